@@ -1,0 +1,40 @@
+"""simt: a SIMT warp-execution simulator.  See a GPU's lanes, count what its profiler counts, without a GPU.
+
+>>> import numpy as np, simt
+>>> total, profile = simt.reduce(np.arange(1000, dtype=np.int32), kernel="interleaved")
+
+Names are imported on first use, so that ``import simt`` (and ``simt --help``) need not load Numba.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simt.api import launch, reduce
+    from simt.check import KernelError, LaunchError, SimtError, UnsupportedError
+    from simt.profile import Profile
+
+_HOME = {
+    "launch": "simt.api",
+    "reduce": "simt.api",
+    "Profile": "simt.profile",
+    "SimtError": "simt.check",
+    "KernelError": "simt.check",
+    "LaunchError": "simt.check",
+    "UnsupportedError": "simt.check",
+}
+
+__all__ = ["KernelError", "LaunchError", "Profile", "SimtError", "UnsupportedError", "launch", "reduce"]
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'simt' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -1,0 +1,136 @@
+"""Every error of simt, as typed payloads with one renderer.
+
+Two families, and every message says which it is:
+
+* :class:`KernelError`: *the kernel (or its launch) is wrong*, on real hardware too;
+* :class:`UnsupportedError`: *the simulator does not support this*; the kernel may be fine.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where in the user's code: file, 1-based line, 0-based column, and the kernel or device function."""
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    function: str = ""
+    text: str = ""
+
+    def source(self) -> str:
+        """The text of the line, from the listing if it was given, else from the file."""
+        return (self.text or linecache.getline(self.file, self.line)).rstrip("\n")
+
+
+class SimtError(Exception):
+    """Base of all errors of simt.
+
+    Attributes: ``title`` (one sentence), ``location``, ``details`` (facts, one a line), ``help`` (what to do).
+    """
+
+    kind = "error"
+
+    def __init__(
+        self,
+        title: str,
+        *,
+        location: Location | None = None,
+        details: Sequence[str] = (),
+        help: str = "",
+    ) -> None:
+        self.title = title
+        self.location = location
+        self.details = tuple(details)
+        self.help = help
+        super().__init__(title)
+
+    def __str__(self) -> str:
+        return render(self)
+
+
+class KernelError(SimtError):
+    """The kernel is wrong: it would misbehave on hardware too."""
+
+    kind = "the kernel is wrong"
+
+
+class LaunchError(KernelError):
+    """The launch is wrong: grid, block, arguments or shared memory do not fit the kernel or the device."""
+
+    kind = "the launch is wrong"
+
+
+class OutOfBoundsError(KernelError):
+    """A lane accessed memory outside of every array, or an index outside of its axis."""
+
+
+class MisalignedError(KernelError):
+    """A lane accessed an address that is not a multiple of the access size."""
+
+
+class DeadlockError(KernelError):
+    """No warp of a block can move: some wait at a barrier that others never reach."""
+
+
+class BarrierError(KernelError):
+    """A warp-level operation names lanes that cannot take part in it."""
+
+
+class RaceError(KernelError):
+    """Two threads touch one location without a barrier between them, and one of them writes."""
+
+
+class TrapError(KernelError):
+    """The kernel stopped itself: a failed assertion or a breakpoint."""
+
+
+class BudgetError(KernelError):
+    """The launch executed more warp instructions than ``max_instructions``; it may never end."""
+
+
+class UnsupportedError(SimtError):
+    """The simulator does not support this construct, type or instruction."""
+
+    kind = "the simulator does not support this"
+
+
+def render(error: SimtError) -> str:
+    """The message a user sees, in plain text; also ``str(error)``."""
+    lines = [f"{error.kind}: {error.title}"]
+    where = error.location
+    if where is not None and (where.file or where.text):
+        column = f":{where.column + 1}" if where.column else ""
+        inside = f" in {where.function}" if where.function else ""
+        lines.append(f"  --> {where.file}:{where.line}{column}{inside}")
+        source = where.source()
+        if source:
+            number = str(where.line)
+            bar = " " * len(number) + " |"
+            lines += [bar, f"{number} | {source}"]
+            if where.column:
+                lines.append(f"{bar} {' ' * where.column}^")
+    lines += [f"  {detail}" for detail in error.details]
+    if error.help:
+        lines.append(f"  help: {error.help}")
+    return "\n".join(lines)
+
+
+def lanes_text(mask: int) -> str:
+    """The lanes of a mask as ranges: ``0-3, 7, 9-31``."""
+    ranges: list[str] = []
+    lane = 0
+    while lane < 32:
+        if mask >> lane & 1:
+            end = lane
+            while end + 1 < 32 and mask >> (end + 1) & 1:
+                end += 1
+            ranges.append(str(lane) if lane == end else f"{lane}-{end}")
+            lane = end
+        lane += 1
+    return ", ".join(ranges) if ranges else "none"

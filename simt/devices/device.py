@@ -1,0 +1,223 @@
+"""Loading and checking device files.
+
+A device file is TOML: ``name``, ``architecture``, ``compute_capability``, and sections whose every entry is
+``{ value = …, unit = "…", source = "…" }``.  The source is a key of the section ``sources`` (documents and
+measurements, written out once), a text of its own, or the word "estimated".  The section ``limits`` is
+required and checked here; other sections (latencies, bandwidths) are kept for the parts that read them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from simt.check import SimtError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+WARP_SIZE = 32
+
+
+class DeviceError(SimtError):
+    """A device is unknown, or its file contradicts itself."""
+
+    kind = "device"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number of a device file with its unit and its source (``"estimated"`` if it has none)."""
+
+    value: int | float
+    unit: str
+    source: str
+
+    @property
+    def estimated(self) -> bool:
+        """Whether nobody has documented or measured the number."""
+        return self.source.startswith("estimated")
+
+
+@dataclass(frozen=True)
+class Device:
+    """One GPU.  ``limits`` and ``sections`` keep every number with its source."""
+
+    key: str
+    name: str
+    architecture: str
+    compute_capability: str
+    limits: Mapping[str, Quantity]
+    sections: Mapping[str, Mapping[str, Quantity]]
+
+    def limit(self, name: str) -> int:
+        """The value of a limit of :data:`LIMITS`."""
+        return int(self.limits[name].value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers with unit and source, for JSON."""
+        tables = {"limits": self.limits, **self.sections}
+        return {
+            "device": self.key,
+            "name": self.name,
+            "architecture": self.architecture,
+            "compute_capability": self.compute_capability,
+            **{
+                section: {
+                    name: {"value": q.value, "unit": q.unit, "source": q.source} for name, q in table.items()
+                }
+                for section, table in tables.items()
+            },
+        }
+
+
+LIMITS: dict[str, str] = {
+    "multiprocessors": "SMs",
+    "warps_per_sm": "warps",
+    "threads_per_sm": "threads",
+    "blocks_per_sm": "blocks",
+    "threads_per_block": "threads",
+    "block_x": "threads",
+    "block_y": "threads",
+    "block_z": "threads",
+    "grid_x": "blocks",
+    "grid_y": "blocks",
+    "grid_z": "blocks",
+    "registers_per_sm": "32-bit registers",
+    "registers_per_block": "32-bit registers",
+    "registers_per_thread": "32-bit registers",
+    "register_unit": "32-bit registers per warp",
+    "warp_unit": "warps",
+    "shared_per_sm": "bytes",
+    "shared_per_block": "bytes",
+    "shared_per_block_optin": "bytes",
+    "shared_reserved_per_block": "bytes",
+    "shared_unit": "bytes",
+    "clock_mhz": "MHz",
+}
+"""The limits that every device file gives, with their units."""
+
+_MAY_BE_ZERO = {"shared_reserved_per_block"}
+
+_AT_MOST: tuple[tuple[str, str], ...] = (
+    ("threads_per_block", "threads_per_sm"),
+    ("block_x", "threads_per_block"),
+    ("block_y", "threads_per_block"),
+    ("block_z", "threads_per_block"),
+    ("blocks_per_sm", "warps_per_sm"),
+    ("registers_per_block", "registers_per_sm"),
+    ("registers_per_thread", "registers_per_block"),
+    ("shared_per_block", "shared_per_block_optin"),
+    ("shared_per_block_optin", "shared_per_sm"),
+)
+"""Pairs (smaller, larger) that a consistent file keeps."""
+
+
+def parse(text: str, key: str) -> Device:
+    """The device that a TOML text describes.
+
+    Raises :class:`DeviceError` with every problem found if the text is incomplete or contradicts itself.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DeviceError(f"device file {key}.toml is not TOML: {error}") from None
+    problems: list[str] = []
+    name, architecture, capability = (
+        _text(data.pop(field, None), field, problems)
+        for field in ("name", "architecture", "compute_capability")
+    )
+    sources = data.pop("sources", {})
+    if not isinstance(sources, dict):
+        raise DeviceError(f"device file {key}.toml is rejected", details=["sources is not a section"])
+    sections = {title: _section(title, table, sources, problems) for title, table in data.items()}
+    limits = sections.pop("limits", {})
+    problems += [f"limits.{limit} is missing" for limit in LIMITS if limit not in limits]
+    problems += [f"limits.{limit} is not a limit that simt knows" for limit in limits if limit not in LIMITS]
+    device = Device(key, name, architecture, capability, limits, sections)
+    problems = problems or _contradictions(device)
+    if problems:
+        raise DeviceError(
+            f"device file {key}.toml is rejected",
+            details=problems,
+            help="each number needs value, unit, source",
+        )
+    return device
+
+
+def _text(value: object, name: str, problems: list[str]) -> str:
+    if not isinstance(value, str) or not value:
+        problems.append(f"{name} is missing or not a text")
+        return ""
+    return value
+
+
+def _section(
+    section: str, table: object, sources: Mapping[str, str], problems: list[str]
+) -> dict[str, Quantity]:
+    if not isinstance(table, dict):
+        problems.append(f"{section} is not a section")
+        return {}
+    quantities = {}
+    for name, entry in table.items():
+        where = f"{section}.{name}"
+        if not isinstance(entry, dict) or set(entry) != {"value", "unit", "source"}:
+            problems.append(f"{where} needs exactly value, unit and source")
+            continue
+        value, unit, source = entry["value"], entry["unit"], entry["source"]
+        if type(value) not in (int, float):
+            problems.append(f"{where}: {value!r} is not a number")
+        elif value < 0 or (value == 0 and section == "limits" and name not in _MAY_BE_ZERO):
+            problems.append(f"{where}: {value} is not positive")
+        elif not isinstance(source, str) or not source:
+            problems.append(f'{where} has no source; write "estimated" if there is none')
+        elif section == "limits" and unit != LIMITS.get(name, unit):
+            problems.append(f"{where} is in {unit!r}, not in {LIMITS[name]!r}")
+        else:
+            quantities[name] = Quantity(value, unit, sources.get(source, source))
+    return quantities
+
+
+def _contradictions(device: Device) -> list[str]:
+    limit = device.limit
+    found = [
+        f"{small} = {limit(small)} exceeds {large} = {limit(large)}"
+        for small, large in _AT_MOST
+        if limit(small) > limit(large)
+    ]
+    if limit("threads_per_sm") != WARP_SIZE * limit("warps_per_sm"):
+        found.append(
+            f"threads_per_sm = {limit('threads_per_sm')} is not 32 x warps_per_sm = {limit('warps_per_sm')}"
+        )
+    if limit("shared_per_block_optin") + limit("shared_reserved_per_block") > limit("shared_per_sm"):
+        found.append("shared_per_block_optin and shared_reserved_per_block together exceed shared_per_sm")
+    if re.fullmatch(r"\d+\.\d", device.compute_capability) is None:
+        found.append(f"compute_capability {device.compute_capability!r} is not of the form 9.0")
+    elif device.architecture != "sm_" + device.compute_capability.replace(".", ""):
+        found.append(f"{device.architecture} is not compute capability {device.compute_capability}")
+    return found
+
+
+def names() -> tuple[str, ...]:
+    """Keys of the devices that come with simt, sorted."""
+    files = (path.name for path in resources.files(__package__).iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml")))
+
+
+@cache
+def get(key: str) -> Device:
+    """The device with this key (``"h200"``).  Raises :class:`DeviceError` if there is none."""
+    if key not in names():
+        close = difflib.get_close_matches(key.lower(), names(), n=3, cutoff=0.4)
+        hint = f"did you mean {', '.join(close)}?" if close else f"there are {', '.join(names())}"
+        raise DeviceError(f"there is no device {key!r}", help=hint)
+    text = resources.files(__package__).joinpath(f"{key}.toml").read_text(encoding="utf-8")
+    return parse(text, key)

@@ -1,0 +1,259 @@
+"""Collects blocks, operations, arrays and dependencies while one kernel is lowered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from simt.lang import numba_types as nt
+from simt.lang.diagnostics import unsupported, wrong
+from simt.lang.ir import (
+    FALSE,
+    PLOP_MOVE,
+    PREDICATE,
+    REGISTER,
+    TRUE,
+    Block,
+    Branch,
+    Jump,
+    Op,
+    Operand,
+    Place,
+    PredRef,
+    UniformRef,
+    VReg,
+)
+from simt.lang.source import FunctionSource, read_source
+from simt.lang.values import Array, Constant, Scalar, Value, describe
+from simt.program import ArrayRef, Space
+
+
+@dataclass(slots=True)
+class Dependency:
+    """A constant that the kernel reached through names; ``path`` starts at the kernel function."""
+
+    path: tuple[str, ...]
+    value: Any
+
+
+@dataclass(eq=False, slots=True)
+class Builder:
+    """State shared by all functions inlined into one kernel.
+
+    ``current`` is the block being filled, None where control cannot arrive.  ``place`` is where the next
+    operation comes from.  ``last_branch`` is the block that the latest :meth:`branch` ended, if it tests anything.
+    """
+
+    predicate: int
+    place: Place
+    current: Block | None = None
+    arrays: list[ArrayRef] = field(default_factory=list)
+    dependencies: list[Dependency] = field(default_factory=list)
+    sources: dict[FunctionType, FunctionSource] = field(default_factory=dict)
+    shared_bytes: int = 0
+    local_bytes: int = 0
+    entered: set[Block] = field(default_factory=set)
+    last_branch: Block | None = None
+    _allocations: dict[Any, int] = field(default_factory=dict)
+    _slots: int = 0
+    _blocks: int = 0
+
+    def source(self, function: FunctionType) -> FunctionSource:
+        """The parsed source of *function*, read once."""
+        if function not in self.sources:
+            self.sources[function] = read_source(function)
+        return self.sources[function]
+
+    # Blocks
+
+    def block(self, name: str) -> Block:
+        """A new, empty block that nothing enters yet."""
+        self._blocks += 1
+        return Block(f"{name}{self._blocks}")
+
+    def here(self) -> Block:
+        """The block being filled."""
+        assert self.current is not None
+        return self.current
+
+    def jump(self, target: Block) -> None:
+        """End the current block with a jump; control no longer arrives here."""
+        self.here().end = Jump(target, self.place)
+        self.entered.add(target)
+        self.current = None
+
+    def branch(self, condition: Scalar | Constant, then: Block, other: Block) -> None:
+        """End the current block: to *then* where the boolean *condition* holds, else to *other*."""
+        if isinstance(condition, Constant):
+            self.last_branch = None
+            self.jump(then if condition.value else other)
+            return
+        assert isinstance(condition.operand, PredRef)
+        self.last_branch = self.here()
+        self.here().end = Branch(condition.operand, then, other, self.place)
+        self.entered |= {then, other}
+        self.current = None
+
+    # Operations
+
+    def emit(
+        self,
+        op: str,
+        dst: VReg | None = None,
+        a: Operand = None,
+        b: Operand = None,
+        c: Operand = None,
+        *,
+        imm: int = 0,
+        mod: int = 0,
+        retires: bool = True,
+        dst2: VReg | None = None,
+    ) -> Op:
+        """Append an operation to the current block."""
+        operation = Op(op, self.place, dst, a, b, c, imm=imm, mod=mod, retires=retires, dst2=dst2)
+        self.here().ops.append(operation)
+        return operation
+
+    def value(
+        self,
+        op: str,
+        ty: Any,
+        a: Operand = None,
+        b: Operand = None,
+        c: Operand = None,
+        *,
+        imm: int = 0,
+        mod: int = 0,
+        retires: bool = True,
+    ) -> Scalar:
+        """Append an operation whose result is a new temporary of type *ty*."""
+        if nt.storage_class(ty) == nt.BOOL:
+            dst = VReg(PREDICATE)
+            result = Scalar(ty, PredRef(dst))
+        else:
+            dst = VReg(REGISTER)
+            result = Scalar(ty, dst)
+        self.emit(op, dst, a, b, c, imm=imm, mod=mod, retires=retires)
+        return result
+
+    def move(self, dst: VReg, value: Scalar | Constant) -> Op:
+        """Copy *value* into *dst*; free of charge, and gone if the registers can be the same one."""
+        operand = self.operand(value)
+        if dst.kind == PREDICATE:
+            return self.emit("plop", dst, operand, imm=PLOP_MOVE, retires=False)
+        return self.emit("mov", dst, operand, retires=False)
+
+    def snapshot(self, value: Scalar | Constant) -> Scalar | Constant:
+        """*value* kept safe from later assignments to the variable it stands in."""
+        if isinstance(value, Constant) or isinstance(value.operand, UniformRef):
+            return value
+        if isinstance(value.operand, PredRef):
+            dst = VReg(PREDICATE)
+            self.move(dst, value)
+            return Scalar(value.type, PredRef(dst))
+        copy = VReg(REGISTER)
+        self.move(copy, value)
+        return Scalar(value.type, copy)
+
+    def operand(self, value: Value) -> Operand:
+        """The operand of a scalar value; anything else is an error at the current place."""
+        if isinstance(value, Scalar):
+            return value.operand
+        if isinstance(value, Constant):
+            if nt.storage_class(value.type) == nt.BOOL:
+                return TRUE if value.value else FALSE
+            return UniformRef("const", nt.constant_bits(value.value, value.type))
+        wrong(self.place, f"a number is needed here, not {describe(value)}")
+
+    # Arrays
+
+    def argument_array(self, number: int, name: str, ty: Any) -> Array:
+        """Declare the array that kernel argument *number* passes."""
+        if nt.plain(ty.dtype) not in nt.MEMORY_TYPE:
+            unsupported(self.place, f"elements of type {ty.dtype} (array {name})", help=_DTYPE_HELP)
+        return self._declare(name, ty.dtype, ty.ndim, Space.GLOBAL, argument=number, readonly=not ty.mutable)
+
+    def allocate(self, site: Any, name: str, ty: Any, shape: tuple[int, ...], space: Space) -> Array:
+        """Declare a shared or local array of static *shape*; the same *site* gives the same memory."""
+        if ty not in nt.MEMORY_TYPE:
+            unsupported(self.place, f"elements of type {ty} (array {name})", help=_DTYPE_HELP)
+        key = (site, ty, shape, space)
+        if key in self._allocations:
+            return self._array(self._allocations[key], ty)
+        size = ty.bitwidth // 8 if nt.storage_class(ty) != nt.BOOL else 1
+        length = size * int(np.prod(shape, dtype=np.int64))
+        if space is Space.SHARED and shape == (0,):
+            array = self._declare(name, ty, 1, space, shape=(-1,))
+        elif space is Space.SHARED:
+            offset = _align(self.shared_bytes, size)
+            self.shared_bytes = offset + length
+            array = self._declare(name, ty, len(shape), space, shape=shape, offset=offset)
+        else:
+            offset = _align(self.local_bytes, size)
+            self.local_bytes = offset + length
+            array = self._declare(name, ty, len(shape), space, shape=shape, offset=offset)
+        self._allocations[key] = array.number
+        return array
+
+    def constant_array(self, name: str, data: np.ndarray) -> Array:
+        """Declare a constant array with the values that *data* has now."""
+        ty = nt.constant_type(data.dtype.type(0))
+        if ty not in nt.MEMORY_TYPE:
+            unsupported(
+                self.place, f"constant elements of type {data.dtype} (array {name})", help=_DTYPE_HELP
+            )
+        key = ("const", id(data))
+        if key not in self._allocations:
+            frozen = np.ascontiguousarray(data).copy().reshape(data.shape)
+            array = self._declare(name, ty, data.ndim, Space.CONST, shape=data.shape, data=frozen)
+            self._allocations[key] = array.number
+        return self._array(self._allocations[key], ty)
+
+    def _declare(
+        self,
+        name: str,
+        ty: Any,
+        ndim: int,
+        space: Space,
+        *,
+        argument: int | None = None,
+        shape: tuple[int, ...] | None = None,
+        offset: int = 0,
+        data: Any = None,
+        readonly: bool = False,
+    ) -> Array:
+        number = len(self.arrays)
+        self.arrays.append(
+            ArrayRef(name, nt.dtype_name(ty), ndim, space, self._slots, argument, shape, offset, data)
+        )
+        self._slots += ndim
+        array = self._array(number, ty)
+        return replace(array, readonly=readonly or space is Space.CONST)
+
+    def _array(self, number: int, ty: Any) -> Array:
+        ref = self.arrays[number]
+        return Array(
+            number,
+            ref.name,
+            ty,
+            ref.ndim,
+            ref.space.value,
+            UniformRef("base", number),
+            shape=ref.shape,
+            readonly=ref.space is Space.CONST,
+        )
+
+    def finished_arrays(self) -> list[ArrayRef]:
+        """The arrays, dynamic shared memory placed after the static arrays."""
+        start = _align(self.shared_bytes, 8)
+        return [replace(ref, offset=start) if ref.shape == (-1,) else ref for ref in self.arrays]
+
+
+_DTYPE_HELP = "use bool, int8 to int64, uint8 to uint64, float32 or float64"
+
+
+def _align(offset: int, size: int) -> int:
+    return -(-offset // size) * size

@@ -1,0 +1,133 @@
+"""Compile a kernel: its Python source and its argument types to a Program, with a cache."""
+
+from __future__ import annotations
+
+import inspect
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+from numba.core import types
+
+from simt.check.errors import LaunchError, Location
+from simt.lang import cfg
+from simt.lang import numba_types as nt
+from simt.lang.builder import Builder, Dependency
+from simt.lang.convergence import place_barriers
+from simt.lang.diagnostics import unsupported
+from simt.lang.emit import emit
+from simt.lang.ir import ZERO, Place, UniformRef
+from simt.lang.source import MISSING, lookup, python_function
+from simt.lang.statements import Function
+from simt.lang.values import Scalar, Value
+from simt.program import Program
+
+_CACHE: dict[tuple[CodeType, tuple[Any, ...], int], list[tuple[list[Dependency], Program]]] = {}
+
+
+def compile(kernel: Any, argtypes: tuple[Any, ...], *, predicate: int = 0) -> Program:
+    """The Program of *kernel* (a Python function or a ``@cuda.jit`` dispatcher) for *argtypes*.
+
+    With ``predicate=N`` if/else bodies of at most N simple instructions become predicated instructions.
+    Programs are cached per code, constants used, argument types and *predicate*.
+
+    Raises UnsupportedError for what is outside of the language, KernelError for what Numba would refuse too, and
+    LaunchError for a wrong number of arguments; each with file, line and column.
+    """
+    function = python_function(kernel)
+    key = (function.__code__, argtypes, predicate)
+    cached = _CACHE.setdefault(key, [])
+    for dependencies, program in cached:
+        if all(_unchanged(function, dependency) for dependency in dependencies):
+            return program
+    program, dependencies = _compile(function, argtypes, predicate)
+    cached.append((dependencies, program))
+    return program
+
+
+def _compile(
+    function: FunctionType, argtypes: tuple[Any, ...], predicate: int
+) -> tuple[Program, list[Dependency]]:
+    builder = Builder(predicate, Place(function.__code__.co_filename, function.__name__, 0, 0))
+    source = builder.source(function)
+    builder.place = Place(source.file, source.name, source.first_line, source.tree.col_offset)
+    parameters = _parameters(function, argtypes, builder.place)
+    lowering = Function(builder, source)
+    entry = builder.block("entry")
+    builder.current = entry
+    for number, (name, ty) in enumerate(zip(parameters, argtypes, strict=True)):
+        lowering.env[name] = _parameter(builder, number, name, ty)
+    lowering.body()
+    cfg.simplify(entry)
+    n_barriers = place_barriers(entry)
+    program = emit(builder, entry, source, parameters, n_barriers)
+    return program, [_snapshot(dependency) for dependency in builder.dependencies]
+
+
+def _parameters(function: FunctionType, argtypes: tuple[Any, ...], place: Place) -> list[str]:
+    signature = inspect.signature(function)
+    for parameter in signature.parameters.values():
+        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
+            unsupported(place, f"the parameter {parameter}", help="a kernel takes plain parameters")
+    names = list(signature.parameters)
+    if len(names) != len(argtypes):
+        raise LaunchError(
+            f"{function.__name__} takes {len(names)} arguments, and {len(argtypes)} were given",
+            location=Location(place.file, place.line, place.column, place.function),
+            help=f"pass {', '.join(names)}" if names else "pass no arguments",
+        )
+    return names
+
+
+def _parameter(b: Builder, number: int, name: str, ty: Any) -> Value:
+    if isinstance(ty, types.Array):
+        return b.argument_array(number, name, ty)
+    if nt.storage_class(ty) is None:
+        unsupported(b.place, f"an argument of type {ty} ({name})", help="pass NumPy arrays and numbers")
+    row = UniformRef("arg", number)
+    if nt.storage_class(ty) == nt.BOOL:
+        return b.value("ne.s64", types.boolean, row, ZERO, retires=False)
+    return Scalar(ty, row)
+
+
+# The cache
+
+
+def _snapshot(dependency: Dependency) -> Dependency:
+    """The dependency as it is now; arrays are copied, since their values may change."""
+    value = dependency.value
+    return Dependency(dependency.path, value.copy() if isinstance(value, np.ndarray) else value)
+
+
+def _unchanged(function: FunctionType, dependency: Dependency) -> bool:
+    """True if the names of *dependency* still lead to the same constant or object."""
+    now = _follow(function, dependency.path)
+    before = dependency.value
+    if isinstance(before, np.ndarray):
+        return (
+            isinstance(now, np.ndarray)
+            and (now.dtype, now.shape) == (before.dtype, before.shape)
+            and now.tobytes() == before.tobytes()
+        )
+    if now is before:
+        return True
+    if nt.constant_type(before) is None or type(now) is not type(before):
+        return False
+    return bool(np.array(now).tobytes() == np.array(before).tobytes())
+
+
+def _follow(function: Any, path: tuple[str, ...]) -> Any:
+    """What *path* means, starting from *function*: names inside functions, items of tuples, attributes."""
+    value: Any = function
+    for step in path:
+        target = getattr(value, "py_func", value)
+        if step.startswith("[") and isinstance(value, tuple):
+            position = int(step[1:-1])
+            value = value[position] if position < len(value) else MISSING
+        elif step.endswith("=") and isinstance(target, FunctionType):
+            value = inspect.signature(target).parameters[step[:-1]].default
+        elif isinstance(target, FunctionType):
+            value = lookup(target, step)
+        else:
+            value = getattr(value, step, MISSING)
+    return value

@@ -1,0 +1,479 @@
+"""Expressions: Python syntax to values and operations, in Python's order of evaluation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+from numba.core import types
+
+from simt.lang import arrays, intrinsics, operators
+from simt.lang import numba_types as nt
+from simt.lang.builder import Builder, Dependency
+from simt.lang.convert import cast, scalar, truth
+from simt.lang.diagnostics import unsupported, wrong
+from simt.lang.dialect import NAMES, symbol_of
+from simt.lang.environment import Environment, Variables
+from simt.lang.ir import Block, Place
+from simt.lang.source import MISSING, FunctionSource
+from simt.lang.values import Array, Conflict, Constant, Object, Scalar, Tuple, Undefined, Value, describe
+from simt.program import Space
+
+BINARY = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+}  # fmt: skip
+COMPARISON = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
+
+CONSTRUCTS = {
+    "Lambda": "lambda", "ListComp": "a list comprehension", "SetComp": "a set comprehension",
+    "DictComp": "a dict comprehension", "GeneratorExp": "a generator expression", "Await": "await",
+    "Yield": "yield", "YieldFrom": "yield from", "JoinedStr": "an f-string", "List": "a list", "Dict": "a dict",
+    "Set": "a set", "NamedExpr": "an assignment expression (:=)", "Starred": "* unpacking", "Slice": "a slice",
+    "With": "with", "AsyncWith": "async with", "Try": "try", "TryStar": "try", "Delete": "del",
+    "Import": "import inside a kernel", "ImportFrom": "import inside a kernel", "Global": "global",
+    "Nonlocal": "nonlocal", "FunctionDef": "a function defined inside a kernel",
+    "AsyncFunctionDef": "async def", "ClassDef": "class", "AsyncFor": "async for", "Match": "match",
+}  # fmt: skip
+"""Syntax outside of the language, in words."""
+
+
+class Expressions:
+    """Evaluates the expressions of one function instance (a kernel, or one inlined call)."""
+
+    def __init__(self, b: Builder, source: FunctionSource, path: tuple[str, ...]) -> None:
+        self.b = b
+        self.source = source
+        self.path = path
+        self.variables = Variables(b)
+        self.env: Environment = {name: Undefined(name) for name in _local_names(source.tree)}
+
+    # Places and errors
+
+    def mark(self, node: ast.AST) -> None:
+        """Operations from here on belong to *node*."""
+        self.b.place = self.place(node)
+
+    def place(self, node: ast.AST) -> Place:
+        """Where *node* is in the file."""
+        line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+        return Place(self.source.file, self.source.name, line, column)
+
+    def refuse(self, node: ast.AST) -> Any:
+        """Raise UnsupportedError for a construct outside of the language."""
+        name = type(node).__name__
+        words = CONSTRUCTS.get(name, name)
+        unsupported(self.place(node), words, help="rewrite it with the constructs that README.md lists")
+
+    # Dispatch
+
+    def evaluate(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if method is None:
+            self.refuse(node)
+        value: Value = method(node)
+        self.mark(node)
+        return value
+
+    def evaluate_scalar(self, node: ast.expr) -> Scalar | Constant:
+        """The value of an expression that has to be a number."""
+        return scalar(self.b, self.evaluate(node))
+
+    # Leaves
+
+    def _constant(self, node: ast.Constant) -> Value:
+        self.mark(node)
+        if node.value is None:
+            return intrinsics.NONE
+        ty = nt.constant_type(node.value)
+        if ty is None:
+            unsupported(self.place(node), f"the constant {node.value!r}", help="use numbers")
+        return Constant(ty, node.value)
+
+    def _name(self, node: ast.Name) -> Value:
+        self.mark(node)
+        value = self.env.get(node.id)
+        if value is None:
+            found = self.source.lookup(node.id)
+            if found is MISSING:
+                wrong(self.place(node), f"name {node.id!r} is not defined")
+            return self.wrap(found, (*self.path, node.id), node)
+        if isinstance(value, Undefined):
+            value.touch()
+            if value.in_loop:
+                return Constant(types.int64, 0)  # the loop is lowered again once the type is known
+            wrong(self.place(node), f"variable {node.id!r} is used before it has a value")
+        if isinstance(value, Conflict):
+            wrong(
+                self.place(node),
+                f"variable {node.id!r} is {value.first} on one path and {value.second} on another",
+                help="use two variables",
+            )
+        return value
+
+    def wrap(self, found: Any, path: tuple[str, ...], node: ast.AST) -> Value:
+        """The value of a global, closure variable or module attribute that *path* leads to."""
+        self.b.dependencies.append(Dependency(path, found))
+        self.mark(node)
+        symbol = symbol_of(found)
+        if symbol is not None:
+            return self._dialect(Object(found, path, symbol), node)
+        if found is None:
+            return intrinsics.NONE
+        ty = nt.constant_type(found)
+        if ty is not None:
+            return Constant(ty, found.item() if isinstance(found, np.generic) else found)
+        if isinstance(found, tuple):
+            return Tuple(tuple(self.wrap(item, (*path, f"[{i}]"), node) for i, item in enumerate(found)))
+        if isinstance(found, np.ndarray):
+            return self.b.constant_array(path[-1], found)
+        return Object(found, path)
+
+    def _dialect(self, value: Object, node: ast.AST) -> Value:
+        self.mark(node)
+        register = intrinsics.attribute_register(self.b, value.symbol or "")
+        return value if register is None else register
+
+    def _attribute(self, node: ast.Attribute) -> Value:
+        base = self.evaluate(node.value)
+        self.mark(node)
+        if isinstance(base, Array):
+            return self._array_attribute(base, node)
+        if not isinstance(base, Object):
+            unsupported(self.place(node), f"attribute .{node.attr} of {describe(base)}")
+        if base.symbol is not None:
+            symbol = f"{base.symbol}.{node.attr}".lstrip(".")
+            if symbol in NAMES or (base.symbol and symbol.split(".")[0] in intrinsics.DIMENSIONS):
+                return self._dialect(Object(getattr(base.value, node.attr, None), base.path, symbol), node)
+        found = getattr(base.value, node.attr, MISSING)
+        if found is MISSING:
+            if base.symbol is not None:
+                wrong(self.place(node), f"cuda has no {node.attr!r}")
+            wrong(self.place(node), f"{describe(base)} has no attribute {node.attr!r}")
+        if not isinstance(base.value, ModuleType | type):
+            unsupported(self.place(node), f"attribute .{node.attr} of {describe(base)}")
+        return self.wrap(found, (*base.path, node.attr), node)
+
+    def _array_attribute(self, array: Array, node: ast.Attribute) -> Value:
+        match node.attr:
+            case "shape":
+                return arrays.shape(array)
+            case "size":
+                return arrays.size(self.b, array)
+            case "ndim":
+                return Constant(types.int64, array.ndim)
+            case "dtype":
+                return Object(array.type)
+        unsupported(
+            self.place(node),
+            f"attribute .{node.attr} of an array",
+            help="arrays have .shape, .size, .ndim, .dtype and len()",
+        )
+
+    def _tuple(self, node: ast.Tuple) -> Value:
+        return Tuple(tuple(self.evaluate_arguments(node.elts)))
+
+    def evaluate_arguments(self, nodes: Sequence[ast.expr]) -> list[Value]:
+        """The values of *nodes*, with ``*t`` spread out."""
+        values: list[Value] = []
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                value = self.evaluate(node.value)
+                if not isinstance(value, Tuple):
+                    self.refuse(node)
+                values.extend(value.items)
+            else:
+                values.append(self.evaluate(node))
+        return values
+
+    # Operators
+
+    def _binop(self, node: ast.BinOp) -> Value:
+        left, right = self.evaluate(node.left), self.evaluate(node.right)
+        self.mark(node)
+        return self.binary(node, node.op, left, right)
+
+    def binary(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
+        """A binary operator on two values."""
+        text = BINARY.get(type(op))
+        if text is None:
+            unsupported(self.place(node), "the operator @", help="write the loops of a matrix product")
+        if text == "+" and isinstance(left, Tuple) and isinstance(right, Tuple):
+            return Tuple(left.items + right.items)
+        return operators.binary(self.b, text, scalar(self.b, left), scalar(self.b, right))
+
+    def _unaryop(self, node: ast.UnaryOp) -> Value:
+        value = self.evaluate_scalar(node.operand)
+        self.mark(node)
+        if isinstance(node.op, ast.Not):
+            return operators.logical_not(self.b, value)
+        return operators.unary(self.b, UNARY[type(node.op)], value)
+
+    def _compare(self, node: ast.Compare) -> Value:
+        return self._short_circuit(self._links(node), stops_on=False)
+
+    def _links(self, node: ast.Compare) -> list[Callable[[], Value]]:
+        """The comparisons of a chain, each evaluating its right operand; the middle ones are evaluated once."""
+        pending = [self.evaluate(node.left)]
+
+        def link(op: ast.cmpop, comparator: ast.expr) -> Callable[[], Value]:
+            def compare() -> Value:
+                left = pending.pop()
+                right = self.evaluate(comparator)
+                pending.append(right)
+                self.mark(node)
+                return self._comparison(node, op, left, right)
+
+            return compare
+
+        return [link(op, comparator) for op, comparator in zip(node.ops, node.comparators, strict=True)]
+
+    def _comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Value:
+        if isinstance(op, ast.Is | ast.IsNot):
+            if intrinsics.NONE not in (left, right):
+                unsupported(self.place(node), "'is' between values", help="use ==")
+            return Constant(types.boolean, (left == right) == isinstance(op, ast.Is))
+        text = COMPARISON.get(type(op))
+        if text is None:
+            unsupported(self.place(node), "'in'", help="compare with each item, joined by 'or'")
+        return operators.compare(self.b, text, scalar(self.b, left), scalar(self.b, right))
+
+    # Control flow inside expressions
+
+    def _boolop(self, node: ast.BoolOp) -> Value:
+        thunks = [lambda value=value: self.evaluate(value) for value in node.values]
+        return self._short_circuit(thunks, stops_on=isinstance(node.op, ast.Or))
+
+    def _short_circuit(self, thunks: Sequence[Callable[[], Value]], *, stops_on: bool) -> Value:
+        """``and``/``or``: the first value whose truth is *stops_on*, else the last one."""
+        results: list[tuple[Block, Value]] = []
+        for thunk in thunks[:-1]:
+            value = scalar(self.b, thunk())
+            condition = truth(self.b, value)
+            if isinstance(condition, Constant):
+                if condition.value == stops_on:
+                    results.append((self.b.here(), value))
+                    return self._merge(results)
+                continue
+            stop, proceed = self.b.block("short"), self.b.block("next")
+            if stops_on:
+                self.b.branch(condition, stop, proceed)
+            else:
+                self.b.branch(condition, proceed, stop)
+            results.append((stop, value))
+            self.b.current = proceed
+        last = thunks[-1]()
+        results.append((self.b.here(), last))
+        return self._merge(results)
+
+    def _ifexp(self, node: ast.IfExp) -> Value:
+        then, other = self.b.block("then"), self.b.block("else")
+        self.condition(node.test, then, other)
+        results = []
+        for block, arm in ((then, node.body), (other, node.orelse)):
+            if block in self.b.entered:
+                self.b.current = block
+                value = self.evaluate(arm)
+                results.append((self.b.here(), value))
+        return self._merge(results)
+
+    def _merge(self, results: list[tuple[Block, Value]]) -> Value:
+        """The value that paths with different results agree on."""
+        name = "<value>"
+        joined = Variables(self.b).join([(block, {name: value}) for block, value in results])[name]
+        if isinstance(joined, Conflict):
+            wrong(self.b.place, f"the value is {joined.first} on one path and {joined.second} on another")
+        return joined
+
+    def condition(self, node: ast.expr, then: Block, other: Block) -> None:
+        """Branch to *then* where *node* is true, else to *other*; one branch per operand of ``and``/``or``."""
+        if isinstance(node, ast.BoolOp):
+            is_or = isinstance(node.op, ast.Or)
+            for operand in node.values[:-1]:
+                proceed = self.b.block("next")
+                self.condition(operand, then if is_or else proceed, proceed if is_or else other)
+                if proceed not in self.b.entered:
+                    return
+                self.b.current = proceed
+            self.condition(node.values[-1], then, other)
+            return
+        if isinstance(node, ast.Compare) and len(node.ops) > 1:
+            self._chain_condition(node, then, other)
+            return
+        value = truth(self.b, self.evaluate_scalar(node))
+        self.mark(node)
+        self.b.branch(value, then, other)
+
+    def _chain_condition(self, node: ast.Compare, then: Block, other: Block) -> None:
+        links = self._links(node)
+        for link in links[:-1]:
+            proceed = self.b.block("next")
+            self.b.branch(truth(self.b, scalar(self.b, link())), proceed, other)
+            if proceed not in self.b.entered:
+                return
+            self.b.current = proceed
+        self.b.branch(truth(self.b, scalar(self.b, links[-1]())), then, other)
+
+    # Subscripts
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        base = self.evaluate(node.value)
+        if isinstance(base, Tuple):
+            return self._tuple_item(base, node)
+        if not isinstance(base, Array):
+            unsupported(self.place(node), f"indexing {describe(base)}", help="arrays and tuples have items")
+        index = self.index(node)
+        self.mark(node)
+        return arrays.load(self.b, arrays.subscript(self.b, base, index))
+
+    def index(self, node: ast.Subscript) -> Value:
+        """The value of a subscript's index."""
+        items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        for item in items:
+            if isinstance(item, ast.Slice) or (isinstance(item, ast.Constant) and item.value in (None, Ellipsis)):
+                unsupported(
+                    self.place(item),
+                    "a slice of an array",
+                    help="index single elements; a row of an n-d array is a[i]",
+                )
+        return self.evaluate(node.slice)
+
+    def _tuple_item(self, base: Tuple, node: ast.Subscript) -> Value:
+        if isinstance(node.slice, ast.Slice):
+            bounds = [None if part is None else self.evaluate(part) for part in _slice_parts(node.slice)]
+            if all(bound is None or isinstance(bound, Constant) for bound in bounds):
+                return Tuple(base.items[slice(*(bound and bound.value for bound in bounds))])  # type: ignore[union-attr]
+            unsupported(self.place(node), "a slice of a tuple with bounds that are not constants")
+        index = self.evaluate(node.slice)
+        self.mark(node)
+        if not isinstance(index, Constant):
+            unsupported(
+                self.place(node), "a tuple index that is not a constant", help="use a constant index, or an array"
+            )
+        if not -len(base.items) <= index.value < len(base.items):
+            wrong(self.place(node), f"index {index.value} of a tuple of {len(base.items)} items")
+        return base.items[index.value]
+
+    # Calls
+
+    def _call(self, node: ast.Call) -> Value:
+        function = self.evaluate(node.func)
+        if not isinstance(function, Object):
+            wrong(self.place(node), f"{describe(function)} is not a function")
+        args = self.evaluate_arguments(node.args)
+        keywords = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                unsupported(self.place(keyword), "** unpacking")
+            keywords[keyword.arg] = self.evaluate(keyword.value)
+        self.mark(node)
+        if function.symbol in ("shared.array", "local.array"):
+            return self._array_constructor(function.symbol, node, args, keywords)
+        if isinstance(inlined := getattr(function.value, "py_func", function.value), FunctionType) and (
+            function.symbol is None and intrinsics.find(function) is None
+        ):
+            return self.inline(inlined, function.path, args, keywords, node)
+        if keywords:
+            unsupported(self.place(node), f"keyword arguments of {describe(function)}")
+        if function.symbol == "const.array_like":
+            if len(args) != 1 or not isinstance(args[0], Array) or args[0].space != Space.CONST.value:
+                wrong(self.place(node), "const.array_like takes a global or closure array")
+            return args[0]
+        intrinsic = intrinsics.find(function)
+        if intrinsic is not None:
+            return intrinsics.call(self.b, intrinsic, args)
+        if function.value is len:
+            return self._length(node, args)
+        return self._conversion(node, function, args)
+
+    def _length(self, node: ast.Call, args: list[Value]) -> Value:
+        if len(args) == 1 and isinstance(args[0], Tuple):
+            return Constant(types.int64, len(args[0].items))
+        if len(args) == 1 and isinstance(args[0], Array) and args[0].ndim:
+            return arrays.axis_size(args[0], 0)
+        wrong(self.place(node), "len() takes an array or a tuple")
+
+    def _conversion(self, node: ast.Call, function: Object, args: list[Value]) -> Value:
+        """``int32(x)``, ``np.float32(x)``, ``float(x)``: an explicit conversion."""
+        target = function.value
+        if target in (int, float, bool):
+            builtin = True
+        else:
+            builtin = False
+            target = _scalar_type(target)
+        if target is None:
+            unsupported(
+                self.place(node),
+                f"calling {describe(function)}",
+                help="call device functions, Numba's CUDA functions, the math module, or conversions",
+            )
+        if len(args) != 1:
+            wrong(self.place(node), f"a conversion takes 1 argument, not {len(args)}")
+        value = scalar(self.b, args[0])
+        if builtin:
+            signature = nt.operator_signature(target, (value.type,))
+            default = {int: types.int64, float: types.float64, bool: types.boolean}[target]
+            target = nt.plain(signature.return_type) if signature is not None else default
+        return cast(self.b, value, target)
+
+    def _array_constructor(
+        self, symbol: str, node: ast.Call, args: list[Value], keywords: dict[str, Value]
+    ) -> Value:
+        bound = dict(zip(("shape", "dtype"), args, strict=False)) | keywords
+        if set(bound) != {"shape", "dtype"} or len(args) + len(keywords) != 2:
+            wrong(self.place(node), f"cuda.{symbol} takes a shape and a dtype")
+        dtype = bound["dtype"]
+        ty = _scalar_type(dtype.value) if isinstance(dtype, Object) else None
+        if ty is None:
+            wrong(self.place(node), f"{describe(dtype)} is not an element type", help="use e.g. numba.float32")
+        shape = tuple(arrays.constant_shape(self.b, bound["shape"]))
+        space = Space.SHARED if symbol == "shared.array" else Space.LOCAL
+        site = (self.source.function.__code__, node.lineno, node.col_offset)
+        return self.b.allocate(site, f"{space.value} array of line {node.lineno}", ty, shape, space)
+
+    def inline(
+        self,
+        function: FunctionType,
+        path: tuple[str, ...],
+        args: list[Value],
+        keywords: dict[str, Value],
+        node: ast.Call,
+    ) -> Value:
+        """Lower a call of a device function in place."""
+        raise NotImplementedError
+
+
+def _slice_parts(node: ast.Slice) -> tuple[ast.expr | None, ...]:
+    return node.lower, node.upper, node.step
+
+
+def _scalar_type(target: Any) -> Any | None:
+    """The Numba type that a conversion function or dtype means; None if it is not one."""
+    if target in (int, float, bool):
+        return {int: types.int64, float: types.float64, bool: types.boolean}[target]
+    if isinstance(target, types.NumberClass):
+        target = target.dtype
+    if isinstance(target, types.Type):
+        return target if nt.storage_class(target) is not None else None
+    if isinstance(target, np.dtype):
+        target = target.type
+    if isinstance(target, type) and issubclass(target, np.generic):
+        try:
+            return nt.constant_type(target(0))
+        except (TypeError, ValueError):
+            return None
+    return None
+
+
+def _local_names(tree: ast.FunctionDef) -> list[str]:
+    """Parameters and assigned names, in order of appearance."""
+    names = dict.fromkeys(argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names[node.id] = None
+    return list(names)

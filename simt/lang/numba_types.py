@@ -1,0 +1,165 @@
+"""What Numba says about types, and how a type is kept in the machine.
+
+Result types come from Numba itself: :func:`operator_signature` asks its typing context for operators and
+builtins, :func:`overload` for the signatures that Numba's CUDA target declares (see :mod:`simt.lang.intrinsics`),
+:func:`unify` for variables whose type differs between paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numba.core import types
+from numba.core.errors import NumbaError
+from numba.core.registry import cpu_target
+
+INT = "int"
+F32 = "f32"
+F64 = "f64"
+BOOL = "bool"
+
+MEMORY_TYPE = {
+    types.boolean: "u8",
+    types.int8: "s8",
+    types.uint8: "u8",
+    types.int16: "s16",
+    types.uint16: "u16",
+    types.int32: "s32",
+    types.uint32: "u32",
+    types.int64: "b64",
+    types.uint64: "b64",
+    types.float32: "u32",
+    types.float64: "b64",
+}
+"""Access type (``program.MEMORY_TYPES``) of each element type that an array may have."""
+
+ATOMIC_TYPE = {
+    types.int32: "s32",
+    types.uint32: "u32",
+    types.int64: "s64",
+    types.uint64: "u64",
+    types.float32: "f32",
+    types.float64: "f64",
+}
+"""Operand type (``program.ATOMIC_TYPES``) of each element type that atomics take."""
+
+
+def plain(ty: Any) -> Any:
+    """*ty* without its literal value: ``Literal[int](2)`` becomes ``int64``."""
+    return types.unliteral(ty)
+
+
+@lru_cache(maxsize=1)
+def _context() -> Any:
+    context = cpu_target.typing_context
+    context.refresh()
+    return context
+
+
+@lru_cache(maxsize=4096)
+def operator_signature(function: Callable[..., Any], argtypes: tuple[Any, ...]) -> Any | None:
+    """Numba's signature (``.return_type``, ``.args``) of an operator or builtin; None if it has none."""
+    try:
+        return _context().resolve_function_type(function, argtypes, {})
+    except (NumbaError, NotImplementedError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=4096)
+def overload(name: str, cases: tuple[Any, ...], argtypes: tuple[Any, ...]) -> Any | None:
+    """The best of the declared signatures *cases* for *argtypes*, chosen by Numba's rules; None if none fits."""
+    try:
+        return _context().resolve_overload(name, cases, argtypes, {})
+    except (NumbaError, NotImplementedError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=4096)
+def unify(argtypes: tuple[Any, ...]) -> Any | None:
+    """The type of a variable that has each of *argtypes* on some path; None if Numba finds none."""
+    unified = _context().unify_types(*argtypes)
+    return None if unified is None or unified in (types.undefined, types.unknown) else unified
+
+
+def unify_all(argtypes: Sequence[Any]) -> Any | None:
+    """:func:`unify` without regard to order and repetition."""
+    distinct = sorted(set(argtypes), key=str)
+    return distinct[0] if len(distinct) == 1 else unify(tuple(distinct))
+
+
+def storage_class(ty: Any) -> str | None:
+    """How a scalar of type *ty* is kept: INT, F32, F64 (registers) or BOOL (predicate); None if it cannot be."""
+    if isinstance(ty, types.Boolean):
+        return BOOL
+    if isinstance(ty, types.Integer):
+        return INT
+    if ty == types.float32:
+        return F32
+    if ty == types.float64:
+        return F64
+    return None
+
+
+def is_signed(ty: Any) -> bool:
+    """True for signed integers."""
+    return isinstance(ty, types.Integer) and bool(ty.signed)
+
+
+def dtype_name(ty: Any) -> str:
+    """NumPy's name of a scalar type: ``int32``, ``float64``, ``bool``."""
+    return "bool" if isinstance(ty, types.Boolean) else str(plain(ty))
+
+
+def integer_range(ty: Any) -> tuple[int, int]:
+    """The least and the greatest value of an integer type."""
+    if ty.signed:
+        return -(1 << (ty.bitwidth - 1)), (1 << (ty.bitwidth - 1)) - 1
+    return 0, (1 << ty.bitwidth) - 1
+
+
+def constant_type(value: Any) -> Any | None:
+    """The scalar type Numba gives a Python or NumPy constant; None if *value* is not a scalar."""
+    if isinstance(value, bool | np.bool_):
+        return types.boolean
+    if isinstance(value, np.generic):
+        name = value.dtype.name
+        ty = getattr(types, name, None)
+        return ty if ty is not None and storage_class(ty) else None
+    if isinstance(value, int):
+        if -(1 << 63) <= value < (1 << 63):
+            return types.int64
+        return types.uint64 if 0 <= value < (1 << 64) else None
+    if isinstance(value, float):
+        return types.float64
+    return None
+
+
+def cast_constant(value: Any, ty: Any) -> Any:
+    """The Python value of constant *value* converted to scalar type *ty*, as C converts.
+
+    Raises OverflowError or ValueError where the result is not defined (a NaN or infinity to an integer).
+    """
+    kind = storage_class(ty)
+    if kind == BOOL:
+        return bool(value)
+    if kind == INT:
+        low, _ = integer_range(ty)
+        return (int(value) - low) % (1 << ty.bitwidth) + low
+    if kind == F32:
+        with np.errstate(over="ignore"):
+            return float(np.float32(value))
+    return float(value)
+
+
+def constant_bits(value: Any, ty: Any) -> int:
+    """The 64-bit register pattern, as a signed int, of constant *value* of type *ty* (not a boolean)."""
+    kind = storage_class(ty)
+    if kind == F32:
+        return int(np.float32(value).view(np.uint32))
+    if kind == F64:
+        return int(np.float64(value).view(np.int64))
+    bits = int(value) & 0xFFFFFFFFFFFFFFFF
+    return bits - (1 << 64) if bits >> 63 else bits

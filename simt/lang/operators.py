@@ -1,0 +1,196 @@
+"""Python's operators on scalars: Numba's result type, then one micro-op each."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from numba.core import types
+
+from simt.lang import numba_types as nt
+from simt.lang.builder import Builder
+from simt.lang.convert import ScalarValue, convert, truth
+from simt.lang.diagnostics import wrong
+from simt.lang.ir import (
+    PLOP_AND,
+    PLOP_LESS,
+    PLOP_LESS_EQUAL,
+    PLOP_NOT,
+    PLOP_OR,
+    PLOP_XNOR,
+    PLOP_XOR,
+)
+from simt.lang.values import Constant, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """A binary operator: its text, Python's function, and its micro-op per kind of result.
+
+    ``signed``/``unsigned`` act on 64-bit integers, ``floating`` is the stem of the float micro-op, ``table`` the
+    truth table on booleans.
+    """
+
+    text: str
+    function: Callable[[Any, Any], Any]
+    signed: str = ""
+    unsigned: str = ""
+    floating: str = ""
+    table: int = 0
+
+
+BINARY = {
+    row.text: row
+    for row in (
+        Binary("+", operator.add, "add.s64", "add.s64", "add"),
+        Binary("-", operator.sub, "sub.s64", "sub.s64", "sub"),
+        Binary("*", operator.mul, "mul.s64", "mul.s64", "mul"),
+        Binary("/", operator.truediv, floating="div"),
+        Binary("//", operator.floordiv, "floordiv.s64", "div.u64", "floordiv"),
+        Binary("%", operator.mod, "floormod.s64", "rem.u64", "floormod"),
+        Binary("**", operator.pow, "pow.s64", "pow.s64", "pow"),
+        Binary("<<", operator.lshift, "shl.b64", "shl.b64"),
+        Binary(">>", operator.rshift, "shr.s64", "shr.u64"),
+        Binary("&", operator.and_, "and.b64", "and.b64", table=PLOP_AND),
+        Binary("|", operator.or_, "or.b64", "or.b64", table=PLOP_OR),
+        Binary("^", operator.xor, "xor.b64", "xor.b64", table=PLOP_XOR),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A comparison: Python's function, the micro-op's stem, whether operands swap, its table on booleans."""
+
+    text: str
+    function: Callable[[Any, Any], Any]
+    stem: str
+    swapped: bool
+    table: int
+
+
+COMPARISONS = {
+    row.text: row
+    for row in (
+        Comparison("==", operator.eq, "eq", False, PLOP_XNOR),
+        Comparison("!=", operator.ne, "ne", False, PLOP_XOR),
+        Comparison("<", operator.lt, "lt", False, PLOP_LESS),
+        Comparison("<=", operator.le, "le", False, PLOP_LESS_EQUAL),
+        Comparison(">", operator.gt, "lt", True, PLOP_LESS),
+        Comparison(">=", operator.ge, "le", True, PLOP_LESS_EQUAL),
+    )
+}
+
+
+def binary(b: Builder, text: str, left: ScalarValue, right: ScalarValue) -> ScalarValue:
+    """``left <text> right``: one instruction, and one per operand that has to be converted."""
+    row = BINARY[text]
+    signature = nt.operator_signature(row.function, (left.type, right.type))
+    if signature is None:
+        wrong(b.place, f"operator {text} on {left.type} and {right.type}", help=_OPERAND_HELP)
+    result = nt.plain(signature.return_type)
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        folded = _fold_binary(row, left, right, signature, result)
+        if folded is not None:
+            return folded
+    kind = nt.storage_class(result)
+    if row.text == "**" and kind != nt.INT:
+        return _float_power(b, left, right, signature, result)
+    if kind in (nt.F32, nt.F64):
+        left, right = convert(b, left, result), convert(b, right, result)
+        return b.value(f"{row.floating}.{kind}", result, b.operand(left), b.operand(right))
+    left, right = (convert(b, value, ty) for value, ty in zip((left, right), signature.args, strict=True))
+    if kind == nt.BOOL:
+        return b.value("plop", result, b.operand(left), b.operand(right), imm=row.table)
+    name = row.signed if result.signed else row.unsigned
+    return b.value(name, result, b.operand(left), b.operand(right))
+
+
+_OPERAND_HELP = "Numba has no such operator; convert an operand, e.g. int32(x) or float32(x)"
+
+
+def _fold_binary(row: Binary, left: Constant, right: Constant, signature: Any, result: Any) -> Constant | None:
+    """The constant result, or None where the machine has to say (division by zero, odd shifts)."""
+    if row.text in ("<<", ">>") and not 0 <= right.value < 64:
+        return None
+    if row.text == "**" and nt.storage_class(result) == nt.INT and not 0 <= right.value < 64:
+        return None
+    try:
+        values = [nt.cast_constant(v.value, t) for v, t in zip((left, right), signature.args, strict=True)]
+        return Constant(result, nt.cast_constant(row.function(*values), result))
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+
+
+def _float_power(b: Builder, left: ScalarValue, right: ScalarValue, signature: Any, result: Any) -> Scalar:
+    """``**`` with a float result, computed in float64; an integer exponent is taken as it is."""
+    base = convert(b, left, signature.args[0])
+    exponent = convert(b, right, signature.args[1])
+    return float64_op(b, "pow", result, base, exponent)
+
+
+def float64_op(b: Builder, stem: str, result: Any, *args: ScalarValue) -> Scalar:
+    """Apply ``<stem>.f64`` to *args* for a result of type float32 or float64.
+
+    float32 operands are computed in float64 and rounded once; the conversions that takes are not counted.
+    """
+    wide = [b.operand(convert(b, arg, types.float64, counted=False)) for arg in args]
+    narrow = nt.storage_class(result) == nt.F32
+    value = b.value(f"{stem}.f64", types.float64, *wide, retires=not narrow)
+    return b.value("cvt.f32.f64", result, value.operand) if narrow else value
+
+
+def compare(b: Builder, text: str, left: ScalarValue, right: ScalarValue) -> ScalarValue:
+    """``left <text> right`` as a boolean: one instruction, and one per operand that has to be converted."""
+    row = COMPARISONS[text]
+    signature = nt.operator_signature(row.function, (left.type, right.type))
+    if signature is None:
+        wrong(b.place, f"comparison {text} of {left.type} and {right.type}", help=_OPERAND_HELP)
+    ty = nt.plain(signature.args[0])
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        values = (nt.cast_constant(left.value, ty), nt.cast_constant(right.value, ty))
+        return Constant(types.boolean, bool(row.function(*values)))
+    left, right = convert(b, left, ty), convert(b, right, nt.plain(signature.args[1]))
+    if row.swapped:
+        left, right = right, left
+    kind = nt.storage_class(ty)
+    operands = b.operand(left), b.operand(right)
+    if kind == nt.BOOL:
+        return b.value("plop", types.boolean, *operands, imm=row.table)
+    if kind == nt.INT:
+        kind = "s64" if ty.signed or row.stem in ("eq", "ne") else "u64"
+    return b.value(f"{row.stem}.{kind}", types.boolean, *operands)
+
+
+def logical_not(b: Builder, value: ScalarValue) -> ScalarValue:
+    """``not value``: one instruction."""
+    if isinstance(value, Constant):
+        return Constant(types.boolean, not value.value)
+    kind = nt.storage_class(value.type)
+    if kind == nt.BOOL:
+        return b.value("plop", types.boolean, b.operand(value), imm=PLOP_NOT)
+    return compare(b, "==", value, Constant(value.type, 0))
+
+
+UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+
+
+def unary(b: Builder, text: str, value: ScalarValue) -> ScalarValue:
+    """``-value``, ``+value``, ``~value``: one instruction."""
+    signature = nt.operator_signature(UNARY[text], (value.type,))
+    if signature is None:
+        wrong(b.place, f"operator {text} on {value.type}", help=_OPERAND_HELP)
+    result = nt.plain(signature.return_type)
+    if isinstance(value, Constant) and nt.storage_class(result) != nt.BOOL:
+        return Constant(result, nt.cast_constant(UNARY[text](value.value), result))
+    kind = nt.storage_class(result)
+    if kind == nt.BOOL:
+        return logical_not(b, truth(b, value))
+    operand = b.operand(convert(b, value, result))
+    if text == "+":
+        return b.value("mov", result, operand)
+    if text == "~":
+        return b.value("not.b64", result, operand)
+    return b.value("neg.s64" if kind == nt.INT else f"neg.{kind}", result, operand)

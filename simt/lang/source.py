@@ -1,0 +1,117 @@
+"""A kernel's own source: its text, its syntax tree with real line numbers, and what its global names mean."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import textwrap
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from simt.check.errors import KernelError, Location, UnsupportedError
+
+
+class Missing:
+    """Marks a name that is bound nowhere."""
+
+
+MISSING = Missing()
+
+
+def python_function(kernel: Any) -> FunctionType:
+    """The plain function of a kernel: itself, or that of a Numba dispatcher.
+
+    Raises KernelError if *kernel* is neither.
+    """
+    function = getattr(kernel, "py_func", kernel)
+    if not isinstance(function, FunctionType):
+        raise KernelError(
+            f"{kernel!r} is not a kernel",
+            help="pass a Python function, or a function decorated with @cuda.jit",
+        )
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSource:
+    """A function and its parsed source.
+
+    ``tree`` carries line numbers of the file and columns of the line as written; ``lines`` are the lines from
+    ``def`` (number ``first_line``) to the end of the function.
+    """
+
+    function: FunctionType
+    tree: ast.FunctionDef
+    file: str
+    first_line: int
+    lines: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    def lookup(self, name: str) -> Any:
+        """What a name that is not local means: closure variable, global or builtin; MISSING if unbound."""
+        return lookup(self.function, name)
+
+
+def lookup(function: FunctionType, name: str) -> Any:
+    """The value of a free, global or builtin *name* as *function* sees it; MISSING if unbound."""
+    free = function.__code__.co_freevars
+    if name in free and function.__closure__ is not None:
+        try:
+            return function.__closure__[free.index(name)].cell_contents
+        except ValueError:
+            return MISSING
+    if name in function.__globals__:
+        return function.__globals__[name]
+    return getattr(builtins, name, MISSING)
+
+
+def read_source(function: FunctionType) -> FunctionSource:
+    """Parse the source of *function*.
+
+    Raises UnsupportedError if there is none (exec, an interactive session) or if it is not a ``def``.
+    """
+    file = function.__code__.co_filename
+    where = Location(file, function.__code__.co_firstlineno, function=function.__name__)
+    try:
+        raw, start = inspect.getsourcelines(function)
+    except (OSError, TypeError, IndexError, SyntaxError):
+        raise UnsupportedError(
+            f"the source of {function.__name__} is not available",
+            location=where,
+            help="define the kernel in a file (or a notebook cell); the source view reads the Python source, "
+            "which exec() and the interactive prompt do not keep",
+        ) from None
+    start = max(start, 1)
+    text = textwrap.dedent("".join(raw))
+    indent = len(raw[0]) - len(raw[0].lstrip())
+    tree = _parse(text, function.__code__.co_name)  # __name__ may have been changed since
+    if tree is None:
+        raise UnsupportedError(
+            f"{function.__name__} is not written as a def statement",
+            location=where,
+            help="write the kernel as 'def name(...):'; lambdas have no statements to count",
+        )
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno += start - 1
+            node.end_lineno += start - 1  # type: ignore[operator]
+            node.col_offset += indent
+    end = tree.end_lineno or tree.lineno
+    lines = tuple(line.rstrip("\n") for line in raw[tree.lineno - start : end - start + 1])
+    return FunctionSource(function, tree, file, tree.lineno, lines)
+
+
+def _parse(text: str, name: str) -> ast.FunctionDef | None:
+    try:
+        module = ast.parse(text)
+    except SyntaxError:
+        return None
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return node
+    return None

@@ -1,0 +1,780 @@
+"""The engine: splits, convergence barriers, block barriers, counting, and the loop that executes micro-ops.
+
+``advance`` runs one warp until it cannot go on or its quantum is used up; ``run_blocks`` runs blocks to their
+end.  All state is in flat arrays (see layout.py), so a run can pause anywhere and go on later: that is how
+traces are drained, ctrl-C is noticed, and the timing model steps one instruction at a time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.machine.jit import jit
+from simt.machine.layout import *  # noqa: F403  column numbers: the engine uses nearly all of them
+from simt.machine.memory import ATOM_GLOBAL, LD_GENERIC, LD_GLOBAL, V2, V4, access, step_index
+from simt.machine.ops_bits import bits
+from simt.machine.ops_convert import compare, convert
+from simt.machine.ops_float import float32, float64, math64
+from simt.machine.ops_int import integer
+from simt.machine.ops_warp import across, shuffle, special, truth_table, vote
+from simt.machine.scalar import lowest, popcount
+from simt.program import MICRO_OPS, Family
+
+
+def _end(*families: Family) -> int:
+    """One past the last code of these families, which are declared together."""
+    return max(op.code for op in MICRO_OPS.values() if op.family in families) + 1
+
+
+INT_END = _end(Family.INT)
+BITS_END = _end(Family.BITS)
+F64_END = MICRO_OPS["pow.f64"].code
+MATH_END = _end(Family.F64)
+F32_END = _end(Family.F32)
+CONVERT_END = _end(Family.CONVERT)
+COMPARE_END = _end(Family.COMPARE)
+WARP_END = _end(Family.WARP)
+MEMORY_END = _end(Family.MEMORY)
+
+INDEX = MICRO_OPS["index"].code
+SELP = MICRO_OPS["selp"].code
+PLOP = MICRO_OPS["plop"].code
+SREG = MICRO_OPS["sreg"].code
+SHFL_IDX = MICRO_OPS["shfl.idx"].code
+SHFL_BFLY = MICRO_OPS["shfl.bfly"].code
+VOTE_ALL = MICRO_OPS["vote.all"].code
+VOTE_EQ = MICRO_OPS["vote.eq"].code
+BALLOT = MICRO_OPS["ballot"].code
+ACTIVEMASK = MICRO_OPS["activemask"].code
+MATCH_ALL = MICRO_OPS["match.all"].code
+NOP = MICRO_OPS["nop"].code
+BRA = MICRO_OPS["bra"].code
+BRX = MICRO_OPS["brx"].code
+BSSY = MICRO_OPS["bssy"].code
+BSYNC = MICRO_OPS["bsync"].code
+BREAK = MICRO_OPS["break"].code
+WARPSYNC = MICRO_OPS["warpsync"].code
+BAR_SYNC = MICRO_OPS["bar.sync"].code
+BAR_RED_POPC = MICRO_OPS["bar.red.popc"].code
+BAR_RED_AND = MICRO_OPS["bar.red.and"].code
+BAR_RED_OR = MICRO_OPS["bar.red.or"].code
+EXIT = MICRO_OPS["exit"].code
+TRAP = MICRO_OPS["trap"].code
+
+QUANTUM = 1 << 16
+"""Micro-ops a warp runs before others get a turn: spinning on what another warp writes then ends."""
+
+
+@jit
+def _remove_split(SPLITS, WARPS, w, i):
+    """Drop split *i*; the later ones move down, so that the order of their creation is kept."""
+    last = WARPS[w * N_WARP + W_SPLITS] - 1
+    for j in range(i, last):
+        to = (w * 32 + j) * N_SPLIT
+        for k in range(N_SPLIT):
+            SPLITS[to + k] = SPLITS[to + N_SPLIT + k]
+    WARPS[w * N_WARP + W_SPLITS] = last
+    if WARPS[w * N_WARP + W_CURRENT] > i:
+        WARPS[w * N_WARP + W_CURRENT] -= 1
+
+
+@jit
+def _add_split(SPLITS, WARPS, w, pc, mask):
+    i = WARPS[w * N_WARP + W_SPLITS]
+    at = (w * 32 + i) * N_SPLIT
+    SPLITS[at + S_PC] = pc
+    SPLITS[at + S_MASK] = mask
+    SPLITS[at + S_STATE] = READY
+    SPLITS[at + S_ARG] = 0
+    SPLITS[at + S_PASS] = 0
+    WARPS[w * N_WARP + W_SPLITS] = i + 1
+
+
+@jit
+def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
+    """Join into split *i* all splits in *state* with *argument* (and *pc*, unless -1) that hold arrived lanes."""
+    at = (w * 32 + i) * N_SPLIT
+    mask = SPLITS[at + S_MASK]
+    j = WARPS[w * N_WARP + W_SPLITS] - 1
+    while j >= 0:
+        other = (w * 32 + j) * N_SPLIT
+        if (
+            j != i
+            and SPLITS[other + S_STATE] == state
+            and SPLITS[other + S_ARG] == argument
+            and SPLITS[other + S_MASK] & arrived
+            and (pc < 0 or SPLITS[other + S_PC] == pc)
+        ):
+            mask |= SPLITS[other + S_MASK]
+            _remove_split(SPLITS, WARPS, w, j)
+            if j < i:
+                i -= 1
+        j -= 1
+    at = (w * 32 + i) * N_SPLIT
+    if mask != SPLITS[at + S_MASK]:
+        SPLITS[at + S_PASS] = 0
+    SPLITS[at + S_MASK] = mask
+    SPLITS[at + S_PC] += 1
+    SPLITS[at + S_STATE] = READY
+
+
+@jit
+def _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers):
+    """Release every convergence barrier and warpsync of warp *w* whose lanes have all arrived or exited."""
+    gone = WARPS[w * N_WARP + W_EXITED] | WARPS[w * N_WARP + W_ABSENT]
+    again = True
+    while again:
+        again = False
+        n = WARPS[w * N_WARP + W_SPLITS]
+        for i in range(n):
+            at = (w * 32 + i) * N_SPLIT
+            state = SPLITS[at + S_STATE]
+            if state != WAIT_BSYNC and state != WAIT_WARPSYNC:
+                continue
+            argument = SPLITS[at + S_ARG]
+            if state == WAIT_BSYNC:
+                lane = lowest(SPLITS[at + S_MASK])
+                needed = PARTICIPANTS[(w * n_barriers + argument) * 32 + lane] & ~gone
+            else:
+                needed = argument & ~gone
+            arrived = np.int64(0)
+            for j in range(n):
+                other = (w * 32 + j) * N_SPLIT
+                if SPLITS[other + S_STATE] == state and SPLITS[other + S_ARG] == argument:
+                    arrived |= SPLITS[other + S_MASK]
+            if needed & ~arrived == 0:
+                if state == WAIT_BSYNC:
+                    _merge(SPLITS, WARPS, w, i, needed, state, argument, -1)
+                else:
+                    _release_warpsync(SPLITS, WARPS, w, argument)
+                again = True
+                break
+
+
+@jit
+def _release_warpsync(SPLITS, WARPS, w, argument):
+    """All lanes of a warpsync are there: those at the same instruction go on as one split."""
+    i = 0
+    while i < WARPS[w * N_WARP + W_SPLITS]:
+        at = (w * 32 + i) * N_SPLIT
+        if SPLITS[at + S_STATE] == WAIT_WARPSYNC and SPLITS[at + S_ARG] == argument:
+            _merge(SPLITS, WARPS, w, i, FULL, WAIT_WARPSYNC, argument, SPLITS[at + S_PC])
+        i += 1
+
+
+@jit
+def _release_barrier(s, barrier):
+    """Let everyone go on who waits at block barrier *barrier* if all expected threads have arrived."""
+    BARS = s.BARRIERS
+    SPLITS = s.SPLITS
+    WARPS = s.WARPS
+    CODE = s.CODE
+    R = s.R
+    P = s.P
+    LAUNCH = s.LAUNCH
+    at = barrier * N_BARRIER
+    arrived = BARS[at + B_ARRIVED]
+    expected = LAUNCH[LAUNCH_LIVE]
+    if BARS[at + B_EXPECTED] > 0:
+        expected = min(expected, BARS[at + B_EXPECTED])
+    if arrived == 0 or arrived < expected:
+        return
+    for w in range(LAUNCH[LAUNCH_WARPS]):
+        for i in range(WARPS[w * N_WARP + W_SPLITS]):
+            split = (w * 32 + i) * N_SPLIT
+            if SPLITS[split + S_STATE] == WAIT_BARRIER and SPLITS[split + S_ARG] == barrier:
+                pc = SPLITS[split + S_PC]
+                mask = SPLITS[split + S_MASK]
+                op = CODE[pc, OP]
+                if op == BAR_RED_POPC:
+                    row = w * LAUNCH[LAUNCH_REGISTERS] * 32 + CODE[pc, DST]
+                    for l in range(32):
+                        if (mask >> l) & 1 and CODE[pc, DST] > 0:
+                            R[row + l] = BARS[at + B_COUNT]
+                elif op != BAR_SYNC and CODE[pc, DST] > 0:
+                    holds = BARS[at + B_AND] if op == BAR_RED_AND else BARS[at + B_OR]
+                    p = w * LAUNCH[LAUNCH_PREDICATES] + CODE[pc, DST]
+                    P[p] = (P[p] | mask) if holds else (P[p] & ~mask)
+                SPLITS[split + S_PC] = pc + 1
+                SPLITS[split + S_STATE] = READY
+    for k in range(N_BARRIER):
+        BARS[at + k] = 0
+
+
+@jit
+def _arrive(BARS, barrier, lanes, expected, operand, mask):
+    """Note the arrival of a split at a block barrier, with its part of the reduction."""
+    at = barrier * N_BARRIER
+    if BARS[at + B_ARRIVED] == 0:
+        BARS[at + B_AND] = 1
+    BARS[at + B_ARRIVED] += lanes
+    BARS[at + B_EXPECTED] = expected
+    BARS[at + B_COUNT] += popcount(operand & mask)
+    BARS[at + B_AND] &= np.int64(operand & mask == mask)
+    BARS[at + B_OR] |= np.int64(operand & mask != 0)
+
+
+@jit
+def _random(WARPS, w):
+    """The next number of the warp's own xorshift generator, 0 to 2**31 - 1."""
+    x = WARPS[w * N_WARP + W_RANDOM]
+    x ^= (x << 13) & 0x7FFFFFFF
+    x ^= x >> 17
+    x ^= (x << 5) & 0x7FFFFFFF
+    WARPS[w * N_WARP + W_RANDOM] = x
+    return x
+
+
+@jit
+def _choose(SPLITS, WARPS, w, order):
+    """Make the next ready split current: the newest, or by turns, or at random.  False if none is ready."""
+    n = WARPS[w * N_WARP + W_SPLITS]
+    current = WARPS[w * N_WARP + W_CURRENT]
+    if order == INTERLEAVED:
+        for k in range(1, n + 1):
+            i = (current + k) % n
+            if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY:
+                WARPS[w * N_WARP + W_CURRENT] = i
+                return True
+        return False
+    if order == RANDOM and n > 0:
+        ready = 0
+        for i in range(n):
+            ready += SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY
+        if ready == 0:
+            return False
+        pick = _random(WARPS, w) % ready
+        for i in range(n):
+            if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY:
+                if pick == 0:
+                    WARPS[w * N_WARP + W_CURRENT] = i
+                    return True
+                pick -= 1
+    for i in range(n - 1, -1, -1):
+        if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY:
+            WARPS[w * N_WARP + W_CURRENT] = i
+            return True
+    return False
+
+
+@jit
+def _row(offset, warp_rows, uniform_end):
+    """Position in the register file of a row: uniform rows stand once, the others once per warp."""
+    return np.uint64(offset + warp_rows if offset >= uniform_end else offset)
+
+
+@jit
+def _predicate(P, base, operand):
+    """The lane mask of a predicate operand (``2 * index + negated``)."""
+    value = P[base + (operand >> 1)]
+    return value ^ FULL if operand & 1 else value
+
+
+@jit
+def advance(w, quantum, s):
+    """Run warp *w* for at most *quantum* micro-ops: DONE, BLOCKED, PAUSED, TRACE_FULL or FAILED."""
+    CODE = s.CODE
+    COUNTS = s.COUNTS
+    R = s.R
+    O = s.O
+    P = s.P
+    PARTICIPANTS = s.PARTICIPANTS
+    SPLITS = s.SPLITS
+    WARPS = s.WARPS
+    LAUNCH = s.LAUNCH
+    X = s.X
+    ERROR = s.ERROR
+    TRACE = s.TRACE
+    n = np.uint64(32)
+    wbase = w * N_WARP
+    order = LAUNCH[LAUNCH_ORDER]
+    warp_rows = w * LAUNCH[LAUNCH_REGISTERS] * 32
+    uniform_end = LAUNCH[LAUNCH_UNIFORM_END]
+    predicate_base = w * LAUNCH[LAUNCH_PREDICATES]
+    n_barriers = LAUNCH[LAUNCH_BARRIERS]
+    absent_lanes = popcount(WARPS[wbase + W_ABSENT])
+    exited_lanes = popcount(WARPS[wbase + W_EXITED])
+    traced = (LAUNCH[LAUNCH_TRACE_BLOCK] == -1 or LAUNCH[LAUNCH_TRACE_BLOCK] == LAUNCH[LAUNCH_INDEX]) and (
+        LAUNCH[LAUNCH_TRACE_WARP] == -1 or LAUNCH[LAUNCH_TRACE_WARP] == w
+    )
+    executed = 0  # micro-ops of this call
+    retired = 0
+
+    if WARPS[wbase + W_SPLITS] == 0:
+        return DONE
+    current = WARPS[wbase + W_CURRENT]
+    if SPLITS[(w * 32 + current) * N_SPLIT + S_STATE] != READY and not _choose(SPLITS, WARPS, w, order):
+        return BLOCKED
+    status = PAUSED
+    at = np.int64(0)
+    pc = np.int64(0)
+    active = np.int64(0)
+    n_active = np.int64(0)
+    resume = True  # the current split changed: take over its state
+    while True:
+        if resume:
+            at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
+            pc = SPLITS[at + S_PC]
+            active = SPLITS[at + S_MASK]
+            n_active = popcount(active)
+            if SPLITS[at + S_PASS] == 0:
+                WARPS[wbase + W_PASSES] += 1
+                SPLITS[at + S_PASS] = WARPS[wbase + W_PASSES]
+            resume = False
+        if executed == quantum:
+            SPLITS[at + S_PC] = pc
+            if order <= ELSE_FIRST and quantum > 1 and WARPS[wbase + W_SPLITS] > 1:
+                _choose(SPLITS, WARPS, w, INTERLEAVED)  # a split may be spinning on what another one does
+            break
+        if traced and LAUNCH[LAUNCH_TRACED] == len(TRACE):
+            SPLITS[at + S_PC] = pc
+            status = TRACE_FULL
+            break
+        executed += 1
+
+        op = CODE[pc, OP]
+        guard = CODE[pc, GUARD]
+        flags = CODE[pc, FLAGS]
+        if guard == 0:
+            exec_mask = active
+            n_exec = n_active
+        else:
+            exec_mask = active & _predicate(P, predicate_base, guard)
+            n_exec = popcount(exec_mask)
+        COUNTS[pc, N_EXECUTED] += 1
+        COUNTS[pc, N_THREADS] += n_active
+        COUNTS[pc, N_PRED_ON] += n_exec
+        if absent_lanes:
+            COUNTS[pc, N_ABSENT] += absent_lanes
+        if exited_lanes:
+            COUNTS[pc, N_EXITED] += exited_lanes
+        retired += flags & RETIRES
+        here = pc
+        outcome = np.int64(0)  # for the trace: lanes that jumped, or the predicate written
+        diverged = np.int64(0)
+        leave = False  # the split stops running: it waits, ended, or another one is to run
+        mask_at_start = active
+
+        if op < WARP_END:
+            if exec_mask != 0:
+                a = _row(CODE[pc, A], warp_rows, uniform_end)
+                b = _row(CODE[pc, B], warp_rows, uniform_end)
+                c = _row(CODE[pc, C], warp_rows, uniform_end)
+                to_register = True
+                if op < INT_END:
+                    if op == INDEX:
+                        slot = CODE[pc, IMM]
+                        if step_index(R, O, a, b, s.DIMS[slot, 0], s.DIMS[slot, 1], CODE[pc, MOD], exec_mask, ERROR):
+                            ERROR[E_REASON] = R_INDEX
+                            status = FAILED
+                            break
+                    elif op == SELP:
+                        chosen = _predicate(P, predicate_base, CODE[pc, C])
+                        for l in range(n):
+                            O[l] = R[a + l] if (chosen >> np.int64(l)) & 1 else R[b + l]
+                    else:
+                        integer(op, R, O, a, b, c)
+                elif op < BITS_END:
+                    bits(op, R, O, a, b, c, CODE[pc, IMM])
+                elif op < F64_END:
+                    float64(op, R, O, s.F64, s.O64, a, b, c)
+                elif op < MATH_END:
+                    math64(op, s.F64, s.O64, a, b)
+                elif op < F32_END:
+                    float32(op, R, O, s.F32, s.O32, a, b, c)
+                elif op < CONVERT_END:
+                    convert(op, R, O, s.F64, s.O64, s.F32, s.O32, a)
+                elif op < COMPARE_END:
+                    outcome = compare(op, R, s.F64, s.F32, a, b)
+                    to_register = False
+                elif op == PLOP:
+                    outcome = truth_table(
+                        CODE[pc, IMM],
+                        _predicate(P, predicate_base, CODE[pc, A]),
+                        _predicate(P, predicate_base, CODE[pc, B]),
+                        _predicate(P, predicate_base, CODE[pc, C]),
+                    )
+                    to_register = False
+                elif op == SREG:
+                    special(CODE[pc, IMM], w, O, s.TID, LAUNCH)
+                elif SHFL_IDX <= op <= SHFL_BFLY:
+                    inside = shuffle(op, R, O, a, b, c)
+                    if CODE[pc, MOD] > 0:
+                        p = predicate_base + CODE[pc, MOD]
+                        P[p] = (P[p] & ~exec_mask) | (inside & exec_mask)
+                elif VOTE_ALL <= op <= VOTE_EQ:
+                    outcome = FULL if vote(op, _predicate(P, predicate_base, CODE[pc, A]), exec_mask) else 0
+                    to_register = False
+                elif op == BALLOT or op == ACTIVEMASK:
+                    value = active
+                    if op == BALLOT:
+                        value = exec_mask & _predicate(P, predicate_base, CODE[pc, A])
+                    for l in range(n):
+                        O[l] = value
+                else:
+                    same = across(op, R, O, a, exec_mask)
+                    if op == MATCH_ALL and CODE[pc, MOD] > 0:
+                        p = predicate_base + CODE[pc, MOD]
+                        P[p] = (P[p] & ~exec_mask) | (same & exec_mask)
+                dst = CODE[pc, DST]
+                written = FULL if flags & UNIFORM else exec_mask
+                if to_register:
+                    if dst > 0:
+                        d = np.uint64(warp_rows + dst)
+                        if written == FULL:
+                            for l in range(n):
+                                R[d + l] = O[l]
+                        else:
+                            for l in range(n):
+                                R[d + l] = O[l] if (written >> np.int64(l)) & 1 else R[d + l]
+                elif dst > 0:
+                    p = predicate_base + dst
+                    outcome &= written
+                    P[p] = (P[p] & ~written) | outcome
+            pc += 1
+        elif op < MEMORY_END:
+            if exec_mask != 0:
+                mod = CODE[pc, MOD]
+                reason = access(
+                    op,
+                    mod,
+                    CODE[pc, IMM],
+                    pc,
+                    w,
+                    _row(CODE[pc, A], warp_rows, uniform_end),
+                    _row(CODE[pc, B], warp_rows, uniform_end),
+                    _row(CODE[pc, C], warp_rows, uniform_end),
+                    exec_mask,
+                    s,
+                )
+                if reason != R_NONE:
+                    status = FAILED
+                    break
+                for k in range(N_MEMORY):
+                    COUNTS[pc, N_REQUESTS + k] += X[k]
+                if (op <= LD_GENERIC or op >= ATOM_GLOBAL) and CODE[pc, DST] > 0:
+                    rows = 1
+                    if op <= LD_GENERIC and mod >= V2:
+                        rows = 2 if mod == V2 else 4
+                    for k in range(rows):
+                        d = np.uint64(warp_rows + CODE[pc, DST] + 32 * k)
+                        o = np.uint64(32 * k)
+                        for l in range(n):
+                            R[d + l] = O[o + l] if (exec_mask >> np.int64(l)) & 1 else R[d + l]
+            pc += 1
+        elif op == BRA:
+            COUNTS[pc, N_BRANCHES] += 1
+            taken = exec_mask
+            if CODE[pc, A] != 0:
+                taken &= _predicate(P, predicate_base, CODE[pc, A])
+            outcome = taken
+            if taken == 0:
+                pc += 1
+            elif taken == active:
+                pc = CODE[pc, IMM]
+            else:
+                COUNTS[pc, N_DIVERGENT] += 1
+                diverged = np.int64(1)
+                target = CODE[pc, IMM]
+                if order == ELSE_FIRST:
+                    _add_split(SPLITS, WARPS, w, pc + 1, active & ~taken)
+                    pc = target
+                    active = taken
+                else:
+                    _add_split(SPLITS, WARPS, w, target, taken)
+                    pc += 1
+                    active &= ~taken
+                SPLITS[at + S_MASK] = active
+                SPLITS[at + S_PASS] = 0
+                SPLITS[at + S_PC] = pc
+                # The split that goes on stands last, so that the newest one runs first.
+                last = WARPS[wbase + W_SPLITS] - 1
+                other = (w * 32 + last) * N_SPLIT
+                for k in range(N_SPLIT):
+                    swap = SPLITS[at + k]
+                    SPLITS[at + k] = SPLITS[other + k]
+                    SPLITS[other + k] = swap
+                WARPS[wbase + W_CURRENT] = last
+                resume = True
+        elif op == BRX:
+            COUNTS[pc, N_BRANCHES] += 1
+            rest = exec_mask
+            outcome = rest
+            stay = active & ~exec_mask
+            first = True
+            groups = 0
+            while rest != 0 or stay != 0:
+                if rest != 0:
+                    lane = lowest(rest)
+                    address = R[_row(CODE[pc, A], warp_rows, uniform_end) + np.uint64(lane)] + CODE[pc, IMM]
+                    group = np.int64(0)
+                    for l in range(32):
+                        if (rest >> l) & 1 and R[_row(CODE[pc, A], warp_rows, uniform_end) + np.uint64(l)] + CODE[pc, IMM] == address:
+                            group |= np.int64(1) << l
+                    entry = (address - LAUNCH[LAUNCH_CODE_START]) >> 3
+                    if entry < 0 or entry >= len(s.TARGETS) or s.TARGETS[entry] < 0:
+                        ERROR[E_REASON] = R_CODE_ADDRESS
+                        ERROR[E_MASK] = group
+                        ERROR[E_LANE] = lane
+                        ERROR[E_ADDRESS] = address
+                        status = FAILED
+                        break
+                    target = s.TARGETS[entry]
+                    rest &= ~group
+                else:
+                    group = stay
+                    stay = np.int64(0)
+                    target = pc + 1
+                groups += 1
+                if first:
+                    active = group
+                    SPLITS[at + S_PC] = target
+                    first = False
+                else:
+                    _add_split(SPLITS, WARPS, w, target, group)
+            if status == FAILED:
+                break
+            if groups > 1:
+                COUNTS[pc, N_DIVERGENT] += 1
+                diverged = np.int64(1)
+                SPLITS[at + S_MASK] = active
+                SPLITS[at + S_PASS] = 0
+            resume = True
+        elif op == BSSY:
+            start = (w * n_barriers + CODE[pc, IMM]) * 32
+            lane_0 = np.uint64(start)
+            for l in range(n):
+                PARTICIPANTS[lane_0 + l] = (
+                    exec_mask if (exec_mask >> np.int64(l)) & 1 else PARTICIPANTS[lane_0 + l]
+                )
+            pc += 1
+        elif op == BSYNC:
+            if WARPS[wbase + W_SPLITS] == 1 or exec_mask == 0:
+                pc += 1
+            else:
+                barrier = CODE[pc, IMM]
+                needed = PARTICIPANTS[(w * n_barriers + barrier) * 32 + lowest(active)]
+                needed &= ~(WARPS[wbase + W_EXITED] | WARPS[wbase + W_ABSENT])
+                if needed & ~active == 0:
+                    pc += 1
+                else:
+                    SPLITS[at + S_PC] = pc
+                    SPLITS[at + S_STATE] = WAIT_BSYNC
+                    SPLITS[at + S_ARG] = barrier
+                    _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers)
+                    leave = True
+        elif op == BREAK:
+            start = (w * n_barriers + CODE[pc, IMM]) * 32
+            if exec_mask != 0:
+                for l in range(32):
+                    if (exec_mask >> l) & 1:
+                        PARTICIPANTS[start + l] = 0
+                    else:
+                        PARTICIPANTS[start + l] &= ~exec_mask
+                if WARPS[wbase + W_SPLITS] > 1:
+                    _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers)
+                    at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
+            pc += 1
+        elif op == WARPSYNC:
+            if exec_mask == 0:
+                pc += 1
+            else:
+                mask = R[_row(CODE[pc, A], warp_rows, uniform_end) + np.uint64(lowest(exec_mask))] & FULL
+                gone = WARPS[wbase + W_EXITED] | WARPS[wbase + W_ABSENT]
+                if exec_mask & ~mask:
+                    ERROR[E_REASON] = R_WARPSYNC
+                    ERROR[E_MASK] = exec_mask & ~mask
+                    ERROR[E_LANE] = lowest(exec_mask & ~mask)
+                    ERROR[E_ADDRESS] = mask
+                    status = FAILED
+                    break
+                if mask & ~gone & ~active == 0:
+                    pc += 1
+                else:
+                    SPLITS[at + S_PC] = pc
+                    SPLITS[at + S_STATE] = WAIT_WARPSYNC
+                    SPLITS[at + S_ARG] = mask
+                    _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers)
+                    leave = True
+        elif BAR_SYNC <= op <= BAR_RED_OR:
+            if exec_mask == 0:
+                pc += 1
+            else:
+                operand = np.int64(0)
+                if op != BAR_SYNC:
+                    operand = _predicate(P, predicate_base, CODE[pc, A])
+                expected = R[_row(CODE[pc, B], warp_rows, uniform_end) + np.uint64(lowest(exec_mask))]
+                SPLITS[at + S_PC] = pc
+                SPLITS[at + S_STATE] = WAIT_BARRIER
+                SPLITS[at + S_ARG] = CODE[pc, IMM]
+                _arrive(s.BARRIERS, CODE[pc, IMM], n_exec, expected, operand, exec_mask)
+                _release_barrier(s, CODE[pc, IMM])
+                leave = True
+        elif op == EXIT:
+            if exec_mask == 0:
+                pc += 1
+            else:
+                WARPS[wbase + W_EXITED] |= exec_mask
+                LAUNCH[LAUNCH_LIVE] -= n_exec
+                exited_lanes += n_exec
+                if exec_mask == active:
+                    _remove_split(SPLITS, WARPS, w, WARPS[wbase + W_CURRENT])
+                    leave = True
+                else:
+                    active &= ~exec_mask
+                    n_active -= n_exec
+                    SPLITS[at + S_MASK] = active
+                    pc += 1
+                if WARPS[wbase + W_SPLITS] > 0:
+                    _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers)
+                    if not leave:
+                        at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
+                for barrier in range(BLOCK_BARRIERS):
+                    if s.BARRIERS[barrier * N_BARRIER + B_ARRIVED] > 0:
+                        _release_barrier(s, barrier)
+        elif op == TRAP:
+            if exec_mask != 0:
+                ERROR[E_REASON] = R_TRAP
+                ERROR[E_MASK] = exec_mask
+                ERROR[E_LANE] = lowest(exec_mask)
+                status = FAILED
+                break
+            pc += 1
+        else:
+            pc += 1
+
+        if traced and flags & RETIRES:
+            row = LAUNCH[LAUNCH_TRACED]
+            LAUNCH[LAUNCH_TRACED] = row + 1
+            TRACE[row, T_BLOCK] = LAUNCH[LAUNCH_INDEX]
+            TRACE[row, T_WARP] = w
+            TRACE[row, T_PC] = here
+            TRACE[row, T_ACTIVE] = mask_at_start
+            TRACE[row, T_EXEC] = exec_mask
+            TRACE[row, T_EXITED] = WARPS[wbase + W_EXITED] & ~exec_mask if op == EXIT else WARPS[wbase + W_EXITED]
+            TRACE[row, T_ABSENT] = WARPS[wbase + W_ABSENT]
+            TRACE[row, T_PASS] = WARPS[wbase + W_PASSES]
+            TRACE[row, T_TAKEN] = outcome
+            TRACE[row, T_DIVERGED] = diverged
+            memory = WARP_END <= op < MEMORY_END and exec_mask != 0
+            for k in range(N_MEMORY):
+                TRACE[row, T_MEMORY + k] = X[k] if memory else 0
+            if op < MEMORY_END and CODE[here, DST] > 0 and not CONVERT_END <= op <= PLOP:
+                d = np.uint64(warp_rows + CODE[here, DST])
+                for l in range(n):
+                    s.VALUES[row, l] = R[d + l]
+            else:
+                for l in range(n):
+                    s.VALUES[row, l] = 0
+
+        if leave:
+            if WARPS[wbase + W_SPLITS] == 0:
+                status = DONE
+                break
+            if not _choose(SPLITS, WARPS, w, order):
+                status = BLOCKED
+                break
+            resume = True
+        elif order >= INTERLEAVED and flags & RETIRES and WARPS[wbase + W_SPLITS] > 1:
+            if not resume:
+                SPLITS[at + S_PC] = pc
+            _choose(SPLITS, WARPS, w, order)
+            resume = True
+
+    LAUNCH[LAUNCH_EXECUTED] += retired
+    LAUNCH[LAUNCH_PROGRESS] += executed
+    if status == FAILED:
+        ERROR[E_PC] = pc
+        ERROR[E_WARP] = w
+        ERROR[E_BLOCK] = LAUNCH[LAUNCH_INDEX]
+    elif LAUNCH[LAUNCH_EXECUTED] > LAUNCH[LAUNCH_BUDGET] and status != DONE:
+        ERROR[E_REASON] = R_BUDGET
+        ERROR[E_PC] = pc
+        ERROR[E_WARP] = w
+        ERROR[E_MASK] = active
+        ERROR[E_BLOCK] = LAUNCH[LAUNCH_INDEX]
+        status = FAILED
+    return status
+
+
+@jit
+def _start_block(index, s):
+    """Fresh warps for block *index*; uniform rows stay, all other state starts at zero."""
+    R = s.R
+    P = s.P
+    WARPS = s.WARPS
+    LAUNCH = s.LAUNCH
+    threads = LAUNCH[LAUNCH_THREADS]
+    registers = LAUNCH[LAUNCH_REGISTERS]
+    predicates = LAUNCH[LAUNCH_PREDICATES]
+    warps = LAUNCH[LAUNCH_WARPS]
+    grid_x = LAUNCH[LAUNCH_BLOCK + 6]
+    grid_y = LAUNCH[LAUNCH_BLOCK + 7]
+    LAUNCH[LAUNCH_INDEX] = index
+    LAUNCH[LAUNCH_BLOCK + 3] = index % grid_x
+    LAUNCH[LAUNCH_BLOCK + 4] = (index // grid_x) % grid_y
+    LAUNCH[LAUNCH_BLOCK + 5] = index // (grid_x * grid_y)
+    LAUNCH[LAUNCH_LIVE] = threads
+    LAUNCH[LAUNCH_EXECUTED] = 0
+    LAUNCH[LAUNCH_NEXT_WARP] = 0
+    for k in range(BLOCK_BARRIERS * N_BARRIER):
+        s.BARRIERS[k] = 0
+    for k in range(len(s.SHARED)):
+        s.SHARED[k] = 0
+    for w in range(warps):
+        start = np.uint64(LAUNCH[LAUNCH_UNIFORM_END] + w * registers * 32)
+        for k in range(np.uint64(registers * 32)):
+            R[start + k] = 0
+        for p in range(1, predicates):
+            P[w * predicates + p] = 0
+        present = min(threads - w * 32, 32)
+        mask = (np.int64(1) << present) - 1
+        WARPS[w * N_WARP + W_SPLITS] = 0
+        WARPS[w * N_WARP + W_CURRENT] = 0
+        WARPS[w * N_WARP + W_EXITED] = 0
+        WARPS[w * N_WARP + W_ABSENT] = FULL & ~mask
+        WARPS[w * N_WARP + W_RANDOM] = (LAUNCH[LAUNCH_SEED] * 69069 + index * 7919 + w * 104729) % 0x7FFFFFFE + 1
+        WARPS[w * N_WARP + W_PASSES] = 0
+        _add_split(s.SPLITS, WARPS, w, 0, mask)
+    LAUNCH[LAUNCH_STARTED] = 1
+
+
+@jit
+def run_blocks(first, end, s):
+    """Run blocks *first* to *end* - 1; (status, the block it came to).  A started block is taken up again.
+
+    Status: DONE; TRACE_FULL (drain the trace, call again); FAILED and DEADLOCK (see ERROR); STOPPED.
+    """
+    LAUNCH = s.LAUNCH
+    WARPS = s.WARPS
+    order = LAUNCH[LAUNCH_ORDER]
+    for index in range(first, end):
+        if LAUNCH[LAUNCH_STARTED] == 0:
+            _start_block(index, s)
+        warps = LAUNCH[LAUNCH_WARPS]
+        while True:
+            alive = False
+            LAUNCH[LAUNCH_PROGRESS] = 0
+            w = LAUNCH[LAUNCH_NEXT_WARP]
+            while w < warps:
+                if WARPS[w * N_WARP + W_SPLITS] > 0:
+                    alive = True
+                    quantum = QUANTUM
+                    if order == INTERLEAVED:
+                        quantum = 1
+                    elif order == RANDOM:
+                        quantum = 1 + _random(WARPS, w) % 16
+                    status = advance(w, quantum, s)
+                    if status == FAILED or status == TRACE_FULL:
+                        LAUNCH[LAUNCH_NEXT_WARP] = w
+                        return status, index
+                    if s.STOP[0]:
+                        return STOPPED, index
+                w += 1
+            LAUNCH[LAUNCH_NEXT_WARP] = 0
+            if not alive:
+                break
+            if LAUNCH[LAUNCH_PROGRESS] == 0:
+                return DEADLOCK, index
+        LAUNCH[LAUNCH_STARTED] = 0
+    return DONE, end

@@ -1,0 +1,169 @@
+"""From the engine's error codes to the typed errors of :mod:`simt.check`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from simt.check import (
+    BarrierError,
+    BudgetError,
+    DeadlockError,
+    KernelError,
+    Location,
+    MisalignedError,
+    OutOfBoundsError,
+    TrapError,
+    UnsupportedError,
+    lanes_text,
+)
+from simt.machine import layout
+from simt.machine.launch import Prepared
+from simt.program import ArrayRef, Instruction
+
+
+def locate(prepared: Prepared, pc: int) -> Location:
+    """Where micro-op *pc* stands in the user's code."""
+    program = prepared.program
+    instruction = program.instructions[pc]
+    line = program.listing[instruction.line]
+    if program.view == "source":
+        return Location(line.file or program.file, line.number, instruction.column, line.function or program.name, line.text)
+    return Location(program.file, line.number, 0, program.name, f"{line.number:#06x}  {line.text}")
+
+
+def where(prepared: Prepared, block: int, warp: int, mask: int) -> str:
+    """``block (3, 0, 0), warp 2, lanes 5-7 (threads (69, 0, 0) ...)``."""
+    gx, gy, _ = prepared.launch.grid
+    coordinates = (block % gx, block // gx % gy, block // (gx * gy))
+    text = f"block {coordinates}, warp {warp}, lanes {lanes_text(mask)}"
+    if mask:
+        thread = warp * 32 + (mask & -mask).bit_length() - 1
+        bx, by, _ = prepared.launch.block
+        text += f" (first: thread {(thread % bx, thread // bx % by, thread // (bx * by))})"
+    return text
+
+
+def _array_of_slot(prepared: Prepared, slot: int) -> tuple[ArrayRef, int]:
+    for array in prepared.program.arrays:
+        if array.slot <= slot < array.slot + array.ndim:
+            return array, slot - array.slot
+    raise AssertionError(slot)
+
+
+def _access_text(instruction: Instruction) -> str:
+    kind = instruction.op.split(".")[0]
+    return {"ld": "read", "st": "write", "atom": "atomic"}.get(kind, "access")
+
+
+def _nearest(prepared: Prepared, address: int, size: int) -> list[str]:
+    """Which allocation an address just misses, and by how much."""
+    memory = prepared.memory
+    best = min(
+        range(len(memory.names)),
+        key=lambda k: min(abs(address - int(memory.starts[k])), abs(address - int(memory.ends[k]))),
+    )
+    start, end = int(memory.starts[best]), int(memory.ends[best])
+    if not memory.names[best]:
+        return ["the launch has no array argument"]
+    side = f"{address - end} bytes past the end" if address >= end else f"{start - address} bytes before the start"
+    if start <= address < end:
+        side = f"{address + size - end} bytes past the end"
+    return [f"nearest allocation: `{memory.names[best]}`, {end - start} bytes at {start:#x}; the access is {side}"]
+
+
+def failure(prepared: Prepared, state: layout.State) -> Exception:
+    """The exception for a FAILED status."""
+    error = [int(value) for value in state.ERROR]
+    reason, pc, warp, mask = error[:4]
+    address, block, extra = error[layout.E_ADDRESS], error[layout.E_BLOCK], error[layout.E_EXTRA]
+    instruction = prepared.program.instructions[pc]
+    location = locate(prepared, pc)
+    details = [where(prepared, block, warp, mask)]
+    if reason == layout.R_INDEX:
+        array, axis = _array_of_slot(prepared, instruction.imm)
+        of_axis = f" of axis {axis}" if array.ndim > 1 else ""
+        return OutOfBoundsError(
+            f"index {address} is out of bounds for `{array.name}`{of_axis}, whose size is {extra}",
+            location=location,
+            details=details,
+            help=f"guard the access, for instance with `if i < {array.name}.shape[{axis}]`",
+        )
+    if reason == layout.R_OUT_OF_BOUNDS:
+        space = instruction.op.split(".")[1]
+        if space in ("shared", "local"):
+            limit = prepared.shared_bytes if space == "shared" else prepared.program.local_bytes
+            details.append(f"address {address:#x}, {extra} bytes; {space} memory has {limit} bytes")
+        else:
+            details.append(f"address {address:#x}, {extra} bytes")
+            details += _nearest(prepared, address, extra)
+        return OutOfBoundsError(
+            f"out-of-bounds {_access_text(instruction)} of {space} memory", location=location, details=details
+        )
+    if reason == layout.R_MISALIGNED:
+        return MisalignedError(
+            f"misaligned {_access_text(instruction)}: an access of {extra} bytes needs an address that is a multiple of it",
+            location=location,
+            details=[*details, f"address {address:#x}"],
+        )
+    if reason == layout.R_READ_ONLY:
+        return KernelError(
+            "write to a read-only array",
+            location=location,
+            details=details,
+            help="pass a writable array (array.flags.writeable) or do not store to it",
+        )
+    if reason == layout.R_WARPSYNC:
+        return BarrierError(
+            "a lane executes a warp-level operation whose mask does not name it",
+            location=location,
+            details=[*details, f"mask {address:#010x} names lanes {lanes_text(address)}"],
+            help="every executing lane must be in the mask; take the mask before the branch with ballot_sync",
+        )
+    if reason == layout.R_TRAP:
+        return TrapError("the kernel stopped itself (assertion or breakpoint)", location=location, details=details)
+    if reason == layout.R_CODE_ADDRESS:
+        return UnsupportedError(
+            f"an indirect branch goes to code address {address:#x}, where no instruction of this kernel starts",
+            location=location,
+            details=details,
+        )
+    return BudgetError(
+        f"a block executed more than {prepared.launch.max_instructions} warp instructions",
+        location=location,
+        details=details,
+        help="the kernel may never end; if it is only long, raise max_instructions",
+    )
+
+
+_WAITS = {
+    layout.WAIT_BSYNC: "waits to reconverge with other lanes of its warp",
+    layout.WAIT_BARRIER: "waits at the block barrier",
+    layout.WAIT_WARPSYNC: "waits for the lanes named in a warp mask",
+}
+
+
+def deadlock(prepared: Prepared, state: layout.State, block: int) -> DeadlockError:
+    """The finding for a block in which nobody can move: it names every waiting warp, lane mask and line."""
+    waiting: list[str] = []
+    first: int | None = None
+    warps = int(state.LAUNCH[layout.LAUNCH_WARPS])
+    for warp in range(warps):
+        for i in range(int(state.WARPS[warp * layout.N_WARP + layout.W_SPLITS])):
+            at = (warp * 32 + i) * layout.N_SPLIT
+            split: Sequence[int] = [int(v) for v in state.SPLITS[at : at + layout.N_SPLIT]]
+            pc = split[layout.S_PC]
+            location = locate(prepared, pc)
+            if split[layout.S_STATE] == layout.WAIT_BARRIER and first is None:
+                first = pc
+            waiting.append(
+                f"warp {warp}, lanes {lanes_text(split[layout.S_MASK])}: "
+                f"{_WAITS[split[layout.S_STATE]]} at line {location.line}: {location.source().strip()}"
+            )
+    gx, gy, _ = prepared.launch.grid
+    return DeadlockError(
+        f"deadlock in block {(block % gx, block // gx % gy, block // (gx * gy))}: no warp can move",
+        location=locate(prepared, first) if first is not None else None,
+        details=waiting,
+        help="a barrier must be reached by every thread of the block that has not exited; "
+        "move it out of the divergent branch",
+    )

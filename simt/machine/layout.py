@@ -1,0 +1,161 @@
+"""Where things stand in the engine's arrays: columns, states, statuses.  Plain integers, so Numba inlines them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+FULL = np.int64(0xFFFFFFFF)
+
+# Columns of the code table (int64 [micro-ops, N_CODE]); register operands are offsets of lane 0 in the file.
+OP, DST, A, B, C, GUARD, IMM, MOD, FLAGS = range(9)
+N_CODE = 9
+RETIRES = 1  # bits of FLAGS
+UNIFORM = 2
+
+# Columns of the counter table, in the order of program.COUNTERS.
+(
+    N_EXECUTED,
+    N_THREADS,
+    N_PRED_ON,
+    N_ABSENT,
+    N_EXITED,
+    N_BRANCHES,
+    N_DIVERGENT,
+    N_REQUESTS,
+    N_BYTES,
+    N_SECTORS,
+    N_SECTORS_IDEAL,
+    N_WAVEFRONTS,
+    N_WAVEFRONTS_IDEAL,
+) = range(13)
+N_MEMORY = 6  # the last six are memory's
+
+# A split: lanes of a warp that share a program counter (int64 [warps * 32 * N_SPLIT]).
+S_PC, S_MASK, S_STATE, S_ARG, S_PASS = range(5)
+N_SPLIT = 5
+READY, WAIT_BSYNC, WAIT_BARRIER, WAIT_WARPSYNC = range(4)
+
+# A warp (int64 [warps * N_WARP]).
+W_SPLITS, W_CURRENT, W_EXITED, W_ABSENT, W_RANDOM, W_PASSES = range(6)
+N_WARP = 6
+
+# A block barrier (int64 [16 * N_BARRIER]): threads that arrived, threads expected (0: all), reduction.
+B_ARRIVED, B_EXPECTED, B_COUNT, B_AND, B_OR = range(5)
+N_BARRIER = 5
+BLOCK_BARRIERS = 16
+
+# The launch, as seen by one block (int64 [N_LAUNCH]).
+LAUNCH_BLOCK = 0  # nine coordinates in the order of SPECIAL_REGISTERS: ntid, ctaid, nctaid
+(
+    LAUNCH_WARPS,
+    LAUNCH_LIVE,
+    LAUNCH_INDEX,
+    LAUNCH_EXECUTED,
+    LAUNCH_BUDGET,
+    LAUNCH_REGISTERS,
+    LAUNCH_UNIFORM_END,
+    LAUNCH_PREDICATES,
+    LAUNCH_BARRIERS,
+    LAUNCH_THREADS,
+    LAUNCH_ORDER,
+    LAUNCH_SEED,
+    LAUNCH_SHARED,
+    LAUNCH_SHARED_BYTES,
+    LAUNCH_LOCAL,
+    LAUNCH_LOCAL_BYTES,
+    LAUNCH_TRACE_BLOCK,
+    LAUNCH_TRACE_WARP,
+    LAUNCH_TRACED,
+    LAUNCH_NEXT_WARP,
+    LAUNCH_STARTED,
+    LAUNCH_PROGRESS,
+    LAUNCH_CODE_START,
+) = range(9, 32)
+N_LAUNCH = 32
+
+# Orders in which the splits of a warp (and, for the last two, the warps of a block) run.
+THEN_FIRST, ELSE_FIRST, INTERLEAVED, RANDOM = range(4)
+
+# What advancing a warp or running blocks came to.
+DONE, BLOCKED, PAUSED, TRACE_FULL, FAILED, DEADLOCK, STOPPED = range(7)
+
+# Reasons of FAILED, in ERROR[E_REASON]; the other columns say where.
+E_REASON, E_PC, E_WARP, E_MASK, E_ADDRESS, E_LANE, E_BLOCK, E_EXTRA = range(8)
+N_ERROR = 8
+(
+    R_NONE,
+    R_OUT_OF_BOUNDS,
+    R_INDEX,
+    R_MISALIGNED,
+    R_READ_ONLY,
+    R_WARPSYNC,
+    R_TRAP,
+    R_BUDGET,
+    R_CODE_ADDRESS,
+) = range(9)
+
+# A trace record (int64 [capacity, N_TRACE]); the last six are the memory counters of this execution.
+(
+    T_BLOCK,
+    T_WARP,
+    T_PC,
+    T_ACTIVE,
+    T_EXEC,
+    T_EXITED,
+    T_ABSENT,
+    T_PASS,
+    T_TAKEN,
+    T_DIVERGED,
+    T_MEMORY,
+) = range(11)
+N_TRACE = T_MEMORY + N_MEMORY
+
+ADDRESS_BASE = np.int64(0x7F0000000000)
+"""Device address of the first byte of the arena; the value is arbitrary, high enough to catch small integers."""
+
+
+class State(NamedTuple):
+    """All arrays that one host worker runs blocks with (Numba passes a named tuple without copying).
+
+    Arrays with the same bytes under several types: ``R``, ``F64``, ``F32`` the registers; ``O``, ``O64``, ``O32``
+    the result of one micro-op (int64[128]: loads may leave four rows); ``M8`` ... ``MF64`` the memory arena.
+    """
+
+    CODE: Any  # int64[micro-ops, N_CODE]
+    COUNTS: Any  # int64[micro-ops, len(COUNTERS)]
+    R: Any  # int64[(uniform rows + warps * other rows) * 32]
+    F64: Any
+    F32: Any
+    O: Any
+    O64: Any
+    O32: Any
+    P: Any  # int64[warps * predicates], lane masks
+    PARTICIPANTS: Any  # int64[warps * convergence barriers * 32], each lane's own copy of the mask
+    SPLITS: Any
+    WARPS: Any
+    BARRIERS: Any
+    TID: Any  # int64[warps * 3 * 32], threadIdx
+    LAUNCH: Any
+    DIMS: Any  # int64[dimension slots, 2]: size, byte stride
+    TARGETS: Any  # int64: micro-op of each 8 bytes of machine code, -1 where none starts
+    X: Any  # int64[6], memory counters of one execution
+    ADDRESSES: Any  # int64[32]
+    WORDS: Any  # int64[1024], words seen per bank
+    FILL: Any  # int64[32]
+    M8: Any
+    M16: Any
+    M32: Any
+    M64: Any
+    MF32: Any
+    MF64: Any
+    STARTS: Any  # int64, first device address of each global allocation, ascending
+    ENDS: Any  # int64, one past the last
+    WRITABLE: Any  # bool
+    HINTS: Any  # int64[micro-ops], the allocation that each micro-op last touched
+    SHARED: Any  # int64 view of the worker's shared memory
+    TRACE: Any
+    VALUES: Any  # int64[capacity, 32]
+    ERROR: Any
+    STOP: Any  # int64[1], not zero: stop soon (shared by all workers)

@@ -1,0 +1,489 @@
+"""Loads, stores and atomics of a warp: addresses, checks, coalescing, bank conflicts, data.
+
+All memory is one arena of bytes: global allocations with guard gaps between them, then each host worker's
+shared and local memory.  Device address = ``ADDRESS_BASE`` + position in the arena.  Lanes that do not execute
+get the address of one that does, so that whole-warp loops need no branches.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.machine.jit import jit, jit_inline
+from simt.machine.layout import (
+    ADDRESS_BASE,
+    E_ADDRESS,
+    E_EXTRA,
+    E_LANE,
+    E_MASK,
+    E_REASON,
+    LAUNCH_LOCAL,
+    LAUNCH_LOCAL_BYTES,
+    LAUNCH_SHARED,
+    LAUNCH_SHARED_BYTES,
+    R_MISALIGNED,
+    R_NONE,
+    R_OUT_OF_BOUNDS,
+    R_READ_ONLY,
+)
+from simt.machine.scalar import lowest, popcount
+from simt.program import ATOMIC_TYPES, ATOMICS, MEMORY_TYPES, MICRO_OPS
+
+LD_GLOBAL = MICRO_OPS["ld.global"].code
+LD_SHARED = MICRO_OPS["ld.shared"].code
+LD_LOCAL = MICRO_OPS["ld.local"].code
+LD_CONST = MICRO_OPS["ld.const"].code
+LD_GENERIC = MICRO_OPS["ld.generic"].code
+ST_GLOBAL = MICRO_OPS["st.global"].code
+ST_SHARED = MICRO_OPS["st.shared"].code
+ST_LOCAL = MICRO_OPS["st.local"].code
+ST_GENERIC = MICRO_OPS["st.generic"].code
+ATOM_GLOBAL = MICRO_OPS["atom.global"].code
+ATOM_SHARED = MICRO_OPS["atom.shared"].code
+ATOM_GENERIC = MICRO_OPS["atom.generic"].code
+
+U8 = MEMORY_TYPES["u8"][0]
+S8 = MEMORY_TYPES["s8"][0]
+U16 = MEMORY_TYPES["u16"][0]
+S16 = MEMORY_TYPES["s16"][0]
+U32 = MEMORY_TYPES["u32"][0]
+S32 = MEMORY_TYPES["s32"][0]
+B64 = MEMORY_TYPES["b64"][0]
+V2 = MEMORY_TYPES["v2"][0]
+V4 = MEMORY_TYPES["v4"][0]
+_LOG2_BYTES = np.array([size.bit_length() - 1 for _, size in MEMORY_TYPES.values()])
+
+ADD = ATOMICS.index("add")
+MIN = ATOMICS.index("min")
+MAX = ATOMICS.index("max")
+AND = ATOMICS.index("and")
+OR = ATOMICS.index("or")
+XOR = ATOMICS.index("xor")
+EXCH = ATOMICS.index("exch")
+CAS = ATOMICS.index("cas")
+INC = ATOMICS.index("inc")
+DEC = ATOMICS.index("dec")
+SUB = ATOMICS.index("sub")
+NANMIN = ATOMICS.index("nanmin")
+NANMAX = ATOMICS.index("nanmax")
+S32_ATOMIC = ATOMIC_TYPES.index("s32")
+U32_ATOMIC = ATOMIC_TYPES.index("u32")
+S64_ATOMIC = ATOMIC_TYPES.index("s64")
+U64_ATOMIC = ATOMIC_TYPES.index("u64")
+F32_ATOMIC = ATOMIC_TYPES.index("f32")
+F64_ATOMIC = ATOMIC_TYPES.index("f64")
+
+SHARED_WINDOW = np.int64(0x7E0000000000)
+"""Generic addresses from here on are shared memory, one 4 GiB window."""
+LOCAL_WINDOW = np.int64(0x7E0100000000)
+"""Generic addresses from here on are local memory, one 4 GiB window."""
+_WINDOW = np.int64(1) << 32
+
+GLOBAL, SHARED, LOCAL, CONST = range(4)
+
+
+@jit_inline
+def _space_of(op, address):
+    """The space that a micro-op addresses; generic ones by the address of their first lane."""
+    if op == LD_GLOBAL or op == ST_GLOBAL or op == ATOM_GLOBAL:
+        return GLOBAL
+    if op == LD_SHARED or op == ST_SHARED or op == ATOM_SHARED:
+        return SHARED
+    if op == LD_LOCAL or op == ST_LOCAL:
+        return LOCAL
+    if op == LD_CONST:
+        return CONST
+    if SHARED_WINDOW <= address < SHARED_WINDOW + _WINDOW:
+        return SHARED
+    if LOCAL_WINDOW <= address < LOCAL_WINDOW + _WINDOW:
+        return LOCAL
+    return GLOBAL
+
+
+@jit
+def _find(address, size, STARTS, ENDS):
+    """The allocation that holds bytes [address, address + size), or -1.  STARTS is sorted."""
+    low = 0
+    high = len(STARTS)
+    while low < high:
+        middle = (low + high) >> 1
+        if STARTS[middle] <= address:
+            low = middle + 1
+        else:
+            high = middle
+    if low > 0 and address + size <= ENDS[low - 1]:
+        return low - 1
+    return -1
+
+
+@jit
+def _fail(reason, mask, ADDRESSES, ERROR):
+    ERROR[E_REASON] = reason
+    ERROR[E_MASK] = mask
+    ERROR[E_LANE] = lowest(mask)
+    ERROR[E_ADDRESS] = ADDRESSES[lowest(mask)]
+    return reason
+
+
+@jit_inline
+def _check_global(ADDRESSES, lo, hi, size, exec_mask, writes, pc, STARTS, ENDS, WRITABLE, HINTS, ERROR):
+    hint = HINTS[pc]
+    if not (STARTS[hint] <= lo and hi + size <= ENDS[hint]):
+        bad = np.int64(0)
+        hint = -1
+        for l in range(32):
+            if (exec_mask >> l) & 1:
+                hint = _find(ADDRESSES[l], size, STARTS, ENDS)
+                if hint < 0:
+                    bad |= np.int64(1) << l
+                elif writes and not WRITABLE[hint]:
+                    return _fail(R_READ_ONLY, np.int64(1) << l, ADDRESSES, ERROR)
+        if bad != 0:
+            return _fail(R_OUT_OF_BOUNDS, bad, ADDRESSES, ERROR)
+        HINTS[pc] = hint
+    elif writes and not WRITABLE[hint]:
+        return _fail(R_READ_ONLY, exec_mask, ADDRESSES, ERROR)
+    return R_NONE
+
+
+@jit
+def _check_window(ADDRESSES, size, limit, exec_mask, ERROR):
+    bad = np.int64(0)
+    for l in range(32):
+        if (exec_mask >> l) & 1 and (ADDRESSES[l] < 0 or ADDRESSES[l] + size > limit):
+            bad |= np.int64(1) << l
+    return _fail(R_OUT_OF_BOUNDS, bad, ADDRESSES, ERROR) if bad != 0 else R_NONE
+
+
+@jit
+def _count_sectors(ADDRESSES, lo, hi, exec_mask):
+    """Distinct 32-byte sectors of aligned accesses."""
+    first = lo >> 5
+    span = (hi >> 5) - first
+    if span < 64:
+        bits = np.uint64(0)
+        for l in range(np.uint64(32)):
+            bits |= np.uint64(1) << np.uint64((ADDRESSES[l] >> 5) - first)
+        return popcount(np.int64(bits & np.uint64(0xFFFFFFFF))) + popcount(np.int64(bits >> np.uint64(32)))
+    count = 0
+    greatest = np.int64(-1)
+    for l in range(32):
+        if (exec_mask >> l) & 1:
+            sector = ADDRESSES[l] >> 5
+            if sector > greatest:
+                greatest = sector
+                count += 1
+            elif sector < greatest:
+                new = 1
+                for k in range(l):
+                    if (exec_mask >> k) & 1 and ADDRESSES[k] >> 5 == sector:
+                        new = 0
+                count += new
+    return count
+
+
+@jit
+def _count_wavefronts(ADDRESSES, size, exec_mask, WORDS, FILL):
+    """Passes through shared memory: 32 banks of 4 bytes, one word a bank and pass; (passes, least passes).
+
+    Accesses of 8 and 16 bytes are served by halves and quarters of the warp (CUDA C++ Programming Guide).
+    """
+    lanes = np.int64(32) if size <= 4 else np.int64(128) // size
+    total = np.int64(0)
+    ideal = np.int64(0)
+    for start in range(0, 32, lanes):
+        if (exec_mask >> start) & ((np.int64(1) << lanes) - 1) == 0:
+            continue
+        ideal += 1
+        for k in range(32):
+            FILL[k] = 0
+        most = np.int64(1)
+        for l in range(start, start + lanes):
+            if (exec_mask >> l) & 1:
+                word = ADDRESSES[l] >> 2
+                for part in range(max(size >> 2, 1)):
+                    bank = (word + part) & 31
+                    seen = False
+                    for k in range(FILL[bank]):
+                        if WORDS[bank * 32 + k] == word + part:
+                            seen = True
+                            break
+                    if not seen:
+                        WORDS[bank * 32 + FILL[bank]] = word + part
+                        FILL[bank] += 1
+                        most = max(most, FILL[bank])
+        total += most
+    return total, ideal
+
+
+@jit_inline
+def _load(mod, O, ADDRESSES, M8, M16, M32, M64):
+    n = np.uint64(32)
+    if mod == U32:
+        for l in range(n):
+            O[l] = np.int64(M32[np.uint64(ADDRESSES[l] >> 2)])
+    elif mod == S32:
+        for l in range(n):
+            O[l] = np.int64(np.int32(M32[np.uint64(ADDRESSES[l] >> 2)]))
+    elif mod == B64:
+        for l in range(n):
+            O[l] = M64[np.uint64(ADDRESSES[l] >> 3)]
+    elif mod == U8:
+        for l in range(n):
+            O[l] = np.int64(M8[np.uint64(ADDRESSES[l])])
+    elif mod == S8:
+        for l in range(n):
+            O[l] = (np.int64(M8[np.uint64(ADDRESSES[l])]) << 56) >> 56
+    elif mod == U16:
+        for l in range(n):
+            O[l] = np.int64(M16[np.uint64(ADDRESSES[l] >> 1)])
+    elif mod == S16:
+        for l in range(n):
+            O[l] = (np.int64(M16[np.uint64(ADDRESSES[l] >> 1)]) << 48) >> 48
+    else:
+        for part in range(2 if mod == V2 else 4):
+            for l in range(n):
+                O[np.uint64(32 * part) + l] = np.int64(M32[np.uint64((ADDRESSES[l] >> 2) + part)])
+
+
+@jit_inline
+def _store(mod, R, b, next_row, ADDRESSES, exec_mask, M8, M16, M32, M64):
+    """Lanes store in ascending order: of several to one address the highest stays (hardware: undefined)."""
+    for l in range(32):
+        if (exec_mask >> l) & 1:
+            u = np.uint64(l)
+            address = ADDRESSES[l]
+            value = R[b + u]
+            if mod == U32 or mod == S32:
+                M32[np.uint64(address >> 2)] = np.uint32(value & 0xFFFFFFFF)
+            elif mod == B64:
+                M64[np.uint64(address >> 3)] = value
+            elif mod == U8 or mod == S8:
+                M8[np.uint64(address)] = np.uint8(value & 0xFF)
+            elif mod == U16 or mod == S16:
+                M16[np.uint64(address >> 1)] = np.uint16(value & 0xFFFF)
+            else:
+                for part in range(2 if mod == V2 else 4):
+                    value = R[b + np.uint64(next_row * part) + u]
+                    M32[np.uint64((address >> 2) + part)] = np.uint32(value & 0xFFFFFFFF)
+
+
+@jit
+def _combine_integer(kind, signed, old, value, compare):
+    """New integer contents after an atomic."""
+    if kind == ADD:
+        return old + value
+    if kind == SUB:
+        return old - value
+    if kind == MIN or kind == NANMIN:
+        less = value < old if signed else np.uint64(value) < np.uint64(old)
+        return value if less else old
+    if kind == MAX or kind == NANMAX:
+        more = value > old if signed else np.uint64(value) > np.uint64(old)
+        return value if more else old
+    if kind == AND:
+        return old & value
+    if kind == OR:
+        return old | value
+    if kind == XOR:
+        return old ^ value
+    if kind == EXCH:
+        return value
+    if kind == CAS:
+        return value if old == compare else old
+    if kind == INC:
+        return np.int64(0) if np.uint64(old) >= np.uint64(value) else old + 1
+    return value if old == 0 or np.uint64(old) > np.uint64(value) else old - 1
+
+
+@jit
+def _combine_float(kind, old, value):
+    """New floating-point contents after add, sub, min or max."""
+    if kind == ADD:
+        return old + value
+    if kind == SUB:
+        return old - value
+    if kind == MIN or kind == MAX:
+        # numba.cuda.atomic.min/max: a NaN operand is ignored, a NaN in memory stays
+        if value != value or old != old:
+            return old
+    elif old != old:
+        return value
+    elif value != value:
+        return old
+    if kind == MIN or kind == NANMIN:
+        return min(old, value)
+    return max(old, value)
+
+
+@jit
+def _atomic(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE):
+    """Lanes in ascending order, each seeing the one before.  SINGLE: float32 view of O."""
+    kind = mod >> 4
+    typ = mod & 15
+    bitwise = kind == EXCH or kind == CAS or kind == AND or kind == OR or kind == XOR
+    for l in range(32):
+        if (exec_mask >> l) & 1:
+            u = np.uint64(l)
+            value = R[b + u]
+            compare = R[c + u]
+            if typ == S64_ATOMIC or typ == U64_ATOMIC or typ == F64_ATOMIC:
+                k = np.uint64(ADDRESSES[l] >> 3)
+                old = M64[k]
+                if typ == F64_ATOMIC and not bitwise:
+                    M64[k] = value
+                    operand = F64[k]
+                    M64[k] = old
+                    F64[k] = _combine_float(kind, F64[k], operand)
+                else:
+                    M64[k] = _combine_integer(kind, typ == S64_ATOMIC, old, value, compare)
+                O[l] = old
+            else:
+                k = np.uint64(ADDRESSES[l] >> 2)
+                old = np.int64(M32[k])
+                value &= 0xFFFFFFFF
+                if typ == F32_ATOMIC and not bitwise:
+                    O[l] = value
+                    F32[k] = _combine_float(kind, F32[k], SINGLE[np.uint64(2) * u])
+                else:
+                    if typ == S32_ATOMIC:
+                        old = (old << 32) >> 32
+                        value = (value << 32) >> 32
+                        compare = (compare << 32) >> 32
+                    else:
+                        compare &= 0xFFFFFFFF
+                    new = _combine_integer(kind, typ == S32_ATOMIC, old, value, compare)
+                    M32[k] = np.uint32(new & 0xFFFFFFFF)
+                O[l] = old
+
+
+@jit_inline
+def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
+    """Execute one memory micro-op for the exec lanes (not empty); returns a reason (R_NONE if all went well).
+
+    ``s.X`` receives this execution's memory counters, in the order of program.COUNTERS.
+    Loads leave 1, 2 or 4 rows in ``s.O``.
+    """
+    R = s.R
+    LAUNCH = s.LAUNCH
+    X = s.X
+    ADDRESSES = s.ADDRESSES
+    WORDS = s.WORDS
+    ERROR = s.ERROR
+    n = np.uint64(32)
+    atomic = op >= ATOM_GLOBAL
+    writes = op >= ST_GLOBAL
+    if atomic:
+        typ = mod & 15
+        shift = np.int64(3) if typ == S64_ATOMIC or typ == U64_ATOMIC or typ == F64_ATOMIC else np.int64(2)
+    else:
+        shift = _LOG2_BYTES[mod]
+    size = np.int64(1) << shift
+
+    # Addresses, their range, alignment, and whether they are one ascending run.
+    neutral = R[a + np.uint64(lowest(exec_mask))] + imm
+    lo = neutral
+    hi = neutral
+    odd = np.int64(0)
+    start = R[a] + imm
+    run = True
+    for l in range(n):
+        address = R[a + l] + imm if (exec_mask >> np.int64(l)) & 1 else neutral
+        ADDRESSES[l] = address
+        lo = min(lo, address)
+        hi = max(hi, address)
+        odd |= address
+        run &= address == start + (np.int64(l) << shift)
+
+    space = _space_of(op, neutral)
+    if odd & (size - 1):
+        bad = np.int64(0)
+        for l in range(32):
+            if (exec_mask >> l) & 1 and ADDRESSES[l] & (size - 1):
+                bad |= np.int64(1) << l
+        ERROR[E_EXTRA] = size
+        return _fail(R_MISALIGNED, bad, ADDRESSES, ERROR)
+    ERROR[E_EXTRA] = size
+    lanes = popcount(exec_mask)
+    for k in range(6):
+        X[k] = 0
+    if space != CONST:
+        X[0] = 1
+        X[1] = lanes << shift
+    if space == GLOBAL or space == CONST:
+        reason = _check_global(
+            ADDRESSES, lo, hi, size, exec_mask, writes, pc, s.STARTS, s.ENDS, s.WRITABLE, s.HINTS, ERROR
+        )
+        if reason != R_NONE:
+            return reason
+        if space == GLOBAL:
+            X[2] = (
+                ((hi + size - 1) >> 5) - (lo >> 5) + 1 if run else _count_sectors(ADDRESSES, lo, hi, exec_mask)
+            )
+            X[3] = (X[1] + 31) >> 5
+        base = ADDRESS_BASE
+    elif space == SHARED:
+        if lo >= SHARED_WINDOW:
+            for l in range(n):
+                ADDRESSES[l] -= SHARED_WINDOW
+            lo -= SHARED_WINDOW
+            hi -= SHARED_WINDOW
+        if lo < 0 or hi + size > LAUNCH[LAUNCH_SHARED_BYTES]:
+            return _check_window(ADDRESSES, size, LAUNCH[LAUNCH_SHARED_BYTES], exec_mask, ERROR)
+        if (run and size <= 4) or lo == hi:
+            X[4] = 1
+            X[5] = 1
+        else:
+            X[4], X[5] = _count_wavefronts(ADDRESSES, size, exec_mask, WORDS, s.FILL)
+        base = -LAUNCH[LAUNCH_SHARED]
+    else:
+        if lo >= LOCAL_WINDOW:
+            for l in range(n):
+                ADDRESSES[l] -= LOCAL_WINDOW
+            lo -= LOCAL_WINDOW
+            hi -= LOCAL_WINDOW
+        limit = LAUNCH[LAUNCH_LOCAL_BYTES]
+        if lo < 0 or hi + size > limit:
+            return _check_window(ADDRESSES, size, limit, exec_mask, ERROR)
+        # Hardware interleaves local memory by 4-byte words over the lanes of a warp: the sectors are those of
+        # the interleaved addresses, while the data of each thread stand together here.
+        for l in range(n):
+            lane = np.int64(l) if (exec_mask >> np.int64(l)) & 1 else lowest(exec_mask)
+            WORDS[l] = ((ADDRESSES[l] >> 2) << 7) + (lane << 2)
+        X[2] = _count_sectors(WORDS, (lo >> 2) << 7, ((hi >> 2) << 7) + 127, exec_mask) * max(size >> 2, 1)
+        X[3] = (X[1] + 31) >> 5
+        for l in range(n):
+            lane = np.int64(l) if (exec_mask >> np.int64(l)) & 1 else lowest(exec_mask)
+            ADDRESSES[l] += (w * 32 + lane) * limit
+        base = -LAUNCH[LAUNCH_LOCAL]
+    for l in range(n):
+        ADDRESSES[l] -= base
+
+    if atomic:
+        _atomic(mod, R, s.O, b, c, ADDRESSES, exec_mask, s.M32, s.M64, s.MF32, s.MF64, s.O32)
+    elif writes:
+        # The second word of RZ is zero, too.
+        next_row = np.int64(32) if b != 0 else np.int64(0)
+        _store(mod, R, b, next_row, ADDRESSES, exec_mask, s.M8, s.M16, s.M32, s.M64)
+    else:
+        _load(mod, s.O, ADDRESSES, s.M8, s.M16, s.M32, s.M64)
+    return R_NONE
+
+
+@jit_inline
+def step_index(R, O, a, b, size, stride, wraps, exec_mask, ERROR):
+    """``index``: O = a + i * stride with Python's negative indices; returns the mask of lanes out of range."""
+    bad = np.uint64(0)
+    for l in range(np.uint64(32)):
+        i = R[b + l]
+        i = i + size if wraps and i < 0 else i
+        bad |= np.uint64((i < 0) | (i >= size)) << np.uint64(l)
+        O[l] = R[a + l] + i * stride
+    wrong = np.int64(bad) & exec_mask
+    if wrong != 0:
+        lane = lowest(wrong)
+        ERROR[E_MASK] = wrong
+        ERROR[E_LANE] = lane
+        ERROR[E_ADDRESS] = R[b + np.uint64(lane)]
+        ERROR[E_EXTRA] = size
+    return wrong

@@ -1,0 +1,312 @@
+"""float64 and float32 micro-ops (see ops_int.py for the shape of these functions)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simt.machine.jit import jit
+from simt.machine.scalar import fma32, fma64
+from simt.program import MICRO_OPS
+
+ADD_F64 = MICRO_OPS["add.f64"].code
+SUB_F64 = MICRO_OPS["sub.f64"].code
+MUL_F64 = MICRO_OPS["mul.f64"].code
+DIV_F64 = MICRO_OPS["div.f64"].code
+FMA_F64 = MICRO_OPS["fma.f64"].code
+NEG_F64 = MICRO_OPS["neg.f64"].code
+ABS_F64 = MICRO_OPS["abs.f64"].code
+MIN_F64 = MICRO_OPS["min.f64"].code
+MAX_F64 = MICRO_OPS["max.f64"].code
+FLOORDIV_F64 = MICRO_OPS["floordiv.f64"].code
+FLOORMOD_F64 = MICRO_OPS["floormod.f64"].code
+POW_F64 = MICRO_OPS["pow.f64"].code
+ATAN2_F64 = MICRO_OPS["atan2.f64"].code
+HYPOT_F64 = MICRO_OPS["hypot.f64"].code
+FMOD_F64 = MICRO_OPS["fmod.f64"].code
+COPYSIGN_F64 = MICRO_OPS["copysign.f64"].code
+FLOOR_F64 = MICRO_OPS["floor.f64"].code
+CEIL_F64 = MICRO_OPS["ceil.f64"].code
+TRUNC_F64 = MICRO_OPS["trunc.f64"].code
+RINT_F64 = MICRO_OPS["rint.f64"].code
+SQRT_F64 = MICRO_OPS["sqrt.f64"].code
+EXP_F64 = MICRO_OPS["exp.f64"].code
+EXPM1_F64 = MICRO_OPS["expm1.f64"].code
+LOG_F64 = MICRO_OPS["log.f64"].code
+LOG2_F64 = MICRO_OPS["log2.f64"].code
+LOG10_F64 = MICRO_OPS["log10.f64"].code
+LOG1P_F64 = MICRO_OPS["log1p.f64"].code
+SIN_F64 = MICRO_OPS["sin.f64"].code
+COS_F64 = MICRO_OPS["cos.f64"].code
+TAN_F64 = MICRO_OPS["tan.f64"].code
+ASIN_F64 = MICRO_OPS["asin.f64"].code
+ACOS_F64 = MICRO_OPS["acos.f64"].code
+ATAN_F64 = MICRO_OPS["atan.f64"].code
+SINH_F64 = MICRO_OPS["sinh.f64"].code
+COSH_F64 = MICRO_OPS["cosh.f64"].code
+TANH_F64 = MICRO_OPS["tanh.f64"].code
+ASINH_F64 = MICRO_OPS["asinh.f64"].code
+ACOSH_F64 = MICRO_OPS["acosh.f64"].code
+ATANH_F64 = MICRO_OPS["atanh.f64"].code
+ERF_F64 = MICRO_OPS["erf.f64"].code
+ERFC_F64 = MICRO_OPS["erfc.f64"].code
+GAMMA_F64 = MICRO_OPS["gamma.f64"].code
+LGAMMA_F64 = MICRO_OPS["lgamma.f64"].code
+
+ADD_F32 = MICRO_OPS["add.f32"].code
+SUB_F32 = MICRO_OPS["sub.f32"].code
+MUL_F32 = MICRO_OPS["mul.f32"].code
+DIV_F32 = MICRO_OPS["div.f32"].code
+FMA_F32 = MICRO_OPS["fma.f32"].code
+NEG_F32 = MICRO_OPS["neg.f32"].code
+ABS_F32 = MICRO_OPS["abs.f32"].code
+MIN_F32 = MICRO_OPS["min.f32"].code
+MAX_F32 = MICRO_OPS["max.f32"].code
+FLOORDIV_F32 = MICRO_OPS["floordiv.f32"].code
+FLOORMOD_F32 = MICRO_OPS["floormod.f32"].code
+SQRT_F32 = MICRO_OPS["sqrt.f32"].code
+
+SIGN_64 = np.int64(-(2**63))
+
+
+@jit
+def _divmod(x, y, modulo):
+    """Numba's float floor division and modulo (``numba.cpython.numbers.real_divmod_func_body``)."""
+    if y == 0.0:
+        return x / y if not modulo else np.float64(np.nan)
+    mod = np.fmod(x, y)
+    quotient = (x - mod) / y
+    if mod != 0.0:
+        if (y < 0.0) != (mod < 0.0):
+            mod = mod + y
+            quotient = quotient - 1.0
+    else:
+        mod = np.copysign(0.0, y)
+    if modulo:
+        return mod
+    if quotient != 0.0:
+        floored = np.floor(quotient)
+        if quotient - floored > 0.5:
+            floored = floored + 1.0
+        return floored
+    return np.copysign(0.0, x / y)
+
+
+@jit
+def _smaller(x, y):
+    if x != x:
+        return y
+    if y != y:
+        return x
+    if x == y:  # -0 is below +0
+        return x if np.signbit(x) else y
+    return x if x < y else y
+
+
+@jit
+def _gamma(x):
+    """Gamma with IEEE results at the poles and past the overflow, where ``math.gamma`` raises in Python."""
+    if x == 0.0:
+        return np.copysign(np.inf, x)
+    if x == -np.inf or (x < 0.0 and np.floor(x) == x):
+        return np.nan
+    if x > 171.7:
+        return x if x != x else np.inf
+    return math.gamma(x)
+
+
+@jit
+def _lgamma(x):
+    """log |gamma| with infinity at the poles, where ``math.lgamma`` raises in Python."""
+    if np.isinf(x) or (x <= 0.0 and np.floor(x) == x):
+        return np.inf
+    return math.lgamma(x)
+
+
+@jit
+def float64(op, R, O, F, G, a, b, c):
+    """float64 arithmetic.  R, O: int64 rows and result; F, G: the same memory as float64."""
+    n = np.uint64(32)
+    if op == ADD_F64:
+        for l in range(n):
+            G[l] = F[a + l] + F[b + l]
+    elif op == SUB_F64:
+        for l in range(n):
+            G[l] = F[a + l] - F[b + l]
+    elif op == MUL_F64:
+        for l in range(n):
+            G[l] = F[a + l] * F[b + l]
+    elif op == DIV_F64:
+        for l in range(n):
+            G[l] = F[a + l] / F[b + l]
+    elif op == FMA_F64:
+        for l in range(n):
+            G[l] = fma64(F[a + l], F[b + l], F[c + l])
+    elif op == NEG_F64:
+        for l in range(n):
+            O[l] = R[a + l] ^ SIGN_64
+    elif op == ABS_F64:
+        for l in range(n):
+            O[l] = R[a + l] & ~SIGN_64
+    elif op == MIN_F64:
+        for l in range(n):
+            G[l] = _smaller(F[a + l], F[b + l])
+    elif op == MAX_F64:
+        for l in range(n):
+            G[l] = -_smaller(-F[a + l], -F[b + l])
+    elif op == FLOORDIV_F64:
+        for l in range(n):
+            G[l] = _divmod(F[a + l], F[b + l], False)
+    elif op == FLOORMOD_F64:
+        for l in range(n):
+            G[l] = _divmod(F[a + l], F[b + l], True)
+    elif op == COPYSIGN_F64:
+        for l in range(n):
+            O[l] = (R[a + l] & ~SIGN_64) | (R[b + l] & SIGN_64)
+    elif op == FLOOR_F64:
+        for l in range(n):
+            G[l] = np.floor(F[a + l])
+    elif op == CEIL_F64:
+        for l in range(n):
+            G[l] = np.ceil(F[a + l])
+    elif op == TRUNC_F64:
+        for l in range(n):
+            G[l] = np.trunc(F[a + l])
+    elif op == RINT_F64:
+        for l in range(n):
+            G[l] = np.rint(F[a + l])
+    elif op == SQRT_F64:
+        for l in range(n):
+            G[l] = np.sqrt(F[a + l])
+
+
+@jit
+def math64(op, F, G, a, b):
+    """Transcendental functions: the host's, which may differ from libdevice's in the last bits."""
+    n = np.uint64(32)
+    if op == POW_F64:
+        for l in range(n):
+            G[l] = np.power(F[a + l], F[b + l])
+    elif op == ATAN2_F64:
+        for l in range(n):
+            G[l] = np.arctan2(F[a + l], F[b + l])
+    elif op == HYPOT_F64:
+        for l in range(n):
+            G[l] = np.hypot(F[a + l], F[b + l])
+    elif op == FMOD_F64:
+        for l in range(n):
+            G[l] = np.fmod(F[a + l], F[b + l])
+    elif op == EXP_F64:
+        for l in range(n):
+            G[l] = np.exp(F[a + l])
+    elif op == EXPM1_F64:
+        for l in range(n):
+            G[l] = np.expm1(F[a + l])
+    elif op == LOG_F64:
+        for l in range(n):
+            G[l] = np.log(F[a + l])
+    elif op == LOG2_F64:
+        for l in range(n):
+            G[l] = np.log2(F[a + l])
+    elif op == LOG10_F64:
+        for l in range(n):
+            G[l] = np.log10(F[a + l])
+    elif op == LOG1P_F64:
+        for l in range(n):
+            G[l] = np.log1p(F[a + l])
+    elif op == SIN_F64:
+        for l in range(n):
+            G[l] = np.sin(F[a + l])
+    elif op == COS_F64:
+        for l in range(n):
+            G[l] = np.cos(F[a + l])
+    elif op == TAN_F64:
+        for l in range(n):
+            G[l] = np.tan(F[a + l])
+    elif op == ASIN_F64:
+        for l in range(n):
+            G[l] = np.arcsin(F[a + l])
+    elif op == ACOS_F64:
+        for l in range(n):
+            G[l] = np.arccos(F[a + l])
+    elif op == ATAN_F64:
+        for l in range(n):
+            G[l] = np.arctan(F[a + l])
+    elif op == SINH_F64:
+        for l in range(n):
+            G[l] = np.sinh(F[a + l])
+    elif op == COSH_F64:
+        for l in range(n):
+            G[l] = np.cosh(F[a + l])
+    elif op == TANH_F64:
+        for l in range(n):
+            G[l] = np.tanh(F[a + l])
+    elif op == ASINH_F64:
+        for l in range(n):
+            G[l] = np.arcsinh(F[a + l])
+    elif op == ACOSH_F64:
+        for l in range(n):
+            G[l] = np.arccosh(F[a + l])
+    elif op == ATANH_F64:
+        for l in range(n):
+            G[l] = np.arctanh(F[a + l])
+    elif op == ERF_F64:
+        for l in range(n):
+            G[l] = math.erf(F[a + l])
+    elif op == ERFC_F64:
+        for l in range(n):
+            G[l] = math.erfc(F[a + l])
+    elif op == GAMMA_F64:
+        for l in range(n):
+            G[l] = _gamma(F[a + l])
+    elif op == LGAMMA_F64:
+        for l in range(n):
+            G[l] = _lgamma(F[a + l])
+
+
+@jit
+def float32(op, R, O, F, G, a, b, c):
+    """float32 arithmetic.  R, O: int64 rows and result; F, G: the same memory as float32 (low half at 2 * lane)."""
+    n = np.uint64(32)
+    two = np.uint64(2)
+    for l in range(n):
+        O[l] = 0  # the high half of a float32 slot is zero
+    if op == ADD_F32:
+        for l in range(n):
+            G[two * l] = F[two * (a + l)] + F[two * (b + l)]
+    elif op == SUB_F32:
+        for l in range(n):
+            G[two * l] = F[two * (a + l)] - F[two * (b + l)]
+    elif op == MUL_F32:
+        for l in range(n):
+            G[two * l] = F[two * (a + l)] * F[two * (b + l)]
+    elif op == DIV_F32:
+        for l in range(n):
+            G[two * l] = F[two * (a + l)] / F[two * (b + l)]
+    elif op == FMA_F32:
+        for l in range(n):
+            G[two * l] = fma32(F[two * (a + l)], F[two * (b + l)], F[two * (c + l)])
+    elif op == NEG_F32:
+        for l in range(n):
+            O[l] = R[a + l] ^ 0x80000000
+    elif op == ABS_F32:
+        for l in range(n):
+            O[l] = R[a + l] & 0x7FFFFFFF
+    elif op == MIN_F32:
+        for l in range(n):
+            G[two * l] = _smaller(F[two * (a + l)], F[two * (b + l)])
+    elif op == MAX_F32:
+        for l in range(n):
+            G[two * l] = -_smaller(-F[two * (a + l)], -F[two * (b + l)])
+    elif op == FLOORDIV_F32:
+        for l in range(n):
+            G[two * l] = np.float32(
+                _divmod(np.float64(F[two * (a + l)]), np.float64(F[two * (b + l)]), False)
+            )
+    elif op == FLOORMOD_F32:
+        for l in range(n):
+            G[two * l] = np.float32(_divmod(np.float64(F[two * (a + l)]), np.float64(F[two * (b + l)]), True))
+    elif op == SQRT_F32:
+        for l in range(n):
+            G[two * l] = np.sqrt(F[two * (a + l)])

@@ -1,0 +1,79 @@
+"""What a run of the machine gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class TraceRecords:
+    """One row per executed, retiring micro-op, sorted by block, warp and order of execution.
+
+    All columns have length *n*.  Masks are uint32, bit *l* is lane *l*; the others are int64.
+    """
+
+    block: npt.NDArray[np.int64]
+    """Linear block index (x fastest)."""
+    warp: npt.NDArray[np.int64]
+    """Warp within the block."""
+    pc: npt.NDArray[np.int64]
+    """Index into ``program.instructions``."""
+    active: npt.NDArray[np.uint32]
+    """Lanes of the split that executed."""
+    executed: npt.NDArray[np.uint32]
+    """Active lanes whose guard predicate was true."""
+    exited: npt.NDArray[np.uint32]
+    """Lanes that had exited before."""
+    absent: npt.NDArray[np.uint32]
+    """Lanes without a thread (partial warp)."""
+    split_pass: npt.NDArray[np.int64]
+    """Pass number within the warp: a new one whenever another set of lanes starts to run."""
+    taken: npt.NDArray[np.uint32]
+    """Branches: lanes that jumped.  Micro-ops that write a predicate: lanes where it became true."""
+    diverged: npt.NDArray[np.bool_]
+    """Branches: whether the active lanes went more than one way."""
+    memory: npt.NDArray[np.int64]
+    """[n, 6]: requests, bytes, sectors, sectors_ideal, wavefronts, wavefronts_ideal of this execution."""
+    values: npt.NDArray[np.int64]
+    """[n, 32]: the destination register row after the micro-op, zeros where it writes none."""
+
+    def __len__(self) -> int:
+        return len(self.pc)
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Counts of one launch, per micro-op; ``counters`` is int64 [micro-ops, len(program.COUNTERS)]."""
+
+    counters: npt.NDArray[np.int64]
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    """Static and dynamic shared memory per block."""
+    seconds: float
+    """Wall time of the run on the host, without compilation of the kernel."""
+    host_threads: int
+    trace: TraceRecords | None = None
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def threads_per_block(self) -> int:
+        """Threads of a block."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def warps_per_block(self) -> int:
+        """Warps of a block, partial ones included."""
+        return -(-self.threads_per_block // 32)
+
+    @property
+    def warps_launched(self) -> int:
+        """Warps of the grid."""
+        return self.blocks * self.warps_per_block

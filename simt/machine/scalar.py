@@ -1,0 +1,81 @@
+"""Scalar helpers that both the compiled and the plain-Python engine use."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numba.core import config, types
+from numba.extending import intrinsic
+
+from simt.machine.jit import jit
+
+
+def _exact_fma(x: Any, y: Any, z: Any, dtype: Any) -> Any:
+    """``x * y + z`` with one rounding, in exact rational arithmetic (plain-Python engine)."""
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        return dtype(float(x) * float(y) + float(z))
+    exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
+    if exact == 0:
+        return dtype(float(x) * float(y) + float(z))  # keeps the sign of zero
+    return dtype(_round_fraction(exact, *((24, -149) if dtype is np.float32 else (53, -1074))))
+
+
+def _round_fraction(value: Fraction, precision: int, lowest: int) -> float:
+    """The nearest number of *precision* bits and least exponent *lowest*, ties to even."""
+    magnitude = abs(value)
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    if magnitude < Fraction(2) ** exponent:
+        exponent -= 1
+    unit = max(exponent - precision + 1, lowest)
+    rounded = round(magnitude / Fraction(2) ** unit)  # Python rounds fractions half to even
+    try:
+        result = math.ldexp(rounded, unit)
+    except OverflowError:
+        result = math.inf
+    if precision == 24 and result > float(np.finfo(np.float32).max):
+        result = math.inf
+    return math.copysign(result, value)
+
+
+if config.DISABLE_JIT:
+
+    def fma64(x: Any, y: Any, z: Any) -> Any:
+        """float64 ``x * y + z`` with one rounding."""
+        return _exact_fma(x, y, z, np.float64)
+
+    def fma32(x: Any, y: Any, z: Any) -> Any:
+        """float32 ``x * y + z`` with one rounding."""
+        return _exact_fma(x, y, z, np.float32)
+
+else:
+
+    def _fma(typ: Any, name: str) -> Any:
+        def implementation(typingctx: Any, x: Any, y: Any, z: Any) -> Any:
+            def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                return builder.fma(*args)
+
+            return typ(typ, typ, typ), codegen
+
+        implementation.__name__ = name
+        return intrinsic(implementation)
+
+    fma64 = _fma(types.float64, "fma64")
+    fma32 = _fma(types.float32, "fma32")
+
+
+@jit
+def popcount(mask):
+    """Number of one bits of a lane mask (int64 below 2**32)."""
+    x = mask - ((mask >> 1) & 0x55555555)
+    x = (x & 0x33333333) + ((x >> 2) & 0x33333333)
+    x = (x + (x >> 4)) & 0x0F0F0F0F
+    return ((x * 0x01010101) >> 24) & 0xFF
+
+
+@jit
+def lowest(mask):
+    """Index of the lowest one bit of a lane mask that is not empty."""
+    return popcount((mask & -mask) - 1)

@@ -1,0 +1,16 @@
+"""From counts to what a reader sees: metrics, the profile of a launch, the annotated listing."""
+
+from simt.profile.counters import COUNTER_NAMES, IDLE_CAUSES
+from simt.profile.metrics import METRICS, Metric, UnknownMetricError
+from simt.profile.profile import LineProfile, MetricValues, Profile
+
+__all__ = [
+    "COUNTER_NAMES",
+    "IDLE_CAUSES",
+    "METRICS",
+    "LineProfile",
+    "Metric",
+    "MetricValues",
+    "Profile",
+    "UnknownMetricError",
+]

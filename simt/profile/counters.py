@@ -1,0 +1,133 @@
+"""From the machine's counter table (per micro-op) to named counters per listing line and in total.
+
+A micro-op's memory space and direction follow from its name (``ld.global``, ``st.shared``, ``atom.global``),
+so the machine counts ``requests`` and a profile names them ``global_load_requests``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simt.program import COUNTERS, WARP_SIZE, Instruction
+
+if TYPE_CHECKING:
+    from simt.program import Program
+
+IDLE_CAUSES = ("no_thread", "exited", "other_path", "predicated_off")
+"""Why a lane-slot of an executed warp instruction did nothing."""
+
+_DIRECTIONS = {"ld": "load", "st": "store", "atom": "atomic"}
+_SECTORED = ("requests", "bytes", "sectors", "sectors_ideal")
+_BANKED = ("requests", "bytes", "wavefronts", "wavefronts_ideal")
+_MEMORY: dict[str, tuple[str, ...]] = {"global": _SECTORED, "local": _SECTORED, "shared": _BANKED}
+
+_EXECUTION = ("inst_executed", "thread_inst_executed", "pred_on_thread_inst_executed")
+_BRANCHES = ("branches", "divergent_branches")
+_BRANCH_OPS = frozenset({"bra", "brx", "bsync", "exit"})
+
+
+def _names() -> tuple[str, ...]:
+    names = [*_EXECUTION, *(f"idle_{cause}" for cause in IDLE_CAUSES), *_BRANCHES, "branch_instructions"]
+    for space, quantities in _MEMORY.items():
+        for direction in _DIRECTIONS.values():
+            if (space, direction) != ("local", "atomic"):
+                names += [f"{space}_{direction}_{quantity}" for quantity in quantities]
+    return (*names, "global_sectors", "global_sectors_ideal")
+
+
+COUNTER_NAMES = _names()
+"""The counters of a profile, for a listing line and in total, in column order of :func:`line_table`.
+
+``inst_executed`` counts per warp, ``thread_inst_executed`` active lanes, ``pred_on_thread_inst_executed``
+exec lanes, ``idle_*`` lane-slots by cause.  ``branches`` are the warp executions of conditional and indirect
+branches, ``branch_instructions`` those of everything that Nsight Compute calls a branch (branches,
+convergence barrier waits, exits: checked against an H200).  ``{global,local,shared}_{load,store,atomic}_*``:
+requests (warp executions with at least one exec lane), bytes asked for by the exec lanes, 32-byte sectors or
+shared-memory wavefronts, and the least possible number of those.  ``global_sectors`` are all directions
+together.
+"""
+
+_COLUMN = {name: column for column, name in enumerate(COUNTER_NAMES)}
+_MACHINE = {name: column for column, name in enumerate(COUNTERS)}
+
+
+def access_of(op: str) -> tuple[str, str] | None:
+    """Space ("global", "shared", "local", "const" or "generic") and direction of a micro-op.
+
+    ``None`` if the micro-op does not access memory.
+    """
+    verb, _, space = op.partition(".")
+    direction = _DIRECTIONS.get(verb)
+    return None if direction is None else (space, direction)
+
+
+def _counted_space(space: str, row: np.ndarray) -> str:
+    """Where a generic access is counted: in shared memory if it used banks only, else in global memory."""
+    if space != "generic":
+        return space
+    only_banks = row[_MACHINE["wavefronts"]] > 0 and row[_MACHINE["sectors"]] == 0
+    return "shared" if only_banks else "global"
+
+
+def _add_execution(line: np.ndarray, row: np.ndarray, instruction: Instruction) -> None:
+    executed, threads, pred_on = (int(row[_MACHINE[name]]) for name in _EXECUTION)
+    absent = int(row[_MACHINE["idle_no_thread"]])
+    exited = int(row[_MACHINE["idle_exited"]])
+    added = {
+        "inst_executed": executed,
+        "thread_inst_executed": threads,
+        "pred_on_thread_inst_executed": pred_on,
+        "idle_no_thread": absent,
+        "idle_exited": exited,
+        "idle_other_path": WARP_SIZE * executed - threads - absent - exited,
+        "idle_predicated_off": threads - pred_on,
+        "branches": int(row[_MACHINE["branches"]]),
+        "divergent_branches": int(row[_MACHINE["divergent_branches"]]),
+        "branch_instructions": executed if instruction.op in _BRANCH_OPS else 0,
+    }
+    for name, value in added.items():
+        line[_COLUMN[name]] += value
+
+
+def _add_memory(line: np.ndarray, row: np.ndarray, op: str) -> None:
+    access = access_of(op)
+    if access is None or access[0] == "const":
+        return
+    space = _counted_space(access[0], row)
+    for quantity in _MEMORY[space]:
+        line[_COLUMN[f"{space}_{access[1]}_{quantity}"]] += row[_MACHINE[quantity]]
+    if space == "global":
+        line[_COLUMN["global_sectors"]] += row[_MACHINE["sectors"]]
+        line[_COLUMN["global_sectors_ideal"]] += row[_MACHINE["sectors_ideal"]]
+
+
+def line_table(program: Program, counters: np.ndarray) -> np.ndarray:
+    """Counters per listing line: int64 ``[len(program.listing), len(COUNTER_NAMES)]``.
+
+    ``counters`` is the machine's table, int64 ``[len(program.instructions), len(COUNTERS)]``.  Executions are
+    counted where a micro-op retires a listing instruction; memory traffic wherever it happens, since a
+    listing instruction may retire after its access.
+    """
+    expected = (len(program.instructions), len(COUNTERS))
+    if counters.shape != expected:
+        raise ValueError(f"counter table has shape {counters.shape}, this program needs {expected}")
+    table = np.zeros((len(program.listing), len(COUNTER_NAMES)), dtype=np.int64)
+    for instruction, row in zip(program.instructions, counters, strict=True):
+        line = table[instruction.line]
+        if instruction.retires:
+            _add_execution(line, row, instruction)
+        _add_memory(line, row, instruction.op)
+    return table
+
+
+def as_mapping(row: np.ndarray) -> dict[str, int]:
+    """One row of :func:`line_table` (or a sum of rows) by counter name."""
+    return dict(zip(COUNTER_NAMES, row.tolist(), strict=True))
+
+
+def idle_of(counters: Mapping[str, int]) -> dict[str, int]:
+    """Idle lane-slots by cause; with the exec lanes they add up to 32 x inst_executed."""
+    return {cause: counters[f"idle_{cause}"] for cause in IDLE_CAUSES}

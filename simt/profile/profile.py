@@ -1,0 +1,305 @@
+"""Profile: what a launch counted, as totals, as metrics, and beside each line."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simt.devices import Device, Occupancy, occupancy
+from simt.devices import get as get_device
+from simt.devices import names as device_names
+from simt.profile.counters import as_mapping, idle_of, line_table
+from simt.profile.formula import Number
+from simt.profile.metrics import MACHINE, METRICS, SOURCE, Metric, UnknownMetricError
+from simt.program import WARP_SIZE
+from simt.trace import Trace
+
+if TYPE_CHECKING:
+    from simt.machine.result import RunResult
+    from simt.program import Program
+
+DEFAULT_DEVICE = "h200"
+"""Device of the theoretical occupancy where the view does not name an architecture."""
+
+
+class MetricValues(Mapping[str, Number | None]):
+    """Metrics of a launch by nvprof or ncu name; ``None`` where a metric is not defined (nothing to divide
+    by).
+
+    Iterates over nvprof's names (simt's own where nvprof has none) of the metrics that the view knows.  An
+    unknown name raises :class:`~simt.profile.metrics.UnknownMetricError`, a ``KeyError`` that names close
+    matches.
+    """
+
+    def __init__(self, inputs: Mapping[str, Number], view_kind: str) -> None:
+        self._inputs = inputs
+        self._metrics = {name: metric for name, metric in METRICS.items() if view_kind in metric.views}
+        self._view_kind = view_kind
+
+    def metric(self, name: str) -> Metric:
+        """The declaration: unit, formula, explanation."""
+        metric = METRICS[name]
+        if metric.name not in self._metrics:
+            raise UnknownMetricError(name, self._metrics, f"metric of the {self._view_kind} view called")
+        return metric
+
+    def __getitem__(self, name: str) -> Number | None:
+        return self.metric(name).value(self._inputs)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._metrics)
+
+    def __len__(self) -> int:
+        return len(self._metrics)
+
+    def __contains__(self, name: object) -> bool:
+        return name in METRICS and METRICS[str(name)].name in self._metrics
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+@dataclass(frozen=True)
+class LineProfile:
+    """One listing line: a Python source line, or one SASS instruction.
+
+    ``number`` is the source line number; for SASS it is the byte ``offset`` of the instruction (``None`` in
+    the source view).  ``counters`` are those of :data:`simt.profile.counters.COUNTER_NAMES`, ``idle`` the
+    idle lane-slots by cause.  ``source`` is the (file, line) behind a SASS instruction where line information
+    exists.
+    """
+
+    text: str
+    number: int
+    offset: int | None
+    file: str
+    function: str
+    source: tuple[str, int] | None
+    counters: Mapping[str, int]
+    idle: Mapping[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; counters that are zero are left out."""
+        entry: dict[str, Any] = {"number": self.number, "text": self.text}
+        if self.offset is not None:
+            entry["offset"] = self.offset
+        if self.source is not None:
+            entry["source"] = list(self.source)
+        entry |= {"file": self.file, "function": self.function}
+        entry["counters"] = {name: value for name, value in self.counters.items() if value}
+        entry["idle_lane_slots"] = dict(self.idle)
+        return entry
+
+
+@dataclass(frozen=True)
+class LaunchShape:
+    """Grid and block of a launch, (x, y, z) each."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return math.prod(self.grid)
+
+    @property
+    def warps(self) -> int:
+        """Warps of the grid, partial ones included."""
+        return self.blocks * -(-math.prod(self.block) // WARP_SIZE)
+
+
+class Profile:
+    """What one launch (or, after :meth:`merge`, several) executed and counted.
+
+    ``device`` (a key of :func:`simt.devices.names`) is the GPU of the theoretical occupancy; by default one
+    of the program's architecture, else an H200.  The counts do not depend on it.
+    """
+
+    def __init__(self, program: Program, result: RunResult, *, device: str | None = None) -> None:
+        self.program = program
+        self.result = result
+        self.device: Device = get_device(device or _device_of(program.view))
+        self.launches: tuple[LaunchShape, ...] = (LaunchShape(result.grid, result.block),)
+
+    @property
+    def kernel(self) -> str:
+        """Name of the kernel."""
+        return self.program.name
+
+    @property
+    def view(self) -> str:
+        """``"source"``, or the architecture whose machine code was executed (``"sm_90"``)."""
+        return self.program.view
+
+    @property
+    def view_kind(self) -> str:
+        """``"source"`` or ``"machine"``."""
+        return SOURCE if self.view == SOURCE else MACHINE
+
+    @property
+    def view_text(self) -> str:
+        """What the counts count, in words; names the compiler of machine code."""
+        if self.view == SOURCE:
+            return "source view: operations of the Python source"
+        compiler = f", {self.program.toolchain}" if self.program.toolchain else ""
+        return f"machine view: {self.view} instructions{compiler}"
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Blocks in x, y, z (of the first launch)."""
+        return self.launches[0].grid
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """Threads of a block in x, y, z."""
+        return self.launches[0].block
+
+    @property
+    def seconds(self) -> float:
+        """Time that the simulation took on this machine; says nothing about a GPU."""
+        return self.result.seconds
+
+    @cached_property
+    def _table(self) -> np.ndarray:
+        return line_table(self.program, self.result.counters)
+
+    @cached_property
+    def counters(self) -> dict[str, int]:
+        """Totals of the launch, by the names of :data:`simt.profile.counters.COUNTER_NAMES`.
+
+        ``warps_launched`` and ``blocks_launched`` as well.
+        """
+        return {
+            **as_mapping(self._table.sum(axis=0)),
+            "warps_launched": sum(launch.warps for launch in self.launches),
+            "blocks_launched": sum(launch.blocks for launch in self.launches),
+        }
+
+    @cached_property
+    def lines(self) -> tuple[LineProfile, ...]:
+        """One entry per listing line, in listing order."""
+        machine = self.view_kind == MACHINE
+        lines = []
+        for entry, row in zip(self.program.listing, self._table, strict=True):
+            counters = as_mapping(row)
+            offset = entry.number if machine else None
+            lines.append(
+                LineProfile(
+                    entry.text, entry.number, offset, entry.file, entry.function, entry.source,
+                    counters, idle_of(counters),
+                )
+            )  # fmt: skip
+        return tuple(lines)
+
+    @cached_property
+    def idle(self) -> dict[str, int]:
+        """Idle lane-slots of the launch by cause."""
+        return idle_of(self.counters)
+
+    @cached_property
+    def occupancy(self) -> Occupancy:
+        """How many blocks fit on a multiprocessor of :attr:`device`, and what limits them."""
+        return occupancy(
+            self.device, self.result.threads_per_block, self.program.registers, self.result.shared_bytes
+        )
+
+    @cached_property
+    def metrics(self) -> MetricValues:
+        """Metrics by nvprof or ncu name."""
+        inputs: dict[str, Number] = {
+            **self.counters,
+            "resident_warps": self.occupancy.warps_per_sm,
+            "max_warps": self.occupancy.max_warps_per_sm,
+        }
+        return MetricValues(inputs, self.view_kind)
+
+    @cached_property
+    def trace(self) -> Trace | None:
+        """Lane by lane what ran, if the launch was traced."""
+        return None if self.result.trace is None else Trace(self.result.trace, self.program)
+
+    def merge(self, *others: Profile) -> Profile:
+        """The sum of this and other launches of the same program; traces are not kept.
+
+        Raises ``ValueError`` if a program, a block size or a device differs.
+        """
+        profiles = (self, *others)
+        for other in others:
+            same = (
+                other.view == self.view
+                and other.program.listing == self.program.listing
+                and other.program.instructions == self.program.instructions
+            )
+            if not same:
+                raise ValueError(f"launches of {self.kernel} and {other.kernel} are not of the same program")
+            if other.block != self.block or other.device != self.device:
+                raise ValueError(f"launches of {self.kernel} differ in block size or device")
+        results = [profile.result for profile in profiles]
+        total = replace(
+            self.result,
+            counters=np.sum([result.counters for result in results], axis=0),
+            seconds=sum(result.seconds for result in results),
+            trace=None,
+        )
+        merged = Profile(self.program, total, device=self.device.key)
+        merged.launches = tuple(shape for profile in profiles for shape in profile.launches)
+        return merged
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the trace, as plain dicts, lists, numbers and texts."""
+        return {
+            "kernel": self.kernel,
+            "view": self.view,
+            "toolchain": self.program.toolchain,
+            "device": self.device.key,
+            "grid": list(self.grid),
+            "block": list(self.block),
+            "launches": [{"grid": list(each.grid), "block": list(each.block)} for each in self.launches],
+            "seconds": self.seconds,
+            "counters": self.counters,
+            "metrics": dict(self.metrics),
+            "idle_lane_slots": self.idle,
+            "lines": [line.to_dict() for line in self.lines],
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """:meth:`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent)
+
+    def annotate(self, columns: Sequence[str] | None = None, *, color: bool | None = None) -> str:
+        """The listing beside its counts, the costliest lines marked ``>``.
+
+        ``columns`` are counter names, ``"share"`` (of the executed instructions, in %) or ``"lanes"`` (active
+        lanes of an average instruction); by default those that say something about this launch.  ``color``:
+        ANSI colours; by default only if standard output is a terminal and NO_COLOR is not set.
+        """
+        from simt.profile.annotate import annotate
+        from simt.profile.text import to_text
+
+        return to_text(annotate(self, columns), color)
+
+    def __str__(self) -> str:
+        from simt.profile.summary import summary
+
+        return summary(self)
+
+    def __repr__(self) -> str:
+        return f"<Profile of {self.kernel}, {self.view_text}, grid {self.grid}, block {self.block}>"
+
+    def _repr_html_(self) -> str:
+        from simt.profile.html import to_html
+
+        return to_html(self)
+
+
+def _device_of(view: str) -> str:
+    """A device of the architecture, the default one if there is none."""
+    matching = (key for key in device_names() if get_device(key).architecture == view)
+    return next(matching, DEFAULT_DEVICE)

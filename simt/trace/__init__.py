@@ -1,0 +1,6 @@
+"""What a warp did, lane by lane and line by line; and the counters again, from the trace alone."""
+
+from simt.trace.replay import replay_counters
+from simt.trace.steps import Pass, Step, Trace
+
+__all__ = ["Pass", "Step", "Trace", "replay_counters"]
