@@ -26,6 +26,7 @@ def launch(
     predicate: int = 0,
     shared_bytes: int = 0,
     max_instructions: int = 2**28,
+    races: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Profile:
     """Run a kernel on the modelled GPU and return what it counted.
@@ -44,6 +45,7 @@ def launch(
         predicate: if/else bodies of at most so many simple instructions are predicated instead of branching.
         shared_bytes: dynamic shared memory per block.
         max_instructions: warp instructions that one block may execute before BudgetError stops an endless kernel.
+        races: look for data races between threads and raise RaceError at the first; slower, for small launches.
         progress: called with (blocks done, blocks in all), from this thread, several times a second.
 
     Raises :class:`simt.KernelError` (with LaunchError and others as subclasses) where the kernel or the launch is
@@ -69,6 +71,7 @@ def launch(
             threads=threads,
             trace=trace,
             max_instructions=max_instructions,
+            races=races,
             progress=progress,
         ),
     )

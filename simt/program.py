@@ -151,16 +151,16 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         max.f64         rrr   d = the larger (a NaN loses)
         floordiv.f64    rrr   d = floor division as Numba does it
         floormod.f64    rrr   d = modulo as Numba does it, sign of b
-        pow.f64         rrr   d = a ** b
-        atan2.f64       rrr   d = atan2(a, b)
-        hypot.f64       rrr   d = hypot(a, b)
-        fmod.f64        rrr   d = C fmod(a, b), sign of a
         copysign.f64    rrr   d = |a| with the sign of b
         floor.f64       rr    d = floor(a)
         ceil.f64        rr    d = ceil(a)
         trunc.f64       rr    d = a rounded towards zero
         rint.f64        rr    d = a rounded to nearest, ties to even
         sqrt.f64        rr    d = sqrt(a), correctly rounded
+        pow.f64         rrr   d = a ** b
+        atan2.f64       rrr   d = atan2(a, b)
+        hypot.f64       rrr   d = hypot(a, b)
+        fmod.f64        rrr   d = C fmod(a, b), sign of a
         exp.f64         rr    d = e ** a
         expm1.f64       rr    d = e ** a - 1
         log.f64         rr    d = natural logarithm
@@ -232,6 +232,8 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         ne.s64          prr   d = a != b
         lt.s64          prr   d = a < b, signed
         le.s64          prr   d = a <= b, signed
+        lt.s32          prr   d = a < b, low 32 bits signed
+        le.s32          prr   d = a <= b, low 32 bits signed
         lt.u64          prr   d = a < b, unsigned
         le.u64          prr   d = a <= b, unsigned
         eq.f64          prr   d = a == b, ordered
@@ -297,7 +299,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
     (
         Family.CONTROL,
         """
-        nop             -     nothing (fences too: memory is sequentially consistent here)
+        nop             -     nothing; mod = FENCE: a memory fence (memory is sequentially consistent here)
         bra             -p    exec lanes where predicate a jump to imm, the other active lanes fall through
         brx             -r    exec lanes jump to the code address a + imm (Program.addresses)
         bssy            -     convergence barrier imm = active lanes
@@ -386,6 +388,9 @@ def integer_conversion(type: str, rounding: str, nan_to_zero: bool) -> int:
     """The ``imm`` of ``cvt.int.f64``.  A NaN that does not give 0 gives the type's bits with only the top one set."""
     return INTEGER_TYPES.index(type) + 8 * ROUNDINGS.index(rounding) + 32 * nan_to_zero
 
+
+FENCE = 1
+"""``mod`` of a ``nop`` that is a memory fence."""
 
 SHARED_WINDOW = 0x7E0000000000
 """Generic addresses from here on are shared memory, one 4 GiB window."""
@@ -561,5 +566,6 @@ COUNTERS = (
     "sectors_ideal",
     "wavefronts",
     "wavefronts_ideal",
+    "replays",
 )
 """What the machine counts per micro-op, in column order of the counter table (int64)."""

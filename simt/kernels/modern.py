@@ -48,18 +48,24 @@ def shared(combine: Combine, block: int, dtype: Any) -> Kernel:
 def _warp_reduce(combine: Combine) -> Callable[..., Any]:
     """A device function ``(value, lane, lanes)``: lane 0 gets the fold of *value* over the warp's *lanes*.
 
-    *lanes* is 32, or fewer in the block's last warp.  A lane that has no thread must not be named in a mask,
-    and what a shuffle reads from it is undefined, so both are limited to *lanes*.
+    *lanes* is 32, or fewer in the block's last warp.  In a full warp every lane combines: the upper lanes get
+    their own value back and compute what nobody uses.  In a partial warp a lane without a thread must not be
+    named in the mask, and what a shuffle reads from it is undefined, so there the test is needed.
     """
 
     def warp_reduce(value, lane, lanes):
-        mask = FULL_MASK >> (32 - lanes)
         offset = 16
-        while offset > 0:
-            other = cuda.shfl_down_sync(mask, value, offset)
-            if lane + offset < lanes:
-                value = combine(value, other)
-            offset //= 2
+        if lanes == 32:
+            while offset > 0:
+                value = combine(value, cuda.shfl_down_sync(FULL_MASK, value, offset))
+                offset //= 2
+        else:
+            mask = FULL_MASK >> (32 - lanes)
+            while offset > 0:
+                other = cuda.shfl_down_sync(mask, value, offset)
+                if lane + offset < lanes:
+                    value = combine(value, other)
+                offset //= 2
         return value
 
     device_function: Callable[..., Any] = cuda.jit(device=True)(warp_reduce)

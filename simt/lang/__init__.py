@@ -3,7 +3,8 @@
 Reading order: :mod:`~simt.lang.compiler` (the way through), :mod:`~simt.lang.source`,
 :mod:`~simt.lang.statements` and :mod:`~simt.lang.expressions` (syntax to operations),
 :mod:`~simt.lang.environment` (types of variables), :mod:`~simt.lang.operators`,
-:mod:`~simt.lang.intrinsics`, :mod:`~simt.lang.convergence`, :mod:`~simt.lang.registers`, :mod:`~simt.lang.emit`.
+:mod:`~simt.lang.intrinsics`, :mod:`~simt.lang.convergence`, :mod:`~simt.lang.registers`,
+:mod:`~simt.lang.emit`.
 """
 
 from simt.lang.arguments import argument_types

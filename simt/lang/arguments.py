@@ -17,8 +17,8 @@ from simt.lang import numba_types as nt
 def argument_types(args: Sequence[Any]) -> tuple[Any, ...]:
     """The Numba type of each launch argument.
 
-    Python ints are int64, floats float64, bools boolean; NumPy scalars and arrays have their own types, read-only
-    arrays a type that says so.  Raises LaunchError for anything else.
+    Python ints are int64, floats float64, bools boolean; NumPy scalars and arrays have their own types,
+    read-only arrays a type that says so.  Raises LaunchError for anything else.
     """
     return tuple(_argument_type(position, value) for position, value in enumerate(args))
 

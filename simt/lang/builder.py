@@ -44,7 +44,8 @@ class Builder:
     """State shared by all functions inlined into one kernel.
 
     ``current`` is the block being filled, None where control cannot arrive.  ``place`` is where the next
-    operation comes from.  ``last_branch`` is the block that the latest :meth:`branch` ended, if it tests anything.
+    operation comes from.  ``last_branch`` is the block that the latest :meth:`branch` ended, if it tests
+    anything.
     """
 
     predicate: int
@@ -202,9 +203,7 @@ class Builder:
         """Declare a constant array with the values that *data* has now."""
         ty = nt.constant_type(data.dtype.type(0))
         if ty not in nt.MEMORY_TYPE:
-            unsupported(
-                self.place, f"constant elements of type {data.dtype} (array {name})", help=_DTYPE_HELP
-            )
+            unsupported(self.place, f"constant elements of type {data.dtype} (array {name})", help=_DTYPE_HELP)
         key = ("const", id(data))
         if key not in self._allocations:
             frozen = np.ascontiguousarray(data).copy().reshape(data.shape)

@@ -17,7 +17,7 @@ from simt.lang.convergence import place_barriers
 from simt.lang.diagnostics import unsupported
 from simt.lang.emit import emit
 from simt.lang.ir import ZERO, Place, UniformRef
-from simt.lang.source import MISSING, lookup, python_function
+from simt.lang.source import MISSING, lookup, python_function, unwrap
 from simt.lang.statements import Function
 from simt.lang.values import Scalar, Value
 from simt.program import Program
@@ -31,8 +31,8 @@ def compile(kernel: Any, argtypes: tuple[Any, ...], *, predicate: int = 0) -> Pr
     With ``predicate=N`` if/else bodies of at most N simple instructions become predicated instructions.
     Programs are cached per code, constants used, argument types and *predicate*.
 
-    Raises UnsupportedError for what is outside of the language, KernelError for what Numba would refuse too, and
-    LaunchError for a wrong number of arguments; each with file, line and column.
+    Raises UnsupportedError for what is outside of the language, KernelError for what Numba would refuse
+    too, and LaunchError for a wrong number of arguments; each with file, line and column.
     """
     function = python_function(kernel)
     key = (function.__code__, argtypes, predicate)
@@ -120,7 +120,7 @@ def _follow(function: Any, path: tuple[str, ...]) -> Any:
     """What *path* means, starting from *function*: names inside functions, items of tuples, attributes."""
     value: Any = function
     for step in path:
-        target = getattr(value, "py_func", value)
+        target = unwrap(value)
         if step.startswith("[") and isinstance(value, tuple):
             position = int(step[1:-1])
             value = value[position] if position < len(value) else MISSING

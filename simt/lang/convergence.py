@@ -3,13 +3,14 @@
 A branch's lanes meet at its immediate post-dominator.  It is computed region by region, a region being the
 body of one loop (an iteration) or the whole kernel, with inner loops as single nodes:
 
-* lanes that leave the loop, or that return, do not come back, so they do not count: the others meet as soon as
+* lanes that leave the loop, or that return, do not come back, so they do not count: the others meet as soon
+as
   they can (:func:`_meeting_points`);
 * the lanes of a loop that leave it at different trips, or through ``break``, meet where its ways out meet.
 
-``bssy`` stands before the branch (before the loop), ``bsync`` in front of the meeting point.  Lanes that jump
-past the ``bsync`` of a barrier leave it with ``break``.  A region that ends where an enclosing one ends needs no
-barrier of its own.  Barriers are numbered by nesting depth.
+``bssy`` stands before the branch (before the loop), ``bsync`` in front of the meeting point.  Lanes that
+jump past the ``bsync`` of a barrier leave it with ``break``.  A region that ends where an enclosing one
+ends needs no barrier of its own.  Barriers are numbered by nesting depth.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _add_latches_and_preheaders(entry: Block) -> None:
 
 
 def _wanted(entry: Block) -> dict[Block, Block]:
-    """The meeting point of each branch and each loop: block at whose end the lanes may part -> meeting block."""
+    """Where the lanes of each branch and loop meet: block at whose end they may part -> meeting block."""
     blocks = cfg.order(entry)
     loops = cfg.natural_loops(blocks)
     before = cfg.predecessors(blocks)
@@ -88,11 +89,11 @@ def _wanted(entry: Block) -> dict[Block, Block]:
 
 
 def _meeting_points(graph: dict[Block, list[Block]], loops: Iterable[Block]) -> dict[Block, Block]:
-    """Immediate post-dominators in the acyclic *graph* (in topological order) of the nodes whose lanes may part.
+    """Immediate post-dominators, in the acyclic *graph* in topological order, of nodes whose lanes may part.
 
-    The graph has an end for each way out of the region.  Nodes that reach the last end (in the source) are one
-    layer, those left that reach the end before it the next, and so on; edges between layers are the lanes that do
-    not come back.
+    The graph has an end for each way out of the region.  Nodes that reach the last end (in the source) are
+    one layer, those left that reach the end before it the next, and so on; edges between layers are the
+    lanes that do not come back.
     """
     position = {node: i for i, node in enumerate(graph)}
     before: dict[Block, list[Block]] = {node: [] for node in graph}
@@ -119,8 +120,10 @@ def _meeting_points(graph: dict[Block, list[Block]], loops: Iterable[Block]) -> 
         node: meeting
         for node, meeting in post.items()
         if node in parting
-        or (isinstance(node.end, Branch)
-        and len([target for target in graph[node] if layer[target] is layer[node]]) > 1)
+        or (
+            isinstance(node.end, Branch)
+            and len([target for target in graph[node] if layer[target] is layer[node]]) > 1
+        )
     }
 
 
@@ -182,9 +185,8 @@ def _cross(
     """
     assert all(barrier in armed for barrier in kept), "a loop ends with a barrier that it did not begin with"
     ending = [barrier for barrier in armed if barrier not in kept]
-    if _only_exits(target):
-        ending = [barrier for barrier in ending if barrier.meeting is target]
-    if not ending:
+    meets = any(barrier.meeting is target for barrier in ending)
+    if not ending or (_only_exits(target) and not meets):
         return
     place = _place_of(source)
     way = target

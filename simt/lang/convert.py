@@ -1,8 +1,8 @@
 """Conversions between scalar types.
 
 Counting: a conversion between integer and floating point, between float32 and float64, or of a boolean to a
-number is one instruction; widening an integer is free, and so is narrowing where a store or an atomic does it.
-An explicit conversion is always one.
+number is one instruction; widening an integer is free, and so is narrowing where a store or an atomic does
+it. An explicit conversion is always one.
 """
 
 from __future__ import annotations

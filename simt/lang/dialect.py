@@ -23,8 +23,8 @@ NAMES = (
     "all_sync", "any_sync", "eq_sync", "ballot_sync", "vote_sync_intrinsic",
     "match_any_sync", "match_all_sync", "activemask", "lanemask_lt",
     "popc", "brev", "clz", "ffs", "fma", "selp", "nanosleep",
-    "atomic", "atomic.add", "atomic.sub", "atomic.and_", "atomic.or_", "atomic.xor", "atomic.inc", "atomic.dec",
-    "atomic.exch", "atomic.max", "atomic.min", "atomic.nanmax", "atomic.nanmin", "atomic.cas",
+    "atomic", "atomic.add", "atomic.sub", "atomic.and_", "atomic.or_", "atomic.xor", "atomic.inc",
+    "atomic.dec", "atomic.exch", "atomic.max", "atomic.min", "atomic.nanmax", "atomic.nanmin", "atomic.cas",
     "atomic.compare_and_swap",
 )  # fmt: skip
 """Every name of the dialect that the simulator knows."""

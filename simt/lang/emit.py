@@ -36,9 +36,7 @@ def emit(b: Builder, entry: Block, kernel: FunctionSource, parameters: list[str]
         n_registers=max([len(rows) - 1, *plain]) + 1,
         n_predicates=max([0, *predicates]) + 1,
         n_barriers=n_barriers,
-        uniforms=[
-            Uniform(row, ref.kind, ref.value, ref.axis) for ref, row in rows.items() if row != RZ
-        ],
+        uniforms=[Uniform(row, ref.kind, ref.value, ref.axis) for ref, row in rows.items() if row != RZ],
         arrays=b.finished_arrays(),
         parameters=parameters,
         shared_bytes=b.shared_bytes,

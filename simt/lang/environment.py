@@ -23,7 +23,7 @@ Environment = dict[str, Value]
 """The value of every local variable at some point of a function."""
 
 Kind = Any
-"""The structure that joined values share: a Numba type, a tuple of kinds, or the compile-time value itself."""
+"""What joined values share: a Numba type, a tuple of kinds, or the compile-time value itself."""
 
 
 def kind_of(value: Value) -> Kind:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numba.core import types
@@ -15,10 +15,10 @@ from simt.lang import numba_types as nt
 from simt.lang.builder import Builder, Dependency
 from simt.lang.convert import cast, scalar, truth
 from simt.lang.diagnostics import unsupported, wrong
-from simt.lang.dialect import NAMES, symbol_of
+from simt.lang.dialect import DIMENSIONS, NAMES, symbol_of
 from simt.lang.environment import Environment, Variables
 from simt.lang.ir import Block, Place
-from simt.lang.source import MISSING, FunctionSource
+from simt.lang.source import MISSING, FunctionSource, unwrap
 from simt.lang.values import Array, Conflict, Constant, Object, Scalar, Tuple, Undefined, Value, describe
 from simt.program import Space
 
@@ -32,8 +32,9 @@ UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 CONSTRUCTS = {
     "Lambda": "lambda", "ListComp": "a list comprehension", "SetComp": "a set comprehension",
     "DictComp": "a dict comprehension", "GeneratorExp": "a generator expression", "Await": "await",
-    "Yield": "yield", "YieldFrom": "yield from", "JoinedStr": "an f-string", "List": "a list", "Dict": "a dict",
-    "Set": "a set", "NamedExpr": "an assignment expression (:=)", "Starred": "* unpacking", "Slice": "a slice",
+    "Yield": "yield", "YieldFrom": "yield from", "JoinedStr": "an f-string", "List": "a list",
+    "Dict": "a dict", "Set": "a set",
+    "NamedExpr": "an assignment expression (:=)", "Starred": "* unpacking", "Slice": "a slice",
     "With": "with", "AsyncWith": "async with", "Try": "try", "TryStar": "try", "Delete": "del",
     "Import": "import inside a kernel", "ImportFrom": "import inside a kernel", "Global": "global",
     "Nonlocal": "nonlocal", "FunctionDef": "a function defined inside a kernel",
@@ -63,7 +64,7 @@ class Expressions:
         line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
         return Place(self.source.file, self.source.name, line, column)
 
-    def refuse(self, node: ast.AST) -> Any:
+    def refuse(self, node: ast.AST) -> NoReturn:
         """Raise UnsupportedError for a construct outside of the language."""
         name = type(node).__name__
         words = CONSTRUCTS.get(name, name)
@@ -148,7 +149,7 @@ class Expressions:
             unsupported(self.place(node), f"attribute .{node.attr} of {describe(base)}")
         if base.symbol is not None:
             symbol = f"{base.symbol}.{node.attr}".lstrip(".")
-            if symbol in NAMES or (base.symbol and symbol.split(".")[0] in intrinsics.DIMENSIONS):
+            if symbol in NAMES or (base.symbol and symbol.split(".")[0] in DIMENSIONS):
                 return self._dialect(Object(getattr(base.value, node.attr, None), base.path, symbol), node)
         found = getattr(base.value, node.attr, MISSING)
         if found is MISSING:
@@ -218,7 +219,7 @@ class Expressions:
         return self._short_circuit(self._links(node), stops_on=False)
 
     def _links(self, node: ast.Compare) -> list[Callable[[], Value]]:
-        """The comparisons of a chain, each evaluating its right operand; the middle ones are evaluated once."""
+        """The comparisons of a chain; each evaluates its right operand, once."""
         pending = [self.evaluate(node.left)]
 
         def link(op: ast.cmpop, comparator: ast.expr) -> Callable[[], Value]:
@@ -291,7 +292,7 @@ class Expressions:
         return joined
 
     def condition(self, node: ast.expr, then: Block, other: Block) -> None:
-        """Branch to *then* where *node* is true, else to *other*; one branch per operand of ``and``/``or``."""
+        """Branch to *then* where *node* is true, else to *other*; a branch per operand of ``and``/``or``."""
         if isinstance(node, ast.BoolOp):
             is_or = isinstance(node.op, ast.Or)
             for operand in node.values[:-1]:
@@ -345,19 +346,23 @@ class Expressions:
 
     def _tuple_item(self, base: Tuple, node: ast.Subscript) -> Value:
         if isinstance(node.slice, ast.Slice):
-            bounds = [None if part is None else self.evaluate(part) for part in _slice_parts(node.slice)]
-            if all(bound is None or isinstance(bound, Constant) for bound in bounds):
-                return Tuple(base.items[slice(*(bound and bound.value for bound in bounds))])  # type: ignore[union-attr]
-            unsupported(self.place(node), "a slice of a tuple with bounds that are not constants")
-        index = self.evaluate(node.slice)
-        self.mark(node)
-        if not isinstance(index, Constant):
-            unsupported(
-                self.place(node), "a tuple index that is not a constant", help="use a constant index, or an array"
+            start, stop, step = (
+                None if part is None else self._constant_integer(part, "a bound of a tuple's slice")
+                for part in (node.slice.lower, node.slice.upper, node.slice.step)
             )
-        if not -len(base.items) <= index.value < len(base.items):
-            wrong(self.place(node), f"index {index.value} of a tuple of {len(base.items)} items")
-        return base.items[index.value]
+            return Tuple(base.items[start:stop:step])
+        index = self._constant_integer(node.slice, "a tuple index")
+        if not -len(base.items) <= index < len(base.items):
+            wrong(self.place(node), f"index {index} of a tuple of {len(base.items)} items")
+        return base.items[index]
+
+    def _constant_integer(self, node: ast.expr, what: str) -> int:
+        value = self.evaluate(node)
+        if not isinstance(value, Constant) or nt.storage_class(value.type) != nt.INT:
+            unsupported(
+                self.place(node), f"{what} that is not a constant integer", help="use a constant, or an array"
+            )
+        return int(value.value)
 
     # Calls
 
@@ -374,9 +379,9 @@ class Expressions:
         self.mark(node)
         if function.symbol in ("shared.array", "local.array"):
             return self._array_constructor(function.symbol, node, args, keywords)
-        if isinstance(inlined := getattr(function.value, "py_func", function.value), FunctionType) and (
-            function.symbol is None and intrinsics.find(function) is None
-        ):
+        intrinsic = intrinsics.find(function)
+        inlined = unwrap(function.value)
+        if isinstance(inlined, FunctionType) and function.symbol is None and intrinsic is None:
             return self.inline(inlined, function.path, args, keywords, node)
         if keywords:
             unsupported(self.place(node), f"keyword arguments of {describe(function)}")
@@ -384,7 +389,6 @@ class Expressions:
             if len(args) != 1 or not isinstance(args[0], Array) or args[0].space != Space.CONST.value:
                 wrong(self.place(node), "const.array_like takes a global or closure array")
             return args[0]
-        intrinsic = intrinsics.find(function)
         if intrinsic is not None:
             return intrinsics.call(self.b, intrinsic, args)
         if function.value is len:
@@ -446,10 +450,6 @@ class Expressions:
     ) -> Value:
         """Lower a call of a device function in place."""
         raise NotImplementedError
-
-
-def _slice_parts(node: ast.Slice) -> tuple[ast.expr | None, ...]:
-    return node.lower, node.upper, node.step
 
 
 def _scalar_type(target: Any) -> Any | None:

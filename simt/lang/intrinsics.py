@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numba.core import types
+from numba.core.types import containers
 
 from simt.lang import numba_types as nt
 from simt.lang.arrays import element_of
@@ -24,10 +25,12 @@ from simt.lang.dialect import DIMENSIONS
 from simt.lang.ir import PREDICATE, REGISTER, ZERO, PredRef, UniformRef, VReg
 from simt.lang.operators import BINARY, COMPARISONS, binary, compare, float64_op
 from simt.lang.values import Constant, Object, Scalar, Tuple, Value, describe
-from simt.program import ATOMIC_TYPES, ATOMICS, FULL_MASK, SPECIAL_REGISTERS
+from simt.program import FENCE, ATOMIC_TYPES, ATOMICS, FULL_MASK, SPECIAL_REGISTERS
 
 i4, i8, u4, u8 = types.int32, types.int64, types.uint32, types.uint64
 f4, f8, b1 = types.float32, types.float64, types.boolean
+_INTEGERS = (types.int8, types.int16, i4, i8, types.uint8, types.uint16, u4, u8)
+"""In Numba's order of preference."""
 
 NONE = Object(None)
 """The value of a call that returns nothing."""
@@ -92,7 +95,12 @@ def _grid(b: Builder, name: str, args: list[Value], _: Any) -> Value:
 # Barriers and fences
 
 
-def _nop(b: Builder, name: str, args: list[Value], _: Any) -> Value:
+def _fence(b: Builder, name: str, args: list[Value], _: Any) -> Value:
+    b.emit("nop", mod=FENCE)
+    return NONE
+
+
+def _nanosleep(b: Builder, name: str, args: list[Value], _: Any) -> Value:
     b.emit("nop")
     return NONE
 
@@ -284,7 +292,8 @@ def _atomic(b: Builder, name: str, args: list[Value], _: Any) -> Value:
         wrong(b.place, f"array {element.name} is read-only, and {name} changes it")
     ty = element.type
     allowed = {"inc": (u4, u8), "dec": (u4, u8)}.get(
-        operation, (i4, u4, i8, u8) if operation in ("and", "or", "xor", "exch", "cas") else tuple(nt.ATOMIC_TYPE)
+        operation,
+        (i4, u4, i8, u8) if operation in ("and", "or", "xor", "exch", "cas") else tuple(nt.ATOMIC_TYPE),
     )
     if ty not in allowed:
         names = ", ".join(str(item) for item in allowed)
@@ -448,8 +457,9 @@ def _ldexp(b: Builder, name: str, args: list[Value], signature: Any) -> Value:
 
 _MATH_UNARY = {
     "sqrt": "sqrt", "exp": "exp", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10",
-    "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan",
-    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh",
+    "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos",
+    "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
+    "asinh": "asinh", "acosh": "acosh", "atanh": "atanh",
     "erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "lgamma",
     "floor": "floor", "ceil": "ceil", "trunc": "trunc", "fabs": "abs",
 }  # fmt: skip
@@ -470,27 +480,46 @@ def _rows() -> list[Intrinsic]:
         Intrinsic("cuda.syncthreads", _syncthreads, (0,)),
         *(Intrinsic(f"cuda.syncthreads_{kind}", _syncthreads_vote, (1,)) for kind in ("count", "and", "or")),
         Intrinsic("cuda.syncwarp", _syncwarp, (0, 1)),
-        *(Intrinsic(f"cuda.threadfence{scope}", _nop, (0,)) for scope in ("", "_block", "_system")),
-        Intrinsic("cuda.nanosleep", _nop, (1,)),
+        *(Intrinsic(f"cuda.threadfence{scope}", _fence, (0,)) for scope in ("", "_block", "_system")),
+        Intrinsic("cuda.nanosleep", _nanosleep, (1,)),
         *(Intrinsic(name, _shuffle, (3,), tuple(t(i4, t, i4) for t in _SHUFFLED)) for name in _SHUFFLES),
         Intrinsic(
-            "cuda.shfl_sync_intrinsic", _shuffle_intrinsic, (5,), tuple(t(i4, i4, t, i4, i4) for t in _SHUFFLED)
+            "cuda.shfl_sync_intrinsic",
+            _shuffle_intrinsic,
+            (5,),
+            tuple(containers.Tuple((t, b1))(i4, i4, t, i4, i4) for t in _SHUFFLED),
         ),
         *(Intrinsic(name, _vote, (2,)) for name in _VOTE_OF),
         Intrinsic("cuda.vote_sync_intrinsic", _vote_intrinsic, (3,)),
         Intrinsic("cuda.match_any_sync", _match_any, (2,), tuple(i4(i4, t) for t in _SHUFFLED)),
-        Intrinsic("cuda.match_all_sync", _match_all, (2,), tuple(i4(i4, t) for t in _SHUFFLED)),
+        Intrinsic(
+            "cuda.match_all_sync", _match_all, (2,), tuple(containers.Tuple((i4, b1))(i4, t) for t in _SHUFFLED)
+        ),
         Intrinsic("cuda.activemask", _activemask, (0,)),
         Intrinsic("cuda.lanemask_lt", _lanemask_lt, (0,)),
-        Intrinsic("cuda.popc", _popc, (1,), tuple(t(t) for t in sorted(types.integer_domain, key=str))),
-        Intrinsic("cuda.clz", _clz, (1,), tuple(t(t) for t in sorted(types.integer_domain, key=str))),
-        Intrinsic("cuda.ffs", _ffs, (1,), tuple(u4(t) for t in sorted(types.integer_domain, key=str))),
+        Intrinsic("cuda.popc", _popc, (1,), tuple(t(t) for t in _INTEGERS)),
+        Intrinsic("cuda.clz", _clz, (1,), tuple(t(t) for t in _INTEGERS)),
+        Intrinsic("cuda.ffs", _ffs, (1,), tuple(u4(t) for t in _INTEGERS)),
         Intrinsic("cuda.brev", _brev, (1,), (u4(u4), u8(u8))),
         Intrinsic("cuda.fma", _fma, (3,), (f4(f4, f4, f4), f8(f8, f8, f8))),
         Intrinsic("cuda.selp", _selp, (3,)),
         *(
             Intrinsic(f"cuda.atomic.{name}", _atomic, (3,))
-            for name in ["add", "sub", "and_", "or_", "xor", "inc", "dec", "exch", "max", "min", "nanmax", "nanmin", "compare_and_swap"]
+            for name in [
+                "add",
+                "sub",
+                "and_",
+                "or_",
+                "xor",
+                "inc",
+                "dec",
+                "exch",
+                "max",
+                "min",
+                "nanmax",
+                "nanmin",
+                "compare_and_swap",
+            ]
         ),
         Intrinsic("cuda.atomic.cas", _atomic, (4,)),
         Intrinsic("min", _minmax, tuple(range(1, 65))),
@@ -511,7 +540,7 @@ def _rows() -> list[Intrinsic]:
         Intrinsic("math.degrees", _scaled(180.0 / math.pi), (1,), _UNARY),
         Intrinsic("math.radians", _scaled(math.pi / 180.0), (1,), _UNARY),
         *(Intrinsic(f"math.{name}", _float_test, (1,), _TEST) for name in ("isnan", "isinf", "isfinite")),
-        Intrinsic("math.modf", _modf, (1,), (f8(f8), f4(f4))),
+        Intrinsic("math.modf", _modf, (1,), tuple(containers.UniTuple(t, 2)(t) for t in (f8, f4))),
         Intrinsic("math.ldexp", _ldexp, (2,), (f4(f4, i4), f8(f8, i4))),
     ]
 
@@ -524,11 +553,12 @@ def _by_object() -> dict[Any, Intrinsic]:
     table: dict[Any, Intrinsic] = {
         function: INTRINSICS[function.__name__] for function in (min, max, abs, round, pow)
     }
-    for name, row in INTRINSICS.items():
+    for name, intrinsic in INTRINSICS.items():
         if name.startswith("math."):
-            table[getattr(math, name.removeprefix("math."))] = row
-    for row in (*BINARY.values(), *COMPARISONS.values()):
-        table[row.function] = INTRINSICS[f"operator.{row.function.__name__}"]
+            table[getattr(math, name.removeprefix("math."))] = intrinsic
+    operations = [row.function for row in BINARY.values()] + [row.function for row in COMPARISONS.values()]
+    for function in operations:
+        table[function] = INTRINSICS[f"operator.{function.__name__}"]
     for name, equivalent in _NUMPY.items():
         table[getattr(np, name)] = INTRINSICS[f"math.{equivalent}"]
     table[np.abs] = INTRINSICS["abs"]
@@ -549,7 +579,7 @@ def find(value: Object) -> Intrinsic | None:
 
 
 def attribute_register(b: Builder, symbol: str) -> Value | None:
-    """The value of a dialect name that is a register: ``threadIdx.x``, ``laneid``, ``warpsize``; else None."""
+    """The value of a name that is a register: ``threadIdx.x``, ``laneid``, ``warpsize``; else None."""
     if symbol == "laneid":
         return special_register(b, "laneid")
     if symbol == "warpsize":

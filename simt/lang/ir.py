@@ -99,9 +99,10 @@ class Op:
             yield self.dst2
 
     def uses(self) -> Iterator[VReg]:
-        """The virtual registers read; a guarded write to a variable keeps the other lanes' value, so it reads too.
+        """The virtual registers read.
 
-        Temporaries written under a guard are only read under the same guard.
+        A guarded write to a variable keeps the other lanes' value, so it reads too; temporaries written under
+        a guard are only read under the same guard.
         """
         for operand in (self.a, self.b, self.c, self.guard):
             if isinstance(operand, VReg):

@@ -1,8 +1,8 @@
 """What Numba says about types, and how a type is kept in the machine.
 
 Result types come from Numba itself: :func:`operator_signature` asks its typing context for operators and
-builtins, :func:`overload` for the signatures that Numba's CUDA target declares (see :mod:`simt.lang.intrinsics`),
-:func:`unify` for variables whose type differs between paths.
+builtins, :func:`overload` for the signatures that Numba's CUDA target declares (see
+:mod:`simt.lang.intrinsics`), :func:`unify` for variables whose type differs between paths.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ATOMIC_TYPE = {
 
 def plain(ty: Any) -> Any:
     """*ty* without its literal value: ``Literal[int](2)`` becomes ``int64``."""
-    return types.unliteral(ty)
+    return ty.literal_type if isinstance(ty, types.Literal) else ty
 
 
 @lru_cache(maxsize=1)
@@ -70,7 +70,7 @@ def operator_signature(function: Callable[..., Any], argtypes: tuple[Any, ...]) 
 
 @lru_cache(maxsize=4096)
 def overload(name: str, cases: tuple[Any, ...], argtypes: tuple[Any, ...]) -> Any | None:
-    """The best of the declared signatures *cases* for *argtypes*, chosen by Numba's rules; None if none fits."""
+    """The declared signature of *cases* that Numba's rules choose for *argtypes*; None if none fits."""
     try:
         return _context().resolve_overload(name, cases, argtypes, {})
     except (NumbaError, NotImplementedError, ValueError):
@@ -91,7 +91,7 @@ def unify_all(argtypes: Sequence[Any]) -> Any | None:
 
 
 def storage_class(ty: Any) -> str | None:
-    """How a scalar of type *ty* is kept: INT, F32, F64 (registers) or BOOL (predicate); None if it cannot be."""
+    """How a scalar of type *ty* is kept: INT, F32, F64 in registers, BOOL in predicates; None if not."""
     if isinstance(ty, types.Boolean):
         return BOOL
     if isinstance(ty, types.Integer):
@@ -105,7 +105,7 @@ def storage_class(ty: Any) -> str | None:
 
 def is_signed(ty: Any) -> bool:
     """True for signed integers."""
-    return isinstance(ty, types.Integer) and bool(ty.signed)
+    return isinstance(ty, types.Integer) and integer_range(ty)[0] < 0
 
 
 def dtype_name(ty: Any) -> str:

@@ -29,8 +29,8 @@ from simt.lang.values import Constant, Scalar
 class Binary:
     """A binary operator: its text, Python's function, and its micro-op per kind of result.
 
-    ``signed``/``unsigned`` act on 64-bit integers, ``floating`` is the stem of the float micro-op, ``table`` the
-    truth table on booleans.
+    ``signed``/``unsigned`` act on 64-bit integers, ``floating`` is the stem of the float micro-op,
+    ``table`` the truth table on booleans.
     """
 
     text: str

@@ -72,5 +72,9 @@ def _write_variables_directly(ops: list[Op]) -> None:
         between = ops[start + 1 : position]
         if any(move.dst in (*op.uses(), *op.definitions()) for op in between):
             continue
-        definitions[0].dst, definitions[0].variable, definitions[0].dtype = move.dst, move.variable, move.dtype
+        definitions[0].dst, definitions[0].variable, definitions[0].dtype = (
+            move.dst,
+            move.variable,
+            move.dtype,
+        )
         ops.remove(move)

@@ -16,12 +16,13 @@ _PURE = {Family.INT, Family.BITS, Family.F64, Family.F32, Family.CONVERT, Family
 
 
 def allocate(entry: Block, first_row: int, first_predicate: int) -> dict[VReg, int]:
-    """Give each virtual register of the graph of *entry* a row or predicate number; copies vanish where they can.
+    """Give each virtual register of the graph of *entry* a row or predicate number, and drop copies.
 
     Call :func:`propagate_uniforms` first; rows below *first_row* are taken.
     """
     blocks = cfg.order(entry)
     _remove_dead(blocks)
+    _name_results(blocks)
     neighbours = _interference(blocks)
     names = _coalesce(blocks, neighbours)
     numbers: dict[VReg, int] = {}
@@ -146,11 +147,6 @@ def _final(names: dict[VReg, VReg], register: VReg) -> VReg:
 def _coalesce(blocks: list[Block], graph: dict[VReg, set[VReg]]) -> dict[VReg, VReg]:
     """Let the two sides of a copy share a row where neither disturbs the other; the copy then disappears."""
     names: dict[VReg, VReg] = {}
-    definitions: dict[VReg, list[Op]] = defaultdict(list)
-    for block in blocks:
-        for op in block.ops:
-            if op.dst is not None:
-                definitions[op.dst].append(op)
     for block in blocks:
         kept: list[Op] = []
         for op in block.ops:
@@ -162,7 +158,6 @@ def _coalesce(blocks: list[Block], graph: dict[VReg, set[VReg]]) -> dict[VReg, V
             if a is not b and b in graph[a]:
                 kept.append(op)
                 continue
-            _annotate(definitions[source], op)
             if a is not b:
                 names[a] = b
                 for other in graph[a]:
@@ -172,8 +167,20 @@ def _coalesce(blocks: list[Block], graph: dict[VReg, set[VReg]]) -> dict[VReg, V
     return names
 
 
-def _annotate(definitions: list[Op], copy: Op) -> None:
-    """Let the operations that compute the copied value say which variable they assign."""
-    for op in definitions:
-        if copy.variable is not None and op.variable is None:
+def _name_results(blocks: list[Block]) -> None:
+    """Let the operations that compute what a copy assigns say which variable it is."""
+    operations = [op for block in blocks for op in block.ops]
+    definitions: dict[VReg, list[Op]] = defaultdict(list)
+    for op in operations:
+        if op.dst is not None:
+            definitions[op.dst].append(op)
+    pending = [op for op in operations if is_move(op) and op.variable is not None]
+    while pending:
+        copy = pending.pop()
+        source = source_of(copy)
+        if source is None or any(op.variable is not None for op in definitions[source]):
+            continue
+        for op in definitions[source]:
             op.variable, op.dtype = copy.variable, copy.dtype
+            if is_move(op):
+                pending.append(op)

@@ -20,12 +20,19 @@ class Missing:
 MISSING = Missing()
 
 
+def unwrap(value: Any) -> Any:
+    """The Python function of a Numba dispatcher (or of what Numba's simulator has in its place); else *value*."""
+    if isinstance(value, FunctionType):
+        return value
+    return getattr(value, "py_func", getattr(value, "__wrapped__", value))
+
+
 def python_function(kernel: Any) -> FunctionType:
     """The plain function of a kernel: itself, or that of a Numba dispatcher.
 
     Raises KernelError if *kernel* is neither.
     """
-    function = getattr(kernel, "py_func", kernel)
+    function = unwrap(kernel)
     if not isinstance(function, FunctionType):
         raise KernelError(
             f"{kernel!r} is not a kernel",
@@ -97,9 +104,9 @@ def read_source(function: FunctionType) -> FunctionSource:
             help="write the kernel as 'def name(...):'; lambdas have no statements to count",
         )
     for node in ast.walk(tree):
-        if hasattr(node, "lineno"):
+        if isinstance(node, ast.stmt | ast.expr | ast.arg | ast.keyword):
             node.lineno += start - 1
-            node.end_lineno += start - 1  # type: ignore[operator]
+            node.end_lineno = (node.end_lineno or node.lineno) + start - 1
             node.col_offset += indent
     end = tree.end_lineno or tree.lineno
     lines = tuple(line.rstrip("\n") for line in raw[tree.lineno - start : end - start + 1])

@@ -108,7 +108,11 @@ class Function(Expressions):
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value) -> None:
         if not isinstance(value, Tuple):
-            wrong(self.place(target), f"cannot unpack {describe(value)}", help="the right side has to be a tuple")
+            wrong(
+                self.place(target),
+                f"cannot unpack {describe(value)}",
+                help="the right side has to be a tuple",
+            )
         if any(isinstance(item, ast.Starred) for item in target.elts):
             unsupported(self.place(target), "* in an assignment", help="name every item")
         if len(target.elts) != len(value.items):
@@ -176,7 +180,9 @@ class Function(Expressions):
         if self.caller is None:
             if value != intrinsics.NONE:
                 wrong(
-                    self.place(node), "a kernel returns a value", help="store results into an array; use plain return"
+                    self.place(node),
+                    "a kernel returns a value",
+                    help="store results into an array; use plain return",
                 )
             self._exit(self.place(node))
             return
@@ -364,7 +370,8 @@ class Function(Expressions):
     ) -> tuple[dict[str, Kind], Environment]:
         """Bring the variables back to their types at the top.
 
-        Returns the kinds to start again with, if they do not fit, and the variables that only the loop assigns.
+        Returns the kinds to start again with, if they do not fit, and the variables that only the loop
+        assigns.
         """
         wider: dict[str, Kind] = {}
         late: Environment = {}
@@ -396,7 +403,7 @@ class Function(Expressions):
         return wider, late
 
     def _start_from_zero(self, entry: Block, name: str, value: Undefined, kind: Kind) -> None:
-        """Give a variable that the loop assigns first a value before the loop; it goes away if nobody reads it."""
+        """Give a variable that the loop assigns first a value before it; dead code if nobody reads it."""
         bottom, self.b.current = self.b.current, entry
         self.variables.move(name, value, kind)
         self.b.current = bottom

@@ -1,4 +1,4 @@
-"""What an expression is worth while a kernel is compiled: scalars, constants, tuples, arrays, Python objects."""
+"""What an expression is worth at compile time: scalars, constants, tuples, arrays, Python objects."""
 
 from __future__ import annotations
 
@@ -10,18 +10,28 @@ from simt.lang.ir import PredRef, UniformRef, VReg
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A run-time scalar of Numba type ``type``: a register or uniform operand, or a predicate for booleans."""
+    """A run-time scalar of Numba type ``type``: a register or uniform, or a predicate for booleans."""
 
     type: Any
     operand: VReg | UniformRef | PredRef
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Constant:
     """A scalar known at compile time: ``value`` is an int, float or bool of Numba type ``type``."""
 
     type: Any
     value: Any
+
+    def __eq__(self, other: object) -> bool:
+        """Equal type and representation: 0.0 is not -0.0, a NaN is itself."""
+        return isinstance(other, Constant) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, str]:
+        return self.type, repr(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +45,9 @@ class Tuple:
 class Array:
     """An array, or the part of one that leading integer indices leave.
 
-    ``number`` indexes ``Program.arrays``; ``type`` is the element type; ``base`` the address of the part's first
-    element; ``axis`` the array's axis that is the part's first; ``shape`` is static for shared, local and
-    constant arrays.
+    ``number`` indexes ``Program.arrays``; ``type`` is the element type; ``base`` the address of the part's
+    first element; ``axis`` the array's axis that is the part's first; ``shape`` is static for shared, local
+    and constant arrays.
     """
 
     number: int

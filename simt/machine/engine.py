@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine.jit import jit
-from simt.machine.layout import *  # noqa: F403  column numbers: the engine uses nearly all of them
-from simt.machine.memory import ATOM_GLOBAL, LD_GENERIC, LD_GLOBAL, V2, V4, access, step_index
+from simt.machine.jit import jit, jit_inline
+from simt.machine.layout import *
+from simt.machine.memory import ATOM_GLOBAL, LD_GENERIC, V2, access, step_index
 from simt.machine.ops_bits import bits
 from simt.machine.ops_convert import compare, convert
 from simt.machine.ops_float import float32, float64, math64
@@ -53,6 +53,8 @@ BRX = MICRO_OPS["brx"].code
 BSSY = MICRO_OPS["bssy"].code
 BSYNC = MICRO_OPS["bsync"].code
 BREAK = MICRO_OPS["break"].code
+BMOV_GET = MICRO_OPS["bmov.get"].code
+BMOV_SET = MICRO_OPS["bmov.set"].code
 WARPSYNC = MICRO_OPS["warpsync"].code
 BAR_SYNC = MICRO_OPS["bar.sync"].code
 BAR_RED_POPC = MICRO_OPS["bar.red.popc"].code
@@ -162,9 +164,18 @@ def _release_warpsync(SPLITS, WARPS, w, argument):
         i += 1
 
 
+@jit_inline
+def _is_complete(BARS, live, barrier):
+    """Whether all threads that a block barrier waits for have arrived (and there is one)."""
+    at = barrier * N_BARRIER
+    arrived = BARS[at + B_ARRIVED]
+    expected = BARS[at + B_EXPECTED]
+    return arrived > 0 and arrived >= (min(live, expected) if expected > 0 else live)
+
+
 @jit
 def _release_barrier(s, barrier):
-    """Let everyone go on who waits at block barrier *barrier* if all expected threads have arrived."""
+    """Let everyone go on who waits at block barrier *barrier*."""
     BARS = s.BARRIERS
     SPLITS = s.SPLITS
     WARPS = s.WARPS
@@ -173,27 +184,23 @@ def _release_barrier(s, barrier):
     P = s.P
     LAUNCH = s.LAUNCH
     at = barrier * N_BARRIER
-    arrived = BARS[at + B_ARRIVED]
-    expected = LAUNCH[LAUNCH_LIVE]
-    if BARS[at + B_EXPECTED] > 0:
-        expected = min(expected, BARS[at + B_EXPECTED])
-    if arrived == 0 or arrived < expected:
-        return
     for w in range(LAUNCH[LAUNCH_WARPS]):
+        WARPS[w * N_WARP + W_BLOCK_EPOCH] += 1
         for i in range(WARPS[w * N_WARP + W_SPLITS]):
             split = (w * 32 + i) * N_SPLIT
             if SPLITS[split + S_STATE] == WAIT_BARRIER and SPLITS[split + S_ARG] == barrier:
                 pc = SPLITS[split + S_PC]
                 mask = SPLITS[split + S_MASK]
-                op = CODE[pc, OP]
+                code = np.uint64(pc * N_CODE)
+                op = CODE[code + C_OP] & OP_MASK
                 if op == BAR_RED_POPC:
-                    row = w * LAUNCH[LAUNCH_REGISTERS] * 32 + CODE[pc, DST]
+                    row = w * LAUNCH[LAUNCH_REGISTERS] * 32 + CODE[code + C_DST]
                     for l in range(32):
-                        if (mask >> l) & 1 and CODE[pc, DST] > 0:
+                        if (mask >> l) & 1 and CODE[code + C_DST] > 0:
                             R[row + l] = BARS[at + B_COUNT]
-                elif op != BAR_SYNC and CODE[pc, DST] > 0:
+                elif op != BAR_SYNC and CODE[code + C_DST] > 0:
                     holds = BARS[at + B_AND] if op == BAR_RED_AND else BARS[at + B_OR]
-                    p = w * LAUNCH[LAUNCH_PREDICATES] + CODE[pc, DST]
+                    p = w * LAUNCH[LAUNCH_PREDICATES] + CODE[code + C_DST]
                     P[p] = (P[p] | mask) if holds else (P[p] & ~mask)
                 SPLITS[split + S_PC] = pc + 1
                 SPLITS[split + S_STATE] = READY
@@ -270,7 +277,7 @@ def _predicate(P, base, operand):
     return value ^ FULL if operand & 1 else value
 
 
-@jit
+@jit_inline
 def advance(w, quantum, s):
     """Run warp *w* for at most *quantum* micro-ops: DONE, BLOCKED, PAUSED, TRACE_FULL or FAILED."""
     CODE = s.CODE
@@ -332,22 +339,25 @@ def advance(w, quantum, s):
             break
         executed += 1
 
-        op = CODE[pc, OP]
-        guard = CODE[pc, GUARD]
-        flags = CODE[pc, FLAGS]
+        code = np.uint64(pc * N_CODE)
+        count = np.uint64(pc * N_COUNT)
+        op = CODE[code + C_OP]
+        guard = CODE[code + C_GUARD]
+        flags = op >> FLAGS_SHIFT
+        op &= OP_MASK
         if guard == 0:
             exec_mask = active
             n_exec = n_active
         else:
             exec_mask = active & _predicate(P, predicate_base, guard)
             n_exec = popcount(exec_mask)
-        COUNTS[pc, N_EXECUTED] += 1
-        COUNTS[pc, N_THREADS] += n_active
-        COUNTS[pc, N_PRED_ON] += n_exec
+        COUNTS[count + N_EXECUTED] += 1
+        COUNTS[count + N_THREADS] += n_active
+        COUNTS[count + N_PRED_ON] += n_exec
         if absent_lanes:
-            COUNTS[pc, N_ABSENT] += absent_lanes
+            COUNTS[count + N_ABSENT] += absent_lanes
         if exited_lanes:
-            COUNTS[pc, N_EXITED] += exited_lanes
+            COUNTS[count + N_EXITED] += exited_lanes
         retired += flags & RETIRES
         here = pc
         outcome = np.int64(0)  # for the trace: lanes that jumped, or the predicate written
@@ -357,25 +367,25 @@ def advance(w, quantum, s):
 
         if op < WARP_END:
             if exec_mask != 0:
-                a = _row(CODE[pc, A], warp_rows, uniform_end)
-                b = _row(CODE[pc, B], warp_rows, uniform_end)
-                c = _row(CODE[pc, C], warp_rows, uniform_end)
+                a = _row(CODE[code + C_A], warp_rows, uniform_end)
+                b = _row(CODE[code + C_B], warp_rows, uniform_end)
+                c = _row(CODE[code + C_C], warp_rows, uniform_end)
                 to_register = True
                 if op < INT_END:
                     if op == INDEX:
-                        slot = CODE[pc, IMM]
-                        if step_index(R, O, a, b, s.DIMS[slot, 0], s.DIMS[slot, 1], CODE[pc, MOD], exec_mask, ERROR):
+                        slot = CODE[code + C_IMM]
+                        if step_index(R, O, a, b, s.DIMS[slot, 0], s.DIMS[slot, 1], CODE[code + C_MOD], exec_mask, ERROR):
                             ERROR[E_REASON] = R_INDEX
                             status = FAILED
                             break
                     elif op == SELP:
-                        chosen = _predicate(P, predicate_base, CODE[pc, C])
+                        chosen = _predicate(P, predicate_base, CODE[code + C_C])
                         for l in range(n):
                             O[l] = R[a + l] if (chosen >> np.int64(l)) & 1 else R[b + l]
                     else:
                         integer(op, R, O, a, b, c)
                 elif op < BITS_END:
-                    bits(op, R, O, a, b, c, CODE[pc, IMM])
+                    bits(op, R, O, a, b, c, CODE[code + C_IMM])
                 elif op < F64_END:
                     float64(op, R, O, s.F64, s.O64, a, b, c)
                 elif op < MATH_END:
@@ -389,34 +399,34 @@ def advance(w, quantum, s):
                     to_register = False
                 elif op == PLOP:
                     outcome = truth_table(
-                        CODE[pc, IMM],
-                        _predicate(P, predicate_base, CODE[pc, A]),
-                        _predicate(P, predicate_base, CODE[pc, B]),
-                        _predicate(P, predicate_base, CODE[pc, C]),
+                        CODE[code + C_IMM],
+                        _predicate(P, predicate_base, CODE[code + C_A]),
+                        _predicate(P, predicate_base, CODE[code + C_B]),
+                        _predicate(P, predicate_base, CODE[code + C_C]),
                     )
                     to_register = False
                 elif op == SREG:
-                    special(CODE[pc, IMM], w, O, s.TID, LAUNCH)
+                    special(CODE[code + C_IMM], w, O, s.TID, LAUNCH)
                 elif SHFL_IDX <= op <= SHFL_BFLY:
                     inside = shuffle(op, R, O, a, b, c)
-                    if CODE[pc, MOD] > 0:
-                        p = predicate_base + CODE[pc, MOD]
+                    if CODE[code + C_MOD] > 0:
+                        p = predicate_base + CODE[code + C_MOD]
                         P[p] = (P[p] & ~exec_mask) | (inside & exec_mask)
                 elif VOTE_ALL <= op <= VOTE_EQ:
-                    outcome = FULL if vote(op, _predicate(P, predicate_base, CODE[pc, A]), exec_mask) else 0
+                    outcome = FULL if vote(op, _predicate(P, predicate_base, CODE[code + C_A]), exec_mask) else 0
                     to_register = False
                 elif op == BALLOT or op == ACTIVEMASK:
                     value = active
                     if op == BALLOT:
-                        value = exec_mask & _predicate(P, predicate_base, CODE[pc, A])
+                        value = exec_mask & _predicate(P, predicate_base, CODE[code + C_A])
                     for l in range(n):
                         O[l] = value
                 else:
                     same = across(op, R, O, a, exec_mask)
-                    if op == MATCH_ALL and CODE[pc, MOD] > 0:
-                        p = predicate_base + CODE[pc, MOD]
+                    if op == MATCH_ALL and CODE[code + C_MOD] > 0:
+                        p = predicate_base + CODE[code + C_MOD]
                         P[p] = (P[p] & ~exec_mask) | (same & exec_mask)
-                dst = CODE[pc, DST]
+                dst = CODE[code + C_DST]
                 written = FULL if flags & UNIFORM else exec_mask
                 if to_register:
                     if dst > 0:
@@ -434,16 +444,16 @@ def advance(w, quantum, s):
             pc += 1
         elif op < MEMORY_END:
             if exec_mask != 0:
-                mod = CODE[pc, MOD]
+                mod = CODE[code + C_MOD]
                 reason = access(
                     op,
                     mod,
-                    CODE[pc, IMM],
+                    CODE[code + C_IMM],
                     pc,
                     w,
-                    _row(CODE[pc, A], warp_rows, uniform_end),
-                    _row(CODE[pc, B], warp_rows, uniform_end),
-                    _row(CODE[pc, C], warp_rows, uniform_end),
+                    _row(CODE[code + C_A], warp_rows, uniform_end),
+                    _row(CODE[code + C_B], warp_rows, uniform_end),
+                    _row(CODE[code + C_C], warp_rows, uniform_end),
                     exec_mask,
                     s,
                 )
@@ -451,31 +461,31 @@ def advance(w, quantum, s):
                     status = FAILED
                     break
                 for k in range(N_MEMORY):
-                    COUNTS[pc, N_REQUESTS + k] += X[k]
-                if (op <= LD_GENERIC or op >= ATOM_GLOBAL) and CODE[pc, DST] > 0:
+                    COUNTS[count + N_REQUESTS + np.uint64(k)] += X[k]
+                if (op <= LD_GENERIC or op >= ATOM_GLOBAL) and CODE[code + C_DST] > 0:
                     rows = 1
                     if op <= LD_GENERIC and mod >= V2:
                         rows = 2 if mod == V2 else 4
                     for k in range(rows):
-                        d = np.uint64(warp_rows + CODE[pc, DST] + 32 * k)
+                        d = np.uint64(warp_rows + CODE[code + C_DST] + 32 * k)
                         o = np.uint64(32 * k)
                         for l in range(n):
                             R[d + l] = O[o + l] if (exec_mask >> np.int64(l)) & 1 else R[d + l]
             pc += 1
         elif op == BRA:
-            COUNTS[pc, N_BRANCHES] += 1
+            COUNTS[count + N_BRANCHES] += 1
             taken = exec_mask
-            if CODE[pc, A] != 0:
-                taken &= _predicate(P, predicate_base, CODE[pc, A])
+            if CODE[code + C_A] != 0:
+                taken &= _predicate(P, predicate_base, CODE[code + C_A])
             outcome = taken
             if taken == 0:
                 pc += 1
             elif taken == active:
-                pc = CODE[pc, IMM]
+                pc = CODE[code + C_IMM]
             else:
-                COUNTS[pc, N_DIVERGENT] += 1
+                COUNTS[count + N_DIVERGENT] += 1
                 diverged = np.int64(1)
-                target = CODE[pc, IMM]
+                target = CODE[code + C_IMM]
                 if order == ELSE_FIRST:
                     _add_split(SPLITS, WARPS, w, pc + 1, active & ~taken)
                     pc = target
@@ -497,7 +507,7 @@ def advance(w, quantum, s):
                 WARPS[wbase + W_CURRENT] = last
                 resume = True
         elif op == BRX:
-            COUNTS[pc, N_BRANCHES] += 1
+            COUNTS[count + N_BRANCHES] += 1
             rest = exec_mask
             outcome = rest
             stay = active & ~exec_mask
@@ -506,10 +516,10 @@ def advance(w, quantum, s):
             while rest != 0 or stay != 0:
                 if rest != 0:
                     lane = lowest(rest)
-                    address = R[_row(CODE[pc, A], warp_rows, uniform_end) + np.uint64(lane)] + CODE[pc, IMM]
+                    address = R[_row(CODE[code + C_A], warp_rows, uniform_end) + np.uint64(lane)] + CODE[code + C_IMM]
                     group = np.int64(0)
                     for l in range(32):
-                        if (rest >> l) & 1 and R[_row(CODE[pc, A], warp_rows, uniform_end) + np.uint64(l)] + CODE[pc, IMM] == address:
+                        if (rest >> l) & 1 and R[_row(CODE[code + C_A], warp_rows, uniform_end) + np.uint64(l)] + CODE[code + C_IMM] == address:
                             group |= np.int64(1) << l
                     entry = (address - LAUNCH[LAUNCH_CODE_START]) >> 3
                     if entry < 0 or entry >= len(s.TARGETS) or s.TARGETS[entry] < 0:
@@ -535,13 +545,13 @@ def advance(w, quantum, s):
             if status == FAILED:
                 break
             if groups > 1:
-                COUNTS[pc, N_DIVERGENT] += 1
+                COUNTS[count + N_DIVERGENT] += 1
                 diverged = np.int64(1)
                 SPLITS[at + S_MASK] = active
                 SPLITS[at + S_PASS] = 0
             resume = True
         elif op == BSSY:
-            start = (w * n_barriers + CODE[pc, IMM]) * 32
+            start = (w * n_barriers + CODE[code + C_IMM]) * 32
             lane_0 = np.uint64(start)
             for l in range(n):
                 PARTICIPANTS[lane_0 + l] = (
@@ -552,7 +562,7 @@ def advance(w, quantum, s):
             if WARPS[wbase + W_SPLITS] == 1 or exec_mask == 0:
                 pc += 1
             else:
-                barrier = CODE[pc, IMM]
+                barrier = CODE[code + C_IMM]
                 needed = PARTICIPANTS[(w * n_barriers + barrier) * 32 + lowest(active)]
                 needed &= ~(WARPS[wbase + W_EXITED] | WARPS[wbase + W_ABSENT])
                 if needed & ~active == 0:
@@ -564,7 +574,7 @@ def advance(w, quantum, s):
                     _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers)
                     leave = True
         elif op == BREAK:
-            start = (w * n_barriers + CODE[pc, IMM]) * 32
+            start = (w * n_barriers + CODE[code + C_IMM]) * 32
             if exec_mask != 0:
                 for l in range(32):
                     if (exec_mask >> l) & 1:
@@ -575,11 +585,28 @@ def advance(w, quantum, s):
                     _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers)
                     at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
             pc += 1
+        elif op == BMOV_GET:
+            start = (w * n_barriers + CODE[code + C_IMM]) * 32
+            for l in range(32):
+                if (exec_mask >> l) & 1:
+                    if CODE[code + C_DST] > 0:
+                        R[warp_rows + CODE[code + C_DST] + l] = PARTICIPANTS[start + l]
+                    if CODE[code + C_MOD] == 1:
+                        PARTICIPANTS[start + l] = 0
+            pc += 1
+        elif op == BMOV_SET:
+            start = (w * n_barriers + CODE[code + C_IMM]) * 32
+            source = _row(CODE[code + C_A], warp_rows, uniform_end)
+            for l in range(32):
+                if (exec_mask >> l) & 1:
+                    PARTICIPANTS[start + l] = R[source + np.uint64(l)] & FULL
+            pc += 1
         elif op == WARPSYNC:
             if exec_mask == 0:
                 pc += 1
             else:
-                mask = R[_row(CODE[pc, A], warp_rows, uniform_end) + np.uint64(lowest(exec_mask))] & FULL
+                WARPS[wbase + W_WARP_EPOCH] += flags & RETIRES  # not those that only bring shuffles together
+                mask = R[_row(CODE[code + C_A], warp_rows, uniform_end) + np.uint64(lowest(exec_mask))] & FULL
                 gone = WARPS[wbase + W_EXITED] | WARPS[wbase + W_ABSENT]
                 if exec_mask & ~mask:
                     ERROR[E_REASON] = R_WARPSYNC
@@ -591,6 +618,9 @@ def advance(w, quantum, s):
                 if mask & ~gone & ~active == 0:
                     pc += 1
                 else:
+                    # Hardware issues the instruction again when the lanes are there (measured on an H200).
+                    COUNTS[count + N_REPLAYS] += 1
+                    diverged = np.int64(1)
                     SPLITS[at + S_PC] = pc
                     SPLITS[at + S_STATE] = WAIT_WARPSYNC
                     SPLITS[at + S_ARG] = mask
@@ -602,13 +632,14 @@ def advance(w, quantum, s):
             else:
                 operand = np.int64(0)
                 if op != BAR_SYNC:
-                    operand = _predicate(P, predicate_base, CODE[pc, A])
-                expected = R[_row(CODE[pc, B], warp_rows, uniform_end) + np.uint64(lowest(exec_mask))]
+                    operand = _predicate(P, predicate_base, CODE[code + C_A])
+                expected = R[_row(CODE[code + C_B], warp_rows, uniform_end) + np.uint64(lowest(exec_mask))]
                 SPLITS[at + S_PC] = pc
                 SPLITS[at + S_STATE] = WAIT_BARRIER
-                SPLITS[at + S_ARG] = CODE[pc, IMM]
-                _arrive(s.BARRIERS, CODE[pc, IMM], n_exec, expected, operand, exec_mask)
-                _release_barrier(s, CODE[pc, IMM])
+                SPLITS[at + S_ARG] = CODE[code + C_IMM]
+                _arrive(s.BARRIERS, CODE[code + C_IMM], n_exec, expected, operand, exec_mask)
+                if _is_complete(s.BARRIERS, LAUNCH[LAUNCH_LIVE], CODE[code + C_IMM]):
+                    _release_barrier(s, CODE[code + C_IMM])
                 leave = True
         elif op == EXIT:
             if exec_mask == 0:
@@ -630,7 +661,7 @@ def advance(w, quantum, s):
                     if not leave:
                         at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
                 for barrier in range(BLOCK_BARRIERS):
-                    if s.BARRIERS[barrier * N_BARRIER + B_ARRIVED] > 0:
+                    if _is_complete(s.BARRIERS, LAUNCH[LAUNCH_LIVE], barrier):
                         _release_barrier(s, barrier)
         elif op == TRAP:
             if exec_mask != 0:
@@ -640,8 +671,12 @@ def advance(w, quantum, s):
                 status = FAILED
                 break
             pc += 1
-        else:
+        elif op == NOP:
             pc += 1
+        else:
+            ERROR[E_REASON] = R_UNKNOWN
+            status = FAILED
+            break
 
         if traced and flags & RETIRES:
             row = LAUNCH[LAUNCH_TRACED]
@@ -659,8 +694,8 @@ def advance(w, quantum, s):
             memory = WARP_END <= op < MEMORY_END and exec_mask != 0
             for k in range(N_MEMORY):
                 TRACE[row, T_MEMORY + k] = X[k] if memory else 0
-            if op < MEMORY_END and CODE[here, DST] > 0 and not CONVERT_END <= op <= PLOP:
-                d = np.uint64(warp_rows + CODE[here, DST])
+            if op < MEMORY_END and CODE[code + C_DST] > 0 and not CONVERT_END <= op <= PLOP:
+                d = np.uint64(warp_rows + CODE[code + C_DST])
                 for l in range(n):
                     s.VALUES[row, l] = R[d + l]
             else:
@@ -735,6 +770,8 @@ def _start_block(index, s):
         WARPS[w * N_WARP + W_ABSENT] = FULL & ~mask
         WARPS[w * N_WARP + W_RANDOM] = (LAUNCH[LAUNCH_SEED] * 69069 + index * 7919 + w * 104729) % 0x7FFFFFFE + 1
         WARPS[w * N_WARP + W_PASSES] = 0
+        WARPS[w * N_WARP + W_BLOCK_EPOCH] = 0
+        WARPS[w * N_WARP + W_WARP_EPOCH] = 0
         _add_split(s.SPLITS, WARPS, w, 0, mask)
     LAUNCH[LAUNCH_STARTED] = 1
 

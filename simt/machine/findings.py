@@ -12,11 +12,12 @@ from simt.check import (
     Location,
     MisalignedError,
     OutOfBoundsError,
+    RaceError,
     TrapError,
     UnsupportedError,
     lanes_text,
 )
-from simt.machine import layout
+from simt.machine import layout, races
 from simt.machine.launch import Prepared
 from simt.program import ArrayRef, Instruction
 
@@ -35,11 +36,12 @@ def where(prepared: Prepared, block: int, warp: int, mask: int) -> str:
     """``block (3, 0, 0), warp 2, lanes 5-7 (threads (69, 0, 0) ...)``."""
     gx, gy, _ = prepared.launch.grid
     coordinates = (block % gx, block // gx % gy, block // (gx * gy))
-    text = f"block {coordinates}, warp {warp}, lanes {lanes_text(mask)}"
+    lanes = "lane" if mask.bit_count() == 1 else "lanes"
+    text = f"block {coordinates}, warp {warp}, {lanes} {lanes_text(mask)}"
     if mask:
         thread = warp * 32 + (mask & -mask).bit_length() - 1
         bx, by, _ = prepared.launch.block
-        text += f" (first: thread {(thread % bx, thread // bx % by, thread // (bx * by))})"
+        text += f" ({'' if lanes == 'lane' else 'first: '}thread {(thread % bx, thread // bx % by, thread // (bx * by))})"
     return text
 
 
@@ -119,6 +121,8 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             details=[*details, f"mask {address:#010x} names lanes {lanes_text(address)}"],
             help="every executing lane must be in the mask; take the mask before the branch with ballot_sync",
         )
+    if reason == layout.R_RACE:
+        return _race(prepared, state, location)
     if reason == layout.R_TRAP:
         return TrapError("the kernel stopped itself (assertion or breakpoint)", location=location, details=details)
     if reason == layout.R_CODE_ADDRESS:
@@ -127,12 +131,52 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             location=location,
             details=details,
         )
+    if reason == layout.R_UNKNOWN:
+        return AssertionError(f"the engine has no case for micro-op {instruction.op}")
     return BudgetError(
         f"a block executed more than {prepared.launch.max_instructions} warp instructions",
         location=location,
         details=details,
         help="the kernel may never end; if it is only long, raise max_instructions",
     )
+
+
+def _race(prepared: Prepared, state: layout.State, location: Location) -> RaceError:
+    """Both sides of a race: this access, and the one before that nothing orders it after."""
+    pc, warp, mask = (int(state.ERROR[k]) for k in (layout.E_PC, layout.E_WARP, layout.E_MASK))
+    block, other = int(state.ERROR[layout.E_BLOCK]), int(state.ERROR[layout.E_OTHER])
+    other_pc = (other & ((1 << races.THREAD_SHIFT) - 1)) >> races.PC_SHIFT
+    thread = (other >> races.THREAD_SHIFT) & 1023
+    other_block = other >> races.BLOCK_SHIFT
+    instruction, before = prepared.program.instructions[pc], prepared.program.instructions[other_pc]
+    there = locate(prepared, other_pc)
+    address = int(state.ERROR[layout.E_ADDRESS])
+    barrier = "`cuda.syncwarp()`" if (other_block, thread >> 5) == (block, warp) else "`cuda.syncthreads()`"
+    return RaceError(
+        f"data race: a {_access_text(instruction)} and a {_access_text(before)} of the same bytes, with nothing "
+        "between that orders them",
+        location=location,
+        details=[
+            f"this {_access_text(instruction)}: {where(prepared, block, warp, mask)}",
+            f"the {_access_text(before)} before: {where(prepared, other_block, thread >> 5, 1 << (thread & 31))}, "
+            f"at line {there.line}: {there.source().strip()}",
+            *_holder(prepared, instruction, address),
+        ],
+        help="blocks of one launch cannot wait for each other: use atomics, or a second launch"
+        if other_block != block
+        else f"put {barrier} between the two",
+    )
+
+
+def _holder(prepared: Prepared, instruction: Instruction, address: int) -> list[str]:
+    """The allocation that holds a global address, and where in it."""
+    if ".shared" in instruction.op:
+        return []
+    memory = prepared.memory
+    for name, start, end in zip(memory.names, memory.starts, memory.ends, strict=True):
+        if start <= address < end:
+            return [f"`{name}`, byte {address - int(start)} of {int(end - start)}"]
+    return []
 
 
 _WAITS = {

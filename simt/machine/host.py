@@ -37,7 +37,7 @@ def run(program: Program, launch: Launch) -> RunResult:
     """
     parse_order(launch.order)
     traced = launch.trace is not False
-    workers = 1 if traced or _communicates(program) else _workers(launch)
+    workers = 1 if traced or launch.races or _communicates(program) else _workers(launch)
     prepared = prepare(program, launch, workers)
     stop = np.zeros(1, np.int64)
     states = [state_arrays(prepared, k, TRACE_ROWS if traced else 0, stop) for k in range(workers)]
@@ -46,7 +46,7 @@ def run(program: Program, launch: Launch) -> RunResult:
     trace = _Team(prepared, states, stop).run()
     prepared.memory.copy_back()
     return RunResult(
-        counters=np.sum([state.COUNTS for state in states], axis=0)[:, : len(COUNTERS)],
+        counters=np.sum([state.COUNTS for state in states], axis=0).reshape(-1, layout.N_COUNT)[:, : len(COUNTERS)],
         grid=launch.grid,
         block=launch.block,
         shared_bytes=prepared.shared_bytes,

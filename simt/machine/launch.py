@@ -12,7 +12,8 @@ import numpy.typing as npt
 from simt.check import LaunchError
 from simt.machine import layout
 from simt.machine.layout import ADDRESS_BASE
-from simt.program import FULL_MASK, MICRO_OPS, RZ, ArrayRef, Program, Space
+from simt.machine.races import N_SHADOW
+from simt.program import FENCE, FULL_MASK, MEMORY_TYPES, MICRO_OPS, RZ, ArrayRef, Program, Space
 
 GUARD_GAP = 1 << 16
 """Unmapped bytes between allocations, so that an access just past one is caught."""
@@ -21,8 +22,12 @@ MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_SHARED_BYTES = 227 * 1024
+MAX_STATIC_SHARED_BYTES = 48 * 1024
 """Limits common to all devices since compute capability 5.0 (CUDA C++ Programming Guide, "Technical
 Specifications per Compute Capability"); shared memory is the largest opt-in size (9.0)."""
+
+MAX_RACES_BYTES = 2**26
+"""Array bytes of a launch that looks for races: its shadow takes up to 48 bytes for each."""
 
 ORDERS = {"then_first": 0, "else_first": 1, "interleaved": 2, "random": 3}
 
@@ -35,6 +40,7 @@ class Launch:
     launch succeeds, and stay as they were when it fails or is interrupted.  ``bank_image`` (machine view) makes the
     constant banks from the device addresses of the array arguments (None for scalars).  ``trace`` is False, True,
     or (linear block index, warp), -1 meaning all.  ``max_instructions`` is per block, in warp instructions.
+    ``races`` looks for data races (slower, and one host thread).
     """
 
     grid: tuple[int, int, int]
@@ -45,6 +51,7 @@ class Launch:
     threads: int | None = None
     trace: bool | tuple[int, int] = False
     max_instructions: int = 2**28
+    races: bool = False
     bank_image: Callable[[Sequence[int | None]], Mapping[int, bytes]] | None = None
     progress: Callable[[int, int], None] | None = None
 
@@ -70,7 +77,7 @@ def dimensions(value: Any, what: str) -> tuple[int, int, int]:
         if not 1 <= size <= limit:
             raise LaunchError(
                 f"{what} dimension {axis} is {size}; it must be between 1 and {limit}",
-                help="an empty input needs no launch" if size == 0 else "",
+                help="an empty input needs no launch" if size == 0 and what == "grid" else "",
             )
     if what == "block" and x * y * z > MAX_THREADS_PER_BLOCK:
         raise LaunchError(f"a block of {x * y * z} threads; the limit is {MAX_THREADS_PER_BLOCK} threads per block")
@@ -179,7 +186,7 @@ class Layout:
 
 def _scalar_bits(value: Any) -> int:
     """The 64-bit slot of a scalar argument: integers extended by their own sign, floats as their bits."""
-    scalar = np.asarray(value)[()]
+    scalar: Any = np.asarray(value)[()]
     if isinstance(scalar, np.float32):
         return int(scalar.view(np.uint32))
     if isinstance(scalar, np.float16):
@@ -216,10 +223,21 @@ def prepare(program: Program, launch: Launch, workers: int) -> Prepared:
     Raises LaunchError for too much shared memory.
     """
     shared_bytes = program.shared_bytes + launch.shared_bytes
+    if program.shared_bytes > MAX_STATIC_SHARED_BYTES:
+        raise LaunchError(
+            f"{program.shared_bytes} bytes of static shared memory; the limit is {MAX_STATIC_SHARED_BYTES}",
+            help="use dynamic shared memory: shape 0, and shared_bytes at the launch",
+        )
     if shared_bytes > MAX_SHARED_BYTES:
         raise LaunchError(
             f"{shared_bytes} bytes of shared memory per block; the limit is {MAX_SHARED_BYTES}",
             details=[f"static {program.shared_bytes}, dynamic {launch.shared_bytes}"],
+        )
+    given_bytes = sum(a.nbytes for a in launch.arguments if isinstance(a, np.ndarray))
+    if launch.races and given_bytes > MAX_RACES_BYTES:
+        raise LaunchError(
+            f"{given_bytes} bytes of arrays; races are looked for in at most {MAX_RACES_BYTES}",
+            help="a smaller input shows the same races",
         )
     plan = Layout(workers, shared_bytes, program.local_bytes)
     given = [
@@ -346,7 +364,7 @@ def _encode(
         if old not in uniform_rows:
             place[old] = following
             following += 1
-    code = np.zeros((max(len(program.instructions), 1), layout.N_CODE), np.int64)
+    code = np.zeros((len(program.instructions), layout.N_CODE), np.int64)
     for pc, instruction in enumerate(program.instructions):
         spec = MICRO_OPS[instruction.op]
         fields = [
@@ -356,7 +374,8 @@ def _encode(
             )
         ]
         flags = layout.RETIRES * instruction.retires | layout.UNIFORM * instruction.uniform
-        code[pc] = [spec.code, *fields, instruction.guard, instruction.imm, instruction.mod, flags]
+        op = spec.code | flags << layout.FLAGS_SHIFT
+        code[pc] = [op, *fields, instruction.guard, instruction.imm, instruction.mod]
     uniform = np.array([values.get(row, 0) for row in rows], np.int64)
     return code, uniform, following
 
@@ -370,6 +389,16 @@ def _targets(program: Program) -> tuple[npt.NDArray[np.int64], int]:
     for address, pc in program.addresses.items():
         table[(address - start) // 8] = pc
     return table, start
+
+
+def _granule(program: Program) -> int:
+    """log2 of the smallest access to global or shared memory, in bytes: the unit in which races are looked for."""
+    sizes = [4]
+    by_number = {number: size for number, size in MEMORY_TYPES.values()}
+    for instruction in program.instructions:
+        if instruction.op.startswith(("ld.global", "ld.shared", "ld.generic", "st.global", "st.shared", "st.generic")):
+            sizes.append(by_number[instruction.mod])
+    return min(sizes).bit_length() - 1
 
 
 def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDArray[np.int64]) -> layout.State:
@@ -403,19 +432,20 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
     info[layout.LAUNCH_SHARED_BYTES] = prepared.shared_bytes
     info[layout.LAUNCH_LOCAL] = prepared.memory.local_at[worker]
     info[layout.LAUNCH_LOCAL_BYTES] = program.local_bytes
-    if launch.trace is False:
-        traced = (-2, -2)
-    else:
-        traced = (-1, -1) if launch.trace is True else launch.trace
+    traced = {False: (-2, -2), True: (-1, -1)}[launch.trace] if isinstance(launch.trace, bool) else launch.trace
     info[layout.LAUNCH_TRACE_BLOCK], info[layout.LAUNCH_TRACE_WARP] = traced
     info[layout.LAUNCH_CODE_START] = prepared.code_start
+    info[layout.LAUNCH_RACES] = launch.races
+    granule = _granule(program)
+    info[layout.LAUNCH_GRANULE] = granule
+    info[layout.LAUNCH_FENCED] = any(i.op == "nop" and i.mod == FENCE for i in program.instructions)
     linear = np.arange(warps * 32)
     x, y, _ = launch.block
     tid = np.stack([linear % x, linear // x % y, linear // (x * y)]).reshape(3, warps, 32).transpose(1, 0, 2)
     words = arena[: len(arena) // 8 * 8]
     return layout.State(
-        CODE=prepared.code,
-        COUNTS=np.zeros((len(prepared.code), 13), np.int64),
+        CODE=prepared.code.reshape(-1),
+        COUNTS=np.zeros(len(prepared.code) * layout.N_COUNT, np.int64),
         R=registers,
         F64=registers.view(np.float64),
         F32=registers.view(np.float32),
@@ -449,5 +479,6 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
         TRACE=np.zeros((trace_rows, layout.N_TRACE), np.int64),
         VALUES=np.zeros((trace_rows, 32), np.int64),
         ERROR=np.zeros(layout.N_ERROR, np.int64),
+        SHADOW=np.zeros((len(arena) >> granule) * N_SHADOW if launch.races else 0, np.int64),
         STOP=stop,
     )

@@ -8,10 +8,14 @@ import numpy as np
 
 FULL = np.int64(0xFFFFFFFF)
 
-# Columns of the code table (int64 [micro-ops, N_CODE]); register operands are offsets of lane 0 in the file.
-OP, DST, A, B, C, GUARD, IMM, MOD, FLAGS = range(9)
-N_CODE = 9
-RETIRES = 1  # bits of FLAGS
+# Columns of the code table (int64 [micro-ops * N_CODE]): one cache line per micro-op.  The operation stands in the
+# low bits of its column and the flags above; register operands are offsets of lane 0 in the register file.  Column
+# numbers that the engine adds to unsigned positions are unsigned themselves: mixed signs would make floats.
+C_OP, C_DST, C_A, C_B, C_C, C_GUARD, C_IMM, C_MOD = (np.uint64(k) for k in range(8))
+N_CODE = 8
+OP_MASK = 0xFFFF
+FLAGS_SHIFT = 16
+RETIRES = 1  # bits of the flags
 UNIFORM = 2
 
 # Columns of the counter table, in the order of program.COUNTERS.
@@ -29,8 +33,10 @@ UNIFORM = 2
     N_SECTORS_IDEAL,
     N_WAVEFRONTS,
     N_WAVEFRONTS_IDEAL,
-) = range(13)
-N_MEMORY = 6  # the last six are memory's
+    N_REPLAYS,
+) = (np.uint64(k) for k in range(14))
+N_COUNT = 16  # columns of the counter table, which is int64 [micro-ops * N_COUNT]
+N_MEMORY = 6  # memory's counters, from N_REQUESTS on
 
 # A split: lanes of a warp that share a program counter (int64 [warps * 32 * N_SPLIT]).
 S_PC, S_MASK, S_STATE, S_ARG, S_PASS = range(5)
@@ -38,8 +44,17 @@ N_SPLIT = 5
 READY, WAIT_BSYNC, WAIT_BARRIER, WAIT_WARPSYNC = range(4)
 
 # A warp (int64 [warps * N_WARP]).
-W_SPLITS, W_CURRENT, W_EXITED, W_ABSENT, W_RANDOM, W_PASSES = range(6)
-N_WARP = 6
+(
+    W_SPLITS,
+    W_CURRENT,
+    W_EXITED,
+    W_ABSENT,
+    W_RANDOM,
+    W_PASSES,
+    W_BLOCK_EPOCH,  # block barriers passed
+    W_WARP_EPOCH,  # warpsyncs passed
+) = range(8)
+N_WARP = 8
 
 # A block barrier (int64 [16 * N_BARRIER]): threads that arrived, threads expected (0: all), reduction.
 B_ARRIVED, B_EXPECTED, B_COUNT, B_AND, B_OR = range(5)
@@ -72,8 +87,11 @@ LAUNCH_BLOCK = 0  # nine coordinates in the order of SPECIAL_REGISTERS: ntid, ct
     LAUNCH_STARTED,
     LAUNCH_PROGRESS,
     LAUNCH_CODE_START,
-) = range(9, 32)
-N_LAUNCH = 32
+    LAUNCH_RACES,
+    LAUNCH_GRANULE,
+    LAUNCH_FENCED,
+) = range(9, 35)
+N_LAUNCH = 35
 
 # Orders in which the splits of a warp (and, for the last two, the warps of a block) run.
 THEN_FIRST, ELSE_FIRST, INTERLEAVED, RANDOM = range(4)
@@ -82,8 +100,8 @@ THEN_FIRST, ELSE_FIRST, INTERLEAVED, RANDOM = range(4)
 DONE, BLOCKED, PAUSED, TRACE_FULL, FAILED, DEADLOCK, STOPPED = range(7)
 
 # Reasons of FAILED, in ERROR[E_REASON]; the other columns say where.
-E_REASON, E_PC, E_WARP, E_MASK, E_ADDRESS, E_LANE, E_BLOCK, E_EXTRA = range(8)
-N_ERROR = 8
+E_REASON, E_PC, E_WARP, E_MASK, E_ADDRESS, E_LANE, E_BLOCK, E_EXTRA, E_OTHER = range(9)
+N_ERROR = 9
 (
     R_NONE,
     R_OUT_OF_BOUNDS,
@@ -94,7 +112,9 @@ N_ERROR = 8
     R_TRAP,
     R_BUDGET,
     R_CODE_ADDRESS,
-) = range(9)
+    R_UNKNOWN,
+    R_RACE,
+) = range(11)
 
 # A trace record (int64 [capacity, N_TRACE]); the last six are the memory counters of this execution.
 (
@@ -123,8 +143,8 @@ class State(NamedTuple):
     the result of one micro-op (int64[128]: loads may leave four rows); ``M8`` ... ``MF64`` the memory arena.
     """
 
-    CODE: Any  # int64[micro-ops, N_CODE]
-    COUNTS: Any  # int64[micro-ops, len(COUNTERS)]
+    CODE: Any  # int64[micro-ops * N_CODE]
+    COUNTS: Any  # int64[micro-ops * N_COUNT]
     R: Any  # int64[(uniform rows + warps * other rows) * 32]
     F64: Any
     F32: Any
@@ -158,4 +178,5 @@ class State(NamedTuple):
     TRACE: Any
     VALUES: Any  # int64[capacity, 32]
     ERROR: Any
+    SHADOW: Any  # int64[units of the arena * 6], see races.py; empty unless races are looked for
     STOP: Any  # int64[1], not zero: stop soon (shared by all workers)

@@ -17,8 +17,10 @@ from simt.machine.layout import (
     E_LANE,
     E_MASK,
     E_REASON,
+    FULL,
     LAUNCH_LOCAL,
     LAUNCH_LOCAL_BYTES,
+    LAUNCH_RACES,
     LAUNCH_SHARED,
     LAUNCH_SHARED_BYTES,
     R_MISALIGNED,
@@ -26,8 +28,9 @@ from simt.machine.layout import (
     R_OUT_OF_BOUNDS,
     R_READ_ONLY,
 )
+from simt.machine.races import check_races
 from simt.machine.scalar import lowest, popcount
-from simt.program import ATOMIC_TYPES, ATOMICS, MEMORY_TYPES, MICRO_OPS
+from simt.program import ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, MICRO_OPS, SHARED_WINDOW
 
 LD_GLOBAL = MICRO_OPS["ld.global"].code
 LD_SHARED = MICRO_OPS["ld.shared"].code
@@ -73,10 +76,6 @@ U64_ATOMIC = ATOMIC_TYPES.index("u64")
 F32_ATOMIC = ATOMIC_TYPES.index("f32")
 F64_ATOMIC = ATOMIC_TYPES.index("f64")
 
-SHARED_WINDOW = np.int64(0x7E0000000000)
-"""Generic addresses from here on are shared memory, one 4 GiB window."""
-LOCAL_WINDOW = np.int64(0x7E0100000000)
-"""Generic addresses from here on are local memory, one 4 GiB window."""
 _WINDOW = np.int64(1) << 32
 
 GLOBAL, SHARED, LOCAL, CONST = range(4)
@@ -247,8 +246,21 @@ def _load(mod, O, ADDRESSES, M8, M16, M32, M64):
 
 
 @jit_inline
-def _store(mod, R, b, next_row, ADDRESSES, exec_mask, M8, M16, M32, M64):
-    """Lanes store in ascending order: of several to one address the highest stays (hardware: undefined)."""
+def _store(mod, R, b, next_row, ADDRESSES, run, exec_mask, M8, M16, M32, M64):
+    """Lanes store in ascending order: of several to one address the highest stays (hardware: undefined).
+
+    *run* says that all 32 lanes store, to one ascending run of addresses: then the loop vectorises.
+    """
+    if run and (mod == U32 or mod == S32):
+        start = np.uint64(ADDRESSES[0] >> 2)
+        for l in range(np.uint64(32)):
+            M32[start + l] = np.uint32(R[b + l] & 0xFFFFFFFF)
+        return
+    if run and mod == B64:
+        start = np.uint64(ADDRESSES[0] >> 3)
+        for l in range(np.uint64(32)):
+            M64[start + l] = R[b + l]
+        return
     for l in range(32):
         if (exec_mask >> l) & 1:
             u = np.uint64(l)
@@ -459,12 +471,18 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
     for l in range(n):
         ADDRESSES[l] -= base
 
+    if LAUNCH[LAUNCH_RACES] and (space == GLOBAL or space == SHARED):
+        reason = check_races(
+            ADDRESSES, mod, size, R, b, exec_mask, writes, atomic, space == GLOBAL, pc, w, s
+        )
+        if reason != R_NONE:
+            return reason
     if atomic:
         _atomic(mod, R, s.O, b, c, ADDRESSES, exec_mask, s.M32, s.M64, s.MF32, s.MF64, s.O32)
     elif writes:
         # The second word of RZ is zero, too.
         next_row = np.int64(32) if b != 0 else np.int64(0)
-        _store(mod, R, b, next_row, ADDRESSES, exec_mask, s.M8, s.M16, s.M32, s.M64)
+        _store(mod, R, b, next_row, ADDRESSES, run and exec_mask == FULL, exec_mask, s.M8, s.M16, s.M32, s.M64)
     else:
         _load(mod, s.O, ADDRESSES, s.M8, s.M16, s.M32, s.M64)
     return R_NONE

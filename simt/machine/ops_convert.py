@@ -30,6 +30,8 @@ EQ_S64 = MICRO_OPS["eq.s64"].code
 NE_S64 = MICRO_OPS["ne.s64"].code
 LT_S64 = MICRO_OPS["lt.s64"].code
 LE_S64 = MICRO_OPS["le.s64"].code
+LT_S32 = MICRO_OPS["lt.s32"].code
+LE_S32 = MICRO_OPS["le.s32"].code
 LT_U64 = MICRO_OPS["lt.u64"].code
 LE_U64 = MICRO_OPS["le.u64"].code
 EQ_F64 = MICRO_OPS["eq.f64"].code
@@ -207,6 +209,12 @@ def compare(op, R, F, H, a, b):
     elif op == LE_S64:
         for l in range(n):
             mask |= np.uint64(R[a + l] <= R[b + l]) << np.uint64(l)
+    elif op == LT_S32:
+        for l in range(n):
+            mask |= np.uint64((R[a + l] << 32) < (R[b + l] << 32)) << np.uint64(l)
+    elif op == LE_S32:
+        for l in range(n):
+            mask |= np.uint64((R[a + l] << 32) <= (R[b + l] << 32)) << np.uint64(l)
     elif op == LT_U64:
         for l in range(n):
             mask |= np.uint64(np.uint64(R[a + l]) < np.uint64(R[b + l])) << np.uint64(l)

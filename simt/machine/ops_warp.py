@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine.jit import jit
+from simt.machine.jit import jit, jit_inline
 from simt.machine.layout import FULL, LAUNCH_BLOCK, LAUNCH_WARPS
 from simt.machine.scalar import lowest
 from simt.program import MICRO_OPS, SPECIAL_REGISTERS
@@ -42,7 +42,7 @@ _LANEMASK_GT = SPECIAL_REGISTERS.index("lanemask_gt")
 _LANEMASK_GE = SPECIAL_REGISTERS.index("lanemask_ge")
 
 
-@jit
+@jit_inline
 def special(which, w, O, TID, LAUNCH):
     """``sreg``: TID is int64[warps * 3 * 32], LAUNCH holds the block's and grid's coordinates."""
     if which < 3:
@@ -121,15 +121,17 @@ def across(op, R, O, a, exec_mask):
                     equal |= np.int64(1) << k
             O[l] = equal
         return exec_mask
-    result = R[a + np.uint64(lowest(exec_mask))]
-    signed = (result << 32) >> 32
+    first = R[a + np.uint64(lowest(exec_mask))]
+    result = first & FULL
+    signed = (first << 32) >> 32
     same = True
     begun = False
     for k in range(32):
         if (exec_mask >> k) & 1:
             x = R[a + np.uint64(k)]
-            same &= x == R[a + np.uint64(lowest(exec_mask))]
+            same &= x == first
             y = (x << 32) >> 32
+            x &= FULL
             if begun:
                 if op == REDUX_ADD:
                     result = (result + x) & FULL
@@ -157,7 +159,7 @@ def across(op, R, O, a, exec_mask):
     return exec_mask if same else np.int64(0)
 
 
-@jit
+@jit_inline
 def vote(op, operand, exec_mask):
     """Whether the vote holds for predicate mask *operand* over the exec lanes."""
     mine = operand & exec_mask
@@ -168,7 +170,7 @@ def vote(op, operand, exec_mask):
     return mine == 0 or mine == exec_mask
 
 
-@jit
+@jit_inline
 def truth_table(table, x, y, z):
     """Bitwise function of three lane masks by its truth table (bit 4x + 2y + z)."""
     result = np.int64(0)

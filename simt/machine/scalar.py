@@ -37,7 +37,7 @@ def _round_fraction(value: Fraction, precision: int, lowest: int) -> float:
         result = math.inf
     if precision == 24 and result > float(np.finfo(np.float32).max):
         result = math.inf
-    return math.copysign(result, value)
+    return -result if value < 0 else result
 
 
 if config.DISABLE_JIT:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from simt.profile.profile import LineProfile, Profile
 
-MOST_HOT_LINES = 5
-"""So many lines stand out at most; each has at least half the executed instructions of the costliest."""
+HOT_LINES = 5
+"""So many lines stand out (more if they tie), if they execute at least half as much as the costliest."""
 
 DERIVED_COLUMNS = ("share", "lanes")
 
@@ -80,9 +80,10 @@ def _columns(profile: Profile, wanted: Sequence[str] | None) -> list[str]:
 def _hot(profile: Profile) -> set[int]:
     """Indices of the lines that stand out; the costliest one at least, if anything ran."""
     costs = [line.counters["inst_executed"] for line in profile.lines]
-    most = max(costs, default=0)
-    ranked = sorted(range(len(costs)), key=lambda index: -costs[index])
-    return {index for index in ranked[:MOST_HOT_LINES] if costs[index] and 2 * costs[index] >= most}
+    ranked = sorted(costs, reverse=True)[:HOT_LINES]
+    return {
+        index for index, cost in enumerate(costs) if cost and cost >= ranked[-1] and 2 * cost >= ranked[0]
+    }
 
 
 def annotate(profile: Profile, columns: Sequence[str] | None = None) -> Text:

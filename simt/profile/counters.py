@@ -26,11 +26,11 @@ _MEMORY: dict[str, tuple[str, ...]] = {"global": _SECTORED, "local": _SECTORED, 
 
 _EXECUTION = ("inst_executed", "thread_inst_executed", "pred_on_thread_inst_executed")
 _BRANCHES = ("branches", "divergent_branches")
-_BRANCH_OPS = frozenset({"bra", "brx", "bsync", "exit"})
+_BRANCH_OPS = frozenset({"bra", "brx", "bsync", "break", "warpsync", "exit"})
 
 
 def _names() -> tuple[str, ...]:
-    names = [*_EXECUTION, *(f"idle_{cause}" for cause in IDLE_CAUSES), *_BRANCHES, "branch_instructions"]
+    names = [*_EXECUTION, "replays", *(f"idle_{cause}" for cause in IDLE_CAUSES), *_BRANCHES, "branch_instructions"]
     for space, quantities in _MEMORY.items():
         for direction in _DIRECTIONS.values():
             if (space, direction) != ("local", "atomic"):
@@ -44,7 +44,9 @@ COUNTER_NAMES = _names()
 ``inst_executed`` counts per warp, ``thread_inst_executed`` active lanes, ``pred_on_thread_inst_executed``
 exec lanes, ``idle_*`` lane-slots by cause.  ``branches`` are the warp executions of conditional and indirect
 branches, ``branch_instructions`` those of everything that Nsight Compute calls a branch (branches,
-convergence barrier waits, exits: checked against an H200).  ``{global,local,shared}_{load,store,atomic}_*``:
+convergence barrier and warp waits, exits: checked against an H200).  ``replays`` are second issues of warp
+instructions that had to wait for other lanes (``WARPSYNC``), which the hardware's totals include, its
+per-instruction counts not.  ``{global,local,shared}_{load,store,atomic}_*``:
 requests (warp executions with at least one exec lane), bytes asked for by the exec lanes, 32-byte sectors or
 shared-memory wavefronts, and the least possible number of those.  ``global_sectors`` are all directions
 together.
@@ -76,17 +78,19 @@ def _add_execution(line: np.ndarray, row: np.ndarray, instruction: Instruction) 
     executed, threads, pred_on = (int(row[_MACHINE[name]]) for name in _EXECUTION)
     absent = int(row[_MACHINE["idle_no_thread"]])
     exited = int(row[_MACHINE["idle_exited"]])
+    replays = int(row[_MACHINE["replays"]])
     added = {
         "inst_executed": executed,
         "thread_inst_executed": threads,
         "pred_on_thread_inst_executed": pred_on,
+        "replays": replays,
         "idle_no_thread": absent,
         "idle_exited": exited,
         "idle_other_path": WARP_SIZE * executed - threads - absent - exited,
         "idle_predicated_off": threads - pred_on,
         "branches": int(row[_MACHINE["branches"]]),
         "divergent_branches": int(row[_MACHINE["divergent_branches"]]),
-        "branch_instructions": executed if instruction.op in _BRANCH_OPS else 0,
+        "branch_instructions": executed + replays if instruction.op in _BRANCH_OPS else 0,
     }
     for name, value in added.items():
         line[_COLUMN[name]] += value

@@ -111,14 +111,14 @@ _declare(
     Metric(
         "inst_executed",
         "warp instructions",
-        Formula("inst_executed"),
+        Formula("inst_executed + replays"),
         "Instructions executed, counted once per warp however many of its lanes are active.",
         ncu=("smsp__inst_executed.sum",),
     ),
     Metric(
         "inst_per_warp",
         "warp instructions / warp",
-        Formula("inst_executed / warps_launched"),
+        Formula("(inst_executed + replays) / warps_launched"),
         "Instructions that an average warp executes: the length of its way through the kernel, "
         "detours included.",
         ncu=("smsp__average_inst_executed_per_warp.ratio",),

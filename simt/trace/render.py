@@ -51,8 +51,14 @@ def render(trace: Trace, block: int, warp: int, values: bool) -> Text:
     text.append_text(legend())
     head = f"{'line':>{number_width}}  {'':<{code_width}}  pass  {'lanes':<35}  active\n"
     text.append(head, style="dim")
+    function = steps[0].entry.function
     for step in steps:
+        if step.entry.function != function:
+            function = step.entry.function
+            text.append(f"{'':>{number_width}}  in {function}:\n", style="italic dim")
         code = step.entry.text.rstrip()
+        if step.ends_kernel and trace.program.view == "source":
+            code = "(end of the kernel)"
         if len(code) > code_width:
             code = code[: code_width - 3] + "..."
         text.append(f"{_position(step, trace):>{number_width}}  ", style="dim")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from simt.machine.result import TraceRecords
     from simt.program import Program
 
-_MEMORY = COUNTERS[COUNTERS.index("requests") :]
+_MEMORY = COUNTERS[COUNTERS.index("requests") : COUNTERS.index("replays")]
 _BRANCHES = ("bra", "brx")
 
 
@@ -42,6 +42,7 @@ def replay_counters(trace: TraceRecords, program: Program) -> npt.NDArray[np.int
         "idle_exited": popcounts(trace.exited & ~trace.absent & idle),
         "branches": branches.astype(np.int64),
         "divergent_branches": (branches & trace.diverged).astype(np.int64),
+        "replays": (~branches & trace.diverged).astype(np.int64),
         **{name: trace.memory[:, column] for column, name in enumerate(_MEMORY)},
     }
     table = np.zeros((len(program.instructions), len(COUNTERS)), dtype=np.int64)

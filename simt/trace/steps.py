@@ -33,7 +33,8 @@ class Step:
     whose predicate is true.  ``pass_number`` is 0 while all lanes that have not exited run together; while
     the warp is diverged its stretches are numbered 1, 2, ...  ``values`` gives, per variable that the step
     assigns, the 32 lanes (those outside of ``executed`` hold what they held before).  ``divergent``: a branch
-    of this step sent its lanes more than one way.
+    of this step sent its lanes more than one way.  ``ends_kernel``: it is nothing but the exit after the last
+    line.
     """
 
     line: int
@@ -46,6 +47,7 @@ class Step:
     absent: int
     instructions: int
     divergent: bool
+    ends_kernel: bool
     values: Mapping[str, list[Value]]
 
     def lane_states(self) -> list[str]:
@@ -79,6 +81,7 @@ class Step:
             "idle_lanes": {state: states.count(state) for state in LANE_STATES if state != ACTIVE},
             "instructions": self.instructions,
             "divergent": self.divergent,
+            "ends_kernel": self.ends_kernel,
             "values": {name: list(lanes) for name, lanes in self.values.items()},
         }
 
@@ -198,6 +201,7 @@ class Trace:
         )
         pass_number, stretch = numbering.advance(int(records.split_pass[first]), active, exited | absent)
         line = self.program.instructions[int(records.pc[first])].line
+        last = len(self.program.instructions) - 1
         return Step(
             line=line,
             entry=self.program.listing[line],
@@ -209,6 +213,7 @@ class Trace:
             absent=absent,
             instructions=len(rows),
             divergent=bool(records.diverged[rows].any()),
+            ends_kernel=len(rows) == 1 and int(records.pc[first]) == last,
             values=self._values(rows),
         )
 

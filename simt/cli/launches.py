@@ -1,0 +1,126 @@
+"""From a KERNEL argument of the command line to a launch."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from simt.check import LaunchError, Location
+from simt.cli.options import given, is_file
+
+TRACE_BLOCK = 64
+TRACE_SIZE = 1024
+"""Threads per block and elements of a reduction, if not given: small enough to read."""
+
+
+@dataclass(frozen=True)
+class KernelLaunch:
+    """All that ``simt.launch`` needs."""
+
+    kernel: Callable[..., Any]
+    grid: Any
+    block: Any
+    args: tuple[Any, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def find(kernel: str, size: int | None, block: int | None, seed: int) -> KernelLaunch:
+    """The launch of a kernel of the registry or of a file.  Raises :class:`~simt.check.LaunchError`."""
+    return from_file(kernel, size, block) if is_file(kernel) else from_registry(kernel, size, block, seed)
+
+
+def from_registry(name: str, size: int | None, block: int | None, seed: int) -> KernelLaunch:
+    """A kernel of :mod:`simt.kernels` with generated data."""
+    import simt.kernels
+
+    entry = simt.kernels.get(name)
+    if entry.group == "reduction":
+        size = TRACE_SIZE if size is None else size
+        block = TRACE_BLOCK if block is None else block
+    plan = entry.plan(size, block, seed=seed)
+    return KernelLaunch(plan.kernel, plan.grid, plan.block, plan.args)
+
+
+def from_file(kernel: str, size: int | None, block: int | None) -> KernelLaunch:
+    """``FILE.py:FUNCTION`` with the launch that the file describes; see ``simt trace --help``."""
+    path, _, name = kernel.rpartition(":")
+    module = _load(Path(path))
+    function = _function(module, name, path)
+    describe = getattr(module, f"launch_{name}", None) or getattr(module, "launch", None)
+    if not callable(describe):
+        raise LaunchError(
+            f"{path} does not say how to launch {name}",
+            help=f"define launch_{name}() that returns dict(grid=..., block=..., args=(...))",
+        )
+    return _described(function, describe, given(size=size, block=block), Path(path))
+
+
+def _load(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise LaunchError(f"there is no file {path}")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None  # a .py file always has a spec and a loader
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    sys.path.insert(0, str(path.parent.resolve()))  # as Python does for a script
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise _user_error(f"{path} cannot be imported", error, path) from error
+    return module
+
+
+def _function(module: ModuleType, name: str, path: str) -> Callable[..., Any]:
+    function = getattr(module, name, None)
+    if not callable(function):
+        here = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        close = difflib.get_close_matches(name, here, n=3)
+        raise LaunchError(
+            f"{path} has no function {name!r}",
+            help=f"did you mean {', '.join(close)}?" if close else f"it has {', '.join(here) or 'none'}",
+        )
+    return function  # type: ignore[no-any-return]
+
+
+def _described(
+    kernel: Callable[..., Any], describe: Callable[..., Any], options: Mapping[str, object], path: Path
+) -> KernelLaunch:
+    called = f"{describe.__name__}() in {path}"
+    for option in options:
+        if option not in inspect.signature(describe).parameters:
+            help = f"leave out --{option}, or add the parameter"
+            raise LaunchError(f"{called} has no parameter {option!r}", help=help)
+    try:
+        found = describe(**options)
+    except Exception as error:
+        raise _user_error(f"{called} fails", error, path) from error
+    needed = {"grid", "block", "args"}
+    keys = set(found) if isinstance(found, Mapping) else set()
+    if not needed <= keys <= needed | {"shared_bytes"}:
+        returned = ", ".join(sorted(map(str, keys))) if keys else type(found).__name__
+        raise LaunchError(
+            f"{called} must return a dict with grid, block, args (and shared_bytes), not {returned}"
+        )
+    more = {key: value for key, value in found.items() if key not in needed}
+    return KernelLaunch(kernel, found["grid"], found["block"], tuple(found["args"]), more)
+
+
+def _user_error(what: str, error: Exception, path: Path) -> LaunchError:
+    """An exception of the user's file, located at the last line of the file that it came through."""
+    location = None
+    if isinstance(error, SyntaxError):
+        location = Location(str(path), error.lineno or 0)
+    else:
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).name == path.name]
+        if frames:
+            location = Location(str(path), frames[-1].lineno or 0, function=frames[-1].name)
+    return LaunchError(f"{what}: {type(error).__name__}: {error}", location=location)

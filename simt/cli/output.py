@@ -1,0 +1,81 @@
+"""Tables on standard output, progress on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+    from rich.table import Table
+
+PIPE_WIDTH = 200
+"""Columns that a table may take if it does not go to a terminal: enough to cut nothing off."""
+
+
+def console() -> Console:
+    """Standard output: colours and the real width in a terminal, plain and as wide as needed in a pipe."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def table(title: str, *columns: str, left: Sequence[str] = ()) -> Table:
+    """A table without rules; columns are right-aligned but those in ``left``."""
+    from rich import box
+    from rich.table import Table
+
+    result = Table(
+        title=title or None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for column in columns:
+        justify: Literal["left", "right"] = "left" if column in left else "right"
+        result.add_column(column, justify=justify, no_wrap=column == columns[0], overflow="fold")
+    return result
+
+
+def print_json(value: Any) -> None:
+    """One JSON document."""
+    print(json.dumps(value, indent=2))
+
+
+class Progress:
+    """A bar for several kernels, one after the other."""
+
+    def __init__(self, bar: Bar, task: TaskID) -> None:
+        self._bar = bar
+        self._task = task
+
+    def start(self, name: str) -> Callable[[int, int], None]:
+        """Begin with the kernel *name*; the result is to be called with (blocks done, blocks in all)."""
+        self._bar.update(self._task, description=name, completed=0, total=None)
+
+        def advance(done: int, total: int) -> None:
+            self._bar.update(self._task, completed=done, total=total)
+
+        return advance
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """A progress bar on standard error; nothing at all if that is not a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    errors = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("blocks"))
+    with Bar(
+        *columns, TimeElapsedColumn(), console=errors, transient=True, disable=not errors.is_terminal
+    ) as bar:
+        yield Progress(bar, bar.add_task("starting", total=None))

@@ -1,0 +1,173 @@
+"""``simt reduce``: every algorithm of the reduction family over the same data, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from simt.cli.options import Block, Json, Order, Predicate, Seed, Size, Threads, View
+from simt.cli.output import Progress, console, print_json, progress, table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from simt.profile import Profile
+
+EXAMPLES = """Examples:
+
+  [bold]simt reduce --size 2^20[/bold]
+
+  [bold]simt reduce --kernel neighbored --kernel interleaved --block 256[/bold]
+
+  [bold]simt reduce --size 1_000_003 --dtype float32 --op max --json[/bold]"""
+
+COLUMNS: tuple[tuple[str, str], ...] = (
+    ("inst per\nwarp", "inst_per_warp"),
+    ("divergent\nbranches", "divergent_branch"),
+    ("branch\neff. %", "branch_efficiency"),
+    ("warp exec.\neff. %", "warp_execution_efficiency"),
+    ("gld\neff. %", "gld_efficiency"),
+    ("sectors\nper gld", "gld_transactions_per_request"),
+)
+"""Metrics of the table: heading and metric."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel's result."""
+
+    kernel: str
+    total: Any
+    expected: Any
+    correct: bool
+    profile: Profile
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "kernel": self.kernel,
+            "grid": self.profile.grid[0],
+            "sum": self.total.item(),
+            "expected": self.expected.item(),
+            "correct": self.correct,
+            "seconds": self.profile.seconds,
+            "counters": self.profile.counters,
+            "metrics": dict(self.profile.metrics),
+            "idle_lane_slots": self.profile.idle,
+        }
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES)(reduce)
+
+
+def reduce(
+    kernel: Annotated[
+        list[str] | None, typer.Option(help="A kernel of the family; may be repeated. Default: all.")
+    ] = None,
+    size: Size = 2**24,
+    block: Block = 512,
+    dtype: Annotated[str, typer.Option(help="int32, int64, float32 or float64.")] = "int32",
+    op: Annotated[str, typer.Option(help="sum, max, min or product.")] = "sum",
+    seed: Seed = 0,
+    view: View = "source",
+    order: Order = "then_first",
+    predicate: Predicate = 0,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Reduce the same numbers with every algorithm, check the results against NumPy, and compare the counts.
+
+    The data are integers from -128 to 127, or floats from 0 to 1. Integers wrap around and must be equal to
+    NumPy's; float sums may differ by the rounding that another order of additions can cause.
+
+    Exit code 1 if any result is wrong.
+    """
+    names = _checked(kernel) if kernel else _family(op)
+    data = sample(size, dtype, op, seed)
+    options = {"view": view, "order": order, "predicate": predicate, "threads": threads, "op": op}
+    with progress() as bar:
+        rows = [_run(name, data, block, options, bar) for name in names]
+    if as_json:
+        heading = {"view": view, "size": size, "block": block, "dtype": dtype, "op": op, "seed": seed}
+        print_json({**heading, "results": [row.to_dict() for row in rows]})
+    else:
+        _print(rows, f"{op} of {size:,} {dtype}, blocks of {block} threads; {rows[0].profile.view_text}")
+    if not all(row.correct for row in rows):
+        raise typer.Exit(1)
+
+
+def sample(size: int, dtype: str, op: str, seed: int) -> npt.NDArray[Any]:
+    """The numbers to reduce: integers from -128 to 127, floats from 0 to 1.
+
+    For products they are odd integers in the same range, and floats within 0.0005 of 1, so that the product
+    is neither 0 nor infinite whatever the size.
+    """
+    from simt import kernels
+
+    data = kernels.sample(size, dtype, seed)
+    if op != "product":
+        return data
+    if data.dtype.kind == "i":
+        data |= 1
+    else:
+        data = (1 + (data - data.dtype.type(0.5)) / 1000).astype(data.dtype)
+    return data
+
+
+def _checked(names: list[str]) -> list[str]:
+    """The same names; raises before anything runs if one of them is no reduction."""
+    from simt import kernels
+
+    for name in names:
+        kernels.get_reduction(name)
+    return names
+
+
+def _family(op: str) -> list[str]:
+    """The correct reductions that can do *op*."""
+    from simt import kernels
+
+    kernels.operation(op)
+    entries = [kernels.get(name) for name in kernels.names()]
+    family = [entry for entry in entries if isinstance(entry, kernels.ReductionKernel)]
+    return [entry.name for entry in family if entry.group == "reduction" and op in entry.ops]
+
+
+def _run(name: str, data: npt.NDArray[Any], block: int, options: dict[str, Any], bar: Progress) -> Row:
+    import simt
+    from simt import kernels
+
+    total, profile = simt.reduce(data, name, block, progress=bar.start(name), **options)
+    value: np.generic = data.dtype.type(total)
+    expected, correct = kernels.agrees(value, data, options["op"])
+    return Row(name, value, expected, correct, profile)
+
+
+def _print(rows: list[Row], title: str) -> None:
+    from rich.text import Text
+
+    from simt.profile.text import number_text
+
+    headings = ("kernel", "grid", "result", "correct", "seconds", *(heading for heading, _ in COLUMNS))
+    result = table(title, *headings, left=("kernel",))
+    for row in rows:
+        correct = Text("yes") if row.correct else Text("NO", style="bold red")
+        cells = row.kernel, f"{row.profile.grid[0]:,}", _value_text(row.total), correct
+        metrics = [number_text(row.profile.metrics[name]) for _, name in COLUMNS]
+        result.add_row(*cells, f"{row.profile.seconds:.3f}", *metrics)
+    out = console()
+    out.print(result)
+    for row in rows:
+        if not row.correct:
+            got, wanted = row.total.item(), row.expected.item()
+            out.print(f"{row.kernel}: {got} instead of NumPy's {wanted}", style="red")
+
+
+def _value_text(value: np.generic) -> str:
+    number = value.item()
+    return f"{number:,}" if isinstance(number, int) else f"{number:.9g}"

@@ -1,0 +1,63 @@
+"""``simt run``: the profile of one launch."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from simt.cli.launches import find
+from simt.cli.options import (
+    LAUNCH_IN_FILE,
+    Json,
+    KernelArgument,
+    OptionalBlock,
+    OptionalSize,
+    Order,
+    Predicate,
+    Seed,
+    Threads,
+    View,
+)
+
+EXAMPLES = f"""Examples:
+
+  [bold]simt run vector_add[/bold]
+
+  [bold]simt run my_kernels.py:saxpy --column inst_executed --column global_sectors[/bold]
+
+{LAUNCH_IN_FILE}"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES)(run)
+
+
+def run(
+    kernel: KernelArgument,
+    size: OptionalSize = None,
+    block: OptionalBlock = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="Counter to show beside each line; may be repeated.")
+    ] = None,
+    view: View = "source",
+    order: Order = "then_first",
+    predicate: Predicate = 0,
+    threads: Threads = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Run a kernel once: its metrics, and the source beside its counts."""
+    import simt
+
+    launch = find(kernel, size, block, seed)
+    profile = simt.launch(
+        launch.kernel, launch.grid, launch.block, *launch.args,
+        view=view, order=order, predicate=predicate, threads=threads, **launch.options,
+    )  # fmt: skip
+    if as_json:
+        typer.echo(profile.to_json(indent=2))
+    else:
+        typer.echo(f"{profile}\n")
+        typer.echo(profile.annotate(column or None))

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Builds and runs the microbenchmarks on the machine's GPU.  Usage: measure.sh OUTPUT_FOLDER [extra.cu ...]
+# Needs nvcc and ncu.  Leaves latency.json, and per program a cubin and Nsight Compute's figures as CSV.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+out=$1
+shift
+arch=${ARCH:-sm_90}
+stall=smsp__average_warps_issue_stalled
+metrics=sm__cycles_elapsed.max,gpu__time_duration.sum,sm__cycles_active.avg,smsp__inst_executed.sum
+metrics+=,sm__warps_active.avg.pct_of_peak_sustained_active,sm__inst_executed.avg.per_cycle_active
+metrics+=,smsp__warps_eligible.avg.per_cycle_active,smsp__issue_active.avg.pct_of_peak_sustained_active
+metrics+=,l1tex__t_sector_hit_rate.pct,lts__t_sector_hit_rate.pct,dram__bytes_read.sum,dram__bytes_write.sum
+metrics+=,l1tex__data_pipe_lsu_wavefronts.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared.sum,lts__t_sectors.sum
+metrics+=,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
+metrics+=,launch__registers_per_thread
+for reason in barrier long_scoreboard short_scoreboard wait not_selected selected branch_resolving math_pipe_throttle \
+  mio_throttle lg_throttle drain membar no_instruction dispatch_stall misc imc_miss sleeping tex_throttle; do
+  metrics+=,${stall}_${reason}_per_issue_active.ratio
+done
+build=$(mktemp -d)
+nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem --format=csv,noheader | tee "$out/device.txt"
+nvcc --version | tail -2 | tee -a "$out/device.txt"
+ncu --version | tail -1 | tee -a "$out/device.txt"
+nvcc -O3 -arch="$arch" -o "$build/latency" "$here/latency.cu"
+nvcc -O3 -arch="$arch" -cubin -o "$out/latency.cubin" "$here/latency.cu"
+time "$build/latency" > "$out/latency.json"
+for source in "$here/cold.cu" "$here/validation.cu" "$@"; do
+  name=$(basename "$source" .cu)
+  nvcc -O3 -arch="$arch" -o "$build/$name" "$source"
+  nvcc -O3 -arch="$arch" -cubin -o "$out/$name.cubin" "$source"
+  time ncu --clock-control none --csv --page raw --metrics "$metrics" --log-file "$out/$name.csv" "$build/$name" > /dev/null
+done

@@ -1,0 +1,365 @@
+"""The console command: what it prints, where, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+
+from simt.cli import main
+from simt.cli.options import parse_size
+from simt.cli.reduce import sample
+
+FAMILY_OF_TWO = ["--kernel", "neighbored", "--kernel", "interleaved"]
+
+MINE = """
+import numpy as np
+from numba import cuda
+
+def saxpy(a, x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = a * x[i] + y[i]
+
+def launch_saxpy(size=100, block=64):
+    x = np.ones(size, np.float32)
+    return dict(grid=-(-size // block), block=block, args=(2.0, x, x.copy()))
+
+def twice(x):
+    x[cuda.grid(1)] *= 2
+
+def launch():
+    return dict(grid=1, block=32, args=[np.ones(32)])
+
+def launch_list(): return [1]
+def list(x): pass
+def launch_more(): return dict(grid=1, block=1, args=(), blocks=3)
+def more(): pass
+def launch_fails(): return 1 // 0
+def fails(): pass
+"""
+
+
+@dataclass
+class Outcome:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Run ``simt`` with arguments, in this process."""
+
+    def run(*arguments: str) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["simt", *arguments])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        code = caught.value.code
+        return Outcome(int(code or 0), *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> str:
+    path = tmp_path / "mine.py"
+    path.write_text(MINE)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1", 1),
+        ("1_000_000", 10**6),
+        ("2^24", 2**24),
+        ("2**24", 2**24),
+        ("16M", 2**24),
+        ("4k", 4096),
+        ("1G", 2**30),
+        (" 10 ", 10),
+        ("10^6", 10**6),
+        (2**24, 2**24),
+    ],
+)
+def test_sizes(text: str | int, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize(
+    "text", ["0", "-5", "2^31", "2^99999999999", "9" * 50, "1.5", "x", "", "2^", "3T", "1e6"]
+)
+def test_bad_sizes(run, text: str) -> None:
+    with pytest.raises(typer.BadParameter):
+        parse_size(text)
+    found = run("reduce", f"--size={text}")
+    assert found.code == 2
+    assert "--size" in found.err
+    assert not found.out
+
+
+def test_reduce_prints_a_table(run) -> None:
+    found = run("reduce", "--size", "10_000", *FAMILY_OF_TWO)
+    assert found.code == 0
+    assert "10,000 int32" in found.out
+    assert "source view" in found.out
+    rows = [line.split() for line in found.out.splitlines() if line.strip().startswith(("neigh", "inter"))]
+    assert [(row[0], row[1], row[3]) for row in rows] == [
+        ("neighbored", "20", "yes"),
+        ("interleaved", "20", "yes"),
+    ]
+    assert max(map(len, found.out.splitlines())) <= 120
+    assert "\x1b" not in found.out
+
+
+def test_reduce_runs_the_whole_family_by_default(run) -> None:
+    results = run("reduce", "--size", "3000", "--block", "128", "--json").json()["results"]
+    assert len(results) == 14
+    assert all(result["correct"] for result in results)
+    assert {result["sum"] for result in results} == {int(sample(3000, "int32", "sum", 0).sum())}
+
+
+def test_reduce_json(run) -> None:
+    data = run("reduce", "--size", "2^12", "--block", "64", "--kernel", "neighbored", "--json").json()
+    assert (data["view"], data["size"], data["block"]) == ("source", 4096, 64)
+    (result,) = data["results"]
+    assert result["kernel"] == "neighbored"
+    assert result["grid"] == 64
+    assert result["sum"] == result["expected"]
+    assert result["correct"] is True
+    assert result["seconds"] > 0
+    assert result["metrics"]["divergent_branch"] == result["counters"]["divergent_branches"] > 0
+    idle = result["idle_lane_slots"]
+    assert set(idle) == {"no_thread", "exited", "other_path", "predicated_off"}
+    counters = result["counters"]
+    assert counters["pred_on_thread_inst_executed"] + sum(idle.values()) == 32 * counters["inst_executed"]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("op", ["sum", "max", "min", "product"])
+def test_operations_and_types(run, dtype: str, op: str) -> None:
+    found = run("reduce", "--size", "1003", "--dtype", dtype, "--op", op, "--kernel", "interleaved", "--json")
+    (result,) = found.json()["results"]
+    assert result["correct"] is True
+    assert result["expected"] != 0
+
+
+def test_the_default_family_leaves_out_kernels_that_cannot_do_the_operation(run) -> None:
+    names = [
+        r["kernel"] for r in run("reduce", "--size", "1K", "--op", "product", "--json").json()["results"]
+    ]
+    assert "interleaved" in names
+    assert "atomic" not in names
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+def test_products_of_the_sample_say_something(dtype: str) -> None:
+    data = sample(2**16, dtype, "product", 0)
+    total = np.multiply.reduce(data)
+    assert total != 0
+    assert np.isfinite(total)
+
+
+def test_a_wrong_sum_is_exit_code_1(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    import simt.api
+
+    right = simt.api.reduce
+
+    def wrong(*arguments: Any, **options: Any) -> Any:
+        total, profile = right(*arguments, **options)
+        return total + 1, profile
+
+    monkeypatch.setattr(simt.api, "reduce", wrong)
+    found = run("reduce", "--size", "1000", "--kernel", "neighbored")
+    assert found.code == 1
+    assert "NO" in found.out
+    assert "instead of NumPy's" in found.out
+    assert run("reduce", "--size", "1000", "--kernel", "neighbored", "--json").code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--kernel", "nothing"], "no kernel 'nothing'"),
+        (["--kernel", "if_else"], "no reduction"),
+        (["--block", "1025"], "1025"),
+        (["--block", "0"], "0"),
+        (["--dtype", "int16"], "int16"),
+        (["--op", "mean"], "mean"),
+        (["--order", "sideways"], "sideways"),
+        (["--view", "sm_12"], "sm_12"),
+        (["--threads", "0"], "--threads"),
+        (["--predicate", "-1"], "--predicate"),
+        (["--nonsense"], "--nonsense"),
+    ],
+)
+def test_wrong_use_is_exit_code_2_with_one_message_on_stderr(run, arguments: list[str], message: str) -> None:
+    found = run("reduce", "--size", "100", *arguments)
+    assert found.code == 2
+    assert message in found.err
+    assert "Traceback" not in found.err
+    assert not found.out
+
+
+def test_ctrl_c_is_exit_code_130(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    import simt.api
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(simt.api, "reduce", interrupted)
+    found = run("reduce", "--size", "1000")
+    assert found.code == 130
+    assert "Traceback" not in found.err
+
+
+def test_trace(run) -> None:
+    found = run("trace", "if_else", "--values")
+    assert found.code == 0
+    assert "######## ######## ######## ........" in found.out
+    assert "value = " in found.out
+
+
+def test_trace_json(run) -> None:
+    data = run("trace", "if_else", "--json").json()
+    assert data["kernel"] == "if_else"
+    assert [each["active_lanes"] for each in data["passes"]] == [32, 24, 8, 32]
+    assert "values" not in data["steps"][0]
+    assert "values" in run("trace", "if_else", "--json", "--values").json()["steps"][0]
+
+
+def test_trace_of_one_warp_of_one_block(run) -> None:
+    found = run("trace", "neighbored", "--size", "256", "--block", "64", "--block-index", "3", "--warp", "1")
+    assert found.out.startswith("neighbored, block 3, warp 1")
+    outside = run("trace", "neighbored", "--size", "256", "--block", "64", "--block-index", "4")
+    assert outside.code == 2
+    assert "4 blocks of 2 warps" in outside.err
+
+
+def test_a_kernel_in_a_file(run, mine: str) -> None:
+    found = run("trace", f"{mine}:saxpy", "--size", "40", "--warp", "1")
+    assert found.code == 0
+    assert "y[i] = a * x[i] + y[i]" in found.out
+    profile = run("run", f"{mine}:saxpy", "--json").json()
+    assert profile["kernel"] == "saxpy"
+    assert profile["grid"] == [2, 1, 1]
+    assert run("run", f"{mine}:twice").code == 0  # by launch()
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "message"),
+    [
+        ("saxp", [], "did you mean saxpy"),
+        ("twice", ["--size", "5"], "no parameter 'size'"),
+        ("list", [], "must return a dict with grid, block, args (and shared_bytes), not list"),
+        ("more", [], "not args, block, blocks, grid"),
+        ("fails", [], "ZeroDivisionError"),
+    ],
+)
+def test_launches_in_files_that_are_wrong(
+    run, mine: str, function: str, options: list[str], message: str
+) -> None:
+    found = run("run", f"{mine}:{function}", *options)
+    assert found.code == 2
+    assert message in found.err
+    assert "Traceback" not in found.err
+
+
+def test_files_that_do_not_load(run, tmp_path: Path) -> None:
+    assert "no file" in run("run", str(tmp_path / "absent.py:k")).err
+    broken = tmp_path / "broken.py"
+    broken.write_text("x = 1\ndef k(:\n")
+    found = run("run", f"{broken}:k")
+    assert found.code == 2
+    assert "SyntaxError" in found.err
+    assert f"{broken}:2" in found.err
+    silent = tmp_path / "silent.py"
+    silent.write_text("def k(x): pass\n")
+    assert "launch_k()" in run("run", f"{silent}:k").err
+
+
+def test_run_shows_metrics_and_lines(run) -> None:
+    found = run("run", "vector_add", "--column", "inst_executed", "--column", "idle_other_path")
+    assert found.code == 0
+    assert "gld_efficiency" in found.out
+    assert "idle_other_path" in found.out
+    assert "c[i] = a[i] + b[i]" in found.out
+    assert run("run", "vector_add", "--column", "nothing").code == 2
+
+
+def test_metrics(run) -> None:
+    listed = run("metrics").out
+    assert "gld_efficiency" in listed
+    assert "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct" in listed
+    one = run("metrics", "smsp__inst_executed.sum")
+    assert one.out.startswith("inst_executed")
+    assert "formula" in one.out
+    assert run("metrics", "branch", "--json").json()["ncu"] == []
+    assert len(run("metrics", "--json").json()) > 40
+    unknown = run("metrics", "gld_eficiency")
+    assert unknown.code == 2
+    assert "did you mean gld_efficiency" in unknown.err
+
+
+def test_kernels(run) -> None:
+    assert "[height, width]" in run("kernels").out  # brackets are no markup
+    assert {entry["name"] for entry in run("kernels", "--json").json()} >= {"neighbored", "if_else"}
+
+
+def test_devices(run) -> None:
+    assert "NVIDIA H200" in run("devices").out
+    assert "CUDA C++ Programming Guide" in run("devices", "a100").out
+    assert run("devices", "a100", "--json").json()["limits"]["multiprocessors"]["value"] == 108
+    assert run("devices", "voodoo2").code == 2
+
+
+def test_occupancy(run) -> None:
+    found = run("occupancy", "--block", "512", "--registers", "40")
+    assert "75.00 %" in found.out
+    assert [line.split()[0] for line in found.out.splitlines() if "<- the limit" in line] == ["registers"]
+    data = run("occupancy", "--device", "quadro_p2000", "--block", "64", "--shared", "49152", "--json").json()
+    assert data["blocks_per_sm"] == 2
+    assert data["limited_by"] == ["shared memory"]
+    assert run("occupancy", "--block", "2000").code == 2
+
+
+@pytest.mark.parametrize("command", ["reduce", "trace", "run", "kernels", "metrics", "devices", "occupancy"])
+def test_every_command_has_help(run, command: str) -> None:
+    found = run(command, "--help")
+    assert found.code == 0
+    assert "--json" in found.out
+
+
+def test_help_loads_neither_numpy_nor_numba() -> None:
+    check = (
+        "import sys; sys.argv = ['simt', '--help']\n"
+        "from simt.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "assert not {'numpy', 'numba', 'llvmlite'} & set(sys.modules), 'too much imported'\n"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "reduce" in done.stdout
+
+
+def test_python_m_simt() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "simt", "metrics", "branch"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith("branch")
+    assert done.stderr == ""

@@ -1,0 +1,128 @@
+"""Every example runs as a newcomer runs it, and shows the figures that its docstring promises."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@cache
+def output(name: str) -> str:
+    """What the example prints; it must end well and print nothing on standard error."""
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / f"{name}.py")],
+        env={**os.environ, "PYTHONPATH": str(EXAMPLES.parent)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def rows(name: str) -> list[list[str]]:
+    """The output's lines, split into words."""
+    return [line.split() for line in output(name).splitlines()]
+
+
+def test_every_example_is_tested() -> None:
+    here = Path(__file__).read_text(encoding="utf-8")
+    untested = [path.stem for path in EXAMPLES.glob("*.py") if f'"{path.stem}"' not in here]
+    assert not untested
+
+
+def test_reduction_table() -> None:
+    table = {row[0]: row for row in rows("reduction_table") if len(row) == 6 and row[0] != "kernel"}
+    sums = {row[1] for row in table.values()}
+    expected = re.search(r"sum (-?\d+)", output("reduction_table"))
+    assert expected is not None
+    assert sums == {expected.group(1)}
+    assert table["neighbored"][5] == "25.02"
+    assert table["interleaved"][5] == "96.15"
+    assert table["complete_unroll"][5] == "99.43"
+    assert float(table["neighbored"][3]) > float(table["neighbored_less"][3]) > float(table["interleaved"][3])
+
+
+def test_trace_neighbored_vs_interleaved() -> None:
+    text = output("trace_neighbored_vs_interleaved")
+    neighbored, interleaved = (re.findall(r"(\d+) lanes", part) for part in text.split("interleaved:"))
+    assert neighbored == ["16", "8", "4", "2", "1", "1", "16", "8", "4", "2", "1"]
+    assert interleaved == ["32", "16", "8", "4", "2", "1"]
+    assert text.count("sum 2016") == 2
+    assert "#." * 16 in text
+
+
+def test_if_else_passes() -> None:
+    """Lanes 0-23 then, 24-31 else, then all: 24, 8, 32."""
+    lines = {" ".join(row[2:]): row[:2] for row in rows("if_else_passes") if len(row) > 2}
+    assert lines["value = 2 * lane"][1] == "24"
+    assert lines["value = lane + 100"][1] == "8"
+    assert lines["out[lane] = value + 1"] == ["0", "32"]
+    assert lines["value = 2 * lane"][0] != lines["value = lane + 100"][0]
+    assert "divergent branches: 1" in output("if_else_passes")
+
+
+def test_loop_divergence() -> None:
+    """4 + lane % 5 trips: 32, 32, 32, 32, then the lanes with at least 5, 6, 7, 8 trips."""
+    active = [int(row[1]) for row in rows("loop_divergence") if len(row) == 3 and row[2].startswith("#")]
+    trips = [4 + lane % 5 for lane in range(32)]
+    assert active == [sum(t >= trip for t in trips) for trip in range(1, 9)]
+    assert active[:4] == [32] * 4
+
+
+def test_boundary_divergence() -> None:
+    text = re.sub(r" +", " ", output("boundary_divergence"))
+    assert "n = 100: 2 blocks, 4 warps, 1 divergent" in text
+    assert "n = 1003: 16 blocks, 32 warps, 1 divergent" in text
+    assert "n = 10000: 157 blocks, 314 warps, 1 divergent" in text
+    assert "76 x 62: 20 blocks, 160 warps, 32 divergent on x < w, 31 on the whole condition" in text
+    assert "200 x 150: 130 blocks, 1040 warps, 80 divergent on x < w, 75 on the whole condition" in text
+    assert "block 40 x 2: 3 warps, 96 lanes, 16 that never exist" in text
+    assert "thread (0, 1) is lane 8 of warp 1" in text
+
+
+def test_predication() -> None:
+    table = {(row[0], row[1]): row[2:] for row in rows("predication") if row[1] in ("0", "4")}
+    assert table["even_odd", "0"][:3] == ["2", "2", "0.0"]
+    assert table["two_ifs", "0"][:3] == ["4", "4", "0.0"]
+    assert table["whole_warp", "0"][:3] == ["2", "0", "100.0"]
+    assert table["c_precedence", "0"][:3] == ["2", "0", "100.0"]
+    for kernel in ("even_odd", "whole_warp", "two_ifs", "c_precedence"):
+        assert table[kernel, "4"][1:3] == ["0", "100.0"]
+
+
+def test_shuffle_reduction() -> None:
+    text = output("shuffle_reduction")
+    assert "lane 0 holds 496" in text
+    interleaved, shuffle = re.findall(r"sum (-?\d+): (\d+) warp instructions, sectors: (\d+)", text)
+    assert interleaved[0] == shuffle[0]
+    assert int(shuffle[1]) < int(interleaved[1])
+    assert int(shuffle[2]) < int(interleaved[2])
+
+
+def test_barrier_deadlock() -> None:
+    text = output("barrier_deadlock")
+    assert "the kernel is wrong" in text
+    assert "barrier_deadlock.py" in text
+    assert "syncwarp" in text
+    assert "syncthreads" in text
+
+
+@pytest.mark.parametrize("kernel", ["published_unguarded", "published_off_by_one"])
+def test_out_of_bounds(kernel: str) -> None:
+    before, after = output("out_of_bounds").split(f"{kernel}, 1000 elements:")
+    total, expected = re.search(rf"{kernel}, 1024 elements: (-?\d+), NumPy says (-?\d+)", before).groups()  # type: ignore[union-attr]
+    assert total == expected
+    assert after.startswith("\nthe kernel is wrong")
+    assert "g_idata" in after
+    assert "published.py" in after

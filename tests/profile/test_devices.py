@@ -1,0 +1,125 @@
+"""Device files and the occupancy calculation."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simt.devices import DeviceError, get, names, occupancy, parse
+
+H200 = resources.files("simt.devices").joinpath("h200.toml").read_text(encoding="utf-8")
+
+
+def test_the_devices() -> None:
+    assert set(names()) >= {"h200", "quadro_p2000", "a100", "rtx_4090"}
+    assert {name: get(name).architecture for name in names()} == {
+        "h200": "sm_90",
+        "quadro_p2000": "sm_61",
+        "a100": "sm_80",
+        "rtx_4090": "sm_89",
+    }
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_number_has_a_source(name: str) -> None:
+    for key, quantity in get(name).limits.items():
+        assert len(quantity.source) > len("estimated") or quantity.estimated, key
+
+
+def test_unknown_device_names_close_ones() -> None:
+    with pytest.raises(DeviceError, match="h200"):
+        get("h20")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("warps_per_sm              = { value = 64", "warps_per_sm = { value = 48", "32 x warps_per_sm"),
+        ("shared_per_block          = { value = 49152", "shared_per_block = { value = 999999", "exceeds"),
+        (
+            "shared_per_block_optin    = { value = 232448",
+            "shared_per_block_optin = { value = 233472",
+            "together",
+        ),
+        ("blocks_per_sm             = { value = 32", "blocks_per_sm = { value = 65", "exceeds warps_per_sm"),
+        ("blocks_per_sm             = { value = 32", "blocks_per_sm = { value = 0", "not positive"),
+        ("blocks_per_sm             = { value = 32", 'blocks_per_sm = { value = "32"', "not a number"),
+        ("blocks_per_sm ", "blocks_in_sm ", "blocks_per_sm is missing"),
+        ('architecture = "sm_90"', 'architecture = "sm_80"', "sm_80 is not compute capability 9.0"),
+        ('compute_capability = "9.0"', 'compute_capability = "nine"', "not of the form"),
+        ('name = "NVIDIA H200"', "", "name is missing"),
+        ('unit = "SMs", source = "product"', 'unit = "SMs", source = ""', "has no source"),
+        ('unit = "SMs"', 'unit = "blocks"', "not in 'SMs'"),
+        ('unit = "SMs", ', "", "exactly value, unit and source"),
+        ("[limits]", "[limits", "not TOML"),
+        ("[sources]", "[[sources]]", "sources is not a section"),
+    ],
+)
+def test_contradictory_files_are_rejected(old: str, new: str, complaint: str) -> None:
+    assert old in H200
+    with pytest.raises(DeviceError, match=complaint):
+        parse(H200.replace(old, new, 1), "changed")
+
+
+def test_further_sections_are_kept() -> None:
+    text = H200 + '\n[latency]\nshared_load = { value = 23.5, unit = "cycles", source = "estimated" }\n'
+    latency = parse(text, "more").sections["latency"]["shared_load"]
+    assert (latency.value, latency.unit, latency.estimated) == (23.5, "cycles", True)
+
+
+@pytest.mark.parametrize(
+    ("device", "threads", "registers", "shared", "blocks", "limited_by"),
+    [
+        # worked out with the rules of NVIDIA's CUDA Occupancy Calculator
+        ("h200", 512, 16, 0, 4, ("warps",)),
+        ("h200", 64, 17, 0, 32, ("warps", "blocks")),
+        ("h200", 32, 16, 0, 32, ("blocks",)),
+        ("h200", 512, 33, 0, 3, ("registers",)),  # 33 x 32 registers are rounded up to 1280 a warp: 48 warps
+        ("h200", 1024, 65, 0, 0, ("registers",)),  # 32 warps of 2304 registers: more than a block may have
+        ("h200", 128, 255, 0, 2, ("registers",)),
+        ("h200", 256, 32, 16 * 1024, 8, ("warps", "registers")),
+        ("h200", 64, 32, 16 * 1024, 13, ("shared memory",)),  # 1 KiB is reserved for each block
+        ("h200", 64, 32, 227 * 1024, 1, ("shared memory",)),
+        ("h200", 64, 32, 227 * 1024 + 1, 0, ("shared memory",)),
+        ("quadro_p2000", 128, 32, 48 * 1024, 2, ("shared memory",)),
+        ("quadro_p2000", 128, 32, 48 * 1024 + 1, 0, ("shared memory",)),
+        ("rtx_4090", 1024, 32, 0, 1, ("warps",)),
+        ("rtx_4090", 64, None, 0, 24, ("warps", "blocks")),
+        ("a100", 33, 16, 0, 32, ("warps", "blocks")),  # 2 warps a block
+    ],
+)
+def test_occupancy(
+    device: str, threads: int, registers: int | None, shared: int, blocks: int, limited_by: tuple[str, ...]
+) -> None:
+    found = occupancy(get(device), threads, registers, shared)
+    assert found.blocks_per_sm == blocks
+    assert found.limited_by == limited_by
+    assert found.warps_per_sm == blocks * -(-threads // 32)
+
+
+@given(
+    device=st.sampled_from(names()),
+    threads=st.integers(1, 1024),
+    registers=st.integers(1, 254),
+    shared=st.integers(0, 100_000),
+)
+def test_occupancy_never_grows_with_what_a_block_uses(
+    device: str, threads: int, registers: int, shared: int
+) -> None:
+    gpu = get(device)
+    found = occupancy(gpu, threads, registers, shared)
+    assert 0 <= found.percent <= 100
+    assert occupancy(gpu, threads, registers + 1, shared).blocks_per_sm <= found.blocks_per_sm
+    assert occupancy(gpu, threads, registers, shared + 1).blocks_per_sm <= found.blocks_per_sm
+    assert occupancy(gpu, threads, None, shared).blocks_per_sm >= found.blocks_per_sm
+
+
+@pytest.mark.parametrize(
+    ("threads", "registers", "shared"), [(0, 1, 0), (1025, 1, 0), (32, 0, 0), (32, 1, -1)]
+)
+def test_values_that_no_launch_has(threads: int, registers: int, shared: int) -> None:
+    with pytest.raises(DeviceError):
+        occupancy(get("h200"), threads, registers, shared)

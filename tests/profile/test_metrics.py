@@ -1,0 +1,175 @@
+"""The metric table: names, formulas, and values against the definitions of NVIDIA's tools."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simt.check import SimtError
+from simt.profile import COUNTER_NAMES, METRICS, UnknownMetricError
+from simt.profile.formula import Formula
+from simt.profile.metrics import Metric, MetricTable
+from tests.profile.handmade import guarded, if_else, machine_code, profile, strided_shared
+
+LAUNCH_FACTS = {"warps_launched", "blocks_launched", "resident_warps", "max_warps"}
+
+PRINTED_BY_NCU = [
+    # names under which Nsight Compute 2025.3 printed counters of an H200
+    "smsp__inst_executed.sum",
+    "smsp__inst_executed_op_branch.sum",
+    "smsp__sass_branch_targets_threads_divergent.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "smsp__thread_inst_executed_per_inst_executed.ratio",
+    "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
+    "sm__maximum_warps_per_active_cycle_pct",
+]
+
+NVPROF = [
+    "inst_executed",
+    "inst_per_warp",
+    "thread_inst_executed",
+    "branch",
+    "divergent_branch",
+    "branch_efficiency",
+    "warp_execution_efficiency",
+    "warp_nonpred_execution_efficiency",
+    "gld_efficiency",
+    "gst_efficiency",
+    "gld_transactions",
+    "gst_transactions",
+    "gld_transactions_per_request",
+    "gst_transactions_per_request",
+    "global_load_requests",
+    "global_store_requests",
+    "shared_load_transactions",
+    "shared_store_transactions",
+    "shared_load_transactions_per_request",
+    "shared_store_transactions_per_request",
+    "shared_ld_bank_conflict",
+    "shared_st_bank_conflict",
+    "shared_efficiency",
+    "local_load_transactions",
+    "local_store_transactions",
+    "atomic_transactions",
+    "warps_launched",
+]
+
+
+@pytest.mark.parametrize("name", PRINTED_BY_NCU)
+def test_names_that_nsight_compute_prints(name: str) -> None:
+    assert name in METRICS[name].ncu
+
+
+@pytest.mark.parametrize("name", NVPROF)
+def test_names_of_nvprof(name: str) -> None:
+    assert METRICS[name].name == name
+    assert METRICS[name].nvprof
+
+
+def test_every_row_is_complete() -> None:
+    for metric in METRICS.values():
+        assert metric.unit
+        assert metric.group
+        assert metric.explanation.endswith((".", ".)"))
+        assert metric.formula.names <= set(COUNTER_NAMES) | LAUNCH_FACTS, metric.name
+
+
+def test_unknown_metric_names_close_matches() -> None:
+    with pytest.raises(UnknownMetricError, match="gld_efficiency") as caught:
+        METRICS["gld_eficiency"]
+    assert isinstance(caught.value, KeyError)
+    assert isinstance(caught.value, SimtError)
+    assert METRICS.get("nothing like it") is None
+
+
+def test_a_name_is_declared_once() -> None:
+    table = MetricTable()
+    row = Metric("a", "1", Formula("inst_executed"), "A.", ncu=("b",))
+    table.register(row)
+    assert table["b"] is row
+    for taken in ("a", "b"):
+        with pytest.raises(ValueError, match="declared by a"):
+            table.register(Metric(taken, "1", Formula("inst_executed"), "Again."))
+
+
+@pytest.mark.parametrize(
+    "text", ["a ** 2", "f(a)", "a if a else b", "a.b", "'x'", "a +", "True", "a // b", "-a", "[a]"]
+)
+def test_formulas_are_plain_arithmetic(text: str) -> None:
+    with pytest.raises(ValueError, match="formula"):
+        Formula(text)
+
+
+@given(a=st.integers(0, 10**12), b=st.integers(0, 10**12), c=st.integers(1, 10**6))
+def test_formula_values(a: int, b: int, c: int) -> None:
+    assert Formula("100 * (a - b) / c + 2")({"a": a, "b": b, "c": c}) == 100 * (a - b) / c + 2
+
+
+def test_nothing_to_divide_by_is_not_a_number() -> None:
+    assert Formula("a / b")({"a": 1, "b": 0}) is None
+    assert Formula("a / b")({"a": 1}) is None
+    metrics = profile(machine_code()).metrics
+    for name in ("gld_efficiency", "shared_efficiency", "gld_transactions_per_request", "branch_efficiency"):
+        assert metrics[name] is None
+    assert metrics["gld_transactions"] == 0
+
+
+def test_values_of_if_else() -> None:
+    metrics = profile(if_else()).metrics
+    expected = {
+        "inst_executed": 8,
+        "inst_per_warp": 8.0,
+        "branch": 1,
+        "divergent_branch": 1,
+        "branch_efficiency": 0.0,
+        "warp_execution_efficiency": 100 * 224 / 256,
+        "warp_nonpred_execution_efficiency": 100 * 224 / 256,
+        "smsp__thread_inst_executed_per_inst_executed.ratio": 28.0,
+        "gst_transactions": 8,
+        "gst_transactions_per_request": 8.0,
+        "gst_efficiency": 100.0,
+        "idle_lane_slots_other_path": 32,
+        "theoretical_occupancy": 50.0,  # one warp a block: 32 blocks of the 64 warps' room
+    }
+    assert {name: metrics[name] for name in expected} == expected
+
+
+def test_predicated_off_lanes_count_for_one_efficiency_only() -> None:
+    metrics = profile(guarded(), block=32).metrics
+    assert metrics["warp_execution_efficiency"] == 100.0
+    assert metrics["warp_nonpred_execution_efficiency"] == pytest.approx(100 * (6 * 32 - 62) / (6 * 32))
+
+
+def test_bank_conflicts() -> None:
+    metrics = profile(strided_shared(4)).metrics
+    assert metrics["shared_store_transactions_per_request"] == 4.0
+    assert metrics["shared_st_bank_conflict"] == 3
+    assert metrics["derived__memory_l1_wavefronts_shared_excessive"] == 3
+    assert metrics["shared_efficiency"] == 25.0
+
+
+def test_nvprof_and_ncu_names_agree() -> None:
+    metrics = profile(if_else()).metrics
+    for name in metrics:
+        for alias in METRICS[name].ncu:
+            assert metrics[alias] == metrics[name]
+
+
+def test_a_metric_of_the_other_view_is_refused() -> None:
+    source = profile(if_else()).metrics
+    assert "branch_instructions" not in source
+    assert "branch_instructions" not in list(source)
+    with pytest.raises(UnknownMetricError, match="source view"):
+        source["branch_instructions"]
+    assert profile(machine_code()).metrics["smsp__inst_executed_op_branch.sum"] == 1
+
+
+def test_occupancy_of_machine_code_uses_its_registers_and_its_architecture() -> None:
+    found = profile(machine_code(), block=512)
+    assert found.device.key == "h200"
+    assert found.occupancy.limited_by == ("registers",)
+    assert found.metrics["theoretical_occupancy"] == 75.0
