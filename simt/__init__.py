@@ -12,12 +12,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simt.api import launch, reduce
+    from simt.api import launch, load_cubin, reduce
     from simt.check import KernelError, LaunchError, SimtError, UnsupportedError
     from simt.profile import Profile
 
 _HOME = {
     "launch": "simt.api",
+    "load_cubin": "simt.api",
     "reduce": "simt.api",
     "Profile": "simt.profile",
     "SimtError": "simt.check",
@@ -26,7 +27,7 @@ _HOME = {
     "UnsupportedError": "simt.check",
 }
 
-__all__ = ["KernelError", "LaunchError", "Profile", "SimtError", "UnsupportedError", "launch", "reduce"]
+__all__ = ["KernelError", "LaunchError", "Profile", "SimtError", "UnsupportedError", "launch", "load_cubin", "reduce"]
 __version__ = "0.1.0"
 
 

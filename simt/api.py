@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from simt import kernels, lang, machine
 from simt.check import LaunchError, UnsupportedError
 from simt.profile import Profile
+from simt.program import Program
 
 SOURCE = "source"
 
@@ -32,12 +34,14 @@ def launch(
     """Run a kernel on the modelled GPU and return what it counted.
 
     Parameters:
-        kernel: a Python function in the Numba CUDA dialect, plain or decorated with ``@cuda.jit``.
+        kernel: a Python function in the Numba CUDA dialect, plain or decorated with ``@cuda.jit``, or a kernel of
+            :func:`load_cubin`.
         grid, block: blocks in the grid and threads in a block: an int or up to three (x, y, z).
         args: the kernel's arguments.  NumPy arrays of any layout are changed in place once the whole launch has
             succeeded; after an error or ctrl-C they are as they were.  Scalars are typed as Numba types them.
             Arrays that overlap on the host overlap on the modelled GPU.
-        view: ``"source"``, Python's own lines.
+        view: ``"source"``, Python's own lines; or an architecture such as ``"sm_90"``, the machine code that Numba
+            compiles the kernel to (extra ``sass``).
         threads: host threads (default: one per core); the results do not depend on it.
         trace: True records every executed instruction, ``(block, warp)`` those of one warp (-1: of all).
         order: which lanes go first where a warp diverges: ``then_first``, ``else_first``, ``interleaved`` (splits
@@ -51,31 +55,81 @@ def launch(
     Raises :class:`simt.KernelError` (with LaunchError and others as subclasses) where the kernel or the launch is
     wrong, :class:`simt.UnsupportedError` where the simulator cannot do it.
     """
-    if view != SOURCE:
-        raise UnsupportedError(f"there is no view {view!r}", help="the views are: source")
     if shared_bytes < 0:
         raise LaunchError(f"shared_bytes is {shared_bytes}; it must not be negative")
     if max_instructions < 1:
         raise LaunchError(f"max_instructions is {max_instructions}; it must be at least 1")
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
-    types = lang.argument_types(args)
-    program = lang.compile(kernel, types, predicate=predicate)
+    arguments = [_numpy(value) for value in args]
+    bank_image = None
+    if _is_machine_code(kernel) or view != SOURCE:
+        if predicate:
+            raise LaunchError("predicate concerns the source view; in the machine view the compiler has decided")
+        program, arguments, bank_image = _machine_view(kernel, view, *shape, arguments)
+    else:
+        program = lang.compile(kernel, lang.argument_types(args), predicate=predicate)
     result = machine.run(
         program,
         machine.Launch(
             grid=shape[0],
             block=shape[1],
-            arguments=[_numpy(value) for value in args],
+            arguments=arguments,
             shared_bytes=shared_bytes,
             order=order,
             threads=threads,
             trace=trace,
             max_instructions=max_instructions,
             races=races,
+            bank_image=bank_image,
             progress=progress,
         ),
     )
     return Profile(program, result)
+
+
+def load_cubin(
+    path: str | Path, listing: str | Path | None = None, parameters: Mapping[str, Sequence[int]] | None = None
+) -> Mapping[str, Any]:
+    """The kernels of a cubin or SASS listing by name (mangled, or readable where that is unambiguous).
+
+    :func:`launch` takes them like any other kernel.  See :func:`simt.sass.load_cubin` for the parameters and errors.
+    """
+    return _sass().load_cubin(path, listing, parameters)
+
+
+def _sass() -> Any:
+    """The machine view's package, whose dependencies are an extra."""
+    try:
+        from simt import sass
+    except ImportError as missing:
+        raise UnsupportedError(
+            f"the machine view needs the package {missing.name}", help="pip install 'simt[sass]'"
+        ) from None
+    return sass
+
+
+def _is_machine_code(kernel: Any) -> bool:
+    return type(kernel).__module__.startswith("simt.sass.")
+
+
+def _machine_view(
+    kernel: Any, view: str, grid: tuple[int, int, int], block: tuple[int, int, int], args: list[Any]
+) -> tuple[Program, list[Any], Callable[[Sequence[int | None]], Mapping[int, bytes]]]:
+    """Program, arguments and constant banks of a launch of machine code."""
+    sass = _sass()
+    if _is_machine_code(kernel):
+        if view not in (SOURCE, f"sm_{kernel.architecture}"):
+            raise LaunchError(f"the kernel is machine code for sm_{kernel.architecture}, not {view}")
+    else:
+        kernel = sass.compile_numba(kernel, lang.argument_types(args), view)
+        args = sass.flatten(args)
+    sass.check_arguments(kernel, block, args)
+
+    def bank_image(addresses: Sequence[int | None]) -> Mapping[int, bytes]:
+        image: Mapping[int, bytes] = sass.bank_image(kernel, grid, block, args, addresses)
+        return image
+
+    return kernel.program, [*args, *kernel.extra_arguments], bank_image
 
 
 def _numpy(value: Any) -> Any:

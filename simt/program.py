@@ -89,14 +89,15 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         or.b64          rrr   d = a | b
         xor.b64         rrr   d = a ^ b
         not.b64         rr    d = ~a
-        shl.b64         rrr   d = a << b; a shift of 64 or more (or negative) gives 0
-        shr.s64         rrr   d = a >> b, arithmetic; a shift of 64 or more gives the sign
-        shr.u64         rrr   d = a >> b, logical; a shift of 64 or more gives 0
-        floordiv.s64    rrr   d = floor(a / b), signed; b = 0 gives 0
+        shl.b64         rrr   d = a << (low 32 bits of b); 64 or more gives 0
+        shr.s64         rrr   d = a >> (low 32 bits of b), arithmetic; 64 or more gives the sign
+        shr.u64         rrr   d = a >> (low 32 bits of b), logical; 64 or more gives 0
+        floordiv.s64    rrr   d = floor(a / b), signed; b = 0 and -2**63 / -1 give 0
         floormod.s64    rrr   d = a - b * floor(a / b), signed; b = 0 gives 0
         div.u64         rrr   d = a / b, unsigned; b = 0 gives 0
         rem.u64         rrr   d = a mod b, unsigned; b = 0 gives 0
-        pow.s64         rrr   d = a ** b modulo 2**64; a negative exponent gives trunc(a ** b), 0 ** -n gives 0
+        pow.s64         rrr   d = a ** b as Numba does it on signed integers
+        pow.u64         rrr   d = a ** b as Numba does it on unsigned integers
         mulhi.s64       rrr   d = high 64 bits of the signed 128-bit product
         mulhi.u64       rrr   d = high 64 bits of the unsigned 128-bit product
         index           rrr-  d = a + i * stride, i = b (b + size if b < 0 and mod = 1); imm = dimension slot
@@ -157,6 +158,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         trunc.f64       rr    d = a rounded towards zero
         rint.f64        rr    d = a rounded to nearest, ties to even
         sqrt.f64        rr    d = sqrt(a), correctly rounded
+        powi.f64        rrr   d = a ** b for a signed integer b, by squaring as Numba does it
         pow.f64         rrr   d = a ** b
         atan2.f64       rrr   d = atan2(a, b)
         hypot.f64       rrr   d = hypot(a, b)
@@ -199,6 +201,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         max.f32         rrr   d = the larger (a NaN loses)
         floordiv.f32    rrr   d = floor division as Numba does it
         floormod.f32    rrr   d = modulo as Numba does it, sign of b
+        powi.f32        rrr   d = a ** b for a signed integer b, by squaring as Numba does it
         sqrt.f32        rr    d = sqrt(a), correctly rounded
         """,
     ),
@@ -306,10 +309,10 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         bsync           -     wait at convergence barrier imm for its lanes, then go on at the next micro-op
         break           -     exec lanes leave convergence barrier imm
         warpsync        -r    wait for the lanes of mask a that have not exited
-        bar.sync        -     __syncthreads on barrier imm
-        bar.red.popc    rp    __syncthreads_count of predicate a
-        bar.red.and     pp    __syncthreads_and
-        bar.red.or      pp    __syncthreads_or
+        bar.sync        --r   __syncthreads on barrier imm; b = threads expected, 0: all
+        bar.red.popc    rpr   __syncthreads_count of predicate a
+        bar.red.and     ppr   __syncthreads_and
+        bar.red.or      ppr   __syncthreads_or
         exit            -     exec lanes end
         trap            -     exec lanes report a failed assertion or breakpoint
         bmov.get        r     d = participants of convergence barrier imm; mod = 1: which is cleared

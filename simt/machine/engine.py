@@ -66,6 +66,9 @@ TRAP = MICRO_OPS["trap"].code
 QUANTUM = 1 << 16
 """Micro-ops a warp runs before others get a turn: spinning on what another warp writes then ends."""
 
+STEPS_PER_INSTRUCTION = 16
+"""The budget ends a loop that retires nothing (`while True: pass`) after this many micro-ops an instruction."""
+
 
 @jit
 def _remove_split(SPLITS, WARPS, w, i):
@@ -304,7 +307,8 @@ def advance(w, quantum, s):
     traced = (LAUNCH[LAUNCH_TRACE_BLOCK] == -1 or LAUNCH[LAUNCH_TRACE_BLOCK] == LAUNCH[LAUNCH_INDEX]) and (
         LAUNCH[LAUNCH_TRACE_WARP] == -1 or LAUNCH[LAUNCH_TRACE_WARP] == w
     )
-    executed = 0  # micro-ops of this call
+    began = WARPS[wbase + W_USED]
+    executed = began  # micro-ops of this turn
     retired = 0
 
     if WARPS[wbase + W_SPLITS] == 0:
@@ -317,6 +321,7 @@ def advance(w, quantum, s):
     pc = np.int64(0)
     active = np.int64(0)
     n_active = np.int64(0)
+    pass_number = np.int64(0)
     resume = True  # the current split changed: take over its state
     while True:
         if resume:
@@ -327,6 +332,7 @@ def advance(w, quantum, s):
             if SPLITS[at + S_PASS] == 0:
                 WARPS[wbase + W_PASSES] += 1
                 SPLITS[at + S_PASS] = WARPS[wbase + W_PASSES]
+            pass_number = SPLITS[at + S_PASS]
             resume = False
         if executed == quantum:
             SPLITS[at + S_PC] = pc
@@ -688,7 +694,7 @@ def advance(w, quantum, s):
             TRACE[row, T_EXEC] = exec_mask
             TRACE[row, T_EXITED] = WARPS[wbase + W_EXITED] & ~exec_mask if op == EXIT else WARPS[wbase + W_EXITED]
             TRACE[row, T_ABSENT] = WARPS[wbase + W_ABSENT]
-            TRACE[row, T_PASS] = WARPS[wbase + W_PASSES]
+            TRACE[row, T_PASS] = pass_number
             TRACE[row, T_TAKEN] = outcome
             TRACE[row, T_DIVERGED] = diverged
             memory = WARP_END <= op < MEMORY_END and exec_mask != 0
@@ -717,12 +723,17 @@ def advance(w, quantum, s):
             resume = True
 
     LAUNCH[LAUNCH_EXECUTED] += retired
-    LAUNCH[LAUNCH_PROGRESS] += executed
+    LAUNCH[LAUNCH_STEPS] += executed - began
+    LAUNCH[LAUNCH_PROGRESS] += executed - began
+    WARPS[wbase + W_USED] = executed if status == TRACE_FULL else 0
     if status == FAILED:
         ERROR[E_PC] = pc
         ERROR[E_WARP] = w
         ERROR[E_BLOCK] = LAUNCH[LAUNCH_INDEX]
-    elif LAUNCH[LAUNCH_EXECUTED] > LAUNCH[LAUNCH_BUDGET] and status != DONE:
+    elif status != DONE and (
+        LAUNCH[LAUNCH_EXECUTED] > LAUNCH[LAUNCH_BUDGET]
+        or LAUNCH[LAUNCH_STEPS] > LAUNCH[LAUNCH_BUDGET] * STEPS_PER_INSTRUCTION
+    ):
         ERROR[E_REASON] = R_BUDGET
         ERROR[E_PC] = pc
         ERROR[E_WARP] = w
@@ -751,11 +762,15 @@ def _start_block(index, s):
     LAUNCH[LAUNCH_BLOCK + 5] = index // (grid_x * grid_y)
     LAUNCH[LAUNCH_LIVE] = threads
     LAUNCH[LAUNCH_EXECUTED] = 0
+    LAUNCH[LAUNCH_STEPS] = 0
     LAUNCH[LAUNCH_NEXT_WARP] = 0
     for k in range(BLOCK_BARRIERS * N_BARRIER):
         s.BARRIERS[k] = 0
     for k in range(len(s.SHARED)):
         s.SHARED[k] = 0
+    local = np.uint64(LAUNCH[LAUNCH_LOCAL] >> 3)
+    for k in range(np.uint64(warps * 32 * LAUNCH[LAUNCH_LOCAL_STRIDE] >> 3)):
+        s.M64[local + k] = 0
     for w in range(warps):
         start = np.uint64(LAUNCH[LAUNCH_UNIFORM_END] + w * registers * 32)
         for k in range(np.uint64(registers * 32)):
@@ -770,6 +785,8 @@ def _start_block(index, s):
         WARPS[w * N_WARP + W_ABSENT] = FULL & ~mask
         WARPS[w * N_WARP + W_RANDOM] = (LAUNCH[LAUNCH_SEED] * 69069 + index * 7919 + w * 104729) % 0x7FFFFFFE + 1
         WARPS[w * N_WARP + W_PASSES] = 0
+        WARPS[w * N_WARP + W_QUANTUM] = 0
+        WARPS[w * N_WARP + W_USED] = 0
         WARPS[w * N_WARP + W_BLOCK_EPOCH] = 0
         WARPS[w * N_WARP + W_WARP_EPOCH] = 0
         _add_split(s.SPLITS, WARPS, w, 0, mask)
@@ -796,12 +813,15 @@ def run_blocks(first, end, s):
             while w < warps:
                 if WARPS[w * N_WARP + W_SPLITS] > 0:
                     alive = True
-                    quantum = QUANTUM
-                    if order == INTERLEAVED:
-                        quantum = 1
-                    elif order == RANDOM:
-                        quantum = 1 + _random(WARPS, w) % 16
+                    quantum = WARPS[w * N_WARP + W_QUANTUM]
+                    if quantum == 0:  # a new turn
+                        quantum = QUANTUM
+                        if order == INTERLEAVED:
+                            quantum = 1
+                        elif order == RANDOM:
+                            quantum = 1 + _random(WARPS, w) % 16
                     status = advance(w, quantum, s)
+                    WARPS[w * N_WARP + W_QUANTUM] = quantum if status == TRACE_FULL else 0
                     if status == FAILED or status == TRACE_FULL:
                         LAUNCH[LAUNCH_NEXT_WARP] = w
                         return status, index

@@ -136,7 +136,7 @@ class Layout:
         self.regions: list[tuple[int, int, bool, str]] = []
         self.workers = workers
         self.shared_bytes = _align(shared_bytes, 8)
-        self.local_bytes = local_bytes
+        self.local_stride = _align(local_bytes, 8)  # of each thread: 64-bit slots must not straddle two
 
     def place(self, size: int, writable: bool, name: str) -> int:
         """Reserve *size* bytes, 256-byte aligned as cudaMalloc does; returns the arena position."""
@@ -171,7 +171,7 @@ class Layout:
             shared_at.append(position)
             position = _align(position + self.shared_bytes, 4096)
             local_at.append(position)
-            position = _align(position + self.local_bytes * _align(threads, 32), 4096)
+            position = _align(position + self.local_stride * _align(threads, 32), 4096)
         regions = sorted(self.regions)
         return Memory(
             arena=np.zeros(position + 4096, np.uint8),
@@ -432,6 +432,7 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
     info[layout.LAUNCH_SHARED_BYTES] = prepared.shared_bytes
     info[layout.LAUNCH_LOCAL] = prepared.memory.local_at[worker]
     info[layout.LAUNCH_LOCAL_BYTES] = program.local_bytes
+    info[layout.LAUNCH_LOCAL_STRIDE] = _align(program.local_bytes, 8)
     traced = {False: (-2, -2), True: (-1, -1)}[launch.trace] if isinstance(launch.trace, bool) else launch.trace
     info[layout.LAUNCH_TRACE_BLOCK], info[layout.LAUNCH_TRACE_WARP] = traced
     info[layout.LAUNCH_CODE_START] = prepared.code_start

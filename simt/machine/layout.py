@@ -53,8 +53,10 @@ READY, WAIT_BSYNC, WAIT_BARRIER, WAIT_WARPSYNC = range(4)
     W_PASSES,
     W_BLOCK_EPOCH,  # block barriers passed
     W_WARP_EPOCH,  # warpsyncs passed
-) = range(8)
-N_WARP = 8
+    W_QUANTUM,  # of a turn that a full trace buffer interrupted: its length and what it used of it
+    W_USED,
+) = range(10)
+N_WARP = 10
 
 # A block barrier (int64 [16 * N_BARRIER]): threads that arrived, threads expected (0: all), reduction.
 B_ARRIVED, B_EXPECTED, B_COUNT, B_AND, B_OR = range(5)
@@ -68,6 +70,7 @@ LAUNCH_BLOCK = 0  # nine coordinates in the order of SPECIAL_REGISTERS: ntid, ct
     LAUNCH_LIVE,
     LAUNCH_INDEX,
     LAUNCH_EXECUTED,
+    LAUNCH_STEPS,
     LAUNCH_BUDGET,
     LAUNCH_REGISTERS,
     LAUNCH_UNIFORM_END,
@@ -80,6 +83,7 @@ LAUNCH_BLOCK = 0  # nine coordinates in the order of SPECIAL_REGISTERS: ntid, ct
     LAUNCH_SHARED_BYTES,
     LAUNCH_LOCAL,
     LAUNCH_LOCAL_BYTES,
+    LAUNCH_LOCAL_STRIDE,
     LAUNCH_TRACE_BLOCK,
     LAUNCH_TRACE_WARP,
     LAUNCH_TRACED,
@@ -90,8 +94,8 @@ LAUNCH_BLOCK = 0  # nine coordinates in the order of SPECIAL_REGISTERS: ntid, ct
     LAUNCH_RACES,
     LAUNCH_GRANULE,
     LAUNCH_FENCED,
-) = range(9, 35)
-N_LAUNCH = 35
+) = range(9, 37)
+N_LAUNCH = 37
 
 # Orders in which the splits of a warp (and, for the last two, the warps of a block) run.
 THEN_FIRST, ELSE_FIRST, INTERLEAVED, RANDOM = range(4)

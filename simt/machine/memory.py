@@ -20,6 +20,7 @@ from simt.machine.layout import (
     FULL,
     LAUNCH_LOCAL,
     LAUNCH_LOCAL_BYTES,
+    LAUNCH_LOCAL_STRIDE,
     LAUNCH_RACES,
     LAUNCH_SHARED,
     LAUNCH_SHARED_BYTES,
@@ -110,7 +111,7 @@ def _find(address, size, STARTS, ENDS):
             low = middle + 1
         else:
             high = middle
-    if low > 0 and address + size <= ENDS[low - 1]:
+    if low > 0 and address <= ENDS[low - 1] - size:  # never adds to an address: the sum could wrap
         return low - 1
     return -1
 
@@ -127,7 +128,7 @@ def _fail(reason, mask, ADDRESSES, ERROR):
 @jit_inline
 def _check_global(ADDRESSES, lo, hi, size, exec_mask, writes, pc, STARTS, ENDS, WRITABLE, HINTS, ERROR):
     hint = HINTS[pc]
-    if not (STARTS[hint] <= lo and hi + size <= ENDS[hint]):
+    if not (STARTS[hint] <= lo and hi <= ENDS[hint] - size):
         bad = np.int64(0)
         hint = -1
         for l in range(32):
@@ -149,7 +150,7 @@ def _check_global(ADDRESSES, lo, hi, size, exec_mask, writes, pc, STARTS, ENDS, 
 def _check_window(ADDRESSES, size, limit, exec_mask, ERROR):
     bad = np.int64(0)
     for l in range(32):
-        if (exec_mask >> l) & 1 and (ADDRESSES[l] < 0 or ADDRESSES[l] + size > limit):
+        if (exec_mask >> l) & 1 and (ADDRESSES[l] < 0 or ADDRESSES[l] > limit - size):
             bad |= np.int64(1) << l
     return _fail(R_OUT_OF_BOUNDS, bad, ADDRESSES, ERROR) if bad != 0 else R_NONE
 
@@ -440,7 +441,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
                 ADDRESSES[l] -= SHARED_WINDOW
             lo -= SHARED_WINDOW
             hi -= SHARED_WINDOW
-        if lo < 0 or hi + size > LAUNCH[LAUNCH_SHARED_BYTES]:
+        if lo < 0 or hi > LAUNCH[LAUNCH_SHARED_BYTES] - size:
             return _check_window(ADDRESSES, size, LAUNCH[LAUNCH_SHARED_BYTES], exec_mask, ERROR)
         if (run and size <= 4) or lo == hi:
             X[4] = 1
@@ -455,7 +456,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             lo -= LOCAL_WINDOW
             hi -= LOCAL_WINDOW
         limit = LAUNCH[LAUNCH_LOCAL_BYTES]
-        if lo < 0 or hi + size > limit:
+        if lo < 0 or hi > limit - size:
             return _check_window(ADDRESSES, size, limit, exec_mask, ERROR)
         # Hardware interleaves local memory by 4-byte words over the lanes of a warp: the sectors are those of
         # the interleaved addresses, while the data of each thread stand together here.
@@ -466,7 +467,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
         X[3] = (X[1] + 31) >> 5
         for l in range(n):
             lane = np.int64(l) if (exec_mask >> np.int64(l)) & 1 else lowest(exec_mask)
-            ADDRESSES[l] += (w * 32 + lane) * limit
+            ADDRESSES[l] += (w * 32 + lane) * LAUNCH[LAUNCH_LOCAL_STRIDE]
         base = -LAUNCH[LAUNCH_LOCAL]
     for l in range(n):
         ADDRESSES[l] -= base

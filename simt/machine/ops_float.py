@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from simt.machine.jit import jit
+from simt.machine.ops_int import LARGEST_EXPONENT
 from simt.machine.scalar import fma32, fma64
 from simt.program import MICRO_OPS
 
@@ -21,6 +22,7 @@ MIN_F64 = MICRO_OPS["min.f64"].code
 MAX_F64 = MICRO_OPS["max.f64"].code
 FLOORDIV_F64 = MICRO_OPS["floordiv.f64"].code
 FLOORMOD_F64 = MICRO_OPS["floormod.f64"].code
+POWI_F64 = MICRO_OPS["powi.f64"].code
 POW_F64 = MICRO_OPS["pow.f64"].code
 ATAN2_F64 = MICRO_OPS["atan2.f64"].code
 HYPOT_F64 = MICRO_OPS["hypot.f64"].code
@@ -65,36 +67,63 @@ MIN_F32 = MICRO_OPS["min.f32"].code
 MAX_F32 = MICRO_OPS["max.f32"].code
 FLOORDIV_F32 = MICRO_OPS["floordiv.f32"].code
 FLOORMOD_F32 = MICRO_OPS["floormod.f32"].code
+POWI_F32 = MICRO_OPS["powi.f32"].code
 SQRT_F32 = MICRO_OPS["sqrt.f32"].code
 
 SIGN_64 = np.int64(-(2**63))
 
 
 @jit
-def _divmod(x, y, one, modulo):
-    """Numba's float floor division and modulo (``numba.cpython.numbers.real_divmod_func_body``).
+def _remainder64(x, y):
+    """LLVM's ``frem`` as NVPTX expands it (measured on an H200): inexact where the quotient is large."""
+    r = fma64(-np.floor(abs(x) / abs(y)), abs(y), abs(x))
+    return -r if x < 0.0 else r
 
-    Every step has the type of the operands, float64 or float32; ``one`` is 1 in that type.
-    """
+
+@jit
+def _remainder32(x, y):
+    r = fma32(-np.floor(abs(x) / abs(y)), abs(y), abs(x))
+    return -r if x < np.float32(0) else r
+
+
+@jit
+def _floordiv(x, y, mod, one):
+    """Numba's float ``//`` (``real_divmod_func_body``); *mod* is the remainder, *one* is 1 in the operands' type."""
     zero = one - one
     if y == zero:
-        return zero / zero if modulo else x / y
-    mod = np.fmod(x, y)
+        return x / y
     quotient = (x - mod) / y
-    if mod != zero:
-        if (y < zero) != (mod < zero):
-            mod = mod + y
-            quotient = quotient - one
-    else:
-        mod = np.copysign(zero, y)
-    if modulo:
-        return mod
-    if quotient != zero:
+    if mod != zero and (y < zero) != (mod < zero):
+        quotient = quotient - one
+    if quotient < zero or quotient > zero:
         floored = np.floor(quotient)
         if quotient - floored > one / (one + one):
             floored = floored + one
         return floored
-    return np.copysign(zero, x / y)
+    return (quotient * quotient) * x / y
+
+
+@jit
+def _floormod(y, mod, zero):
+    """Numba's float ``%``, from the remainder *mod*."""
+    if y == zero:
+        return mod
+    if mod != zero:
+        return mod + y if (y < zero) != (mod < zero) else mod
+    return -zero if y < zero else zero
+
+
+@jit
+def _power_by_squaring(x, exponent, one):
+    """Numba's float ``**`` with an integer exponent: multiplications in the type of *x*, in this order."""
+    result = one
+    left = exponent if exponent >= 0 else np.int64(0) - exponent
+    while left != 0:
+        if left & 1:
+            result = result * x
+        left >>= 1
+        x = x * x
+    return one / result if exponent < 0 else result
 
 
 @jit
@@ -161,10 +190,16 @@ def float64(op, R, O, F, G, a, b, c):
             G[l] = -_smaller(-F[a + l], -F[b + l])
     elif op == FLOORDIV_F64:
         for l in range(n):
-            G[l] = _divmod(F[a + l], F[b + l], 1.0, False)
+            G[l] = _floordiv(F[a + l], F[b + l], _remainder64(F[a + l], F[b + l]), 1.0)
     elif op == FLOORMOD_F64:
         for l in range(n):
-            G[l] = _divmod(F[a + l], F[b + l], 1.0, True)
+            G[l] = _floormod(F[b + l], _remainder64(F[a + l], F[b + l]), 0.0)
+    elif op == POWI_F64:
+        for l in range(n):
+            if abs(R[b + l]) > LARGEST_EXPONENT:
+                G[l] = np.power(F[a + l], np.float64(R[b + l]))
+            else:
+                G[l] = _power_by_squaring(F[a + l], R[b + l], 1.0)
     elif op == COPYSIGN_F64:
         for l in range(n):
             O[l] = (R[a + l] & ~SIGN_64) | (R[b + l] & SIGN_64)
@@ -305,10 +340,20 @@ def float32(op, R, O, F, G, a, b, c):
             G[two * l] = -_smaller(-F[two * (a + l)], -F[two * (b + l)])
     elif op == FLOORDIV_F32:
         for l in range(n):
-            G[two * l] = _divmod(F[two * (a + l)], F[two * (b + l)], np.float32(1), False)
+            x = F[two * (a + l)]
+            y = F[two * (b + l)]
+            G[two * l] = _floordiv(x, y, _remainder32(x, y), np.float32(1))
     elif op == FLOORMOD_F32:
         for l in range(n):
-            G[two * l] = _divmod(F[two * (a + l)], F[two * (b + l)], np.float32(1), True)
+            y = F[two * (b + l)]
+            G[two * l] = _floormod(y, _remainder32(F[two * (a + l)], y), np.float32(0))
+    elif op == POWI_F32:
+        for l in range(n):
+            if abs(R[b + l]) > LARGEST_EXPONENT:
+                wide = np.power(np.float64(F[two * (a + l)]), abs(np.float64(R[b + l])))
+                G[two * l] = np.float32(1.0 / wide if R[b + l] < 0 else wide)
+            else:
+                G[two * l] = _power_by_squaring(F[two * (a + l)], R[b + l], np.float32(1))
     elif op == SQRT_F32:
         for l in range(n):
             G[two * l] = np.sqrt(F[two * (a + l)])

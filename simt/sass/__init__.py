@@ -1,0 +1,18 @@
+"""Machine code: cubins and SASS listings become Programs."""
+
+from simt.sass.banks import bank_image, check_arguments
+from simt.sass.compile import compile_kernel
+from simt.sass.from_numba import compile_numba, flatten
+from simt.sass.kernel import Kernels, SassKernel, UnknownKernelError, load_cubin
+
+__all__ = [
+    "Kernels",
+    "SassKernel",
+    "UnknownKernelError",
+    "bank_image",
+    "check_arguments",
+    "compile_kernel",
+    "compile_numba",
+    "flatten",
+    "load_cubin",
+]

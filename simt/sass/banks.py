@@ -1,0 +1,141 @@
+"""Constant banks of a launch: what the driver writes at the start of bank 0, the parameters, the cubin's own banks."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simt.check import LaunchError
+from simt.program import LOCAL_WINDOW, SHARED_WINDOW
+from simt.sass.elf import Parameter
+from simt.sass.lowering import SYMBOL_BANK
+
+if TYPE_CHECKING:
+    from simt.sass.kernel import SassKernel
+
+
+@dataclass(frozen=True)
+class DriverArea:
+    """Offsets in constant bank 0 of what the driver writes there (None: not known to exist).
+
+    Block and grid are three 32-bit words each; ``stack`` the initial stack pointer (32 bits); ``local_window`` and
+    ``shared_window`` the generic addresses of local and shared memory (64 bits).
+    """
+
+    block: int
+    grid: int
+    stack: int
+    local_window: int | None
+    shared_window: int | None
+
+
+_AREAS = (
+    # First architecture, then where the compilers of CUDA 11.8 and 13.0 read these values.
+    (50, DriverArea(block=0x8, grid=0x14, stack=0x20, local_window=None, shared_window=None)),
+    (70, DriverArea(block=0x0, grid=0xC, stack=0x28, local_window=0x20, shared_window=0x18)),
+    (100, DriverArea(block=0x360, grid=0x370, stack=0x37C, local_window=0x2F8, shared_window=None)),
+)
+
+
+def driver_area(architecture: int) -> DriverArea:
+    """Layout of the driver's part of bank 0."""
+    return [area for first, area in _AREAS if first <= architecture][-1]
+
+
+def parameter_bytes(parameter: Parameter, value: Any, address: int | None) -> bytes:
+    """The bytes of one argument.  Raises LaunchError if it does not fit the parameter."""
+    number, size = parameter.ordinal, parameter.size
+    if isinstance(value, np.ndarray):
+        if size != 8 or address is None:
+            raise LaunchError(f"argument {number} is an array, but parameter {number} has {size} bytes, not 8")
+        return struct.pack("<Q", address)
+    if isinstance(value, bytes | np.void):
+        data = bytes(value)
+    elif isinstance(value, np.generic):
+        data = value.tobytes()
+    elif isinstance(value, bool | int):
+        data = _integer(value, parameter)
+    elif isinstance(value, float) and size in (4, 8):
+        data = struct.pack("<f" if size == 4 else "<d", value)
+    else:
+        raise LaunchError(f"argument {number} is a {type(value).__name__}; give an array or a NumPy scalar")
+    if len(data) != size:
+        raise LaunchError(
+            f"argument {number} has {len(data)} bytes ({type(value).__name__}); parameter {number} takes {size}",
+            help="give a NumPy scalar of the right size, for instance np.int32(n)",
+        )
+    return data
+
+
+def _integer(value: int, parameter: Parameter) -> bytes:
+    bits = 8 * parameter.size
+    if not -(1 << bits - 1) <= value < 1 << bits:
+        raise LaunchError(f"argument {parameter.ordinal} is {value}, which does not fit in {parameter.size} bytes")
+    return (value & (1 << bits) - 1).to_bytes(parameter.size, "little")
+
+
+def check_arguments(kernel: SassKernel, block: tuple[int, int, int], arguments: Sequence[Any]) -> None:
+    """Raise LaunchError if a launch does not fit the kernel's parameters or required block size."""
+    parameters = kernel.parameters
+    if parameters is None:
+        raise LaunchError(
+            f"the parameters of {kernel.name} are not known: a listing does not say them",
+            help="load the cubin itself, or give parameter sizes to load_cubin(path, parameters=...)",
+        )
+    if len(arguments) != len(parameters):
+        sizes = ", ".join(f"{parameter.size}" for parameter in parameters)
+        raise LaunchError(
+            f"{kernel.name} takes {len(parameters)} arguments, not {len(arguments)}",
+            details=[f"parameter sizes in bytes: {sizes or 'none'}"],
+        )
+    if kernel.required_block not in (None, block):
+        raise LaunchError(f"{kernel.name} was compiled for blocks of {kernel.required_block}, not {block}")
+    for parameter, value in zip(parameters, arguments, strict=True):
+        parameter_bytes(parameter, value, 0)
+
+
+def bank_image(
+    kernel: SassKernel,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    arguments: Sequence[Any],
+    addresses: Sequence[int | None],
+) -> dict[int, bytes]:
+    """Contents of the constant banks of a launch.
+
+    ``addresses`` are the device addresses of the arguments that are arrays, and then, if the kernel's module has global
+    variables, that of ``kernel.module.data`` (see :attr:`SassKernel.extra_arguments`).
+    """
+    check_arguments(kernel, block, arguments)
+    module = kernel.module
+    area = driver_area(kernel.architecture)
+    banks = {number: bytearray(data) for number, data in kernel.banks.items()}
+    data_address = (addresses[len(arguments)] if len(addresses) > len(arguments) else None) or 0
+    module.place(data_address)
+    for number, patches in kernel.bank_relocations.items():
+        for offset, symbol, extra, size in patches:
+            value = kernel.symbol_address(symbol, data_address) + extra
+            banks[number][offset : offset + size] = value.to_bytes(8, "little")[:size]
+    size = max([0x400, *(kernel.parameter_base + p.offset + p.size for p in kernel.parameters or ())])
+    first = bytearray(size)
+    struct.pack_into("<3I", first, area.block, *block)
+    struct.pack_into("<3I", first, area.grid, *grid)
+    struct.pack_into("<I", first, area.stack, kernel.local_bytes)
+    if area.local_window is not None:
+        struct.pack_into("<Q", first, area.local_window, LOCAL_WINDOW)
+    if area.shared_window is not None:
+        struct.pack_into("<Q", first, area.shared_window, SHARED_WINDOW)
+    for parameter, value, address in zip(kernel.parameters or (), arguments, addresses, strict=False):
+        at = kernel.parameter_base + parameter.offset
+        first[at : at + parameter.size] = parameter_bytes(parameter, value, address)
+    banks[0] = first
+    symbols = b"".join(
+        struct.pack("<Q", kernel.symbol_address(name, data_address)) for name in kernel.symbols
+    )
+    if symbols:
+        banks[SYMBOL_BANK] = bytearray(symbols)
+    return {number: bytes(data) for number, data in banks.items()}

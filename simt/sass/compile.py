@@ -1,0 +1,199 @@
+"""A kernel's code as a Program: every instruction lowered by its row of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from simt.check import KernelError, Location, UnsupportedError
+from simt.program import PT, Instruction, ListingLine, Program, pred
+from simt.sass import control, convert, float, integer, memory, pascal, uniform, warp
+from simt.sass import tokens as token_stack
+from simt.sass.grammar import SassInstruction
+from simt.sass.lowering import SYMBOL_BANK, Lowering, Place, Rows
+from simt.sass.modifiers import resolve
+from simt.sass.operands import Predicate
+from simt.sass.table import VOLTA, Opcode, find, is_known
+
+if TYPE_CHECKING:
+    from simt.sass.kernel import SassKernel
+
+FAMILIES = (integer, float, convert, memory, control, warp, uniform, pascal)
+"""The files that declare opcodes: importing them fills the table."""
+
+N_BARRIERS = 16
+
+
+def compile_kernel(kernel: SassKernel) -> Program:
+    """Lower a kernel.  Raises UnsupportedError for an unknown opcode, modifier or operand, before anything runs."""
+    compiler = _Compiler(kernel)
+    if kernel.architecture < VOLTA:
+        compiler.with_token_stack()
+    else:
+        compiler.straight()
+    return compiler.finish()
+
+
+def row_of(instruction: SassInstruction, place: Place) -> Opcode:
+    """The table row of an instruction.  Raises UnsupportedError."""
+    row = find(instruction.opcode, place.architecture)
+    if row is None:
+        where = " on this architecture" if is_known(instruction.opcode) else ""
+        raise place.unsupported(instruction, f"opcode {instruction.opcode} is not supported{where}")
+    return row
+
+
+class _Compiler:
+    def __init__(self, kernel: SassKernel) -> None:
+        self.kernel = kernel
+        self.code = kernel.code
+        self.rows = Rows()
+        self.place = Place(kernel.demangled, kernel.architecture)
+        self.instructions: list[Instruction] = []
+        self.fixups: list[tuple[int, object]] = []  # micro-op, what its imm is the place of
+        self.places: dict[object, int] = {}  # code offset, node or stub -> micro-op
+        self.line = 0
+        self.n_barriers = N_BARRIERS
+
+    def add(self, micro_op: Instruction, target: object) -> None:
+        """Append a micro-op of the current listing line."""
+        if target is not None:
+            self.fixups.append((len(self.instructions), target))
+        micro_op.line = self.line
+        self.instructions.append(micro_op)
+
+    def lower(self, instruction: SassInstruction, add: Callable[[Instruction, object], None]) -> None:
+        """Lower one instruction by its row; the last micro-op retires unless the row said another."""
+        row = row_of(instruction, self.place)
+        modifiers, unknown = resolve(instruction.words, row.modifiers)
+        if unknown is not None:
+            raise self.place.unsupported(instruction, f"modifier .{unknown} of {row.name} is not supported")
+        context = Lowering(instruction, modifiers, self.rows, self.place, row.uniform, add)
+        row.lower(context)
+        context.finish()
+        if not context.retired:
+            self.instructions[-1].retires = True
+
+    def straight(self) -> None:
+        """Volta and later: instructions in address order."""
+        for self.line, instruction in enumerate(self.code.instructions):
+            self.places[instruction.offset] = len(self.instructions)
+            self.lower(instruction, self.add)
+
+    def with_token_stack(self) -> None:
+        """Maxwell and Pascal: one lowering per instruction and token stack."""
+        flow = token_stack.Flow(self.code, self.kernel.demangled)
+        lines = {instruction.offset: k for k, instruction in enumerate(self.code.instructions)}
+        nodes = flow.nodes()
+        depth = 0
+        for k, node in enumerate(nodes):
+            offset, stack = node
+            depth = max(depth, len(stack) + 1)
+            self.line = lines[offset]
+            self.places[node] = len(self.instructions)
+            instruction = flow.by_offset[offset]
+            if instruction.opcode in token_stack.OPCODES:
+                guard = self._guard(instruction)
+                token_stack.lower(flow, node, guard, self.add)
+            else:
+                self.lower(instruction, self._with_stack(stack))
+            following = self._falls_to(flow, node)
+            if following is not None and (k + 1 == len(nodes) or nodes[k + 1] != following):
+                self.add(Instruction("bra", retires=False), following)
+        self._stubs()
+        self.n_barriers = max(depth, N_BARRIERS)
+
+    def _with_stack(self, stack: token_stack.Stack) -> Callable[[Instruction, object], None]:
+        """Adds micro-ops whose targets are code offsets, reached with the same tokens on the stack."""
+
+        def add(micro_op: Instruction, target: object) -> None:
+            self.add(micro_op, None if target is None else (target, stack))
+
+        return add
+
+    @staticmethod
+    def _guard(instruction: SassInstruction) -> int:
+        guard = instruction.guard
+        if guard is None:
+            return PT
+        return pred(Lowering.predicate_index(Predicate(guard.index)), guard.negated)
+
+    @staticmethod
+    def _falls_to(flow: token_stack.Flow, node: token_stack.Node) -> token_stack.Node | None:
+        """The node that lanes reach by not jumping, if they can."""
+        successors = flow.successors(node)
+        instruction = flow.by_offset[node[0]]
+        if instruction.opcode in token_stack.PUSHES:
+            return successors[0]
+        following = flow.after(*node)
+        return following if following in successors and _can_fall(instruction) else None
+
+    def _stubs(self) -> None:
+        done: set[object] = set()
+        while True:
+            wanted = [
+                target for _, target in self.fixups if isinstance(target, token_stack.Stub) and target not in done
+            ]
+            if not wanted:
+                return
+            stub = wanted[0]
+            done.add(stub)
+            self.places[stub] = len(self.instructions)
+            stub.emit(self.add)
+
+    def finish(self) -> Program:
+        """Resolve the targets and put the Program together."""
+        for pc, target in self.fixups:
+            if target not in self.places:
+                offset = target if isinstance(target, int) else getattr(target, "stack", target)
+                raise KernelError(
+                    f"branch to nowhere: {offset:#x} is not in the code of {self.kernel.demangled}"
+                    if isinstance(offset, int)
+                    else f"branch to nowhere in {self.kernel.demangled}",
+                    location=Location("", function=self.kernel.name),
+                )
+            self.instructions[pc].imm = self.places[target]
+        self._check_banks()
+        kernel = self.kernel
+        kernel.symbols = list(self.rows.symbols)
+        return Program(
+            name=kernel.demangled,
+            view=f"sm_{kernel.architecture}",
+            instructions=self.instructions,
+            listing=[
+                ListingLine(
+                    instruction.profiler_text(),
+                    instruction.offset,
+                    file=kernel.module.path,
+                    function=function,
+                    source=instruction.source,
+                )
+                for instruction, function in zip(self.code.instructions, self.code.functions, strict=True)
+            ],
+            n_registers=self.rows.next_row,
+            n_predicates=self.rows.most_predicates,
+            n_barriers=self.n_barriers,
+            uniforms=self.rows.uniforms,
+            parameters=[f"parameter {k}" for k in range(len(kernel.parameters or ()))],
+            shared_bytes=kernel.shared_bytes,
+            local_bytes=kernel.local_bytes,
+            registers=kernel.registers,
+            addresses={offset: pc for offset, pc in self.places.items() if isinstance(offset, int)},
+            file=kernel.module.path,
+            toolchain=kernel.module.image.tool if kernel.module.image else "",
+        )
+
+    def _check_banks(self) -> None:
+        known = {0, SYMBOL_BANK, *self.kernel.banks}
+        for row in self.rows.uniforms:
+            if row.kind in ("bank", "bank_base") and row.value not in known:
+                raise UnsupportedError(
+                    f"{self.kernel.demangled} reads constant bank {row.value}, whose contents are not in the file",
+                    help="a listing has no constants: load the cubin",
+                )
+
+
+def _can_fall(instruction: SassInstruction) -> bool:
+    """Whether lanes can go on at the next instruction."""
+    stops = {*token_stack.PARKS, *token_stack.CALLS, *token_stack.JUMPS, *token_stack.ENDS, "BRX"}
+    return instruction.opcode not in stops or instruction.guard is not None or len(instruction.operands) > 1

@@ -1,0 +1,184 @@
+"""Control flow and synchronisation since Volta, and what does nothing here.
+
+Branch targets are code offsets when an instruction is lowered (see link.py); calls and returns are jumps with the
+return address in a register pair.
+"""
+
+from __future__ import annotations
+
+from simt.program import PT
+from simt.sass.lowering import AND, MASK, Hidden, Lowering
+from simt.sass.modifiers import Combine, Flag, Hint, Width
+from simt.sass.operands import Barrier, CodeRegister, Immediate, Operand, Register
+from simt.sass.table import VOLTA, Source, opcode
+
+
+def target_offset(x: Lowering, operand: Operand) -> int:
+    """A branch target as a code offset."""
+    if not isinstance(operand, Immediate):
+        raise x.unsupported(f"operand {operand} where a code address is expected")
+    return operand.value
+
+
+@opcode("BRA", source=Source.H200, takes=(Flag.U, Flag.DIV, Flag.CONV))
+@opcode("JMP", source=Source.H200, takes=(Flag.U,))
+def branch(x: Lowering) -> None:
+    """``[condition,] target``.  DIV jumps if the lanes of a mask are not together, CONV if they are."""
+    condition = PT
+    if Flag.DIV in x.modifiers or Flag.CONV in x.modifiers:
+        mask = x.source(x.take()) if len(x.operands) > 1 else x.constant(MASK)
+        together = x.test("eq.s64", x.compute("activemask"), mask)
+        condition = together ^ (Flag.DIV in x.modifiers)
+    elif len(x.operands) > 1:
+        condition = x.predicate(x.take_predicate())
+    target = target_offset(x, x.take())
+    x.done()
+    x.emit("bra", a=condition, target=target)
+
+
+def _jump(x: Lowering, operand: Operand) -> None:
+    """Jump to a code offset, or to the address in a register pair plus a displacement."""
+    if isinstance(operand, Immediate):
+        x.emit("bra", target=operand.value)
+    elif isinstance(operand, Register):
+        x.emit("brx", a=x.pair(operand))
+    elif isinstance(operand, CodeRegister):
+        x.emit("brx", a=x.pair(operand.register), imm=target_offset(x, operand.displacement))
+    else:
+        raise x.unsupported(f"operand {operand} where a code address is expected")
+
+
+@opcode("CALL", source=Source.LISTINGS, takes=(Flag.REL, Flag.ABS, Hint), since=VOLTA)
+@opcode("RET", source=Source.LISTINGS, takes=(Flag.REL, Flag.ABS, Hint), since=VOLTA)
+def call_or_return(x: Lowering) -> None:
+    operand = x.take()
+    x.done()
+    _jump(x, operand)
+
+
+@opcode("BRX", source=Source.LISTINGS)
+def branch_indexed(x: Lowering) -> None:
+    """The displacement counts from the next instruction."""
+    operand = x.take()
+    x.done()
+    if not isinstance(operand, CodeRegister):
+        raise x.unsupported(f"operand {operand} where a register and a displacement are expected")
+    following = x.instruction.offset + (16 if x.place.architecture >= VOLTA else 8)
+    x.emit("brx", a=x.pair(operand.register), imm=following + target_offset(x, operand.displacement))
+
+
+@opcode("EXIT", source=Source.H200)
+@opcode("KILL", "KIL", source=Source.NAMES)
+def leave(x: Lowering) -> None:
+    x.done()
+    x.emit("exit")
+
+
+@opcode("BPT", source=Source.LISTINGS, takes=(Flag.TRAP,))
+def trap(x: Lowering) -> None:
+    if Flag.TRAP not in x.modifiers:
+        raise x.unsupported("only BPT.TRAP is supported")
+    x.emit("trap")
+
+
+# Convergence
+
+
+def _take_barrier(x: Lowering) -> int:
+    operand = x.take()
+    if not isinstance(operand, Barrier):
+        raise x.unsupported(f"operand {operand} where a convergence barrier is expected")
+    return operand.index
+
+
+@opcode("BSSY", source=Source.H200, takes=(Hint.RECONVERGENT, Hint.RELIABLE), since=VOLTA)
+def set_barrier(x: Lowering) -> None:
+    """``b, address``: the executing lanes will meet at the BSYNC before that address."""
+    x.emit("bssy", imm=_take_barrier(x))
+    x.take()
+    x.done()
+
+
+@opcode("BSYNC", source=Source.H200, takes=(Hint.RECONVERGENT, Hint.RELIABLE), since=VOLTA)
+def wait_barrier(x: Lowering) -> None:
+    x.emit("bsync", imm=_take_barrier(x))
+    x.done()
+
+
+@opcode("BREAK", source=Source.H200, takes=(Hint.RELIABLE,), since=VOLTA)
+def break_barrier(x: Lowering) -> None:
+    """``[condition,] b``: the executing lanes leave the barrier."""
+    conditions = x.take_predicates()
+    barrier = _take_barrier(x)
+    x.done()
+    if not conditions:
+        x.emit("break", imm=barrier)
+        return
+    x.emit("nop", retires=True)
+    leaving = x.logic(x.guard, x.predicate(conditions[0]), AND)
+    x.emit("break", imm=barrier, guard=leaving)
+
+
+@opcode("BMOV", source=Source.LISTINGS, takes=(Width, Flag.CLEAR), since=VOLTA)
+def move_barrier(x: Lowering) -> None:
+    """Between a barrier register and a register; CLEAR empties the barrier after reading it."""
+    first, second = x.take(), x.take()
+    x.done()
+    if isinstance(first, Barrier) and isinstance(second, Register):
+        x.emit("bmov.set", b=x.row(second), imm=first.index)
+    elif isinstance(first, Register) and isinstance(second, Barrier):
+        if first.index is not None:
+            x.emit("bmov.get", x.row(first), imm=second.index, mod=int(Flag.CLEAR in x.modifiers))
+    else:
+        raise x.unsupported("only BMOV between a barrier and a register is supported")
+
+
+@opcode(
+    "WARPSYNC", source=Source.H200, takes=(Hint.ALL, Flag.EXCLUSIVE, Flag.COLLECTIVE), since=VOLTA
+)
+def warp_sync(x: Lowering) -> None:
+    """Wait for the lanes of a mask (ALL: all).  COLLECTIVE: for those that then execute up to ENDCOLLECTIVE."""
+    mask = x.constant(MASK) if Hint.ALL in x.modifiers else x.source(x.take())
+    if Flag.COLLECTIVE in x.modifiers:
+        target_offset(x, x.take())
+    x.done()
+    x.emit("warpsync", a=mask)
+
+
+# Block barriers
+
+
+@opcode("BAR", source=Source.H200, takes=(Flag.SYNC, Flag.RED, Flag.POPC, Combine, Hint))
+def block_barrier(x: Lowering) -> None:
+    """``SYNC number [, threads]`` or ``RED number [, threads], p``, whose result B2R reads."""
+    number = x.take()
+    if not isinstance(number, Immediate):
+        raise x.unsupported("a barrier whose number is in a register is not supported")
+    predicates = [operand for operand in x.operands if not isinstance(operand, Immediate | Register)]
+    x.operands = [operand for operand in x.operands if isinstance(operand, Immediate | Register)]
+    threads = x.source(x.take()) if x.operands else 0
+    x.operands = [*predicates, *x.operands]
+    if Flag.RED not in x.modifiers:
+        x.done()
+        x.emit("bar.sync", b=threads, imm=number.value)
+        return
+    p = x.predicate(x.take_predicate())
+    x.done()
+    if Flag.POPC in x.modifiers:
+        x.emit("bar.red.popc", x.rows.barrier_result(), p, threads, imm=number.value)
+    else:
+        op = "bar.red.or" if x.modifiers.one(Combine, Combine.AND) is Combine.OR else "bar.red.and"
+        x.emit(op, Hidden.BARRIER, p, threads, imm=number.value)
+
+
+# Nothing to do: memory is sequentially consistent, time is not simulated
+
+
+@opcode(
+    "NOP", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "YIELD", "NANOSLEEP", "DEPBAR", "LDGDEPBAR",
+    "ENDCOLLECTIVE", "PREEXIT", "ACQBULK",
+    source=Source.H200, takes=(Hint,),
+)  # fmt: skip
+def nothing(x: Lowering) -> None:
+    x.emit("nop")
+

@@ -1,0 +1,426 @@
+"""Floating-point arithmetic, comparison and selection: float32, float64, packed float16, MUFU."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+from simt.program import PT, RZ, rounded
+from simt.sass.integer import FALSE, min_or_max, write_comparison
+from simt.sass.lowering import AND, OR, Kind, Lowering
+from simt.sass.modifiers import Combine, Compare, Flag, Float, Function, MinMax, Round
+from simt.sass.operands import FloatImmediate, Operand, Predicate, Register, Suffix
+from simt.sass.table import VOLTA, Source, opcode
+
+_ARITHMETIC = (Round, Flag.FTZ, Flag.SAT)
+
+ONE_F32 = 0x3F800000
+ONE_F16 = 0x3C00
+
+
+def bits64(value: float) -> int:
+    """Bits of a float64."""
+    return int(struct.unpack("<Q", struct.pack("<d", value))[0])
+
+
+def rounding_of(x: Lowering) -> str:
+    """The rounding of a floating-point result, as the micro-ops name it."""
+    return x.modifiers.one(Round, Round.RN).value.lower()
+
+
+def source32(x: Lowering, operand: Operand) -> int:
+    """A float32 source, flushed if the instruction says FTZ."""
+    row = x.source(operand, Kind.F32)
+    return x.compute("ftz.f32", row) if Flag.FTZ in x.modifiers and row != RZ else row
+
+
+def write32(x: Lowering, d: Register, op: str, rows: tuple[int, ...], imm: int = 0) -> None:
+    """A float32 micro-op, then what FTZ and SAT ask for, into a register."""
+    after = [name for flag, name in ((Flag.FTZ, "ftz.f32"), (Flag.SAT, "sat.f32")) if flag in x.modifiers]
+    row = x.emit(op, x.new() if after else x.destination(d), *rows, imm=imm)
+    for k, name in enumerate(after):
+        row = x.emit(name, x.destination(d) if k == len(after) - 1 else x.new(), row)
+
+
+def _arithmetic32(x: Lowering, name: str, sources: int) -> None:
+    d = x.take_register()
+    rows = tuple(source32(x, x.take()) for _ in range(sources))
+    x.done()
+    rounding = rounding_of(x)
+    if rounding == "rn":
+        write32(x, d, f"{name}.f32", rows)
+    else:
+        write32(x, d, f"{name}.rnd", rows, rounded("f32", rounding))
+
+
+@opcode("FADD", "FADD32I", source=Source.NAMES, takes=_ARITHMETIC)
+@opcode("UFADD", source=Source.NAMES, takes=_ARITHMETIC, since=VOLTA, uniform=True)
+def add32(x: Lowering) -> None:
+    _arithmetic32(x, "add", 2)
+
+
+@opcode("FMUL", "FMUL32I", source=Source.NAMES, takes=_ARITHMETIC)
+@opcode("UFMUL", source=Source.NAMES, takes=_ARITHMETIC, since=VOLTA, uniform=True)
+def multiply32(x: Lowering) -> None:
+    _arithmetic32(x, "mul", 2)
+
+
+@opcode("FFMA", "FFMA32I", source=Source.NAMES, takes=_ARITHMETIC)
+@opcode("UFFMA", source=Source.NAMES, takes=_ARITHMETIC, since=VOLTA, uniform=True)
+def fused32(x: Lowering) -> None:
+    _arithmetic32(x, "fma", 3)
+
+
+@opcode("FMNMX", source=Source.PTX, takes=(Flag.FTZ,))
+@opcode("UFMNMX", source=Source.PTX, takes=(Flag.FTZ,), since=VOLTA, uniform=True)
+def minimum32(x: Lowering) -> None:
+    d = x.take_register()
+    a, b = source32(x, x.take()), source32(x, x.take())
+    p = x.take_predicate()
+    x.done()
+    min_or_max(x, x.destination(d), a, b, p, ".f32")
+
+
+@opcode("FSEL", source=Source.NAMES, takes=(Flag.FTZ,))
+@opcode("UFSEL", source=Source.NAMES, takes=(Flag.FTZ,), since=VOLTA, uniform=True)
+def select32(x: Lowering) -> None:
+    d = x.take_register()
+    a, b = source32(x, x.take()), source32(x, x.take())
+    p = x.predicate(x.take_predicate())
+    x.done()
+    x.emit("selp", x.destination(d), a, b, p)
+
+
+def compare_floats(x: Lowering, compare: Compare, a: int, b: int, suffix: str) -> int:
+    """Predicate operand of a floating-point comparison.  The micro-ops ``lt``, ``le``, ``eq`` are ordered."""
+    lt, le, eq = (f"{name}.{suffix}" for name in ("lt", "le", "eq"))
+    if compare is Compare.T:
+        return PT
+    if compare is Compare.F:
+        return FALSE
+    if compare in (Compare.NUM, Compare.NAN):
+        both = x.test(eq, a, a)
+        if b != a:
+            both = x.logic(both, x.test(eq, b, b), AND)
+        return both ^ (compare is Compare.NAN)
+    if compare in (Compare.NE, Compare.EQU):
+        unequal = x.logic(x.test(lt, a, b), x.test(lt, b, a), OR)
+        return unequal ^ (compare is Compare.EQU)
+    op, swap, negate = {
+        Compare.LT: (lt, False, False),
+        Compare.GT: (lt, True, False),
+        Compare.LE: (le, False, False),
+        Compare.GE: (le, True, False),
+        Compare.EQ: (eq, False, False),
+        Compare.NEU: (eq, False, True),
+        Compare.GEU: (lt, False, True),
+        Compare.LEU: (lt, True, True),
+        Compare.GTU: (le, False, True),
+        Compare.LTU: (le, True, True),
+    }[compare]
+    return (x.test(op, b, a) if swap else x.test(op, a, b)) ^ negate
+
+
+@opcode("FSETP", source=Source.PTX, takes=(Compare, Flag.FTZ, Combine))
+@opcode("UFSETP", source=Source.PTX, takes=(Compare, Flag.FTZ, Combine), since=VOLTA, uniform=True)
+def set_predicate32(x: Lowering) -> None:
+    destinations = [x.take_predicate(), x.take_predicate()]
+    a, b = source32(x, x.take()), source32(x, x.take())
+    other = x.predicate(x.take_predicate())
+    x.done()
+    result = compare_floats(x, x.modifiers.one(Compare, Compare.F), a, b, "f32")
+    write_comparison(x, destinations, result, x.modifiers.one(Combine, Combine.AND), other)
+
+
+@opcode("FSET", source=Source.PTX, takes=(Flag.BF, Compare, Flag.FTZ, Combine))
+def set32(x: Lowering) -> None:
+    """The comparison as a number: 1.0 with BF, else all ones."""
+    d = x.take_register()
+    a, b = source32(x, x.take()), source32(x, x.take())
+    other = x.predicate(x.take_predicate())
+    x.done()
+    result = compare_floats(x, x.modifiers.one(Compare, Compare.F), a, b, "f32")
+    table = {Combine.AND: AND, Combine.OR: OR}.get(x.modifiers.one(Combine, Combine.AND))
+    if table is None:
+        raise x.unsupported("FSET.XOR is not supported")
+    true = x.constant(ONE_F32 if Flag.BF in x.modifiers else 0xFFFFFFFF)
+    x.emit("selp", x.destination(d), true, RZ, x.logic(result, other, table))
+
+
+@opcode("FCHK", source=Source.LISTINGS)
+def check_division(x: Lowering) -> None:
+    """Whether ``a / b`` needs the slow path of a float32 division.
+
+    The fast path is exact if neither operand is zero, denormal, infinite or NaN and no intermediate leaves the
+    range of normal numbers.  The bounds on the exponents are estimated, not measured; either path gives the same quotient.
+    """
+    p = x.take_predicate()
+    a, b = x.source(x.take(), Kind.F32), x.source(x.take(), Kind.F32)
+    x.done()
+    exponents = []
+    slow = FALSE
+    for row, low, high in ((a, 24, 254), (b, 2, 252)):
+        exponent = x.compute("and.b64", x.compute("shr.u64", row, x.constant(23)), x.constant(255))
+        slow = x.logic(slow, x.test("lt.s64", exponent, x.constant(low)), OR)
+        slow = x.logic(slow, x.test("lt.s64", x.constant(high), exponent), OR)
+        exponents.append(exponent)
+    distance = x.compute("sub.s64", exponents[0], exponents[1])
+    slow = x.logic(slow, x.test("lt.s64", distance, x.constant(-125)), OR)
+    slow = x.logic(slow, x.test("lt.s64", x.constant(126), distance), OR)
+    x.set_predicate(p, slow)
+
+
+@opcode("MUFU", source=Source.PTX, takes=(Function,))
+def multi_function(x: Lowering) -> None:
+    """Approximations.  Here they are the correctly rounded functions: the last bits can differ from hardware's.
+
+    float32 operands and results are flushed (measured as what the code around MUFU guards against); SIN
+    and COS take revolutions.  RCP64H and RSQ64H work on upper words, with the lower word zero.
+    """
+    d = x.take_register()
+    operand = x.take()
+    x.done()
+    function = x.modifiers.one(Function, Function.RCP)
+    if function in (Function.RCP64H, Function.RSQ64H):
+        _upper_word(x, d, x.source(operand), function)
+        return
+    a = x.compute("ftz.f32", x.source(operand, Kind.F32))
+    one = x.constant(bits64(1.0))
+    if function is Function.RCP:
+        row = x.compute("div.f32", x.constant(ONE_F32), a)
+    else:
+        wide = x.compute("cvt.f64.f32", a)
+        if function is Function.RSQ:
+            wide = x.compute("div.f64", one, x.compute("sqrt.f64", wide))
+        elif function is Function.SQRT:
+            wide = x.compute("sqrt.f64", wide)
+        elif function is Function.EX2:
+            wide = x.compute("pow.f64", x.constant(bits64(2.0)), wide)
+        elif function is Function.LG2:
+            wide = x.compute("log2.f64", wide)
+        elif function is Function.TANH:
+            wide = x.compute("tanh.f64", wide)
+        else:
+            angle = x.compute("mul.f64", wide, x.constant(bits64(2 * math.pi)))
+            wide = x.compute("sin.f64" if function is Function.SIN else "cos.f64", angle)
+        row = x.compute("cvt.rnd.f64", wide, imm=rounded("f32", "rn"))
+    x.emit("ftz.f32", x.destination(d), row)
+
+
+def _upper_word(x: Lowering, d: Register, upper: int, function: Function) -> None:
+    wide = x.compute("shl.b64", upper, x.constant(32))
+    if function is Function.RSQ64H:
+        wide = x.compute("sqrt.f64", wide)
+    x.emit("high.b64", x.destination(d), x.compute("div.f64", x.constant(bits64(1.0)), wide))
+
+
+# float64
+
+
+def _arithmetic64(x: Lowering, name: str, sources: int) -> None:
+    d = x.take_register()
+    rows = tuple(x.source64(x.take(), Kind.F64) for _ in range(sources))
+    x.done()
+    rounding = rounding_of(x)
+    if rounding == "rn":
+        x.write_pair(d, x.compute(f"{name}.f64", *rows))
+    else:
+        x.write_pair(d, x.compute(f"{name}.rnd", *rows, imm=rounded("f64", rounding)))
+
+
+@opcode("DADD", source=Source.NAMES, takes=(Round,))
+def add64(x: Lowering) -> None:
+    _arithmetic64(x, "add", 2)
+
+
+@opcode("DMUL", source=Source.NAMES, takes=(Round,))
+def multiply64(x: Lowering) -> None:
+    _arithmetic64(x, "mul", 2)
+
+
+@opcode("DFMA", source=Source.NAMES, takes=(Round,))
+def fused64(x: Lowering) -> None:
+    _arithmetic64(x, "fma", 3)
+
+
+@opcode("DMNMX", source=Source.PTX)
+def minimum64(x: Lowering) -> None:
+    d = x.take_register()
+    a, b = x.source64(x.take(), Kind.F64), x.source64(x.take(), Kind.F64)
+    p = x.take_predicate()
+    x.done()
+    row = x.new()
+    min_or_max(x, row, a, b, p, ".f64")
+    x.write_pair(d, row)
+
+
+@opcode("DSETP", source=Source.PTX, takes=(Compare, MinMax, Combine))
+def set_predicate64(x: Lowering) -> None:
+    destinations = [x.take_predicate(), x.take_predicate()]
+    a, b = x.source64(x.take(), Kind.F64), x.source64(x.take(), Kind.F64)
+    other = x.predicate(x.take_predicate())
+    x.done()
+    extreme = x.modifiers.maybe(MinMax)
+    if extreme is not None:
+        _choose_extreme(x, destinations, a, b, extreme)
+        return
+    result = compare_floats(x, x.modifiers.one(Compare, Compare.F), a, b, "f64")
+    write_comparison(x, destinations, result, x.modifiers.one(Combine, Combine.AND), other)
+
+
+def _choose_extreme(x: Lowering, destinations: list[Predicate], a: int, b: int, extreme: MinMax) -> None:
+    """First half of a float64 minimum or maximum: p = a is the one to take, q = the taken one is a NaN.
+
+    The code around it selects a or b by p and, where q, makes the result quiet.  A NaN loses; -0 is below +0.
+    """
+    chosen = x.compute("min.f64" if extreme is MinMax.MIN else "max.f64", a, b)
+    takes_a = x.test("eq.s64", chosen, a)
+    x.set_predicate(destinations[0], takes_a)
+    x.set_predicate(destinations[1], x.test("eq.f64", chosen, chosen) ^ 1)
+
+
+# Packed float16: two to a register
+
+
+def _halves(x: Lowering, operand: Operand) -> tuple[int, int]:
+    """Low and high half of a packed operand as float16 rows; two immediates make one operand, high half first."""
+    if isinstance(operand, FloatImmediate):
+        other = x.take()
+        return x.source(other, Kind.F16X2), x.source(operand, Kind.F16X2)
+    if isinstance(operand, Register) and operand.index is None:
+        low = high = RZ
+    else:
+        row = x.rows.bank(operand.bank, operand.offset, 4) if _is_bank(operand) else x.source(_bare(operand))
+        suffixes = getattr(operand, "suffixes", ())
+        if Suffix.F32 in suffixes:
+            wide = x.compute("cvt.f64.f32", row)
+            low = high = x.compute("cvt.rnd.f64", wide, imm=rounded("f16", "rn"))
+        elif Suffix.H0_H0 in suffixes:
+            low = high = x.compute("cvt.u16", row)
+        elif Suffix.H1_H1 in suffixes:
+            low = high = x.compute("shr.u64", row, x.constant(16))
+        else:
+            low, high = x.compute("cvt.u16", row), x.compute("shr.u64", row, x.constant(16))
+    absolute, negated = getattr(operand, "absolute", False), getattr(operand, "negated", False)
+    pair = (low, high)
+    if absolute:
+        pair = _each(x, "and.b64", pair, 0x7FFF)
+    return _each(x, "xor.b64", pair, 0x8000) if negated else pair
+
+
+def _each(x: Lowering, op: str, pair: tuple[int, int], value: int) -> tuple[int, int]:
+    low = x.compute(op, pair[0], x.constant(value))
+    return low, low if pair[1] == pair[0] else x.compute(op, pair[1], x.constant(value))
+
+
+def _is_bank(operand: Operand) -> bool:
+    return hasattr(operand, "bank")
+
+
+def _bare(operand: Operand) -> Operand:
+    return Register(operand.index, operand.uniform) if isinstance(operand, Register) else operand
+
+
+def _join(x: Lowering, d: Register, low: int, high: int) -> None:
+    x.emit("prmt.b32", x.destination(d), low, x.constant(0x5410), high)
+
+
+_PACKED = (Flag.SAT, Flag.RELU, Flag.MMA, Float.F32, Flag.FTZ)
+
+
+def _packed(x: Lowering, name: str, sources: int) -> None:
+    """Arithmetic on both halves with one rounding each."""
+    d = x.take_register()
+    operands = [_halves(x, x.take()) for _ in range(sources)]
+    x.done()
+    if Flag.FTZ in x.modifiers:
+        raise x.unsupported("packed float16 with FTZ is not supported")
+    if Float.F32 in x.modifiers:
+        rows = [x.compute("cvt.f32.f16", low) for low, _ in operands]
+        x.emit(f"{name}.f32", x.destination(d), *rows)
+        return
+    results = []
+    for lane in (0, 1):
+        row = x.compute(f"{name}.rnd", *(pair[lane] for pair in operands), imm=rounded("f16", "rn"))
+        if Flag.SAT in x.modifiers:
+            row = x.compute("cvt.f16.f32", x.compute("sat.f32", x.compute("cvt.f32.f16", row)))
+        if Flag.RELU in x.modifiers:
+            negative = x.test("lt.f32", x.compute("cvt.f32.f16", row), RZ)
+            row = x.compute("selp", RZ, row, negative)
+        results.append(row)
+    _join(x, d, *results)
+
+
+@opcode("HADD2", source=Source.PTX, takes=_PACKED)
+def add16(x: Lowering) -> None:
+    _packed(x, "add", 2)
+
+
+@opcode("HMUL2", source=Source.PTX, takes=_PACKED)
+def multiply16(x: Lowering) -> None:
+    _packed(x, "mul", 2)
+
+
+@opcode("HFMA2", source=Source.H200, takes=_PACKED)
+def fused16(x: Lowering) -> None:
+    """``a * b + c``; with a = b = 0 the compiler's way to load two float16 constants, or any 32 bits."""
+    operands = x.instruction.operands
+    zeros = [isinstance(operand, Register) and operand.index is None for operand in operands[1:3]]
+    if all(zeros) and len(operands) == 5 and all(str(operand) != "-0" for operand in operands[3:]):
+        d = x.take_register()
+        high, low = (x.float_bits(operand, Kind.F16X2) for operand in operands[3:] if isinstance(operand, FloatImmediate))
+        x.emit("mov", x.destination(d), x.constant(high << 16 | low))
+        return
+    _packed(x, "fma", 3)
+
+
+@opcode("HMNMX2", source=Source.PTX, takes=(Flag.FTZ,), since=VOLTA)
+def minimum16(x: Lowering) -> None:
+    d = x.take_register()
+    a, b = _halves(x, x.take()), _halves(x, x.take())
+    p = x.take_predicate()
+    x.done()
+    if Flag.FTZ in x.modifiers:
+        raise x.unsupported("packed float16 with FTZ is not supported")
+    results = []
+    for lane in (0, 1):
+        row = x.new()
+        min_or_max(x, row, x.compute("cvt.f32.f16", a[lane]), x.compute("cvt.f32.f16", b[lane]), p, ".f32")
+        results.append(x.compute("cvt.f16.f32", row))
+    _join(x, d, *results)
+
+
+def _compare16(x: Lowering) -> list[int]:
+    """Predicate operands of the comparison of the low and of the high halves."""
+    a, b = _halves(x, x.take()), _halves(x, x.take())
+    compare = x.modifiers.one(Compare, Compare.F)
+    rows = [[x.compute("cvt.f32.f16", row) for row in pair] for pair in (a, b)]
+    return [compare_floats(x, compare, rows[0][lane], rows[1][lane], "f32") for lane in (0, 1)]
+
+
+@opcode("HSETP2", source=Source.PTX, takes=(Compare, Combine))
+def set_predicate16(x: Lowering) -> None:
+    """``p, q, a, b, r``: p the low halves, q the high ones."""
+    destinations = [x.take_predicate(), x.take_predicate()]
+    results = _compare16(x)
+    other = x.predicate(x.take_predicate())
+    x.done()
+    combine = x.modifiers.one(Combine, Combine.AND)
+    for destination, result in zip(destinations, results, strict=True):
+        write_comparison(x, [destination], result, combine, other)
+
+
+@opcode("HSET2", source=Source.PTX, takes=(Flag.BF, Compare, Combine))
+def set16(x: Lowering) -> None:
+    """Per half: 1.0 with BF, else all ones, where the comparison holds."""
+    d = x.take_register()
+    results = _compare16(x)
+    other = x.predicate(x.take_predicate())
+    x.done()
+    if x.modifiers.one(Combine, Combine.AND) is not Combine.AND:
+        raise x.unsupported("only HSET2 with AND is supported")
+    true = x.constant(ONE_F16 if Flag.BF in x.modifiers else 0xFFFF)
+    low, high = (x.compute("selp", true, RZ, x.logic(result, other, AND)) for result in results)
+    _join(x, d, low, high)
+
+

@@ -1,0 +1,160 @@
+"""The machine code that Numba makes of a Python kernel: numba-cuda, libNVVM and ptxas, all from wheels, no GPU.
+
+Only this module of the package imports numba-cuda.  Compiled cubins are kept in the user's cache folder, by the
+kernel's code, the constants and functions it uses, its argument types, and the versions of the tools.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+from platformdirs import user_cache_path
+
+from simt.check import KernelError, UnsupportedError
+from simt.sass.disassemble import find_program
+from simt.sass.kernel import SassKernel, load_cubin
+
+_PACKAGES = ("numba-cuda", "numba", "nvidia-nvvm", "nvidia-cuda-nvcc")
+INSTALL = "pip install 'simt[sass]'"
+
+
+def compile_numba(kernel: Any, argtypes: Sequence[Any], architecture: str) -> SassKernel:
+    """Compile a Python kernel for an architecture such as ``"sm_90"``, with line information.
+
+    *argtypes* are Numba types, one per argument.  Raises UnsupportedError if a tool is missing or the architecture is
+    unknown to it, KernelError if Numba cannot compile the kernel.
+    """
+    number = architecture.removeprefix("sm_")
+    if not architecture.startswith("sm_") or not number.isdigit():
+        raise UnsupportedError(
+            f"there is no view {architecture!r}", help='the views are "source" and architectures such as "sm_90"'
+        )
+    function = getattr(kernel, "py_func", kernel)
+    if not isinstance(function, FunctionType):
+        raise KernelError(f"{kernel!r} is not a kernel", help="pass a Python function or a @cuda.jit kernel")
+    path = _cached(function, argtypes, architecture)
+    if not path.is_file():
+        ptx = _ptx(function, tuple(argtypes), (int(number[:-1]), int(number[-1])))
+        _assemble(ptx, architecture, path)
+    (compiled,) = load_cubin(path).values()
+    return compiled
+
+
+def flatten(args: Sequence[Any]) -> list[Any]:
+    """Arguments as Numba passes them to machine code.
+
+    An array becomes (meminfo, parent, items, itemsize, data, shape..., strides...), a bool one byte; scalars stay.
+    """
+    flat: list[Any] = []
+    for value in args:
+        if isinstance(value, np.ndarray):
+            flat += [np.int64(0), np.int64(0), np.int64(value.size), np.int64(value.itemsize), value]
+            flat += [np.int64(extent) for extent in (*value.shape, *value.strides)]
+        elif isinstance(value, np.bool_):
+            flat.append(np.uint8(value))
+        else:
+            flat.append(value)
+    return flat
+
+
+def _versions() -> str:
+    try:
+        return " ".join(f"{name} {metadata.version(name)}" for name in _PACKAGES)
+    except metadata.PackageNotFoundError as missing:
+        raise UnsupportedError(
+            f"the machine view of a Python kernel needs the package {missing.name}", help=INSTALL
+        ) from None
+
+
+def _cached(function: FunctionType, argtypes: Sequence[Any], architecture: str) -> Path:
+    digest = hashlib.sha256(f"{_versions()} {architecture} {[str(t) for t in argtypes]}".encode())
+    for part in _parts(function, set()):
+        digest.update(part)
+    return user_cache_path("simt") / "cubins" / f"{function.__name__}-{digest.hexdigest()[:24]}.cubin"
+
+
+def _parts(value: Any, seen: set[int]) -> Iterator[bytes]:
+    """Everything that the machine code of *value* depends on."""
+    value = getattr(value, "py_func", value)
+    if isinstance(value, FunctionType):
+        if id(value) in seen:
+            return
+        seen.add(id(value))
+        yield from _parts(value.__code__, seen)
+        yield repr(value.__defaults__).encode()
+        names = set(value.__code__.co_names)
+        for name, used in sorted((n, v) for n, v in value.__globals__.items() if n in names and n != "__builtins__"):
+            yield name.encode()
+            yield from _parts(used, seen)
+        for cell in value.__closure__ or ():
+            yield from _parts(cell.cell_contents, seen)
+    elif isinstance(value, CodeType):
+        yield value.co_code
+        yield f"{value.co_names} {value.co_varnames} {value.co_filename} {value.co_firstlineno}".encode()
+        for constant in value.co_consts:
+            yield from _parts(constant, seen)
+    elif isinstance(value, ModuleType):
+        yield value.__name__.encode()
+    elif isinstance(value, np.ndarray):
+        yield f"{value.dtype} {value.shape}".encode()
+        yield value.tobytes()
+    else:
+        yield (repr(value) if not callable(value) else getattr(value, "__name__", repr(type(value)))).encode()
+
+
+@contextmanager
+def _without_device(capability: tuple[int, int]) -> Iterator[None]:
+    """Let numba-cuda compile device functions without a driver: it asks the current device for its architecture."""
+    from numba.cuda import dispatcher
+
+    class Device:
+        compute_capability = capability
+        WARP_SIZE = 32
+
+    before = dispatcher.get_current_device
+    dispatcher.get_current_device = Device
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = before
+
+
+def _ptx(function: FunctionType, argtypes: tuple[Any, ...], capability: tuple[int, int]) -> str:
+    from numba import cuda
+    from numba.core.errors import NumbaError
+
+    try:
+        with warnings.catch_warnings(), _without_device(capability):
+            warnings.simplefilter("ignore")  # Numba warns of missing source lines
+            ptx, _ = cuda.compile(
+                function, argtypes, device=False, abi="numba", cc=capability, output="ptx", lineinfo=True
+            )
+    except NumbaError as error:
+        raise KernelError(f"Numba cannot compile {function.__name__}", details=str(error).splitlines()) from None
+    text: str = ptx
+    return text
+
+
+def _assemble(ptx: str, architecture: str, path: Path) -> None:
+    """Run ptxas; the cubin appears at *path* whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
+        source.write_text(ptx)
+        command = [find_program("ptxas", "nvidia-cuda-nvcc"), f"-arch={architecture}", "-O3", "--generate-line-info"]
+        done = subprocess.run([*command, str(source), "-o", str(result)], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise UnsupportedError(
+                f"ptxas does not compile this kernel for {architecture}", details=done.stderr.splitlines()[-5:]
+            )
+        result.replace(path)

@@ -1,0 +1,309 @@
+"""Kernels of a cubin or a listing: :func:`load_cubin`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.check import KernelError, LaunchError, UnsupportedError
+from simt.program import Program
+from simt.sass.demangle import aliases
+from simt.sass.disassemble import disassemble
+from simt.sass.elf import Image, Parameter, Section, read_image
+from simt.sass.link import Code, link
+from simt.sass.listing import Listing, parse_listing
+
+OLDEST, NEWEST = 50, 129
+_PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
+_DATA = (".nv.global.init", ".nv.global")
+DEFAULT_STACK = 1024
+"""Bytes of stack per thread that CUDA gives if code whose need is not known calls functions (cudaLimitStackSize)."""
+
+
+class UnknownKernelError(LaunchError, KeyError):
+    """There is no kernel of this name in the file; the message lists those that are."""
+
+    __str__ = LaunchError.__str__
+
+
+@dataclass
+class Module:
+    """What the kernels of one file share: code, symbols, global variables.
+
+    ``data``: the global variables (uint8), which launches read and write; empty if there are none.
+    """
+
+    path: str
+    listing: Listing
+    image: Image | None
+    data: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    _starts: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        chunks = []
+        at = 0
+        for name in _DATA:
+            section = self.section(name)
+            if section is not None:
+                at = -(-at // 256) * 256
+                self._starts[name] = at
+                chunks.append((at, section))
+                at += section.size
+        self.data = np.zeros(at, np.uint8)
+        for start, section in chunks:
+            if section.data is not None:
+                self.data[start : start + section.size] = np.frombuffer(section.data, np.uint8)
+
+    def section(self, name: str) -> Section | None:
+        """A data section of the cubin."""
+        return self.image.sections.get(name) if self.image else None
+
+    @property
+    def variables(self) -> set[str]:
+        """Names of global variables."""
+        symbols = self.image.symbols.values() if self.image else ()
+        return {symbol.name for symbol in symbols if symbol.section in self._starts}
+
+    def variable_offset(self, name: str) -> int | None:
+        """Where a global variable is in ``data``."""
+        symbol = self.image.symbols.get(name) if self.image else None
+        if symbol is None or symbol.section not in self._starts:
+            return None
+        return self._starts[symbol.section] + symbol.offset
+
+    def place(self, address: int) -> None:
+        """Fill in the pointers between global variables, for ``data`` at a device address."""
+        for name, start in self._starts.items():
+            section = self.section(name)
+            for entry in section.relocations if section else ():
+                offset = self.variable_offset(entry.symbol)
+                if offset is not None:
+                    value = address + offset + entry.addend
+                    raw = np.frombuffer(value.to_bytes(8, "little")[: entry.size], np.uint8)
+                    self.data[start + entry.offset : start + entry.offset + entry.size] = raw
+
+
+@dataclass
+class SassKernel:
+    """One kernel of a cubin or listing.
+
+    ``name`` is the mangled name; ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block,
+    ``local_bytes`` per thread.  ``symbols``: global variables whose addresses the code has, in the order of their slots.
+    """
+
+    name: str
+    module: Module
+    architecture: int
+    parameters: list[Parameter] | None
+    parameter_base: int
+    registers: int | None
+    local_bytes: int
+    shared_bytes: int
+    required_block: tuple[int, int, int] | None = None
+    banks: dict[int, bytes] = field(default_factory=dict)
+    bank_relocations: dict[int, list[tuple[int, str, int, int]]] = field(default_factory=dict)
+    symbols: list[str] = field(default_factory=list)
+
+    @property
+    def demangled(self) -> str:
+        """Readable name."""
+        return next(iter(aliases(self.name)), self.name)
+
+    @cached_property
+    def code(self) -> Code:
+        """The kernel's instructions and those of the functions that it may call."""
+        pointed = {
+            symbol
+            for patches in self.bank_relocations.values()
+            for _, symbol, _, _ in patches
+            if symbol in self.module.listing.sections
+        }
+        return link(self.module.listing, self.name, self.module.variables, sorted(pointed))
+
+    @cached_property
+    def program(self) -> Program:
+        """The kernel as micro-ops.  Raises UnsupportedError for an instruction that is not known."""
+        from simt.sass.compile import compile_kernel
+
+        return compile_kernel(self)
+
+    @property
+    def extra_arguments(self) -> list[npt.NDArray[np.uint8]]:
+        """Arrays to place in device memory beside the arguments: the module's global variables, if any."""
+        return [self.module.data] if len(self.module.data) else []
+
+    def symbol_address(self, name: str, data_address: int) -> int:
+        """Device address of a variable, or code address of a function.  Raises UnsupportedError if it is neither."""
+        offset = self.module.variable_offset(name)
+        if offset is not None:
+            return data_address + offset
+        if name in self.code.bases:
+            return self.code.bases[name]
+        return 0
+
+    def __repr__(self) -> str:
+        return f"<SASS kernel {self.demangled} for sm_{self.architecture}>"
+
+
+class Kernels(Mapping[str, SassKernel]):
+    """Kernels by mangled name; also found by their readable names where only one has it."""
+
+    def __init__(self, path: str, kernels: Sequence[SassKernel]) -> None:
+        self.path = path
+        self._kernels = {kernel.name: kernel for kernel in kernels}
+        self._aliases: dict[str, list[str]] = {}
+        for kernel in kernels:
+            for alias in aliases(kernel.name):
+                self._aliases.setdefault(alias, []).append(kernel.name)
+
+    def __getitem__(self, name: str) -> SassKernel:
+        if name in self._kernels:
+            return self._kernels[name]
+        found = self._aliases.get(name, [])
+        if len(found) == 1:
+            return self._kernels[found[0]]
+        if found:
+            raise UnknownKernelError(
+                f"several kernels are called {name}", details=found, help="give the mangled name"
+            )
+        raise UnknownKernelError(
+            f"{self.path} has no kernel {name!r}",
+            details=[f"it has {kernel.demangled} ({kernel.name})" for kernel in self._kernels.values()],
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kernels)
+
+    def __len__(self) -> int:
+        return len(self._kernels)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._kernels or len(self._aliases.get(str(name), ())) == 1
+
+
+def load_cubin(
+    path: str | Path,
+    listing: str | Path | None = None,
+    parameters: Mapping[str, Sequence[int]] | None = None,
+) -> Kernels:
+    """The kernels of a cubin, or of a listing made by nvdisasm or ``cuobjdump -sass``.
+
+    ``listing``: the disassembly to use for a cubin, needed before sm_75.  ``parameters``: byte sizes of the
+    parameters by (mangled or readable) kernel name, for listings, which do not say them.
+
+    Raises KernelError (neither, or truncated) and UnsupportedError (architecture, no disassembler).
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise KernelError(f"there is no file {path}")
+    with path.open("rb") as file:
+        is_elf = file.read(4) == b"\x7fELF"
+    if not is_elf:
+        return _from_listing(path, parameters or {})
+    image = read_image(path)
+    _check_architecture(path, image.architecture)
+    text = Path(listing).read_text() if listing else disassemble(path, image.architecture)
+    module = Module(str(path), parse_listing(text, str(listing or path)), image)
+    kernels = [
+        _from_image(module, image, name) for name in image.kernels if f".nv.constant0.{name}" in image.sections
+    ]
+    return Kernels(str(path), kernels)
+
+
+def _check_architecture(path: Path, architecture: int) -> None:
+    if not OLDEST <= architecture <= NEWEST or 70 <= architecture < 75:
+        raise UnsupportedError(
+            f"{path} is for sm_{architecture}; supported are sm_50 to sm_62 and sm_75 to sm_{NEWEST - 8}"
+        )
+
+
+def _from_image(module: Module, image: Image, name: str) -> SassKernel:
+    info = image.kernels[name]
+    if info.externs:
+        raise UnsupportedError(
+            f"{name} calls {', '.join(info.externs)}, which is not in the file",
+            help="device-side printf, malloc and assert are not supported",
+        )
+    banks: dict[int, bytes] = {}
+    patches: dict[int, list[tuple[int, str, int, int]]] = {}
+    for section in image.sections.values():
+        number = _bank_number(section.name, name)
+        if number is None or number == 0 or section.data is None:
+            continue
+        banks[number] = section.data
+        patches[number] = [(r.offset, r.symbol, r.addend, r.size) for r in section.relocations]
+    shared = image.sections.get(f".nv.shared.{name}")
+    instructions = module.listing.sections[name].instructions
+    local = info.local_bytes
+    if any(instruction.opcode in ("CALL", "CAL", "JCAL") for instruction in instructions):
+        local = max(local, DEFAULT_STACK)
+    return SassKernel(
+        name,
+        module,
+        image.architecture,
+        info.parameters,
+        info.parameter_base or _default_base(image.architecture),
+        info.registers,
+        local,
+        shared.size if shared else 0,
+        info.required_block,
+        banks,
+        patches,
+    )
+
+
+def _bank_number(section: str, kernel: str) -> int | None:
+    """Number of the constant bank that a section fills for a kernel, or None."""
+    if not section.startswith(".nv.constant"):
+        return None
+    number, _, owner = section.removeprefix(".nv.constant").partition(".")
+    return int(number) if number.isdigit() and owner in ("", kernel) else None
+
+
+def _default_base(architecture: int) -> int:
+    return [base for first, base in _PARAMETER_BASES if first <= architecture][-1]
+
+
+def _from_listing(path: Path, sizes: Mapping[str, Sequence[int]]) -> Kernels:
+    try:
+        text = path.read_text()
+    except UnicodeDecodeError as problem:
+        raise KernelError(
+            f"{path} is neither a cubin nor a SASS listing",
+            help="give a cubin (nvcc -cubin, cuobjdump -xelf) or the output of nvdisasm or cuobjdump -sass",
+        ) from problem
+    listing = parse_listing(text, str(path))
+    _check_architecture(path, listing.architecture)
+    module = Module(str(path), listing, None)
+    kernels = []
+    for name, section in listing.sections.items():
+        given = next((sizes[key] for key in (name, *aliases(name)) if key in sizes), None)
+        kernels.append(
+            SassKernel(
+                name,
+                module,
+                listing.architecture,
+                None if given is None else _parameters(given),
+                _default_base(listing.architecture),
+                section.registers,
+                0,
+                0,
+            )
+        )
+    return Kernels(str(path), kernels)
+
+
+def _parameters(sizes: Sequence[int]) -> list[Parameter]:
+    """Parameters of these sizes, each aligned to its size."""
+    found, at = [], 0
+    for ordinal, size in enumerate(sizes):
+        align = min(size & -size, 8) or 1
+        at = -(-at // align) * align
+        found.append(Parameter(ordinal, at, size))
+        at += size
+    return found

@@ -1,0 +1,141 @@
+"""From the sections of a listing to one kernel's code: its functions side by side, labels as code offsets.
+
+A kernel starts at code address 0; the functions in other sections that it refers to follow it.  So code addresses in
+registers (return addresses, function pointers) are offsets into this code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from simt.check import KernelError, Location, UnsupportedError
+from simt.sass.grammar import SassInstruction
+from simt.sass.listing import CodeSection, Listing
+from simt.sass.operands import CodeRegister, Immediate, Label, Operand
+
+_ALIGN = 128
+
+
+@dataclass(frozen=True)
+class Code:
+    """A kernel's code: instructions in address order, with the name of the function that each belongs to.
+
+    ``bases``: code address of each section; ``globals``: variables whose addresses the code needs.
+    """
+
+    instructions: list[SassInstruction]
+    functions: list[str]
+    bases: dict[str, int]
+
+
+def link(listing: Listing, kernel: str, variables: Collection[str], extra: Collection[str] = ()) -> Code:
+    """Put the code of *kernel* and of the functions that it refers to together.
+
+    ``variables``: names that are data; ``extra``: functions to add (their addresses are taken).  Raises
+    UnsupportedError for a function that is not there and KernelError for a branch to nowhere.
+    """
+    return _Linker(listing, kernel, variables).link(extra)
+
+
+class _Linker:
+    def __init__(self, listing: Listing, kernel: str, variables: Collection[str]) -> None:
+        self.listing = listing
+        self.kernel = kernel
+        self.variables = variables
+        self.owner = {
+            label: section.name for section in listing.sections.values() for label in section.labels
+        }
+        self.bases: dict[str, int] = {}
+        self.order: list[CodeSection] = []
+        self.end = 0
+
+    def link(self, extra: Collection[str]) -> Code:
+        self._place(self.kernel)
+        for name in extra:
+            self._place(self.owner.get(name, name))
+        done = 0
+        while done < len(self.order):
+            section = self.order[done]
+            for instruction in section.instructions:
+                for label in _labels(instruction):
+                    self._need(label, instruction, section)
+            done += 1
+        instructions, functions = [], []
+        for section in self.order:
+            names = _functions(section)
+            for instruction in section.instructions:
+                instructions.append(self._resolve(instruction, section))
+                functions.append(next(name for at, name in names if at <= instruction.offset))
+        return Code(instructions, functions, self.bases)
+
+    def _place(self, name: str) -> None:
+        if name in self.bases:
+            return
+        section = self.listing.sections.get(name)
+        if section is None:
+            raise UnsupportedError(
+                f"{self.kernel} calls {name}, which is not in the file",
+                details=["device-side printf, malloc and assert, and separately compiled code, end up here"],
+                help="link the cubin with all of its functions; printf, malloc and assert are not supported",
+            )
+        self.bases[name] = self.end
+        self.order.append(section)
+        self.end = -(-(self.end + section.size) // _ALIGN) * _ALIGN
+
+    def _need(self, label: Label, instruction: SassInstruction, section: CodeSection) -> None:
+        if label.symbol in self.variables:
+            return
+        if label.symbol in self.owner:
+            self._place(self.owner[label.symbol])
+        elif label.symbol.startswith(".L"):
+            raise KernelError(
+                f"branch to nowhere: {label.symbol} is not in the listing",
+                location=Location("", function=section.name, text=str(instruction)),
+            )
+        else:
+            self._place(label.symbol)
+
+    def _address(self, symbol: str) -> int:
+        name = self.owner.get(symbol, symbol)
+        return self.bases[name] + self.listing.sections[name].labels.get(symbol, 0)
+
+    def _resolve(self, instruction: SassInstruction, section: CodeSection) -> SassInstruction:
+        base = self.bases[section.name]
+        jumps = instruction.opcode in _JUMPS
+        operands = tuple(
+            self._operand(operand, base if jumps and section.name != self.kernel else 0)
+            for operand in instruction.operands
+        )
+        targets = tuple(f"{self._address(label):#x}" for label in instruction.targets if label in self.owner)
+        return replace(instruction, operands=operands, targets=targets, offset=instruction.offset + base)
+
+    def _operand(self, operand: Operand, base: int) -> Operand:
+        """Labels become offsets; targets that are numbers count from the start of their own section."""
+        if isinstance(operand, Label):
+            if operand.symbol in self.variables:
+                return operand
+            address = self._address(operand.within or operand.symbol)
+            return Immediate(0 if operand.part == "hi" else address)
+        if isinstance(operand, CodeRegister) and isinstance(operand.displacement, Label):
+            return CodeRegister(operand.register, Immediate(self._address(operand.displacement.symbol)))
+        if isinstance(operand, Immediate) and base:
+            return Immediate(operand.value + base)
+        return operand
+
+
+_JUMPS = frozenset({"BRA", "JMP", "BSSY", "SSY", "PBK", "PCNT", "CAL", "PRET", "CALL"})
+
+
+def _labels(instruction: SassInstruction) -> list[Label]:
+    found = [operand for operand in instruction.operands if isinstance(operand, Label)]
+    for operand in instruction.operands:
+        if isinstance(operand, CodeRegister) and isinstance(operand.displacement, Label):
+            found.append(operand.displacement)
+    return found
+
+
+def _functions(section: CodeSection) -> list[tuple[int, str]]:
+    """Functions of a section and where they start, last first; internal ones have labels with a ``$``."""
+    inner = [(at, label) for label, at in section.labels.items() if label.startswith("$")]
+    return sorted([(0, section.name), *inner], reverse=True)

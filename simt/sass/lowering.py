@@ -1,0 +1,426 @@
+"""Lowering of one instruction to micro-ops: rows for its operands, temporaries, guard, retirement.
+
+Storage: register *n* is row ``1 + n``, uniform register *n* row ``257 + n``; predicates P0 to P6 are 1 to 7, UP0 to UP6
+8 to 14; then the carry flag of Pascal's condition code and what BAR.RED left for B2R.  Constants and temporaries have
+rows above.  32-bit values are zero-extended; 64-bit values live in register pairs and are packed into one
+row when they are operated on.
+
+All micro-ops of an instruction carry its guard.  The guard's own predicate must therefore be written last, which
+:meth:`Lowering.set_predicate` sees to.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+
+from simt.check import UnsupportedError
+from simt.program import PT, RZ, Instruction, Uniform, pred
+from simt.sass.grammar import SassInstruction
+from simt.sass.modifiers import Modifiers
+from simt.sass.operands import (
+    Constant,
+    FloatImmediate,
+    Immediate,
+    Label,
+    Operand,
+    Predicate,
+    Register,
+    Suffix,
+)
+
+MASK = 0xFFFFFFFF
+REGISTERS = 256
+FIRST_UNIFORM = 1 + REGISTERS
+FIRST_FREE = FIRST_UNIFORM + 256
+SYMBOL_BANK = 100
+"""A bank that no hardware has: addresses of global variables, which are known only at launch."""
+
+
+class Hidden(IntEnum):
+    """Predicates that code cannot name; plain indices."""
+
+    CARRY = 16  # Pascal's condition code, carry flag
+    BARRIER = 17  # result of BAR.RED.AND and BAR.RED.OR
+    FIRST_TEMPORARY = 18
+
+
+class Kind(IntEnum):
+    """How an operand is read."""
+
+    INTEGER = 0
+    F16X2 = 1
+    F32 = 2
+    F64 = 3
+
+
+AND, OR, XOR, COPY = 0b11000000, 0b11111100, 0b00111100, 0b11110000
+"""Truth tables of ``plop`` and ``lop3`` over (a, b): bit 4a + 2b + c."""
+
+
+@dataclass
+class Rows:
+    """Rows and predicates of one Program under construction."""
+
+    symbols: dict[str, int] = field(default_factory=dict)
+    uniforms: list[Uniform] = field(default_factory=list)
+    next_row: int = FIRST_FREE
+    most_predicates: int = Hidden.FIRST_TEMPORARY
+    _known: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
+    _zeros: int | None = None
+    _barrier: int | None = None
+    _temporaries: list[int] = field(default_factory=list)
+
+    def constant(self, value: int) -> int:
+        """Row that holds *value* (64 bits, given as unsigned or signed)."""
+        value &= (1 << 64) - 1
+        return RZ if value == 0 else self._uniform("const", value, 0, 8)
+
+    def bank(self, number: int, offset: int, size: int) -> int:
+        """Row that holds *size* bytes of a constant bank."""
+        return self._uniform("bank", number, offset, size)
+
+    def bank_base(self, number: int) -> int:
+        """Row that holds the address of a constant bank."""
+        return self._uniform("bank_base", number, 0, 8)
+
+    def symbol(self, name: str, part: str) -> int:
+        """Row that holds half an address of a global variable."""
+        slot = self.symbols.setdefault(name, len(self.symbols))
+        return self.bank(SYMBOL_BANK, 8 * slot + (4 if part == "hi" else 0), 4)
+
+    def zeros(self) -> int:
+        """First of four consecutive rows that hold zero."""
+        if self._zeros is None:
+            self._zeros = self.next_row
+            for _ in range(4):
+                self.uniforms.append(Uniform(self.next_row, "const", 0))
+                self.next_row += 1
+        return self._zeros
+
+    def barrier_result(self) -> int:
+        """Row that keeps what BAR.RED.POPC counted until B2R reads it."""
+        if self._barrier is None:
+            self._barrier = self.next_row
+            self.next_row += 1
+        return self._barrier
+
+    def temporary(self, number: int) -> int:
+        """Temporary row *number* of an instruction; every instruction starts again at 0."""
+        while len(self._temporaries) <= number:
+            self._temporaries.append(self.next_row)
+            self.next_row += 1
+        return self._temporaries[number]
+
+    def _uniform(self, kind: str, value: int, axis: int, size: int) -> int:
+        key = (kind, value, axis, size)
+        if key not in self._known:
+            self._known[key] = self.next_row
+            signed = value - (1 << 64) if kind == "const" and value >> 63 else value
+            self.uniforms.append(Uniform(self.next_row, kind, signed, axis, size))
+            self.next_row += 1
+        return self._known[key]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an instruction stands, for error messages."""
+
+    kernel: str
+    architecture: int
+
+    def unsupported(self, instruction: SassInstruction, what: str) -> UnsupportedError:
+        return UnsupportedError(
+            f"{what} ({instruction.mnemonic} at {instruction.offset:#x} of {self.kernel}, sm_{self.architecture})",
+            details=[f"instruction: {instruction.profiler_text()}"],
+        )
+
+
+class Lowering:
+    """Context of one instruction: what its lowering function works with."""
+
+    def __init__(
+        self,
+        instruction: SassInstruction,
+        modifiers: Modifiers,
+        rows: Rows,
+        place: Place,
+        uniform: bool,
+        emit: Callable[[Instruction, int | None], None],
+    ) -> None:
+        self.instruction = instruction
+        self.modifiers = modifiers
+        self.rows = rows
+        self.place = place
+        self.uniform = uniform
+        self.guard = PT if instruction.guard is None else self.predicate(instruction.guard)
+        self.operands = list(instruction.operands)
+        self.emitted = 0
+        self.retired = False
+        self._emit = emit
+        self._n_temporaries = 0
+        self._n_predicates = 0
+        self._pending: list[tuple[int, int]] = []
+
+    # Operands in order
+
+    def take(self) -> Operand:
+        """The next operand."""
+        if not self.operands:
+            raise self.unsupported("too few operands")
+        return self.operands.pop(0)
+
+    def take_register(self) -> Register:
+        """The next operand, which must be a register."""
+        operand = self.take()
+        if not isinstance(operand, Register):
+            raise self.unsupported(f"operand {operand} where a register is expected")
+        return operand
+
+    def take_predicate(self) -> Predicate:
+        """The next operand, which must be a predicate."""
+        operand = self.take()
+        if not isinstance(operand, Predicate):
+            raise self.unsupported(f"operand {operand} where a predicate is expected")
+        return operand
+
+    def take_predicates(self) -> list[Predicate]:
+        """All predicates that come next."""
+        found = []
+        while self.operands and isinstance(self.operands[0], Predicate):
+            found.append(self.take_predicate())
+        return found
+
+    def done(self) -> None:
+        """All operands must have been used."""
+        if self.operands:
+            raise self.unsupported(f"operand {self.operands[0]} is not understood")
+
+    def unsupported(self, what: str) -> UnsupportedError:
+        """An error about this instruction."""
+        return self.place.unsupported(self.instruction, what)
+
+    # Micro-ops
+
+    def emit(
+        self,
+        op: str,
+        dst: int = 0,
+        a: int = 0,
+        b: int = 0,
+        c: int = 0,
+        *,
+        imm: int = 0,
+        mod: int = 0,
+        retires: bool = False,
+        guard: int | None = None,
+        target: int | None = None,
+    ) -> int:
+        """Add a micro-op; returns *dst*.  ``target``: code offset that ``imm`` will hold the micro-op of."""
+        self.emitted += 1
+        self.retired |= retires
+        micro_op = Instruction(
+            op,
+            dst,
+            a,
+            b,
+            c,
+            guard=self.guard if guard is None else guard,
+            imm=imm,
+            mod=mod,
+            retires=retires,
+            uniform=self.uniform,
+        )
+        self._emit(micro_op, target)
+        return dst
+
+    def new(self) -> int:
+        """A temporary row."""
+        self._n_temporaries += 1
+        return self.rows.temporary(self._n_temporaries - 1)
+
+    def compute(self, op: str, a: int = 0, b: int = 0, c: int = 0, *, imm: int = 0, mod: int = 0) -> int:
+        """Add a micro-op with a temporary as destination; returns its row."""
+        return self.emit(op, self.new(), a, b, c, imm=imm, mod=mod)
+
+    def new_predicate(self) -> int:
+        """A temporary predicate (a plain index)."""
+        index = Hidden.FIRST_TEMPORARY + self._n_predicates
+        self._n_predicates += 1
+        self.rows.most_predicates = max(self.rows.most_predicates, index + 1)
+        return index
+
+    def test(self, op: str, a: int = 0, b: int = 0, c: int = 0, *, imm: int = 0) -> int:
+        """Add a micro-op with a temporary predicate as destination; returns it as an operand."""
+        return pred(self.emit(op, self.new_predicate(), a, b, c, imm=imm))
+
+    def logic(self, a: int, b: int, table: int) -> int:
+        """``table`` (see AND, OR, XOR) over two predicate operands; folds what is known."""
+        if table == AND:
+            if PT in (a, b):
+                return b if a == PT else a
+        elif table == OR and pred(0, True) in (a, b):
+            return b if a == pred(0, True) else a
+        return self.test("plop", a, b, imm=table)
+
+    # Sources
+
+    def constant(self, value: int) -> int:
+        """Row of a constant."""
+        return self.rows.constant(value)
+
+    def row(self, register: Register) -> int:
+        """Row of a register, without its decorations."""
+        if register.index is None:
+            return RZ
+        return (FIRST_UNIFORM if register.uniform else 1) + register.index
+
+    def predicate(self, operand: Predicate) -> int:
+        """A predicate as an encoded operand."""
+        return pred(self.predicate_index(operand), operand.negated)
+
+    @staticmethod
+    def barrier_predicate() -> int:
+        """What BAR.RED.AND or BAR.RED.OR found, as an operand."""
+        return pred(Hidden.BARRIER)
+
+    @staticmethod
+    def predicate_index(operand: Predicate) -> int:
+        """A predicate as a plain index."""
+        if operand.index is None:
+            return 0
+        return (8 if operand.uniform else 1) + operand.index
+
+    def source(self, operand: Operand, kind: Kind = Kind.INTEGER) -> int:
+        """Row of a 32-bit source with its decorations applied."""
+        row = self._plain(operand, kind)
+        if isinstance(operand, Register | Constant):
+            row = self._select(row, operand)
+            row = self._decorated(row, operand, kind)
+        return row
+
+    def _plain(self, operand: Operand, kind: Kind) -> int:
+        if isinstance(operand, Register):
+            return self.row(operand)
+        if isinstance(operand, Constant):
+            return self.bank(operand, 4)
+        if isinstance(operand, Immediate):
+            return self.constant(operand.value & MASK)
+        if isinstance(operand, FloatImmediate):
+            return self.constant(self.float_bits(operand, kind))
+        if isinstance(operand, Label) and operand.part is not None:
+            return self.rows.symbol(operand.symbol, operand.part)
+        raise self.unsupported(f"operand {operand} where a value is expected")
+
+    def bank(self, operand: Constant, size: int) -> int:
+        """Row of a constant-bank operand at a fixed offset."""
+        if isinstance(operand.bank, Register):
+            raise self.unsupported("bindless constant banks (cx[...]) are not supported")
+        if operand.base is not None and operand.base.index is not None:
+            raise self.unsupported("an indexed constant as an operand is not supported")
+        return self.rows.bank(operand.bank, operand.offset, size)
+
+    def _select(self, row: int, operand: Register | Constant) -> int:
+        """Apply ``.H1``, ``.B2`` and the like: the selected bits, zero-extended."""
+        for suffix in operand.suffixes:
+            if suffix in (Suffix.H0, Suffix.H0_H0):
+                row = self.compute("cvt.u16", row)
+            elif suffix in (Suffix.H1, Suffix.H1_H1):
+                row = self.compute("shr.u64", row, self.constant(16))
+            elif suffix in (Suffix.B0, Suffix.B1, Suffix.B2, Suffix.B3):
+                shift = 8 * int(suffix.value[1])
+                row = self.compute("cvt.u8", self.compute("shr.u64", row, self.constant(shift)))
+            elif suffix not in (Suffix.REUSE, Suffix.CC):
+                raise self.unsupported(f"operand suffix .{suffix.value} is not supported here")
+        return row
+
+    def _decorated(self, row: int, operand: Register | Constant, kind: Kind) -> int:
+        if kind == Kind.F32:
+            if operand.absolute:
+                row = self.compute("abs.f32", row)
+            return self.compute("neg.f32", row) if operand.negated else row
+        if operand.absolute:
+            row = self.compute("abs.s32", row)
+        if operand.negated and row != RZ:
+            row = self.compute("sub.u32", RZ, row)
+        if operand.inverted:
+            row = self.constant(MASK) if row == RZ else self.compute("xor.b64", row, self.constant(MASK))
+        return row
+
+    def pair(self, register: Register) -> int:
+        """One 64-bit row for a register pair."""
+        if register.index is None:
+            return RZ
+        low = self.row(register)
+        return self.compute("pack.b64", low, low + 1)
+
+    def source64(self, operand: Operand, kind: Kind = Kind.INTEGER) -> int:
+        """Row of a 64-bit source: a register pair, eight bytes of a constant bank, or an immediate."""
+        if isinstance(operand, Register):
+            row = self.pair(operand)
+        elif isinstance(operand, Constant):
+            row = self.bank(operand, 8)
+        elif isinstance(operand, Immediate):
+            # A float64 operand has room for its upper word only; integers are sign-extended.
+            row = self.constant(operand.value << 32 if kind == Kind.F64 else operand.value)
+        elif isinstance(operand, FloatImmediate):
+            row = self.constant(self.float_bits(operand, kind))
+        else:
+            raise self.unsupported(f"operand {operand} where a 64-bit value is expected")
+        if isinstance(operand, Register | Constant):
+            if operand.absolute:
+                row = self.compute("abs.f64" if kind == Kind.F64 else "abs.s64", row)
+            if operand.negated:
+                row = self.compute("neg.f64" if kind == Kind.F64 else "neg.s64", row)
+        return row
+
+    def float_bits(self, operand: FloatImmediate, kind: Kind) -> int:
+        """Bits of a floating-point immediate.  The text of a NaN hides its bits: the encoding has them."""
+        text = operand.text.lstrip("+-")
+        sign = -1.0 if operand.text.startswith("-") else 1.0
+        if text.endswith("NAN"):
+            if self.instruction.encoding is None:
+                raise self.unsupported("a NaN immediate needs the encodings (disassemble with -hex)")
+            bits = self.instruction.encoding >> 32 & MASK
+            return bits << 32 if kind == Kind.F64 else bits
+        value = sign * (float("inf") if text == "INF" else float(text))
+        if kind == Kind.F64:
+            return int(struct.unpack("<Q", struct.pack("<d", value))[0])
+        if kind == Kind.F16X2:
+            return int(np.float16(value).view(np.uint16))
+        # The text names the float32 itself; for an integer instruction it is the number that its bits spell.
+        return int(np.float32(value).view(np.uint32))
+
+    # Destinations
+
+    def destination(self, register: Register) -> int:
+        """Row of a 32-bit destination (RZ discards)."""
+        return self.row(register)
+
+    def write_pair(self, register: Register, row: int) -> None:
+        """Write a 64-bit row to a register pair."""
+        if register.index is not None:
+            low = self.row(register)
+            self.emit("cvt.u32", low, row)
+            self.emit("high.b64", low + 1, row)
+
+    def set_predicate(self, destination: Predicate, operand: int) -> None:
+        """Write a predicate operand to a predicate when all else is done."""
+        if destination.index is not None:
+            self._pending.append((self.predicate_index(destination), operand))
+
+    def set_hidden(self, index: Hidden, operand: int) -> None:
+        """The same for a predicate that code cannot name."""
+        self._pending.append((index, operand))
+
+    def finish(self) -> None:
+        """Write the pending predicates, the guard's own last, and make sure that something retires."""
+        own = self.guard >> 1
+        for index, operand in sorted(self._pending, key=lambda item: item[0] == own):
+            self.emit("plop", index, operand, imm=COPY)
+        if self.emitted == 0:
+            self.emit("nop")

@@ -1,0 +1,294 @@
+"""Loads, stores, atomics, constants: addresses, widths, spaces.
+
+Global addresses are 64 bits in register pairs, shared and local ones 32 bits.  Cache policies and orderings are
+hints here: memory is sequentially consistent.
+"""
+
+from __future__ import annotations
+
+from simt.program import ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, PT, RZ, SHARED_WINDOW
+from simt.sass.integer import FALSE
+from simt.sass.lowering import OR, Lowering
+from simt.sass.modifiers import Atomic, Combine, Flag, Float, Hint, Integer, MinMax, Round, Space, Width
+from simt.sass.operands import SCALE, Address, Constant, Predicate, Register, Suffix
+from simt.sass.table import BLACKWELL, Source, opcode
+
+_WIDTHS = {Width.W32: ("u32", 1), Width.W64: ("v2", 2), Width.W128: ("v4", 4)}
+
+
+def _access(x: Lowering) -> tuple[str, int]:
+    """Memory type and number of registers of a load or store."""
+    typ = x.modifiers.maybe(Integer)
+    if typ is not None:
+        return typ.value.lower(), 1
+    return _WIDTHS[x.modifiers.one(Width, Width.W32)]
+
+
+def wide_address(x: Lowering, address: Address) -> tuple[int, int]:
+    """Row and offset of a 64-bit address."""
+    parts = []
+    if address.base is not None:
+        if Suffix.U32 in address.base.suffixes:
+            parts.append(x.row(address.base))
+        else:
+            parts.append(x.pair(address.base))
+    if address.uniform is not None and address.uniform.index is not None:
+        parts.append(x.pair(address.uniform))
+    row = parts[0] if parts else RZ
+    for other in parts[1:]:
+        row = x.compute("add.s64", row, other)
+    return row, address.offset
+
+
+def narrow_address(x: Lowering, address: Address) -> int:
+    """Row of a 32-bit address; sums wrap at 32 bits, so the offset is added here."""
+    row = RZ
+    if address.base is not None:
+        row = x.row(address.base)
+        for suffix in address.base.suffixes:
+            if suffix in SCALE:
+                row = x.compute("shl.b32", row, x.constant(SCALE[suffix].bit_length() - 1))
+    others = [x.row(address.uniform)] if address.uniform is not None else []
+    if address.offset:
+        others.append(x.constant(address.offset & 0xFFFFFFFF))
+    for other in others:
+        row = other if row == RZ else x.compute("add.u32", row, other)
+    return row
+
+
+def take_address(x: Lowering) -> Address:
+    """The next operand, which must be an address."""
+    operand = x.take()
+    if not isinstance(operand, Address):
+        raise x.unsupported(f"operand {operand} where an address is expected")
+    return operand
+
+
+def _located(x: Lowering, space: str, address: Address) -> tuple[int, int]:
+    if space in ("shared", "local"):
+        return narrow_address(x, address), 0
+    if Flag.E not in x.modifiers:
+        raise x.unsupported("32-bit global addresses are not supported")
+    return wide_address(x, address)
+
+
+def _load(x: Lowering, space: str) -> None:
+    p = x.take_predicates()
+    d = x.take_register()
+    row, offset = _located(x, space, take_address(x))
+    x.done()
+    if p and p[0].index is not None:
+        raise x.unsupported("the predicate of a load is not supported")
+    name, registers = _access(x)
+    number = MEMORY_TYPES[name][0]
+    target = d.index is None or name in ("s8", "s16")
+    rows = [x.new() for _ in range(registers)] if target else [x.destination(d)]
+    x.emit(f"ld.{space}", rows[0], row, imm=offset, mod=number, retires=True)
+    if name in ("s8", "s16"):  # the micro-op extends to 64 bits, a register has 32
+        x.emit("cvt.u32", x.destination(d), rows[0])
+
+
+def _store(x: Lowering, space: str) -> None:
+    row, offset = _located(x, space, take_address(x))
+    value = x.take_register()
+    x.done()
+    name, registers = _access(x)
+    data = x.rows.zeros() if value.index is None and registers > 1 else x.source(value)
+    x.emit(f"st.{space}", 0, row, data, imm=offset, mod=MEMORY_TYPES[name][0], retires=True)
+
+
+_TAKES = (Flag.E, Integer, Width, Hint)
+
+
+@opcode("LDG", source=Source.H200, takes=_TAKES)
+def load_global(x: Lowering) -> None:
+    _load(x, "global")
+
+
+@opcode("LD", source=Source.H200, takes=_TAKES)
+def load_generic(x: Lowering) -> None:
+    _load(x, "generic")
+
+
+@opcode("LDS", source=Source.PTX, takes=_TAKES)
+def load_shared(x: Lowering) -> None:
+    _load(x, "shared")
+
+
+@opcode("LDL", source=Source.PTX, takes=_TAKES)
+def load_local(x: Lowering) -> None:
+    _load(x, "local")
+
+
+@opcode("STG", source=Source.H200, takes=_TAKES)
+def store_global(x: Lowering) -> None:
+    _store(x, "global")
+
+
+@opcode("ST", source=Source.H200, takes=_TAKES)
+def store_generic(x: Lowering) -> None:
+    _store(x, "generic")
+
+
+@opcode("STS", source=Source.PTX, takes=_TAKES)
+def store_shared(x: Lowering) -> None:
+    _store(x, "shared")
+
+
+@opcode("STL", source=Source.PTX, takes=_TAKES)
+def store_local(x: Lowering) -> None:
+    _store(x, "local")
+
+
+# Constant banks
+
+
+@opcode("LDC", source=Source.H200, takes=(Integer, Width))
+@opcode("ULDC", source=Source.H200, takes=(Integer, Width), uniform=True)
+@opcode("LDCU", source=Source.H200, takes=(Integer, Width), since=BLACKWELL, uniform=True)
+def load_constant(x: Lowering) -> None:
+    d = x.take_register()
+    constant = x.take()
+    x.done()
+    if not isinstance(constant, Constant) or isinstance(constant.bank, Register):
+        raise x.unsupported("only constants of a numbered bank are supported")
+    name, registers = _access(x)
+    size = MEMORY_TYPES[name][1]
+    if d.index is None:
+        return
+    if constant.base is None or constant.base.index is None:
+        for k in range(registers):
+            row = x.rows.bank(constant.bank, constant.offset + 4 * k, min(size, 4))
+            op = "mov" if name not in ("s8", "s16") else f"cvt.{name}"
+            value = row if op == "mov" else x.compute(op, row)
+            x.emit("mov" if op == "mov" else "cvt.u32", x.destination(d.next(k)), value)
+        return
+    base = x.compute("cvt.s32", x.row(constant.base))
+    address = x.compute("add.s64", x.rows.bank_base(constant.bank), base)
+    rows = [x.new() for _ in range(registers)]
+    x.emit("ld.const", rows[0], address, imm=constant.offset, mod=MEMORY_TYPES[name][0])
+    for k, row in enumerate(rows):
+        x.emit("cvt.u32", x.destination(d.next(k)), row)
+
+
+# Atomics
+
+_ATOMICS = (
+    Flag.E, Atomic, MinMax, Combine, Flag.POPC, Integer, Float, Width, Flag.FTZ, Round.RN, Hint,
+)  # fmt: skip
+
+
+def _operation(x: Lowering) -> str:
+    for kind in (Atomic, MinMax, Combine):
+        operation = x.modifiers.maybe(kind)
+        if operation is not None:
+            return str(operation.value).lower()
+    raise x.unsupported("an atomic without an operation")
+
+
+def _atomic_type(x: Lowering, operation: str) -> str:
+    form = x.modifiers.maybe(Float)
+    if form is not None:
+        if form is Float.F16 or operation != "add":
+            raise x.unsupported("only float32 and float64 additions are supported")
+        return form.value.lower()
+    typ = x.modifiers.maybe(Integer)
+    if typ is not None:
+        return typ.value.lower()
+    return {Width.W64: "u64", Width.W32: "u32"}[x.modifiers.one(Width, Width.W32)]
+
+
+def _atomic(
+    x: Lowering, space: str, d: Register, address: Address, success: Predicate | None = None
+) -> None:
+    """One atomic on the operands that are left: value, or compare and value."""
+    operation = _operation(x)
+    counts = Flag.POPC in x.modifiers
+    if counts and (operation != "inc" or d.index is not None):
+        raise x.unsupported("only POPC.INC without a result is supported")
+    row, offset = _located(x, space, address)
+    typ = _atomic_type(x, "add" if counts else operation)
+    wide = typ in ("u64", "s64", "f64")
+    swaps = operation in ("cas", "cast")
+    values = [x.take_register() for _ in range(2 if swaps else 0 if counts else 1)]
+    x.done()
+    sources = [x.pair(value) if wide else x.row(value) for value in values]
+    if counts:  # the lanes' ones are summed before the update: each adds one
+        operation, sources = "add", [x.constant(1)]
+    code = ATOMICS.index("cas" if swaps else operation) << 4 | ATOMIC_TYPES.index(typ)
+    b, c = (sources[1], sources[0]) if swaps else (sources[0], RZ)
+    direct = d.index is not None and typ == "u32" and operation != "cast"
+    old = x.destination(d) if direct else x.new()
+    x.emit(f"atom.{space}", old, row, b, c, imm=offset, mod=code, retires=True)
+    if operation == "cast":
+        swapped = x.test("eq.s64", old, c)
+        if success is not None:  # since Blackwell, a predicate says so
+            x.set_predicate(success, swapped)
+            return
+        old = x.compute("selp", x.constant(1), RZ, swapped)
+    if direct or d.index is None:
+        return
+    if wide:
+        x.write_pair(d, old)
+    else:
+        x.emit("cvt.u32", x.destination(d), old)
+
+
+def _with_result(x: Lowering, space: str) -> None:
+    p = x.take_predicates()
+    if isinstance(x.operands[0], Address):
+        _atomic(x, space, Register(None), take_address(x), p[0])
+        return
+    d = x.take_register()
+    _atomic(x, space, d, take_address(x))
+    for predicate in p:  # says that the address was in a space where the operation exists: always so here
+        x.set_predicate(predicate, PT)
+
+
+@opcode("ATOMG", source=Source.PTX, takes=_ATOMICS)
+def atomic_global(x: Lowering) -> None:
+    _with_result(x, "global")
+
+
+@opcode("ATOM", source=Source.PTX, takes=_ATOMICS)
+def atomic_generic(x: Lowering) -> None:
+    _with_result(x, "generic")
+
+
+@opcode("ATOMS", source=Source.PTX, takes=_ATOMICS)
+def atomic_shared(x: Lowering) -> None:
+    _with_result(x, "shared")
+
+
+@opcode("REDG", source=Source.PTX, takes=_ATOMICS)
+def reduce_global(x: Lowering) -> None:
+    _atomic(x, "global", Register(None), take_address(x))
+
+
+@opcode("RED", source=Source.PTX, takes=_ATOMICS)
+def reduce_generic(x: Lowering) -> None:
+    _atomic(x, "generic", Register(None), take_address(x))
+
+
+@opcode("QSPC", source=Source.LISTINGS, takes=(Flag.E, Space))
+def query_space(x: Lowering) -> None:
+    """``p, d, [a]``: whether a generic address lies in a space."""
+    p = x.take_predicate()
+    d = x.take_register()
+    row, offset = wide_address(x, take_address(x))
+    x.done()
+    if offset or d.index is not None:
+        raise x.unsupported("only QSPC without offset and result register is supported")
+    upper = x.compute("high.b64", row)
+    shared = x.test("eq.s64", upper, x.constant(SHARED_WINDOW >> 32))
+    local = x.test("eq.s64", upper, x.constant(LOCAL_WINDOW >> 32))
+    space = x.modifiers.one(Space, Space.G)
+    answers = {
+        Space.S: shared,
+        Space.L: local,
+        Space.D: FALSE,
+        Space.G: x.logic(shared, local, OR) ^ 1,
+    }
+    x.set_predicate(p, answers[space])
+
+

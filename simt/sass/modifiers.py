@@ -1,0 +1,327 @@
+"""Modifier words as typed values.
+
+An opcode's row lists the values that it takes; :func:`resolve` turns the words of an instruction into them.
+A word that the row does not take is an error, so no modifier is ever ignored by accident.  Words that change
+nothing that is simulated (cache policy, memory ordering: memory is sequentially consistent here) are
+:class:`Hint`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import TypeVar
+
+
+class Compare(Enum):
+    """Comparisons; the U forms are true for NaN operands, NUM and NAN test for ordered and unordered."""
+
+    F = "F"
+    LT = "LT"
+    EQ = "EQ"
+    LE = "LE"
+    GT = "GT"
+    NE = "NE"
+    GE = "GE"
+    NUM = "NUM"
+    NAN = "NAN"
+    LTU = "LTU"
+    EQU = "EQU"
+    LEU = "LEU"
+    GTU = "GTU"
+    NEU = "NEU"
+    GEU = "GEU"
+    T = "T"
+
+
+class MinMax(Enum):
+    """DSETP.MIN and DSETP.MAX; also the operation of atomics, REDUX and the like."""
+
+    MIN = "MIN"
+    MAX = "MAX"
+
+
+class Combine(Enum):
+    """How a comparison's result is combined with a predicate; also bitwise operations."""
+
+    AND = "AND"
+    OR = "OR"
+    XOR = "XOR"
+
+
+class Integer(Enum):
+    """Integer types."""
+
+    U8 = "U8"
+    S8 = "S8"
+    U16 = "U16"
+    S16 = "S16"
+    U32 = "U32"
+    S32 = "S32"
+    U64 = "U64"
+    S64 = "S64"
+
+    @property
+    def signed(self) -> bool:
+        return self.value[0] == "S"
+
+    @property
+    def bits(self) -> int:
+        return int(self.value[1:])
+
+
+class Float(Enum):
+    """Floating-point types."""
+
+    F16 = "F16"
+    F32 = "F32"
+    F64 = "F64"
+
+
+class Round(Enum):
+    """Roundings of floating-point results: nearest even, down, up, towards zero."""
+
+    RN = "RN"
+    RM = "RM"
+    RP = "RP"
+    RZ = "RZ"
+
+
+class RoundInteger(Enum):
+    """Roundings to an integer."""
+
+    ROUND = "ROUND"
+    FLOOR = "FLOOR"
+    CEIL = "CEIL"
+    TRUNC = "TRUNC"
+
+
+class Width(Enum):
+    """Access or operand width in bits, without a sign."""
+
+    W32 = "32"
+    W64 = "64"
+    W128 = "128"
+
+
+class Side(Enum):
+    """Direction of a funnel shift."""
+
+    L = "L"
+    R = "R"
+
+
+class Atomic(Enum):
+    """Atomic operations beside MinMax and Combine."""
+
+    ADD = "ADD"
+    EXCH = "EXCH"
+    CAS = "CAS"
+    CAST = "CAST"  # compare and swap that gives 1 if it swapped, else 0
+    INC = "INC"
+    DEC = "DEC"
+
+
+class Function(Enum):
+    """Functions of the multi-function unit (MUFU)."""
+
+    RCP = "RCP"
+    RSQ = "RSQ"
+    SQRT = "SQRT"
+    EX2 = "EX2"
+    LG2 = "LG2"
+    SIN = "SIN"
+    COS = "COS"
+    TANH = "TANH"
+    RCP64H = "RCP64H"  # high word of a float64 reciprocal, of a high word
+    RSQ64H = "RSQ64H"
+
+
+class Lane(Enum):
+    """How SHFL picks the source lane."""
+
+    IDX = "IDX"
+    UP = "UP"
+    DOWN = "DOWN"
+    BFLY = "BFLY"
+
+
+class Vote(Enum):
+    """VOTE and MATCH: of all lanes, of any lane, equal in all."""
+
+    ALL = "ALL"
+    ANY = "ANY"
+    EQ = "EQ"
+
+
+class Permute(Enum):
+    """Modes of PRMT."""
+
+    F4E = "F4E"
+    B4E = "B4E"
+    RC8 = "RC8"
+    ECL = "ECL"
+    ECR = "ECR"
+    RC16 = "RC16"
+
+
+class Logic(Enum):
+    """Operations of Pascal's LOP."""
+
+    AND = "AND"
+    OR = "OR"
+    XOR = "XOR"
+    PASS_B = "PASS_B"
+
+
+class Space(Enum):
+    """Address spaces that QSPC asks for: shared, local, global, and another block's shared memory."""
+
+    S = "S"
+    L = "L"
+    G = "G"
+    D = "D"
+
+
+class Flag(Enum):
+    """Modifiers that are there or not."""
+
+    E = "E"  # 64-bit address
+    X = "X"  # with carry in
+    EX = "EX"  # upper half of a 64-bit comparison
+    CC = "CC"  # with the condition code
+    HI = "HI"  # upper half
+    LO = "LO"
+    W = "W"  # shift amounts wrap instead of saturating
+    LUT = "LUT"  # truth table
+    WIDE = "WIDE"  # 64-bit result
+    MOV = "MOV"  # says what an IMAD is for
+    SHL = "SHL"
+    IADD = "IADD"
+    SX32 = "SX32"  # the upper word is the sign of the lower
+    FTZ = "FTZ"  # denormals are zero
+    SAT = "SAT"  # limited to 0 ... 1
+    RELU = "RELU"  # negative results and NaN become 0
+    NTZ = "NTZ"  # NaN gives 0
+    BF = "BF"  # a true result is 1.0
+    SH = "SH"  # FLO: distance from the top
+    PAND = "PAND"
+    POPC = "POPC"
+    SUM = "SUM"
+    PACK_AB = "PACK_AB"
+    MMA = "MMA"  # which pipe executes an HFMA2
+    PSL = "PSL"  # XMAD: see pascal.py
+    CBCC = "CBCC"
+    CHI = "CHI"
+    CLO = "CLO"
+    CSFU = "CSFU"
+    MRG = "MRG"
+    RS = "RS"  # IADD3: (a + b) >> 16 before c
+    LS = "LS"
+    CLEAR = "CLEAR"
+    RESULT = "RESULT"
+    RED = "RED"
+    SYNC = "SYNC"
+    ARV = "ARV"
+    REL = "REL"
+    ABS = "ABS"
+    U = "U"
+    DIV = "DIV"
+    CONV = "CONV"
+    COLLECTIVE = "COLLECTIVE"
+    EXCLUSIVE = "EXCLUSIVE"
+    TRAP = "TRAP"
+    IDP_4A = "4A"
+    S16X2 = "S16x2"
+    U16X2 = "U16x2"
+
+
+class Hint(Enum):
+    """Words that change nothing that is simulated."""
+
+    ALL = "ALL"
+    CACHED = "CACHED"
+    CA = "CA"
+    CG = "CG"
+    CI = "CI"
+    CONSTANT = "CONSTANT"
+    CS = "CS"
+    CTA = "CTA"
+    CV = "CV"
+    DEFER_BLOCKING = "DEFER_BLOCKING"
+    E = "E"
+    EF = "EF"
+    EL = "EL"
+    EU = "EU"
+    GPU = "GPU"
+    IVALL = "IVALL"
+    LE = "LE"
+    LTC128B = "LTC128B"
+    LU = "LU"
+    MMIO = "MMIO"
+    NA = "NA"
+    NODEC = "NODEC"
+    NOINC = "NOINC"
+    PRIVATE = "PRIVATE"
+    RECONVERGENT = "RECONVERGENT"
+    RELIABLE = "RELIABLE"
+    SC = "SC"
+    SM = "SM"
+    SPIN = "SPIN"
+    STRONG = "STRONG"
+    SYS = "SYS"
+    U = "U"
+    VC = "VC"
+    WARP = "WARP"
+    WEAK = "WEAK"
+    WT = "WT"
+
+
+_E = TypeVar("_E", bound=Enum)
+
+
+class Modifiers:
+    """The typed modifiers of one instruction, in the order in which they were written."""
+
+    def __init__(self, values: Iterable[Enum] = ()) -> None:
+        self.values = tuple(values)
+
+    def __contains__(self, value: Enum) -> bool:
+        return value in self.values
+
+    def all(self, kind: type[_E]) -> list[_E]:
+        """All modifiers of one kind."""
+        return [value for value in self.values if isinstance(value, kind)]
+
+    def one(self, kind: type[_E], default: _E) -> _E:
+        """The first modifier of a kind, or *default*."""
+        return next(iter(self.all(kind)), default)
+
+    def maybe(self, kind: type[_E]) -> _E | None:
+        """The first modifier of a kind, or None."""
+        return next(iter(self.all(kind)), None)
+
+
+Allowed = type[Enum] | Enum
+
+
+def resolve(words: Iterable[str], allowed: Iterable[Allowed]) -> tuple[Modifiers, str | None]:
+    """Typed modifiers for *words*, and the first word that is not among *allowed* (None if all are)."""
+    kinds = tuple(allowed)
+    values = []
+    for word in words:
+        value = _match(word, kinds)
+        if value is None:
+            return Modifiers(values), word
+        values.append(value)
+    return Modifiers(values), None
+
+
+def _match(word: str, kinds: tuple[Allowed, ...]) -> Enum | None:
+    for kind in kinds:
+        if isinstance(kind, Enum):
+            if kind.value == word:
+                return kind
+        elif word in (member.value for member in kind):
+            return kind(word)
+    return None

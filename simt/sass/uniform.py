@@ -1,0 +1,19 @@
+"""Between the lanes' registers and the uniform ones.
+
+Uniform registers and predicates hold one value per warp.  They are rows (lane masks) like the others whose 32
+lanes are equal: micro-ops of uniform instructions write all lanes, whatever the exec mask.  Their
+arithmetic is declared beside the lanes' own, in integer.py and float.py, S2UR and VOTEU in warp.py.
+"""
+
+from __future__ import annotations
+
+from simt.sass.lowering import Lowering
+from simt.sass.table import VOLTA, Source, opcode
+
+
+@opcode("R2UR", source=Source.H200, since=VOLTA, uniform=True)
+def to_uniform(x: Lowering) -> None:
+    """The value of the lowest executing lane."""
+    d = x.take_register()
+    x.emit("first", x.destination(d), x.source(x.take()))
+    x.done()

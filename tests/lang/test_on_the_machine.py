@@ -1,0 +1,95 @@
+"""The front end on the real machine: random kernels in every split order, and more functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import cuda, float32, int32
+
+from simt.api import launch
+from tests.lang.test_random_kernels import blocks, function_from, kernel_source, scalar_run, twice
+
+FULL = 0xFFFFFFFF
+
+
+@settings(max_examples=60, deadline=None)
+@given(blocks(3, False), st.integers(0, 1000), st.sampled_from([0, 4]))
+def test_random_kernels_in_every_split_order(body: str, seed: int, predicate: int) -> None:
+    source = kernel_source(body)
+    data = np.random.default_rng(seed).integers(0, 60, 32)
+    expected = scalar_run(source, data, 32)
+    kernel = function_from(source, {"cuda": cuda, "twice": twice})
+    for order in ("then_first", "else_first", "interleaved", f"random:{seed}"):
+        seen, out = np.zeros(32, np.int64), np.full(32, -1)
+        launch(kernel, 1, 32, data, seen, out, order=order, predicate=predicate)
+        np.testing.assert_array_equal(seen, expected[0])
+        np.testing.assert_array_equal(out, expected[1])
+
+
+def functions(a):
+    i = cuda.threadIdx.x
+    x = np.sqrt(float32(i)) + np.sin(1.5) + round(2.5) + pow(2, i)
+    if math.isnan(x) or math.isinf(x) or not math.isfinite(x):
+        a[0] = 9
+    fraction, whole = math.modf(-2.25)
+    a[1] = fraction + 10 * whole
+    a[2] = math.degrees(math.pi) + math.atan2(0.0, 1) + math.ldexp(1.0, 3)
+    a[3] = cuda.selp(i >= 0, 1, 2) + cuda.fma(2.0, 3.0, 1.0)
+
+
+def test_functions() -> None:
+    a = np.zeros(4)
+    launch(functions, 1, 32, a)
+    np.testing.assert_allclose(a, [0, -20.25, 188, 8])
+
+
+def votes(a):
+    i = cuda.threadIdx.x
+    a[0] = cuda.syncthreads_count(i < 5) + 100 * cuda.syncthreads_and(i) + 1000 * cuda.syncthreads_or(i)
+    cuda.syncwarp()
+    cuda.syncwarp(FULL)
+    _, same = cuda.match_all_sync(FULL, 4)
+    _, in_range = cuda.shfl_sync_intrinsic(FULL, 2, i, 1, 0x1F)
+    ballot, _ = cuda.vote_sync_intrinsic(FULL, 3, i < 2)
+    a[1] = cuda.popc(cuda.ballot_sync(FULL, same))
+    a[2] = cuda.ballot_sync(FULL, in_range)
+    a[3] = ballot
+
+
+def test_votes() -> None:
+    a = np.zeros(4, np.int64)
+    launch(votes, 1, 32, a)
+    assert a.tolist() == [1005, 32, 2**31 - 1, 3]
+
+
+def dynamic(a):
+    t = cuda.threadIdx.x
+    words = cuda.shared.array(0, float32)
+    bits = cuda.shared.array(shape=0, dtype=int32)
+    words[t] = 1.0
+    cuda.syncthreads()
+    a[t] = bits[t] + words.size
+
+
+def test_dynamic_shared_memory_is_one_memory() -> None:
+    a = np.zeros(32, np.int64)
+    launch(dynamic, 1, 32, a, shared_bytes=256)
+    assert set(a.tolist()) == {0x3F800000 + 64}
+
+
+def signed_zero(a, flag):
+    x = 0.0 if flag else -0.0
+    a[0] = math.copysign(1.0, x)
+    flag = not flag
+    a[1] = flag
+
+
+def test_signed_zero_and_boolean_argument() -> None:
+    for flag in (True, False):
+        a: Any = np.zeros(2)
+        launch(signed_zero, 1, 1, a, flag)
+        assert a.tolist() == [1.0 if flag else -1.0, not flag]
