@@ -60,7 +60,7 @@ def launch(
     if max_instructions < 1:
         raise LaunchError(f"max_instructions is {max_instructions}; it must be at least 1")
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
-    arguments = [_numpy(value) for value in args]
+    arguments = [_numpy(value) for value in lang.flat_arguments(args)]
     bank_image = None
     if _is_machine_code(kernel) or view != SOURCE:
         if predicate:

@@ -97,6 +97,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         div.u64         rrr   d = a / b, unsigned; b = 0 gives 0
         rem.u64         rrr   d = a mod b, unsigned; b = 0 gives 0
         pow.s64         rrr   d = a ** b as Numba does it on signed integers
+        pow.s64.u64     rrr   d = a ** b as Numba does it on a signed integer and an unsigned exponent
         pow.u64         rrr   d = a ** b as Numba does it on unsigned integers
         mulhi.s64       rrr   d = high 64 bits of the signed 128-bit product
         mulhi.u64       rrr   d = high 64 bits of the unsigned 128-bit product
@@ -269,6 +270,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         vote.eq         pp    d = a the same in all exec lanes
         ballot          rp    d = mask of exec lanes whose a is true
         activemask      r     d = mask of active lanes
+        livemask        r     d = mask of the lanes that exist and have not exited
         first           rr    d = a of the lowest exec lane
         match.any       rr    d = mask of exec lanes that hold the same a
         match.all       rr    d = exec mask if all hold the same a, else 0; mod = predicate that says so
@@ -373,7 +375,7 @@ PRMT_MODES = ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
 """Modes of ``prmt.b32`` in order of their number (PTX ISA, prmt); the first takes four selectors from b."""
 
 ROUNDED_FORMATS = ("f16", "f32", "f64")
-"""Floating-point formats of the ``rnd`` micro-ops: ``imm = format + 4 * rounding``."""
+"""Floating-point formats of the ``rnd`` micro-ops; see :func:`rounded`."""
 
 ROUNDINGS = ("rn", "rm", "rp", "rz")
 """Roundings in order of their number: nearest even, down, up, towards zero."""
@@ -382,9 +384,9 @@ INTEGER_TYPES = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
 """Destination types of ``cvt.int.f64`` in order of their number."""
 
 
-def rounded(format: str, rounding: str) -> int:
-    """The ``imm`` of a ``rnd`` micro-op."""
-    return ROUNDED_FORMATS.index(format) + 4 * ROUNDINGS.index(rounding)
+def rounded(format: str, rounding: str, keeps_nan: bool = False) -> int:
+    """The ``imm`` of a ``rnd`` micro-op: format, rounding, and whether ``cvt.rnd.f64`` keeps a NaN's sign and payload."""
+    return ROUNDED_FORMATS.index(format) + 4 * ROUNDINGS.index(rounding) + 16 * keeps_nan
 
 
 def integer_conversion(type: str, rounding: str, nan_to_zero: bool) -> int:

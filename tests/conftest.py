@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The first example of a test may compile a kernel or load the engine, which takes longer than any sensible
@@ -11,3 +12,8 @@ settings.register_profile(
 )
 settings.register_profile("search", deadline=None, max_examples=1000, suppress_health_check=list(HealthCheck))
 settings.load_profile("default")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--bless`` writes the golden files anew; read the difference before you commit it."""
+    parser.addoption("--bless", action="store_true", help="write the golden files anew")

@@ -3,12 +3,15 @@
 Reading order: :mod:`~simt.lang.compiler` (the way through), :mod:`~simt.lang.source`,
 :mod:`~simt.lang.statements` and :mod:`~simt.lang.expressions` (syntax to operations),
 :mod:`~simt.lang.environment` (types of variables), :mod:`~simt.lang.operators`,
-:mod:`~simt.lang.intrinsics`, :mod:`~simt.lang.convergence`, :mod:`~simt.lang.registers`,
-:mod:`~simt.lang.emit`.
+:mod:`~simt.lang.numeric`, :mod:`~simt.lang.intrinsics`, :mod:`~simt.lang.convergence`,
+:mod:`~simt.lang.registers`, :mod:`~simt.lang.emit`.
+
+Results are those of Numba's CUDA target on a GPU, bit by bit.  ARCHITECTURE.md lists what is left (fused
+multiply-add, libdevice, results that LLVM leaves undefined), with the reasons.
 """
 
-from simt.lang.arguments import argument_types
+from simt.lang.arguments import argument_types, flat_arguments
 from simt.lang.compiler import compile
 from simt.lang.source import python_function, read_source
 
-__all__ = ["argument_types", "compile", "python_function", "read_source"]
+__all__ = ["argument_types", "compile", "flat_arguments", "python_function", "read_source"]

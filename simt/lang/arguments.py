@@ -9,6 +9,7 @@ import numpy as np
 from numba import typeof
 from numba.core import types
 from numba.core.errors import NumbaError
+from numba.core.types import containers
 
 from simt.check.errors import LaunchError
 from simt.lang import numba_types as nt
@@ -18,12 +19,22 @@ def argument_types(args: Sequence[Any]) -> tuple[Any, ...]:
     """The Numba type of each launch argument.
 
     Python ints are int64, floats float64, bools boolean; NumPy scalars and arrays have their own types,
-    read-only arrays a type that says so.  Raises LaunchError for anything else.
+    read-only arrays a type that says so; tuples have those of their items.  Raises LaunchError for anything else.
     """
     return tuple(_argument_type(position, value) for position, value in enumerate(args))
 
 
+def flat_arguments(args: Sequence[Any]) -> list[Any]:
+    """The arguments with the items of tuples in the tuples' places: what ``Uniform`` and ``ArrayRef`` number."""
+    flat: list[Any] = []
+    for value in args:
+        flat += flat_arguments(value) if isinstance(value, tuple) else [value]
+    return flat
+
+
 def _argument_type(position: int, value: Any) -> Any:
+    if isinstance(value, tuple):
+        return containers.Tuple([_argument_type(position, item) for item in value])
     if isinstance(value, np.ndarray):
         return _array_type(position, value)
     ty = nt.constant_type(value)
@@ -31,7 +42,7 @@ def _argument_type(position: int, value: Any) -> Any:
         raise LaunchError(
             f"argument {position + 1} has type {type(value).__name__}",
             details=(f"value: {value!r:.60}",),
-            help="pass NumPy arrays and int, float or bool scalars",
+            help="pass NumPy arrays, int, float or bool scalars, or tuples of them",
         )
     return ty
 

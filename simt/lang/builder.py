@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
@@ -139,6 +141,16 @@ class Builder:
             result = Scalar(ty, dst)
         self.emit(op, dst, a, b, c, imm=imm, mod=mod, retires=retires)
         return result
+
+    @contextmanager
+    def one_instruction(self) -> Iterator[None]:
+        """Count all operations appended inside, in one block, as the one instruction that the last of them is."""
+        block = self.here()
+        start = len(block.ops)
+        yield
+        assert self.current is block
+        for op in block.ops[start:-1]:
+            op.retires = False
 
     def move(self, dst: VReg, value: Scalar | Constant) -> Op:
         """Copy *value* into *dst*; free of charge, and gone if the registers can be the same one."""

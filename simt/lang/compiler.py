@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numba.core import types
+from numba.core.types import containers
 
 from simt.check.errors import LaunchError, Location
 from simt.lang import cfg
@@ -19,7 +20,7 @@ from simt.lang.emit import emit
 from simt.lang.ir import ZERO, Place, UniformRef
 from simt.lang.source import MISSING, lookup, python_function, unwrap
 from simt.lang.statements import Function
-from simt.lang.values import Scalar, Value
+from simt.lang.values import Scalar, Tuple, Value
 from simt.program import Program
 
 _CACHE: dict[tuple[CodeType, tuple[Any, ...], int], list[tuple[list[Dependency], Program]]] = {}
@@ -55,12 +56,13 @@ def _compile(
     lowering = Function(builder, source)
     entry = builder.block("entry")
     builder.current = entry
-    for number, (name, ty) in enumerate(zip(parameters, argtypes, strict=True)):
-        lowering.env[name] = _parameter(builder, number, name, ty)
+    names: list[str] = []
+    for name, ty in zip(parameters, argtypes, strict=True):
+        lowering.env[name] = _parameter(builder, names, name, ty)
     lowering.body()
     cfg.simplify(entry)
     n_barriers = place_barriers(entry)
-    program = emit(builder, entry, source, parameters, n_barriers)
+    program = emit(builder, entry, source, names, n_barriers)
     return program, [_snapshot(dependency) for dependency in builder.dependencies]
 
 
@@ -79,7 +81,12 @@ def _parameters(function: FunctionType, argtypes: tuple[Any, ...], place: Place)
     return names
 
 
-def _parameter(b: Builder, number: int, name: str, ty: Any) -> Value:
+def _parameter(b: Builder, names: list[str], name: str, ty: Any) -> Value:
+    """The value of a parameter; the flat arguments that it takes are appended to *names*."""
+    if isinstance(ty, containers.BaseTuple):
+        return Tuple(tuple(_parameter(b, names, f"{name}[{i}]", item) for i, item in enumerate(ty)))
+    number = len(names)
+    names.append(name)
     if isinstance(ty, types.Array):
         return b.argument_array(number, name, ty)
     if nt.storage_class(ty) is None:

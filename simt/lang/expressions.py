@@ -16,6 +16,7 @@ from simt.lang.builder import Builder, Dependency
 from simt.lang.convert import cast, scalar, truth
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.dialect import DIMENSIONS, NAMES, symbol_of
+from simt.lang.dtypes import converted_to, dtype_object, element_type
 from simt.lang.environment import Environment, Variables
 from simt.lang.ir import Block, Place
 from simt.lang.source import MISSING, FunctionSource, unwrap
@@ -91,6 +92,8 @@ class Expressions:
         self.mark(node)
         if node.value is None:
             return intrinsics.NONE
+        if isinstance(node.value, str):
+            return Object(node.value)
         ty = nt.constant_type(node.value)
         if ty is None:
             unsupported(self.place(node), f"the constant {node.value!r}", help="use numbers")
@@ -156,6 +159,8 @@ class Expressions:
             if base.symbol is not None:
                 wrong(self.place(node), f"cuda has no {node.attr!r}")
             wrong(self.place(node), f"{describe(base)} has no attribute {node.attr!r}")
+        if isinstance(base.value, np.dtype) and node.attr == "type":
+            return Object(found)
         if not isinstance(base.value, ModuleType | type):
             unsupported(self.place(node), f"attribute .{node.attr} of {describe(base)}")
         return self.wrap(found, (*base.path, node.attr), node)
@@ -169,7 +174,7 @@ class Expressions:
             case "ndim":
                 return Constant(types.int64, array.ndim)
             case "dtype":
-                return Object(array.type)
+                return dtype_object(array.type)
         unsupported(
             self.place(node),
             f"attribute .{node.attr} of an array",
@@ -393,6 +398,8 @@ class Expressions:
             return intrinsics.call(self.b, intrinsic, args)
         if function.value is len:
             return self._length(node, args)
+        if function.value is np.dtype:
+            return self._dtype(node, args)
         return self._conversion(node, function, args)
 
     def _length(self, node: ast.Call, args: list[Value]) -> Value:
@@ -404,26 +411,23 @@ class Expressions:
 
     def _conversion(self, node: ast.Call, function: Object, args: list[Value]) -> Value:
         """``int32(x)``, ``np.float32(x)``, ``float(x)``: an explicit conversion."""
-        target = function.value
-        if target in (int, float, bool):
-            builtin = True
-        else:
-            builtin = False
-            target = _scalar_type(target)
+        value = scalar(self.b, args[0]) if len(args) == 1 else None
+        target = converted_to(function.value, value.type if value is not None else None)
         if target is None:
             unsupported(
                 self.place(node),
                 f"calling {describe(function)}",
                 help="call device functions, Numba's CUDA functions, the math module, or conversions",
             )
-        if len(args) != 1:
+        if value is None:
             wrong(self.place(node), f"a conversion takes 1 argument, not {len(args)}")
-        value = scalar(self.b, args[0])
-        if builtin:
-            signature = nt.operator_signature(target, (value.type,))
-            default = {int: types.int64, float: types.float64, bool: types.boolean}[target]
-            target = nt.plain(signature.return_type) if signature is not None else default
         return cast(self.b, value, target)
+
+    def _dtype(self, node: ast.Call, args: list[Value]) -> Value:
+        ty = element_type(args[0]) if len(args) == 1 else None
+        if ty is None:
+            wrong(self.place(node), "np.dtype takes the name of a number type", help='use e.g. np.dtype("int32")')
+        return dtype_object(ty)
 
     def _array_constructor(
         self, symbol: str, node: ast.Call, args: list[Value], keywords: dict[str, Value]
@@ -432,9 +436,9 @@ class Expressions:
         if set(bound) != {"shape", "dtype"} or len(args) + len(keywords) != 2:
             wrong(self.place(node), f"cuda.{symbol} takes a shape and a dtype")
         dtype = bound["dtype"]
-        ty = _scalar_type(dtype.value) if isinstance(dtype, Object) else None
+        ty = element_type(dtype)
         if ty is None:
-            wrong(self.place(node), f"{describe(dtype)} is not an element type", help="use e.g. numba.float32")
+            wrong(self.place(node), f"{describe(dtype)} is not an element type", help="use e.g. np.float32")
         shape = tuple(arrays.constant_shape(self.b, bound["shape"]))
         space = Space.SHARED if symbol == "shared.array" else Space.LOCAL
         site = (self.source.function.__code__, node.lineno, node.col_offset)
@@ -450,24 +454,6 @@ class Expressions:
     ) -> Value:
         """Lower a call of a device function in place."""
         raise NotImplementedError
-
-
-def _scalar_type(target: Any) -> Any | None:
-    """The Numba type that a conversion function or dtype means; None if it is not one."""
-    if target in (int, float, bool):
-        return {int: types.int64, float: types.float64, bool: types.boolean}[target]
-    if isinstance(target, types.NumberClass):
-        target = target.dtype
-    if isinstance(target, types.Type):
-        return target if nt.storage_class(target) is not None else None
-    if isinstance(target, np.dtype):
-        target = target.type
-    if isinstance(target, type) and issubclass(target, np.generic):
-        try:
-            return nt.constant_type(target(0))
-        except (TypeError, ValueError):
-            return None
-    return None
 
 
 def _local_names(tree: ast.FunctionDef) -> list[str]:

@@ -23,8 +23,9 @@ from simt.lang.convert import ScalarValue, convert, scalar, truth
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.dialect import DIMENSIONS
 from simt.lang.ir import PREDICATE, REGISTER, ZERO, PredRef, UniformRef, VReg
+from simt.lang.numeric import absolute, minmax, rounded
 from simt.lang.operators import BINARY, COMPARISONS, binary, compare, float64_op
-from simt.lang.values import Constant, Object, Scalar, Tuple, Value, describe
+from simt.lang.values import Constant, Object, Scalar, Tuple, Value
 from simt.program import ATOMIC_TYPES, ATOMICS, FENCE, FULL_MASK, SPECIAL_REGISTERS
 
 i4, i8, u4, u8 = types.int32, types.int64, types.uint32, types.uint64
@@ -309,28 +310,6 @@ def _atomic(b: Builder, name: str, args: list[Value], _: Any) -> Value:
 # Builtins
 
 
-def _minmax(b: Builder, name: str, args: list[Value], _: Any) -> Value:
-    if len(args) == 1 and isinstance(args[0], Tuple):
-        args = list(args[0].items)
-    values = [scalar(b, arg) for arg in args]
-    function = min if name == "min" else max
-    signature = nt.operator_signature(function, tuple(value.type for value in values))
-    if signature is None:
-        wrong(b.place, f"{name} of {', '.join(describe(value) for value in values)}")
-    ty = nt.plain(signature.return_type)
-    if all(isinstance(value, Constant) for value in values):
-        return Constant(ty, nt.cast_constant(function(value.value for value in values), ty))  # type: ignore[union-attr]
-    kind = nt.storage_class(ty)
-    if kind == nt.BOOL:
-        wrong(b.place, f"{name} of booleans", help="use 'and' or 'or'")
-    if kind == nt.INT:
-        kind = "s64" if ty.signed else "u64"
-    result = convert(b, values[0], ty)
-    for value in values[1:]:
-        result = b.value(f"{name}.{kind}", ty, b.operand(result), b.operand(convert(b, value, ty)))
-    return result
-
-
 def _operator(text: str) -> Emit:
     """A function of the operator module: ``operator.add(a, b)`` is ``a + b``."""
     apply = binary if text in BINARY else compare
@@ -339,37 +318,6 @@ def _operator(text: str) -> Emit:
         return apply(b, text, scalar(b, args[0]), scalar(b, args[1]))
 
     return emit
-
-
-def _abs(b: Builder, name: str, args: list[Value], _: Any) -> Value:
-    value = scalar(b, args[0])
-    signature = nt.operator_signature(abs, (value.type,))
-    if signature is None:
-        wrong(b.place, f"abs of {value.type}")
-    ty = nt.plain(signature.return_type)
-    if isinstance(value, Constant):
-        return Constant(ty, nt.cast_constant(abs(value.value), ty))
-    kind = nt.storage_class(ty)
-    operand = b.operand(convert(b, value, ty))
-    if kind != nt.INT:
-        return b.value(f"abs.{kind}", ty, operand)
-    if not ty.signed:
-        return b.value("mov", ty, operand)
-    result = b.value("abs.s64", i8, operand)
-    return convert(b, result, ty)
-
-
-def _round(b: Builder, name: str, args: list[Value], _: Any) -> Value:
-    value = scalar(b, args[0])
-    if nt.storage_class(value.type) == nt.BOOL:
-        wrong(b.place, "round of a boolean")
-    wide = b.operand(convert(b, value, f8, counted=nt.storage_class(value.type) == nt.INT))
-    rounded = b.value("rint.f64", f8, wide, retires=False)
-    return b.value("cvt.s64.f64", i8, rounded.operand)
-
-
-def _pow(b: Builder, name: str, args: list[Value], _: Any) -> Value:
-    return binary(b, "**", scalar(b, args[0]), scalar(b, args[1]))
 
 
 # math
@@ -522,15 +470,15 @@ def _rows() -> list[Intrinsic]:
             ]
         ),
         Intrinsic("cuda.atomic.cas", _atomic, (4,)),
-        Intrinsic("min", _minmax, tuple(range(1, 65))),
-        Intrinsic("max", _minmax, tuple(range(1, 65))),
+        Intrinsic("min", minmax, tuple(range(1, 65))),
+        Intrinsic("max", minmax, tuple(range(1, 65))),
         *(
             Intrinsic(f"operator.{row.function.__name__}", _operator(text), (2,))
             for text, row in (BINARY | COMPARISONS).items()
         ),
-        Intrinsic("abs", _abs, (1,)),
-        Intrinsic("round", _round, (1,)),
-        Intrinsic("pow", _pow, (2,)),
+        Intrinsic("abs", absolute, (1,)),
+        Intrinsic("round", rounded, (1, 2)),
+        Intrinsic("pow", _operator("**"), (2,)),
         *(Intrinsic(f"math.{name}", _math(stem), (1,), _UNARY) for name, stem in _MATH_UNARY.items()),
         Intrinsic("math.atan2", _math("atan2"), (2,), _BINARY_INT),
         Intrinsic("math.hypot", _math("hypot"), (2,), _BINARY_INT),

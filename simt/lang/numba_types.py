@@ -7,6 +7,7 @@ builtins, :func:`overload` for the signatures that Numba's CUDA target declares 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -137,21 +138,43 @@ def constant_type(value: Any) -> Any | None:
     return None
 
 
-def cast_constant(value: Any, ty: Any) -> Any:
-    """The Python value of constant *value* converted to scalar type *ty*, as C converts.
+def cast_constant(value: Any, ty: Any, source: Any = None) -> Any:
+    """The Python value of constant *value* converted to scalar type *ty* as the machine converts.
 
-    Raises OverflowError or ValueError where the result is not defined (a NaN or infinity to an integer).
+    Floats are truncated and limited to :func:`conversion_type`, then cut to *ty*; what a NaN gives depends on
+    *source*, the type of a float *value* (float64 if not given).  Integers are cut.
     """
     kind = storage_class(ty)
     if kind == BOOL:
         return bool(value)
     if kind == INT:
         low, _ = integer_range(ty)
-        return (int(value) - low) % (1 << ty.bitwidth) + low
+        whole = _truncated(value, conversion_type(ty), source) if isinstance(value, float) else int(value)
+        return (whole - low) % (1 << ty.bitwidth) + low
     if kind == F32:
+        exact = value if isinstance(value, float) else np.array(value, np.uint64 if value > 0 else np.int64)
         with np.errstate(over="ignore"):
-            return float(np.float32(value))
+            return float(np.asarray(exact).astype(np.float32))  # one rounding, for integers too
     return float(value)
+
+
+def conversion_type(ty: Any) -> Any:
+    """The integer type that floats are converted to on the way to *ty*: the hardware has none of 8 bits."""
+    return {types.int8: types.int16, types.uint8: types.uint16}.get(ty, ty)
+
+
+def nan_gives_zero(ty: Any, source: Any) -> bool:
+    """Whether a NaN of type *source* converts to 0 in integer type *ty*; otherwise to its top bit alone."""
+    return bool(storage_class(source) == F32 and ty.bitwidth < 64)
+
+
+def _truncated(value: float, ty: Any, source: Any) -> int:
+    low, high = integer_range(ty)
+    if math.isnan(value):
+        return 0 if nan_gives_zero(ty, source) else low or (high + 1) // 2
+    if math.isinf(value):
+        return high if value > 0 else low
+    return min(max(math.trunc(value), low), high)
 
 
 def constant_bits(value: Any, ty: Any) -> int:

@@ -11,7 +11,7 @@ from numba.core import types
 
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
-from simt.lang.convert import ScalarValue, convert, truth
+from simt.lang.convert import ScalarValue, convert, narrow, truth
 from simt.lang.diagnostics import wrong
 from simt.lang.ir import (
     PLOP_AND,
@@ -21,6 +21,7 @@ from simt.lang.ir import (
     PLOP_OR,
     PLOP_XNOR,
     PLOP_XOR,
+    PredRef,
 )
 from simt.lang.values import Constant, Scalar
 
@@ -29,8 +30,8 @@ from simt.lang.values import Constant, Scalar
 class Binary:
     """A binary operator: its text, Python's function, and its micro-op per kind of result.
 
-    ``signed``/``unsigned`` act on 64-bit integers, ``floating`` is the stem of the float micro-op,
-    ``table`` the truth table on booleans.
+    ``signed``/``unsigned`` act on 64-bit integers (``**`` picks its own, see :func:`_power`), ``floating`` is the
+    stem of the float micro-op, ``table`` the truth table on booleans.
     """
 
     text: str
@@ -50,7 +51,7 @@ BINARY = {
         Binary("/", operator.truediv, floating="div"),
         Binary("//", operator.floordiv, "floordiv.s64", "div.u64", "floordiv"),
         Binary("%", operator.mod, "floormod.s64", "rem.u64", "floormod"),
-        Binary("**", operator.pow, "pow.s64", "pow.s64", "pow"),
+        Binary("**", operator.pow, "pow.s64", "pow.u64", "pow"),
         Binary("<<", operator.lshift, "shl.b64", "shl.b64"),
         Binary(">>", operator.rshift, "shr.s64", "shr.u64"),
         Binary("&", operator.and_, "and.b64", "and.b64", table=PLOP_AND),
@@ -95,9 +96,9 @@ def binary(b: Builder, text: str, left: ScalarValue, right: ScalarValue) -> Scal
         folded = _fold_binary(row, left, right, signature, result)
         if folded is not None:
             return folded
+    if row.text == "**":
+        return _power(b, left, right, signature, result)
     kind = nt.storage_class(result)
-    if row.text == "**" and kind != nt.INT:
-        return _float_power(b, left, right, signature, result)
     if kind in (nt.F32, nt.F64):
         left, right = convert(b, left, result), convert(b, right, result)
         return b.value(f"{row.floating}.{kind}", result, b.operand(left), b.operand(right))
@@ -112,23 +113,59 @@ _OPERAND_HELP = "Numba has no such operator; convert an operand, e.g. int32(x) o
 
 
 def _fold_binary(row: Binary, left: Constant, right: Constant, signature: Any, result: Any) -> Constant | None:
-    """The constant result, or None where the machine has to say (division by zero, odd shifts)."""
+    """The constant result, or None where Python's differs from the machine's, which then has to say."""
+    kind = nt.storage_class(result)
     if row.text in ("<<", ">>") and not 0 <= right.value < 64:
         return None
-    if row.text == "**" and nt.storage_class(result) == nt.INT and not 0 <= right.value < 64:
+    if row.text in ("//", "%") and kind != nt.INT:
+        return None
+    squares = row.text == "**" and nt.storage_class(signature.args[1]) == nt.INT
+    if squares and (kind != nt.INT or not 0 <= right.value < 64):
         return None
     try:
-        values = [nt.cast_constant(v.value, t) for v, t in zip((left, right), signature.args, strict=True)]
-        return Constant(result, nt.cast_constant(row.function(*values), result))
-    except (ArithmeticError, TypeError, ValueError):
+        operands = zip((left, right), (result, result) if kind == nt.INT else signature.args, strict=True)
+        value = row.function(*(nt.cast_constant(v.value, t, v.type) for v, t in operands))
+    except ArithmeticError:
         return None
+    if isinstance(value, complex) or (row.text == "//" and value > _INT64_MAX and result.signed):
+        return None
+    return Constant(result, nt.cast_constant(value, result))
 
 
-def _float_power(b: Builder, left: ScalarValue, right: ScalarValue, signature: Any, result: Any) -> Scalar:
-    """``**`` with a float result, computed in float64; an integer exponent is taken as it is."""
-    base = convert(b, left, signature.args[0])
-    exponent = convert(b, right, signature.args[1])
-    return float64_op(b, "pow", result, base, exponent)
+_INT64_MAX = 2**63 - 1
+
+
+def _power(b: Builder, left: ScalarValue, right: ScalarValue, signature: Any, result: Any) -> Scalar:
+    """``**``: integer exponents by Numba's squaring, float exponents in float64 (rounded once to float32)."""
+    kind = nt.storage_class(result)
+    exponent_type = signature.args[1]
+    base = convert(b, left, result if kind == nt.INT else signature.args[0])
+    exponent = convert(b, right, exponent_type)
+    if nt.storage_class(exponent_type) != nt.INT:
+        return float64_op(b, "pow", result, base, exponent)
+    _end_at_overflow(b, right, exponent, exponent_type)
+    if kind == nt.INT:
+        name = "pow.u64" if not result.signed else "pow.s64" if exponent_type.signed else "pow.s64.u64"
+        return b.value(name, result, b.operand(base), b.operand(exponent))
+    operand = b.operand(exponent)
+    if right.type == types.uint64:
+        # powi takes a signed exponent; every float to the power of 2**63 - 1 is what it is to any higher one.
+        limit = b.operand(Constant(types.uint64, _INT64_MAX))
+        operand = b.value("min.u64", types.uint64, operand, limit, retires=False).operand
+    return b.value(f"powi.{kind}", result, b.operand(base), operand)
+
+
+def _end_at_overflow(b: Builder, given: ScalarValue, exponent: ScalarValue, ty: Any) -> None:
+    """End the threads whose exponent has no negative: there Numba raises, which ends a thread silently."""
+    least, _ = nt.integer_range(ty)
+    if not ty.signed or nt.storage_class(given.type) != nt.INT or nt.integer_range(given.type)[0] > least:
+        return
+    if isinstance(exponent, Constant) and exponent.value != least:
+        return
+    bound = b.operand(Constant(ty, least))
+    raises = b.value("eq.s64", types.boolean, b.operand(exponent), bound, retires=False)
+    assert isinstance(raises.operand, PredRef)
+    b.emit("exit", retires=False).guard = raises.operand
 
 
 def float64_op(b: Builder, stem: str, result: Any, *args: ScalarValue) -> Scalar:
@@ -183,14 +220,23 @@ def unary(b: Builder, text: str, value: ScalarValue) -> ScalarValue:
     if signature is None:
         wrong(b.place, f"operator {text} on {value.type}", help=_OPERAND_HELP)
     result = nt.plain(signature.return_type)
-    if isinstance(value, Constant) and nt.storage_class(result) != nt.BOOL:
-        return Constant(result, nt.cast_constant(UNARY[text](value.value), result))
     kind = nt.storage_class(result)
+    if isinstance(value, Constant) and kind != nt.BOOL:
+        narrowed = nt.cast_constant(UNARY[text](value.value), value.type if _is_narrow(value.type) else result)
+        return Constant(result, nt.cast_constant(narrowed, result))
     if kind == nt.BOOL:
         return logical_not(b, truth(b, value))
     operand = b.operand(convert(b, value, result))
     if text == "+":
         return b.value("mov", result, operand)
-    if text == "~":
-        return b.value("not.b64", result, operand)
-    return b.value("neg.s64" if kind == nt.INT else f"neg.{kind}", result, operand)
+    if kind != nt.INT:
+        return b.value(f"neg.{kind}", result, operand)
+    name = "not.b64" if text == "~" else "neg.s64"
+    if not _is_narrow(value.type):
+        return b.value(name, result, operand)
+    wide = b.value(name, result, operand, retires=False)  # Numba: at the operand's width, then widened
+    return Scalar(result, narrow(b, wide, value.type, retires=True).operand)
+
+
+def _is_narrow(ty: Any) -> bool:
+    return nt.storage_class(ty) == nt.INT and ty.bitwidth < 64

@@ -46,6 +46,7 @@ VOTE_ALL = MICRO_OPS["vote.all"].code
 VOTE_EQ = MICRO_OPS["vote.eq"].code
 BALLOT = MICRO_OPS["ballot"].code
 ACTIVEMASK = MICRO_OPS["activemask"].code
+LIVEMASK = MICRO_OPS["livemask"].code
 MATCH_ALL = MICRO_OPS["match.all"].code
 NOP = MICRO_OPS["nop"].code
 BRA = MICRO_OPS["bra"].code
@@ -421,8 +422,10 @@ def advance(w, quantum, s):
                 elif VOTE_ALL <= op <= VOTE_EQ:
                     outcome = FULL if vote(op, _predicate(P, predicate_base, CODE[code + C_A]), exec_mask) else 0
                     to_register = False
-                elif op == BALLOT or op == ACTIVEMASK:
+                elif op == BALLOT or op == ACTIVEMASK or op == LIVEMASK:
                     value = active
+                    if op == LIVEMASK:
+                        value = FULL & ~(WARPS[wbase + W_EXITED] | WARPS[wbase + W_ABSENT])
                     if op == BALLOT:
                         value = exec_mask & _predicate(P, predicate_base, CODE[code + C_A])
                     for l in range(n):
@@ -527,8 +530,9 @@ def advance(w, quantum, s):
                     for l in range(32):
                         if (rest >> l) & 1 and R[_row(CODE[code + C_A], warp_rows, uniform_end) + np.uint64(l)] + CODE[code + C_IMM] == address:
                             group |= np.int64(1) << l
-                    entry = (address - LAUNCH[LAUNCH_CODE_START]) >> 3
-                    if entry < 0 or entry >= len(s.TARGETS) or s.TARGETS[entry] < 0:
+                    distance = address - LAUNCH[LAUNCH_CODE_START]
+                    entry = distance >> 3
+                    if distance & 7 or entry < 0 or entry >= len(s.TARGETS) or s.TARGETS[entry] < 0:
                         ERROR[E_REASON] = R_CODE_ADDRESS
                         ERROR[E_MASK] = group
                         ERROR[E_LANE] = lane
@@ -551,7 +555,7 @@ def advance(w, quantum, s):
             if status == FAILED:
                 break
             if groups > 1:
-                COUNTS[count + N_DIVERGENT] += 1
+                COUNTS[count + N_DIVERGENT] += groups - 1
                 diverged = np.int64(1)
                 SPLITS[at + S_MASK] = active
                 SPLITS[at + S_PASS] = 0

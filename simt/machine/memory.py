@@ -76,6 +76,7 @@ S64_ATOMIC = ATOMIC_TYPES.index("s64")
 U64_ATOMIC = ATOMIC_TYPES.index("u64")
 F32_ATOMIC = ATOMIC_TYPES.index("f32")
 F64_ATOMIC = ATOMIC_TYPES.index("f64")
+SMALLEST_NORMAL_F32 = np.finfo(np.float32).smallest_normal
 
 _WINDOW = np.int64(1) << 32
 
@@ -330,8 +331,17 @@ def _combine_float(kind, old, value):
 
 
 @jit
-def _atomic(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE):
-    """Lanes in ascending order, each seeing the one before.  SINGLE: float32 view of O."""
+def _flush(x):
+    """float32 *x*, a denormal replaced by zero of its sign."""
+    return x * np.float32(0) if abs(x) < SMALLEST_NORMAL_F32 else x
+
+
+@jit
+def _atomic(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE, flush):
+    """Lanes in ascending order, each seeing the one before.  SINGLE: float32 view of O.
+
+    *flush*: float32 additions take and leave zeros for denormals (PTX ISA, atom: those in global memory do).
+    """
     kind = mod >> 4
     typ = mod & 15
     bitwise = kind == EXCH or kind == CAS or kind == AND or kind == OR or kind == XOR
@@ -357,7 +367,11 @@ def _atomic(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE):
                 value &= 0xFFFFFFFF
                 if typ == F32_ATOMIC and not bitwise:
                     O[l] = value
-                    F32[k] = _combine_float(kind, F32[k], SINGLE[np.uint64(2) * u])
+                    single = SINGLE[np.uint64(2) * u]
+                    if flush and kind == ADD:
+                        F32[k] = _flush(_flush(F32[k]) + _flush(single))
+                    else:
+                        F32[k] = _combine_float(kind, F32[k], single)
                 else:
                     if typ == S32_ATOMIC:
                         old = (old << 32) >> 32
@@ -433,7 +447,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             X[2] = (
                 ((hi + size - 1) >> 5) - (lo >> 5) + 1 if run else _count_sectors(ADDRESSES, lo, hi, exec_mask)
             )
-            X[3] = (X[1] + 31) >> 5
+            X[3] = min((X[1] + 31) >> 5, X[2])  # lanes may share bytes (H200)
         base = ADDRESS_BASE
     elif space == SHARED:
         if lo >= SHARED_WINDOW:
@@ -479,7 +493,8 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
         if reason != R_NONE:
             return reason
     if atomic:
-        _atomic(mod, R, s.O, b, c, ADDRESSES, exec_mask, s.M32, s.M64, s.MF32, s.MF64, s.O32)
+        flush = space == GLOBAL
+        _atomic(mod, R, s.O, b, c, ADDRESSES, exec_mask, s.M32, s.M64, s.MF32, s.MF64, s.O32, flush)
     elif writes:
         # The second word of RZ is zero, too.
         next_row = np.int64(32) if b != 0 else np.int64(0)

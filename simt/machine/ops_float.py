@@ -196,7 +196,7 @@ def float64(op, R, O, F, G, a, b, c):
             G[l] = _floormod(F[b + l], _remainder64(F[a + l], F[b + l]), 0.0)
     elif op == POWI_F64:
         for l in range(n):
-            if abs(R[b + l]) > LARGEST_EXPONENT:
+            if R[b + l] > LARGEST_EXPONENT or R[b + l] < -LARGEST_EXPONENT:  # |-2**63| would be negative
                 G[l] = np.power(F[a + l], np.float64(R[b + l]))
             else:
                 G[l] = _power_by_squaring(F[a + l], R[b + l], 1.0)
@@ -349,7 +349,7 @@ def float32(op, R, O, F, G, a, b, c):
             G[two * l] = _floormod(y, _remainder32(F[two * (a + l)], y), np.float32(0))
     elif op == POWI_F32:
         for l in range(n):
-            if abs(R[b + l]) > LARGEST_EXPONENT:
+            if R[b + l] > LARGEST_EXPONENT or R[b + l] < -LARGEST_EXPONENT:  # |-2**63| would be negative
                 wide = np.power(np.float64(F[two * (a + l)]), abs(np.float64(R[b + l])))
                 G[two * l] = np.float32(1.0 / wide if R[b + l] < 0 else wide)
             else:

@@ -35,6 +35,7 @@ FLOORMOD_S64 = MICRO_OPS["floormod.s64"].code
 DIV_U64 = MICRO_OPS["div.u64"].code
 REM_U64 = MICRO_OPS["rem.u64"].code
 POW_S64 = MICRO_OPS["pow.s64"].code
+POW_S64_U64 = MICRO_OPS["pow.s64.u64"].code
 POW_U64 = MICRO_OPS["pow.u64"].code
 MULHI_S64 = MICRO_OPS["mulhi.s64"].code
 MULHI_U64 = MICRO_OPS["mulhi.u64"].code
@@ -99,19 +100,19 @@ def _mulhi_unsigned(x, y):
 
 
 @jit
-def _power(base, exponent, signed):
+def _power(base, exponent, signed, signed_exponent):
     """Numba's integer power: modulo 2**64 by squaring; exponents beyond 65536 through float64, saturating."""
-    negative = signed and exponent < 0
-    if negative:
+    if exponent < 0 and signed_exponent:
         if base == 0:
             return S64_MIN
         if base != 1 and base != -1:
             return np.int64(0)
         exponent = np.int64(0) - exponent
     if exponent > LARGEST_EXPONENT or exponent < 0:  # below 0 now: an unsigned exponent of 2**63 or more
+        wide = np.float64(np.uint64(exponent))
         if signed:
-            return _saturate(np.power(np.float64(base), np.float64(exponent)))
-        return _saturate_unsigned(np.power(np.float64(np.uint64(base)), np.float64(np.uint64(exponent))))
+            return _saturate(np.power(np.float64(base), wide))
+        return _saturate_unsigned(np.power(np.float64(np.uint64(base)), wide))
     result = np.int64(1)
     while exponent != 0:
         if exponent & 1:
@@ -215,10 +216,13 @@ def integer(op, R, O, a, b, c):
             O[l] = np.int64(np.uint64(R[a + l]) % y) if y != 0 else np.int64(0)
     elif op == POW_S64:
         for l in range(n):
-            O[l] = _power(R[a + l], R[b + l], True)
+            O[l] = _power(R[a + l], R[b + l], True, True)
+    elif op == POW_S64_U64:
+        for l in range(n):
+            O[l] = _power(R[a + l], R[b + l], True, False)
     elif op == POW_U64:
         for l in range(n):
-            O[l] = _power(R[a + l], R[b + l], False)
+            O[l] = _power(R[a + l], R[b + l], False, False)
     elif op == MULHI_S64:
         for l in range(n):
             x = R[a + l]

@@ -179,7 +179,7 @@ def _nan(form, a, b, c):
 def fused(a, b, c, imm):
     """``a * b + c`` with one rounding, on bits."""
     form = imm & 3
-    rounding = imm >> 2
+    rounding = (imm >> 2) & 3
     kind_a, sign_a, ea, ma = unpack(a, form)
     kind_b, sign_b, eb, mb = unpack(b, form)
     kind_c, sign_c, ec, mc = unpack(c, form)
@@ -255,7 +255,7 @@ def product(a, b, imm):
     if kind_a == ZERO or kind_b == ZERO:
         return _special(form, sign, ZERO)
     high, low = _multiply(ma, mb)
-    return _round_wide(form, sign, ea + eb, high, low, imm >> 2)
+    return _round_wide(form, sign, ea + eb, high, low, (imm >> 2) & 3)
 
 
 @jit
@@ -272,10 +272,14 @@ def from_float64(a, imm):
     form = imm & 3
     kind, sign, e, m = unpack(a, F64)
     if kind == NAN:
-        return _nan(form, a, a, a)
+        if imm & 16 == 0:
+            return _nan(form, a, a, a)
+        quiet = m | (_ONE << np.uint64(51))
+        payload = quiet >> np.uint64(53 - _PRECISION[form])
+        return _special(form, sign, INFINITE) | np.int64(payload)
     if kind != FINITE:
         return _special(form, sign, kind)
-    return pack(form, sign, e + 62, m << _ONE, imm >> 2)
+    return pack(form, sign, e + 62, m << _ONE, (imm >> 2) & 3)
 
 
 @jit
@@ -285,7 +289,7 @@ def from_magnitude(sign, magnitude, imm):
     if magnitude == _ZERO:
         return np.int64(0)
     shift = leading_zeros(magnitude)
-    return pack(form, sign, 63 - shift, magnitude << np.uint64(shift), imm >> 2)
+    return pack(form, sign, 63 - shift, magnitude << np.uint64(shift), (imm >> 2) & 3)
 
 
 @jit

@@ -1,4 +1,4 @@
-"""Constant banks of a launch: what the driver writes at the start of bank 0, the parameters, the cubin's own banks."""
+"""Constant banks of a launch: what the driver writes into bank 0, the parameters, the cubin's own banks."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def parameter_bytes(parameter: Parameter, value: Any, address: int | None) -> by
         if size != 8 or address is None:
             raise LaunchError(f"argument {number} is an array, but parameter {number} has {size} bytes, not 8")
         return struct.pack("<Q", address)
-    if isinstance(value, bytes | np.void):
-        data = bytes(value)
+    if isinstance(value, bytes):
+        data = value
     elif isinstance(value, np.generic):
         data = value.tobytes()
     elif isinstance(value, bool | int):
@@ -107,8 +107,8 @@ def bank_image(
 ) -> dict[int, bytes]:
     """Contents of the constant banks of a launch.
 
-    ``addresses`` are the device addresses of the arguments that are arrays, and then, if the kernel's module has global
-    variables, that of ``kernel.module.data`` (see :attr:`SassKernel.extra_arguments`).
+    ``addresses`` are the device addresses of the arguments that are arrays, and then, if the kernel's module has
+    global variables, that of ``kernel.module.data`` (see :attr:`SassKernel.extra_arguments`).
     """
     check_arguments(kernel, block, arguments)
     module = kernel.module
@@ -133,9 +133,7 @@ def bank_image(
         at = kernel.parameter_base + parameter.offset
         first[at : at + parameter.size] = parameter_bytes(parameter, value, address)
     banks[0] = first
-    symbols = b"".join(
-        struct.pack("<Q", kernel.symbol_address(name, data_address)) for name in kernel.symbols
-    )
+    symbols = b"".join(struct.pack("<Q", kernel.symbol_address(name, data_address)) for name in kernel.symbols)
     if symbols:
         banks[SYMBOL_BANK] = bytearray(symbols)
     return {number: bytes(data) for number, data in banks.items()}

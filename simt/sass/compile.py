@@ -76,7 +76,8 @@ class _Compiler:
 
     def straight(self) -> None:
         """Volta and later: instructions in address order."""
-        for self.line, instruction in enumerate(self.code.instructions):
+        for line, instruction in enumerate(self.code.instructions):
+            self.line = line
             self.places[instruction.offset] = len(self.instructions)
             self.lower(instruction, self.add)
 

@@ -6,11 +6,14 @@ return address in a register pair.
 
 from __future__ import annotations
 
-from simt.program import PT
+from simt.program import PT, RZ
 from simt.sass.lowering import AND, MASK, Hidden, Lowering
 from simt.sass.modifiers import Combine, Flag, Hint, Width
 from simt.sass.operands import Barrier, CodeRegister, Immediate, Operand, Register
 from simt.sass.table import VOLTA, Source, opcode
+
+_A_B_NOT_C = 0b01000000
+"""Truth table of ``a & b & ~c``."""
 
 
 def target_offset(x: Lowering, operand: Operand) -> int:
@@ -23,12 +26,12 @@ def target_offset(x: Lowering, operand: Operand) -> int:
 @opcode("BRA", source=Source.H200, takes=(Flag.U, Flag.DIV, Flag.CONV))
 @opcode("JMP", source=Source.H200, takes=(Flag.U,))
 def branch(x: Lowering) -> None:
-    """``[condition,] target``.  DIV jumps if the lanes of a mask are not together, CONV if they are."""
+    """``[condition,] target``.  DIV jumps if the live lanes of a mask are not together, CONV if they are."""
     condition = PT
     if Flag.DIV in x.modifiers or Flag.CONV in x.modifiers:
         mask = x.source(x.take()) if len(x.operands) > 1 else x.constant(MASK)
-        together = x.test("eq.s64", x.compute("activemask"), mask)
-        condition = together ^ (Flag.DIV in x.modifiers)
+        missing = x.compute("lop3.b32", mask, x.compute("livemask"), x.compute("activemask"), imm=_A_B_NOT_C)
+        condition = x.test("eq.s64", missing, RZ) ^ (Flag.DIV in x.modifiers)
     elif len(x.operands) > 1:
         condition = x.predicate(x.take_predicate())
     target = target_offset(x, x.take())
@@ -125,7 +128,7 @@ def move_barrier(x: Lowering) -> None:
     first, second = x.take(), x.take()
     x.done()
     if isinstance(first, Barrier) and isinstance(second, Register):
-        x.emit("bmov.set", b=x.row(second), imm=first.index)
+        x.emit("bmov.set", a=x.row(second), imm=first.index)
     elif isinstance(first, Register) and isinstance(second, Barrier):
         if first.index is not None:
             x.emit("bmov.get", x.row(first), imm=second.index, mod=int(Flag.CLEAR in x.modifiers))
@@ -133,9 +136,7 @@ def move_barrier(x: Lowering) -> None:
         raise x.unsupported("only BMOV between a barrier and a register is supported")
 
 
-@opcode(
-    "WARPSYNC", source=Source.H200, takes=(Hint.ALL, Flag.EXCLUSIVE, Flag.COLLECTIVE), since=VOLTA
-)
+@opcode("WARPSYNC", source=Source.H200, takes=(Hint.ALL, Flag.EXCLUSIVE, Flag.COLLECTIVE), since=VOLTA)
 def warp_sync(x: Lowering) -> None:
     """Wait for the lanes of a mask (ALL: all).  COLLECTIVE: for those that then execute up to ENDCOLLECTIVE."""
     mask = x.constant(MASK) if Hint.ALL in x.modifiers else x.source(x.take())
@@ -181,4 +182,3 @@ def block_barrier(x: Lowering) -> None:
 )  # fmt: skip
 def nothing(x: Lowering) -> None:
     x.emit("nop")
-

@@ -30,14 +30,16 @@ def as_float64(x: Lowering, operand: Operand, form: Float) -> int:
     return x.compute("cvt.f64.f32", row)
 
 
-def write_float(x: Lowering, d: Register, row: int, form: Float, rounding: str = "rn") -> None:
+def write_float(
+    x: Lowering, d: Register, row: int, form: Float, rounding: str = "rn", keeps_nan: bool = False
+) -> None:
     """Write a float64 row in another format."""
     if form is Float.F64:
         x.write_pair(d, row)
         return
     steps = [flag for flag in (Flag.FTZ, Flag.SAT) if flag in x.modifiers and form is Float.F32]
     target = x.new() if steps else x.destination(d)
-    row = x.emit("cvt.rnd.f64", target, row, imm=rounded(form.value.lower(), rounding))
+    row = x.emit("cvt.rnd.f64", target, row, imm=rounded(form.value.lower(), rounding, keeps_nan))
     for k, flag in enumerate(steps):
         name = "ftz.f32" if flag is Flag.FTZ else "sat.f32"
         row = x.emit(name, x.destination(d) if k == len(steps) - 1 else x.new(), row)
@@ -107,7 +109,8 @@ def float_to_float(x: Lowering) -> None:
     whole = x.modifiers.maybe(RoundInteger)
     if whole is not None:
         row = x.compute(_ROUND_OPS[_ROUNDING[whole]], row)
-    write_float(x, d, row, to, rounding_of(x))
+    # Conversions from float64 keep the sign and payload of a NaN, those from float32 do not (H200).
+    write_float(x, d, row, to, rounding_of(x), keeps_nan=of is Float.F64)
 
 
 @opcode("F2FP", source=Source.PTX, takes=(Float, Flag.PACK_AB, Round), since=VOLTA)

@@ -88,7 +88,7 @@ def demangle(name: str) -> str:
 
 
 def aliases(name: str) -> list[str]:
-    """Names under which a kernel may be asked for, beside its mangled one: full, last part, without template arguments."""
+    """Other names of a kernel than its mangled one: full, last part, without template arguments."""
     full = demangle(name)
     path = full.split("<", 1)[0]
     last = path.rsplit("::", 1)[-1]

@@ -1,7 +1,8 @@
 """What a cubin's ELF sections say about its kernels: parameters, constant banks, shared memory, symbols.
 
 Formats: NVIDIA does not document them.  Attribute codes and the packing of parameter records are those that
-``nvdisasm`` prints for ``.nv.info`` sections; checked against the cubins of CUDA 11.8 (sm_61) and 13.0 (sm_75 to sm_120).
+``nvdisasm`` prints for ``.nv.info`` sections; checked against the cubins of CUDA 11.8 (sm_61) and 13.0 (sm_75 to
+sm_120).
 """
 
 from __future__ import annotations
@@ -252,5 +253,5 @@ def _tool(elf: Any) -> str:
         return ""
     for part in section.data().split(b"\0"):
         if b"release" in part:
-            return part[part.index(b"Cuda") :].decode() if b"Cuda" in part else part.decode()
+            return str(part[part.index(b"Cuda") :] if b"Cuda" in part else part, "utf-8", "replace")
     return ""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import struct
+from dataclasses import replace
 
 from simt.program import PT, RZ, rounded
 from simt.sass.integer import FALSE, min_or_max, write_comparison
 from simt.sass.lowering import AND, OR, Kind, Lowering
 from simt.sass.modifiers import Combine, Compare, Flag, Float, Function, MinMax, Round
-from simt.sass.operands import FloatImmediate, Operand, Predicate, Register, Suffix
+from simt.sass.operands import Constant, FloatImmediate, Operand, Predicate, Register, Suffix
 from simt.sass.table import VOLTA, Source, opcode
 
 _ARITHMETIC = (Round, Flag.FTZ, Flag.SAT)
@@ -147,26 +148,24 @@ def set32(x: Lowering) -> None:
     x.emit("selp", x.destination(d), true, RZ, x.logic(result, other, table))
 
 
-@opcode("FCHK", source=Source.LISTINGS)
+@opcode("FCHK", source=Source.H200_VALUES)
 def check_division(x: Lowering) -> None:
     """Whether ``a / b`` needs the slow path of a float32 division.
 
-    The fast path is exact if neither operand is zero, denormal, infinite or NaN and no intermediate leaves the
-    range of normal numbers.  The bounds on the exponents are estimated, not measured; either path gives the same quotient.
+    Measured on an H200 for all pairs of exponents, with eight pairs of significands, which do not matter: the fast
+    path is taken for 25 <= ea <= 254, 2 <= eb <= 251 and -124 <= ea - eb <= 126 (biased exponents).
     """
     p = x.take_predicate()
     a, b = x.source(x.take(), Kind.F32), x.source(x.take(), Kind.F32)
     x.done()
-    exponents = []
+    exponents = [
+        x.compute("and.b64", x.compute("shr.u64", row, x.constant(23)), x.constant(255)) for row in (a, b)
+    ]
+    distance = x.compute("sub.s64", *exponents)
     slow = FALSE
-    for row, low, high in ((a, 24, 254), (b, 2, 252)):
-        exponent = x.compute("and.b64", x.compute("shr.u64", row, x.constant(23)), x.constant(255))
-        slow = x.logic(slow, x.test("lt.s64", exponent, x.constant(low)), OR)
-        slow = x.logic(slow, x.test("lt.s64", x.constant(high), exponent), OR)
-        exponents.append(exponent)
-    distance = x.compute("sub.s64", exponents[0], exponents[1])
-    slow = x.logic(slow, x.test("lt.s64", distance, x.constant(-125)), OR)
-    slow = x.logic(slow, x.test("lt.s64", x.constant(126), distance), OR)
+    for row, low, high in ((exponents[0], 25, 254), (exponents[1], 2, 251), (distance, -124, 126)):
+        slow = x.logic(slow, x.test("lt.s64", row, x.constant(low)), OR)
+        slow = x.logic(slow, x.test("lt.s64", x.constant(high), row), OR)
     x.set_predicate(p, slow)
 
 
@@ -174,8 +173,9 @@ def check_division(x: Lowering) -> None:
 def multi_function(x: Lowering) -> None:
     """Approximations.  Here they are the correctly rounded functions: the last bits can differ from hardware's.
 
-    float32 operands and results are flushed (measured as what the code around MUFU guards against); SIN
-    and COS take revolutions.  RCP64H and RSQ64H work on upper words, with the lower word zero.
+    On an H200 RCP, RSQ, SQRT and EX2 are within 2 units in the last place of that, 86 to 95 % of random operands
+    equal; LG2, SIN, COS and TANH are further off near their zeros.  Denormal operands and results are flushed;
+    SIN and COS take turns (revolutions).  RCP64H and RSQ64H work on upper words.
     """
     d = x.take_register()
     operand = x.take()
@@ -201,25 +201,50 @@ def multi_function(x: Lowering) -> None:
         elif function is Function.TANH:
             wide = x.compute("tanh.f64", wide)
         else:
-            angle = x.compute("mul.f64", wide, x.constant(bits64(2 * math.pi)))
+            turn = x.compute("sub.f64", wide, x.compute("rint.f64", wide))
+            angle = x.compute("mul.f64", turn, x.constant(bits64(2 * math.pi)))
             wide = x.compute("sin.f64" if function is Function.SIN else "cos.f64", angle)
         row = x.compute("cvt.rnd.f64", wide, imm=rounded("f32", "rn"))
     x.emit("ftz.f32", x.destination(d), row)
 
 
 def _upper_word(x: Lowering, d: Register, upper: int, function: Function) -> None:
-    wide = x.compute("shl.b64", upper, x.constant(32))
+    """The upper word of the function of a float64 whose lower word is zero, truncated.
+
+    On an H200 93 % of the results are that, the others one more.  Denormal operands and results are zeros of their sign; a NaN gives 0x7fffffff.
+    """
+    wide = x.compute("shl.b64", _flush_upper(x, upper), x.constant(32))
     if function is Function.RSQ64H:
-        wide = x.compute("sqrt.f64", wide)
-    x.emit("high.b64", x.destination(d), x.compute("div.f64", x.constant(bits64(1.0)), wide))
+        result = x.compute("div.f64", x.constant(bits64(1.0)), x.compute("sqrt.f64", wide))
+    else:
+        result = x.compute("div.f64", x.constant(bits64(1.0)), wide)
+    flushed = _flush_upper(x, x.compute("high.b64", result))
+    ordered = x.test("eq.f64", result, result)
+    x.emit("selp", x.destination(d), flushed, x.constant(0x7FFFFFFF), ordered)
+
+
+def _flush_upper(x: Lowering, upper: int) -> int:
+    """The upper word of a float64, a denormal one replaced by zero of its sign."""
+    exponent = x.compute("and.b64", upper, x.constant(0x7FF00000))
+    zero = x.compute("and.b64", upper, x.constant(0x80000000))
+    return x.compute("selp", zero, upper, x.test("eq.s64", exponent, RZ))
 
 
 # float64
 
 
+def _source64(x: Lowering, operand: Operand) -> int:
+    """A float64 source of arithmetic.  A NaN passes with its own sign, whatever the operand's (H200)."""
+    row = x.source64(operand, Kind.F64)
+    if isinstance(operand, Register | Constant) and (operand.negated or operand.absolute):
+        bare = x.source64(replace(operand, negated=False, absolute=False), Kind.F64)
+        row = x.compute("selp", row, bare, x.test("eq.f64", bare, bare)) if bare != RZ else row
+    return row
+
+
 def _arithmetic64(x: Lowering, name: str, sources: int) -> None:
     d = x.take_register()
-    rows = tuple(x.source64(x.take(), Kind.F64) for _ in range(sources))
+    rows = tuple(_source64(x, x.take()) for _ in range(sources))
     x.done()
     rounding = rounding_of(x)
     if rounding == "rn":
@@ -290,8 +315,10 @@ def _halves(x: Lowering, operand: Operand) -> tuple[int, int]:
     if isinstance(operand, Register) and operand.index is None:
         low = high = RZ
     else:
-        row = x.rows.bank(operand.bank, operand.offset, 4) if _is_bank(operand) else x.source(_bare(operand))
-        suffixes = getattr(operand, "suffixes", ())
+        if not isinstance(operand, Register | Constant):
+            raise x.unsupported(f"operand {operand} where packed halves are expected")
+        row = x.bank(operand, 4) if isinstance(operand, Constant) else x.row(operand)
+        suffixes = operand.suffixes
         if Suffix.F32 in suffixes:
             wide = x.compute("cvt.f64.f32", row)
             low = high = x.compute("cvt.rnd.f64", wide, imm=rounded("f16", "rn"))
@@ -301,24 +328,15 @@ def _halves(x: Lowering, operand: Operand) -> tuple[int, int]:
             low = high = x.compute("shr.u64", row, x.constant(16))
         else:
             low, high = x.compute("cvt.u16", row), x.compute("shr.u64", row, x.constant(16))
-    absolute, negated = getattr(operand, "absolute", False), getattr(operand, "negated", False)
     pair = (low, high)
-    if absolute:
+    if operand.absolute:
         pair = _each(x, "and.b64", pair, 0x7FFF)
-    return _each(x, "xor.b64", pair, 0x8000) if negated else pair
+    return _each(x, "xor.b64", pair, 0x8000) if operand.negated else pair
 
 
 def _each(x: Lowering, op: str, pair: tuple[int, int], value: int) -> tuple[int, int]:
     low = x.compute(op, pair[0], x.constant(value))
     return low, low if pair[1] == pair[0] else x.compute(op, pair[1], x.constant(value))
-
-
-def _is_bank(operand: Operand) -> bool:
-    return hasattr(operand, "bank")
-
-
-def _bare(operand: Operand) -> Operand:
-    return Register(operand.index, operand.uniform) if isinstance(operand, Register) else operand
 
 
 def _join(x: Lowering, d: Register, low: int, high: int) -> None:
@@ -345,7 +363,7 @@ def _packed(x: Lowering, name: str, sources: int) -> None:
         if Flag.SAT in x.modifiers:
             row = x.compute("cvt.f16.f32", x.compute("sat.f32", x.compute("cvt.f32.f16", row)))
         if Flag.RELU in x.modifiers:
-            negative = x.test("lt.f32", x.compute("cvt.f32.f16", row), RZ)
+            negative = x.test("le.f32", x.compute("cvt.f32.f16", row), RZ)  # -0 becomes +0, too
             row = x.compute("selp", RZ, row, negative)
         results.append(row)
     _join(x, d, *results)
@@ -368,7 +386,9 @@ def fused16(x: Lowering) -> None:
     zeros = [isinstance(operand, Register) and operand.index is None for operand in operands[1:3]]
     if all(zeros) and len(operands) == 5 and all(str(operand) != "-0" for operand in operands[3:]):
         d = x.take_register()
-        high, low = (x.float_bits(operand, Kind.F16X2) for operand in operands[3:] if isinstance(operand, FloatImmediate))
+        high, low = (
+            x.float_bits(operand, Kind.F16X2) for operand in operands[3:] if isinstance(operand, FloatImmediate)
+        )
         x.emit("mov", x.destination(d), x.constant(high << 16 | low))
         return
     _packed(x, "fma", 3)
@@ -422,5 +442,3 @@ def set16(x: Lowering) -> None:
     true = x.constant(ONE_F16 if Flag.BF in x.modifiers else 0xFFFF)
     low, high = (x.compute("selp", true, RZ, x.logic(result, other, AND)) for result in results)
     _join(x, d, low, high)
-
-

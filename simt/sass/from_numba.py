@@ -93,7 +93,9 @@ def _parts(value: Any, seen: set[int]) -> Iterator[bytes]:
         yield from _parts(value.__code__, seen)
         yield repr(value.__defaults__).encode()
         names = set(value.__code__.co_names)
-        for name, used in sorted((n, v) for n, v in value.__globals__.items() if n in names and n != "__builtins__"):
+        for name, used in sorted(
+            (n, v) for n, v in value.__globals__.items() if n in names and n != "__builtins__"
+        ):
             yield name.encode()
             yield from _parts(used, seen)
         for cell in value.__closure__ or ():
@@ -151,8 +153,15 @@ def _assemble(ptx: str, architecture: str, path: Path) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
         source.write_text(ptx)
-        command = [find_program("ptxas", "nvidia-cuda-nvcc"), f"-arch={architecture}", "-O3", "--generate-line-info"]
-        done = subprocess.run([*command, str(source), "-o", str(result)], capture_output=True, text=True, check=False)
+        command = [
+            find_program("ptxas", "nvidia-cuda-nvcc"),
+            f"-arch={architecture}",
+            "-O3",
+            "--generate-line-info",
+        ]
+        done = subprocess.run(
+            [*command, str(source), "-o", str(result)], capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise UnsupportedError(
                 f"ptxas does not compile this kernel for {architecture}", details=done.stderr.splitlines()[-5:]

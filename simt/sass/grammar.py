@@ -109,12 +109,16 @@ _PREDICATE = re.compile(r"(!?)(U?)P(T|\d+)")
 _HEX = re.compile(r"-?0x[0-9a-f]+")
 _FLOAT = re.compile(r"[-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|INF|QNAN|SNAN)")
 _SUFFIXES = r"(?P<suffixes>(?:\.[A-Z0-9a-z_]+)*)"
-_DECORATED = re.compile(rf"(?P<sign>[-~]?)(?P<bar>\|?)(?P<body>{_REGISTER}|c\[[^]]*\] ?\[[^]]*\]|cx\[[^]]*\]\[[^]]*\])\|?{_SUFFIXES}")
+_DECORATED = re.compile(
+    rf"(?P<sign>[-~]?)(?P<bar>\|?)(?P<body>{_REGISTER}|c\[[^]]*\] ?\[[^]]*\]|cx\[[^]]*\]\[[^]]*\])\|?{_SUFFIXES}"
+)
 _PLAIN_REGISTER = re.compile(rf"(?P<name>{_REGISTER}){_SUFFIXES}")
 _CONSTANT = re.compile(r"(?P<kind>cx?)\[(?P<bank>[^]]*)\](?P<space> ?)\[(?P<index>[^]]*)\]")
 _ADDRESS = re.compile(r"(?:desc\[(?P<descriptor>[^]]*)\])?\[(?P<inside>[^]]*)\]")
 _LABEL = re.compile(r"`\((?P<symbol>[^()]+)\)")
-_PART = re.compile(r"32@(?P<part>lo|hi)\((?:\((?P<base>[^()\s]+) \+ (?P<within>[^()\s]+)@srel\)|(?P<symbol>[^()\s]+))\)")
+_PART = re.compile(
+    r"32@(?P<part>lo|hi)\((?:\((?P<base>[^()\s]+) \+ (?P<within>[^()\s]+)@srel\)|(?P<symbol>[^()\s]+))\)"
+)
 _CODE_REGISTER = re.compile(rf"(?P<register>{_REGISTER}) (?P<displacement>\S.*)")
 
 

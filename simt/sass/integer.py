@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from simt.program import PT, RZ, pred
 from simt.sass.lowering import AND, MASK, OR, XOR, Hidden, Kind, Lowering
-from simt.sass.modifiers import Combine, Compare, Flag, Integer, Permute, Side, Width
+from simt.sass.modifiers import Combine, Compare, Flag, Integer, Packed, Permute, Side, Width
 from simt.sass.operands import Constant, Immediate, Operand, Predicate, PredicateFile, Register, Suffix
 from simt.sass.table import BLACKWELL, VOLTA, Source, opcode
 
@@ -126,13 +127,61 @@ def add_blackwell(x: Lowering) -> None:
     x.done()
 
 
-@opcode("VIADD", source=Source.H200, takes=(Integer.U32, Integer.S32), since=VOLTA)
+@opcode("VIADD", source=Source.H200, takes=(Integer.U32, Integer.S32, Packed), since=VOLTA)
 @opcode("UVIADD", source=Source.H200, takes=(Integer.U32, Integer.S32), since=VOLTA, uniform=True)
 def vector_add(x: Lowering) -> None:
     d = x.take_register()
-    a, b = x.source(x.take()), x.source(x.take())
+    packed = x.modifiers.maybe(Packed)
+    if packed is not None:
+        a, b = _bare_and_negated(x), _bare_and_negated(x)
+        x.done()
+        _each_part(x, d, packed, (a, b), lambda left, right: x.compute("add.s64", left, right))
+        return
+    left, right = x.source(x.take()), x.source(x.take())
     x.done()
-    x.emit("add.u32", x.destination(d), a, b)
+    x.emit("add.u32", x.destination(d), left, right)
+
+
+def _bare_and_negated(x: Lowering) -> tuple[int, bool]:
+    """A packed source: its row, and whether each part is negated."""
+    operand = x.take()
+    if isinstance(operand, Register | Constant) and operand.negated:
+        return x.source(replace(operand, negated=False)), True
+    return x.source(operand), False
+
+
+def _each_part(
+    x: Lowering,
+    d: Register,
+    packed: Packed,
+    sources: tuple[tuple[int, bool], tuple[int, bool]],
+    combine: Callable[[int, int], int],
+) -> None:
+    """Apply *combine* to each part of two packed registers."""
+    bits = packed.bits
+    total = RZ
+    for low in range(0, 32, bits):
+        parts = []
+        for row, negated in sources:
+            top = x.compute("shl.b64", row, x.constant(64 - bits - low))
+            part = x.compute("shr.s64" if packed.signed else "shr.u64", top, x.constant(64 - bits))
+            parts.append(x.compute("neg.s64", part) if negated else part)
+        part = x.compute("and.b64", combine(*parts), x.constant((1 << bits) - 1))
+        total = x.compute("or.b64", total, x.compute("shl.b64", part, x.constant(low)))
+    x.emit("mov", x.destination(d), total)
+
+
+@opcode("VABSDIFF4", source=Source.PTX, takes=(Integer.U8, Integer.S8), since=VOLTA)
+def absolute_difference_of_bytes(x: Lowering) -> None:
+    """``|a - b|`` of each byte (PTX vabsdiff4 without mask and accumulation: c is not used)."""
+    d = x.take_register()
+    a, b = x.source(x.take()), x.source(x.take())
+    x.take()
+    x.done()
+    packed = Packed.S8X4 if x.modifiers.one(Integer, Integer.U8).signed else Packed.U8X4
+    _each_part(
+        x, d, packed, ((a, False), (b, False)), lambda p, q: x.compute("abs.s64", x.compute("sub.s64", p, q))
+    )
 
 
 _IMAD = (
@@ -221,7 +270,11 @@ def load_effective_address(x: Lowering) -> None:
         shift = x.source(x.take())
         shifted = x.compute("high.b64", x.compute("shl.b64", wide, shift))
     else:
-        shifted = x.compute("shl.b32", x.source(a), x.source(x.take()))
+        negated = isinstance(a, Register | Constant) and a.negated
+        bare = replace(a, negated=False) if negated else a
+        shifted = x.compute("shl.b32", x.source(bare), x.source(x.take()))
+        if negated:  # after the shift, and as in addend(): what is subtracted from carries
+            shifted = x.compute("sub.s64", x.constant(1 << 32), shifted)
     carry_in = x.take_predicates()
     x.done()
     rows = [shifted, addend(x, b)]
@@ -343,7 +396,9 @@ def reverse_bits(x: Lowering) -> None:
 @opcode("FLO", source=Source.PTX, takes=(Integer.U32, Integer.S32, Flag.SH))
 @opcode("UFLO", source=Source.PTX, takes=(Integer.U32, Integer.S32, Flag.SH), since=VOLTA, uniform=True)
 def find_leading_one(x: Lowering) -> None:
-    """Place of the highest one bit (S32: highest bit unlike the sign), all ones if none; SH: distance from the top."""
+    """Place of the highest one bit (S32: highest bit unlike the sign), all ones if none; SH: distance from the
+    top.
+    """
     d = x.take_register()
     p = x.take_predicates()
     row = x.source(x.take())
@@ -416,7 +471,12 @@ def dot_product(x: Lowering) -> None:
 
 # Comparison and selection
 
-_LESS = {Compare.LT: (False, False), Compare.GT: (True, False), Compare.GE: (False, True), Compare.LE: (True, True)}
+_LESS = {
+    Compare.LT: (False, False),
+    Compare.GT: (True, False),
+    Compare.GE: (False, True),
+    Compare.LE: (True, True),
+}
 """Comparison as ``lt`` with operands swapped, then negated."""
 
 
@@ -447,6 +507,14 @@ _ISETP = (
 )  # fmt: skip
 
 
+_LESS_THAN = {
+    Integer.U32: "lt.s64",  # zero-extended in their slots
+    Integer.S32: "lt.s32",
+    Integer.U64: "lt.u64",
+    Integer.S64: "lt.s64",
+}
+
+
 @opcode("ISETP", source=Source.LISTINGS, takes=_ISETP)
 @opcode("UISETP", source=Source.LISTINGS, takes=_ISETP, since=VOLTA, uniform=True)
 def set_predicate(x: Lowering) -> None:
@@ -456,20 +524,20 @@ def set_predicate(x: Lowering) -> None:
     if typ.bits == 64:
         a, b = x.source64(x.take()), x.source64(x.take())
     else:
-        a, b = extended(x, x.take(), typ.signed), extended(x, x.take(), typ.signed)
+        a, b = x.source(x.take()), x.source(x.take())
     others = x.take_predicates()
     x.done()
     compare = x.modifiers.one(Compare, Compare.F)
-    less = "lt.u64" if typ.bits == 64 and not typ.signed else "lt.s64"
+    less = _LESS_THAN[typ]
     if Flag.EX in x.modifiers:
-        result = _compare_upper(x, compare, a, b, x.predicate(others[1]))
+        result = _compare_upper(x, compare, a, b, x.predicate(others[1]), less)
     else:
         result = compare_rows(x, compare, a, b, less, "eq.s64")
     other = x.predicate(others[0]) if others else PT
     write_comparison(x, destinations, result, x.modifiers.one(Combine, Combine.AND), other)
 
 
-def _compare_upper(x: Lowering, compare: Compare, a: int, b: int, lower: int) -> int:
+def _compare_upper(x: Lowering, compare: Compare, a: int, b: int, lower: int, less: str) -> int:
     """Comparison of 64-bit values from that of the upper words, and the lower words' own in a predicate."""
     equal = x.test("eq.s64", a, b)
     if compare is Compare.EQ:
@@ -477,7 +545,7 @@ def _compare_upper(x: Lowering, compare: Compare, a: int, b: int, lower: int) ->
     if compare is Compare.NE:
         return x.logic(equal ^ 1, lower, OR)
     strict = {Compare.GE: Compare.GT, Compare.LE: Compare.LT}.get(compare, compare)
-    beyond = compare_rows(x, strict, a, b, "lt.s64", "eq.s64")
+    beyond = compare_rows(x, strict, a, b, less, "eq.s64")
     return x.logic(beyond, x.logic(equal, lower, AND), OR)
 
 
@@ -506,7 +574,7 @@ def min_or_max(x: Lowering, d: int, a: int, b: int, p: Predicate, suffix: str) -
 
 
 @opcode("IMNMX", source=Source.NAMES, takes=(Integer.U32, Integer.S32), until=BLACKWELL - 1)
-@opcode("VIMNMX", source=Source.NAMES, takes=(Integer.U32, Integer.S32), since=VOLTA)
+@opcode("VIMNMX", source=Source.NAMES, takes=(Integer.U32, Integer.S32, Packed), since=VOLTA)
 @opcode("UIMNMX", source=Source.NAMES, takes=(Integer.U32, Integer.S32), since=VOLTA, uniform=True)
 def minimum(x: Lowering) -> None:
     """``d, [p, q,] a, b, r``; only without predicate results."""
@@ -516,6 +584,16 @@ def minimum(x: Lowering) -> None:
     a, b = x.source(x.take()), x.source(x.take())
     p = x.take_predicate()
     x.done()
+    packed = x.modifiers.maybe(Packed)
+    if packed is not None:
+
+        def extreme(left: int, right: int) -> int:
+            row = x.new()
+            min_or_max(x, row, left, right, p, ".s64")
+            return row
+
+        _each_part(x, d, packed, ((a, False), (b, False)), extreme)
+        return
     signed = x.modifiers.one(Integer, Integer.S32).signed
     min_or_max(x, x.destination(d), a, b, p, ".s32" if signed else ".u64")
 
@@ -565,6 +643,7 @@ def add_minimum(x: Lowering) -> None:
 
 
 # Predicates
+
 
 @opcode("PLOP3", source=Source.H200, takes=(Flag.LUT,))
 @opcode("UPLOP3", source=Source.H200, takes=(Flag.LUT,), since=VOLTA, uniform=True)

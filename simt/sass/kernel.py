@@ -22,7 +22,8 @@ OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
 _DATA = (".nv.global.init", ".nv.global")
 DEFAULT_STACK = 1024
-"""Bytes of stack per thread that CUDA gives if code whose need is not known calls functions (cudaLimitStackSize)."""
+"""Bytes of stack per thread that CUDA gives if code whose need is not known calls functions (cudaLimitStackSize).
+"""
 
 
 class UnknownKernelError(LaunchError, KeyError):
@@ -92,8 +93,9 @@ class Module:
 class SassKernel:
     """One kernel of a cubin or listing.
 
-    ``name`` is the mangled name; ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block,
-    ``local_bytes`` per thread.  ``symbols``: global variables whose addresses the code has, in the order of their slots.
+    ``name`` is the mangled name; ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per
+    block, ``local_bytes`` per thread.  ``symbols``: global variables whose addresses the code has, in the order
+    of their slots.
     """
 
     name: str

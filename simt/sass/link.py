@@ -1,7 +1,7 @@
 """From the sections of a listing to one kernel's code: its functions side by side, labels as code offsets.
 
-A kernel starts at code address 0; the functions in other sections that it refers to follow it.  So code addresses in
-registers (return addresses, function pointers) are offsets into this code.
+A kernel starts at code address 0; the functions in other sections that it refers to follow it.  So code
+addresses in registers (return addresses, function pointers) are offsets into this code.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ class _Linker:
         self.listing = listing
         self.kernel = kernel
         self.variables = variables
-        self.owner = {
-            label: section.name for section in listing.sections.values() for label in section.labels
-        }
+        self.owner = {label: section.name for section in listing.sections.values() for label in section.labels}
         self.bases: dict[str, int] = {}
         self.order: list[CodeSection] = []
         self.end = 0

@@ -1,8 +1,9 @@
 """Listings of nvdisasm and ``cuobjdump -sass``: sections of parsed instructions, labels, control bits.
 
 Both tools print one instruction a line, ``/*offset*/ text ;``, with labels (nvdisasm) or hexadecimal targets
-(cuobjdump) and, if asked, the encoding in comments.  Volta and later: 16 bytes an instruction, its control bits in
-bits 105 to 125.  Maxwell and Pascal: 8 bytes, and before every three instructions a word with three times 21 control bits.
+(cuobjdump) and, if asked, the encoding in comments.  Volta and later: 16 bytes an instruction, its control bits
+in bits 105 to 125.  Maxwell and Pascal: 8 bytes, and before every three instructions a word with three times 21
+control bits.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ _ENCODING = re.compile(r"\s*/\* 0x(?P<hex>[0-9a-f]{16}) \*/\s*$")
 _REGISTERS = re.compile(r"SHI_REGISTERS=(\d+)")
 _SIZE = re.compile(r"\s*\.size\s+(?P<name>[^,\s]+),\((?P<end>\S+) - (?P<start>\S+)\)")
 _LINE = re.compile(r'\s*//## File "(?P<file>[^"]*)", line (?P<line>\d+)')
-_OTHER = re.compile(r"\s*(?:\.\w.*|//.*|=+.*|\.{4,}.*|host = .*|compile_size = .*|Fatbin .*|arch = .*|code version = .*)?$")
+_OTHER = re.compile(
+    r"\s*(?:\.\w.*|//.*|=+.*|\.{4,}.*|host = .*|compile_size = .*|Fatbin .*|arch = .*|code version = .*)?$"
+)
 
 
 @dataclass
@@ -132,9 +135,7 @@ class _Reader:
         if not _OTHER.match(line):
             raise self._problem(number, line, "this line is not one of a SASS listing")
 
-    def _instruction(
-        self, number: int, line: str, match: re.Match[str], section: CodeSection
-    ) -> None:
+    def _instruction(self, number: int, line: str, match: re.Match[str], section: CodeSection) -> None:
         try:
             parsed = parse(match["text"], int(match["offset"], 16))
         except SyntaxProblem as problem:

@@ -1,9 +1,9 @@
 """Lowering of one instruction to micro-ops: rows for its operands, temporaries, guard, retirement.
 
-Storage: register *n* is row ``1 + n``, uniform register *n* row ``257 + n``; predicates P0 to P6 are 1 to 7, UP0 to UP6
-8 to 14; then the carry flag of Pascal's condition code and what BAR.RED left for B2R.  Constants and temporaries have
-rows above.  32-bit values are zero-extended; 64-bit values live in register pairs and are packed into one
-row when they are operated on.
+Storage: register *n* is row ``1 + n``, uniform register *n* row ``257 + n``; predicates P0 to P6 are 1 to 7, UP0
+to UP6 8 to 14; then the carry flag of Pascal's condition code and what BAR.RED left for B2R.  Constants and
+temporaries have rows above.  32-bit values are zero-extended; 64-bit values live in register pairs and are
+packed into one row when they are operated on.
 
 All micro-ops of an instruction carry its guard.  The guard's own predicate must therefore be written last, which
 :meth:`Lowering.set_predicate` sees to.

@@ -179,10 +179,9 @@ _ATOMICS = (
 
 
 def _operation(x: Lowering) -> str:
-    for kind in (Atomic, MinMax, Combine):
-        operation = x.modifiers.maybe(kind)
-        if operation is not None:
-            return str(operation.value).lower()
+    operation = x.modifiers.maybe(Atomic) or x.modifiers.maybe(MinMax) or x.modifiers.maybe(Combine)
+    if operation is not None:
+        return str(operation.value).lower()
     raise x.unsupported("an atomic without an operation")
 
 
@@ -191,16 +190,14 @@ def _atomic_type(x: Lowering, operation: str) -> str:
     if form is not None:
         if form is Float.F16 or operation != "add":
             raise x.unsupported("only float32 and float64 additions are supported")
-        return form.value.lower()
+        return str(form.value).lower()
     typ = x.modifiers.maybe(Integer)
     if typ is not None:
-        return typ.value.lower()
+        return str(typ.value).lower()
     return {Width.W64: "u64", Width.W32: "u32"}[x.modifiers.one(Width, Width.W32)]
 
 
-def _atomic(
-    x: Lowering, space: str, d: Register, address: Address, success: Predicate | None = None
-) -> None:
+def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Predicate | None = None) -> None:
     """One atomic on the operands that are left: value, or compare and value."""
     operation = _operation(x)
     counts = Flag.POPC in x.modifiers
@@ -290,5 +287,3 @@ def query_space(x: Lowering) -> None:
         Space.G: x.logic(shared, local, OR) ^ 1,
     }
     x.set_predicate(p, answers[space])
-
-

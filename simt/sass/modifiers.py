@@ -70,6 +70,23 @@ class Integer(Enum):
         return int(self.value[1:])
 
 
+class Packed(Enum):
+    """Several integers in one register."""
+
+    U16X2 = "U16x2"
+    S16X2 = "S16x2"
+    U8X4 = "U8x4"
+    S8X4 = "S8x4"
+
+    @property
+    def signed(self) -> bool:
+        return self.value[0] == "S"
+
+    @property
+    def bits(self) -> int:
+        return int(self.value[1:].split("x")[0])
+
+
 class Float(Enum):
     """Floating-point types."""
 
@@ -232,8 +249,6 @@ class Flag(Enum):
     EXCLUSIVE = "EXCLUSIVE"
     TRAP = "TRAP"
     IDP_4A = "4A"
-    S16X2 = "S16x2"
-    U16X2 = "U16x2"
 
 
 class Hint(Enum):
@@ -308,7 +323,7 @@ Allowed = type[Enum] | Enum
 def resolve(words: Iterable[str], allowed: Iterable[Allowed]) -> tuple[Modifiers, str | None]:
     """Typed modifiers for *words*, and the first word that is not among *allowed* (None if all are)."""
     kinds = tuple(allowed)
-    values = []
+    values: list[Enum] = []
     for word in words:
         value = _match(word, kinds)
         if value is None:

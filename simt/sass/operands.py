@@ -35,9 +35,7 @@ class Suffix(Enum):
 SCALE = {Suffix.X4: 4, Suffix.X8: 8, Suffix.X16: 16}
 
 
-def _decorate(
-    body: str, negated: bool, absolute: bool, inverted: bool, suffixes: tuple[Suffix, ...]
-) -> str:
+def _decorate(body: str, negated: bool, absolute: bool, inverted: bool, suffixes: tuple[Suffix, ...]) -> str:
     body = f"|{body}|" if absolute else body
     sign = "-" if negated else "~" if inverted else ""
     return sign + body + "".join(f".{suffix.value}" for suffix in suffixes)

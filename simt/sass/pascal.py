@@ -76,13 +76,13 @@ _XMAD = (Flag.PSL, Flag.CBCC, Flag.CHI, Flag.CLO, Flag.MRG)
 def multiply_halves(x: Lowering) -> None:
     """16 x 16 bits unsigned, plus c.
 
-    PSL: product << 16.  CBCC: c += b << 16, with all of b's register.  CHI, CLO: upper, lower half of c.  MRG: the low
-    half of the sum below the low half of b's register.
+    PSL: product << 16.  CBCC: c += b << 16, with all of b's register.  CHI, CLO: upper, lower half of c.  MRG:
+    the low half of the sum below the low half of b's register.
     """
     d = x.take_register()
     a, b, c = x.take(), x.take(), x.source(x.take())
     x.done()
-    product = [_half(x, a), _half(x, b)]
+    left, right = _half(x, a), _half(x, b)
     whole = _whole(x, b)
     if Flag.CBCC in x.modifiers:
         c = x.compute("add.u32", c, x.compute("shl.b32", whole, x.constant(HALF)))
@@ -91,12 +91,12 @@ def multiply_halves(x: Lowering) -> None:
     elif Flag.CLO in x.modifiers:
         c = x.compute("cvt.u16", c)
     if Flag.PSL in x.modifiers:
-        product[0] = x.compute("shl.b32", product[0], x.constant(HALF))
+        left = x.compute("shl.b32", left, x.constant(HALF))
     if Flag.MRG in x.modifiers:
-        total = x.compute("mad.u32", *product, c)
+        total = x.compute("mad.u32", left, right, c)
         x.emit("prmt.b32", x.destination(d), total, x.constant(0x5410), whole)
     else:
-        x.emit("mad.u32", x.destination(d), *product, c)
+        x.emit("mad.u32", x.destination(d), left, right, c)
 
 
 def _half(x: Lowering, operand: Operand) -> int:

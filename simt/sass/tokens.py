@@ -1,13 +1,15 @@
 """Control flow of Maxwell and Pascal: the stack of tokens becomes convergence barriers.
 
-SSY, PBK and PCNT push a token with a target; SYNC, BRK and CONT park the executing lanes on the innermost token of
-their kind, dropping those above; when no lane is left running, the innermost token that holds lanes is popped, and its lanes
-go on at its target.  CAL pushes a token for the instruction after it, which RET uses likewise.
+SSY, PBK and PCNT push a token with a target; SYNC, BRK and CONT park the executing lanes on the innermost token
+of their kind, dropping those above; when no lane is left running, the innermost token that holds lanes is
+popped, and its lanes go on at its target.  CAL pushes a token for the instruction after it, which RET uses
+likewise.
 
-Which tokens are on the stack is known at each instruction, so the stack is followed from the entry of the kernel along all
-paths, and each (instruction, stack) becomes micro-ops of its own: usually one per instruction, several for functions
-called from several places.  A token at depth *d* is convergence barrier *d*: pushing is ``bssy``, parking is ``break`` for the
-tokens above and a jump to the token's one ``bsync``, after which comes a jump to the target.
+Which tokens are on the stack is known at each instruction, so the stack is followed from the entry of the kernel
+along all paths, and each (instruction, stack) becomes micro-ops of its own: usually one per instruction, several
+for functions called from several places.  A token at depth *d* is convergence barrier *d*: pushing is ``bssy``,
+parking is ``break`` for the tokens above and a jump to the token's one ``bsync``, after which comes a jump to
+the target.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import pairwise
 
 from simt.check import KernelError, Location, UnsupportedError
 from simt.program import PT, Instruction
@@ -59,7 +62,7 @@ class Flow:
     def __post_init__(self) -> None:
         offsets = [instruction.offset for instruction in self.code.instructions]
         self.by_offset = {instruction.offset: instruction for instruction in self.code.instructions}
-        self.next_offset = dict(zip(offsets, offsets[1:], strict=False))
+        self.next_offset = dict(pairwise(offsets))
 
     def nodes(self) -> list[Node]:
         """All nodes that can be reached from the entry, by offset."""

@@ -118,6 +118,15 @@ def test_barrier_deadlock() -> None:
     assert "syncthreads" in text
 
 
+def test_data_race() -> None:
+    text = output("data_race")
+    assert "data race: a read and a write of the same bytes" in text
+    assert "data[lane] += data[lane + 8]" in text
+    assert "data[lane] += data[lane + 16]" in text
+    assert "cuda.syncwarp()" in text
+    assert "no race, sum 496" in text
+
+
 @pytest.mark.parametrize("kernel", ["published_unguarded", "published_off_by_one"])
 def test_out_of_bounds(kernel: str) -> None:
     before, after = output("out_of_bounds").split(f"{kernel}, 1000 elements:")

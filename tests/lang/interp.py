@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from simt.program import ATOMICS, MICRO_OPS, SPECIAL_REGISTERS, Program
+from simt.program import ATOMICS, INTEGER_TYPES, MICRO_OPS, SPECIAL_REGISTERS, Program
 
 LANES = range(32)
 FULL = 0xFFFFFFFF
@@ -61,11 +61,21 @@ def _mod(a: int, b: int) -> int:
 def _pow(a: int, b: int) -> int:
     if b >= 0:
         return pow(a, b, 1 << 64)
-    return {1: 1, -1: -1 if b % 2 else 1}.get(a, 0)
+    return {0: -(1 << 63), 1: 1, -1: -1 if b % 2 else 1}.get(a, 0)
+
+
+def _powi(a: Any, b: int) -> Any:
+    """Numba's float power by squaring, every step in the type of *a*."""
+    result, left = type(a)(1), abs(b)
+    while left:
+        result = result * a if left & 1 else result
+        left >>= 1
+        a = a * a
+    return type(a)(1) / result if b < 0 else result
 
 
 def _shift(a: int, b: int, function: Callable[[int, int], int], beyond: int) -> int:
-    return function(a, b) if 0 <= b < 64 else beyond
+    return function(a, b & FULL) if b & FULL < 64 else beyond
 
 
 def _saturate(value: float, bits: int, is_signed: bool) -> int:
@@ -73,6 +83,15 @@ def _saturate(value: float, bits: int, is_signed: bool) -> int:
     if math.isnan(value):
         return low if is_signed else 0
     return max(low, min(high, int(value))) if math.isfinite(value) else (high if value > 0 else low)
+
+
+def _to_integer(value: float, imm: int) -> int:
+    """``cvt.int.f64`` towards zero: narrow integers zero-extended from 32 bits."""
+    name = INTEGER_TYPES[imm & 7]
+    bits = int(name[1:])
+    if math.isnan(value):
+        return 0 if imm & 32 else 1 << (bits - 1)
+    return _saturate(value, bits, name[0] == "s") & (M64 if bits == 64 else FULL)
 
 
 SIGNED = {
@@ -111,6 +130,8 @@ UNSIGNED = {
     "shr.u64": lambda a, b: _shift(a, b, operator.rshift, 0),
     "div.u64": _floordiv,
     "rem.u64": _mod,
+    "pow.u64": _pow,
+    "pow.s64.u64": _pow,
 }
 FLOAT = {
     "add": operator.add,
@@ -271,8 +292,10 @@ class Block:
                 split.pc = i.imm
         elif op == "exit":
             warp.exited |= execute
-            assert execute == split.mask
-            warp.splits.remove(split)
+            split.mask &= ~execute
+            split.pc += 1
+            if not split.mask:
+                warp.splits.remove(split)
             self._wake(warp)
         elif op == "bssy":
             for lane in LANES:
@@ -360,6 +383,12 @@ class Block:
                 else:
                     value = UNSIGNED[i.op](*values)
                 self._write(warp, i.dst, lane, value)
+            elif i.op == "cvt.int.f64":
+                self._write(warp, i.dst, lane, _to_integer(f64(a), i.imm))
+            elif name == "powi":
+                read, bits = (f32, f32_bits) if kind == "f32" else (lambda v: np.float64(f64(v)), f64_bits)
+                with np.errstate(all="ignore"):
+                    self._write(warp, i.dst, lane, bits(_powi(read(a), signed(b))))
             elif name == "cvt":
                 self._write(warp, i.dst, lane, self._convert(kind, a))
             else:

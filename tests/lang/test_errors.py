@@ -102,9 +102,29 @@ def bad_call(out):
     out[0] = helper(1)
 
 
+def builtin_dtype(out):
+    out[0] = cuda.shared.array(4, int)[0]
+
+
+def misspelt_dtype(out):
+    out[0] = cuda.shared.array(4, "int33")[0]
+
+
+def no_dtype(out):
+    out[0] = cuda.local.array(4, np.dtype(3))[0]
+
+
+def text_as_number(out):
+    out[0] = "3" + 1
+
+
 @pytest.mark.parametrize(
     ("kernel", "words"),
     [
+        (builtin_dtype, "<class 'int'> is not an element type"),
+        (misspelt_dtype, "'int33' is not an element type"),
+        (no_dtype, "np.dtype takes the name of a number type"),
+        (text_as_number, "a number is needed here, not '3'"),
         (returns_value, "a kernel returns a value"),
         (undefined_name, "name 'nowhere' is not defined"),
         (before_assignment, "variable 'x' is used before it has a value"),

@@ -73,12 +73,12 @@ def test_cuda_functions_are_typed_as_on_cuda(name: str, cuda_context: Any) -> No
         assert (ours and (ours.return_type, ours.args)) == (numba and (numba.return_type, numba.args)), ty
 
 
-def test_constants_convert_as_in_c() -> None:
+def test_constants_convert_as_on_the_machine() -> None:
     assert nt.cast_constant(300, types.uint8) == 44
     assert nt.cast_constant(2**31, types.int32) == -(2**31)
     assert nt.cast_constant(-1.9, types.int64) == -1
     assert nt.cast_constant(0.1, types.float32) != 0.1
     assert nt.constant_bits(-1, types.uint64) == -1
     assert nt.constant_bits(1.0, types.float32) == 0x3F800000
-    with pytest.raises(ValueError, match="NaN"):
-        nt.cast_constant(float("nan"), types.int32)
+    assert nt.cast_constant(float("nan"), types.int32) == -(2**31)
+    assert nt.cast_constant(float("nan"), types.int32, types.float32) == 0

@@ -93,3 +93,46 @@ def test_signed_zero_and_boolean_argument() -> None:
         a: Any = np.zeros(2)
         launch(signed_zero, 1, 1, a, flag)
         assert a.tolist() == [1.0 if flag else -1.0, not flag]
+
+
+def uses_tuples(out, pair, nested):
+    x, y = pair
+    array, (scale, flag) = nested
+    out[0] = x + y * 10 + len(pair)
+    for i in range(array.size):
+        array[i] *= scale
+    if flag:
+        out[1] = pair[-1]
+
+
+def test_tuple_arguments() -> None:
+    out, array = np.zeros(2), np.arange(3.0)
+    launch(uses_tuples, 1, 1, out, (2, np.float32(0.5)), (array, (3, True)))
+    assert out.tolist() == [9, 0.5]
+    assert array.tolist() == [0, 3, 6]
+
+
+WIDE = np.dtype("int64")
+NARROW = "i2"
+
+
+def element_types(out):
+    tiles = (
+        cuda.shared.array(2, WIDE),
+        cuda.shared.array(2, "uint8"),
+        cuda.local.array(2, NARROW),
+        cuda.local.array(2, np.dtype("float32")),
+        cuda.local.array(2, out.dtype),
+    )
+    tiles[0][0] = tiles[1][0] = 300
+    tiles[2][0] = 40000
+    tiles[3][0] = 0.1
+    tiles[4][0] = 0.1
+    out[0], out[1], out[2], out[3] = tiles[0][0], tiles[1][0], tiles[2][0], tiles[3][0]
+    out[4], out[5] = tiles[4][0], out.dtype.type(2) / WIDE.type(3.9)
+
+
+def test_element_types_by_dtype_and_name() -> None:
+    out = np.zeros(6)
+    launch(element_types, 1, 1, out)
+    assert out.tolist() == [300, 44, 40000 - 2**16, np.float32(0.1), 0.1, 2 / 3]

@@ -1,0 +1,453 @@
+"""Branches, convergence barriers, block barriers, exits, and kernels that cannot go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from simt.check import BarrierError, BudgetError, DeadlockError, TrapError, UnsupportedError
+from simt.program import RZ, pred
+from tests.machine.harness import Builder, column, launch
+
+ORDERS = ["then_first", "else_first", "interleaved", "random:3"]
+
+
+def masks_at(b: Builder, pc: int, *arguments: np.ndarray, **options: object) -> list[int]:
+    """The active masks of the executions of one micro-op."""
+    trace = launch(b, *arguments, trace=True, **options).trace
+    assert trace is not None
+    return [int(mask) for mask in trace.active[trace.pc == pc]]
+
+
+def lanes_below(b: Builder, count: int) -> int:
+    """Predicate operand: lane < count."""
+    return pred(b.value("lt.s64", b.special("laneid"), b.const(count)))
+
+
+def mark(b: Builder) -> int:
+    """A micro-op to watch; its index."""
+    b.emit("nop")
+    return len(b.instructions) - 1
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_if_else_in_two_passes(order: str) -> None:
+    """Lanes 0 to 23 then, 24 to 31 else, all 32 after (a published example)."""
+    b = Builder()
+    then = lanes_below(b, 24)
+    barrier = b.barrier()
+    b.emit("bssy", imm=barrier)
+    b.bra("else", then ^ 1)
+    in_then = mark(b)
+    b.bra("end")
+    b.label("else")
+    in_else = mark(b)
+    b.label("end")
+    b.emit("bsync", imm=barrier)
+    after = mark(b)
+    assert masks_at(b, in_then, order=order) == [0x00FFFFFF]
+    program = b.build()
+    result = launch(program, order=order)
+    assert column(result, "inst_executed")[[in_else, after]].tolist() == [1, 1]
+    assert column(result, "thread_inst_executed")[[in_else, after]].tolist() == [8, 32]
+    assert column(result, "divergent_branches").sum() == 1
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_loop_of_four_to_eight_trips(order: str) -> None:
+    b = Builder()
+    trips = b.value("add.s64", b.value("floormod.s64", b.special("laneid"), b.const(5)), b.const(4))
+    barrier, k = b.barrier(), b.reg()
+    b.emit("bssy", imm=barrier)
+    b.label("head")
+    b.bra("end", pred(b.value("le.s64", trips, k)))
+    body = mark(b)
+    b.emit("add.s64", k, k, b.const(1))
+    b.bra("head")
+    b.label("end")
+    b.emit("bsync", imm=barrier)
+    after = mark(b)
+    passes = masks_at(b, body, order=order)
+    assert [mask.bit_count() for mask in passes] == [32, 32, 32, 32, 25, 18, 12, 6]
+    assert column(launch(b.build(), order=order), "thread_inst_executed")[after] == 32
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_nested_barriers_and_break(order: str) -> None:
+    """Lanes that break leave the inner barrier; the others go on without them; all meet at the outer one."""
+    b = Builder()
+    outer, inner = b.barrier(), b.barrier()
+    few, half = lanes_below(b, 4), lanes_below(b, 16)
+    b.emit("bssy", imm=outer)
+    b.emit("bssy", imm=inner)
+    b.bra("upper", half ^ 1)
+    b.emit("break", imm=inner, guard=few)
+    b.bra("end", few)
+    b.label("upper")
+    b.emit("bsync", imm=inner)
+    middle = mark(b)
+    b.label("end")
+    b.emit("bsync", imm=outer)
+    after = mark(b)
+    assert masks_at(b, middle, order=order) == [0xFFFFFFF0]
+    assert column(launch(b.build(), order=order), "thread_inst_executed")[after] == 32
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_lanes_that_exit_are_not_waited_for(order: str) -> None:
+    b = Builder()
+    barrier = b.barrier()
+    few = lanes_below(b, 5)
+    b.emit("bssy", imm=barrier)
+    b.bra("stay", few ^ 1)
+    b.emit("exit")
+    b.label("stay")
+    b.emit("bsync", imm=barrier)
+    after = mark(b)
+    result = launch(b, order=order)
+    assert column(result, "inst_executed")[after] == 1
+    assert column(result, "thread_inst_executed")[after] == 27
+    assert column(result, "idle_exited")[after] == 5
+
+
+def test_a_guarded_exit_ends_only_its_lanes() -> None:
+    b = Builder()
+    b.emit("exit", guard=lanes_below(b, 31))
+    after = mark(b)
+    b.emit("exit", guard=1)  # no lane: goes on
+    last = mark(b)
+    result = launch(b, block=40)
+    assert column(result, "thread_inst_executed")[[after, last]].tolist() == [1, 1]
+    assert column(result, "idle_exited")[after] == 31
+    assert column(result, "idle_no_thread")[0] == 24
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_warpsync(order: str) -> None:
+    """Lanes 0 to 15 wait for each other in a divergent branch; exchanged values prove that they met."""
+    b = Builder()
+    sink, lane = b.array(0), b.special("laneid")
+    few, half = lanes_below(b, 4), lanes_below(b, 16)
+    b.bra("out", half ^ 1)
+    b.bra("late", few)
+    b.emit("warpsync", a=b.const(0xFFFF))
+    b.bra("met")
+    b.label("late")
+    b.emit("warpsync", a=b.const(0xFFFF))
+    b.label("met")
+    b.store(sink, lane, b.const(1))
+    b.label("out")
+    b.emit("warpsync", a=b.const(0xFFFFFFFF))
+    after = mark(b)
+    found = np.zeros(32, np.uint64)
+    assert masks_at(b, after, found, order=order) == [0xFFFFFFFF]
+    assert found.tolist() == [1] * 16 + [0] * 16
+
+
+def test_warpsync_without_exited_and_absent_lanes() -> None:
+    b = Builder()
+    b.emit("exit", guard=lanes_below(b, 3))
+    b.emit("warpsync", a=b.const(0xFFFFFFFF))
+    after = mark(b)
+    assert masks_at(b, after, block=20) == [0xFFFF8]
+
+
+def test_a_warp_mask_must_name_the_lane() -> None:
+    b = Builder()
+    b.emit("warpsync", a=b.const(0x0000FF0F))
+    with pytest.raises(BarrierError, match="lanes 4-7, 16-31"):
+        launch(b)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_multi_way_branch(order: str) -> None:
+    """Code addresses of 16-byte instructions; lanes outside of the guard fall through."""
+    b = Builder(view="sm_90")
+    sink, lane = b.array(0), b.special("laneid")
+    way = b.value("floormod.s64", lane, b.const(3))
+    target = b.value("mad.s64", way, b.const(0x20), b.const(0x1000))
+    barrier, result = b.barrier(), b.reg()
+    b.emit("mov", result, b.const(99))
+    b.emit("bssy", imm=barrier)
+    branch = len(b.instructions)
+    b.emit("brx", a=target, imm=0x10, guard=lanes_below(b, 30))
+    branch = len(b.instructions) - 1
+    b.bra("end")
+    for k in range(3):
+        b.addresses[0x1010 + 0x20 * k] = len(b.instructions)
+        b.emit("mov", result, b.const(k))
+        b.bra("end")
+    b.label("end")
+    b.emit("bsync", imm=barrier)
+    b.store(sink, lane, result)
+    after = mark(b)
+    found = np.zeros(32, np.uint64)
+    counts = launch(b, found, order=order)
+    assert found.tolist() == [lane % 3 if lane < 30 else 99 for lane in range(32)]
+    assert column(counts, "branches")[branch] == 1
+    assert column(counts, "divergent_branches")[branch] == 3  # the ways beyond the first: three targets and none
+    assert column(counts, "thread_inst_executed")[after] == 32
+
+
+def test_a_multi_way_branch_of_one_way_does_not_diverge() -> None:
+    b = Builder(view="sm_90")
+    b.emit("brx", a=b.const(0x40))
+    b.addresses |= {0x10: 0, 0x40: 1}
+    after = mark(b)
+    result = launch(b)
+    assert column(result, "divergent_branches").sum() == 0
+    assert column(result, "thread_inst_executed")[after] == 32
+
+
+@pytest.mark.parametrize("address", [0x20, 0x50, 0, -0x10, 0x14, 2**62])
+def test_a_multi_way_branch_to_no_instruction(address: int) -> None:
+    b = Builder(view="sm_90")
+    b.addresses |= {0x10: 0, 0x40: 0}
+    lane = b.special("laneid")
+    odd = pred(b.truth(b.value("and.b64", lane, b.const(1))))
+    b.emit("brx", a=b.value("selp", b.const(address), b.const(0x10), odd))
+    with pytest.raises(UnsupportedError, match=f"code address {address:#x}"):
+        launch(b)
+
+
+def test_activemask() -> None:
+    b = Builder()
+    sink, lane = b.array(0), b.special("laneid")
+    half = lanes_below(b, 16)
+    b.bra("upper", half ^ 1)
+    b.store(sink, lane, b.value("activemask", guard=lanes_below(b, 3)))
+    b.emit("exit")
+    b.label("upper")
+    b.store(sink, lane, b.value("activemask"))
+    found = np.zeros(32, np.uint64)
+    launch(b, found)
+    assert found.tolist() == [0xFFFF] * 3 + [0] * 13 + [0xFFFF0000] * 16
+
+
+def test_livemask() -> None:
+    b = Builder()
+    sink, lane = b.array(0), b.special("laneid")
+    b.emit("exit", guard=lanes_below(b, 4))
+    b.bra("end", lanes_below(b, 8))
+    b.store(sink, lane, b.value("livemask"))
+    b.label("end")
+    found = np.zeros(20, np.uint64)
+    launch(b, found, block=20)
+    assert found.tolist() == [0] * 8 + [0xFFFF0] * 12
+
+
+def test_barrier_registers_can_be_saved_and_restored() -> None:
+    b = Builder()
+    sink, lane = b.array(0, ndim=2), b.special("laneid")
+    barrier = b.barrier()
+    b.emit("bssy", imm=barrier, guard=lanes_below(b, 8))
+    saved = b.value("bmov.get", imm=barrier, mod=1)
+    cleared = b.value("bmov.get", imm=barrier)
+    b.emit("bmov.set", a=b.const(0xABC), imm=barrier)
+    restored = b.value("bmov.get", imm=barrier)
+    for k, row in enumerate((saved, cleared, restored)):
+        b.store(sink, lane, row, imm=256 * k)
+    found = np.ones((3, 32), np.uint64)
+    launch(b, found)
+    assert found[0].tolist() == [0xFF] * 8 + [0] * 24
+    assert not found[1].any()
+    assert (found[2] == 0xABC).all()
+
+
+# Block barriers.
+
+
+def rotate_through_shared(b: Builder, sink: int, block: int, synchronise: Callable[[], None]) -> None:
+    """Each thread reads what its neighbour of the next warp wrote before the barrier."""
+    b.shared_bytes = block * 8
+    thread = b.special("tid.x")
+    b.emit("st.shared", a=b.value("mul.s64", thread, b.const(8)), b=thread, mod=6)
+    synchronise()
+    other = b.value("floormod.s64", b.value("add.s64", thread, b.const(33)), b.const(block))
+    b.store(sink, thread, b.value("ld.shared", b.value("mul.s64", other, b.const(8)), mod=6))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("block", [1, 32, 100, 1024])
+def test_block_barrier(block: int, order: str) -> None:
+    b = Builder()
+    sink = b.array(0)
+    rotate_through_shared(b, sink, block, lambda: b.emit("bar.sync"))
+    found = np.zeros(block, np.uint64)
+    launch(b, found, block=block, order=order)
+    np.testing.assert_array_equal(found, (np.arange(block) + 33) % block)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_barriers_of_some_warps_by_count(order: str) -> None:
+    """Two groups of two warps with barriers of their own, and the block's barrier in between."""
+    b = Builder()
+    sink, block = b.array(0), 128
+    group = b.value("shr.u64", b.special("tid.x"), b.const(6))
+    first = pred(b.value("eq.s64", group, RZ))
+    b.shared_bytes = block * 8
+    thread = b.special("tid.x")
+    own = b.value("mul.s64", thread, b.const(8))
+    b.emit("st.shared", a=own, b=thread, mod=6)
+    b.bra("second", first ^ 1)
+    b.emit("bar.sync", b=b.const(64), imm=1)
+    b.bra("both")
+    b.label("second")
+    b.emit("bar.sync", b=b.const(64), imm=2)
+    b.label("both")
+    partner = b.value("xor.b64", own, b.const(32 * 8))
+    value = b.value("ld.shared", partner, mod=6)
+    b.emit("bar.sync")
+    b.store(sink, thread, value)
+    found = np.zeros(block, np.uint64)
+    launch(b, found, block=block, order=order)
+    np.testing.assert_array_equal(found, np.arange(block) ^ 32)
+
+
+@pytest.mark.parametrize("block", [1, 33, 96])
+@pytest.mark.parametrize("limit", [0, 1, 40, 96])
+def test_barriers_with_reduction(block: int, limit: int) -> None:
+    """Results of __syncthreads_count, _and and _or; a second round shows that the first leaves nothing behind."""
+    b = Builder()
+    sink, thread = b.array(0, ndim=2), b.special("tid.x")
+    k = 0
+    for bound in (limit, 1):
+        holds = pred(b.value("lt.s64", thread, b.const(bound)))
+        rows = [
+            b.value("bar.red.popc", holds),
+            b.number(pred(b.value("bar.red.and", holds))),
+            b.number(pred(b.value("bar.red.or", holds))),
+        ]
+        for row in rows:
+            b.store(sink, thread, row, imm=8 * block * k)
+            k += 1
+    found = np.full((6, block), 77, np.uint64)
+    launch(b, found, block=block)
+    for bound, rows_found in ((limit, found[:3]), (1, found[3:])):
+        count = min(bound, block)
+        for row, expected in zip(rows_found, (count, count == block, count > 0), strict=True):
+            assert (row == int(expected)).all()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_threads_that_exited_before_a_barrier_are_not_waited_for(order: str) -> None:
+    """Whole warps and parts of warps, before and after the others arrive."""
+    b = Builder()
+    sink, thread = b.array(0), b.special("tid.x")
+    late = b.value("lt.s64", thread, b.const(40))
+    b.bra("stay", pred(late, negated=True))
+    for _ in range(50):
+        b.emit("nop")
+    b.emit("exit")
+    b.label("stay")
+    b.emit("bar.sync")
+    b.store(sink, thread, b.const(1))
+    found = np.zeros(100, np.uint64)
+    launch(b, found, block=100, order=order)
+    assert found.tolist() == [0] * 40 + [1] * 60
+
+
+def test_lanes_of_one_warp_may_reach_a_barrier_apart() -> None:
+    b = Builder()
+    b.bra("other", lanes_below(b, 7))
+    b.emit("bar.sync")
+    b.emit("exit")
+    b.label("other")
+    b.emit("bar.sync")
+    after = mark(b)
+    assert masks_at(b, after, block=64) == [0x7F, 0x7F]
+
+
+# Kernels that cannot go on.
+
+
+def test_deadlock_at_different_barriers_names_every_warp() -> None:
+    b = Builder()
+    warp = b.value("shr.u64", b.special("tid.x"), b.const(5))
+    b.bra("other", pred(b.value("eq.s64", warp, b.const(1))))
+    first = len(b.instructions) + 1
+    b.emit("bar.sync", imm=0)
+    b.emit("exit")
+    b.label("other")
+    second = len(b.instructions) + 1
+    b.emit("bar.sync", imm=1)
+    found = np.zeros(4, np.uint64)
+    b.array(0)
+    for order in ORDERS:
+        with pytest.raises(DeadlockError) as caught:
+            launch(b.build(), found, block=70, grid=(3, 2, 1), order=order, threads=1)
+        error = caught.value
+        assert error.title == "deadlock in block (0, 0, 0): no warp can move"
+        assert error.details == (
+            f"warp 0, lanes 0-31: waits at the block barrier at line {first}: bar.sync RZ",
+            f"warp 1, lanes 0-31: waits at the block barrier at line {second}: bar.sync RZ, #1",
+            f"warp 2, lanes 0-5: waits at the block barrier at line {first}: bar.sync RZ",
+        )
+
+
+def test_deadlock_of_a_convergence_barrier_and_a_block_barrier() -> None:
+    b = Builder()
+    barrier = b.barrier()
+    b.emit("bssy", imm=barrier)
+    b.bra("other", lanes_below(b, 8))
+    b.emit("bar.sync")
+    b.label("other")
+    b.emit("bsync", imm=barrier)
+    with pytest.raises(DeadlockError) as caught:
+        launch(b)
+    text = str(caught.value)
+    assert "warp 0, lanes 0-7: waits to reconverge with other lanes of its warp" in text
+    assert "warp 0, lanes 8-31: waits at the block barrier" in text
+
+
+def test_deadlock_of_a_warpsync() -> None:
+    b = Builder()
+    b.bra("other", lanes_below(b, 8))
+    b.emit("warpsync", a=b.const(0xFFFFFFFF))
+    b.label("other")
+    b.emit("bar.sync")
+    with pytest.raises(DeadlockError, match="lanes 8-31: waits for the lanes named in a warp mask"):
+        launch(b)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("retires", [True, False])
+def test_an_endless_loop_ends_by_its_budget(order: str, retires: bool) -> None:
+    """Also one that holds nothing that counts, as `while True: pass` does."""
+    b = Builder()
+    data = b.array(0)
+    b.store(data, b.special("tid.x"), b.const(1))
+    b.bra("split", lanes_below(b, 9))
+    b.label("split")
+    b.label("head")
+    b.bra("head", retires=retires)
+    found = np.zeros(40, np.uint64)
+    with pytest.raises(BudgetError, match="more than 1000 warp instructions"):
+        launch(b, found, block=40, order=order, max_instructions=1000)
+    assert not found.any()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_spinning_on_another_warp_or_lane_ends(order: str) -> None:
+    """Lane 40 sets a flag that all others wait for: each gets its turn."""
+    b = Builder()
+    b.shared_bytes = 8
+    thread = b.special("tid.x")
+    b.bra("set", pred(b.value("eq.s64", thread, b.const(40))))
+    b.label("spin")
+    b.bra("spin", pred(b.value("eq.s64", b.value("ld.shared", RZ, mod=6), RZ)))
+    b.bra("end")
+    b.label("set")
+    b.emit("st.shared", a=RZ, b=b.const(1), mod=6)
+    b.label("end")
+    launch(b, block=64, order=order, max_instructions=2**20)
+
+
+def test_trap() -> None:
+    b = Builder()
+    b.emit("trap", guard=1)  # no lane
+    b.emit("trap", guard=lanes_below(b, 2))
+    with pytest.raises(TrapError, match="lanes 0-1 "):
+        launch(b)
