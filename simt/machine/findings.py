@@ -77,6 +77,10 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
     """The exception for a FAILED status."""
     error = [int(value) for value in state.ERROR]
     reason, pc, warp, mask = error[:4]
+    if pc == len(prepared.program.instructions):
+        return UnsupportedError(
+            "the code runs past its last instruction", location=locate(prepared, pc - 1), help="it has to end with EXIT"
+        )
     address, block, extra = error[layout.E_ADDRESS], error[layout.E_BLOCK], error[layout.E_EXTRA]
     instruction = prepared.program.instructions[pc]
     location = locate(prepared, pc)

@@ -46,7 +46,7 @@ def run(program: Program, launch: Launch) -> RunResult:
     trace = _Team(prepared, states, stop).run()
     prepared.memory.copy_back()
     return RunResult(
-        counters=np.sum([state.COUNTS for state in states], axis=0).reshape(-1, layout.N_COUNT)[:, : len(COUNTERS)],
+        counters=np.sum([state.COUNTS for state in states], axis=0).reshape(-1, layout.N_COUNT)[:-1, : len(COUNTERS)],
         grid=launch.grid,
         block=launch.block,
         shared_bytes=prepared.shared_bytes,

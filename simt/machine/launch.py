@@ -364,7 +364,8 @@ def _encode(
         if old not in uniform_rows:
             place[old] = following
             following += 1
-    code = np.zeros((len(program.instructions), layout.N_CODE), np.int64)
+    code = np.zeros((len(program.instructions) + 1, layout.N_CODE), np.int64)
+    code[-1, 0] = MICRO_OPS["trap"].code  # for code that runs past its end
     for pc, instruction in enumerate(program.instructions):
         spec = MICRO_OPS[instruction.op]
         fields = [

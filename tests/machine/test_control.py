@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from simt.check import BarrierError, BudgetError, DeadlockError, TrapError, UnsupportedError
-from simt.program import RZ, pred
+from simt.machine import Launch, run
+from simt.program import RZ, Instruction, ListingLine, Program, pred
 from tests.machine.harness import Builder, column, launch
 
 ORDERS = ["then_first", "else_first", "interleaved", "random:3"]
@@ -451,3 +452,10 @@ def test_trap() -> None:
     b.emit("trap", guard=lanes_below(b, 2))
     with pytest.raises(TrapError, match="lanes 0-1 "):
         launch(b)
+
+
+def test_code_without_an_end_is_an_error() -> None:
+    never = pred(1)  # predicates start false
+    program = Program("endless", "source", [Instruction("exit", guard=never)], [ListingLine("exit", 1)], 1, 2, 0)
+    with pytest.raises(UnsupportedError, match="past its last instruction"):
+        run(program, Launch((1, 1, 1), (32, 1, 1), []))
