@@ -94,7 +94,8 @@ def load_cubin(
 
     :func:`launch` takes them like any other kernel.  See :func:`simt.sass.load_cubin` for the parameters and errors.
     """
-    return _sass().load_cubin(path, listing, parameters)
+    kernels: Mapping[str, Any] = _sass().load_cubin(path, listing, parameters)
+    return kernels
 
 
 def _sass() -> Any:

@@ -1,0 +1,280 @@
+"""The simulator beside the hardware: outputs, and every counter that both have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import simt
+from gpu import driver
+from gpu.errors import ProfilerError
+from gpu.launching import Dim, Run, kernel_name, launch
+from gpu.profiling import HardwareProfile, profile
+from simt.profile.formula import Number
+from simt.profile.text import number_text
+
+EQUAL, CLOSE, DIFFERENT, OTHER_CODE = "equal", "close", "DIFFERENT", "other code"
+
+TOLERANCES = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-11}
+"""Relative difference of floating-point outputs, of the array's largest magnitude.  The compiler contracts a
+multiplication and an addition to one fused operation, CUDA's math functions are not the host's (up to a few units
+in the last place each), and atomics add in any order."""
+
+NOISY = {
+    "gst_transactions": 0.01,
+    "gst_transactions_per_request": 0.01,
+    "gst_efficiency": 0.01,
+    "shared_load_transactions": 0.02,
+    "shared_store_transactions": 0.02,
+}
+"""Metrics that the hardware does not count exactly, and by how much they may differ, relatively: 16.0001 store
+sectors for 16, and 414 for 418 where lanes store single bytes; shared-memory wavefronts of arbitration.  Measured
+on an H200; its exact counters of the same things, ``global_sectors`` and ``shared_wavefronts``, must be equal."""
+
+COUNTED_ALIKE = frozenset(
+    {
+        "warps_launched",
+        "global_load_requests", "gld_transactions", "gld_transactions_per_request", "gld_efficiency",
+        "global_store_requests", "gst_transactions", "gst_transactions_per_request", "gst_efficiency",
+        "global_sectors", "global_sectors_ideal",
+        "global_atomic_requests", "atomic_transactions",
+        "shared_load_transactions", "shared_store_transactions",
+        "shared_wavefronts", "shared_wavefronts_excessive",
+    }
+)  # fmt: skip
+"""Metrics that the source view and machine code can agree on: they follow from which addresses lanes access."""
+
+WHY_OTHER_CODE = (
+    "instruction and branch counts of the source view count Python operations, not instructions of this compiler, "
+    "which also predicates, unrolls and merges; the machine view counts the same instructions as the hardware"
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric on both sides; ``ratio`` is simulator / hardware, None if the hardware has 0."""
+
+    metric: str
+    simulator: Number
+    hardware: Number
+    verdict: str
+
+    @property
+    def ratio(self) -> float | None:
+        """Simulator / hardware."""
+        return self.simulator / self.hardware if self.hardware else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "metric": self.metric,
+            "simulator": self.simulator,
+            "hardware": self.hardware,
+            "ratio": self.ratio,
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True)
+class Output:
+    """One array argument after both launches: the largest difference, and whether it is within the tolerance."""
+
+    argument: int
+    dtype: str
+    verdict: str
+    differing: int
+    largest: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A kernel on the simulator and on the hardware.
+
+    ``unprofiled`` says why there are no counters of the hardware; empty if there are.
+    """
+
+    kernel: str
+    view: str
+    run: Run
+    simulated: Any
+    hardware: HardwareProfile | None
+    outputs: tuple[Output, ...]
+    rows: tuple[Row, ...]
+    unprofiled: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing that can agree differs."""
+        verdicts = [output.verdict for output in self.outputs] + [row.verdict for row in self.rows]
+        return DIFFERENT not in verdicts
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain dicts, lists, numbers and texts."""
+        return {
+            "kernel": self.kernel,
+            "view": self.view,
+            "agrees": self.agrees,
+            "run": self.run.to_dict(),
+            "outputs": [output.to_dict() for output in self.outputs],
+            "metrics": [row.to_dict() for row in self.rows],
+            "unprofiled": self.unprofiled,
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """:meth:`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent)
+
+    def __str__(self) -> str:
+        time = self.run.milliseconds
+        heading = f"{self.kernel}: {self.view} view beside {self.run.device.name}"
+        lines = [heading + ("" if time is None else f", {time:.4f} ms")]
+        for output in self.outputs:
+            extent = (
+                "" if output.verdict == EQUAL else f": {output.differing} elements, by {output.largest:g} at most"
+            )
+            lines.append(f"  argument {output.argument + 1} ({output.dtype}) {output.verdict}{extent}")
+        table = [("metric", "simulator", "hardware", "ratio", "verdict")]
+        for row in self.rows:
+            ratio = "" if row.ratio is None else f"{row.ratio:.4f}"
+            table.append((row.metric, number_text(row.simulator), number_text(row.hardware), ratio, row.verdict))
+        widths = [max(len(cells[k]) for cells in table) for k in range(5)]
+        for name, *numbers, verdict in table:
+            cells = [
+                name.ljust(widths[0]),
+                *(n.rjust(w) for n, w in zip(numbers, widths[1:4], strict=True)),
+                verdict,
+            ]
+            lines.append("  " + "  ".join(cells).rstrip())
+        if any(row.verdict == OTHER_CODE for row in self.rows):
+            lines.append(f"  {OTHER_CODE}: {WHY_OTHER_CODE}")
+        if self.unprofiled:
+            lines.append(f"  no counters: {self.unprofiled}")
+        return "\n".join(lines)
+
+
+def compare(
+    kernel: Any,
+    grid: Dim,
+    block: Dim,
+    *args: Any,
+    view: str = "source",
+    counters: bool = True,
+    shared_bytes: int = 0,
+    repeats: int = 5,
+    rounded: Mapping[int, float] | None = None,
+    **options: Any,
+) -> Comparison:
+    """Run *kernel* on the simulator and on the GPU, each on copies of *args*, and hold them side by side.
+
+    Parameters:
+        view: of the simulator: ``"source"``, or an architecture for its machine code.
+        counters: profile with Nsight Compute; where it is missing or forbidden the comparison says so.
+        rounded: by position of the argument, how much integers may differ that were computed in floating point and
+            then cut, where the last place of the float decides.
+        options: passed on to :func:`simt.launch`.
+
+    Other integers have to be equal, floats within :data:`TOLERANCES`.  Raises as :func:`simt.launch` and
+    :func:`gpu.launch`; *args* are not changed.
+    """
+    driver.need()
+    ours, theirs = copies(args), copies(args)
+    simulated = simt.launch(kernel, grid, block, *ours, view=view, shared_bytes=shared_bytes, **options)
+    run = launch(kernel, grid, block, *theirs, shared_bytes=shared_bytes, repeats=repeats, allow_unstable=True)
+    hardware, unprofiled = None, "not asked for"
+    if counters:
+        try:
+            hardware = profile(kernel, grid, block, *copies(args), shared_bytes=shared_bytes)
+            unprofiled = ""
+        except ProfilerError as error:
+            unprofiled = error.title
+    return Comparison(
+        kernel=kernel_name(kernel),
+        view=view,
+        run=run,
+        simulated=simulated,
+        hardware=hardware,
+        outputs=tuple(compare_outputs(ours, theirs, run.unstable, rounded)),
+        rows=compare_metrics(simulated.metrics, {} if hardware is None else hardware.metrics, view),
+        unprofiled=unprofiled,
+    )
+
+
+def copies(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments with every array copied (those on the device to the host)."""
+    module = driver.cuda()
+    return tuple(
+        value.copy()
+        if isinstance(value, np.ndarray)
+        else module.as_cuda_array(value).copy_to_host()
+        if hasattr(value, "__cuda_array_interface__")
+        else value
+        for value in args
+    )
+
+
+def compare_outputs(
+    ours: tuple[Any, ...],
+    theirs: tuple[Any, ...],
+    unstable: tuple[str, ...] = (),
+    rounded: Mapping[int, float] | None = None,
+) -> list[Output]:
+    """Each array after both launches; integers whose contents changed from run to run on the GPU are DIFFERENT."""
+    outputs = []
+    for position, (mine, real) in enumerate(zip(ours, theirs, strict=True)):
+        if isinstance(mine, np.ndarray):
+            output = _output(position, mine, real, (rounded or {}).get(position, 0.0))
+            if f"argument {position + 1}" in unstable and mine.dtype.kind not in "fc":
+                output = replace(output, verdict=DIFFERENT)
+            outputs.append(output)
+    return outputs
+
+
+def _output(position: int, mine: npt.NDArray[Any], real: npt.NDArray[Any], rounded: float) -> Output:
+    floating = mine.dtype.kind in "fc"
+    same = (mine == real) | (np.isnan(mine) & np.isnan(real)) if floating else mine == real
+    differing = int(mine.size - np.count_nonzero(same))
+    if differing == 0:
+        return Output(position, mine.dtype.name, EQUAL, 0, 0.0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        gap = np.abs(mine[~same].astype(np.float64) - real[~same].astype(np.float64))
+    largest = float(np.max(gap))
+    allowed = rounded
+    if floating:
+        scale = float(np.max(np.abs(real[np.isfinite(real)]), initial=0.0))
+        allowed = TOLERANCES.get(mine.dtype.name, 0.0) * scale
+    verdict = CLOSE if largest <= allowed else DIFFERENT
+    return Output(position, mine.dtype.name, verdict, differing, largest)
+
+
+def compare_metrics(
+    simulated: Mapping[str, Number | None], hardware: Mapping[str, Number | None], view: str
+) -> tuple[Row, ...]:
+    """A row for each metric that both sides have a value of."""
+    rows = []
+    for name in hardware:
+        real = hardware[name]
+        ours = simulated.get(name)
+        if real is not None and ours is not None:
+            rows.append(Row(name, ours, real, _verdict(name, ours, real, view)))
+    return tuple(rows)
+
+
+def _verdict(name: str, ours: Number, real: Number, view: str) -> str:
+    if view == "source" and name not in COUNTED_ALIKE:
+        return OTHER_CODE
+    # ncu prints ratios rounded to about six digits.
+    whole = isinstance(ours, int) and isinstance(real, int)
+    if ours == real or (not whole and abs(ours - real) <= 1e-5 * abs(real)):
+        return EQUAL
+    if abs(ours - real) <= NOISY.get(name, 0.0) * abs(real):
+        return CLOSE
+    return DIFFERENT
