@@ -45,15 +45,11 @@ def main() -> None:
         data = np.arange(64, dtype=np.int32)
         result = np.zeros(1, dtype=np.int32)
         profile = simt.launch(kernel, 1, 64, data, result, trace=True)
-        print(
-            f"{kernel.__name__}: sum {result[0]}, {profile.counters['divergent_branches']} divergent branches"
-        )
+        print(f"{kernel.__name__}: sum {result[0]}, {profile.counters['divergent_branches']} divergent branches")
         for warp in range(2):
             adds = [step for step in profile.trace.steps(0, warp) if "+=" in step.entry.text]
             for turn, step in enumerate(adds, start=1):
-                print(
-                    f"  warp {warp} add {turn}  {lanes(step.executed)}  {step.executed.bit_count():2} lanes"
-                )
+                print(f"  warp {warp} add {turn}  {lanes(step.executed)}  {step.executed.bit_count():2} lanes")
         print()
 
 

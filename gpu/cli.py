@@ -120,9 +120,7 @@ def _print(results: list[Any], title: str, notes: list[str]) -> None:
     out.print(grid)
     for result in results:
         wrong = [f"argument {o.argument + 1}" for o in result.outputs if o.verdict == "DIFFERENT"]
-        wrong += [
-            f"{r.metric} {r.simulator} against {r.hardware}" for r in result.rows if r.verdict == "DIFFERENT"
-        ]
+        wrong += [f"{r.metric} {r.simulator} against {r.hardware}" for r in result.rows if r.verdict == "DIFFERENT"]
         if wrong:
             out.print(f"{result.kernel}: {'; '.join(wrong)}", style="red")
     if any(row.verdict == OTHER_CODE for result in results for row in result.rows):

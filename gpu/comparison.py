@@ -138,9 +138,7 @@ class Comparison:
         heading = f"{self.kernel}: {self.view} view beside {self.run.device.name}"
         lines = [heading + ("" if time is None else f", {time:.4f} ms")]
         for output in self.outputs:
-            extent = (
-                "" if output.verdict == EQUAL else f": {output.differing} elements, by {output.largest:g} at most"
-            )
+            extent = "" if output.verdict == EQUAL else f": {output.differing} elements, by {output.largest:g} at most"
             lines.append(f"  argument {output.argument + 1} ({output.dtype}) {output.verdict}{extent}")
         table = [("metric", "simulator", "hardware", "ratio", "verdict")]
         for row in self.rows:

@@ -138,9 +138,7 @@ def _shape(grid: Dim, block: Dim, shared_bytes: int, chosen: Device) -> Shape:
             if size > limit:
                 raise LaunchError(f"{what} dimension {axis} is {size}; {chosen.name} allows {limit}")
     if int(np.prod(threads)) > chosen.threads_per_block:
-        raise LaunchError(
-            f"a block of {np.prod(threads)} threads; {chosen.name} allows {chosen.threads_per_block}"
-        )
+        raise LaunchError(f"a block of {np.prod(threads)} threads; {chosen.name} allows {chosen.threads_per_block}")
     if not 0 <= shared_bytes <= chosen.shared_bytes:
         raise LaunchError(
             f"{shared_bytes} bytes of dynamic shared memory; {chosen.name} allows 0 to {chosen.shared_bytes}"
@@ -241,9 +239,7 @@ def _launch(
         else:
             times.append(float(module.event_elapsed_time(start, stop)))
     last = [argument.contents() for argument in arguments] if repeats else first
-    unstable = tuple(
-        argument.name for argument, a, b in zip(arguments, first, last, strict=True) if not _same(a, b)
-    )
+    unstable = tuple(argument.name for argument, a, b in zip(arguments, first, last, strict=True) if not _same(a, b))
     if unstable and not allow_unstable:
         raise UnstableResultError(
             f"{name}: {', '.join(unstable)}",

@@ -102,9 +102,7 @@ def collect(todo: Sequence[jobs.Job], timeout: float = TIMEOUT) -> tuple[list[Re
         try:
             outcomes, process = jobs.run("profile", todo, prefix=prefix, timeout=timeout)
         except subprocess.TimeoutExpired:
-            raise ProfilerError(
-                f"profiling took more than {timeout:g} s", help="profile a smaller launch"
-            ) from None
+            raise ProfilerError(f"profiling took more than {timeout:g} s", help="profile a smaller launch") from None
         failed = next((outcome.error for outcome in outcomes if outcome.error), "")
         if not report.is_file() or failed or len(outcomes) < len(todo):
             raise explain(process.stdout + process.stderr, failed)
@@ -127,9 +125,7 @@ def explain(output: str, failed: str = "") -> ProfilerError:
             return ProfilerError(title, details=said[:4], help=help)
     plain = [line for line in output.strip().splitlines() if not line.startswith("==PROF==")]
     details = [failed] if failed else (said + plain[-4:])[:6]
-    return ProfilerError(
-        "the profiled process failed", details=details, help="try the launch with gpu.launch first"
-    )
+    return ProfilerError("the profiled process failed", details=details, help="try the launch with gpu.launch first")
 
 
 def _page(ncu: str, report: Path, page: str, *options: str) -> str:

@@ -232,9 +232,7 @@ class HardwareProfile:
     def __str__(self) -> str:
         values = {name: self.metrics[name] for name in self.metrics}
         width = max(map(len, values), default=0)
-        body = [
-            f"  {name:<{width}}  {number_text(value):>16}  {METRICS[name].unit}" for name, value in values.items()
-        ]
+        body = [f"  {name:<{width}}  {number_text(value):>16}  {METRICS[name].unit}" for name, value in values.items()]
         return "\n".join([f"{self.kernel}, grid {self.grid}, block {self.block} ({self.view_text})", *body])
 
     def __repr__(self) -> str:

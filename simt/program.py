@@ -385,7 +385,7 @@ INTEGER_TYPES = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
 
 
 def rounded(format: str, rounding: str, keeps_nan: bool = False) -> int:
-    """The ``imm`` of a ``rnd`` micro-op: format, rounding, and whether ``cvt.rnd.f64`` keeps a NaN's sign and payload."""
+    """The ``imm`` of a ``rnd`` micro-op: format, rounding, whether ``cvt.rnd.f64`` keeps a NaN's sign and payload."""
     return ROUNDED_FORMATS.index(format) + 4 * ROUNDINGS.index(rounding) + 16 * keeps_nan
 
 

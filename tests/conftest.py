@@ -7,9 +7,7 @@ from hypothesis import HealthCheck, settings
 
 # The first example of a test may compile a kernel or load the engine, which takes longer than any sensible
 # deadline; pytest-timeout catches what really hangs.  Derandomized, so that a run is reproducible.
-settings.register_profile(
-    "default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("search", deadline=None, max_examples=1000, suppress_health_check=list(HealthCheck))
 settings.load_profile("default")
 

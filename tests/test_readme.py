@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from tests.machine_view import needs_nvdisasm
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -25,3 +30,20 @@ def test_relative_links_exist(page: str) -> None:
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", text)
     missing = [target for target in targets if not (ROOT / target).exists()]
     assert not missing
+
+
+def _shown(command: str) -> tuple[list[str], str]:
+    """The words and the output of the command in the README that starts so."""
+    blocks = re.findall(r"^```console\n\$ (.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+    (block,) = [block for block in blocks if block.startswith(command)]
+    typed, output = block.replace("\\\n", " ").split("\n", 1)
+    return shlex.split(typed), output
+
+
+@pytest.mark.parametrize("command", ["simt trace", pytest.param("simt profile", marks=needs_nvdisasm)])
+def test_the_output_shown_is_the_real_one(command: str) -> None:
+    words, output = _shown(command)
+    done = subprocess.run(
+        [sys.executable, "-m", *words], capture_output=True, text=True, check=True, cwd=ROOT, encoding="utf-8"
+    )
+    assert done.stdout.splitlines() == output.splitlines()

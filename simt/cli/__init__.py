@@ -39,7 +39,7 @@ class Commands(TyperGroup):
 
 def application() -> typer.Typer:
     """The command with all its subcommands, in the order of the help text."""
-    from simt.cli import inspect, reduce, run, trace
+    from simt.cli import diff, gpu, inspect, profile, reduce, run, trace
 
     app = typer.Typer(
         cls=Commands,
@@ -50,7 +50,7 @@ def application() -> typer.Typer:
         help="Run CUDA kernels on a modelled GPU, and see what every warp and lane did: no GPU needed.",
         epilog="Start with [bold]simt reduce --size 2^20[/bold] and [bold]simt trace if_else[/bold].",
     )
-    for module in (reduce, trace, run, inspect):
+    for module in (reduce, trace, run, profile, diff, gpu, inspect):
         module.register(app)
     return app
 

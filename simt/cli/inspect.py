@@ -147,9 +147,7 @@ def _show_device(device: Device) -> None:
 def occupancy(
     block: Annotated[int, typer.Option(metavar="N", help="Threads per block.")] = 512,
     registers: Annotated[int | None, typer.Option(metavar="N", help="Registers per thread.")] = None,
-    shared: Annotated[
-        int, typer.Option(metavar="BYTES", help="Shared memory per block, static and dynamic.")
-    ] = 0,
+    shared: Annotated[int, typer.Option(metavar="BYTES", help="Shared memory per block, static and dynamic.")] = 0,
     device: Annotated[str, typer.Option(help="A name of [bold]simt devices[/bold].")] = "h200",
     as_json: Json = False,
 ) -> None:

@@ -107,9 +107,7 @@ def _described(
     keys = set(found) if isinstance(found, Mapping) else set()
     if not needed <= keys <= needed | {"shared_bytes"}:
         returned = ", ".join(sorted(map(str, keys))) if keys else type(found).__name__
-        raise LaunchError(
-            f"{called} must return a dict with grid, block, args (and shared_bytes), not {returned}"
-        )
+        raise LaunchError(f"{called} must return a dict with grid, block, args (and shared_bytes), not {returned}")
     more = {key: value for key, value in found.items() if key not in needed}
     return KernelLaunch(kernel, found["grid"], found["block"], tuple(found["args"]), more)
 

@@ -23,9 +23,7 @@ def parse_size(text: str | int) -> int:
     cleaned = str(text).strip().lower().replace("_", "").replace("**", "^")
     match = re.fullmatch(r"(-?\d+)(?:\^(\d+)|([kmg]?))", cleaned)
     if match is None:
-        raise typer.BadParameter(
-            f"{text!r} is not a size; write 1000, 1_000_000, 2^24 or 16M (M: 1024 x 1024)"
-        )
+        raise typer.BadParameter(f"{text!r} is not a size; write 1000, 1_000_000, 2^24 or 16M (M: 1024 x 1024)")
     base, exponent, suffix = match.groups()
     power = min(int(exponent or 1), 64)  # more is too big in any case, and slow to work out
     value: int = int(base) ** power * _SUFFIXES[suffix or ""]
@@ -36,25 +34,30 @@ def parse_size(text: str | int) -> int:
     return value
 
 
-Size = Annotated[
-    int, typer.Option(parser=parse_size, metavar="N", help="Elements: 1000, 1_000_000, 2^24, 16M.")
-]
+Size = Annotated[int, typer.Option(parser=parse_size, metavar="N", help="Elements: 1000, 1_000_000, 2^24, 16M.")]
 OptionalSize = Annotated[
     int | None,
     typer.Option(parser=parse_size, metavar="N", help="Elements: 1000, 2^10, 1K. Default: the kernel's own."),
 ]
 Block = Annotated[int, typer.Option(metavar="N", help="Threads per block, 1 to 1024.")]
-OptionalBlock = Annotated[
-    int | None, typer.Option(metavar="N", help="Threads per block. Default: the kernel's own.")
-]
+OptionalBlock = Annotated[int | None, typer.Option(metavar="N", help="Threads per block. Default: the kernel's own.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the data: numpy.random.default_rng(SEED).")]
 View = Annotated[str, typer.Option(help="source, or an architecture such as sm_90 for its machine code.")]
 Predicate = Annotated[
     int,
     typer.Option(min=0, metavar="N", help="Predicate if/else bodies of at most N instructions; 0: branch."),
 ]
-Order = Annotated[
-    str, typer.Option(help="Which path runs first: then_first, else_first, interleaved, random:SEED.")
+Order = Annotated[str, typer.Option(help="Which path runs first: then_first, else_first, interleaved, random:SEED.")]
+Races = Annotated[
+    bool, typer.Option("--races", help="Stop at the first data race between threads; slower, for small launches.")
+]
+Fold = Annotated[
+    bool,
+    typer.Option(help="Gather machine instructions under their source lines, where these are known."),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--column", metavar="NAME", help="Counter to show beside each line; may be repeated."),
 ]
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Host threads. Default: one per core.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]

@@ -75,7 +75,5 @@ def progress() -> Iterator[Progress]:
 
     errors = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("blocks"))
-    with Bar(
-        *columns, TimeElapsedColumn(), console=errors, transient=True, disable=not errors.is_terminal
-    ) as bar:
+    with Bar(*columns, TimeElapsedColumn(), console=errors, transient=True, disable=not errors.is_terminal) as bar:
         yield Progress(bar, bar.add_task("starting", total=None))

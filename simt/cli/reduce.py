@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simt.cli.options import Block, Json, Order, Predicate, Seed, Size, Threads, View
+from simt.cli.options import Block, Json, Order, Predicate, Races, Seed, Size, Threads, View
 from simt.cli.output import Progress, console, print_json, progress, table
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ EXAMPLES = """Examples:
   [bold]simt reduce --size 2^20[/bold]
 
   [bold]simt reduce --kernel neighbored --kernel interleaved --block 256[/bold]
+
+  [bold]simt reduce --size 2^20 --view sm_90[/bold]
 
   [bold]simt reduce --size 1_000_003 --dtype float32 --op max --json[/bold]"""
 
@@ -77,6 +79,7 @@ def reduce(
     view: View = "source",
     order: Order = "then_first",
     predicate: Predicate = 0,
+    races: Races = False,
     threads: Threads = None,
     as_json: Json = False,
 ) -> None:
@@ -89,11 +92,12 @@ def reduce(
     """
     names = _checked(kernel) if kernel else _family(op)
     data = sample(size, dtype, op, seed)
-    options = {"view": view, "order": order, "predicate": predicate, "threads": threads, "op": op}
+    options = {"view": view, "order": order, "predicate": predicate, "races": races, "threads": threads, "op": op}
     with progress() as bar:
         rows = [_run(name, data, block, options, bar) for name in names]
     if as_json:
-        heading = {"view": view, "size": size, "block": block, "dtype": dtype, "op": op, "seed": seed}
+        heading = {"view": view, "toolchain": rows[0].profile.program.toolchain, "size": size, "block": block}
+        heading |= {"dtype": dtype, "op": op, "seed": seed}
         print_json({**heading, "results": [row.to_dict() for row in rows]})
     else:
         _print(rows, f"{op} of {size:,} {dtype}, blocks of {block} threads; {rows[0].profile.view_text}")

@@ -9,12 +9,15 @@ import typer
 from simt.cli.launches import find
 from simt.cli.options import (
     LAUNCH_IN_FILE,
+    Columns,
+    Fold,
     Json,
     KernelArgument,
     OptionalBlock,
     OptionalSize,
     Order,
     Predicate,
+    Races,
     Seed,
     Threads,
     View,
@@ -23,6 +26,8 @@ from simt.cli.options import (
 EXAMPLES = f"""Examples:
 
   [bold]simt run vector_add[/bold]
+
+  [bold]simt run neighbored --view sm_90 --no-fold[/bold]
 
   [bold]simt run my_kernels.py:saxpy --column inst_executed --column global_sectors[/bold]
 
@@ -38,26 +43,28 @@ def run(
     kernel: KernelArgument,
     size: OptionalSize = None,
     block: OptionalBlock = None,
-    column: Annotated[
-        list[str] | None, typer.Option(help="Counter to show beside each line; may be repeated.")
-    ] = None,
+    annotate: Annotated[bool, typer.Option(help="Show the listing beside its counts.")] = True,
+    column: Columns = None,
+    fold: Fold = True,
     view: View = "source",
     order: Order = "then_first",
     predicate: Predicate = 0,
+    races: Races = False,
     threads: Threads = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Run a kernel once: its metrics, and the source beside its counts."""
+    """Run a kernel once: its metrics, and its source or machine code beside the counts."""
     import simt
 
     launch = find(kernel, size, block, seed)
     profile = simt.launch(
         launch.kernel, launch.grid, launch.block, *launch.args,
-        view=view, order=order, predicate=predicate, threads=threads, **launch.options,
+        view=view, order=order, predicate=predicate, races=races, threads=threads, **launch.options,
     )  # fmt: skip
     if as_json:
         typer.echo(profile.to_json(indent=2))
-    else:
-        typer.echo(f"{profile}\n")
-        typer.echo(profile.annotate(column or None))
+        return
+    typer.echo(profile)
+    if annotate:
+        typer.echo(f"\n{profile.annotate(column or None, fold=fold)}")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from simt.check import LaunchError
 from simt.cli.launches import find
 from simt.cli.options import (
     LAUNCH_IN_FILE,
@@ -15,16 +16,22 @@ from simt.cli.options import (
     OptionalSize,
     Order,
     Predicate,
+    Races,
     Seed,
     View,
 )
 from simt.cli.output import print_json
+
+if TYPE_CHECKING:
+    from simt.profile import Profile
 
 EXAMPLES = f"""Examples:
 
   [bold]simt trace if_else --values[/bold]
 
   [bold]simt trace neighbored --size 128 --block 64 --warp 1[/bold]
+
+  [bold]simt trace if_else --view sm_90[/bold]
 
   [bold]simt trace my_kernels.py:saxpy[/bold]
 
@@ -46,18 +53,23 @@ def trace(
     view: View = "source",
     order: Order = "then_first",
     predicate: Predicate = 0,
+    races: Races = False,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Show what one warp does: source line, pass, and its 32 lanes, active or idle and why."""
+    """Show what one warp does: line or machine instruction, pass, and its 32 lanes, active or idle and why."""
     import simt
-    from simt.check import LaunchError
 
     launch = find(kernel, size, block, seed)
     profile = simt.launch(
         launch.kernel, launch.grid, launch.block, *launch.args,
-        view=view, order=order, predicate=predicate, trace=(block_index, warp), **launch.options,
+        view=view, order=order, predicate=predicate, races=races, trace=(block_index, warp), **launch.options,
     )  # fmt: skip
+    show(profile, block_index, warp, values, as_json)
+
+
+def show(profile: Profile, block_index: int, warp: int, values: bool, as_json: bool) -> None:
+    """Print what one warp of a traced launch did.  Raises LaunchError if there is no such warp."""
     found = profile.trace
     if found is None or (block_index, warp) not in found.warps:
         shape = profile.launches[0]

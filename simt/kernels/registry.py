@@ -195,9 +195,7 @@ def sample(n: int, dtype: str = "int32", seed: int = 0) -> NDArray[Any]:
     """*n* reproducible numbers to reduce: integers from -128 to 127, floats from 0 to 1."""
     rng = np.random.default_rng(seed)
     if dtype not in DTYPES:
-        raise LaunchError(
-            f"there is no sample data of dtype {dtype!r}", help="choose one of " + ", ".join(DTYPES)
-        )
+        raise LaunchError(f"there is no sample data of dtype {dtype!r}", help="choose one of " + ", ".join(DTYPES))
     if np.dtype(dtype).kind == "f":
         return rng.random(n).astype(dtype)
     return rng.integers(-128, 128, n).astype(dtype)

@@ -237,9 +237,7 @@ class Builder:
         readonly: bool = False,
     ) -> Array:
         number = len(self.arrays)
-        self.arrays.append(
-            ArrayRef(name, nt.dtype_name(ty), ndim, space, self._slots, argument, shape, offset, data)
-        )
+        self.arrays.append(ArrayRef(name, nt.dtype_name(ty), ndim, space, self._slots, argument, shape, offset, data))
         self._slots += ndim
         array = self._array(number, ty)
         return replace(array, readonly=readonly or space is Space.CONST)

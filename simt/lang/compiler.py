@@ -46,9 +46,7 @@ def compile(kernel: Any, argtypes: tuple[Any, ...], *, predicate: int = 0) -> Pr
     return program
 
 
-def _compile(
-    function: FunctionType, argtypes: tuple[Any, ...], predicate: int
-) -> tuple[Program, list[Dependency]]:
+def _compile(function: FunctionType, argtypes: tuple[Any, ...], predicate: int) -> tuple[Program, list[Dependency]]:
     builder = Builder(predicate, Place(function.__code__.co_filename, function.__name__, 0, 0))
     source = builder.source(function)
     builder.place = Place(source.file, source.name, source.first_line, source.tree.col_offset)

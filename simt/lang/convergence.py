@@ -121,8 +121,7 @@ def _meeting_points(graph: dict[Block, list[Block]], loops: Iterable[Block]) -> 
         for node, meeting in post.items()
         if node in parting
         or (
-            isinstance(node.end, Branch)
-            and len([target for target in graph[node] if layer[target] is layer[node]]) > 1
+            isinstance(node.end, Branch) and len([target for target in graph[node] if layer[target] is layer[node]]) > 1
         )
     }
 

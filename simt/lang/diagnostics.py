@@ -11,9 +11,7 @@ from simt.lang.ir import Place
 
 def location(place: Place) -> Location:
     """*place* as the errors' Location, with the text of the line."""
-    return Location(
-        place.file, place.line, place.column, place.function, linecache.getline(place.file, place.line)
-    )
+    return Location(place.file, place.line, place.column, place.function, linecache.getline(place.file, place.line))
 
 
 def unsupported(place: Place, title: str, help: str = "", details: tuple[str, ...] = ()) -> NoReturn:

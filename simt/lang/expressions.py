@@ -364,9 +364,7 @@ class Expressions:
     def _constant_integer(self, node: ast.expr, what: str) -> int:
         value = self.evaluate(node)
         if not isinstance(value, Constant) or nt.storage_class(value.type) != nt.INT:
-            unsupported(
-                self.place(node), f"{what} that is not a constant integer", help="use a constant, or an array"
-            )
+            unsupported(self.place(node), f"{what} that is not a constant integer", help="use a constant, or an array")
         return int(value.value)
 
     # Calls
@@ -429,9 +427,7 @@ class Expressions:
             wrong(self.place(node), "np.dtype takes the name of a number type", help='use e.g. np.dtype("int32")')
         return dtype_object(ty)
 
-    def _array_constructor(
-        self, symbol: str, node: ast.Call, args: list[Value], keywords: dict[str, Value]
-    ) -> Value:
+    def _array_constructor(self, symbol: str, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
         bound = dict(zip(("shape", "dtype"), args, strict=False)) | keywords
         if set(bound) != {"shape", "dtype"} or len(args) + len(keywords) != 2:
             wrong(self.place(node), f"cuda.{symbol} takes a shape and a dtype")

@@ -150,9 +150,7 @@ _SHUFFLE_MODES = ("shfl.idx", "shfl.up", "shfl.down", "shfl.bfly")
 _SHUFFLED = (i4, i8, f4, f8)
 
 
-def _emit_shuffle(
-    b: Builder, op: str, value: ScalarValue, lane: ScalarValue, clamp: Value
-) -> tuple[Scalar, Scalar]:
+def _emit_shuffle(b: Builder, op: str, value: ScalarValue, lane: ScalarValue, clamp: Value) -> tuple[Scalar, Scalar]:
     dst, in_range = VReg(REGISTER), VReg(PREDICATE)
     b.emit(op, dst, b.operand(value), b.operand(lane), b.operand(clamp), dst2=in_range)
     return Scalar(value.type, dst), Scalar(b1, PredRef(in_range))
@@ -440,9 +438,7 @@ def _rows() -> list[Intrinsic]:
         *(Intrinsic(name, _vote, (2,)) for name in _VOTE_OF),
         Intrinsic("cuda.vote_sync_intrinsic", _vote_intrinsic, (3,)),
         Intrinsic("cuda.match_any_sync", _match_any, (2,), tuple(i4(i4, t) for t in _SHUFFLED)),
-        Intrinsic(
-            "cuda.match_all_sync", _match_all, (2,), tuple(containers.Tuple((i4, b1))(i4, t) for t in _SHUFFLED)
-        ),
+        Intrinsic("cuda.match_all_sync", _match_all, (2,), tuple(containers.Tuple((i4, b1))(i4, t) for t in _SHUFFLED)),
         Intrinsic("cuda.activemask", _activemask, (0,)),
         Intrinsic("cuda.lanemask_lt", _lanemask_lt, (0,)),
         Intrinsic("cuda.popc", _popc, (1,), tuple(t(t) for t in _INTEGERS)),
@@ -498,9 +494,7 @@ INTRINSICS = {row.name: row for row in _rows()}
 
 
 def _by_object() -> dict[Any, Intrinsic]:
-    table: dict[Any, Intrinsic] = {
-        function: INTRINSICS[function.__name__] for function in (min, max, abs, round, pow)
-    }
+    table: dict[Any, Intrinsic] = {function: INTRINSICS[function.__name__] for function in (min, max, abs, round, pow)}
     for name, intrinsic in INTRINSICS.items():
         if name.startswith("math."):
             table[getattr(math, name.removeprefix("math."))] = intrinsic

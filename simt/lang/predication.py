@@ -51,8 +51,7 @@ def _is_simple(arm: Block, limit: int) -> bool:
     if sum(op.retires for op in arm.ops) > limit:
         return False
     return all(
-        op.guard == TRUE
-        and (MICRO_OPS[op.op].family in _SIMPLE or op.op == "sreg" or op.op.startswith(("ld.", "st.")))
+        op.guard == TRUE and (MICRO_OPS[op.op].family in _SIMPLE or op.op == "sreg" or op.op.startswith(("ld.", "st.")))
         for op in arm.ops
     )
 

@@ -277,9 +277,7 @@ class Function(Expressions):
         call = node.iter
         function = self.evaluate(call.func) if isinstance(call, ast.Call) else None
         if not isinstance(call, ast.Call) or not isinstance(function, Object) or function.value is not range:
-            unsupported(
-                self.place(call), "a for loop over anything but range()", help="use for i in range(len(...))"
-            )
+            unsupported(self.place(call), "a for loop over anything but range()", help="use for i in range(len(...))")
         args = [scalar(self.b, value) for value in self.evaluate_arguments(call.args)]
         self.mark(call)
         signature = nt.operator_signature(range, tuple(value.type for value in args)) if args else None
@@ -428,9 +426,7 @@ class Function(Expressions):
     ) -> Value:
         """Lower a call of a device function in place; its arguments and result are free."""
         if function.__code__ in self._callers():
-            unsupported(
-                self.place(node), f"recursion: {function.__name__} calls itself", help="rewrite it as a loop"
-            )
+            unsupported(self.place(node), f"recursion: {function.__name__} calls itself", help="rewrite it as a loop")
         callee = Function(self.b, self.b.source(function), path, self)
         self.mark(node)
         for name, value in self._bind(function, path, args, keywords, node).items():

@@ -381,7 +381,9 @@ def advance(w, quantum, s):
                 if op < INT_END:
                     if op == INDEX:
                         slot = CODE[code + C_IMM]
-                        if step_index(R, O, a, b, s.DIMS[slot, 0], s.DIMS[slot, 1], CODE[code + C_MOD], exec_mask, ERROR):
+                        if step_index(
+                            R, O, a, b, s.DIMS[slot, 0], s.DIMS[slot, 1], CODE[code + C_MOD], exec_mask, ERROR
+                        ):
                             ERROR[E_REASON] = R_INDEX
                             status = FAILED
                             break
@@ -528,7 +530,9 @@ def advance(w, quantum, s):
                     address = R[_row(CODE[code + C_A], warp_rows, uniform_end) + np.uint64(lane)] + CODE[code + C_IMM]
                     group = np.int64(0)
                     for l in range(32):
-                        if (rest >> l) & 1 and R[_row(CODE[code + C_A], warp_rows, uniform_end) + np.uint64(l)] + CODE[code + C_IMM] == address:
+                        if (rest >> l) & 1 and R[_row(CODE[code + C_A], warp_rows, uniform_end) + np.uint64(l)] + CODE[
+                            code + C_IMM
+                        ] == address:
                             group |= np.int64(1) << l
                     distance = address - LAUNCH[LAUNCH_CODE_START]
                     entry = distance >> 3
@@ -564,9 +568,7 @@ def advance(w, quantum, s):
             start = (w * n_barriers + CODE[code + C_IMM]) * 32
             lane_0 = np.uint64(start)
             for l in range(n):
-                PARTICIPANTS[lane_0 + l] = (
-                    exec_mask if (exec_mask >> np.int64(l)) & 1 else PARTICIPANTS[lane_0 + l]
-                )
+                PARTICIPANTS[lane_0 + l] = exec_mask if (exec_mask >> np.int64(l)) & 1 else PARTICIPANTS[lane_0 + l]
             pc += 1
         elif op == BSYNC:
             if WARPS[wbase + W_SPLITS] == 1 or exec_mask == 0:

@@ -28,7 +28,9 @@ def locate(prepared: Prepared, pc: int) -> Location:
     instruction = program.instructions[pc]
     line = program.listing[instruction.line]
     if program.view == "source":
-        return Location(line.file or program.file, line.number, instruction.column, line.function or program.name, line.text)
+        return Location(
+            line.file or program.file, line.number, instruction.column, line.function or program.name, line.text
+        )
     return Location(program.file, line.number, 0, program.name, f"{line.number:#06x}  {line.text}")
 
 
@@ -41,7 +43,9 @@ def where(prepared: Prepared, block: int, warp: int, mask: int) -> str:
     if mask:
         thread = warp * 32 + (mask & -mask).bit_length() - 1
         bx, by, _ = prepared.launch.block
-        text += f" ({'' if lanes == 'lane' else 'first: '}thread {(thread % bx, thread // bx % by, thread // (bx * by))})"
+        text += (
+            f" ({'' if lanes == 'lane' else 'first: '}thread {(thread % bx, thread // bx % by, thread // (bx * by))})"
+        )
     return text
 
 
@@ -107,7 +111,8 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
         )
     if reason == layout.R_MISALIGNED:
         return MisalignedError(
-            f"misaligned {_access_text(instruction)}: an access of {extra} bytes needs an address that is a multiple of it",
+            f"misaligned {_access_text(instruction)}: an access of {extra} bytes needs an address that is a multiple "
+            "of it",
             location=location,
             details=[*details, f"address {address:#x}"],
         )

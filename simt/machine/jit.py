@@ -39,9 +39,7 @@ def jit(function: Callable[..., Any], *, inline: bool = False) -> Any:
     before = config.CACHE_DIR
     config.CACHE_DIR = _FOLDER
     try:
-        return numba.njit(
-            function, nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=inline
-        )
+        return numba.njit(function, nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=inline)
     finally:
         config.CACHE_DIR = before
 

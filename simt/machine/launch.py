@@ -253,9 +253,7 @@ def prepare(program: Program, launch: Launch, workers: int) -> Prepared:
         for k, array in enumerate(program.arrays)
         if array.space is Space.CONST
     }
-    addresses = [
-        positions[i] + int(ADDRESS_BASE) if i in positions else None for i in range(len(launch.arguments))
-    ]
+    addresses = [positions[i] + int(ADDRESS_BASE) if i in positions else None for i in range(len(launch.arguments))]
     banks = dict(launch.bank_image(addresses)) if launch.bank_image else {}
     bank_at = {number: plan.place(len(image), False, f"constant bank {number}") for number, image in banks.items()}
     memory = plan.finish(launch.threads_per_block)
@@ -296,9 +294,7 @@ def prepare(program: Program, launch: Launch, workers: int) -> Prepared:
         values[uniform.row] = _signed(value)
     code, uniform_values, n_registers = _encode(program, values)
     targets, code_start = _targets(program)
-    return Prepared(
-        program, launch, memory, code, uniform_values, n_registers, dims, targets, code_start, shared_bytes
-    )
+    return Prepared(program, launch, memory, code, uniform_values, n_registers, dims, targets, code_start, shared_bytes)
 
 
 def _offset(array: npt.NDArray[Any]) -> int:
@@ -347,9 +343,7 @@ def _placement(
     return shape, strides, base
 
 
-def _encode(
-    program: Program, values: Mapping[int, int]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int]:
+def _encode(program: Program, values: Mapping[int, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int]:
     """The code table, the uniform values, and the number of register rows.
 
     Rows are renumbered so that the uniform ones come first: they stand once for all warps.
@@ -395,7 +389,7 @@ def _targets(program: Program) -> tuple[npt.NDArray[np.int64], int]:
 def _granule(program: Program) -> int:
     """log2 of the smallest access to global or shared memory, in bytes: the unit in which races are looked for."""
     sizes = [4]
-    by_number = {number: size for number, size in MEMORY_TYPES.values()}
+    by_number = dict(MEMORY_TYPES.values())
     for instruction in program.instructions:
         if instruction.op.startswith(("ld.global", "ld.shared", "ld.generic", "st.global", "st.shared", "st.generic")):
             sizes.append(by_number[instruction.mod])

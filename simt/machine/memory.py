@@ -469,9 +469,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
         if reason != R_NONE:
             return reason
         if space == GLOBAL:
-            X[2] = (
-                ((hi + size - 1) >> 5) - (lo >> 5) + 1 if run else _count_sectors(ADDRESSES, lo, hi, exec_mask)
-            )
+            X[2] = ((hi + size - 1) >> 5) - (lo >> 5) + 1 if run else _count_sectors(ADDRESSES, lo, hi, exec_mask)
             X[3] = min((X[1] + 31) >> 5, X[2])  # lanes may share bytes (H200)
         base = ADDRESS_BASE
     elif space == SHARED:
@@ -512,9 +510,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
         ADDRESSES[l] -= base
 
     if LAUNCH[LAUNCH_RACES] and (space == GLOBAL or space == SHARED):
-        reason = check_races(
-            ADDRESSES, mod, size, R, b, exec_mask, writes, atomic, space == GLOBAL, pc, w, s
-        )
+        reason = check_races(ADDRESSES, mod, size, R, b, exec_mask, writes, atomic, space == GLOBAL, pc, w, s)
         if reason != R_NONE:
             return reason
     if atomic:

@@ -66,21 +66,11 @@ def _count(x):
 @jit
 def _reversed(x):
     x = np.uint64(x)
-    x = ((x >> np.uint64(1)) & np.uint64(0x5555555555555555)) | (
-        (x & np.uint64(0x5555555555555555)) << np.uint64(1)
-    )
-    x = ((x >> np.uint64(2)) & np.uint64(0x3333333333333333)) | (
-        (x & np.uint64(0x3333333333333333)) << np.uint64(2)
-    )
-    x = ((x >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)) | (
-        (x & np.uint64(0x0F0F0F0F0F0F0F0F)) << np.uint64(4)
-    )
-    x = ((x >> np.uint64(8)) & np.uint64(0x00FF00FF00FF00FF)) | (
-        (x & np.uint64(0x00FF00FF00FF00FF)) << np.uint64(8)
-    )
-    x = ((x >> np.uint64(16)) & np.uint64(0x0000FFFF0000FFFF)) | (
-        (x & np.uint64(0x0000FFFF0000FFFF)) << np.uint64(16)
-    )
+    x = ((x >> np.uint64(1)) & np.uint64(0x5555555555555555)) | ((x & np.uint64(0x5555555555555555)) << np.uint64(1))
+    x = ((x >> np.uint64(2)) & np.uint64(0x3333333333333333)) | ((x & np.uint64(0x3333333333333333)) << np.uint64(2))
+    x = ((x >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)) | ((x & np.uint64(0x0F0F0F0F0F0F0F0F)) << np.uint64(4))
+    x = ((x >> np.uint64(8)) & np.uint64(0x00FF00FF00FF00FF)) | ((x & np.uint64(0x00FF00FF00FF00FF)) << np.uint64(8))
+    x = ((x >> np.uint64(16)) & np.uint64(0x0000FFFF0000FFFF)) | ((x & np.uint64(0x0000FFFF0000FFFF)) << np.uint64(16))
     return np.int64((x >> np.uint64(32)) | (x << np.uint64(32)))
 
 

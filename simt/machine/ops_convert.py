@@ -170,9 +170,7 @@ def convert(op, R, O, F, G, H, K, a):
             O[l] = _single_from_half(R[a + l])
     elif op == CVT_S64_F64:
         for l in range(n):
-            O[l] = _to_signed(
-                F[a + l], -9223372036854775808.0, 9223372036854775808.0, S64_MIN, S64_MAX, S64_MIN
-            )
+            O[l] = _to_signed(F[a + l], -9223372036854775808.0, 9223372036854775808.0, S64_MIN, S64_MAX, S64_MIN)
     elif op == CVT_U64_F64:
         for l in range(n):
             O[l] = _to_unsigned(F[a + l])

@@ -179,5 +179,3 @@ def truth_table(table, x, y, z):
             term = (x if k & 4 else ~x) & (y if k & 2 else ~y) & (z if k & 1 else ~z)
             result |= term
     return result & FULL
-
-

@@ -1,12 +1,17 @@
-"""The annotated listing: each line beside its counts, the costliest lines standing out."""
+"""The annotated listing: each line beside its counts, the costliest lines standing out.
+
+Machine code with line information is folded: each source line with the sums of its instructions, which follow it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simt.profile.counters import COUNTER_NAMES
-from simt.profile.metrics import UnknownMetricError
+from simt.profile.fold import SourceLine, fold
+from simt.profile.metrics import MACHINE, SOURCE, UnknownMetricError
 from simt.profile.text import number_text
 
 if TYPE_CHECKING:
@@ -28,9 +33,7 @@ _IF_COUNTED = (
     "idle_predicated_off",
 )
 _SUMS = {
-    "shared_wavefronts": tuple(
-        n for n in COUNTER_NAMES if n.startswith("shared_") and n.endswith("_wavefronts")
-    ),
+    "shared_wavefronts": tuple(n for n in COUNTER_NAMES if n.startswith("shared_") and n.endswith("_wavefronts")),
     "local_sectors": ("local_load_sectors", "local_store_sectors"),
 }
 _HEADINGS = {
@@ -49,74 +52,121 @@ COLUMN_NAMES = tuple(dict.fromkeys((*COUNTER_NAMES, *DERIVED_COLUMNS, *_SUMS)))
 """Every column that :meth:`Profile.annotate` takes."""
 
 
-def _counter(line: LineProfile, column: str) -> int:
-    return sum(line.counters[name] for name in _SUMS.get(column, (column,)))
+@dataclass(frozen=True)
+class Row:
+    """One line of the listing: a source line, a SASS instruction, or a source line with its instructions' sums."""
+
+    counters: Mapping[str, int]
+    position: str
+    text: str
+    heading: str = ""
+    hot: bool = False
+    folded: bool = False
 
 
-def _share(line: LineProfile, total: int) -> float:
-    return 100 * line.counters["inst_executed"] / total if total else 0.0
+def _counter(row: Row, column: str) -> int:
+    return sum(row.counters[name] for name in _SUMS.get(column, (column,)))
 
 
-def _cell(line: LineProfile, column: str, total: int) -> str:
-    executed = line.counters["inst_executed"]
+def _cell(row: Row, column: str, total: int) -> str:
+    executed = row.counters["inst_executed"]
     if column == "share":
-        return f"{_share(line, total):.1f}" if executed else ""
+        return f"{100 * executed / total:.1f}" if executed else ""
     if column == "lanes":
-        return f"{line.counters['thread_inst_executed'] / executed:.1f}" if executed else ""
-    value = _counter(line, column)
+        return f"{row.counters['thread_inst_executed'] / executed:.1f}" if executed else ""
+    value = _counter(row, column)
     return number_text(value) if value else ""
 
 
-def _columns(profile: Profile, wanted: Sequence[str] | None) -> list[str]:
+def _columns(rows: Sequence[Row], wanted: Sequence[str] | None) -> list[str]:
     if wanted is None:
-        counted = [name for name in _IF_COUNTED if any(_counter(line, name) for line in profile.lines)]
-        return [*_DEFAULT, *counted]
+        return [*_DEFAULT, *(name for name in _IF_COUNTED if any(_counter(row, name) for row in rows))]
     for name in wanted:
         if name not in COLUMN_NAMES:
             raise UnknownMetricError(name, COLUMN_NAMES, "column")
     return list(wanted)
 
 
-def _hot(profile: Profile) -> set[int]:
+def _hot(lines: Sequence[LineProfile | SourceLine]) -> set[int]:
     """Indices of the lines that stand out; the costliest one at least, if anything ran."""
-    costs = [line.counters["inst_executed"] for line in profile.lines]
+    costs = [line.counters["inst_executed"] for line in lines]
     ranked = sorted(costs, reverse=True)[:HOT_LINES]
-    return {
-        index for index, cost in enumerate(costs) if cost and cost >= ranked[-1] and 2 * cost >= ranked[0]
-    }
+    return {index for index, cost in enumerate(costs) if cost and cost >= ranked[-1] and 2 * cost >= ranked[0]}
 
 
-def annotate(profile: Profile, columns: Sequence[str] | None = None) -> Text:
+def _listed(profile: Profile) -> list[Row]:
+    """The lines as they stand in the listing, without the padding at its end."""
+    shown = profile.lines[: len(profile.lines) - _padding(profile.lines)]
+    hot = _hot(shown)
+    rows = []
+    # A machine listing begins with the kernel itself, under its mangled name.
+    place = (shown[0].file, shown[0].function) if shown and profile.view_kind == MACHINE else None
+    for index, line in enumerate(shown):
+        heading = ""
+        if place != (line.file, line.function):
+            place = (line.file, line.function)
+            if line.function and line.function != profile.kernel:
+                heading = f"{line.function} ({line.file})"
+        rows.append(Row(line.counters, _position(line), line.text.rstrip(), heading, index in hot))
+    return rows
+
+
+def _folded(profile: Profile) -> list[Row]:
+    """The source lines, and below each its instructions."""
+    shown = profile.lines[: len(profile.lines) - _padding(profile.lines)]
+    groups = fold(shown)
+    hot = _hot(groups)
+    rows = []
+    file = None
+    for index, group in enumerate(groups):
+        here = group.source[0] if group.source else "no source line"
+        number = str(group.source[1]) if group.source else ""
+        rows.append(Row(group.counters, number, group.text, here if here != file else "", index in hot, folded=True))
+        file = here
+        rows += [Row(shown[k].counters, _position(shown[k]), f"    {shown[k].text}") for k in group.members]
+    return rows
+
+
+def _padding(lines: Sequence[LineProfile]) -> int:
+    """How many instructions that fill up the code's last bytes there are at the end."""
+    count = 0
+    for line in reversed(lines):
+        if line.text != "NOP" or line.counters["inst_executed"]:
+            break
+        count += 1
+    return count
+
+
+def listing_rows(profile: Profile, folded: bool | None) -> list[Row]:
+    """The rows of the listing; ``folded`` as in :meth:`Profile.annotate`."""
+    with_lines = any(line.source for line in profile.lines)
+    return _folded(profile) if with_lines and folded is not False else _listed(profile)
+
+
+def annotate(profile: Profile, columns: Sequence[str] | None = None, folded: bool | None = None) -> Text:
     """The annotated listing as rich text; see :meth:`Profile.annotate`."""
     from rich.text import Text
 
-    names = _columns(profile, columns)
+    rows = listing_rows(profile, folded)
+    names = _columns(rows, columns)
     total = profile.counters["inst_executed"]
-    hot = _hot(profile)
     headings = [_HEADINGS.get(name, name) for name in names]
-    cells = [[_cell(line, name, total) for name in names] for line in profile.lines]
+    cells = [[_cell(row, name, total) for name in names] for row in rows]
     widths = [max(map(len, column)) for column in zip(headings, *cells, strict=True)]
-    numbers = [_position(line) for line in profile.lines]
-    number_width = max(map(len, [*numbers, "line"]))
+    position = "line" if any(row.folded for row in rows) or profile.view_kind == SOURCE else "offset"
+    number_width = max(map(len, [position, *(row.position for row in rows)]))
 
     text = Text(no_wrap=True)
     text.append(f"{profile.kernel}: {profile.view_text}\n", style="bold")
     heading = "  ".join(h.rjust(w) for h, w in zip(headings, widths, strict=True))
-    text.append(
-        f"  {heading}  {'line' if profile.view_kind == 'source' else 'offset':>{number_width}}\n", style="dim"
-    )
-    place = None
-    for index, (line, row) in enumerate(zip(profile.lines, cells, strict=True)):
-        if place != (line.file, line.function):
-            place = (line.file, line.function)
-            if line.function and line.function != profile.kernel:
-                text.append(f"  {line.function} ({line.file})\n", style="italic dim")
-        counts = "  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True))
-        style = "bold red" if index in hot else "" if any(row) else "dim"
-        mark = ">" if index in hot else " "
-        text.append(
-            f"{mark} {counts}  {numbers[index]:>{number_width}}  {line.text.rstrip()}".rstrip() + "\n", style
-        )
+    text.append(f"  {heading}  {position:>{number_width}}\n", style="dim")
+    for row, counts in zip(rows, cells, strict=True):
+        if row.heading:
+            text.append(f"  {row.heading}\n", style="italic dim")
+        style = "bold red" if row.hot else "dim" if not any(counts) else "bold" if row.folded else ""
+        shown = "  ".join(c.rjust(w) for c, w in zip(counts, widths, strict=True))
+        mark = ">" if row.hot else " "
+        text.append(f"{mark} {shown}  {row.position:>{number_width}}  {row.text}".rstrip() + "\n", style)
     return text
 
 

@@ -30,7 +30,13 @@ _BRANCH_OPS = frozenset({"bra", "brx", "bsync", "break", "warpsync", "exit"})
 
 
 def _names() -> tuple[str, ...]:
-    names = [*_EXECUTION, "replays", *(f"idle_{cause}" for cause in IDLE_CAUSES), *_BRANCHES, "branch_instructions"]
+    names = [
+        *_EXECUTION,
+        "replays",
+        *(f"idle_{cause}" for cause in IDLE_CAUSES),
+        *_BRANCHES,
+        "branch_instructions",
+    ]
     for space, quantities in _MEMORY.items():
         for direction in _DIRECTIONS.values():
             if (space, direction) != ("local", "atomic"):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from simt.profile.annotate import Row, listing_rows
 from simt.profile.summary import heading, idle_text, rows
 from simt.profile.text import number_text
 
 if TYPE_CHECKING:
-    from simt.profile.profile import LineProfile, Profile
+    from simt.profile.profile import Profile
 
 _CELL = 'style="text-align:right;padding:0 .6em"'
 _CODE = 'style="text-align:left;white-space:pre;font-family:monospace;padding:0 .6em'
@@ -25,22 +26,22 @@ def to_html(profile: Profile) -> str:
         for name, value, unit in facts
     )
     head = "".join(f"<th>{escape(name)}</th>" for name in (*_LINE_COLUMNS, "line", "text"))
-    most = max((line.counters["inst_executed"] for line in profile.lines), default=0)
-    body = "".join(_line(line, most) for line in profile.lines)
+    listed = listing_rows(profile, None)
+    most = max((row.counters["inst_executed"] for row in listed), default=0)
+    body = "".join(_line(row, most) for row in listed)
     return (
         f"<div><b>{escape(heading(profile))}</b><table>{metrics}</table>"
         f"<details open><summary>lines</summary><table><tr>{head}</tr>{body}</table></details></div>"
     )
 
 
-def _line(line: LineProfile, most: int) -> str:
-    heat = line.counters["inst_executed"] / most if most else 0.0
+def _line(row: Row, most: int) -> str:
+    heat = row.counters["inst_executed"] / most if most else 0.0
     counts = "".join(
-        f"<td {_CELL}>{number_text(line.counters[name]) if line.counters[name] else ''}</td>"
-        for name in _LINE_COLUMNS
+        f"<td {_CELL}>{number_text(row.counters[name]) if row.counters[name] else ''}</td>" for name in _LINE_COLUMNS
     )
-    position = line.number if line.offset is None else f"{line.offset:#06x}"
+    weight = ";font-weight:bold" if row.folded else ""
     return (
-        f"<tr>{counts}<td {_CELL}>{position}</td>"
-        f'<td {_CODE};background:rgba(220,60,40,{0.6 * heat:.2f})">{escape(line.text)}</td></tr>'
+        f"<tr>{counts}<td {_CELL}>{row.position}</td>"
+        f'<td {_CODE};background:rgba(220,60,40,{0.6 * heat:.2f}){weight}">{escape(row.text)}</td></tr>'
     )

@@ -20,6 +20,9 @@ SOURCE = "source"
 MACHINE = "machine"
 VIEWS = (SOURCE, MACHINE)
 
+_LAUNCH = frozenset({"warps_launched", "blocks_launched"})
+_ADDRESSED = ("global_", "shared_")
+
 
 class UnknownMetricError(SimtError, KeyError):
     """No metric or counter has this name."""
@@ -55,6 +58,15 @@ class Metric:
     def names(self) -> tuple[str, ...]:
         """Every name that finds this metric."""
         return (self.name, *self.ncu)
+
+    @property
+    def same_in_every_view(self) -> bool:
+        """Whether the views can agree on it: it follows from which addresses lanes access, or from the launch.
+
+        Instructions and branches are counted differently: operations of the source are not instructions of the
+        machine.  Local memory and registers are what a compiler makes of variables.
+        """
+        return all(name in _LAUNCH or name.startswith(_ADDRESSED) for name in self.formula.names)
 
     def value(self, inputs: Mapping[str, Number]) -> Number | None:
         """The metric over ``inputs``; ``None`` where it is not defined (nothing to divide by)."""
@@ -119,8 +131,7 @@ _declare(
         "inst_per_warp",
         "warp instructions / warp",
         Formula("(inst_executed + replays) / warps_launched"),
-        "Instructions that an average warp executes: the length of its way through the kernel, "
-        "detours included.",
+        "Instructions that an average warp executes: the length of its way through the kernel, detours included.",
         ncu=("smsp__average_inst_executed_per_warp.ratio",),
     ),
     Metric(
@@ -193,8 +204,7 @@ _declare(
         "divergent_branch",
         "warp instructions",
         Formula("divergent_branches"),
-        "Branches whose active lanes went more than one way, so that the warp has to run the ways "
-        "one by one.",
+        "Branches whose active lanes went more than one way, so that the warp has to run the ways one by one.",
         ncu=("smsp__sass_branch_targets_threads_divergent.sum",),
     ),
     Metric(
@@ -223,8 +233,7 @@ _declare(
         "idle_lane_slots_other_path",
         "lane-slots",
         Formula("idle_other_path"),
-        "Lanes of executed instructions that were on another path of a divergent branch: the price "
-        "of divergence.",
+        "Lanes of executed instructions that were on another path of a divergent branch: the price of divergence.",
         nvprof=False,
     ),
     Metric(
@@ -382,20 +391,14 @@ _declare(
         "warp instructions",
         Formula("global_atomic_requests"),
         "Atomics and reductions on global memory with at least one lane enabled, counted once per warp.",
-        ncu=(
-            "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum + "
-            "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-        ),
+        ncu=("l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum + l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",),
     ),
     Metric(
         "atomic_transactions",
         "sectors",
         Formula("global_atomic_sectors"),
         "32-byte sectors of global memory that atomics and reductions touch.",
-        ncu=(
-            "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum + "
-            "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
-        ),
+        ncu=("l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum + l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",),
     ),
     Metric(
         "atomic_transactions_per_request",

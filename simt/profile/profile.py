@@ -206,9 +206,7 @@ class Profile:
     @cached_property
     def occupancy(self) -> Occupancy:
         """How many blocks fit on a multiprocessor of :attr:`device`, and what limits them."""
-        return occupancy(
-            self.device, self.result.threads_per_block, self.program.registers, self.result.shared_bytes
-        )
+        return occupancy(self.device, self.result.threads_per_block, self.program.registers, self.result.shared_bytes)
 
     @cached_property
     def metrics(self) -> MetricValues:
@@ -273,8 +271,13 @@ class Profile:
         """:meth:`to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=indent)
 
-    def annotate(self, columns: Sequence[str] | None = None, *, color: bool | None = None) -> str:
+    def annotate(
+        self, columns: Sequence[str] | None = None, *, fold: bool | None = None, color: bool | None = None
+    ) -> str:
         """The listing beside its counts, the costliest lines marked ``>``.
+
+        Machine code that knows its source lines is folded: every source line with the sums of its
+        instructions, and those below it; ``fold=False`` lists the instructions in address order instead.
 
         ``columns`` are counter names, ``"share"`` (of the executed instructions, in %) or ``"lanes"`` (active
         lanes of an average instruction); by default those that say something about this launch.  ``color``:
@@ -283,7 +286,7 @@ class Profile:
         from simt.profile.annotate import annotate
         from simt.profile.text import to_text
 
-        return to_text(annotate(self, columns), color)
+        return to_text(annotate(self, columns, fold), color)
 
     def __str__(self) -> str:
         from simt.profile.summary import summary

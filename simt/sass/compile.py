@@ -25,7 +25,16 @@ N_BARRIERS = 16
 
 
 def compile_kernel(kernel: SassKernel) -> Program:
-    """Lower a kernel.  Raises UnsupportedError for an unknown opcode, modifier or operand, before anything runs."""
+    """Lower a kernel.
+
+    Raises UnsupportedError for an external function or an unknown opcode, modifier or operand, before anything
+    runs, and KernelError for a branch to nowhere.
+    """
+    if kernel.externs:
+        raise UnsupportedError(
+            f"{kernel.demangled} calls {', '.join(kernel.externs)}, which is not in the file",
+            help="device-side printf, malloc and assert are not supported",
+        )
     compiler = _Compiler(kernel)
     if kernel.architecture < VOLTA:
         compiler.with_token_stack()

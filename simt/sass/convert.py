@@ -30,9 +30,7 @@ def as_float64(x: Lowering, operand: Operand, form: Float) -> int:
     return x.compute("cvt.f64.f32", row)
 
 
-def write_float(
-    x: Lowering, d: Register, row: int, form: Float, rounding: str = "rn", keeps_nan: bool = False
-) -> None:
+def write_float(x: Lowering, d: Register, row: int, form: Float, rounding: str = "rn", keeps_nan: bool = False) -> None:
     """Write a float64 row in another format."""
     if form is Float.F64:
         x.write_pair(d, row)

@@ -33,9 +33,7 @@ def find_program(name: str, wheel: str) -> str:
     found = shutil.which(name)
     if found:
         return found
-    raise UnsupportedError(
-        f"{name} is not installed, and the machine view needs it", help="pip install 'simt[sass]'"
-    )
+    raise UnsupportedError(f"{name} is not installed, and the machine view needs it", help="pip install 'simt[sass]'")
 
 
 def disassemble(path: Path, architecture: int) -> str:

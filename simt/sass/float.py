@@ -158,9 +158,7 @@ def check_division(x: Lowering) -> None:
     p = x.take_predicate()
     a, b = x.source(x.take(), Kind.F32), x.source(x.take(), Kind.F32)
     x.done()
-    exponents = [
-        x.compute("and.b64", x.compute("shr.u64", row, x.constant(23)), x.constant(255)) for row in (a, b)
-    ]
+    exponents = [x.compute("and.b64", x.compute("shr.u64", row, x.constant(23)), x.constant(255)) for row in (a, b)]
     distance = x.compute("sub.s64", *exponents)
     slow = FALSE
     for row, low, high in ((exponents[0], 25, 254), (exponents[1], 2, 251), (distance, -124, 126)):
@@ -211,7 +209,8 @@ def multi_function(x: Lowering) -> None:
 def _upper_word(x: Lowering, d: Register, upper: int, function: Function) -> None:
     """The upper word of the function of a float64 whose lower word is zero, truncated.
 
-    On an H200 93 % of the results are that, the others one more.  Denormal operands and results are zeros of their sign; a NaN gives 0x7fffffff.
+    On an H200 93 % of the results are that, the others one more.  Denormal operands and results are zeros of
+    their sign; a NaN gives 0x7fffffff.
     """
     wide = x.compute("shl.b64", _flush_upper(x, upper), x.constant(32))
     if function is Function.RSQ64H:

@@ -21,7 +21,7 @@ import numpy as np
 from platformdirs import user_cache_path
 
 from simt.check import KernelError, UnsupportedError
-from simt.sass.disassemble import find_program
+from simt.sass.disassemble import OLDEST, find_program
 from simt.sass.kernel import SassKernel, load_cubin
 
 _PACKAGES = ("numba-cuda", "numba", "nvidia-nvvm", "nvidia-cuda-nvcc")
@@ -35,9 +35,10 @@ def compile_numba(kernel: Any, argtypes: Sequence[Any], architecture: str) -> Sa
     unknown to it, KernelError if Numba cannot compile the kernel.
     """
     number = architecture.removeprefix("sm_")
-    if not architecture.startswith("sm_") or not number.isdigit():
+    if not architecture.startswith("sm_") or not number.isdigit() or int(number) < OLDEST:
         raise UnsupportedError(
-            f"there is no view {architecture!r}", help='the views are "source" and architectures such as "sm_90"'
+            f"there is no view {architecture!r}",
+            help=f'the views are "source" and architectures from sm_{OLDEST} on, such as "sm_90"',
         )
     function = getattr(kernel, "py_func", kernel)
     if not isinstance(function, FunctionType):
@@ -93,9 +94,7 @@ def _parts(value: Any, seen: set[int]) -> Iterator[bytes]:
         yield from _parts(value.__code__, seen)
         yield repr(value.__defaults__).encode()
         names = set(value.__code__.co_names)
-        for name, used in sorted(
-            (n, v) for n, v in value.__globals__.items() if n in names and n != "__builtins__"
-        ):
+        for name, used in sorted((n, v) for n, v in value.__globals__.items() if n in names and n != "__builtins__"):
             yield name.encode()
             yield from _parts(used, seen)
         for cell in value.__closure__ or ():
@@ -159,9 +158,7 @@ def _assemble(ptx: str, architecture: str, path: Path) -> None:
             "-O3",
             "--generate-line-info",
         ]
-        done = subprocess.run(
-            [*command, str(source), "-o", str(result)], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([*command, str(source), "-o", str(result)], capture_output=True, text=True, check=False)
         if done.returncode:
             raise UnsupportedError(
                 f"ptxas does not compile this kernel for {architecture}", details=done.stderr.splitlines()[-5:]

@@ -87,7 +87,7 @@ def add3(x: Lowering) -> None:
 
 
 def write_sum(x: Lowering, d: Register, rows: list[int], carries: list[Predicate]) -> None:
-    """Write a 32-bit sum of zero-extended rows and its carries; on Pascal, the carry flag comes in and goes out."""
+    """Write a 32-bit sum of zero-extended rows and its carries.  On Pascal, the carry flag comes in and goes out."""
     if x.place.architecture < VOLTA and Flag.X in x.modifiers:
         rows = [*rows, x.compute("selp", x.constant(1), RZ, pred(Hidden.CARRY))]
     total = sum_of(x, rows)
@@ -179,9 +179,7 @@ def absolute_difference_of_bytes(x: Lowering) -> None:
     x.take()
     x.done()
     packed = Packed.S8X4 if x.modifiers.one(Integer, Integer.U8).signed else Packed.U8X4
-    _each_part(
-        x, d, packed, ((a, False), (b, False)), lambda p, q: x.compute("abs.s64", x.compute("sub.s64", p, q))
-    )
+    _each_part(x, d, packed, ((a, False), (b, False)), lambda p, q: x.compute("abs.s64", x.compute("sub.s64", p, q)))
 
 
 _IMAD = (
@@ -263,18 +261,17 @@ def load_effective_address(x: Lowering) -> None:
     a, b = x.take(), x.take()
     if Flag.HI in x.modifiers:
         low = x.source(a)
-        if Flag.SX32 in x.modifiers:
-            wide = x.compute("cvt.s32", low)
-        else:
-            wide = x.compute("pack.b64", low, x.source(x.take()))
+        extends = Flag.SX32 in x.modifiers
+        wide = x.compute("cvt.s32", low) if extends else x.compute("pack.b64", low, x.source(x.take()))
         shift = x.source(x.take())
         shifted = x.compute("high.b64", x.compute("shl.b64", wide, shift))
     else:
-        negated = isinstance(a, Register | Constant) and a.negated
-        bare = replace(a, negated=False) if negated else a
-        shifted = x.compute("shl.b32", x.source(bare), x.source(x.take()))
-        if negated:  # after the shift, and as in addend(): what is subtracted from carries
+        if isinstance(a, Register | Constant) and a.negated:
+            # Negated after the shift, and as in addend(): what is subtracted from carries.
+            shifted = x.compute("shl.b32", x.source(replace(a, negated=False)), x.source(x.take()))
             shifted = x.compute("sub.s64", x.constant(1 << 32), shifted)
+        else:
+            shifted = x.compute("shl.b32", x.source(a), x.source(x.take()))
     carry_in = x.take_predicates()
     x.done()
     rows = [shifted, addend(x, b)]
@@ -328,7 +325,7 @@ _LOP3 = (Flag.LUT, Flag.PAND)
 @opcode("LOP3", source=Source.LISTINGS, takes=_LOP3)
 @opcode("ULOP3", source=Source.LISTINGS, takes=_LOP3, since=VOLTA, uniform=True)
 def logic3(x: Lowering) -> None:
-    """``[p,] d, a, b, c, table [, q]``: bit 4a + 2b + c of the table; p: whether d is not zero, OR (PAND: and) q."""
+    """``[p,] d, a, b, c, table [, q]``: bit 4a + 2b + c of the table; p: d is not zero, OR (PAND: and) q."""
     predicates = x.take_predicates()
     d = x.take_register()
     a, b, c = x.source(x.take()), x.source(x.take()), x.source(x.take())
@@ -492,9 +489,7 @@ def compare_rows(x: Lowering, compare: Compare, a: int, b: int, less: str, equal
     return x.test(less, b, a) ^ negate if swap else x.test(less, a, b) ^ negate
 
 
-def write_comparison(
-    x: Lowering, destinations: list[Predicate], result: int, combine: Combine, other: int
-) -> None:
+def write_comparison(x: Lowering, destinations: list[Predicate], result: int, combine: Combine, other: int) -> None:
     """``p = result op other; q = not result op other``."""
     table = _TABLES[combine]
     for destination, value in zip(destinations, (result, result ^ 1), strict=False):

@@ -94,8 +94,8 @@ class SassKernel:
     """One kernel of a cubin or listing.
 
     ``name`` is the mangled name; ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per
-    block, ``local_bytes`` per thread.  ``symbols``: global variables whose addresses the code has, in the order
-    of their slots.
+    block, ``local_bytes`` per thread.  ``externs``: functions that are not in the file.  ``symbols``: global
+    variables whose addresses the code has, in the order of their slots.
     """
 
     name: str
@@ -110,6 +110,7 @@ class SassKernel:
     banks: dict[int, bytes] = field(default_factory=dict)
     bank_relocations: dict[int, list[tuple[int, str, int, int]]] = field(default_factory=dict)
     symbols: list[str] = field(default_factory=list)
+    externs: list[str] = field(default_factory=list)
 
     @property
     def demangled(self) -> str:
@@ -140,7 +141,7 @@ class SassKernel:
         return [self.module.data] if len(self.module.data) else []
 
     def symbol_address(self, name: str, data_address: int) -> int:
-        """Device address of a variable, or code address of a function.  Raises UnsupportedError if it is neither."""
+        """Device address of a variable, or code address of a function; 0 for what is not in the file."""
         offset = self.module.variable_offset(name)
         if offset is not None:
             return data_address + offset
@@ -170,9 +171,7 @@ class Kernels(Mapping[str, SassKernel]):
         if len(found) == 1:
             return self._kernels[found[0]]
         if found:
-            raise UnknownKernelError(
-                f"several kernels are called {name}", details=found, help="give the mangled name"
-            )
+            raise UnknownKernelError(f"several kernels are called {name}", details=found, help="give the mangled name")
         raise UnknownKernelError(
             f"{self.path} has no kernel {name!r}",
             details=[f"it has {kernel.demangled} ({kernel.name})" for kernel in self._kernels.values()],
@@ -211,9 +210,7 @@ def load_cubin(
     _check_architecture(path, image.architecture)
     text = Path(listing).read_text() if listing else disassemble(path, image.architecture)
     module = Module(str(path), parse_listing(text, str(listing or path)), image)
-    kernels = [
-        _from_image(module, image, name) for name in image.kernels if f".nv.constant0.{name}" in image.sections
-    ]
+    kernels = [_from_image(module, image, name) for name in image.kernels if f".nv.constant0.{name}" in image.sections]
     return Kernels(str(path), kernels)
 
 
@@ -226,11 +223,6 @@ def _check_architecture(path: Path, architecture: int) -> None:
 
 def _from_image(module: Module, image: Image, name: str) -> SassKernel:
     info = image.kernels[name]
-    if info.externs:
-        raise UnsupportedError(
-            f"{name} calls {', '.join(info.externs)}, which is not in the file",
-            help="device-side printf, malloc and assert are not supported",
-        )
     banks: dict[int, bytes] = {}
     patches: dict[int, list[tuple[int, str, int, int]]] = {}
     for section in image.sections.values():
@@ -256,6 +248,7 @@ def _from_image(module: Module, image: Image, name: str) -> SassKernel:
         info.required_block,
         banks,
         patches,
+        externs=info.externs,
     )
 
 

@@ -22,9 +22,7 @@ class Source(Enum):
 
     PTX = "PTX ISA: the PTX instruction that compiles to it"
     NAMES = "CUDA Binary Utilities, instruction set reference, and the PTX instruction of the same meaning"
-    LISTINGS = (
-        "code of nvcc and NVRTC 11.8 to 13.0 whose result is known (64-bit arithmetic, division, conversions)"
-    )
+    LISTINGS = "code of nvcc and NVRTC 11.8 to 13.0 whose result is known (64-bit arithmetic, division, conversions)"
     PASCAL = "reproduces the published profile of nine kernels on sm_61"
     H200 = "per-instruction counts of an H200"
     H200_VALUES = "results of an H200"

@@ -42,26 +42,30 @@ def render(trace: Trace, block: int, warp: int, values: bool) -> Text:
     from rich.text import Text
 
     steps = trace.steps(block, warp)
+    in_source = trace.program.view == "source"
     code_width = min(_TEXT_WIDTH, max(len(step.entry.text.rstrip()) for step in steps))
-    number_width = max(4, *(len(_position(step, trace)) for step in steps))
+    number_width = max(4 if in_source else 6, *(len(_position(step, trace)) for step in steps))
+    # Machine code with line information has the source line in a column of its own.
+    lines = [str(step.entry.source[1]) if step.entry.source else "" for step in steps]
+    line_width = max(4, *map(len, lines)) if any(lines) else 0
     text = Text(no_wrap=True)
-    text.append(
-        f"{trace.program.name}, block {block}, warp {warp} ({trace.program.view} view)\n", style="bold"
-    )
+    text.append(f"{trace.program.name}, block {block}, warp {warp} ({trace.program.view} view)\n", style="bold")
     text.append_text(legend())
-    head = f"{'line':>{number_width}}  {'':<{code_width}}  pass  {'lanes':<35}  active\n"
-    text.append(head, style="dim")
+    head = f"{'line' if in_source else 'offset':>{number_width}}  {'line  ' if line_width else '':>{line_width}}"
+    text.append(f"{head}{'':<{code_width}}  pass  {'lanes':<35}  active\n", style="dim")
     function = steps[0].entry.function
-    for step in steps:
+    for step, line in zip(steps, lines, strict=True):
         if step.entry.function != function:
             function = step.entry.function
             text.append(f"{'':>{number_width}}  in {function}:\n", style="italic dim")
         code = step.entry.text.rstrip()
-        if step.ends_kernel and trace.program.view == "source":
+        if step.ends_kernel and in_source:
             code = "(end of the kernel)"
         if len(code) > code_width:
             code = code[: code_width - 3] + "..."
         text.append(f"{_position(step, trace):>{number_width}}  ", style="dim")
+        if line_width:
+            text.append(f"{line:>{line_width}}  ", style="dim")
         text.append(f"{code:<{code_width}}  ")
         text.append(f"{step.pass_number or '':>4}  ")
         text.append_text(_lanes(step))

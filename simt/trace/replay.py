@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from simt.program import Program
 
 _MEMORY = COUNTERS[COUNTERS.index("requests") : COUNTERS.index("replays")]
-_BRANCHES = ("bra", "brx")
+BRANCHES = ("bra", "brx")
 
 
 def popcounts(masks: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
@@ -31,7 +31,7 @@ def replay_counters(trace: TraceRecords, program: Program) -> npt.NDArray[np.int
     Equals the engine's table in the rows of retiring micro-ops if every block and warp was traced (a trace
     holds no micro-op that does not retire).
     """
-    is_branch = np.array([instruction.op in _BRANCHES for instruction in program.instructions], dtype=bool)
+    is_branch = np.array([instruction.op in BRANCHES for instruction in program.instructions], dtype=bool)
     branches = is_branch[trace.pc]
     idle = ~trace.active
     per_row = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simt.program import FULL_MASK, MICRO_OPS, WARP_SIZE, ListingLine
-from simt.trace.replay import replay_counters
+from simt.trace.replay import BRANCHES, replay_counters
 from simt.trace.values import Value, decode, lane_bits
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class Step:
         states = self.lane_states()
         return {
             "line": self.entry.number,
+            "source": list(self.entry.source) if self.entry.source else None,
             "text": self.entry.text,
             "file": self.entry.file,
             "function": self.entry.function,
@@ -140,9 +141,7 @@ class Trace:
         stretches: dict[int, list[Step]] = {}
         for step in self.steps(block, warp):
             stretches.setdefault(step.stretch, []).append(step)
-        return tuple(
-            Pass(group[0].pass_number, group[0].active, tuple(group)) for group in stretches.values()
-        )
+        return tuple(Pass(group[0].pass_number, group[0].active, tuple(group)) for group in stretches.values())
 
     def executions(self, number: int, block: int = 0, warp: int = 0) -> tuple[Step, ...]:
         """The steps of one warp at the line with this number: how often, and with which lanes, it ran."""
@@ -152,9 +151,7 @@ class Trace:
         """See :func:`simt.trace.replay.replay_counters`."""
         return replay_counters(self.records, self.program)
 
-    def render(
-        self, block: int = 0, warp: int = 0, *, values: bool = False, color: bool | None = None
-    ) -> str:
+    def render(self, block: int = 0, warp: int = 0, *, values: bool = False, color: bool | None = None) -> str:
         """One warp drawn lane by lane; with ``values`` the lanes of each assigned variable too.
 
         ``color``: ANSI colours; by default only if standard output is a terminal and NO_COLOR is not set.
@@ -196,9 +193,7 @@ class Trace:
 
     def _step(self, rows: npt.NDArray[np.int64], numbering: _PassNumbers) -> Step:
         records, first = self.records, int(rows[0])
-        active, exited, absent = (
-            int(column[first]) for column in (records.active, records.exited, records.absent)
-        )
+        active, exited, absent = (int(column[first]) for column in (records.active, records.exited, records.absent))
         pass_number, stretch = numbering.advance(int(records.split_pass[first]), active, exited | absent)
         line = self.program.instructions[int(records.pc[first])].line
         last = len(self.program.instructions) - 1
@@ -212,10 +207,15 @@ class Trace:
             exited=exited,
             absent=absent,
             instructions=len(rows),
-            divergent=bool(records.diverged[rows].any()),
+            divergent=bool((records.diverged[rows] & self._is_branch[records.pc[rows]]).any()),
             ends_kernel=len(rows) == 1 and int(records.pc[first]) == last,
             values=self._values(rows),
         )
+
+    @cached_property
+    def _is_branch(self) -> npt.NDArray[np.bool_]:
+        """Per micro-op; others note in ``diverged`` that they waited."""
+        return np.array([instruction.op in BRANCHES for instruction in self.program.instructions], dtype=bool)
 
     def _values(self, rows: npt.NDArray[np.int64]) -> dict[str, list[Value]]:
         found = {}

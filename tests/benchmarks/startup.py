@@ -12,9 +12,7 @@ import time
 def seconds(arguments: list[str], environment: dict[str, str]) -> float:
     """Wall time of the console command."""
     start = time.perf_counter()
-    subprocess.run(
-        [sys.executable, "-m", "simt", *arguments], env=environment, check=True, stdout=subprocess.DEVNULL
-    )
+    subprocess.run([sys.executable, "-m", "simt", *arguments], env=environment, check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - start
 
 

@@ -90,9 +90,7 @@ def test_a_race_between_blocks_is_found():
     assert "block (1, 0, 0)" in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "kernel", [shared_with_barrier, warp_tail_with_syncwarp, everybody_writes_one, atomic_counter]
-)
+@pytest.mark.parametrize("kernel", [shared_with_barrier, warp_tail_with_syncwarp, everybody_writes_one, atomic_counter])
 def test_ordered_atomic_and_equal_writes_do_not_race(kernel):
     run(kernel)
 

@@ -17,6 +17,7 @@ from simt.cli import main
 from simt.cli.options import parse_size
 from simt.cli.reduce import sample
 
+COMMANDS = ["reduce", "trace", "run", "profile", "diff", "gpu", "kernels", "metrics", "devices", "occupancy"]
 FAMILY_OF_TWO = ["--kernel", "neighbored", "--kernel", "interleaved"]
 
 MINE = """
@@ -37,6 +38,13 @@ def twice(x):
 
 def launch():
     return dict(grid=1, block=32, args=[np.ones(32)])
+
+def racing(x):
+    i = cuda.grid(1)
+    x[i] = 2 * x[(i + 32) % 64]
+
+def launch_racing():
+    return dict(grid=1, block=64, args=(np.ones(64),))
 
 def launch_list(): return [1]
 def list(x): pass
@@ -99,9 +107,7 @@ def test_sizes(text: str | int, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize(
-    "text", ["0", "-5", "2^31", "2^99999999999", "9" * 50, "1.5", "x", "", "2^", "3T", "1e6"]
-)
+@pytest.mark.parametrize("text", ["0", "-5", "2^31", "2^99999999999", "9" * 50, "1.5", "x", "", "2^", "3T", "1e6"])
 def test_bad_sizes(run, text: str) -> None:
     with pytest.raises(typer.BadParameter):
         parse_size(text)
@@ -134,7 +140,7 @@ def test_reduce_runs_the_whole_family_by_default(run) -> None:
 
 def test_reduce_json(run) -> None:
     data = run("reduce", "--size", "2^12", "--block", "64", "--kernel", "neighbored", "--json").json()
-    assert (data["view"], data["size"], data["block"]) == ("source", 4096, 64)
+    assert (data["view"], data["toolchain"], data["size"], data["block"]) == ("source", "", 4096, 64)
     (result,) = data["results"]
     assert result["kernel"] == "neighbored"
     assert result["grid"] == 64
@@ -158,9 +164,7 @@ def test_operations_and_types(run, dtype: str, op: str) -> None:
 
 
 def test_the_default_family_leaves_out_kernels_that_cannot_do_the_operation(run) -> None:
-    names = [
-        r["kernel"] for r in run("reduce", "--size", "1K", "--op", "product", "--json").json()["results"]
-    ]
+    names = [r["kernel"] for r in run("reduce", "--size", "1K", "--op", "product", "--json").json()["results"]]
     assert "interleaved" in names
     assert "atomic" not in names
 
@@ -269,9 +273,7 @@ def test_a_kernel_in_a_file(run, mine: str) -> None:
         ("fails", [], "ZeroDivisionError"),
     ],
 )
-def test_launches_in_files_that_are_wrong(
-    run, mine: str, function: str, options: list[str], message: str
-) -> None:
+def test_launches_in_files_that_are_wrong(run, mine: str, function: str, options: list[str], message: str) -> None:
     found = run("run", f"{mine}:{function}", *options)
     assert found.code == 2
     assert message in found.err
@@ -298,6 +300,46 @@ def test_run_shows_metrics_and_lines(run) -> None:
     assert "idle_other_path" in found.out
     assert "c[i] = a[i] + b[i]" in found.out
     assert run("run", "vector_add", "--column", "nothing").code == 2
+    assert "c[i] = a[i] + b[i]" not in run("run", "vector_add", "--no-annotate").out
+
+
+def test_races_are_found_if_asked_for(run, mine: str) -> None:
+    assert run("run", f"{mine}:racing").code == 0
+    found = run("run", f"{mine}:racing", "--races")
+    assert found.code == 2
+    assert "data race" in found.err
+    assert run("reduce", "--size", "2000", "--block", "64", "--races", *FAMILY_OF_TWO).code == 0
+
+
+def test_diff(run, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    saved.write_text(run("run", "vector_add", "--json").out)
+    same = run("diff", str(saved), "vector_add")
+    assert same.code == 0
+    assert "equal in every counter" in same.out
+    two = run("diff", "neighbored", "interleaved", "--size", "256", "--block", "64", "--json").json()
+    assert (two["a"]["kernel"], two["b"]["kernel"], two["by"]) == ("neighbored", "interleaved", "listing")
+    assert all(row["comparable"] for row in two["metrics"])
+    shown = run("diff", "if_else", "even_odd", "--column", "thread_inst_executed")
+    assert "thread inst A" in shown.out
+    assert "the launches differ" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["if_else", "absent.json"], "cannot be read"),
+        (["if_else", "nothing"], "no kernel 'nothing'"),
+        (["if_else", "if_else", "--by", "luck"], "listing, line, opcode"),
+        (["if_else", "if_else", "--by", "opcode"], "no opcodes"),
+        (["if_else", "if_else", "--column", "nothing"], "nothing"),
+    ],
+)
+def test_wrong_use_of_diff(run, arguments: list[str], message: str) -> None:
+    found = run("diff", *arguments)
+    assert found.code == 2
+    assert message in found.err
+    assert "Traceback" not in found.err
 
 
 def test_metrics(run) -> None:
@@ -336,7 +378,7 @@ def test_occupancy(run) -> None:
     assert run("occupancy", "--block", "2000").code == 2
 
 
-@pytest.mark.parametrize("command", ["reduce", "trace", "run", "kernels", "metrics", "devices", "occupancy"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(run, command: str) -> None:
     found = run(command, "--help")
     assert found.code == 0

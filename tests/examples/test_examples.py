@@ -11,14 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.machine_view import needs_elftools
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @cache
-def output(name: str) -> str:
+def output(name: str, *arguments: str) -> str:
     """What the example prints; it must end well and print nothing on standard error."""
     done = subprocess.run(
-        [sys.executable, str(EXAMPLES / f"{name}.py")],
+        [sys.executable, str(EXAMPLES / f"{name}.py"), *arguments],
         env={**os.environ, "PYTHONPATH": str(EXAMPLES.parent)},
         capture_output=True,
         text=True,
@@ -108,6 +110,14 @@ def test_shuffle_reduction() -> None:
     assert interleaved[0] == shuffle[0]
     assert int(shuffle[1]) < int(interleaved[1])
     assert int(shuffle[2]) < int(interleaved[2])
+
+
+@needs_elftools
+def test_published_profile() -> None:
+    text = output("published_profile", "16")
+    assert "18 of 18 figures equal the published ones" in text
+    assert text.count(" right") == 9
+    assert "412.0000    412.0000     25.02     25.02" in text
 
 
 def test_barrier_deadlock() -> None:

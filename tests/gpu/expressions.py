@@ -110,9 +110,7 @@ class Case:
         rng = np.random.default_rng([SEED, *self.name.encode()])
         extra = [_random(dtype, 64, rng) for dtype in self.params]
         if self.inputs == "random":
-            columns = [
-                np.concatenate([rng.choice(values(d), 192), e]) for d, e in zip(self.params, extra, strict=True)
-            ]
+            columns = [np.concatenate([rng.choice(values(d), 192), e]) for d, e in zip(self.params, extra, strict=True)]
             return columns
         grid = np.meshgrid(*(special(dtype) for dtype in self.params), indexing="ij")
         return [np.concatenate([g.ravel(), e]) for g, e in zip(grid, extra, strict=True)]
@@ -207,9 +205,7 @@ ALONE = {"//": "floordiv", "%": "mod", "**": "pow", "<<": "shift", ">>": "shift"
 undefined case (such as "the divisor is not zero") in the other expressions of the same kernel."""
 
 
-def _grouped(
-    name: str, found: list[tuple[str, Expression]], params: tuple[str, ...], inputs: str
-) -> Iterator[Case]:
+def _grouped(name: str, found: list[tuple[str, Expression]], params: tuple[str, ...], inputs: str) -> Iterator[Case]:
     """Cases *name*_GROUP of the (operator, expression) pairs."""
     groups: dict[str, list[Expression]] = {}
     for symbol, expression in found:
@@ -339,9 +335,7 @@ def _stores() -> Iterator[Case]:
     """Implicit conversion when a value is stored into an array of another type."""
     targets = (*INTEGERS, *FLOATS)
     for source in TYPES:
-        found = [
-            Expression(f"a{k}[i]", kind, f"a{k}[i] = x; cuda.threadfence()") for k, kind in enumerate(targets, 1)
-        ]
+        found = [Expression(f"a{k}[i]", kind, f"a{k}[i] = x; cuda.threadfence()") for k, kind in enumerate(targets, 1)]
         yield Case(f"store_{source}", (source, *targets), tuple(found), "values")
 
 

@@ -47,9 +47,7 @@ def kernel_module() -> ModuleType:
 def launches() -> Iterator[MachineLaunch]:
     """Every launch; names are unique."""
     for launch in kernel_module().LAUNCHES:
-        yield MachineLaunch(
-            launch.name, launch.kernel, launch.grid, launch.block, launch.args, launch.shared_bytes
-        )
+        yield MachineLaunch(launch.name, launch.kernel, launch.grid, launch.block, launch.args, launch.shared_bytes)
     for name in kernels.names("reduction"):
         yield _reduction(name, 2**13, 512)
         yield _reduction(name, 10007, 96)

@@ -21,12 +21,8 @@ def test_reductions_and_divergence_kernels() -> None:
 
     data = kernels.sample(N)
     plans = {name: kernels.get_reduction(name).plan_for(data, BLOCK) for name in REDUCTIONS}
-    others = {
-        name: kernels.get(name).plan() for name in ("if_else", "loop_trips", "vector_add", "even_odd", "collatz")
-    }
-    todo = [
-        jobs.Job(plan.kernel, plan.grid, plan.block, plan.args) for plan in (*plans.values(), *others.values())
-    ]
+    others = {name: kernels.get(name).plan() for name in ("if_else", "loop_trips", "vector_add", "even_odd", "collatz")}
+    todo = [jobs.Job(plan.kernel, plan.grid, plan.block, plan.args) for plan in (*plans.values(), *others.values())]
     outcomes, process = jobs.run("plain", todo, environment={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"})
     assert len(outcomes) == len(todo), process.stderr
     for (name, plan), outcome in zip({**plans, **others}.items(), outcomes, strict=True):

@@ -222,9 +222,7 @@ def test_a_fault_loses_the_context(tmp_path: Any) -> None:
     script = tmp_path / "fault.py"
     script.write_text(FAULT, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, env=environment, check=False
-    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment, check=False)
     assert "context is lost" in done.stdout, done.stdout + done.stderr
     assert "again:" in done.stdout
 

@@ -16,9 +16,7 @@ from gpu.profiling import HardwareProfile
 from simt import kernels
 from simt.profile import UnknownMetricError
 
-DEVICE = Device(
-    0, "Test GPU", "sm_90", 1, 2**30, 10**6, 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535), 49152, ""
-)
+DEVICE = Device(0, "Test GPU", "sm_90", 1, 2**30, 10**6, 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535), 49152, "")
 
 RAW = """"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","smsp__inst_executed.sum","thread_inst_executed","thread_inst_executed_true","l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum","l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum","smsp__sass_branch_targets_threads_divergent.sum","gpu__time_duration.sum"
 "","","","","","","","","","","","inst","inst","inst","sector","","","ns"
@@ -107,9 +105,7 @@ def test_no_ncu(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_forbidden_counters_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stand-in for ncu that refuses, as the real one does for an ordinary user."""
     stand_in = tmp_path / "ncu"
-    stand_in.write_text(
-        "#!/bin/sh\necho '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission'\nexit 1\n"
-    )
+    stand_in.write_text("#!/bin/sh\necho '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission'\nexit 1\n")
     stand_in.chmod(stand_in.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setattr(ncu, "find", lambda: str(stand_in))
     plan = kernels.get_reduction("interleaved").plan(64, 32)

@@ -119,9 +119,7 @@ def differences(module: Any, case: Case) -> list[str]:
     return found
 
 
-def agree(
-    case: Case, expression: Expression, real: npt.NDArray[Any], ours: npt.NDArray[Any]
-) -> npt.NDArray[np.bool_]:
+def agree(case: Case, expression: Expression, real: npt.NDArray[Any], ours: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Elementwise: the same bits, or within what the reason allows."""
     if not expression.floating:
         # Bits above a narrow type's width are undefined where a conversion to it is out of range: cut them.

@@ -93,15 +93,10 @@ def statements_of(draw: Any, depth: int, in_loop: bool, returns: bool) -> str:
                 f"else:\n{indent(draw(assignments))}"
             )
         case "for":
-            bounds = draw(
-                st.sampled_from(["x % 4", "1, 4", "3, 0, -1", "0, 5, 1 + t % 2", "5, y % 3, -1 - t % 3"])
-            )
+            bounds = draw(st.sampled_from(["x % 4", "1, 4", "3, 0, -1", "0, 5, 1 + t % 2", "5, y % 3, -1 - t % 3"]))
             return f"for {fuel} in range({bounds}):\n{indent(body)}\n    z = (z + {fuel}) % 83"
         case "fall":
-            return (
-                f"{fuel} = {draw(atoms)}\nif {draw(conditions)}:\n    {fuel} = {draw(atoms)}\n"
-                f"x = (x + {fuel}) % 79"
-            )
+            return f"{fuel} = {draw(atoms)}\nif {draw(conditions)}:\n    {fuel} = {draw(atoms)}\nx = (x + {fuel}) % 79"
     return f"{fuel} = 0\nwhile True:\n    {fuel} += 1\n    if {fuel} > 3:\n        break\n{indent(body)}"
 
 

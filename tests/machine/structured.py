@@ -75,9 +75,7 @@ def _nested(inner: st.SearchStrategy[Statement]) -> st.SearchStrategy[Statement]
     return st.one_of(st.builds(If, conditions, blocks, blocks), st.builds(Loop, st.integers(2, 5), blocks))
 
 
-kernels = st.lists(st.recursive(st.one_of(steps, leaves), _nested, max_leaves=10), min_size=1, max_size=4).map(
-    tuple
-)
+kernels = st.lists(st.recursive(st.one_of(steps, leaves), _nested, max_leaves=10), min_size=1, max_size=4).map(tuple)
 """Random kernels: tuples of statements."""
 
 

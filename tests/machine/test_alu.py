@@ -156,9 +156,7 @@ def test_extremes(family: Family) -> None:
         (unary if is_unary else slow if "fma" in call.op or "rnd" in call.op else binary).append(call)
     check_calls(unary, rows_of(EXTREMES[family]))
     check_calls(binary, pairs)
-    check_calls(
-        slow, pairs[:, : pairs.shape[1] // 32 * 32].reshape(3, 32, -1)[:, :, ::7][:, :, :20].reshape(3, -1)
-    )
+    check_calls(slow, pairs[:, : pairs.shape[1] // 32 * 32].reshape(3, 32, -1)[:, :, ::7][:, :, :20].reshape(3, -1))
 
 
 @pytest.mark.parametrize("family", LANEWISE_FAMILIES, ids=lambda family: family.value)
@@ -234,7 +232,5 @@ def check_warp(seed: int, distinct: int, mask: int) -> None:
             assert outcome.value[lane] == wanted, (call, lane, hex(mask), hex(mask_of(predicates[0])))
         if outcome.flag is not None:
             flags = WARP_FLAGS[call.op](first, b, c, lanes)
-            wanted_flags = [
-                flags[lane] if guard[lane] else bool(initial[lane] & np.uint64(1)) for lane in range(32)
-            ]
+            wanted_flags = [flags[lane] if guard[lane] else bool(initial[lane] & np.uint64(1)) for lane in range(32)]
             assert outcome.flag.tolist() == wanted_flags, (call, hex(mask))

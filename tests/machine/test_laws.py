@@ -51,9 +51,7 @@ def replay(trace: TraceRecords, program: Program) -> np.ndarray:
 
 @settings(max_examples=25)
 @given(kernel=kernels, shape=st.sampled_from(SHAPES), order=st.sampled_from(ORDERS))
-def test_a_warp_computes_what_each_thread_alone_computes(
-    kernel: Kernel, shape: tuple[int, int], order: str
-) -> None:
+def test_a_warp_computes_what_each_thread_alone_computes(kernel: Kernel, shape: tuple[int, int], order: str) -> None:
     found, _ = execute(lower(kernel).build(), *shape, order=order)
     assert found.tolist() == [scalar(kernel, thread) for thread in range(len(found))]
 

@@ -70,9 +70,7 @@ def execute(access: Access, via: str = "") -> Result:
     # Copies between global memory and the space, a word at a time: word k of a thread, or word 32k + lane.
     def word(k: int, of_thread: bool) -> int:
         if space == "local":
-            return (
-                b.const(4 * k) if of_thread else b.value("mad.s64", lane, b.const(4 * per_thread), b.const(4 * k))
-            )
+            return b.const(4 * k) if of_thread else b.value("mad.s64", lane, b.const(4 * per_thread), b.const(4 * k))
         return b.value("mad.s64", lane, b.const(4), b.const(128 * k))
 
     def copy(inwards: bool) -> None:
@@ -94,9 +92,7 @@ def execute(access: Access, via: str = "") -> Result:
     if access.op.startswith("ld."):
         fields: dict[str, Any] = {"dst": results}
     else:
-        fields = (
-            {"b": sources, "c": sources + 1, "dst": results} if access.op.startswith("atom") else {"b": sources}
-        )
+        fields = {"b": sources, "c": sources + 1, "dst": results} if access.op.startswith("atom") else {"b": sources}
     pc = len(b.instructions)
     b.emit(access.op, a=address, guard=pred(b.truth(guard)), mod=access.mod, imm=access.imm, **fields)
     pc = len(b.instructions) - 1

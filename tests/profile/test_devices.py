@@ -106,9 +106,7 @@ def test_occupancy(
     registers=st.integers(1, 254),
     shared=st.integers(0, 100_000),
 )
-def test_occupancy_never_grows_with_what_a_block_uses(
-    device: str, threads: int, registers: int, shared: int
-) -> None:
+def test_occupancy_never_grows_with_what_a_block_uses(device: str, threads: int, registers: int, shared: int) -> None:
     gpu = get(device)
     found = occupancy(gpu, threads, registers, shared)
     assert 0 <= found.percent <= 100
@@ -117,9 +115,7 @@ def test_occupancy_never_grows_with_what_a_block_uses(
     assert occupancy(gpu, threads, None, shared).blocks_per_sm >= found.blocks_per_sm
 
 
-@pytest.mark.parametrize(
-    ("threads", "registers", "shared"), [(0, 1, 0), (1025, 1, 0), (32, 0, 0), (32, 1, -1)]
-)
+@pytest.mark.parametrize(("threads", "registers", "shared"), [(0, 1, 0), (1025, 1, 0), (32, 0, 0), (32, 1, -1)])
 def test_values_that_no_launch_has(threads: int, registers: int, shared: int) -> None:
     with pytest.raises(DeviceError):
         occupancy(get("h200"), threads, registers, shared)

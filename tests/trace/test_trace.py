@@ -221,3 +221,32 @@ def test_only_one_warp() -> None:
     assert trace.warps == ((1, 0),)
     with pytest.raises(LookupError, match="was not traced"):
         trace.steps(0, 0)
+
+
+def test_machine_code_has_offsets_and_source_lines() -> None:
+    from dataclasses import replace
+
+    from tests.profile.handmade import machine_code, profile
+
+    program = machine_code()
+    plain = trace_of(profile(program, trace=True)).render(color=False).splitlines()
+    assert plain[2].split() == ["offset", "pass", "lanes", "active"]
+    assert [line.split()[0] for line in plain[3:]] == ["0x0000", "0x0010", "0x0020"]
+    program.listing = [replace(line, source=("k.py", 40 + k)) for k, line in enumerate(program.listing)]
+    found = trace_of(profile(program, trace=True))
+    lines = found.render(color=False).splitlines()
+    assert lines[2].split()[:2] == ["offset", "line"]
+    assert [line.split()[:2] for line in lines[3:]] == [["0x0000", "40"], ["0x0010", "41"], ["0x0020", "42"]]
+    assert lines[2].index("lanes") == lines[3].index("#")
+    assert found.to_dict()["steps"][1]["source"] == ["k.py", 41]
+
+
+def test_waiting_for_other_lanes_is_no_divergence() -> None:
+    def wait(out):
+        if cuda.laneid < 8:
+            cuda.syncwarp()
+        else:
+            cuda.syncwarp()
+
+    steps = trace_of(traced(wait)).steps()
+    assert [step.entry.text.strip() for step in steps if step.divergent] == ["if cuda.laneid < 8:"]

@@ -616,7 +616,10 @@ LAUNCHES: tuple[Launch, ...] = (
     Launch(transpose_conflicts, (2, 2), (32, 32), lambda: (_floats((64, 64)), _zeros((64, 64), np.float32))),
     Launch(histogram, 4, BLOCK, lambda: (_ints(5000, 0, 256, np.uint8), _zeros(64))),
     Launch(
-        matmul, (3, 3), (TILE, TILE), lambda: (_floats((40, 50)), _floats((50, 44), seed=3), _zeros((40, 44), np.float32))
+        matmul,
+        (3, 3),
+        (TILE, TILE),
+        lambda: (_floats((40, 50)), _floats((50, 44), seed=3), _zeros((40, 44), np.float32)),
     ),
     Launch(mandelbrot, (3, 6), (16, 8), lambda: (_zeros((48, 48)), 100)),
     Launch(bitonic_sort, 8, BLOCK, lambda: (_ints(N),)),

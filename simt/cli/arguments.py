@@ -1,0 +1,143 @@
+"""Kernel arguments as they are written on the command line of ``simt profile``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from simt.check import LaunchError
+from simt.cli.options import parse_size
+
+_HOW = "`simt profile --help` shows how arguments are written"
+
+_SUFFIX = {
+    np.dtype(name).kind + str(8 * np.dtype(name).itemsize): np.dtype(name)
+    for name in (
+        *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64"),
+    )
+}
+_LITERAL = re.compile(
+    r"(?P<integer>[+-]?(?:0x[0-9a-f]+|\d[\d_]*(?:\^\d+)?))(?P<type>[iuf]\d+)?"
+    r"|(?P<float>[+-]?(?:(?:\d[\d_]*\.\d*|\.\d+|\d[\d_]*(?=e))(?:e[+-]?\d+)?|inf|nan))(?P<float_type>f\d+)?",
+    re.IGNORECASE,
+)
+_GENERATED = re.compile(r"(?P<how>zeros|arange|random):(?P<dtype>\w+):(?P<size>[^:]+)(?::(?P<seed>\d+))?")
+
+
+def parse(texts: Sequence[str], sizes: Sequence[int]) -> list[Any]:
+    """The arguments of a kernel whose parameters have these *sizes* (bytes).
+
+    Arrays are contiguous NumPy arrays, numbers NumPy scalars of the parameter's size.  Raises LaunchError.
+    """
+    if len(texts) != len(sizes):
+        wanted = ", ".join(map(str, sizes)) or "none"
+        raise LaunchError(
+            f"the kernel takes {len(sizes)} arguments, not {len(texts)}",
+            details=[f"bytes of its parameters: {wanted}"],
+            help=_HOW,
+        )
+    return [_argument(number, *each) for number, each in enumerate(zip(texts, sizes, strict=True))]
+
+
+def _argument(number: int, text: str, size: int) -> Any:
+    try:
+        value = _value(text.strip(), size)
+    except ValueError as error:
+        raise LaunchError(f"argument {number}, {text!r}: {error}", help=_HOW) from None
+    if isinstance(value, np.ndarray) and size != 8:
+        raise LaunchError(f"argument {number}, {text!r}, is an array, but parameter {number} has {size} bytes, not 8")
+    if isinstance(value, np.generic) and value.nbytes != size:
+        raise LaunchError(
+            f"argument {number}, {text!r}, has {value.nbytes} bytes; parameter {number} takes {size}", help=_HOW
+        )
+    return value
+
+
+def _value(text: str, size: int) -> Any:
+    if text.startswith("bytes:"):
+        return np.void(bytes.fromhex(text.removeprefix("bytes:")))
+    if text.endswith(".npy"):
+        return _saved(text)
+    generated = _GENERATED.fullmatch(text)
+    if generated is not None:
+        return _generated(**generated.groupdict())
+    return _number(text, size)
+
+
+def _saved(text: str) -> Any:
+    if not Path(text).is_file():
+        raise ValueError("there is no such file")
+    try:
+        array = np.load(text, allow_pickle=False)
+    except (OSError, EOFError) as error:
+        raise ValueError(f"it is not an array that NumPy saved ({error})") from None
+    if array.dtype.kind not in "iufbc":
+        raise ValueError(f"an array of {array.dtype} has no place on a GPU")
+    return array[()] if array.ndim == 0 else np.ascontiguousarray(array)
+
+
+def _generated(how: str, dtype: str, size: str, seed: str | None) -> Any:
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        raise ValueError(f"{dtype} is no type of NumPy's") from None
+    if kind.kind not in "iuf" or kind.itemsize > 8:
+        raise ValueError(f"{dtype} is none of int8 to int64, uint8 to uint64, float16 to float64")
+    try:
+        count = parse_size(size)
+    except typer.BadParameter as error:
+        raise ValueError(error.message) from None
+    if seed is not None and how != "random":
+        raise ValueError(f"{how} takes no seed")
+    if how == "zeros":
+        return np.zeros(count, kind)
+    if how == "arange":
+        return np.arange(count, dtype=np.int64).astype(kind)
+    generator = np.random.default_rng(int(seed or 0))
+    if kind.kind == "f":
+        return generator.random(count).astype(kind)
+    return generator.integers(-128 if kind.kind == "i" else 0, 128 if kind.kind == "i" else 256, count).astype(kind)
+
+
+def _number(text: str, size: int) -> Any:
+    if text.lower() in ("true", "false"):
+        text = str(int(text.lower() == "true"))
+    found = _LITERAL.fullmatch(text)
+    if found is None:
+        raise ValueError("this is no number, array or file.npy")
+    suffix = (found["type"] or found["float_type"] or "").lower()
+    if suffix and suffix not in _SUFFIX:
+        raise ValueError(f"there is no type {suffix}; the types are {', '.join(_SUFFIX)}")
+    is_float = found["float"] is not None
+    if suffix:
+        kind = _SUFFIX[suffix]
+    elif size in (2, 4, 8) or (size == 1 and not is_float):
+        kind = np.dtype(f"{'f' if is_float else 'i'}{size}")
+    else:
+        raise ValueError(f"a parameter of {size} bytes takes no {'float' if is_float else 'number'}; write bytes:...")
+    if is_float or kind.kind == "f":
+        return kind.type(float(found["float"] or _integer(found["integer"])))
+    return _fitting(_integer(found["integer"]), kind, signed_or_not=not suffix)
+
+
+def _integer(text: str) -> int:
+    base, _, exponent = text.partition("^")
+    # More than 2^64 fits nowhere, and a large power would take long to work out.
+    value: int = int(base, 16 if "x" in base.lower() else 10) ** min(int(exponent or 1), 64)
+    return value
+
+
+def _fitting(value: int, kind: np.dtype[Any], signed_or_not: bool) -> Any:
+    """The integer in that type, or, where the type was not given, in the unsigned one of the same width."""
+    kinds = [kind, np.dtype(f"u{kind.itemsize}")] if signed_or_not else [kind]
+    for each in kinds:
+        limits = np.iinfo(each)
+        if limits.min <= value <= limits.max:
+            return each.type(value)
+    raise ValueError(f"it does not fit in {kind.itemsize} bytes" if signed_or_not else f"it does not fit in {kind}")

@@ -1,0 +1,202 @@
+"""``simt profile``: a kernel of a cubin or SASS listing, executed as machine code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from simt.check import LaunchError
+from simt.cli.options import Columns, Fold, Json, Order, Races, Threads
+from simt.cli.output import console, print_json, progress, table
+from simt.cli.trace import show
+
+if TYPE_CHECKING:
+    from simt.sass import SassKernel
+
+EXAMPLES = """Examples:
+
+  [bold]simt profile kernels.cubin[/bold]
+
+  [bold]simt profile kernels.cubin --kernel reduce --grid 2048 --block 512 --arg random:int32:2^20
+--arg zeros:int32:2048 --arg 2^20 --out 1=sums.npy[/bold]
+
+  [bold]simt profile kernels.cubin --kernel grayscale --grid 5,4 --block 16,16 --arg zeros:uint8:4712
+--arg picture.npy --arg 76 --arg 62 --annotate[/bold]
+
+Arguments, in order, one [bold]--arg[/bold] each:
+
+  [bold]3, 0x10, -1, 2^20, 2.5, 1e-3, nan, true[/bold]: a number, as wide as the kernel's parameter; a float if it
+has a point or an exponent or is inf or nan
+
+  [bold]7u32, -1i64, 3f32, 2.5f64[/bold]: a number of that type: i, u or f and its bits
+
+  [bold]zeros:int32:2^20[/bold]: an array of zeros; [bold]arange:float32:1000[/bold]: 0, 1, 2, ...
+
+  [bold]random:int32:2^20:7[/bold]: integers from -128 to 127 (unsigned: 0 to 255), floats from 0 to 1, seed 7
+
+  [bold]data.npy[/bold]: an array that NumPy saved
+
+  [bold]bytes:0100000002000000[/bold]: a structure passed by value, as hexadecimal bytes"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES)(profile)
+
+
+def profile(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A cubin, or a listing of nvdisasm or cuobjdump -sass.")],
+    kernel: Annotated[str | None, typer.Option(metavar="NAME", help="Without it, the kernels are listed.")] = None,
+    grid: Annotated[str | None, typer.Option(metavar="X[,Y[,Z]]", help="Blocks of the grid.")] = None,
+    block: Annotated[str | None, typer.Option(metavar="X[,Y[,Z]]", help="Threads of a block.")] = None,
+    arg: Annotated[list[str] | None, typer.Option(metavar="VALUE", help="The next argument; see below.")] = None,
+    out: Annotated[
+        list[str] | None,
+        typer.Option(metavar="INDEX=FILE.npy", help="Save an array argument after the launch; the first is 0."),
+    ] = None,
+    shared: Annotated[int, typer.Option(min=0, metavar="BYTES", help="Dynamic shared memory per block.")] = 0,
+    listing: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Disassembly of the cubin; needed before sm_75.")
+    ] = None,
+    parameters: Annotated[
+        str | None,
+        typer.Option(metavar="BYTES,...", help="Sizes of the kernel's parameters, for a listing without cubin."),
+    ] = None,
+    annotate: Annotated[bool, typer.Option(help="Show the machine code beside its counts.")] = False,
+    column: Columns = None,
+    fold: Fold = True,
+    trace: Annotated[
+        str | None, typer.Option(metavar="BLOCK,WARP", help="Show what one warp does, lane by lane, instead.")
+    ] = None,
+    order: Order = "then_first",
+    races: Races = False,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Execute a kernel of a cubin: the counts that a profiler would give, without a GPU.
+
+    Needs the extra [bold]sass[/bold]: pip install 'simt[sass]'.
+    """
+    import simt
+    from simt.cli import arguments
+
+    if kernel is None:
+        _list(_load(file, listing, None), as_json)
+        return
+    if grid is None or block is None:
+        raise typer.BadParameter("a launch needs --grid and --block")
+    shape = _numbers("--grid", grid, 3), _numbers("--block", block, 3)
+    watched = None if trace is None else _pair(trace)
+    sizes = None if parameters is None else {kernel: _numbers("--parameters", parameters)}
+    found: SassKernel = _load(file, listing, sizes)[kernel]
+    if found.parameters is None:
+        raise LaunchError(
+            f"{file} is a listing and does not say what parameters {kernel} has",
+            help="give their sizes with --parameters 8,8,4, or the cubin",
+        )
+    args = arguments.parse(arg or (), [parameter.size for parameter in found.parameters])
+    targets = _targets(out or (), args)
+    with progress() as bar:
+        counted = simt.launch(
+            found, *shape, *args,
+            shared_bytes=shared, trace=watched or False, order=order, races=races, threads=threads,
+            progress=bar.start(found.demangled),
+        )  # fmt: skip
+    for index, path in targets.items():
+        _save(path, args[index])
+    if watched is not None:
+        show(counted, *watched, values=False, as_json=as_json)
+    elif as_json:
+        typer.echo(counted.to_json(indent=2))
+    else:
+        typer.echo(counted)
+        if annotate:
+            typer.echo(f"\n{counted.annotate(column or None, fold=fold)}")
+
+
+def _load(file: Path, listing: Path | None, sizes: Mapping[str, Sequence[int]] | None) -> Mapping[str, Any]:
+    import simt
+
+    if listing is not None and not listing.is_file():
+        raise LaunchError(f"there is no file {listing}")
+    return simt.load_cubin(file, listing, sizes)
+
+
+def _list(kernels: Mapping[str, SassKernel], as_json: bool) -> None:
+    entries = [_described(kernel) for kernel in kernels.values()]
+    if as_json:
+        print_json(entries)
+        return
+    columns = ("kernel", "arch", "parameters (bytes)", "registers", "shared", "local", "mangled")
+    rows = table("", *columns, left=("kernel", "arch", "parameters (bytes)", "mangled"))
+    for entry in entries:
+        sizes = entry["parameters"]
+        rows.add_row(
+            entry["name"],
+            entry["view"],
+            "unknown" if sizes is None else " ".join(map(str, sizes)) or "none",
+            "unknown" if entry["registers"] is None else str(entry["registers"]),
+            str(entry["shared_bytes"]),
+            str(entry["local_bytes"]),
+            entry["mangled"],
+        )
+    console().print(rows)
+
+
+def _described(kernel: SassKernel) -> dict[str, Any]:
+    parameters = kernel.parameters
+    return {
+        "name": kernel.demangled,
+        "mangled": kernel.name,
+        "view": f"sm_{kernel.architecture}",
+        "parameters": None if parameters is None else [parameter.size for parameter in parameters],
+        "registers": kernel.registers,
+        "shared_bytes": kernel.shared_bytes,
+        "local_bytes": kernel.local_bytes,
+        "required_block": kernel.required_block,
+    }
+
+
+def _numbers(option: str, text: str, most: int | None = None) -> tuple[int, ...]:
+    """``8192`` or ``64,64,1``; ``x`` may stand for the comma."""
+    parts = re.split(r"\s*[,x]\s*", text.strip())
+    if not all(part.isdecimal() for part in parts) or (most is not None and len(parts) > most):
+        example = "8192 or 64,64" if most else "8,8,4"
+        raise typer.BadParameter(f"{text!r} is not of the form {example}", param_hint=option)
+    return tuple(map(int, parts))
+
+
+def _pair(text: str) -> tuple[int, int]:
+    numbers = _numbers("--trace", text, 2)
+    if len(numbers) != 2:
+        raise typer.BadParameter(f"{text!r} is not BLOCK,WARP, such as 0,0", param_hint="--trace")
+    return numbers[0], numbers[1]
+
+
+def _targets(texts: Sequence[str], args: Sequence[Any]) -> dict[int, Path]:
+    """Argument to file; checked before the launch, which may take long."""
+    found = {}
+    for text in texts:
+        index, equals, path = text.partition("=")
+        if not equals or not index.isdecimal() or not path:
+            raise typer.BadParameter(f"{text!r} is not INDEX=FILE.npy, such as 1=sums.npy", param_hint="--out")
+        if int(index) >= len(args) or getattr(args[int(index)], "ndim", 0) == 0:
+            raise LaunchError(f"argument {index} is no array: there is nothing to save", help="the first argument is 0")
+        if not Path(path).parent.is_dir():
+            raise LaunchError(f"there is no folder {Path(path).parent}")
+        found[int(index)] = Path(path)
+    return found
+
+
+def _save(path: Path, array: Any) -> None:
+    import numpy as np
+
+    try:
+        with path.open("wb") as file:
+            np.save(file, array)
+    except OSError as error:
+        raise LaunchError(f"{path} cannot be written: {error.strerror}") from None

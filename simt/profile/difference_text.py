@@ -1,0 +1,148 @@
+"""The text of a :class:`simt.profile.compare.Difference`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from simt.profile.compare import COMPARED
+from simt.profile.metrics import UnknownMetricError
+from simt.profile.text import number_text
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from simt.profile.compare import Difference, Line, Side
+
+_HEADINGS = {
+    "inst_executed": "executed",
+    "thread_inst_executed": "thread inst",
+    "pred_on_thread_inst_executed": "pred-on inst",
+    "divergent_branches": "divergent",
+    "global_sectors": "sectors",
+    "global_sectors_ideal": "ideal sectors",
+}
+_IF_COUNTED = ("divergent_branches", "global_sectors")
+_TEXT_WIDTH = 56
+_OTHER_THINGS = "~"
+
+
+def render(difference: Difference, columns: Sequence[str] | None) -> Text:
+    """Both sides, their metrics, their lines; see :meth:`Difference.render`."""
+    from rich.text import Text
+
+    names = _columns(difference, columns)
+    text = Text(no_wrap=True)
+    for label, side in (("A", difference.a), ("B", difference.b)):
+        text.append(f"{label}  {_heading(side)}\n", style="bold")
+    if (difference.a.grid, difference.a.block) != (difference.b.grid, difference.b.block):
+        text.append("the launches differ: totals are those of different amounts of work\n", style="yellow")
+    text.append("\n")
+    _metrics(text, difference)
+    text.append("\n")
+    _lines(text, difference, names)
+    return text
+
+
+def _heading(side: Side) -> str:
+    dims = [" x ".join(map(str, _used(each))) for each in (side.grid, side.block)]
+    return f"{side.kernel}, grid {dims[0]}, block {dims[1]} ({side.view}: {side.origin})"
+
+
+def _used(dims: tuple[int, ...]) -> tuple[int, ...]:
+    while len(dims) > 1 and dims[-1] == 1:
+        dims = dims[:-1]
+    return dims
+
+
+def _columns(difference: Difference, wanted: Sequence[str] | None) -> list[str]:
+    if wanted is None:
+        sides = [line for row in difference.lines for line in (row.a, row.b) if line]
+        return [
+            "inst_executed",
+            *(name for name in _IF_COUNTED if any(line.counters.get(name) for line in sides)),
+        ]
+    for name in wanted:
+        if name not in COMPARED:
+            raise UnknownMetricError(name, COMPARED, "compared counter")
+    return list(wanted)
+
+
+def _metrics(text: Text, difference: Difference) -> None:
+    rows = [("metric", "A", "B", "B / A", "")]
+    for row in difference.metrics:
+        if row.a or row.b:
+            ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
+            verdict = _OTHER_THINGS if not row.comparable else "=" if row.equal else ratio
+            rows.append((row.metric, number_text(row.a), number_text(row.b), verdict, row.unit))
+    widths = [max(len(row[k]) for row in rows) for k in range(5)]
+    for index, (name, *numbers, unit) in enumerate(rows):
+        cells = "  ".join(cell.rjust(width) for cell, width in zip(numbers, widths[1:4], strict=True))
+        text.append(f"  {name:<{widths[0]}}  {cells}  {unit}".rstrip() + "\n", style="" if index else "dim")
+    if any(row[3] == _OTHER_THINGS for row in rows):
+        text.append(
+            f"  {_OTHER_THINGS} not comparable: one side counts operations of the Python source, the other "
+            "instructions of the machine\n",
+            style="dim",
+        )
+
+
+def _lines(text: Text, difference: Difference, names: list[str]) -> None:
+    rows = difference.lines
+    # Both texts are shown only where they can differ.
+    once = difference.by != "listing" or all(row.a and row.b and row.a.text == row.b.text for row in rows)
+    headings = [f"{_HEADINGS[name]} {side}" for name in names for side in ("A", "B")]
+    cells = [[_count(line, name) for name in names for line in (row.a, row.b)] for row in rows]
+    widths = [max(map(len, column)) for column in zip(headings, *cells, strict=True)]
+    if once:
+        sides = [_Column([line for row in rows for line in (row.a, row.b)], None)]
+    else:
+        sides = [_Column([row.a for row in rows], _TEXT_WIDTH), _Column([row.b for row in rows], _TEXT_WIDTH)]
+
+    text.append(f"{_verdict(difference)}\n", style="bold")
+    heading = "  ".join(h.rjust(w) for h, w in zip(headings, widths, strict=True))
+    labels = "" if once else "  ".join(side.cell(label) for side, label in zip(sides, "AB", strict=True))
+    text.append(f"  {heading}  {labels}".rstrip() + "\n", style="dim")
+    for row, counts in zip(rows, cells, strict=True):
+        differs = difference.same_counts and bool(row.differing)
+        numbers = "  ".join(c.rjust(w) for c, w in zip(counts, widths, strict=True))
+        lines = [row.a or row.b] if once else [row.a, row.b]
+        shown = "  ".join(side.line(line) for side, line in zip(sides, lines, strict=True))
+        style = "bold red" if differs else "" if any(counts) else "dim"
+        text.append(f"{'!' if differs else ' '} {numbers}  {shown}".rstrip() + "\n", style)
+
+
+class _Column:
+    """Position and text of lines, as wide as needed, the text at most *limit* characters."""
+
+    def __init__(self, lines: Sequence[Line | None], limit: int | None) -> None:
+        present = [line for line in lines if line]
+        self.position = max((len(line.position) for line in present), default=0)
+        widest = max((len(line.text) for line in present), default=0)
+        self.text = widest if limit is None else min(limit, widest)
+
+    def line(self, line: Line | None) -> str:
+        """The cell of a line; blank where there is none."""
+        if line is None:
+            return self.cell("")
+        long = len(line.text) > self.text
+        shown = f"{line.text[: self.text - 3]}..." if long else f"{line.text:<{self.text}}"
+        return f"{line.position:>{self.position}}  {shown}"
+
+    def cell(self, content: str) -> str:
+        """Any other cell, over the texts."""
+        return f"{'':{self.position}}  {content:<{self.text}}"
+
+
+def _verdict(difference: Difference) -> str:
+    count = len(difference.lines)
+    if not difference.same_counts:
+        return f"by {difference.by}"
+    if difference.equal:
+        return f"by {difference.by}: all {count} equal in every counter"
+    return f"by {difference.by}: {len(difference.differing)} of {count} differ"
+
+
+def _count(line: Line | None, name: str) -> str:
+    value = line.counters.get(name, 0) if line else 0
+    return number_text(value) if value else ""

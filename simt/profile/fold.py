@@ -1,0 +1,63 @@
+"""Instructions gathered under the source line that they come from."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Protocol
+
+
+class Counted(Protocol):
+    """A listing line that says where it comes from: one of a Profile, of the hardware, or of a saved profile."""
+
+    @property
+    def source(self) -> tuple[str, int] | None:
+        """(File, line) of the source, where known."""
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """Counts by name; a name that is missing counts 0."""
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A source line with the sums of its instructions; ``members`` are their indices, in address order.
+
+    ``source`` is None for the instructions that come from no line; ``text`` is empty if the file is not here.
+    """
+
+    source: tuple[str, int] | None
+    text: str
+    members: tuple[int, ...]
+    counters: Mapping[str, int]
+
+    @property
+    def place(self) -> str:
+        """``reduction.py:34``."""
+        return "no source line" if self.source is None else f"{PurePath(self.source[0]).name}:{self.source[1]}"
+
+
+def fold(lines: Sequence[Counted]) -> list[SourceLine]:
+    """The source lines of *lines*: files in order of appearance, lines ascending, those without a line last."""
+    members: dict[tuple[str, int] | None, list[int]] = {}
+    for index, line in enumerate(lines):
+        members.setdefault(line.source, []).append(index)
+    files = list(dict.fromkeys(source[0] for source in members if source is not None))
+    order = sorted(
+        members, key=lambda source: (len(files), 0) if source is None else (files.index(source[0]), source[1])
+    )
+    return [
+        SourceLine(source, _text(source), tuple(members[source]), _sum([lines[k] for k in members[source]]))
+        for source in order
+    ]
+
+
+def _text(source: tuple[str, int] | None) -> str:
+    return "" if source is None else linecache.getline(*source).rstrip()
+
+
+def _sum(lines: Sequence[Counted]) -> dict[str, int]:
+    names = dict.fromkeys(name for line in lines for name in line.counters)
+    return {name: sum(line.counters.get(name, 0) for line in lines) for name in names}

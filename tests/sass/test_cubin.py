@@ -1,0 +1,211 @@
+"""Cubins and listings: what they say about their kernels, and what is wrong with bad ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simt.check import KernelError, LaunchError, UnsupportedError
+from simt.sass import UnknownKernelError, bank_image, check_arguments, load_cubin
+from simt.sass.demangle import aliases, demangle
+from tests.sass.data import DATA, cubin, launch
+
+REDUCE = "_Z16reduceNeighboredPiS_j"
+
+
+def test_attributes() -> None:
+    kernel = cubin("sm_90/kernels_O3")[REDUCE]
+    assert (kernel.architecture, kernel.registers, kernel.local_bytes, kernel.shared_bytes) == (90, 14, 0, 0)
+    assert [(p.offset, p.size) for p in kernel.parameters or ()] == [(0, 8), (8, 8), (16, 4)]
+    assert kernel.parameter_base == 0x210
+    assert "V13.0.88" in kernel.program.toolchain
+    pascal = cubin("sm_61/kernels")[REDUCE]
+    assert (pascal.architecture, pascal.parameter_base, pascal.registers) == (61, 0x140, 18)
+    assert cubin("sm_61/kernels")["loopDiv"].banks[2]
+    assert cubin("sm_90/opcodes_O3")["scan"].shared_bytes == 0x400 + 4096  # 1 KiB is reserved since sm_90
+
+
+def test_line_information() -> None:
+    sources = {line.source for line in cubin_with_lines().program.listing}
+    assert {line for source in sources if source for _, line in [source]} >= {1, 5, 6}
+
+
+def cubin_with_lines():  # type: ignore[no-untyped-def]
+    """The -G build, disassembled here: its stored listing has no line information."""
+    return load_cubin(DATA / "sm_90" / "kernels_G.cubin")[REDUCE]
+
+
+def test_names() -> None:
+    kernels = cubin("sm_90/kernels_O3")
+    assert kernels["reduceNeighbored"] is kernels[REDUCE]
+    assert kernels["reduceCompleteUnroll<512>"] is kernels["reduceCompleteUnroll"]
+    assert REDUCE in kernels
+    assert "vecAdd" in kernels
+    assert "nothing" not in kernels
+    assert len(kernels) == len(list(kernels)) == 17
+    with pytest.raises(UnknownKernelError, match="has no kernel 'reduce'") as caught:
+        kernels["reduce"]
+    assert isinstance(caught.value, KeyError)
+    assert any("reduceNeighbored (_Z16" in detail for detail in caught.value.details)
+
+
+@pytest.mark.parametrize(
+    ("mangled", "readable"),
+    [
+        ("_Z16reduceNeighboredPiS_j", "reduceNeighbored"),
+        ("_Z20reduceCompleteUnrollILj512EEvPiS0_j", "reduceCompleteUnroll<512>"),
+        ("_ZN5outer5innerIifLin3EEEvv", "outer::inner<int, float, -3>"),
+        ("_ZN6cudapy8__main__3addB2v1B4cw51E5ArrayIiLi1E1C7mutable7alignedE", "cudapy::__main__::add"),
+        ("plain_c_name", "plain_c_name"),
+        ("_Z3", "_Z3"),
+        ("_ZN3fooIXadL_Z1xEEEEvv", "_ZN3fooIXadL_Z1xEEEEvv"),
+    ],
+)
+def test_demangle(mangled: str, readable: str) -> None:
+    assert demangle(mangled) == readable
+
+
+def test_aliases() -> None:
+    assert aliases("_ZN1a1bILi2EEEvv") == ["a::b<2>", "b<2>", "b"]
+
+
+def test_constant_bank_0() -> None:
+    kernel = cubin("sm_90/kernels_O3")["vecAdd"]
+    arrays = [np.zeros(4, np.float32) for _ in range(3)]
+    banks = bank_image(kernel, (7, 8, 9), (4, 5, 6), [*arrays, np.int32(-2)], [0x1000, 0x2000, 0x3000, None])
+    words = np.frombuffer(banks[0], np.int32)
+    assert words[:6].tolist() == [4, 5, 6, 7, 8, 9]
+    assert words[0x210 // 4 : 0x22C // 4].tolist() == [0x1000, 0, 0x2000, 0, 0x3000, 0, -2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([np.zeros(4, np.int32), np.zeros(4, np.int32)], "takes 3 arguments, not 2"),
+        ([np.zeros(4, np.int32), np.zeros(4, np.int32), np.int64(4)], "argument 2 has 8 bytes"),
+        ([np.zeros(4, np.int32), np.int32(1), np.uint32(4)], "argument 1 has 4 bytes"),
+        ([np.zeros(4, np.int32), np.zeros(4, np.int32), np.zeros(4, np.int32)], "argument 2 is an array"),
+        ([np.zeros(4, np.int32), np.zeros(4, np.int32), 2**40], "does not fit in 4 bytes"),
+        ([np.zeros(4, np.int32), np.zeros(4, np.int32), "4"], "argument 2 is a str"),
+    ],
+)
+def test_wrong_arguments(arguments: list[object], message: str) -> None:
+    with pytest.raises(LaunchError, match=message):
+        check_arguments(cubin("sm_90/kernels_O3")["reduceNeighbored"], (32, 1, 1), arguments)
+
+
+def test_listing_alone(tmp_path: Path) -> None:
+    path = DATA / "sm_90" / "kernels_O3.sass"
+    kernel = load_cubin(path)["mathKernel1"]
+    with pytest.raises(LaunchError, match="parameters of _Z11mathKernel1Pf are not known"):
+        check_arguments(kernel, (32, 1, 1), [np.zeros(4, np.float32)])
+    kernel = load_cubin(path, parameters={"mathKernel1": [8]})["mathKernel1"]
+    out = np.zeros(64, np.float32)
+    launch(kernel, (1, 1, 1), (64, 1, 1), [out])
+    assert out.tolist() == [100.0, 200.0] * 32
+
+
+def test_cuobjdump_format(tmp_path: Path) -> None:
+    text = """
+	code for sm_90
+		Function : k
+	.headerflags	@"EF_CUDA_SM90"
+        /*0000*/                   LDC.64 R2, c[0x0][0x210] ;      /* 0x00008400ff027b82 */
+                                                                   /* 0x000e220000000a00 */
+        /*0010*/                   S2R R0, SR_TID.X ;              /* 0x0000000000007919 */
+                                                                   /* 0x000e6e0000002100 */
+        /*0020*/                   IMAD.WIDE.U32 R2, R0, 0x4, R2 ; /* 0x0000000400027825 */
+                                                                   /* 0x003fca00078e0002 */
+        /*0030*/                   STG.E desc[UR4][R2.64], R0 ;    /* 0x0000000002007986 */
+                                                                   /* 0x000fe2000c101904 */
+        /*0040*/                   EXIT ;                          /* 0x000000000000794d */
+                                                                   /* 0x000fea0003800000 */
+        /*0050*/                   BRA 0x50;                       /* 0xfffffffc00fc7947 */
+                                                                   /* 0x000fc0000383ffff */
+		..........
+"""
+    path = tmp_path / "k.sass"
+    path.write_text(text)
+    kernel = load_cubin(path, parameters={"k": [8]})["k"]
+    out = np.zeros(32, np.int32)
+    launch(kernel, (1, 1, 1), (32, 1, 1), [out])
+    assert out.tolist() == list(range(32))
+    assert kernel.program.listing[5].text == "BRA 0x50"
+
+
+@pytest.mark.parametrize("keep", [0.3, 0.55, 0.8])
+def test_truncated_listing(tmp_path: Path, keep: float) -> None:
+    lines = (DATA / "sm_90" / "kernels_O3.sass").read_text().splitlines()
+    path = tmp_path / "cut.sass"
+    path.write_text("\n".join(lines[: int(len(lines) * keep)]))
+    with pytest.raises(KernelError, match="is truncated"):
+        load_cubin(path)
+
+
+def test_lost_line(tmp_path: Path) -> None:
+    lines = (DATA / "sm_90" / "kernels_O3.sass").read_text().splitlines()
+    del lines[30]
+    path = tmp_path / "lost.sass"
+    path.write_text("\n".join(lines))
+    with pytest.raises(KernelError, match="is truncated"):
+        load_cubin(path)
+
+
+def test_not_a_cubin(tmp_path: Path) -> None:
+    with pytest.raises(KernelError, match="there is no file"):
+        load_cubin(tmp_path / "missing.cubin")
+    empty = tmp_path / "empty"
+    empty.write_bytes(b"")
+    with pytest.raises(KernelError, match="has no machine code"):
+        load_cubin(empty)
+    binary = tmp_path / "binary"
+    binary.write_bytes(bytes(range(128, 256)) * 8)
+    with pytest.raises(KernelError, match="neither a cubin nor a SASS listing"):
+        load_cubin(binary)
+    broken = tmp_path / "broken.cubin"
+    broken.write_bytes((DATA / "sm_90" / "kernels_O3.cubin").read_bytes()[:300])
+    with pytest.raises(KernelError, match="neither a cubin nor a SASS listing"):
+        load_cubin(broken)
+
+
+def test_architectures(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="no longer reads"):
+        load_cubin(DATA / "sm_61" / "kernels.cubin")
+    data = bytearray((DATA / "sm_90" / "kernels_O3.cubin").read_bytes())
+    data[49] = 70  # e_flags, bits 8 to 15
+    path = tmp_path / "volta.cubin"
+    path.write_bytes(data)
+    with pytest.raises(UnsupportedError, match="is for sm_70"):
+        load_cubin(path)
+
+
+def test_no_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
+    from simt.sass import disassemble
+
+    monkeypatch.delenv("SIMT_NVDISASM", raising=False)
+    monkeypatch.setattr(disassemble.metadata, "files", lambda wheel: None)
+    monkeypatch.setattr(disassemble.shutil, "which", lambda name: None)
+    with pytest.raises(UnsupportedError, match="nvdisasm is not installed") as caught:
+        load_cubin(DATA / "sm_90" / "kernels_O3.cubin")
+    assert "simt[sass]" in caught.value.help
+
+
+def test_external_functions() -> None:
+    """A kernel that calls printf is refused; another one of the same file runs."""
+    kernels = cubin("sm_90/external_O3")
+    data = np.arange(32, dtype=np.int32)
+    launch(kernels["plain"], (1, 1, 1), (32, 1, 1), [data])
+    assert data.tolist() == list(range(1, 33))
+    with pytest.raises(UnsupportedError, match="prints calls vprintf"):
+        _ = kernels["prints"].program
+    with pytest.raises(UnsupportedError, match="allocs calls malloc"):
+        _ = kernels["allocs"].program
+
+
+@pytest.mark.parametrize("architecture", [75, 80, 100, 120])
+def test_all_opcode_kernels_lower_on_other_architectures(architecture: int) -> None:
+    kernels = cubin(f"sm_{architecture}/opcodes_O3")
+    for kernel in kernels.values():
+        assert len(kernel.program.listing) == len(kernel.code.instructions)

@@ -1,0 +1,77 @@
+"""Numba's own machine code, recorded on an H200: results bit for bit, counts row by row.
+
+``tests/data/hardware/numba`` holds, for every kernel of ``simt.kernels`` and many more, the cubin that Numba made, the
+arguments before and after the launch, and Nsight Compute's counts per instruction (launches.json says where and when).
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import simt
+
+pytest.importorskip("elftools", reason="needs the extra sass")
+from simt.sass import flatten
+
+DATA = Path(__file__).parent.parent / "data" / "hardware" / "numba"
+LAUNCHES = {launch["name"]: launch for launch in json.loads((DATA / "launches.json").read_text())["launches"]}
+COLUMNS = (
+    "inst_executed",
+    "thread_inst_executed",
+    "pred_on_thread_inst_executed",
+    "divergent_branches",
+    "global_sectors",
+    "global_sectors_ideal",
+)
+
+MERGED = "the H200 merges splits that wait to run at one place: fewer arrivals at this BSYNC"
+KNOWN_ROWS = {
+    "mandelbrot": {"0x500": MERGED},
+    "device_functions": {"0x5e0": MERGED},
+    "while_primes": {"0x450": MERGED},
+}
+"""Rows whose executions differ, and why."""
+KNOWN_OUTPUTS = {"math_float32": "MUFU approximates; the model rounds correctly: up to 2 units in the last place"}
+
+
+def arguments(launch: dict[str, Any], stored: Any) -> list[Any]:
+    """The launch's arguments, arrays fresh."""
+    found: dict[int, Any] = {int(name[2:]): stored[name].copy() for name in stored.files if name.startswith("in")}
+    for number, value in launch["scalars"].items():
+        found[int(number)] = np.dtype(value["dtype"]).type(value["value"]) if isinstance(value, dict) else value
+    return [found[number] for number in sorted(found)]
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_results_and_counts_equal_the_hardware(name: str) -> None:
+    launch = LAUNCHES[name]
+    stored = np.load(DATA / f"{name}.npz")
+    args = arguments(launch, stored)
+    kernel = simt.load_cubin(DATA / f"{name}.cubin")[launch["symbol"]]
+    flat = [np.int64(value) if type(value) is int else value for value in flatten(args)]
+    profile = simt.launch(
+        kernel, tuple(launch["grid"]), tuple(launch["block"]), *flat, shared_bytes=launch["shared_bytes"]
+    )
+    for number, value in enumerate(args):
+        if f"out{number}" not in stored.files:
+            continue
+        if name in KNOWN_OUTPUTS:
+            np.testing.assert_array_max_ulp(value, stored[f"out{number}"], maxulp=2)
+        else:
+            assert value.tobytes() == stored[f"out{number}"].tobytes(), f"argument {number}"
+    with (DATA / f"{name}.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    differing = {
+        row["offset"]: (row["sass"], column, int(row[column]), line.counters[column])
+        for row, line in zip(rows, profile.lines, strict=False)
+        for column in COLUMNS
+        if int(row[column]) != line.counters[column]
+    }
+    assert differing.keys() == KNOWN_ROWS.get(name, {}).keys(), differing
+    assert len(profile.lines) >= len(rows)

@@ -1,0 +1,63 @@
+"""What cannot be simulated is said before anything runs: opcode, kernel, offset, architecture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from simt.check import KernelError, UnsupportedError
+from simt.sass import load_cubin
+from simt.sass.table import OPCODES
+from tests.sass.assembler import listing
+
+
+def program(tmp_path: Path, *lines: str, architecture: int = 90) -> object:
+    path = tmp_path / "k.sass"
+    path.write_text(listing([*lines, "EXIT"], architecture))
+    return load_cubin(path, parameters={"k": [8]})["k"].program
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "HGMMA.64x8x16.F32 R24, R4, R8",
+            r"opcode HGMMA is not supported \(HGMMA.64x8x16.F32 at 0x10 of k, sm_90\)",
+        ),
+        ("IADD3.FOO R0, R1, R2, R3", r"modifier \.FOO of IADD3 is not supported"),
+        ("XMAD R0, R1, R2, R3", "opcode XMAD is not supported on this architecture"),
+        ("MOV R0", "too few operands"),
+        ("MOV R0, R1, R2, R3", "MOV of single bytes"),
+        ("S2R R0, SR_GLOBALTIMERLO", "special register SR_GLOBALTIMERLO"),
+        ("LDG.E R0, R1", "where an address is expected"),
+        ("FADD R0, R1, +QNAN", "needs the encodings"),
+        ("LDC R0, c[0x3][0x0]", "reads constant bank 3"),
+        ("CALL.ABS.NOINC `(vprintf)", "calls vprintf, which is not in the file"),
+        ("TEX R0, R1, R2, 0x0", "opcode TEX is not supported"),
+    ],
+)
+def test_message(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(UnsupportedError, match=message):
+        program(tmp_path, "NOP", line)
+
+
+@pytest.mark.parametrize("line", ["BRA 0x8000", "BRA `(.L_x_77)", "BSSY B0, `(.L_x_77)"])
+def test_branch_to_nowhere(tmp_path: Path, line: str) -> None:
+    with pytest.raises(KernelError, match="branch to nowhere"):
+        program(tmp_path, line)
+
+
+def test_unreadable_line(tmp_path: Path) -> None:
+    path = tmp_path / "k.sass"
+    path.write_text(listing(["EXIT"], 90).replace("EXIT ;", "EXIT R0 R1 ;"))
+    with pytest.raises(UnsupportedError, match="cannot read the operand 'R0 R1'"):
+        load_cubin(path)
+
+
+def test_every_row_names_its_source_and_covers_an_architecture() -> None:
+    for name, rows in OPCODES.items():
+        for row in rows:
+            assert row.name == name
+            assert row.since <= row.until
+            assert row.source.value
