@@ -65,6 +65,11 @@ def launch(
     if _is_machine_code(kernel) or view != SOURCE:
         if predicate:
             raise LaunchError("predicate concerns the source view; in the machine view the compiler has decided")
+        if races:
+            raise UnsupportedError(
+                "races are looked for in the source view only",
+                help="ptxas leaves out warp barriers that it has proved needless, which would look like races",
+            )
         program, arguments, bank_image = _machine_view(kernel, view, *shape, arguments)
     else:
         program = lang.compile(kernel, lang.argument_types(args), predicate=predicate)
@@ -104,7 +109,8 @@ def _sass() -> Any:
         from simt import sass
     except ImportError as missing:
         raise UnsupportedError(
-            f"the machine view needs the package {missing.name}", help="pip install 'simt[sass]'"
+            f"the machine view needs the package {(missing.name or '').partition('.')[0]}",
+            help="pip install 'simt[sass]'",
         ) from None
     return sass
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 OCCUPANCY_EXAMPLE = "Example: [bold]simt occupancy --device a100 --block 512 --registers 40[/bold]"
 
+_ACROSS = {True: "; comparable across them", False: "; not comparable across them"}
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
@@ -78,6 +80,7 @@ def _describe(metric: Metric) -> dict[str, Any]:
         "explanation": metric.explanation,
         "group": metric.group,
         "views": list(metric.views),
+        "same_in_every_view": metric.same_in_every_view,
     }
 
 
@@ -90,7 +93,7 @@ def _explain(metric: Metric) -> None:
         "formula": str(metric.formula),
         "nvprof": metric.name if metric.nvprof else "no such metric",
         "ncu": ", ".join(metric.ncu) or "no such metric",
-        "views": ", ".join(metric.views),
+        "views": f"{', '.join(metric.views)}{_ACROSS[metric.same_in_every_view]}",
     }
     for label, fact in facts.items():
         text.append(f"{label:<8} ", "dim").append(f"{fact}\n")

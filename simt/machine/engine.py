@@ -337,7 +337,7 @@ def advance(w, quantum, s):
             resume = False
         if executed == quantum:
             SPLITS[at + S_PC] = pc
-            if order <= ELSE_FIRST and quantum > 1 and WARPS[wbase + W_SPLITS] > 1:
+            if order <= ELSE_FIRST and quantum == QUANTUM and WARPS[wbase + W_SPLITS] > 1:
                 _choose(SPLITS, WARPS, w, INTERLEAVED)  # a split may be spinning on what another one does
             break
         if traced and LAUNCH[LAUNCH_TRACED] == len(TRACE):

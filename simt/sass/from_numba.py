@@ -48,6 +48,7 @@ def compile_numba(kernel: Any, argtypes: Sequence[Any], architecture: str) -> Sa
         ptx = _ptx(function, tuple(argtypes), (int(number[:-1]), int(number[-1])))
         _assemble(ptx, architecture, path)
     (compiled,) = load_cubin(path).values()
+    compiled.program.name = function.__name__  # instead of the mangled one, which holds the argument types
     return compiled
 
 

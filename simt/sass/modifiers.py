@@ -206,9 +206,7 @@ class Flag(Enum):
     E = "E"  # 64-bit address
     X = "X"  # with carry in
     EX = "EX"  # upper half of a 64-bit comparison
-    CC = "CC"  # with the condition code
     HI = "HI"  # upper half
-    LO = "LO"
     W = "W"  # shift amounts wrap instead of saturating
     LUT = "LUT"  # truth table
     WIDE = "WIDE"  # 64-bit result
@@ -231,7 +229,6 @@ class Flag(Enum):
     CBCC = "CBCC"
     CHI = "CHI"
     CLO = "CLO"
-    CSFU = "CSFU"
     MRG = "MRG"
     RS = "RS"  # IADD3: (a + b) >> 16 before c
     LS = "LS"
@@ -239,7 +236,6 @@ class Flag(Enum):
     RESULT = "RESULT"
     RED = "RED"
     SYNC = "SYNC"
-    ARV = "ARV"
     REL = "REL"
     ABS = "ABS"
     U = "U"

@@ -350,6 +350,8 @@ def test_metrics(run) -> None:
     assert one.out.startswith("inst_executed")
     assert "formula" in one.out
     assert run("metrics", "branch", "--json").json()["ncu"] == []
+    assert "comparable across them" in run("metrics", "gld_efficiency").out
+    assert run("metrics", "branch", "--json").json()["same_in_every_view"] is False
     assert len(run("metrics", "--json").json()) > 40
     unknown = run("metrics", "gld_eficiency")
     assert unknown.code == 2

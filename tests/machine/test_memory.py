@@ -133,15 +133,26 @@ def model(access: Access, name: str, space: str) -> tuple[np.ndarray, np.ndarray
     return rows, memory
 
 
+def served_together(offsets: dict[int, int], size: int) -> list[range]:
+    """The lanes that one pass through shared memory may serve, as measured on an H200 (test_shared_wavefronts.py)."""
+    if size <= 4:
+        return [range(32)]
+    width = 32 if size == 8 else 16
+    groups = []
+    for start in range(0, 32, width):
+        lanes = [lane for lane in range(start, start + width) if lane in offsets]
+        paired = any(all(offsets.get(lane ^ k, offsets[lane]) == offsets[lane] for lane in lanes) for k in (1, 2))
+        step = width if paired else width // 2
+        groups += [range(first, first + step) for first in range(start, start + width, step)]
+    return groups
+
+
 def wavefronts(offsets: dict[int, int], size: int) -> tuple[int, int]:
     """Passes through shared memory of the executing lanes' accesses, and the least possible."""
-    if len(set(offsets.values())) == 1:
-        return 1, 1
     total = ideal = 0
-    lanes = 32 if size <= 4 else 128 // size
-    for start in range(0, 32, lanes):
+    for lanes in served_together(offsets, size):
         words_of_bank: dict[int, set[int]] = {}
-        for lane in range(start, start + lanes):
+        for lane in lanes:
             if lane in offsets:
                 for word in range(offsets[lane] // 4, (offsets[lane] + size + 3) // 4):
                     words_of_bank.setdefault(word % 32, set()).add(word)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import simt
 from simt.check import KernelError, UnsupportedError
 from simt.sass import load_cubin
 from simt.sass.table import OPCODES
 from tests.sass.assembler import listing
+from tests.sass.data import cubin
 
 
 def program(tmp_path: Path, *lines: str, architecture: int = 90) -> object:
@@ -61,3 +64,10 @@ def test_every_row_names_its_source_and_covers_an_architecture() -> None:
             assert row.name == name
             assert row.since <= row.until
             assert row.source.value
+
+
+def test_races_are_not_looked_for_in_machine_code() -> None:
+    kernel = cubin("sm_90/kernels_O3")["reduceNeighbored"]
+    data, sums = np.zeros(512, np.int32), np.zeros(1, np.int32)
+    with pytest.raises(UnsupportedError, match="source view only"):
+        simt.launch(kernel, 1, 512, data, sums, 512, races=True)
