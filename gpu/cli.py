@@ -95,6 +95,12 @@ def _no_gpu(error: NoGpuError, as_json: bool) -> None:
     raise typer.Exit(EXIT_NO_GPU)
 
 
+def _yes(right: bool) -> Any:
+    from rich.text import Text
+
+    return Text("yes") if right else Text("NO", style="bold red")
+
+
 def _print(results: list[Any], title: str, notes: list[str]) -> None:
     from gpu.comparison import OTHER_CODE, WHY_OTHER_CODE
 
@@ -105,17 +111,17 @@ def _print(results: list[Any], title: str, notes: list[str]) -> None:
     for result in results:
         time = result.run.milliseconds
         faster = f"{first / time:.2f}" if first and time and result.total is not None else ""
-        cells = [
+        cells: list[Any] = [
             result.kernel,
             "" if result.total is None else f"{result.total.item():,}",
-            "yes" if result.correct else "[bold red]NO[/bold red]",
+            _yes(result.correct),
             "" if time is None else f"{time:.4f}",
             faster,
         ]
         for _, metric in shown:
             row = result.row(metric)
             cells += ["", ""] if row is None else [f"{row.simulator:,}", f"{row.hardware:,}"]
-        grid.add_row(*cells, "yes" if result.agrees else "[bold red]NO[/bold red]")
+        grid.add_row(*cells, _yes(result.agrees))
     out = console()
     out.print(grid)
     for result in results:

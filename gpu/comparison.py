@@ -36,6 +36,9 @@ NOISY = {
 sectors for 16, and 414 for 418 where lanes store single bytes; shared-memory wavefronts of arbitration.  Measured
 on an H200; its exact counters of the same things, ``global_sectors`` and ``shared_wavefronts``, must be equal."""
 
+ROUNDED = frozenset({"active_threads_per_instruction", "pred_on_threads_per_instruction"})
+"""Metrics that ncu prints with two decimals (Nsight Compute 2025.3.1)."""
+
 COUNTED_ALIKE = frozenset(
     {
         "warps_launched",
@@ -269,7 +272,9 @@ def compare_metrics(
 def _verdict(name: str, ours: Number, real: Number, view: str) -> str:
     if view == "source" and name not in COUNTED_ALIKE:
         return OTHER_CODE
-    # ncu prints ratios rounded to about six digits.
+    if name in ROUNDED and abs(ours - real) <= 0.005001:
+        return EQUAL
+    # ncu prints other ratios rounded to about six digits.
     whole = isinstance(ours, int) and isinstance(real, int)
     if ours == real or (not whole and abs(ours - real) <= 1e-5 * abs(real)):
         return EQUAL

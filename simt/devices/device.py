@@ -71,9 +71,7 @@ class Device:
             "architecture": self.architecture,
             "compute_capability": self.compute_capability,
             **{
-                section: {
-                    name: {"value": q.value, "unit": q.unit, "source": q.source} for name, q in table.items()
-                }
+                section: {name: {"value": q.value, "unit": q.unit, "source": q.source} for name, q in table.items()}
                 for section, table in tables.items()
             },
         }
@@ -132,8 +130,7 @@ def parse(text: str, key: str) -> Device:
         raise DeviceError(f"device file {key}.toml is not TOML: {error}") from None
     problems: list[str] = []
     name, architecture, capability = (
-        _text(data.pop(field, None), field, problems)
-        for field in ("name", "architecture", "compute_capability")
+        _text(data.pop(field, None), field, problems) for field in ("name", "architecture", "compute_capability")
     )
     sources = data.pop("sources", {})
     if not isinstance(sources, dict):
@@ -160,9 +157,7 @@ def _text(value: object, name: str, problems: list[str]) -> str:
     return value
 
 
-def _section(
-    section: str, table: object, sources: Mapping[str, str], problems: list[str]
-) -> dict[str, Quantity]:
+def _section(section: str, table: object, sources: Mapping[str, str], problems: list[str]) -> dict[str, Quantity]:
     if not isinstance(table, dict):
         problems.append(f"{section} is not a section")
         return {}
@@ -194,9 +189,7 @@ def _contradictions(device: Device) -> list[str]:
         if limit(small) > limit(large)
     ]
     if limit("threads_per_sm") != WARP_SIZE * limit("warps_per_sm"):
-        found.append(
-            f"threads_per_sm = {limit('threads_per_sm')} is not 32 x warps_per_sm = {limit('warps_per_sm')}"
-        )
+        found.append(f"threads_per_sm = {limit('threads_per_sm')} is not 32 x warps_per_sm = {limit('warps_per_sm')}")
     if limit("shared_per_block_optin") + limit("shared_reserved_per_block") > limit("shared_per_sm"):
         found.append("shared_per_block_optin and shared_reserved_per_block together exceed shared_per_sm")
     if re.fullmatch(r"\d+\.\d", device.compute_capability) is None:

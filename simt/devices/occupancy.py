@@ -53,10 +53,7 @@ def _blocks_by_registers(device: Device, warps_per_block: int, registers: int) -
     per_warp = _round_up(registers * WARP_SIZE, device.limit("register_unit"))
     unit = device.limit("warp_unit")
     in_block = device.limit("registers_per_block")
-    if (
-        registers > device.limit("registers_per_thread")
-        or per_warp * _round_up(warps_per_block, unit) > in_block
-    ):
+    if registers > device.limit("registers_per_thread") or per_warp * _round_up(warps_per_block, unit) > in_block:
         return 0
     warps = device.limit("registers_per_sm") // per_warp // unit * unit
     return warps // warps_per_block
@@ -71,9 +68,7 @@ def _blocks_by_shared(device: Device, shared_bytes: int) -> int | None:
     return device.limit("shared_per_sm") // taken if taken else None
 
 
-def occupancy(
-    device: Device, threads_per_block: int, registers: int | None = None, shared_bytes: int = 0
-) -> Occupancy:
+def occupancy(device: Device, threads_per_block: int, registers: int | None = None, shared_bytes: int = 0) -> Occupancy:
     """Theoretical occupancy of a kernel on *device*.
 
     ``registers`` per thread (``None``: not known, no limit), ``shared_bytes`` static and dynamic per block.

@@ -70,12 +70,18 @@ def flatten(args: Sequence[Any]) -> list[Any]:
 
 
 def _versions() -> str:
-    try:
-        return " ".join(f"{name} {metadata.version(name)}" for name in _PACKAGES)
-    except metadata.PackageNotFoundError as missing:
-        raise UnsupportedError(
-            f"the machine view of a Python kernel needs the package {missing.name}", help=INSTALL
-        ) from None
+    """Versions of what makes the machine code; the tools may come from a CUDA toolkit instead of wheels."""
+    found = []
+    for name in _PACKAGES:
+        try:
+            found.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            if name == "numba-cuda":
+                raise UnsupportedError(
+                    f"the machine view of a Python kernel needs the package {name}", help=INSTALL
+                ) from None
+            found.append(f"{name} of the system")
+    return " ".join(found)
 
 
 def _cached(function: FunctionType, argtypes: Sequence[Any], architecture: str) -> Path:
@@ -134,6 +140,7 @@ def _without_device(capability: tuple[int, int]) -> Iterator[None]:
 def _ptx(function: FunctionType, argtypes: tuple[Any, ...], capability: tuple[int, int]) -> str:
     from numba import cuda
     from numba.core.errors import NumbaError
+    from numba.cuda.cudadrv.error import CudaSupportError, NvvmSupportError
 
     try:
         with warnings.catch_warnings(), _without_device(capability):
@@ -141,6 +148,10 @@ def _ptx(function: FunctionType, argtypes: tuple[Any, ...], capability: tuple[in
             ptx, _ = cuda.compile(
                 function, argtypes, device=False, abi="numba", cc=capability, output="ptx", lineinfo=True
             )
+    except (CudaSupportError, NvvmSupportError) as error:
+        raise UnsupportedError(
+            "Numba does not find libNVVM", details=str(error).splitlines()[:5], help=INSTALL
+        ) from None
     except NumbaError as error:
         raise KernelError(f"Numba cannot compile {function.__name__}", details=str(error).splitlines()) from None
     text: str = ptx
