@@ -21,9 +21,27 @@
 constexpr int TRIPS = 32;
 __constant__ unsigned chase_constant[256];
 
-struct Iadd { static __device__ void step(unsigned &x, unsigned y, unsigned z) { x = x + y + z; } };
+struct Iadd {  // the barrier keeps the compiler from folding a chain of additions
+  static __device__ void step(unsigned &x, unsigned y, unsigned z) {
+    x = x + y + z;
+    asm volatile("xor.b32 %0, %0, %1;" : "+r"(x) : "r"(y));
+  }
+};
 struct Imad { static __device__ void step(unsigned &x, unsigned y, unsigned z) { x = x * y + z; } };
-struct Lop { static __device__ void step(unsigned &x, unsigned y, unsigned z) { x = (x & y) ^ z; } };
+struct Select {  // ISETP and SEL: two operations
+  static __device__ void step(unsigned &x, unsigned y, unsigned z) { x = x < y ? z : x * 1u + y; }
+};
+struct ImadHi { static __device__ void step(unsigned &x, unsigned y, unsigned z) { x = __umulhi(x, y) + z; } };
+struct Guarded {  // ISETP and a guarded instruction that has to wait for it
+  static __device__ void step(unsigned &x, unsigned, unsigned) {
+    asm volatile("{ .reg .pred p; setp.eq.u32 p, %0, 123456789; @p trap; add.u32 %0, %0, 1; }" : "+r"(x));
+  }
+};
+struct GuardedSpecial {  // the same, after an S2R that it needs
+  static __device__ void step(unsigned &x, unsigned, unsigned) {
+    asm volatile("{ .reg .pred p; .reg .u32 v; mov.u32 v, %%smid; setp.eq.u32 p, v, 123456789; @p trap; add.u32 %0, %0, 1; }" : "+r"(x));
+  }
+};
 struct Shf { static __device__ void step(unsigned &x, unsigned y, unsigned z) { x = __funnelshift_l(x, y, z); } };
 struct Popc { static __device__ void step(unsigned &x, unsigned, unsigned) { x = __popc(x); } };
 struct Shuffle { static __device__ void step(unsigned &x, unsigned, unsigned) { x = __shfl_xor_sync(~0u, x, 1); } };
@@ -103,6 +121,24 @@ template <int UNROLL, bool FMA> __global__ void chain_f64(long long *cycles, dou
   sink[threadIdx.x] = x;
 }
 
+template <int UNROLL> __global__ void chain_wide(long long *cycles, unsigned long long *sink, unsigned y, int) {
+  unsigned long long x = threadIdx.x + y;
+  long long start = 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    __syncthreads();
+    start = clock64();
+#pragma unroll 1
+    for (int i = 0; i < TRIPS; ++i) {
+#pragma unroll
+      for (int k = 0; k < UNROLL; ++k) x = (unsigned long long)(unsigned)x * y + x;
+    }
+    __syncthreads();
+    start = clock64() - start;
+  }
+  cycles[blockIdx.x] = start;
+  sink[threadIdx.x] = x;
+}
+
 template <int UNROLL> __global__ void chase_shared(long long *cycles, unsigned *sink, unsigned stride) {
   __shared__ unsigned next[8192];
   for (int i = threadIdx.x; i < 8192; i += blockDim.x) next[i] = i * 4;  // each word holds its own byte offset
@@ -166,23 +202,6 @@ __global__ void chase_dram(long long *cycles, unsigned *sink, const unsigned *ne
   for (int i = 0; i < loads; ++i) asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(at) : "l"(next + at));
   cycles[blockIdx.x] = clock64() - start;
   sink[threadIdx.x] = at;
-}
-
-template <int UNROLL> __global__ void store_rate(long long *cycles, unsigned *data, unsigned stride) {
-  unsigned *mine = data + blockIdx.x * 65536 + (threadIdx.x / 32) * 1024 + threadIdx.x % 32 * stride;
-  long long start = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    __syncthreads();
-    start = clock64();
-#pragma unroll 1
-    for (int i = 0; i < TRIPS; ++i) {
-#pragma unroll
-      for (int k = 0; k < UNROLL; ++k) asm volatile("st.global.u32 [%0], %1;" ::"l"(mine), "r"(k) : "memory");
-    }
-    __syncthreads();
-    start = clock64() - start;
-  }
-  cycles[blockIdx.x] = start;
 }
 
 template <int UNROLL> __global__ void barriers(long long *cycles) {
@@ -250,7 +269,7 @@ template <int LOADS, bool L1> __global__ void read_all(const unsigned *data, uns
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) {
       unsigned at = (i * LOADS + k) * threads + me;
-      at = at % words;
+      at &= words - 1;
       if (L1) asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(v[k]) : "l"(data + at));
       else asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v[k]) : "l"(data + at));
     }
@@ -264,7 +283,7 @@ template <int STORES> __global__ void write_all(unsigned *data, unsigned words, 
   unsigned threads = gridDim.x * blockDim.x, me = blockIdx.x * blockDim.x + threadIdx.x;
   for (int i = 0; i < trips; ++i) {
 #pragma unroll
-    for (int k = 0; k < STORES; ++k) data[((i * STORES + k) * threads + me) % words] = me;
+    for (int k = 0; k < STORES; ++k) data[((i * STORES + k) * threads + me) & (words - 1)] = me;
   }
 }
 
@@ -328,9 +347,12 @@ int main() {
   unsigned zeros[256] = {};
   CHECK(cudaMemcpyToSymbol(chase_constant, zeros, sizeof zeros));
   printf("{\n");
-  measure<Iadd>("iadd3");
+  measure<Iadd>("iadd3_lop3");
   measure<Imad>("imad");
-  measure<Lop>("lop3");
+  measure<Select>("isetp_sel");
+  measure<ImadHi>("imad_hi");
+  measure<Guarded>("guarded");
+  measure<GuardedSpecial>("guarded_s2r");
   measure<Shf>("shf");
   measure<Fadd>("fadd");
   measure<Ffma>("ffma");
@@ -344,6 +366,16 @@ int main() {
   measure_f64<true>("dfma");
   char label[96];
   double few, many;
+  for (int threads : {32, 1024}) {
+    for (int r = 0; r < 2; ++r) {
+      chain_wide<16><<<1, threads>>>(d_cycles, (unsigned long long *)d_sink, 3, 0);
+      few = read_cycles();
+      chain_wide<80><<<1, threads>>>(d_cycles, (unsigned long long *)d_sink, 3, 0);
+      many = read_cycles();
+    }
+    report(threads == 32 ? "imad_wide.latency" : "imad_wide.cycles_per_warp_per_scheduler",
+           (many - few) / (64.0 * TRIPS * (threads == 32 ? 1 : 8)));
+  }
   for (int threads : {32, 1024})
     for (unsigned stride : {1, 2, 4, 8, 16, 32}) {
       chase_shared<16><<<1, threads>>>(d_cycles, d_sink, stride);
@@ -416,20 +448,6 @@ int main() {
     snprintf(label, sizeof label, "ldg_dram.random_%uMiB.latency", words >> 18);
     report(label, read_cycles() / loads);
     CHECK(cudaFree(flush));
-  }
-  for (unsigned stride : {1, 2, 8, 32}) {
-    store_rate<16><<<1, 1024>>>(d_cycles, next, stride);
-    few = read_cycles();
-    store_rate<80><<<1, 1024>>>(d_cycles, next, stride);
-    many = read_cycles();
-    snprintf(label, sizeof label, "stg.stride%u.one_sm.cycles_per_warp", stride);
-    report(label, (many - few) / (64.0 * TRIPS * 32));
-    store_rate<16><<<132, 1024>>>(d_cycles, next, stride);
-    few = read_cycles(132);
-    store_rate<80><<<132, 1024>>>(d_cycles, next, stride);
-    many = read_cycles(132);
-    snprintf(label, sizeof label, "stg.stride%u.all_sms.cycles_per_warp", stride);
-    report(label, (many - few) / (64.0 * TRIPS * 32));
   }
   for (int warps : {1, 2, 4, 8, 16, 32}) {
     barriers<16><<<1, warps * 32>>>(d_cycles);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds and runs the microbenchmarks on the machine's GPU.  Usage: measure.sh OUTPUT_FOLDER [extra.cu ...]
+# Builds and runs the microbenchmarks on the machine's GPU.  Usage: measure.sh OUTPUT_FOLDER
 # Needs nvcc and ncu.  Leaves latency.json, and per program a cubin and Nsight Compute's figures as CSV.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,7 +25,7 @@ ncu --version | tail -1 | tee -a "$out/device.txt"
 nvcc -O3 -arch="$arch" -o "$build/latency" "$here/latency.cu"
 nvcc -O3 -arch="$arch" -cubin -o "$out/latency.cubin" "$here/latency.cu"
 time "$build/latency" > "$out/latency.json"
-for source in "$here/cold.cu" "$here/validation.cu" "$@"; do
+for source in "$here/cold.cu" "$here/loops.cu" "$here/validation.cu" "$here/reductions.cu" "$@"; do
   name=$(basename "$source" .cu)
   nvcc -O3 -arch="$arch" -o "$build/$name" "$source"
   nvcc -O3 -arch="$arch" -cubin -o "$out/$name.cubin" "$source"

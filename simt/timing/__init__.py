@@ -1,0 +1,23 @@
+"""Cycle-level timing: who issues when, who waits for what, on a modelled GPU."""
+
+from simt.timing.classes import NVPROF, Reason
+from simt.timing.parameters import PARAMETERS, Parameters, parameters
+from simt.timing.result import TimingResult
+from simt.timing.simulate import simulate
+from simt.timing.sweep import Sweep, sweep
+from simt.timing.timeline import text, trace_events, write_trace
+
+__all__ = [
+    "NVPROF",
+    "PARAMETERS",
+    "Parameters",
+    "Reason",
+    "Sweep",
+    "TimingResult",
+    "parameters",
+    "simulate",
+    "sweep",
+    "text",
+    "trace_events",
+    "write_trace",
+]

@@ -1,0 +1,158 @@
+"""Fresh arrays of the timing model for one simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.machine.launch import Prepared
+from simt.machine.layout import ADDRESS_BASE, State
+from simt.timing import layout
+from simt.timing.classes import PIPES
+from simt.timing.parameters import PARAMETERS, Parameters
+from simt.timing.schedule import Schedule
+from simt.timing.slots import SLICED
+
+LINE_BYTES = 128
+SECTOR_BYTES = 32
+MAX_EVENTS = 1 << 16
+_CHIP_BANDWIDTHS = (
+    "l2_read_bytes_per_cycle",
+    "l2_write_bytes_per_cycle",
+    "dram_read_bytes_per_cycle",
+    "dram_write_bytes_per_cycle",
+)
+_SHARED_GRANULE = 8192
+"""Shared memory takes room from L1 in steps; the real ones are device-specific."""
+
+
+def stack(states: Sequence[State]) -> State:
+    """One State with the per-block arrays of all *states* one behind the other."""
+    together = {name: np.concatenate([getattr(state, name) for state in states]) for name in SLICED if name != "SHARED"}
+    together["F64"] = together["R"].view(np.float64)
+    together["F32"] = together["R"].view(np.float32)
+    return states[0]._replace(**together)
+
+
+def clock_arrays(
+    prepared: Prepared,
+    numbers: Parameters,
+    table: Schedule,
+    state: State,
+    n_sms: int,
+    places: int,
+    chip: int,
+    everywhere: bool,
+    window: tuple[int, int] | None,
+) -> layout.Clock:
+    """Arrays for *n_sms* of *chip* SMs with *places* blocks each; *state* is that of one place."""
+    warps = -(-prepared.launch.threads_per_block // 32)
+    schedulers = int(numbers["schedulers"])
+    share = n_sms / chip
+    values = np.array([numbers[name] for name in PARAMETERS], np.float64)
+    for name in _CHIP_BANDWIDTHS:
+        values[layout.PLACE[name]] *= share
+    shared = places * (prepared.shared_bytes + numbers.device.limit("shared_reserved_per_block"))
+    l1_bytes = numbers["l1_bytes"]
+    if numbers["l1_holds_shared"]:
+        l1_bytes = max(l1_bytes - -(-shared // _SHARED_GRANULE) * _SHARED_GRANULE, LINE_BYTES * numbers["l1_ways"])
+    l1_sets = max(int(l1_bytes / LINE_BYTES / numbers["l1_ways"]), 1)
+    l2_sets = max(int(numbers["l2_bytes"] * share / LINE_BYTES / numbers["l2_ways"]), 1)
+    members = _members(n_sms, places * warps, schedulers)
+    n_warps = n_sms * places * warps
+    registers = 0 if table.control else table.registers
+
+    config = np.zeros(layout.N_CONFIG, np.int64)
+    config[layout.G_SMS] = n_sms
+    config[layout.G_SCHEDULERS] = schedulers
+    config[layout.G_PLACES] = places
+    config[layout.G_WARPS] = warps
+    config[layout.G_BLOCKS] = prepared.launch.blocks
+    config[layout.G_STRIDE] = 0 if everywhere else chip
+    config[layout.G_CONTROL] = table.control
+    config[layout.G_REGISTERS] = registers
+    config[layout.G_MEMBERS] = members.shape[1]
+    config[layout.G_L1_SETS] = l1_sets
+    config[layout.G_L2_SETS] = l2_sets
+    config[layout.G_LINES] = table.lines
+    config[layout.G_R] = len(state.R)
+    config[layout.G_P] = len(state.P)
+    config[layout.G_PARTICIPANTS] = len(state.PARTICIPANTS)
+    config[layout.G_FROM], config[layout.G_TO] = window or (0, 0)
+
+    extents, quotas = _quotas(prepared, numbers, share)
+    warp_table = np.zeros((n_warps, layout.N_WARP), np.int64)
+    warp_table[:, layout.W_READY] = layout.NEVER
+    slots = np.zeros((n_sms * places, layout.N_SLOT), np.int64)
+    slots[:, layout.S_BLOCK] = -1
+    queues = np.zeros((n_sms * schedulers, layout.N_SCHEDULER), np.int64)
+    queues[:, layout.Q_NEXT] = layout.NEVER
+    queues[:, layout.Q_LAST] = -1
+    l1 = n_sms * l1_sets * int(numbers["l1_ways"])
+    l2 = l2_sets * int(numbers["l2_ways"])
+    return layout.Clock(
+        CONFIG=config,
+        NUMBERS=values,
+        OPS=table.ops,
+        OPERANDS=table.operands,
+        WARPS=warp_table.reshape(-1),
+        BOARDS=np.zeros(n_warps * layout.SCOREBOARDS * 2, np.int64),
+        REGISTERS=np.zeros(max(n_warps * registers * 2, 1), np.int64),
+        SLOTS=slots.reshape(-1),
+        SMS=np.zeros(n_sms * layout.N_SM, np.float64),
+        SCHEDULERS=queues.reshape(-1),
+        MEMBERS=members.reshape(-1),
+        PIPES=np.zeros(n_sms * schedulers * len(PIPES), np.int64),
+        FETCHED=np.full(n_sms * table.lines, -1, np.int64),
+        L1_TAGS=np.full(l1, -1, np.int64),
+        L1_SECTORS=np.zeros(l1, np.int64),
+        L1_USED=np.zeros(l1, np.int64),
+        L1_READY=np.zeros(l1, np.float64),
+        L1_WRITTEN=np.zeros(l1, np.int64),
+        L1_WRITTEN_AT=np.zeros(l1, np.float64),
+        L2_TAGS=np.full(l2, -1, np.int64),
+        L2_SECTORS=np.zeros(l2, np.int64),
+        L2_DIRTY=np.zeros(l2, np.int64),
+        L2_USED=np.zeros(l2, np.int64),
+        EXTENTS=extents.reshape(-1),
+        QUOTAS=quotas,
+        CHIP=np.zeros(layout.N_CHIP, np.float64),
+        TOTALS=np.zeros(layout.N_TOTAL, np.int64),
+        STALLS=np.zeros(len(table.ops) // layout.N_OP * layout.N_REASONS, np.int64),
+        LINES=np.zeros(32, np.int64),
+        MASKS=np.zeros(32, np.int64),
+        EVENTS=np.zeros((MAX_EVENTS if window else 1) * layout.N_EVENT, np.int64),
+    )
+
+
+def _quotas(
+    prepared: Prepared, numbers: Parameters, share: float
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Lines of each global allocation, and the simulated SMs' share of its sectors.
+
+    Empty if all SMs are simulated, or if the allocations do not fit in L2 together.
+    """
+    memory = prepared.memory
+    starts, ends = memory.starts - int(ADDRESS_BASE), memory.ends - int(ADDRESS_BASE)
+    if share == 1 or (ends - starts).sum() > numbers["l2_bytes"]:
+        return np.zeros((0, 2), np.int64), np.zeros(0, np.float64)
+    extents = np.stack([starts // LINE_BYTES, -(-ends // LINE_BYTES)], axis=1)
+    return extents, np.ceil((ends - starts) / SECTOR_BYTES * share)
+
+
+def _members(n_sms: int, warps_per_sm: int, schedulers: int) -> npt.NDArray[np.int64]:
+    """Warps of each scheduler: warp *w* of the chip's places belongs to scheduler *w* modulo their number.
+
+    Rows are padded with -1 where the warps do not divide evenly.
+    """
+    rows = []
+    for sm in range(n_sms):
+        own = np.arange(sm * warps_per_sm, (sm + 1) * warps_per_sm)
+        rows += [own[own % schedulers == k] for k in range(schedulers)]
+    most = max(len(row) for row in rows)
+    table = np.full((len(rows), max(most, 1)), -1, np.int64)
+    for k, row in enumerate(rows):
+        table[k, : len(row)] = row
+    return table

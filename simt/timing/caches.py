@@ -1,0 +1,238 @@
+"""L1, L2 and DRAM: sectored caches with LRU replacement, and servers with a bandwidth.
+
+Lines are 128 bytes of four 32-byte sectors.  A server is the time at which it is free: a transfer starts then or when
+it arrives, whichever is later, and occupies the server for its bytes over the bandwidth.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.machine.scalar import popcount
+from simt.timing.jit import jit, jit_inline
+from simt.timing.layout import *
+
+L1_WAYS = PLACE["l1_ways"]
+L1_LATENCY = PLACE["l1_latency"]
+L1_CACHES_LOADS = PLACE["l1_caches_loads"]
+L2_WAYS = PLACE["l2_ways"]
+L2_LATENCY = PLACE["l2_latency"]
+L2_READ = PLACE["l2_read_bytes_per_cycle"]
+L2_WRITE = PLACE["l2_write_bytes_per_cycle"]
+DRAM_LATENCY = PLACE["dram_latency"]
+DRAM_READ = PLACE["dram_read_bytes_per_cycle"]
+DRAM_WRITE = PLACE["dram_write_bytes_per_cycle"]
+SM_LINK = PLACE["sm_bytes_per_cycle"]
+DRAM_QUEUE = PLACE["dram_queue_latency"]
+SECTOR = 32.0
+LOAD_WINDOW = 2048.0
+
+
+@jit_inline
+def _set_of(line, sets):
+    """Sets are chosen by a hash, so that power-of-two strides spread over them."""
+    mixed = line ^ (line >> 7) ^ (line >> 15)
+    return (mixed & 0x7FFFFFFFFFFFFFFF) % sets
+
+
+@jit
+def _find(TAGS, USED, start, ways, line, stamp):
+    """Way that holds *line* (made the most recently used), or -1."""
+    for k in range(ways):
+        if TAGS[start + k] == line:
+            USED[start + k] = stamp
+            return start + k
+    return -1
+
+
+@jit
+def _victim(TAGS, USED, start, ways):
+    """An empty way, or the least recently used one."""
+    best = start
+    for k in range(ways):
+        if TAGS[start + k] < 0:
+            return start + k
+        if USED[start + k] < USED[best]:
+            best = start + k
+    return best
+
+
+@jit_inline
+def _serve(CHIP, server, arrival, cycles):
+    """Occupy a server; returns when the transfer is through."""
+    CHIP[server] = max(CHIP[server], arrival) + cycles
+    return CHIP[server]
+
+
+@jit_inline
+def _link(sm, arrival, n, t):
+    """When *n* sectors are through the SM's connection to L2."""
+    at = sm * N_SM + M_LINK_FREE
+    t.SMS[at] = max(t.SMS[at], arrival) + n * SECTOR / t.NUMBERS[SM_LINK]
+    return t.SMS[at]
+
+
+@jit
+def _memory(arrival, cycles, t):
+    """Occupy the memory side: reads of DRAM and writes; returns when the transfer is through.
+
+    Reads that miss and writes share its time, also those writes that stay in L2 (measured on an H200: copies take the
+    sum of both).  Channels and banks are not simulated one by one: that requests meet at them although others are idle
+    shows as latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
+    """
+    CHIP = t.CHIP
+    since = max(arrival - CHIP[C_MEMORY_LOAD_AT], 0.0)
+    CHIP[C_MEMORY_LOAD] = CHIP[C_MEMORY_LOAD] * np.exp(-since / LOAD_WINDOW) + cycles / LOAD_WINDOW
+    CHIP[C_MEMORY_LOAD_AT] = max(CHIP[C_MEMORY_LOAD_AT], arrival)
+    return _serve(CHIP, C_MEMORY_FREE, arrival, cycles)
+
+
+@jit
+def _l2_place(line, arrival, t):
+    """The way of *line* in L2; a dirty victim is written to DRAM first."""
+    ways = np.int64(t.NUMBERS[L2_WAYS])
+    start = _set_of(line, t.CONFIG[G_L2_SETS]) * ways
+    stamp = t.TOTALS[N_L2_SECTORS]
+    way = _find(t.L2_TAGS, t.L2_USED, start, ways, line, stamp)
+    if way < 0:
+        way = _victim(t.L2_TAGS, t.L2_USED, start, ways)
+        dirty = popcount(t.L2_DIRTY[way])
+        if dirty:
+            t.TOTALS[N_DRAM_WRITE] += dirty
+            # The write to L2 has been paid for already.
+            cost = max(1.0 / t.NUMBERS[DRAM_WRITE] - 1.0 / t.NUMBERS[L2_WRITE], 0.0)
+            _memory(arrival, dirty * SECTOR * cost, t)
+        t.L2_TAGS[way] = line
+        t.L2_SECTORS[way] = 0
+        t.L2_DIRTY[way] = 0
+        t.L2_USED[way] = stamp
+    return way
+
+
+@jit
+def _fetched_by_others(line, n, t):
+    """Whether an SM that is not simulated has brought *n* sectors of *line* to L2.
+
+    Each SM is taken to fetch its share of every allocation from DRAM.  One that asks for more finds there what others
+    fetched: data that all blocks read.  That holds as long as everything fits in L2.
+    """
+    for k in range(len(t.QUOTAS)):
+        if t.EXTENTS[2 * k] <= line < t.EXTENTS[2 * k + 1]:
+            t.QUOTAS[k] -= n
+            return t.QUOTAS[k] < 0
+    return False
+
+
+@jit
+def _l2_read(sm, line, mask, arrival, t):
+    """When the sectors *mask* of *line* are back at the SM that asked at *arrival*."""
+    n = popcount(mask)
+    way = _l2_place(line, arrival, t)
+    t.TOTALS[N_L2_SECTORS] += n
+    missing = mask & ~t.L2_SECTORS[way]
+    t.TOTALS[N_L2_HITS] += n - popcount(missing)
+    if missing and _fetched_by_others(line, popcount(missing), t):
+        t.L2_SECTORS[way] |= missing
+        t.TOTALS[N_L2_HITS] += popcount(missing)
+        missing = np.int64(0)
+    back = 0.0
+    present = n - popcount(missing)
+    if present:
+        # Data from DRAM come later: they do not hold up what is in L2 already.
+        through = max(
+            _serve(t.CHIP, C_L2_READ_FREE, arrival, present * SECTOR / t.NUMBERS[L2_READ]),
+            _link(sm, arrival, present, t),
+        )
+        back = through + t.NUMBERS[L2_LATENCY]
+    if missing:
+        n = popcount(missing)
+        t.TOTALS[N_DRAM_READ] += n
+        through = _memory(arrival, n * SECTOR / t.NUMBERS[DRAM_READ], t)
+        t.L2_SECTORS[way] |= missing
+        queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[C_MEMORY_LOAD], 1.0) ** 2
+        back = max(back, through + t.NUMBERS[DRAM_LATENCY] + queue)
+    return back
+
+
+@jit
+def _l2_write(line, mask, arrival, t):
+    """When a write of sectors has arrived in L2, which keeps it and owes it to DRAM."""
+    n = popcount(mask)
+    way = _l2_place(line, arrival, t)
+    t.TOTALS[N_L2_SECTORS] += n
+    t.TOTALS[N_L2_HITS] += n
+    t.L2_SECTORS[way] |= mask
+    t.L2_DIRTY[way] |= mask
+    cycles = n * SECTOR / t.NUMBERS[L2_WRITE]
+    _memory(arrival, cycles, t)  # delays reads; the write itself need not wait for those before it
+    return _serve(t.CHIP, C_L2_WRITE_FREE, arrival, cycles)
+
+
+@jit
+def _l1_place(sm, line, t):
+    """The way of *line* in the L1 of *sm*."""
+    ways = np.int64(t.NUMBERS[L1_WAYS])
+    first = (sm * t.CONFIG[G_L1_SETS] + _set_of(line, t.CONFIG[G_L1_SETS])) * ways
+    stamp = t.TOTALS[N_L1_SECTORS]
+    way = _find(t.L1_TAGS, t.L1_USED, first, ways, line, stamp)
+    if way < 0:
+        way = _victim(t.L1_TAGS, t.L1_USED, first, ways)
+        t.L1_TAGS[way] = line
+        t.L1_SECTORS[way] = 0
+        t.L1_USED[way] = stamp
+        t.L1_READY[way] = 0.0
+        t.L1_WRITTEN_AT[way] = 0.0
+    return way
+
+
+@jit
+def read_line(sm, line, mask, start, bypass, t):
+    """When the sectors *mask* of *line* are there for the use of a load that reached L1 at *start*."""
+    n = popcount(mask)
+    back = start + t.NUMBERS[L1_LATENCY]
+    t.TOTALS[N_L1_SECTORS] += n
+    if bypass or t.NUMBERS[L1_CACHES_LOADS] == 0:
+        return _l2_read(sm, line, mask, start, t)
+    way = _l1_place(sm, line, t)
+    missing = mask & ~t.L1_SECTORS[way]
+    t.TOTALS[N_L1_HITS] += n - popcount(missing)
+    if missing:
+        t.L1_SECTORS[way] |= missing
+        t.L1_READY[way] = max(t.L1_READY[way], _l2_read(sm, line, missing, start, t))
+    return max(back, t.L1_READY[way])
+
+
+@jit
+def write_line(sm, line, mask, start, t):
+    """When a store to the sectors *mask* has arrived in L2.  L1 is written through and keeps what is written.
+
+    A store to sectors that still wait for L2 joins them (measured on an H200: eight in a row cost as much as one).
+    """
+    n = popcount(mask)
+    t.TOTALS[N_L1_SECTORS] += n
+    if t.NUMBERS[L1_CACHES_LOADS] == 0:
+        return _l2_write(line, mask, _link(sm, start, n, t), t)
+    way = _l1_place(sm, line, t)
+    t.TOTALS[N_L1_HITS] += popcount(mask & t.L1_SECTORS[way])
+    t.L1_SECTORS[way] |= mask
+    if t.L1_WRITTEN_AT[way] > start and mask & ~t.L1_WRITTEN[way] == 0:
+        return t.L1_WRITTEN_AT[way]
+    there = _l2_write(line, mask, _link(sm, start, n, t), t)
+    t.L1_WRITTEN[way] = mask
+    t.L1_WRITTEN_AT[way] = there
+    return there
+
+
+@jit
+def atomic_line(sm, line, mask, start, t):
+    """When atomics on *line* have been carried out in L2, and the sectors that L1 had of it are stale."""
+    n = popcount(mask)
+    t.TOTALS[N_L1_SECTORS] += n
+    ways = np.int64(t.NUMBERS[L1_WAYS])
+    first = (sm * t.CONFIG[G_L1_SETS] + _set_of(line, t.CONFIG[G_L1_SETS])) * ways
+    way = _find(t.L1_TAGS, t.L1_USED, first, ways, line, t.TOTALS[N_L1_SECTORS])
+    if way >= 0:
+        t.L1_SECTORS[way] &= ~mask
+    arrival = _link(sm, start, n, t)
+    read = _l2_read(sm, line, mask, arrival, t) - t.NUMBERS[L2_LATENCY]
+    return max(read, _l2_write(line, mask, arrival, t))

@@ -1,0 +1,22 @@
+"""The engine's ``jit`` for the timing model: its compiled code goes by its own sources, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from simt.machine.jit import cache_folder
+from simt.machine.jit import jit as engine_jit
+
+_FOLDER = str(cache_folder(Path(__file__).parent))
+
+
+def jit(function: Callable[..., Any]) -> Any:
+    """Compile *function* as the engine's are (see :mod:`simt.machine.jit`)."""
+    return engine_jit(function, folder=_FOLDER)
+
+
+def jit_inline(function: Callable[..., Any]) -> Any:
+    """The same, inlined into its callers."""
+    return engine_jit(function, inline=True, folder=_FOLDER)

@@ -1,0 +1,199 @@
+"""Columns of the timing model's arrays.  Plain integers, so that Numba inlines them; times are SM cycles."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from simt.timing.classes import Reason
+from simt.timing.parameters import PARAMETERS
+
+NEVER = 1 << 60
+
+# One row per micro-op (int64[micro-ops * N_OP]).
+(
+    O_ISSUES,  # 1: takes an issue slot; 0: runs along with the instruction before it
+    O_GROUP,  # micro-ops that run in one go from here
+    O_CLASS,
+    O_UNIT,
+    O_PIPE,
+    O_LATENCY,
+    O_INTERVAL,
+    O_STALL,  # cycles to the next issue at least
+    O_WRITE_BARRIER,  # scoreboard released with the result, -1: none
+    O_READ_BARRIER,  # scoreboard released when the operands have been read, -1: none
+    O_WAIT_MASK,  # scoreboards to wait for
+    O_MEMORY_PC,  # the memory micro-op of this instruction, -1: none
+    O_FALL,  # issuing micro-op that follows if nothing jumps
+    O_LINE,  # line of instruction memory
+    O_DUAL,  # 1: issued in the cycle of the instruction before it
+    O_SOURCES,  # first and one past the last entry in OPERANDS
+    O_SOURCES_END,
+    O_RESULTS,
+    O_RESULTS_END,
+    O_KIND,  # K_* of control flow and of memory
+    O_SIZE,  # bytes that one lane accesses
+    O_DEFERRED,  # instructions behind a barrier that issue although it is not open
+    O_DEFERRED_STALL,  # cycles from the barrier's issue until they are through
+    O_DEFERRED_MASK,  # scoreboards that they wait for
+) = range(24)
+N_OP = 24
+K_NONE, K_BRANCH, K_RECONVERGE, K_LOAD, K_STORE, K_ATOMIC, K_REDUCTION, K_LOCAL, K_LOAD_L2, K_FENCE_BLOCK = range(10)
+
+# One row per resident warp (int64[warps * N_WARP]).
+(
+    W_READY,  # cycle in which the next instruction may issue; NEVER: waits for others
+    W_FIXED,  # until then it waits for a fixed number of cycles
+    W_REASON,  # what it waits for after that
+    W_LAST,  # cycle of the last issue (or of the start, minus 1)
+    W_PC,  # next micro-op
+    W_AGE,  # a smaller number started earlier
+    W_START,
+    W_STATE,
+    W_PASSED,  # cycles in which another warp was chosen
+    W_THROTTLE,  # what else kept it from issuing when it was ready
+    W_STREAK,  # issues since the warp's splits last took turns
+    W_RESOLVED,  # from W_FIXED until then it waits for a branch
+    W_HOLD,  # no memory access or control flow before this cycle: the barrier is not open
+    W_AHEAD,  # instructions that issued while the warp waited at a barrier, still to be executed
+    W_NEXT_LINE,  # line of instructions that is still on its way, and when it comes
+    W_NEXT_LINE_AT,
+    W_EARLIEST,  # at a barrier: when the instructions that run on are through
+) = range(17)
+N_WARP = 17
+EMPTY, RUNNING, AT_BARRIER = range(3)
+SCOREBOARDS = 6
+
+# One row per place for a block (int64[places * N_SLOT]).
+S_BLOCK, S_WARPS, S_FREE_AT, S_DRAINED, S_ARRIVED_AT = range(5)  # S_WARPS: that have not ended
+N_SLOT = 5
+
+# One row per SM (float64[SMs * N_SM]).
+(
+    M_LSU_FREE,
+    M_LINK_FREE,  # requests on their way to L2
+    M_BARRIER_FREE,
+    M_START_FREE,  # the next warp starts not before
+    M_NEXT_BLOCK,  # how many blocks this SM has been given
+    M_RESIDENT,  # warps
+    M_ACTIVE_SINCE,
+    M_ACTIVE,  # cycles with a warp
+    M_EVENT,  # cycle in which blocks may start
+    M_DISPATCH_FREE,  # the next block is given out not before
+) = range(10)
+N_SM = 10
+
+# One row per scheduler (int64[schedulers * N_SCHEDULER]).
+(
+    Q_NEXT,
+    Q_LAST,
+    Q_MIO_FREE,
+    Q_FETCH_FREE,
+    Q_OWED,  # issue slots of instructions that ran on behind a barrier
+    Q_ISSUED_AT,
+) = range(6)
+N_SCHEDULER = 6
+
+# The chip (float64[N_CHIP]).
+(
+    C_L2_READ_FREE,
+    C_L2_WRITE_FREE,
+    C_MEMORY_FREE,  # DRAM reads, and writes
+    C_MEMORY_LOAD,  # share of the last cycles in which it was busy, and when it was brought up to date
+    C_MEMORY_LOAD_AT,
+    C_DISPATCH_FREE,
+    C_NEXT_BLOCK,
+    C_NOW,
+) = range(8)
+N_CHIP = 8
+
+# Totals (int64[N_TOTAL]).
+(
+    N_ISSUED,
+    N_ELIGIBLE,  # eligible warps, summed over cycles and schedulers
+    N_WARP_CYCLES,
+    N_ACTIVE_CYCLES,
+    N_BLOCKS,
+    N_L1_SECTORS,
+    N_L1_HITS,
+    N_L2_SECTORS,
+    N_L2_HITS,
+    N_LOAD_SECTORS,
+    N_STORE_SECTORS,
+    N_LOAD_BYTES,
+    N_STORE_BYTES,
+    N_DRAM_READ,  # sectors
+    N_DRAM_WRITE,
+    N_SHARED_WAVEFRONTS,
+    N_EVENTS,
+    N_AGE,
+) = range(18)
+N_TOTAL = 18
+N_REASONS = len(Reason)
+
+# The configuration (int64[N_CONFIG]).
+(
+    G_SMS,
+    G_SCHEDULERS,
+    G_PLACES,  # for blocks, per SM
+    G_WARPS,  # per block
+    G_BLOCKS,  # blocks to run in all
+    G_FIRST,  # the first SM's first block
+    G_STRIDE,  # SMs of the chip; 0: blocks go to whichever SM is free
+    G_CONTROL,  # 1: the code's own control bits; 0: a scoreboard by register
+    G_REGISTERS,  # scoreboard entries per warp
+    G_L1_SETS,
+    G_L2_SETS,
+    G_LINES,  # of instruction memory
+    G_R,  # array elements per place for a block
+    G_P,
+    G_PARTICIPANTS,
+    G_MEMBERS,  # warps of a scheduler
+    G_FROM,  # the recorded window, cycles
+    G_TO,
+) = range(18)
+N_CONFIG = 18
+
+# A recorded issue (int64[capacity * N_EVENT]): who, what, since when it waited, for what, and when it issued.
+E_SM, E_SCHEDULER, E_WARP, E_BLOCK, E_PC, E_SINCE, E_FIXED, E_READY, E_REASON, E_CYCLE, E_NUMBER, E_RESOLVED = range(12)
+N_EVENT = 12
+
+# What a call of the loop came to.
+FINISHED, PAUSED, FAILED, STUCK, FULL = range(5)
+
+PLACE = {name: k for k, name in enumerate(PARAMETERS)}
+
+
+class Clock(NamedTuple):
+    """All arrays of the timing model; see the column groups above."""
+
+    CONFIG: Any
+    NUMBERS: Any  # float64[len(PARAMETERS)], in their order; bandwidths already those of the simulated SMs
+    OPS: Any
+    OPERANDS: Any  # int64: scoreboard entries that instructions read and write
+    WARPS: Any
+    BOARDS: Any  # int64[warps * SCOREBOARDS * 2]: released at, reason
+    REGISTERS: Any  # int64[warps * G_REGISTERS * 2]: ready at, reason
+    SLOTS: Any
+    SMS: Any
+    SCHEDULERS: Any
+    MEMBERS: Any  # int64[schedulers, warps of each]: the warps of a scheduler
+    PIPES: Any  # int64[schedulers * pipes]: free at
+    FETCHED: Any  # int64[SMs * G_LINES]: line of instructions there at
+    L1_TAGS: Any  # int64[SMs * sets * ways]
+    L1_SECTORS: Any  # bit k: sector k is there
+    L1_USED: Any
+    L1_READY: Any  # float64: the last sector arrives
+    L1_WRITTEN: Any  # sectors of the last stores
+    L1_WRITTEN_AT: Any  # float64: until then they wait for L2, and another store to them costs nothing
+    L2_TAGS: Any
+    L2_SECTORS: Any
+    L2_DIRTY: Any
+    L2_USED: Any
+    EXTENTS: Any  # int64[allocations * 2]: first line and one past the last
+    QUOTAS: Any  # float64[allocations]: sectors that the simulated SMs still fetch themselves; empty: no limit
+    CHIP: Any
+    TOTALS: Any
+    STALLS: Any  # int64[micro-ops * N_REASONS]: warp-cycles before its issue, by reason
+    LINES: Any  # int64[32]: distinct 128-byte lines of a request
+    MASKS: Any  # int64[32]: sectors of each
+    EVENTS: Any

@@ -1,0 +1,111 @@
+"""The load/store unit of an SM: coalescing, shared-memory wavefronts, and what follows in the caches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.timing.caches import atomic_line, read_line, write_line
+from simt.timing.jit import jit, jit_inline
+from simt.timing.layout import *
+
+SHARED_LATENCY = PLACE["shared_latency"]
+SHARED_INTERVAL = PLACE["shared_wavefront_interval"]
+SHARED_WAVEFRONT = PLACE["shared_wavefront_latency"]
+SHARED_ATOMIC = PLACE["shared_atomic_latency"]
+LINE_INTERVAL = PLACE["l1_line_interval"]
+LINE_LATENCY = PLACE["l1_line_latency"]
+L1_LATENCY = PLACE["l1_latency"]
+STORE_QUEUE = PLACE["store_queue"]
+ATOMIC_LATENCY = PLACE["atomic_latency"]
+ATOMIC_LANE = PLACE["atomic_lane_interval"]
+
+
+@jit_inline
+def _occupy(sm, now, cycles, t):
+    """Occupy the load/store unit of *sm*; returns when it begins with this instruction."""
+    at = sm * N_SM + M_LSU_FREE
+    begin = max(t.SMS[at], np.float64(now))
+    t.SMS[at] = begin + cycles
+    return begin
+
+
+@jit
+def shared_access(sm, now, wavefronts, atomic, t):
+    """When a shared-memory access of so many wavefronts has its result."""
+    t.TOTALS[N_SHARED_WAVEFRONTS] += wavefronts
+    begin = _occupy(sm, now, wavefronts * t.NUMBERS[SHARED_INTERVAL], t)
+    latency = t.NUMBERS[SHARED_ATOMIC if atomic else SHARED_LATENCY]
+    return begin + latency + (wavefronts - 1) * t.NUMBERS[SHARED_WAVEFRONT]
+
+
+@jit
+def _coalesce(ADDRESSES, LINES, MASKS):
+    """Distinct 128-byte lines of 32 addresses, and the sectors of each; idle lanes repeat another lane's address."""
+    n = 0
+    for l in range(32):
+        line = ADDRESSES[l] >> 7
+        bit = np.int64(1) << ((ADDRESSES[l] >> 5) & 3)
+        k = n - 1
+        while k >= 0 and LINES[k] != line:
+            k -= 1
+        if k < 0:
+            k = n
+            LINES[k] = line
+            MASKS[k] = 0
+            n += 1
+        MASKS[k] |= bit
+    return n
+
+
+@jit
+def meetings(ADDRESSES, lanes):
+    """The most lanes, of *lanes* that take part, that meet at one address.
+
+    Lanes that do not take part repeat the address of the first that does, which lane 0 has in any case.
+    """
+    most = np.int64(1)
+    for l in range(32):
+        same = np.int64(0)
+        for k in range(32):
+            same += ADDRESSES[k] == ADDRESSES[l]
+        if ADDRESSES[l] == ADDRESSES[0]:
+            same -= 32 - lanes
+        most = max(most, same)
+    return most
+
+
+@jit
+def global_access(sm, now, kind, sectors, size, lanes, ADDRESSES, t):
+    """When a global (or local) access has its result; for stores and reductions, when L2 has it."""
+    if kind == K_LOCAL:
+        # Interleaved by lane: consecutive lines that stay in L1.
+        n = np.int64((sectors + 3) >> 2)
+        begin = _occupy(sm, now, n * t.NUMBERS[LINE_INTERVAL], t)
+        t.TOTALS[N_L1_SECTORS] += sectors
+        t.TOTALS[N_L1_HITS] += sectors
+        return begin + t.NUMBERS[L1_LATENCY]
+    n = _coalesce(ADDRESSES, t.LINES, t.MASKS)
+    # One run that is not aligned to a line has no bank conflict: it costs as much as an aligned one.
+    passes = 1 if n == 2 and sectors <= 5 else n
+    begin = _occupy(sm, now, passes * t.NUMBERS[LINE_INTERVAL], t)
+    done = 0.0
+    for k in range(n):
+        start = begin + k * t.NUMBERS[LINE_LATENCY]
+        if kind in (K_LOAD, K_LOAD_L2):
+            done = max(done, read_line(sm, t.LINES[k], t.MASKS[k], start, kind == K_LOAD_L2, t))
+        elif kind == K_STORE:
+            done = max(done, write_line(sm, t.LINES[k], t.MASKS[k], start, t))
+        else:
+            done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], start, t))
+    if kind == K_STORE:
+        at = sm * N_SM + M_LSU_FREE
+        t.SMS[at] = max(t.SMS[at], done - t.NUMBERS[STORE_QUEUE])
+    if kind in (K_LOAD, K_LOAD_L2):
+        t.TOTALS[N_LOAD_SECTORS] += sectors
+        t.TOTALS[N_LOAD_BYTES] += size
+    elif kind == K_STORE:
+        t.TOTALS[N_STORE_SECTORS] += sectors
+        t.TOTALS[N_STORE_BYTES] += size
+    else:
+        done += t.NUMBERS[ATOMIC_LATENCY] + (meetings(ADDRESSES, lanes) - 1) * t.NUMBERS[ATOMIC_LANE]
+    return done

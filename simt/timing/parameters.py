@@ -1,0 +1,151 @@
+"""The numbers that the timing model takes from a device file, and their overrides."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from simt.devices import Device, DeviceError
+from simt.timing.classes import TIMED
+
+SECTION = "timing"
+
+_PER_CLASS = {
+    **{f"latency_{name}": "cycles" for name in TIMED},
+    **{f"interval_{name}": "cycles per warp instruction and scheduler" for name in TIMED},
+}
+
+PARAMETERS: Mapping[str, str] = MappingProxyType(
+    {
+        "schedulers": "warp schedulers per SM",
+        "scheduler_policy": "0 loose round robin, 1 greedy then oldest, 2 oldest block and round robin in it",
+        "issue_width": "instructions per scheduler and cycle of one warp",
+        **_PER_CLASS,
+        "wide_stall": "cycles that a wide multiply adds to the stall count of its encoding",
+        # Control flow.
+        "branch_latency": "cycles from a taken branch until its target is known",
+        "branch_not_taken_latency": "cycles from a branch that is not taken to the next issue",
+        "reconvergence_latency": "cycles from a BSYNC or WARPSYNC to the next issue",
+        "fetch_latency": "cycles to fetch the target of a branch",
+        "fetch_interval": "cycles between two such fetches of a scheduler",
+        "fetch_next_latency": "cycles from there until the next line is there, too",
+        "instruction_bytes": "bytes per instruction",
+        "instruction_line_bytes": "bytes",
+        "instruction_miss_latency": "cycles",
+        "instruction_prefetch_lines": "lines",
+        # Barriers.
+        "barrier_interval": "cycles per arriving warp and SM",
+        "barrier_latency": "cycles from the last arrival to the next issue",
+        "fence_block_latency": "cycles of a fence for the threads of the block (MEMBAR.CTA)",
+        "fence_latency": "cycles of a fence for the device or the system, if no store is on its way",
+        # Load/store unit and shared memory.
+        "mio_interval": "cycles between two MIO instructions of a scheduler",
+        "mio_queue": "cycles of work that the load/store unit keeps",
+        "xu_queue": "cycles of work that the pipes behind the MIO queue keep",
+        "store_queue": "cycles of stores that wait for L2 before the load/store unit stops",
+        "operand_latency": "cycles until a store's or load's operands have been read",
+        "shared_latency": "cycles from a load to its use",
+        "shared_wavefront_interval": "cycles per wavefront and SM",
+        "shared_wavefront_latency": "cycles that each wavefront after the first adds",
+        "shared_atomic_latency": "cycles",
+        # Global memory.
+        "l1_bytes": "bytes of L1 and shared memory together per SM",
+        "l1_ways": "lines per set",
+        "l1_holds_shared": "1 if shared memory takes its room from l1_bytes",
+        "l1_caches_loads": "1 if global loads are cached in L1",
+        "l1_latency": "cycles from a load that hits to its use",
+        "l1_line_interval": "cycles per 128-byte line of a request and SM",
+        "l1_line_latency": "cycles that each line after the first adds",
+        "sm_bytes_per_cycle": "bytes per cycle between an SM and L2",
+        "l2_bytes": "bytes",
+        "l2_ways": "lines per set",
+        "l2_latency": "cycles from a load that hits in L2 to its use",
+        "l2_read_bytes_per_cycle": "bytes per cycle of the chip",
+        "l2_write_bytes_per_cycle": "bytes per cycle of the chip",
+        "dram_latency": "cycles from a load that misses all caches to its use",
+        "dram_queue_latency": "cycles that full load adds; in proportion to the square of the load",
+        "dram_read_bytes_per_cycle": "bytes per cycle of the chip",
+        "dram_write_bytes_per_cycle": "bytes per cycle of the chip",
+        "atomic_latency": "cycles from a global atomic to the use of its result",
+        "atomic_lane_interval": "cycles per lane after the first that meets the same address",
+        # Blocks.
+        "launch_overhead": "cycles of a launch in which no SM works",
+        "block_interval": "cycles between two blocks that the chip starts",
+        "exit_latency": "cycles that a warp stays after its EXIT has issued",
+        "block_latency": "cycles from the end of a block to the start of the next in its place",
+        "warp_interval": "cycles between two warps that an SM starts",
+    }
+)
+"""Name and unit of every number; all must be in the section ``timing`` of a device file."""
+
+_POSITIVE = frozenset(
+    name
+    for name in PARAMETERS
+    if name.endswith(("_bytes", "_ways", "_bytes_per_cycle")) or name in ("schedulers", "issue_width", "mio_queue")
+)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The timing numbers of a device, overrides applied.  Latencies in cycles of the SM's clock."""
+
+    device: Device
+    values: Mapping[str, float]
+    overridden: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> float:
+        return self.values[name]
+
+    @property
+    def estimated(self) -> tuple[str, ...]:
+        """Names of the numbers that nobody has documented or measured."""
+        section = self.device.sections[SECTION]
+        return tuple(name for name in PARAMETERS if name not in self.overridden and section[name].estimated)
+
+
+def parameters(device: Device, overrides: Mapping[str, float] | None = None) -> Parameters:
+    """The timing numbers of *device*, some replaced.
+
+    Raises DeviceError if the device file has no timing section, lacks or contradicts something, or if an override has
+    an unknown name or a value that cannot be.
+    """
+    if SECTION not in device.sections:
+        raise DeviceError(f"the device file {device.key}.toml has no section [{SECTION}]")
+    section = device.sections[SECTION]
+    problems = [f"{SECTION}.{name} is missing" for name in PARAMETERS if name not in section]
+    problems += [f"{SECTION}.{name} is not a number that simt knows" for name in section if name not in PARAMETERS]
+    values = {name: float(quantity.value) for name, quantity in section.items()}
+    given = dict(overrides or {})
+    for name, value in given.items():
+        if name not in PARAMETERS:
+            close = difflib.get_close_matches(name, PARAMETERS, n=3)
+            hint = f"did you mean {', '.join(close)}?" if close else f"there are {', '.join(PARAMETERS)}"
+            raise DeviceError(f"{device.name} has no timing number {name!r}", help=hint)
+        values[name] = float(value)
+    problems = problems or _contradictions(values)
+    if problems:
+        what = "the overrides of" if given else "the device file"
+        raise DeviceError(f"{what} {device.key} is rejected", details=problems)
+    return Parameters(device, MappingProxyType(values), tuple(given))
+
+
+def _contradictions(values: Mapping[str, float]) -> list[str]:
+    found = [f"{name} = {value:g} is negative" for name, value in values.items() if value < 0]
+    found += [f"{name} = {values[name]:g} must be positive" for name in sorted(_POSITIVE) if values[name] <= 0]
+    for low, high in (
+        ("l1_latency", "l2_latency"),
+        ("l2_latency", "dram_latency"),
+        ("l1_bytes", "l2_bytes"),
+        ("dram_read_bytes_per_cycle", "l2_read_bytes_per_cycle"),
+        ("instruction_bytes", "instruction_line_bytes"),
+    ):
+        if values[low] > values[high]:
+            found.append(f"{low} = {values[low]:g} exceeds {high} = {values[high]:g}")
+    for name in ("schedulers", "issue_width", "scheduler_policy", "l1_ways", "l2_ways", "l1_caches_loads"):
+        if values[name] != int(values[name]):
+            found.append(f"{name} = {values[name]:g} is not a whole number")
+    if values["scheduler_policy"] not in (0, 1, 2):
+        found.append(f"scheduler_policy = {values['scheduler_policy']:g} is not 0, 1 or 2")
+    return found

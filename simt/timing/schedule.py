@@ -1,0 +1,324 @@
+"""What the scheduler knows of each instruction: issue slots, classes, control bits, operands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.program import ATOMIC_TYPES, MEMORY_TYPES, MICRO_OPS, PT, RZ, Family, Instruction, Program
+from simt.timing.classes import CLASSES, PIPES, Unit, of_micro_op, of_opcode
+from simt.timing.layout import (
+    K_ATOMIC,
+    K_BRANCH,
+    K_FENCE_BLOCK,
+    K_LOAD,
+    K_LOAD_L2,
+    K_LOCAL,
+    K_NONE,
+    K_RECONVERGE,
+    K_REDUCTION,
+    K_STORE,
+    N_OP,
+    O_CLASS,
+    O_DEFERRED,
+    O_DEFERRED_MASK,
+    O_DEFERRED_STALL,
+    O_DUAL,
+    O_FALL,
+    O_GROUP,
+    O_INTERVAL,
+    O_ISSUES,
+    O_KIND,
+    O_LATENCY,
+    O_LINE,
+    O_MEMORY_PC,
+    O_PIPE,
+    O_READ_BARRIER,
+    O_RESULTS,
+    O_RESULTS_END,
+    O_SIZE,
+    O_SOURCES,
+    O_SOURCES_END,
+    O_STALL,
+    O_UNIT,
+    O_WAIT_MASK,
+    O_WRITE_BARRIER,
+)
+from simt.timing.parameters import Parameters
+
+SOURCE_VIEW = "source"
+
+
+class ControlBits(Protocol):
+    """Scheduling bits of one SASS instruction, as :class:`simt.sass.grammar.Control` has them."""
+
+    @property
+    def stall(self) -> int: ...
+    @property
+    def write_barrier(self) -> int | None: ...
+    @property
+    def read_barrier(self) -> int | None: ...
+    @property
+    def wait_mask(self) -> int: ...
+
+
+class MachineInstruction(Protocol):
+    """One SASS instruction, in the order of the Program's listing."""
+
+    @property
+    def control(self) -> ControlBits | None: ...
+    @property
+    def dual(self) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """``ops`` is int64 [micro-ops * N_OP]; ``operands`` lists the scoreboard entries of each instruction.
+
+    ``control`` says that the code's own control bits decide, not a scoreboard by register of ``registers`` entries.
+    """
+
+    ops: npt.NDArray[np.int64]
+    operands: npt.NDArray[np.int64]
+    control: bool
+    registers: int
+    lines: int
+
+
+_OPCODE = re.compile(r"(?:@!?U?P\w+\s+)?(?P<opcode>[A-Z0-9]+)(?P<words>[.\w]*)")
+_DEFERS = ".DEFER_BLOCKING"
+_PAST_L1 = re.compile(r"\.STRONG\.(?:SYS|GPU)|\.CG|\.CV")
+"""Modifiers of loads that must see what other SMs wrote (volatile, ``ld.cg``, ``ld.relaxed.gpu``): L1 may be stale."""
+_REGISTER_PIPES = frozenset(PIPES.index(name) for name in ("alu", "fma", "fma_heavy", "fp64"))
+_CONTROL_FLOW = frozenset(name for name, op in MICRO_OPS.items() if op.family is Family.CONTROL and name != "nop")
+
+
+def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstruction] | None) -> Schedule:
+    """The table of a Program.  *code* has the control bits of machine code; without, a scoreboard is used.
+
+    The last row is the engine's trap for code that runs past its end.
+    """
+    n = len(program.instructions)
+    ops = np.zeros((n + 1, N_OP), np.int64)
+    ops[n, [O_ISSUES, O_GROUP, O_FALL]] = 1, 1, n
+    ops[:, [O_WRITE_BARRIER, O_READ_BARRIER, O_MEMORY_PC]] = -1
+    ops[:, O_STALL] = 1
+    source = program.view == SOURCE_VIEW
+    issues = _issues(program)
+    ops[:n, O_ISSUES] = issues
+    _groups(program, ops)
+    for pc, instruction in enumerate(program.instructions):
+        if issues[pc]:
+            if source:
+                _describe(program, pc, of_micro_op(instruction.op), numbers, ops)
+            else:
+                opcode, words = _mnemonic(program, instruction)
+                _describe(program, pc, of_opcode(opcode, words), numbers, ops)
+                ops[pc, O_DEFERRED] = _DEFERS in words
+                if opcode == "MEMBAR" and ".CTA" in words:
+                    ops[pc, O_KIND] = K_FENCE_BLOCK
+                if ops[pc, O_KIND] == K_LOAD and _PAST_L1.search(words):
+                    ops[pc, O_KIND] = K_LOAD_L2
+    for pc, instruction in enumerate(program.instructions):
+        ops[pc, O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
+    control = bool(code) and all(entry.control is not None for entry in code or ())
+    if code is not None and control:
+        _control(program, code, numbers, ops)
+    _defer(ops)
+    operands, registers = _operands(program, ops, source)
+    size = int(numbers["instruction_line_bytes"])
+    where = [
+        program.listing[i.line].number if not source else pc * int(numbers["instruction_bytes"])
+        for pc, i in enumerate(program.instructions)
+    ]
+    ops[:n, O_LINE] = np.array(where, np.int64) // size
+    return Schedule(ops.reshape(-1), operands, control, registers, int(ops[:, O_LINE].max(initial=0)) + 1)
+
+
+def _mnemonic(program: Program, instruction: Instruction) -> tuple[str, str]:
+    """Opcode and modifier words of a SASS instruction."""
+    match = _OPCODE.match(program.listing[instruction.line].text.strip())
+    return (match["opcode"], match["words"]) if match else ("", "")
+
+
+def _issues(program: Program) -> npt.NDArray[np.bool_]:
+    """Which micro-ops take an issue slot: in the source view those that retire, else the first of each instruction.
+
+    A line of machine code may have several copies in a row (one per token stack on Pascal): a new copy starts at the
+    target of a jump, or behind one, after the copy before has retired.
+    """
+    instructions = program.instructions
+    if program.view == SOURCE_VIEW:
+        return np.array([i.retires for i in instructions], np.bool_)
+    targets = {i.imm for i in instructions if i.op == "bra"}
+    found = np.zeros(len(instructions), np.bool_)
+    retired = True
+    for pc, i in enumerate(instructions):
+        before = instructions[pc - 1] if pc else None
+        new_line = before is None or before.line != i.line
+        new_copy = retired and before is not None and (pc in targets or _leaves(before))
+        if (new_line or new_copy) and any(_until_next(instructions, pc)):
+            found[pc] = True
+            retired = False
+        retired |= i.retires
+    return found
+
+
+def _leaves(i: Instruction) -> bool:
+    return i.op in ("bra", "exit", "brx") and i.guard == PT and i.a == PT
+
+
+def _until_next(instructions: Sequence[Instruction], pc: int) -> list[bool]:
+    """Whether the micro-ops of one line from *pc* on retire (stubs of the token stack never do)."""
+    line = instructions[pc].line
+    found = []
+    for i in instructions[pc:]:
+        if i.line != line:
+            break
+        found.append(i.retires)
+    return found
+
+
+def _groups(program: Program, ops: npt.NDArray[np.int64]) -> None:
+    """Micro-ops that run in one go: up to the next that issues, or through the next control flow."""
+    instructions = program.instructions
+    for pc in range(len(instructions) - 1, -1, -1):
+        last = pc + 1 == len(instructions) or ops[pc + 1, O_ISSUES] or instructions[pc].op in _CONTROL_FLOW
+        ops[pc, O_GROUP] = 1 if last else ops[pc + 1, O_GROUP] + 1
+    for pc in range(len(instructions)):
+        if ops[pc, O_ISSUES]:
+            ops[pc, O_FALL] = _fall(instructions, ops, pc)
+
+
+def _fall(instructions: Sequence[Instruction], ops: npt.NDArray[np.int64], pc: int) -> int:
+    """The micro-op that issues next if no conditional branch is taken."""
+    at = pc + 1
+    for _ in range(len(instructions)):
+        if at >= len(instructions) or ops[at, O_ISSUES]:
+            return at
+        following = instructions[at]
+        at = following.imm if following.op == "bra" and following.a == PT and following.guard == PT else at + 1
+    return at
+
+
+def _describe(program: Program, pc: int, number: int, numbers: Parameters, ops: npt.NDArray[np.int64]) -> None:
+    row = CLASSES[number]
+    ops[pc, O_CLASS] = number
+    ops[pc, O_UNIT] = row.unit
+    ops[pc, O_PIPE] = PIPES.index(row.pipe)
+    if row.unit in (Unit.FIXED, Unit.QUEUED) and row.pipe != "none":
+        ops[pc, O_LATENCY] = round(numbers[f"latency_{row.name}"])
+        ops[pc, O_INTERVAL] = round(numbers[f"interval_{row.name}"])
+    elif row.unit is Unit.FIXED:
+        ops[pc, O_LATENCY] = 1
+    line = program.instructions[pc].line
+    for at in range(pc, len(program.instructions)):
+        i = program.instructions[at]
+        if at > pc and (i.line != line or ops[at, O_ISSUES]):
+            break
+        if MICRO_OPS[i.op].family is Family.MEMORY:
+            ops[pc, O_MEMORY_PC] = at
+            ops[pc, O_SIZE] = _size(i)
+            ops[pc, O_KIND] = _memory_kind(i, row.name)
+        elif i.op in ("bra", "brx"):
+            ops[pc, O_KIND] = K_BRANCH
+        elif i.op in ("bsync", "warpsync") and ops[pc, O_KIND] == K_NONE:
+            ops[pc, O_KIND] = K_RECONVERGE
+
+
+def _memory_kind(i: Instruction, name: str) -> int:
+    if i.op.endswith(".local"):
+        return K_LOCAL
+    if name == "reduction":
+        return K_REDUCTION
+    return {"ld": K_LOAD, "st": K_STORE}.get(i.op.partition(".")[0], K_ATOMIC)
+
+
+def _size(i: Instruction) -> int:
+    if i.op.startswith("atom"):
+        return 8 if ATOMIC_TYPES[i.mod & 15].endswith("64") else 4
+    return next(size for number, size in MEMORY_TYPES.values() if number == i.mod)
+
+
+def _control(
+    program: Program, code: Sequence[MachineInstruction], numbers: Parameters, ops: npt.NDArray[np.int64]
+) -> None:
+    for pc, i in enumerate(program.instructions):
+        bits = code[i.line].control
+        if bits is None or not ops[pc, O_ISSUES]:
+            continue
+        ops[pc, O_STALL] = bits.stall
+        if CLASSES[ops[pc, O_CLASS]].name == "imad_wide":
+            ops[pc, O_STALL] += round(numbers["wide_stall"])
+        ops[pc, O_WRITE_BARRIER] = -1 if bits.write_barrier is None else bits.write_barrier
+        ops[pc, O_READ_BARRIER] = -1 if bits.read_barrier is None else bits.read_barrier
+        ops[pc, O_WAIT_MASK] = bits.wait_mask
+
+
+def _defer(ops: npt.NDArray[np.int64]) -> None:
+    """How far a warp runs on behind a barrier with deferred blocking: through what only computes in registers.
+
+    Measured on an H200 by sampling program counters: arithmetic behind BAR.SYNC.DEFER_BLOCKING issues, and the first
+    branch, memory or uniform instruction stalls for the barrier.
+    """
+    for pc in np.flatnonzero(ops[:, O_DEFERRED]):
+        ops[pc, O_DEFERRED] = 0
+        ops[pc, O_DEFERRED_STALL] = ops[pc, O_STALL]
+        following = ops[pc, O_FALL]
+        while following < len(ops) and ops[following, O_PIPE] in _REGISTER_PIPES:
+            ops[pc, O_DEFERRED] += 1
+            ops[pc, O_DEFERRED_MASK] |= ops[following, O_WAIT_MASK]
+            ops[pc, O_DEFERRED_STALL] += ops[following, O_STALL]
+            following = ops[following, O_FALL]
+
+
+def _operands(program: Program, ops: npt.NDArray[np.int64], source: bool) -> tuple[npt.NDArray[np.int64], int]:
+    """Scoreboard entries: register rows that change, then predicates.
+
+    In the source view each micro-op has its own (moves hand on when a value is ready); in machine code an
+    instruction has those of all its micro-ops.
+    """
+    constant = {uniform.row for uniform in program.uniforms} | {RZ}
+    first_predicate = program.n_registers
+    table: list[int] = []
+    reads: list[set[int]] = []
+    writes: list[set[int]] = []
+    for i in program.instructions:
+        read, written = _entries(i, constant, first_predicate)
+        reads.append(read)
+        writes.append(written)
+    if not source:
+        owner = -1
+        for pc in range(len(program.instructions)):
+            if ops[pc, O_ISSUES]:
+                owner = pc
+            elif owner >= 0:
+                reads[owner] |= reads[pc] - writes[owner]
+                writes[owner] |= writes[pc]
+                reads[pc], writes[pc] = set(), set()
+    for pc in range(len(program.instructions)):
+        ops[pc, O_SOURCES] = len(table)
+        table += sorted(reads[pc])
+        ops[pc, O_SOURCES_END] = ops[pc, O_RESULTS] = len(table)
+        table += sorted(writes[pc])
+        ops[pc, O_RESULTS_END] = len(table)
+    return np.array(table or [0], np.int64), first_predicate + program.n_predicates
+
+
+def _entries(i: Instruction, constant: set[int], first_predicate: int) -> tuple[set[int], set[int]]:
+    read: set[int] = set()
+    written: set[int] = set()
+    fields = (i.dst, i.a, i.b, i.c)
+    for k, (letter, value) in enumerate(zip(MICRO_OPS[i.op].operands, fields, strict=True)):
+        if letter == "r" and value not in constant:
+            (written if k == 0 else read).add(value)
+        elif letter == "p" and (value if k == 0 else value >> 1):
+            (written if k == 0 else read).add(first_predicate + (value if k == 0 else value >> 1))
+    if i.guard != PT:
+        read.add(first_predicate + (i.guard >> 1))
+    return read, written

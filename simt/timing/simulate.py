@@ -1,0 +1,203 @@
+"""Running a launch cycle by cycle: :func:`simulate`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from simt.check import LaunchError
+from simt.devices import Device, Occupancy, occupancy
+from simt.machine import layout as machine
+from simt.machine.findings import deadlock, failure
+from simt.machine.launch import Launch, Prepared, prepare, state_arrays
+from simt.program import Program
+from simt.timing import layout
+from simt.timing.arrays import clock_arrays, stack
+from simt.timing.core import run
+from simt.timing.parameters import Parameters, parameters
+from simt.timing.result import TimingResult, collect
+from simt.timing.schedule import MachineInstruction, Schedule, schedule
+from simt.timing.slots import slot_state
+
+STEP = 1 << 18
+"""Cycles between two looks at ctrl-C and the progress callback."""
+MAX_HOST_SECONDS = 600.0
+MAX_HOST_BYTES = 4 << 30
+
+
+def simulate(
+    program: Program,
+    launch: Launch,
+    device: Device,
+    *,
+    code: Sequence[MachineInstruction] | None = None,
+    sms: str | int = "one",
+    overrides: Mapping[str, float] | None = None,
+    window: tuple[int, int] | None = None,
+    copy_back: bool = False,
+    max_host_seconds: float = MAX_HOST_SECONDS,
+    progress: Callable[[int, int], None] | None = None,
+) -> TimingResult:
+    """Simulate a launch cycle by cycle on *device*.
+
+    Parameters:
+        code: SASS instructions with control bits, one per listing line (machine view).  Without them a scoreboard by
+            register decides when operands are ready.
+        sms: ``"one"``: one SM with its share of the grid and of the chip's bandwidth, as if all others did the same;
+            ``"all"``: every SM; a number: so many SMs with their share.
+        overrides: timing numbers to replace, see :data:`simt.timing.parameters.PARAMETERS`.
+        window: first and one past the last cycle to record for the timeline.
+        copy_back: change array arguments in place, as a functional run does; only with ``sms="all"``.
+        max_host_seconds: a simulation of all SMs that would take longer is refused.
+        progress: called with (blocks done, blocks in all).
+
+    Array arguments are otherwise not changed: results come from the functional run, which executes the same
+    instructions.
+
+    Raises DeviceError (numbers), LaunchError (the block fits on no SM, too large for ``sms="all"``), and whatever the
+    kernel does wrong, as without timing.
+    """
+    numbers = parameters(device, overrides)
+    fit = occupancy(device, launch.threads_per_block, program.registers, program.shared_bytes + launch.shared_bytes)
+    if fit.blocks_per_sm == 0:
+        raise LaunchError(
+            f"a block of {launch.threads_per_block} threads fits on no SM of {device.name}",
+            details=[f"limited by {', '.join(fit.limited_by)}"],
+            help="use smaller blocks, less shared memory or fewer registers per thread",
+        )
+    chip = min(device.limit("multiprocessors"), launch.blocks)
+    n_sms = _sms(sms, chip)
+    if copy_back and sms != "all":
+        raise LaunchError('copy_back needs sms="all": other SMs\' blocks would be missing')
+    table = schedule(program, numbers, code)
+    if sms == "all" and chip > 1:
+        _refuse_too_long(program, launch, numbers, fit, table, chip, max_host_seconds)
+    run_of = _Run(program, launch, numbers, fit, table, n_sms, sms == "all", window)
+    run_of.go(run_of.blocks, progress)
+    if copy_back:
+        run_of.prepared.memory.copy_back()
+    return run_of.result()
+
+
+def _sms(sms: str | int, chip: int) -> int:
+    """How many SMs to simulate of *chip* that have work."""
+    if sms == "one":
+        return 1
+    if sms == "all":
+        return chip
+    if isinstance(sms, int) and sms >= 1:
+        return min(sms, chip)
+    raise LaunchError(f"sms is {sms!r}", help='choose "one", "all" or a number of SMs')
+
+
+def _refuse_too_long(
+    program: Program,
+    launch: Launch,
+    numbers: Parameters,
+    fit: Occupancy,
+    table: Schedule,
+    chip: int,
+    max_host_seconds: float,
+) -> None:
+    """Estimate a simulation of all SMs from a few blocks on one of them.  Raises LaunchError if it takes too long."""
+    sample = min(fit.blocks_per_sm, -(-launch.blocks // chip))
+    need = launch.blocks / sample
+    trial = _Run(program, launch, numbers, fit, table, 1, False, None)
+    room = trial.bytes * chip
+    if room > MAX_HOST_BYTES:
+        raise LaunchError(
+            f'sms="all" needs about {room / 2**30:.1f} GiB of memory for {chip} SMs', help='use sms="one"'
+        )
+    run(0, 1, trial.state, trial.clock)  # compiled now, not while the clock runs
+    start = time.perf_counter()
+    trial.go(sample, None)
+    seconds = (time.perf_counter() - start) * need
+    if seconds > max_host_seconds:
+        raise LaunchError(
+            f'sms="all" would take about {seconds:.0f} s on this machine; the limit is {max_host_seconds:.0f} s',
+            details=[f"{launch.blocks} blocks on {chip} SMs"],
+            help='use sms="one", a smaller grid, or raise max_host_seconds',
+        )
+
+
+class _Run:
+    """One simulation: the engine's state of all places for blocks, and the clock's."""
+
+    def __init__(
+        self,
+        program: Program,
+        launch: Launch,
+        numbers: Parameters,
+        fit: Occupancy,
+        table: Schedule,
+        n_sms: int,
+        everywhere: bool,
+        window: tuple[int, int] | None,
+    ) -> None:
+        self.program, self.launch, self.numbers, self.fit = program, launch, numbers, fit
+        self.n_sms = n_sms
+        self.everywhere = everywhere
+        self.chip = min(numbers.device.limit("multiprocessors"), launch.blocks)
+        self.blocks = (
+            launch.blocks if everywhere else sum(len(range(sm, launch.blocks, self.chip)) for sm in range(n_sms))
+        )
+        places = min(fit.blocks_per_sm, -(-launch.blocks // self.chip))
+        self.prepared: Prepared = prepare(program, launch, n_sms * places)
+        self.stop = np.zeros(1, np.int64)
+        states = [state_arrays(self.prepared, k, 0, self.stop) for k in range(n_sms * places)]
+        self.state = stack(states)
+        self.clock = clock_arrays(
+            self.prepared, numbers, table, states[0], n_sms, places, self.chip, everywhere, window
+        )
+        self.bytes = sum(array.nbytes for array in (self.state.R, self.state.P, self.state.SPLITS))
+        self.events: list[np.ndarray] = []
+        self.host_seconds = 0.0
+
+    def go(self, blocks: int, progress: Callable[[int, int], None] | None) -> None:
+        """Simulate until so many blocks have ended.  Raises what the kernel does wrong."""
+        begin = time.perf_counter()
+        status = layout.PAUSED
+        while status in (layout.PAUSED, layout.FULL):
+            until = int(self.clock.CHIP[layout.C_NOW]) + STEP
+            with np.errstate(all="ignore"):  # plain-Python engine: wrap-around is meant
+                status = run(until, blocks, self.state, self.clock)
+            self._drain()
+            if progress:
+                progress(int(self.clock.TOTALS[layout.N_BLOCKS]), blocks)
+        self.host_seconds = time.perf_counter() - begin
+        if status == layout.FAILED:
+            raise failure(self.prepared, self.state)
+        if status == layout.STUCK:
+            raise self._stuck()
+
+    def _stuck(self) -> Exception:
+        slots = self.clock.SLOTS.reshape(-1, layout.N_SLOT)
+        place = int(np.flatnonzero(slots[:, layout.S_BLOCK] >= 0)[0])
+        state = slot_state.py_func(self.state, place, self.clock)
+        return deadlock(self.prepared, state, int(slots[place, layout.S_BLOCK]))
+
+    def _drain(self) -> None:
+        n = int(self.clock.TOTALS[layout.N_EVENTS])
+        if n:
+            self.events.append(self.clock.EVENTS[: n * layout.N_EVENT].reshape(n, -1).copy())
+            self.clock.TOTALS[layout.N_EVENTS] = 0
+
+    def result(self) -> TimingResult:
+        """What was simulated."""
+        events = np.concatenate(self.events) if self.events else np.zeros((0, layout.N_EVENT), np.int64)
+        counters = self.state.COUNTS.reshape(-1, machine.N_COUNT)
+        return collect(
+            self.program,
+            self.launch,
+            self.numbers,
+            self.fit,
+            self.clock,
+            counters,
+            events,
+            blocks=self.blocks,
+            n_sms=self.n_sms,
+            chip=self.chip,
+            host_seconds=self.host_seconds,
+        )

@@ -1,0 +1,75 @@
+"""Block sizes side by side: which one the model predicts to be fastest, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from simt.check import SimtError
+from simt.timing.result import TimingResult
+
+BLOCKS = (32, 64, 128, 256, 512, 1024)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Results by block size, and why the sizes that have none could not run."""
+
+    results: dict[int, TimingResult]
+    refused: dict[int, str]
+
+    @property
+    def best(self) -> int:
+        """The block size with the fewest cycles (the smaller one of equals)."""
+        return min(self.results, key=lambda block: (self.results[block].cycles, block))
+
+    def text(self) -> str:
+        """A table, and a sentence about the best size."""
+        lines = [f"{'block':>6} {'cycles':>12} {'occupancy':>10} {'ipc':>6}  dominant stall"]
+        for block, result in self.results.items():
+            m = result.metrics
+            lines.append(
+                f"{block:>6} {result.cycles:>12.0f} {m['achieved_occupancy']:>10.3f} {m['ipc']:>6.2f}  "
+                f"{result.dominant_stall}"
+            )
+        lines += [f"{block:>6} {why}" for block, why in self.refused.items()]
+        return "\n".join([*lines, self.reason()])
+
+    def reason(self) -> str:
+        """What sets the best size apart from the worst."""
+        best = self.results[self.best]
+        worst_size = max(self.results, key=lambda block: self.results[block].cycles)
+        worst = self.results[worst_size]
+        text = f"predicted best: {self.best} threads per block, {best.cycles:.0f} cycles"
+        if worst_size == self.best:
+            return text
+        spread = {
+            name: _per_thread(worst, worst_size, name) - _per_thread(best, self.best, name)
+            for name in best.stall_reasons
+            if name not in ("selected", "not_selected")
+        }
+        name = max(spread, key=lambda key: spread[key])
+        return (
+            f"{text}; {worst_size} takes {worst.cycles / best.cycles:.2f} times as long: its threads wait most of the "
+            f"additional time for {name} (occupancy {worst.metrics['achieved_occupancy']:.2f} against "
+            f"{best.metrics['achieved_occupancy']:.2f}, limited by {', '.join(worst.occupancy.limited_by)})"
+        )
+
+
+def _per_thread(result: TimingResult, block: int, reason: str) -> float:
+    """Warp-cycles per thread of the grid that were spent waiting for *reason*."""
+    return result.stall_reasons[reason] * result.totals["issued"] / result.blocks / block
+
+
+def sweep(run: Callable[[int], TimingResult], blocks: Iterable[int] = BLOCKS) -> Sweep:
+    """Call *run* with each block size; sizes that the kernel or the device does not allow are noted, not raised."""
+    results: dict[int, TimingResult] = {}
+    refused: dict[int, str] = {}
+    for block in blocks:
+        try:
+            results[block] = run(block)
+        except SimtError as error:
+            refused[block] = str(error).splitlines()[0]
+    if not results:
+        raise ValueError("no block size could run: " + "; ".join(refused.values()))
+    return Sweep(results, refused)

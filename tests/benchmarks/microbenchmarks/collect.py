@@ -1,0 +1,85 @@
+"""Turn the output folder of measure.sh into the committed data: python collect.py FOLDER DATE [NAME ...].
+
+Writes tests/data/timing/h200_<name>.json, and the cubins beside them.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parents[2] / "data" / "timing"
+COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
+STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+REASONS = (
+    *("barrier", "long_scoreboard", "short_scoreboard", "wait", "not_selected", "selected", "branch_resolving"),
+    *("math_pipe_throttle", "mio_throttle", "lg_throttle", "drain", "membar", "no_instruction", "dispatch_stall"),
+    *("misc", "imc_miss", "sleeping", "tex_throttle"),
+)
+METRICS = {
+    "cycles": "sm__cycles_elapsed.max",
+    "duration_ns": "gpu__time_duration.sum",
+    "active_cycles": "sm__cycles_active.avg",
+    "inst_executed": "smsp__inst_executed.sum",
+    "achieved_occupancy_pct": "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "ipc": "sm__inst_executed.avg.per_cycle_active",
+    "eligible_warps": "smsp__warps_eligible.avg.per_cycle_active",
+    "l1_hit_pct": "l1tex__t_sector_hit_rate.pct",
+    "l2_hit_pct": "lts__t_sector_hit_rate.pct",
+    "dram_read_bytes": "dram__bytes_read.sum",
+    "dram_write_bytes": "dram__bytes_write.sum",
+    "registers": "launch__registers_per_thread",
+    **{f"stall_{reason}": STALL.format(reason) for reason in REASONS},
+}
+
+
+def _dimensions(text: str) -> list[int]:
+    return [int(part) for part in text.strip("() ").split(",")]
+
+
+def launches(path: Path) -> list[dict[str, Any]]:
+    """The launches of one CSV file of Nsight Compute (raw page)."""
+    with path.open(newline="") as file:
+        rows = list(csv.reader(line for line in file if not line.startswith("==")))
+    header = rows[0]
+    found = []
+    for row in rows[2:]:
+        entry = dict(zip(header, row, strict=True))
+        counters = {name: float(entry[metric].replace(",", "")) for name, metric in METRICS.items()}
+        found.append(
+            {
+                "kernel": entry["Kernel Name"],
+                "grid": _dimensions(entry["Grid Size"]),
+                "block": _dimensions(entry["Block Size"]),
+                "counters": counters,
+            }
+        )
+    return found
+
+
+def _write(name: str, data: dict[str, Any]) -> None:
+    text = json.dumps(data, indent=1)
+    (DATA / f"h200_{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def main(folder: Path, date: str, names: list[str]) -> None:
+    """Convert latency.json and the CSV files that are there."""
+    DATA.mkdir(parents=True, exist_ok=True)
+    device, nvcc, _, profiler = (folder / "device.txt").read_text().strip().splitlines()
+    origin = {"date": date, "device": device, "nvcc": nvcc, "profiler": profiler, "command": COMMAND}
+    if "latency" in names:
+        figures = json.loads((folder / "latency.json").read_text())
+        _write("latency", {**origin, "unit": "SM cycles, or as the name says", "figures": figures})
+    for name in names:
+        if name != "latency":
+            entries = launches(folder / f"{name}.csv")
+            _write(name, {**origin, "metric_names": METRICS, "launches": entries})
+            shutil.copy(folder / f"{name}.cubin", DATA / f"{name}.cubin")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:] or ["latency", "cold", "loops", "validation"])

@@ -1,0 +1,171 @@
+"""The measured launches of tests/benchmarks/microbenchmarks, to be simulated from the same machine code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simt import devices
+from simt.machine import Launch
+from simt.sass import Kernels, bank_image, load_cubin
+from simt.timing import TimingResult, simulate
+
+DATA = Path(__file__).parent.parent / "data"
+REDUCTIONS = (
+    # kernel: chunks that a block sums
+    ("reduceNeighbored", 1),
+    ("reduceNeighboredLess", 1),
+    ("reduceInterleaved", 1),
+    ("reduceUnrolling2", 2),
+    ("reduceUnrolling4", 4),
+    ("reduceUnrolling8", 8),
+    ("reduceUnrollWarps8", 8),
+    ("reduceCompleteUnrollWarps8", 8),
+    ("reduceCompleteUnrollI", 8),
+)
+CUBINS = {name: DATA / "timing" / f"{name}.cubin" for name in ("cold", "loops", "validation")}
+CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
+Arguments = Callable[[list[int]], list[Any]]
+
+
+@cache
+def kernels(name: str) -> Kernels:
+    """The kernels of one program."""
+    return load_cubin(CUBINS[name])
+
+
+@cache
+def measured(name: str) -> list[dict[str, Any]]:
+    """What Nsight Compute recorded, in launch order."""
+    return list(json.loads((DATA / "timing" / f"h200_{name}.json").read_text())["launches"])
+
+
+@cache
+def values(n: int) -> npt.NDArray[np.int32]:
+    """The data of the launches: (s >> 16) & 255 of s = 1664525 s + 1013904223, s0 = 12345."""
+    out = np.zeros(n, np.uint32)
+    multiplier, increment = 1664525, 1013904223
+    out[0] = (12345 * multiplier + increment) & 0xFFFFFFFF
+    done = 1
+    while done < n:
+        more = min(done, n - done)
+        out[done : done + more] = out[:more] * np.uint32(multiplier) + np.uint32(increment)
+        increment = (multiplier * increment + increment) & 0xFFFFFFFF
+        multiplier = multiplier * multiplier & 0xFFFFFFFF
+        done *= 2
+    return ((out >> np.uint32(16)) & np.uint32(255)).astype(np.int32)
+
+
+def run(program: str, name: str, grid: list[int], block: list[int], args: list[Any], **options: Any) -> TimingResult:
+    """Simulate one launch on the H200, machine view with its control bits."""
+    names = [full for full in kernels(program) if name in full]
+    kernel = kernels(program)[min(names, key=len)]
+    shape = (grid[0], grid[1], grid[2]), (block[0], block[1], block[2])
+    launch = Launch(*shape, args, threads=1, bank_image=lambda at: bank_image(kernel, *shape, args, at))
+    return simulate(kernel.program, launch, devices.get("h200"), code=kernel.code.instructions, **options)
+
+
+def plain(name: str) -> str:
+    """Kernel name without return type, parameters and template arguments."""
+    return name.split("(")[0].split("<")[0].removeprefix("void ").strip()
+
+
+def cold_arguments(entry: Mapping[str, Any]) -> list[Any]:
+    """Arguments of a launch of cold.cu."""
+    threads = entry["grid"][0] * entry["block"][0]
+    loads = int(entry["kernel"].split("<")[1][0]) if "<" in entry["kernel"] else 1
+    data = np.zeros(threads * loads, np.int32)
+    return {"empty": [], "oneStore": [data]}.get(plain(entry["kernel"]), [data, np.zeros(threads, np.int32)])
+
+
+def loop_arguments(launch: int) -> list[Any]:
+    """Arguments of launch number *launch* of loops.cu."""
+    i, u = np.int32, np.uint32
+    out = np.zeros(1 << 19, np.uint32)
+    data = np.zeros(1 << 23, np.uint32)
+    table: list[list[Any]] = [
+        [out, i(1024)],
+        [out, u(3), i(256)],
+        [out, u(3), i(256)],
+        [out, u(0), i(512)],
+        [out, u(64), i(256)],
+        [out, u(0), i(512)],
+        [out, u(8), i(256)],
+        [out, u(3), i(256)],
+        [out, u(3), i(256)],
+        [out, u(3), i(256)],
+        [out, i(512)],
+        [data, i(256)],
+        [data, out, u(1), i(256)],
+        [data, out, u(8), i(64)],
+        [data, u(1), i(64)],
+        [data, u(8), i(16)],
+        [data, i(256)],
+    ]
+    return table[launch % len(table)]
+
+
+def validation_arguments() -> list[list[Any]]:
+    """Arguments of the launches of validation.cu, in order."""
+    n = 1 << 22
+    i = np.int32
+    ints = values(n)
+    x, y = (ints / 256).astype(np.float32), np.zeros(n, np.float32)
+    out = np.zeros(n, np.int32)
+    numbers = (1 + np.arange(n) % 65536).astype(np.int32)
+    places = np.random.RandomState(1).randint(0, n, n).astype(np.int32)
+    return [
+        [x, y, np.float32(2), i(n)],
+        [x, y, i(2048)],
+        [x, y, i(2048)],
+        [ints, out, i(n)],
+        [ints, out, i(n)],
+        [x, y, i(n)],
+        [x, x, y, i(512)],
+        [y, i(256)],
+        [ints, out, i(n)],
+        [numbers, out, i(1024 * 256)],
+        [places, x, y, i(4096 * 256)],
+    ]
+
+
+def simulate_all(
+    program: str, most_threads: int = 1 << 23, **options: Any
+) -> list[tuple[dict[str, Any], TimingResult]]:
+    """Every measured launch of a program with at most so many elements or threads, and its simulation."""
+    found = []
+    validation = validation_arguments() if program == "validation" else []
+    for k, entry in enumerate(measured(program)):
+        name = plain(entry["kernel"])
+        if program == "reductions":
+            power, kernel = 20 + 2 * (k // 9), k % 9
+            if 1 << power > most_threads:
+                continue
+            args: list[Any] = [
+                values(1 << power),
+                np.zeros(entry["grid"][0], np.int32),
+                np.uint32(1 << power),
+            ]
+            name = REDUCTIONS[kernel][0] + ("P" if kernel == 0 else "")
+        elif program == "cold":
+            args = cold_arguments(entry)
+            if args and args[0].size > most_threads:
+                continue
+            if "<" in entry["kernel"]:
+                name = "streamILi" + entry["kernel"].split("<")[1][0]
+        else:
+            args = loop_arguments(k) if program == "loops" else validation[k]
+        found.append((entry, run(program, name, entry["grid"], entry["block"], args, **options)))
+    return found
+
+
+def error(entry: Mapping[str, Any], result: TimingResult) -> float:
+    """Relative error of the cycles, in percent; negative: the model is too fast."""
+    cycles: float = entry["counters"]["cycles"]
+    return 100 * (result.cycles - cycles) / cycles

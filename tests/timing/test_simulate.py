@@ -1,0 +1,214 @@
+"""Timing drives the functional core: equal results and counts; bad input; determinism; timeline; sweep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import cuda
+
+from simt import devices, kernels, lang
+from simt.check import DeadlockError, LaunchError, OutOfBoundsError
+from simt.devices import DeviceError
+from simt.machine import Launch
+from simt.machine import run as run_functionally
+from simt.program import Program
+from simt.timing import PARAMETERS, TimingResult, simulate, sweep, text, trace_events, write_trace
+from simt.timing.timeline import spans
+from tests.timing.programs import end, program, result
+
+H200 = devices.get("h200")
+
+
+def prepared(name: str, n: int, block: int) -> tuple[Program, Launch, Any]:
+    data = np.random.RandomState(0).randint(-1000, 1000, n).astype(np.int32)
+    plan = kernels.get(name).plan_for(data, block, "sum")
+    made = lang.compile(plan.kernel, lang.argument_types(plan.args))
+    args = [a if isinstance(a, np.ndarray) else np.int64(a) for a in plan.args]
+    return made, Launch((plan.grid, 1, 1), (block, 1, 1), args, threads=1), args
+
+
+@pytest.mark.parametrize("name", ["neighbored", "interleaved", "unroll_warps8", "shared", "shuffle", "atomic"])
+def test_counters_and_memory_are_those_of_the_functional_run(name: str) -> None:
+    made, launch, args = prepared(name, 20_000, 128)
+    timed = simulate(made, launch, H200, sms="all", copy_back=True)
+    after = [a.copy() for a in args if isinstance(a, np.ndarray)]
+    made, launch, args = prepared(name, 20_000, 128)
+    plain = run_functionally(made, launch)
+    assert np.array_equal(timed.counters, plain.counters)
+    for ours, theirs in zip(after, (a for a in args if isinstance(a, np.ndarray)), strict=True):
+        assert np.array_equal(ours, theirs)
+    retired = [pc for pc, instruction in enumerate(made.instructions) if instruction.retires]
+    assert timed.totals["issued"] == plain.counters[retired, 0].sum()
+
+
+def test_arguments_stay_as_they_are_without_copy_back() -> None:
+    made, launch, args = prepared("interleaved", 5000, 128)
+    before = [np.copy(a) for a in args]
+    simulate(made, launch, H200)
+    assert all(np.array_equal(a, b) for a, b in zip(args, before, strict=True))
+
+
+def test_warp_cycles_add_up() -> None:
+    """Each cycle of each resident warp has one reason, except the last ones after its exit."""
+    made, launch, _ = prepared("neighbored", 1 << 16, 256)
+    timed = simulate(made, launch, H200)
+    after_exit = timed.blocks * 8 * int(H200.sections["timing"]["exit_latency"].value)
+    assert timed.stalls.sum() == timed.totals["warp_cycles"] - after_exit
+    assert timed.lines.sum() == timed.stalls.sum()
+    assert sum(timed.nvprof_stalls.values()) == pytest.approx(100)
+
+
+def test_the_same_launch_takes_the_same_time() -> None:
+    first, second = (simulate(*prepared("unrolling4", 1 << 18, 256)[:2], H200).to_dict() for _ in range(2))
+    for found in (first, second):
+        del found["host_seconds"]
+    assert first == second
+    json.dumps(first)
+
+
+def test_one_sm_stands_for_a_symmetric_grid() -> None:
+    """One SM with its share predicts what all SMs together take, for a kernel whose blocks are alike."""
+    made, launch, _ = prepared("interleaved", 1 << 17, 128)
+    one = simulate(made, launch, H200, sms="one")
+    every = simulate(made, launch, H200, sms="all")
+    assert (every.n_sms, one.n_sms) == (132, 1)
+    assert one.cycles == pytest.approx(every.cycles, rel=0.1)
+    assert "1 of 132 SMs" in one.scope
+    assert "all 132 SMs" in every.scope
+
+
+@pytest.mark.parametrize("key", devices.names())
+def test_every_device_simulates(key: str) -> None:
+    made, launch, _ = prepared("neighbored_less", 1 << 14, 256)
+    timed = simulate(made, launch, devices.get(key))
+    assert 0 < timed.metrics["achieved_occupancy"] <= 1
+    assert timed.seconds > 0
+
+
+def test_overrides_change_the_prediction_and_are_named() -> None:
+    made, launch, _ = prepared("neighbored", 1 << 16, 256)
+    base = simulate(made, launch, H200)
+    slow = simulate(made, launch, H200, overrides={"l1_latency": 200})
+    assert slow.cycles > 1.2 * base.cycles
+    assert slow.to_dict()["overridden"] == ["l1_latency"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"l1_latncy": 4}, "no timing number 'l1_latncy'"),
+        ({"l1_latency": -1}, "rejected"),
+        ({"l2_latency": 5}, "rejected"),
+        ({"schedulers": 0}, "rejected"),
+        ({"schedulers": 2.5}, "rejected"),
+        ({"scheduler_policy": 7}, "rejected"),
+    ],
+)
+def test_overrides_that_cannot_be(overrides: dict[str, float], message: str) -> None:
+    made, launch, _ = prepared("neighbored", 1000, 128)
+    with pytest.raises(DeviceError, match=message):
+        simulate(made, launch, H200, overrides=overrides)
+
+
+def test_a_device_without_timing_numbers() -> None:
+    bare = devices.Device("bare", "Bare", "sm_90", "9.0", H200.limits, {})
+    made, launch, _ = prepared("neighbored", 1000, 128)
+    with pytest.raises(DeviceError, match=r"no section \[timing\]"):
+        simulate(made, launch, bare)
+    assert set(H200.sections["timing"]) == set(PARAMETERS)
+
+
+def test_a_block_that_fits_on_no_sm() -> None:
+    made, launch, _ = prepared("neighbored", 4096, 1024)
+    made.registers = 255
+    with pytest.raises(LaunchError, match="fits on no SM"):
+        simulate(made, launch, H200)
+
+
+def test_sms_that_cannot_be() -> None:
+    made, launch, _ = prepared("neighbored", 4096, 128)
+    for sms in ("some", 0):
+        with pytest.raises(LaunchError, match="sms is"):
+            simulate(made, launch, H200, sms=sms)
+    with pytest.raises(LaunchError, match="copy_back"):
+        simulate(made, launch, H200, copy_back=True)
+    with pytest.raises(LaunchError, match="would take about"):
+        simulate(made, launch, H200, sms="all", max_host_seconds=0)
+
+
+@cuda.jit
+def warps_wait_for_each_other(flags):
+    if cuda.threadIdx.x < 16:
+        cuda.syncwarp()
+    else:
+        cuda.syncthreads()
+    flags[0] = 1
+
+
+def test_a_deadlock_is_the_same_finding_with_timing() -> None:
+    """Half of a warp waits for the whole warp, the other half for the whole block."""
+    data = np.zeros(8, np.int32)
+    made = lang.compile(warps_wait_for_each_other, lang.argument_types([data]))
+    launch = Launch((1, 1, 1), (32, 1, 1), [data], threads=1)
+    with pytest.raises(DeadlockError) as without:
+        run_functionally(made, launch)
+    with pytest.raises(DeadlockError) as with_timing:
+        simulate(made, launch, H200)
+    assert str(with_timing.value) == str(without.value)
+
+
+@cuda.jit
+def past_the_end(data):
+    data[cuda.grid(1)] = 1
+
+
+def test_what_the_kernel_does_wrong_is_raised() -> None:
+    data = np.zeros(100, np.int32)
+    made = lang.compile(past_the_end, lang.argument_types([data]))
+    with pytest.raises(OutOfBoundsError, match="index 100 is out of bounds"):
+        simulate(made, Launch((4, 1, 1), (32, 1, 1), [data], threads=1), H200, sms="all")
+
+
+def test_timeline(tmp_path: Path) -> None:
+    made, launch, _ = prepared("interleaved", 4096, 64)
+    timed = simulate(made, launch, H200, window=(0, 2000))
+    found = list(spans(timed))
+    by_place: dict[int, list[Any]] = {}
+    for span in found:
+        assert span.start < span.end
+        by_place.setdefault(span.place, []).append(span)
+    for row in by_place.values():
+        for before, after in pairwise(row):
+            assert before.end == after.start or before.block != after.block
+    shown = text(timed, width=60)
+    assert all(part in shown for part in ("scheduler 0", "#", "long_scoreboard"))
+    events = trace_events(timed)["traceEvents"]
+    assert {event["ph"] for event in events} == {"X", "M"}
+    write_trace(timed, tmp_path / "trace.json")
+    assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"] == events
+    assert "nothing was recorded" in text(simulate(made, launch, H200))
+
+
+def test_sweep_over_block_sizes() -> None:
+    def run(block: int) -> TimingResult:
+        return simulate(*prepared("interleaved", 1 << 17, block)[:2], H200)
+
+    sizes: Sequence[int] = (32, 128, 512, 4096)
+    found = sweep(run, sizes)
+    assert list(found.results) == [32, 128, 512]
+    assert found.best in found.results
+    assert "predicted best" in found.text()
+    assert "4096" in found.text()
+
+
+def test_a_result_says_what_it_stands_for() -> None:
+    timed = result(program(end()))
+    assert timed.to_dict()["scope"] == timed.scope
+    assert "block_interval" not in timed.numbers.estimated
+    assert "warp_interval" in timed.numbers.estimated
