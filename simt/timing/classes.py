@@ -80,7 +80,7 @@ CLASSES: tuple[TimingClass, ...] = (
         "alu",
         Unit.FIXED,
         "alu",
-        "IADD3 IADD LOP3 LOP SHF SHL SHR LEA ISETP ICMP ISET IMNMX VIMNMX VIMNMX3 VIADDMNMX VIADD SEL FSEL PRMT"
+        "IADD3 IADD LOP3 LOP SHF SHL SHR LEA ISETP ICMP ISET IMNMX VIMNMX VIMNMX3 VIADDMNMX SEL FSEL PRMT"
         " PLOP3 PSETP FSETP FSET FCMP FMNMX MOV P2R R2P IABS SGXT BMSK VABSDIFF ISCADD BFE BFI LOP32I IADD32I MOV32I"
         " FCHK I2I IDP XMAD HSETP2 HSET2 HMNMX2 DMNMX CS2R VOTE I2FP F2FP",
         "add.s64 sub.s64 neg.s64 abs.s64 min.s64 max.s64 min.u64 max.u64 and.b64 or.b64 xor.b64 not.b64 shl.b64"
@@ -88,7 +88,7 @@ CLASSES: tuple[TimingClass, ...] = (
     ),
     TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD IMUL", "mul.s64 mad.s64 index"),
     TimingClass("imad_wide", Unit.FIXED, "fma_heavy", "IMAD.WIDE IMAD.HI", "mulhi.s64 mulhi.u64"),
-    TimingClass("fma", Unit.FIXED, "fma", "FADD FMUL FFMA HADD2 HMUL2 HFMA2 FADD32I FMUL32I FFMA32I", ""),
+    TimingClass("fma", Unit.FIXED, "fma", "FADD FMUL FFMA VIADD HADD2 HMUL2 HFMA2 FADD32I FMUL32I FFMA32I", ""),
     TimingClass("fp64", Unit.FIXED, "fp64", "DADD DMUL DFMA DSETP", ""),
     TimingClass(
         "divide",

