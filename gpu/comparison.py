@@ -15,10 +15,11 @@ from gpu import driver
 from gpu.errors import ProfilerError
 from gpu.launching import Dim, Run, kernel_name, launch
 from gpu.profiling import HardwareProfile, profile
+from simt.profile import METRICS, TIMING
 from simt.profile.formula import Number
 from simt.profile.text import number_text
 
-EQUAL, CLOSE, DIFFERENT, OTHER_CODE = "equal", "close", "DIFFERENT", "other code"
+EQUAL, CLOSE, DIFFERENT, OTHER_CODE, PREDICTED = "equal", "close", "DIFFERENT", "other code", "predicted"
 
 TOLERANCES = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-11}
 """Relative difference of floating-point outputs, of the array's largest magnitude.  The compiler contracts a
@@ -38,19 +39,6 @@ on an H200; its exact counters of the same things, ``global_sectors`` and ``shar
 
 ROUNDED = frozenset({"active_threads_per_instruction", "pred_on_threads_per_instruction"})
 """Metrics that ncu prints with two decimals (Nsight Compute 2025.3.1)."""
-
-COUNTED_ALIKE = frozenset(
-    {
-        "warps_launched",
-        "global_load_requests", "gld_transactions", "gld_transactions_per_request", "gld_efficiency",
-        "global_store_requests", "gst_transactions", "gst_transactions_per_request", "gst_efficiency",
-        "global_sectors", "global_sectors_ideal",
-        "global_atomic_requests", "atomic_transactions",
-        "shared_load_transactions", "shared_store_transactions",
-        "shared_wavefronts", "shared_wavefronts_excessive",
-    }
-)  # fmt: skip
-"""Metrics that the source view and machine code can agree on: they follow from which addresses lanes access."""
 
 WHY_OTHER_CODE = (
     "instruction and branch counts of the source view count Python operations, not instructions of this compiler, "
@@ -270,7 +258,10 @@ def compare_metrics(
 
 
 def _verdict(name: str, ours: Number, real: Number, view: str) -> str:
-    if view == "source" and name not in COUNTED_ALIKE:
+    metric = METRICS[name]
+    if metric.group == TIMING:
+        return PREDICTED
+    if view == "source" and not metric.same_in_every_view:
         return OTHER_CODE
     if name in ROUNDED and abs(ours - real) <= 0.005001:
         return EQUAL

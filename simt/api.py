@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simt import kernels, lang, machine
+from simt import devices, kernels, lang, machine
 from simt.check import LaunchError, UnsupportedError
+from simt.devices import Device, DeviceError
 from simt.profile import Profile
 from simt.program import Program
+
+if TYPE_CHECKING:
+    from simt.timing import TimingResult
 
 SOURCE = "source"
 
@@ -30,8 +36,13 @@ def launch(
     max_instructions: int = 2**28,
     races: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    device: str | None = None,
+    timing: bool = False,
+    sms: str | int = "one",
+    overrides: Mapping[str, float] | None = None,
+    window: tuple[int, int] | None = None,
 ) -> Profile:
-    """Run a kernel on the modelled GPU and return what it counted.
+    """Run a kernel on the modelled GPU and return what it counted, and with ``timing`` how long it takes there.
 
     Parameters:
         kernel: a Python function in the Numba CUDA dialect, plain or decorated with ``@cuda.jit``, or a kernel of
@@ -50,18 +61,32 @@ def launch(
         shared_bytes: dynamic shared memory per block.
         max_instructions: warp instructions that one block may execute before BudgetError stops an endless kernel.
         races: look for data races between threads and raise RaceError at the first; slower, for small launches.
-        progress: called with (blocks done, blocks in all), from this thread, several times a second.
+        progress: called with (blocks done, blocks in all), from this thread, several times a second; with timing
+            a second time from the start, for the simulated blocks.
+        device: the modelled GPU, a name of ``simt devices``: its occupancy, and its timing.  Default: one that runs
+            the machine code, else ``"h200"``.  Counts and results do not depend on it.
+        timing: simulate cycle by cycle, too (:mod:`simt.timing`): ``Profile.timing``, its metrics, and how long each
+            line waits for what.  Counts and results are those of a launch without.
+        sms: ``"one"``: time one SM with its share of the grid and of the chip's bandwidth, as if all did the same;
+            ``"all"``: every SM (small grids; refused with an estimate if it would take more than ten minutes); or
+            a number of SMs.
+        overrides: timing numbers to replace, by the names of ``simt devices h200``: ``{"l1_latency": 60}``.
+        window: first and one past the last cycle to record, for :func:`simt.timing.text` and
+            :func:`simt.timing.write_trace`.
 
     Raises :class:`simt.KernelError` (with LaunchError and others as subclasses) where the kernel or the launch is
-    wrong, :class:`simt.UnsupportedError` where the simulator cannot do it.
+    wrong, :class:`simt.UnsupportedError` where the simulator cannot do it, :class:`simt.devices.DeviceError` for a
+    device or a timing number that does not exist or cannot be.
     """
+    if not timing and (sms != "one" or overrides or window is not None):
+        raise LaunchError("sms, overrides and window concern the timing model", help="pass timing=True, too")
     if shared_bytes < 0:
         raise LaunchError(f"shared_bytes is {shared_bytes}; it must not be negative")
     if max_instructions < 1:
         raise LaunchError(f"max_instructions is {max_instructions}; it must be at least 1")
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
     arguments = [_numpy(value) for value in lang.flat_arguments(args)]
-    bank_image = None
+    code = bank_image = None
     if _is_machine_code(kernel) or view != SOURCE:
         if predicate:
             raise LaunchError("predicate concerns the source view; in the machine view the compiler has decided")
@@ -70,26 +95,56 @@ def launch(
                 "races are looked for in the source view only",
                 help="ptxas leaves out warp barriers that it has proved needless, which would look like races",
             )
-        program, arguments, bank_image = _machine_view(kernel, view, *shape, arguments)
+        program, arguments, bank_image, code = _machine_view(kernel, view, *shape, arguments)
     else:
         program = lang.compile(kernel, lang.argument_types(args), predicate=predicate)
-    result = machine.run(
-        program,
-        machine.Launch(
-            grid=shape[0],
-            block=shape[1],
-            arguments=arguments,
-            shared_bytes=shared_bytes,
-            order=order,
-            threads=threads,
-            trace=trace,
-            max_instructions=max_instructions,
-            races=races,
-            bank_image=bank_image,
-            progress=progress,
-        ),
+    gpu = _device(device, program.view, timing)
+    what = machine.Launch(
+        grid=shape[0],
+        block=shape[1],
+        arguments=arguments,
+        shared_bytes=shared_bytes,
+        order=order,
+        threads=threads,
+        trace=trace,
+        max_instructions=max_instructions,
+        races=races,
+        bank_image=bank_image,
+        progress=progress,
     )
-    return Profile(program, result)
+    if not timing:
+        return Profile(program, machine.run(program, what), device=gpu.key)
+
+    from simt import timing as model  # here: a launch without timing does not load it
+
+    model.parameters(gpu, overrides)  # a wrong number is said before anything runs
+    if not model.is_compiled():
+        print("simt: compiling the timing model (once; cached for later runs) ...", file=sys.stderr, flush=True)
+    timed: list[TimingResult] = []
+
+    def clock() -> None:
+        # The arrays are still as the caller gave them, and the kernel has proved right.
+        alone = replace(what, trace=False, races=False)
+        timed.append(
+            model.simulate(
+                program, alone, gpu, code=code, sms=sms, overrides=overrides, window=window, progress=progress
+            )
+        )
+
+    result = machine.run(program, what, before_copy=clock)
+    return Profile(program, result, device=gpu.key, timing=timed[0])
+
+
+def _device(key: str | None, view: str, timing: bool) -> Device:
+    """The modelled GPU.  DeviceError if it is unknown or cannot run the code."""
+    device = devices.get(key) if key else devices.default_for(view)
+    if not device.runs(view) and (key or timing):
+        able = [name for name in devices.names() if devices.get(name).runs(view)]
+        raise DeviceError(
+            f"{device.name} ({device.architecture}) does not run {view} code",
+            help=f"choose {', '.join(able)}" if able else "there is no device file for it; the source view runs on any",
+        )
+    return device
 
 
 def load_cubin(
@@ -121,8 +176,8 @@ def _is_machine_code(kernel: Any) -> bool:
 
 def _machine_view(
     kernel: Any, view: str, grid: tuple[int, int, int], block: tuple[int, int, int], args: list[Any]
-) -> tuple[Program, list[Any], Callable[[Sequence[int | None]], Mapping[int, bytes]]]:
-    """Program, arguments and constant banks of a launch of machine code."""
+) -> tuple[Program, list[Any], Callable[[Sequence[int | None]], Mapping[int, bytes]], Any]:
+    """Program, arguments, constant banks and instructions (with their control bits) of a launch of machine code."""
     sass = _sass()
     if _is_machine_code(kernel):
         if view not in (SOURCE, f"sm_{kernel.architecture}"):
@@ -136,7 +191,7 @@ def _machine_view(
         image: Mapping[int, bytes] = sass.bank_image(kernel, grid, block, args, addresses)
         return image
 
-    return kernel.program, [*args, *kernel.extra_arguments], bank_image
+    return kernel.program, [*args, *kernel.extra_arguments], bank_image, kernel.code.instructions
 
 
 def _numpy(value: Any) -> Any:

@@ -39,7 +39,7 @@ class Commands(TyperGroup):
 
 def application() -> typer.Typer:
     """The command with all its subcommands, in the order of the help text."""
-    from simt.cli import diff, gpu, inspect, profile, reduce, run, trace
+    from simt.cli import diff, gpu, inspect, profile, reduce, run, sweep, timeline, trace
 
     app = typer.Typer(
         cls=Commands,
@@ -48,9 +48,10 @@ def application() -> typer.Typer:
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
         help="Run CUDA kernels on a modelled GPU, and see what every warp and lane did: no GPU needed.",
-        epilog="Start with [bold]simt reduce --size 2^20[/bold] and [bold]simt trace if_else[/bold].",
+        epilog="Start with [bold]simt reduce --size 2^20[/bold], [bold]simt trace if_else[/bold] and "
+        "[bold]simt reduce --timing[/bold].",
     )
-    for module in (reduce, trace, run, profile, diff, gpu, inspect):
+    for module in (reduce, trace, run, profile, sweep, timeline, diff, gpu, inspect):
         module.register(app)
     return app
 

@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simt.cli.launches import find
-from simt.cli.options import LAUNCH_IN_FILE, Columns, Json, OptionalBlock, OptionalSize, Order, Seed, Threads
+from simt.cli.options import (
+    LAUNCH_IN_FILE,
+    Columns,
+    Json,
+    KernelOptions,
+    OptionalBlock,
+    OptionalSize,
+    Order,
+    Seed,
+    Threads,
+    TimingOptions,
+    grouped,
+)
 from simt.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -19,6 +30,8 @@ EXAMPLES = f"""Examples:
   [bold]simt diff neighbored interleaved --size 2^16 --block 512[/bold]
 
   [bold]simt diff neighbored neighbored@sm_90[/bold]
+
+  [bold]simt diff neighbored interleaved --size 2^22 --block 512 --device h200 --timing[/bold]
 
   [bold]simt run shuffle --view sm_90 --json > mine.json; simt diff mine.json hardware.json[/bold]
 
@@ -34,10 +47,11 @@ WAYS: dict[str, By] = {"listing": "listing", "line": "source line", "opcode": "o
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES)(diff)
+    app.command(epilog=EXAMPLES)(grouped(diff))
 
 
 def diff(
+    *,
     a: Annotated[str, typer.Argument(metavar="A", help=SIDE)],
     b: Annotated[str, typer.Argument(metavar="B", help=SIDE)],
     by: Annotated[
@@ -49,6 +63,7 @@ def diff(
     order: Order = "then_first",
     threads: Threads = None,
     seed: Seed = 0,
+    model: TimingOptions,
     as_json: Json = False,
 ) -> None:
     """Compare two profiles by metric and by line: two kernels, two views, two GPUs, simulator and hardware.
@@ -60,8 +75,14 @@ def diff(
         raise typer.BadParameter(f"{by!r} is none of {', '.join(WAYS)}", param_hint="--by")
     from simt.profile import compare
 
+    keywords = model.keywords
+
     def side(text: str) -> Any:
-        return _saved(text) if Path(text).suffix == ".json" else _run(text, size, block, seed, order, threads)
+        if Path(text).suffix == ".json":
+            return _saved(text)
+        kernel, _, view = text.partition("@")
+        launch = KernelOptions(kernel, size, view or "source", order, threads=threads, seed=seed)
+        return launch.launch(block, **keywords)
 
     found = compare(side(a), side(b), WAYS[by] if by else None)
     if as_json:
@@ -74,14 +95,3 @@ def _saved(text: str) -> Any:
     from simt.profile.compare import load
 
     return load(text)
-
-
-def _run(text: str, size: int | None, block: int | None, seed: int, order: str, threads: int | None) -> Any:
-    import simt
-
-    kernel, _, view = text.partition("@")
-    launch = find(kernel, size, block, seed)
-    return simt.launch(
-        launch.kernel, launch.grid, launch.block, *launch.args,
-        view=view or "source", order=order, threads=threads, **launch.options,
-    )  # fmt: skip

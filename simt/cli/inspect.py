@@ -104,7 +104,10 @@ def devices(
     name: Annotated[str | None, typer.Argument(help="A device: shows every number with its source.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List the modelled GPUs, or show one with the source of every number."""
+    """List the modelled GPUs, or show one with the source of every number.
+
+    The timing numbers are those that --set replaces.
+    """
     import simt.devices
 
     found = [simt.devices.get(key) for key in (simt.devices.names() if name is None else [name])]
@@ -128,22 +131,35 @@ def _list_devices(found: list[Device]) -> None:
         "registers/SM",
         "shared KiB/SM",
         "MHz",
+        "timing numbers",
     )
-    rows = table("", *columns, left=columns[:3])
+    rows = table("", *columns, left=(*columns[:3], "timing numbers"))
     for device in found:
         shown = ("multiprocessors", "warps_per_sm", "blocks_per_sm", "registers_per_sm")
         numbers = [device.limit(key) for key in shown]
         numbers += [device.limit("shared_per_sm") // 1024, device.limit("clock_mhz")]
-        rows.add_row(device.key, device.name, device.architecture, *map(str, numbers))
+        rows.add_row(device.key, device.name, device.architecture, *map(str, numbers), _timing_numbers(device))
     console().print(rows)
 
 
+def _timing_numbers(device: Device) -> str:
+    known, numbers = device.measured
+    if not numbers:
+        return "none"
+    estimated = f", {numbers - known} estimated" if known < numbers else ""
+    return f"{known} measured or documented{estimated}"
+
+
 def _show_device(device: Device) -> None:
-    title = f"{device.name} ({device.architecture})"
-    rows = table(title, "limit", "value", "unit", "source", left=("limit", "unit", "source"))
-    for section in (device.limits, *device.sections.values()):
+    from rich.text import Text
+
+    title = f"{device.name} ({device.architecture}); timing numbers: {_timing_numbers(device)}"
+    rows = table(title, "number", "value", "unit", "source", left=("number", "unit", "source"))
+    for name, section in (("limits", device.limits), *device.sections.items()):
+        rows.add_row(Text(name, style="bold"))
         for key, quantity in section.items():
-            rows.add_row(key, f"{quantity.value:,}", quantity.unit, quantity.source)
+            style = "yellow" if quantity.estimated else ""
+            rows.add_row(f"  {key}", f"{quantity.value:,}", quantity.unit, Text(quantity.source, style=style))
     console().print(rows)
 
 

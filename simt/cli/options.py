@@ -1,13 +1,18 @@
-"""Option values that several commands share, and how they are written."""
+"""Options that several commands share, and how their values are written."""
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+
+if TYPE_CHECKING:
+    from simt.profile import Profile
 
 MAX_SIZE = 2**30
 """Elements at most: 4 GiB of int32."""
@@ -64,6 +69,148 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 KernelArgument = Annotated[
     str, typer.Argument(metavar="KERNEL", help="A name of [bold]simt kernels[/bold], or FILE.py:FUNCTION.")
 ]
+
+Device = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The modelled GPU, a name of [bold]simt devices[/bold]. Default: one that runs the code, else h200.",
+    ),
+]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Replace a timing number of [bold]simt devices h200[/bold]: l1_latency=60; may be repeated.",
+    ),
+]
+Sms = Annotated[
+    str,
+    typer.Option(
+        metavar="one|all|N",
+        help="Multiprocessors to time: one with its share of the grid, all of them (small grids), or N.",
+    ),
+]
+Timing = Annotated[
+    bool, typer.Option("--timing", help="Simulate cycle by cycle, too: time, occupancy, what warps wait for.")
+]
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """A KERNEL and how it is launched."""
+
+    kernel: KernelArgument
+    size: OptionalSize = None
+    view: View = "source"
+    order: Order = "then_first"
+    predicate: Predicate = 0
+    races: Races = False
+    threads: Threads = None
+    seed: Seed = 0
+
+    def launch(self, block: int | None, **more: Any) -> Profile:
+        """Launch it in blocks of so many threads (None: its own)."""
+        import simt
+        from simt.cli.launches import find
+
+        found = find(self.kernel, self.size, block, self.seed)
+        return simt.launch(
+            found.kernel, found.grid, found.block, *found.args,
+            view=self.view, order=self.order, predicate=self.predicate, races=self.races, threads=self.threads,
+            **found.options, **more,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LaunchOptions(KernelOptions):
+    """The same with a block size."""
+
+    block: OptionalBlock = None
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The modelled GPU of a command that always times."""
+
+    device: Device = None
+    sms: Sms = "one"
+    sets: Sets = None
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """For :func:`simt.launch`."""
+        return {
+            "device": self.device,
+            "timing": True,
+            "sms": _sms(self.sms),
+            "overrides": dict(_override(text) for text in self.sets or ()),
+        }
+
+
+@dataclass(frozen=True)
+class TimingOptions(ModelOptions):
+    """The modelled GPU of a command that times if asked to."""
+
+    timing: Timing = False
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """For :func:`simt.launch`."""
+        if self.timing:
+            return super().keywords
+        if self.sets or self.sms != "one":
+            option = "--set" if self.sets else "--sms"
+            raise typer.BadParameter("this is about the timing model; add --timing", param_hint=option)
+        return {"device": self.device}
+
+
+def _sms(text: str) -> str | int:
+    if text in ("one", "all"):
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise typer.BadParameter(f"{text!r} is none of one, all, or a number of SMs", param_hint="--sms")
+    return int(text)
+
+
+def _override(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        return name.strip(), float(value)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not NAME=NUMBER, such as l1_latency=60", param_hint="--set") from None
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameters may be dataclasses of options: on the command line, their fields."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name in groups:
+            group = groups[parameter.name]
+            types = get_type_hints(group, include_extras=True)
+            options = [(f.name, parameter.empty if f.default is MISSING else f.default) for f in fields(group)]
+        else:
+            types, options = hints, [(parameter.name, parameter.default)]
+        parameters += [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types[name])
+            for name, default in options
+        ]
+
+    def run(**values: Any) -> None:
+        made = {
+            name: group(**{option.name: values.pop(option.name) for option in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**values, **made)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {}
+    return run
+
 
 LAUNCH_IN_FILE = """[bold]FILE.py:FUNCTION[/bold] is a kernel in a file of yours. The file describes its
 launch in a function launch_FUNCTION(), or launch(), that returns a dict with the keys grid, block, args and,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simt.check import LaunchError
-from simt.cli.options import Columns, Fold, Json, Order, Races, Threads
+from simt.cli.options import Columns, Fold, Json, Order, Races, Threads, TimingOptions, grouped
 from simt.cli.output import console, print_json, progress, table
 from simt.cli.trace import show
 
@@ -45,10 +45,11 @@ has a point or an exponent or is inf or nan
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES)(profile)
+    app.command(epilog=EXAMPLES)(grouped(profile))
 
 
 def profile(
+    *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A cubin, or a listing of nvdisasm or cuobjdump -sass.")],
     kernel: Annotated[str | None, typer.Option(metavar="NAME", help="Without it, the kernels are listed.")] = None,
     grid: Annotated[str | None, typer.Option(metavar="X[,Y[,Z]]", help="Blocks of the grid.")] = None,
@@ -75,9 +76,10 @@ def profile(
     order: Order = "then_first",
     races: Races = False,
     threads: Threads = None,
+    model: TimingOptions,
     as_json: Json = False,
 ) -> None:
-    """Execute a kernel of a cubin: the counts that a profiler would give, without a GPU.
+    """Execute a kernel of a cubin: the counts that a profiler would give, without a GPU; with --timing its time, too.
 
     Needs the extra [bold]sass[/bold]: pip install 'simt[sass]'.
     """
@@ -100,11 +102,12 @@ def profile(
         )
     args = arguments.parse(arg or (), [parameter.size for parameter in found.parameters])
     targets = _targets(out or (), args)
+    keywords = model.keywords
     with progress() as bar:
         counted = simt.launch(
             found, *shape, *args,
             shared_bytes=shared, trace=watched or False, order=order, races=races, threads=threads,
-            progress=bar.start(found.demangled),
+            progress=bar.start(found.demangled), **keywords,
         )  # fmt: skip
     for index, path in targets.items():
         _save(path, args[index])

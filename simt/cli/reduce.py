@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simt.cli.options import Block, Json, Order, Predicate, Races, Seed, Size, Threads, View
+from simt.cli.options import Block, Json, Order, Predicate, Races, Seed, Size, Threads, TimingOptions, View, grouped
 from simt.cli.output import Progress, console, print_json, progress, table
 
 if TYPE_CHECKING:
@@ -24,6 +24,10 @@ EXAMPLES = """Examples:
 
   [bold]simt reduce --size 2^20 --view sm_90[/bold]
 
+  [bold]simt reduce --device h200 --timing[/bold]
+
+  [bold]simt reduce --size 2^22 --timing --set l1_latency=60 --set dram_latency=900[/bold]
+
   [bold]simt reduce --size 1_000_003 --dtype float32 --op max --json[/bold]"""
 
 COLUMNS: tuple[tuple[str, str], ...] = (
@@ -35,6 +39,20 @@ COLUMNS: tuple[tuple[str, str], ...] = (
     ("sectors\nper gld", "gld_transactions_per_request"),
 )
 """Metrics of the table: heading and metric."""
+
+TIMED_COLUMNS: tuple[tuple[str, str], ...] = (
+    ("cycles", "cycles"),
+    ("time\nus", "duration"),
+    ("ipc", "ipc"),
+    ("occu-\npancy %", "achieved_occupancy_percent"),
+    ("gld thr.\nGB/s", "gld_throughput"),
+    ("DRAM read\nGB/s", "dram_read_throughput"),
+    ("L1\nhit %", "l1_hit_rate"),
+)
+"""Those of a timed launch."""
+
+_SCALES = {"duration": 1e-3, "gld_throughput": 1e-9, "dram_read_throughput": 1e-9}
+"""From a metric's unit to that of its column."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +77,17 @@ class Row:
             "counters": self.profile.counters,
             "metrics": dict(self.profile.metrics),
             "idle_lane_slots": self.profile.idle,
+            "timing": None if self.profile.timing is None else self.profile.timing.about,
         }
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES)(reduce)
+    app.command(epilog=EXAMPLES)(grouped(reduce))
 
 
 def reduce(
+    *,
     kernel: Annotated[
         list[str] | None, typer.Option(help="A kernel of the family; may be repeated. Default: all.")
     ] = None,
@@ -81,9 +101,12 @@ def reduce(
     predicate: Predicate = 0,
     races: Races = False,
     threads: Threads = None,
+    model: TimingOptions,
     as_json: Json = False,
 ) -> None:
     """Reduce the same numbers with every algorithm, check the results against NumPy, and compare the counts.
+
+    With --timing, compare how long they take on a GPU, and what their warps wait for.
 
     The data are integers from -128 to 127, or floats from 0 to 1. Integers wrap around and must be equal to
     NumPy's; float sums may differ by the rounding that another order of additions can cause.
@@ -93,11 +116,12 @@ def reduce(
     names = _checked(kernel) if kernel else _family(op)
     data = sample(size, dtype, op, seed)
     options = {"view": view, "order": order, "predicate": predicate, "races": races, "threads": threads, "op": op}
+    options |= model.keywords
     with progress() as bar:
         rows = [_run(name, data, block, options, bar) for name in names]
     if as_json:
         heading = {"view": view, "toolchain": rows[0].profile.program.toolchain, "size": size, "block": block}
-        heading |= {"dtype": dtype, "op": op, "seed": seed}
+        heading |= {"dtype": dtype, "op": op, "seed": seed, "device": rows[0].profile.device.key}
         print_json({**heading, "results": [row.to_dict() for row in rows]})
     else:
         _print(rows, f"{op} of {size:,} {dtype}, blocks of {block} threads; {rows[0].profile.view_text}")
@@ -155,21 +179,42 @@ def _run(name: str, data: npt.NDArray[Any], block: int, options: dict[str, Any],
 def _print(rows: list[Row], title: str) -> None:
     from rich.text import Text
 
+    from simt.profile.summary import timing_text
     from simt.profile.text import number_text
 
-    headings = ("kernel", "grid", "result", "correct", "seconds", *(heading for heading, _ in COLUMNS))
-    result = table(title, *headings, left=("kernel",))
+    first = rows[0].profile
+    timed = first.timing is not None
+    shown = TIMED_COLUMNS if timed else COLUMNS
+    more = ("speed-\nup", "mainly waits for") if timed else ("seconds",)
+    headings = ("kernel", "grid", "result", "correct", *more, *(heading for heading, _ in shown))
+    result = table(title, *headings, left=("kernel", "mainly waits for"))
     for row in rows:
         correct = Text("yes") if row.correct else Text("NO", style="bold red")
         cells = row.kernel, f"{row.profile.grid[0]:,}", _value_text(row.total), correct
-        metrics = [number_text(row.profile.metrics[name]) for _, name in COLUMNS]
-        result.add_row(*cells, f"{row.profile.seconds:.3f}", *metrics)
+        metrics = [number_text(_scaled(row.profile.metrics[name], name)) for _, name in shown]
+        result.add_row(*cells, *_more(row.profile, first), *metrics)
     out = console()
     out.print(result)
+    if first.timing is not None:
+        out.print(timing_text(first.timing, of_many=True), soft_wrap=True)
     for row in rows:
         if not row.correct:
             got, wanted = row.total.item(), row.expected.item()
             out.print(f"{row.kernel}: {got} instead of NumPy's {wanted}", style="red")
+
+
+def _more(profile: Profile, first: Profile) -> tuple[str, ...]:
+    """Speed-up over the first kernel and main stall; without timing, seconds of the simulation."""
+    if profile.timing is None or first.timing is None:
+        return (f"{profile.seconds:.3f}",)
+    speed_up = first.timing.cycles / profile.timing.cycles
+    return f"{speed_up:.2f}", profile.timing.dominant_stall.replace("_", " ")
+
+
+def _scaled(value: int | float | None, metric: str) -> int | float | None:
+    if value is None or metric == "cycles":
+        return None if value is None else int(value)
+    return value * _SCALES[metric] if metric in _SCALES else value
 
 
 def _value_text(value: np.generic) -> str:

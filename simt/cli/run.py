@@ -6,26 +6,14 @@ from typing import Annotated
 
 import typer
 
-from simt.cli.launches import find
-from simt.cli.options import (
-    LAUNCH_IN_FILE,
-    Columns,
-    Fold,
-    Json,
-    KernelArgument,
-    OptionalBlock,
-    OptionalSize,
-    Order,
-    Predicate,
-    Races,
-    Seed,
-    Threads,
-    View,
-)
+from simt.cli.options import LAUNCH_IN_FILE, Columns, Fold, Json, LaunchOptions, TimingOptions, grouped
+from simt.cli.output import progress
 
 EXAMPLES = f"""Examples:
 
   [bold]simt run vector_add[/bold]
+
+  [bold]simt run interleaved --size 2^22 --block 512 --device h200 --timing[/bold]
 
   [bold]simt run neighbored --view sm_90 --no-fold[/bold]
 
@@ -36,32 +24,25 @@ EXAMPLES = f"""Examples:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES)(run)
+    app.command(epilog=EXAMPLES)(grouped(run))
 
 
 def run(
-    kernel: KernelArgument,
-    size: OptionalSize = None,
-    block: OptionalBlock = None,
+    *,
+    launch: LaunchOptions,
     annotate: Annotated[bool, typer.Option(help="Show the listing beside its counts.")] = True,
     column: Columns = None,
     fold: Fold = True,
-    view: View = "source",
-    order: Order = "then_first",
-    predicate: Predicate = 0,
-    races: Races = False,
-    threads: Threads = None,
-    seed: Seed = 0,
+    model: TimingOptions,
     as_json: Json = False,
 ) -> None:
-    """Run a kernel once: its metrics, and its source or machine code beside the counts."""
-    import simt
+    """Run a kernel once: its metrics, and its source or machine code beside the counts.
 
-    launch = find(kernel, size, block, seed)
-    profile = simt.launch(
-        launch.kernel, launch.grid, launch.block, *launch.args,
-        view=view, order=order, predicate=predicate, races=races, threads=threads, **launch.options,
-    )  # fmt: skip
+    With --timing also how long it takes on a GPU, and which lines its warps wait for.
+    """
+    keywords = model.keywords
+    with progress() as bar:
+        profile = launch.launch(launch.block, progress=bar.start(launch.kernel), **keywords)
     if as_json:
         typer.echo(profile.to_json(indent=2))
         return

@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simt.check import LaunchError
-from simt.cli.launches import find
-from simt.cli.options import (
-    LAUNCH_IN_FILE,
-    Json,
-    KernelArgument,
-    OptionalBlock,
-    OptionalSize,
-    Order,
-    Predicate,
-    Races,
-    Seed,
-    View,
-)
+from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, grouped
 from simt.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -40,32 +28,18 @@ EXAMPLES = f"""Examples:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES)(trace)
+    app.command(epilog=EXAMPLES)(grouped(trace))
 
 
 def trace(
-    kernel: KernelArgument,
-    size: OptionalSize = None,
-    block: OptionalBlock = None,
+    launch: LaunchOptions,
     block_index: Annotated[int, typer.Option(min=0, help="Which block: its linear index.")] = 0,
     warp: Annotated[int, typer.Option(min=0, help="Which warp of the block.")] = 0,
     values: Annotated[bool, typer.Option("--values", help="Show what each lane assigns, too.")] = False,
-    view: View = "source",
-    order: Order = "then_first",
-    predicate: Predicate = 0,
-    races: Races = False,
-    seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Show what one warp does: line or machine instruction, pass, and its 32 lanes, active or idle and why."""
-    import simt
-
-    launch = find(kernel, size, block, seed)
-    profile = simt.launch(
-        launch.kernel, launch.grid, launch.block, *launch.args,
-        view=view, order=order, predicate=predicate, races=races, trace=(block_index, warp), **launch.options,
-    )  # fmt: skip
-    show(profile, block_index, warp, values, as_json)
+    show(launch.launch(launch.block, trace=(block_index, warp)), block_index, warp, values, as_json)
 
 
 def show(profile: Profile, block_index: int, warp: int, values: bool, as_json: bool) -> None:

@@ -25,6 +25,8 @@ else:
     import tomli as tomllib
 
 WARP_SIZE = 32
+DEFAULT = "h200"
+"""Key of the device where nothing else decides."""
 
 
 class DeviceError(SimtError):
@@ -61,6 +63,24 @@ class Device:
     def limit(self, name: str) -> int:
         """The value of a limit of :data:`LIMITS`."""
         return int(self.limits[name].value)
+
+    @property
+    def measured(self) -> tuple[int, int]:
+        """How many numbers of the section ``timing`` are measured or documented, and how many there are."""
+        numbers = self.sections.get("timing", {}).values()
+        return sum(not number.estimated for number in numbers), len(numbers)
+
+    def runs(self, view: str) -> bool:
+        """Whether it executes this view: any source, and machine code of its own generation that is not newer.
+
+        That is binary compatibility as the CUDA C++ Programming Guide has it: ``sm_86`` code runs on 8.9, not on 8.0
+        or 9.0.
+        """
+        if view == "source":
+            return True
+        code = re.match(r"sm_(\d+)(\d)", view)
+        major, minor = (int(part) for part in self.compute_capability.split("."))
+        return code is not None and int(code[1]) == major and int(code[2]) <= minor
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers with unit and source, for JSON."""
@@ -214,3 +234,13 @@ def get(key: str) -> Device:
         raise DeviceError(f"there is no device {key!r}", help=hint)
     text = resources.files(__package__).joinpath(f"{key}.toml").read_text(encoding="utf-8")
     return parse(text, key)
+
+
+def default_for(view: str) -> Device:
+    """The device of a launch that names none: one of the code's architecture, else one that runs it, else the default.
+
+    ``view`` is ``"source"`` or an architecture such as ``"sm_90"``.
+    """
+    devices = [get(key) for key in (DEFAULT, *(key for key in names() if key != DEFAULT))]
+    same = [device for device in devices if device.architecture == view]
+    return next(iter([*same, *(device for device in devices if device.runs(view)), devices[0]]))

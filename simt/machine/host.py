@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import numpy as np
@@ -27,11 +28,12 @@ _compile_lock = threading.Lock()
 _ready = False
 
 
-def run(program: Program, launch: Launch) -> RunResult:
+def run(program: Program, launch: Launch, before_copy: Callable[[], None] | None = None) -> RunResult:
     """Execute *program* and return its counts.
 
     Array arguments are changed in place once the whole launch has succeeded; after an error or ctrl-C they are
     as they were.  Kernels with atomics on global memory, and traced launches, use one host thread.
+    ``before_copy`` is called once the launch has succeeded, while the arrays still are as they were.
 
     Raises the errors of :mod:`simt.check`, and KeyboardInterrupt.
     """
@@ -44,13 +46,16 @@ def run(program: Program, launch: Launch) -> RunResult:
     _compile(states[0])
     start = time.perf_counter()
     trace = _Team(prepared, states, stop).run()
+    seconds = time.perf_counter() - start
+    if before_copy:
+        before_copy()
     prepared.memory.copy_back()
     return RunResult(
         counters=np.sum([state.COUNTS for state in states], axis=0).reshape(-1, layout.N_COUNT)[:-1, : len(COUNTERS)],
         grid=launch.grid,
         block=launch.block,
         shared_bytes=prepared.shared_bytes,
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         host_threads=workers,
         trace=trace if traced else None,
     )

@@ -6,13 +6,15 @@ Machine code with line information is folded: each source line with the sums of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from simt.profile.counters import COUNTER_NAMES
 from simt.profile.fold import SourceLine, fold
 from simt.profile.metrics import MACHINE, SOURCE, UnknownMetricError
+from simt.profile.summary import timing_text
 from simt.profile.text import number_text
+from simt.profile.timing import STALLS, main_stall
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -20,9 +22,10 @@ if TYPE_CHECKING:
     from simt.profile.profile import LineProfile, Profile
 
 HOT_LINES = 5
-"""So many lines stand out (more if they tie), if they execute at least half as much as the costliest."""
+"""So many lines stand out (more if they tie), if they cost at least half as much as the costliest."""
 
 DERIVED_COLUMNS = ("share", "lanes")
+TIMED_COLUMNS = ("waited", "for", *STALLS)
 
 _DEFAULT = ("inst_executed", "share", "lanes")
 _IF_COUNTED = (
@@ -46,9 +49,10 @@ _HEADINGS = {
     "shared_wavefronts": "wavefronts",
     "local_sectors": "local sectors",
     "idle_predicated_off": "pred. off",
+    "for": "mainly for",
 }
 
-COLUMN_NAMES = tuple(dict.fromkeys((*COUNTER_NAMES, *DERIVED_COLUMNS, *_SUMS)))
+COLUMN_NAMES = tuple(dict.fromkeys((*COUNTER_NAMES, *DERIVED_COLUMNS, *_SUMS, *TIMED_COLUMNS)))
 """Every column that :meth:`Profile.annotate` takes."""
 
 
@@ -62,14 +66,31 @@ class Row:
     heading: str = ""
     hot: bool = False
     folded: bool = False
+    stalls: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def cost(self) -> int:
+        """Warp-cycles waited in a timed launch, else executed instructions."""
+        return _cost(self.counters, self.stalls)
+
+
+def _cost(counters: Mapping[str, int], stalls: Mapping[str, int]) -> int:
+    return sum(stalls.values()) if stalls else counters["inst_executed"]
 
 
 def _counter(row: Row, column: str) -> int:
+    if column == "waited":
+        return sum(row.stalls.values())
+    if column in STALLS:
+        return row.stalls[column]
     return sum(row.counters[name] for name in _SUMS.get(column, (column,)))
 
 
-def _cell(row: Row, column: str, total: int) -> str:
+def cell(row: Row, column: str, total: int) -> str:
+    """What stands in a column; *total* are the executed instructions of the launch."""
     executed = row.counters["inst_executed"]
+    if column == "for":
+        return main_stall(row.stalls).replace("_", " ")
     if column == "share":
         return f"{100 * executed / total:.1f}" if executed else ""
     if column == "lanes":
@@ -79,17 +100,21 @@ def _cell(row: Row, column: str, total: int) -> str:
 
 
 def _columns(rows: Sequence[Row], wanted: Sequence[str] | None) -> list[str]:
+    timed = any(row.stalls for row in rows)
     if wanted is None:
-        return [*_DEFAULT, *(name for name in _IF_COUNTED if any(_counter(row, name) for row in rows))]
+        counted = [name for name in _IF_COUNTED if any(_counter(row, name) for row in rows)]
+        return [*_DEFAULT, *counted, *(("waited", "for") if timed else ())]
     for name in wanted:
         if name not in COLUMN_NAMES:
             raise UnknownMetricError(name, COLUMN_NAMES, "column")
+        if name in TIMED_COLUMNS and not timed:
+            raise UnknownMetricError(name, (), "column without timing called", "launch with timing=True")
     return list(wanted)
 
 
 def _hot(lines: Sequence[LineProfile | SourceLine]) -> set[int]:
     """Indices of the lines that stand out; the costliest one at least, if anything ran."""
-    costs = [line.counters["inst_executed"] for line in lines]
+    costs = [_cost(line.counters, line.stalls) for line in lines]
     ranked = sorted(costs, reverse=True)[:HOT_LINES]
     return {index for index, cost in enumerate(costs) if cost and cost >= ranked[-1] and 2 * cost >= ranked[0]}
 
@@ -107,7 +132,7 @@ def _listed(profile: Profile) -> list[Row]:
             place = (line.file, line.function)
             if line.function and line.function != profile.kernel:
                 heading = f"{line.function} ({line.file})"
-        rows.append(Row(line.counters, _position(line), line.text.rstrip(), heading, index in hot))
+        rows.append(Row(line.counters, _position(line), line.text.rstrip(), heading, index in hot, stalls=line.stalls))
     return rows
 
 
@@ -121,9 +146,11 @@ def _folded(profile: Profile) -> list[Row]:
     for index, group in enumerate(groups):
         here = group.source[0] if group.source else "no source line"
         number = str(group.source[1]) if group.source else ""
-        rows.append(Row(group.counters, number, group.text, here if here != file else "", index in hot, folded=True))
+        heading = here if here != file else ""
+        rows.append(Row(group.counters, number, group.text, heading, index in hot, True, group.stalls))
         file = here
-        rows += [Row(shown[k].counters, _position(shown[k]), f"    {shown[k].text}") for k in group.members]
+        members = [shown[k] for k in group.members]
+        rows += [Row(line.counters, _position(line), f"    {line.text}", stalls=line.stalls) for line in members]
     return rows
 
 
@@ -151,13 +178,15 @@ def annotate(profile: Profile, columns: Sequence[str] | None = None, folded: boo
     names = _columns(rows, columns)
     total = profile.counters["inst_executed"]
     headings = [_HEADINGS.get(name, name) for name in names]
-    cells = [[_cell(row, name, total) for name in names] for row in rows]
+    cells = [[cell(row, name, total) for name in names] for row in rows]
     widths = [max(map(len, column)) for column in zip(headings, *cells, strict=True)]
     position = "line" if any(row.folded for row in rows) or profile.view_kind == SOURCE else "offset"
     number_width = max(map(len, [position, *(row.position for row in rows)]))
 
     text = Text(no_wrap=True)
     text.append(f"{profile.kernel}: {profile.view_text}\n", style="bold")
+    if profile.timing is not None:
+        text.append(f"{timing_text(profile.timing)}; waited: warp-cycles before the line issues\n", style="bold")
     heading = "  ".join(h.rjust(w) for h, w in zip(headings, widths, strict=True))
     text.append(f"  {heading}  {position:>{number_width}}\n", style="dim")
     for row, counts in zip(rows, cells, strict=True):

@@ -260,9 +260,10 @@ def _number(value: Any) -> Number | None:
 def _origin(saved: Mapping[str, Any]) -> str:
     if "profiler" in saved:
         return f"measured on {saved['device']['name']}, {saved['profiler']}"
+    timed = f", timed on {saved['timing']['device']}" if saved.get("timing") else ""
     if saved["view"] == SOURCE:
-        return "simulated, operations of the Python source"
-    return f"simulated, {saved['toolchain']}" if saved.get("toolchain") else "simulated"
+        return f"simulated, operations of the Python source{timed}"
+    return f"simulated, {saved['toolchain']}{timed}" if saved.get("toolchain") else f"simulated{timed}"
 
 
 def _line(entry: Mapping[str, Any], view: str) -> Line:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from simt.profile.compare import COMPARED
 from simt.profile.metrics import UnknownMetricError
-from simt.profile.text import number_text
+from simt.profile.text import number_text, quantity_texts
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -74,7 +74,8 @@ def _metrics(text: Text, difference: Difference) -> None:
         if row.a or row.b:
             ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
             verdict = _OTHER_THINGS if not row.comparable else "=" if row.equal else ratio
-            rows.append((row.metric, number_text(row.a), number_text(row.b), verdict, row.unit))
+            a, b, unit = quantity_texts([row.a, row.b], row.unit)
+            rows.append((row.metric, a, b, verdict, unit))
     widths = [max(len(row[k]) for row in rows) for k in range(5)]
     for index, (name, *numbers, unit) in enumerate(rows):
         cells = "  ".join(cell.rjust(width) for cell, width in zip(numbers, widths[1:4], strict=True))

@@ -24,6 +24,7 @@ class Counted(Protocol):
 @dataclass(frozen=True)
 class SourceLine:
     """A source line with the sums of its instructions; ``members`` are their indices, in address order.
+    ``stalls`` is empty where the launch was not timed.
 
     ``source`` is None for the instructions that come from no line; ``text`` is empty if the file is not here.
     """
@@ -32,6 +33,7 @@ class SourceLine:
     text: str
     members: tuple[int, ...]
     counters: Mapping[str, int]
+    stalls: Mapping[str, int]
 
     @property
     def place(self) -> str:
@@ -49,7 +51,13 @@ def fold(lines: Sequence[Counted]) -> list[SourceLine]:
         members, key=lambda source: (len(files), 0) if source is None else (files.index(source[0]), source[1])
     )
     return [
-        SourceLine(source, _text(source), tuple(members[source]), _sum([lines[k] for k in members[source]]))
+        SourceLine(
+            source,
+            _text(source),
+            tuple(members[source]),
+            _sum([lines[k].counters for k in members[source]]),
+            _sum([getattr(lines[k], "stalls", {}) for k in members[source]]),
+        )
         for source in order
     ]
 
@@ -58,6 +66,6 @@ def _text(source: tuple[str, int] | None) -> str:
     return "" if source is None else linecache.getline(*source).rstrip()
 
 
-def _sum(lines: Sequence[Counted]) -> dict[str, int]:
-    names = dict.fromkeys(name for line in lines for name in line.counters)
-    return {name: sum(line.counters.get(name, 0) for line in lines) for name in names}
+def _sum(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    names = dict.fromkeys(name for each in counts for name in each)
+    return {name: sum(each.get(name, 0) for each in counts) for name in names}

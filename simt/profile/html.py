@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from simt.profile.annotate import Row, listing_rows
-from simt.profile.summary import heading, idle_text, rows
-from simt.profile.text import number_text
+from simt.profile.annotate import Row, cell, listing_rows
+from simt.profile.summary import facts, heading, rows, timing_text
 
 if TYPE_CHECKING:
     from simt.profile.profile import Profile
@@ -15,31 +15,32 @@ if TYPE_CHECKING:
 _CELL = 'style="text-align:right;padding:0 .6em"'
 _CODE = 'style="text-align:left;white-space:pre;font-family:monospace;padding:0 .6em'
 _LINE_COLUMNS = ("inst_executed", "divergent_branches", "global_sectors")
+_TIMED_COLUMNS = ("waited", "for")
 
 
 def to_html(profile: Profile) -> str:
     """HTML of the profile, self-contained, without scripts."""
-    facts = [*rows(profile), ("idle lane-slots", idle_text(profile), "")]
+    columns = _LINE_COLUMNS if profile.timing is None else (*_LINE_COLUMNS, *_TIMED_COLUMNS)
+    shown = [*rows(profile), *((name, text, "") for name, text in facts(profile))]
     metrics = "".join(
         f'<tr><td style="text-align:left">{escape(name)}</td><td {_CELL}>{escape(value)}</td>'
         f'<td style="text-align:left">{escape(unit)}</td></tr>'
-        for name, value, unit in facts
+        for name, value, unit in shown
     )
-    head = "".join(f"<th>{escape(name)}</th>" for name in (*_LINE_COLUMNS, "line", "text"))
+    head = "".join(f"<th>{escape(name)}</th>" for name in (*columns, "line", "text"))
     listed = listing_rows(profile, None)
-    most = max((row.counters["inst_executed"] for row in listed), default=0)
-    body = "".join(_line(row, most) for row in listed)
+    most = max((row.cost for row in listed), default=0)
+    body = "".join(_line(row, columns, most) for row in listed)
+    timing = f"<div>{escape(timing_text(profile.timing))}</div>" if profile.timing is not None else ""
     return (
-        f"<div><b>{escape(heading(profile))}</b><table>{metrics}</table>"
+        f"<div><b>{escape(heading(profile))}</b>{timing}<table>{metrics}</table>"
         f"<details open><summary>lines</summary><table><tr>{head}</tr>{body}</table></details></div>"
     )
 
 
-def _line(row: Row, most: int) -> str:
-    heat = row.counters["inst_executed"] / most if most else 0.0
-    counts = "".join(
-        f"<td {_CELL}>{number_text(row.counters[name]) if row.counters[name] else ''}</td>" for name in _LINE_COLUMNS
-    )
+def _line(row: Row, columns: Sequence[str], most: int) -> str:
+    heat = row.cost / most if most else 0.0
+    counts = "".join(f"<td {_CELL}>{cell(row, name, 1)}</td>" for name in columns)
     weight = ";font-weight:bold" if row.folded else ""
     return (
         f"<tr>{counts}<td {_CELL}>{row.position}</td>"

@@ -29,18 +29,19 @@ class UnknownMetricError(SimtError, KeyError):
 
     kind = "unknown name"
 
-    def __init__(self, name: str, known: Iterable[str], what: str = "metric") -> None:
+    def __init__(self, name: str, known: Iterable[str], what: str = "metric", help: str = "") -> None:
         close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(close)}?" if close else "`simt metrics` lists all of them"
-        super().__init__(f"there is no {what} {name!r}", help=hint)
+        super().__init__(f"there is no {what} {name!r}", help=help or hint)
 
 
 @dataclass(frozen=True)
 class Metric:
     """One metric.
 
-    ``formula`` is over the counters of :data:`simt.profile.counters.COUNTER_NAMES` and the launch's facts
-    (``warps_launched``, ``blocks_launched``, ``resident_warps``, ``max_warps``).  ``nvprof`` says whether
+    ``formula`` is over the counters of :data:`simt.profile.counters.COUNTER_NAMES`, the launch's facts
+    (``warps_launched``, ``blocks_launched``, ``resident_warps``, ``max_warps``) and, for a
+    timed launch, :data:`simt.profile.timing.TIMING_INPUTS`.  ``nvprof`` says whether
     ``name`` is a metric or event of nvprof.  ``ncu`` are the names under which Nsight Compute prints the same
     value. ``views`` are those whose Programs can know it.
     """
@@ -108,7 +109,8 @@ METRICS = MetricTable()
 """Every metric."""
 
 
-def _declare(group: str, *metrics: Metric) -> None:
+def declare(group: str, *metrics: Metric) -> None:
+    """Add rows to :data:`METRICS`, all of one group.  Raises ``ValueError`` if a name is taken."""
     for metric in metrics:
         METRICS.register(
             Metric(
@@ -118,7 +120,7 @@ def _declare(group: str, *metrics: Metric) -> None:
         )  # fmt: skip
 
 
-_declare(
+declare(
     "instructions",
     Metric(
         "inst_executed",
@@ -150,7 +152,7 @@ _declare(
     ),
 )
 
-_declare(
+declare(
     "divergence",
     Metric(
         "warp_execution_efficiency",
@@ -285,7 +287,7 @@ def _efficiency(short: str, direction: str, op: str) -> Metric:
     )
 
 
-_declare(
+declare(
     "global memory",
     *_memory_metrics("global", "gld", "load", "ld"),
     _efficiency("gld", "load", "ld"),
@@ -349,7 +351,7 @@ _SHARED_WAVEFRONTS = "(shared_load_wavefronts + shared_store_wavefronts)"
 _ALL_WAVEFRONTS = "shared_load_wavefronts + shared_store_wavefronts + shared_atomic_wavefronts"
 _ALL_IDEAL = "shared_load_wavefronts_ideal + shared_store_wavefronts_ideal + shared_atomic_wavefronts_ideal"
 
-_declare(
+declare(
     "shared memory",
     *_shared_metrics("load", "ld"),
     *_shared_metrics("store", "st"),
@@ -378,13 +380,13 @@ _declare(
     ),
 )
 
-_declare(
+declare(
     "local memory",
     *_memory_metrics("local", "local_load", "load", "ld"),
     *_memory_metrics("local", "local_store", "store", "st"),
 )
 
-_declare(
+declare(
     "atomics",
     Metric(
         "global_atomic_requests",
@@ -422,7 +424,7 @@ _declare(
     ),
 )
 
-_declare(
+declare(
     "launch",
     Metric(
         "warps_launched",

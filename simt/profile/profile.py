@@ -5,47 +5,52 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simt.devices import Device, Occupancy, occupancy
+from simt.devices import Device, Occupancy, default_for, occupancy
 from simt.devices import get as get_device
-from simt.devices import names as device_names
 from simt.profile.counters import as_mapping, idle_of, line_table
 from simt.profile.formula import Number
 from simt.profile.metrics import MACHINE, METRICS, SOURCE, Metric, UnknownMetricError
+from simt.profile.timing import STALLS, TIMING, TIMING_INPUTS, main_stall
 from simt.program import WARP_SIZE
 from simt.trace import Trace
 
 if TYPE_CHECKING:
     from simt.machine.result import RunResult
     from simt.program import Program
-
-DEFAULT_DEVICE = "h200"
-"""Device of the theoretical occupancy where the view does not name an architecture."""
+    from simt.timing import TimingResult
 
 
 class MetricValues(Mapping[str, Number | None]):
     """Metrics of a launch by nvprof or ncu name; ``None`` where a metric is not defined (nothing to divide
     by).
 
-    Iterates over nvprof's names (simt's own where nvprof has none) of the metrics that the view knows.  An
-    unknown name raises :class:`~simt.profile.metrics.UnknownMetricError`, a ``KeyError`` that names close
-    matches.
+    Iterates over nvprof's names (simt's own where nvprof has none) of the metrics that the view knows; those of
+    the group ``timing`` belong to timed launches only.  An unknown name raises
+    :class:`~simt.profile.metrics.UnknownMetricError`, a ``KeyError`` that names close matches.
     """
 
     def __init__(self, inputs: Mapping[str, Number], view_kind: str) -> None:
         self._inputs = inputs
-        self._metrics = {name: metric for name, metric in METRICS.items() if view_kind in metric.views}
+        timed = inputs.keys() >= set(TIMING_INPUTS)
+        self._metrics = {
+            name: metric
+            for name, metric in METRICS.items()
+            if view_kind in metric.views and (timed or metric.group != TIMING)
+        }
         self._view_kind = view_kind
 
     def metric(self, name: str) -> Metric:
         """The declaration: unit, formula, explanation."""
         metric = METRICS[name]
         if metric.name not in self._metrics:
+            if metric.group == TIMING:
+                raise UnknownMetricError(name, (), "metric without timing called", "launch with timing=True")
             raise UnknownMetricError(name, self._metrics, f"metric of the {self._view_kind} view called")
         return metric
 
@@ -72,7 +77,8 @@ class LineProfile:
     ``number`` is the source line number; for SASS it is the byte ``offset`` of the instruction (``None`` in
     the source view).  ``counters`` are those of :data:`simt.profile.counters.COUNTER_NAMES`, ``idle`` the
     idle lane-slots by cause.  ``source`` is the (file, line) behind a SASS instruction where line information
-    exists.
+    exists.  ``stalls`` (timed launches) are the warp-cycles that the simulated SMs' warps waited before they issued
+    it, by reason (:data:`simt.profile.STALLS`).
     """
 
     text: str
@@ -83,6 +89,17 @@ class LineProfile:
     source: tuple[str, int] | None
     counters: Mapping[str, int]
     idle: Mapping[str, int]
+    stalls: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def waited(self) -> int:
+        """Warp-cycles of all reasons together."""
+        return sum(self.stalls.values())
+
+    @property
+    def main_stall(self) -> str:
+        """What most of them were waited for; empty if nothing was."""
+        return main_stall(self.stalls)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; counters that are zero are left out."""
@@ -94,6 +111,8 @@ class LineProfile:
         entry |= {"file": self.file, "function": self.function}
         entry["counters"] = {name: value for name, value in self.counters.items() if value}
         entry["idle_lane_slots"] = dict(self.idle)
+        if self.stalls:
+            entry["stalls"] = {reason: cycles for reason, cycles in self.stalls.items() if cycles}
         return entry
 
 
@@ -118,14 +137,18 @@ class LaunchShape:
 class Profile:
     """What one launch (or, after :meth:`merge`, several) executed and counted.
 
-    ``device`` (a key of :func:`simt.devices.names`) is the GPU of the theoretical occupancy; by default one
-    of the program's architecture, else an H200.  The counts do not depend on it.
+    ``device`` (a key of :func:`simt.devices.names`) is the GPU of the occupancy and the timing; by default one
+    that runs the program's architecture, else an H200.  The counts do not depend on it.  ``timing`` is what the
+    cycle-level model says, None for a launch without it.
     """
 
-    def __init__(self, program: Program, result: RunResult, *, device: str | None = None) -> None:
+    def __init__(
+        self, program: Program, result: RunResult, *, device: str | None = None, timing: TimingResult | None = None
+    ) -> None:
         self.program = program
         self.result = result
-        self.device: Device = get_device(device or _device_of(program.view))
+        self.timing = timing
+        self.device: Device = get_device(device) if device else default_for(program.view)
         self.launches: tuple[LaunchShape, ...] = (LaunchShape(result.grid, result.block),)
 
     @property
@@ -187,16 +210,23 @@ class Profile:
         """One entry per listing line, in listing order."""
         machine = self.view_kind == MACHINE
         lines = []
-        for entry, row in zip(self.program.listing, self._table, strict=True):
+        for entry, row, stalls in zip(self.program.listing, self._table, self._stalls(), strict=True):
             counters = as_mapping(row)
             offset = entry.number if machine else None
             lines.append(
                 LineProfile(
                     entry.text, entry.number, offset, entry.file, entry.function, entry.source,
-                    counters, idle_of(counters),
+                    counters, idle_of(counters), stalls,
                 )
             )  # fmt: skip
         return tuple(lines)
+
+    def _stalls(self) -> list[dict[str, int]]:
+        """Warp-cycles by reason for each listing line; nothing where the launch was not timed."""
+        if self.timing is None:
+            return [{} for _ in self.program.listing]
+        columns = [(reason, self.timing.reasons.index(reason)) for reason in STALLS]
+        return [{reason: int(row[k]) for reason, k in columns} for row in self.timing.lines]
 
     @cached_property
     def idle(self) -> dict[str, int]:
@@ -215,6 +245,7 @@ class Profile:
             **self.counters,
             "resident_warps": self.occupancy.warps_per_sm,
             "max_warps": self.occupancy.max_warps_per_sm,
+            **({} if self.timing is None else self.timing.inputs),
         }
         return MetricValues(inputs, self.view_kind)
 
@@ -224,7 +255,7 @@ class Profile:
         return None if self.result.trace is None else Trace(self.result.trace, self.program)
 
     def merge(self, *others: Profile) -> Profile:
-        """The sum of this and other launches of the same program; traces are not kept.
+        """The sum of this and other launches of the same program; traces and times are not kept.
 
         Raises ``ValueError`` if a program, a block size or a device differs.
         """
@@ -264,6 +295,7 @@ class Profile:
             "counters": self.counters,
             "metrics": dict(self.metrics),
             "idle_lane_slots": self.idle,
+            "timing": None if self.timing is None else self.timing.about,
             "lines": [line.to_dict() for line in self.lines],
         }
 
@@ -274,13 +306,16 @@ class Profile:
     def annotate(
         self, columns: Sequence[str] | None = None, *, fold: bool | None = None, color: bool | None = None
     ) -> str:
-        """The listing beside its counts, the costliest lines marked ``>``.
+        """The listing beside its counts, the costliest lines marked ``>``: those that execute most instructions, in
+        a timed launch those that warps wait for longest.
 
         Machine code that knows its source lines is folded: every source line with the sums of its
         instructions, and those below it; ``fold=False`` lists the instructions in address order instead.
 
-        ``columns`` are counter names, ``"share"`` (of the executed instructions, in %) or ``"lanes"`` (active
-        lanes of an average instruction); by default those that say something about this launch.  ``color``:
+        ``columns`` are counter names, ``"share"`` (of the executed instructions, in %), ``"lanes"`` (active
+        lanes of an average instruction), and for a timed launch ``"waited"`` (warp-cycles before the line's
+        instructions issued, of the simulated SMs), ``"for"`` (their main reason) and
+        :data:`simt.profile.STALLS` by name; by default those that say something about this launch.  ``color``:
         ANSI colours; by default only if standard output is a terminal and NO_COLOR is not set.
         """
         from simt.profile.annotate import annotate
@@ -300,9 +335,3 @@ class Profile:
         from simt.profile.html import to_html
 
         return to_html(self)
-
-
-def _device_of(view: str) -> str:
-    """A device of the architecture, the default one if there is none."""
-    matching = (key for key in device_names() if get_device(key).architecture == view)
-    return next(matching, DEFAULT_DEVICE)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simt.profile.metrics import METRICS
-from simt.profile.text import number_text
+from simt.profile.text import quantity_texts
 
 if TYPE_CHECKING:
     from simt.profile.profile import Profile
+    from simt.timing import TimingResult
 
 SUMMARY = (
     "inst_executed",
@@ -28,6 +29,17 @@ SUMMARY = (
     "shared_efficiency",
     "atomic_transactions",
     "theoretical_occupancy",
+    "duration",
+    "cycles",
+    "ipc",
+    "issue_slot_utilization",
+    "achieved_occupancy_percent",
+    "eligible_warps_per_scheduler",
+    "gld_throughput",
+    "dram_read_throughput",
+    "dram_write_throughput",
+    "l1_hit_rate",
+    "l2_hit_rate",
 )
 """Metrics of the summary; those that the kernel gives no value, or no reason to show, are left out."""
 
@@ -36,10 +48,11 @@ def rows(profile: Profile) -> list[tuple[str, str, str]]:
     """Name, value and unit of each metric of the summary."""
     found = []
     for name in SUMMARY:
-        value = profile.metrics[name]
+        value = profile.metrics.get(name)
         if value is None or (value == 0 and METRICS[name].group not in ("instructions", "divergence")):
             continue
-        found.append((name, number_text(value), METRICS[name].unit))
+        shown, unit = quantity_texts([value], METRICS[name].unit)
+        found.append((name, shown, unit))
     return found
 
 
@@ -67,10 +80,46 @@ def idle_text(profile: Profile) -> str:
     return ", ".join(parts) or "none"
 
 
+def stalls_text(profile: Profile) -> str:
+    """What resident warps did in a timed launch, in percent of their cycles, the most first."""
+    assert profile.timing is not None  # the caller asks for timed launches only
+    stalls = profile.timing.stall_reasons
+    whole = sum(stalls.values()) or 1.0
+    names = {"selected": "issuing", "not_selected": "ready, not selected"}
+    shares = [(names.get(name, name.replace("_", " ")), 100 * value / whole) for name, value in stalls.items()]
+    return ", ".join(f"{name} {share:.1f} %" for name, share in shares if share >= 0.05)
+
+
+def facts(profile: Profile) -> list[tuple[str, str]]:
+    """What has no unit: idle lane-slots, and in a timed launch the warps' cycles."""
+    found = [("idle lane-slots", idle_text(profile))]
+    return found if profile.timing is None else [*found, ("warp cycles", stalls_text(profile))]
+
+
+def timing_text(timing: TimingResult, *, of_many: bool = False) -> str:
+    """What the predicted figures stand for: device, simulated SMs, changed and estimated numbers.
+
+    ``of_many``: for a table of several launches, whose numbers of blocks differ.
+    """
+    device = timing.numbers.device
+    scope = timing.scope
+    if of_many and timing.n_sms < timing.chip:
+        scope = f"{timing.n_sms} of {device.limit('multiprocessors')} SMs with their share of blocks and bandwidth"
+    parts = [f"timed on {device.name} at {device.limit('clock_mhz')} MHz: {scope}"]
+    if timing.numbers.overridden:
+        parts.append("with " + ", ".join(f"{name} = {timing.numbers[name]:g}" for name in timing.numbers.overridden))
+    if timing.numbers.estimated:
+        count = f"{len(timing.numbers.estimated)} of {len(timing.numbers.values)}"
+        parts.append(f"{count} timing numbers are estimated (simt devices {device.key})")
+    return "; ".join(parts)
+
+
 def summary(profile: Profile) -> str:
     """The text of ``str(profile)``."""
-    table = [*rows(profile), ("idle lane-slots", idle_text(profile), "")]
-    widths = [max(len(row[k]) for row in table[:-1]) for k in range(2)]
+    table = [*rows(profile), *((name, text, "") for name, text in facts(profile))]
+    widths = [max(len(row[k]) for row in rows(profile)) for k in range(2)]
     lines = [heading(profile)]
+    if profile.timing is not None:
+        lines.append(timing_text(profile.timing))
     lines += [f"  {name:<{widths[0]}}  {value:>{widths[1]}}  {unit}".rstrip() for name, value, unit in table]
     return "\n".join(lines)

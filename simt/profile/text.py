@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,3 +35,18 @@ def number_text(value: int | float | None) -> str:
     if value is None:
         return "n/a"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+
+
+_SCALES = {"ns": ("ns", "us", "ms", "s"), "bytes/s": ("bytes/s", "KB/s", "MB/s", "GB/s", "TB/s")}
+"""Units that are scaled by 1000 where they are shown, as nvprof and Nsight Compute do."""
+
+
+def quantity_texts(values: Sequence[int | float | None], unit: str) -> list[str]:
+    """Values, and last their unit, as tables show them, scaled alike: ``["8.31", "us"]`` for 8310 ns."""
+    largest = max((abs(value) for value in values if value is not None), default=0)
+    step = 0
+    scales = _SCALES.get(unit, (unit,))
+    while largest >= 1000 ** (step + 1) and step < len(scales) - 1:
+        step += 1
+    scaled = [value / 1000**step if step and value is not None else value for value in values]
+    return [*map(number_text, scaled), scales[step]]

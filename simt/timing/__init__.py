@@ -1,6 +1,7 @@
 """Cycle-level timing: who issues when, who waits for what, on a modelled GPU."""
 
 from simt.timing.classes import NVPROF, Reason
+from simt.timing.jit import is_compiled
 from simt.timing.parameters import PARAMETERS, Parameters, parameters
 from simt.timing.result import TimingResult
 from simt.timing.simulate import simulate
@@ -14,6 +15,7 @@ __all__ = [
     "Reason",
     "Sweep",
     "TimingResult",
+    "is_compiled",
     "parameters",
     "simulate",
     "sweep",

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from numba.core import config
+
 from simt.machine.jit import cache_folder
 from simt.machine.jit import jit as engine_jit
 
@@ -20,3 +22,9 @@ def jit(function: Callable[..., Any]) -> Any:
 def jit_inline(function: Callable[..., Any]) -> Any:
     """The same, inlined into its callers."""
     return engine_jit(function, inline=True, folder=_FOLDER)
+
+
+def is_compiled() -> bool:
+    """Whether the compiled timing model is already in its cache folder."""
+    folder = Path(_FOLDER)
+    return bool(config.DISABLE_JIT) or (folder.is_dir() and any(folder.rglob("core.run-*.nbc")))

@@ -12,12 +12,14 @@ import numpy.typing as npt
 
 from simt.devices import Occupancy
 from simt.machine.launch import Launch
+from simt.profile.formula import Number
+from simt.profile.metrics import METRICS
+from simt.profile.timing import TIMING
 from simt.program import COUNTERS, Program
 from simt.timing import layout
 from simt.timing.classes import NVPROF, Reason
 from simt.timing.parameters import Parameters
 
-SECTOR = 32
 WARPS_OF = "warps_per_sm"
 
 
@@ -62,37 +64,25 @@ class TimingResult:
         return f"{self.n_sms} of {of} SMs with {blocks} and their share of the bandwidth"
 
     @cached_property
-    def metrics(self) -> dict[str, float]:
-        """Figures by Nsight Compute's or nvprof's name; rates in bytes/s, shares in percent."""
-        t = self.totals
-        active = max(t["active_cycles"], 1)
-        schedulers = self.numbers["schedulers"]
-        scale = self.launch.blocks / self.blocks if self.blocks else 1.0
-        seconds = self.seconds
-
-        def share(part: int, whole: int) -> float:
-            return 100.0 * part / whole if whole else 0.0
-
+    def inputs(self) -> dict[str, Number]:
+        """What the formulas of the timing metrics are over: :data:`simt.profile.timing.TIMING_INPUTS`."""
+        waited = {f"stalled_{name}": int(n) for name, n in zip(self.reasons, self.stalls.sum(axis=0), strict=True)}
+        totals = {name: self.totals[name] for name in (*_TOTALS, "active_cycles")}
         return {
-            "cycles": self.cycles,
-            "duration": seconds,
-            "ipc": t["issued"] / active,
-            "issue_slot_utilization": share(t["issued"], int(active * schedulers)),
-            "eligible_warps_per_cycle": t["eligible"] / active / schedulers,
-            "achieved_occupancy": t["warp_cycles"] / active / self.numbers.device.limit(WARPS_OF),
-            "theoretical_occupancy": self.occupancy.percent / 100.0,
-            "l1_hit_rate": share(t["l1_hits"], t["l1_sectors"]),
-            "l2_hit_rate": share(t["l2_hits"], t["l2_sectors"]),
-            "gld_throughput": scale * SECTOR * t["load_sectors"] / seconds,
-            "gst_throughput": scale * SECTOR * t["store_sectors"] / seconds,
-            "gld_requested_throughput": scale * t["load_bytes"] / seconds,
-            "gst_requested_throughput": scale * t["store_bytes"] / seconds,
-            "dram_read_bytes": scale * SECTOR * t["dram_read"],
-            "dram_write_bytes": scale * SECTOR * t["dram_write"],
-            "dram_read_throughput": scale * SECTOR * t["dram_read"] / seconds,
-            "dram_write_throughput": scale * SECTOR * t["dram_write"] / seconds,
-            "shared_wavefronts": scale * t["shared_wavefronts"],
+            **totals,
+            **waited,
+            "cycles": round(self.cycles),
+            "seconds": self.seconds,
+            "schedulers": int(self.numbers["schedulers"]),
+            "max_warps": self.numbers.device.limit(WARPS_OF),
+            "grid_share": self.blocks / self.launch.blocks,
         }
+
+    @cached_property
+    def metrics(self) -> dict[str, Number | None]:
+        """The metrics of the group ``timing``, by nvprof's name (simt's own where nvprof has none)."""
+        timing = (metric for metric in METRICS.values() if metric.group == TIMING)
+        return {metric.name: metric.value(self.inputs) for metric in timing}
 
     @cached_property
     def stall_reasons(self) -> dict[str, float]:
@@ -126,28 +116,41 @@ class TimingResult:
         np.add.at(table, [i.line for i in self.program.instructions], self.stalls)
         return table
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Names of the columns of :attr:`stalls` and :attr:`lines`."""
+        return tuple(reason.name.lower() for reason in Reason)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the figures stand for, for JSON: device, changed and estimated numbers, what was simulated."""
+        return {
+            "device": self.numbers.device.key,
+            "overridden": {name: self.numbers[name] for name in self.numbers.overridden},
+            "estimated": list(self.numbers.estimated),
+            "scope": self.scope,
+            "dominant_stall": self.dominant_stall,
+            "stalls_per_issue": self.stall_reasons,
+            "nvprof_stalls_percent": self.nvprof_stalls,
+            "host_seconds": self.host_seconds,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON: metrics, stalls, and the listing lines that waited."""
         return {
             "kernel": self.program.name,
             "view": self.program.view,
-            "device": self.numbers.device.key,
-            "overridden": list(self.numbers.overridden),
-            "estimated": list(self.numbers.estimated),
-            "scope": self.scope,
+            **self.about,
             "metrics": self.metrics,
-            "stalls_per_issue": self.stall_reasons,
-            "nvprof_stalls_percent": self.nvprof_stalls,
             "lines": [
                 {
                     "number": line.number,
                     "text": line.text.strip(),
-                    **{reason.name.lower(): int(row[reason]) for reason in Reason if row[reason]},
+                    **{name: int(cycles) for name, cycles in zip(self.reasons, row, strict=True) if cycles},
                 }
                 for line, row in zip(self.program.listing, self.lines, strict=True)
                 if row.any()
             ],
-            "host_seconds": self.host_seconds,
         }
 
 

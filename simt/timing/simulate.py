@@ -22,7 +22,7 @@ from simt.timing.schedule import MachineInstruction, Schedule, schedule
 from simt.timing.slots import slot_state
 
 STEP = 1 << 18
-"""Cycles between two looks at ctrl-C and the progress callback."""
+"""SM cycles between two looks at ctrl-C and the progress callback."""
 MAX_HOST_SECONDS = 600.0
 MAX_HOST_BYTES = 4 << 30
 
@@ -160,7 +160,7 @@ class _Run:
         begin = time.perf_counter()
         status = layout.PAUSED
         while status in (layout.PAUSED, layout.FULL):
-            until = int(self.clock.CHIP[layout.C_NOW]) + STEP
+            until = int(self.clock.CHIP[layout.C_NOW]) + max(STEP // self.n_sms, 1)
             with np.errstate(all="ignore"):  # plain-Python engine: wrap-around is meant
                 status = run(until, blocks, self.state, self.clock)
             self._drain()

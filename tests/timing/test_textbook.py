@@ -128,5 +128,5 @@ def test_occupancy_is_the_share_of_resident_warps() -> None:
     """Eight resident warps of 64 for the whole run; the theoretical figure is what fits."""
     timed = result(program(chain(400) + end()), warps=8, overrides={**NO_FETCH, "warp_interval": 0.0})
     assert timed.metrics["achieved_occupancy"] == pytest.approx(8 / 64, rel=0.02)
-    assert timed.metrics["theoretical_occupancy"] == 1.0
+    assert timed.occupancy.percent == 100.0
     assert timed.metrics["ipc"] <= 4

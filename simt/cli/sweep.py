@@ -1,0 +1,110 @@
+"""``simt sweep``: which block size is predicted to be fastest, and why."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from simt.check import LaunchError
+from simt.cli.options import LAUNCH_IN_FILE, Json, KernelOptions, ModelOptions, grouped, is_file
+from simt.cli.output import console, print_json, progress, table
+
+if TYPE_CHECKING:
+    from simt.timing import Sweep, TimingResult
+
+SIZE = 2**22
+"""Elements of a reduction, if not given: enough to fill every GPU."""
+
+SIZES = "32,64,128,256,512,1024"
+
+EXAMPLES = f"""Examples:
+
+  [bold]simt sweep interleaved --size 2^22 --device h200[/bold]
+
+  [bold]simt sweep vector_add --blocks 128,256,512 --device rtx_4090 --json[/bold]
+
+  [bold]simt sweep my_kernels.py:saxpy --set dram_latency=900[/bold]
+
+{LAUNCH_IN_FILE}"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES)(grouped(sweep))
+
+
+def sweep(
+    *,
+    launch: KernelOptions,
+    blocks: Annotated[str, typer.Option(metavar="N,N,...", help="Threads per block to try.")] = SIZES,
+    model: ModelOptions,
+    as_json: Json = False,
+) -> None:
+    """Time a kernel with several block sizes: the predicted best, and why.
+
+    Sizes that the kernel or the GPU does not allow are listed with the reason.
+    """
+    from simt import devices, kernels, timing
+
+    if not re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)*", blocks):
+        raise typer.BadParameter(f"{blocks!r} is not of the form 128,256,512", param_hint="--blocks")
+    sizes = [int(size) for size in blocks.split(",")]
+    keywords = model.keywords
+    device = devices.get(model.device) if model.device else devices.default_for(launch.view)
+    timing.parameters(device, keywords["overrides"])
+    if launch.size is None and not is_file(launch.kernel) and kernels.get(launch.kernel).group == "reduction":
+        launch = replace(launch, size=SIZE)
+
+    with progress() as bar:
+
+        def run(block: int) -> TimingResult:
+            advance = bar.start(f"{launch.kernel}, blocks of {block}")
+            found = launch.launch(block, progress=advance, **keywords).timing
+            assert found is not None  # ModelOptions always ask for timing
+            return found
+
+        try:
+            found = timing.sweep(run, sizes)
+        except ValueError as error:
+            raise LaunchError(str(error)) from None
+    if as_json:
+        head = {"kernel": launch.kernel, "view": launch.view, "device": device.key}
+        print_json({**head, **_described(found)})
+    else:
+        _print(found, f"{launch.kernel} ({launch.view} view)")
+
+
+def _described(found: Sweep) -> dict[str, object]:
+    results = [
+        {"block": block, "dominant_stall": result.dominant_stall, **result.metrics}
+        for block, result in found.results.items()
+    ]
+    return {"results": results, "refused": found.refused, "best": found.best, "reason": found.reason()}
+
+
+def _print(found: Sweep, title: str) -> None:
+    from simt.profile.summary import timing_text
+    from simt.profile.text import number_text
+
+    columns = ("block", "cycles", "time us", "occupancy %", "ipc", "gld GB/s", "mainly waits for")
+    rows = table(title, *columns, left=("mainly waits for",))
+    for block, result in found.results.items():
+        metrics = result.metrics
+        rates = [metrics["achieved_occupancy_percent"], metrics["ipc"], (metrics["gld_throughput"] or 0) / 1e9]
+        rows.add_row(
+            str(block),
+            f"{result.cycles:,.0f}",
+            f"{1e6 * result.seconds:,.2f}",
+            *map(number_text, rates),
+            result.dominant_stall.replace("_", " "),
+            style="bold" if block == found.best else "",
+        )
+    for block, why in found.refused.items():
+        rows.add_row(str(block), *["-"] * 5, why, style="dim")
+    out = console()
+    out.print(rows)
+    out.print(found.reason(), soft_wrap=True)
+    out.print(timing_text(found.results[found.best], of_many=True), soft_wrap=True)

@@ -1,0 +1,77 @@
+"""``simt timeline``: what each warp of an SM does in each cycle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from simt.check import LaunchError
+from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, ModelOptions, grouped
+from simt.cli.output import print_json, progress
+
+MAX_COLUMNS = 200
+"""Cycles that the text shows at most; the file has all of them."""
+
+EXAMPLES = f"""Examples:
+
+  [bold]simt timeline if_else[/bold]
+
+  [bold]simt timeline interleaved --cycles 1000:1120 --device h200[/bold]
+
+  [bold]simt timeline neighbored --size 2^16 --block 256 --cycles 0:5000 --output trace.json[/bold]
+
+{LAUNCH_IN_FILE}"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES)(grouped(timeline))
+
+
+def timeline(
+    *,
+    launch: LaunchOptions,
+    cycles: Annotated[
+        str, typer.Option(metavar="FROM:TO", help="Cycles of the launch to show, the last one excluded.")
+    ] = "0:1000000",
+    sm: Annotated[int, typer.Option(min=0, metavar="N", help="Which of the simulated multiprocessors to print.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="Write a trace that ui.perfetto.dev opens instead.")
+    ] = None,
+    model: ModelOptions,
+    as_json: Json = False,
+) -> None:
+    """Show what each warp of a multiprocessor does cycle by cycle: issues, or waits and for what.
+
+    One row per warp, one letter per cycle, from the first instruction in the range on, 200 cycles at most; with
+    --output or --json all of the range as trace events.
+    """
+    window = _window(cycles)
+    if output is not None and not output.parent.is_dir():
+        raise LaunchError(f"there is no folder {output.parent}")
+    from simt import timing
+
+    with progress() as bar:
+        advance = bar.start(launch.kernel)
+        found = launch.launch(launch.block, progress=advance, window=window, **model.keywords).timing
+    assert found is not None  # ModelOptions always ask for timing
+    if as_json:
+        print_json(timing.trace_events(found))
+    elif output is not None:
+        try:
+            timing.write_trace(found, output)
+        except OSError as error:
+            raise LaunchError(f"{output} cannot be written: {error.strerror}") from None
+        typer.echo(f"{output}: {len(found.events)} instructions; open it at https://ui.perfetto.dev (1 us is 1 cycle)")
+    else:
+        typer.echo(f"{launch.kernel} on {found.numbers.device.name}, {launch.view} view; {found.scope}")
+        typer.echo(timing.text(found, sm, min(window[1] - window[0], MAX_COLUMNS)))
+
+
+def _window(text: str) -> tuple[int, int]:
+    first, _, last = text.partition(":")
+    if not (first.isdecimal() and last.isdecimal() and int(first) < int(last)):
+        raise typer.BadParameter(f"{text!r} is not FROM:TO, such as 1000:1120", param_hint="--cycles")
+    return int(first), int(last)

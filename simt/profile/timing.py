@@ -1,0 +1,186 @@
+"""The metrics of a timed launch, declared like the others; the values come from :mod:`simt.timing`.
+
+Nothing here imports the timing model: a launch without timing does not load it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from simt.profile.formula import Formula
+from simt.profile.metrics import Metric, declare
+
+TIMING = "timing"
+"""The group of these metrics."""
+
+STALLS: Mapping[str, tuple[str, str]] = {
+    # reason by Nsight Compute's name: nvprof's name, what the warp waited for
+    "wait": ("stall_exec_dependency", "a fixed number of cycles until the instruction before has its result"),
+    "long_scoreboard": ("stall_memory_dependency", "global or local memory"),
+    "short_scoreboard": ("stall_exec_dependency", "shared memory, a shuffle, a special function or a conversion"),
+    "barrier": ("stall_sync", "other warps at a block barrier"),
+    "branch_resolving": ("stall_inst_fetch", "the target of a branch"),
+    "math_pipe_throttle": ("stall_pipe_busy", "a free arithmetic pipe"),
+    "mio_throttle": ("stall_memory_throttle", "room in the queue of shared memory, shuffles and special functions"),
+    "lg_throttle": ("stall_memory_throttle", "room in the queue of global and local memory"),
+    "no_instruction": ("stall_inst_fetch", "the instruction itself to be fetched"),
+    "membar": ("stall_sync", "a memory fence"),
+    "not_selected": ("stall_not_selected", "nothing: it was ready, but its scheduler issued another warp"),
+}
+"""Why a warp does not issue in a cycle."""
+
+
+def main_stall(stalls: Mapping[str, int]) -> str:
+    """The reason of most warp-cycles; empty if there are none."""
+    return max(stalls, key=lambda reason: stalls[reason]) if any(stalls.values()) else ""
+
+
+TIMING_INPUTS = (
+    *("cycles", "seconds", "active_cycles", "issued", "eligible", "warp_cycles", "schedulers", "max_warps"),
+    *("l1_sectors", "l1_hits", "l2_sectors", "l2_hits", "load_sectors", "store_sectors", "load_bytes", "store_bytes"),
+    *("dram_read", "dram_write", "shared_wavefronts", "grid_share", "stalled_selected"),
+    *(f"stalled_{reason}" for reason in STALLS),
+)
+"""What the timing model measures: cycles and seconds of the launch, ``grid_share`` the part of the grid's blocks that
+was simulated, device numbers, and sums over the simulated SMs (``eligible`` and ``stalled_*`` in warp-cycles,
+``dram_*`` in 32-byte sectors)."""
+
+_STALLED = "(" + " + ".join(f"stalled_{reason}" for reason in STALLS) + ")"
+
+
+def _throughputs(short: str, direction: str, op: str) -> Iterator[Metric]:
+    yield Metric(
+        f"{short}_throughput",
+        "bytes/s",
+        Formula(f"32 * {direction}_sectors / grid_share / seconds"),
+        f"32-byte sectors that global {direction}s move per second, in bytes; caches included.",
+        ncu=(f"l1tex__t_bytes_pipe_lsu_mem_global_op_{op}.sum.per_second",),
+    )
+    yield Metric(
+        f"{short}_requested_throughput",
+        "bytes/s",
+        Formula(f"{direction}_bytes / grid_share / seconds"),
+        f"Bytes that the lanes' global {direction}s ask for per second.",
+    )
+
+
+def _dram(direction: str, what: str) -> Iterator[Metric]:
+    yield Metric(
+        f"dram_{direction}_bytes",
+        "bytes",
+        Formula(f"32 * dram_{direction} / grid_share"),
+        f"Bytes that {what} device memory.",
+        ncu=(f"dram__bytes_{direction}.sum",),
+    )
+    yield Metric(
+        f"dram_{direction}_throughput",
+        "bytes/s",
+        Formula(f"32 * dram_{direction} / grid_share / seconds"),
+        f"Bytes that {what} device memory per second.",
+        ncu=(f"dram__bytes_{direction}.sum.per_second",),
+    )
+
+
+def _stalls() -> Iterator[Metric]:
+    for reason, (_, what) in STALLS.items():
+        yield Metric(
+            f"issue_stalled_{reason}",
+            "warp-cycles / instruction",
+            Formula(f"stalled_{reason} / issued"),
+            f"Cycles that warps wait per issued instruction for {what}.",
+            ncu=(f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio",),
+            nvprof=False,
+        )
+    for name in dict.fromkeys(name for name, _ in STALLS.values()):
+        parts = [reason for reason, (old, _) in STALLS.items() if old == name]
+        yield Metric(
+            name,
+            "%",
+            Formula(f"100 * ({' + '.join(f'stalled_{reason}' for reason in parts)}) / {_STALLED}"),
+            f"Share of the cycles in which a warp does not issue that it waits for {', or '.join(parts)} "
+            "(Nsight Compute's reasons).",
+        )
+
+
+declare(
+    TIMING,
+    Metric(
+        "cycles",
+        "cycles",
+        Formula("cycles"),
+        "SM cycles from the start of the launch to its end, predicted.",
+        ncu=("sm__cycles_elapsed.max",),
+        nvprof=False,
+    ),
+    Metric(
+        "duration",
+        "ns",
+        Formula("1000000000 * seconds"),
+        "Time of the launch at the device's clock, predicted.",
+        ncu=("gpu__time_duration.sum",),
+        nvprof=False,
+    ),
+    Metric(
+        "ipc",
+        "warp instructions / cycle",
+        Formula("issued / active_cycles"),
+        "Instructions that an SM issues per cycle in which it has a warp.",
+        ncu=("sm__inst_executed.avg.per_cycle_active",),
+    ),
+    Metric(
+        "issue_slot_utilization",
+        "%",
+        Formula("100 * issued / (schedulers * active_cycles)"),
+        "Share of its schedulers' cycles in which an SM issues an instruction.",
+        ncu=("sm__inst_issued.avg.pct_of_peak_sustained_active",),
+    ),
+    Metric(
+        "eligible_warps_per_cycle",
+        "warps",
+        Formula("eligible / active_cycles"),
+        "Warps of an SM that could issue in an average cycle: below the number of its schedulers, slots stay empty.",
+    ),
+    Metric(
+        "eligible_warps_per_scheduler",
+        "warps",
+        Formula("eligible / (schedulers * active_cycles)"),
+        "Warps of a scheduler that could issue in an average cycle.",
+        ncu=("smsp__warps_eligible.avg.per_cycle_active",),
+        nvprof=False,
+    ),
+    Metric(
+        "achieved_occupancy",
+        "warps / warp of room",
+        Formula("warp_cycles / (active_cycles * max_warps)"),
+        "Resident warps of an average cycle, of the most that an SM can hold; theoretical_occupancy is its bound.",
+    ),
+    Metric(
+        "achieved_occupancy_percent",
+        "%",
+        Formula("100 * warp_cycles / (active_cycles * max_warps)"),
+        "achieved_occupancy in percent.",
+        ncu=("sm__warps_active.avg.pct_of_peak_sustained_active",),
+        nvprof=False,
+    ),
+    Metric(
+        "l1_hit_rate",
+        "%",
+        Formula("100 * l1_hits / l1_sectors"),
+        "Share of the sectors that loads, stores and atomics touch that L1 has.",
+        ncu=("l1tex__t_sector_hit_rate.pct",),
+        nvprof=False,
+    ),
+    Metric(
+        "l2_hit_rate",
+        "%",
+        Formula("100 * l2_hits / l2_sectors"),
+        "Share of the sectors that reach L2 that it has; what is written counts as a hit.",
+        ncu=("lts__t_sector_hit_rate.pct",),
+        nvprof=False,
+    ),
+    *_throughputs("gld", "load", "ld"),
+    *_throughputs("gst", "store", "st"),
+    *_dram("read", "come from"),
+    *_dram("write", "go to"),
+    *_stalls(),
+)
