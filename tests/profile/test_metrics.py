@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,9 +12,12 @@ from simt.check import SimtError
 from simt.profile import COUNTER_NAMES, METRICS, UnknownMetricError
 from simt.profile.formula import Formula
 from simt.profile.metrics import Metric, MetricTable
+from simt.profile.timing import TIMING, TIMING_INPUTS
 from tests.profile.handmade import guarded, if_else, machine_code, profile, strided_shared
 
 LAUNCH_FACTS = {"warps_launched", "blocks_launched", "resident_warps", "max_warps"}
+
+TIMED = defaultdict(frozenset, {TIMING: frozenset(TIMING_INPUTS)})
 
 PRINTED_BY_NCU = [
     # names under which Nsight Compute 2025.3 printed counters of an H200
@@ -26,6 +31,17 @@ PRINTED_BY_NCU = [
     "smsp__thread_inst_executed_per_inst_executed.ratio",
     "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
     "sm__maximum_warps_per_active_cycle_pct",
+    "sm__cycles_elapsed.max",
+    "gpu__time_duration.sum",
+    "sm__inst_executed.avg.per_cycle_active",
+    "sm__inst_issued.avg.pct_of_peak_sustained_active",
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "l1tex__t_sector_hit_rate.pct",
+    "lts__t_sector_hit_rate.pct",
+    "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+    "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
 ]
 
 NVPROF = [
@@ -56,6 +72,25 @@ NVPROF = [
     "local_store_transactions",
     "atomic_transactions",
     "warps_launched",
+    "ipc",
+    "issue_slot_utilization",
+    "eligible_warps_per_cycle",
+    "achieved_occupancy",
+    "gld_throughput",
+    "gst_throughput",
+    "gld_requested_throughput",
+    "gst_requested_throughput",
+    "dram_read_bytes",
+    "dram_write_bytes",
+    "dram_read_throughput",
+    "dram_write_throughput",
+    "stall_exec_dependency",
+    "stall_inst_fetch",
+    "stall_memory_dependency",
+    "stall_memory_throttle",
+    "stall_not_selected",
+    "stall_pipe_busy",
+    "stall_sync",
 ]
 
 
@@ -75,7 +110,7 @@ def test_every_row_is_complete() -> None:
         assert metric.unit
         assert metric.group
         assert metric.explanation.endswith((".", ".)"))
-        assert metric.formula.names <= set(COUNTER_NAMES) | LAUNCH_FACTS, metric.name
+        assert metric.formula.names <= set(COUNTER_NAMES) | LAUNCH_FACTS | TIMED[metric.group], metric.name
 
 
 def test_unknown_metric_names_close_matches() -> None:

@@ -1,0 +1,406 @@
+"""Timing through ``simt.launch``: the same counts and results, textbook cases, what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import cuda, float32, int32
+
+import simt
+from simt import devices, kernels
+from simt.check import DeadlockError, LaunchError, OutOfBoundsError
+from simt.devices import DeviceError
+from simt.machine import Launch
+from simt.profile import METRICS, STALLS, TIMING, UnknownMetricError
+from simt.profile.timing import TIMING_INPUTS
+from simt.timing import NVPROF, Reason, simulate, text, trace_events
+from tests.machine_view import DATA, needs_nvdisasm
+
+EVERY_SM = {"device": "h200", "timing": True, "sms": "all"}
+
+
+def reduced(name: str, n: int = 20_000, **options: Any) -> tuple[int, simt.Profile]:
+    total, profile = simt.reduce(kernels.sample(n), name, 128, **options)
+    return int(total), profile
+
+
+@pytest.mark.parametrize("name", ["neighbored", "shuffle", "atomic"])
+def test_counts_and_results_are_those_without_timing(name: str) -> None:
+    total, plain = reduced(name)
+    timed_total, timed = reduced(name, device="h200", timing=True)
+    assert timed_total == total
+    assert timed.counters == plain.counters
+    assert [line.counters for line in timed.lines] == [line.counters for line in plain.lines]
+    assert {k: v for k, v in timed.metrics.items() if METRICS[k].group != TIMING} == dict(plain.metrics)
+    assert plain.timing is None
+    assert timed.timing is not None
+
+
+@needs_nvdisasm
+def test_machine_code_is_timed_by_its_control_bits() -> None:
+    kernel = simt.load_cubin(DATA / "sm_90" / "kernels_O3.cubin")["reduceInterleaved"]
+    data = kernels.sample(1 << 14)
+
+    def run(**options: Any) -> tuple[Any, simt.Profile]:
+        sums = np.zeros(32, np.int32)
+        return sums, simt.launch(kernel, 32, 512, data.copy(), sums, np.uint32(data.size), **options)
+
+    (sums, plain), (timed_sums, timed) = run(), run(timing=True)
+    assert np.array_equal(sums, timed_sums)
+    assert timed.counters == plain.counters
+    assert timed.timing is not None
+    assert timed.device.key == "h200"  # it runs sm_90
+    # Without control bits a scoreboard by register would decide, and give other times.
+    from simt.sass import bank_image
+
+    shape, args = ((32, 1, 1), (512, 1, 1)), [data.copy(), np.zeros(32, np.int32), np.uint32(data.size)]
+    launch = Launch(*shape, args, bank_image=lambda at: bank_image(kernel, *shape, args, at))
+    without = simulate(kernel.program, launch, devices.get("h200"))
+    with_bits = simulate(kernel.program, launch, devices.get("h200"), code=kernel.code.instructions)
+    assert timed.timing.cycles == with_bits.cycles != without.cycles
+
+
+@cuda.jit
+def count_down(steps, total):
+    i = cuda.grid(1)
+    while steps[i] > 0:
+        steps[i] -= 1
+        total[i] += 1
+
+
+def test_timing_sees_the_arguments_before_the_launch_changes_them() -> None:
+    steps, total = np.arange(64), np.zeros(64, np.int64)
+    profile = simt.launch(count_down, 2, 32, steps, total, **EVERY_SM)
+    assert total.tolist() == list(range(64))
+    assert profile.timing is not None
+    assert profile.timing.totals["issued"] == profile.counters["inst_executed"]
+
+
+def test_a_launch_without_timing_does_not_load_the_model() -> None:
+    check = (
+        "import sys, numpy as np, simt\n"
+        "total, profile = simt.reduce(np.ones(100, np.int32), device='a100')\n"
+        "str(profile), profile.annotate(), profile.to_json()\n"
+        "assert not [name for name in sys.modules if name.startswith('simt.timing')]\n"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_device_alone_gives_its_occupancy() -> None:
+    for device, percent in (("h200", 100.0), ("rtx_4090", 100.0), ("quadro_p2000", 100.0)):
+        assert reduced("neighbored", device=device)[1].metrics["theoretical_occupancy"] == percent
+    data = np.zeros(1024, np.int32)
+    profile = simt.launch(count_down, 1, 1024, data, data.copy(), device="rtx_4090")
+    assert profile.device.key == "rtx_4090"
+    assert profile.metrics["theoretical_occupancy"] == pytest.approx(100 * 32 / 48)
+
+
+# What the tables share
+
+
+def test_every_reason_and_input_is_declared() -> None:
+    _, profile = reduced("neighbored", 4096, timing=True)
+    assert profile.timing is not None
+    assert profile.timing.inputs.keys() == set(TIMING_INPUTS)
+    assert {reason.name.lower() for reason in Reason} == {"selected", *STALLS}
+    assert {reason.name.lower(): name for reason, name in NVPROF.items() if reason is not Reason.SELECTED} == {
+        reason: name for reason, (name, _) in STALLS.items()
+    }
+
+
+def test_metrics_agree_with_the_model() -> None:
+    _, profile = reduced("neighbored", 1 << 16, timing=True)
+    timing, metrics = profile.timing, profile.metrics
+    assert timing is not None
+    assert metrics["cycles"] == metrics["sm__cycles_elapsed.max"] == round(timing.cycles)
+    assert metrics["gpu__time_duration.sum"] == pytest.approx(1e9 * timing.seconds)
+    assert metrics["achieved_occupancy_percent"] == pytest.approx(100 * metrics["achieved_occupancy"])
+    assert metrics["issue_slot_utilization"] == pytest.approx(100 * metrics["ipc"] / 4)
+    assert metrics["eligible_warps_per_cycle"] == pytest.approx(4 * metrics["eligible_warps_per_scheduler"])
+    for reason in STALLS:
+        name = f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio"
+        assert metrics[name] == pytest.approx(timing.stall_reasons[reason])
+    for name, share in timing.nvprof_stalls.items():
+        assert metrics[name] == pytest.approx(share)
+    # 512 blocks on 132 SMs: the sectors of one SM stand for those that were counted.
+    moved = metrics["gld_throughput"] * timing.seconds
+    assert moved == pytest.approx(32 * profile.counters["global_load_sectors"], rel=0.01)
+    efficiency = 100 * metrics["gld_requested_throughput"] / metrics["gld_throughput"]
+    assert efficiency == pytest.approx(metrics["gld_efficiency"], abs=0.01)
+
+
+def test_timing_metrics_of_a_launch_without() -> None:
+    _, profile = reduced("neighbored", 1000)
+    assert "ipc" not in profile.metrics
+    with pytest.raises(UnknownMetricError, match="timing=True"):
+        profile.metrics["ipc"]
+    with pytest.raises(UnknownMetricError, match="timing=True"):
+        profile.annotate(["waited"])
+
+
+def test_lines_add_up_to_the_launch() -> None:
+    _, profile = reduced("interleaved", 1 << 16, timing=True)
+    assert profile.timing is not None
+    for reason, index in ((name, profile.timing.reasons.index(name)) for name in STALLS):
+        assert sum(line.stalls[reason] for line in profile.lines) == profile.timing.stalls[:, index].sum()
+    longest = max(profile.lines, key=lambda line: line.waited)
+    assert longest.waited == sum(longest.stalls.values())
+    assert longest.stalls[longest.main_stall] == max(longest.stalls.values())
+    marked = [line for line in profile.annotate(color=False).splitlines() if line.startswith(">")]
+    (shown,) = [line for line in marked if f" {longest.waited:,} " in line]
+    assert longest.main_stall.replace("_", " ") in shown
+    assert longest.text in shown
+
+
+# Renderings
+
+
+def test_printing_says_what_was_simulated() -> None:
+    _, profile = reduced("neighbored", 1 << 16, device="a100", timing=True, overrides={"l1_latency": 40})
+    printed = str(profile)
+    assert "timed on NVIDIA A100" in printed
+    assert "1 of 108 SMs" in printed
+    assert "l1_latency = 40" in printed
+    assert "timing numbers are estimated (simt devices a100)" in printed
+    assert "warp cycles" in printed
+    every = str(reduced("neighbored", 4096, **EVERY_SM)[1])
+    assert "all 32 SMs that have blocks, of 132" in every
+    html = profile._repr_html_()
+    for part in ("timed on NVIDIA A100", "achieved_occupancy_percent", "waited"):
+        assert part in html
+    assert "waited" not in reduced("neighbored", 100)[1]._repr_html_()
+
+
+def test_json() -> None:
+    _, profile = reduced("neighbored", 1 << 14, timing=True, overrides={"l1_latency": 40})
+    data = json.loads(profile.to_json())
+    assert data["metrics"]["cycles"] == profile.metrics["cycles"]
+    assert data["timing"]["overridden"] == {"l1_latency": 40.0}
+    assert data["timing"]["device"] == "h200"
+    assert "l1_latency" not in data["timing"]["estimated"]
+    assert "1 of 132 SMs" in data["timing"]["scope"]
+    waiting = {line["number"]: line["stalls"] for line in data["lines"] if "stalls" in line}
+    assert waiting
+    for line in profile.lines:
+        assert waiting.get(line.number, {}) == {reason: n for reason, n in line.stalls.items() if n}
+    untimed = json.loads(reduced("neighbored", 1000)[1].to_json())
+    assert untimed["timing"] is None
+    assert "cycles" not in untimed["metrics"]
+
+
+def test_merged_launches_have_no_time() -> None:
+    one, two = (reduced("neighbored", 4096, timing=True)[1] for _ in range(2))
+    assert one.merge(two).timing is None
+
+
+def test_the_recorded_window() -> None:
+    _, profile = reduced("interleaved", 4096, timing=True, window=(0, 2000))
+    assert profile.timing is not None
+    assert "scheduler 0" in text(profile.timing, width=40)
+    assert trace_events(profile.timing)["traceEvents"]
+
+
+# Textbook cases, in Python
+
+
+def add_eight_times(x):
+    a = x[cuda.threadIdx.x]
+    b = a + a
+    b = b + a
+    b = b + a
+    b = b + a
+    b = b + a
+    b = b + a
+    b = b + a
+    b = b + a
+    x[cuda.threadIdx.x] = b
+
+
+def add_once(x):
+    a = x[cuda.threadIdx.x]
+    x[cuda.threadIdx.x] = a + a
+
+
+def cycles(profile: simt.Profile) -> float:
+    """Without those in which no SM works."""
+    assert profile.timing is not None
+    return profile.timing.cycles - profile.timing.numbers["launch_overhead"]
+
+
+@pytest.mark.parametrize(("kernel", "adds"), [(add_once, 1), (add_eight_times, 8)])
+def test_each_dependent_add_waits_for_the_latency(kernel: Any, adds: int) -> None:
+    def run(latency: float) -> simt.Profile:
+        return simt.launch(kernel, 1, 32, np.ones(32, np.float32), timing=True, overrides={"latency_fma": latency})
+
+    assert cycles(run(204)) - cycles(run(104)) == 100 * adds
+
+
+def walk(data, out, rounds):
+    i = cuda.grid(1)
+    x = data[i % 32]
+    for _ in range(rounds):
+        x = x * x + x
+    out[i] = x
+
+
+def test_many_warps_hide_latency_that_one_cannot() -> None:
+    """Sixteen times the work in less than twice the time."""
+
+    def run(block: int) -> simt.Profile:
+        data, out = np.ones(32, np.float32), np.zeros(block, np.float32)
+        return simt.launch(walk, 1, block, data, out, 200, timing=True)
+
+    one, many = run(32), run(512)
+    assert many.counters["inst_executed"] == pytest.approx(16 * one.counters["inst_executed"])
+    assert cycles(many) < 2 * cycles(one)
+    assert many.metrics["ipc"] > 8 * one.metrics["ipc"]
+
+
+def conflicting(out, stride):
+    tile = cuda.shared.array(1024, int32)
+    lane = cuda.threadIdx.x % 32
+    x = lane
+    for _ in range(16):
+        x = tile[(x + lane) * stride % 1024]
+    out[cuda.threadIdx.x] = x
+
+
+def test_bank_conflicts_cost_time_on_their_line() -> None:
+    def run(stride: int) -> simt.Profile:
+        return simt.launch(conflicting, 1, 256, np.zeros(256, np.int32), stride, timing=True)
+
+    none, eight, all_in_one = run(1), run(8), run(32)
+    assert cycles(none) < cycles(eight) < cycles(all_in_one)
+    load = next(k for k, line in enumerate(none.lines) if "tile[(" in line.text)
+    grown = [all_in_one.lines[k].waited - none.lines[k].waited for k in range(len(none.lines))]
+    assert max(range(len(grown)), key=grown.__getitem__) == load
+
+
+def strided(data, out, stride):
+    i = cuda.grid(1)
+    out[i] = data[i * stride] + 1
+
+
+def test_strided_loads_take_longer_than_coalesced_ones() -> None:
+    def run(stride: int) -> simt.Profile:
+        data, out = np.zeros(1 << 22, np.int32), np.zeros(1 << 17, np.int32)
+        return simt.launch(strided, 512, 256, data, out, stride, timing=True)
+
+    coalesced, apart = run(1), run(32)
+    assert cycles(apart) > 2 * cycles(coalesced)
+    assert apart.metrics["dram_read_bytes"] > 7 * coalesced.metrics["dram_read_bytes"]
+    assert apart.timing.dominant_stall == "long_scoreboard"  # type: ignore[union-attr]
+    load = next(line for line in apart.lines if "data[" in line.text)
+    assert load.main_stall == "long_scoreboard"
+    assert load.waited == max(line.waited for line in apart.lines)
+
+
+def late(out, rounds):
+    tid = cuda.threadIdx.x
+    x = float32(tid)
+    if tid < 32:
+        for _ in range(rounds):
+            x = x * x + x
+    cuda.syncthreads()
+    out[tid] = x
+
+
+def test_a_barrier_with_one_late_warp() -> None:
+    profile = simt.launch(late, 1, 256, np.zeros(256, np.float32), 300, timing=True)
+    assert profile.timing is not None
+    assert profile.timing.dominant_stall == "barrier"
+    assert max(profile.lines, key=lambda line: line.stalls["barrier"]).text.strip() == "out[tid] = x"
+
+
+# What goes wrong
+
+
+def forgotten(flags):
+    if cuda.threadIdx.x < 16:
+        cuda.syncwarp()
+    else:
+        cuda.syncthreads()
+    flags[0] = 1
+
+
+def test_a_deadlock_is_the_same_finding() -> None:
+    found = []
+    for timing in (False, True):
+        flags = np.zeros(1, np.int32)
+        with pytest.raises(DeadlockError) as error:
+            simt.launch(forgotten, 4, 32, flags, timing=timing)
+        found.append(str(error.value))
+        assert flags[0] == 0
+    assert found[0] == found[1]
+
+
+def late_mistake(data):
+    i = cuda.grid(1)
+    data[i] = 1
+
+
+def test_an_error_outside_of_the_simulated_sm_is_found_and_changes_nothing() -> None:
+    data = np.zeros(32 * 200 - 5, np.int32)
+    with pytest.raises(OutOfBoundsError, match="index 6395 is out of bounds"):
+        simt.launch(late_mistake, 200, 32, data, timing=True)
+    assert not data.any()
+
+
+def test_ctrl_c_while_the_clock_runs_leaves_the_arrays_alone() -> None:
+    totals: list[int] = []
+
+    def stop(done: int, total: int) -> None:
+        totals.append(total)
+        if total != 200:
+            raise KeyboardInterrupt
+
+    data = np.zeros(32 * 200, np.int32)
+    with pytest.raises(KeyboardInterrupt):
+        simt.launch(late_mistake, 200, 32, data, timing=True, progress=stop)
+    assert not data.any()
+    assert totals[0] == 200  # first the functional run, then the blocks of one SM
+    assert totals[-1] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"device": "h20"}, DeviceError, "did you mean h200"),
+        ({"device": "h20", "timing": True}, DeviceError, "did you mean h200"),
+        ({"overrides": {"l1_latncy": 3}, "timing": True}, DeviceError, "did you mean l1_latency"),
+        ({"overrides": {"l1_latency": -3}, "timing": True}, DeviceError, "negative"),
+        ({"overrides": {"l1_latency": 3}}, LaunchError, "pass timing=True"),
+        ({"sms": "all"}, LaunchError, "pass timing=True"),
+        ({"window": (0, 5)}, LaunchError, "pass timing=True"),
+        ({"sms": "none", "timing": True}, LaunchError, "number of SMs"),
+        ({"shared_bytes": 120_000, "device": "quadro_p2000", "timing": True}, LaunchError, "fits on no SM"),
+    ],
+)
+def test_wrong_use(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    data = np.zeros(64, np.int32)
+    with pytest.raises(error) as caught:
+        simt.launch(late_mistake, 2, 32, data, **options)
+    assert message in str(caught.value)
+    assert not data.any()
+
+
+@needs_nvdisasm
+def test_a_device_that_cannot_run_the_code() -> None:
+    kernel = simt.load_cubin(DATA / "sm_90" / "kernels_O3.cubin")["reduceNeighbored"]
+    args = (np.zeros(512, np.int32), np.zeros(1, np.int32), np.uint32(512))
+    with pytest.raises(DeviceError, match="does not run sm_90 code") as caught:
+        simt.launch(kernel, 1, 512, *args, device="a100", timing=True)
+    assert "h200" in str(caught.value)
+
+
+def test_too_large_for_all_sms(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simt.timing.simulate", partial(simulate, max_host_seconds=0.0))
+    with pytest.raises(LaunchError, match="would take about"):
+        reduced("neighbored", 1 << 16, **EVERY_SM)
