@@ -34,7 +34,11 @@ class KernelLaunch:
 
 def find(kernel: str, size: int | None, block: int | None, seed: int) -> KernelLaunch:
     """The launch of a kernel of the registry or of a file.  Raises :class:`~simt.check.LaunchError`."""
-    return from_file(kernel, size, block) if is_file(kernel) else from_registry(kernel, size, block, seed)
+    if is_file(kernel):
+        return from_file(kernel, size, block)
+    if Path(kernel).suffix == ".py":
+        raise LaunchError(f"which function of {kernel}?", help=f"write {kernel}:FUNCTION")
+    return from_registry(kernel, size, block, seed)
 
 
 def from_registry(name: str, size: int | None, block: int | None, seed: int) -> KernelLaunch:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simt.check import LaunchError
+from simt.check import LaunchError, SimtError
 from simt.cli.options import LAUNCH_IN_FILE, Json, KernelOptions, ModelOptions, grouped, is_file
 from simt.cli.output import console, print_json, progress, table
 
@@ -58,23 +59,40 @@ def sweep(
     if launch.size is None and not is_file(launch.kernel) and kernels.get(launch.kernel).group == "reduction":
         launch = replace(launch, size=SIZE)
 
+    errors: dict[int, SimtError] = {}
     with progress() as bar:
 
         def run(block: int) -> TimingResult:
             advance = bar.start(f"{launch.kernel}, blocks of {block}")
-            found = launch.launch(block, progress=advance, **keywords).timing
+            try:
+                found = launch.launch(block, progress=advance, **keywords).timing
+            except SimtError as error:
+                errors[block] = error
+                raise
             assert found is not None  # ModelOptions always ask for timing
             return found
 
         try:
             found = timing.sweep(run, sizes)
-        except ValueError as error:
-            raise LaunchError(str(error)) from None
+        except ValueError:
+            raise _none_ran(errors) from None
+    found.refused.update({block: error.title for block, error in errors.items()})
     if as_json:
         head = {"kernel": launch.kernel, "view": launch.view, "device": device.key}
         print_json({**head, **_described(found)})
     else:
         _print(found, f"{launch.kernel} ({launch.view} view)")
+
+
+def _none_ran(errors: Mapping[int, SimtError]) -> SimtError:
+    """What to raise if no size could run: the one error that all have, or each size with its own."""
+    first = next(iter(errors.values()))
+    if all(error.title == first.title for error in errors.values()):
+        return first
+    return LaunchError(
+        "the kernel runs with none of these block sizes",
+        details=[f"{block}: {error.title}" for block, error in errors.items()],
+    )
 
 
 def _described(found: Sweep) -> dict[str, object]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from simt.check import LaunchError
 from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, ModelOptions, grouped
 from simt.cli.output import print_json, progress
+
+if TYPE_CHECKING:
+    from simt.timing import TimingResult
 
 MAX_COLUMNS = 200
 """Cycles that the text shows at most; the file has all of them."""
@@ -35,7 +38,7 @@ def timeline(
     launch: LaunchOptions,
     cycles: Annotated[
         str, typer.Option(metavar="FROM:TO", help="Cycles of the launch to show, the last one excluded.")
-    ] = "0:1000000",
+    ] = "0:10000",
     sm: Annotated[int, typer.Option(min=0, metavar="N", help="Which of the simulated multiprocessors to print.")] = 0,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="Write a trace that ui.perfetto.dev opens instead.")
@@ -57,6 +60,7 @@ def timeline(
         advance = bar.start(launch.kernel)
         found = launch.launch(launch.block, progress=advance, window=window, **model.keywords).timing
     assert found is not None  # ModelOptions always ask for timing
+    _check(found, cycles, sm)
     if as_json:
         print_json(timing.trace_events(found))
     elif output is not None:
@@ -68,6 +72,21 @@ def timeline(
     else:
         typer.echo(f"{launch.kernel} on {found.numbers.device.name}, {launch.view} view; {found.scope}")
         typer.echo(timing.text(found, sm, min(window[1] - window[0], MAX_COLUMNS)))
+
+
+def _check(found: TimingResult, cycles: str, sm: int) -> None:
+    from simt import timing
+
+    if sm >= found.n_sms:
+        raise LaunchError(
+            f"SM {sm} was not simulated", details=[found.scope], help="--sms all or --sms N simulates more"
+        )
+    if not any(span.sm == sm for span in timing.spans(found)):
+        raise LaunchError(
+            f"no warp issues an instruction in the cycles {cycles}",
+            details=[f"the launch takes {found.totals['cycles']:,} cycles, the start of its first block included"],
+            help="choose others with --cycles FROM:TO",
+        )
 
 
 def _window(text: str) -> tuple[int, int]:

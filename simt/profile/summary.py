@@ -104,7 +104,8 @@ def timing_text(timing: TimingResult, *, of_many: bool = False) -> str:
     device = timing.numbers.device
     scope = timing.scope
     if of_many and timing.n_sms < timing.chip:
-        scope = f"{timing.n_sms} of {device.limit('multiprocessors')} SMs with their share of blocks and bandwidth"
+        its = "its" if timing.n_sms == 1 else "their"
+        scope = f"{timing.n_sms} of {device.limit('multiprocessors')} SMs with {its} share of blocks and bandwidth"
     parts = [f"timed on {device.name} at {device.limit('clock_mhz')} MHz: {scope}"]
     if timing.numbers.overridden:
         parts.append("with " + ", ".join(f"{name} = {timing.numbers[name]:g}" for name in timing.numbers.overridden))

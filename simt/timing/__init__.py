@@ -6,7 +6,7 @@ from simt.timing.parameters import PARAMETERS, Parameters, parameters
 from simt.timing.result import TimingResult
 from simt.timing.simulate import simulate
 from simt.timing.sweep import Sweep, sweep
-from simt.timing.timeline import text, trace_events, write_trace
+from simt.timing.timeline import spans, text, trace_events, write_trace
 
 __all__ = [
     "NVPROF",
@@ -18,6 +18,7 @@ __all__ = [
     "is_compiled",
     "parameters",
     "simulate",
+    "spans",
     "sweep",
     "text",
     "trace_events",

@@ -17,7 +17,7 @@ from simt.cli import main
 from simt.cli.options import parse_size
 from simt.cli.reduce import sample
 
-COMMANDS = ["reduce", "trace", "run", "profile", "diff", "gpu", "kernels", "metrics", "devices", "occupancy"]
+COMMANDS = "reduce trace run profile sweep timeline diff gpu kernels metrics devices occupancy".split()
 FAMILY_OF_TWO = ["--kernel", "neighbored", "--kernel", "interleaved"]
 
 MINE = """
