@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from simt.profile.counters import COUNTER_NAMES
 from simt.profile.fold import SourceLine, fold
 from simt.profile.metrics import MACHINE, SOURCE, UnknownMetricError
-from simt.profile.summary import timing_text
 from simt.profile.text import number_text
 from simt.profile.timing import STALLS, main_stall
 
@@ -186,7 +185,8 @@ def annotate(profile: Profile, columns: Sequence[str] | None = None, folded: boo
     text = Text(no_wrap=True)
     text.append(f"{profile.kernel}: {profile.view_text}\n", style="bold")
     if profile.timing is not None:
-        text.append(f"{timing_text(profile.timing)}; waited: warp-cycles before the line issues\n", style="bold")
+        scope = profile.timing.scope
+        text.append(f"waited: warp-cycles before the line issues, of {scope} ({profile.device.name})\n", style="bold")
     heading = "  ".join(h.rjust(w) for h, w in zip(headings, widths, strict=True))
     text.append(f"  {heading}  {position:>{number_width}}\n", style="dim")
     for row, counts in zip(rows, cells, strict=True):

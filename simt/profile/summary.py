@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simt.profile.metrics import METRICS
+from simt.profile.metrics import METRICS, SOURCE
 from simt.profile.text import quantity_texts
 
 if TYPE_CHECKING:
@@ -112,6 +112,10 @@ def timing_text(timing: TimingResult, *, of_many: bool = False) -> str:
     if timing.numbers.estimated:
         count = f"{len(timing.numbers.estimated)} of {len(timing.numbers.values)}"
         parts.append(f"{count} timing numbers are estimated (simt devices {device.key})")
+    if timing.program.view == SOURCE:
+        parts.append(
+            "operations of the Python source stand for instructions: a machine view, such as sm_90, has real ones"
+        )
     return "; ".join(parts)
 
 

@@ -59,7 +59,7 @@ class TimingResult:
         """What was simulated, in words."""
         of = self.numbers.device.limit("multiprocessors")
         if self.n_sms == self.chip:
-            return f"all {self.n_sms} SMs that have blocks, of {of}"
+            return f"{'the one SM' if self.n_sms == 1 else f'all {self.n_sms} SMs'} with blocks, of {of}"
         blocks = f"{self.blocks} of {self.launch.blocks} blocks"
         return f"{self.n_sms} of {of} SMs with {blocks} and their share of the bandwidth"
 

@@ -17,7 +17,20 @@ from simt.cli import main
 from simt.cli.options import parse_size
 from simt.cli.reduce import sample
 
-COMMANDS = "reduce trace run profile sweep timeline diff gpu kernels metrics devices occupancy".split()
+COMMANDS = [
+    "reduce",
+    "trace",
+    "run",
+    "profile",
+    "sweep",
+    "timeline",
+    "diff",
+    "gpu",
+    "kernels",
+    "metrics",
+    "devices",
+    "occupancy",
+]
 FAMILY_OF_TWO = ["--kernel", "neighbored", "--kernel", "interleaved"]
 
 MINE = """

@@ -98,7 +98,7 @@ def test_reduce_as_json(run) -> None:
 def test_run_shows_where_warps_wait(run) -> None:
     found = run("run", "interleaved", *SMALL, "--timing", "--sms", "all")
     assert "achieved_occupancy_percent" in found.out
-    assert "all 128 SMs that have blocks, of 132" in found.out
+    assert "all 128 SMs with blocks, of 132" in found.out
     heading = next(line for line in found.out.splitlines() if "mainly for" in line)
     assert heading.split()[-3:] == ["mainly", "for", "line"]
     chosen = run("run", "interleaved", *SMALL, "--timing", "--column", "barrier", "--column", "waited").out

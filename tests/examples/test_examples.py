@@ -120,6 +120,21 @@ def test_published_profile() -> None:
     assert "412.0000    412.0000     25.02     25.02" in text
 
 
+def test_latency_hiding() -> None:
+    """Thirty-two times the work in less than 1.5 times the time, and busier schedulers with every step."""
+    table = [row for row in rows("latency_hiding") if len(row) == 6 and row[4:] == ["long", "scoreboard"]]
+    assert [int(row[0]) for row in table] == [1, 2, 4, 8, 16, 32]
+    cycles, used = [int(row[1]) for row in table], [float(row[3]) for row in table]
+    assert cycles[-1] < 1.5 * cycles[0]
+    assert used == sorted(used)
+    assert used[-1] > 20 * used[0]
+    single, eight = output("latency_hiding").split("1 warp:")[1].split("8 warps:")
+    assert single.count("scheduler") == 1
+    assert eight.count("scheduler") == 8
+    assert "LLLLLLLL" in single
+    assert re.search(r"> .* long scoreboard +\d+ +at = chain\[at\]", eight)
+
+
 def test_barrier_deadlock() -> None:
     text = output("barrier_deadlock")
     assert "the kernel is wrong" in text

@@ -171,7 +171,7 @@ def test_printing_says_what_was_simulated() -> None:
     assert "timing numbers are estimated (simt devices a100)" in printed
     assert "warp cycles" in printed
     every = str(reduced("neighbored", 4096, **EVERY_SM)[1])
-    assert "all 32 SMs that have blocks, of 132" in every
+    assert "all 32 SMs with blocks, of 132" in every
     html = profile._repr_html_()
     for part in ("timed on NVIDIA A100", "achieved_occupancy_percent", "waited"):
         assert part in html
