@@ -113,9 +113,7 @@ def timing_text(timing: TimingResult, *, of_many: bool = False) -> str:
         count = f"{len(timing.numbers.estimated)} of {len(timing.numbers.values)}"
         parts.append(f"{count} timing numbers are estimated (simt devices {device.key})")
     if timing.program.view == SOURCE:
-        parts.append(
-            "operations of the Python source stand for instructions: a machine view, such as sm_90, has real ones"
-        )
+        parts.append("operations of the Python source stand for instructions; a machine view (sm_90) times real ones")
     return "; ".join(parts)
 
 
