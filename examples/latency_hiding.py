@@ -10,7 +10,6 @@ import numpy as np
 from numba import cuda
 
 import simt
-from simt.timing import text
 
 ROUNDS = 100
 WINDOW = (3000, 3060)
@@ -47,7 +46,7 @@ def main() -> None:
         print(f"{warps:>5}{cycles:>9}{loads:>21.1f}{used:>20.1f}   {profile.timing.dominant_stall.replace('_', ' ')}")
     for warps in (1, 8):
         print(f"\n{warps} warp{'s' if warps > 1 else ''}:")
-        print(text(profiles[warps].timing, width=WINDOW[1] - WINDOW[0]))
+        print(profiles[warps].timeline(width=WINDOW[1] - WINDOW[0]))
     print("\nWhere eight warps wait:")
     print(profiles[8].annotate(["inst_executed", "waited", "for"]))
 

@@ -323,6 +323,17 @@ class Profile:
 
         return to_text(annotate(self, columns, fold), color)
 
+    def timeline(self, sm: int = 0, width: int = 100) -> str:
+        """What each warp of a simulated SM did cycle by cycle, in the window of the launch; see simt.timing.text().
+
+        Raises ``ValueError`` for a launch that recorded none.
+        """
+        if self.timing is None or not len(self.timing.events):
+            raise ValueError("no cycles were recorded; launch with timing=True and window=(first, one past the last)")
+        from simt.timing import text
+
+        return text(self.timing, sm, width)
+
     def __str__(self) -> str:
         from simt.profile.summary import summary
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from simt.machine import Launch
 from simt.profile import METRICS, STALLS, TIMING, UnknownMetricError
 from simt.profile.timing import TIMING_INPUTS
 from simt.timing import NVPROF, Reason, simulate, text, trace_events
-from tests.machine_view import DATA, needs_nvdisasm
+from tests.machine_view import DATA, needs_numba_cuda, needs_nvdisasm
+
+HARDWARE = Path(__file__).parents[1] / "data" / "hardware"
 
 EVERY_SM = {"device": "h200", "timing": True, "sms": "all"}
 
@@ -203,7 +206,9 @@ def test_merged_launches_have_no_time() -> None:
 def test_the_recorded_window() -> None:
     _, profile = reduced("interleaved", 4096, timing=True, window=(0, 2000))
     assert profile.timing is not None
-    assert "scheduler 0" in text(profile.timing, width=40)
+    assert "scheduler 0" in profile.timeline(width=40) == text(profile.timing, width=40)
+    with pytest.raises(ValueError, match="window="):
+        reduced("interleaved", 4096, timing=True)[1].timeline()
     assert trace_events(profile.timing)["traceEvents"]
 
 
@@ -317,6 +322,24 @@ def test_a_barrier_with_one_late_warp() -> None:
     assert profile.timing is not None
     assert profile.timing.dominant_stall == "barrier"
     assert max(profile.lines, key=lambda line: line.stalls["barrier"]).text.strip() == "out[tid] = x"
+
+
+@needs_numba_cuda
+def test_the_order_of_numbas_reductions_is_that_of_an_h200() -> None:
+    """Its own machine code, which no constant is fitted to: each within 25 %, 15 % on average."""
+    stored = json.loads((HARDWARE / "reductions.json").read_text(encoding="utf-8"))["reductions"]
+    measured = {entry["kernel"]: 1e3 * entry["milliseconds"] for entry in stored if entry["size"] == 1 << 22}
+    data = kernels.sample(1 << 22)
+    ours = {
+        name: 1e6 * simt.reduce(data, name, 512, view="sm_90", timing=True)[1].timing.seconds  # type: ignore[union-attr]
+        for name in measured
+    }
+    apart = ["neighbored", "interleaved", "shared", "neighbored_less", "unrolling2", "unrolling4", "unrolling8"]
+    for times in (ours, measured):
+        assert sorted(apart, key=times.__getitem__, reverse=True) == apart
+    off = [abs(ours[name] / measured[name] - 1) for name in measured]
+    assert max(off) < 0.25
+    assert sum(off) / len(off) < 0.15
 
 
 # What goes wrong
