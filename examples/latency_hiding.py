@@ -26,9 +26,8 @@ def follow(chain, out, rounds):
 
 def run(warps: int) -> simt.Profile:
     threads = 32 * warps
-    chain = np.roll(
-        np.arange(threads, dtype=np.int32), -1
-    )  # each thread's next is its neighbour: the loads are coalesced
+    # Each thread's next is its neighbour: the loads are coalesced.
+    chain = np.roll(np.arange(threads, dtype=np.int32), -1)
     out = np.zeros(threads, np.int64)
     profile = simt.launch(follow, 1, threads, chain, out, ROUNDS, device="h200", timing=True, window=WINDOW)
     assert (out == (np.arange(threads) + ROUNDS) % threads).all()

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.machine_view import needs_nvdisasm
+from simt.profile import STALLS
+from tests.machine_view import needs_numba_cuda, needs_nvdisasm
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -43,7 +44,28 @@ def _shown(command: str) -> tuple[list[str], str]:
 @pytest.mark.parametrize("command", ["simt trace", pytest.param("simt profile", marks=needs_nvdisasm)])
 def test_the_output_shown_is_the_real_one(command: str) -> None:
     words, output = _shown(command)
+    assert _printed(words) == output.splitlines()
+
+
+def _printed(words: list[str]) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-m", *words], capture_output=True, text=True, check=True, cwd=ROOT, encoding="utf-8"
     )
-    assert done.stdout.splitlines() == output.splitlines()
+    return done.stdout.splitlines()
+
+
+TIMED = [pytest.param("simt reduce --size 2^22 --view", marks=needs_numba_cuda), "simt run interleaved"]
+
+
+@pytest.mark.parametrize("command", TIMED)
+def test_the_timing_shown_has_the_shape_of_the_real_one(command: str) -> None:
+    """Predictions and compilers change: figures and reasons may differ, all other words not."""
+    reasons = "|".join(reason.replace("_", " ") for reason in STALLS)
+
+    def words_of(lines: list[str]) -> list[str]:
+        return re.sub(rf"(?m)^>|{reasons}|[\d.,]+", " ", "\n".join(lines)).split()
+
+    typed, output = _shown(command)
+    end = typed.index("|") if "|" in typed else len(typed)
+    tail = int(typed[-1].lstrip("-")) if "|" in typed else 0
+    assert words_of(_printed(typed[:end])[-tail:]) == words_of(output.splitlines())
