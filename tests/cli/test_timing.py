@@ -154,7 +154,7 @@ def test_sweep(run) -> None:
     data = run("sweep", "interleaved", "--size", "2^16", "--blocks", "32,128,2048", "--json").json()
     assert data["best"] == 128
     assert [each["block"] for each in data["results"]] == [32, 128]
-    assert data["refused"].keys() == {"2048"}
+    assert data["refused"] == {"2048": "block dimension x is 2048; it must be between 1 and 1024"}
     assert data["results"][0]["cycles"] > data["results"][1]["cycles"]
     assert "predicted best: 128" in data["reason"]
 

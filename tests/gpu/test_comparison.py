@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from gpu.comparison import CLOSE, DIFFERENT, EQUAL, OTHER_CODE, Row, compare_metrics, compare_outputs
+from gpu.comparison import CLOSE, DIFFERENT, EQUAL, OTHER_CODE, PREDICTED, Row, compare_metrics, compare_outputs
 
 
 def verdict(ours: np.ndarray, theirs: np.ndarray, **options: object) -> str:
@@ -60,3 +60,15 @@ def test_ratios_that_ncu_prints_with_two_decimals(ours: float, verdict: str) -> 
     name = "active_threads_per_instruction"
     (row,) = compare_metrics({name: ours}, {name: 31.87}, "sm_90")
     assert row.verdict == verdict
+
+
+def test_a_predicted_time_is_no_count() -> None:
+    """The simulator's cycles differ from the hardware's, and that is no failure."""
+    rows = compare_metrics({"cycles": 100, "duration": 60.0}, {"cycles": 90, "duration": 55.0}, "sm_90")
+    assert [row.verdict for row in rows] == [PREDICTED, PREDICTED]
+
+
+def test_what_the_views_count_alike_is_what_the_metric_says() -> None:
+    ours = {"shared_wavefronts": 4, "branch": 3}
+    rows = compare_metrics(ours, {"shared_wavefronts": 5, "branch": 5}, "source")
+    assert [row.verdict for row in rows] == [DIFFERENT, OTHER_CODE]

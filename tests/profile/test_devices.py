@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simt.devices import DeviceError, get, names, occupancy, parse
+from simt.devices import Device, DeviceError, default_for, get, names, occupancy, parse
 
 H200 = resources.files("simt.devices").joinpath("h200.toml").read_text(encoding="utf-8")
 
@@ -119,3 +119,34 @@ def test_occupancy_never_grows_with_what_a_block_uses(device: str, threads: int,
 def test_values_that_no_launch_has(threads: int, registers: int, shared: int) -> None:
     with pytest.raises(DeviceError):
         occupancy(get("h200"), threads, registers, shared)
+
+
+@pytest.mark.parametrize(
+    ("view", "key"),
+    [
+        ("source", "h200"),
+        ("sm_90", "h200"),
+        ("sm_80", "a100"),
+        ("sm_86", "rtx_4090"),  # binary compatible: same generation, not newer
+        ("sm_61", "quadro_p2000"),
+        ("sm_75", "h200"),  # none runs it: the default
+        ("sm_120", "h200"),
+    ],
+)
+def test_device_of_a_view(view: str, key: str) -> None:
+    assert default_for(view).key == key
+    assert get(key).runs(view) == (view not in ("sm_75", "sm_120"))
+
+
+def test_code_runs_on_its_own_generation_only() -> None:
+    assert not get("a100").runs("sm_86")
+    assert not get("h200").runs("sm_80")
+    assert get("a100").runs("source")
+
+
+def test_how_many_timing_numbers_are_known() -> None:
+    for device in map(get, names()):
+        known, numbers = device.measured
+        assert numbers == len(device.sections["timing"])
+        assert numbers - known == sum(number.estimated for number in device.sections["timing"].values())
+    assert Device("bare", "Bare", "sm_90", "9.0", {}, {}).measured == (0, 0)

@@ -85,6 +85,14 @@ def test_timing_sees_the_arguments_before_the_launch_changes_them() -> None:
     assert profile.timing.totals["issued"] == profile.counters["inst_executed"]
 
 
+def test_a_traced_launch_that_looks_for_races_can_be_timed() -> None:
+    kernel, args = strided, (np.zeros(256, np.int32), np.zeros(128, np.int32), 2)
+    plain = simt.launch(kernel, 2, 64, *args, trace=(1, 1), races=True)
+    timed = simt.launch(kernel, 2, 64, *args, trace=(1, 1), races=True, **EVERY_SM)
+    assert timed.trace.to_dict(1, 1) == plain.trace.to_dict(1, 1)  # type: ignore[union-attr]
+    assert timed.timing.totals["issued"] == plain.counters["inst_executed"]  # type: ignore[union-attr]
+
+
 def test_a_launch_without_timing_does_not_load_the_model() -> None:
     check = (
         "import sys, numpy as np, simt\n"
@@ -322,6 +330,8 @@ def test_a_barrier_with_one_late_warp() -> None:
     assert profile.timing is not None
     assert profile.timing.dominant_stall == "barrier"
     assert max(profile.lines, key=lambda line: line.stalls["barrier"]).text.strip() == "out[tid] = x"
+    marked = [line for line in profile.annotate(color=False).splitlines() if line.startswith(">")]
+    assert marked[0].endswith("out[tid] = x")  # few instructions, but most of the waiting
 
 
 @needs_numba_cuda
@@ -412,6 +422,14 @@ def test_wrong_use(options: dict[str, Any], error: type[Exception], message: str
         simt.launch(late_mistake, 2, 32, data, **options)
     assert message in str(caught.value)
     assert not data.any()
+
+
+def test_a_wrong_number_is_said_before_anything_runs() -> None:
+    def never(done: int, total: int) -> None:
+        raise AssertionError("it ran")
+
+    with pytest.raises(DeviceError, match="rejected"):
+        simt.launch(late_mistake, 2, 32, np.zeros(64), progress=never, timing=True, overrides={"schedulers": 0})
 
 
 @needs_nvdisasm
