@@ -182,6 +182,10 @@ def _override(text: str) -> tuple[str, float]:
         raise typer.BadParameter(f"{text!r} is not NAME=NUMBER, such as l1_latency=60", param_hint="--set") from None
 
 
+_FIRST = ("kernel", "size", "block")
+"""Options that lead their group in the help."""
+
+
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose parameters may be dataclasses of options: on the command line, their fields."""
     hints = get_type_hints(command, include_extras=True)
@@ -191,7 +195,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         if parameter.name in groups:
             group = groups[parameter.name]
             types = get_type_hints(group, include_extras=True)
-            options = [(f.name, parameter.empty if f.default is MISSING else f.default) for f in fields(group)]
+            ordered = sorted(fields(group), key=lambda f: _FIRST.index(f.name) if f.name in _FIRST else len(_FIRST))
+            options = [(f.name, parameter.empty if f.default is MISSING else f.default) for f in ordered]
         else:
             types, options = hints, [(parameter.name, parameter.default)]
         parameters += [

@@ -46,7 +46,8 @@ def sweep(
 ) -> None:
     """Time a kernel with several block sizes: the predicted best, and why.
 
-    Sizes that the kernel or the GPU does not allow are listed with the reason.
+    Sizes that the kernel or the GPU does not allow are listed with the reason. Reductions take 2^22 elements if
+    --size is not given.
     """
     from simt import devices, kernels, timing
 

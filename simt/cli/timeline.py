@@ -21,7 +21,7 @@ EXAMPLES = f"""Examples:
 
   [bold]simt timeline if_else[/bold]
 
-  [bold]simt timeline interleaved --cycles 1000:1120 --device h200[/bold]
+  [bold]simt timeline interleaved --size 2^16 --block 256 --cycles 300:400 --device h200[/bold]
 
   [bold]simt timeline neighbored --size 2^16 --block 256 --cycles 0:5000 --output trace.json[/bold]
 

@@ -237,10 +237,11 @@ def get(key: str) -> Device:
 
 
 def default_for(view: str) -> Device:
-    """The device of a launch that names none: one of the code's architecture, else one that runs it, else the default.
+    """The device of a launch that names none: of those that run the code the nearest one, else the default.
 
     ``view`` is ``"source"`` or an architecture such as ``"sm_90"``.
     """
-    devices = [get(key) for key in (DEFAULT, *(key for key in names() if key != DEFAULT))]
-    same = [device for device in devices if device.architecture == view]
-    return next(iter([*same, *(device for device in devices if device.runs(view)), devices[0]]))
+    able = [device for device in map(get, names()) if device.runs(view)]
+    if view == "source" or not able:
+        return get(DEFAULT)
+    return min(able, key=lambda device: (float(device.compute_capability), device.key != DEFAULT))

@@ -118,7 +118,7 @@ def _refuse_too_long(
         raise LaunchError(
             f'sms="all" would take about {seconds:.0f} s on this machine; the limit is {max_host_seconds:.0f} s',
             details=[f"{launch.blocks} blocks on {chip} SMs"],
-            help='use sms="one", a smaller grid, or raise max_host_seconds',
+            help='use sms="one" or a smaller grid; simt.timing.simulate takes a longer max_host_seconds',
         )
 
 
