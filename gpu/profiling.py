@@ -16,7 +16,7 @@ from gpu import driver, jobs, ncu
 from gpu.hardware import Device, device
 from gpu.launching import Dim, kernel_name
 from simt import machine
-from simt.profile import METRICS
+from simt.profile import METRICS, TIMING
 from simt.profile.formula import Number
 from simt.profile.text import number_text
 from simt.program import WARP_SIZE
@@ -43,7 +43,7 @@ def _counter_names() -> dict[str, str]:
     """Counter to ncu's name, for every metric that is nothing but a counter."""
     names: dict[str, str] = {}
     for metric in METRICS.values():
-        if metric.ncu and str(metric.formula) in metric.formula.names:
+        if metric.ncu and metric.group != TIMING and str(metric.formula) in metric.formula.names:
             names.setdefault(str(metric.formula), metric.ncu[0])
     return names
 

@@ -6,11 +6,11 @@ Machine code with line information is folded: each source line with the sums of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from simt.profile.counters import COUNTER_NAMES
-from simt.profile.fold import SourceLine, fold
+from simt.profile.fold import add, fold
 from simt.profile.metrics import MACHINE, SOURCE, UnknownMetricError
 from simt.profile.text import number_text
 from simt.profile.timing import STALLS, main_stall
@@ -70,11 +70,7 @@ class Row:
     @property
     def cost(self) -> int:
         """Warp-cycles waited in a timed launch, else executed instructions."""
-        return _cost(self.counters, self.stalls)
-
-
-def _cost(counters: Mapping[str, int], stalls: Mapping[str, int]) -> int:
-    return sum(stalls.values()) if stalls else counters["inst_executed"]
+        return sum(self.stalls.values()) if self.stalls else self.counters["inst_executed"]
 
 
 def _counter(row: Row, column: str) -> int:
@@ -111,45 +107,44 @@ def _columns(rows: Sequence[Row], wanted: Sequence[str] | None) -> list[str]:
     return list(wanted)
 
 
-def _hot(lines: Sequence[LineProfile | SourceLine]) -> set[int]:
-    """Indices of the lines that stand out; the costliest one at least, if anything ran."""
-    costs = [_cost(line.counters, line.stalls) for line in lines]
-    ranked = sorted(costs, reverse=True)[:HOT_LINES]
-    return {index for index, cost in enumerate(costs) if cost and cost >= ranked[-1] and 2 * cost >= ranked[0]}
+def _mark(rows: Sequence[Row]) -> list[Row]:
+    """The same rows, those that stand out marked; the costliest one at least, if anything ran."""
+    ranked = sorted((row.cost for row in rows), reverse=True)[:HOT_LINES]
+    return [replace(row, hot=row.cost > 0 and row.cost >= ranked[-1] and 2 * row.cost >= ranked[0]) for row in rows]
 
 
 def _listed(profile: Profile) -> list[Row]:
     """The lines as they stand in the listing, without the padding at its end."""
     shown = profile.lines[: len(profile.lines) - _padding(profile.lines)]
-    hot = _hot(shown)
     rows = []
     # A machine listing begins with the kernel itself, under its mangled name.
     place = (shown[0].file, shown[0].function) if shown and profile.view_kind == MACHINE else None
-    for index, line in enumerate(shown):
+    for line in shown:
         heading = ""
         if place != (line.file, line.function):
             place = (line.file, line.function)
             if line.function and line.function != profile.kernel:
                 heading = f"{line.function} ({line.file})"
-        rows.append(Row(line.counters, _position(line), line.text.rstrip(), heading, index in hot, stalls=line.stalls))
-    return rows
+        rows.append(Row(line.counters, _position(line), line.text.rstrip(), heading, stalls=line.stalls))
+    return _mark(rows)
 
 
 def _folded(profile: Profile) -> list[Row]:
     """The source lines, and below each its instructions."""
     shown = profile.lines[: len(profile.lines) - _padding(profile.lines)]
     groups = fold(shown)
-    hot = _hot(groups)
-    rows = []
+    heads = []
     file = None
-    for index, group in enumerate(groups):
+    for group in groups:
         here = group.source[0] if group.source else "no source line"
         number = str(group.source[1]) if group.source else ""
-        heading = here if here != file else ""
-        rows.append(Row(group.counters, number, group.text, heading, index in hot, True, group.stalls))
+        stalls = add([shown[k].stalls for k in group.members])
+        heads.append(Row(group.counters, number, group.text, here if here != file else "", folded=True, stalls=stalls))
         file = here
-        members = [shown[k] for k in group.members]
-        rows += [Row(line.counters, _position(line), f"    {line.text}", stalls=line.stalls) for line in members]
+    rows = []
+    for head, group in zip(_mark(heads), groups, strict=True):
+        lines = [shown[k] for k in group.members]
+        rows += [head, *(Row(line.counters, _position(line), f"    {line.text}", stalls=line.stalls) for line in lines)]
     return rows
 
 
@@ -186,7 +181,7 @@ def annotate(profile: Profile, columns: Sequence[str] | None = None, folded: boo
     text.append(f"{profile.kernel}: {profile.view_text}\n", style="bold")
     if profile.timing is not None:
         scope = profile.timing.scope
-        text.append(f"waited: warp-cycles before the line issues, of {scope} ({profile.device.name})\n", style="bold")
+        text.append(f"waited: warp-cycles before the line issues; {profile.device.name}, {scope}\n", style="bold")
     heading = "  ".join(h.rjust(w) for h, w in zip(headings, widths, strict=True))
     text.append(f"  {heading}  {position:>{number_width}}\n", style="dim")
     for row, counts in zip(rows, cells, strict=True):

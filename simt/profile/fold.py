@@ -24,8 +24,6 @@ class Counted(Protocol):
 @dataclass(frozen=True)
 class SourceLine:
     """A source line with the sums of its instructions; ``members`` are their indices, in address order.
-    ``stalls`` is empty where the launch was not timed.
-
     ``source`` is None for the instructions that come from no line; ``text`` is empty if the file is not here.
     """
 
@@ -33,7 +31,6 @@ class SourceLine:
     text: str
     members: tuple[int, ...]
     counters: Mapping[str, int]
-    stalls: Mapping[str, int]
 
     @property
     def place(self) -> str:
@@ -51,13 +48,7 @@ def fold(lines: Sequence[Counted]) -> list[SourceLine]:
         members, key=lambda source: (len(files), 0) if source is None else (files.index(source[0]), source[1])
     )
     return [
-        SourceLine(
-            source,
-            _text(source),
-            tuple(members[source]),
-            _sum([lines[k].counters for k in members[source]]),
-            _sum([getattr(lines[k], "stalls", {}) for k in members[source]]),
-        )
+        SourceLine(source, _text(source), tuple(members[source]), add([lines[k].counters for k in members[source]]))
         for source in order
     ]
 
@@ -66,6 +57,7 @@ def _text(source: tuple[str, int] | None) -> str:
     return "" if source is None else linecache.getline(*source).rstrip()
 
 
-def _sum(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+def add(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """The sums by name; a name that is missing counts 0."""
     names = dict.fromkeys(name for each in counts for name in each)
     return {name: sum(each.get(name, 0) for each in counts) for name in names}

@@ -19,6 +19,7 @@ from simt.check import DeadlockError, LaunchError, OutOfBoundsError
 from simt.devices import DeviceError
 from simt.machine import Launch
 from simt.profile import METRICS, STALLS, TIMING, UnknownMetricError
+from simt.profile.annotate import listing_rows
 from simt.profile.timing import TIMING_INPUTS
 from simt.timing import NVPROF, Reason, simulate, text, trace_events
 from tests.machine_view import DATA, needs_numba_cuda, needs_nvdisasm
@@ -187,6 +188,16 @@ def test_printing_says_what_was_simulated() -> None:
     for part in ("timed on NVIDIA A100", "achieved_occupancy_percent", "waited"):
         assert part in html
     assert "waited" not in reduced("neighbored", 100)[1]._repr_html_()
+
+
+@needs_numba_cuda
+def test_source_lines_wait_as_long_as_their_instructions() -> None:
+    _, profile = simt.reduce(kernels.sample(1 << 14), "interleaved", 128, view="sm_90", timing=True)
+    rows = listing_rows(profile, folded=True)
+    heads = [row for row in rows if row.folded]
+    waited = [sum(row.stalls.values()) for row in rows if not row.folded]
+    assert sum(row.cost for row in heads) == sum(waited) == sum(line.waited for line in profile.lines)
+    assert max(heads, key=lambda row: row.cost).hot
 
 
 def test_json() -> None:
