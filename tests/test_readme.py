@@ -63,7 +63,7 @@ def test_the_timing_shown_has_the_shape_of_the_real_one(command: str) -> None:
     reasons = "|".join(reason.replace("_", " ") for reason in STALLS)
 
     def words_of(lines: list[str]) -> list[str]:
-        return re.sub(rf"(?m)^>|{reasons}|[\d.,]+", " ", "\n".join(lines)).split()
+        return re.sub(rf"(?m)^>|{reasons}|[─\d.,]+", " ", "\n".join(lines)).split()
 
     typed, output = _shown(command)
     end = typed.index("|") if "|" in typed else len(typed)
