@@ -71,7 +71,7 @@ def launch(
             ``"all"``: every SM (small grids; refused with an estimate if it would take more than ten minutes); or
             a number of SMs.
         overrides: timing numbers to replace, by the names of ``simt devices h200``: ``{"l1_latency": 60}``.
-        window: first and one past the last cycle to record, for :func:`simt.timing.text` and
+        window: first and one past the last cycle to record, for :meth:`Profile.timeline` and
             :func:`simt.timing.write_trace`.
 
     Raises :class:`simt.KernelError` (with LaunchError and others as subclasses) where the kernel or the launch is
@@ -80,6 +80,8 @@ def launch(
     """
     if not timing and (sms != "one" or overrides or window is not None):
         raise LaunchError("sms, overrides and window concern the timing model", help="pass timing=True, too")
+    if window is not None and not 0 <= window[0] < window[1]:
+        raise LaunchError(f"window is {window}; it must be the first cycle and one past the last", help="(0, 1000)")
     if shared_bytes < 0:
         raise LaunchError(f"shared_bytes is {shared_bytes}; it must not be negative")
     if max_instructions < 1:
