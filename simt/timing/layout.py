@@ -35,9 +35,22 @@ NEVER = 1 << 60
     O_DEFERRED,  # instructions behind a barrier that issue although it is not open
     O_DEFERRED_STALL,  # cycles from the barrier's issue until they are through
     O_DEFERRED_MASK,  # scoreboards that they wait for
-) = range(24)
-N_OP = 24
-K_NONE, K_BRANCH, K_RECONVERGE, K_LOAD, K_STORE, K_ATOMIC, K_REDUCTION, K_LOCAL, K_LOAD_L2, K_FENCE_BLOCK = range(10)
+    O_FREEZE,  # cycles that the scheduler stands still after the issue
+) = range(25)
+N_OP = 25
+(
+    K_NONE,
+    K_BRANCH,
+    K_RECONVERGE,
+    K_LOAD,
+    K_STORE,
+    K_ATOMIC,
+    K_REDUCTION,
+    K_LOCAL,
+    K_LOAD_L2,
+    K_FENCE_BLOCK,
+    K_COUNT,  # an atomic that counts lanes: those that meet at a word are added up first
+) = range(11)
 
 # One row per resident warp (int64[warps * N_WARP]).
 (

@@ -23,7 +23,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "scheduler_policy": "0 loose round robin, 1 greedy then oldest, 2 oldest block and round robin in it",
         "issue_width": "instructions per scheduler and cycle of one warp",
         **_PER_CLASS,
-        "wide_stall": "cycles that a wide multiply adds to the stall count of its encoding",
+        "wide_stall": "cycles that a wide multiply keeps its scheduler from issuing",
         # Control flow.
         "branch_latency": "cycles from a taken branch until its target is known",
         "branch_not_taken_latency": "cycles from a branch that is not taken to the next issue",
@@ -146,6 +146,6 @@ def _contradictions(values: Mapping[str, float]) -> list[str]:
     for name in ("schedulers", "issue_width", "scheduler_policy", "l1_ways", "l2_ways", "l1_caches_loads"):
         if values[name] != int(values[name]):
             found.append(f"{name} = {values[name]:g} is not a whole number")
-    if values["scheduler_policy"] not in (0, 1, 2):
+    if values["scheduler_policy"] not in (0, 1, 2, 3):
         found.append(f"scheduler_policy = {values['scheduler_policy']:g} is not 0, 1 or 2")
     return found
