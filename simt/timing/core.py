@@ -228,11 +228,11 @@ def _start_warps(sm, place, now, t):
 
 
 @jit_inline
-def _pipe(q, pipe, PIPES_FREE):
-    """The place of a pipe of scheduler *q*: FMA instructions go to the half that has been free for longer."""
+def _pipe(q, pipe, now, PIPES_FREE):
+    """The place of a pipe of scheduler *q*: FMA instructions go to the light half if it is free, else to the other."""
     at = q * len(PIPES) + pipe
     heavy = q * len(PIPES) + FMA_HEAVY
-    return heavy if pipe == FMA and PIPES_FREE[heavy] < PIPES_FREE[at] else at
+    return heavy if pipe == FMA and PIPES_FREE[at] > now and PIPES_FREE[heavy] < PIPES_FREE[at] else at
 
 
 @jit
@@ -271,7 +271,7 @@ def _select(q, now, t):
         if FIXED <= unit <= GLOBAL or unit == FENCE:
             pipe = OPS[op + O_PIPE]
             if unit == FIXED:
-                free = max(free, t.PIPES[_pipe(q, pipe, t.PIPES)])
+                free = max(free, t.PIPES[_pipe(q, pipe, now, t.PIPES)])
             else:
                 why = MIO
                 if pipe != LSU:
@@ -289,10 +289,8 @@ def _select(q, now, t):
             key = np.int64(-1) if wi == last else WARPS[row + W_AGE]
         else:
             key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
-            if policy >= 2 and (unit == FIXED or OPS[op + O_PIPE] != LSU):
+            if policy == 3 or (policy == 2 and (unit == FIXED or OPS[op + O_PIPE] != LSU)):
                 key += WARPS[row + W_AGE] // CONFIG[G_WARPS] << 25
-            if policy == 3 and wi == last:
-                key = np.int64(-1)
         if key < best_key:
             best_key = key
             best = wi
@@ -365,7 +363,7 @@ def _complete(q, sm, place, now, pc, executed, s, t):
     pipe = t.OPS[row + O_PIPE]
     read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
     if unit == FIXED:
-        t.PIPES[_pipe(q, pipe, t.PIPES)] = now + t.OPS[row + O_INTERVAL]
+        t.PIPES[_pipe(q, pipe, now, t.PIPES)] = now + t.OPS[row + O_INTERVAL]
         return np.float64(now + t.OPS[row + O_LATENCY]), WAIT, read
     if QUEUED <= unit <= GLOBAL:
         t.SCHEDULERS[q * N_SCHEDULER + Q_MIO_FREE] = now + np.int64(t.NUMBERS[MIO_INTERVAL])
@@ -517,7 +515,7 @@ def _block(wi, q, pc, now, t):
     following = t.OPS[pc * N_OP + O_FALL]
     for _ in range(ahead):
         op = following * N_OP
-        k = _pipe(q, t.OPS[op + O_PIPE], t.PIPES)
+        k = _pipe(q, t.OPS[op + O_PIPE], now, t.PIPES)
         t.PIPES[k] = max(t.PIPES[k], now) + t.OPS[op + O_INTERVAL]
         following = t.OPS[op + O_FALL]
     t.SCHEDULERS[q * N_SCHEDULER + Q_OWED] += ahead

@@ -92,8 +92,9 @@ N_SLOT = 5
     M_ACTIVE,  # cycles with a warp
     M_EVENT,  # cycle in which blocks may start
     M_DISPATCH_FREE,  # the next block is given out not before
-) = range(10)
-N_SM = 10
+    M_STORED,  # lines that stores have sent to L2
+) = range(11)
+N_SM = 11
 
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 (
@@ -198,9 +199,11 @@ class Clock(NamedTuple):
     L1_READY: Any  # float64: the last sector arrives
     L1_WRITTEN: Any  # sectors of the last stores
     L1_WRITTEN_AT: Any  # float64: until then they wait for L2, and another store to them costs nothing
+    L1_WRITTEN_NUMBER: Any  # float64: M_STORED at that time
     L2_TAGS: Any
     L2_SECTORS: Any
     L2_DIRTY: Any
+    L2_PARTIAL: Any  # sectors of which L2 has only what stores have written
     L2_USED: Any
     EXTENTS: Any  # int64[allocations * 2]: first line and one past the last
     QUOTAS: Any  # float64[allocations]: sectors that the simulated SMs still fetch themselves; empty: no limit
@@ -209,4 +212,5 @@ class Clock(NamedTuple):
     STALLS: Any  # int64[micro-ops * N_REASONS]: warp-cycles before its issue, by reason
     LINES: Any  # int64[32]: distinct 128-byte lines of a request
     MASKS: Any  # int64[32]: sectors of each
+    LANES: Any  # int64[32 * 4]: lanes in each sector
     EVENTS: Any

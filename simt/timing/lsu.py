@@ -18,6 +18,7 @@ L1_LATENCY = PLACE["l1_latency"]
 STORE_QUEUE = PLACE["store_queue"]
 ATOMIC_LATENCY = PLACE["atomic_latency"]
 ATOMIC_LANE = PLACE["atomic_lane_interval"]
+SECTOR_BYTES = 32
 
 
 @jit_inline
@@ -58,6 +59,30 @@ def _coalesce(ADDRESSES, LINES, MASKS):
 
 
 @jit
+def _count_lanes(ADDRESSES, n, lanes, LINES, LANES):
+    """How many of the *lanes* that take part fall into each sector of the *n* lines; idle ones repeat the first address."""
+    for k in range(n * 4):
+        LANES[k] = 0
+    for l in range(32):
+        line = ADDRESSES[l] >> 7
+        k = 0
+        while LINES[k] != line:
+            k += 1
+        LANES[k * 4 + ((ADDRESSES[l] >> 5) & 3)] += 1
+    LANES[(ADDRESSES[0] >> 5) & 3] -= 32 - lanes  # lane 0's line is LINES[0]
+
+
+@jit_inline
+def _written_in_part(k, mask, size, LANES):
+    """Sectors of *mask*, of line *k*, that so many lanes of *size* bytes leave incomplete."""
+    partial = np.int64(0)
+    for sector in range(4):
+        if (mask >> sector) & 1 and LANES[k * 4 + sector] * size < SECTOR_BYTES:
+            partial |= np.int64(1) << sector
+    return partial
+
+
+@jit
 def meetings(ADDRESSES, lanes):
     """The most lanes, of *lanes* that take part, that meet at one address.
 
@@ -89,12 +114,15 @@ def global_access(sm, now, kind, sectors, size, lanes, ADDRESSES, t):
     passes = 1 if n == 2 and sectors <= 5 else n
     begin = _occupy(sm, now, passes * t.NUMBERS[LINE_INTERVAL], t)
     done = 0.0
+    if kind == K_STORE:
+        _count_lanes(ADDRESSES, n, lanes, t.LINES, t.LANES)
     for k in range(n):
         start = begin + k * t.NUMBERS[LINE_LATENCY]
         if kind in (K_LOAD, K_LOAD_L2):
             done = max(done, read_line(sm, t.LINES[k], t.MASKS[k], start, kind == K_LOAD_L2, t))
         elif kind == K_STORE:
-            done = max(done, write_line(sm, t.LINES[k], t.MASKS[k], start, t))
+            partial = _written_in_part(k, t.MASKS[k], size // lanes, t.LANES)
+            done = max(done, write_line(sm, t.LINES[k], t.MASKS[k], partial, start, t))
         else:
             done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], start, t))
     if kind == K_STORE:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parents[2] / "data" / "timing"
+PROGRAMS = ("latency", "pipes", "cold", "loops", "stores", "validation", "unseen", "reductions")
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 REASONS = (
@@ -71,15 +72,17 @@ def main(folder: Path, date: str, names: list[str]) -> None:
     DATA.mkdir(parents=True, exist_ok=True)
     device, nvcc, _, profiler = (folder / "device.txt").read_text().strip().splitlines()
     origin = {"date": date, "device": device, "nvcc": nvcc, "profiler": profiler, "command": COMMAND}
-    if "latency" in names:
-        figures = json.loads((folder / "latency.json").read_text())
-        _write("latency", {**origin, "unit": "SM cycles, or as the name says", "figures": figures})
     for name in names:
-        if name != "latency":
+        if name in ("latency", "pipes"):
+            figures = json.loads((folder / f"{name}.json").read_text())
+            _write(name, {**origin, "unit": "SM cycles, or as the name says", "figures": figures})
+            shutil.copy(folder / f"{name}.cubin", DATA / f"{name}.cubin")
+        else:
             entries = launches(folder / f"{name}.csv")
             _write(name, {**origin, "metric_names": METRICS, "launches": entries})
-            shutil.copy(folder / f"{name}.cubin", DATA / f"{name}.cubin")
+            if name != "reductions":  # their cubin is with the other SASS data
+                shutil.copy(folder / f"{name}.cubin", DATA / f"{name}.cubin")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:] or ["latency", "cold", "loops", "validation"])
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:] or list(PROGRAMS))
