@@ -61,7 +61,8 @@ def clock_arrays(
     l1_sets = max(int(l1_bytes / LINE_BYTES / numbers["l1_ways"]), 1)
     extents, quotas = _quotas(prepared, numbers, share)
     # What fits in L2 as a whole stays there, also if one SM touches more than its share of the lines.
-    l2_bytes = numbers["l2_bytes"] * (1 if len(quotas) else share)
+    together = float((prepared.memory.ends - prepared.memory.starts).sum())
+    l2_bytes = numbers["l2_bytes"] * (1 if together <= numbers["l2_bytes"] else share)
     l2_sets = max(int(l2_bytes / LINE_BYTES / numbers["l2_ways"]), 1)
     members = _members(n_sms, places * warps, schedulers)
     n_warps = n_sms * places * warps
@@ -120,6 +121,8 @@ def clock_arrays(
         L2_DIRTY=np.zeros(l2, np.int64),
         L2_PARTIAL=np.zeros(l2, np.int64),
         L2_USED=np.zeros(l2, np.int64),
+        L2_ATOMIC_BLOCK=np.full(l2, -1, np.int64),
+        L2_ATOMIC_FREE=np.zeros(l2, np.float64),
         EXTENTS=extents.reshape(-1),
         QUOTAS=quotas,
         CHIP=np.zeros(layout.N_CHIP, np.float64),
@@ -137,12 +140,14 @@ def _quotas(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Lines of each global allocation, and the simulated SMs' share of its sectors.
 
-    Empty if all SMs are simulated, or if the allocations do not fit in L2 together.
+    Only of allocations that fit in L2; none if all SMs are simulated.
     """
     memory = prepared.memory
     starts, ends = memory.starts - int(ADDRESS_BASE), memory.ends - int(ADDRESS_BASE)
-    if share == 1 or (ends - starts).sum() > numbers["l2_bytes"]:
+    if share == 1:
         return np.zeros((0, 2), np.int64), np.zeros(0, np.float64)
+    fits = ends - starts <= numbers["l2_bytes"]
+    starts, ends = starts[fits], ends[fits]
     extents = np.stack([starts // LINE_BYTES, -(-ends // LINE_BYTES)], axis=1)
     return extents, np.ceil((ends - starts) / SECTOR_BYTES * share)
 

@@ -389,7 +389,7 @@ def _complete(q, sm, place, now, pc, executed, s, t):
             return read, LONG, read
         size = t.OPS[row + O_SIZE]
         kind = t.OPS[row + O_KIND]
-        done = global_access(sm, now, kind, s.X[2], s.X[1], s.X[1] // size, s.ADDRESSES, t)
+        done = global_access(sm, t.SLOTS[place * N_SLOT + S_BLOCK], now, kind, s.X[2], s.X[1], s.X[1] // size, s.ADDRESSES, t)
         if kind != K_LOAD and kind != K_LOAD_L2 and kind != K_LOCAL:
             slot = place * N_SLOT + S_DRAINED
             t.SLOTS[slot] = max(t.SLOTS[slot], _ceil(done))
@@ -557,12 +557,14 @@ def _release(sm, place, when, now, s, t):
 
 
 @jit
-def _end_warp(wi, sm, place, now, CONFIG, NUMBERS, WARPS, SLOTS, SMS, TOTALS):
-    """A warp has exited; with the last of its block the place becomes free once its stores are in L2."""
+def _end_warp(wi, sm, place, now, CONFIG, NUMBERS, WARPS, SLOTS, SMS, CHIP, TOTALS):
+    """A warp has exited; it stays until the stores of its block are in L2.  With the last warp the place becomes free."""
     row = wi * N_WARP
     WARPS[row + W_STATE] = EMPTY
     WARPS[row + W_READY] = NEVER
-    end = now + 1 + np.int64(NUMBERS[EXIT_LATENCY])
+    drained = SLOTS[place * N_SLOT + S_DRAINED]
+    end = max(now + 1 + np.int64(NUMBERS[EXIT_LATENCY]), drained)
+    CHIP[C_DRAINED] = max(CHIP[C_DRAINED], np.float64(drained))
     TOTALS[N_WARP_CYCLES] += end - WARPS[row + W_START]
     at = sm * N_SM
     SMS[at + M_RESIDENT] -= 1
@@ -572,7 +574,7 @@ def _end_warp(wi, sm, place, now, CONFIG, NUMBERS, WARPS, SLOTS, SMS, TOTALS):
     SLOTS[slot + S_WARPS] -= 1
     if SLOTS[slot + S_WARPS] == 0:
         SLOTS[slot + S_BLOCK] = -1
-        SLOTS[slot + S_FREE_AT] = max(end, SLOTS[slot + S_DRAINED]) + np.int64(NUMBERS[BLOCK_LATENCY])
+        SLOTS[slot + S_FREE_AT] = end + np.int64(NUMBERS[BLOCK_LATENCY])
         TOTALS[N_BLOCKS] += 1
         SMS[at + M_EVENT] = min(SMS[at + M_EVENT], np.float64(SLOTS[slot + S_FREE_AT]))
 
@@ -673,7 +675,7 @@ def run(until, total_blocks, s, t):
                         if OPS[row + O_FREEZE]:
                             _freeze(q, now, OPS[row + O_FREEZE], t)
                     if status == machine.DONE:
-                        _end_warp(wi, sm, place, now, CONFIG, t.NUMBERS, WARPS, t.SLOTS, SMS, TOTALS)
+                        _end_warp(wi, sm, place, now, CONFIG, t.NUMBERS, WARPS, t.SLOTS, SMS, t.CHIP, TOTALS)
                     elif status == machine.BLOCKED:
                         _block(wi, q, pc, now, t)
                     else:

@@ -117,8 +117,10 @@ N_SCHEDULER = 6
     C_DISPATCH_FREE,
     C_NEXT_BLOCK,
     C_NOW,
-) = range(8)
-N_CHIP = 8
+    C_ATOMIC_FREE,  # lanes that meet in L2
+    C_DRAINED,  # the last store of warps that have ended is in L2
+) = range(10)
+N_CHIP = 10
 
 # Totals (int64[N_TOTAL]).
 (
@@ -205,6 +207,8 @@ class Clock(NamedTuple):
     L2_DIRTY: Any
     L2_PARTIAL: Any  # sectors of which L2 has only what stores have written
     L2_USED: Any
+    L2_ATOMIC_BLOCK: Any  # the block whose atomics used the line; -1: none, -2: several
+    L2_ATOMIC_FREE: Any  # float64: when L2 is through with them
     EXTENTS: Any  # int64[allocations * 2]: first line and one past the last
     QUOTAS: Any  # float64[allocations]: sectors that the simulated SMs still fetch themselves; empty: no limit
     CHIP: Any

@@ -100,7 +100,7 @@ def meetings(ADDRESSES, lanes):
 
 
 @jit
-def global_access(sm, now, kind, sectors, size, lanes, ADDRESSES, t):
+def global_access(sm, block, now, kind, sectors, size, lanes, ADDRESSES, t):
     """When a global (or local) access has its result; for stores and reductions, when L2 has it."""
     if kind == K_LOCAL:
         # Interleaved by lane: consecutive lines that stay in L1.
@@ -114,7 +114,10 @@ def global_access(sm, now, kind, sectors, size, lanes, ADDRESSES, t):
     passes = 1 if n == 2 and sectors <= 5 else n
     begin = _occupy(sm, now, passes * t.NUMBERS[LINE_INTERVAL], t)
     done = 0.0
-    if kind == K_STORE:
+    most = np.int64(1)
+    if kind in (K_ATOMIC, K_REDUCTION):
+        most = meetings(ADDRESSES, lanes)
+    if kind not in (K_LOAD, K_LOAD_L2):
         _count_lanes(ADDRESSES, n, lanes, t.LINES, t.LANES)
     for k in range(n):
         start = begin + k * t.NUMBERS[LINE_LATENCY]
@@ -124,7 +127,10 @@ def global_access(sm, now, kind, sectors, size, lanes, ADDRESSES, t):
             partial = _written_in_part(k, t.MASKS[k], size // lanes, t.LANES)
             done = max(done, write_line(sm, t.LINES[k], t.MASKS[k], partial, start, t))
         else:
-            done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], start, t))
+            there = np.int64(0)
+            for sector in range(4):
+                there += t.LANES[k * 4 + sector]
+            done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], block, there, most, start, t))
     if kind == K_STORE:
         at = sm * N_SM + M_LSU_FREE
         t.SMS[at] = max(t.SMS[at], done - t.NUMBERS[STORE_QUEUE])
@@ -134,6 +140,6 @@ def global_access(sm, now, kind, sectors, size, lanes, ADDRESSES, t):
     elif kind == K_STORE:
         t.TOTALS[N_STORE_SECTORS] += sectors
         t.TOTALS[N_STORE_BYTES] += size
-    else:
-        done += t.NUMBERS[ATOMIC_LATENCY] + (meetings(ADDRESSES, lanes) - 1) * t.NUMBERS[ATOMIC_LANE]
+    elif kind == K_ATOMIC:
+        done += t.NUMBERS[ATOMIC_LATENCY] + (most - 1) * t.NUMBERS[ATOMIC_LANE]
     return done

@@ -62,6 +62,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "sm_bytes_per_cycle": "bytes per cycle between an SM and L2",
         "l2_bytes": "bytes",
         "l2_ways": "lines per set",
+        "l2_dirty_ways": "lines per set that wait to be written to DRAM",
         "l2_fetch_bytes": "bytes that L2 reads from DRAM at once",
         "l2_write_unit_bytes": "bytes that the shortest write occupies in L2",
         "l2_latency": "cycles from a load that hits in L2 to its use",
@@ -73,6 +74,8 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "dram_write_bytes_per_cycle": "bytes per cycle of the chip",
         "atomic_latency": "cycles from a global atomic to the use of its result",
         "atomic_lane_interval": "cycles per lane after the first that meets the same address",
+        "atomic_line_interval": "cycles per lane in L2 between two requests to one line",
+        "atomic_meeting_interval": "cycles of the chip per lane after the first of a request that meets the same address",
         # Blocks.
         "launch_overhead": "cycles of a launch in which no SM works",
         "block_interval": "cycles between two blocks that the chip starts",
