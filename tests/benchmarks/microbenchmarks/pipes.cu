@@ -132,6 +132,30 @@ template <int UNROLL> __global__ void bins(long long *cycles, unsigned *sink, un
   sink[threadIdx.x] = data[threadIdx.x];
 }
 
+// Loads of constants by a register.
+__constant__ unsigned table[1024];
+template <int UNROLL> __global__ void constants(long long *cycles, unsigned *sink) {
+  unsigned sum = 0;
+  long long start = 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    __syncthreads();
+    start = clock64();
+#pragma unroll 1
+    for (int i = 0; i < TRIPS; ++i) {
+#pragma unroll
+      for (int k = 0; k < UNROLL; ++k) {
+        unsigned v;
+        asm volatile("ld.const.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_constant(table + (i + 4 * k))));
+        sum += v;
+      }
+    }
+    __syncthreads();
+    start = clock64() - start;
+  }
+  cycles[0] = start;
+  sink[threadIdx.x] = sum;
+}
+
 // How evenly the warps of one scheduler share a pipe: cycles of each of 16 warps (4 a scheduler) for the same loop.
 template <class Pair> __global__ void shares(long long *cycles, unsigned *sink, unsigned y, unsigned z, int trips) {
   unsigned x[8];
@@ -208,6 +232,14 @@ int main() {
   measure<ImadMufu>("imad+mufu");
   char label[96];
   double few, many;
+  for (int warps : {1, 4, 32}) {
+    constants<4><<<1, 32 * warps>>>(d_cycles, d_sink);
+    few = read_cycles();
+    constants<20><<<1, 32 * warps>>>(d_cycles, d_sink);
+    many = read_cycles();
+    snprintf(label, sizeof label, "ldc.warps%d", warps);
+    report(label, (many - few) / (16.0 * TRIPS * warps));
+  }
   for (int warps : {1, 4, 32})
     for (unsigned apart : {0, 32, 1}) {
       for (unsigned same : {1, 2, 4, 8, 16, 32}) {
