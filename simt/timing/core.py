@@ -178,7 +178,9 @@ def _start_blocks(sm, now, s, t):
             t.CHIP[C_DISPATCH_FREE] = max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL]
         else:
             SMS[at + M_DISPATCH_FREE] = max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL] * CONFIG[G_STRIDE]
-        _start_block(block, slot_state(s, place, t))
+        sl = slot_state(s, place, t)
+        _start_block(block, sl)
+        sl.LAUNCH[machine.LAUNCH_SM] = sm
         t.SLOTS[slot + S_BLOCK] = block
         t.SLOTS[slot + S_WARPS] = CONFIG[G_WARPS]
         t.SLOTS[slot + S_DRAINED] = 0
@@ -641,6 +643,7 @@ def run(until, total_blocks, s, t):
                         _pay(q, now, SCHEDULERS)
                     at = pc
                     sl = slot_state(s, place, t)
+                    sl.LAUNCH[machine.LAUNCH_CLOCK] = now
                     while True:
                         if at != pc and CONFIG[G_CONTROL] == 0:
                             end = at + OPS[at * N_OP + O_GROUP]
