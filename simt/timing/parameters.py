@@ -24,6 +24,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "issue_width": "instructions per scheduler and cycle of one warp",
         **_PER_CLASS,
         "wide_stall": "cycles that a wide multiply keeps its scheduler from issuing",
+        "high_stall": "cycles that the upper half of a product does",
         # Control flow.
         "branch_latency": "cycles from a taken branch until its target is known",
         "branch_not_taken_latency": "cycles from a branch that is not taken to the next issue",

@@ -117,10 +117,10 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
     for pc, instruction in enumerate(program.instructions):
         if issues[pc]:
             if source:
-                _describe(program, pc, of_micro_op(instruction.op), numbers, ops)
+                _describe(program, pc, of_micro_op(instruction.op), True, numbers, ops)
             else:
                 opcode, words = _mnemonic(program, instruction)
-                _describe(program, pc, of_opcode(opcode, words), numbers, ops)
+                _describe(program, pc, of_opcode(opcode, words), words.startswith(".HI"), numbers, ops)
                 ops[pc, O_DEFERRED] = _DEFERS in words
                 if opcode == "ATOMS" and ".POPC" in words:
                     ops[pc, O_KIND] = K_COUNT
@@ -210,7 +210,9 @@ def _fall(instructions: Sequence[Instruction], ops: npt.NDArray[np.int64], pc: i
     return at
 
 
-def _describe(program: Program, pc: int, number: int, numbers: Parameters, ops: npt.NDArray[np.int64]) -> None:
+def _describe(
+    program: Program, pc: int, number: int, high: bool, numbers: Parameters, ops: npt.NDArray[np.int64]
+) -> None:
     row = CLASSES[number]
     ops[pc, O_CLASS] = number
     ops[pc, O_UNIT] = row.unit
@@ -221,7 +223,7 @@ def _describe(program: Program, pc: int, number: int, numbers: Parameters, ops: 
     elif row.unit is Unit.FIXED:
         ops[pc, O_LATENCY] = 1
     if row.name == "imad_wide":
-        ops[pc, O_FREEZE] = round(numbers["wide_stall"])
+        ops[pc, O_FREEZE] = round(numbers["high_stall" if high else "wide_stall"])
     if row.pipe == "fma" and numbers["interval_imad"] >= 2 * numbers["interval_fma"]:
         ops[pc, O_INTERVAL] *= 2  # each half of the pipe
     elif row.pipe == "fma":
