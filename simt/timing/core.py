@@ -291,7 +291,7 @@ def _select(q, now, t):
             key = np.int64(-1) if wi == last else WARPS[row + W_AGE]
         else:
             key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
-            if policy == 3 or (policy == 2 and (unit == FIXED or OPS[op + O_PIPE] != LSU)):
+            if policy == 2 and (unit != GLOBAL or OPS[op + O_KIND] in (K_LOAD, K_LOAD_L2)):
                 key += WARPS[row + W_AGE] // CONFIG[G_WARPS] << 25
         if key < best_key:
             best_key = key

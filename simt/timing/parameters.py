@@ -153,6 +153,6 @@ def _contradictions(values: Mapping[str, float]) -> list[str]:
     for name in ("schedulers", "issue_width", "scheduler_policy", "l1_ways", "l2_ways", "l1_caches_loads"):
         if values[name] != int(values[name]):
             found.append(f"{name} = {values[name]:g} is not a whole number")
-    if values["scheduler_policy"] not in (0, 1, 2, 3):
+    if values["scheduler_policy"] not in (0, 1, 2):
         found.append(f"scheduler_policy = {values['scheduler_policy']:g} is not 0, 1 or 2")
     return found
