@@ -291,7 +291,7 @@ def _select(q, now, t):
             key = np.int64(-1) if wi == last else WARPS[row + W_AGE]
         else:
             key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
-            if policy == 2 and (unit != GLOBAL or OPS[op + O_KIND] in (K_LOAD, K_LOAD_L2)):
+            if policy == 2 and (unit != GLOBAL or OPS[op + O_KIND] in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)):
                 key += WARPS[row + W_AGE] // CONFIG[G_WARPS] << 25
         if key < best_key:
             best_key = key
@@ -392,7 +392,7 @@ def _complete(q, sm, place, now, pc, executed, s, t):
         size = t.OPS[row + O_SIZE]
         kind = t.OPS[row + O_KIND]
         done = global_access(sm, t.SLOTS[place * N_SLOT + S_BLOCK], now, kind, s.X[2], s.X[1], s.X[1] // size, s.ADDRESSES, t)
-        if kind != K_LOAD and kind != K_LOAD_L2 and kind != K_LOCAL:
+        if kind not in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM, K_LOCAL):
             slot = place * N_SLOT + S_DRAINED
             t.SLOTS[slot] = max(t.SLOTS[slot], _ceil(done))
         return done, LONG, read

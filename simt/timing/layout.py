@@ -49,8 +49,9 @@ N_OP = 25
     K_LOCAL,
     K_LOAD_L2,
     K_FENCE_BLOCK,
+    K_LOAD_SYSTEM,  # as K_LOAD_L2, for all of the system
     K_COUNT,  # an atomic that counts lanes: those that meet at a word are added up first
-) = range(11)
+) = range(12)
 
 # One row per resident warp (int64[warps * N_WARP]).
 (

@@ -18,6 +18,7 @@ L1_LATENCY = PLACE["l1_latency"]
 STORE_QUEUE = PLACE["store_queue"]
 ATOMIC_LATENCY = PLACE["atomic_latency"]
 ATOMIC_LANE = PLACE["atomic_lane_interval"]
+SYSTEM_LATENCY = PLACE["system_latency"]
 SECTOR_BYTES = 32
 
 
@@ -117,12 +118,13 @@ def global_access(sm, block, now, kind, sectors, size, lanes, ADDRESSES, t):
     most = np.int64(1)
     if kind in (K_ATOMIC, K_REDUCTION):
         most = meetings(ADDRESSES, lanes)
-    if kind not in (K_LOAD, K_LOAD_L2):
+    loads = kind in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
+    if not loads:
         _count_lanes(ADDRESSES, n, lanes, t.LINES, t.LANES)
     for k in range(n):
         start = begin + k * t.NUMBERS[LINE_LATENCY]
-        if kind in (K_LOAD, K_LOAD_L2):
-            done = max(done, read_line(sm, t.LINES[k], t.MASKS[k], start, kind == K_LOAD_L2, t))
+        if loads:
+            done = max(done, read_line(sm, t.LINES[k], t.MASKS[k], start, kind != K_LOAD, t))
         elif kind == K_STORE:
             partial = _written_in_part(k, t.MASKS[k], size // lanes, t.LANES)
             done = max(done, write_line(sm, t.LINES[k], t.MASKS[k], partial, start, t))
@@ -134,7 +136,9 @@ def global_access(sm, block, now, kind, sectors, size, lanes, ADDRESSES, t):
     if kind == K_STORE:
         at = sm * N_SM + M_LSU_FREE
         t.SMS[at] = max(t.SMS[at], done - t.NUMBERS[STORE_QUEUE])
-    if kind in (K_LOAD, K_LOAD_L2):
+    if kind == K_LOAD_SYSTEM:
+        done += t.NUMBERS[SYSTEM_LATENCY]
+    if loads:
         t.TOTALS[N_LOAD_SECTORS] += sectors
         t.TOTALS[N_LOAD_BYTES] += size
     elif kind == K_STORE:

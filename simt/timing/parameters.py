@@ -67,6 +67,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "l2_fetch_bytes": "bytes that L2 reads from DRAM at once",
         "l2_write_unit_bytes": "bytes that the shortest write occupies in L2",
         "l2_latency": "cycles from a load that hits in L2 to its use",
+        "system_latency": "cycles that a volatile or system-wide load takes longer",
         "l2_read_bytes_per_cycle": "bytes per cycle of the chip",
         "l2_write_bytes_per_cycle": "bytes per cycle of the chip",
         "dram_latency": "cycles from a load that misses all caches to its use",

@@ -19,6 +19,7 @@ from simt.timing.layout import (
     K_FENCE_BLOCK,
     K_LOAD,
     K_LOAD_L2,
+    K_LOAD_SYSTEM,
     K_LOCAL,
     K_NONE,
     K_RECONVERGE,
@@ -127,7 +128,7 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
                 if opcode == "MEMBAR" and ".CTA" in words:
                     ops[pc, O_KIND] = K_FENCE_BLOCK
                 if ops[pc, O_KIND] == K_LOAD and _PAST_L1.search(words):
-                    ops[pc, O_KIND] = K_LOAD_L2
+                    ops[pc, O_KIND] = K_LOAD_SYSTEM if ".SYS" in words else K_LOAD_L2
     for pc, instruction in enumerate(program.instructions):
         ops[pc, O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
     control = bool(code) and all(entry.control is not None for entry in code or ())

@@ -120,6 +120,8 @@ def pipes() -> Iterator[tuple[str, float]]:
             args = u(1), u(stride), u(32)
             label = f"atoms_add.warps{warps}.apart32.stride{stride}"
             yield label, run.slope(few, many, 16 * TRIPS * warps, 32 * warps, *args)
+    few, many = (f"_Z4tailILi{n}E" for n in (2, 10))
+    yield "volatile_step.blocks1", run.slope(few, many, 8 * TRIPS, 32, np.zeros(1 << 12, u))
     for warps in (1, 4, 8, 32):
         for mask in (31, 255, 4095):
             few, many = (f"_Z4binsILi{n}E" for n in (4, 20))

@@ -62,6 +62,16 @@ def launches(path: Path) -> list[dict[str, Any]]:
     return found
 
 
+def _add_repeats(folder: Path, entries: list[dict[str, Any]]) -> None:
+    """The cycles of further runs of the same launches, for the hardware's own spread."""
+    for path in sorted(folder.glob("repeat*.csv")):
+        with path.open(newline="") as file:
+            rows = list(csv.reader(line for line in file if not line.startswith("==")))
+        at = rows[0].index(METRICS["cycles"])
+        for entry, row in zip(entries, rows[2:], strict=True):
+            entry.setdefault("repeated_cycles", []).append(float(row[at].replace(",", "")))
+
+
 def _write(name: str, data: dict[str, Any]) -> None:
     text = json.dumps(data, indent=1)
     (DATA / f"h200_{name}.json").write_text(text + "\n", encoding="utf-8")
@@ -79,6 +89,8 @@ def main(folder: Path, date: str, names: list[str]) -> None:
             shutil.copy(folder / f"{name}.cubin", DATA / f"{name}.cubin")
         else:
             entries = launches(folder / f"{name}.csv")
+            if name == "reductions":
+                _add_repeats(folder, entries)
             _write(name, {**origin, "metric_names": METRICS, "launches": entries})
             if name != "reductions":  # their cubin is with the other SASS data
                 shutil.copy(folder / f"{name}.cubin", DATA / f"{name}.cubin")

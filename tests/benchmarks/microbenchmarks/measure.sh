@@ -37,6 +37,7 @@ for round in 1 2 3 4 5; do  # how much the hardware's own times differ
 done
 if [ -n "${SAMPLES:-}" ]; then  # stall samples of each instruction
   for name in loops stores validation unseen reductions; do
-    time ncu --clock-control none --set full --sampling-interval 0 --csv --page source --log-file "$out/$name.samples.csv" "$build/$name" > /dev/null
+    ncu --clock-control none --set full --warp-sampling-interval 0 -f -o "$build/$name" "$build/$name" > /dev/null
+    ncu --import "$build/$name.ncu-rep" --page source --csv > "$out/$name.samples.csv"
   done
 fi

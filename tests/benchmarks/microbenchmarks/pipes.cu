@@ -156,6 +156,24 @@ template <int UNROLL> __global__ void constants(long long *cycles, unsigned *sin
   sink[threadIdx.x] = sum;
 }
 
+// The tail of a reduction in one warp: two volatile loads, an addition and a volatile store a step.
+template <int UNROLL> __global__ void tail(long long *cycles, unsigned *sink, unsigned *data) {
+  volatile unsigned *mine = data + blockIdx.x * 1024 + threadIdx.x % 32;
+  long long start = 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    __syncthreads();
+    start = clock64();
+#pragma unroll 1
+    for (int i = 0; i < TRIPS; ++i) {
+#pragma unroll
+      for (int k = 0; k < UNROLL; ++k) mine[0] += mine[16 >> k % 4];
+    }
+    start = clock64() - start;
+  }
+  cycles[blockIdx.x] = start;
+  sink[threadIdx.x] = mine[0];
+}
+
 // How evenly the warps of one scheduler share a pipe: cycles of each of 16 warps (4 a scheduler) for the same loop.
 template <class Pair> __global__ void shares(long long *cycles, unsigned *sink, unsigned y, unsigned z, int trips) {
   unsigned x[8];
@@ -274,6 +292,17 @@ int main() {
       snprintf(label, sizeof label, "bins%u.warps%d", mask + 1, warps);
       report(label, (many - few) / (16.0 * TRIPS * warps));
     }
+  unsigned *data;
+  CHECK(cudaMalloc(&data, 1 << 22));
+  CHECK(cudaMemset(data, 0, 1 << 22));
+  for (int blocks : {1, 132, 528}) {
+    tail<2><<<blocks, 32>>>(d_cycles, d_sink, data);
+    few = read_cycles();
+    tail<10><<<blocks, 32>>>(d_cycles, d_sink, data);
+    many = read_cycles();
+    snprintf(label, sizeof label, "volatile_step.blocks%d", blocks);
+    report(label, (many - few) / (8.0 * TRIPS));
+  }
   for (int threads : {128, 512})
     for (int kind : {0, 1, 2}) {
       int blocks = 132 * 512 / threads;
