@@ -287,8 +287,8 @@ def write_line(sm, line, mask, partial, start, t):
 def _serialised(line, block, lanes, most, arrival, t):
     """When L2 has carried out the atomics of *lanes* lanes on *line*, *most* of them on one word.
 
-    Requests to one line follow each other.  A line that two blocks of one SM have used is taken to be used by all blocks:
-    the SMs that are not simulated keep it busy, too.
+    Requests to one line follow each other.  A line that two blocks of one SM have used is taken to be used by all
+    blocks: the SMs that are not simulated keep it busy, too.
     """
     way = _l2_place(line, arrival, t)
     others = 1.0

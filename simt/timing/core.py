@@ -391,7 +391,9 @@ def _complete(q, sm, place, now, pc, executed, s, t):
             return read, LONG, read
         size = t.OPS[row + O_SIZE]
         kind = t.OPS[row + O_KIND]
-        done = global_access(sm, t.SLOTS[place * N_SLOT + S_BLOCK], now, kind, s.X[2], s.X[1], s.X[1] // size, s.ADDRESSES, t)
+        done = global_access(
+            sm, t.SLOTS[place * N_SLOT + S_BLOCK], now, kind, s.X[2], s.X[1], s.X[1] // size, s.ADDRESSES, t
+        )
         if kind not in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM, K_LOCAL):
             slot = place * N_SLOT + S_DRAINED
             t.SLOTS[slot] = max(t.SLOTS[slot], _ceil(done))
@@ -560,7 +562,7 @@ def _release(sm, place, when, now, s, t):
 
 @jit
 def _end_warp(wi, sm, place, now, CONFIG, NUMBERS, WARPS, SLOTS, SMS, CHIP, TOTALS):
-    """A warp has exited; it stays until the stores of its block are in L2.  With the last warp the place becomes free."""
+    """A warp has exited; it stays until its block's stores are in L2.  With the last warp the place becomes free."""
     row = wi * N_WARP
     WARPS[row + W_STATE] = EMPTY
     WARPS[row + W_READY] = NEVER

@@ -61,7 +61,7 @@ def _coalesce(ADDRESSES, LINES, MASKS):
 
 @jit
 def _count_lanes(ADDRESSES, n, lanes, LINES, LANES):
-    """How many of the *lanes* that take part fall into each sector of the *n* lines; idle ones repeat the first address."""
+    """How many of the *lanes* that take part fall into each sector of the *n* lines (idle ones repeat an address)."""
     for k in range(n * 4):
         LANES[k] = 0
     for l in range(32):

@@ -77,7 +77,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "atomic_latency": "cycles from a global atomic to the use of its result",
         "atomic_lane_interval": "cycles per lane after the first that meets the same address",
         "atomic_line_interval": "cycles per lane in L2 between two requests to one line",
-        "atomic_meeting_interval": "cycles of the chip per lane after the first of a request that meets the same address",
+        "atomic_meeting_interval": "cycles of the chip per lane after the first at one address of a request",
         # Blocks.
         "launch_overhead": "cycles of a launch in which no SM works",
         "block_interval": "cycles between two blocks that the chip starts",

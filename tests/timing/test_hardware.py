@@ -109,7 +109,7 @@ def test_kernels_that_nothing_is_fitted_to() -> None:
 
 @needs_nvdisasm
 def test_kernels_written_after_the_model() -> None:
-    """Ten kernels that nothing is fitted to; docs/timing.md names the bad ones.  One SM does not stand for mandelbrot."""
+    """Ten kernels that nothing is fitted to.  One SM does not stand for all in mandelbrot."""
     from tests.timing.launches import plain, simulate_all
 
     found = simulate_all("unseen")

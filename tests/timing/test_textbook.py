@@ -61,7 +61,7 @@ def test_the_high_half_of_a_product_stops_its_scheduler() -> None:
 
 
 def test_multiplies_share_the_pipe_of_floating_point() -> None:
-    """Independent FMAs: one a cycle on two halves.  With as many multiplies, which need the heavy half, three in four."""
+    """Independent FMAs, one a cycle on two halves; beside as many multiplies they do not need the multipliers' half."""
 
     def fma(k: int) -> Instruction:
         return Instruction("fma.f32", FIRST + k, ONE, ONE, ONE)

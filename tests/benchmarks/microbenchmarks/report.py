@@ -23,7 +23,9 @@ LAUNCHES = ("reductions", "validation", "unseen", "cold", "loops", "stores")
 def launches(program: str) -> None:
     """One row a launch: cycles, the spread of repeated runs, occupancy, hit rates, the largest stall."""
     print(f"\n### {program}\n")
-    print("| kernel | grid x block | cycles, model | H200 | error % | H200 spread % | occupancy % | ipc | largest stall |")
+    print(
+        "| kernel | grid x block | cycles, model | H200 | error % | H200 spread % | occupancy % | ipc | largest stall |"
+    )
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     errors = []
     for entry, result in simulate_all(program, most_threads=1 << 24):
@@ -33,11 +35,12 @@ def launches(program: str) -> None:
         spread = f"{100 * (max(runs) - min(runs)) / np.median(runs):.1f}" if len(runs) > 1 else ""
         stalls = {k.removeprefix("stall_"): v for k, v in c.items() if k.startswith("stall_")}
         waits = {k: v for k, v in stalls.items() if k not in ("selected", "not_selected")}
+        largest = max(waits, key=lambda name: waits[name])
         shape = f"{'x'.join(str(d) for d in entry['grid'] if d > 1) or 1} x {int(np.prod(entry['block']))}"
         print(
             f"| {plain(entry['kernel'])} | {shape} | {result.cycles:.0f} | {measured_cycles(entry):.0f}"
             f" | {errors[-1]:+.1f} | {spread} | {100 * m['achieved_occupancy']:.1f} / {c['achieved_occupancy_pct']:.1f}"
-            f" | {m['ipc']:.2f} / {c['ipc']:.2f} | {result.dominant_stall} / {max(waits, key=lambda name: waits[name])} |"
+            f" | {m['ipc']:.2f} / {c['ipc']:.2f} | {result.dominant_stall} / {largest} |"
         )
     print(f"\nMean absolute error {np.mean(np.abs(errors)):.1f} %, largest {np.max(np.abs(errors)):.1f} %.")
 
