@@ -146,6 +146,8 @@ def _contradictions(values: Mapping[str, float]) -> list[str]:
         ("l1_latency", "l2_latency"),
         ("l2_latency", "dram_latency"),
         ("l1_bytes", "l2_bytes"),
+        ("l2_dirty_ways", "l2_ways"),
+        ("interval_fma", "interval_imad"),
         ("dram_read_bytes_per_cycle", "l2_read_bytes_per_cycle"),
         ("instruction_bytes", "instruction_line_bytes"),
     ):
@@ -154,6 +156,8 @@ def _contradictions(values: Mapping[str, float]) -> list[str]:
     for name in ("schedulers", "issue_width", "scheduler_policy", "l1_ways", "l2_ways", "l1_caches_loads"):
         if values[name] != int(values[name]):
             found.append(f"{name} = {values[name]:g} is not a whole number")
+    if values["l2_fetch_bytes"] not in (32, 64, 128):
+        found.append(f"l2_fetch_bytes = {values['l2_fetch_bytes']:g} is not 32, 64 or 128")
     if values["scheduler_policy"] not in (0, 1, 2):
         found.append(f"scheduler_policy = {values['scheduler_policy']:g} is not 0, 1 or 2")
     return found

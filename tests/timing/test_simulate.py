@@ -135,6 +135,8 @@ def test_overrides_change_the_prediction_and_are_named() -> None:
         ({"schedulers": 0}, "rejected"),
         ({"schedulers": 2.5}, "rejected"),
         ({"scheduler_policy": 7}, "rejected"),
+        ({"l2_fetch_bytes": 48}, "rejected"),
+        ({"l2_dirty_ways": 17}, "rejected"),
     ],
 )
 def test_overrides_that_cannot_be(overrides: dict[str, float], message: str) -> None:
