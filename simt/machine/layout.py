@@ -94,8 +94,10 @@ LAUNCH_BLOCK = 0  # nine coordinates in the order of SPECIAL_REGISTERS: ntid, ct
     LAUNCH_RACES,
     LAUNCH_GRANULE,
     LAUNCH_FENCED,
-) = range(9, 37)
-N_LAUNCH = 37
+    LAUNCH_SM,  # set by the timing model: the block's SM, and the cycle; 0 without it
+    LAUNCH_CLOCK,
+) = range(9, 39)
+N_LAUNCH = 39
 
 # Orders in which the splits of a warp (and, for the last two, the warps of a block) run.
 THEN_FIRST, ELSE_FIRST, INTERLEAVED, RANDOM = range(4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine.jit import jit, jit_inline
-from simt.machine.layout import FULL, LAUNCH_BLOCK, LAUNCH_WARPS
+from simt.machine.layout import FULL, LAUNCH_BLOCK, LAUNCH_CLOCK, LAUNCH_SM, LAUNCH_WARPS
 from simt.machine.scalar import lowest
 from simt.program import MICRO_OPS, SPECIAL_REGISTERS
 
@@ -35,6 +35,7 @@ _UNIFORM_REGISTERS = SPECIAL_REGISTERS.index("laneid")
 _LANEID = SPECIAL_REGISTERS.index("laneid")
 _WARPID = SPECIAL_REGISTERS.index("warpid")
 _NWARPID = SPECIAL_REGISTERS.index("nwarpid")
+_SMID = SPECIAL_REGISTERS.index("smid")
 _LANEMASK_EQ = SPECIAL_REGISTERS.index("lanemask_eq")
 _LANEMASK_LT = SPECIAL_REGISTERS.index("lanemask_lt")
 _LANEMASK_LE = SPECIAL_REGISTERS.index("lanemask_le")
@@ -72,8 +73,10 @@ def special(which, w, O, TID, LAUNCH):
                 O[l] = FULL & ~(2 * bit - 1)
             elif which == _LANEMASK_GE:
                 O[l] = FULL & ~(bit - 1)
-            else:  # smid, clock: one SM that starts at cycle 0, until the timing model says otherwise
-                O[l] = 0
+            elif which == _SMID:
+                O[l] = LAUNCH[LAUNCH_SM]
+            else:  # clock: 32 bits
+                O[l] = LAUNCH[LAUNCH_CLOCK] & 0xFFFFFFFF
 
 
 @jit

@@ -59,7 +59,11 @@ def clock_arrays(
     if numbers["l1_holds_shared"]:
         l1_bytes = max(l1_bytes - -(-shared // _SHARED_GRANULE) * _SHARED_GRANULE, LINE_BYTES * numbers["l1_ways"])
     l1_sets = max(int(l1_bytes / LINE_BYTES / numbers["l1_ways"]), 1)
-    l2_sets = max(int(numbers["l2_bytes"] * share / LINE_BYTES / numbers["l2_ways"]), 1)
+    extents, quotas = _quotas(prepared, numbers, share)
+    # What fits in L2 as a whole stays there, also if one SM touches more than its share of the lines.
+    together = float((prepared.memory.ends - prepared.memory.starts).sum())
+    l2_bytes = numbers["l2_bytes"] * (1 if together <= numbers["l2_bytes"] else share)
+    l2_sets = max(int(l2_bytes / LINE_BYTES / numbers["l2_ways"]), 1)
     members = _members(n_sms, places * warps, schedulers)
     n_warps = n_sms * places * warps
     registers = 0 if table.control else table.registers
@@ -82,7 +86,6 @@ def clock_arrays(
     config[layout.G_PARTICIPANTS] = len(state.PARTICIPANTS)
     config[layout.G_FROM], config[layout.G_TO] = window or (0, 0)
 
-    extents, quotas = _quotas(prepared, numbers, share)
     warp_table = np.zeros((n_warps, layout.N_WARP), np.int64)
     warp_table[:, layout.W_READY] = layout.NEVER
     slots = np.zeros((n_sms * places, layout.N_SLOT), np.int64)
@@ -112,10 +115,14 @@ def clock_arrays(
         L1_READY=np.zeros(l1, np.float64),
         L1_WRITTEN=np.zeros(l1, np.int64),
         L1_WRITTEN_AT=np.zeros(l1, np.float64),
+        L1_WRITTEN_NUMBER=np.zeros(l1, np.float64),
         L2_TAGS=np.full(l2, -1, np.int64),
         L2_SECTORS=np.zeros(l2, np.int64),
         L2_DIRTY=np.zeros(l2, np.int64),
+        L2_PARTIAL=np.zeros(l2, np.int64),
         L2_USED=np.zeros(l2, np.int64),
+        L2_ATOMIC_BLOCK=np.full(l2, -1, np.int64),
+        L2_ATOMIC_FREE=np.zeros(l2, np.float64),
         EXTENTS=extents.reshape(-1),
         QUOTAS=quotas,
         CHIP=np.zeros(layout.N_CHIP, np.float64),
@@ -123,6 +130,7 @@ def clock_arrays(
         STALLS=np.zeros(len(table.ops) // layout.N_OP * layout.N_REASONS, np.int64),
         LINES=np.zeros(32, np.int64),
         MASKS=np.zeros(32, np.int64),
+        LANES=np.zeros(32 * 4, np.int64),
         EVENTS=np.zeros((MAX_EVENTS if window else 1) * layout.N_EVENT, np.int64),
     )
 
@@ -132,12 +140,14 @@ def _quotas(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Lines of each global allocation, and the simulated SMs' share of its sectors.
 
-    Empty if all SMs are simulated, or if the allocations do not fit in L2 together.
+    Only of allocations that fit in L2; none if all SMs are simulated.
     """
     memory = prepared.memory
     starts, ends = memory.starts - int(ADDRESS_BASE), memory.ends - int(ADDRESS_BASE)
-    if share == 1 or (ends - starts).sum() > numbers["l2_bytes"]:
+    if share == 1:
         return np.zeros((0, 2), np.int64), np.zeros(0, np.float64)
+    fits = ends - starts <= numbers["l2_bytes"]
+    starts, ends = starts[fits], ends[fits]
     extents = np.stack([starts // LINE_BYTES, -(-ends // LINE_BYTES)], axis=1)
     return extents, np.ceil((ends - starts) / SECTOR_BYTES * share)
 

@@ -23,6 +23,13 @@ DRAM_LATENCY = PLACE["dram_latency"]
 DRAM_READ = PLACE["dram_read_bytes_per_cycle"]
 DRAM_WRITE = PLACE["dram_write_bytes_per_cycle"]
 SM_LINK = PLACE["sm_bytes_per_cycle"]
+STORE_LINES = PLACE["store_lines"]
+L2_FETCH = PLACE["l2_fetch_bytes"]
+L2_WRITE_UNIT = PLACE["l2_write_unit_bytes"]
+L2_DIRTY_WAYS = PLACE["l2_dirty_ways"]
+ATOMIC_LANE = PLACE["atomic_lane_interval"]
+ATOMIC_LINE = PLACE["atomic_line_interval"]
+ATOMIC_MEETING = PLACE["atomic_meeting_interval"]
 DRAM_QUEUE = PLACE["dram_queue_latency"]
 SECTOR = 32.0
 LOAD_WINDOW = 2048.0
@@ -87,6 +94,49 @@ def _memory(arrival, cycles, t):
     return _serve(CHIP, C_MEMORY_FREE, arrival, cycles)
 
 
+@jit_inline
+def _fetched(mask, t):
+    """The sectors that DRAM delivers for those of *mask*: whole units of l2_fetch_bytes."""
+    if t.NUMBERS[L2_FETCH] >= 4 * SECTOR:
+        return np.int64(15)
+    if t.NUMBERS[L2_FETCH] >= 2 * SECTOR:
+        return mask | ((mask & 5) << 1) | ((mask & 10) >> 1)
+    return mask
+
+
+@jit
+def _write_back(way, arrival, t):
+    """Write what is dirty in a way of L2 to DRAM, after what stores left out of its sectors has been read."""
+    dirty = t.L2_DIRTY[way]
+    incomplete = t.L2_PARTIAL[way]
+    t.TOTALS[N_DRAM_WRITE] += popcount(dirty)
+    # The write to L2 has been paid for already.
+    cost = max(1.0 / t.NUMBERS[DRAM_WRITE] - 1.0 / t.NUMBERS[L2_WRITE], 0.0)
+    _memory(arrival, popcount(_fetched(dirty, t)) * SECTOR * cost, t)
+    if incomplete:
+        t.TOTALS[N_DRAM_READ] += popcount(incomplete)
+        _memory(arrival, popcount(_fetched(incomplete, t)) * SECTOR / t.NUMBERS[DRAM_READ], t)
+    t.L2_DIRTY[way] = 0
+    t.L2_PARTIAL[way] = 0
+
+
+@jit
+def _keep_clean(way, arrival, t):
+    """A set has few dirty ways: before one more gets dirty, the least recently used of them is written to DRAM."""
+    ways = np.int64(t.NUMBERS[L2_WAYS])
+    first = way // ways * ways
+    dirty = np.int64(0)
+    oldest = np.int64(-1)
+    for k in range(first, first + ways):
+        if t.L2_DIRTY[k] and k != way:
+            dirty += 1
+            if oldest < 0 or t.L2_USED[k] < t.L2_USED[oldest]:
+                oldest = k
+    if dirty >= t.NUMBERS[L2_DIRTY_WAYS]:
+        t.L2_SECTORS[oldest] |= t.L2_PARTIAL[oldest]
+        _write_back(oldest, arrival, t)
+
+
 @jit
 def _l2_place(line, arrival, t):
     """The way of *line* in L2; a dirty victim is written to DRAM first."""
@@ -96,15 +146,12 @@ def _l2_place(line, arrival, t):
     way = _find(t.L2_TAGS, t.L2_USED, start, ways, line, stamp)
     if way < 0:
         way = _victim(t.L2_TAGS, t.L2_USED, start, ways)
-        dirty = popcount(t.L2_DIRTY[way])
-        if dirty:
-            t.TOTALS[N_DRAM_WRITE] += dirty
-            # The write to L2 has been paid for already.
-            cost = max(1.0 / t.NUMBERS[DRAM_WRITE] - 1.0 / t.NUMBERS[L2_WRITE], 0.0)
-            _memory(arrival, dirty * SECTOR * cost, t)
+        if t.L2_DIRTY[way]:
+            _write_back(way, arrival, t)
         t.L2_TAGS[way] = line
         t.L2_SECTORS[way] = 0
-        t.L2_DIRTY[way] = 0
+        t.L2_ATOMIC_BLOCK[way] = -1
+        t.L2_ATOMIC_FREE[way] = 0.0
         t.L2_USED[way] = stamp
     return way
 
@@ -145,25 +192,34 @@ def _l2_read(sm, line, mask, arrival, t):
         )
         back = through + t.NUMBERS[L2_LATENCY]
     if missing:
-        n = popcount(missing)
+        fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
+        n = popcount(fetched)
         t.TOTALS[N_DRAM_READ] += n
         through = _memory(arrival, n * SECTOR / t.NUMBERS[DRAM_READ], t)
-        t.L2_SECTORS[way] |= missing
+        t.L2_SECTORS[way] |= fetched
+        t.L2_PARTIAL[way] &= ~fetched
         queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[C_MEMORY_LOAD], 1.0) ** 2
         back = max(back, through + t.NUMBERS[DRAM_LATENCY] + queue)
     return back
 
 
 @jit
-def _l2_write(line, mask, arrival, t):
-    """When a write of sectors has arrived in L2, which keeps it and owes it to DRAM."""
+def _l2_write(line, mask, partial, arrival, t):
+    """When a write of sectors, some in part, has arrived in L2, which keeps it and owes it to DRAM.
+
+    A write occupies L2 in units of l2_write_unit_bytes: on an H200 a lone sector takes as long as two together.
+    """
     n = popcount(mask)
+    unit = t.NUMBERS[L2_WRITE_UNIT]
     way = _l2_place(line, arrival, t)
+    if t.L2_DIRTY[way] == 0:
+        _keep_clean(way, arrival, t)
     t.TOTALS[N_L2_SECTORS] += n
     t.TOTALS[N_L2_HITS] += n
-    t.L2_SECTORS[way] |= mask
+    t.L2_SECTORS[way] |= mask & ~partial
+    t.L2_PARTIAL[way] = (t.L2_PARTIAL[way] | partial) & ~t.L2_SECTORS[way]
     t.L2_DIRTY[way] |= mask
-    cycles = n * SECTOR / t.NUMBERS[L2_WRITE]
+    cycles = np.ceil(n * SECTOR / unit) * unit / t.NUMBERS[L2_WRITE]
     _memory(arrival, cycles, t)  # delays reads; the write itself need not wait for those before it
     return _serve(t.CHIP, C_L2_WRITE_FREE, arrival, cycles)
 
@@ -203,28 +259,53 @@ def read_line(sm, line, mask, start, bypass, t):
 
 
 @jit
-def write_line(sm, line, mask, start, t):
-    """When a store to the sectors *mask* has arrived in L2.  L1 is written through and keeps what is written.
+def write_line(sm, line, mask, partial, start, t):
+    """When a store to the sectors *mask*, to *partial* in part, has arrived in L2.  L1 is written through.
 
-    A store to sectors that still wait for L2 joins them (measured on an H200: eight in a row cost as much as one).
+    A store to sectors that still wait for L2 joins them if only few other lines have been stored since (measured on an
+    H200: with 16 lines in turn stores are joined, with 32 they are not).
     """
     n = popcount(mask)
     t.TOTALS[N_L1_SECTORS] += n
     if t.NUMBERS[L1_CACHES_LOADS] == 0:
-        return _l2_write(line, mask, _link(sm, start, n, t), t)
+        return _l2_write(line, mask, partial, _link(sm, start, n, t), t)
     way = _l1_place(sm, line, t)
     t.TOTALS[N_L1_HITS] += popcount(mask & t.L1_SECTORS[way])
-    t.L1_SECTORS[way] |= mask
-    if t.L1_WRITTEN_AT[way] > start and mask & ~t.L1_WRITTEN[way] == 0:
+    t.L1_SECTORS[way] |= mask & ~partial
+    recent = t.SMS[sm * N_SM + M_STORED] - t.L1_WRITTEN_NUMBER[way] < t.NUMBERS[STORE_LINES]
+    if recent and t.L1_WRITTEN_AT[way] > start and mask & ~t.L1_WRITTEN[way] == 0:
         return t.L1_WRITTEN_AT[way]
-    there = _l2_write(line, mask, _link(sm, start, n, t), t)
+    there = _l2_write(line, mask, partial, _link(sm, start, n, t), t)
+    t.SMS[sm * N_SM + M_STORED] += 1
+    t.L1_WRITTEN_NUMBER[way] = t.SMS[sm * N_SM + M_STORED]
     t.L1_WRITTEN[way] = mask
     t.L1_WRITTEN_AT[way] = there
     return there
 
 
 @jit
-def atomic_line(sm, line, mask, start, t):
+def _serialised(line, block, lanes, most, arrival, t):
+    """When L2 has carried out the atomics of *lanes* lanes on *line*, *most* of them on one word.
+
+    Requests to one line follow each other.  A line that two blocks of one SM have used is taken to be used by all
+    blocks: the SMs that are not simulated keep it busy, too.
+    """
+    way = _l2_place(line, arrival, t)
+    others = 1.0
+    if t.L2_ATOMIC_BLOCK[way] == -1:
+        t.L2_ATOMIC_BLOCK[way] = block
+    elif t.L2_ATOMIC_BLOCK[way] != block:
+        t.L2_ATOMIC_BLOCK[way] = -2
+    if t.L2_ATOMIC_BLOCK[way] == -2 and t.CONFIG[G_STRIDE]:
+        others = t.CONFIG[G_STRIDE] / t.CONFIG[G_SMS]
+    busy = max(t.NUMBERS[ATOMIC_LANE], lanes * t.NUMBERS[ATOMIC_LINE]) * others
+    t.L2_ATOMIC_FREE[way] = max(t.L2_ATOMIC_FREE[way], arrival) + busy
+    chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * max(t.CONFIG[G_STRIDE] / t.CONFIG[G_SMS], 1.0)
+    return max(t.L2_ATOMIC_FREE[way], _serve(t.CHIP, C_ATOMIC_FREE, arrival, chip))
+
+
+@jit
+def atomic_line(sm, line, mask, block, lanes, most, start, t):
     """When atomics on *line* have been carried out in L2, and the sectors that L1 had of it are stale."""
     n = popcount(mask)
     t.TOTALS[N_L1_SECTORS] += n
@@ -235,4 +316,5 @@ def atomic_line(sm, line, mask, start, t):
         t.L1_SECTORS[way] &= ~mask
     arrival = _link(sm, start, n, t)
     read = _l2_read(sm, line, mask, arrival, t) - t.NUMBERS[L2_LATENCY]
-    return max(read, _l2_write(line, mask, arrival, t))
+    done = _serialised(line, block, lanes, most, arrival, t)
+    return max(max(read, done), _l2_write(line, mask, np.int64(0), arrival, t))

@@ -25,6 +25,8 @@ EXIT = int(Unit.EXIT)
 FENCE = int(Unit.FENCE)
 LSU = PIPES.index("lsu")
 UNIFORM = PIPES.index("uniform")
+FMA = PIPES.index("fma")
+FMA_HEAVY = PIPES.index("fma_heavy")
 
 SELECTED = int(Reason.SELECTED)
 NOT_SELECTED = int(Reason.NOT_SELECTED)
@@ -176,7 +178,9 @@ def _start_blocks(sm, now, s, t):
             t.CHIP[C_DISPATCH_FREE] = max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL]
         else:
             SMS[at + M_DISPATCH_FREE] = max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL] * CONFIG[G_STRIDE]
-        _start_block(block, slot_state(s, place, t))
+        sl = slot_state(s, place, t)
+        _start_block(block, sl)
+        sl.LAUNCH[machine.LAUNCH_SM] = sm
         t.SLOTS[slot + S_BLOCK] = block
         t.SLOTS[slot + S_WARPS] = CONFIG[G_WARPS]
         t.SLOTS[slot + S_DRAINED] = 0
@@ -225,6 +229,14 @@ def _start_warps(sm, place, now, t):
         SCHEDULERS[q + Q_NEXT] = min(SCHEDULERS[q + Q_NEXT], WARPS[row + W_READY])
 
 
+@jit_inline
+def _pipe(q, pipe, now, PIPES_FREE):
+    """The place of a pipe of scheduler *q*: FMA instructions go to the light half if it is free, else to the other."""
+    at = q * len(PIPES) + pipe
+    heavy = q * len(PIPES) + FMA_HEAVY
+    return heavy if pipe == FMA and PIPES_FREE[at] > now and PIPES_FREE[heavy] < PIPES_FREE[at] else at
+
+
 @jit
 def _select(q, now, t):
     """The warp that scheduler *q* issues from in this cycle, or -1; then Q_NEXT says when to look again."""
@@ -261,7 +273,7 @@ def _select(q, now, t):
         if FIXED <= unit <= GLOBAL or unit == FENCE:
             pipe = OPS[op + O_PIPE]
             if unit == FIXED:
-                free = max(free, t.PIPES[q * len(PIPES) + pipe])
+                free = max(free, t.PIPES[_pipe(q, pipe, now, t.PIPES)])
             else:
                 why = MIO
                 if pipe != LSU:
@@ -279,7 +291,7 @@ def _select(q, now, t):
             key = np.int64(-1) if wi == last else WARPS[row + W_AGE]
         else:
             key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
-            if policy == 2 and (unit == FIXED or OPS[op + O_PIPE] != LSU):
+            if policy == 2 and (unit != GLOBAL or OPS[op + O_KIND] in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)):
                 key += WARPS[row + W_AGE] // CONFIG[G_WARPS] << 25
         if key < best_key:
             best_key = key
@@ -353,7 +365,7 @@ def _complete(q, sm, place, now, pc, executed, s, t):
     pipe = t.OPS[row + O_PIPE]
     read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
     if unit == FIXED:
-        t.PIPES[q * len(PIPES) + pipe] = now + t.OPS[row + O_INTERVAL]
+        t.PIPES[_pipe(q, pipe, now, t.PIPES)] = now + t.OPS[row + O_INTERVAL]
         return np.float64(now + t.OPS[row + O_LATENCY]), WAIT, read
     if QUEUED <= unit <= GLOBAL:
         t.SCHEDULERS[q * N_SCHEDULER + Q_MIO_FREE] = now + np.int64(t.NUMBERS[MIO_INTERVAL])
@@ -371,16 +383,18 @@ def _complete(q, sm, place, now, pc, executed, s, t):
     if unit == SHARED or (unit == GLOBAL and executed and s.X[4] > 0):
         kind = t.OPS[row + O_KIND]
         wavefronts = s.X[4] if executed else np.int64(1)
-        if executed and kind == K_ATOMIC:
+        if executed and kind == K_ATOMIC:  # K_COUNT adds them up instead
             wavefronts = max(wavefronts, meetings(s.ADDRESSES, s.X[1] // t.OPS[row + O_SIZE]))
-        return shared_access(sm, now, wavefronts, kind == K_ATOMIC, t), SHORT, read
+        return shared_access(sm, now, wavefronts, kind in (K_ATOMIC, K_COUNT), t), SHORT, read
     if unit == GLOBAL:
         if not executed:
             return read, LONG, read
         size = t.OPS[row + O_SIZE]
         kind = t.OPS[row + O_KIND]
-        done = global_access(sm, now, kind, s.X[2], s.X[1], s.X[1] // size, s.ADDRESSES, t)
-        if kind != K_LOAD and kind != K_LOAD_L2 and kind != K_LOCAL:
+        done = global_access(
+            sm, t.SLOTS[place * N_SLOT + S_BLOCK], now, kind, s.X[2], s.X[1], s.X[1] // size, s.ADDRESSES, t
+        )
+        if kind not in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM, K_LOCAL):
             slot = place * N_SLOT + S_DRAINED
             t.SLOTS[slot] = max(t.SLOTS[slot], _ceil(done))
         return done, LONG, read
@@ -472,6 +486,23 @@ def _follow(wi, q, pc, after, now, done, t):
 
 
 @jit
+def _freeze(q, now, cycles, t):
+    """Scheduler *q* dispatches one instruction for some cycles more: the stall counts of its warps stand still, too.
+
+    Measured on an H200: a wide multiply lengthens every wait of its scheduler, not just that of its own warp.
+    """
+    WARPS = t.WARPS
+    t.SCHEDULERS[q * N_SCHEDULER + Q_NEXT] += cycles
+    for j in range(t.CONFIG[G_MEMBERS]):
+        row = t.MEMBERS[q * t.CONFIG[G_MEMBERS] + j] * N_WARP
+        if row < 0 or WARPS[row + W_STATE] != RUNNING or WARPS[row + W_FIXED] <= now:
+            continue
+        WARPS[row + W_FIXED] += cycles
+        WARPS[row + W_RESOLVED] += cycles
+        WARPS[row + W_READY] = max(WARPS[row + W_READY], WARPS[row + W_RESOLVED])
+
+
+@jit
 def _block(wi, q, pc, now, t):
     """The warp waits at a barrier.  What may run on behind it issues in the next cycles, and is executed later."""
     row = wi * N_WARP
@@ -488,7 +519,7 @@ def _block(wi, q, pc, now, t):
     following = t.OPS[pc * N_OP + O_FALL]
     for _ in range(ahead):
         op = following * N_OP
-        k = q * len(PIPES) + t.OPS[op + O_PIPE]
+        k = _pipe(q, t.OPS[op + O_PIPE], now, t.PIPES)
         t.PIPES[k] = max(t.PIPES[k], now) + t.OPS[op + O_INTERVAL]
         following = t.OPS[op + O_FALL]
     t.SCHEDULERS[q * N_SCHEDULER + Q_OWED] += ahead
@@ -530,12 +561,14 @@ def _release(sm, place, when, now, s, t):
 
 
 @jit
-def _end_warp(wi, sm, place, now, CONFIG, NUMBERS, WARPS, SLOTS, SMS, TOTALS):
-    """A warp has exited; with the last of its block the place becomes free once its stores are in L2."""
+def _end_warp(wi, sm, place, now, CONFIG, NUMBERS, WARPS, SLOTS, SMS, CHIP, TOTALS):
+    """A warp has exited; it stays until its block's stores are in L2.  With the last warp the place becomes free."""
     row = wi * N_WARP
     WARPS[row + W_STATE] = EMPTY
     WARPS[row + W_READY] = NEVER
-    end = now + 1 + np.int64(NUMBERS[EXIT_LATENCY])
+    drained = SLOTS[place * N_SLOT + S_DRAINED]
+    end = max(now + 1 + np.int64(NUMBERS[EXIT_LATENCY]), drained)
+    CHIP[C_DRAINED] = max(CHIP[C_DRAINED], np.float64(drained))
     TOTALS[N_WARP_CYCLES] += end - WARPS[row + W_START]
     at = sm * N_SM
     SMS[at + M_RESIDENT] -= 1
@@ -545,7 +578,7 @@ def _end_warp(wi, sm, place, now, CONFIG, NUMBERS, WARPS, SLOTS, SMS, TOTALS):
     SLOTS[slot + S_WARPS] -= 1
     if SLOTS[slot + S_WARPS] == 0:
         SLOTS[slot + S_BLOCK] = -1
-        SLOTS[slot + S_FREE_AT] = max(end, SLOTS[slot + S_DRAINED]) + np.int64(NUMBERS[BLOCK_LATENCY])
+        SLOTS[slot + S_FREE_AT] = end + np.int64(NUMBERS[BLOCK_LATENCY])
         TOTALS[N_BLOCKS] += 1
         SMS[at + M_EVENT] = min(SMS[at + M_EVENT], np.float64(SLOTS[slot + S_FREE_AT]))
 
@@ -612,6 +645,7 @@ def run(until, total_blocks, s, t):
                         _pay(q, now, SCHEDULERS)
                     at = pc
                     sl = slot_state(s, place, t)
+                    sl.LAUNCH[machine.LAUNCH_CLOCK] = now
                     while True:
                         if at != pc and CONFIG[G_CONTROL] == 0:
                             end = at + OPS[at * N_OP + O_GROUP]
@@ -643,8 +677,10 @@ def run(until, total_blocks, s, t):
                         _note(wi, pc, now, done, why, read, CONFIG, OPS, t.OPERANDS, t.BOARDS, t.REGISTERS)
                         after = at if status == machine.PAUSED else np.int64(-1)
                         _follow(wi, q, pc, after, now, done, t)
+                        if OPS[row + O_FREEZE]:
+                            _freeze(q, now, OPS[row + O_FREEZE], t)
                     if status == machine.DONE:
-                        _end_warp(wi, sm, place, now, CONFIG, t.NUMBERS, WARPS, t.SLOTS, SMS, TOTALS)
+                        _end_warp(wi, sm, place, now, CONFIG, t.NUMBERS, WARPS, t.SLOTS, SMS, t.CHIP, TOTALS)
                     elif status == machine.BLOCKED:
                         _block(wi, q, pc, now, t)
                     else:

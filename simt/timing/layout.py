@@ -35,9 +35,23 @@ NEVER = 1 << 60
     O_DEFERRED,  # instructions behind a barrier that issue although it is not open
     O_DEFERRED_STALL,  # cycles from the barrier's issue until they are through
     O_DEFERRED_MASK,  # scoreboards that they wait for
-) = range(24)
-N_OP = 24
-K_NONE, K_BRANCH, K_RECONVERGE, K_LOAD, K_STORE, K_ATOMIC, K_REDUCTION, K_LOCAL, K_LOAD_L2, K_FENCE_BLOCK = range(10)
+    O_FREEZE,  # cycles that the scheduler stands still after the issue
+) = range(25)
+N_OP = 25
+(
+    K_NONE,
+    K_BRANCH,
+    K_RECONVERGE,
+    K_LOAD,
+    K_STORE,
+    K_ATOMIC,
+    K_REDUCTION,
+    K_LOCAL,
+    K_LOAD_L2,
+    K_FENCE_BLOCK,
+    K_LOAD_SYSTEM,  # as K_LOAD_L2, for all of the system
+    K_COUNT,  # an atomic that counts lanes: those that meet at a word are added up first
+) = range(12)
 
 # One row per resident warp (int64[warps * N_WARP]).
 (
@@ -79,8 +93,9 @@ N_SLOT = 5
     M_ACTIVE,  # cycles with a warp
     M_EVENT,  # cycle in which blocks may start
     M_DISPATCH_FREE,  # the next block is given out not before
-) = range(10)
-N_SM = 10
+    M_STORED,  # lines that stores have sent to L2
+) = range(11)
+N_SM = 11
 
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 (
@@ -103,8 +118,10 @@ N_SCHEDULER = 6
     C_DISPATCH_FREE,
     C_NEXT_BLOCK,
     C_NOW,
-) = range(8)
-N_CHIP = 8
+    C_ATOMIC_FREE,  # lanes that meet in L2
+    C_DRAINED,  # the last store of warps that have ended is in L2
+) = range(10)
+N_CHIP = 10
 
 # Totals (int64[N_TOTAL]).
 (
@@ -185,10 +202,14 @@ class Clock(NamedTuple):
     L1_READY: Any  # float64: the last sector arrives
     L1_WRITTEN: Any  # sectors of the last stores
     L1_WRITTEN_AT: Any  # float64: until then they wait for L2, and another store to them costs nothing
+    L1_WRITTEN_NUMBER: Any  # float64: M_STORED at that time
     L2_TAGS: Any
     L2_SECTORS: Any
     L2_DIRTY: Any
+    L2_PARTIAL: Any  # sectors of which L2 has only what stores have written
     L2_USED: Any
+    L2_ATOMIC_BLOCK: Any  # the block whose atomics used the line; -1: none, -2: several
+    L2_ATOMIC_FREE: Any  # float64: when L2 is through with them
     EXTENTS: Any  # int64[allocations * 2]: first line and one past the last
     QUOTAS: Any  # float64[allocations]: sectors that the simulated SMs still fetch themselves; empty: no limit
     CHIP: Any
@@ -196,4 +217,5 @@ class Clock(NamedTuple):
     STALLS: Any  # int64[micro-ops * N_REASONS]: warp-cycles before its issue, by reason
     LINES: Any  # int64[32]: distinct 128-byte lines of a request
     MASKS: Any  # int64[32]: sectors of each
+    LANES: Any  # int64[32 * 4]: lanes in each sector
     EVENTS: Any

@@ -18,6 +18,8 @@ L1_LATENCY = PLACE["l1_latency"]
 STORE_QUEUE = PLACE["store_queue"]
 ATOMIC_LATENCY = PLACE["atomic_latency"]
 ATOMIC_LANE = PLACE["atomic_lane_interval"]
+SYSTEM_LATENCY = PLACE["system_latency"]
+SECTOR_BYTES = 32
 
 
 @jit_inline
@@ -58,6 +60,30 @@ def _coalesce(ADDRESSES, LINES, MASKS):
 
 
 @jit
+def _count_lanes(ADDRESSES, n, lanes, LINES, LANES):
+    """How many of the *lanes* that take part fall into each sector of the *n* lines (idle ones repeat an address)."""
+    for k in range(n * 4):
+        LANES[k] = 0
+    for l in range(32):
+        line = ADDRESSES[l] >> 7
+        k = 0
+        while LINES[k] != line:
+            k += 1
+        LANES[k * 4 + ((ADDRESSES[l] >> 5) & 3)] += 1
+    LANES[(ADDRESSES[0] >> 5) & 3] -= 32 - lanes  # lane 0's line is LINES[0]
+
+
+@jit_inline
+def _written_in_part(k, mask, size, LANES):
+    """Sectors of *mask*, of line *k*, that so many lanes of *size* bytes leave incomplete."""
+    partial = np.int64(0)
+    for sector in range(4):
+        if (mask >> sector) & 1 and LANES[k * 4 + sector] * size < SECTOR_BYTES:
+            partial |= np.int64(1) << sector
+    return partial
+
+
+@jit
 def meetings(ADDRESSES, lanes):
     """The most lanes, of *lanes* that take part, that meet at one address.
 
@@ -75,7 +101,7 @@ def meetings(ADDRESSES, lanes):
 
 
 @jit
-def global_access(sm, now, kind, sectors, size, lanes, ADDRESSES, t):
+def global_access(sm, block, now, kind, sectors, size, lanes, ADDRESSES, t):
     """When a global (or local) access has its result; for stores and reductions, when L2 has it."""
     if kind == K_LOCAL:
         # Interleaved by lane: consecutive lines that stay in L1.
@@ -89,23 +115,35 @@ def global_access(sm, now, kind, sectors, size, lanes, ADDRESSES, t):
     passes = 1 if n == 2 and sectors <= 5 else n
     begin = _occupy(sm, now, passes * t.NUMBERS[LINE_INTERVAL], t)
     done = 0.0
+    most = np.int64(1)
+    if kind in (K_ATOMIC, K_REDUCTION):
+        most = meetings(ADDRESSES, lanes)
+    loads = kind in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
+    if not loads:
+        _count_lanes(ADDRESSES, n, lanes, t.LINES, t.LANES)
     for k in range(n):
         start = begin + k * t.NUMBERS[LINE_LATENCY]
-        if kind in (K_LOAD, K_LOAD_L2):
-            done = max(done, read_line(sm, t.LINES[k], t.MASKS[k], start, kind == K_LOAD_L2, t))
+        if loads:
+            done = max(done, read_line(sm, t.LINES[k], t.MASKS[k], start, kind != K_LOAD, t))
         elif kind == K_STORE:
-            done = max(done, write_line(sm, t.LINES[k], t.MASKS[k], start, t))
+            partial = _written_in_part(k, t.MASKS[k], size // lanes, t.LANES)
+            done = max(done, write_line(sm, t.LINES[k], t.MASKS[k], partial, start, t))
         else:
-            done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], start, t))
+            there = np.int64(0)
+            for sector in range(4):
+                there += t.LANES[k * 4 + sector]
+            done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], block, there, most, start, t))
     if kind == K_STORE:
         at = sm * N_SM + M_LSU_FREE
         t.SMS[at] = max(t.SMS[at], done - t.NUMBERS[STORE_QUEUE])
-    if kind in (K_LOAD, K_LOAD_L2):
+    if kind == K_LOAD_SYSTEM:
+        done += t.NUMBERS[SYSTEM_LATENCY]
+    if loads:
         t.TOTALS[N_LOAD_SECTORS] += sectors
         t.TOTALS[N_LOAD_BYTES] += size
     elif kind == K_STORE:
         t.TOTALS[N_STORE_SECTORS] += sectors
         t.TOTALS[N_STORE_BYTES] += size
-    else:
-        done += t.NUMBERS[ATOMIC_LATENCY] + (meetings(ADDRESSES, lanes) - 1) * t.NUMBERS[ATOMIC_LANE]
+    elif kind == K_ATOMIC:
+        done += t.NUMBERS[ATOMIC_LATENCY] + (most - 1) * t.NUMBERS[ATOMIC_LANE]
     return done

@@ -23,7 +23,8 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "scheduler_policy": "0 loose round robin, 1 greedy then oldest, 2 oldest block and round robin in it",
         "issue_width": "instructions per scheduler and cycle of one warp",
         **_PER_CLASS,
-        "wide_stall": "cycles that a wide multiply adds to the stall count of its encoding",
+        "wide_stall": "cycles that a wide multiply keeps its scheduler from issuing",
+        "high_stall": "cycles that the upper half of a product does",
         # Control flow.
         "branch_latency": "cycles from a taken branch until its target is known",
         "branch_not_taken_latency": "cycles from a branch that is not taken to the next issue",
@@ -44,6 +45,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "mio_interval": "cycles between two MIO instructions of a scheduler",
         "mio_queue": "cycles of work that the load/store unit keeps",
         "xu_queue": "cycles of work that the pipes behind the MIO queue keep",
+        "store_lines": "lines stored in turn that are joined on their way to L2",
         "store_queue": "cycles of stores that wait for L2 before the load/store unit stops",
         "operand_latency": "cycles until a store's or load's operands have been read",
         "shared_latency": "cycles from a load to its use",
@@ -61,7 +63,11 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "sm_bytes_per_cycle": "bytes per cycle between an SM and L2",
         "l2_bytes": "bytes",
         "l2_ways": "lines per set",
+        "l2_dirty_ways": "lines per set that wait to be written to DRAM",
+        "l2_fetch_bytes": "bytes that L2 reads from DRAM at once",
+        "l2_write_unit_bytes": "bytes that the shortest write occupies in L2",
         "l2_latency": "cycles from a load that hits in L2 to its use",
+        "system_latency": "cycles that a volatile or system-wide load takes longer",
         "l2_read_bytes_per_cycle": "bytes per cycle of the chip",
         "l2_write_bytes_per_cycle": "bytes per cycle of the chip",
         "dram_latency": "cycles from a load that misses all caches to its use",
@@ -70,6 +76,8 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "dram_write_bytes_per_cycle": "bytes per cycle of the chip",
         "atomic_latency": "cycles from a global atomic to the use of its result",
         "atomic_lane_interval": "cycles per lane after the first that meets the same address",
+        "atomic_line_interval": "cycles per lane in L2 between two requests to one line",
+        "atomic_meeting_interval": "cycles of the chip per lane after the first at one address of a request",
         # Blocks.
         "launch_overhead": "cycles of a launch in which no SM works",
         "block_interval": "cycles between two blocks that the chip starts",
@@ -138,6 +146,8 @@ def _contradictions(values: Mapping[str, float]) -> list[str]:
         ("l1_latency", "l2_latency"),
         ("l2_latency", "dram_latency"),
         ("l1_bytes", "l2_bytes"),
+        ("l2_dirty_ways", "l2_ways"),
+        ("interval_fma", "interval_imad"),
         ("dram_read_bytes_per_cycle", "l2_read_bytes_per_cycle"),
         ("instruction_bytes", "instruction_line_bytes"),
     ):
@@ -146,6 +156,8 @@ def _contradictions(values: Mapping[str, float]) -> list[str]:
     for name in ("schedulers", "issue_width", "scheduler_policy", "l1_ways", "l2_ways", "l1_caches_loads"):
         if values[name] != int(values[name]):
             found.append(f"{name} = {values[name]:g} is not a whole number")
+    if values["l2_fetch_bytes"] not in (32, 64, 128):
+        found.append(f"l2_fetch_bytes = {values['l2_fetch_bytes']:g} is not 32, 64 or 128")
     if values["scheduler_policy"] not in (0, 1, 2):
         found.append(f"scheduler_policy = {values['scheduler_policy']:g} is not 0, 1 or 2")
     return found

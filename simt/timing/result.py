@@ -189,7 +189,7 @@ def collect(
     """The result of a finished simulation, from its arrays."""
     totals = {name: int(clock.TOTALS[k]) for name, k in _TOTALS.items()}
     totals["active_cycles"] = int(clock.SMS.reshape(-1, layout.N_SM)[:, layout.M_ACTIVE].sum())
-    totals["cycles"] = int(clock.CHIP[layout.C_NOW]) + 1
+    totals["cycles"] = int(max(clock.CHIP[layout.C_NOW], clock.CHIP[layout.C_DRAINED])) + 1
     return TimingResult(
         program=program,
         launch=launch,

@@ -15,9 +15,11 @@ from simt.timing.classes import CLASSES, PIPES, Unit, of_micro_op, of_opcode
 from simt.timing.layout import (
     K_ATOMIC,
     K_BRANCH,
+    K_COUNT,
     K_FENCE_BLOCK,
     K_LOAD,
     K_LOAD_L2,
+    K_LOAD_SYSTEM,
     K_LOCAL,
     K_NONE,
     K_RECONVERGE,
@@ -30,6 +32,7 @@ from simt.timing.layout import (
     O_DEFERRED_STALL,
     O_DUAL,
     O_FALL,
+    O_FREEZE,
     O_GROUP,
     O_INTERVAL,
     O_ISSUES,
@@ -115,15 +118,17 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
     for pc, instruction in enumerate(program.instructions):
         if issues[pc]:
             if source:
-                _describe(program, pc, of_micro_op(instruction.op), numbers, ops)
+                _describe(program, pc, of_micro_op(instruction.op), True, numbers, ops)
             else:
                 opcode, words = _mnemonic(program, instruction)
-                _describe(program, pc, of_opcode(opcode, words), numbers, ops)
+                _describe(program, pc, of_opcode(opcode, words), words.startswith(".HI"), numbers, ops)
                 ops[pc, O_DEFERRED] = _DEFERS in words
+                if opcode == "ATOMS" and ".POPC" in words:
+                    ops[pc, O_KIND] = K_COUNT
                 if opcode == "MEMBAR" and ".CTA" in words:
                     ops[pc, O_KIND] = K_FENCE_BLOCK
                 if ops[pc, O_KIND] == K_LOAD and _PAST_L1.search(words):
-                    ops[pc, O_KIND] = K_LOAD_L2
+                    ops[pc, O_KIND] = K_LOAD_SYSTEM if ".SYS" in words else K_LOAD_L2
     for pc, instruction in enumerate(program.instructions):
         ops[pc, O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
     control = bool(code) and all(entry.control is not None for entry in code or ())
@@ -206,7 +211,9 @@ def _fall(instructions: Sequence[Instruction], ops: npt.NDArray[np.int64], pc: i
     return at
 
 
-def _describe(program: Program, pc: int, number: int, numbers: Parameters, ops: npt.NDArray[np.int64]) -> None:
+def _describe(
+    program: Program, pc: int, number: int, high: bool, numbers: Parameters, ops: npt.NDArray[np.int64]
+) -> None:
     row = CLASSES[number]
     ops[pc, O_CLASS] = number
     ops[pc, O_UNIT] = row.unit
@@ -216,6 +223,12 @@ def _describe(program: Program, pc: int, number: int, numbers: Parameters, ops: 
         ops[pc, O_INTERVAL] = round(numbers[f"interval_{row.name}"])
     elif row.unit is Unit.FIXED:
         ops[pc, O_LATENCY] = 1
+    if row.name == "imad_wide":
+        ops[pc, O_FREEZE] = round(numbers["high_stall" if high else "wide_stall"])
+    if row.pipe == "fma" and numbers["interval_imad"] >= 2 * numbers["interval_fma"]:
+        ops[pc, O_INTERVAL] *= 2  # each half of the pipe
+    elif row.pipe == "fma":
+        ops[pc, O_PIPE] = PIPES.index("fma_heavy")
     line = program.instructions[pc].line
     for at in range(pc, len(program.instructions)):
         i = program.instructions[at]
@@ -253,8 +266,6 @@ def _control(
         if bits is None or not ops[pc, O_ISSUES]:
             continue
         ops[pc, O_STALL] = bits.stall
-        if CLASSES[ops[pc, O_CLASS]].name == "imad_wide":
-            ops[pc, O_STALL] += round(numbers["wide_stall"])
         ops[pc, O_WRITE_BARRIER] = -1 if bits.write_barrier is None else bits.write_barrier
         ops[pc, O_READ_BARRIER] = -1 if bits.read_barrier is None else bits.read_barrier
         ops[pc, O_WAIT_MASK] = bits.wait_mask

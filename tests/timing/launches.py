@@ -29,7 +29,7 @@ REDUCTIONS = (
     ("reduceCompleteUnrollWarps8", 8),
     ("reduceCompleteUnrollI", 8),
 )
-CUBINS = {name: DATA / "timing" / f"{name}.cubin" for name in ("cold", "loops", "validation")}
+CUBINS = {name: DATA / "timing" / f"{name}.cubin" for name in ("cold", "loops", "stores", "validation", "unseen")}
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
 Arguments = Callable[[list[int]], list[Any]]
 
@@ -135,12 +135,55 @@ def validation_arguments() -> list[list[Any]]:
     ]
 
 
+def store_arguments() -> list[list[Any]]:
+    """Arguments of the launches of stores.cu, in order.  Memory is that of main(), as far as a launch touches it."""
+    u, i = np.uint32, np.int32
+    n = 1 << 21
+
+    def data(words: int) -> npt.NDArray[np.uint32]:
+        return np.zeros(words, np.uint32)
+
+    launches: list[list[Any]] = [[data(n * stride), u(stride), u(0)] for stride in (1, 2, 4, 8, 32)]
+    launches += [[data(max(n, 65536 * stride)), u(stride), u(1)] for stride in (8, 32, 2048)]
+    launches += [[data(n // 8 * stride), u(stride)] for stride in (8, 32)]
+    launches += [[data(n * stride), data(1), u(stride)] for stride in (1, 2, 4, 8, 32)]
+    everywhere = u(0xFFFFFFFF)
+    launches += [[data(n // 8), u(same), u(1), everywhere] for same in (1, 2, 8, 32)]
+    launches += [[data(n // 8 * stride), u(1), u(stride), everywhere] for stride in (8, 32)]
+    launches += [[data(n // 8), u(1), u(1), u(mask)] for mask in (255, 4095)]
+    launches += [[data(1 << 18), u(mask), i(128)] for mask in (31, 255, 4095)] * 2
+    return launches
+
+
+def unseen_arguments() -> list[list[Any]]:
+    """Arguments of the launches of unseen.cu, in order."""
+    n, i = 1 << 22, np.int32
+    ints = values(n)
+    x = np.zeros(n + 16384, np.float32)
+    x[:n] = ints / 256
+    y, out = np.zeros(n + 16384, np.float32), np.zeros(n, np.int32)
+    places = (np.arange(n, dtype=np.uint32) * np.uint32(2654435761) % np.uint32(n)).astype(np.int32)
+    return [
+        [ints, out],
+        [ints, out],
+        [out, i(512), i(256)],
+        [places, x, x, y],
+        [x, y, i(1024)],
+        [x, x, y, i(n)],
+        [x, y, i(2048), i(256)],
+        [x, y, i(64)],
+        [places, x, y],
+        [x, y, i(2048)],
+    ]
+
+
 def simulate_all(
     program: str, most_threads: int = 1 << 23, **options: Any
 ) -> list[tuple[dict[str, Any], TimingResult]]:
     """Every measured launch of a program with at most so many elements or threads, and its simulation."""
     found = []
-    validation = validation_arguments() if program == "validation" else []
+    listed = {"stores": store_arguments, "validation": validation_arguments, "unseen": unseen_arguments}
+    arguments = listed[program]() if program in listed else []
     for k, entry in enumerate(measured(program)):
         name = plain(entry["kernel"])
         if program == "reductions":
@@ -160,12 +203,17 @@ def simulate_all(
             if "<" in entry["kernel"]:
                 name = "streamILi" + entry["kernel"].split("<")[1][0]
         else:
-            args = loop_arguments(k) if program == "loops" else validation[k]
+            args = loop_arguments(k) if program == "loops" else arguments[k]
         found.append((entry, run(program, name, entry["grid"], entry["block"], args, **options)))
     return found
 
 
+def measured_cycles(entry: Mapping[str, Any]) -> float:
+    """Cycles on the hardware: the median where the launch was repeated."""
+    return float(np.median([entry["counters"]["cycles"], *entry.get("repeated_cycles", [])]))
+
+
 def error(entry: Mapping[str, Any], result: TimingResult) -> float:
     """Relative error of the cycles, in percent; negative: the model is too fast."""
-    cycles: float = entry["counters"]["cycles"]
+    cycles = measured_cycles(entry)
     return 100 * (result.cycles - cycles) / cycles

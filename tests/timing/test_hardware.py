@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ def errors(found: list[tuple[dict[str, Any], TimingResult]]) -> Any:
 
 @needs_nvdisasm
 def test_the_nine_reductions_at_2_22() -> None:
-    """Each within 25 %, 15 % on average, occupancy within 8 points.
+    """Each within 25 %, 15 % on average, occupancy within 8 points, the order that of the hardware.
+
+    The hardware itself ran each six times: the three kernels with a warp's tail are a tie, their runs overlap.
 
     No constant is fitted to these launches, but their stall samples were read to find mechanisms that the model
     lacked, which were then measured by microbenchmarks: they are no blind test.
@@ -40,9 +43,12 @@ def test_the_nine_reductions_at_2_22() -> None:
         assert timed.totals["issued"] / timed.blocks == pytest.approx(measured["inst_executed"] / entry["grid"][0])
         assert timed.metrics["l1_hit_rate"] == pytest.approx(measured["l1_hit_pct"], abs=4)
     assert len(found) == len(REDUCTIONS)
-    ours = [timed.cycles for _, timed in found]
-    assert ours[:5] == sorted(ours[:5], reverse=True)  # neighbored slowest ... unrolling4
-    assert min(ours) == ours[5]  # unrolling8 fastest
+    for first, second in combinations(range(9), 2):
+        times = [sorted([found[k][0]["counters"]["cycles"], *found[k][0]["repeated_cycles"]]) for k in (first, second)]
+        if times[0][0] > times[1][-1]:  # no run of the one was as fast as any of the other
+            assert found[first][1].cycles > found[second][1].cycles
+        elif times[0][-1] < times[1][0]:
+            assert found[first][1].cycles < found[second][1].cycles
 
 
 @needs_nvdisasm
@@ -71,16 +77,15 @@ def test_launches_and_streams_that_constants_are_fitted_to() -> None:
 @pytest.mark.parametrize(
     ("kernel", "most"),
     [
-        ("plainLoop", 14),
-        ("longLoop", 3),
-        ("aluLoop", 3),
-        # 8 and 5 before VIADD went to the FMA pipe, where a direct measurement puts it: the model lacks something here.
-        ("uniformBranch", 17),
-        ("divergentBranch", 17),
+        ("plainLoop", 12),
+        ("longLoop", 6),
+        ("aluLoop", 2),
+        ("uniformBranch", 10),  # the hardware's own runs differ by 14 % in one of the eight launches
+        ("divergentBranch", 5),
         ("unevenBarrier", 5),
         ("convertLoop", 5),
-        ("sharedLoop", 5),
-        ("treeLoop", 4),
+        ("sharedLoop", 4),
+        ("treeLoop", 3),
     ],
 )
 def test_loops_that_constants_are_fitted_to(kernel: str, most: float) -> None:
@@ -94,15 +99,87 @@ def test_loops_that_constants_are_fitted_to(kernel: str, most: float) -> None:
 
 @needs_nvdisasm
 def test_kernels_that_nothing_is_fitted_to() -> None:
-    """Eleven kernels of other kinds.  The naive transpose is the worst: partial writes to L2 are not modelled."""
+    """Eleven kernels of other kinds."""
+    from tests.timing.launches import simulate_all
+
+    off = np.abs(errors(simulate_all("validation")))
+    assert off.mean() < 8
+    assert off.max() < 17
+
+
+@needs_nvdisasm
+def test_kernels_written_after_the_model() -> None:
+    """Ten kernels that nothing is fitted to.  One SM does not stand for all in mandelbrot."""
     from tests.timing.launches import plain, simulate_all
 
-    found = simulate_all("validation")
-    off = dict(zip([plain(entry["kernel"]) for entry, _ in found], errors(found), strict=True))
-    assert np.mean(np.abs(list(off.values()))) < 15
-    worst = abs(off.pop("transposeNaive"))
-    assert 50 < worst < 70
-    assert np.max(np.abs(list(off.values()))) < 25
+    found = simulate_all("unseen")
+    off = {plain(entry["kernel"]): abs(e) for (entry, _), e in zip(found, errors(found), strict=True)}
+    bad = {name for name, e in off.items() if e > 18}
+    assert bad <= {"mandelbrot", "columns", "convolve"}
+    assert np.mean(list(off.values())) < 18
+
+
+@needs_nvdisasm
+def test_an_asymmetric_grid_needs_more_sms() -> None:
+    from tests.timing.launches import error, measured, run, unseen_arguments
+
+    entry = measured("unseen")[2]
+    timed = run("unseen", "mandelbrot", entry["grid"], entry["block"], unseen_arguments()[2], sms=33)
+    assert abs(error(entry, timed)) < 6
+
+
+@needs_nvdisasm
+def test_stores_and_atomics_that_meet_in_l2() -> None:
+    """Stores of parts of sectors, each in its own (8, 32 and 2048 words apart in columns), and histograms in L2."""
+    from tests.timing.launches import error, measured, run, store_arguments
+
+    entries, arguments = measured("stores"), store_arguments()
+    for k in (0, 5, 6, 7, 15, 16, 17, 18, 21, 23, 24, 25, 26, 27, 28):
+        name = entries[k]["kernel"].split("(")[0]
+        timed = run("stores", name, entries[k]["grid"], entries[k]["block"], arguments[k])
+        assert abs(error(entries[k], timed)) < 12, (k, name)
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize(
+    ("program", "beyond"),
+    [
+        (
+            "latency",
+            {
+                "iadd3_lop3.cycles_per_warp_per_scheduler": 9,
+                "guarded.cycles_per_warp_per_scheduler": 8,
+                "ldg_l1.stride4.cycles_per_warp_per_sm": 9,
+                "ldg_l2.stride0.cycles_per_warp_per_sm": 7,
+                "ldg_l2.stride32.cycles_per_warp_per_sm": 6,
+                "ldg_l2.stride32.latency": 6,
+            },
+        ),
+        (
+            "pipes",
+            {
+                "ffma+imad": 17,
+                "ffma+hfma2": 23,
+                "imad+hfma2": 16,
+                "ffma+imad_hi": 9,
+                "ffma+add_immediate": 6,
+                **{f"atoms_exch.warps{w}.apart32.same{n}": 7 for w in (1, 4) for n in (1, 2, 4)},
+                # One warp alone takes two cycles for each wavefront of atomics that nobody waits for.
+                **{f"atoms_add.warps1.apart32.stride{n}": 51 for n in (8, 32)},
+                **{f"bins{n}.warps{w}": 10 for w in (1, 4) for n in (32, 256, 4096)},
+            },
+        ),
+    ],
+)
+def test_microbenchmarks_that_read_their_own_clock(program: str, beyond: dict[str, float]) -> None:
+    """Within 5 % of an H200, but for those named with their bound."""
+    from tests.timing import microbenchmarks
+
+    measured = microbenchmarks.figures(program)
+    found = dict(getattr(microbenchmarks, program)())
+    off = {name: 100 * abs(value / measured[name] - 1) for name, value in found.items()}
+    assert {name: e for name, e in off.items() if e > beyond.get(name, 5)} == {}
+    assert beyond.keys() <= found.keys()
 
 
 @needs_elftools

@@ -17,10 +17,10 @@ from simt.check import DeadlockError, LaunchError, OutOfBoundsError
 from simt.devices import DeviceError
 from simt.machine import Launch
 from simt.machine import run as run_functionally
-from simt.program import Program
+from simt.program import MEMORY_TYPES, SPECIAL_REGISTERS, Instruction, Program
 from simt.timing import PARAMETERS, TimingResult, simulate, sweep, text, trace_events, write_trace
 from simt.timing.timeline import spans
-from tests.timing.programs import end, program, result
+from tests.timing.programs import AT, BASE, FIRST, LANE, STRIDE, Y, chain, end, number, program, result
 
 H200 = devices.get("h200")
 
@@ -52,6 +52,33 @@ def test_arguments_stay_as_they_are_without_copy_back() -> None:
     before = [np.copy(a) for a in args]
     simulate(made, launch, H200)
     assert all(np.array_equal(a, b) for a, b in zip(args, before, strict=True))
+
+
+def test_the_clock_and_the_sm_number() -> None:
+    """%clock around a chain of additions, and %smid of three blocks that run on an SM each."""
+    clock, sm, block = (SPECIAL_REGISTERS.index(name) for name in ("clock", "smid", "ctaid.x"))
+
+    def stored(additions: int) -> list[int]:
+        code = [
+            Instruction("sreg", LANE, imm=block),
+            Instruction("mad.s64", AT, LANE, STRIDE, BASE),
+            Instruction("sreg", Y, imm=clock),
+            *chain(additions),
+            Instruction("sreg", FIRST, imm=clock),
+            Instruction("sub.s64", FIRST, FIRST, Y),
+            Instruction("sreg", FIRST + 1, imm=sm),
+            Instruction("st.global", a=AT, b=FIRST, mod=MEMORY_TYPES["s32"][0]),
+            Instruction("st.global", a=AT, b=FIRST + 1, mod=MEMORY_TYPES["s32"][0], imm=16),
+            *end(),
+        ]
+        data = np.zeros(1 << 16, np.int32)
+        launch = Launch((3, 1, 1), (32, 1, 1), [data], threads=1)
+        simulate(program(code), launch, H200, sms="all", copy_back=True, overrides={"instruction_miss_latency": 0})
+        return [*map(int, data[:3]), *map(int, data[4:7])]
+
+    few, many = stored(10), stored(30)
+    assert [b - a for a, b in zip(few[:3], many[:3], strict=True)] == [20 * number("latency_alu")] * 3
+    assert few[3:] == [0, 1, 2]
 
 
 def test_warp_cycles_add_up() -> None:
@@ -108,6 +135,8 @@ def test_overrides_change_the_prediction_and_are_named() -> None:
         ({"schedulers": 0}, "rejected"),
         ({"schedulers": 2.5}, "rejected"),
         ({"scheduler_policy": 7}, "rejected"),
+        ({"l2_fetch_bytes": 48}, "rejected"),
+        ({"l2_dirty_ways": 17}, "rejected"),
     ],
 )
 def test_overrides_that_cannot_be(overrides: dict[str, float], message: str) -> None:

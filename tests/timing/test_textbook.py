@@ -12,6 +12,7 @@ from tests.timing.programs import (
     AT,
     BASE,
     FIRST,
+    ONE,
     X,
     chain,
     cycles,
@@ -45,6 +46,34 @@ def test_alternating_pipes_issue_every_cycle() -> None:
         return [Instruction("add.s64" if k % 2 else "mul.s64", FIRST + k, 1, 1) for k in range(n)]
 
     assert difference(alternating(10) + end(), alternating(110) + end()) == 100
+
+
+def test_the_high_half_of_a_product_stops_its_scheduler() -> None:
+    """An addition of a chain and a high half take an issue slot each, and the cycles in which nothing issues."""
+
+    def pairs(n: int) -> list[Instruction]:
+        return [i for k in range(n) for i in (*chain(1), Instruction("mulhi.s64", FIRST + k, ONE, ONE))]
+
+    found = difference(pairs(10) + end(), pairs(60) + end())
+    assert found == 50 * max(2 + number("high_stall"), number("latency_alu"))
+    free = difference(pairs(10) + end(), pairs(60) + end(), high_stall=0)
+    assert free == 50 * max(number("interval_imad_wide"), number("latency_alu"))
+
+
+def test_multiplies_share_the_pipe_of_floating_point() -> None:
+    """Independent FMAs, one a cycle on two halves; beside as many multiplies they do not need the multipliers' half."""
+
+    def fma(k: int) -> Instruction:
+        return Instruction("fma.f32", FIRST + k, ONE, ONE, ONE)
+
+    alone = difference([fma(k) for k in range(10)] + end(), [fma(k) for k in range(110)] + end(), 4)
+    assert alone == 100 * number("interval_fma")
+
+    def mixed(n: int) -> list[Instruction]:
+        return [i for k in range(n) for i in (fma(k), Instruction("mul.s64", FIRST + 300 + k, ONE, ONE))]
+
+    found = difference(mixed(10) + end(), mixed(110) + end(), 4)
+    assert found == 100 * number("interval_imad")
 
 
 @pytest.mark.parametrize("per_scheduler", [1, 2, 4, 8])

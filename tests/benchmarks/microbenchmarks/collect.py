@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parents[2] / "data" / "timing"
+PROGRAMS = ("latency", "pipes", "cold", "loops", "stores", "validation", "unseen", "reductions")
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 REASONS = (
@@ -61,6 +62,16 @@ def launches(path: Path) -> list[dict[str, Any]]:
     return found
 
 
+def _add_repeats(folder: Path, entries: list[dict[str, Any]]) -> None:
+    """The cycles of further runs of the same launches, for the hardware's own spread."""
+    for path in sorted(folder.glob("repeat*.csv")):
+        with path.open(newline="") as file:
+            rows = list(csv.reader(line for line in file if not line.startswith("==")))
+        at = rows[0].index(METRICS["cycles"])
+        for entry, row in zip(entries, rows[2:], strict=True):
+            entry.setdefault("repeated_cycles", []).append(float(row[at].replace(",", "")))
+
+
 def _write(name: str, data: dict[str, Any]) -> None:
     text = json.dumps(data, indent=1)
     (DATA / f"h200_{name}.json").write_text(text + "\n", encoding="utf-8")
@@ -71,15 +82,19 @@ def main(folder: Path, date: str, names: list[str]) -> None:
     DATA.mkdir(parents=True, exist_ok=True)
     device, nvcc, _, profiler = (folder / "device.txt").read_text().strip().splitlines()
     origin = {"date": date, "device": device, "nvcc": nvcc, "profiler": profiler, "command": COMMAND}
-    if "latency" in names:
-        figures = json.loads((folder / "latency.json").read_text())
-        _write("latency", {**origin, "unit": "SM cycles, or as the name says", "figures": figures})
     for name in names:
-        if name != "latency":
-            entries = launches(folder / f"{name}.csv")
-            _write(name, {**origin, "metric_names": METRICS, "launches": entries})
+        if name in ("latency", "pipes"):
+            figures = json.loads((folder / f"{name}.json").read_text())
+            _write(name, {**origin, "unit": "SM cycles, or as the name says", "figures": figures})
             shutil.copy(folder / f"{name}.cubin", DATA / f"{name}.cubin")
+        else:
+            entries = launches(folder / f"{name}.csv")
+            if name == "reductions":
+                _add_repeats(folder, entries)
+            _write(name, {**origin, "metric_names": METRICS, "launches": entries})
+            if name != "reductions":  # their cubin is with the other SASS data
+                shutil.copy(folder / f"{name}.cubin", DATA / f"{name}.cubin")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:] or ["latency", "cold", "loops", "validation"])
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:] or list(PROGRAMS))

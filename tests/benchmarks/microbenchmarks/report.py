@@ -1,37 +1,70 @@
-"""Print the model's error on every measured launch: python tests/benchmarks/microbenchmarks/report.py [PROGRAM ...].
+"""Print the model's error on everything that was measured, as Markdown: python report.py [PROGRAM ...] > tables.
 
-Constants are fitted to ``cold`` and ``loops``; nothing is fitted to ``validation`` and ``reductions``.
+Programs are ``reductions``, ``validation``, ``unseen`` (nothing is fitted to them), ``cold``, ``loops``, ``stores``
+(constants are), ``latency`` and ``pipes`` (kernels that read their own clock).  Without any: all of them.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
-from tests.timing.launches import error, plain, simulate_all
+from tests.timing import microbenchmarks
+from tests.timing.launches import DATA, error, measured_cycles, plain, simulate_all
+
+CLOCKED = ("latency", "pipes")
+LAUNCHES = ("reductions", "validation", "unseen", "cold", "loops", "stores")
+
+
+def launches(program: str) -> None:
+    """One row a launch: cycles, the spread of repeated runs, occupancy, hit rates, the largest stall."""
+    print(f"\n### {program}\n")
+    print(
+        "| kernel | grid x block | cycles, model | H200 | error % | H200 spread % | occupancy % | ipc | largest stall |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    errors = []
+    for entry, result in simulate_all(program, most_threads=1 << 24):
+        c, m = entry["counters"], result.metrics
+        errors.append(error(entry, result))
+        runs = [c["cycles"], *entry.get("repeated_cycles", [])]
+        spread = f"{100 * (max(runs) - min(runs)) / np.median(runs):.1f}" if len(runs) > 1 else ""
+        stalls = {k.removeprefix("stall_"): v for k, v in c.items() if k.startswith("stall_")}
+        waits = {k: v for k, v in stalls.items() if k not in ("selected", "not_selected")}
+        largest = max(waits, key=lambda name: waits[name])
+        shape = f"{'x'.join(str(d) for d in entry['grid'] if d > 1) or 1} x {int(np.prod(entry['block']))}"
+        print(
+            f"| {plain(entry['kernel'])} | {shape} | {result.cycles:.0f} | {measured_cycles(entry):.0f}"
+            f" | {errors[-1]:+.1f} | {spread} | {100 * m['achieved_occupancy']:.1f} / {c['achieved_occupancy_pct']:.1f}"
+            f" | {m['ipc']:.2f} / {c['ipc']:.2f} | {result.dominant_stall} / {largest} |"
+        )
+    print(f"\nMean absolute error {np.mean(np.abs(errors)):.1f} %, largest {np.max(np.abs(errors)):.1f} %.")
+
+
+def clocked(program: str) -> None:
+    """One row a figure that is more than 2 % off, and how many are within 5 %."""
+    hardware = microbenchmarks.figures(program)
+    found = dict(getattr(microbenchmarks, program)())
+    off = {name: 100 * (value / hardware[name] - 1) for name, value in found.items()}
+    print(f"\n### {program}: {sum(abs(e) <= 5 for e in off.values())} of {len(off)} figures within 5 %\n")
+    print("| figure more than 2 % off | model | H200 | error % |\n| --- | --- | --- | --- |")
+    for name, e in off.items():
+        if abs(e) > 2:
+            print(f"| {name} | {found[name]:.2f} | {hardware[name]:.2f} | {e:+.1f} |")
 
 
 def main(programs: list[str]) -> None:
-    """One line a launch, and the mean absolute error of each program."""
+    """The tables, with what they were measured on."""
+    origin = json.loads((DATA / "timing" / "h200_reductions.json").read_text())
+    print(f"Measured {origin['date']} on {origin['device']} (name, driver, SM clock now, at most, memory clock);")
+    print(f"{origin['nvcc']}; Nsight Compute {origin['profiler']}.  Pairs are model / H200.")
     for program in programs:
-        errors = []
-        for entry, result in simulate_all(program, most_threads=1 << 24):
-            c, m = entry["counters"], result.metrics
-            errors.append(error(entry, result))
-            measured = {k.removeprefix("stall_"): v for k, v in c.items() if k.startswith("stall_")}
-            waits = {k: v for k, v in measured.items() if k not in ("selected", "not_selected")}
-            print(
-                f"{plain(entry['kernel']):27s} {entry['grid'][0]:6d} x {entry['block'][0]:4d}"
-                f"  cycles {result.cycles:8.0f} / {c['cycles']:8.0f} {errors[-1]:+6.1f} %"
-                f"  occupancy {100 * m['achieved_occupancy']:5.1f} / {c['achieved_occupancy_pct']:5.1f}"
-                f"  ipc {m['ipc']:.2f} / {c['ipc']:.2f}  l1 {m['l1_hit_rate']:3.0f} / {c['l1_hit_pct']:3.0f}"
-                f"  {result.dominant_stall} / {max(waits, key=lambda name: waits[name])}"
-            )
-        print(f"{program}: mean absolute error {np.mean(np.abs(errors)):.1f} %, largest {np.max(np.abs(errors)):.1f} %")
+        (clocked if program in CLOCKED else launches)(program)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["cold", "loops", "validation", "reductions"])
+    main(sys.argv[1:] or [*LAUNCHES, *CLOCKED])
