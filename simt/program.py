@@ -311,10 +311,11 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         bsync           -     wait at convergence barrier imm for its lanes, then go on at the next micro-op
         break           -     exec lanes leave convergence barrier imm
         warpsync        -r    wait for the lanes of mask a that have not exited
-        bar.sync        --r   __syncthreads on barrier imm; b = threads expected, 0: all
-        bar.red.popc    rpr   __syncthreads_count of predicate a
-        bar.red.and     ppr   __syncthreads_and
-        bar.red.or      ppr   __syncthreads_or
+        bar.sync        --rr  __syncthreads on barrier imm + c; b = threads expected, 0: all
+        bar.red.popc    rprr  __syncthreads_count of predicate a
+        bar.red.and     pprr  __syncthreads_and
+        bar.red.or      pprr  __syncthreads_or
+        bar.arrive      --rr  count as arrived at barrier imm + c and go on
         exit            -     exec lanes end
         trap            -     exec lanes report a failed assertion or breakpoint
         bmov.get        r     d = participants of convergence barrier imm; mod = 1: which is cleared
@@ -367,14 +368,14 @@ MEMORY_TYPES = {
 ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec", "sub", "nanmin", "nanmax")
 """Atomic operations in order of their number. ``cas`` compares with operand c and stores operand b."""
 
-ATOMIC_TYPES = ("s32", "u32", "s64", "u64", "f32", "f64")
-"""Operand types of atomics in order of their number."""
+ATOMIC_TYPES = ("s32", "u32", "s64", "u64", "f32", "f64", "f16x2", "bf16x2")
+"""Operand types of atomics in order of their number; packed ones are only added."""
 
 
 PRMT_MODES = ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
 """Modes of ``prmt.b32`` in order of their number (PTX ISA, prmt); the first takes four selectors from b."""
 
-ROUNDED_FORMATS = ("f16", "f32", "f64")
+ROUNDED_FORMATS = ("f16", "f32", "f64", "bf16")
 """Floating-point formats of the ``rnd`` micro-ops; see :func:`rounded`."""
 
 ROUNDINGS = ("rn", "rm", "rp", "rz")

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING
 
 from simt.check import KernelError, Location, UnsupportedError
 from simt.program import PT, Instruction, ListingLine, Program, pred
-from simt.sass import control, convert, float, integer, memory, pascal, uniform, warp
+from simt.sass import (
+    bits,
+    control,
+    convert,
+    float,
+    half,
+    integer,
+    memory,
+    packed,
+    pascal,
+    predicates,
+    uniform,
+    warp,
+)
 from simt.sass import tokens as token_stack
 from simt.sass.grammar import SassInstruction
 from simt.sass.lowering import SYMBOL_BANK, Lowering, Place, Rows
@@ -18,7 +31,7 @@ from simt.sass.table import VOLTA, Opcode, find, is_known
 if TYPE_CHECKING:
     from simt.sass.kernel import SassKernel
 
-FAMILIES = (integer, float, convert, memory, control, warp, uniform, pascal)
+FAMILIES = (integer, bits, packed, predicates, float, half, convert, memory, control, warp, uniform, pascal)
 """The files that declare opcodes: importing them fills the table."""
 
 N_BARRIERS = 16

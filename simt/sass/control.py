@@ -149,27 +149,26 @@ def warp_sync(x: Lowering) -> None:
 # Block barriers
 
 
-@opcode("BAR", source=Source.H200, takes=(Flag.SYNC, Flag.RED, Flag.POPC, Combine, Hint))
+@opcode("BAR", source=Source.H200, takes=(Flag.SYNC, Flag.ARV, Flag.RED, Flag.POPC, Combine, Hint))
 def block_barrier(x: Lowering) -> None:
-    """``SYNC number [, threads]`` or ``RED number [, threads], p``, whose result B2R reads."""
+    """``SYNC number [, threads]``, ``ARV number, threads``, or ``RED number [, threads], p`` for B2R."""
     number = x.take()
-    if not isinstance(number, Immediate):
-        raise x.unsupported("a barrier whose number is in a register is not supported")
+    constant, register = (number.value, RZ) if isinstance(number, Immediate) else (0, x.source(number))
     predicates = [operand for operand in x.operands if not isinstance(operand, Immediate | Register)]
     x.operands = [operand for operand in x.operands if isinstance(operand, Immediate | Register)]
     threads = x.source(x.take()) if x.operands else 0
     x.operands = [*predicates, *x.operands]
     if Flag.RED not in x.modifiers:
         x.done()
-        x.emit("bar.sync", b=threads, imm=number.value)
+        x.emit("bar.arrive" if Flag.ARV in x.modifiers else "bar.sync", b=threads, c=register, imm=constant)
         return
     p = x.predicate(x.take_predicate())
     x.done()
     if Flag.POPC in x.modifiers:
-        x.emit("bar.red.popc", x.rows.barrier_result(), p, threads, imm=number.value)
+        x.emit("bar.red.popc", x.rows.barrier_result(), p, threads, register, imm=constant)
     else:
         op = "bar.red.or" if x.modifiers.one(Combine, Combine.AND) is Combine.OR else "bar.red.and"
-        x.emit(op, Hidden.BARRIER, p, threads, imm=number.value)
+        x.emit(op, Hidden.BARRIER, p, threads, register, imm=constant)
 
 
 # Nothing to do: memory is sequentially consistent, time is not simulated

@@ -56,6 +56,7 @@ class Kind(IntEnum):
     F16X2 = 1
     F32 = 2
     F64 = 3
+    BF16X2 = 4
 
 
 AND, OR, XOR, COPY = 0b11000000, 0b11111100, 0b00111100, 0b11110000
@@ -108,6 +109,11 @@ class Rows:
             self._barrier = self.next_row
             self.next_row += 1
         return self._barrier
+
+    def consecutive(self, count: int) -> int:
+        """First of *count* consecutive temporary rows, which belong to one instruction only."""
+        self.next_row += count
+        return self.next_row - count
 
     def temporary(self, number: int) -> int:
         """Temporary row *number* of an instruction; every instruction starts again at 0."""
@@ -378,20 +384,27 @@ class Lowering:
                 row = self.compute("neg.f64" if kind == Kind.F64 else "neg.s64", row)
         return row
 
-    def float_bits(self, operand: FloatImmediate, kind: Kind) -> int:
-        """Bits of a floating-point immediate.  The text of a NaN hides its bits: the encoding has them."""
+    def float_bits(self, operand: FloatImmediate, kind: Kind, upper: bool = False) -> int:
+        """Bits of a floating-point immediate.  The text of a NaN hides its bits: the encoding has them.
+
+        ``upper``: it is the first, the upper one, of two 16-bit numbers.
+        """
         text = operand.text.lstrip("+-")
         sign = -1.0 if operand.text.startswith("-") else 1.0
         if text.endswith("NAN"):
             if self.instruction.encoding is None:
                 raise self.unsupported("a NaN immediate needs the encodings (disassemble with -hex)")
             bits = self.instruction.encoding >> 32 & MASK
+            if kind in (Kind.F16X2, Kind.BF16X2):
+                return bits >> 16 if upper else bits & 0xFFFF
             return bits << 32 if kind == Kind.F64 else bits
         value = sign * (float("inf") if text == "INF" else float(text))
         if kind == Kind.F64:
             return int(struct.unpack("<Q", struct.pack("<d", value))[0])
         if kind == Kind.F16X2:
             return int(np.float16(value).view(np.uint16))
+        if kind == Kind.BF16X2:
+            return int(np.float32(value).view(np.uint32)) >> 16
         # The text names the float32 itself; for an integer instruction it is the number that its bits spell.
         return int(np.float32(value).view(np.uint32))
 

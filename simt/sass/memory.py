@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from simt.program import ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, PT, RZ, SHARED_WINDOW
 from simt.sass.integer import FALSE
-from simt.sass.lowering import OR, Lowering
-from simt.sass.modifiers import Atomic, Combine, Flag, Float, Hint, Integer, MinMax, Round, Space, Width
+from simt.sass.lowering import AND, OR, Lowering
+from simt.sass.modifiers import Atomic, Combine, Flag, Float, Hint, Integer, Lanes, MinMax, Round, Space, Width
 from simt.sass.operands import SCALE, Address, Constant, Predicate, Register, Suffix
 from simt.sass.table import BLACKWELL, Source, opcode
 
@@ -140,6 +140,27 @@ def store_local(x: Lowering) -> None:
     _store(x, "local")
 
 
+@opcode("LDGSTS", source=Source.PTX, takes=(*_TAKES, Hint.BYPASS, Hint.ACCESS), since=80)
+def copy_to_shared(x: Lowering) -> None:
+    """``[shared], [global] [, p]`` (PTX cp.async): at once, not later.  Where p is false, zeros are stored."""
+    shared = narrow_address(x, take_address(x))
+    row, offset = wide_address(x, take_address(x))
+    loads = [x.predicate(p) for p in x.take_predicates()]
+    x.done()
+    name, registers = _access(x)
+    rows = x.rows.consecutive(registers)
+    for k in range(registers):
+        x.emit("mov", rows + k, RZ)
+    if registers == 1 and name != "u32":
+        raise x.unsupported("only copies of 4, 8 or 16 bytes are supported")
+    guard = x.guard
+    for p in loads:
+        guard = x.logic(guard, p, AND)
+    number = MEMORY_TYPES[name][0]
+    x.emit("ld.global", rows, row, imm=offset, mod=number, retires=True, guard=guard)
+    x.emit("st.shared", 0, shared, rows, mod=number)
+
+
 # Constant banks
 
 
@@ -174,7 +195,7 @@ def load_constant(x: Lowering) -> None:
 # Atomics
 
 _ATOMICS = (
-    Flag.E, Atomic, MinMax, Combine, Flag.POPC, Integer, Float, Width, Flag.FTZ, Round.RN, Hint,
+    Flag.E, Atomic, MinMax, Combine, Flag.POPC, Integer, Float, Lanes, Width, Flag.FTZ, Round.RN, Hint,
 )  # fmt: skip
 
 
@@ -191,14 +212,38 @@ def _atomic_type(x: Lowering, operation: str) -> str:
         if form is Float.F16 or operation != "add":
             raise x.unsupported("only float32 and float64 additions are supported")
         return str(form.value).lower()
+    lanes = x.modifiers.maybe(Lanes)
+    if lanes is not None:
+        if operation != "add":
+            raise x.unsupported("only additions of packed floats are supported")
+        return {Lanes.F32X2: "f32", Lanes.F32X4: "f32"}.get(lanes, str(lanes.value).lower())
     typ = x.modifiers.maybe(Integer)
     if typ is not None:
         return str(typ.value).lower()
     return {Width.W64: "u64", Width.W32: "u32"}[x.modifiers.one(Width, Width.W32)]
 
 
+_VECTORS = {Lanes.F32X2: 2, Lanes.F32X4: 4}
+
+
+def _atomic_vector(x: Lowering, space: str, d: Register, address: Address, count: int) -> None:
+    """Additions to consecutive float32; what the profiler counts is counted at the first."""
+    row, offset = _located(x, space, address)
+    value = x.take_register()
+    x.done()
+    code = ATOMICS.index("add") << 4 | ATOMIC_TYPES.index("f32")
+    for k in range(count):
+        old = x.new() if d.index is None else x.destination(d.next(k))
+        data = x.row(value.next(k))
+        x.emit(f"atom.{space}", old, row, data, imm=offset + 4 * k, mod=code, retires=k == 0)
+
+
 def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Predicate | None = None) -> None:
     """One atomic on the operands that are left: value, or compare and value."""
+    lanes = x.modifiers.maybe(Lanes)
+    if lanes in _VECTORS:
+        _atomic_vector(x, space, d, address, _VECTORS[lanes])
+        return
     operation = _operation(x)
     counts = Flag.POPC in x.modifiers
     if counts and (operation != "inc" or d.index is not None):
@@ -214,7 +259,7 @@ def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Pre
         operation, sources = "add", [x.constant(1)]
     code = ATOMICS.index("cas" if swaps else operation) << 4 | ATOMIC_TYPES.index(typ)
     b, c = (sources[1], sources[0]) if swaps else (sources[0], RZ)
-    direct = d.index is not None and typ == "u32" and operation != "cast"
+    direct = d.index is not None and typ in ("u32", "f16x2", "bf16x2") and operation != "cast"
     old = x.destination(d) if direct else x.new()
     x.emit(f"atom.{space}", old, row, b, c, imm=offset, mod=code, retires=True)
     if operation == "cast":

@@ -25,6 +25,7 @@ class Suffix(Enum):
     B2 = "B2"
     B3 = "B3"
     F32 = "F32"  # HADD2: the operand is one float32
+    SIGN = "SIGN"  # PLOP3: the register's sign bit
     WIDE = "64"  # address register pair
     U32 = "U32"  # address register, zero-extended
     X4 = "X4"  # address register, scaled
