@@ -23,7 +23,7 @@ from simt.sass import (
 )
 from simt.sass import tokens as token_stack
 from simt.sass.grammar import SassInstruction
-from simt.sass.lowering import SYMBOL_BANK, Lowering, Place, Rows
+from simt.sass.lowering import SYMBOL_BANK, Before, Lowering, Place, Rows
 from simt.sass.modifiers import resolve
 from simt.sass.operands import Predicate
 from simt.sass.table import VOLTA, Opcode, find, is_known
@@ -79,7 +79,9 @@ class _Compiler:
 
     def add(self, micro_op: Instruction, target: object) -> None:
         """Append a micro-op of the current listing line."""
-        if target is not None:
+        if isinstance(target, Before):
+            micro_op.imm = len(self.instructions) - target.count
+        elif target is not None:
             self.fixups.append((len(self.instructions), target))
         micro_op.line = self.line
         self.instructions.append(micro_op)

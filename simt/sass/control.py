@@ -6,8 +6,8 @@ return address in a register pair.
 
 from __future__ import annotations
 
-from simt.program import PT, RZ
-from simt.sass.lowering import AND, MASK, Hidden, Lowering
+from simt.program import PT, RZ, pred
+from simt.sass.lowering import AND, MASK, Before, Hidden, Lowering
 from simt.sass.modifiers import Combine, Flag, Hint, Width
 from simt.sass.operands import Barrier, CodeRegister, Immediate, Operand, Register
 from simt.sass.table import VOLTA, Source, opcode
@@ -26,8 +26,14 @@ def target_offset(x: Lowering, operand: Operand) -> int:
 @opcode("BRA", source=Source.H200, takes=(Flag.U, Flag.DIV, Flag.CONV))
 @opcode("JMP", source=Source.H200, takes=(Flag.U,))
 def branch(x: Lowering) -> None:
-    """``[condition,] target``.  DIV jumps if the live lanes of a mask are not together, CONV if they are."""
+    """``[condition,] target``.  DIV jumps if the live lanes of a mask are not together, CONV if they are.
+
+    A guarded BRA.DIV takes all active lanes along if some lanes of its mask do not fulfil the guard (H200).
+    """
     condition = PT
+    if Flag.DIV in x.modifiers and x.guard != PT:
+        _branch_unless_all(x)
+        return
     if Flag.DIV in x.modifiers or Flag.CONV in x.modifiers:
         mask = x.source(x.take()) if len(x.operands) > 1 else x.constant(MASK)
         missing = x.compute("lop3.b32", mask, x.compute("livemask"), x.compute("activemask"), imm=_A_B_NOT_C)
@@ -37,6 +43,18 @@ def branch(x: Lowering) -> None:
     target = target_offset(x, x.take())
     x.done()
     x.emit("bra", a=condition, target=target)
+
+
+def _branch_unless_all(x: Lowering) -> None:
+    mask = x.source(x.take())
+    target = target_offset(x, x.take())
+    x.done()
+    x.emit("nop", retires=True)
+    together = x.emit("ballot", x.new(), x.guard, guard=PT)
+    live = x.emit("livemask", x.new(), guard=PT)
+    missing = x.emit("lop3.b32", x.new(), mask, live, together, imm=_A_B_NOT_C, guard=PT)
+    complete = pred(x.emit("eq.s64", x.new_predicate(), missing, RZ, guard=PT))
+    x.emit("bra", a=complete ^ 1, guard=PT, target=target)
 
 
 def _jump(x: Lowering, operand: Operand) -> None:
@@ -138,12 +156,21 @@ def move_barrier(x: Lowering) -> None:
 
 @opcode("WARPSYNC", source=Source.H200, takes=(Hint.ALL, Flag.EXCLUSIVE, Flag.COLLECTIVE), since=VOLTA)
 def warp_sync(x: Lowering) -> None:
-    """Wait for the lanes of a mask (ALL: all).  COLLECTIVE: for those that then execute up to ENDCOLLECTIVE."""
+    """Wait for the lanes of a mask (ALL: all).
+
+    COLLECTIVE: lanes with different masks then go on apart, up to ENDCOLLECTIVE and the BSYNC after it (H200).
+    """
     mask = x.constant(MASK) if Hint.ALL in x.modifiers else x.source(x.take())
-    if Flag.COLLECTIVE in x.modifiers:
-        target_offset(x, x.take())
+    if Flag.COLLECTIVE not in x.modifiers:
+        x.done()
+        x.emit("warpsync", a=mask)
+        return
+    target_offset(x, x.take())
     x.done()
-    x.emit("warpsync", a=mask)
+    x.emit("warpsync", a=mask, retires=True)
+    first = x.compute("first", mask)
+    others = x.test("eq.s64", mask, first) ^ 1
+    x.emit("bra", a=others, target=Before(2))
 
 
 # Block barriers

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from simt.program import RZ, integer_conversion, rounded
 from simt.sass.float import rounding_of
 from simt.sass.lowering import Kind, Lowering
 from simt.sass.modifiers import Flag, Float, Integer, Round, RoundInteger
-from simt.sass.operands import Operand, Register
+from simt.sass.operands import Constant, Operand, Register
 from simt.sass.table import VOLTA, Source, opcode
 
 _ROUNDING = {
@@ -22,10 +24,18 @@ def as_float64(x: Lowering, operand: Operand, form: Float) -> int:
     """A source of any format as float64, which holds it exactly."""
     if form is Float.F64:
         return x.source64(operand, Kind.F64)
-    if form is Float.F16:
-        return x.compute("cvt.f64.f32", x.compute("cvt.f32.f16", x.compute("cvt.u16", x.source(operand))))
-    if form is Float.BF16:
-        return x.compute("cvt.f64.f32", x.compute("shl.b32", x.source(operand), x.constant(16)))
+    if form in (Float.F16, Float.BF16):
+        negated, absolute = False, False
+        if isinstance(operand, Register | Constant):
+            negated, absolute = operand.negated, operand.absolute
+            operand = replace(operand, negated=False, absolute=False)
+        bits = x.source(operand)
+        if form is Float.F16:
+            row = x.compute("cvt.f64.f32", x.compute("cvt.f32.f16", x.compute("cvt.u16", bits)))
+        else:
+            row = x.compute("cvt.f64.f32", x.compute("shl.b32", bits, x.constant(16)))
+        row = x.compute("abs.f64", row) if absolute else row
+        return x.compute("neg.f64", row) if negated else row
     row = x.source(operand, Kind.F32)
     if Flag.FTZ in x.modifiers:
         row = x.compute("ftz.f32", row)

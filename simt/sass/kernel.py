@@ -14,13 +14,15 @@ from simt.check import KernelError, LaunchError, UnsupportedError
 from simt.program import Program
 from simt.sass.demangle import aliases
 from simt.sass.disassemble import disassemble
-from simt.sass.elf import Image, Parameter, Section, read_image
+from simt.sass.elf import Image, Parameter, Section, Symbol, read_image
 from simt.sass.link import Code, link
 from simt.sass.listing import Listing, parse_listing
 
 OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
 _DATA = (".nv.global.init", ".nv.global")
+VARIABLE_ALIGN = 256
+"""Bytes to which global variables are aligned.  An H200 (driver 580) starts each at a sector of its own, at least."""
 DEFAULT_STACK = 1024
 """Bytes of stack per thread that CUDA gives if code whose need is not known calls functions (cudaLimitStackSize).
 """
@@ -46,47 +48,52 @@ class Module:
     _starts: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        chunks = []
         at = 0
-        for name in _DATA:
-            section = self.section(name)
-            if section is not None:
-                at = -(-at // 256) * 256
-                self._starts[name] = at
-                chunks.append((at, section))
-                at += section.size
+        chunks = []
+        for symbol in sorted(self._symbols(), key=lambda symbol: (symbol.section, symbol.offset)):
+            at = -(-at // VARIABLE_ALIGN) * VARIABLE_ALIGN
+            self._starts[symbol.name] = at
+            chunks.append((at, symbol))
+            at += symbol.size
         self.data = np.zeros(at, np.uint8)
-        for start, section in chunks:
-            if section.data is not None:
-                self.data[start : start + section.size] = np.frombuffer(section.data, np.uint8)
+        for start, symbol in chunks:
+            contents = self._section(symbol.section).data
+            if contents is not None:
+                part = contents[symbol.offset : symbol.offset + symbol.size]
+                self.data[start : start + symbol.size] = np.frombuffer(part, np.uint8)
 
-    def section(self, name: str) -> Section | None:
-        """A data section of the cubin."""
-        return self.image.sections.get(name) if self.image else None
+    def _symbols(self) -> list[Symbol]:
+        symbols = self.image.symbols.values() if self.image else ()
+        return [symbol for symbol in symbols if symbol.section in _DATA]
+
+    def _section(self, name: str) -> Section:
+        assert self.image is not None
+        return self.image.sections[name]
 
     @property
     def variables(self) -> set[str]:
         """Names of global variables."""
-        symbols = self.image.symbols.values() if self.image else ()
-        return {symbol.name for symbol in symbols if symbol.section in self._starts}
+        return set(self._starts)
 
-    def variable_offset(self, name: str) -> int | None:
-        """Where a global variable is in ``data``."""
-        symbol = self.image.symbols.get(name) if self.image else None
-        if symbol is None or symbol.section not in self._starts:
-            return None
-        return self._starts[symbol.section] + symbol.offset
+    def variable_offset(self, name: str, addend: int = 0) -> int | None:
+        """Where the byte *addend* after a global variable, or of a section of them, is in ``data``."""
+        if name in self._starts:
+            return self._starts[name] + addend
+        if name in _DATA:
+            for symbol in self._symbols():
+                if symbol.section == name and symbol.offset <= addend < symbol.offset + symbol.size:
+                    return self._starts[symbol.name] + addend - symbol.offset
+        return None
 
     def place(self, address: int) -> None:
         """Fill in the pointers between global variables, for ``data`` at a device address."""
-        for name, start in self._starts.items():
-            section = self.section(name)
-            for entry in section.relocations if section else ():
-                offset = self.variable_offset(entry.symbol)
-                if offset is not None:
-                    value = address + offset + entry.addend
-                    raw = np.frombuffer(value.to_bytes(8, "little")[: entry.size], np.uint8)
-                    self.data[start + entry.offset : start + entry.offset + entry.size] = raw
+        for name in _DATA if self._starts else ():
+            for entry in self._section(name).relocations if self.image and name in self.image.sections else ():
+                at = self.variable_offset(name, entry.offset)
+                offset = self.variable_offset(entry.symbol, entry.addend)
+                if at is not None and offset is not None:
+                    raw = (address + offset).to_bytes(8, "little")[: entry.size]
+                    self.data[at : at + entry.size] = np.frombuffer(raw, np.uint8)
 
 
 @dataclass
@@ -140,13 +147,13 @@ class SassKernel:
         """Arrays to place in device memory beside the arguments: the module's global variables, if any."""
         return [self.module.data] if len(self.module.data) else []
 
-    def symbol_address(self, name: str, data_address: int) -> int:
-        """Device address of a variable, or code address of a function; 0 for what is not in the file."""
-        offset = self.module.variable_offset(name)
+    def symbol_address(self, name: str, data_address: int, addend: int = 0) -> int:
+        """Device address of a variable, or code address of a function, plus *addend*; 0 for what is not in the file."""
+        offset = self.module.variable_offset(name, addend)
         if offset is not None:
             return data_address + offset
         if name in self.code.bases:
-            return self.code.bases[name]
+            return self.code.bases[name] + addend
         return 0
 
     def __repr__(self) -> str:

@@ -146,6 +146,13 @@ class Place:
         )
 
 
+@dataclass(frozen=True)
+class Before:
+    """A branch target inside an instruction: so many micro-ops before the branch."""
+
+    count: int
+
+
 class Lowering:
     """Context of one instruction: what its lowering function works with."""
 
@@ -156,7 +163,7 @@ class Lowering:
         rows: Rows,
         place: Place,
         uniform: bool,
-        emit: Callable[[Instruction, int | None], None],
+        emit: Callable[[Instruction, int | Before | None], None],
     ) -> None:
         self.instruction = instruction
         self.modifiers = modifiers
@@ -224,9 +231,9 @@ class Lowering:
         mod: int = 0,
         retires: bool = False,
         guard: int | None = None,
-        target: int | None = None,
+        target: int | Before | None = None,
     ) -> int:
-        """Add a micro-op; returns *dst*.  ``target``: code offset that ``imm`` will hold the micro-op of."""
+        """Add a micro-op; returns *dst*.  ``target``: code offset (or distance) whose micro-op ``imm`` will hold."""
         self.emitted += 1
         self.retired |= retires
         micro_op = Instruction(

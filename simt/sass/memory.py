@@ -6,6 +6,9 @@ hints here: memory is sequentially consistent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from simt.program import ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, PT, RZ, SHARED_WINDOW
 from simt.sass.integer import FALSE
 from simt.sass.lowering import AND, OR, Lowering
@@ -64,18 +67,64 @@ def take_address(x: Lowering) -> Address:
     return operand
 
 
-def _located(x: Lowering, space: str, address: Address) -> tuple[int, int]:
+@dataclass(frozen=True)
+class _Place:
+    """Where a memory micro-op goes: its space, the row and offset of the address, the guard of its lanes."""
+
+    space: str
+    row: int
+    offset: int
+    guard: int
+
+
+def _places(x: Lowering, space: str, address: Address, atomic: bool = False) -> tuple[_Place, ...]:
+    """The micro-ops that an access needs: one, or for generic addresses one per space, as lanes may differ.
+
+    Atomics on local memory do not exist: their addresses are taken for global ones, which are out of bounds.
+    """
     if space in ("shared", "local"):
-        return narrow_address(x, address), 0
+        return (_Place(space, narrow_address(x, address), 0, x.guard),)
     if Flag.E not in x.modifiers:
         raise x.unsupported("32-bit global addresses are not supported")
-    return wide_address(x, address)
+    row, offset = wide_address(x, address)
+    if space == "global":
+        return (_Place(space, row, offset, x.guard),)
+    if offset:
+        row = x.compute("add.s64", row, x.constant(offset))
+    shared, local = _windows(x, row)
+    low = x.compute("cvt.u32", row)
+    if atomic:
+        return (
+            _Place("global", row, 0, x.logic(x.guard, shared ^ 1, AND)),
+            _Place("shared", low, 0, x.logic(x.guard, shared, AND)),
+        )
+    elsewhere = x.logic(shared, local, OR) ^ 1
+    return (
+        _Place("global", row, 0, x.logic(x.guard, elsewhere, AND)),
+        _Place("shared", low, 0, x.logic(x.guard, shared, AND)),
+        _Place("local", low, 0, x.logic(x.guard, local, AND)),
+    )
+
+
+def _windows(x: Lowering, row: int) -> tuple[int, int]:
+    """Whether a generic address is one of shared memory, and of local memory."""
+    upper = x.compute("high.b64", row)
+    shared = x.test("eq.s64", upper, x.constant(SHARED_WINDOW >> 32))
+    return shared, x.test("eq.s64", upper, x.constant(LOCAL_WINDOW >> 32))
+
+
+def _retire(x: Lowering, places: Sequence[_Place]) -> bool:
+    """Whether the memory micro-op itself retires; an access of several spaces is counted by a ``nop`` before them."""
+    if len(places) == 1:
+        return True
+    x.emit("nop", retires=True)
+    return False
 
 
 def _load(x: Lowering, space: str) -> None:
     p = x.take_predicates()
     d = x.take_register()
-    row, offset = _located(x, space, take_address(x))
+    places = _places(x, space, take_address(x))
     x.done()
     if p and p[0].index is not None:
         raise x.unsupported("the predicate of a load is not supported")
@@ -83,18 +132,22 @@ def _load(x: Lowering, space: str) -> None:
     number = MEMORY_TYPES[name][0]
     target = d.index is None or name in ("s8", "s16")
     rows = [x.new() for _ in range(registers)] if target else [x.destination(d)]
-    x.emit(f"ld.{space}", rows[0], row, imm=offset, mod=number, retires=True)
+    retires = _retire(x, places)
+    for at in places:
+        x.emit(f"ld.{at.space}", rows[0], at.row, imm=at.offset, mod=number, retires=retires, guard=at.guard)
     if name in ("s8", "s16"):  # the micro-op extends to 64 bits, a register has 32
         x.emit("cvt.u32", x.destination(d), rows[0])
 
 
 def _store(x: Lowering, space: str) -> None:
-    row, offset = _located(x, space, take_address(x))
+    places = _places(x, space, take_address(x))
     value = x.take_register()
     x.done()
     name, registers = _access(x)
     data = x.rows.zeros() if value.index is None and registers > 1 else x.source(value)
-    x.emit(f"st.{space}", 0, row, data, imm=offset, mod=MEMORY_TYPES[name][0], retires=True)
+    retires, number = _retire(x, places), MEMORY_TYPES[name][0]
+    for at in places:
+        x.emit(f"st.{at.space}", 0, at.row, data, imm=at.offset, mod=number, retires=retires, guard=at.guard)
 
 
 _TAKES = (Flag.E, Integer, Width, Hint)
@@ -153,12 +206,14 @@ def copy_to_shared(x: Lowering) -> None:
         x.emit("mov", rows + k, RZ)
     if registers == 1 and name != "u32":
         raise x.unsupported("only copies of 4, 8 or 16 bytes are supported")
-    guard = x.guard
-    for p in loads:
-        guard = x.logic(guard, p, AND)
     number = MEMORY_TYPES[name][0]
-    x.emit("ld.global", rows, row, imm=offset, mod=number, retires=True, guard=guard)
-    x.emit("st.shared", 0, shared, rows, mod=number)
+    nothing = FALSE in loads
+    if not nothing:
+        guard = x.guard
+        for p in loads:
+            guard = x.logic(guard, p, AND)
+        x.emit("ld.global", rows, row, imm=offset, mod=number, retires=True, guard=guard)
+    x.emit("st.shared", 0, shared, rows, mod=number, retires=nothing)
 
 
 # Constant banks
@@ -227,15 +282,17 @@ _VECTORS = {Lanes.F32X2: 2, Lanes.F32X4: 4}
 
 
 def _atomic_vector(x: Lowering, space: str, d: Register, address: Address, count: int) -> None:
-    """Additions to consecutive float32; what the profiler counts is counted at the first."""
-    row, offset = _located(x, space, address)
+    """Additions to consecutive float32, one micro-op each."""
+    places = _places(x, space, address, atomic=True)
     value = x.take_register()
     x.done()
     code = ATOMICS.index("add") << 4 | ATOMIC_TYPES.index("f32")
+    x.emit("nop", retires=True)
     for k in range(count):
         old = x.new() if d.index is None else x.destination(d.next(k))
         data = x.row(value.next(k))
-        x.emit(f"atom.{space}", old, row, data, imm=offset + 4 * k, mod=code, retires=k == 0)
+        for at in places:
+            x.emit(f"atom.{at.space}", old, at.row, data, imm=at.offset + 4 * k, mod=code, guard=at.guard)
 
 
 def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Predicate | None = None) -> None:
@@ -248,7 +305,7 @@ def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Pre
     counts = Flag.POPC in x.modifiers
     if counts and (operation != "inc" or d.index is not None):
         raise x.unsupported("only POPC.INC without a result is supported")
-    row, offset = _located(x, space, address)
+    places = _places(x, space, address, atomic=True)
     typ = _atomic_type(x, "add" if counts else operation)
     wide = typ in ("u64", "s64", "f64")
     swaps = operation in ("cas", "cast")
@@ -261,7 +318,9 @@ def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Pre
     b, c = (sources[1], sources[0]) if swaps else (sources[0], RZ)
     direct = d.index is not None and typ in ("u32", "f16x2", "bf16x2") and operation != "cast"
     old = x.destination(d) if direct else x.new()
-    x.emit(f"atom.{space}", old, row, b, c, imm=offset, mod=code, retires=True)
+    retires = _retire(x, places)
+    for at in places:
+        x.emit(f"atom.{at.space}", old, at.row, b, c, imm=at.offset, mod=code, retires=retires, guard=at.guard)
     if operation == "cast":
         swapped = x.test("eq.s64", old, c)
         if success is not None:  # since Blackwell, a predicate says so
@@ -321,9 +380,7 @@ def query_space(x: Lowering) -> None:
     x.done()
     if offset or d.index is not None:
         raise x.unsupported("only QSPC without offset and result register is supported")
-    upper = x.compute("high.b64", row)
-    shared = x.test("eq.s64", upper, x.constant(SHARED_WINDOW >> 32))
-    local = x.test("eq.s64", upper, x.constant(LOCAL_WINDOW >> 32))
+    shared, local = _windows(x, row)
     space = x.modifiers.one(Space, Space.G)
     answers = {
         Space.S: shared,

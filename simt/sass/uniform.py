@@ -13,7 +13,7 @@ from simt.sass.table import VOLTA, Source, opcode
 
 @opcode("R2UR", source=Source.H200, since=VOLTA, uniform=True)
 def to_uniform(x: Lowering) -> None:
-    """``[p,] d, a``: the value of the lowest executing lane; p says in which lanes a is that value."""
+    """``[p,] d, a``: the value of the lowest executing lane; p says in which lanes a is another one (H200)."""
     p = x.take_predicates()
     d = x.take_register()
     a = x.source(x.take())
@@ -24,4 +24,4 @@ def to_uniform(x: Lowering) -> None:
     first = x.compute("first", a)
     x.emit("mov", x.destination(d), first)
     x.uniform = False
-    x.set_predicate(p[0], x.test("eq.s64", a, first))
+    x.set_predicate(p[0], x.test("ne.s64", a, first))
