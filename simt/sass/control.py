@@ -7,7 +7,7 @@ return address in a register pair.
 from __future__ import annotations
 
 from simt.program import PT, RZ, pred
-from simt.sass.lowering import AND, MASK, Before, Hidden, Lowering
+from simt.sass.lowering import MASK, Before, Hidden, Lowering
 from simt.sass.modifiers import Combine, Flag, Hint, Width
 from simt.sass.operands import Barrier, CodeRegister, Immediate, Operand, Register
 from simt.sass.table import VOLTA, Source, opcode
@@ -136,7 +136,7 @@ def break_barrier(x: Lowering) -> None:
         x.emit("break", imm=barrier)
         return
     x.emit("nop", retires=True)
-    leaving = x.logic(x.guard, x.predicate(conditions[0]), AND)
+    leaving = x.narrowed(x.predicate(conditions[0]))
     x.emit("break", imm=barrier, guard=leaving)
 
 

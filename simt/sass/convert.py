@@ -138,7 +138,7 @@ def pack_halves(x: Lowering) -> None:
 
 
 @opcode(
-    "F2IP", source=Source.PTX, takes=(Integer.U8, Integer.S8, Float.F32, RoundInteger, Flag.FTZ, Flag.NTZ), since=90
+    "F2IP", source=Source.PTX, takes=(Integer.U8, Integer.S8, Float.F32, RoundInteger, Flag.FTZ, Flag.NTZ), since=86
 )
 def pack_bytes(x: Lowering) -> None:
     """Two float32 as saturated bytes, a above b, below the lower half of c; NaN gives 0."""

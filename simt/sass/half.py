@@ -57,8 +57,9 @@ def _halves(x: Lowering, operand: Operand) -> tuple[int, int]:
         row = x.bank(operand, 4) if isinstance(operand, Constant) else x.row(operand)
         suffixes = operand.suffixes
         if Suffix.F32 in suffixes:
+            # Towards zero: on sm_75 the compiler makes `cvt.rz.f16.f32` of it, and of `cvt.rn` another instruction.
             wide = x.compute("cvt.f64.f32", row)
-            low_row = high_row = x.compute("cvt.rnd.f64", wide, imm=rounded(_format(x), "rn"))
+            low_row = high_row = x.compute("cvt.rnd.f64", wide, imm=rounded(_format(x), "rz"))
         elif Suffix.H0_H0 in suffixes:
             low_row = high_row = x.compute("cvt.u16", row)
         elif Suffix.H1_H1 in suffixes:

@@ -280,6 +280,15 @@ class Lowering:
             return b if a == pred(0, True) else a
         return self.test("plop", a, b, imm=table)
 
+    def narrowed(self, condition: int) -> int:
+        """The guard, restricted to lanes where a predicate operand is true: for micro-ops with another guard.
+
+        Not itself guarded: a lane that does not execute must not keep what the predicate held before.
+        """
+        if PT in (self.guard, condition):
+            return condition if self.guard == PT else self.guard
+        return pred(self.emit("plop", self.new_predicate(), self.guard, condition, imm=AND, guard=PT))
+
     # Sources
 
     def constant(self, value: int) -> int:

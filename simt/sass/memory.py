@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from simt.program import ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, PT, RZ, SHARED_WINDOW
 from simt.sass.integer import FALSE
-from simt.sass.lowering import AND, OR, Lowering
+from simt.sass.lowering import OR, Lowering
 from simt.sass.modifiers import Atomic, Combine, Flag, Float, Hint, Integer, Lanes, MinMax, Round, Space, Width
 from simt.sass.operands import SCALE, Address, Constant, Predicate, Register, Suffix
 from simt.sass.table import BLACKWELL, Source, opcode
@@ -95,14 +95,14 @@ def _places(x: Lowering, space: str, address: Address, atomic: bool = False) -> 
     low = x.compute("cvt.u32", row)
     if atomic:
         return (
-            _Place("global", row, 0, x.logic(x.guard, shared ^ 1, AND)),
-            _Place("shared", low, 0, x.logic(x.guard, shared, AND)),
+            _Place("global", row, 0, x.narrowed(shared ^ 1)),
+            _Place("shared", low, 0, x.narrowed(shared)),
         )
     elsewhere = x.logic(shared, local, OR) ^ 1
     return (
-        _Place("global", row, 0, x.logic(x.guard, elsewhere, AND)),
-        _Place("shared", low, 0, x.logic(x.guard, shared, AND)),
-        _Place("local", low, 0, x.logic(x.guard, local, AND)),
+        _Place("global", row, 0, x.narrowed(elsewhere)),
+        _Place("shared", low, 0, x.narrowed(shared)),
+        _Place("local", low, 0, x.narrowed(local)),
     )
 
 
@@ -209,9 +209,7 @@ def copy_to_shared(x: Lowering) -> None:
     number = MEMORY_TYPES[name][0]
     nothing = FALSE in loads
     if not nothing:
-        guard = x.guard
-        for p in loads:
-            guard = x.logic(guard, p, AND)
+        guard = x.narrowed(loads[0] if loads else PT)
         x.emit("ld.global", rows, row, imm=offset, mod=number, retires=True, guard=guard)
     x.emit("st.shared", 0, shared, rows, mod=number, retires=nothing)
 

@@ -272,7 +272,7 @@ def _cooperation(launches: list[Launch]) -> None:
     a = _ints(70)
     add("warp_votes", a, _zeros(24 * N, "u4"))
     add("warp_shuffles", a, _zeros(18 * N))
-    add("special_registers", _zeros(20 * N, "u4"), grid=(1, 2), block=(8, 4, 4))
+    add("special_registers", _zeros(18 * N, "u4"), np.int32(N), grid=(1, 2), block=(8, 4, 4), expected={0: _registers()})
     add("groups", a, _zeros(20 * N))
     over = (a > 100).reshape(2, 128)
     counted = np.repeat(over.sum(1), 128)
@@ -308,6 +308,16 @@ def _cooperation(launches: list[Launch]) -> None:
     add("jumps", a, _zeros(N), np.int32(9))
     add("uniform_branches", _floats(89, 256), _zeros(N, "f4"), np.int32(20), np.int32(2), np.float32(1.5), np.float64(0.25), np.uint64(0x5A5A5))
     add("checks", a, _zeros(N), np.int32(1000), expected={1: a})
+
+
+def _registers() -> Array:
+    """%laneid, the five lane masks, %tid, %ntid, %ctaid, %nctaid of a 1 x 2 grid of 8 x 4 x 4 blocks."""
+    t = np.arange(N)
+    lane = t % 32
+    one = 1 << lane
+    masks = [one - 1, 2 * one - 1, one, 2**32 - one, 2**32 - 2 * one]
+    rest = [t % 8, t // 8 % 4, t // 32 % 4, 8, 4, 4, 0, t // 128, 0, 1, 2, 1]
+    return np.concatenate([np.broadcast_to(row, N) for row in (lane, *masks, *rest)]).astype("u4")
 
 
 def _producers(a: Array, block: int) -> Array:
