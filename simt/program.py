@@ -115,7 +115,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         brev.b32        rr    d = low 32 bits reversed
         ffs.b64         rr    d = 1 + index of the lowest one bit, 0 if none
         pack.b64        rrr   d = low 32 bits of a, low 32 bits of b above them
-        high.b64        rr    d = high 32 bits of a, zero-extended
+        high.b64        rr    d = high 32 bits of a, zero-extended; mod = WHOLE: a trace shows all of a
         add.u32         rrr   d = a + b, modulo 2**32
         add3.u32        rrrr  d = a + b + c, modulo 2**32
         sub.u32         rrr   d = a - b, modulo 2**32
@@ -394,6 +394,9 @@ def integer_conversion(type: str, rounding: str, nan_to_zero: bool) -> int:
     """The ``imm`` of ``cvt.int.f64``.  A NaN that does not give 0 gives the type's bits with only the top one set."""
     return INTEGER_TYPES.index(type) + 8 * ROUNDINGS.index(rounding) + 32 * nan_to_zero
 
+
+WHOLE = 1
+"""``mod`` of a ``high.b64`` that ends the writing of a register pair."""
 
 FENCE = 1
 """``mod`` of a ``nop`` that is a memory fence."""

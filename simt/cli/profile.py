@@ -72,6 +72,7 @@ def profile(
     trace: Annotated[
         str | None, typer.Option(metavar="BLOCK,WARP", help="Show what one warp does, lane by lane, instead.")
     ] = None,
+    values: Annotated[bool, typer.Option("--values", help="With --trace, show the registers written, too.")] = False,
     order: Order = "then_first",
     races: Races = False,
     threads: Threads = None,
@@ -109,7 +110,7 @@ def profile(
     for index, path in targets.items():
         _save(path, args[index])
     if watched is not None:
-        show(counted, *watched, values=False, as_json=as_json)
+        show(counted, *watched, values=values, as_json=as_json)
     elif as_json:
         typer.echo(counted.to_json(indent=2))
     else:

@@ -18,7 +18,7 @@ from simt.machine.ops_float import float32, float64, math64
 from simt.machine.ops_int import integer
 from simt.machine.ops_warp import across, shuffle, special, truth_table, vote
 from simt.machine.scalar import lowest, popcount
-from simt.program import MICRO_OPS, Family
+from simt.program import MICRO_OPS, WHOLE, Family
 
 
 def _end(*families: Family) -> int:
@@ -64,6 +64,7 @@ BAR_RED_OR = MICRO_OPS["bar.red.or"].code
 BAR_ARRIVE = MICRO_OPS["bar.arrive"].code
 EXIT = MICRO_OPS["exit"].code
 TRAP = MICRO_OPS["trap"].code
+HIGH_B64 = MICRO_OPS["high.b64"].code
 
 QUANTUM = 1 << 16
 """Micro-ops a warp runs before others get a turn: spinning on what another warp writes then ends."""
@@ -722,6 +723,8 @@ def advance(w, quantum, s):
                 TRACE[row, T_MEMORY + k] = X[k] if memory else 0
             if op < MEMORY_END and CODE[code + C_DST] > 0 and not CONVERT_END <= op <= PLOP:
                 d = np.uint64(warp_rows + CODE[code + C_DST])
+                if op == HIGH_B64 and CODE[code + C_MOD] == WHOLE:
+                    d = _row(CODE[code + C_A], warp_rows, uniform_end)
                 for l in range(n):
                     s.VALUES[row, l] = R[d + l]
             else:

@@ -19,7 +19,7 @@ from enum import IntEnum
 import numpy as np
 
 from simt.check import UnsupportedError
-from simt.program import PT, RZ, Instruction, Uniform, pred
+from simt.program import MICRO_OPS, PT, ROUNDED_FORMATS, RZ, WHOLE, Family, Instruction, Uniform, pred
 from simt.sass.grammar import SassInstruction
 from simt.sass.modifiers import Modifiers
 from simt.sass.operands import (
@@ -37,6 +37,8 @@ MASK = 0xFFFFFFFF
 REGISTERS = 256
 FIRST_UNIFORM = 1 + REGISTERS
 FIRST_FREE = FIRST_UNIFORM + 256
+FIRST_UNIFORM_PREDICATE = 8
+_FLOATS = (Family.F32, Family.F64)
 SYMBOL_BANK = 100
 """A bank that no hardware has: addresses of global variables, which are known only at launch."""
 
@@ -146,6 +148,26 @@ class Place:
         )
 
 
+def _named(micro_op: Instruction) -> tuple[str | None, str | None]:
+    """What a trace calls the destination of a micro-op, if it is a register or predicate, and its type."""
+    kind, number = MICRO_OPS[micro_op.op].operands[0], micro_op.dst
+    if kind == "p" and 0 < number < Hidden.CARRY:
+        return (f"P{number - 1}" if number < FIRST_UNIFORM_PREDICATE else f"UP{number - FIRST_UNIFORM_PREDICATE}"), None
+    if kind == "r" and 0 < number < FIRST_FREE:
+        name = f"R{number - 1}" if number < FIRST_UNIFORM else f"UR{number - FIRST_UNIFORM}"
+        return name, _dtype(micro_op)
+    return None, None
+
+
+def _dtype(micro_op: Instruction) -> str | None:
+    """The floating-point type of a result, None for integers and bits."""
+    if "rnd" in micro_op.op:
+        form = ROUNDED_FORMATS[micro_op.imm & 3]
+    else:
+        form = micro_op.op.rpartition(".")[2] if MICRO_OPS[micro_op.op].family in _FLOATS else ""
+    return {"f16": "float16", "f32": "float32", "f64": "float64"}.get(form)
+
+
 @dataclass(frozen=True)
 class Before:
     """A branch target inside an instruction: so many micro-ops before the branch."""
@@ -178,6 +200,7 @@ class Lowering:
         self._n_temporaries = 0
         self._n_predicates = 0
         self._pending: list[tuple[int, int]] = []
+        self._written: dict[int, Instruction] = {}  # row: the micro-op that wrote it last
 
     # Operands in order
 
@@ -232,8 +255,13 @@ class Lowering:
         retires: bool = False,
         guard: int | None = None,
         target: int | Before | None = None,
+        shows: Register | None = None,
+        dtype: str | None = None,
     ) -> int:
-        """Add a micro-op; returns *dst*.  ``target``: code offset (or distance) whose micro-op ``imm`` will hold."""
+        """Add a micro-op; returns *dst*.  ``target``: code offset (or distance) whose micro-op ``imm`` will hold.
+
+        ``shows`` and ``dtype``: the register that a trace names, where it is not that of the row *dst*.
+        """
         self.emitted += 1
         self.retired |= retires
         micro_op = Instruction(
@@ -248,6 +276,12 @@ class Lowering:
             retires=retires,
             uniform=self.uniform,
         )
+        micro_op.variable, micro_op.dtype = _named(micro_op)
+        if shows is not None and shows.index is not None:
+            pair = mod == WHOLE and op == "high.b64"
+            micro_op.variable = f"{shows.name}:{shows.next().name}" if pair else shows.name
+            micro_op.dtype = (dtype or "int64") if pair else dtype
+        self._written[dst] = micro_op
         self._emit(micro_op, target)
         return dst
 
@@ -315,7 +349,7 @@ class Lowering:
         """A predicate as a plain index."""
         if operand.index is None:
             return 0
-        return (8 if operand.uniform else 1) + operand.index
+        return (FIRST_UNIFORM_PREDICATE if operand.uniform else 1) + operand.index
 
     def source(self, operand: Operand, kind: Kind = Kind.INTEGER) -> int:
         """Row of a 32-bit source with its decorations applied."""
@@ -434,8 +468,9 @@ class Lowering:
         """Write a 64-bit row to a register pair."""
         if register.index is not None:
             low = self.row(register)
+            source = self._written.get(row)
             self.emit("cvt.u32", low, row)
-            self.emit("high.b64", low + 1, row)
+            self.emit("high.b64", low + 1, row, mod=WHOLE, shows=register, dtype=_dtype(source) if source else None)
 
     def set_predicate(self, destination: Predicate, operand: int) -> None:
         """Write a predicate operand to a predicate when all else is done."""

@@ -134,7 +134,7 @@ def _load(x: Lowering, space: str) -> None:
     rows = [x.new() for _ in range(registers)] if target else [x.destination(d)]
     retires = _retire(x, places)
     for at in places:
-        x.emit(f"ld.{at.space}", rows[0], at.row, imm=at.offset, mod=number, retires=retires, guard=at.guard)
+        x.emit(f"ld.{at.space}", rows[0], at.row, imm=at.offset, mod=number, retires=retires, guard=at.guard, shows=d)
     if name in ("s8", "s16"):  # the micro-op extends to 64 bits, a register has 32
         x.emit("cvt.u32", x.destination(d), rows[0])
 
@@ -231,6 +231,9 @@ def load_constant(x: Lowering) -> None:
     if d.index is None:
         return
     if constant.base is None or constant.base.index is None:
+        if registers == 2:
+            x.write_pair(d, x.rows.bank(constant.bank, constant.offset, 8))
+            return
         for k in range(registers):
             row = x.rows.bank(constant.bank, constant.offset + 4 * k, min(size, 4))
             op = "mov" if name not in ("s8", "s16") else f"cvt.{name}"
@@ -318,7 +321,7 @@ def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Pre
     old = x.destination(d) if direct else x.new()
     retires = _retire(x, places)
     for at in places:
-        x.emit(f"atom.{at.space}", old, at.row, b, c, imm=at.offset, mod=code, retires=retires, guard=at.guard)
+        x.emit(f"atom.{at.space}", old, at.row, b, c, imm=at.offset, mod=code, retires=retires, guard=at.guard, shows=d)
     if operation == "cast":
         swapped = x.test("eq.s64", old, c)
         if success is not None:  # since Blackwell, a predicate says so

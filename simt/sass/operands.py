@@ -53,9 +53,13 @@ class Register:
     inverted: bool = False
     suffixes: tuple[Suffix, ...] = ()
 
+    @property
+    def name(self) -> str:
+        """The register itself, without decorations."""
+        return ("UR" if self.uniform else "R") + ("Z" if self.index is None else str(self.index))
+
     def __str__(self) -> str:
-        name = ("UR" if self.uniform else "R") + ("Z" if self.index is None else str(self.index))
-        return _decorate(name, self.negated, self.absolute, self.inverted, self.suffixes)
+        return _decorate(self.name, self.negated, self.absolute, self.inverted, self.suffixes)
 
     def next(self, step: int = 1) -> Register:
         """The register *step* after this one, undecorated (RZ stays RZ)."""
