@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from simt.program import Program
 from simt.sass.demangle import aliases
 from simt.sass.disassemble import disassemble
 from simt.sass.elf import Image, Parameter, Section, Symbol, read_image
+from simt.sass.fatbin import choose, extract, is_container, number_of
 from simt.sass.link import Code, link
 from simt.sass.listing import Listing, parse_listing
 
@@ -198,27 +200,53 @@ def load_cubin(
     path: str | Path,
     listing: str | Path | None = None,
     parameters: Mapping[str, Sequence[int]] | None = None,
+    architecture: str | None = None,
 ) -> Kernels:
-    """The kernels of a cubin, or of a listing made by nvdisasm or ``cuobjdump -sass``.
+    """The kernels of a cubin, of a listing made by nvdisasm or ``cuobjdump -sass``, or of a file with cubins in it.
+
+    The last are fat binaries, object files, executables and shared libraries; cuobjdump takes the cubins out.
 
     ``listing``: the disassembly to use for a cubin, needed before sm_75.  ``parameters``: byte sizes of the
-    parameters by (mangled or readable) kernel name, for listings, which do not say them.
+    parameters by (mangled or readable) kernel name, for listings, which do not say them.  ``architecture``:
+    ``"sm_90"``, for instance, where a file has code for several.
 
-    Raises KernelError (neither, or truncated) and UnsupportedError (architecture, no disassembler).
+    Raises KernelError (none of these, or truncated), LaunchError (several architectures, or not this one) and
+    UnsupportedError (architecture, no disassembler).
     """
     path = Path(path)
     if not path.is_file():
         raise KernelError(f"there is no file {path}")
     with path.open("rb") as file:
-        is_elf = file.read(4) == b"\x7fELF"
-    if not is_elf:
-        return _from_listing(path, parameters or {})
+        head = file.read(20)
+    if is_container(head):
+        with TemporaryDirectory() as folder:
+            cubins = choose(path, extract(path, Path(folder)), architecture)
+            return Kernels(str(path), [kernel for cubin in cubins for kernel in _from_cubin(cubin, None, str(path))])
+    kernels = _from_cubin(path, listing) if head.startswith(b"\x7fELF") else _from_listing(path, parameters or {})
+    if architecture is not None and any(kernel.architecture != number_of(architecture) for kernel in kernels):
+        raise LaunchError(f"{path} is for sm_{kernels[0].architecture}, not {architecture}")
+    return Kernels(str(path), kernels)
+
+
+def architectures(path: str | Path) -> list[str]:
+    """The architectures that a fat binary, or a file that holds some, has machine code for; empty for other files."""
+    path = Path(path)
+    with path.open("rb") as file:
+        if not is_container(file.read(20)):
+            return []
+    with TemporaryDirectory() as folder:
+        return [f"sm_{number}" for number in sorted(extract(path, Path(folder)))]
+
+
+def _from_cubin(path: Path, listing: str | Path | None, shown: str = "") -> list[SassKernel]:
+    """``shown``: the file to name, if the cubin comes out of another one, in which some have no kernels."""
     image = read_image(path)
+    if shown and not image.kernels:
+        return []
     _check_architecture(path, image.architecture)
     text = Path(listing).read_text() if listing else disassemble(path, image.architecture)
-    module = Module(str(path), parse_listing(text, str(listing or path)), image)
-    kernels = [_from_image(module, image, name) for name in image.kernels if f".nv.constant0.{name}" in image.sections]
-    return Kernels(str(path), kernels)
+    module = Module(shown or str(path), parse_listing(text, str(listing or path)), image)
+    return [_from_image(module, image, name) for name in image.kernels if f".nv.constant0.{name}" in image.sections]
 
 
 def _check_architecture(path: Path, architecture: int) -> None:
@@ -271,7 +299,7 @@ def _default_base(architecture: int) -> int:
     return [base for first, base in _PARAMETER_BASES if first <= architecture][-1]
 
 
-def _from_listing(path: Path, sizes: Mapping[str, Sequence[int]]) -> Kernels:
+def _from_listing(path: Path, sizes: Mapping[str, Sequence[int]]) -> list[SassKernel]:
     try:
         text = path.read_text()
     except UnicodeDecodeError as problem:
@@ -297,7 +325,7 @@ def _from_listing(path: Path, sizes: Mapping[str, Sequence[int]]) -> Kernels:
                 0,
             )
         )
-    return Kernels(str(path), kernels)
+    return kernels
 
 
 def _parameters(sizes: Sequence[int]) -> list[Parameter]:
