@@ -150,13 +150,16 @@ def _device(key: str | None, view: str, timing: bool) -> Device:
 
 
 def load_cubin(
-    path: str | Path, listing: str | Path | None = None, parameters: Mapping[str, Sequence[int]] | None = None
+    path: str | Path,
+    listing: str | Path | None = None,
+    parameters: Mapping[str, Sequence[int]] | None = None,
+    architecture: str | None = None,
 ) -> Mapping[str, Any]:
-    """The kernels of a cubin or SASS listing by name (mangled, or readable where that is unambiguous).
+    """The kernels of a cubin, SASS listing or fat binary by name (mangled, or readable where that is unambiguous).
 
     :func:`launch` takes them like any other kernel.  See :func:`simt.sass.load_cubin` for the parameters and errors.
     """
-    kernels: Mapping[str, Any] = _sass().load_cubin(path, listing, parameters)
+    kernels: Mapping[str, Any] = _sass().load_cubin(path, listing, parameters, architecture)
     return kernels
 
 

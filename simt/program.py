@@ -115,7 +115,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         brev.b32        rr    d = low 32 bits reversed
         ffs.b64         rr    d = 1 + index of the lowest one bit, 0 if none
         pack.b64        rrr   d = low 32 bits of a, low 32 bits of b above them
-        high.b64        rr    d = high 32 bits of a, zero-extended
+        high.b64        rr    d = high 32 bits of a, zero-extended; mod = WHOLE: a trace shows all of a
         add.u32         rrr   d = a + b, modulo 2**32
         add3.u32        rrrr  d = a + b + c, modulo 2**32
         sub.u32         rrr   d = a - b, modulo 2**32
@@ -311,10 +311,11 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         bsync           -     wait at convergence barrier imm for its lanes, then go on at the next micro-op
         break           -     exec lanes leave convergence barrier imm
         warpsync        -r    wait for the lanes of mask a that have not exited
-        bar.sync        --r   __syncthreads on barrier imm; b = threads expected, 0: all
-        bar.red.popc    rpr   __syncthreads_count of predicate a
-        bar.red.and     ppr   __syncthreads_and
-        bar.red.or      ppr   __syncthreads_or
+        bar.sync        --rr  __syncthreads on barrier imm + c; b = threads expected, 0: all
+        bar.red.popc    rprr  __syncthreads_count of predicate a
+        bar.red.and     pprr  __syncthreads_and
+        bar.red.or      pprr  __syncthreads_or
+        bar.arrive      --rr  count as arrived at barrier imm + c and go on
         exit            -     exec lanes end
         trap            -     exec lanes report a failed assertion or breakpoint
         bmov.get        r     d = participants of convergence barrier imm; mod = 1: which is cleared
@@ -367,14 +368,14 @@ MEMORY_TYPES = {
 ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec", "sub", "nanmin", "nanmax")
 """Atomic operations in order of their number. ``cas`` compares with operand c and stores operand b."""
 
-ATOMIC_TYPES = ("s32", "u32", "s64", "u64", "f32", "f64")
-"""Operand types of atomics in order of their number."""
+ATOMIC_TYPES = ("s32", "u32", "s64", "u64", "f32", "f64", "f16x2", "bf16x2")
+"""Operand types of atomics in order of their number; packed ones are only added."""
 
 
 PRMT_MODES = ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
 """Modes of ``prmt.b32`` in order of their number (PTX ISA, prmt); the first takes four selectors from b."""
 
-ROUNDED_FORMATS = ("f16", "f32", "f64")
+ROUNDED_FORMATS = ("f16", "f32", "f64", "bf16")
 """Floating-point formats of the ``rnd`` micro-ops; see :func:`rounded`."""
 
 ROUNDINGS = ("rn", "rm", "rp", "rz")
@@ -393,6 +394,9 @@ def integer_conversion(type: str, rounding: str, nan_to_zero: bool) -> int:
     """The ``imm`` of ``cvt.int.f64``.  A NaN that does not give 0 gives the type's bits with only the top one set."""
     return INTEGER_TYPES.index(type) + 8 * ROUNDINGS.index(rounding) + 32 * nan_to_zero
 
+
+WHOLE = 1
+"""``mod`` of a ``high.b64`` that ends the writing of a register pair."""
 
 FENCE = 1
 """``mod`` of a ``nop`` that is a memory fence."""

@@ -50,7 +50,9 @@ def register(app: typer.Typer) -> None:
 
 def profile(
     *,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A cubin, or a listing of nvdisasm or cuobjdump -sass.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A cubin, a fat binary or a file that holds one, or a SASS listing.")
+    ],
     kernel: Annotated[str | None, typer.Option(metavar="NAME", help="Without it, the kernels are listed.")] = None,
     grid: Annotated[str | None, typer.Option(metavar="X[,Y[,Z]]", help="Blocks of the grid.")] = None,
     block: Annotated[str | None, typer.Option(metavar="X[,Y[,Z]]", help="Threads of a block.")] = None,
@@ -67,12 +69,16 @@ def profile(
         str | None,
         typer.Option(metavar="BYTES,...", help="Sizes of the kernel's parameters, for a listing without cubin."),
     ] = None,
+    arch: Annotated[
+        str | None, typer.Option(metavar="sm_XX", help="Which code of a fat binary, executable or library.")
+    ] = None,
     annotate: Annotated[bool, typer.Option(help="Show the machine code beside its counts.")] = False,
     column: Columns = None,
     fold: Fold = True,
     trace: Annotated[
         str | None, typer.Option(metavar="BLOCK,WARP", help="Show what one warp does, lane by lane, instead.")
     ] = None,
+    values: Annotated[bool, typer.Option("--values", help="With --trace, show the registers written, too.")] = False,
     order: Order = "then_first",
     races: Races = False,
     threads: Threads = None,
@@ -87,14 +93,14 @@ def profile(
     from simt.cli import arguments
 
     if kernel is None:
-        _list(_load(file, listing, None), as_json)
+        _list(_all_kernels(file, listing, arch), as_json)
         return
     if grid is None or block is None:
         raise typer.BadParameter("a launch needs --grid and --block")
     shape = _numbers("--grid", grid, 3), _numbers("--block", block, 3)
     watched = None if trace is None else _pair(trace)
     sizes = None if parameters is None else {kernel: _numbers("--parameters", parameters)}
-    found: SassKernel = _load(file, listing, sizes)[kernel]
+    found: SassKernel = _load(file, listing, sizes, arch)[kernel]
     if found.parameters is None:
         raise LaunchError(
             f"{file} is a listing and does not say what parameters {kernel} has",
@@ -112,7 +118,7 @@ def profile(
     for index, path in targets.items():
         _save(path, args[index])
     if watched is not None:
-        show(counted, *watched, values=False, as_json=as_json)
+        show(counted, *watched, values=values, as_json=as_json)
     elif as_json:
         typer.echo(counted.to_json(indent=2))
     else:
@@ -121,16 +127,28 @@ def profile(
             typer.echo(f"\n{counted.annotate(column or None, fold=fold)}")
 
 
-def _load(file: Path, listing: Path | None, sizes: Mapping[str, Sequence[int]] | None) -> Mapping[str, Any]:
+def _all_kernels(file: Path, listing: Path | None, arch: str | None) -> list[SassKernel]:
+    """The kernels of a file, for every architecture that it has unless one is given."""
+    from simt import sass
+
+    several: list[str | None] = []
+    if arch is None and file.is_file():
+        several += sass.architectures(file)
+    return [kernel for each in several or [arch] for kernel in _load(file, listing, None, each).values()]
+
+
+def _load(
+    file: Path, listing: Path | None, sizes: Mapping[str, Sequence[int]] | None, arch: str | None
+) -> Mapping[str, Any]:
     import simt
 
     if listing is not None and not listing.is_file():
         raise LaunchError(f"there is no file {listing}")
-    return simt.load_cubin(file, listing, sizes)
+    return simt.load_cubin(file, listing, sizes, arch)
 
 
-def _list(kernels: Mapping[str, SassKernel], as_json: bool) -> None:
-    entries = [_described(kernel) for kernel in kernels.values()]
+def _list(kernels: Sequence[SassKernel], as_json: bool) -> None:
+    entries = [_described(kernel) for kernel in kernels]
     if as_json:
         print_json(entries)
         return

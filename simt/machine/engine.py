@@ -18,7 +18,7 @@ from simt.machine.ops_float import float32, float64, math64
 from simt.machine.ops_int import integer
 from simt.machine.ops_warp import across, shuffle, special, truth_table, vote
 from simt.machine.scalar import lowest, popcount
-from simt.program import MICRO_OPS, Family
+from simt.program import MICRO_OPS, WHOLE, Family
 
 
 def _end(*families: Family) -> int:
@@ -61,8 +61,10 @@ BAR_SYNC = MICRO_OPS["bar.sync"].code
 BAR_RED_POPC = MICRO_OPS["bar.red.popc"].code
 BAR_RED_AND = MICRO_OPS["bar.red.and"].code
 BAR_RED_OR = MICRO_OPS["bar.red.or"].code
+BAR_ARRIVE = MICRO_OPS["bar.arrive"].code
 EXIT = MICRO_OPS["exit"].code
 TRAP = MICRO_OPS["trap"].code
+HIGH_B64 = MICRO_OPS["high.b64"].code
 
 QUANTUM = 1 << 16
 """Micro-ops a warp runs before others get a turn: spinning on what another warp writes then ends."""
@@ -618,13 +620,20 @@ def advance(w, quantum, s):
                 pc += 1
             else:
                 WARPS[wbase + W_WARP_EPOCH] += flags & RETIRES  # not those that only bring shuffles together
-                mask = R[_row(CODE[code + C_A], warp_rows, uniform_end) + np.uint64(lowest(exec_mask))] & FULL
+                # Lanes may have masks of their own (tiles of a warp): the split waits for all that any of them names.
+                masks = _row(CODE[code + C_A], warp_rows, uniform_end)
+                mask = np.int64(0)
+                unnamed = np.int64(0)
+                for l in range(32):
+                    if (exec_mask >> l) & 1:
+                        mask |= R[masks + np.uint64(l)] & FULL
+                        unnamed |= (~R[masks + np.uint64(l)] >> l & 1) << l
                 gone = WARPS[wbase + W_EXITED] | WARPS[wbase + W_ABSENT]
-                if exec_mask & ~mask:
+                if unnamed:
                     ERROR[E_REASON] = R_WARPSYNC
-                    ERROR[E_MASK] = exec_mask & ~mask
-                    ERROR[E_LANE] = lowest(exec_mask & ~mask)
-                    ERROR[E_ADDRESS] = mask
+                    ERROR[E_MASK] = unnamed
+                    ERROR[E_LANE] = lowest(unnamed)
+                    ERROR[E_ADDRESS] = R[masks + np.uint64(lowest(unnamed))] & FULL
                     status = FAILED
                     break
                 if mask & ~gone & ~active == 0:
@@ -638,21 +647,27 @@ def advance(w, quantum, s):
                     SPLITS[at + S_ARG] = mask
                     _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers)
                     leave = True
-        elif BAR_SYNC <= op <= BAR_RED_OR:
+        elif BAR_SYNC <= op <= BAR_ARRIVE:
             if exec_mask == 0:
                 pc += 1
             else:
                 operand = np.int64(0)
-                if op != BAR_SYNC:
+                if op != BAR_SYNC and op != BAR_ARRIVE:
                     operand = _predicate(P, predicate_base, CODE[code + C_A])
-                expected = R[_row(CODE[code + C_B], warp_rows, uniform_end) + np.uint64(lowest(exec_mask))]
-                SPLITS[at + S_PC] = pc
-                SPLITS[at + S_STATE] = WAIT_BARRIER
-                SPLITS[at + S_ARG] = CODE[code + C_IMM]
-                _arrive(s.BARRIERS, CODE[code + C_IMM], n_exec, expected, operand, exec_mask)
-                if _is_complete(s.BARRIERS, LAUNCH[LAUNCH_LIVE], CODE[code + C_IMM]):
-                    _release_barrier(s, CODE[code + C_IMM])
-                leave = True
+                lane = np.uint64(lowest(exec_mask))
+                expected = R[_row(CODE[code + C_B], warp_rows, uniform_end) + lane]
+                added = R[_row(CODE[code + C_C], warp_rows, uniform_end) + lane]
+                barrier = (CODE[code + C_IMM] + added) % BLOCK_BARRIERS
+                if op == BAR_ARRIVE:
+                    pc += 1
+                else:
+                    SPLITS[at + S_PC] = pc
+                    SPLITS[at + S_STATE] = WAIT_BARRIER
+                    SPLITS[at + S_ARG] = barrier
+                    leave = True
+                _arrive(s.BARRIERS, barrier, n_exec, expected, operand, exec_mask)
+                if _is_complete(s.BARRIERS, LAUNCH[LAUNCH_LIVE], barrier):
+                    _release_barrier(s, barrier)
         elif op == EXIT:
             if exec_mask == 0:
                 pc += 1
@@ -708,6 +723,8 @@ def advance(w, quantum, s):
                 TRACE[row, T_MEMORY + k] = X[k] if memory else 0
             if op < MEMORY_END and CODE[code + C_DST] > 0 and not CONVERT_END <= op <= PLOP:
                 d = np.uint64(warp_rows + CODE[code + C_DST])
+                if op == HIGH_B64 and CODE[code + C_MOD] == WHOLE:
+                    d = _row(CODE[code + C_A], warp_rows, uniform_end)
                 for l in range(n):
                     s.VALUES[row, l] = R[d + l]
             else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.machine import softfloat
 from simt.machine.jit import jit, jit_inline
 from simt.machine.layout import (
     ADDRESS_BASE,
@@ -31,7 +32,7 @@ from simt.machine.layout import (
 )
 from simt.machine.races import check_races
 from simt.machine.scalar import lowest, popcount
-from simt.program import ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, MICRO_OPS, SHARED_WINDOW
+from simt.program import ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, MICRO_OPS, SHARED_WINDOW, rounded
 
 LD_GLOBAL = MICRO_OPS["ld.global"].code
 LD_SHARED = MICRO_OPS["ld.shared"].code
@@ -76,6 +77,10 @@ S64_ATOMIC = ATOMIC_TYPES.index("s64")
 U64_ATOMIC = ATOMIC_TYPES.index("u64")
 F32_ATOMIC = ATOMIC_TYPES.index("f32")
 F64_ATOMIC = ATOMIC_TYPES.index("f64")
+F16X2_ATOMIC = ATOMIC_TYPES.index("f16x2")
+BF16X2_ATOMIC = ATOMIC_TYPES.index("bf16x2")
+NEAREST_F16 = rounded("f16", "rn")
+NEAREST_BF16 = rounded("bf16", "rn")
 SMALLEST_NORMAL_F32 = np.finfo(np.float32).smallest_normal
 
 _WINDOW = np.int64(1) << 32
@@ -397,6 +402,10 @@ def _atomic(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE, f
                         F32[k] = _flush(_flush(F32[k]) + _flush(single))
                     else:
                         F32[k] = _combine_float(kind, F32[k], single)
+                elif typ == F16X2_ATOMIC or typ == BF16X2_ATOMIC:
+                    form = NEAREST_F16 if typ == F16X2_ATOMIC else NEAREST_BF16
+                    low = softfloat.total(old & 0xFFFF, value & 0xFFFF, form)
+                    M32[k] = np.uint32(low | (softfloat.total(old >> 16, value >> 16, form) << 16))
                 else:
                     if typ == S32_ATOMIC:
                         old = (old << 32) >> 32

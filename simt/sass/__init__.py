@@ -3,12 +3,13 @@
 from simt.sass.banks import bank_image, check_arguments
 from simt.sass.compile import compile_kernel
 from simt.sass.from_numba import compile_numba, flatten
-from simt.sass.kernel import Kernels, SassKernel, UnknownKernelError, load_cubin
+from simt.sass.kernel import Kernels, SassKernel, UnknownKernelError, architectures, load_cubin
 
 __all__ = [
     "Kernels",
     "SassKernel",
     "UnknownKernelError",
+    "architectures",
     "bank_image",
     "check_arguments",
     "compile_kernel",

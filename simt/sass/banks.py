@@ -118,7 +118,7 @@ def bank_image(
     module.place(data_address)
     for number, patches in kernel.bank_relocations.items():
         for offset, symbol, extra, size in patches:
-            value = kernel.symbol_address(symbol, data_address) + extra
+            value = kernel.symbol_address(symbol, data_address, extra)
             banks[number][offset : offset + size] = value.to_bytes(8, "little")[:size]
     size = max([0x400, *(kernel.parameter_base + p.offset + p.size for p in kernel.parameters or ())])
     first = bytearray(size)

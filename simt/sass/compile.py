@@ -7,10 +7,23 @@ from typing import TYPE_CHECKING
 
 from simt.check import KernelError, Location, UnsupportedError
 from simt.program import PT, Instruction, ListingLine, Program, pred
-from simt.sass import control, convert, float, integer, memory, pascal, uniform, warp
+from simt.sass import (
+    bits,
+    control,
+    convert,
+    float,
+    half,
+    integer,
+    memory,
+    packed,
+    pascal,
+    predicates,
+    uniform,
+    warp,
+)
 from simt.sass import tokens as token_stack
 from simt.sass.grammar import SassInstruction
-from simt.sass.lowering import SYMBOL_BANK, Lowering, Place, Rows
+from simt.sass.lowering import SYMBOL_BANK, Before, Lowering, Place, Rows
 from simt.sass.modifiers import resolve
 from simt.sass.operands import Predicate
 from simt.sass.table import VOLTA, Opcode, find, is_known
@@ -18,7 +31,7 @@ from simt.sass.table import VOLTA, Opcode, find, is_known
 if TYPE_CHECKING:
     from simt.sass.kernel import SassKernel
 
-FAMILIES = (integer, float, convert, memory, control, warp, uniform, pascal)
+FAMILIES = (integer, bits, packed, predicates, float, half, convert, memory, control, warp, uniform, pascal)
 """The files that declare opcodes: importing them fills the table."""
 
 N_BARRIERS = 16
@@ -66,7 +79,9 @@ class _Compiler:
 
     def add(self, micro_op: Instruction, target: object) -> None:
         """Append a micro-op of the current listing line."""
-        if target is not None:
+        if isinstance(target, Before):
+            micro_op.imm = len(self.instructions) - target.count
+        elif target is not None:
             self.fixups.append((len(self.instructions), target))
         micro_op.line = self.line
         self.instructions.append(micro_op)

@@ -6,8 +6,8 @@ return address in a register pair.
 
 from __future__ import annotations
 
-from simt.program import PT, RZ
-from simt.sass.lowering import AND, MASK, Hidden, Lowering
+from simt.program import PT, RZ, pred
+from simt.sass.lowering import MASK, Before, Hidden, Lowering
 from simt.sass.modifiers import Combine, Flag, Hint, Width
 from simt.sass.operands import Barrier, CodeRegister, Immediate, Operand, Register
 from simt.sass.table import VOLTA, Source, opcode
@@ -26,8 +26,14 @@ def target_offset(x: Lowering, operand: Operand) -> int:
 @opcode("BRA", source=Source.H200, takes=(Flag.U, Flag.DIV, Flag.CONV))
 @opcode("JMP", source=Source.H200, takes=(Flag.U,))
 def branch(x: Lowering) -> None:
-    """``[condition,] target``.  DIV jumps if the live lanes of a mask are not together, CONV if they are."""
+    """``[condition,] target``.  DIV jumps if the live lanes of a mask are not together, CONV if they are.
+
+    A guarded BRA.DIV takes all active lanes along if some lanes of its mask do not fulfil the guard (H200).
+    """
     condition = PT
+    if Flag.DIV in x.modifiers and x.guard != PT:
+        _branch_unless_all(x)
+        return
     if Flag.DIV in x.modifiers or Flag.CONV in x.modifiers:
         mask = x.source(x.take()) if len(x.operands) > 1 else x.constant(MASK)
         missing = x.compute("lop3.b32", mask, x.compute("livemask"), x.compute("activemask"), imm=_A_B_NOT_C)
@@ -37,6 +43,18 @@ def branch(x: Lowering) -> None:
     target = target_offset(x, x.take())
     x.done()
     x.emit("bra", a=condition, target=target)
+
+
+def _branch_unless_all(x: Lowering) -> None:
+    mask = x.source(x.take())
+    target = target_offset(x, x.take())
+    x.done()
+    x.emit("nop", retires=True)
+    together = x.emit("ballot", x.new(), x.guard, guard=PT)
+    live = x.emit("livemask", x.new(), guard=PT)
+    missing = x.emit("lop3.b32", x.new(), mask, live, together, imm=_A_B_NOT_C, guard=PT)
+    complete = pred(x.emit("eq.s64", x.new_predicate(), missing, RZ, guard=PT))
+    x.emit("bra", a=complete ^ 1, guard=PT, target=target)
 
 
 def _jump(x: Lowering, operand: Operand) -> None:
@@ -118,7 +136,7 @@ def break_barrier(x: Lowering) -> None:
         x.emit("break", imm=barrier)
         return
     x.emit("nop", retires=True)
-    leaving = x.logic(x.guard, x.predicate(conditions[0]), AND)
+    leaving = x.narrowed(x.predicate(conditions[0]))
     x.emit("break", imm=barrier, guard=leaving)
 
 
@@ -138,38 +156,46 @@ def move_barrier(x: Lowering) -> None:
 
 @opcode("WARPSYNC", source=Source.H200, takes=(Hint.ALL, Flag.EXCLUSIVE, Flag.COLLECTIVE), since=VOLTA)
 def warp_sync(x: Lowering) -> None:
-    """Wait for the lanes of a mask (ALL: all).  COLLECTIVE: for those that then execute up to ENDCOLLECTIVE."""
+    """Wait for the lanes of a mask (ALL: all).
+
+    COLLECTIVE: lanes with different masks then go on apart, up to ENDCOLLECTIVE and the BSYNC after it (H200).
+    """
     mask = x.constant(MASK) if Hint.ALL in x.modifiers else x.source(x.take())
-    if Flag.COLLECTIVE in x.modifiers:
-        target_offset(x, x.take())
+    if Flag.COLLECTIVE not in x.modifiers:
+        x.done()
+        x.emit("warpsync", a=mask)
+        return
+    target_offset(x, x.take())
     x.done()
-    x.emit("warpsync", a=mask)
+    x.emit("warpsync", a=mask, retires=True)
+    first = x.compute("first", mask)
+    others = x.test("eq.s64", mask, first) ^ 1
+    x.emit("bra", a=others, target=Before(2))
 
 
 # Block barriers
 
 
-@opcode("BAR", source=Source.H200, takes=(Flag.SYNC, Flag.RED, Flag.POPC, Combine, Hint))
+@opcode("BAR", source=Source.H200, takes=(Flag.SYNC, Flag.ARV, Flag.RED, Flag.POPC, Combine, Hint))
 def block_barrier(x: Lowering) -> None:
-    """``SYNC number [, threads]`` or ``RED number [, threads], p``, whose result B2R reads."""
+    """``SYNC number [, threads]``, ``ARV number, threads``, or ``RED number [, threads], p`` for B2R."""
     number = x.take()
-    if not isinstance(number, Immediate):
-        raise x.unsupported("a barrier whose number is in a register is not supported")
+    constant, register = (number.value, RZ) if isinstance(number, Immediate) else (0, x.source(number))
     predicates = [operand for operand in x.operands if not isinstance(operand, Immediate | Register)]
     x.operands = [operand for operand in x.operands if isinstance(operand, Immediate | Register)]
     threads = x.source(x.take()) if x.operands else 0
     x.operands = [*predicates, *x.operands]
     if Flag.RED not in x.modifiers:
         x.done()
-        x.emit("bar.sync", b=threads, imm=number.value)
+        x.emit("bar.arrive" if Flag.ARV in x.modifiers else "bar.sync", b=threads, c=register, imm=constant)
         return
     p = x.predicate(x.take_predicate())
     x.done()
     if Flag.POPC in x.modifiers:
-        x.emit("bar.red.popc", x.rows.barrier_result(), p, threads, imm=number.value)
+        x.emit("bar.red.popc", x.rows.barrier_result(), p, threads, register, imm=constant)
     else:
         op = "bar.red.or" if x.modifiers.one(Combine, Combine.AND) is Combine.OR else "bar.red.and"
-        x.emit(op, Hidden.BARRIER, p, threads, imm=number.value)
+        x.emit(op, Hidden.BARRIER, p, threads, register, imm=constant)
 
 
 # Nothing to do: memory is sequentially consistent, time is not simulated

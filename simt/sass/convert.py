@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from simt.program import RZ, integer_conversion, rounded
 from simt.sass.float import rounding_of
 from simt.sass.lowering import Kind, Lowering
 from simt.sass.modifiers import Flag, Float, Integer, Round, RoundInteger
-from simt.sass.operands import Operand, Register
+from simt.sass.operands import Constant, Operand, Register
 from simt.sass.table import VOLTA, Source, opcode
 
 _ROUNDING = {
@@ -22,8 +24,18 @@ def as_float64(x: Lowering, operand: Operand, form: Float) -> int:
     """A source of any format as float64, which holds it exactly."""
     if form is Float.F64:
         return x.source64(operand, Kind.F64)
-    if form is Float.F16:
-        return x.compute("cvt.f64.f32", x.compute("cvt.f32.f16", x.source(operand)))
+    if form in (Float.F16, Float.BF16):
+        negated, absolute = False, False
+        if isinstance(operand, Register | Constant):
+            negated, absolute = operand.negated, operand.absolute
+            operand = replace(operand, negated=False, absolute=False)
+        bits = x.source(operand)
+        if form is Float.F16:
+            row = x.compute("cvt.f64.f32", x.compute("cvt.f32.f16", x.compute("cvt.u16", bits)))
+        else:
+            row = x.compute("cvt.f64.f32", x.compute("shl.b32", bits, x.constant(16)))
+        row = x.compute("abs.f64", row) if absolute else row
+        return x.compute("neg.f64", row) if negated else row
     row = x.source(operand, Kind.F32)
     if Flag.FTZ in x.modifiers:
         row = x.compute("ftz.f32", row)
@@ -111,12 +123,31 @@ def float_to_float(x: Lowering) -> None:
     write_float(x, d, row, to, rounding_of(x), keeps_nan=of is Float.F64)
 
 
-@opcode("F2FP", source=Source.PTX, takes=(Float, Flag.PACK_AB, Round), since=VOLTA)
+@opcode("F2FP", source=Source.PTX, takes=(Float, Flag.PACK_AB, Flag.RELU, Round), since=VOLTA)
 def pack_halves(x: Lowering) -> None:
-    """Two float32 as packed float16: a above b."""
+    """Two float32 as packed float16 or, with BF16, bfloat16: a above b.  RELU: negative ones become zero."""
+    d = x.take_register()
+    rows = [as_float64(x, x.take(), Float.F32) for _ in range(2)]
+    x.done()
+    if Flag.RELU in x.modifiers:
+        rows = [x.compute("selp", RZ, row, x.test("le.f64", row, RZ)) for row in rows]
+    form = Float.BF16 if Float.BF16 in x.modifiers else Float.F16
+    imm = rounded(form.value.lower(), rounding_of(x))
+    high, low = (x.compute("cvt.rnd.f64", row, imm=imm) for row in rows)
+    x.emit("prmt.b32", x.destination(d), low, x.constant(0x5410), high)
+
+
+@opcode(
+    "F2IP", source=Source.PTX, takes=(Integer.U8, Integer.S8, Float.F32, RoundInteger, Flag.FTZ, Flag.NTZ), since=86
+)
+def pack_bytes(x: Lowering) -> None:
+    """Two float32 as saturated bytes, a above b, below the lower half of c; NaN gives 0."""
     d = x.take_register()
     a, b = (as_float64(x, x.take(), Float.F32) for _ in range(2))
+    c = x.source(x.take())
     x.done()
-    imm = rounded("f16", rounding_of(x))
-    low, high = x.compute("cvt.rnd.f64", b, imm=imm), x.compute("cvt.rnd.f64", a, imm=imm)
-    x.emit("prmt.b32", x.destination(d), low, x.constant(0x5410), high)
+    typ = x.modifiers.one(Integer, Integer.U8)
+    rounding = _ROUNDING[x.modifiers.one(RoundInteger, RoundInteger.ROUND)]
+    imm = integer_conversion(typ.value.lower(), rounding, nan_to_zero=True)
+    high, low = (x.compute("cvt.int.f64", row, imm=imm) for row in (a, b))
+    x.emit("prmt.b32", x.destination(d), x.compute("prmt.b32", low, x.constant(0x0040), high), x.constant(0x5410), c)

@@ -107,8 +107,8 @@ class Image:
     tool: str
 
 
-_R_CUDA_32 = 1
-_R_CUDA_64 = 2
+_R_CUDA_BYTES = {1: 4, 2: 8, 3: 4, 4: 8}
+"""Bytes by relocation type: R_CUDA_32, R_CUDA_64, and generic addresses, which here are the same: G32, G64."""
 
 
 def read_image(path: Path) -> Image:
@@ -186,7 +186,7 @@ class _Reader:
                 continue
             for entry in section.iter_relocations():
                 kind = entry["r_info_type"]
-                if not target.startswith(".text.") and kind not in (_R_CUDA_32, _R_CUDA_64):
+                if not target.startswith(".text.") and kind not in _R_CUDA_BYTES:
                     raise UnsupportedError(
                         f"{self.image.path}: relocation type {kind} in {target}",
                         help="link the cubin (nvlink or nvJitLink) before loading it",
@@ -196,7 +196,7 @@ class _Reader:
                         entry["r_offset"],
                         self.names[entry["r_info_sym"]],
                         entry["r_addend"] if "r_addend" in entry.entry else 0,
-                        8 if kind == _R_CUDA_64 else 4,
+                        _R_CUDA_BYTES.get(kind, 4),
                     )
                 )
 

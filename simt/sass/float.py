@@ -1,4 +1,4 @@
-"""Floating-point arithmetic, comparison and selection: float32, float64, packed float16, MUFU."""
+"""Floating-point arithmetic, comparison and selection: float32, float64, MUFU; packed float16 is in half.py."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import replace
 from simt.program import PT, RZ, rounded
 from simt.sass.integer import FALSE, min_or_max, write_comparison
 from simt.sass.lowering import AND, OR, Kind, Lowering
-from simt.sass.modifiers import Combine, Compare, Flag, Float, Function, MinMax, Round
-from simt.sass.operands import Constant, FloatImmediate, Operand, Predicate, Register, Suffix
-from simt.sass.table import VOLTA, Source, opcode
+from simt.sass.modifiers import Combine, Compare, Flag, Function, MinMax, Round
+from simt.sass.operands import Constant, FloatImmediate, Operand, Predicate, Register
+from simt.sass.table import BLACKWELL, VOLTA, Source, opcode
 
 _ARITHMETIC = (Round, Flag.FTZ, Flag.SAT)
 
 ONE_F32 = 0x3F800000
-ONE_F16 = 0x3C00
+NAN_F32 = 0x7FFFFFFF
 
 
 def bits64(value: float) -> int:
@@ -72,14 +72,38 @@ def fused32(x: Lowering) -> None:
     _arithmetic32(x, "fma", 3)
 
 
-@opcode("FMNMX", source=Source.PTX, takes=(Flag.FTZ,))
-@opcode("UFMNMX", source=Source.PTX, takes=(Flag.FTZ,), since=VOLTA, uniform=True)
+_EXTREME = (Flag.FTZ, Flag.NAN, Flag.XORSIGN)
+
+
+@opcode("FMNMX", source=Source.PTX, takes=_EXTREME)
+@opcode("UFMNMX", source=Source.PTX, takes=_EXTREME, since=VOLTA, uniform=True)
+@opcode("FMNMX3", source=Source.PTX, takes=_EXTREME, since=BLACKWELL)
 def minimum32(x: Lowering) -> None:
+    """Of two numbers or three.  A NaN loses; with NAN it wins.  XORSIGN: of magnitudes, with the product's sign."""
     d = x.take_register()
-    a, b = source32(x, x.take()), source32(x, x.take())
+    rows = [source32(x, x.take()) for _ in range(len(x.operands) - 1)]
     p = x.take_predicate()
     x.done()
-    min_or_max(x, x.destination(d), a, b, p, ".f32")
+    if len(rows) == 2 and not {Flag.NAN, Flag.XORSIGN} & set(x.modifiers.values):
+        min_or_max(x, x.destination(d), rows[0], rows[1], p, ".f32")
+        return
+    magnitudes = [x.compute("abs.f32", row) for row in rows] if Flag.XORSIGN in x.modifiers else rows
+    result = magnitudes[0]
+    for row in magnitudes[1:]:
+        target = x.new()
+        min_or_max(x, target, result, row, p, ".f32")
+        result = target
+    if Flag.XORSIGN in x.modifiers:
+        sign = RZ
+        for row in rows:
+            sign = x.compute("xor.b64", sign, row)
+        sign = x.compute("and.b64", sign, x.constant(0x80000000))
+        ordered = x.test("eq.f32", result, result)
+        result = x.compute("selp", x.compute("or.b64", result, sign), result, ordered)
+    if Flag.NAN in x.modifiers:
+        for row in rows:
+            result = x.compute("selp", result, x.constant(NAN_F32), x.test("eq.f32", row, row))
+    x.emit("mov", x.destination(d), result)
 
 
 @opcode("FSEL", source=Source.NAMES, takes=(Flag.FTZ,))
@@ -180,7 +204,12 @@ def multi_function(x: Lowering) -> None:
     x.done()
     function = x.modifiers.one(Function, Function.RCP)
     if function in (Function.RCP64H, Function.RSQ64H):
-        _upper_word(x, d, x.source(operand), function)
+        # An immediate is written as the float64 whose upper word it is.
+        if isinstance(operand, FloatImmediate):
+            upper = x.constant(x.float_bits(operand, Kind.F64) >> 32)
+        else:
+            upper = x.source(operand)
+        _upper_word(x, d, upper, function)
         return
     a = x.compute("ftz.f32", x.source(operand, Kind.F32))
     one = x.constant(bits64(1.0))
@@ -301,143 +330,3 @@ def _choose_extreme(x: Lowering, destinations: list[Predicate], a: int, b: int, 
     takes_a = x.test("eq.s64", chosen, a)
     x.set_predicate(destinations[0], takes_a)
     x.set_predicate(destinations[1], x.test("eq.f64", chosen, chosen) ^ 1)
-
-
-# Packed float16: two to a register
-
-
-def _halves(x: Lowering, operand: Operand) -> tuple[int, int]:
-    """Low and high half of a packed operand as float16 rows; two immediates make one operand, high half first."""
-    if isinstance(operand, FloatImmediate):
-        other = x.take()
-        return x.source(other, Kind.F16X2), x.source(operand, Kind.F16X2)
-    if isinstance(operand, Register) and operand.index is None:
-        low = high = RZ
-    else:
-        if not isinstance(operand, Register | Constant):
-            raise x.unsupported(f"operand {operand} where packed halves are expected")
-        row = x.bank(operand, 4) if isinstance(operand, Constant) else x.row(operand)
-        suffixes = operand.suffixes
-        if Suffix.F32 in suffixes:
-            wide = x.compute("cvt.f64.f32", row)
-            low = high = x.compute("cvt.rnd.f64", wide, imm=rounded("f16", "rn"))
-        elif Suffix.H0_H0 in suffixes:
-            low = high = x.compute("cvt.u16", row)
-        elif Suffix.H1_H1 in suffixes:
-            low = high = x.compute("shr.u64", row, x.constant(16))
-        else:
-            low, high = x.compute("cvt.u16", row), x.compute("shr.u64", row, x.constant(16))
-    pair = (low, high)
-    if operand.absolute:
-        pair = _each(x, "and.b64", pair, 0x7FFF)
-    return _each(x, "xor.b64", pair, 0x8000) if operand.negated else pair
-
-
-def _each(x: Lowering, op: str, pair: tuple[int, int], value: int) -> tuple[int, int]:
-    low = x.compute(op, pair[0], x.constant(value))
-    return low, low if pair[1] == pair[0] else x.compute(op, pair[1], x.constant(value))
-
-
-def _join(x: Lowering, d: Register, low: int, high: int) -> None:
-    x.emit("prmt.b32", x.destination(d), low, x.constant(0x5410), high)
-
-
-_PACKED = (Flag.SAT, Flag.RELU, Flag.MMA, Float.F32, Flag.FTZ)
-
-
-def _packed(x: Lowering, name: str, sources: int) -> None:
-    """Arithmetic on both halves with one rounding each."""
-    d = x.take_register()
-    operands = [_halves(x, x.take()) for _ in range(sources)]
-    x.done()
-    if Flag.FTZ in x.modifiers:
-        raise x.unsupported("packed float16 with FTZ is not supported")
-    if Float.F32 in x.modifiers:
-        rows = [x.compute("cvt.f32.f16", low) for low, _ in operands]
-        x.emit(f"{name}.f32", x.destination(d), *rows)
-        return
-    results = []
-    for lane in (0, 1):
-        row = x.compute(f"{name}.rnd", *(pair[lane] for pair in operands), imm=rounded("f16", "rn"))
-        if Flag.SAT in x.modifiers:
-            row = x.compute("cvt.f16.f32", x.compute("sat.f32", x.compute("cvt.f32.f16", row)))
-        if Flag.RELU in x.modifiers:
-            negative = x.test("le.f32", x.compute("cvt.f32.f16", row), RZ)  # -0 becomes +0, too
-            row = x.compute("selp", RZ, row, negative)
-        results.append(row)
-    _join(x, d, *results)
-
-
-@opcode("HADD2", source=Source.PTX, takes=_PACKED)
-def add16(x: Lowering) -> None:
-    _packed(x, "add", 2)
-
-
-@opcode("HMUL2", source=Source.PTX, takes=_PACKED)
-def multiply16(x: Lowering) -> None:
-    _packed(x, "mul", 2)
-
-
-@opcode("HFMA2", source=Source.H200, takes=_PACKED)
-def fused16(x: Lowering) -> None:
-    """``a * b + c``; with a = b = 0 the compiler's way to load two float16 constants, or any 32 bits."""
-    operands = x.instruction.operands
-    zeros = [isinstance(operand, Register) and operand.index is None for operand in operands[1:3]]
-    if all(zeros) and len(operands) == 5 and all(str(operand) != "-0" for operand in operands[3:]):
-        d = x.take_register()
-        high, low = (
-            x.float_bits(operand, Kind.F16X2) for operand in operands[3:] if isinstance(operand, FloatImmediate)
-        )
-        x.emit("mov", x.destination(d), x.constant(high << 16 | low))
-        return
-    _packed(x, "fma", 3)
-
-
-@opcode("HMNMX2", source=Source.PTX, takes=(Flag.FTZ,), since=VOLTA)
-def minimum16(x: Lowering) -> None:
-    d = x.take_register()
-    a, b = _halves(x, x.take()), _halves(x, x.take())
-    p = x.take_predicate()
-    x.done()
-    if Flag.FTZ in x.modifiers:
-        raise x.unsupported("packed float16 with FTZ is not supported")
-    results = []
-    for lane in (0, 1):
-        row = x.new()
-        min_or_max(x, row, x.compute("cvt.f32.f16", a[lane]), x.compute("cvt.f32.f16", b[lane]), p, ".f32")
-        results.append(x.compute("cvt.f16.f32", row))
-    _join(x, d, *results)
-
-
-def _compare16(x: Lowering) -> list[int]:
-    """Predicate operands of the comparison of the low and of the high halves."""
-    a, b = _halves(x, x.take()), _halves(x, x.take())
-    compare = x.modifiers.one(Compare, Compare.F)
-    rows = [[x.compute("cvt.f32.f16", row) for row in pair] for pair in (a, b)]
-    return [compare_floats(x, compare, rows[0][lane], rows[1][lane], "f32") for lane in (0, 1)]
-
-
-@opcode("HSETP2", source=Source.PTX, takes=(Compare, Combine))
-def set_predicate16(x: Lowering) -> None:
-    """``p, q, a, b, r``: p the low halves, q the high ones."""
-    destinations = [x.take_predicate(), x.take_predicate()]
-    results = _compare16(x)
-    other = x.predicate(x.take_predicate())
-    x.done()
-    combine = x.modifiers.one(Combine, Combine.AND)
-    for destination, result in zip(destinations, results, strict=True):
-        write_comparison(x, [destination], result, combine, other)
-
-
-@opcode("HSET2", source=Source.PTX, takes=(Flag.BF, Compare, Combine))
-def set16(x: Lowering) -> None:
-    """Per half: 1.0 with BF, else all ones, where the comparison holds."""
-    d = x.take_register()
-    results = _compare16(x)
-    other = x.predicate(x.take_predicate())
-    x.done()
-    if x.modifiers.one(Combine, Combine.AND) is not Combine.AND:
-        raise x.unsupported("only HSET2 with AND is supported")
-    true = x.constant(ONE_F16 if Flag.BF in x.modifiers else 0xFFFF)
-    low, high = (x.compute("selp", true, RZ, x.logic(result, other, AND)) for result in results)
-    _join(x, d, low, high)

@@ -138,6 +138,7 @@ def _without_device(capability: tuple[int, int]) -> Iterator[None]:
 
 
 def _ptx(function: FunctionType, argtypes: tuple[Any, ...], capability: tuple[int, int]) -> str:
+    from cuda.pathfinder import DynamicLibNotFoundError
     from numba import cuda
     from numba.core.errors import NumbaError
     from numba.cuda.cudadrv.error import CudaSupportError, NvvmSupportError
@@ -148,9 +149,9 @@ def _ptx(function: FunctionType, argtypes: tuple[Any, ...], capability: tuple[in
             ptx, _ = cuda.compile(
                 function, argtypes, device=False, abi="numba", cc=capability, output="ptx", lineinfo=True
             )
-    except (CudaSupportError, NvvmSupportError) as error:
+    except (CudaSupportError, NvvmSupportError, DynamicLibNotFoundError) as error:
         raise UnsupportedError(
-            "Numba does not find libNVVM", details=str(error).splitlines()[:5], help=INSTALL
+            "Numba does not find libNVVM or NVRTC", details=str(error).splitlines()[:5], help=INSTALL
         ) from None
     except NumbaError as error:
         raise KernelError(f"Numba cannot compile {function.__name__}", details=str(error).splitlines()) from None

@@ -1,14 +1,14 @@
-"""Integer arithmetic, logic, shifts, bit fields, comparisons and selection (also the uniform datapath's forms)."""
+"""Integer arithmetic, comparison and selection (also the uniform datapath's forms)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 
 from simt.program import PT, RZ, pred
-from simt.sass.lowering import AND, MASK, OR, XOR, Hidden, Kind, Lowering
-from simt.sass.modifiers import Combine, Compare, Flag, Integer, Packed, Permute, Side, Width
-from simt.sass.operands import Constant, Immediate, Operand, Predicate, PredicateFile, Register, Suffix
+from simt.sass.lowering import AND, MASK, OR, XOR, Hidden, Lowering
+from simt.sass.modifiers import Combine, Compare, Flag, Integer, Width
+from simt.sass.operands import Constant, Immediate, Operand, Predicate, Register, Suffix
 from simt.sass.table import BLACKWELL, VOLTA, Source, opcode
 
 FALSE = pred(0, True)
@@ -109,77 +109,51 @@ def sum_of(x: Lowering, rows: list[int]) -> int:
 def add3_wide(x: Lowering) -> None:
     d = x.take_register()
     carries = x.take_predicates()
-    rows = [x.source64(x.take()) for _ in range(len(x.operands))]
-    if any(carry.index is not None for carry in carries):
-        raise x.unsupported("carry out of a 64-bit sum is not supported")
-    x.write_pair(d, sum_of(x, rows))
+    addends = [x.take() for _ in range(len(x.operands))]
+    add_wide(x, d, carries, addends)
 
 
-@opcode("IADD", source=Source.LISTINGS, takes=(Width.W64,), since=BLACKWELL)
+_ADD = (Width.W64, Flag.X)
+
+
+@opcode("IADD", source=Source.LISTINGS, takes=_ADD, since=BLACKWELL)
+@opcode("UIADD", source=Source.LISTINGS, takes=_ADD, since=BLACKWELL, uniform=True)
 def add_blackwell(x: Lowering) -> None:
+    """``d, [carry out,] a, b [, carry in]``."""
     d = x.take_register()
+    carries = x.take_predicates()
+    a, b = x.take(), x.take()
+    carry_in = x.take_predicates()
+    x.done()
     if Width.W64 in x.modifiers:
-        a, b = x.source64(x.take()), x.source64(x.take())
-        x.write_pair(d, x.compute("add.s64", a, b))
-    else:
-        a, b = x.source(x.take()), x.source(x.take())
-        x.emit("add.u32", x.destination(d), a, b)
-    x.done()
-
-
-@opcode("VIADD", source=Source.H200, takes=(Integer.U32, Integer.S32, Packed), since=VOLTA)
-@opcode("UVIADD", source=Source.H200, takes=(Integer.U32, Integer.S32), since=VOLTA, uniform=True)
-def vector_add(x: Lowering) -> None:
-    d = x.take_register()
-    packed = x.modifiers.maybe(Packed)
-    if packed is not None:
-        a, b = _bare_and_negated(x), _bare_and_negated(x)
-        x.done()
-        _each_part(x, d, packed, (a, b), lambda left, right: x.compute("add.s64", left, right))
+        add_wide(x, d, carries, [a, b], carry_in)
         return
-    left, right = x.source(x.take()), x.source(x.take())
-    x.done()
-    x.emit("add.u32", x.destination(d), left, right)
+    extra = [carry_value(x, carry) for carry in carry_in if x.predicate(carry) != FALSE]
+    if extra or any(carry.index is not None for carry in carries):
+        write_sum(x, d, [addend(x, a), addend(x, b), *extra], carries)
+    else:
+        x.emit("add.u32", x.destination(d), x.source(a), x.source(b))
 
 
-def _bare_and_negated(x: Lowering) -> tuple[int, bool]:
-    """A packed source: its row, and whether each part is negated."""
-    operand = x.take()
-    if isinstance(operand, Register | Constant) and operand.negated:
-        return x.source(replace(operand, negated=False)), True
-    return x.source(operand), False
-
-
-def _each_part(
+def add_wide(
     x: Lowering,
     d: Register,
-    packed: Packed,
-    sources: tuple[tuple[int, bool], tuple[int, bool]],
-    combine: Callable[[int, int], int],
+    carries: list[Predicate],
+    addends: list[Operand],
+    carry_in: Sequence[Predicate] = (),
 ) -> None:
-    """Apply *combine* to each part of two packed registers."""
-    bits = packed.bits
-    total = RZ
-    for low in range(0, 32, bits):
-        parts = []
-        for row, negated in sources:
-            top = x.compute("shl.b64", row, x.constant(64 - bits - low))
-            part = x.compute("shr.s64" if packed.signed else "shr.u64", top, x.constant(64 - bits))
-            parts.append(x.compute("neg.s64", part) if negated else part)
-        part = x.compute("and.b64", combine(*parts), x.constant((1 << bits) - 1))
-        total = x.compute("or.b64", total, x.compute("shl.b64", part, x.constant(low)))
-    x.emit("mov", x.destination(d), total)
-
-
-@opcode("VABSDIFF4", source=Source.PTX, takes=(Integer.U8, Integer.S8), since=VOLTA)
-def absolute_difference_of_bytes(x: Lowering) -> None:
-    """``|a - b|`` of each byte (PTX vabsdiff4 without mask and accumulation: c is not used)."""
-    d = x.take_register()
-    a, b = x.source(x.take()), x.source(x.take())
-    x.take()
-    x.done()
-    packed = Packed.S8X4 if x.modifiers.one(Integer, Integer.U8).signed else Packed.U8X4
-    _each_part(x, d, packed, ((a, False), (b, False)), lambda p, q: x.compute("abs.s64", x.compute("sub.s64", p, q)))
+    """A 64-bit sum into a register pair.  A carry out is that of two addends; ``-b`` counts as ``~b + 1``."""
+    rows = [x.source64(operand) for operand in addends]
+    total = sum_of(x, rows)
+    extra = [carry_value(x, carry) for carry in carry_in if x.predicate(carry) != FALSE]
+    with_carry = sum_of(x, [total, *extra])
+    wanted = [carry for carry in carries if carry.index is not None]
+    if wanted:
+        if len(rows) != 2 or any(isinstance(o, Register | Constant) and o.negated for o in addends):
+            raise x.unsupported("the carry out of this 64-bit sum is not supported")
+        carry = x.test("lt.u64", total, rows[0])
+        x.set_predicate(wanted[0], x.logic(carry, x.test("lt.u64", with_carry, total), OR))
+    x.write_pair(d, with_carry)
 
 
 _IMAD = (
@@ -277,193 +251,6 @@ def load_effective_address(x: Lowering) -> None:
     rows = [shifted, addend(x, b)]
     rows += [carry_value(x, carry) for carry in carry_in if x.predicate(carry) != FALSE]
     write_sum(x, d, rows, carries)
-
-
-_SHF = (Side, Integer.U32, Integer.S32, Integer.U64, Integer.S64, Flag.HI, Flag.W)
-
-
-@opcode("SHF", source=Source.LISTINGS, takes=_SHF)
-@opcode("USHF", source=Source.LISTINGS, takes=_SHF, since=VOLTA, uniform=True)
-def funnel_shift(x: Lowering) -> None:
-    """Shift of the pair ``{c:a}``; the low word, or the upper one with HI.
-
-    Amounts saturate at the width of the type (PTX shf.clamp, shl, shr), or wrap at 32 with W (shf.wrap).
-    """
-    d = x.take_register()
-    a, s, c = x.source(x.take()), x.take(), x.source(x.take())
-    x.done()
-    typ = x.modifiers.one(Integer, Integer.U32)
-    left = x.modifiers.one(Side, Side.L) is Side.L
-    high = Flag.HI in x.modifiers
-    amount = _shift_amount(x, s, typ)
-    plain = Flag.W not in x.modifiers and typ.bits == 32
-    if plain and left and not high:
-        x.emit("shl.b32", x.destination(d), a, x.source(s))
-        return
-    if plain and not left and high and a == RZ:
-        x.emit("shr.s32" if typ.signed else "shr.u64", x.destination(d), c, x.source(s))
-        return
-    wide = x.compute("pack.b64", a, c)
-    op = "shl.b64" if left else "shr.s64" if typ.signed else "shr.u64"
-    x.emit("high.b64" if high else "cvt.u32", x.destination(d), x.compute(op, wide, amount))
-
-
-def _shift_amount(x: Lowering, s: Operand, typ: Integer) -> int:
-    limit = 32 if typ.bits == 32 else 64
-    wraps = Flag.W in x.modifiers
-    if isinstance(s, Immediate):
-        value = s.value & MASK
-        return x.constant(value & (limit - 1) if wraps else min(value, limit))
-    if wraps:
-        return x.compute("and.b64", x.source(s), x.constant(limit - 1))
-    return x.compute("min.u64", x.source(s), x.constant(limit)) if limit == 32 else x.source(s)
-
-
-_LOP3 = (Flag.LUT, Flag.PAND)
-
-
-@opcode("LOP3", source=Source.LISTINGS, takes=_LOP3)
-@opcode("ULOP3", source=Source.LISTINGS, takes=_LOP3, since=VOLTA, uniform=True)
-def logic3(x: Lowering) -> None:
-    """``[p,] d, a, b, c, table [, q]``: bit 4a + 2b + c of the table; p: d is not zero, OR (PAND: and) q."""
-    predicates = x.take_predicates()
-    d = x.take_register()
-    a, b, c = x.source(x.take()), x.source(x.take()), x.source(x.take())
-    table = x.take()
-    others = x.take_predicates()
-    x.done()
-    if not isinstance(table, Immediate):
-        raise x.unsupported("the truth table must be an immediate")
-    row = x.new() if predicates else x.destination(d)
-    _lop3(x, row, (a, b, c), table.value & 0xFF)
-    if predicates:
-        other = x.predicate(others[0]) if others else FALSE
-        found = x.test("ne.s64", row, RZ)
-        x.set_predicate(predicates[0], x.logic(found, other, AND if Flag.PAND in x.modifiers else OR))
-        if d.index is not None:
-            x.emit("mov", x.destination(d), row)
-
-
-def _lop3(x: Lowering, d: int, rows: tuple[int, int, int], table: int) -> None:
-    """A truth table; the common two-operand ones have cheaper micro-ops."""
-    a, b, c = rows
-    if c == RZ:
-        cheap = {0xC0: "and.b64", 0xFC: "or.b64", 0x3C: "xor.b64"}.get(table)
-        if cheap:
-            x.emit(cheap, d, a, b)
-            return
-    x.emit("lop3.b32", d, a, b, c, imm=table)
-
-
-@opcode("PRMT", source=Source.PTX, takes=(Permute,))
-@opcode("UPRMT", source=Source.PTX, takes=(Permute,), since=VOLTA, uniform=True)
-def permute(x: Lowering) -> None:
-    d = x.take_register()
-    a, selector, c = x.source(x.take()), x.source(x.take()), x.source(x.take())
-    x.done()
-    mode = x.modifiers.maybe(Permute)
-    number = 0 if mode is None else 1 + list(Permute).index(mode)
-    x.emit("prmt.b32", x.destination(d), a, selector, c, imm=number)
-
-
-@opcode("IABS", source=Source.LISTINGS)
-@opcode("UIABS", source=Source.LISTINGS, since=VOLTA, uniform=True)
-def absolute(x: Lowering) -> None:
-    d = x.take_register()
-    x.emit("abs.s32", x.destination(d), x.source(x.take()))
-    x.done()
-
-
-@opcode("POPC", source=Source.PTX)
-@opcode("UPOPC", source=Source.PTX, since=VOLTA, uniform=True)
-def count_ones(x: Lowering) -> None:
-    d = x.take_register()
-    x.emit("popc.b64", x.destination(d), x.source(x.take()))
-    x.done()
-
-
-@opcode("BREV", source=Source.PTX)
-@opcode("UBREV", source=Source.PTX, since=VOLTA, uniform=True)
-def reverse_bits(x: Lowering) -> None:
-    d = x.take_register()
-    x.emit("brev.b32", x.destination(d), x.source(x.take()))
-    x.done()
-
-
-@opcode("FLO", source=Source.PTX, takes=(Integer.U32, Integer.S32, Flag.SH))
-@opcode("UFLO", source=Source.PTX, takes=(Integer.U32, Integer.S32, Flag.SH), since=VOLTA, uniform=True)
-def find_leading_one(x: Lowering) -> None:
-    """Place of the highest one bit (S32: highest bit unlike the sign), all ones if none; SH: distance from the
-    top.
-    """
-    d = x.take_register()
-    p = x.take_predicates()
-    row = x.source(x.take())
-    x.done()
-    if p and p[0].index is not None:
-        raise x.unsupported("the predicate of FLO is not supported")
-    if x.modifiers.one(Integer, Integer.S32).signed:
-        row = x.compute("xor.b64", row, x.compute("shr.s32", row, x.constant(31)))
-    zeros = x.compute("clz.b32", row)
-    if Flag.SH in x.modifiers:
-        none = x.test("eq.s64", row, RZ)
-        x.emit("selp", x.destination(d), x.constant(MASK), zeros, none)
-    else:
-        x.emit("sub.u32", x.destination(d), x.constant(31), zeros)
-
-
-@opcode("SGXT", source=Source.LISTINGS, takes=(Integer.U32, Flag.W))
-@opcode("USGXT", source=Source.LISTINGS, takes=(Integer.U32, Flag.W), since=VOLTA, uniform=True)
-def sign_extend(x: Lowering) -> None:
-    """The low *b* bits of a, sign-extended (U32: zero-extended)."""
-    d = x.take_register()
-    a, width = x.source(x.take()), x.source(x.take())
-    x.done()
-    if Flag.W in x.modifiers:
-        width = x.compute("and.b64", width, x.constant(31))
-    else:
-        width = x.compute("min.u64", width, x.constant(32))
-    shift = x.compute("sub.s64", x.constant(64), width)
-    top = x.compute("shl.b64", a, shift)
-    op = "shr.u64" if x.modifiers.maybe(Integer) else "shr.s64"
-    x.emit("cvt.u32", x.destination(d), x.compute(op, top, shift))
-
-
-@opcode("BMSK", source=Source.LISTINGS, takes=(Flag.W,))
-@opcode("UBMSK", source=Source.LISTINGS, takes=(Flag.W,), since=VOLTA, uniform=True)
-def bit_mask(x: Lowering) -> None:
-    """*b* ones from bit *a* on (PTX bmsk)."""
-    d = x.take_register()
-    start, width = x.source(x.take()), x.source(x.take())
-    x.done()
-    if Flag.W in x.modifiers:
-        start, width = (x.compute("and.b64", row, x.constant(31)) for row in (start, width))
-    else:
-        width = x.compute("min.u64", width, x.constant(32))
-    ones = x.compute("sub.s64", x.compute("shl.b64", x.constant(1), width), x.constant(1))
-    x.emit("cvt.u32", x.destination(d), x.compute("shl.b64", ones, start))
-
-
-@opcode("VABSDIFF", source=Source.PTX, takes=(Integer.U32,), since=VOLTA)
-def absolute_difference(x: Lowering) -> None:
-    """``|a - b| + c`` (PTX sad)."""
-    d = x.take_register()
-    signed = x.modifiers.maybe(Integer) is None
-    a, b = extended(x, x.take(), signed), extended(x, x.take(), signed)
-    c = x.source(x.take())
-    x.done()
-    x.emit("add.u32", x.destination(d), x.compute("abs.s64", x.compute("sub.s64", a, b)), c)
-
-
-@opcode("IDP", source=Source.PTX, takes=(Flag.IDP_4A, Integer.U8, Integer.S8), since=VOLTA)
-def dot_product(x: Lowering) -> None:
-    """Dot product of four bytes, plus c (PTX dp4a)."""
-    d = x.take_register()
-    rows = x.source(x.take()), x.source(x.take()), x.source(x.take())
-    x.done()
-    types = x.modifiers.all(Integer)
-    signs = sum(typ.signed << k for k, typ in enumerate(types))
-    x.emit("dp4a.b32", x.destination(d), *rows, imm=signs)
 
 
 # Comparison and selection
@@ -566,124 +353,3 @@ def min_or_max(x: Lowering, d: int, a: int, b: int, p: Predicate, suffix: str) -
         return
     low, high = x.compute("min" + suffix, a, b), x.compute("max" + suffix, a, b)
     x.emit("selp", d, low, high, operand)
-
-
-@opcode("IMNMX", source=Source.NAMES, takes=(Integer.U32, Integer.S32), until=BLACKWELL - 1)
-@opcode("VIMNMX", source=Source.NAMES, takes=(Integer.U32, Integer.S32, Packed), since=VOLTA)
-@opcode("UIMNMX", source=Source.NAMES, takes=(Integer.U32, Integer.S32), since=VOLTA, uniform=True)
-def minimum(x: Lowering) -> None:
-    """``d, [p, q,] a, b, r``; only without predicate results."""
-    d = x.take_register()
-    if any(predicate.index is not None for predicate in x.take_predicates()):
-        raise x.unsupported("the predicates of a minimum are not supported")
-    a, b = x.source(x.take()), x.source(x.take())
-    p = x.take_predicate()
-    x.done()
-    packed = x.modifiers.maybe(Packed)
-    if packed is not None:
-
-        def extreme(left: int, right: int) -> int:
-            row = x.new()
-            min_or_max(x, row, left, right, p, ".s64")
-            return row
-
-        _each_part(x, d, packed, ((a, False), (b, False)), extreme)
-        return
-    signed = x.modifiers.one(Integer, Integer.S32).signed
-    min_or_max(x, x.destination(d), a, b, p, ".s32" if signed else ".u64")
-
-
-@opcode("IMNMX", source=Source.NAMES, takes=(Integer.U64, Integer.S64), since=BLACKWELL)
-def minimum_wide(x: Lowering) -> None:
-    """``p, q, d, a, b, r, s`` with 64-bit operands; only the form without predicate results."""
-    unused = [x.take_predicate(), x.take_predicate()]
-    d = x.take_register()
-    a, b = x.source64(x.take()), x.source64(x.take())
-    p = x.take_predicate()
-    x.take_predicate()
-    x.done()
-    if any(predicate.index is not None for predicate in unused):
-        raise x.unsupported("the predicates of a 64-bit IMNMX are not supported")
-    row = x.new()
-    signed = x.modifiers.one(Integer, Integer.S64).signed
-    min_or_max(x, row, a, b, p, ".s64" if signed else ".u64")
-    x.write_pair(d, row)
-
-
-@opcode("VIMNMX3", source=Source.NAMES, takes=(Integer.U32, Integer.S32), since=VOLTA)
-def minimum_of_three(x: Lowering) -> None:
-    d = x.take_register()
-    a, b, c = x.source(x.take()), x.source(x.take()), x.source(x.take())
-    p = x.take_predicate()
-    x.done()
-    suffix = ".s32" if x.modifiers.one(Integer, Integer.S32).signed else ".u64"
-    row = x.new()
-    min_or_max(x, row, a, b, p, suffix)
-    min_or_max(x, x.destination(d), row, c, p, suffix)
-
-
-@opcode("VIADDMNMX", source=Source.NAMES, takes=(Integer.U32, Integer.S32, Flag.RELU), since=VOLTA)
-def add_minimum(x: Lowering) -> None:
-    """``min or max of a + b and c``."""
-    d = x.take_register()
-    a, b, c = x.source(x.take()), x.source(x.take()), x.source(x.take())
-    p = x.take_predicate()
-    x.done()
-    signed = x.modifiers.one(Integer, Integer.S32).signed
-    row = x.new()
-    min_or_max(x, row, x.compute("add.u32", a, b), c, p, ".s32" if signed else ".u64")
-    if Flag.RELU in x.modifiers:
-        row = x.compute("max.s32", row, RZ)
-    x.emit("mov", x.destination(d), row)
-
-
-# Predicates
-
-
-@opcode("PLOP3", source=Source.H200, takes=(Flag.LUT,))
-@opcode("UPLOP3", source=Source.H200, takes=(Flag.LUT,), since=VOLTA, uniform=True)
-def predicate_logic(x: Lowering) -> None:
-    """``p, q, a, b, c, table of p, table of q``: bit 4a + 2b + c."""
-    destinations = [x.take_predicate(), x.take_predicate()]
-    sources = [x.predicate(x.take_predicate()) for _ in range(3)]
-    tables = [x.take(), x.take()]
-    x.done()
-    for destination, table in zip(destinations, tables, strict=True):
-        if not isinstance(table, Immediate):
-            raise x.unsupported("the truth table must be an immediate")
-        if destination.index is not None:
-            x.set_predicate(destination, x.test("plop", *sources, imm=table.value & 0xFF))
-
-
-N_PREDICATES = 7
-
-
-@opcode("P2R", source=Source.LISTINGS)
-def predicates_to_register(x: Lowering) -> None:
-    """``d = a with the bits of the mask replaced by P0, P1, ...``."""
-    d = x.take_register()
-    file = x.take()
-    a, mask = x.take(), x.take()
-    x.done()
-    if not isinstance(file, PredicateFile) or not isinstance(mask, Immediate):
-        raise x.unsupported("only P2R from PR with an immediate mask is supported")
-    row = x.compute("and.b64", x.source(a), x.constant(MASK & ~mask.value))
-    for index in range(N_PREDICATES):
-        if mask.value >> index & 1:
-            bit = x.compute("selp", x.constant(1 << index), RZ, x.predicate(Predicate(index, file.uniform)))
-            row = x.compute("or.b64", row, bit)
-    x.emit("mov", x.destination(d), row)
-
-
-@opcode("R2P", source=Source.LISTINGS)
-def register_to_predicates(x: Lowering) -> None:
-    """P0, P1, ... where the mask has a one get that bit of a."""
-    file, a, mask = x.take(), x.take(), x.take()
-    x.done()
-    if not isinstance(file, PredicateFile) or not isinstance(mask, Immediate):
-        raise x.unsupported("only R2P to PR with an immediate mask is supported")
-    row = x.source(a, Kind.INTEGER)
-    for index in range(N_PREDICATES):
-        if mask.value >> index & 1:
-            bit = x.compute("and.b64", row, x.constant(1 << index))
-            x.set_predicate(Predicate(index, file.uniform), x.test("ne.s64", bit, RZ))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +15,16 @@ from simt.check import KernelError, LaunchError, UnsupportedError
 from simt.program import Program
 from simt.sass.demangle import aliases
 from simt.sass.disassemble import disassemble
-from simt.sass.elf import Image, Parameter, Section, read_image
+from simt.sass.elf import Image, Parameter, Section, Symbol, read_image
+from simt.sass.fatbin import choose, extract, is_container, number_of
 from simt.sass.link import Code, link
 from simt.sass.listing import Listing, parse_listing
 
 OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
 _DATA = (".nv.global.init", ".nv.global")
+VARIABLE_ALIGN = 256
+"""Bytes to which global variables are aligned.  An H200 (driver 580) starts each at a sector of its own, at least."""
 DEFAULT_STACK = 1024
 """Bytes of stack per thread that CUDA gives if code whose need is not known calls functions (cudaLimitStackSize).
 """
@@ -46,47 +50,52 @@ class Module:
     _starts: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        chunks = []
         at = 0
-        for name in _DATA:
-            section = self.section(name)
-            if section is not None:
-                at = -(-at // 256) * 256
-                self._starts[name] = at
-                chunks.append((at, section))
-                at += section.size
+        chunks = []
+        for symbol in sorted(self._symbols(), key=lambda symbol: (symbol.section, symbol.offset)):
+            at = -(-at // VARIABLE_ALIGN) * VARIABLE_ALIGN
+            self._starts[symbol.name] = at
+            chunks.append((at, symbol))
+            at += symbol.size
         self.data = np.zeros(at, np.uint8)
-        for start, section in chunks:
-            if section.data is not None:
-                self.data[start : start + section.size] = np.frombuffer(section.data, np.uint8)
+        for start, symbol in chunks:
+            contents = self._section(symbol.section).data
+            if contents is not None:
+                part = contents[symbol.offset : symbol.offset + symbol.size]
+                self.data[start : start + symbol.size] = np.frombuffer(part, np.uint8)
 
-    def section(self, name: str) -> Section | None:
-        """A data section of the cubin."""
-        return self.image.sections.get(name) if self.image else None
+    def _symbols(self) -> list[Symbol]:
+        symbols = self.image.symbols.values() if self.image else ()
+        return [symbol for symbol in symbols if symbol.section in _DATA]
+
+    def _section(self, name: str) -> Section:
+        assert self.image is not None
+        return self.image.sections[name]
 
     @property
     def variables(self) -> set[str]:
         """Names of global variables."""
-        symbols = self.image.symbols.values() if self.image else ()
-        return {symbol.name for symbol in symbols if symbol.section in self._starts}
+        return set(self._starts)
 
-    def variable_offset(self, name: str) -> int | None:
-        """Where a global variable is in ``data``."""
-        symbol = self.image.symbols.get(name) if self.image else None
-        if symbol is None or symbol.section not in self._starts:
-            return None
-        return self._starts[symbol.section] + symbol.offset
+    def variable_offset(self, name: str, addend: int = 0) -> int | None:
+        """Where the byte *addend* after a global variable, or of a section of them, is in ``data``."""
+        if name in self._starts:
+            return self._starts[name] + addend
+        if name in _DATA:
+            for symbol in self._symbols():
+                if symbol.section == name and symbol.offset <= addend < symbol.offset + symbol.size:
+                    return self._starts[symbol.name] + addend - symbol.offset
+        return None
 
     def place(self, address: int) -> None:
         """Fill in the pointers between global variables, for ``data`` at a device address."""
-        for name, start in self._starts.items():
-            section = self.section(name)
-            for entry in section.relocations if section else ():
-                offset = self.variable_offset(entry.symbol)
-                if offset is not None:
-                    value = address + offset + entry.addend
-                    raw = np.frombuffer(value.to_bytes(8, "little")[: entry.size], np.uint8)
-                    self.data[start + entry.offset : start + entry.offset + entry.size] = raw
+        for name in _DATA if self._starts else ():
+            for entry in self._section(name).relocations if self.image and name in self.image.sections else ():
+                at = self.variable_offset(name, entry.offset)
+                offset = self.variable_offset(entry.symbol, entry.addend)
+                if at is not None and offset is not None:
+                    raw = (address + offset).to_bytes(8, "little")[: entry.size]
+                    self.data[at : at + entry.size] = np.frombuffer(raw, np.uint8)
 
 
 @dataclass
@@ -140,13 +149,13 @@ class SassKernel:
         """Arrays to place in device memory beside the arguments: the module's global variables, if any."""
         return [self.module.data] if len(self.module.data) else []
 
-    def symbol_address(self, name: str, data_address: int) -> int:
-        """Device address of a variable, or code address of a function; 0 for what is not in the file."""
-        offset = self.module.variable_offset(name)
+    def symbol_address(self, name: str, data_address: int, addend: int = 0) -> int:
+        """Device address of a variable, or code address of a function, plus *addend*; 0 for what is not in the file."""
+        offset = self.module.variable_offset(name, addend)
         if offset is not None:
             return data_address + offset
         if name in self.code.bases:
-            return self.code.bases[name]
+            return self.code.bases[name] + addend
         return 0
 
     def __repr__(self) -> str:
@@ -191,27 +200,53 @@ def load_cubin(
     path: str | Path,
     listing: str | Path | None = None,
     parameters: Mapping[str, Sequence[int]] | None = None,
+    architecture: str | None = None,
 ) -> Kernels:
-    """The kernels of a cubin, or of a listing made by nvdisasm or ``cuobjdump -sass``.
+    """The kernels of a cubin, of a listing made by nvdisasm or ``cuobjdump -sass``, or of a file with cubins in it.
+
+    The last are fat binaries, object files, executables and shared libraries; cuobjdump takes the cubins out.
 
     ``listing``: the disassembly to use for a cubin, needed before sm_75.  ``parameters``: byte sizes of the
-    parameters by (mangled or readable) kernel name, for listings, which do not say them.
+    parameters by (mangled or readable) kernel name, for listings, which do not say them.  ``architecture``:
+    ``"sm_90"``, for instance, where a file has code for several.
 
-    Raises KernelError (neither, or truncated) and UnsupportedError (architecture, no disassembler).
+    Raises KernelError (none of these, or truncated), LaunchError (several architectures, or not this one) and
+    UnsupportedError (architecture, no disassembler).
     """
     path = Path(path)
     if not path.is_file():
         raise KernelError(f"there is no file {path}")
     with path.open("rb") as file:
-        is_elf = file.read(4) == b"\x7fELF"
-    if not is_elf:
-        return _from_listing(path, parameters or {})
+        head = file.read(20)
+    if is_container(head):
+        with TemporaryDirectory() as folder:
+            cubins = choose(path, extract(path, Path(folder)), architecture)
+            return Kernels(str(path), [kernel for cubin in cubins for kernel in _from_cubin(cubin, None, str(path))])
+    kernels = _from_cubin(path, listing) if head.startswith(b"\x7fELF") else _from_listing(path, parameters or {})
+    if architecture is not None and any(kernel.architecture != number_of(architecture) for kernel in kernels):
+        raise LaunchError(f"{path} is for sm_{kernels[0].architecture}, not {architecture}")
+    return Kernels(str(path), kernels)
+
+
+def architectures(path: str | Path) -> list[str]:
+    """The architectures that a fat binary, or a file that holds some, has machine code for; empty for other files."""
+    path = Path(path)
+    with path.open("rb") as file:
+        if not is_container(file.read(20)):
+            return []
+    with TemporaryDirectory() as folder:
+        return [f"sm_{number}" for number in sorted(extract(path, Path(folder)))]
+
+
+def _from_cubin(path: Path, listing: str | Path | None, shown: str = "") -> list[SassKernel]:
+    """``shown``: the file to name, if the cubin comes out of another one, in which some have no kernels."""
     image = read_image(path)
+    if shown and not image.kernels:
+        return []
     _check_architecture(path, image.architecture)
     text = Path(listing).read_text() if listing else disassemble(path, image.architecture)
-    module = Module(str(path), parse_listing(text, str(listing or path)), image)
-    kernels = [_from_image(module, image, name) for name in image.kernels if f".nv.constant0.{name}" in image.sections]
-    return Kernels(str(path), kernels)
+    module = Module(shown or str(path), parse_listing(text, str(listing or path)), image)
+    return [_from_image(module, image, name) for name in image.kernels if f".nv.constant0.{name}" in image.sections]
 
 
 def _check_architecture(path: Path, architecture: int) -> None:
@@ -264,7 +299,7 @@ def _default_base(architecture: int) -> int:
     return [base for first, base in _PARAMETER_BASES if first <= architecture][-1]
 
 
-def _from_listing(path: Path, sizes: Mapping[str, Sequence[int]]) -> Kernels:
+def _from_listing(path: Path, sizes: Mapping[str, Sequence[int]]) -> list[SassKernel]:
     try:
         text = path.read_text()
     except UnicodeDecodeError as problem:
@@ -290,7 +325,7 @@ def _from_listing(path: Path, sizes: Mapping[str, Sequence[int]]) -> Kernels:
                 0,
             )
         )
-    return Kernels(str(path), kernels)
+    return kernels
 
 
 def _parameters(sizes: Sequence[int]) -> list[Parameter]:

@@ -19,7 +19,7 @@ from enum import IntEnum
 import numpy as np
 
 from simt.check import UnsupportedError
-from simt.program import PT, RZ, Instruction, Uniform, pred
+from simt.program import MICRO_OPS, PT, ROUNDED_FORMATS, RZ, WHOLE, Family, Instruction, Uniform, pred
 from simt.sass.grammar import SassInstruction
 from simt.sass.modifiers import Modifiers
 from simt.sass.operands import (
@@ -37,6 +37,8 @@ MASK = 0xFFFFFFFF
 REGISTERS = 256
 FIRST_UNIFORM = 1 + REGISTERS
 FIRST_FREE = FIRST_UNIFORM + 256
+FIRST_UNIFORM_PREDICATE = 8
+_FLOATS = (Family.F32, Family.F64)
 SYMBOL_BANK = 100
 """A bank that no hardware has: addresses of global variables, which are known only at launch."""
 
@@ -56,6 +58,7 @@ class Kind(IntEnum):
     F16X2 = 1
     F32 = 2
     F64 = 3
+    BF16X2 = 4
 
 
 AND, OR, XOR, COPY = 0b11000000, 0b11111100, 0b00111100, 0b11110000
@@ -109,6 +112,11 @@ class Rows:
             self.next_row += 1
         return self._barrier
 
+    def consecutive(self, count: int) -> int:
+        """First of *count* consecutive temporary rows, which belong to one instruction only."""
+        self.next_row += count
+        return self.next_row - count
+
     def temporary(self, number: int) -> int:
         """Temporary row *number* of an instruction; every instruction starts again at 0."""
         while len(self._temporaries) <= number:
@@ -140,6 +148,33 @@ class Place:
         )
 
 
+def _named(micro_op: Instruction) -> tuple[str | None, str | None]:
+    """What a trace calls the destination of a micro-op, if it is a register or predicate, and its type."""
+    kind, number = MICRO_OPS[micro_op.op].operands[0], micro_op.dst
+    if kind == "p" and 0 < number < Hidden.CARRY:
+        return (f"P{number - 1}" if number < FIRST_UNIFORM_PREDICATE else f"UP{number - FIRST_UNIFORM_PREDICATE}"), None
+    if kind == "r" and 0 < number < FIRST_FREE:
+        name = f"R{number - 1}" if number < FIRST_UNIFORM else f"UR{number - FIRST_UNIFORM}"
+        return name, _dtype(micro_op)
+    return None, None
+
+
+def _dtype(micro_op: Instruction) -> str | None:
+    """The floating-point type of a result, None for integers and bits."""
+    if "rnd" in micro_op.op:
+        form = ROUNDED_FORMATS[micro_op.imm & 3]
+    else:
+        form = micro_op.op.rpartition(".")[2] if MICRO_OPS[micro_op.op].family in _FLOATS else ""
+    return {"f16": "float16", "f32": "float32", "f64": "float64"}.get(form)
+
+
+@dataclass(frozen=True)
+class Before:
+    """A branch target inside an instruction: so many micro-ops before the branch."""
+
+    count: int
+
+
 class Lowering:
     """Context of one instruction: what its lowering function works with."""
 
@@ -150,7 +185,7 @@ class Lowering:
         rows: Rows,
         place: Place,
         uniform: bool,
-        emit: Callable[[Instruction, int | None], None],
+        emit: Callable[[Instruction, int | Before | None], None],
     ) -> None:
         self.instruction = instruction
         self.modifiers = modifiers
@@ -165,6 +200,7 @@ class Lowering:
         self._n_temporaries = 0
         self._n_predicates = 0
         self._pending: list[tuple[int, int]] = []
+        self._written: dict[int, Instruction] = {}  # row: the micro-op that wrote it last
 
     # Operands in order
 
@@ -218,9 +254,14 @@ class Lowering:
         mod: int = 0,
         retires: bool = False,
         guard: int | None = None,
-        target: int | None = None,
+        target: int | Before | None = None,
+        shows: Register | None = None,
+        dtype: str | None = None,
     ) -> int:
-        """Add a micro-op; returns *dst*.  ``target``: code offset that ``imm`` will hold the micro-op of."""
+        """Add a micro-op; returns *dst*.  ``target``: code offset (or distance) whose micro-op ``imm`` will hold.
+
+        ``shows`` and ``dtype``: the register that a trace names, where it is not that of the row *dst*.
+        """
         self.emitted += 1
         self.retired |= retires
         micro_op = Instruction(
@@ -235,6 +276,12 @@ class Lowering:
             retires=retires,
             uniform=self.uniform,
         )
+        micro_op.variable, micro_op.dtype = _named(micro_op)
+        if shows is not None and shows.index is not None:
+            pair = mod == WHOLE and op == "high.b64"
+            micro_op.variable = f"{shows.name}:{shows.next().name}" if pair else shows.name
+            micro_op.dtype = (dtype or "int64") if pair else dtype
+        self._written[dst] = micro_op
         self._emit(micro_op, target)
         return dst
 
@@ -267,6 +314,15 @@ class Lowering:
             return b if a == pred(0, True) else a
         return self.test("plop", a, b, imm=table)
 
+    def narrowed(self, condition: int) -> int:
+        """The guard, restricted to lanes where a predicate operand is true: for micro-ops with another guard.
+
+        Not itself guarded: a lane that does not execute must not keep what the predicate held before.
+        """
+        if PT in (self.guard, condition):
+            return condition if self.guard == PT else self.guard
+        return pred(self.emit("plop", self.new_predicate(), self.guard, condition, imm=AND, guard=PT))
+
     # Sources
 
     def constant(self, value: int) -> int:
@@ -293,7 +349,7 @@ class Lowering:
         """A predicate as a plain index."""
         if operand.index is None:
             return 0
-        return (8 if operand.uniform else 1) + operand.index
+        return (FIRST_UNIFORM_PREDICATE if operand.uniform else 1) + operand.index
 
     def source(self, operand: Operand, kind: Kind = Kind.INTEGER) -> int:
         """Row of a 32-bit source with its decorations applied."""
@@ -378,20 +434,27 @@ class Lowering:
                 row = self.compute("neg.f64" if kind == Kind.F64 else "neg.s64", row)
         return row
 
-    def float_bits(self, operand: FloatImmediate, kind: Kind) -> int:
-        """Bits of a floating-point immediate.  The text of a NaN hides its bits: the encoding has them."""
+    def float_bits(self, operand: FloatImmediate, kind: Kind, upper: bool = False) -> int:
+        """Bits of a floating-point immediate.  The text of a NaN hides its bits: the encoding has them.
+
+        ``upper``: it is the first, the upper one, of two 16-bit numbers.
+        """
         text = operand.text.lstrip("+-")
         sign = -1.0 if operand.text.startswith("-") else 1.0
         if text.endswith("NAN"):
             if self.instruction.encoding is None:
                 raise self.unsupported("a NaN immediate needs the encodings (disassemble with -hex)")
             bits = self.instruction.encoding >> 32 & MASK
+            if kind in (Kind.F16X2, Kind.BF16X2):
+                return bits >> 16 if upper else bits & 0xFFFF
             return bits << 32 if kind == Kind.F64 else bits
         value = sign * (float("inf") if text == "INF" else float(text))
         if kind == Kind.F64:
             return int(struct.unpack("<Q", struct.pack("<d", value))[0])
         if kind == Kind.F16X2:
             return int(np.float16(value).view(np.uint16))
+        if kind == Kind.BF16X2:
+            return int(np.float32(value).view(np.uint32)) >> 16
         # The text names the float32 itself; for an integer instruction it is the number that its bits spell.
         return int(np.float32(value).view(np.uint32))
 
@@ -405,8 +468,9 @@ class Lowering:
         """Write a 64-bit row to a register pair."""
         if register.index is not None:
             low = self.row(register)
+            source = self._written.get(row)
             self.emit("cvt.u32", low, row)
-            self.emit("high.b64", low + 1, row)
+            self.emit("high.b64", low + 1, row, mod=WHOLE, shows=register, dtype=_dtype(source) if source else None)
 
     def set_predicate(self, destination: Predicate, operand: int) -> None:
         """Write a predicate operand to a predicate when all else is done."""

@@ -6,10 +6,13 @@ hints here: memory is sequentially consistent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from simt.program import ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, PT, RZ, SHARED_WINDOW
 from simt.sass.integer import FALSE
 from simt.sass.lowering import OR, Lowering
-from simt.sass.modifiers import Atomic, Combine, Flag, Float, Hint, Integer, MinMax, Round, Space, Width
+from simt.sass.modifiers import Atomic, Combine, Flag, Float, Hint, Integer, Lanes, MinMax, Round, Space, Width
 from simt.sass.operands import SCALE, Address, Constant, Predicate, Register, Suffix
 from simt.sass.table import BLACKWELL, Source, opcode
 
@@ -64,18 +67,64 @@ def take_address(x: Lowering) -> Address:
     return operand
 
 
-def _located(x: Lowering, space: str, address: Address) -> tuple[int, int]:
+@dataclass(frozen=True)
+class _Place:
+    """Where a memory micro-op goes: its space, the row and offset of the address, the guard of its lanes."""
+
+    space: str
+    row: int
+    offset: int
+    guard: int
+
+
+def _places(x: Lowering, space: str, address: Address, atomic: bool = False) -> tuple[_Place, ...]:
+    """The micro-ops that an access needs: one, or for generic addresses one per space, as lanes may differ.
+
+    Atomics on local memory do not exist: their addresses are taken for global ones, which are out of bounds.
+    """
     if space in ("shared", "local"):
-        return narrow_address(x, address), 0
+        return (_Place(space, narrow_address(x, address), 0, x.guard),)
     if Flag.E not in x.modifiers:
         raise x.unsupported("32-bit global addresses are not supported")
-    return wide_address(x, address)
+    row, offset = wide_address(x, address)
+    if space == "global":
+        return (_Place(space, row, offset, x.guard),)
+    if offset:
+        row = x.compute("add.s64", row, x.constant(offset))
+    shared, local = _windows(x, row)
+    low = x.compute("cvt.u32", row)
+    if atomic:
+        return (
+            _Place("global", row, 0, x.narrowed(shared ^ 1)),
+            _Place("shared", low, 0, x.narrowed(shared)),
+        )
+    elsewhere = x.logic(shared, local, OR) ^ 1
+    return (
+        _Place("global", row, 0, x.narrowed(elsewhere)),
+        _Place("shared", low, 0, x.narrowed(shared)),
+        _Place("local", low, 0, x.narrowed(local)),
+    )
+
+
+def _windows(x: Lowering, row: int) -> tuple[int, int]:
+    """Whether a generic address is one of shared memory, and of local memory."""
+    upper = x.compute("high.b64", row)
+    shared = x.test("eq.s64", upper, x.constant(SHARED_WINDOW >> 32))
+    return shared, x.test("eq.s64", upper, x.constant(LOCAL_WINDOW >> 32))
+
+
+def _retire(x: Lowering, places: Sequence[_Place]) -> bool:
+    """Whether the memory micro-op itself retires; an access of several spaces is counted by a ``nop`` before them."""
+    if len(places) == 1:
+        return True
+    x.emit("nop", retires=True)
+    return False
 
 
 def _load(x: Lowering, space: str) -> None:
     p = x.take_predicates()
     d = x.take_register()
-    row, offset = _located(x, space, take_address(x))
+    places = _places(x, space, take_address(x))
     x.done()
     if p and p[0].index is not None:
         raise x.unsupported("the predicate of a load is not supported")
@@ -83,18 +132,22 @@ def _load(x: Lowering, space: str) -> None:
     number = MEMORY_TYPES[name][0]
     target = d.index is None or name in ("s8", "s16")
     rows = [x.new() for _ in range(registers)] if target else [x.destination(d)]
-    x.emit(f"ld.{space}", rows[0], row, imm=offset, mod=number, retires=True)
+    retires = _retire(x, places)
+    for at in places:
+        x.emit(f"ld.{at.space}", rows[0], at.row, imm=at.offset, mod=number, retires=retires, guard=at.guard, shows=d)
     if name in ("s8", "s16"):  # the micro-op extends to 64 bits, a register has 32
         x.emit("cvt.u32", x.destination(d), rows[0])
 
 
 def _store(x: Lowering, space: str) -> None:
-    row, offset = _located(x, space, take_address(x))
+    places = _places(x, space, take_address(x))
     value = x.take_register()
     x.done()
     name, registers = _access(x)
     data = x.rows.zeros() if value.index is None and registers > 1 else x.source(value)
-    x.emit(f"st.{space}", 0, row, data, imm=offset, mod=MEMORY_TYPES[name][0], retires=True)
+    retires, number = _retire(x, places), MEMORY_TYPES[name][0]
+    for at in places:
+        x.emit(f"st.{at.space}", 0, at.row, data, imm=at.offset, mod=number, retires=retires, guard=at.guard)
 
 
 _TAKES = (Flag.E, Integer, Width, Hint)
@@ -140,6 +193,27 @@ def store_local(x: Lowering) -> None:
     _store(x, "local")
 
 
+@opcode("LDGSTS", source=Source.PTX, takes=(*_TAKES, Hint.BYPASS, Hint.ACCESS), since=80)
+def copy_to_shared(x: Lowering) -> None:
+    """``[shared], [global] [, p]`` (PTX cp.async): at once, not later.  Where p is false, zeros are stored."""
+    shared = narrow_address(x, take_address(x))
+    row, offset = wide_address(x, take_address(x))
+    loads = [x.predicate(p) for p in x.take_predicates()]
+    x.done()
+    name, registers = _access(x)
+    rows = x.rows.consecutive(registers)
+    for k in range(registers):
+        x.emit("mov", rows + k, RZ)
+    if registers == 1 and name != "u32":
+        raise x.unsupported("only copies of 4, 8 or 16 bytes are supported")
+    number = MEMORY_TYPES[name][0]
+    nothing = FALSE in loads
+    if not nothing:
+        guard = x.narrowed(loads[0] if loads else PT)
+        x.emit("ld.global", rows, row, imm=offset, mod=number, retires=True, guard=guard)
+    x.emit("st.shared", 0, shared, rows, mod=number, retires=nothing)
+
+
 # Constant banks
 
 
@@ -157,6 +231,9 @@ def load_constant(x: Lowering) -> None:
     if d.index is None:
         return
     if constant.base is None or constant.base.index is None:
+        if registers == 2:
+            x.write_pair(d, x.rows.bank(constant.bank, constant.offset, 8))
+            return
         for k in range(registers):
             row = x.rows.bank(constant.bank, constant.offset + 4 * k, min(size, 4))
             op = "mov" if name not in ("s8", "s16") else f"cvt.{name}"
@@ -174,7 +251,7 @@ def load_constant(x: Lowering) -> None:
 # Atomics
 
 _ATOMICS = (
-    Flag.E, Atomic, MinMax, Combine, Flag.POPC, Integer, Float, Width, Flag.FTZ, Round.RN, Hint,
+    Flag.E, Atomic, MinMax, Combine, Flag.POPC, Integer, Float, Lanes, Width, Flag.FTZ, Round.RN, Hint,
 )  # fmt: skip
 
 
@@ -191,19 +268,45 @@ def _atomic_type(x: Lowering, operation: str) -> str:
         if form is Float.F16 or operation != "add":
             raise x.unsupported("only float32 and float64 additions are supported")
         return str(form.value).lower()
+    lanes = x.modifiers.maybe(Lanes)
+    if lanes is not None:
+        if operation != "add":
+            raise x.unsupported("only additions of packed floats are supported")
+        return {Lanes.F32X2: "f32", Lanes.F32X4: "f32"}.get(lanes, str(lanes.value).lower())
     typ = x.modifiers.maybe(Integer)
     if typ is not None:
         return str(typ.value).lower()
     return {Width.W64: "u64", Width.W32: "u32"}[x.modifiers.one(Width, Width.W32)]
 
 
+_VECTORS = {Lanes.F32X2: 2, Lanes.F32X4: 4}
+
+
+def _atomic_vector(x: Lowering, space: str, d: Register, address: Address, count: int) -> None:
+    """Additions to consecutive float32, one micro-op each."""
+    places = _places(x, space, address, atomic=True)
+    value = x.take_register()
+    x.done()
+    code = ATOMICS.index("add") << 4 | ATOMIC_TYPES.index("f32")
+    x.emit("nop", retires=True)
+    for k in range(count):
+        old = x.new() if d.index is None else x.destination(d.next(k))
+        data = x.row(value.next(k))
+        for at in places:
+            x.emit(f"atom.{at.space}", old, at.row, data, imm=at.offset + 4 * k, mod=code, guard=at.guard)
+
+
 def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Predicate | None = None) -> None:
     """One atomic on the operands that are left: value, or compare and value."""
+    lanes = x.modifiers.maybe(Lanes)
+    if lanes in _VECTORS:
+        _atomic_vector(x, space, d, address, _VECTORS[lanes])
+        return
     operation = _operation(x)
     counts = Flag.POPC in x.modifiers
     if counts and (operation != "inc" or d.index is not None):
         raise x.unsupported("only POPC.INC without a result is supported")
-    row, offset = _located(x, space, address)
+    places = _places(x, space, address, atomic=True)
     typ = _atomic_type(x, "add" if counts else operation)
     wide = typ in ("u64", "s64", "f64")
     swaps = operation in ("cas", "cast")
@@ -214,9 +317,11 @@ def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Pre
         operation, sources = "add", [x.constant(1)]
     code = ATOMICS.index("cas" if swaps else operation) << 4 | ATOMIC_TYPES.index(typ)
     b, c = (sources[1], sources[0]) if swaps else (sources[0], RZ)
-    direct = d.index is not None and typ == "u32" and operation != "cast"
+    direct = d.index is not None and typ in ("u32", "f16x2", "bf16x2") and operation != "cast"
     old = x.destination(d) if direct else x.new()
-    x.emit(f"atom.{space}", old, row, b, c, imm=offset, mod=code, retires=True)
+    retires = _retire(x, places)
+    for at in places:
+        x.emit(f"atom.{at.space}", old, at.row, b, c, imm=at.offset, mod=code, retires=retires, guard=at.guard, shows=d)
     if operation == "cast":
         swapped = x.test("eq.s64", old, c)
         if success is not None:  # since Blackwell, a predicate says so
@@ -276,9 +381,7 @@ def query_space(x: Lowering) -> None:
     x.done()
     if offset or d.index is not None:
         raise x.unsupported("only QSPC without offset and result register is supported")
-    upper = x.compute("high.b64", row)
-    shared = x.test("eq.s64", upper, x.constant(SHARED_WINDOW >> 32))
-    local = x.test("eq.s64", upper, x.constant(LOCAL_WINDOW >> 32))
+    shared, local = _windows(x, row)
     space = x.modifiers.one(Space, Space.G)
     answers = {
         Space.S: shared,

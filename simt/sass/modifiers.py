@@ -77,6 +77,7 @@ class Packed(Enum):
     S16X2 = "S16x2"
     U8X4 = "U8x4"
     S8X4 = "S8x4"
+    B16X2 = "16x2"  # sums, the same for both signs
 
     @property
     def signed(self) -> bool:
@@ -84,7 +85,7 @@ class Packed(Enum):
 
     @property
     def bits(self) -> int:
-        return int(self.value[1:].split("x")[0])
+        return int(self.value.lstrip("US").split("x")[0])
 
 
 class Float(Enum):
@@ -93,6 +94,7 @@ class Float(Enum):
     F16 = "F16"
     F32 = "F32"
     F64 = "F64"
+    BF16 = "BF16"
 
 
 class Round(Enum):
@@ -119,6 +121,15 @@ class Width(Enum):
     W32 = "32"
     W64 = "64"
     W128 = "128"
+
+
+class Lanes(Enum):
+    """Several floats that one atomic adds."""
+
+    F16X2 = "F16x2"
+    BF16X2 = "BF16x2"
+    F32X2 = "F32x2"
+    F32X4 = "F32x4"
 
 
 class Side(Enum):
@@ -236,6 +247,7 @@ class Flag(Enum):
     RESULT = "RESULT"
     RED = "RED"
     SYNC = "SYNC"
+    ARV = "ARV"
     REL = "REL"
     ABS = "ABS"
     U = "U"
@@ -245,6 +257,14 @@ class Flag(Enum):
     EXCLUSIVE = "EXCLUSIVE"
     TRAP = "TRAP"
     IDP_4A = "4A"
+    IDP_2A = "2A"
+    LO = "LO"
+    ISAT = "ISAT"  # integer sums are limited to what 32 bits hold
+    ACC = "ACC"  # plus a third operand
+    NAN = "NAN"  # of minimum and maximum: a NaN wins
+    XORSIGN = "XORSIGN"  # of magnitudes; the signs are multiplied
+    BF16_V2 = "BF16_V2"  # packed bfloat16
+    MERGE_C = "PACK_AB_MERGE_C"
 
 
 class Hint(Enum):
@@ -265,6 +285,7 @@ class Hint(Enum):
     EL = "EL"
     EU = "EU"
     GPU = "GPU"
+    IV = "IV"
     IVALL = "IVALL"
     LE = "LE"
     LTC128B = "LTC128B"
@@ -273,9 +294,18 @@ class Hint(Enum):
     NA = "NA"
     NODEC = "NODEC"
     NOINC = "NOINC"
+    PF1 = "PF1"
+    PF1_5 = "PF1_5"
+    PF2 = "PF2"
     PRIVATE = "PRIVATE"
     RECONVERGENT = "RECONVERGENT"
     RELIABLE = "RELIABLE"
+    RML2 = "RML2"
+    RS = "RS"
+    WB = "WB"
+    WBALL = "WBALL"
+    BYPASS = "BYPASS"
+    ACCESS = "ACCESS"
     SC = "SC"
     SM = "SM"
     SPIN = "SPIN"

@@ -25,6 +25,7 @@ class Suffix(Enum):
     B2 = "B2"
     B3 = "B3"
     F32 = "F32"  # HADD2: the operand is one float32
+    SIGN = "SIGN"  # PLOP3: the register's sign bit
     WIDE = "64"  # address register pair
     U32 = "U32"  # address register, zero-extended
     X4 = "X4"  # address register, scaled
@@ -52,9 +53,13 @@ class Register:
     inverted: bool = False
     suffixes: tuple[Suffix, ...] = ()
 
+    @property
+    def name(self) -> str:
+        """The register itself, without decorations."""
+        return ("UR" if self.uniform else "R") + ("Z" if self.index is None else str(self.index))
+
     def __str__(self) -> str:
-        name = ("UR" if self.uniform else "R") + ("Z" if self.index is None else str(self.index))
-        return _decorate(name, self.negated, self.absolute, self.inverted, self.suffixes)
+        return _decorate(self.name, self.negated, self.absolute, self.inverted, self.suffixes)
 
     def next(self, step: int = 1) -> Register:
         """The register *step* after this one, undecorated (RZ stays RZ)."""

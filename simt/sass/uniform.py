@@ -13,7 +13,15 @@ from simt.sass.table import VOLTA, Source, opcode
 
 @opcode("R2UR", source=Source.H200, since=VOLTA, uniform=True)
 def to_uniform(x: Lowering) -> None:
-    """The value of the lowest executing lane."""
+    """``[p,] d, a``: the value of the lowest executing lane; p says in which lanes a is another one (H200)."""
+    p = x.take_predicates()
     d = x.take_register()
-    x.emit("first", x.destination(d), x.source(x.take()))
+    a = x.source(x.take())
     x.done()
+    if not p:
+        x.emit("first", x.destination(d), a)
+        return
+    first = x.compute("first", a)
+    x.emit("mov", x.destination(d), first)
+    x.uniform = False
+    x.set_predicate(p[0], x.test("ne.s64", a, first))

@@ -29,10 +29,13 @@ _SPECIAL = {
     "SR_GEMASK": "lanemask_ge",
     "SR_VIRTUALSMID": "smid",
     "SR_CLOCKLO": "clock",
+    "SR_GLOBALTIMERLO": "clock",
 }
 _FIXED = {
     "SRZ": 0,
     "SR_CLOCKHI": 0,
+    "SR_GLOBALTIMERHI": 0,
+    "SR_VIRTCFG": 1 << 20 | 64 << 8,  # %nsmid and %nwarpid: one multiprocessor with room for 64 warps
     "SR_CgaCtaId": 0,  # no clusters: each block is its own
     "SR_LMEMHIOFF": 0,  # the stack may grow down to here
     "SR_SWINHI": SHARED_WINDOW >> 32,

@@ -125,7 +125,7 @@ CLASSES: tuple[TimingClass, ...] = (
         " PCNT CONT",
         "bra brx bssy bsync break warpsync trap bmov.get bmov.set",
     ),
-    TimingClass("barrier", Unit.BARRIER, "barrier", "BAR", "bar.sync bar.red.popc bar.red.and bar.red.or"),
+    TimingClass("barrier", Unit.BARRIER, "barrier", "BAR", "bar.sync bar.red.popc bar.red.and bar.red.or bar.arrive"),
     TimingClass("exit", Unit.EXIT, "branch", "EXIT", "exit"),
     TimingClass("fence", Unit.FENCE, "lsu", "MEMBAR ERRBAR CCTL", ""),
     TimingClass("nop", Unit.FIXED, "none", "NOP DEPBAR QSPC", "nop"),

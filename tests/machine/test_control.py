@@ -382,9 +382,9 @@ def test_deadlock_at_different_barriers_names_every_warp() -> None:
         error = caught.value
         assert error.title == "deadlock in block (0, 0, 0): no warp can move"
         assert error.details == (
-            f"warp 0, lanes 0-31: waits at the block barrier at line {first}: bar.sync RZ",
-            f"warp 1, lanes 0-31: waits at the block barrier at line {second}: bar.sync RZ, #1",
-            f"warp 2, lanes 0-5: waits at the block barrier at line {first}: bar.sync RZ",
+            f"warp 0, lanes 0-31: waits at the block barrier at line {first}: bar.sync RZ, RZ",
+            f"warp 1, lanes 0-31: waits at the block barrier at line {second}: bar.sync RZ, RZ, #1",
+            f"warp 2, lanes 0-5: waits at the block barrier at line {first}: bar.sync RZ, RZ",
         )
 
 

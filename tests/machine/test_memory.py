@@ -14,7 +14,7 @@ from simt.machine.layout import ADDRESS_BASE
 from simt.program import ATOMIC_TYPES, ATOMICS, COUNTERS, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW, pred
 from tests.machine.harness import Builder, launch, type_number
 from tests.machine.operands import words
-from tests.machine.references import M32, M64, f32, f64, signed
+from tests.machine.references import M32, M64, f32, f64, signed, total
 
 SIZE = {"global": 2048, "shared": 2048, "local": 64}
 """Bytes of the memory that the accesses go to; local: of each thread."""
@@ -297,6 +297,9 @@ def flushed(x: np.float32) -> np.float32:
 
 def atomic_model(kind: str, name: str, space: str, old: int, operand: int, compare: int) -> int:
     """New contents after an atomic; patterns of the operand's width."""
+    if name in PACKED:
+        low, high = (total(old >> shift & 0xFFFF, operand >> shift & 0xFFFF, PACKED[name], "rn") for shift in (0, 16))
+        return low | high << 16
     width = int(name[1:])
     limit = 2**width - 1
     old, operand, compare = old & limit, operand & limit, compare & limit
@@ -339,6 +342,7 @@ def same_pattern(x: int, y: int, name: str) -> bool:
     return x == y or (name == "f64" and bool(np.isnan(f64(x)) and np.isnan(f64(y))))
 
 
+PACKED = {"f16x2": "f16", "bf16x2": "bf16"}
 FLOAT_KINDS = ("add", "min", "max", "exch", "cas", "sub", "nanmin", "nanmax", "and", "or", "xor")
 
 
@@ -348,11 +352,11 @@ FLOAT_KINDS = ("add", "min", "max", "exch", "cas", "sub", "nanmin", "nanmax", "a
 @given(data=st.data())
 def test_atomics(space: str, name: str, data: st.DataObject) -> None:
     """Lanes in ascending order, each seeing what the one before left."""
-    size = int(name[1:]) // 8
+    size = 4 if name in PACKED else int(name[1:]) // 8
     pool = data.draw(st.lists(words, min_size=2, max_size=12))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     mask = data.draw(masks)
-    for kind in FLOAT_KINDS if name[0] == "f" else ATOMICS:
+    for kind in ("add",) if name in PACKED else FLOAT_KINDS if name[0] == "f" else ATOMICS:
         initial = rng.choice(np.array(pool, np.uint64), SIZE[space] // 8).view(np.uint8)
         values = rng.choice(np.array(pool, np.uint64), (4, 32))
         if name == "f32":

@@ -58,9 +58,10 @@ def launch(
 def per_line(program: Program, result: RunResult) -> npt.NDArray[np.int64]:
     """Counters of each listing line: int64 [lines, len(COUNTERS)]."""
     table = np.zeros((len(program.listing), len(COUNTERS)), np.int64)
+    memory = COUNTERS.index("requests")
     for pc, instruction in enumerate(program.instructions):
-        if instruction.retires:
-            table[instruction.line] += result.counters[pc]
+        first = 0 if instruction.retires else memory
+        table[instruction.line, first:] += result.counters[pc, first:]
     return table
 
 

@@ -32,7 +32,7 @@ def program(tmp_path: Path, *lines: str, architecture: int = 90) -> object:
         ("XMAD R0, R1, R2, R3", "opcode XMAD is not supported on this architecture"),
         ("MOV R0", "too few operands"),
         ("MOV R0, R1, R2, R3", "MOV of single bytes"),
-        ("S2R R0, SR_GLOBALTIMERLO", "special register SR_GLOBALTIMERLO"),
+        ("S2R R0, SR_SMEMSZ", "special register SR_SMEMSZ"),
         ("LDG.E R0, R1", "where an address is expected"),
         ("FADD R0, R1, +QNAN", "needs the encodings"),
         ("LDC R0, c[0x3][0x0]", "reads constant bank 3"),
