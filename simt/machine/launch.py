@@ -29,7 +29,7 @@ Specifications per Compute Capability"); shared memory is the largest opt-in siz
 MAX_RACES_BYTES = 2**26
 """Array bytes of a launch that looks for races: its shadow takes up to 48 bytes for each."""
 
-ORDERS = {"then_first": 0, "else_first": 1, "interleaved": 2, "random": 3}
+ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "interleaved": 3, "random": 4}
 
 
 @dataclass
