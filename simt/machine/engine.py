@@ -174,6 +174,24 @@ def _diverge(SPLITS, WARPS, w, order, pc, target, taken):
 
 
 @jit
+def _smallest_first(SPLITS, WARPS, w, lanes, groups):
+    """Order HARDWARE: an indirect branch split *lanes* into *groups*; they wait by size, and the smallest goes on."""
+    n = WARPS[w * N_WARP + W_SPLITS]
+    for placed in range(groups):
+        largest = -1
+        best = 0
+        for i in range(n - placed):
+            mask = SPLITS[(w * 32 + i) * N_SPLIT + S_MASK]
+            if mask & lanes != 0 and popcount(mask) >= best:
+                largest = i
+                best = popcount(mask)
+        SPLITS[(w * 32 + largest) * N_SPLIT + S_WAY] = TAKEN
+        _to_end(SPLITS, WARPS, w, largest)
+    SPLITS[(w * 32 + n - 2) * N_SPLIT + S_FRESH] = 1
+    WARPS[w * N_WARP + W_CURRENT] = n - 1
+
+
+@jit
 def _meet_released(SPLITS, WARPS, w):
     """Order HARDWARE: the newest split was released while the current one goes on; the smaller of both runs first."""
     last = WARPS[w * N_WARP + W_SPLITS] - 1
@@ -260,7 +278,10 @@ def _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
             argument = SPLITS[at + S_ARG]
             if state == WAIT_BSYNC:
                 lane = lowest(SPLITS[at + S_MASK])
-                needed = PARTICIPANTS[(w * n_barriers + argument) * 32 + lane] & ~(gone | yielded)
+                needed = PARTICIPANTS[(w * n_barriers + argument) * 32 + lane]
+                if needed & SPLITS[at + S_MASK] == 0:
+                    continue
+                needed &= ~(gone | yielded)
             else:
                 needed = argument & ~gone
             arrived = np.int64(0)
@@ -651,6 +672,9 @@ def advance(w, quantum, s):
             stay = active & ~exec_mask
             first = True
             groups = 0
+            if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1:
+                _join_fresh(SPLITS, WARPS, w)
+                at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
             while rest != 0 or stay != 0:
                 if rest != 0:
                     lane = lowest(rest)
@@ -690,6 +714,8 @@ def advance(w, quantum, s):
                 diverged = np.int64(1)
                 SPLITS[at + S_MASK] = active
                 SPLITS[at + S_PASS] = 0
+                if order == HARDWARE:
+                    _smallest_first(SPLITS, WARPS, w, mask_at_start, groups)
             resume = True
         elif op == BSSY:
             start = (w * n_barriers + CODE[code + C_IMM]) * 32
@@ -705,6 +731,8 @@ def advance(w, quantum, s):
             else:
                 barrier = CODE[code + C_IMM]
                 needed = PARTICIPANTS[(w * n_barriers + barrier) * 32 + lowest(active)]
+                if needed & active == 0:
+                    needed = np.int64(0)  # the barrier register names other lanes meanwhile: nothing to wait for
                 needed &= ~(WARPS[wbase + W_EXITED] | WARPS[wbase + W_ABSENT] | _yielded(SPLITS, WARPS, w))
                 if needed & ~active == 0:
                     pc += 1
