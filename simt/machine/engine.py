@@ -672,9 +672,6 @@ def advance(w, quantum, s):
             stay = active & ~exec_mask
             first = True
             groups = 0
-            if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1:
-                _join_fresh(SPLITS, WARPS, w)
-                at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
             while rest != 0 or stay != 0:
                 if rest != 0:
                     lane = lowest(rest)
@@ -702,6 +699,9 @@ def advance(w, quantum, s):
                     target = pc + 1
                 groups += 1
                 if first:
+                    if order == HARDWARE and group != active:
+                        _join_fresh(SPLITS, WARPS, w)
+                        at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
                     active = group
                     SPLITS[at + S_PC] = target
                     first = False
@@ -774,6 +774,9 @@ def advance(w, quantum, s):
                     PARTICIPANTS[start + l] = 0
             pc += 1
         elif op == BMOV_SET:
+            if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1:
+                _join_fresh(SPLITS, WARPS, w)
+                at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
             start = (w * n_barriers + CODE[code + C_IMM]) * 32
             source = _row(CODE[code + C_A], warp_rows, uniform_end)
             for l in range(32):
