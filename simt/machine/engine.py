@@ -780,10 +780,10 @@ def advance(w, quantum, s):
             start = (w * n_barriers + CODE[code + C_IMM]) * 32
             source = _row(CODE[code + C_A], warp_rows, uniform_end)
             for l in range(32):
-                if (exec_mask >> l) & 1:
-                    PARTICIPANTS[start + l] = R[source + np.uint64(l)] & FULL
-                elif order == HARDWARE and exec_mask != 0:
+                if order == HARDWARE and exec_mask != 0:  # one register per warp, set from the lowest lane
                     PARTICIPANTS[start + l] = R[source + np.uint64(lowest(exec_mask))] & FULL
+                elif (exec_mask >> l) & 1:
+                    PARTICIPANTS[start + l] = R[source + np.uint64(l)] & FULL
             pc += 1
         elif op == WARPSYNC:
             if exec_mask == 0:
