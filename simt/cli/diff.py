@@ -46,7 +46,7 @@ def diff(
     column: Columns = None,
     size: OptionalSize = None,
     block: OptionalBlock = None,
-    order: Order = "then_first",
+    order: Order = None,
     threads: Threads = None,
     seed: Seed = 0,
     as_json: Json = False,
@@ -76,7 +76,7 @@ def _saved(text: str) -> Any:
     return load(text)
 
 
-def _run(text: str, size: int | None, block: int | None, seed: int, order: str, threads: int | None) -> Any:
+def _run(text: str, size: int | None, block: int | None, seed: int, order: str | None, threads: int | None) -> Any:
     import simt
 
     kernel, _, view = text.partition("@")

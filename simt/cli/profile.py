@@ -72,7 +72,7 @@ def profile(
     trace: Annotated[
         str | None, typer.Option(metavar="BLOCK,WARP", help="Show what one warp does, lane by lane, instead.")
     ] = None,
-    order: Order = "then_first",
+    order: Order = None,
     races: Races = False,
     threads: Threads = None,
     as_json: Json = False,

@@ -47,7 +47,7 @@ def run(
     column: Columns = None,
     fold: Fold = True,
     view: View = "source",
-    order: Order = "then_first",
+    order: Order = None,
     predicate: Predicate = 0,
     races: Races = False,
     threads: Threads = None,

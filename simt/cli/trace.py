@@ -51,7 +51,7 @@ def trace(
     warp: Annotated[int, typer.Option(min=0, help="Which warp of the block.")] = 0,
     values: Annotated[bool, typer.Option("--values", help="Show what each lane assigns, too.")] = False,
     view: View = "source",
-    order: Order = "then_first",
+    order: Order = None,
     predicate: Predicate = 0,
     races: Races = False,
     seed: Seed = 0,

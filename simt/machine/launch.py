@@ -85,11 +85,12 @@ def dimensions(value: Any, what: str) -> tuple[int, int, int]:
 
 
 def parse_order(order: str) -> tuple[int, int]:
-    """Number and seed of a split order: ``then_first``, ``else_first``, ``interleaved``, ``random:SEED``."""
+    """Number and seed of a split order: ``then_first``, ``else_first``, ``hardware``, ``interleaved``, ``random:SEED``."""
     name, _, seed = order.partition(":")
     if name not in ORDERS or (seed and not (name == "random" and seed.lstrip("-").isdigit())):
         raise LaunchError(
-            f"unknown split order {order!r}", help="choose then_first, else_first, interleaved or random:SEED"
+            f"unknown split order {order!r}",
+            help="choose then_first, else_first, hardware, interleaved or random:SEED",
         )
     return ORDERS[name], int(seed or 0) & 0x7FFFFFFF
 
