@@ -430,6 +430,25 @@ def _choose(SPLITS, WARPS, w, order):
 
 
 @jit
+def _let_through(SPLITS, WARPS, w, order):
+    """Order HARDWARE: if all splits wait at convergence barriers, the newest goes on.  Whether it does.
+
+    Splits that set one barrier register in turn may wait for each other; on an H200 such code ends, too.
+    """
+    n = WARPS[w * N_WARP + W_SPLITS]
+    if order != HARDWARE or n == 0:
+        return False
+    for i in range(n):
+        if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] != WAIT_BSYNC:
+            return False
+    at = (w * 32 + n - 1) * N_SPLIT
+    SPLITS[at + S_PC] += 1
+    SPLITS[at + S_STATE] = READY
+    WARPS[w * N_WARP + W_CURRENT] = n - 1
+    return True
+
+
+@jit
 def _row(offset, warp_rows, uniform_end):
     """Position in the register file of a row: uniform rows stand once, the others once per warp."""
     return np.uint64(offset + warp_rows if offset >= uniform_end else offset)
@@ -618,9 +637,10 @@ def advance(w, quantum, s):
                     P[p] = (P[p] & ~written) | outcome
             pc += 1
         elif op < MEMORY_END:
-            if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1 and op != LD_LOCAL and op != ST_LOCAL and op != LD_CONST:
-                _join_fresh(SPLITS, WARPS, w)
-                at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
+            if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1:
+                if op != LD_LOCAL and op != ST_LOCAL and op != LD_CONST:
+                    _join_fresh(SPLITS, WARPS, w)
+                    at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
             if exec_mask != 0:
                 mod = CODE[code + C_MOD]
                 reason = access(
@@ -891,7 +911,7 @@ def advance(w, quantum, s):
             if WARPS[wbase + W_SPLITS] == 0:
                 status = DONE
                 break
-            if not _choose(SPLITS, WARPS, w, order):
+            if not _choose(SPLITS, WARPS, w, order) and not _let_through(SPLITS, WARPS, w, order):
                 status = BLOCKED
                 break
             resume = True

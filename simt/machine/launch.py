@@ -85,7 +85,7 @@ def dimensions(value: Any, what: str) -> tuple[int, int, int]:
 
 
 def parse_order(order: str) -> tuple[int, int]:
-    """Number and seed of a split order: ``then_first``, ``else_first``, ``hardware``, ``interleaved``, ``random:SEED``."""
+    """Number and seed of an order: ``then_first``, ``else_first``, ``hardware``, ``interleaved``, ``random:SEED``."""
     name, _, seed = order.partition(":")
     if name not in ORDERS or (seed and not (name == "random" and seed.lstrip("-").isdigit())):
         raise LaunchError(
