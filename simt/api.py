@@ -14,12 +14,13 @@ from simt import devices, kernels, lang, machine
 from simt.check import LaunchError, UnsupportedError
 from simt.devices import Device, DeviceError
 from simt.profile import Profile
-from simt.program import Program
 
 if TYPE_CHECKING:
     from simt.timing import TimingResult
 
 SOURCE = "source"
+VOLTA = 70
+"""The first compute capability (times ten) with convergence barriers."""
 
 
 def launch(
@@ -30,7 +31,7 @@ def launch(
     view: str = SOURCE,
     threads: int | None = None,
     trace: bool | tuple[int, int] = False,
-    order: str = "then_first",
+    order: str | None = None,
     predicate: int = 0,
     shared_bytes: int = 0,
     max_instructions: int = 2**28,
@@ -56,7 +57,8 @@ def launch(
         threads: host threads (default: one per core); the results do not depend on it.
         trace: True records every executed instruction, ``(block, warp)`` those of one warp (-1: of all).
         order: which lanes go first where a warp diverges: ``then_first``, ``else_first``, ``interleaved`` (splits
-            take turns after every instruction), ``random:SEED``.
+            take turns after every instruction), ``random:SEED``, or ``hardware`` (as on an H200 under its
+            profiler).  Default: ``hardware`` for machine code of Volta and later, else ``then_first``.
         predicate: if/else bodies of at most so many simple instructions are predicated instead of branching.
         shared_bytes: dynamic shared memory per block.
         max_instructions: warp instructions that one block may execute before BudgetError stops an endless kernel.
@@ -97,8 +99,11 @@ def launch(
                 "races are looked for in the source view only",
                 help="ptxas leaves out warp barriers that it has proved needless, which would look like races",
             )
-        program, arguments, bank_image, code = _machine_view(kernel, view, *shape, arguments)
+        sass, arguments, bank_image = _machine_view(kernel, view, *shape, arguments)
+        program, code = sass.program, sass.code.instructions
+        own_order = "hardware" if sass.architecture >= VOLTA else "then_first"
     else:
+        own_order = "then_first"
         program = lang.compile(kernel, lang.argument_types(args), predicate=predicate)
     gpu = _device(device, program.view, timing)
     what = machine.Launch(
@@ -106,7 +111,7 @@ def launch(
         block=shape[1],
         arguments=arguments,
         shared_bytes=shared_bytes,
-        order=order,
+        order=own_order if order is None else order,
         threads=threads,
         trace=trace,
         max_instructions=max_instructions,
@@ -181,8 +186,8 @@ def _is_machine_code(kernel: Any) -> bool:
 
 def _machine_view(
     kernel: Any, view: str, grid: tuple[int, int, int], block: tuple[int, int, int], args: list[Any]
-) -> tuple[Program, list[Any], Callable[[Sequence[int | None]], Mapping[int, bytes]], Any]:
-    """Program, arguments, constant banks and instructions (with their control bits) of a launch of machine code."""
+) -> tuple[Any, list[Any], Callable[[Sequence[int | None]], Mapping[int, bytes]]]:
+    """The SASS kernel, arguments and constant banks of a launch of machine code."""
     sass = _sass()
     if _is_machine_code(kernel):
         if view not in (SOURCE, f"sm_{kernel.architecture}"):
@@ -196,7 +201,7 @@ def _machine_view(
         image: Mapping[int, bytes] = sass.bank_image(kernel, grid, block, args, addresses)
         return image
 
-    return kernel.program, [*args, *kernel.extra_arguments], bank_image, kernel.code.instructions
+    return kernel, [*args, *kernel.extra_arguments], bank_image
 
 
 def _numpy(value: Any) -> Any:

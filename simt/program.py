@@ -310,6 +310,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         bssy            -     convergence barrier imm = active lanes
         bsync           -     wait at convergence barrier imm for its lanes, then go on at the next micro-op
         break           -     exec lanes leave convergence barrier imm
+        yield           -     let another split run; convergence barriers do not wait for those that gave way
         warpsync        -r    wait for the lanes of mask a that have not exited
         bar.sync        --rr  __syncthreads on barrier imm + c; b = threads expected, 0: all
         bar.red.popc    rprr  __syncthreads_count of predicate a

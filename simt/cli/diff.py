@@ -60,7 +60,7 @@ def diff(
     column: Columns = None,
     size: OptionalSize = None,
     block: OptionalBlock = None,
-    order: Order = "then_first",
+    order: Order = None,
     threads: Threads = None,
     seed: Seed = 0,
     model: TimingOptions,

@@ -52,7 +52,12 @@ Predicate = Annotated[
     int,
     typer.Option(min=0, metavar="N", help="Predicate if/else bodies of at most N instructions; 0: branch."),
 ]
-Order = Annotated[str, typer.Option(help="Which path runs first: then_first, else_first, interleaved, random:SEED.")]
+Order = Annotated[
+    str | None,
+    typer.Option(
+        help="Which path runs first: then_first, else_first, interleaved, random:SEED, hardware (the default for SASS)."
+    ),
+]
 Races = Annotated[
     bool, typer.Option("--races", help="Stop at the first data race between threads; slower, for small launches.")
 ]
@@ -104,7 +109,7 @@ class KernelOptions:
     kernel: KernelArgument
     size: OptionalSize = None
     view: View = "source"
-    order: Order = "then_first"
+    order: Order = None
     predicate: Predicate = 0
     races: Races = False
     threads: Threads = None

@@ -79,7 +79,7 @@ def profile(
         str | None, typer.Option(metavar="BLOCK,WARP", help="Show what one warp does, lane by lane, instead.")
     ] = None,
     values: Annotated[bool, typer.Option("--values", help="With --trace, show the registers written, too.")] = False,
-    order: Order = "then_first",
+    order: Order = None,
     races: Races = False,
     threads: Threads = None,
     model: TimingOptions,

@@ -97,7 +97,7 @@ def reduce(
     op: Annotated[str, typer.Option(help="sum, max, min or product.")] = "sum",
     seed: Seed = 0,
     view: View = "source",
-    order: Order = "then_first",
+    order: Order = None,
     predicate: Predicate = 0,
     races: Races = False,
     threads: Threads = None,

@@ -11,7 +11,7 @@ import numpy as np
 
 from simt.machine.jit import jit, jit_inline
 from simt.machine.layout import *
-from simt.machine.memory import ATOM_GLOBAL, LD_GENERIC, V2, access, step_index
+from simt.machine.memory import ATOM_GLOBAL, LD_CONST, LD_GENERIC, LD_LOCAL, ST_LOCAL, V2, access, step_index
 from simt.machine.ops_bits import bits
 from simt.machine.ops_convert import compare, convert
 from simt.machine.ops_float import float32, float64, math64
@@ -54,6 +54,7 @@ BRX = MICRO_OPS["brx"].code
 BSSY = MICRO_OPS["bssy"].code
 BSYNC = MICRO_OPS["bsync"].code
 BREAK = MICRO_OPS["break"].code
+YIELD = MICRO_OPS["yield"].code
 BMOV_GET = MICRO_OPS["bmov.get"].code
 BMOV_SET = MICRO_OPS["bmov.set"].code
 WARPSYNC = MICRO_OPS["warpsync"].code
@@ -95,12 +96,131 @@ def _add_split(SPLITS, WARPS, w, pc, mask):
     SPLITS[at + S_STATE] = READY
     SPLITS[at + S_ARG] = 0
     SPLITS[at + S_PASS] = 0
+    SPLITS[at + S_WAY] = ELSEWHERE
+    SPLITS[at + S_FRESH] = 0
+    SPLITS[at + S_YIELDED] = 0
     WARPS[w * N_WARP + W_SPLITS] = i + 1
 
 
 @jit
+def _to_end(SPLITS, WARPS, w, i):
+    """Make split *i* the newest."""
+    last = WARPS[w * N_WARP + W_SPLITS] - 1
+    for j in range(i, last):
+        at = (w * 32 + j) * N_SPLIT
+        for k in range(N_SPLIT):
+            swap = SPLITS[at + k]
+            SPLITS[at + k] = SPLITS[at + N_SPLIT + k]
+            SPLITS[at + N_SPLIT + k] = swap
+    current = WARPS[w * N_WARP + W_CURRENT]
+    if current == i:
+        WARPS[w * N_WARP + W_CURRENT] = last
+    elif current > i:
+        WARPS[w * N_WARP + W_CURRENT] = current - 1
+
+
+@jit
+def _join_fresh(SPLITS, WARPS, w):
+    """Before another split is put back: the one put back last joins one that waits at its place, come the same way.
+
+    The H200 does so (order HARDWARE): a split that was put back only just, or resumed meanwhile, joins none.
+    """
+    n = WARPS[w * N_WARP + W_SPLITS]
+    for i in range(n - 1, -1, -1):
+        at = (w * 32 + i) * N_SPLIT
+        if SPLITS[at + S_FRESH] == 0:
+            continue
+        SPLITS[at + S_FRESH] = 0
+        for j in range(n):
+            other = (w * 32 + j) * N_SPLIT
+            if (
+                j != i
+                and SPLITS[at + S_WAY] != ELSEWHERE
+                and SPLITS[other + S_WAY] == SPLITS[at + S_WAY]
+                and SPLITS[other + S_PC] == SPLITS[at + S_PC]
+                and SPLITS[other + S_STATE] == READY
+            ):
+                SPLITS[at + S_MASK] |= SPLITS[other + S_MASK]
+                SPLITS[at + S_PASS] = 0
+                _remove_split(SPLITS, WARPS, w, j)
+                return
+        return
+
+
+@jit
+def _diverge(SPLITS, WARPS, w, order, pc, target, taken):
+    """Split the current split at a branch: lanes *taken* go to *target*, the others fall through; one side goes on."""
+    if order == HARDWARE:
+        _join_fresh(SPLITS, WARPS, w)
+    current = WARPS[w * N_WARP + W_CURRENT]
+    at = (w * 32 + current) * N_SPLIT
+    fell = SPLITS[at + S_MASK] & ~taken
+    taken_first = order == ELSE_FIRST or (order == HARDWARE and popcount(taken) < popcount(fell))
+    SPLITS[at + S_MASK] = taken if taken_first else fell
+    SPLITS[at + S_PC] = target if taken_first else pc + 1
+    SPLITS[at + S_PASS] = 0
+    last = WARPS[w * N_WARP + W_SPLITS]
+    _add_split(SPLITS, WARPS, w, pc + 1 if taken_first else target, fell if taken_first else taken)
+    other = (w * 32 + last) * N_SPLIT
+    if order == HARDWARE:
+        SPLITS[other + S_WAY] = FELL if taken_first else TAKEN
+        SPLITS[other + S_FRESH] = 1
+        _to_end(SPLITS, WARPS, w, current)
+        return
+    # The split that goes on stands last, so that the newest one runs first.
+    for k in range(N_SPLIT):
+        swap = SPLITS[at + k]
+        SPLITS[at + k] = SPLITS[other + k]
+        SPLITS[other + k] = swap
+    WARPS[w * N_WARP + W_CURRENT] = last
+
+
+@jit
+def _smallest_first(SPLITS, WARPS, w, lanes, groups):
+    """Order HARDWARE: an indirect branch split *lanes* into *groups*; they wait by size, and the smallest goes on."""
+    n = WARPS[w * N_WARP + W_SPLITS]
+    for placed in range(groups):
+        largest = -1
+        best = 0
+        for i in range(n - placed):
+            mask = SPLITS[(w * 32 + i) * N_SPLIT + S_MASK]
+            if mask & lanes != 0 and popcount(mask) >= best:
+                largest = i
+                best = popcount(mask)
+        SPLITS[(w * 32 + largest) * N_SPLIT + S_WAY] = TAKEN
+        _to_end(SPLITS, WARPS, w, largest)
+    SPLITS[(w * 32 + n - 2) * N_SPLIT + S_FRESH] = 1
+    WARPS[w * N_WARP + W_CURRENT] = n - 1
+
+
+@jit
+def _meet_released(SPLITS, WARPS, w):
+    """Order HARDWARE: the newest split was released while the current one goes on; the smaller of both runs first."""
+    last = WARPS[w * N_WARP + W_SPLITS] - 1
+    released = (w * 32 + last) * N_SPLIT
+    SPLITS[released + S_FRESH] = 0
+    _join_fresh(SPLITS, WARPS, w)
+    last = WARPS[w * N_WARP + W_SPLITS] - 1
+    current = WARPS[w * N_WARP + W_CURRENT]
+    at = (w * 32 + current) * N_SPLIT
+    released = (w * 32 + last) * N_SPLIT
+    if popcount(SPLITS[released + S_MASK]) < popcount(SPLITS[at + S_MASK]):
+        SPLITS[at + S_WAY] = ELSEWHERE
+        SPLITS[at + S_FRESH] = 1
+        _to_end(SPLITS, WARPS, w, current)
+        WARPS[w * N_WARP + W_CURRENT] = last - 1
+        _to_end(SPLITS, WARPS, w, last - 1)
+    else:
+        SPLITS[released + S_FRESH] = 1
+        _to_end(SPLITS, WARPS, w, current)
+
+
+@jit
 def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
-    """Join into split *i* all splits in *state* with *argument* (and *pc*, unless -1) that hold arrived lanes."""
+    """Join into split *i* all splits in *state* with *argument* (and *pc*, unless -1) that hold arrived lanes.
+
+    Returns where the split stands then.
+    """
     at = (w * 32 + i) * N_SPLIT
     mask = SPLITS[at + S_MASK]
     j = WARPS[w * N_WARP + W_SPLITS] - 1
@@ -124,12 +244,30 @@ def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
     SPLITS[at + S_MASK] = mask
     SPLITS[at + S_PC] += 1
     SPLITS[at + S_STATE] = READY
+    SPLITS[at + S_WAY] = ELSEWHERE
+    return i
 
 
 @jit
-def _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers):
-    """Release every convergence barrier and warpsync of warp *w* whose lanes have all arrived or exited."""
+def _yielded(SPLITS, WARPS, w):
+    """Lanes that gave way to others and have not run since."""
+    lanes = np.int64(0)
+    for i in range(WARPS[w * N_WARP + W_SPLITS]):
+        at = (w * 32 + i) * N_SPLIT
+        if SPLITS[at + S_YIELDED]:
+            lanes |= SPLITS[at + S_MASK]
+    return lanes
+
+
+@jit
+def _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
+    """Release every convergence barrier and warpsync of warp *w* whose lanes have all arrived or exited.
+
+    Convergence barriers do not wait for lanes that gave way.  Returns whether a split was released from one.
+    """
     gone = WARPS[w * N_WARP + W_EXITED] | WARPS[w * N_WARP + W_ABSENT]
+    yielded = _yielded(SPLITS, WARPS, w)
+    released = False
     again = True
     while again:
         again = False
@@ -142,7 +280,10 @@ def _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers):
             argument = SPLITS[at + S_ARG]
             if state == WAIT_BSYNC:
                 lane = lowest(SPLITS[at + S_MASK])
-                needed = PARTICIPANTS[(w * n_barriers + argument) * 32 + lane] & ~gone
+                needed = PARTICIPANTS[(w * n_barriers + argument) * 32 + lane]
+                if needed & SPLITS[at + S_MASK] == 0:
+                    continue
+                needed &= ~(gone | yielded)
             else:
                 needed = argument & ~gone
             arrived = np.int64(0)
@@ -152,11 +293,15 @@ def _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers):
                     arrived |= SPLITS[other + S_MASK]
             if needed & ~arrived == 0:
                 if state == WAIT_BSYNC:
-                    _merge(SPLITS, WARPS, w, i, needed, state, argument, -1)
+                    joined = _merge(SPLITS, WARPS, w, i, needed, state, argument, -1)
+                    if order == HARDWARE:
+                        _to_end(SPLITS, WARPS, w, joined)
+                    released = True
                 else:
                     _release_warpsync(SPLITS, WARPS, w, argument)
                 again = True
                 break
+    return released
 
 
 @jit
@@ -228,6 +373,22 @@ def _arrive(BARS, barrier, lanes, expected, operand, mask):
 
 
 @jit
+def _give_way(SPLITS, WARPS, w):
+    """Let the newest other ready split run, if there is one; the current one is next after it."""
+    current = WARPS[w * N_WARP + W_CURRENT]
+    for i in range(WARPS[w * N_WARP + W_SPLITS] - 1, -1, -1):
+        at = (w * 32 + i) * N_SPLIT
+        if i != current and SPLITS[at + S_STATE] == READY:
+            SPLITS[at + S_FRESH] = 0
+            SPLITS[(w * 32 + current) * N_SPLIT + S_WAY] = ELSEWHERE
+            SPLITS[(w * 32 + current) * N_SPLIT + S_FRESH] = 1
+            WARPS[w * N_WARP + W_CURRENT] = i
+            _to_end(SPLITS, WARPS, w, current)
+            _to_end(SPLITS, WARPS, w, WARPS[w * N_WARP + W_CURRENT])
+            return
+
+
+@jit
 def _random(WARPS, w):
     """The next number of the warp's own xorshift generator, 0 to 2**31 - 1."""
     x = WARPS[w * N_WARP + W_RANDOM]
@@ -268,6 +429,25 @@ def _choose(SPLITS, WARPS, w, order):
             WARPS[w * N_WARP + W_CURRENT] = i
             return True
     return False
+
+
+@jit
+def _let_through(SPLITS, WARPS, w, order):
+    """Order HARDWARE: if all splits wait at convergence barriers, the newest goes on.  Whether it does.
+
+    Splits that set one barrier register in turn may wait for each other; on an H200 such code ends, too.
+    """
+    n = WARPS[w * N_WARP + W_SPLITS]
+    if order != HARDWARE or n == 0:
+        return False
+    for i in range(n):
+        if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] != WAIT_BSYNC:
+            return False
+    at = (w * 32 + n - 1) * N_SPLIT
+    SPLITS[at + S_PC] += 1
+    SPLITS[at + S_STATE] = READY
+    WARPS[w * N_WARP + W_CURRENT] = n - 1
+    return True
 
 
 @jit
@@ -336,10 +516,13 @@ def advance(w, quantum, s):
                 WARPS[wbase + W_PASSES] += 1
                 SPLITS[at + S_PASS] = WARPS[wbase + W_PASSES]
             pass_number = SPLITS[at + S_PASS]
+            SPLITS[at + S_WAY] = ELSEWHERE
+            SPLITS[at + S_FRESH] = 0
+            SPLITS[at + S_YIELDED] = 0
             resume = False
         if executed == quantum:
             SPLITS[at + S_PC] = pc
-            if order <= ELSE_FIRST and quantum == QUANTUM and WARPS[wbase + W_SPLITS] > 1:
+            if order <= HARDWARE and quantum == QUANTUM and WARPS[wbase + W_SPLITS] > 1:
                 _choose(SPLITS, WARPS, w, INTERLEAVED)  # a split may be spinning on what another one does
             break
         if traced and LAUNCH[LAUNCH_TRACED] == len(TRACE):
@@ -456,6 +639,10 @@ def advance(w, quantum, s):
                     P[p] = (P[p] & ~written) | outcome
             pc += 1
         elif op < MEMORY_END:
+            if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1:
+                if op != LD_LOCAL and op != ST_LOCAL and op != LD_CONST:
+                    _join_fresh(SPLITS, WARPS, w)
+                    at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
             if exec_mask != 0:
                 mod = CODE[code + C_MOD]
                 reason = access(
@@ -498,26 +685,7 @@ def advance(w, quantum, s):
             else:
                 COUNTS[count + N_DIVERGENT] += 1
                 diverged = np.int64(1)
-                target = CODE[code + C_IMM]
-                if order == ELSE_FIRST:
-                    _add_split(SPLITS, WARPS, w, pc + 1, active & ~taken)
-                    pc = target
-                    active = taken
-                else:
-                    _add_split(SPLITS, WARPS, w, target, taken)
-                    pc += 1
-                    active &= ~taken
-                SPLITS[at + S_MASK] = active
-                SPLITS[at + S_PASS] = 0
-                SPLITS[at + S_PC] = pc
-                # The split that goes on stands last, so that the newest one runs first.
-                last = WARPS[wbase + W_SPLITS] - 1
-                other = (w * 32 + last) * N_SPLIT
-                for k in range(N_SPLIT):
-                    swap = SPLITS[at + k]
-                    SPLITS[at + k] = SPLITS[other + k]
-                    SPLITS[other + k] = swap
-                WARPS[wbase + W_CURRENT] = last
+                _diverge(SPLITS, WARPS, w, order, pc, CODE[code + C_IMM], taken)
                 resume = True
         elif op == BRX:
             COUNTS[count + N_BRANCHES] += 1
@@ -553,6 +721,9 @@ def advance(w, quantum, s):
                     target = pc + 1
                 groups += 1
                 if first:
+                    if order == HARDWARE and group != active:
+                        _join_fresh(SPLITS, WARPS, w)
+                        at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
                     active = group
                     SPLITS[at + S_PC] = target
                     first = False
@@ -565,12 +736,16 @@ def advance(w, quantum, s):
                 diverged = np.int64(1)
                 SPLITS[at + S_MASK] = active
                 SPLITS[at + S_PASS] = 0
+                if order == HARDWARE:
+                    _smallest_first(SPLITS, WARPS, w, mask_at_start, groups)
             resume = True
         elif op == BSSY:
             start = (w * n_barriers + CODE[code + C_IMM]) * 32
             lane_0 = np.uint64(start)
-            for l in range(n):
-                PARTICIPANTS[lane_0 + l] = exec_mask if (exec_mask >> np.int64(l)) & 1 else PARTICIPANTS[lane_0 + l]
+            written = FULL if order == HARDWARE else exec_mask
+            if exec_mask != 0:
+                for l in range(n):
+                    PARTICIPANTS[lane_0 + l] = exec_mask if (written >> np.int64(l)) & 1 else PARTICIPANTS[lane_0 + l]
             pc += 1
         elif op == BSYNC:
             if WARPS[wbase + W_SPLITS] == 1 or exec_mask == 0:
@@ -578,41 +753,58 @@ def advance(w, quantum, s):
             else:
                 barrier = CODE[code + C_IMM]
                 needed = PARTICIPANTS[(w * n_barriers + barrier) * 32 + lowest(active)]
-                needed &= ~(WARPS[wbase + W_EXITED] | WARPS[wbase + W_ABSENT])
+                if needed & active == 0:
+                    needed = np.int64(0)  # the barrier register names other lanes meanwhile: nothing to wait for
+                needed &= ~(WARPS[wbase + W_EXITED] | WARPS[wbase + W_ABSENT] | _yielded(SPLITS, WARPS, w))
                 if needed & ~active == 0:
                     pc += 1
                 else:
                     SPLITS[at + S_PC] = pc
                     SPLITS[at + S_STATE] = WAIT_BSYNC
                     SPLITS[at + S_ARG] = barrier
-                    _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers)
+                    _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
                     leave = True
         elif op == BREAK:
             start = (w * n_barriers + CODE[code + C_IMM]) * 32
             if exec_mask != 0:
                 for l in range(32):
-                    if (exec_mask >> l) & 1:
+                    if (exec_mask >> l) & 1 and order != HARDWARE:
                         PARTICIPANTS[start + l] = 0
                     else:
                         PARTICIPANTS[start + l] &= ~exec_mask
                 if WARPS[wbase + W_SPLITS] > 1:
-                    _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers)
-                    at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
+                    SPLITS[at + S_PC] = pc + 1
+                    if _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order) and order == HARDWARE:
+                        _meet_released(SPLITS, WARPS, w)
+                    resume = True
             pc += 1
+        elif op == YIELD:
+            pc += 1
+            if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1:
+                SPLITS[at + S_PC] = pc
+                SPLITS[at + S_YIELDED] = 1
+                _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+                _give_way(SPLITS, WARPS, w)
+                resume = True
         elif op == BMOV_GET:
             start = (w * n_barriers + CODE[code + C_IMM]) * 32
             for l in range(32):
                 if (exec_mask >> l) & 1:
                     if CODE[code + C_DST] > 0:
                         R[warp_rows + CODE[code + C_DST] + l] = PARTICIPANTS[start + l]
-                    if CODE[code + C_MOD] == 1:
-                        PARTICIPANTS[start + l] = 0
+                if CODE[code + C_MOD] == 1 and ((exec_mask >> l) & 1 or (order == HARDWARE and exec_mask != 0)):
+                    PARTICIPANTS[start + l] = 0
             pc += 1
         elif op == BMOV_SET:
+            if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1:
+                _join_fresh(SPLITS, WARPS, w)
+                at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
             start = (w * n_barriers + CODE[code + C_IMM]) * 32
             source = _row(CODE[code + C_A], warp_rows, uniform_end)
             for l in range(32):
-                if (exec_mask >> l) & 1:
+                if order == HARDWARE and exec_mask != 0:  # one register per warp, set from the lowest lane
+                    PARTICIPANTS[start + l] = R[source + np.uint64(lowest(exec_mask))] & FULL
+                elif (exec_mask >> l) & 1:
                     PARTICIPANTS[start + l] = R[source + np.uint64(l)] & FULL
             pc += 1
         elif op == WARPSYNC:
@@ -645,7 +837,7 @@ def advance(w, quantum, s):
                     SPLITS[at + S_PC] = pc
                     SPLITS[at + S_STATE] = WAIT_WARPSYNC
                     SPLITS[at + S_ARG] = mask
-                    _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers)
+                    _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
                     leave = True
         elif BAR_SYNC <= op <= BAR_ARRIVE:
             if exec_mask == 0:
@@ -679,14 +871,15 @@ def advance(w, quantum, s):
                     _remove_split(SPLITS, WARPS, w, WARPS[wbase + W_CURRENT])
                     leave = True
                 else:
-                    active &= ~exec_mask
-                    n_active -= n_exec
-                    SPLITS[at + S_MASK] = active
+                    SPLITS[at + S_MASK] = active & ~exec_mask
                     pc += 1
+                    SPLITS[at + S_PC] = pc
                 if WARPS[wbase + W_SPLITS] > 0:
-                    _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers)
+                    released = _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
                     if not leave:
-                        at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
+                        if released and order == HARDWARE:
+                            _meet_released(SPLITS, WARPS, w)
+                        resume = True
                 for barrier in range(BLOCK_BARRIERS):
                     if _is_complete(s.BARRIERS, LAUNCH[LAUNCH_LIVE], barrier):
                         _release_barrier(s, barrier)
@@ -735,7 +928,7 @@ def advance(w, quantum, s):
             if WARPS[wbase + W_SPLITS] == 0:
                 status = DONE
                 break
-            if not _choose(SPLITS, WARPS, w, order):
+            if not _choose(SPLITS, WARPS, w, order) and not _let_through(SPLITS, WARPS, w, order):
                 status = BLOCKED
                 break
             resume = True

@@ -29,7 +29,7 @@ Specifications per Compute Capability"); shared memory is the largest opt-in siz
 MAX_RACES_BYTES = 2**26
 """Array bytes of a launch that looks for races: its shadow takes up to 48 bytes for each."""
 
-ORDERS = {"then_first": 0, "else_first": 1, "interleaved": 2, "random": 3}
+ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "interleaved": 3, "random": 4}
 
 
 @dataclass
@@ -85,11 +85,12 @@ def dimensions(value: Any, what: str) -> tuple[int, int, int]:
 
 
 def parse_order(order: str) -> tuple[int, int]:
-    """Number and seed of a split order: ``then_first``, ``else_first``, ``interleaved``, ``random:SEED``."""
+    """Number and seed of an order: ``then_first``, ``else_first``, ``hardware``, ``interleaved``, ``random:SEED``."""
     name, _, seed = order.partition(":")
     if name not in ORDERS or (seed and not (name == "random" and seed.lstrip("-").isdigit())):
         raise LaunchError(
-            f"unknown split order {order!r}", help="choose then_first, else_first, interleaved or random:SEED"
+            f"unknown split order {order!r}",
+            help="choose then_first, else_first, hardware, interleaved or random:SEED",
         )
     return ORDERS[name], int(seed or 0) & 0x7FFFFFFF
 

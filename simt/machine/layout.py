@@ -39,9 +39,11 @@ N_COUNT = 16  # columns of the counter table, which is int64 [micro-ops * N_COUN
 N_MEMORY = 6  # memory's counters, from N_REQUESTS on
 
 # A split: lanes of a warp that share a program counter (int64 [warps * 32 * N_SPLIT]).
-S_PC, S_MASK, S_STATE, S_ARG, S_PASS = range(5)
-N_SPLIT = 5
+# S_WAY: how it was put back at a branch; S_FRESH: it is the one put back last; S_YIELDED: it gave way (YIELD).
+S_PC, S_MASK, S_STATE, S_ARG, S_PASS, S_WAY, S_FRESH, S_YIELDED = range(8)
+N_SPLIT = 8
 READY, WAIT_BSYNC, WAIT_BARRIER, WAIT_WARPSYNC = range(4)
+ELSEWHERE, TAKEN, FELL = range(3)  # ways
 
 # A warp (int64 [warps * N_WARP]).
 (
@@ -100,7 +102,7 @@ LAUNCH_BLOCK = 0  # nine coordinates in the order of SPECIAL_REGISTERS: ntid, ct
 N_LAUNCH = 39
 
 # Orders in which the splits of a warp (and, for the last two, the warps of a block) run.
-THEN_FIRST, ELSE_FIRST, INTERLEAVED, RANDOM = range(4)
+THEN_FIRST, ELSE_FIRST, HARDWARE, INTERLEAVED, RANDOM = range(5)
 
 # What advancing a warp or running blocks came to.
 DONE, BLOCKED, PAUSED, TRACE_FULL, FAILED, DEADLOCK, STOPPED = range(7)

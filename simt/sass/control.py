@@ -173,6 +173,12 @@ def warp_sync(x: Lowering) -> None:
     x.emit("bra", a=others, target=Before(2))
 
 
+@opcode("YIELD", source=Source.H200, since=VOLTA)
+def give_way(x: Lowering) -> None:
+    x.done()
+    x.emit("yield")
+
+
 # Block barriers
 
 
@@ -202,7 +208,7 @@ def block_barrier(x: Lowering) -> None:
 
 
 @opcode(
-    "NOP", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "YIELD", "NANOSLEEP", "DEPBAR", "LDGDEPBAR",
+    "NOP", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "NANOSLEEP", "DEPBAR", "LDGDEPBAR",
     "ENDCOLLECTIVE", "PREEXIT", "ACQBULK",
     source=Source.H200, takes=(Hint,),
 )  # fmt: skip

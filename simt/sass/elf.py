@@ -23,6 +23,10 @@ from simt.check import KernelError, UnsupportedError
 EM_CUDA = 190
 
 
+UNKNOWN_SIZE = 0xFFFFFFFF
+"""Stack size of a kernel whose recursion ptxas cannot bound."""
+
+
 class Attribute(IntEnum):
     """EIATTR codes of ``.nv.info`` that matter here."""
 
@@ -211,7 +215,7 @@ class _Reader:
                     continue
                 if attribute == Attribute.REGCOUNT:
                     kernel.registers = value
-                else:
+                elif value != UNKNOWN_SIZE:
                     kernel.local_bytes = max(kernel.local_bytes, value)
         for kernel in kernels.values():
             section = self.elf.get_section_by_name(f".nv.info.{kernel.name}")

@@ -12,7 +12,7 @@ from simt.machine import Launch, run
 from simt.program import RZ, Instruction, ListingLine, Program, pred
 from tests.machine.harness import Builder, column, launch
 
-ORDERS = ["then_first", "else_first", "interleaved", "random:3"]
+ORDERS = ["then_first", "else_first", "hardware", "interleaved", "random:3"]
 
 
 def masks_at(b: Builder, pc: int, *arguments: np.ndarray, **options: object) -> list[int]:
@@ -459,3 +459,54 @@ def test_code_without_an_end_is_an_error() -> None:
     program = Program("endless", "source", [Instruction("exit", guard=never)], [ListingLine("exit", 1)], 1, 2, 0)
     with pytest.raises(UnsupportedError, match="past its last instruction"):
         run(program, Launch((1, 1, 1), (32, 1, 1), []))
+
+
+@pytest.mark.parametrize(("below", "first"), [(8, 0x000000FF), (16, 0xFFFF0000), (24, 0xFF000000)])
+def test_hardware_order_runs_the_smaller_side_first(below: int, first: int) -> None:
+    """Of equal sides the one that falls through (measured on an H200); lanes below *below* jump."""
+    b = Builder()
+    barrier = b.barrier()
+    few = lanes_below(b, below)
+    b.emit("bssy", imm=barrier)
+    b.bra("jumped", few)
+    fell = mark(b)
+    b.bra("end")
+    b.label("jumped")
+    jumped = mark(b)
+    b.label("end")
+    b.emit("bsync", imm=barrier)
+    trace = launch(b, order="hardware", trace=True).trace
+    assert trace is not None
+    assert int(trace.active[np.isin(trace.pc, [fell, jumped])][0]) == first
+
+
+@pytest.mark.parametrize(("shift", "factor", "arrivals"), [(2, 1, 3), (3, 3, 3)])
+def test_hardware_order_joins_splits_that_wait_at_one_place(shift: int, factor: int, arrivals: int) -> None:
+    """24, 6 and 2 lanes leave a loop, or 20, 8, 3 and 1: two groups that wait join once a third one is put back."""
+    b = Builder()
+    barrier = b.barrier()
+    lane = b.special("laneid")
+    left = b.reg()
+    b.emit("mov", left, b.const(32))
+    b.emit("bssy", imm=barrier)
+    b.label("loop")
+    b.emit("shr.u64", left, b.value("mul.s64", left, b.const(factor)), b.const(shift))
+    b.bra("loop", pred(b.value("lt.s64", lane, left)))
+    wait = len(b.instructions)
+    b.emit("bsync", imm=barrier)
+    assert column(launch(b, order="hardware"), "inst_executed")[wait] == arrivals
+
+
+def test_yield_lets_the_other_split_pass_the_barrier() -> None:
+    """Convergence barriers do not wait for lanes that gave way; in the other orders nothing happens."""
+    b = Builder()
+    barrier = b.barrier()
+    few = lanes_below(b, 8)
+    b.emit("bssy", imm=barrier)
+    b.bra("end", few ^ 1)
+    b.emit("yield")
+    b.label("end")
+    b.emit("bsync", imm=barrier)
+    after = mark(b)
+    assert masks_at(b, after, order="hardware") == [0xFFFFFF00, 0x000000FF]
+    assert masks_at(b, after, order="then_first") == [0xFFFFFFFF]

@@ -15,7 +15,7 @@ from tests.machine.structured import Condition, If, Statement, Step, kernels, lo
 
 Kernel = tuple[Statement, ...]
 
-ORDERS = ["then_first", "else_first", "interleaved", "random:0", "random:7"]
+ORDERS = ["then_first", "else_first", "hardware", "interleaved", "random:0", "random:7"]
 SHAPES = [(1, 32), (3, 40), (2, 96), (5, 1), (4, 33)]
 TRACE_COLUMNS = list(TraceRecords.__dataclass_fields__)
 

@@ -50,6 +50,7 @@ def launch(
             block,
             [*args, *kernel.extra_arguments],
             shared_bytes=shared_bytes,
+            order="hardware",
             bank_image=lambda addresses: bank_image(kernel, grid, block, args, addresses),
         ),
     )

@@ -11,22 +11,11 @@ from tests.sass.launches import specs
 SPECS = specs()
 OUTPUTS = np.load(DATA / "h200" / "outputs.npz")
 
-ORDER = "the H200 merges splits that wait to run at one place: fewer arrivals at a BSYNC"
-RECURSION = "barrier registers are per warp on the H200; a split can pass one that names other lanes"
 RACE = "two warps contend for one address: how often they retry depends on timing"
 MUFU = "FMUL, MUFU and the code around them see approximations that differ in the last bits"
 
 KNOWN: dict[str, tuple[str, set[str]]] = {
     # launch: why, and the rows that may differ (empty: any)
-    "loopk": (ORDER, {"0x2e0", "0x360"}),
-    "mandel": (ORDER, {"0x460"}),
-    "c_nested_break": (ORDER, {"0x200", "0x260"}),
-    "c_nested_break_40": (ORDER, {"0x200"}),
-    "c_return_in_loop_40": (ORDER, {"0x1e0"}),
-    "callk": (RECURSION, set()),
-    "c_recursion": (RECURSION, set()),
-    "c_recursion_40": (RECURSION, set()),
-    "c_atomic_spin": (RECURSION, set()),
     "atom": (RACE, set()),
     "f32ops": (MUFU, set()),
     "f32ops_tame": (MUFU, set()),

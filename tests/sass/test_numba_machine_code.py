@@ -30,13 +30,6 @@ COLUMNS = (
     "global_sectors_ideal",
 )
 
-MERGED = "the H200 merges splits that wait to run at one place: fewer arrivals at this BSYNC"
-KNOWN_ROWS = {
-    "mandelbrot": {"0x500": MERGED},
-    "device_functions": {"0x5e0": MERGED},
-    "while_primes": {"0x450": MERGED},
-}
-"""Rows whose executions differ, and why."""
 KNOWN_OUTPUTS = {"math_float32": "MUFU approximates; the model rounds correctly: up to 2 units in the last place"}
 
 
@@ -73,5 +66,5 @@ def test_results_and_counts_equal_the_hardware(name: str) -> None:
         for column in COLUMNS
         if int(row[column]) != line.counters[column]
     }
-    assert differing.keys() == KNOWN_ROWS.get(name, {}).keys(), differing
+    assert not differing
     assert len(profile.lines) >= len(rows)
