@@ -36,6 +36,7 @@ class Attribute(IntEnum):
     REGCOUNT = 0x2F
 
 
+_UNKNOWN = 1 << 31  # stack sizes from here on: the compiler could not tell, because of recursion
 _HAS_SIZE = 4  # EIFMT_SVAL: a 16-bit size, then that many bytes; other formats hold the value in 16 bits
 
 
@@ -211,7 +212,7 @@ class _Reader:
                     continue
                 if attribute == Attribute.REGCOUNT:
                     kernel.registers = value
-                else:
+                elif value < _UNKNOWN:
                     kernel.local_bytes = max(kernel.local_bytes, value)
         for kernel in kernels.values():
             section = self.elf.get_section_by_name(f".nv.info.{kernel.name}")
