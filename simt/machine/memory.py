@@ -511,6 +511,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             WORDS[l] = ((ADDRESSES[l] >> 2) << 7) + (lane << 2)
         X[2] = _count_sectors(WORDS, (lo >> 2) << 7, ((hi >> 2) << 7) + 127, exec_mask) * max(size >> 2, 1)
         X[3] = (X[1] + 31) >> 5
+        X[0] = max(size >> 2, 1)  # one request per interleaved word (H200)
         for l in range(n):
             lane = np.int64(l) if (exec_mask >> np.int64(l)) & 1 else lowest(exec_mask)
             ADDRESSES[l] += (w * 32 + lane) * LAUNCH[LAUNCH_LOCAL_STRIDE]

@@ -23,8 +23,8 @@ from simt.check import KernelError, UnsupportedError
 EM_CUDA = 190
 
 
-UNKNOWN_SIZE = 0xFFFFFFFF
-"""Stack size of a kernel whose recursion ptxas cannot bound."""
+UNKNOWN_SIZE = 1 << 31
+"""Stack sizes from here on: ptxas could not tell, because of recursion."""
 
 
 class Attribute(IntEnum):
@@ -215,7 +215,7 @@ class _Reader:
                     continue
                 if attribute == Attribute.REGCOUNT:
                     kernel.registers = value
-                elif value != UNKNOWN_SIZE:
+                elif value < UNKNOWN_SIZE:
                     kernel.local_bytes = max(kernel.local_bytes, value)
         for kernel in kernels.values():
             section = self.elf.get_section_by_name(f".nv.info.{kernel.name}")

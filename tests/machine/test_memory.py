@@ -172,7 +172,8 @@ def expected_counters(access: Access, size: int, space: str) -> dict[str, int]:
     if space == "shared":
         counters["wavefronts"], counters["wavefronts_ideal"] = wavefronts(offsets, size)
         return counters
-    if space == "local":  # words are interleaved over the lanes
+    if space == "local":  # words are interleaved over the lanes, each a request of its own
+        counters["requests"] = max(size // 4, 1)
         touched = {(o + byte) // 4 * 128 + lane * 4 for lane, o in offsets.items() for byte in range(size)}
     else:
         touched = {o + byte for o in offsets.values() for byte in range(size)}
