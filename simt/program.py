@@ -379,7 +379,7 @@ take and give the upper word of a float64."""
 PRMT_MODES = ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
 """Modes of ``prmt.b32`` in order of their number (PTX ISA, prmt); the first takes four selectors from b."""
 
-ROUNDED_FORMATS = ("f16", "f32", "f64")
+ROUNDED_FORMATS = ("f16", "f32", "f64", "bf16")
 """Floating-point formats of the ``rnd`` micro-ops; see :func:`rounded`."""
 
 ROUNDINGS = ("rn", "rm", "rp", "rz")

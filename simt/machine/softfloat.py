@@ -1,8 +1,8 @@
-"""IEEE arithmetic in integers, for what the host's floating-point unit cannot do: directed roundings, float16.
+"""IEEE arithmetic in integers, for what the host's floating-point unit cannot do: directed roundings, float16, bfloat16.
 
 A number is taken apart into ``m * 2**e`` with *m* a uint64; sums and products are exact in 128 bits, except for
 bits that can only matter as "not zero" (the sticky bit), and one function rounds and packs.  NaN results are
-those of NVIDIA GPUs: 0x7fffffff (float32), 0x7fff (float16); float64 keeps the payload of its first NaN operand.
+those of NVIDIA GPUs: 0x7fffffff (float32), 0x7fff (float16, bfloat16); float64 keeps the payload of its first NaN operand.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ RP = ROUNDINGS.index("rp")
 
 ZERO, FINITE, INFINITE, NAN = range(4)
 
-_PRECISION = np.array([11, 24, 53])  # bits of the significand, the hidden one included
-_LEAST = np.array([-14, -126, -1022])  # exponent of the smallest normal number
-_BITS = np.array([16, 32, 64])
-_NAN = np.array([0x7FFF, 0x7FFFFFFF, -(2**51)])
+_PRECISION = np.array([11, 24, 53, 8])  # bits of the significand, the hidden one included
+_LEAST = np.array([-14, -126, -1022, -126])  # exponent of the smallest normal number
+_BITS = np.array([16, 32, 64, 16])
+_NAN = np.array([0x7FFF, 0x7FFFFFFF, -(2**51), 0x7FFF])
 _INTEGER_BITS = np.array([int(name[1:]) for name in INTEGER_TYPES])
 _INTEGER_SIGNED = np.array([name[0] == "s" for name in INTEGER_TYPES])
 

@@ -24,6 +24,8 @@ def as_float64(x: Lowering, operand: Operand, form: Float) -> int:
         return x.source64(operand, Kind.F64)
     if form is Float.F16:
         return x.compute("cvt.f64.f32", x.compute("cvt.f32.f16", x.source(operand)))
+    if form is Float.BF16:
+        return x.compute("cvt.f64.f32", x.compute("shl.b32", x.source(operand), x.constant(16)))
     row = x.source(operand, Kind.F32)
     if Flag.FTZ in x.modifiers:
         row = x.compute("ftz.f32", row)
@@ -113,10 +115,10 @@ def float_to_float(x: Lowering) -> None:
 
 @opcode("F2FP", source=Source.PTX, takes=(Float, Flag.PACK_AB, Round), since=VOLTA)
 def pack_halves(x: Lowering) -> None:
-    """Two float32 as packed float16: a above b."""
+    """Two float32 as packed float16 or bfloat16: a above b."""
     d = x.take_register()
     a, b = (as_float64(x, x.take(), Float.F32) for _ in range(2))
     x.done()
-    imm = rounded("f16", rounding_of(x))
+    imm = rounded("bf16" if Float.BF16 in x.modifiers.all(Float) else "f16", rounding_of(x))
     low, high = x.compute("cvt.rnd.f64", b, imm=imm), x.compute("cvt.rnd.f64", a, imm=imm)
     x.emit("prmt.b32", x.destination(d), low, x.constant(0x5410), high)

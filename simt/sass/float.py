@@ -15,6 +15,8 @@ _ARITHMETIC = (Round, Flag.FTZ, Flag.SAT)
 
 ONE_F32 = 0x3F800000
 ONE_F16 = 0x3C00
+ONE_BF16 = 0x3F80
+NAN_HALF = 0x7FFF
 
 
 def rounding_of(x: Lowering) -> str:
@@ -249,14 +251,39 @@ def _choose_extreme(x: Lowering, destinations: list[Predicate], a: int, b: int, 
     x.set_predicate(destinations[1], x.test("eq.f64", chosen, chosen) ^ 1)
 
 
-# Packed float16: two to a register
+# Packed float16 or (BF16_V2) bfloat16: two to a register
+
+
+def _form(x: Lowering) -> str:
+    return "bf16" if Flag.BF16_V2 in x.modifiers else "f16"
+
+
+def _widen(x: Lowering, row: int) -> int:
+    """A half as float32, which holds it exactly."""
+    if _form(x) == "bf16":
+        return x.compute("shl.b32", row, x.constant(16))
+    return x.compute("cvt.f32.f16", row)
+
+
+def _narrow(x: Lowering, row: int) -> int:
+    """A float32 as half."""
+    if _form(x) == "bf16":
+        return x.compute("cvt.rnd.f64", x.compute("cvt.f64.f32", row), imm=rounded("bf16", "rn"))
+    return x.compute("cvt.f16.f32", row)
+
+
+def _immediate(x: Lowering, operand: FloatImmediate) -> int:
+    """Bits of an immediate half."""
+    return x.float_bits(operand, Kind.F32) >> 16 if _form(x) == "bf16" else x.float_bits(operand, Kind.F16X2)
 
 
 def _halves(x: Lowering, operand: Operand) -> tuple[int, int]:
-    """Low and high half of a packed operand as float16 rows; two immediates make one operand, high half first."""
+    """Low and high half of a packed operand as rows; two immediates make one operand, high half first."""
     if isinstance(operand, FloatImmediate):
         other = x.take()
-        return x.source(other, Kind.F16X2), x.source(operand, Kind.F16X2)
+        if not isinstance(other, FloatImmediate):
+            raise x.unsupported(f"operand {other} where the immediate of the low half is expected")
+        return x.constant(_immediate(x, other)), x.constant(_immediate(x, operand))
     if isinstance(operand, Register) and operand.index is None:
         low = high = RZ
     else:
@@ -266,7 +293,7 @@ def _halves(x: Lowering, operand: Operand) -> tuple[int, int]:
         suffixes = operand.suffixes
         if Suffix.F32 in suffixes:
             wide = x.compute("cvt.f64.f32", row)
-            low = high = x.compute("cvt.rnd.f64", wide, imm=rounded("f16", "rn"))
+            low = high = x.compute("cvt.rnd.f64", wide, imm=rounded(_form(x), "rn"))
         elif Suffix.H0_H0 in suffixes:
             low = high = x.compute("cvt.u16", row)
         elif Suffix.H1_H1 in suffixes:
@@ -288,7 +315,7 @@ def _join(x: Lowering, d: Register, low: int, high: int) -> None:
     x.emit("prmt.b32", x.destination(d), low, x.constant(0x5410), high)
 
 
-_PACKED = (Flag.SAT, Flag.RELU, Flag.MMA, Float.F32, Flag.FTZ)
+_PACKED = (Flag.SAT, Flag.RELU, Flag.MMA, Float.F32, Flag.FTZ, Flag.BF16_V2)
 
 
 def _packed(x: Lowering, name: str, sources: int) -> None:
@@ -299,16 +326,16 @@ def _packed(x: Lowering, name: str, sources: int) -> None:
     if Flag.FTZ in x.modifiers:
         raise x.unsupported("packed float16 with FTZ is not supported")
     if Float.F32 in x.modifiers:
-        rows = [x.compute("cvt.f32.f16", low) for low, _ in operands]
+        rows = [_widen(x, low) for low, _ in operands]
         x.emit(f"{name}.f32", x.destination(d), *rows)
         return
     results = []
     for lane in (0, 1):
-        row = x.compute(f"{name}.rnd", *(pair[lane] for pair in operands), imm=rounded("f16", "rn"))
+        row = x.compute(f"{name}.rnd", *(pair[lane] for pair in operands), imm=rounded(_form(x), "rn"))
         if Flag.SAT in x.modifiers:
-            row = x.compute("cvt.f16.f32", x.compute("sat.f32", x.compute("cvt.f32.f16", row)))
+            row = _narrow(x, x.compute("sat.f32", _widen(x, row)))
         if Flag.RELU in x.modifiers:
-            negative = x.test("le.f32", x.compute("cvt.f32.f16", row), RZ)  # -0 becomes +0, too
+            negative = x.test("le.f32", _widen(x, row), RZ)  # -0 becomes +0, too
             row = x.compute("selp", RZ, row, negative)
         results.append(row)
     _join(x, d, *results)
@@ -331,16 +358,15 @@ def fused16(x: Lowering) -> None:
     zeros = [isinstance(operand, Register) and operand.index is None for operand in operands[1:3]]
     if all(zeros) and len(operands) == 5 and all(str(operand) != "-0" for operand in operands[3:]):
         d = x.take_register()
-        high, low = (
-            x.float_bits(operand, Kind.F16X2) for operand in operands[3:] if isinstance(operand, FloatImmediate)
-        )
+        high, low = (_immediate(x, operand) for operand in operands[3:] if isinstance(operand, FloatImmediate))
         x.emit("mov", x.destination(d), x.constant(high << 16 | low))
         return
     _packed(x, "fma", 3)
 
 
-@opcode("HMNMX2", source=Source.PTX, takes=(Flag.FTZ,), since=VOLTA)
+@opcode("HMNMX2", source=Source.H200_VALUES, takes=(Flag.FTZ, Flag.BF16_V2, Compare.NAN), since=VOLTA)
 def minimum16(x: Lowering) -> None:
+    """A NaN loses against a number, and wins with NAN."""
     d = x.take_register()
     a, b = _halves(x, x.take()), _halves(x, x.take())
     p = x.take_predicate()
@@ -350,8 +376,13 @@ def minimum16(x: Lowering) -> None:
     results = []
     for lane in (0, 1):
         row = x.new()
-        min_or_max(x, row, x.compute("cvt.f32.f16", a[lane]), x.compute("cvt.f32.f16", b[lane]), p, ".f32")
-        results.append(x.compute("cvt.f16.f32", row))
+        wide = _widen(x, a[lane]), _widen(x, b[lane])
+        min_or_max(x, row, *wide, p, ".f32")
+        result = _narrow(x, row)
+        if x.modifiers.maybe(Compare) is not None:
+            ordered = x.logic(*(x.test("eq.f32", each, each) for each in wide), AND)
+            result = x.compute("selp", result, x.constant(NAN_HALF), ordered)
+        results.append(result)
     _join(x, d, *results)
 
 
@@ -359,11 +390,11 @@ def _compare16(x: Lowering) -> list[int]:
     """Predicate operands of the comparison of the low and of the high halves."""
     a, b = _halves(x, x.take()), _halves(x, x.take())
     compare = x.modifiers.one(Compare, Compare.F)
-    rows = [[x.compute("cvt.f32.f16", row) for row in pair] for pair in (a, b)]
+    rows = [[_widen(x, row) for row in pair] for pair in (a, b)]
     return [compare_floats(x, compare, rows[0][lane], rows[1][lane], "f32") for lane in (0, 1)]
 
 
-@opcode("HSETP2", source=Source.PTX, takes=(Compare, Combine))
+@opcode("HSETP2", source=Source.H200_VALUES, takes=(Compare, Combine, Flag.BF16_V2))
 def set_predicate16(x: Lowering) -> None:
     """``p, q, a, b, r``: p the low halves, q the high ones."""
     destinations = [x.take_predicate(), x.take_predicate()]
@@ -375,7 +406,7 @@ def set_predicate16(x: Lowering) -> None:
         write_comparison(x, [destination], result, combine, other)
 
 
-@opcode("HSET2", source=Source.PTX, takes=(Flag.BF, Compare, Combine))
+@opcode("HSET2", source=Source.H200_VALUES, takes=(Flag.BF, Compare, Combine, Flag.BF16_V2))
 def set16(x: Lowering) -> None:
     """Per half: 1.0 with BF, else all ones, where the comparison holds."""
     d = x.take_register()
@@ -384,6 +415,7 @@ def set16(x: Lowering) -> None:
     x.done()
     if x.modifiers.one(Combine, Combine.AND) is not Combine.AND:
         raise x.unsupported("only HSET2 with AND is supported")
-    true = x.constant(ONE_F16 if Flag.BF in x.modifiers else 0xFFFF)
+    one = ONE_BF16 if Flag.BF16_V2 in x.modifiers else ONE_F16
+    true = x.constant(one if Flag.BF in x.modifiers else 0xFFFF)
     low, high = (x.compute("selp", true, RZ, x.logic(result, other, AND)) for result in results)
     _join(x, d, low, high)

@@ -93,6 +93,7 @@ class Float(Enum):
     F16 = "F16"
     F32 = "F32"
     F64 = "F64"
+    BF16 = "BF16"
 
 
 class Round(Enum):
@@ -224,6 +225,7 @@ class Flag(Enum):
     POPC = "POPC"
     SUM = "SUM"
     PACK_AB = "PACK_AB"
+    BF16_V2 = "BF16_V2"  # halves are bfloat16
     MMA = "MMA"  # which pipe executes an HFMA2
     PSL = "PSL"  # XMAD: see pascal.py
     CBCC = "CBCC"

@@ -45,7 +45,7 @@ def bits(x: np.floating[Any]) -> int:
 
 
 # Formats: bits of the significand with the hidden one, least normal exponent, width.
-FORMATS = {"f16": (11, -14, 16), "f32": (24, -126, 32), "f64": (53, -1022, 64)}
+FORMATS = {"f16": (11, -14, 16), "f32": (24, -126, 32), "f64": (53, -1022, 64), "bf16": (8, -126, 16)}
 
 
 def exact(pattern: int, form: str) -> Fraction | float:
@@ -76,7 +76,7 @@ def infinity(form: str, negative: bool = False) -> int:
 
 def quiet_nan(form: str) -> int:
     """The NaN pattern of NVIDIA GPUs (float64: any)."""
-    return {"f16": 0x7FFF, "f32": 0x7FFFFFFF, "f64": NAN64}[form]
+    return {"f16": 0x7FFF, "f32": 0x7FFFFFFF, "f64": NAN64, "bf16": 0x7FFF}[form]
 
 
 def round_to_integer(value: Fraction, rounding: str) -> int:

@@ -78,7 +78,7 @@ def operand_mask(call: Call) -> int:
         form = ROUNDED_FORMATS[call.imm & 3]
     else:
         form = parts[-1] if call.op != "powi.f32" else ""  # operand b is an integer there
-    return {"f32": M32, "f16": 0xFFFF}.get(form, M64)
+    return {"f32": M32, "f16": 0xFFFF, "bf16": 0xFFFF}.get(form, M64)
 
 
 def result_format(call: Call) -> str:
