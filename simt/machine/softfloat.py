@@ -1,8 +1,9 @@
-"""IEEE arithmetic in integers, for what the host's floating-point unit cannot do: directed roundings, float16, bfloat16.
+"""IEEE arithmetic in integers, for what the host's floating-point unit cannot do: directed roundings, halves.
 
 A number is taken apart into ``m * 2**e`` with *m* a uint64; sums and products are exact in 128 bits, except for
 bits that can only matter as "not zero" (the sticky bit), and one function rounds and packs.  NaN results are
-those of NVIDIA GPUs: 0x7fffffff (float32), 0x7fff (float16, bfloat16); float64 keeps the payload of its first NaN operand.
+those of NVIDIA GPUs: 0x7fffffff (float32), 0x7fff (float16, bfloat16); float64 keeps the payload of its first
+NaN operand.
 """
 
 from __future__ import annotations

@@ -380,7 +380,8 @@ def minimum16(x: Lowering) -> None:
         min_or_max(x, row, *wide, p, ".f32")
         result = _narrow(x, row)
         if x.modifiers.maybe(Compare) is not None:
-            ordered = x.logic(*(x.test("eq.f32", each, each) for each in wide), AND)
+            first, second = (x.test("eq.f32", each, each) for each in wide)
+            ordered = x.logic(first, second, AND)
             result = x.compute("selp", result, x.constant(NAN_HALF), ordered)
         results.append(result)
     _join(x, d, *results)
