@@ -128,6 +128,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         lop3.b32        rrrr  d = truth table imm over the low 32 bits: bit 4a + 2b + c of imm
         prmt.b32        rrrr  d = bytes of c:a picked by selector b; imm = PRMT_MODES
         dp4a.b32        rrrr  d = c + dot product of bytes, modulo 2**32; imm = 1 if a is signed + 2 if b is
+        mufu.b32        rr    d = function MUFU_FUNCTIONS[imm] of a as the multi-function unit gives it
         ftz.f32         rr    d = a, a denormal float32 replaced by zero of its sign
         sat.f32         rr    d = a limited to 0 ... 1, NaN gives +0
         add.rnd         rrr   d = a + b in format and rounding imm (ROUNDED_FORMATS, ROUNDINGS)
@@ -372,6 +373,10 @@ ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec",
 ATOMIC_TYPES = ("s32", "u32", "s64", "u64", "f32", "f64", "f16x2", "bf16x2")
 """Operand types of atomics in order of their number; packed ones are only added."""
 
+
+MUFU_FUNCTIONS = ("rcp", "rsq", "sqrt", "ex2", "lg2", "sin", "cos", "tanh", "rcp64h", "rsq64h")
+"""Functions of ``mufu.b32`` in order of their number: of a float32; sin and cos take turns (revolutions); the last two
+take and give the upper word of a float64."""
 
 PRMT_MODES = ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
 """Modes of ``prmt.b32`` in order of their number (PTX ISA, prmt); the first takes four selectors from b."""

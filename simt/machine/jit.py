@@ -22,7 +22,7 @@ def cache_folder(*packages: Path) -> Path:
     digest = hashlib.sha256(numba.__version__.encode())
     here = Path(__file__).parent
     more = (path for package in packages for path in package.glob("*.py"))
-    for path in sorted([*here.glob("*.py"), here.parent / "program.py", *more]):
+    for path in sorted([*here.glob("*.py"), *here.glob("*.csv"), here.parent / "program.py", *more]):
         digest.update(path.read_bytes())
     return user_cache_path("simt") / f"engine-{digest.hexdigest()[:16]}"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine import softfloat
+from simt.machine import mufu, softfloat
 from simt.machine.jit import jit
 from simt.machine.softfloat import leading_zeros
 from simt.program import MICRO_OPS, PRMT_MODES
@@ -32,6 +32,7 @@ ABS_S32 = MICRO_OPS["abs.s32"].code
 LOP3_B32 = MICRO_OPS["lop3.b32"].code
 PRMT_B32 = MICRO_OPS["prmt.b32"].code
 DP4A_B32 = MICRO_OPS["dp4a.b32"].code
+MUFU_B32 = MICRO_OPS["mufu.b32"].code
 FTZ_F32 = MICRO_OPS["ftz.f32"].code
 SAT_F32 = MICRO_OPS["sat.f32"].code
 ADD_RND = MICRO_OPS["add.rnd"].code
@@ -175,6 +176,9 @@ def _rounded(op, R, O, a, b, c, imm):
     elif op == CVT_INT_F64:
         for l in range(n):
             O[l] = softfloat.to_integer(R[a + l], imm)
+    elif op == MUFU_B32:
+        for l in range(n):
+            O[l] = mufu.approximation(imm, R[a + l])
 
 
 @jit

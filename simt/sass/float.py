@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import struct
 from dataclasses import replace
 
-from simt.program import PT, RZ, rounded
+from simt.program import MUFU_FUNCTIONS, PT, RZ, rounded
 from simt.sass.integer import FALSE, min_or_max, write_comparison
 from simt.sass.lowering import AND, OR, Kind, Lowering
 from simt.sass.modifiers import Combine, Compare, Flag, Function, MinMax, Round
@@ -17,11 +15,6 @@ _ARITHMETIC = (Round, Flag.FTZ, Flag.SAT)
 
 ONE_F32 = 0x3F800000
 NAN_F32 = 0x7FFFFFFF
-
-
-def bits64(value: float) -> int:
-    """Bits of a float64."""
-    return int(struct.unpack("<Q", struct.pack("<d", value))[0])
 
 
 def rounding_of(x: Lowering) -> str:
@@ -191,71 +184,24 @@ def check_division(x: Lowering) -> None:
     x.set_predicate(p, slow)
 
 
-@opcode("MUFU", source=Source.PTX, takes=(Function,))
+@opcode("MUFU", source=Source.H200_VALUES, takes=(Function,))
 def multi_function(x: Lowering) -> None:
-    """Approximations.  Here they are the correctly rounded functions: the last bits can differ from hardware's.
+    """Approximations, with an H200's bits whatever the architecture: other GPUs were not measured.
 
-    On an H200 RCP, RSQ, SQRT and EX2 are within 2 units in the last place of that, 86 to 95 % of random operands
-    equal; LG2, SIN, COS and TANH are further off near their zeros.  Denormal operands and results are flushed;
-    SIN and COS take turns (revolutions).  RCP64H and RSQ64H work on upper words.
+    Denormal operands and results are flushed, except by TANH, which gives small operands back.  SIN and COS take
+    turns (revolutions), RCP64H and RSQ64H upper words.
     """
     d = x.take_register()
     operand = x.take()
     x.done()
     function = x.modifiers.one(Function, Function.RCP)
-    if function in (Function.RCP64H, Function.RSQ64H):
-        # An immediate is written as the float64 whose upper word it is.
-        if isinstance(operand, FloatImmediate):
-            upper = x.constant(x.float_bits(operand, Kind.F64) >> 32)
-        else:
-            upper = x.source(operand)
-        _upper_word(x, d, upper, function)
-        return
-    a = x.compute("ftz.f32", x.source(operand, Kind.F32))
-    one = x.constant(bits64(1.0))
-    if function is Function.RCP:
-        row = x.compute("div.f32", x.constant(ONE_F32), a)
+    if function not in (Function.RCP64H, Function.RSQ64H):
+        row = x.source(operand, Kind.F32)
+    elif isinstance(operand, FloatImmediate):  # written as the float64 whose upper word it is
+        row = x.constant(x.float_bits(operand, Kind.F64) >> 32)
     else:
-        wide = x.compute("cvt.f64.f32", a)
-        if function is Function.RSQ:
-            wide = x.compute("div.f64", one, x.compute("sqrt.f64", wide))
-        elif function is Function.SQRT:
-            wide = x.compute("sqrt.f64", wide)
-        elif function is Function.EX2:
-            wide = x.compute("pow.f64", x.constant(bits64(2.0)), wide)
-        elif function is Function.LG2:
-            wide = x.compute("log2.f64", wide)
-        elif function is Function.TANH:
-            wide = x.compute("tanh.f64", wide)
-        else:
-            turn = x.compute("sub.f64", wide, x.compute("rint.f64", wide))
-            angle = x.compute("mul.f64", turn, x.constant(bits64(2 * math.pi)))
-            wide = x.compute("sin.f64" if function is Function.SIN else "cos.f64", angle)
-        row = x.compute("cvt.rnd.f64", wide, imm=rounded("f32", "rn"))
-    x.emit("ftz.f32", x.destination(d), row)
-
-
-def _upper_word(x: Lowering, d: Register, upper: int, function: Function) -> None:
-    """The upper word of the function of a float64 whose lower word is zero, truncated.
-
-    On an H200 93 % of the results are that, the others one more.  Denormal operands and results are zeros of
-    their sign; a NaN gives 0x7fffffff.
-    """
-    wide = x.compute("shl.b64", _flush_upper(x, upper), x.constant(32))
-    if function is Function.RSQ64H:
-        result = x.compute("div.f64", x.constant(bits64(1.0)), x.compute("sqrt.f64", wide))
-    else:
-        result = x.compute("div.f64", x.constant(bits64(1.0)), wide)
-    flushed = _flush_upper(x, x.compute("high.b64", result))
-    ordered = x.test("eq.f64", result, result)
-    x.emit("selp", x.destination(d), flushed, x.constant(0x7FFFFFFF), ordered)
-
-
-def _flush_upper(x: Lowering, upper: int) -> int:
-    """The upper word of a float64, a denormal one replaced by zero of its sign."""
-    exponent = x.compute("and.b64", upper, x.constant(0x7FF00000))
-    zero = x.compute("and.b64", upper, x.constant(0x80000000))
-    return x.compute("selp", zero, upper, x.test("eq.s64", exponent, RZ))
+        row = x.source(operand)
+    x.emit("mufu.b32", x.destination(d), row, imm=MUFU_FUNCTIONS.index(function.value.lower()))
 
 
 # float64

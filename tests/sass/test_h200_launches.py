@@ -12,18 +12,12 @@ SPECS = specs()
 OUTPUTS = np.load(DATA / "h200" / "outputs.npz")
 
 RACE = "two warps contend for one address: how often they retry depends on timing"
-MUFU = "FMUL, MUFU and the code around them see approximations that differ in the last bits"
 
 KNOWN: dict[str, tuple[str, set[str]]] = {
     # launch: why, and the rows that may differ (empty: any)
     "atom": (RACE, set()),
-    "f32ops": (MUFU, set()),
-    "f32ops_tame": (MUFU, set()),
 }
 """What is not equal yet, with the reason; everything else is."""
-
-APPROXIMATE = {"f32ops": (5, 19), "f32ops_tame": (5, 19)}
-"""Results that MUFU decides (rsqrtf, __fdividef): rows of 1024 that may differ by 2 units in the last place."""
 
 TABLES = sorted(path.stem for path in (DATA / "h200" / "launches").glob("*.csv"))
 
@@ -56,9 +50,4 @@ def test_results(key: str, runs: dict[str, tuple]) -> None:  # type: ignore[type
     ours, theirs = execute(name, runs)[2][int(argument)], OUTPUTS[key]
     as_bits = f"u{ours.itemsize}"
     different = ours.view(as_bits) != theirs.view(as_bits)
-    for row in APPROXIMATE.get(name, ()):
-        rows = slice(row * 1024, (row + 1) * 1024)
-        units = ours[rows].view(np.int32).astype(np.int64) - theirs[rows].view(np.int32)
-        assert np.abs(units).max() <= 2
-        different[rows] = False
     assert not different.any(), np.flatnonzero(different)[:10]

@@ -30,8 +30,6 @@ COLUMNS = (
     "global_sectors_ideal",
 )
 
-KNOWN_OUTPUTS = {"math_float32": "MUFU approximates; the model rounds correctly: up to 2 units in the last place"}
-
 
 def arguments(launch: dict[str, Any], stored: Any) -> list[Any]:
     """The launch's arguments, arrays fresh."""
@@ -54,10 +52,7 @@ def test_results_and_counts_equal_the_hardware(name: str) -> None:
     for number, value in enumerate(args):
         if f"out{number}" not in stored.files:
             continue
-        if name in KNOWN_OUTPUTS:
-            np.testing.assert_array_max_ulp(value, stored[f"out{number}"], maxulp=2)
-        else:
-            assert value.tobytes() == stored[f"out{number}"].tobytes(), f"argument {number}"
+        assert value.tobytes() == stored[f"out{number}"].tobytes(), f"argument {number}"
     with (DATA / f"{name}.csv").open() as file:
         rows = list(csv.DictReader(file))
     differing = {
