@@ -260,10 +260,18 @@ def _yielded(SPLITS, WARPS, w):
 
 
 @jit
+def _leave(PARTICIPANTS, barrier, lanes):
+    """Take lanes that go on without those that gave way out of their convergence barrier."""
+    for lane in range(32):
+        PARTICIPANTS[barrier * 32 + lane] &= ~lanes
+
+
+@jit
 def _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
     """Release every convergence barrier and warpsync of warp *w* whose lanes have all arrived or exited.
 
-    Convergence barriers do not wait for lanes that gave way.  Returns whether a split was released from one.
+    Convergence barriers do not wait for lanes that gave way; these do not wait there for those that went on without
+    them.  Returns whether a split was released from one.
     """
     gone = WARPS[w * N_WARP + W_EXITED] | WARPS[w * N_WARP + W_ABSENT]
     yielded = _yielded(SPLITS, WARPS, w)
@@ -293,6 +301,8 @@ def _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
                     arrived |= SPLITS[other + S_MASK]
             if needed & ~arrived == 0:
                 if state == WAIT_BSYNC:
+                    if yielded != 0:
+                        _leave(PARTICIPANTS, w * n_barriers + argument, needed)
                     joined = _merge(SPLITS, WARPS, w, i, needed, state, argument, -1)
                     if order == HARDWARE:
                         _to_end(SPLITS, WARPS, w, joined)
@@ -755,8 +765,11 @@ def advance(w, quantum, s):
                 needed = PARTICIPANTS[(w * n_barriers + barrier) * 32 + lowest(active)]
                 if needed & active == 0:
                     needed = np.int64(0)  # the barrier register names other lanes meanwhile: nothing to wait for
-                needed &= ~(WARPS[wbase + W_EXITED] | WARPS[wbase + W_ABSENT] | _yielded(SPLITS, WARPS, w))
+                yielded = _yielded(SPLITS, WARPS, w)
+                needed &= ~(WARPS[wbase + W_EXITED] | WARPS[wbase + W_ABSENT] | yielded)
                 if needed & ~active == 0:
+                    if yielded != 0:
+                        _leave(PARTICIPANTS, w * n_barriers + barrier, active)
                     pc += 1
                 else:
                     SPLITS[at + S_PC] = pc
