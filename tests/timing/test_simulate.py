@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -155,9 +156,8 @@ def test_a_device_without_timing_numbers() -> None:
 
 def test_a_block_that_fits_on_no_sm() -> None:
     made, launch, _ = prepared("neighbored", 4096, 1024)
-    made.registers = 255
     with pytest.raises(LaunchError, match="fits on no SM"):
-        simulate(made, launch, H200)
+        simulate(replace(made, registers=255), launch, H200)
 
 
 def test_sms_that_cannot_be() -> None:
