@@ -11,7 +11,7 @@ import numpy as np
 
 from simt.machine.jit import jit, jit_inline
 from simt.machine.layout import *
-from simt.machine.memory import ATOM_GLOBAL, LD_CONST, LD_GENERIC, LD_LOCAL, ST_LOCAL, V2, access, step_index
+from simt.machine.memory import ATOM_GLOBAL, LD_CONST, LD_GENERIC, V2, access, step_index
 from simt.machine.ops_bits import bits
 from simt.machine.ops_convert import compare, convert
 from simt.machine.ops_float import float32, float64, math64
@@ -650,7 +650,7 @@ def advance(w, quantum, s):
             pc += 1
         elif op < MEMORY_END:
             if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1:
-                if op != LD_LOCAL and op != ST_LOCAL and op != LD_CONST:
+                if op != LD_CONST:
                     _join_fresh(SPLITS, WARPS, w)
                     at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
             if exec_mask != 0:

@@ -1,7 +1,7 @@
 """The launches whose machine code, results and counts are stored for the machine view.
 
-The kernels of ``tests/data/hardware/numba/kernels.py``, the whole of ``simt.kernels`` at two block sizes, and some
-of its reductions in other types.
+The kernels of ``kernels.py`` and ``control_flow.py`` in ``tests/data/hardware/numba``, the whole of ``simt.kernels`` at
+two block sizes, and some of its reductions in other types.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class MachineLaunch:
 
 
 @cache
-def kernel_module() -> ModuleType:
-    """The module of further kernels, imported from its file."""
-    spec = importlib.util.spec_from_file_location("numba_hardware_kernels", DATA / "kernels.py")
+def kernel_module(name: str = "kernels") -> ModuleType:
+    """A module of further kernels, imported from its file."""
+    spec = importlib.util.spec_from_file_location(f"numba_hardware_{name}", DATA / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -48,6 +48,8 @@ def launches() -> Iterator[MachineLaunch]:
     """Every launch; names are unique."""
     for launch in kernel_module().LAUNCHES:
         yield MachineLaunch(launch.name, launch.kernel, launch.grid, launch.block, launch.args, launch.shared_bytes)
+    for kernel, grid, block, args in kernel_module("control_flow").LAUNCHES:
+        yield MachineLaunch(kernel.__name__, kernel, grid, block, args)
     for name in kernels.names("reduction"):
         yield _reduction(name, 2**13, 512)
         yield _reduction(name, 10007, 96)

@@ -45,7 +45,8 @@ def test_results_and_counts_equal_the_hardware(name: str) -> None:
     stored = np.load(DATA / f"{name}.npz")
     args = arguments(launch, stored)
     kernel = simt.load_cubin(DATA / f"{name}.cubin")[launch["symbol"]]
-    flat = [np.int64(value) if type(value) is int else value for value in flatten(args)]
+    scalars = {int: np.int64, float: np.float64}
+    flat = [scalars[type(value)](value) if type(value) in scalars else value for value in flatten(args)]
     profile = simt.launch(
         kernel, tuple(launch["grid"]), tuple(launch["block"]), *flat, shared_bytes=launch["shared_bytes"]
     )

@@ -16,13 +16,11 @@ LIMITS = {"man": 40, "col": 25, "tri": 127}
 """The argument *n* by the first letters of a kernel's name; the others get a number that nothing reaches."""
 
 BREAK = "when exactly the lanes that a BREAK releases take over from those that executed it is not modelled"
-CALL = "three of 834 arrivals at the BSYNC of a loop around two calls join on the H200"
 RECURSION = "functions that call themselves twice: splits wait for each other through one barrier register"
 COLLECTIVE = "WARPSYNC.COLLECTIVE joins splits that stand at different instructions"
 KNOWN: dict[str, tuple[str, set[int]]] = {
     "bii_1": (BREAK, {0x2D0, 0x2E0, 0x2F0, 0x300, 0x310, 0x4C0}),
     "bii_8": (BREAK, {0x340, 0x350, 0x360, 0x370, 0x380, 0x530}),
-    "cal_0": (CALL, {0x2B0}),
     "rec_0": (RECURSION, set()),
     "wsy_0": (COLLECTIVE, {0x540, 0x550, 0x590, 0x5A0}),
 }
@@ -66,7 +64,7 @@ def test_every_row(name: str) -> None:
 
 @pytest.mark.parametrize("name", MEMORY["bsync_executed"])
 def test_memory_instructions_join_waiting_splits(name: str) -> None:
-    """Global, generic and shared accesses do, local and constant ones and others do not."""
+    """Accesses of global, generic, shared and local memory do, those of constant memory and others do not."""
     kernel = cubin("sm_90/order_memory_O3")[name]
     for trips, expected in zip(MEMORY["trips"], MEMORY["bsync_executed"][name], strict=True):
         args = [np.array(trips + [0] * 32, np.int32), np.zeros(64, np.int32), np.int32(40), np.zeros(64, np.int32)]
