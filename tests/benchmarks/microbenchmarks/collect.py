@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parents[2] / "data" / "timing"
-PROGRAMS = ("latency", "pipes", "cold", "loops", "stores", "validation", "unseen", "reductions")
+PROGRAMS = ("latency", "pipes", "cold", "loops", "stores", "loaded", "validation", "unseen", "reductions")
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 REASONS = (

@@ -1,6 +1,6 @@
 """Print the model's error on everything that was measured, as Markdown: python report.py [PROGRAM ...] > tables.
 
-Programs are ``reductions``, ``validation``, ``unseen`` (nothing is fitted to them), ``cold``, ``loops``, ``stores``
+Programs are ``reductions``, ``validation``, ``unseen`` (nothing is fitted to them), ``cold``, ``loops``, ``stores``, ``loaded``
 (constants are), ``latency`` and ``pipes`` (kernels that read their own clock).  Without any: all of them.
 """
 
@@ -17,7 +17,7 @@ from tests.timing import microbenchmarks
 from tests.timing.launches import DATA, error, measured_cycles, plain, simulate_all
 
 CLOCKED = ("latency", "pipes")
-LAUNCHES = ("reductions", "validation", "unseen", "cold", "loops", "stores")
+LAUNCHES = ("reductions", "validation", "unseen", "cold", "loops", "stores", "loaded")
 
 
 def launches(program: str) -> None:
