@@ -184,11 +184,12 @@ def _scramble(x):
 def _dram_latency(sm, line, t):
     """From a miss to the use of *line*, without queues.
 
-    Measured on an H200 (spread.cu): half of all 4-KiB regions are about 180 cycles farther, and on either side a tail
-    that falls off exponentially follows the shortest latency; two lines that are read together come together
-    (loaded.cu).  Which half, and what a pair of lines draws, is a hash of the address here.
+    Measured on an H200 (spread.cu): of two neighbouring 4-KiB regions one is about 180 cycles farther, and on either
+    side a tail that falls off exponentially follows the shortest latency; two lines that are read together come
+    together (loaded.cu).  Which one is far, and what a pair of lines draws, is a hash of the address here.
     """
-    far = t.NUMBERS[DRAM_FAR] if (_scramble(line >> 5) ^ sm) & 1 else -t.NUMBERS[DRAM_FAR]
+    region = line >> 5
+    far = t.NUMBERS[DRAM_FAR] if (_scramble(region >> 1) ^ region ^ sm) & 1 else -t.NUMBERS[DRAM_FAR]
     share = (_scramble((line >> 1) + (1 << 40)) + 1) / (1 << 53)
     return t.NUMBERS[DRAM_LATENCY] + far + t.NUMBERS[DRAM_SPREAD] * (-np.log(share) - 1.0)
 

@@ -182,6 +182,37 @@ def test_microbenchmarks_that_read_their_own_clock(program: str, beyond: dict[st
     assert beyond.keys() <= found.keys()
 
 
+@needs_nvdisasm
+def test_the_latency_of_dram_differs_as_on_hardware() -> None:
+    """Percentiles of single loads, and how much the means of warps differ: near and far 4-KiB regions, and the rest."""
+    from tests.timing import microbenchmarks
+
+    measured = microbenchmarks.figures("spread")
+    found = dict(microbenchmarks.spread())
+    for name, value in found.items():
+        bound = 20 if name.endswith("deviation_of_warps") or name == "dram.apart256.warps4.p95" else 13
+        assert abs(100 * (value / measured[name] - 1)) < bound, name
+    one_region, two_regions = (found[f"dram.apart{apart}.warps8.deviation_of_warps"] for apart in (128, 256))
+    assert one_region > 3 * two_regions
+
+
+@needs_nvdisasm
+def test_loads_at_a_given_pace() -> None:
+    """Latency by the load of DRAM, from the stalls; rows that are not aligned take hardly longer than those that are."""
+    from tests.timing.launches import plain, simulate_all
+
+    for entry, timed in simulate_all("loaded"):
+        measured = entry["counters"]
+        if plain(entry["kernel"]) == "rows":
+            assert abs(errors([(entry, timed)])[0]) < 13
+        else:  # warps wait for random times, so that the last of all SMs ends later than those of one
+            instructions = measured["inst_executed"] / entry["grid"][0]
+            assert timed.totals["issued"] / timed.blocks == pytest.approx(instructions, rel=0.1)
+        waited = timed.stall_reasons["long_scoreboard"] * timed.totals["issued"] / timed.blocks
+        on_hardware = measured["stall_long_scoreboard"] * measured["inst_executed"] / entry["grid"][0]
+        assert waited == pytest.approx(on_hardware, rel=0.12)
+
+
 @needs_elftools
 def test_achieved_occupancy_of_the_published_profile() -> None:
     from tests.sass.data import cubin
