@@ -26,6 +26,7 @@ FENCE = int(Unit.FENCE)
 LSU = PIPES.index("lsu")
 UNIFORM = PIPES.index("uniform")
 FMA = PIPES.index("fma")
+FMA_LIGHT = PIPES.index("fma_light")
 FMA_HEAVY = PIPES.index("fma_heavy")
 
 SELECTED = int(Reason.SELECTED)
@@ -62,6 +63,7 @@ OPERAND_LATENCY = PLACE["operand_latency"]
 BLOCK_INTERVAL = PLACE["block_interval"]
 BLOCK_LATENCY = PLACE["block_latency"]
 WARP_INTERVAL = PLACE["warp_interval"]
+
 
 @jit_inline
 def _ceil(x):
@@ -228,9 +230,11 @@ def _start_warps(sm, place, now, t):
 @jit_inline
 def _pipe(q, pipe, now, PIPES_FREE):
     """The place of a pipe of scheduler *q*: FMA instructions go to the light half if it is free, else to the other."""
-    at = q * len(PIPES) + pipe
+    if pipe != FMA:
+        return q * len(PIPES) + pipe
+    light = q * len(PIPES) + FMA_LIGHT
     heavy = q * len(PIPES) + FMA_HEAVY
-    return heavy if pipe == FMA and PIPES_FREE[at] > now and PIPES_FREE[heavy] < PIPES_FREE[at] else at
+    return heavy if PIPES_FREE[light] > now and PIPES_FREE[heavy] < PIPES_FREE[light] else light
 
 
 @jit

@@ -29,7 +29,9 @@ REDUCTIONS = (
     ("reduceCompleteUnrollWarps8", 8),
     ("reduceCompleteUnrollI", 8),
 )
-CUBINS = {name: DATA / "timing" / f"{name}.cubin" for name in ("cold", "loops", "stores", "loaded", "validation", "unseen")}
+CUBINS = {
+    name: DATA / "timing" / f"{name}.cubin" for name in ("cold", "loops", "stores", "loaded", "validation", "unseen")
+}
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
 Arguments = Callable[[list[int]], list[Any]]
 

@@ -136,7 +136,9 @@ def spread() -> Iterator[tuple[str, float]]:
         for warps in (1, 4, 8):
             cycles = np.zeros(132 * warps * TRIPS, np.uint32)
             shape, given = ((132, 1, 1), (32 * warps, 1, 1)), [data, cycles, np.uint32(apart)]
-            launch = Launch(*shape, given, threads=1, bank_image=lambda at, s=shape, g=given: bank_image(kernel, *s, g, at))
+            launch = Launch(
+                *shape, given, threads=1, bank_image=lambda at, s=shape, g=given: bank_image(kernel, *s, g, at)
+            )
             h200 = devices.get("h200")
             simulate(kernel.program, launch, h200, code=kernel.code.instructions, sms="all", copy_back=True)
             name = f"dram.apart{4 * apart}.warps{warps}"

@@ -24,7 +24,7 @@ def errors(found: list[tuple[dict[str, Any], TimingResult]]) -> Any:
 
 @needs_nvdisasm
 def test_the_nine_reductions_at_2_22() -> None:
-    """Each within 25 %, 15 % on average, occupancy within 8 points, the order that of the hardware.
+    """Each within 13 %, 8 % on average, occupancy within 6 points, the order that of the hardware.
 
     The hardware itself ran each six times: the three kernels with a warp's tail are a tie, their runs overlap.
 
@@ -35,11 +35,11 @@ def test_the_nine_reductions_at_2_22() -> None:
 
     found = simulate_all("reductions", most_threads=1 << 22)[-9:]
     off = errors(found)
-    assert np.abs(off).max() < 25
-    assert np.abs(off).mean() < 15
+    assert np.abs(off).max() < 13
+    assert np.abs(off).mean() < 8
     for entry, timed in found:
         measured = entry["counters"]
-        assert abs(100 * timed.metrics["achieved_occupancy"] - measured["achieved_occupancy_pct"]) < 8
+        assert abs(100 * timed.metrics["achieved_occupancy"] - measured["achieved_occupancy_pct"]) < 6
         assert timed.totals["issued"] / timed.blocks == pytest.approx(measured["inst_executed"] / entry["grid"][0])
         assert timed.metrics["l1_hit_rate"] == pytest.approx(measured["l1_hit_pct"], abs=4)
     assert len(found) == len(REDUCTIONS)
@@ -61,7 +61,7 @@ def test_dominant_stalls_of_the_reductions() -> None:
         waits = {k: v for k, v in entry["counters"].items() if k.startswith("stall_")}
         waits.pop("stall_selected"), waits.pop("stall_not_selected")
         same += "stall_" + timed.dominant_stall == max(waits, key=lambda name: waits[name])
-    assert same >= len(found) - 1  # unrolling2 waits as long for a barrier as for memory
+    assert same == len(found)
 
 
 @needs_nvdisasm
@@ -69,8 +69,8 @@ def test_launches_and_streams_that_constants_are_fitted_to() -> None:
     from tests.timing.launches import simulate_all
 
     off = np.abs(errors(simulate_all("cold", most_threads=1 << 22)))
-    assert off.mean() < 6
-    assert off.max() < 16
+    assert off.mean() < 5.5
+    assert off.max() < 14
 
 
 @needs_nvdisasm
@@ -98,13 +98,24 @@ def test_loops_that_constants_are_fitted_to(kernel: str, most: float) -> None:
 
 
 @needs_nvdisasm
+@pytest.mark.parametrize("kernel", ["unevenBarrier", "treeLoop"])
+def test_a_closed_barrier_counts_before_the_stall_counts_that_elapse_meanwhile(kernel: str) -> None:
+    from tests.timing.launches import loop_arguments, measured, run
+
+    for k, entry in enumerate(measured("loops")):
+        if entry["kernel"].startswith(kernel):
+            timed = run("loops", kernel, entry["grid"], entry["block"], loop_arguments(k))
+            assert timed.stall_reasons["wait"] == pytest.approx(entry["counters"]["stall_wait"], rel=0.08)
+
+
+@needs_nvdisasm
 def test_kernels_that_nothing_is_fitted_to() -> None:
     """Eleven kernels of other kinds."""
     from tests.timing.launches import simulate_all
 
     off = np.abs(errors(simulate_all("validation")))
-    assert off.mean() < 8
-    assert off.max() < 17
+    assert off.mean() < 7
+    assert off.max() < 15
 
 
 @needs_nvdisasm
@@ -115,8 +126,8 @@ def test_kernels_written_after_the_model() -> None:
     found = simulate_all("unseen")
     off = {plain(entry["kernel"]): abs(e) for (entry, _), e in zip(found, errors(found), strict=True)}
     bad = {name for name, e in off.items() if e > 18}
-    assert bad <= {"mandelbrot", "columns", "convolve"}
-    assert np.mean(list(off.values())) < 18
+    assert bad <= {"mandelbrot", "convolve"}
+    assert np.mean(list(off.values())) < 17
 
 
 @needs_nvdisasm
@@ -159,9 +170,8 @@ def test_stores_and_atomics_that_meet_in_l2() -> None:
             "pipes",
             {
                 "ffma+imad": 17,
-                "ffma+hfma2": 23,
-                "imad+hfma2": 16,
-                "ffma+imad_hi": 9,
+                "ffma+hfma2": 24,
+                "ffma+imad_hi": 10,
                 "ffma+add_immediate": 6,
                 **{f"atoms_exch.warps{w}.apart32.same{n}": 7 for w in (1, 4) for n in (1, 2, 4)},
                 # One warp alone takes two cycles for each wavefront of atomics that nobody waits for.
@@ -198,7 +208,7 @@ def test_the_latency_of_dram_differs_as_on_hardware() -> None:
 
 @needs_nvdisasm
 def test_loads_at_a_given_pace() -> None:
-    """Latency by the load of DRAM, from the stalls; rows that are not aligned take hardly longer than those that are."""
+    """Latency by the load of DRAM, from the stalls; rows that are not aligned take hardly longer than others."""
     from tests.timing.launches import plain, simulate_all
 
     for entry, timed in simulate_all("loaded"):
