@@ -64,7 +64,8 @@ class TimingClass:
     """One row: ``name`` is also the key of ``latency_<name>`` and ``interval_<name>`` in device files.
 
     ``pipe`` names the issue port (classes of one pipe wait for each other); ``opcodes`` of machine code, longest
-    match, opcode and first modifier, first; ``micro_ops`` of the source view.
+    match, opcode and first modifier, first; ``micro_ops`` of the source view; ``like`` is the class whose latency and
+    interval it has, if not its own.
     """
 
     name: str
@@ -72,6 +73,12 @@ class TimingClass:
     pipe: str
     opcodes: str = ""
     micro_ops: str = ""
+    like: str = ""
+
+    @property
+    def numbers(self) -> str:
+        """Name of the class that device files give latency and interval of."""
+        return self.like or self.name
 
 
 CLASSES: tuple[TimingClass, ...] = (
@@ -86,9 +93,10 @@ CLASSES: tuple[TimingClass, ...] = (
         "add.s64 sub.s64 neg.s64 abs.s64 min.s64 max.s64 min.u64 max.u64 and.b64 or.b64 xor.b64 not.b64 shl.b64"
         " shr.s64 shr.u64 selp mov",
     ),
-    TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD IMUL", "mul.s64 mad.s64 index"),
+    TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD IMUL HFMA2.MMA", "mul.s64 mad.s64 index"),
     TimingClass("imad_wide", Unit.FIXED, "fma_heavy", "IMAD.WIDE IMAD.HI", "mulhi.s64 mulhi.u64"),
-    TimingClass("fma", Unit.FIXED, "fma", "FADD FMUL FFMA VIADD HADD2 HMUL2 HFMA2 FADD32I FMUL32I FFMA32I", ""),
+    TimingClass("fma", Unit.FIXED, "fma", "FADD FMUL FFMA VIADD HADD2 HMUL2 FADD32I FMUL32I FFMA32I", ""),
+    TimingClass("half", Unit.FIXED, "fma_light", "HFMA2", like="fma"),
     TimingClass("fp64", Unit.FIXED, "fp64", "DADD DMUL DFMA DSETP", ""),
     TimingClass(
         "divide",
@@ -134,7 +142,9 @@ CLASSES: tuple[TimingClass, ...] = (
 
 NUMBER = {row.name: k for k, row in enumerate(CLASSES)}
 PIPES = tuple(dict.fromkeys(row.pipe for row in CLASSES))
-TIMED = tuple(row.name for row in CLASSES if row.unit in (Unit.FIXED, Unit.QUEUED) and row.pipe != "none")
+TIMED = tuple(
+    row.name for row in CLASSES if row.unit in (Unit.FIXED, Unit.QUEUED) and row.pipe != "none" and not row.like
+)
 """Classes whose latency and interval a device file gives."""
 
 _BY_OPCODE = {opcode: k for k, row in enumerate(CLASSES) for opcode in row.opcodes.split()}

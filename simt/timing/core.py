@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine import layout as machine
-from simt.machine.engine import _choose, _start_block, advance
+from simt.machine.engine import QUANTUM, _choose, _start_block, advance
 from simt.timing.classes import PIPES, Reason, Unit
 from simt.timing.jit import jit, jit_inline
 from simt.timing.layout import *
@@ -26,6 +26,7 @@ FENCE = int(Unit.FENCE)
 LSU = PIPES.index("lsu")
 UNIFORM = PIPES.index("uniform")
 FMA = PIPES.index("fma")
+FMA_LIGHT = PIPES.index("fma_light")
 FMA_HEAVY = PIPES.index("fma_heavy")
 
 SELECTED = int(Reason.SELECTED)
@@ -62,9 +63,6 @@ OPERAND_LATENCY = PLACE["operand_latency"]
 BLOCK_INTERVAL = PLACE["block_interval"]
 BLOCK_LATENCY = PLACE["block_latency"]
 WARP_INTERVAL = PLACE["warp_interval"]
-
-TURN = 1 << 14
-"""Issues after which a diverged warp's splits take turns, so that one may spin on what another does."""
 
 
 @jit_inline
@@ -232,9 +230,11 @@ def _start_warps(sm, place, now, t):
 @jit_inline
 def _pipe(q, pipe, now, PIPES_FREE):
     """The place of a pipe of scheduler *q*: FMA instructions go to the light half if it is free, else to the other."""
-    at = q * len(PIPES) + pipe
+    if pipe != FMA:
+        return q * len(PIPES) + pipe
+    light = q * len(PIPES) + FMA_LIGHT
     heavy = q * len(PIPES) + FMA_HEAVY
-    return heavy if pipe == FMA and PIPES_FREE[at] > now and PIPES_FREE[heavy] < PIPES_FREE[at] else at
+    return heavy if PIPES_FREE[light] > now and PIPES_FREE[heavy] < PIPES_FREE[light] else light
 
 
 @jit
@@ -325,6 +325,11 @@ def _account(wi, now, WARPS, STALLS):
     row = wi * N_WARP
     at = WARPS[row + W_PC] * N_REASONS
     since = WARPS[row + W_LAST] + 1
+    if WARPS[row + W_REASON] == STALLED_BARRIER:
+        # On an H200 the barrier counts while it is closed, not the stall counts that elapse meanwhile.
+        opened = min(max(WARPS[row + W_HOLD], since), now)
+        STALLS[at + STALLED_BARRIER] += opened - since
+        since = opened
     fixed = min(max(WARPS[row + W_FIXED], since), now)
     resolved = min(max(WARPS[row + W_RESOLVED], fixed), now)
     ready = min(max(WARPS[row + W_READY], resolved), now)
@@ -482,7 +487,7 @@ def _follow(wi, q, pc, after, now, done, t):
     WARPS[at + W_RESOLVED] = resolved
     WARPS[at + W_READY] = ready
     WARPS[at + W_REASON] = reason
-    WARPS[at + W_THROTTLE] = MATH
+    WARPS[at + W_THROTTLE] = NOT_SELECTED  # unless a pipe is busy: the slot went to another instruction
 
 
 @jit
@@ -509,6 +514,7 @@ def _block(wi, q, pc, now, t):
     ahead = t.OPS[pc * N_OP + O_DEFERRED]
     t.WARPS[row + W_STATE] = AT_BARRIER
     t.WARPS[row + W_READY] = NEVER
+    t.WARPS[row + W_STREAK] = 0
     t.WARPS[row + W_AHEAD] = ahead
     begin = np.int64(now)
     mask = t.OPS[pc * N_OP + O_DEFERRED_MASK]
@@ -553,7 +559,7 @@ def _release(sm, place, when, now, s, t):
             split = (w * 32 + sl.WARPS[w * machine.N_WARP + machine.W_CURRENT]) * machine.N_SPLIT
             t.WARPS[row + W_STATE] = RUNNING
             t.WARPS[row + W_READY] = max(t.WARPS[row + W_EARLIEST], when)
-            t.WARPS[row + W_HOLD] = 0
+            t.WARPS[row + W_HOLD] = when
             t.WARPS[row + W_REASON] = STALLED_BARRIER
             _awaits(wi, sm, sl.SPLITS[split + machine.S_PC], now, t)
             q = (sm * t.CONFIG[G_SCHEDULERS] + wi % t.CONFIG[G_SCHEDULERS]) * N_SCHEDULER
@@ -646,13 +652,19 @@ def run(until, total_blocks, s, t):
                     at = pc
                     sl = slot_state(s, place, t)
                     sl.LAUNCH[machine.LAUNCH_CLOCK] = now
+                    streak = WARPS[wi * N_WARP + W_STREAK] - sl.LAUNCH[machine.LAUNCH_STEPS]
                     while True:
                         if at != pc and CONFIG[G_CONTROL] == 0:
                             end = at + OPS[at * N_OP + O_GROUP]
                             _hand_on(wi, at, end, CONFIG, OPS, t.OPERANDS, t.REGISTERS)
-                        status = advance(w, OPS[at * N_OP + O_GROUP], sl)
+                        left = QUANTUM - streak - sl.LAUNCH[machine.LAUNCH_STEPS]
+                        status = advance(w, min(OPS[at * N_OP + O_GROUP], left), sl)
                         if status != machine.PAUSED:
                             break
+                        if streak + sl.LAUNCH[machine.LAUNCH_STEPS] == QUANTUM:
+                            streak = -sl.LAUNCH[machine.LAUNCH_STEPS]
+                            if sl.LAUNCH[machine.LAUNCH_ORDER] <= machine.HARDWARE:
+                                _choose(sl.SPLITS, sl.WARPS, w, machine.INTERLEAVED)
                         split = (w * 32 + sl.WARPS[w * machine.N_WARP + machine.W_CURRENT]) * machine.N_SPLIT
                         at = sl.SPLITS[split + machine.S_PC]
                         if OPS[at * N_OP + O_ISSUES]:
@@ -687,12 +699,7 @@ def run(until, total_blocks, s, t):
                         _awaits(wi, sm, at, now, t)
                         if OPS[at * N_OP + O_DUAL] and issues:
                             forced = wi
-                        WARPS[wi * N_WARP + W_STREAK] += 1
-                        if WARPS[wi * N_WARP + W_STREAK] == TURN:
-                            WARPS[wi * N_WARP + W_STREAK] = 0
-                            _choose(sl.SPLITS, sl.WARPS, w, machine.INTERLEAVED)
-                            split = (w * 32 + sl.WARPS[w * machine.N_WARP + machine.W_CURRENT]) * machine.N_SPLIT
-                            WARPS[wi * N_WARP + W_PC] = sl.SPLITS[split + machine.S_PC]
+                        WARPS[wi * N_WARP + W_STREAK] = streak + sl.LAUNCH[machine.LAUNCH_STEPS]
                     if unit in (BARRIER, EXIT):
                         _release(sm, place, _ceil(done), now, s, t)
                 following = min(following, SCHEDULERS[q * N_SCHEDULER + Q_NEXT])

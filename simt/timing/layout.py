@@ -65,9 +65,9 @@ N_OP = 25
     W_STATE,
     W_PASSED,  # cycles in which another warp was chosen
     W_THROTTLE,  # what else kept it from issuing when it was ready
-    W_STREAK,  # issues since the warp's splits last took turns
+    W_STREAK,  # micro-ops since the warp last waited for others: its splits take turns as in the engine
     W_RESOLVED,  # from W_FIXED until then it waits for a branch
-    W_HOLD,  # no memory access or control flow before this cycle: the barrier is not open
+    W_HOLD,  # no memory access or control flow before this cycle: the barrier is closed until then
     W_AHEAD,  # instructions that issued while the warp waited at a barrier, still to be executed
     W_NEXT_LINE,  # line of instructions that is still on its way, and when it comes
     W_NEXT_LINE_AT,

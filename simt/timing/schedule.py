@@ -97,7 +97,7 @@ _OPCODE = re.compile(r"(?:@!?U?P\w+\s+)?(?P<opcode>[A-Z0-9]+)(?P<words>[.\w]*)")
 _DEFERS = ".DEFER_BLOCKING"
 _PAST_L1 = re.compile(r"\.STRONG\.(?:SYS|GPU)|\.CG|\.CV")
 """Modifiers of loads that must see what other SMs wrote (volatile, ``ld.cg``, ``ld.relaxed.gpu``): L1 may be stale."""
-_REGISTER_PIPES = frozenset(PIPES.index(name) for name in ("alu", "fma", "fma_heavy", "fp64"))
+_REGISTER_PIPES = frozenset(PIPES.index(name) for name in ("alu", "fma", "fma_light", "fma_heavy", "fp64"))
 _CONTROL_FLOW = frozenset(name for name, op in MICRO_OPS.items() if op.family is Family.CONTROL and name != "nop")
 
 
@@ -219,15 +219,15 @@ def _describe(
     ops[pc, O_UNIT] = row.unit
     ops[pc, O_PIPE] = PIPES.index(row.pipe)
     if row.unit in (Unit.FIXED, Unit.QUEUED) and row.pipe != "none":
-        ops[pc, O_LATENCY] = round(numbers[f"latency_{row.name}"])
-        ops[pc, O_INTERVAL] = round(numbers[f"interval_{row.name}"])
+        ops[pc, O_LATENCY] = round(numbers[f"latency_{row.numbers}"])
+        ops[pc, O_INTERVAL] = round(numbers[f"interval_{row.numbers}"])
     elif row.unit is Unit.FIXED:
         ops[pc, O_LATENCY] = 1
     if row.name == "imad_wide":
         ops[pc, O_FREEZE] = round(numbers["high_stall" if high else "wide_stall"])
-    if row.pipe == "fma" and numbers["interval_imad"] >= 2 * numbers["interval_fma"]:
+    if row.numbers == "fma" and numbers["interval_imad"] >= 2 * numbers["interval_fma"]:
         ops[pc, O_INTERVAL] *= 2  # each half of the pipe
-    elif row.pipe == "fma":
+    elif row.numbers == "fma":
         ops[pc, O_PIPE] = PIPES.index("fma_heavy")
     line = program.instructions[pc].line
     for at in range(pc, len(program.instructions)):

@@ -29,7 +29,9 @@ REDUCTIONS = (
     ("reduceCompleteUnrollWarps8", 8),
     ("reduceCompleteUnrollI", 8),
 )
-CUBINS = {name: DATA / "timing" / f"{name}.cubin" for name in ("cold", "loops", "stores", "validation", "unseen")}
+CUBINS = {
+    name: DATA / "timing" / f"{name}.cubin" for name in ("cold", "loops", "stores", "loaded", "validation", "unseen")
+}
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
 Arguments = Callable[[list[int]], list[Any]]
 
@@ -155,6 +157,14 @@ def store_arguments() -> list[list[Any]]:
     return launches
 
 
+def loaded_arguments() -> list[list[Any]]:
+    """Arguments of the launches of loaded.cu, in order."""
+    data, out, trips = np.zeros(1 << 25, np.uint32), np.zeros(32, np.uint32), np.int32(24)
+    gaps = (800, 400, 200, 120, 60, 30, 4, 400, 200, 100, 40, 4, 800, 200, 4)
+    launches: list[list[Any]] = [[data, out, np.int32(gap), trips] for gap in gaps]
+    return launches + [[data, out, np.int32(offset), np.int32(16)] for offset in (0, 1, 4, 8)] * 2
+
+
 def unseen_arguments() -> list[list[Any]]:
     """Arguments of the launches of unseen.cu, in order."""
     n, i = 1 << 22, np.int32
@@ -182,7 +192,12 @@ def simulate_all(
 ) -> list[tuple[dict[str, Any], TimingResult]]:
     """Every measured launch of a program with at most so many elements or threads, and its simulation."""
     found = []
-    listed = {"stores": store_arguments, "validation": validation_arguments, "unseen": unseen_arguments}
+    listed = {
+        "stores": store_arguments,
+        "loaded": loaded_arguments,
+        "validation": validation_arguments,
+        "unseen": unseen_arguments,
+    }
     arguments = listed[program]() if program in listed else []
     for k, entry in enumerate(measured(program)):
         name = plain(entry["kernel"])
@@ -204,6 +219,8 @@ def simulate_all(
                 name = "streamILi" + entry["kernel"].split("<")[1][0]
         else:
             args = loop_arguments(k) if program == "loops" else arguments[k]
+            if name == "paced":
+                name = "pacedILi" + entry["kernel"].split("<")[1].removeprefix("(int)")[0]
         found.append((entry, run(program, name, entry["grid"], entry["block"], args, **options)))
     return found
 

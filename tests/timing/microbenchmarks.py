@@ -1,4 +1,4 @@
-"""The kernels of latency.cu and pipes.cu on the model: they read their own clock, as on the hardware."""
+"""The kernels of latency.cu, pipes.cu and spread.cu on the model: they read their own clock, as on the hardware."""
 
 from __future__ import annotations
 
@@ -126,3 +126,23 @@ def pipes() -> Iterator[tuple[str, float]]:
         for mask in (31, 255, 4095):
             few, many = (f"_Z4binsILi{n}E" for n in (4, 20))
             yield f"bins{mask + 1}.warps{warps}", run.slope(few, many, 16 * TRIPS * warps, 32 * warps, u(mask))
+
+
+def spread() -> Iterator[tuple[str, float]]:
+    """(name, figure of the model) of spread.cu: means, percentiles and deviation of the latency of DRAM."""
+    kernel = load_cubin(DATA / "spread.cubin")["spread"]
+    data = np.zeros(1 << 23, np.uint32)
+    for apart in (32, 64):
+        for warps in (1, 4, 8):
+            cycles = np.zeros(132 * warps * TRIPS, np.uint32)
+            shape, given = ((132, 1, 1), (32 * warps, 1, 1)), [data, cycles, np.uint32(apart)]
+            launch = Launch(
+                *shape, given, threads=1, bank_image=lambda at, s=shape, g=given: bank_image(kernel, *s, g, at)
+            )
+            h200 = devices.get("h200")
+            simulate(kernel.program, launch, h200, code=kernel.code.instructions, sms="all", copy_back=True)
+            name = f"dram.apart{4 * apart}.warps{warps}"
+            yield f"{name}.mean", float(cycles.mean())
+            for percent in (5, 25, 50, 75, 95):
+                yield f"{name}.p{percent}", float(np.sort(cycles)[cycles.size * percent // 100])
+            yield f"{name}.deviation_of_warps", float(cycles.reshape(-1, TRIPS).mean(axis=1).std())

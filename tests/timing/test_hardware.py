@@ -24,7 +24,7 @@ def errors(found: list[tuple[dict[str, Any], TimingResult]]) -> Any:
 
 @needs_nvdisasm
 def test_the_nine_reductions_at_2_22() -> None:
-    """Each within 25 %, 15 % on average, occupancy within 8 points, the order that of the hardware.
+    """Each within 13 %, 8 % on average, occupancy within 6 points, the order that of the hardware.
 
     The hardware itself ran each six times: the three kernels with a warp's tail are a tie, their runs overlap.
 
@@ -35,11 +35,11 @@ def test_the_nine_reductions_at_2_22() -> None:
 
     found = simulate_all("reductions", most_threads=1 << 22)[-9:]
     off = errors(found)
-    assert np.abs(off).max() < 25
-    assert np.abs(off).mean() < 15
+    assert np.abs(off).max() < 13
+    assert np.abs(off).mean() < 8
     for entry, timed in found:
         measured = entry["counters"]
-        assert abs(100 * timed.metrics["achieved_occupancy"] - measured["achieved_occupancy_pct"]) < 8
+        assert abs(100 * timed.metrics["achieved_occupancy"] - measured["achieved_occupancy_pct"]) < 6
         assert timed.totals["issued"] / timed.blocks == pytest.approx(measured["inst_executed"] / entry["grid"][0])
         assert timed.metrics["l1_hit_rate"] == pytest.approx(measured["l1_hit_pct"], abs=4)
     assert len(found) == len(REDUCTIONS)
@@ -61,7 +61,7 @@ def test_dominant_stalls_of_the_reductions() -> None:
         waits = {k: v for k, v in entry["counters"].items() if k.startswith("stall_")}
         waits.pop("stall_selected"), waits.pop("stall_not_selected")
         same += "stall_" + timed.dominant_stall == max(waits, key=lambda name: waits[name])
-    assert same >= len(found) - 1  # unrolling2 waits as long for a barrier as for memory
+    assert same == len(found)
 
 
 @needs_nvdisasm
@@ -69,8 +69,8 @@ def test_launches_and_streams_that_constants_are_fitted_to() -> None:
     from tests.timing.launches import simulate_all
 
     off = np.abs(errors(simulate_all("cold", most_threads=1 << 22)))
-    assert off.mean() < 6
-    assert off.max() < 16
+    assert off.mean() < 5.5
+    assert off.max() < 14
 
 
 @needs_nvdisasm
@@ -98,13 +98,24 @@ def test_loops_that_constants_are_fitted_to(kernel: str, most: float) -> None:
 
 
 @needs_nvdisasm
+@pytest.mark.parametrize("kernel", ["unevenBarrier", "treeLoop"])
+def test_a_closed_barrier_counts_before_the_stall_counts_that_elapse_meanwhile(kernel: str) -> None:
+    from tests.timing.launches import loop_arguments, measured, run
+
+    for k, entry in enumerate(measured("loops")):
+        if entry["kernel"].startswith(kernel):
+            timed = run("loops", kernel, entry["grid"], entry["block"], loop_arguments(k))
+            assert timed.stall_reasons["wait"] == pytest.approx(entry["counters"]["stall_wait"], rel=0.08)
+
+
+@needs_nvdisasm
 def test_kernels_that_nothing_is_fitted_to() -> None:
     """Eleven kernels of other kinds."""
     from tests.timing.launches import simulate_all
 
     off = np.abs(errors(simulate_all("validation")))
-    assert off.mean() < 8
-    assert off.max() < 17
+    assert off.mean() < 7
+    assert off.max() < 15
 
 
 @needs_nvdisasm
@@ -115,8 +126,8 @@ def test_kernels_written_after_the_model() -> None:
     found = simulate_all("unseen")
     off = {plain(entry["kernel"]): abs(e) for (entry, _), e in zip(found, errors(found), strict=True)}
     bad = {name for name, e in off.items() if e > 18}
-    assert bad <= {"mandelbrot", "columns", "convolve"}
-    assert np.mean(list(off.values())) < 18
+    assert bad <= {"mandelbrot", "convolve"}
+    assert np.mean(list(off.values())) < 17
 
 
 @needs_nvdisasm
@@ -159,9 +170,8 @@ def test_stores_and_atomics_that_meet_in_l2() -> None:
             "pipes",
             {
                 "ffma+imad": 17,
-                "ffma+hfma2": 23,
-                "imad+hfma2": 16,
-                "ffma+imad_hi": 9,
+                "ffma+hfma2": 24,
+                "ffma+imad_hi": 10,
                 "ffma+add_immediate": 6,
                 **{f"atoms_exch.warps{w}.apart32.same{n}": 7 for w in (1, 4) for n in (1, 2, 4)},
                 # One warp alone takes two cycles for each wavefront of atomics that nobody waits for.
@@ -180,6 +190,37 @@ def test_microbenchmarks_that_read_their_own_clock(program: str, beyond: dict[st
     off = {name: 100 * abs(value / measured[name] - 1) for name, value in found.items()}
     assert {name: e for name, e in off.items() if e > beyond.get(name, 5)} == {}
     assert beyond.keys() <= found.keys()
+
+
+@needs_nvdisasm
+def test_the_latency_of_dram_differs_as_on_hardware() -> None:
+    """Percentiles of single loads, and how much the means of warps differ: near and far 4-KiB regions, and the rest."""
+    from tests.timing import microbenchmarks
+
+    measured = microbenchmarks.figures("spread")
+    found = dict(microbenchmarks.spread())
+    for name, value in found.items():
+        bound = 20 if name.endswith("deviation_of_warps") or name == "dram.apart256.warps4.p95" else 13
+        assert abs(100 * (value / measured[name] - 1)) < bound, name
+    one_region, two_regions = (found[f"dram.apart{apart}.warps8.deviation_of_warps"] for apart in (128, 256))
+    assert one_region > 3 * two_regions
+
+
+@needs_nvdisasm
+def test_loads_at_a_given_pace() -> None:
+    """Latency by the load of DRAM, from the stalls; rows that are not aligned take hardly longer than others."""
+    from tests.timing.launches import plain, simulate_all
+
+    for entry, timed in simulate_all("loaded"):
+        measured = entry["counters"]
+        if plain(entry["kernel"]) == "rows":
+            assert abs(errors([(entry, timed)])[0]) < 13
+        else:  # warps wait for random times, so that the last of all SMs ends later than those of one
+            instructions = measured["inst_executed"] / entry["grid"][0]
+            assert timed.totals["issued"] / timed.blocks == pytest.approx(instructions, rel=0.1)
+        waited = timed.stall_reasons["long_scoreboard"] * timed.totals["issued"] / timed.blocks
+        on_hardware = measured["stall_long_scoreboard"] * measured["inst_executed"] / entry["grid"][0]
+        assert waited == pytest.approx(on_hardware, rel=0.12)
 
 
 @needs_elftools

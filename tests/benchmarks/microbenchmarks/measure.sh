@@ -22,12 +22,12 @@ build=$(mktemp -d)
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem --format=csv,noheader | tee "$out/device.txt"
 nvcc --version | tail -2 | tee -a "$out/device.txt"
 ncu --version | tail -1 | tee -a "$out/device.txt"
-for name in latency pipes; do
+for name in latency pipes spread; do
   nvcc -O3 -arch="$arch" -o "$build/$name" "$here/$name.cu"
   nvcc -O3 -arch="$arch" -cubin -o "$out/$name.cubin" "$here/$name.cu"
   time "$build/$name" > "$out/$name.json"
 done
-for name in cold loops stores validation unseen reductions; do
+for name in cold loops stores loaded validation unseen reductions; do
   nvcc -O3 -arch="$arch" -o "$build/$name" "$here/$name.cu"
   nvcc -O3 -arch="$arch" -cubin -o "$out/$name.cubin" "$here/$name.cu"
   time ncu --clock-control none --csv --page raw --metrics "$metrics" --log-file "$out/$name.csv" "$build/$name" > /dev/null
@@ -36,7 +36,7 @@ for round in 1 2 3 4 5; do  # how much the hardware's own times differ
   ncu --clock-control none --csv --page raw --metrics sm__cycles_elapsed.max --log-file "$out/repeat$round.csv" "$build/reductions" > /dev/null
 done
 if [ -n "${SAMPLES:-}" ]; then  # stall samples of each instruction
-  for name in loops stores validation unseen reductions; do
+  for name in loops stores loaded validation unseen reductions; do
     ncu --clock-control none --set full --warp-sampling-interval 0 -f -o "$build/$name" "$build/$name" > /dev/null
     ncu --import "$build/$name.ncu-rep" --page source --csv > "$out/$name.samples.csv"
   done

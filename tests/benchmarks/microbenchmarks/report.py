@@ -1,7 +1,7 @@
 """Print the model's error on everything that was measured, as Markdown: python report.py [PROGRAM ...] > tables.
 
-Programs are ``reductions``, ``validation``, ``unseen`` (nothing is fitted to them), ``cold``, ``loops``, ``stores``
-(constants are), ``latency`` and ``pipes`` (kernels that read their own clock).  Without any: all of them.
+Programs are ``reductions``, ``validation``, ``unseen`` (nothing is fitted to them), ``cold``, ``loops``, ``stores`` and
+``loaded`` (constants are), ``latency``, ``pipes`` and ``spread`` (kernels that read their own clock).  Without any: all of them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 from tests.timing import microbenchmarks
 from tests.timing.launches import DATA, error, measured_cycles, plain, simulate_all
 
-CLOCKED = ("latency", "pipes")
-LAUNCHES = ("reductions", "validation", "unseen", "cold", "loops", "stores")
+CLOCKED = ("latency", "pipes", "spread")
+LAUNCHES = ("reductions", "validation", "unseen", "cold", "loops", "stores", "loaded")
 
 
 def launches(program: str) -> None:
