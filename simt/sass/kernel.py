@@ -216,13 +216,12 @@ def load_cubin(
     path = Path(path)
     if not path.is_file():
         raise KernelError(f"there is no file {path}")
-    with path.open("rb") as file:
-        head = file.read(20)
-    if is_container(head):
+    data = path.read_bytes()
+    if is_container(data):
         with TemporaryDirectory() as folder:
             cubins = choose(path, extract(path, Path(folder)), architecture)
             return Kernels(str(path), [kernel for cubin in cubins for kernel in _from_cubin(cubin, None, str(path))])
-    kernels = _from_cubin(path, listing) if head.startswith(b"\x7fELF") else _from_listing(path, parameters or {})
+    kernels = _from_cubin(path, listing) if data.startswith(b"\x7fELF") else _from_listing(path, parameters or {})
     if architecture is not None and any(kernel.architecture != number_of(architecture) for kernel in kernels):
         raise LaunchError(f"{path} is for sm_{kernels[0].architecture}, not {architecture}")
     return Kernels(str(path), kernels)
@@ -231,9 +230,8 @@ def load_cubin(
 def architectures(path: str | Path) -> list[str]:
     """The architectures that a fat binary, or a file that holds some, has machine code for; empty for other files."""
     path = Path(path)
-    with path.open("rb") as file:
-        if not is_container(file.read(20)):
-            return []
+    if not is_container(path.read_bytes()):
+        return []
     with TemporaryDirectory() as folder:
         return [f"sm_{number}" for number in sorted(extract(path, Path(folder)))]
 
