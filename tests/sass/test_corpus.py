@@ -40,7 +40,6 @@ OTHER_CODE = {
     "groups": "which lanes are together where coalesced_threads() is called is not defined",
     "half_operations": "the compiler fuses x * y + z for some architectures only",
     "bfloat16_operations": "the compiler fuses x * y + z, or converts over float32, for some architectures only",
-    "atomics_shared": "the spin lock is compiled up to sm_90",
 }
 """Kernels whose results differ between architectures, and why."""
 
