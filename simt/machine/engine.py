@@ -327,7 +327,8 @@ def _release_bsync(SPLITS, WARPS, w, i, needed, order):
         i = -1
         for j in range(WARPS[w * N_WARP + W_SPLITS]):
             at = (w * 32 + j) * N_SPLIT
-            if SPLITS[at + S_STATE] == WAIT_BSYNC and SPLITS[at + S_ARG] == argument and SPLITS[at + S_MASK] & needed:
+            waits = SPLITS[at + S_STATE] == WAIT_BSYNC and SPLITS[at + S_ARG] == argument
+            if waits and SPLITS[at + S_MASK] & needed:
                 i = j
                 break
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +13,11 @@ import simt
 from simt.check import SimtError, TrapError
 
 pytest.importorskip("elftools", reason="needs the extra sass")
-from simt.sass import Kernels, disassemble, load_cubin
+from simt.sass import Kernels, load_cubin
+from tests.machine_view import needs_nvdisasm
 from tests.sass.data import DATA
+
+pytestmark = needs_nvdisasm
 
 CODE = [f"sm_{architecture}_{options}" for architecture in (75, 90, 120) for options in ("G", "O3")]
 N = 128
@@ -24,10 +26,6 @@ Ints = npt.NDArray[np.int32]
 
 @pytest.fixture(scope="module", params=CODE)
 def kernels(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Kernels:
-    try:
-        disassemble.find_program("nvdisasm", "nvidia-cuda-nvdisasm")
-    except simt.UnsupportedError:
-        pytest.skip("needs nvdisasm")
     folder = tmp_path_factory.mktemp("debug")
     with zipfile.ZipFile(DATA / "debug.zip") as archive:
         return load_cubin(archive.extract(f"{request.param}.cubin", folder))
@@ -66,7 +64,7 @@ def test_virtual_functions(kernels: Kernels) -> None:
 
 def test_a_call_to_nowhere(kernels: Kernels) -> None:
     """Optimised code calls through a table in a constant bank, whose entry 0 is no function either."""
-    with pytest.raises(SimtError, match="null pointer|where no instruction of this kernel starts"):
+    with pytest.raises(SimtError, match=r"null pointer|where no instruction of this kernel starts"):
         run(kernels, "nowhere", np.uint64(0))
 
 
