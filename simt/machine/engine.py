@@ -318,7 +318,7 @@ def _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
 
 @jit
 def _release_bsync(SPLITS, WARPS, w, i, needed, order):
-    """All lanes of the barrier at which split *i* waits are there: those at one place (normally all) join, and go on."""
+    """All lanes of the barrier at which split *i* waits are there: those at one place, normally all, join and go on."""
     argument = SPLITS[(w * 32 + i) * N_SPLIT + S_ARG]
     while i >= 0:
         joined = _merge(SPLITS, WARPS, w, i, needed, WAIT_BSYNC, argument, SPLITS[(w * 32 + i) * N_SPLIT + S_PC])

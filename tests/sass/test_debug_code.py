@@ -35,9 +35,9 @@ def numbers() -> Ints:
     return np.random.RandomState(1).randint(0, 300, N).astype(np.int32)
 
 
-def run(kernels: Kernels, name: str, *more: object) -> Ints:
+def run(kernels: Kernels, name: str, *more: object, order: str = "hardware") -> Ints:
     out = np.zeros(N, np.int32)
-    simt.launch(kernels[name], N // 64, 64, numbers(), out, *more)
+    simt.launch(kernels[name], N // 64, 64, numbers(), out, *more, order=order)
     return out
 
 
@@ -94,4 +94,5 @@ def test_everything_together(kernels: Kernels) -> None:
             kind = total & 3
             sums[block, t] = [total + fibonacci(t & 7), total ^ 0x55, total.bit_count() << 3, total][kind]
     partner = sums[:, np.arange(64) ^ 1]
-    np.testing.assert_array_equal(run(kernels, "mixed"), (shared + partner).ravel())
+    for order in ("hardware", "then_first", "else_first", "interleaved", "random:3"):
+        np.testing.assert_array_equal(run(kernels, "mixed", order=order), (shared + partner).ravel(), order)
