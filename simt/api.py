@@ -164,11 +164,11 @@ def load_cubin(
 
     :func:`launch` takes them like any other kernel.  See :func:`simt.sass.load_cubin` for the parameters and errors.
     """
-    kernels: Mapping[str, Any] = _sass().load_cubin(path, listing, parameters, architecture)
+    kernels: Mapping[str, Any] = machine_view().load_cubin(path, listing, parameters, architecture)
     return kernels
 
 
-def _sass() -> Any:
+def machine_view() -> Any:
     """The machine view's package, whose dependencies are an extra."""
     try:
         from simt import sass
@@ -188,7 +188,7 @@ def _machine_view(
     kernel: Any, view: str, grid: tuple[int, int, int], block: tuple[int, int, int], args: list[Any]
 ) -> tuple[Any, list[Any], Callable[[Sequence[int | None]], Mapping[int, bytes]]]:
     """The SASS kernel, arguments and constant banks of a launch of machine code."""
-    sass = _sass()
+    sass = machine_view()
     if _is_machine_code(kernel):
         if view not in (SOURCE, f"sm_{kernel.architecture}"):
             raise LaunchError(f"the kernel is machine code for sm_{kernel.architecture}, not {view}")

@@ -70,6 +70,9 @@ class MicroOp:
     meaning: str
 
 
+NULL_CALL = 1
+"""``imm`` of a ``trap`` that stands for a call through a null pointer."""
+
 _ROWS: tuple[tuple[Family, str], ...] = (
     (
         Family.INT,
@@ -319,7 +322,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         bar.red.or      pprr  __syncthreads_or
         bar.arrive      --rr  count as arrived at barrier imm + c and go on
         exit            -     exec lanes end
-        trap            -     exec lanes report a failed assertion or breakpoint
+        trap            -rrr  exec lanes stop the kernel: a, b addresses of message and file, c line; imm NULL_CALL
         bmov.get        r     d = participants of convergence barrier imm; mod = 1: which is cleared
         bmov.set        -r    participants of convergence barrier imm = mask a
         """,

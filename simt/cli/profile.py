@@ -129,11 +129,11 @@ def profile(
 
 def _all_kernels(file: Path, listing: Path | None, arch: str | None) -> list[SassKernel]:
     """The kernels of a file, for every architecture that it has unless one is given."""
-    from simt import sass
+    from simt.api import machine_view
 
     several: list[str | None] = []
     if arch is None and file.is_file():
-        several += sass.architectures(file)
+        several += machine_view().architectures(file)
     return [kernel for each in several or [arch] for kernel in _load(file, listing, None, each).values()]
 
 

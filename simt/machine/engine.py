@@ -217,7 +217,7 @@ def _meet_released(SPLITS, WARPS, w):
 
 @jit
 def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
-    """Join into split *i* all splits in *state* with *argument* (and *pc*, unless -1) that hold arrived lanes.
+    """Join into split *i* all splits in *state* with *argument* at *pc* that hold arrived lanes.
 
     Returns where the split stands then.
     """
@@ -231,7 +231,7 @@ def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
             and SPLITS[other + S_STATE] == state
             and SPLITS[other + S_ARG] == argument
             and SPLITS[other + S_MASK] & arrived
-            and (pc < 0 or SPLITS[other + S_PC] == pc)
+            and SPLITS[other + S_PC] == pc
         ):
             mask |= SPLITS[other + S_MASK]
             _remove_split(SPLITS, WARPS, w, j)
@@ -286,32 +286,51 @@ def _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
             if state != WAIT_BSYNC and state != WAIT_WARPSYNC:
                 continue
             argument = SPLITS[at + S_ARG]
+            barrier = (w * n_barriers + argument) * 32
+            named = np.int64(0)
             if state == WAIT_BSYNC:
-                lane = lowest(SPLITS[at + S_MASK])
-                needed = PARTICIPANTS[(w * n_barriers + argument) * 32 + lane]
-                if needed & SPLITS[at + S_MASK] == 0:
+                named = PARTICIPANTS[barrier + lowest(SPLITS[at + S_MASK])]
+                if named & SPLITS[at + S_MASK] == 0:
                     continue
-                needed &= ~(gone | yielded)
+                needed = named & ~(gone | yielded)
             else:
                 needed = argument & ~gone
             arrived = np.int64(0)
             for j in range(n):
                 other = (w * 32 + j) * N_SPLIT
-                if SPLITS[other + S_STATE] == state and SPLITS[other + S_ARG] == argument:
+                if SPLITS[other + S_STATE] != state or SPLITS[other + S_ARG] != argument:
+                    continue
+                # Lanes deeper in a recursion wait at the same barrier with another mask: they have not arrived.
+                if state != WAIT_BSYNC or named == PARTICIPANTS[barrier + lowest(SPLITS[other + S_MASK])]:
                     arrived |= SPLITS[other + S_MASK]
             if needed & ~arrived == 0:
                 if state == WAIT_BSYNC:
                     if yielded != 0:
                         _leave(PARTICIPANTS, w * n_barriers + argument, needed)
-                    joined = _merge(SPLITS, WARPS, w, i, needed, state, argument, -1)
-                    if order == HARDWARE:
-                        _to_end(SPLITS, WARPS, w, joined)
+                    _release_bsync(SPLITS, WARPS, w, i, needed, order)
                     released = True
                 else:
                     _release_warpsync(SPLITS, WARPS, w, argument)
                 again = True
                 break
     return released
+
+
+@jit
+def _release_bsync(SPLITS, WARPS, w, i, needed, order):
+    """All lanes of the barrier at which split *i* waits are there: those at one place, normally all, join and go on."""
+    argument = SPLITS[(w * 32 + i) * N_SPLIT + S_ARG]
+    while i >= 0:
+        joined = _merge(SPLITS, WARPS, w, i, needed, WAIT_BSYNC, argument, SPLITS[(w * 32 + i) * N_SPLIT + S_PC])
+        if order == HARDWARE:
+            _to_end(SPLITS, WARPS, w, joined)
+        i = -1
+        for j in range(WARPS[w * N_WARP + W_SPLITS]):
+            at = (w * 32 + j) * N_SPLIT
+            waits = SPLITS[at + S_STATE] == WAIT_BSYNC and SPLITS[at + S_ARG] == argument
+            if waits and SPLITS[at + S_MASK] & needed:
+                i = j
+                break
 
 
 @jit
@@ -443,20 +462,26 @@ def _choose(SPLITS, WARPS, w, order):
 
 @jit
 def _let_through(SPLITS, WARPS, w, order):
-    """Order HARDWARE: if all splits wait at convergence barriers, the newest goes on.  Whether it does.
+    """Order HARDWARE, no split can run: the newest that waits at a convergence barrier goes on.  Whether it does.
 
-    Splits that set one barrier register in turn may wait for each other; on an H200 such code ends, too.
+    Only if all wait at such, or if barriers were moved: splits that set one barrier register in turn, as in a
+    recursion, may wait for each other, or for lanes that passed.  On an H200 such code ends, too.
     """
-    n = WARPS[w * N_WARP + W_SPLITS]
-    if order != HARDWARE or n == 0:
+    if order != HARDWARE:
         return False
-    for i in range(n):
-        if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] != WAIT_BSYNC:
-            return False
-    at = (w * 32 + n - 1) * N_SPLIT
+    waiting = -1
+    others = False
+    for i in range(WARPS[w * N_WARP + W_SPLITS]):
+        if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == WAIT_BSYNC:
+            waiting = i
+        else:
+            others = True
+    if waiting < 0 or (others and WARPS[w * N_WARP + W_MOVED] == 0):
+        return False
+    at = (w * 32 + waiting) * N_SPLIT
     SPLITS[at + S_PC] += 1
     SPLITS[at + S_STATE] = READY
-    WARPS[w * N_WARP + W_CURRENT] = n - 1
+    WARPS[w * N_WARP + W_CURRENT] = waiting
     return True
 
 
@@ -809,6 +834,7 @@ def advance(w, quantum, s):
                     PARTICIPANTS[start + l] = 0
             pc += 1
         elif op == BMOV_SET:
+            WARPS[wbase + W_MOVED] |= np.int64(exec_mask != 0)
             if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1:
                 _join_fresh(SPLITS, WARPS, w)
                 at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
@@ -1016,6 +1042,7 @@ def _start_block(index, s):
         WARPS[w * N_WARP + W_PASSES] = 0
         WARPS[w * N_WARP + W_QUANTUM] = 0
         WARPS[w * N_WARP + W_USED] = 0
+        WARPS[w * N_WARP + W_MOVED] = 0
         WARPS[w * N_WARP + W_BLOCK_EPOCH] = 0
         WARPS[w * N_WARP + W_WARP_EPOCH] = 0
         _add_split(s.SPLITS, WARPS, w, 0, mask)

@@ -19,7 +19,7 @@ from simt.check import (
 )
 from simt.machine import layout, races
 from simt.machine.launch import Prepared
-from simt.program import ArrayRef, Instruction
+from simt.program import NULL_CALL, ArrayRef, Instruction
 
 
 def locate(prepared: Prepared, pc: int) -> Location:
@@ -133,7 +133,7 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
     if reason == layout.R_RACE:
         return _race(prepared, state, location)
     if reason == layout.R_TRAP:
-        return TrapError("the kernel stopped itself (assertion or breakpoint)", location=location, details=details)
+        return TrapError(_why_stopped(prepared, state), location=location, details=details)
     if reason == layout.R_CODE_ADDRESS:
         return UnsupportedError(
             f"an indirect branch goes to code address {address:#x}, where no instruction of this kernel starts",
@@ -148,6 +148,33 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
         details=details,
         help="the kernel may never end; if it is only long, raise max_instructions",
     )
+
+
+def _why_stopped(prepared: Prepared, state: layout.State) -> str:
+    """The message of a trap: that of a failed assertion, with its file and line, where the micro-op has them."""
+    pc, warp, lane = (int(state.ERROR[k]) for k in (layout.E_PC, layout.E_WARP, layout.E_LANE))
+    if prepared.program.instructions[pc].imm == NULL_CALL:
+        return "a function is called through a null pointer"
+    values = []
+    for column in (layout.C_A, layout.C_B, layout.C_C):
+        row = int(prepared.code[pc, column])
+        if row >= state.LAUNCH[layout.LAUNCH_UNIFORM_END]:
+            row += warp * int(state.LAUNCH[layout.LAUNCH_REGISTERS]) * 32
+        values.append(int(state.R[row + lane]))
+    message, file = (_text(prepared, address) for address in values[:2])
+    if not message:
+        return "the kernel stopped itself (assertion or breakpoint)"
+    return f"assertion failed: {message} ({file}:{values[2]})"
+
+
+def _text(prepared: Prepared, address: int) -> str:
+    """The zero-terminated string in global memory at an address; empty if none is there."""
+    memory = prepared.memory
+    for start, end in zip(memory.starts.tolist(), memory.ends.tolist(), strict=True):
+        if start <= address < end:
+            data = memory.arena[address - int(layout.ADDRESS_BASE) : end - int(layout.ADDRESS_BASE)].tobytes()
+            return data.partition(b"\0")[0].decode("utf-8", "replace")
+    return ""
 
 
 def _race(prepared: Prepared, state: layout.State, location: Location) -> RaceError:

@@ -57,8 +57,9 @@ ELSEWHERE, TAKEN, FELL = range(3)  # ways
     W_WARP_EPOCH,  # warpsyncs passed
     W_QUANTUM,  # of a turn that a full trace buffer interrupted: its length and what it used of it
     W_USED,
-) = range(10)
-N_WARP = 10
+    W_MOVED,  # 1 if a convergence barrier was set by a move (recursion, calls)
+) = range(11)
+N_WARP = 11
 
 # A block barrier (int64 [16 * N_BARRIER]): threads that arrived, threads expected (0: all), reduction.
 B_ARRIVED, B_EXPECTED, B_COUNT, B_AND, B_OR = range(5)

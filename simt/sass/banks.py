@@ -12,6 +12,7 @@ import numpy as np
 from simt.check import LaunchError
 from simt.program import LOCAL_WINDOW, SHARED_WINDOW
 from simt.sass.elf import Parameter
+from simt.sass.kernel import CONSTANTS
 from simt.sass.lowering import SYMBOL_BANK
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ class DriverArea:
     """Offsets in constant bank 0 of what the driver writes there (None: not known to exist).
 
     Block and grid are three 32-bit words each; ``stack`` the initial stack pointer (32 bits); ``local_window`` and
-    ``shared_window`` the generic addresses of local and shared memory (64 bits).
+    ``shared_window`` the generic addresses of local and shared memory (64 bits); ``constants`` the generic address
+    of constant bank 3 (64 bits), where ``__constant__`` variables are.
     """
 
     block: int
@@ -31,13 +33,15 @@ class DriverArea:
     stack: int
     local_window: int | None
     shared_window: int | None
+    constants: int | None
 
 
 _AREAS = (
     # First architecture, then where the compilers of CUDA 11.8 and 13.0 read these values.
-    (50, DriverArea(block=0x8, grid=0x14, stack=0x20, local_window=None, shared_window=None)),
-    (70, DriverArea(block=0x0, grid=0xC, stack=0x28, local_window=0x20, shared_window=0x18)),
-    (100, DriverArea(block=0x360, grid=0x370, stack=0x37C, local_window=0x2F8, shared_window=None)),
+    (50, DriverArea(block=0x8, grid=0x14, stack=0x20, local_window=None, shared_window=None, constants=None)),
+    (70, DriverArea(block=0x0, grid=0xC, stack=0x28, local_window=0x20, shared_window=0x18, constants=0x50)),
+    (90, DriverArea(block=0x0, grid=0xC, stack=0x28, local_window=0x20, shared_window=0x18, constants=0xD0)),
+    (100, DriverArea(block=0x360, grid=0x370, stack=0x37C, local_window=0x2F8, shared_window=None, constants=0x120)),
 )
 
 
@@ -107,19 +111,25 @@ def bank_image(
 ) -> dict[int, bytes]:
     """Contents of the constant banks of a launch.
 
-    ``addresses`` are the device addresses of the arguments that are arrays, and then, if the kernel's module has
-    global variables, that of ``kernel.module.data`` (see :attr:`SassKernel.extra_arguments`).
+    ``addresses`` are the device addresses of the arguments that are arrays, and then those of
+    :attr:`SassKernel.extra_arguments`, whose contents are completed here.
     """
     check_arguments(kernel, block, arguments)
-    module = kernel.module
     area = driver_area(kernel.architecture)
     banks = {number: bytearray(data) for number, data in kernel.banks.items()}
-    data_address = (addresses[len(arguments)] if len(addresses) > len(arguments) else None) or 0
-    module.place(data_address)
+    extra = [address or 0 for address in addresses[len(arguments) :]]
+    data_address = extra.pop(0) if extra and len(kernel.module.data) else 0
+    constants_address = extra.pop(0) if extra else 0
+
+    def address_of(symbol: str, addend: int = 0) -> int:
+        return kernel.symbol_address(symbol, data_address, constants_address, addend)
+
+    kernel.module.place(address_of)
     for number, patches in kernel.bank_relocations.items():
-        for offset, symbol, extra, size in patches:
-            value = kernel.symbol_address(symbol, data_address, extra)
-            banks[number][offset : offset + size] = value.to_bytes(8, "little")[:size]
+        for offset, symbol, addend, size in patches:
+            banks[number][offset : offset + size] = address_of(symbol, addend).to_bytes(8, "little")[:size]
+    if CONSTANTS in banks:
+        kernel.constants[:] = np.frombuffer(banks[CONSTANTS], np.uint8)
     size = max([0x400, *(kernel.parameter_base + p.offset + p.size for p in kernel.parameters or ())])
     first = bytearray(size)
     struct.pack_into("<3I", first, area.block, *block)
@@ -129,11 +139,13 @@ def bank_image(
         struct.pack_into("<Q", first, area.local_window, LOCAL_WINDOW)
     if area.shared_window is not None:
         struct.pack_into("<Q", first, area.shared_window, SHARED_WINDOW)
+    if area.constants is not None:
+        struct.pack_into("<Q", first, area.constants, constants_address)
     for parameter, value, address in zip(kernel.parameters or (), arguments, addresses, strict=False):
         at = kernel.parameter_base + parameter.offset
         first[at : at + parameter.size] = parameter_bytes(parameter, value, address)
     banks[0] = first
-    symbols = b"".join(struct.pack("<Q", kernel.symbol_address(name, data_address)) for name in kernel.symbols)
+    symbols = b"".join(struct.pack("<Q", address_of(name)) for name in kernel.symbols)
     if symbols:
         banks[SYMBOL_BANK] = bytearray(symbols)
     return {number: bytes(data) for number, data in banks.items()}

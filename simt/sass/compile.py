@@ -23,6 +23,7 @@ from simt.sass import (
 )
 from simt.sass import tokens as token_stack
 from simt.sass.grammar import SassInstruction
+from simt.sass.link import ASSERT
 from simt.sass.lowering import SYMBOL_BANK, Before, Lowering, Place, Rows
 from simt.sass.modifiers import resolve
 from simt.sass.operands import Predicate
@@ -43,10 +44,11 @@ def compile_kernel(kernel: SassKernel) -> Program:
     Raises UnsupportedError for an external function or an unknown opcode, modifier or operand, before anything
     runs, and KernelError for a branch to nowhere.
     """
-    if kernel.externs:
+    missing = [name for name in kernel.externs if name != ASSERT or kernel.architecture < VOLTA]
+    if missing:
         raise UnsupportedError(
-            f"{kernel.demangled} calls {', '.join(kernel.externs)}, which is not in the file",
-            help="device-side printf, malloc and assert are not supported",
+            f"{kernel.demangled} calls {', '.join(missing)}, which is not in the file",
+            help="device-side printf and malloc are not supported",
         )
     compiler = _Compiler(kernel)
     if kernel.architecture < VOLTA:
@@ -89,6 +91,8 @@ class _Compiler:
     def lower(self, instruction: SassInstruction, add: Callable[[Instruction, object], None]) -> None:
         """Lower one instruction by its row; the last micro-op retires unless the row said another."""
         row = row_of(instruction, self.place)
+        if instruction.problem:
+            raise self.place.unsupported(instruction, instruction.problem)
         modifiers, unknown = resolve(instruction.words, row.modifiers)
         if unknown is not None:
             raise self.place.unsupported(instruction, f"modifier .{unknown} of {row.name} is not supported")

@@ -6,7 +6,7 @@ return address in a register pair.
 
 from __future__ import annotations
 
-from simt.program import PT, RZ, pred
+from simt.program import NULL_CALL, PT, RZ, pred
 from simt.sass.lowering import MASK, Before, Hidden, Lowering
 from simt.sass.modifiers import Combine, Flag, Hint, Width
 from simt.sass.operands import Barrier, CodeRegister, Immediate, Operand, Register
@@ -74,7 +74,20 @@ def _jump(x: Lowering, operand: Operand) -> None:
 def call_or_return(x: Lowering) -> None:
     operand = x.take()
     x.done()
+    if x.instruction.opcode == "CALL" and isinstance(operand, Register | CodeRegister):
+        pointer = operand if isinstance(operand, Register) else operand.register
+        nowhere = x.test("eq.s64", x.pair(pointer), RZ)
+        x.emit("trap", guard=x.narrowed(nowhere), imm=NULL_CALL)
     _jump(x, operand)
+
+
+@opcode("LEPC", source=Source.LISTINGS, since=VOLTA)
+def load_code_address(x: Lowering) -> None:
+    """``d [, label]``: a code address, its own without a label; return addresses are made from it."""
+    d = x.take_register()
+    address = target_offset(x, x.take()) if x.operands else x.instruction.offset
+    x.done()
+    x.write_pair(d, x.constant(address))
 
 
 @opcode("BRX", source=Source.LISTINGS)
@@ -99,7 +112,11 @@ def leave(x: Lowering) -> None:
 def trap(x: Lowering) -> None:
     if Flag.TRAP not in x.modifiers:
         raise x.unsupported("only BPT.TRAP is supported")
-    x.emit("trap")
+    if len(x.operands) < 3:  # the debugger's code for the reason
+        x.emit("trap")
+        return
+    message, file, line = (x.take_register() for _ in range(3))  # see link.py
+    x.emit("trap", a=x.pair(message), b=x.pair(file), c=x.row(line))
 
 
 # Convergence

@@ -16,9 +16,11 @@ _EM_CUDA = (190).to_bytes(2, "little")
 _NAME = re.compile(r"\.sm_(\d+)[a-z]?\.cubin$")
 
 
-def is_container(head: bytes) -> bool:
-    """Whether a file that starts with these bytes (at least 20) is a fat binary, or an ELF file for a host."""
-    return head.startswith(_MAGIC) or (head.startswith(_ELF) and head[_MACHINE] != _EM_CUDA)
+def is_container(data: bytes) -> bool:
+    """Whether a file of these bytes is a fat binary, or an ELF file for a host that holds one."""
+    if data.startswith(_MAGIC):
+        return True
+    return data.startswith(_ELF) and data[_MACHINE] != _EM_CUDA and _MAGIC in data
 
 
 def _cuobjdump(*arguments: str, folder: Path) -> str:

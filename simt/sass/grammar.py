@@ -73,7 +73,8 @@ class SassInstruction:
 
     ``offset``: bytes from the start of its kernel; ``words``: modifier words as written; ``targets``: labels of
     a BRANCH_TARGETS annotation; ``encoding``: the instruction word, if the listing had it; ``dual``: issued
-    together with the one before it (Pascal); ``source``: file and line, if known.
+    together with the one before it (Pascal); ``source``: file and line, if known; ``problem``: why the operands could
+    not be read ("": they were), an error for those who execute the instruction.
     """
 
     opcode: str
@@ -86,6 +87,7 @@ class SassInstruction:
     control: Control | None = None
     dual: bool = False
     source: tuple[str, int] | None = None
+    problem: str = ""
 
     @property
     def mnemonic(self) -> str:
@@ -122,8 +124,11 @@ _PART = re.compile(
 _CODE_REGISTER = re.compile(rf"(?P<register>{_REGISTER}) (?P<displacement>\S.*)")
 
 
-def parse(text: str, offset: int = 0) -> SassInstruction:
-    """Parse one instruction, without its ``;``.  Raises SyntaxProblem."""
+def parse(text: str, offset: int = 0, lenient: bool = False) -> SassInstruction:
+    """Parse one instruction, without its ``;``.  Raises SyntaxProblem.
+
+    ``lenient``: operands that cannot be read (those of textures, for instance) are noted as ``problem`` instead.
+    """
     rest = text.strip()
     targets: tuple[str, ...] = ()
     annotation = _ANNOTATION.search(rest)
@@ -140,8 +145,15 @@ def parse(text: str, offset: int = 0) -> SassInstruction:
         raise SyntaxProblem(f"no opcode in {text!r}")
     opcode, *words = match[0].split(".")
     rest = rest[match.end() :].strip()
-    operands = tuple(_operand(part.strip()) for part in rest.split(",")) if rest else ()
-    return SassInstruction(opcode, tuple(words), operands, guard, offset, targets)
+    operands: tuple[Operand, ...] = ()
+    unread = ""
+    try:
+        operands = tuple(_operand(part.strip()) for part in rest.split(",")) if rest else ()
+    except SyntaxProblem as problem:
+        if not lenient:
+            raise
+        unread = str(problem)
+    return SassInstruction(opcode, tuple(words), operands, guard, offset, targets, problem=unread)
 
 
 def _predicate(text: str) -> Predicate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,13 +15,17 @@ from simt.check import KernelError, LaunchError, UnsupportedError
 from simt.program import Program
 from simt.sass.demangle import aliases
 from simt.sass.disassemble import disassemble
-from simt.sass.elf import Image, Parameter, Section, Symbol, read_image
+from simt.sass.elf import Image, Parameter, Relocation, Section, Symbol, read_image
 from simt.sass.fatbin import choose, extract, is_container, number_of
-from simt.sass.link import Code, link
+from simt.sass.grammar import SassInstruction
+from simt.sass.link import ASSERT, Code, link
 from simt.sass.listing import Listing, parse_listing
+from simt.sass.operands import CodeRegister, Register
 
 OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
+CONSTANTS = 3
+"""The constant bank that holds ``__constant__`` variables."""
 _DATA = (".nv.global.init", ".nv.global")
 VARIABLE_ALIGN = 256
 """Bytes to which global variables are aligned.  An H200 (driver 580) starts each at a sector of its own, at least."""
@@ -87,14 +91,23 @@ class Module:
                     return self._starts[symbol.name] + addend - symbol.offset
         return None
 
-    def place(self, address: int) -> None:
-        """Fill in the pointers between global variables, for ``data`` at a device address."""
+    @property
+    def functions(self) -> set[str]:
+        """Functions whose addresses global variables hold."""
+        pointed = {entry.symbol for name in _DATA for entry in self._relocations(name)}
+        return {symbol for symbol in pointed if symbol in self.listing.sections}
+
+    def _relocations(self, section: str) -> list[Relocation]:
+        sections = self.image.sections if self.image else {}
+        return sections[section].relocations if section in sections else []
+
+    def place(self, address_of: Callable[[str, int], int]) -> None:
+        """Fill in the pointers that global variables hold; ``address_of`` a symbol and addend."""
         for name in _DATA if self._starts else ():
-            for entry in self._section(name).relocations if self.image and name in self.image.sections else ():
+            for entry in self._relocations(name):
                 at = self.variable_offset(name, entry.offset)
-                offset = self.variable_offset(entry.symbol, entry.addend)
-                if at is not None and offset is not None:
-                    raw = (address + offset).to_bytes(8, "little")[: entry.size]
+                if at is not None:
+                    raw = address_of(entry.symbol, entry.addend).to_bytes(8, "little")[: entry.size]
                     self.data[at : at + entry.size] = np.frombuffer(raw, np.uint8)
 
 
@@ -133,9 +146,13 @@ class SassKernel:
             symbol
             for patches in self.bank_relocations.values()
             for _, symbol, _, _ in patches
-            if symbol in self.module.listing.sections
+            if symbol in self.module.listing.sections or symbol == ASSERT
         }
-        return link(self.module.listing, self.name, self.module.variables, sorted(pointed))
+        code = link(self.module.listing, self.name, self.module.variables, sorted(pointed))
+        if self.module.functions and any(_calls_a_pointer(instruction) for instruction in code.instructions):
+            pointed |= self.module.functions
+            code = link(self.module.listing, self.name, self.module.variables, sorted(pointed))
+        return code
 
     @cached_property
     def program(self) -> Program:
@@ -146,16 +163,26 @@ class SassKernel:
 
     @property
     def extra_arguments(self) -> list[npt.NDArray[np.uint8]]:
-        """Arrays to place in device memory beside the arguments: the module's global variables, if any."""
-        return [self.module.data] if len(self.module.data) else []
+        """Arrays to place in device memory beside the arguments: global variables and ``__constant__`` ones, if any."""
+        constants = self.constants[:]
+        constants.flags.writeable = False
+        return [array for array in (self.module.data, constants) if len(array)]
 
-    def symbol_address(self, name: str, data_address: int, addend: int = 0) -> int:
+    @cached_property
+    def constants(self) -> npt.NDArray[np.uint8]:
+        """Constant bank 3 as memory: generic pointers to ``__constant__`` variables point into it."""
+        return np.zeros(len(self.banks.get(CONSTANTS, b"")), np.uint8)
+
+    def symbol_address(self, name: str, data_address: int, constants_address: int, addend: int = 0) -> int:
         """Device address of a variable, or code address of a function, plus *addend*; 0 for what is not in the file."""
         offset = self.module.variable_offset(name, addend)
         if offset is not None:
             return data_address + offset
         if name in self.code.bases:
             return self.code.bases[name] + addend
+        symbol = self.module.image.symbols.get(name) if self.module.image else None
+        if symbol is not None and symbol.section == f".nv.constant{CONSTANTS}":
+            return constants_address + symbol.offset + addend
         return 0
 
     def __repr__(self) -> str:
@@ -216,13 +243,12 @@ def load_cubin(
     path = Path(path)
     if not path.is_file():
         raise KernelError(f"there is no file {path}")
-    with path.open("rb") as file:
-        head = file.read(20)
-    if is_container(head):
+    data = path.read_bytes()
+    if is_container(data):
         with TemporaryDirectory() as folder:
             cubins = choose(path, extract(path, Path(folder)), architecture)
             return Kernels(str(path), [kernel for cubin in cubins for kernel in _from_cubin(cubin, None, str(path))])
-    kernels = _from_cubin(path, listing) if head.startswith(b"\x7fELF") else _from_listing(path, parameters or {})
+    kernels = _from_cubin(path, listing) if data.startswith(b"\x7fELF") else _from_listing(path, parameters or {})
     if architecture is not None and any(kernel.architecture != number_of(architecture) for kernel in kernels):
         raise LaunchError(f"{path} is for sm_{kernels[0].architecture}, not {architecture}")
     return Kernels(str(path), kernels)
@@ -231,9 +257,8 @@ def load_cubin(
 def architectures(path: str | Path) -> list[str]:
     """The architectures that a fat binary, or a file that holds some, has machine code for; empty for other files."""
     path = Path(path)
-    with path.open("rb") as file:
-        if not is_container(file.read(20)):
-            return []
+    if not is_container(path.read_bytes()):
+        return []
     with TemporaryDirectory() as folder:
         return [f"sm_{number}" for number in sorted(extract(path, Path(folder)))]
 
@@ -284,6 +309,12 @@ def _from_image(module: Module, image: Image, name: str) -> SassKernel:
         banks,
         patches,
         externs=info.externs,
+    )
+
+
+def _calls_a_pointer(instruction: SassInstruction) -> bool:
+    return instruction.opcode == "CALL" and any(
+        isinstance(operand, Register | CodeRegister) for operand in instruction.operands
     )
 
 

@@ -10,11 +10,15 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from simt.check import KernelError, Location, UnsupportedError
-from simt.sass.grammar import SassInstruction
+from simt.sass.grammar import SassInstruction, parse
 from simt.sass.listing import CodeSection, Listing
 from simt.sass.operands import CodeRegister, Immediate, Label, Operand
+from simt.sass.table import VOLTA
 
 _ALIGN = 128
+
+ASSERT = "__assertfail"
+"""What a failed ``assert`` calls: the driver's, so code has none for it."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,9 @@ class _Linker:
         self.kernel = kernel
         self.variables = variables
         self.owner = {label: section.name for section in listing.sections.values() for label in section.labels}
+        self.sections = dict(listing.sections)
+        if listing.architecture >= VOLTA:
+            self.sections.setdefault(ASSERT, _assert_stub())
         self.bases: dict[str, int] = {}
         self.order: list[CodeSection] = []
         self.end = 0
@@ -70,12 +77,12 @@ class _Linker:
     def _place(self, name: str) -> None:
         if name in self.bases:
             return
-        section = self.listing.sections.get(name)
+        section = self.sections.get(name)
         if section is None:
             raise UnsupportedError(
                 f"{self.kernel} calls {name}, which is not in the file",
-                details=["device-side printf, malloc and assert, and separately compiled code, end up here"],
-                help="link the cubin with all of its functions; printf, malloc and assert are not supported",
+                details=["device-side printf and malloc, and separately compiled code, end up here"],
+                help="link the cubin with all of its functions; printf and malloc are not supported",
             )
         self.bases[name] = self.end
         self.order.append(section)
@@ -96,7 +103,7 @@ class _Linker:
 
     def _address(self, symbol: str) -> int:
         name = self.owner.get(symbol, symbol)
-        return self.bases[name] + self.listing.sections[name].labels.get(symbol, 0)
+        return self.bases[name] + self.sections[name].labels.get(symbol, 0)
 
     def _resolve(self, instruction: SassInstruction, section: CodeSection) -> SassInstruction:
         base = self.bases[section.name]
@@ -120,6 +127,14 @@ class _Linker:
         if isinstance(operand, Immediate) and base:
             return Immediate(operand.value + base)
         return operand
+
+
+def _assert_stub() -> CodeSection:
+    """Stops the kernel with the arguments of ``__assertfail``: message, file and (32 bits) line.
+
+    The registers are those of CUDA's calling convention, as nvcc 13.0 fills them for sm_75 to sm_120.
+    """
+    return CodeSection(ASSERT, [parse("BPT.TRAP R4, R6, R8", 0)])
 
 
 _JUMPS = frozenset({"BRA", "JMP", "BSSY", "SSY", "PBK", "PCNT", "CAL", "PRET", "CALL"})

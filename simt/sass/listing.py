@@ -137,7 +137,7 @@ class _Reader:
 
     def _instruction(self, number: int, line: str, match: re.Match[str], section: CodeSection) -> None:
         try:
-            parsed = parse(match["text"], int(match["offset"], 16))
+            parsed = parse(match["text"], int(match["offset"], 16), lenient=True)
         except SyntaxProblem as problem:
             raise self._problem(number, line, str(problem)) from problem
         groups = match.groupdict()

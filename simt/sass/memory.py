@@ -193,7 +193,7 @@ def store_local(x: Lowering) -> None:
     _store(x, "local")
 
 
-@opcode("LDGSTS", source=Source.PTX, takes=(*_TAKES, Hint.BYPASS, Hint.ACCESS), since=80)
+@opcode("LDGSTS", source=Source.PTX, takes=(*_TAKES, Hint.BYPASS, Hint.ZFILL, Hint.ACCESS), since=80)
 def copy_to_shared(x: Lowering) -> None:
     """``[shared], [global] [, p]`` (PTX cp.async): at once, not later.  Where p is false, zeros are stored."""
     shared = narrow_address(x, take_address(x))

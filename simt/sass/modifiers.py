@@ -305,6 +305,7 @@ class Hint(Enum):
     WB = "WB"
     WBALL = "WBALL"
     BYPASS = "BYPASS"
+    ZFILL = "ZFILL"
     ACCESS = "ACCESS"
     SC = "SC"
     SM = "SM"

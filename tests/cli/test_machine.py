@@ -239,6 +239,35 @@ def test_files_that_are_no_machine_code(run, tmp_path: Path) -> None:
     assert "no file" in err
 
 
+@needs_nvdisasm
+@pytest.mark.parametrize(
+    ("kernel", "message"), [("prints", "calls vprintf"), ("allocs", "calls malloc"), ("absent", "it has plain")]
+)
+def test_kernels_that_cannot_run(run, kernel: str, message: str) -> None:
+    cubin = str(DATA / "sm_90" / "external_O3.cubin")
+    code, out, err = run(
+        "profile", cubin, "--kernel", kernel, "--grid", "1", "--block", "32", "--arg", "zeros:int32:32"
+    )
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+@needs_elftools
+def test_elf_files_that_are_not_for_this(run, tmp_path: Path) -> None:
+    """A cubin for an architecture that is not supported; an ELF file for a host without any code for a GPU."""
+    data = bytearray((DATA / "sm_90" / "external_O3.cubin").read_bytes())
+    flags = int.from_bytes(data[48:52], "little")
+    version = 8 if data[8] >= 8 else 0  # where e_flags has the architecture depends on the ABI
+    data[48:52] = (flags & ~(0xFF << version) | 70 << version).to_bytes(4, "little")
+    (tmp_path / "volta.cubin").write_bytes(data)
+    data[18:20] = (62).to_bytes(2, "little")  # x86-64
+    (tmp_path / "program").write_bytes(data)
+    for name, message in (("volta.cubin", "is for sm_70; supported are"), ("program", "not for NVIDIA GPUs")):
+        code, out, err = run("profile", str(tmp_path / name))
+        assert (code, out) == (2, "")
+        assert message in err
+
+
 @needs_elftools
 def test_pascal_without_its_listing(run) -> None:
     code, _, err = run("profile", PASCAL[0])

@@ -117,6 +117,10 @@ INTEGER: list[tuple[str, Callable[[int, int, int], int]]] = [
     ("VIMNMX R8, R4, R5, P0", lambda a, b, c: min(s32(a), s32(b)) if c & 1 else max(s32(a), s32(b))),
     ("VIMNMX3 R8, R4, R5, R6, !PT", lambda a, b, c: max(s32(a), s32(b), s32(c))),
     ("VIADDMNMX.U32 R8, R4, R5, R6, PT", lambda a, b, c: min(a + b & MASK, c)),
+    ("VIADDMNMX R8, R4, R5, R6, !PT", lambda a, b, c: max(s32(a + b), s32(c))),
+    ("VIMNMX3.U32 R8, R4, R5, R6, PT", lambda a, b, c: min(a, b, c)),
+    ("IDP.2A.LO.U16.U8 R8, R4, R5, R6", lambda a, b, c: c + (a & 0xFFFF) * (b & 255) + (a >> 16) * (b >> 8 & 255)),
+    ("IDP.2A.HI.U16.U8 R8, R4, R5, R6", lambda a, b, c: c + (a & 0xFFFF) * (b >> 16 & 255) + (a >> 16) * (b >> 24)),
     ("VABSDIFF R8, R4, R5, R6", lambda a, b, c: abs(s32(a) - s32(b)) + c),
     ("VABSDIFF.U32 R8, R4, R5, R6", lambda a, b, c: abs(a - b) + c),
     (
@@ -483,6 +487,39 @@ def test_packed_halves() -> None:
     assert predicates[1].tolist() == (a < b)[:, 1].tolist()
 
 
+def test_flush_of_packed_halves() -> None:
+    """FTZ: denormal operands and results become zeros of their sign; without it, nothing is flushed."""
+    random = np.random.RandomState(5)
+    a, b = (random.randint(0, 2**16, (LANES, 2)).astype(np.uint16) for _ in range(2))
+    a[::2] &= 0x83FF  # denormal
+    a, b = (np.where((v & 0x7C00) == 0x7C00, v & 0x83FF, v) for v in (a, b))  # finite
+    found, _ = run_lanes(
+        ["HADD2.FTZ R8, R4, R5", "HADD2 R9, R4, R5"],
+        {4: a.view(np.uint32).ravel(), 5: b.view(np.uint32).ravel()},
+        [8, 9],
+    )
+
+    def flushed(values: np.ndarray) -> np.ndarray:
+        return np.where((values.view(np.uint16) & 0x7C00) == 0, values.view(np.uint16) & 0x8000, values.view(np.uint16))
+
+    with np.errstate(over="ignore"):
+        kept = a.view(np.float16) + b.view(np.float16)
+        total = flushed(a).view(np.float16) + flushed(b).view(np.float16)
+    assert found[8].tolist() == flushed(total).view(np.uint32).ravel().tolist()
+    assert found[9].tolist() == kept.view(np.uint32).ravel().tolist()
+
+
+def test_floats_to_bytes() -> None:
+    """F2IP: two float32 rounded and saturated to bytes, above them the lower half of c."""
+    random = np.random.RandomState(6)
+    a, b = (random.uniform(-200, 400, LANES).astype(np.float32) for _ in range(2))
+    a[:2], b[:2] = (2.5, np.nan), (np.inf, -np.inf)
+    inputs = {4: a.view(np.uint32), 5: b.view(np.uint32), 6: words(7)}
+    found, _ = run_lanes(["F2IP.U8.F32.NTZ R8, R4, R5, R6"], inputs, [8])
+    high, low = (np.nan_to_num(np.clip(np.rint(v), 0, 255), nan=0).astype(np.uint32) for v in (a, b))
+    assert found[8].tolist() == (high << 8 | low | inputs[6] << 16).tolist()
+
+
 def test_fchk_bounds() -> None:
     """Where a float32 division needs its slow path, as measured: the bounds from both sides."""
     pairs = [(24, 24), (25, 25), (254, 130), (255, 200), (100, 1), (60, 2), (130, 251), (130, 252)]
@@ -519,6 +556,25 @@ def test_shared_memory(width: int) -> None:
         if width < 32:
             expected = expected.astype(f"u{step}").view(f"i{step}").astype(np.int32).view(np.uint32)
         assert found[12 + k].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("zeros", ["", ".ZFILL"])
+def test_copies_to_shared_memory(zeros: str) -> None:
+    """LDGSTS (cp.async): where the predicate is false, zeros are stored."""
+    inputs = {4: words(8)}
+    lines = [
+        "LDC.64 R202, c[0x0][0x210]",
+        "IMAD.WIDE.U32 R202, R200, 0x4, R202",
+        "SHF.L.U32 R9, R200, 0x2, RZ",
+        "LOP3.LUT R10, R200, 0x1, RZ, 0xc0, !PT",
+        "ISETP.EQ.U32.AND P0, PT, R10, 0x1, PT",
+        f"LDGSTS.E{zeros} [R9], [R202.64], P0",
+        "LDGDEPBAR",
+        "DEPBAR.LE SB0, 0x0",
+        "LDS R8, [R9]",
+    ]
+    found, _ = run_lanes(lines, inputs, [8], shared_bytes=4 * LANES)
+    assert found[8].tolist() == np.where(np.arange(LANES) & 1, inputs[4], 0).tolist()
 
 
 def test_shared_atomics() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import simt
-from simt.check import KernelError, UnsupportedError
+from simt.check import KernelError, LaunchError, UnsupportedError
 from simt.sass import load_cubin
 from simt.sass.table import OPCODES
 from tests.sass.assembler import listing
@@ -51,11 +51,22 @@ def test_branch_to_nowhere(tmp_path: Path, line: str) -> None:
         program(tmp_path, line)
 
 
-def test_unreadable_line(tmp_path: Path) -> None:
+def test_unreadable_operand(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match=r"cannot read the operand 'R0 R1' \(MOV at 0x0 of k, sm_90\)"):
+        program(tmp_path, "MOV R0 R1")
+
+
+def test_an_unreadable_operand_spoils_only_its_kernel(tmp_path: Path) -> None:
+    """Those of textures, surfaces and tensor cores have syntax of their own."""
     path = tmp_path / "k.sass"
-    path.write_text(listing(["EXIT"], 90).replace("EXIT ;", "EXIT R0 R1 ;"))
-    with pytest.raises(UnsupportedError, match="cannot read the operand 'R0 R1'"):
-        load_cubin(path)
+    unknown = listing(["TEX.LL RZ, R5, R4, R0, UR4, 0x0, 2D, 0x1", "EXIT"], 90)
+    path.write_text(unknown + listing(["EXIT"], 90).replace(".text.k", ".text.other"))
+    kernels = load_cubin(path, parameters={"other": []})
+    simt.launch(kernels["other"], 1, 32)
+    with pytest.raises(UnsupportedError, match=r"opcode TEX is not supported \(TEX.LL at 0x0 of k, sm_90\)"):
+        _ = kernels["k"].program
+    with pytest.raises(LaunchError, match="has no kernel 'absent'"):
+        _ = kernels["absent"]
 
 
 def test_every_row_names_its_source_and_covers_an_architecture() -> None:

@@ -140,7 +140,6 @@ KERNEL atomics_shared(const int* a, int* o) {
     atomicAdd(s, x); atomicSub(s + 1, x); atomicMin(s + 2, x); atomicMax(s + 3, x); atomicOr(s + 4, x); atomicXor(s + 5, x); atomicInc((u32*)s + 6, 77); atomicDec((u32*)s + 7, 55); atomicAnd(s + 8, x); atomicAdd(s + 10 + (x & 31), 1);
     atomicAdd(l, (u64)x << 20); atomicMin(l + 1, (u64)x << 21); atomicMax(l + 2, (u64)x << 22); atomicOr(l + 3, (u64)x << 23); atomicXor(l + 4, (u64)x << 24);
     atomicAdd(f, x * 0.5f); atomicAdd(d, x * 0.25);
-#if __CUDA_ARCH__ < 1000  // for Blackwell, the compiler moves the critical section behind a BSYNC
     for (bool done = false; !done;)
         if (atomicCAS(s + 50, 0, 1) == 0) {
             ((volatile int*)s)[51] += x;
@@ -148,7 +147,6 @@ KERNEL atomics_shared(const int* a, int* o) {
             atomicExch(s + 50, 0);
             done = true;
         }
-#endif
     __syncthreads();
     int v = s[threadIdx.x & 63];
     PUT(v); PUT(threadIdx.x < 8 ? l[threadIdx.x] >> 20 : 0); PUT(threadIdx.x < 4 ? 2 * f[threadIdx.x] : 0); PUT(threadIdx.x < 2 ? 4 * d[threadIdx.x] : 0);
