@@ -1,4 +1,4 @@
-"""The engine: splits, convergence barriers, block barriers, counting, and the loop that executes micro-ops.
+"""The engine: block barriers, counting, and the loop that executes micro-ops; splits are in splits.py.
 
 ``advance`` runs one warp until it cannot go on or its quantum is used up; ``run_blocks`` runs blocks to their
 end.  All state is in flat arrays (see layout.py), so a run can pause anywhere and go on later: that is how
@@ -18,6 +18,21 @@ from simt.machine.ops_float import float32, float64, math64
 from simt.machine.ops_int import integer
 from simt.machine.ops_warp import across, shuffle, special, truth_table, vote
 from simt.machine.scalar import lowest, popcount
+from simt.machine.splits import (
+    add_split,
+    choose,
+    diverge,
+    gave_way,
+    give_way,
+    go_without,
+    join_fresh,
+    let_through,
+    meet_released,
+    next_random,
+    remove_split,
+    settle,
+    smallest_first,
+)
 from simt.program import MICRO_OPS, WHOLE, Family
 
 
@@ -72,276 +87,6 @@ QUANTUM = 1 << 16
 
 STEPS_PER_INSTRUCTION = 16
 """The budget ends a loop that retires nothing (`while True: pass`) after this many micro-ops an instruction."""
-
-
-@jit
-def _remove_split(SPLITS, WARPS, w, i):
-    """Drop split *i*; the later ones move down, so that the order of their creation is kept."""
-    last = WARPS[w * N_WARP + W_SPLITS] - 1
-    for j in range(i, last):
-        to = (w * 32 + j) * N_SPLIT
-        for k in range(N_SPLIT):
-            SPLITS[to + k] = SPLITS[to + N_SPLIT + k]
-    WARPS[w * N_WARP + W_SPLITS] = last
-    if WARPS[w * N_WARP + W_CURRENT] > i:
-        WARPS[w * N_WARP + W_CURRENT] -= 1
-
-
-@jit
-def _add_split(SPLITS, WARPS, w, pc, mask):
-    i = WARPS[w * N_WARP + W_SPLITS]
-    at = (w * 32 + i) * N_SPLIT
-    SPLITS[at + S_PC] = pc
-    SPLITS[at + S_MASK] = mask
-    SPLITS[at + S_STATE] = READY
-    SPLITS[at + S_ARG] = 0
-    SPLITS[at + S_PASS] = 0
-    SPLITS[at + S_WAY] = ELSEWHERE
-    SPLITS[at + S_FRESH] = 0
-    SPLITS[at + S_YIELDED] = 0
-    WARPS[w * N_WARP + W_SPLITS] = i + 1
-
-
-@jit
-def _to_end(SPLITS, WARPS, w, i):
-    """Make split *i* the newest."""
-    last = WARPS[w * N_WARP + W_SPLITS] - 1
-    for j in range(i, last):
-        at = (w * 32 + j) * N_SPLIT
-        for k in range(N_SPLIT):
-            swap = SPLITS[at + k]
-            SPLITS[at + k] = SPLITS[at + N_SPLIT + k]
-            SPLITS[at + N_SPLIT + k] = swap
-    current = WARPS[w * N_WARP + W_CURRENT]
-    if current == i:
-        WARPS[w * N_WARP + W_CURRENT] = last
-    elif current > i:
-        WARPS[w * N_WARP + W_CURRENT] = current - 1
-
-
-@jit
-def _join_fresh(SPLITS, WARPS, w):
-    """Before another split is put back: the one put back last joins one that waits at its place, come the same way.
-
-    The H200 does so (order HARDWARE): a split that was put back only just, or resumed meanwhile, joins none.
-    """
-    n = WARPS[w * N_WARP + W_SPLITS]
-    for i in range(n - 1, -1, -1):
-        at = (w * 32 + i) * N_SPLIT
-        if SPLITS[at + S_FRESH] == 0:
-            continue
-        SPLITS[at + S_FRESH] = 0
-        for j in range(n):
-            other = (w * 32 + j) * N_SPLIT
-            if (
-                j != i
-                and SPLITS[at + S_WAY] != ELSEWHERE
-                and SPLITS[other + S_WAY] == SPLITS[at + S_WAY]
-                and SPLITS[other + S_PC] == SPLITS[at + S_PC]
-                and SPLITS[other + S_STATE] == READY
-            ):
-                SPLITS[at + S_MASK] |= SPLITS[other + S_MASK]
-                SPLITS[at + S_PASS] = 0
-                _remove_split(SPLITS, WARPS, w, j)
-                return
-        return
-
-
-@jit
-def _diverge(SPLITS, WARPS, w, order, pc, target, taken):
-    """Split the current split at a branch: lanes *taken* go to *target*, the others fall through; one side goes on."""
-    if order == HARDWARE:
-        _join_fresh(SPLITS, WARPS, w)
-    current = WARPS[w * N_WARP + W_CURRENT]
-    at = (w * 32 + current) * N_SPLIT
-    fell = SPLITS[at + S_MASK] & ~taken
-    taken_first = order == ELSE_FIRST or (order == HARDWARE and popcount(taken) < popcount(fell))
-    SPLITS[at + S_MASK] = taken if taken_first else fell
-    SPLITS[at + S_PC] = target if taken_first else pc + 1
-    SPLITS[at + S_PASS] = 0
-    last = WARPS[w * N_WARP + W_SPLITS]
-    _add_split(SPLITS, WARPS, w, pc + 1 if taken_first else target, fell if taken_first else taken)
-    other = (w * 32 + last) * N_SPLIT
-    if order == HARDWARE:
-        SPLITS[other + S_WAY] = FELL if taken_first else TAKEN
-        SPLITS[other + S_FRESH] = 1
-        _to_end(SPLITS, WARPS, w, current)
-        return
-    # The split that goes on stands last, so that the newest one runs first.
-    for k in range(N_SPLIT):
-        swap = SPLITS[at + k]
-        SPLITS[at + k] = SPLITS[other + k]
-        SPLITS[other + k] = swap
-    WARPS[w * N_WARP + W_CURRENT] = last
-
-
-@jit
-def _smallest_first(SPLITS, WARPS, w, lanes, groups):
-    """Order HARDWARE: an indirect branch split *lanes* into *groups*; they wait by size, and the smallest goes on."""
-    n = WARPS[w * N_WARP + W_SPLITS]
-    for placed in range(groups):
-        largest = -1
-        best = 0
-        for i in range(n - placed):
-            mask = SPLITS[(w * 32 + i) * N_SPLIT + S_MASK]
-            if mask & lanes != 0 and popcount(mask) >= best:
-                largest = i
-                best = popcount(mask)
-        SPLITS[(w * 32 + largest) * N_SPLIT + S_WAY] = TAKEN
-        _to_end(SPLITS, WARPS, w, largest)
-    SPLITS[(w * 32 + n - 2) * N_SPLIT + S_FRESH] = 1
-    WARPS[w * N_WARP + W_CURRENT] = n - 1
-
-
-@jit
-def _meet_released(SPLITS, WARPS, w):
-    """Order HARDWARE: the newest split was released while the current one goes on; the smaller of both runs first."""
-    last = WARPS[w * N_WARP + W_SPLITS] - 1
-    released = (w * 32 + last) * N_SPLIT
-    SPLITS[released + S_FRESH] = 0
-    _join_fresh(SPLITS, WARPS, w)
-    last = WARPS[w * N_WARP + W_SPLITS] - 1
-    current = WARPS[w * N_WARP + W_CURRENT]
-    at = (w * 32 + current) * N_SPLIT
-    released = (w * 32 + last) * N_SPLIT
-    if popcount(SPLITS[released + S_MASK]) < popcount(SPLITS[at + S_MASK]):
-        SPLITS[at + S_WAY] = ELSEWHERE
-        SPLITS[at + S_FRESH] = 1
-        _to_end(SPLITS, WARPS, w, current)
-        WARPS[w * N_WARP + W_CURRENT] = last - 1
-        _to_end(SPLITS, WARPS, w, last - 1)
-    else:
-        SPLITS[released + S_FRESH] = 1
-        _to_end(SPLITS, WARPS, w, current)
-
-
-@jit
-def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
-    """Join into split *i* all splits in *state* with *argument* at *pc* that hold arrived lanes.
-
-    Returns where the split stands then.
-    """
-    at = (w * 32 + i) * N_SPLIT
-    mask = SPLITS[at + S_MASK]
-    j = WARPS[w * N_WARP + W_SPLITS] - 1
-    while j >= 0:
-        other = (w * 32 + j) * N_SPLIT
-        if (
-            j != i
-            and SPLITS[other + S_STATE] == state
-            and SPLITS[other + S_ARG] == argument
-            and SPLITS[other + S_MASK] & arrived
-            and SPLITS[other + S_PC] == pc
-        ):
-            mask |= SPLITS[other + S_MASK]
-            _remove_split(SPLITS, WARPS, w, j)
-            if j < i:
-                i -= 1
-        j -= 1
-    at = (w * 32 + i) * N_SPLIT
-    if mask != SPLITS[at + S_MASK]:
-        SPLITS[at + S_PASS] = 0
-    SPLITS[at + S_MASK] = mask
-    SPLITS[at + S_PC] += 1
-    SPLITS[at + S_STATE] = READY
-    SPLITS[at + S_WAY] = ELSEWHERE
-    return i
-
-
-@jit
-def _yielded(SPLITS, WARPS, w):
-    """Lanes that gave way to others and have not run since."""
-    lanes = np.int64(0)
-    for i in range(WARPS[w * N_WARP + W_SPLITS]):
-        at = (w * 32 + i) * N_SPLIT
-        if SPLITS[at + S_YIELDED]:
-            lanes |= SPLITS[at + S_MASK]
-    return lanes
-
-
-@jit
-def _leave(PARTICIPANTS, barrier, lanes):
-    """Take lanes that go on without those that gave way out of their convergence barrier."""
-    for lane in range(32):
-        PARTICIPANTS[barrier * 32 + lane] &= ~lanes
-
-
-@jit
-def _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
-    """Release every convergence barrier and warpsync of warp *w* whose lanes have all arrived or exited.
-
-    Convergence barriers do not wait for lanes that gave way; these do not wait there for those that went on without
-    them.  Returns whether a split was released from one.
-    """
-    gone = WARPS[w * N_WARP + W_EXITED] | WARPS[w * N_WARP + W_ABSENT]
-    yielded = _yielded(SPLITS, WARPS, w)
-    released = False
-    again = True
-    while again:
-        again = False
-        n = WARPS[w * N_WARP + W_SPLITS]
-        for i in range(n):
-            at = (w * 32 + i) * N_SPLIT
-            state = SPLITS[at + S_STATE]
-            if state != WAIT_BSYNC and state != WAIT_WARPSYNC:
-                continue
-            argument = SPLITS[at + S_ARG]
-            barrier = (w * n_barriers + argument) * 32
-            named = np.int64(0)
-            if state == WAIT_BSYNC:
-                named = PARTICIPANTS[barrier + lowest(SPLITS[at + S_MASK])]
-                if named & SPLITS[at + S_MASK] == 0:
-                    continue
-                needed = named & ~(gone | yielded)
-            else:
-                needed = argument & ~gone
-            arrived = np.int64(0)
-            for j in range(n):
-                other = (w * 32 + j) * N_SPLIT
-                if SPLITS[other + S_STATE] != state or SPLITS[other + S_ARG] != argument:
-                    continue
-                # Lanes deeper in a recursion wait at the same barrier with another mask: they have not arrived.
-                if state != WAIT_BSYNC or named == PARTICIPANTS[barrier + lowest(SPLITS[other + S_MASK])]:
-                    arrived |= SPLITS[other + S_MASK]
-            if needed & ~arrived == 0:
-                if state == WAIT_BSYNC:
-                    if yielded != 0:
-                        _leave(PARTICIPANTS, w * n_barriers + argument, needed)
-                    _release_bsync(SPLITS, WARPS, w, i, needed, order)
-                    released = True
-                else:
-                    _release_warpsync(SPLITS, WARPS, w, argument)
-                again = True
-                break
-    return released
-
-
-@jit
-def _release_bsync(SPLITS, WARPS, w, i, needed, order):
-    """All lanes of the barrier at which split *i* waits are there: those at one place, normally all, join and go on."""
-    argument = SPLITS[(w * 32 + i) * N_SPLIT + S_ARG]
-    while i >= 0:
-        joined = _merge(SPLITS, WARPS, w, i, needed, WAIT_BSYNC, argument, SPLITS[(w * 32 + i) * N_SPLIT + S_PC])
-        if order == HARDWARE:
-            _to_end(SPLITS, WARPS, w, joined)
-        i = -1
-        for j in range(WARPS[w * N_WARP + W_SPLITS]):
-            at = (w * 32 + j) * N_SPLIT
-            waits = SPLITS[at + S_STATE] == WAIT_BSYNC and SPLITS[at + S_ARG] == argument
-            if waits and SPLITS[at + S_MASK] & needed:
-                i = j
-                break
-
-
-@jit
-def _release_warpsync(SPLITS, WARPS, w, argument):
-    """All lanes of a warpsync are there: those at the same instruction go on as one split."""
-    i = 0
-    while i < WARPS[w * N_WARP + W_SPLITS]:
-        at = (w * 32 + i) * N_SPLIT
-        if SPLITS[at + S_STATE] == WAIT_WARPSYNC and SPLITS[at + S_ARG] == argument:
-            _merge(SPLITS, WARPS, w, i, FULL, WAIT_WARPSYNC, argument, SPLITS[at + S_PC])
-        i += 1
 
 
 @jit_inline
@@ -402,90 +147,6 @@ def _arrive(BARS, barrier, lanes, expected, operand, mask):
 
 
 @jit
-def _give_way(SPLITS, WARPS, w):
-    """Let the newest other ready split run, if there is one; the current one is next after it."""
-    current = WARPS[w * N_WARP + W_CURRENT]
-    for i in range(WARPS[w * N_WARP + W_SPLITS] - 1, -1, -1):
-        at = (w * 32 + i) * N_SPLIT
-        if i != current and SPLITS[at + S_STATE] == READY:
-            SPLITS[at + S_FRESH] = 0
-            SPLITS[(w * 32 + current) * N_SPLIT + S_WAY] = ELSEWHERE
-            SPLITS[(w * 32 + current) * N_SPLIT + S_FRESH] = 1
-            WARPS[w * N_WARP + W_CURRENT] = i
-            _to_end(SPLITS, WARPS, w, current)
-            _to_end(SPLITS, WARPS, w, WARPS[w * N_WARP + W_CURRENT])
-            return
-
-
-@jit
-def _random(WARPS, w):
-    """The next number of the warp's own xorshift generator, 0 to 2**31 - 1."""
-    x = WARPS[w * N_WARP + W_RANDOM]
-    x ^= (x << 13) & 0x7FFFFFFF
-    x ^= x >> 17
-    x ^= (x << 5) & 0x7FFFFFFF
-    WARPS[w * N_WARP + W_RANDOM] = x
-    return x
-
-
-@jit
-def _choose(SPLITS, WARPS, w, order):
-    """Make the next ready split current: the newest, or by turns, or at random.  False if none is ready."""
-    n = WARPS[w * N_WARP + W_SPLITS]
-    current = WARPS[w * N_WARP + W_CURRENT]
-    if order == INTERLEAVED:
-        for k in range(1, n + 1):
-            i = (current + k) % n
-            if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY:
-                WARPS[w * N_WARP + W_CURRENT] = i
-                return True
-        return False
-    if order == RANDOM and n > 0:
-        ready = 0
-        for i in range(n):
-            ready += SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY
-        if ready == 0:
-            return False
-        pick = _random(WARPS, w) % ready
-        for i in range(n):
-            if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY:
-                if pick == 0:
-                    WARPS[w * N_WARP + W_CURRENT] = i
-                    return True
-                pick -= 1
-    for i in range(n - 1, -1, -1):
-        if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY:
-            WARPS[w * N_WARP + W_CURRENT] = i
-            return True
-    return False
-
-
-@jit
-def _let_through(SPLITS, WARPS, w, order):
-    """Order HARDWARE, no split can run: the newest that waits at a convergence barrier goes on.  Whether it does.
-
-    Only if all wait at such, or if barriers were moved: splits that set one barrier register in turn, as in a
-    recursion, may wait for each other, or for lanes that passed.  On an H200 such code ends, too.
-    """
-    if order != HARDWARE:
-        return False
-    waiting = -1
-    others = False
-    for i in range(WARPS[w * N_WARP + W_SPLITS]):
-        if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == WAIT_BSYNC:
-            waiting = i
-        else:
-            others = True
-    if waiting < 0 or (others and WARPS[w * N_WARP + W_MOVED] == 0):
-        return False
-    at = (w * 32 + waiting) * N_SPLIT
-    SPLITS[at + S_PC] += 1
-    SPLITS[at + S_STATE] = READY
-    WARPS[w * N_WARP + W_CURRENT] = waiting
-    return True
-
-
-@jit
 def _row(offset, warp_rows, uniform_end):
     """Position in the register file of a row: uniform rows stand once, the others once per warp."""
     return np.uint64(offset + warp_rows if offset >= uniform_end else offset)
@@ -532,7 +193,7 @@ def advance(w, quantum, s):
     if WARPS[wbase + W_SPLITS] == 0:
         return DONE
     current = WARPS[wbase + W_CURRENT]
-    if SPLITS[(w * 32 + current) * N_SPLIT + S_STATE] != READY and not _choose(SPLITS, WARPS, w, order):
+    if SPLITS[(w * 32 + current) * N_SPLIT + S_STATE] != READY and not choose(SPLITS, WARPS, w, order):
         return BLOCKED
     status = PAUSED
     at = np.int64(0)
@@ -558,7 +219,7 @@ def advance(w, quantum, s):
         if executed == quantum:
             SPLITS[at + S_PC] = pc
             if order <= HARDWARE and quantum == QUANTUM and WARPS[wbase + W_SPLITS] > 1:
-                _choose(SPLITS, WARPS, w, INTERLEAVED)  # a split may be spinning on what another one does
+                choose(SPLITS, WARPS, w, INTERLEAVED)  # a split may be spinning on what another one does
             break
         if traced and LAUNCH[LAUNCH_TRACED] == len(TRACE):
             SPLITS[at + S_PC] = pc
@@ -676,7 +337,7 @@ def advance(w, quantum, s):
         elif op < MEMORY_END:
             if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1:
                 if op != LD_CONST:
-                    _join_fresh(SPLITS, WARPS, w)
+                    join_fresh(SPLITS, WARPS, w)
                     at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
             if exec_mask != 0:
                 mod = CODE[code + C_MOD]
@@ -720,7 +381,7 @@ def advance(w, quantum, s):
             else:
                 COUNTS[count + N_DIVERGENT] += 1
                 diverged = np.int64(1)
-                _diverge(SPLITS, WARPS, w, order, pc, CODE[code + C_IMM], taken)
+                diverge(SPLITS, WARPS, w, order, pc, CODE[code + C_IMM], taken)
                 resume = True
         elif op == BRX:
             COUNTS[count + N_BRANCHES] += 1
@@ -757,13 +418,13 @@ def advance(w, quantum, s):
                 groups += 1
                 if first:
                     if order == HARDWARE and group != active:
-                        _join_fresh(SPLITS, WARPS, w)
+                        join_fresh(SPLITS, WARPS, w)
                         at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
                     active = group
                     SPLITS[at + S_PC] = target
                     first = False
                 else:
-                    _add_split(SPLITS, WARPS, w, target, group)
+                    add_split(SPLITS, WARPS, w, target, group)
             if status == FAILED:
                 break
             if groups > 1:
@@ -772,7 +433,7 @@ def advance(w, quantum, s):
                 SPLITS[at + S_MASK] = active
                 SPLITS[at + S_PASS] = 0
                 if order == HARDWARE:
-                    _smallest_first(SPLITS, WARPS, w, mask_at_start, groups)
+                    smallest_first(SPLITS, WARPS, w, mask_at_start, groups)
             resume = True
         elif op == BSSY:
             start = (w * n_barriers + CODE[code + C_IMM]) * 32
@@ -790,17 +451,17 @@ def advance(w, quantum, s):
                 needed = PARTICIPANTS[(w * n_barriers + barrier) * 32 + lowest(active)]
                 if needed & active == 0:
                     needed = np.int64(0)  # the barrier register names other lanes meanwhile: nothing to wait for
-                yielded = _yielded(SPLITS, WARPS, w)
+                yielded = gave_way(SPLITS, WARPS, w)
                 needed &= ~(WARPS[wbase + W_EXITED] | WARPS[wbase + W_ABSENT] | yielded)
                 if needed & ~active == 0:
                     if yielded != 0:
-                        _leave(PARTICIPANTS, w * n_barriers + barrier, active)
+                        go_without(PARTICIPANTS, w * n_barriers + barrier, active)
                     pc += 1
                 else:
                     SPLITS[at + S_PC] = pc
                     SPLITS[at + S_STATE] = WAIT_BSYNC
                     SPLITS[at + S_ARG] = barrier
-                    _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+                    settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
                     leave = True
         elif op == BREAK:
             start = (w * n_barriers + CODE[code + C_IMM]) * 32
@@ -812,8 +473,8 @@ def advance(w, quantum, s):
                         PARTICIPANTS[start + l] &= ~exec_mask
                 if WARPS[wbase + W_SPLITS] > 1:
                     SPLITS[at + S_PC] = pc + 1
-                    if _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order) and order == HARDWARE:
-                        _meet_released(SPLITS, WARPS, w)
+                    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order) and order == HARDWARE:
+                        meet_released(SPLITS, WARPS, w)
                     resume = True
             pc += 1
         elif op == YIELD:
@@ -821,8 +482,8 @@ def advance(w, quantum, s):
             if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1:
                 SPLITS[at + S_PC] = pc
                 SPLITS[at + S_YIELDED] = 1
-                _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
-                _give_way(SPLITS, WARPS, w)
+                settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+                give_way(SPLITS, WARPS, w)
                 resume = True
         elif op == BMOV_GET:
             start = (w * n_barriers + CODE[code + C_IMM]) * 32
@@ -836,7 +497,7 @@ def advance(w, quantum, s):
         elif op == BMOV_SET:
             WARPS[wbase + W_MOVED] |= np.int64(exec_mask != 0)
             if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1:
-                _join_fresh(SPLITS, WARPS, w)
+                join_fresh(SPLITS, WARPS, w)
                 at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
             start = (w * n_barriers + CODE[code + C_IMM]) * 32
             source = _row(CODE[code + C_A], warp_rows, uniform_end)
@@ -876,7 +537,7 @@ def advance(w, quantum, s):
                     SPLITS[at + S_PC] = pc
                     SPLITS[at + S_STATE] = WAIT_WARPSYNC
                     SPLITS[at + S_ARG] = mask
-                    _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+                    settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
                     leave = True
         elif BAR_SYNC <= op <= BAR_ARRIVE:
             if exec_mask == 0:
@@ -907,17 +568,17 @@ def advance(w, quantum, s):
                 LAUNCH[LAUNCH_LIVE] -= n_exec
                 exited_lanes += n_exec
                 if exec_mask == active:
-                    _remove_split(SPLITS, WARPS, w, WARPS[wbase + W_CURRENT])
+                    remove_split(SPLITS, WARPS, w, WARPS[wbase + W_CURRENT])
                     leave = True
                 else:
                     SPLITS[at + S_MASK] = active & ~exec_mask
                     pc += 1
                     SPLITS[at + S_PC] = pc
                 if WARPS[wbase + W_SPLITS] > 0:
-                    released = _settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+                    released = settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
                     if not leave:
                         if released and order == HARDWARE:
-                            _meet_released(SPLITS, WARPS, w)
+                            meet_released(SPLITS, WARPS, w)
                         resume = True
                 for barrier in range(BLOCK_BARRIERS):
                     if _is_complete(s.BARRIERS, LAUNCH[LAUNCH_LIVE], barrier):
@@ -967,14 +628,14 @@ def advance(w, quantum, s):
             if WARPS[wbase + W_SPLITS] == 0:
                 status = DONE
                 break
-            if not _choose(SPLITS, WARPS, w, order) and not _let_through(SPLITS, WARPS, w, order):
+            if not choose(SPLITS, WARPS, w, order) and not let_through(SPLITS, WARPS, w, order):
                 status = BLOCKED
                 break
             resume = True
         elif order >= INTERLEAVED and flags & RETIRES and WARPS[wbase + W_SPLITS] > 1:
             if not resume:
                 SPLITS[at + S_PC] = pc
-            _choose(SPLITS, WARPS, w, order)
+            choose(SPLITS, WARPS, w, order)
             resume = True
 
     LAUNCH[LAUNCH_EXECUTED] += retired
@@ -999,7 +660,7 @@ def advance(w, quantum, s):
 
 
 @jit
-def _start_block(index, s):
+def start_block(index, s):
     """Fresh warps for block *index*; uniform rows stay, all other state starts at zero."""
     R = s.R
     P = s.P
@@ -1045,7 +706,7 @@ def _start_block(index, s):
         WARPS[w * N_WARP + W_MOVED] = 0
         WARPS[w * N_WARP + W_BLOCK_EPOCH] = 0
         WARPS[w * N_WARP + W_WARP_EPOCH] = 0
-        _add_split(s.SPLITS, WARPS, w, 0, mask)
+        add_split(s.SPLITS, WARPS, w, 0, mask)
     LAUNCH[LAUNCH_STARTED] = 1
 
 
@@ -1060,7 +721,7 @@ def run_blocks(first, end, s):
     order = LAUNCH[LAUNCH_ORDER]
     for index in range(first, end):
         if LAUNCH[LAUNCH_STARTED] == 0:
-            _start_block(index, s)
+            start_block(index, s)
         warps = LAUNCH[LAUNCH_WARPS]
         while True:
             alive = False
@@ -1075,7 +736,7 @@ def run_blocks(first, end, s):
                         if order == INTERLEAVED:
                             quantum = 1
                         elif order == RANDOM:
-                            quantum = 1 + _random(WARPS, w) % 16
+                            quantum = 1 + next_random(WARPS, w) % 16
                     status = advance(w, quantum, s)
                     WARPS[w * N_WARP + W_QUANTUM] = quantum if status == TRACE_FULL else 0
                     if status == FAILED or status == TRACE_FULL:

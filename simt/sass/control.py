@@ -229,5 +229,6 @@ def block_barrier(x: Lowering) -> None:
     "ENDCOLLECTIVE", "PREEXIT", "ACQBULK",
     source=Source.H200, takes=(Hint,),
 )  # fmt: skip
+@opcode("FENCE", source=Source.PTX, takes=(Flag.VIEW, Flag.ASYNC, Flag.G, Flag.S), since=90)
 def nothing(x: Lowering) -> None:
     x.emit("nop")

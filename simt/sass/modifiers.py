@@ -235,6 +235,10 @@ class Flag(Enum):
     POPC = "POPC"
     SUM = "SUM"
     PACK_AB = "PACK_AB"
+    VIEW = "VIEW"  # FENCE.VIEW.ASYNC: orders accesses of the asynchronous proxy, which nothing simulated uses
+    ASYNC = "ASYNC"
+    G = "G"
+    S = "S"
     MMA = "MMA"  # which pipe executes an HFMA2
     PSL = "PSL"  # XMAD: see pascal.py
     CBCC = "CBCC"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine import layout as machine
-from simt.machine.engine import QUANTUM, _choose, _start_block, advance
+from simt.machine.engine import QUANTUM, advance, start_block
+from simt.machine.splits import choose
 from simt.timing.classes import PIPES, Reason, Unit
 from simt.timing.jit import jit, jit_inline
 from simt.timing.layout import *
@@ -177,7 +178,7 @@ def _start_blocks(sm, now, s, t):
         else:
             SMS[at + M_DISPATCH_FREE] = max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL] * CONFIG[G_STRIDE]
         sl = slot_state(s, place, t)
-        _start_block(block, sl)
+        start_block(block, sl)
         sl.LAUNCH[machine.LAUNCH_SM] = sm
         t.SLOTS[slot + S_BLOCK] = block
         t.SLOTS[slot + S_WARPS] = CONFIG[G_WARPS]
@@ -555,7 +556,7 @@ def _release(sm, place, when, now, s, t):
         row = wi * N_WARP
         if t.WARPS[row + W_STATE] != AT_BARRIER:
             continue
-        if _choose(sl.SPLITS, sl.WARPS, w, sl.LAUNCH[machine.LAUNCH_ORDER]):
+        if choose(sl.SPLITS, sl.WARPS, w, sl.LAUNCH[machine.LAUNCH_ORDER]):
             split = (w * 32 + sl.WARPS[w * machine.N_WARP + machine.W_CURRENT]) * machine.N_SPLIT
             t.WARPS[row + W_STATE] = RUNNING
             t.WARPS[row + W_READY] = max(t.WARPS[row + W_EARLIEST], when)
@@ -664,7 +665,7 @@ def run(until, total_blocks, s, t):
                         if streak + sl.LAUNCH[machine.LAUNCH_STEPS] == QUANTUM:
                             streak = -sl.LAUNCH[machine.LAUNCH_STEPS]
                             if sl.LAUNCH[machine.LAUNCH_ORDER] <= machine.HARDWARE:
-                                _choose(sl.SPLITS, sl.WARPS, w, machine.INTERLEAVED)
+                                choose(sl.SPLITS, sl.WARPS, w, machine.INTERLEAVED)
                         split = (w * 32 + sl.WARPS[w * machine.N_WARP + machine.W_CURRENT]) * machine.N_SPLIT
                         at = sl.SPLITS[split + machine.S_PC]
                         if OPS[at * N_OP + O_ISSUES]:

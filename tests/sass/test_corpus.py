@@ -45,7 +45,6 @@ OTHER_CODE = {
 
 TIMING = "how often lanes or warps contend depends on timing"
 KNOWN_COUNTS = {
-    "quicksort": "lanes of a recursive function come to its EXIT in 10 groups on the H200, in 11 here",
     "hash_insert": TIMING,
     "bfs_frontier": TIMING,
     "atomics_shared": TIMING,

@@ -1,0 +1,367 @@
+"""The splits of a warp: how they divide, wait, meet and take turns; convergence barriers and warp barriers.
+
+A split is a row of SPLITS, the oldest first; the order in which splits run is the launch's policy (ARCHITECTURE.md,
+"Order").  All functions take the flat arrays of layout.py and the warp's number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.machine.jit import jit
+from simt.machine.layout import *
+from simt.machine.scalar import lowest, popcount
+
+
+@jit
+def remove_split(SPLITS, WARPS, w, i):
+    """Drop split *i*; the later ones move down, so that the order of their creation is kept."""
+    last = WARPS[w * N_WARP + W_SPLITS] - 1
+    for j in range(i, last):
+        to = (w * 32 + j) * N_SPLIT
+        for k in range(N_SPLIT):
+            SPLITS[to + k] = SPLITS[to + N_SPLIT + k]
+    WARPS[w * N_WARP + W_SPLITS] = last
+    if WARPS[w * N_WARP + W_CURRENT] > i:
+        WARPS[w * N_WARP + W_CURRENT] -= 1
+
+
+@jit
+def add_split(SPLITS, WARPS, w, pc, mask):
+    i = WARPS[w * N_WARP + W_SPLITS]
+    at = (w * 32 + i) * N_SPLIT
+    SPLITS[at + S_PC] = pc
+    SPLITS[at + S_MASK] = mask
+    SPLITS[at + S_STATE] = READY
+    SPLITS[at + S_ARG] = 0
+    SPLITS[at + S_PASS] = 0
+    SPLITS[at + S_WAY] = ELSEWHERE
+    SPLITS[at + S_FRESH] = 0
+    SPLITS[at + S_YIELDED] = 0
+    WARPS[w * N_WARP + W_SPLITS] = i + 1
+
+
+@jit
+def _to_end(SPLITS, WARPS, w, i):
+    """Make split *i* the newest."""
+    last = WARPS[w * N_WARP + W_SPLITS] - 1
+    for j in range(i, last):
+        at = (w * 32 + j) * N_SPLIT
+        for k in range(N_SPLIT):
+            swap = SPLITS[at + k]
+            SPLITS[at + k] = SPLITS[at + N_SPLIT + k]
+            SPLITS[at + N_SPLIT + k] = swap
+    current = WARPS[w * N_WARP + W_CURRENT]
+    if current == i:
+        WARPS[w * N_WARP + W_CURRENT] = last
+    elif current > i:
+        WARPS[w * N_WARP + W_CURRENT] = current - 1
+
+
+@jit
+def join_fresh(SPLITS, WARPS, w):
+    """Before another split is put back: the one put back last joins one that waits at its place, come the same way.
+
+    The H200 does so (order HARDWARE): a split that was put back only just, or resumed meanwhile, joins none.
+    """
+    n = WARPS[w * N_WARP + W_SPLITS]
+    for i in range(n - 1, -1, -1):
+        at = (w * 32 + i) * N_SPLIT
+        if SPLITS[at + S_FRESH] == 0:
+            continue
+        SPLITS[at + S_FRESH] = 0
+        for j in range(n):
+            other = (w * 32 + j) * N_SPLIT
+            if (
+                j != i
+                and SPLITS[at + S_WAY] != ELSEWHERE
+                and SPLITS[other + S_WAY] == SPLITS[at + S_WAY]
+                and SPLITS[other + S_PC] == SPLITS[at + S_PC]
+                and SPLITS[other + S_STATE] == READY
+            ):
+                SPLITS[at + S_MASK] |= SPLITS[other + S_MASK]
+                SPLITS[at + S_PASS] = 0
+                remove_split(SPLITS, WARPS, w, j)
+                return
+        return
+
+
+@jit
+def diverge(SPLITS, WARPS, w, order, pc, target, taken):
+    """Split the current split at a branch: lanes *taken* go to *target*, the others fall through; one side goes on."""
+    if order == HARDWARE:
+        join_fresh(SPLITS, WARPS, w)
+    current = WARPS[w * N_WARP + W_CURRENT]
+    at = (w * 32 + current) * N_SPLIT
+    fell = SPLITS[at + S_MASK] & ~taken
+    taken_first = order == ELSE_FIRST or (order == HARDWARE and popcount(taken) < popcount(fell))
+    SPLITS[at + S_MASK] = taken if taken_first else fell
+    SPLITS[at + S_PC] = target if taken_first else pc + 1
+    SPLITS[at + S_PASS] = 0
+    last = WARPS[w * N_WARP + W_SPLITS]
+    add_split(SPLITS, WARPS, w, pc + 1 if taken_first else target, fell if taken_first else taken)
+    other = (w * 32 + last) * N_SPLIT
+    if order == HARDWARE:
+        SPLITS[other + S_WAY] = FELL if taken_first else TAKEN
+        SPLITS[other + S_FRESH] = 1
+        _to_end(SPLITS, WARPS, w, current)
+        return
+    # The split that goes on stands last, so that the newest one runs first.
+    for k in range(N_SPLIT):
+        swap = SPLITS[at + k]
+        SPLITS[at + k] = SPLITS[other + k]
+        SPLITS[other + k] = swap
+    WARPS[w * N_WARP + W_CURRENT] = last
+
+
+@jit
+def smallest_first(SPLITS, WARPS, w, lanes, groups):
+    """Order HARDWARE: an indirect branch split *lanes* into *groups*; they wait by size, and the smallest goes on."""
+    n = WARPS[w * N_WARP + W_SPLITS]
+    for placed in range(groups):
+        largest = -1
+        best = 0
+        for i in range(n - placed):
+            mask = SPLITS[(w * 32 + i) * N_SPLIT + S_MASK]
+            if mask & lanes != 0 and popcount(mask) >= best:
+                largest = i
+                best = popcount(mask)
+        SPLITS[(w * 32 + largest) * N_SPLIT + S_WAY] = TAKEN
+        _to_end(SPLITS, WARPS, w, largest)
+    SPLITS[(w * 32 + n - 2) * N_SPLIT + S_FRESH] = 1
+    WARPS[w * N_WARP + W_CURRENT] = n - 1
+
+
+@jit
+def meet_released(SPLITS, WARPS, w):
+    """Order HARDWARE: the newest split was released while the current one goes on; the smaller of both runs first."""
+    last = WARPS[w * N_WARP + W_SPLITS] - 1
+    released = (w * 32 + last) * N_SPLIT
+    SPLITS[released + S_FRESH] = 0
+    join_fresh(SPLITS, WARPS, w)
+    last = WARPS[w * N_WARP + W_SPLITS] - 1
+    current = WARPS[w * N_WARP + W_CURRENT]
+    at = (w * 32 + current) * N_SPLIT
+    released = (w * 32 + last) * N_SPLIT
+    if popcount(SPLITS[released + S_MASK]) < popcount(SPLITS[at + S_MASK]):
+        SPLITS[at + S_WAY] = ELSEWHERE
+        SPLITS[at + S_FRESH] = 1
+        _to_end(SPLITS, WARPS, w, current)
+        WARPS[w * N_WARP + W_CURRENT] = last - 1
+        _to_end(SPLITS, WARPS, w, last - 1)
+    else:
+        SPLITS[released + S_FRESH] = 1
+        _to_end(SPLITS, WARPS, w, current)
+
+
+@jit
+def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
+    """Join into split *i* all splits in *state* with *argument* at *pc* that hold arrived lanes.
+
+    Returns where the split stands then.
+    """
+    at = (w * 32 + i) * N_SPLIT
+    mask = SPLITS[at + S_MASK]
+    j = WARPS[w * N_WARP + W_SPLITS] - 1
+    while j >= 0:
+        other = (w * 32 + j) * N_SPLIT
+        if (
+            j != i
+            and SPLITS[other + S_STATE] == state
+            and SPLITS[other + S_ARG] == argument
+            and SPLITS[other + S_MASK] & arrived
+            and SPLITS[other + S_PC] == pc
+        ):
+            mask |= SPLITS[other + S_MASK]
+            remove_split(SPLITS, WARPS, w, j)
+            if j < i:
+                i -= 1
+        j -= 1
+    at = (w * 32 + i) * N_SPLIT
+    if mask != SPLITS[at + S_MASK]:
+        SPLITS[at + S_PASS] = 0
+    SPLITS[at + S_MASK] = mask
+    SPLITS[at + S_PC] += 1
+    SPLITS[at + S_STATE] = READY
+    SPLITS[at + S_WAY] = ELSEWHERE
+    return i
+
+
+@jit
+def gave_way(SPLITS, WARPS, w):
+    """Lanes that gave way to others and have not run since."""
+    lanes = np.int64(0)
+    for i in range(WARPS[w * N_WARP + W_SPLITS]):
+        at = (w * 32 + i) * N_SPLIT
+        if SPLITS[at + S_YIELDED]:
+            lanes |= SPLITS[at + S_MASK]
+    return lanes
+
+
+@jit
+def go_without(PARTICIPANTS, barrier, lanes):
+    """Take lanes that go on without those that gave way out of their convergence barrier."""
+    for lane in range(32):
+        PARTICIPANTS[barrier * 32 + lane] &= ~lanes
+
+
+@jit
+def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
+    """Release every convergence barrier and warpsync of warp *w* whose lanes have all arrived or exited.
+
+    Convergence barriers do not wait for lanes that gave way; these do not wait there for those that went on without
+    them.  Returns whether a split was released from one.
+    """
+    gone = WARPS[w * N_WARP + W_EXITED] | WARPS[w * N_WARP + W_ABSENT]
+    yielded = gave_way(SPLITS, WARPS, w)
+    released = False
+    again = True
+    while again:
+        again = False
+        n = WARPS[w * N_WARP + W_SPLITS]
+        for i in range(n):
+            at = (w * 32 + i) * N_SPLIT
+            state = SPLITS[at + S_STATE]
+            if state != WAIT_BSYNC and state != WAIT_WARPSYNC:
+                continue
+            argument = SPLITS[at + S_ARG]
+            barrier = (w * n_barriers + argument) * 32
+            named = np.int64(0)
+            if state == WAIT_BSYNC:
+                named = PARTICIPANTS[barrier + lowest(SPLITS[at + S_MASK])]
+                if named & SPLITS[at + S_MASK] == 0:
+                    continue
+                needed = named & ~(gone | yielded)
+            else:
+                needed = argument & ~gone
+            arrived = np.int64(0)
+            for j in range(n):
+                other = (w * 32 + j) * N_SPLIT
+                if SPLITS[other + S_STATE] != state or SPLITS[other + S_ARG] != argument:
+                    continue
+                # Lanes deeper in a recursion wait at the same barrier with another mask: they have not arrived.
+                if state != WAIT_BSYNC or named == PARTICIPANTS[barrier + lowest(SPLITS[other + S_MASK])]:
+                    arrived |= SPLITS[other + S_MASK]
+            if needed & ~arrived == 0:
+                if state == WAIT_BSYNC:
+                    if yielded != 0:
+                        go_without(PARTICIPANTS, w * n_barriers + argument, needed)
+                    _release_bsync(SPLITS, WARPS, w, i, needed, order)
+                    released = True
+                else:
+                    _release_warpsync(SPLITS, WARPS, w, argument)
+                again = True
+                break
+    return released
+
+
+@jit
+def _release_bsync(SPLITS, WARPS, w, i, needed, order):
+    """All lanes of the barrier at which split *i* waits are there: those at one place, normally all, join and go on."""
+    argument = SPLITS[(w * 32 + i) * N_SPLIT + S_ARG]
+    while i >= 0:
+        joined = _merge(SPLITS, WARPS, w, i, needed, WAIT_BSYNC, argument, SPLITS[(w * 32 + i) * N_SPLIT + S_PC])
+        if order == HARDWARE:
+            _to_end(SPLITS, WARPS, w, joined)
+        i = -1
+        for j in range(WARPS[w * N_WARP + W_SPLITS]):
+            at = (w * 32 + j) * N_SPLIT
+            waits = SPLITS[at + S_STATE] == WAIT_BSYNC and SPLITS[at + S_ARG] == argument
+            if waits and SPLITS[at + S_MASK] & needed:
+                i = j
+                break
+
+
+@jit
+def _release_warpsync(SPLITS, WARPS, w, argument):
+    """All lanes of a warpsync are there: those at the same instruction go on as one split."""
+    i = 0
+    while i < WARPS[w * N_WARP + W_SPLITS]:
+        at = (w * 32 + i) * N_SPLIT
+        if SPLITS[at + S_STATE] == WAIT_WARPSYNC and SPLITS[at + S_ARG] == argument:
+            _merge(SPLITS, WARPS, w, i, FULL, WAIT_WARPSYNC, argument, SPLITS[at + S_PC])
+        i += 1
+
+
+@jit
+def give_way(SPLITS, WARPS, w):
+    """Let the newest other ready split run, if there is one; the current one is next after it."""
+    current = WARPS[w * N_WARP + W_CURRENT]
+    for i in range(WARPS[w * N_WARP + W_SPLITS] - 1, -1, -1):
+        at = (w * 32 + i) * N_SPLIT
+        if i != current and SPLITS[at + S_STATE] == READY:
+            SPLITS[at + S_FRESH] = 0
+            SPLITS[(w * 32 + current) * N_SPLIT + S_WAY] = ELSEWHERE
+            SPLITS[(w * 32 + current) * N_SPLIT + S_FRESH] = 1
+            WARPS[w * N_WARP + W_CURRENT] = i
+            _to_end(SPLITS, WARPS, w, current)
+            _to_end(SPLITS, WARPS, w, WARPS[w * N_WARP + W_CURRENT])
+            return
+
+
+@jit
+def next_random(WARPS, w):
+    """The next number of the warp's own xorshift generator, 0 to 2**31 - 1."""
+    x = WARPS[w * N_WARP + W_RANDOM]
+    x ^= (x << 13) & 0x7FFFFFFF
+    x ^= x >> 17
+    x ^= (x << 5) & 0x7FFFFFFF
+    WARPS[w * N_WARP + W_RANDOM] = x
+    return x
+
+
+@jit
+def choose(SPLITS, WARPS, w, order):
+    """Make the next ready split current: the newest, or by turns, or at random.  False if none is ready."""
+    n = WARPS[w * N_WARP + W_SPLITS]
+    current = WARPS[w * N_WARP + W_CURRENT]
+    if order == INTERLEAVED:
+        for k in range(1, n + 1):
+            i = (current + k) % n
+            if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY:
+                WARPS[w * N_WARP + W_CURRENT] = i
+                return True
+        return False
+    if order == RANDOM and n > 0:
+        ready = 0
+        for i in range(n):
+            ready += SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY
+        if ready == 0:
+            return False
+        pick = next_random(WARPS, w) % ready
+        for i in range(n):
+            if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY:
+                if pick == 0:
+                    WARPS[w * N_WARP + W_CURRENT] = i
+                    return True
+                pick -= 1
+    for i in range(n - 1, -1, -1):
+        if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY:
+            WARPS[w * N_WARP + W_CURRENT] = i
+            return True
+    return False
+
+
+@jit
+def let_through(SPLITS, WARPS, w, order):
+    """Order HARDWARE, no split can run: the newest that waits at a convergence barrier goes on.  Whether it does.
+
+    Only if all wait at such, or if barriers were moved: splits that set one barrier register in turn, as in a
+    recursion, may wait for each other, or for lanes that passed.  On an H200 such code ends, too.
+    """
+    if order != HARDWARE:
+        return False
+    waiting = -1
+    others = False
+    for i in range(WARPS[w * N_WARP + W_SPLITS]):
+        if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == WAIT_BSYNC:
+            waiting = i
+        else:
+            others = True
+    if waiting < 0 or (others and WARPS[w * N_WARP + W_MOVED] == 0):
+        return False
+    at = (w * 32 + waiting) * N_SPLIT
+    SPLITS[at + S_PC] += 1
+    SPLITS[at + S_STATE] = READY
+    WARPS[w * N_WARP + W_CURRENT] = waiting
+    return True
