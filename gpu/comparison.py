@@ -27,17 +27,17 @@ multiplication and an addition to one fused operation, CUDA's math functions are
 in the last place each), and atomics add in any order."""
 
 NOISY = {
-    "gst_transactions": 0.01,
-    "gst_transactions_per_request": 0.01,
-    "gst_efficiency": 0.01,
+    "gst_transactions": 0.02,
+    "gst_transactions_per_request": 0.02,
+    "gst_efficiency": 0.02,
     "shared_load_transactions": 0.02,
     "shared_store_transactions": 0.02,
 }
 """Metrics that the hardware does not count exactly, and by how much they may differ, relatively: 16.0001 store
-sectors for 16, and 414 for 418 where lanes store single bytes; shared-memory wavefronts of arbitration.  Measured
+sectors for 16, and 414 to 425 for 418 where lanes store single bytes; shared-memory wavefronts of arbitration.  Measured
 on an H200; its exact counters of the same things, ``global_sectors`` and ``shared_wavefronts``, must be equal."""
 
-ROUNDED = frozenset({"active_threads_per_instruction", "pred_on_threads_per_instruction"})
+ROUNDED = frozenset({"active_threads_per_instruction", "pred_on_threads_per_instruction", "branch_efficiency"})
 """Metrics that ncu prints with two decimals (Nsight Compute 2025.3.1)."""
 
 WHY_OTHER_CODE = (

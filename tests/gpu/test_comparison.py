@@ -55,9 +55,9 @@ def test_ratio_to_nothing() -> None:
     assert math.isclose(Row("x", 1, 4, DIFFERENT).ratio or 0, 0.25)
 
 
+@pytest.mark.parametrize("name", ["active_threads_per_instruction", "branch_efficiency"])
 @pytest.mark.parametrize(("ours", "verdict"), [(31.874154, EQUAL), (31.88, DIFFERENT)])
-def test_ratios_that_ncu_prints_with_two_decimals(ours: float, verdict: str) -> None:
-    name = "active_threads_per_instruction"
+def test_ratios_that_ncu_prints_with_two_decimals(name: str, ours: float, verdict: str) -> None:
     (row,) = compare_metrics({name: ours}, {name: 31.87}, "sm_90")
     assert row.verdict == verdict
 
