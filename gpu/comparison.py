@@ -34,8 +34,9 @@ NOISY = {
     "shared_store_transactions": 0.02,
 }
 """Metrics that the hardware does not count exactly, and by how much they may differ, relatively: 16.0001 store
-sectors for 16, and 414 to 425 for 418 where lanes store single bytes; shared-memory wavefronts of arbitration.  Measured
-on an H200; its exact counters of the same things, ``global_sectors`` and ``shared_wavefronts``, must be equal."""
+sectors for 16, and 414 to 425 for 418 where lanes store single bytes; shared-memory wavefronts of arbitration.
+Measured on an H200; its exact counters of the same things, ``global_sectors`` and ``shared_wavefronts``, must be
+equal."""
 
 ROUNDED = frozenset({"active_threads_per_instruction", "pred_on_threads_per_instruction", "branch_efficiency"})
 """Metrics that ncu prints with two decimals (Nsight Compute 2025.3.1)."""

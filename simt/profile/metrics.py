@@ -399,7 +399,8 @@ declare(
         "atomic_transactions",
         "sectors",
         Formula("global_atomic_sectors"),
-        "32-byte sectors of global memory that atomics and reductions touch.",
+        "32-byte sectors of global memory that atomics and reductions touch. An H200's counter has a sector as often "
+        "as lanes of the request meet at one of its addresses: 2416 for 352 where 32 lanes share 8 addresses.",
         ncu=("l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum + l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",),
     ),
     Metric(
