@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -191,15 +191,28 @@ _FIRST = ("kernel", "size", "block")
 """Options that lead their group in the help."""
 
 
+def _hints(owner: Any) -> dict[str, Any]:
+    """Type hints with their annotations.
+
+    Before Python 3.11 that of a parameter whose default is None comes wrapped in Optional, which hides them.
+    """
+    hints = get_type_hints(owner, include_extras=True)
+    for name, hint in hints.items():
+        annotated = [part for part in get_args(hint) if hasattr(part, "__metadata__")]
+        if get_origin(hint) is Union and annotated:
+            hints[name] = annotated[0]
+    return hints
+
+
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose parameters may be dataclasses of options: on the command line, their fields."""
-    hints = get_type_hints(command, include_extras=True)
+    hints = _hints(command)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
     for parameter in inspect.signature(command).parameters.values():
         if parameter.name in groups:
             group = groups[parameter.name]
-            types = get_type_hints(group, include_extras=True)
+            types = _hints(group)
             ordered = sorted(fields(group), key=lambda f: _FIRST.index(f.name) if f.name in _FIRST else len(_FIRST))
             options = [(f.name, parameter.empty if f.default is MISSING else f.default) for f in ordered]
         else:
