@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,6 @@ import numpy as np
 import pytest
 import typer
 
-from simt.cli import main
 from simt.cli.options import parse_size
 from simt.cli.reduce import sample
 
@@ -66,32 +63,6 @@ def more(): pass
 def launch_fails(): return 1 // 0
 def fails(): pass
 """
-
-
-@dataclass
-class Outcome:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    """Run ``simt`` with arguments, in this process."""
-
-    def run(*arguments: str) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["simt", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        code = caught.value.code
-        return Outcome(int(code or 0), *capsys.readouterr())
-
-    return run
 
 
 @pytest.fixture

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from simt.cli import main
 from tests.machine_view import DATA, needs_nvdisasm
 
 SMALL = ["--size", "2^14", "--block", "128"]
@@ -33,31 +29,6 @@ def launch_narrow(block=32):
         raise ValueError("too wide")
     return dict(grid=4, block=block, args=(np.zeros(4),))
 """
-
-
-@dataclass
-class Outcome:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    """Run ``simt`` with arguments, in this process."""
-
-    def run(*arguments: str) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["simt", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        return Outcome(int(caught.value.code or 0), *capsys.readouterr())
-
-    return run
 
 
 @pytest.fixture

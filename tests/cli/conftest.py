@@ -1,0 +1,38 @@
+"""Running the command in the test's own process."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from simt.cli import main
+
+
+@dataclass
+class Outcome:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Run ``simt`` with arguments, in this process."""
+
+    def run(*arguments: str) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["simt", *arguments])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        code = caught.value.code
+        return Outcome(int(code or 0), *capsys.readouterr())
+
+    return run
