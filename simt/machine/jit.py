@@ -13,8 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import config
 from platformdirs import user_cache_path
+
+if config.DISABLE_JIT and (np.uint64(1) + 1).dtype != np.uint64:
+    # The plain engine adds ints to unsigned indices, which NumPy 1 turns into floats (NEP 50 has the switch).
+    raise ImportError("NUMBA_DISABLE_JIT=1 needs NumPy 2, or with NumPy 1 also NPY_PROMOTION_STATE=weak")
 
 
 def cache_folder(*packages: Path) -> Path:
@@ -36,7 +41,8 @@ def jit(function: Callable[..., Any], *, inline: bool = False, folder: str = _FO
     ``inline`` asks LLVM to inline it: for functions with one hot call that take many arrays.  Reference counting is
     off (``_nrt``): the engine only borrows arrays, and counting them cost seven eighths of its time (measured).
     ``folder`` is where the compiled code is kept.
-    With ``NUMBA_DISABLE_JIT=1`` the function stays plain Python: the same engine, slow and easy to step through.
+    With ``NUMBA_DISABLE_JIT=1`` the function stays plain Python: the same engine, slow and easy to step through
+    (on NumPy 1 with ``NPY_PROMOTION_STATE=weak``, too).
     """
     before = config.CACHE_DIR
     config.CACHE_DIR = folder

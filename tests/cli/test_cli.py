@@ -13,6 +13,7 @@ import typer
 
 from simt.cli.options import parse_size
 from simt.cli.reduce import sample
+from tests.machine_view import needs_elftools
 
 COMMANDS = [
     "reduce",
@@ -188,7 +189,7 @@ def test_a_wrong_sum_is_exit_code_1(run, monkeypatch: pytest.MonkeyPatch) -> Non
         (["--dtype", "int16"], "int16"),
         (["--op", "mean"], "mean"),
         (["--order", "sideways"], "sideways"),
-        (["--view", "sm_12"], "sm_12"),
+        pytest.param(["--view", "sm_12"], "sm_12", marks=needs_elftools),
         (["--threads", "0"], "--threads"),
         (["--predicate", "-1"], "--predicate"),
         (["--nonsense"], "--nonsense"),

@@ -188,7 +188,7 @@ def floor_modulo(x: Any, y: Any) -> Any:
     if y == 0:
         return rest
     if rest == 0:
-        return np.copysign(type(x)(0), -1 if y < 0 else 1)
+        return np.copysign(type(x)(0), y)
     return rest + y if (y < 0) != (rest < 0) else rest
 
 

@@ -17,11 +17,14 @@ from tests.machine.small_programs import report
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def plain() -> dict[str, Any]:
-    """The report of a process without Numba's compiler."""
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "error::DeprecationWarning"}
-    process = subprocess.run(
+def _report_without_compiler(promotion: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "NUMBA_DISABLE_JIT": "1",
+        "NPY_PROMOTION_STATE": promotion,  # NumPy 2 is always "weak", whatever this says
+        "PYTHONWARNINGS": "error::DeprecationWarning",
+    }
+    return subprocess.run(
         [sys.executable, "-m", "tests.machine.small_programs"],
         cwd=ROOT,
         env=environment,
@@ -30,6 +33,12 @@ def plain() -> dict[str, Any]:
         timeout=200,
         check=False,
     )
+
+
+@pytest.fixture(scope="module")
+def plain() -> dict[str, Any]:
+    """The report of a process without Numba's compiler."""
+    process = _report_without_compiler("weak")
     assert process.returncode == 0, process.stderr
     return dict(json.loads(process.stdout))
 
@@ -63,3 +72,10 @@ def test_everything_else(part: str, plain: dict[str, Any], compiled: dict[str, A
 
 def test_the_errors_are_there(compiled: dict[str, Any]) -> None:
     assert len(compiled["errors"]) == 5
+
+
+@pytest.mark.skipif(not np.__version__.startswith("1."), reason="NumPy 2 needs no switch")
+def test_numpy_1_without_its_switch_says_so() -> None:
+    process = _report_without_compiler("legacy")
+    assert process.returncode == 1
+    assert "NPY_PROMOTION_STATE=weak" in process.stderr
