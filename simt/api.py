@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +13,7 @@ from simt import devices, kernels, lang, machine
 from simt.check import LaunchError, UnsupportedError
 from simt.devices import Device, DeviceError
 from simt.profile import Profile
-
-if TYPE_CHECKING:
-    from simt.timing import TimingResult
+from simt.program import Program
 
 SOURCE = "source"
 VOLTA = 70
@@ -40,6 +37,7 @@ def launch(
     device: str | None = None,
     timing: bool = False,
     sms: str | int = "one",
+    max_host_seconds: float = 600.0,
     overrides: Mapping[str, float] | None = None,
     window: tuple[int, int] | None = None,
 ) -> Profile:
@@ -70,8 +68,9 @@ def launch(
         timing: simulate cycle by cycle, too (:mod:`simt.timing`): ``Profile.timing``, its metrics, and how long each
             line waits for what.  Counts and results are those of a launch without.
         sms: ``"one"``: time one SM with its share of the grid and of the chip's bandwidth, as if all did the same;
-            ``"all"``: every SM (small grids; refused with an estimate if it would take more than ten minutes); or
-            a number of SMs.
+            ``"all"``: every SM (small grids); or a number of SMs.
+        max_host_seconds: how long ``sms="all"`` may take on this computer.  It is estimated first, and a LaunchError
+            says so if it is longer.
         overrides: timing numbers to replace, by the names of ``simt devices h200``: ``{"l1_latency": 60}``.
         window: first and one past the last cycle to record, for :meth:`Profile.timeline` and
             :func:`simt.timing.write_trace`.
@@ -80,66 +79,96 @@ def launch(
     wrong, :class:`simt.UnsupportedError` where the simulator cannot do it, :class:`simt.devices.DeviceError` for a
     device or a timing number that does not exist or cannot be.
     """
-    if not timing and (sms != "one" or overrides or window is not None):
-        raise LaunchError("sms, overrides and window concern the timing model", help="pass timing=True, too")
-    if window is not None and not 0 <= window[0] < window[1]:
-        raise LaunchError(f"window is {window}; it must be the first cycle and one past the last", help="(0, 1000)")
-    if shared_bytes < 0:
-        raise LaunchError(f"shared_bytes is {shared_bytes}; it must not be negative")
-    if max_instructions < 1:
-        raise LaunchError(f"max_instructions is {max_instructions}; it must be at least 1")
+    _check_options(timing, sms, max_host_seconds, overrides, window, shared_bytes, max_instructions)
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
-    arguments = [_numpy(value) for value in lang.flat_arguments(args)]
-    code = bank_image = None
-    if _is_machine_code(kernel) or view != SOURCE:
-        if predicate:
-            raise LaunchError("predicate concerns the source view; in the machine view the compiler has decided")
-        if races:
-            raise UnsupportedError(
-                "races are looked for in the source view only",
-                help="ptxas leaves out warp barriers that it has proved needless, which would look like races",
-            )
-        sass, arguments, bank_image = _machine_view(kernel, view, *shape, arguments)
-        program, code = sass.program, sass.code.instructions
-        own_order = "hardware" if sass.architecture >= VOLTA else "then_first"
-    else:
-        own_order = "then_first"
-        program = lang.compile(kernel, lang.argument_types(args), predicate=predicate)
-    gpu = _device(device, program.view, timing)
+    code = _compiled(kernel, view, *shape, args, predicate, races)
+    gpu = _device(device, code.program.view, timing)
     what = machine.Launch(
         grid=shape[0],
         block=shape[1],
-        arguments=arguments,
+        arguments=code.arguments,
         shared_bytes=shared_bytes,
-        order=own_order if order is None else order,
+        order=code.own_order if order is None else order,
         threads=threads,
         trace=trace,
         max_instructions=max_instructions,
         races=races,
-        bank_image=bank_image,
+        bank_image=code.bank_image,
         progress=progress,
     )
     if not timing:
-        return Profile(program, machine.run(program, what), device=gpu.key)
+        return Profile(code.program, machine.run(code.program, what), device=gpu.key)
 
-    from simt import timing as model  # here: a launch without timing does not load it
+    from simt.timing import timed_run  # here: a launch without timing does not load the model
 
-    model.parameters(gpu, overrides)  # a wrong number is said before anything runs
-    if not model.is_compiled():
-        print("simt: compiling the timing model (once; cached for later runs) ...", file=sys.stderr, flush=True)
-    timed: list[TimingResult] = []
+    result, times = timed_run(
+        code.program,
+        what,
+        gpu,
+        code=code.instructions,
+        sms=sms,
+        max_host_seconds=max_host_seconds,
+        overrides=overrides,
+        window=window,
+    )
+    return Profile(code.program, result, device=gpu.key, timing=times)
 
-    def clock() -> None:
-        # The arrays are still as the caller gave them, and the kernel has proved right.
-        alone = replace(what, trace=False, races=False)
-        timed.append(
-            model.simulate(
-                program, alone, gpu, code=code, sms=sms, overrides=overrides, window=window, progress=progress
-            )
+
+def _check_options(
+    timing: bool,
+    sms: str | int,
+    max_host_seconds: float,
+    overrides: Mapping[str, float] | None,
+    window: tuple[int, int] | None,
+    shared_bytes: int,
+    max_instructions: int,
+) -> None:
+    """Raises LaunchError for options of :func:`launch` that cannot be, whatever the kernel."""
+    if not timing and (sms != "one" or overrides or window is not None):
+        raise LaunchError("sms, overrides and window concern the timing model", help="pass timing=True, too")
+    if window is not None and not 0 <= window[0] < window[1]:
+        raise LaunchError(f"window is {window}; it must be the first cycle and one past the last", help="(0, 1000)")
+    if not max_host_seconds > 0:
+        raise LaunchError(f"max_host_seconds is {max_host_seconds}; it must be positive")
+    if shared_bytes < 0:
+        raise LaunchError(f"shared_bytes is {shared_bytes}; it must not be negative")
+    if max_instructions < 1:
+        raise LaunchError(f"max_instructions is {max_instructions}; it must be at least 1")
+
+
+@dataclass(frozen=True)
+class _Code:
+    """What a view makes of a kernel and its arguments."""
+
+    program: Program
+    arguments: list[Any]
+    own_order: str = "then_first"
+    instructions: Any = None
+    """SASS with its control bits, for the timing model; None in the source view."""
+    bank_image: Callable[[Sequence[int | None]], Mapping[int, bytes]] | None = None
+
+
+def _compiled(
+    kernel: Any,
+    view: str,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    args: Sequence[Any],
+    predicate: int,
+    races: bool,
+) -> _Code:
+    """The kernel in the view that was asked for."""
+    arguments = [_numpy(value) for value in lang.flat_arguments(args)]
+    if view == SOURCE and not _is_machine_code(kernel):
+        return _Code(lang.compile(kernel, lang.argument_types(args), predicate=predicate), arguments)
+    if predicate:
+        raise LaunchError("predicate concerns the source view; in the machine view the compiler has decided")
+    if races:
+        raise UnsupportedError(
+            "races are looked for in the source view only",
+            help="ptxas leaves out warp barriers that it has proved needless, which would look like races",
         )
-
-    result = machine.run(program, what, before_copy=clock)
-    return Profile(program, result, device=gpu.key, timing=timed[0])
+    return _machine_code(kernel, view, grid, block, arguments)
 
 
 def _device(key: str | None, view: str, timing: bool) -> Device:
@@ -184,10 +213,10 @@ def _is_machine_code(kernel: Any) -> bool:
     return type(kernel).__module__.startswith("simt.sass.")
 
 
-def _machine_view(
+def _machine_code(
     kernel: Any, view: str, grid: tuple[int, int, int], block: tuple[int, int, int], args: list[Any]
-) -> tuple[Any, list[Any], Callable[[Sequence[int | None]], Mapping[int, bytes]]]:
-    """The SASS kernel, arguments and constant banks of a launch of machine code."""
+) -> _Code:
+    """The SASS of a kernel, with arguments and constant banks as the hardware has them."""
     sass = machine_view()
     if _is_machine_code(kernel):
         if view not in (SOURCE, f"sm_{kernel.architecture}"):
@@ -201,7 +230,13 @@ def _machine_view(
         image: Mapping[int, bytes] = sass.bank_image(kernel, grid, block, args, addresses)
         return image
 
-    return kernel, [*args, *kernel.extra_arguments], bank_image
+    return _Code(
+        program=kernel.program,
+        arguments=[*args, *kernel.extra_arguments],
+        own_order="hardware" if kernel.architecture >= VOLTA else "then_first",
+        instructions=kernel.code.instructions,
+        bank_image=bank_image,
+    )
 
 
 def _numpy(value: Any) -> Any:

@@ -8,28 +8,23 @@ from pathlib import Path
 
 import pytest
 
+from simt.check import UnsupportedError
+from simt.sass.disassemble import find_program
+
 DATA = Path(__file__).parent / "data" / "sass"
 PASCAL = [str(DATA / "sm_61" / "kernels.cubin"), "--listing", str(DATA / "sm_61" / "kernels.sass")]
 """Cubin and listing on the command line; needs no disassembler."""
 
 
 def _has_nvdisasm() -> bool:
-    if find_spec("elftools") is None:
-        return False
-    from simt.check import UnsupportedError
-    from simt.sass.disassemble import find_program
-
     try:
         return Path(shutil.which(find_program("nvdisasm", "nvidia-cuda-nvdisasm")) or "").is_file()
     except UnsupportedError:
         return False
 
 
-needs_elftools = pytest.mark.skipif(
-    find_spec("elftools") is None, reason="machine view: needs pyelftools (pip install 'simt[sass]')"
-)
 needs_nvdisasm = pytest.mark.skipif(
-    not _has_nvdisasm(), reason="machine view: needs nvdisasm and pyelftools (pip install 'simt[sass]')"
+    not _has_nvdisasm(), reason="machine view: needs nvdisasm (pip install 'simt[sass]')"
 )
 needs_numba_cuda = pytest.mark.skipif(
     not (_has_nvdisasm() and find_spec("numba_cuda")),

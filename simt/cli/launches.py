@@ -84,7 +84,7 @@ def _load(path: Path) -> ModuleType:
 
 
 def _function(module: ModuleType, name: str, path: str) -> Callable[..., Any]:
-    function = getattr(module, name, None)
+    function: Callable[..., Any] | None = getattr(module, name, None)
     if not callable(function):
         here = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
         close = difflib.get_close_matches(name, here, n=3)
@@ -92,7 +92,7 @@ def _function(module: ModuleType, name: str, path: str) -> Callable[..., Any]:
             f"{path} has no function {name!r}",
             help=f"did you mean {', '.join(close)}?" if close else f"it has {', '.join(here) or 'none'}",
         )
-    return function  # type: ignore[no-any-return]
+    return function
 
 
 def _described(

@@ -97,6 +97,13 @@ Sms = Annotated[
         help="Multiprocessors to time: one with its share of the grid, all of them (small grids), or N.",
     ),
 ]
+MaxHostSeconds = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        help="How long --sms all may take on this computer: it is estimated first, and refused if it is longer.",
+    ),
+]
 Timing = Annotated[
     bool, typer.Option("--timing", help="Simulate cycle by cycle, too: time, occupancy, what warps wait for.")
 ]
@@ -141,6 +148,7 @@ class ModelOptions:
 
     device: Device = None
     sms: Sms = "one"
+    max_host_seconds: MaxHostSeconds = 600.0
     sets: Sets = None
 
     @property
@@ -150,6 +158,7 @@ class ModelOptions:
             "device": self.device,
             "timing": True,
             "sms": _sms(self.sms),
+            "max_host_seconds": self.max_host_seconds,
             "overrides": dict(_override(text) for text in self.sets or ()),
         }
 
@@ -165,8 +174,8 @@ class TimingOptions(ModelOptions):
         """For :func:`simt.launch`."""
         if self.timing:
             return super().keywords
-        if self.sets or self.sms != "one":
-            option = "--set" if self.sets else "--sms"
+        untimed = {"--set": self.sets, "--sms": self.sms != "one", "--max-host-seconds": self.max_host_seconds != 600}
+        for option in (name for name, given in untimed.items() if given):
             raise typer.BadParameter("this is about the timing model; add --timing", param_hint=option)
         return {"device": self.device}
 
@@ -230,7 +239,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         command(**values, **made)
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # which typer reads
     run.__annotations__ = {}
     return run
 

@@ -1,11 +1,11 @@
 """Cycle-level timing: who issues when, who waits for what, on a modelled GPU."""
 
 from simt.timing.classes import NVPROF, Reason
-from simt.timing.jit import is_compiled
 from simt.timing.parameters import PARAMETERS, Parameters, parameters
 from simt.timing.result import TimingResult
 from simt.timing.simulate import simulate
 from simt.timing.sweep import Sweep, sweep
+from simt.timing.timed_run import timed_run
 from simt.timing.timeline import spans, text, trace_events, write_trace
 
 __all__ = [
@@ -15,12 +15,12 @@ __all__ = [
     "Reason",
     "Sweep",
     "TimingResult",
-    "is_compiled",
     "parameters",
     "simulate",
     "spans",
     "sweep",
     "text",
+    "timed_run",
     "trace_events",
     "write_trace",
 ]

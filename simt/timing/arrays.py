@@ -11,11 +11,10 @@ from simt.machine.launch import Prepared
 from simt.machine.layout import ADDRESS_BASE, State
 from simt.timing import layout
 from simt.timing.classes import PIPES
-from simt.timing.parameters import PARAMETERS, Parameters
+from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
 from simt.timing.schedule import Schedule
 from simt.timing.slots import SLICED
 
-LINE_BYTES = 128
 SECTOR_BYTES = 32
 MAX_EVENTS = 1 << 16
 _CHIP_BANDWIDTHS = (

@@ -96,6 +96,12 @@ _POSITIVE = frozenset(
     if name.endswith(("_bytes", "_ways", "_bytes_per_cycle")) or name in ("schedulers", "issue_width", "mio_queue")
 )
 
+LARGEST = 2**31
+"""No timing number is larger; cycles of many of them still fit in 64 bits."""
+
+LINE_BYTES = 128
+"""Of a cache line."""
+
 
 @dataclass(frozen=True)
 class Parameters:
@@ -134,16 +140,22 @@ def parameters(device: Device, overrides: Mapping[str, float] | None = None) -> 
             hint = f"did you mean {', '.join(close)}?" if close else f"there are {', '.join(PARAMETERS)}"
             raise DeviceError(f"{device.name} has no timing number {name!r}", help=hint)
         values[name] = float(value)
-    problems = problems or _contradictions(values)
+    problems = problems or _contradictions(values, device)
     if problems:
         what = "the overrides of" if given else "the device file"
         raise DeviceError(f"{what} {device.key} is rejected", details=problems)
     return Parameters(device, MappingProxyType(values), tuple(given))
 
 
-def _contradictions(values: Mapping[str, float]) -> list[str]:
-    found = [f"{name} = {value:g} is negative" for name, value in values.items() if value < 0]
-    found += [f"{name} = {values[name]:g} must be positive" for name in sorted(_POSITIVE) if values[name] <= 0]
+def _contradictions(values: Mapping[str, float], device: Device) -> list[str]:
+    found = [
+        f"{name} = {value:g} is not between 0 and {LARGEST:,}"
+        for name, value in values.items()
+        if not 0 <= value <= LARGEST  # NaN, too
+    ]
+    if found:
+        return found
+    found = [f"{name} = {values[name]:g} must be positive" for name in sorted(_POSITIVE) if values[name] <= 0]
     for low, high in (
         ("l1_latency", "l2_latency"),
         ("l2_latency", "dram_latency"),
@@ -158,6 +170,13 @@ def _contradictions(values: Mapping[str, float]) -> list[str]:
     for name in ("schedulers", "issue_width", "scheduler_policy", "l1_ways", "l2_ways", "l1_caches_loads"):
         if values[name] != int(values[name]):
             found.append(f"{name} = {values[name]:g} is not a whole number")
+    if values["schedulers"] > device.limit("warps_per_sm"):
+        found.append(f"there are more schedulers ({values['schedulers']:g}) than warps on an SM")
+    for cache in ("l1", "l2"):
+        if values[f"{cache}_ways"] * LINE_BYTES > values[f"{cache}_bytes"]:
+            found.append(
+                f"{cache}_bytes has no room for {cache}_ways = {values[f'{cache}_ways']:g} lines of {LINE_BYTES} bytes"
+            )
     if values["l2_fetch_bytes"] not in (32, 64, 128):
         found.append(f"l2_fetch_bytes = {values['l2_fetch_bytes']:g} is not 32, 64 or 128")
     if values["scheduler_policy"] not in (0, 1, 2):

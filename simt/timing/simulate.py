@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -23,7 +24,6 @@ from simt.timing.slots import slot_state
 
 STEP = 1 << 18
 """SM cycles between two looks at ctrl-C and the progress callback."""
-MAX_HOST_SECONDS = 600.0
 MAX_HOST_BYTES = 4 << 30
 
 
@@ -34,10 +34,10 @@ def simulate(
     *,
     code: Sequence[MachineInstruction] | None = None,
     sms: str | int = "one",
+    max_host_seconds: float = math.inf,
     overrides: Mapping[str, float] | None = None,
     window: tuple[int, int] | None = None,
     copy_back: bool = False,
-    max_host_seconds: float = MAX_HOST_SECONDS,
     progress: Callable[[int, int], None] | None = None,
 ) -> TimingResult:
     """Simulate a launch cycle by cycle on *device*.
@@ -47,10 +47,10 @@ def simulate(
             register decides when operands are ready.
         sms: ``"one"``: one SM with its share of the grid and of the chip's bandwidth, as if all others did the same;
             ``"all"``: every SM; a number: so many SMs with their share.
+        max_host_seconds: a simulation of all SMs that would take longer is refused.
         overrides: timing numbers to replace, see :data:`simt.timing.parameters.PARAMETERS`.
         window: first and one past the last cycle to record for the timeline.
         copy_back: change array arguments in place, as a functional run does; only with ``sms="all"``.
-        max_host_seconds: a simulation of all SMs that would take longer is refused.
         progress: called with (blocks done, blocks in all).
 
     Array arguments are otherwise not changed: results come from the functional run, which executes the same
@@ -59,6 +59,23 @@ def simulate(
     Raises DeviceError (numbers), LaunchError (the block fits on no SM, too large for ``sms="all"``), and whatever the
     kernel does wrong, as without timing.
     """
+    numbers, fit, n_sms = check(program, launch, device, sms, overrides)
+    if copy_back and sms != "all":
+        raise LaunchError('copy_back needs sms="all": other SMs\' blocks would be missing')
+    table = schedule(program, numbers, code)
+    if sms == "all" and n_sms > 1:
+        _refuse_too_long(program, launch, numbers, fit, table, n_sms, max_host_seconds)
+    run_of = _Run(program, launch, numbers, fit, table, n_sms, sms == "all", window)
+    run_of.go(run_of.blocks, progress)
+    if copy_back:
+        run_of.prepared.memory.copy_back()
+    return run_of.result()
+
+
+def check(
+    program: Program, launch: Launch, device: Device, sms: str | int, overrides: Mapping[str, float] | None
+) -> tuple[Parameters, Occupancy, int]:
+    """Numbers, blocks per SM and SMs of a simulation.  Raises DeviceError or LaunchError if it cannot be."""
     numbers = parameters(device, overrides)
     fit = occupancy(device, launch.threads_per_block, program.registers, program.shared_bytes + launch.shared_bytes)
     if fit.blocks_per_sm == 0:
@@ -68,27 +85,10 @@ def simulate(
             help="use smaller blocks, less shared memory or fewer registers per thread",
         )
     chip = min(device.limit("multiprocessors"), launch.blocks)
-    n_sms = _sms(sms, chip)
-    if copy_back and sms != "all":
-        raise LaunchError('copy_back needs sms="all": other SMs\' blocks would be missing')
-    table = schedule(program, numbers, code)
-    if sms == "all" and chip > 1:
-        _refuse_too_long(program, launch, numbers, fit, table, chip, max_host_seconds)
-    run_of = _Run(program, launch, numbers, fit, table, n_sms, sms == "all", window)
-    run_of.go(run_of.blocks, progress)
-    if copy_back:
-        run_of.prepared.memory.copy_back()
-    return run_of.result()
-
-
-def _sms(sms: str | int, chip: int) -> int:
-    """How many SMs to simulate of *chip* that have work."""
-    if sms == "one":
-        return 1
-    if sms == "all":
-        return chip
+    if sms in ("one", "all"):
+        return numbers, fit, 1 if sms == "one" else chip
     if isinstance(sms, int) and sms >= 1:
-        return min(sms, chip)
+        return numbers, fit, min(sms, chip)
     raise LaunchError(f"sms is {sms!r}", help='choose "one", "all" or a number of SMs')
 
 
@@ -110,15 +110,17 @@ def _refuse_too_long(
         raise LaunchError(
             f'sms="all" needs about {room / 2**30:.1f} GiB of memory for {chip} SMs', help='use sms="one"'
         )
+    if math.isinf(max_host_seconds):
+        return
     run(0, 1, trial.state, trial.clock)  # compiled now, not while the clock runs
     start = time.perf_counter()
     trial.go(sample, None)
     seconds = (time.perf_counter() - start) * need
     if seconds > max_host_seconds:
         raise LaunchError(
-            f'sms="all" would take about {seconds:.0f} s on this machine; the limit is {max_host_seconds:.0f} s',
+            f'sms="all" would take about {seconds:,.1f} s on this computer; the limit is {max_host_seconds:g} s',
             details=[f"{launch.blocks} blocks on {chip} SMs"],
-            help='use sms="one" or a smaller grid; simt.timing.simulate takes a longer max_host_seconds',
+            help='use sms="one" or a smaller grid, or allow more with max_host_seconds (--max-host-seconds)',
         )
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from simt.cli import main
 
 
-@dataclass
-class Outcome:
+class Outcome(NamedTuple):
     """What a command left behind."""
 
     code: int

@@ -13,7 +13,6 @@ import typer
 
 from simt.cli.options import parse_size
 from simt.cli.reduce import sample
-from tests.machine_view import needs_elftools
 
 COMMANDS = [
     "reduce",
@@ -189,7 +188,7 @@ def test_a_wrong_sum_is_exit_code_1(run, monkeypatch: pytest.MonkeyPatch) -> Non
         (["--dtype", "int16"], "int16"),
         (["--op", "mean"], "mean"),
         (["--order", "sideways"], "sideways"),
-        pytest.param(["--view", "sm_12"], "sm_12", marks=needs_elftools),
+        (["--view", "sm_12"], "sm_12"),
         (["--threads", "0"], "--threads"),
         (["--predicate", "-1"], "--predicate"),
         (["--nonsense"], "--nonsense"),

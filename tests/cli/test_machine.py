@@ -10,28 +10,12 @@ import numpy as np
 import pytest
 
 from simt.check import LaunchError
-from simt.cli import main
 from simt.cli.arguments import parse
-from tests.machine_view import DATA, PASCAL, needs_elftools, needs_numba_cuda, needs_nvdisasm
+from tests.machine_view import DATA, PASCAL, needs_numba_cuda, needs_nvdisasm
 
 NEIGHBORED = ["--kernel", "reduceNeighbored", "--grid", "8", "--block", "512"]
 ARGUMENTS = ["--arg", "random:int32:2^12:5", "--arg", "zeros:int32:8", "--arg", "2^12"]
 RANDOM = np.random.default_rng(5).integers(-128, 128, 2**12).astype(np.int32)
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    """Run ``simt`` with arguments, in this process: exit code, standard output, standard error."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["simt", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        code = caught.value.code
-        captured = capsys.readouterr()
-        return int(code or 0), captured.out, captured.err
-
-    return run
 
 
 @pytest.mark.parametrize(
@@ -134,23 +118,21 @@ def test_files_that_are_no_arrays(tmp_path: Path) -> None:
             parse([str(tmp_path / f"{name}.npy")], [8])
 
 
-@needs_elftools
 def test_profile_lists_the_kernels(run) -> None:
     code, out, _ = run("profile", *PASCAL)
     assert code == 0
     row = next(line.split() for line in out.splitlines() if "reduceNeighbored " in line)
     assert row[:5] == ["reduceNeighbored", "sm_61", "8", "8", "4"]
     assert "reduceCompleteUnroll<512>" in out
-    entries = json.loads(run("profile", *PASCAL, "--json")[1])
+    entries = run("profile", *PASCAL, "--json").json()
     (entry,) = [entry for entry in entries if entry["name"] == "reduceNeighbored"]
     assert entry["parameters"] == [8, 8, 4]
     assert entry["mangled"] == "_Z16reduceNeighboredPiS_j"
     assert entry["registers"] > 0
 
 
-@needs_elftools
 def test_profile_counts_what_nvprof_counted(run) -> None:
-    profile = json.loads(run("profile", *PASCAL, *NEIGHBORED, *ARGUMENTS, "--json")[1])
+    profile = run("profile", *PASCAL, *NEIGHBORED, *ARGUMENTS, "--json").json()
     assert profile["view"] == "sm_61"
     assert profile["metrics"]["inst_per_warp"] == 412.0
     offsets = [line["offset"] for line in profile["lines"]]
@@ -159,7 +141,6 @@ def test_profile_counts_what_nvprof_counted(run) -> None:
     assert executed == profile["counters"]["inst_executed"] == 412 * 128
 
 
-@needs_elftools
 def test_profile_saves_outputs(run, tmp_path: Path) -> None:
     target = tmp_path / "sums"  # the name stays as it was given
     code, out, _ = run("profile", *PASCAL, *NEIGHBORED, *ARGUMENTS, "--out", f"1={target}")
@@ -169,12 +150,11 @@ def test_profile_saves_outputs(run, tmp_path: Path) -> None:
     assert np.load(target).tolist() == RANDOM.reshape(8, 512).sum(axis=1).tolist()
 
 
-@needs_elftools
 def test_profile_annotates_and_traces(run) -> None:
-    listed = run("profile", *PASCAL, *NEIGHBORED, *ARGUMENTS, "--annotate")[1]
+    listed = run("profile", *PASCAL, *NEIGHBORED, *ARGUMENTS, "--annotate").out
     assert "0x0008  MOV R1, c[0x0][0x20]" in listed
     assert "> " in listed
-    traced = run("profile", *PASCAL, *NEIGHBORED, *ARGUMENTS, "--trace", "7,3")[1]
+    traced = run("profile", *PASCAL, *NEIGHBORED, *ARGUMENTS, "--trace", "7,3").out
     assert "block 7, warp 3 (sm_61 view)" in traced
     assert "#..." in traced
     code, _, err = run("profile", *PASCAL, *NEIGHBORED, *ARGUMENTS, "--trace", "8,0")
@@ -182,7 +162,6 @@ def test_profile_annotates_and_traces(run) -> None:
     assert "8 blocks of 16 warps" in err
 
 
-@needs_elftools
 def test_a_listing_alone_needs_the_sizes_of_the_parameters(run) -> None:
     listing = PASCAL[2]
     code, _, err = run("profile", listing, *NEIGHBORED, *ARGUMENTS)
@@ -193,7 +172,6 @@ def test_a_listing_alone_needs_the_sizes_of_the_parameters(run) -> None:
     assert "412.00" in out
 
 
-@needs_elftools
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -222,7 +200,6 @@ def test_wrong_use_is_exit_code_2(run, options: list[str], message: str) -> None
     assert "Traceback" not in err
 
 
-@needs_elftools
 def test_files_that_are_no_machine_code(run, tmp_path: Path) -> None:
     (tmp_path / "noise.cubin").write_bytes(bytes(range(256)))
     (tmp_path / "short.cubin").write_bytes(b"\x7fELF")
@@ -252,7 +229,6 @@ def test_kernels_that_cannot_run(run, kernel: str, message: str) -> None:
     assert message in err
 
 
-@needs_elftools
 def test_elf_files_that_are_not_for_this(run, tmp_path: Path) -> None:
     """A cubin for an architecture that is not supported; an ELF file for a host without any code for a GPU."""
     data = bytearray((DATA / "sm_90" / "external_O3.cubin").read_bytes())
@@ -268,7 +244,6 @@ def test_elf_files_that_are_not_for_this(run, tmp_path: Path) -> None:
         assert message in err
 
 
-@needs_elftools
 def test_pascal_without_its_listing(run) -> None:
     code, _, err = run("profile", PASCAL[0])
     assert code == 2
@@ -283,7 +258,6 @@ def test_a_cubin_alone(run) -> None:
     assert json.loads(out)["metrics"]["inst_per_warp"] == 293.875
 
 
-@needs_elftools
 def test_a_missing_disassembler_says_what_to_install(run, monkeypatch: pytest.MonkeyPatch) -> None:
     from simt.sass import disassemble
 
@@ -313,7 +287,7 @@ def test_missing_packages_say_what_to_install(run, monkeypatch: pytest.MonkeyPat
 @needs_numba_cuda
 def test_reduce_in_the_machine_view(run) -> None:
     options = ["--size", "5000", "--block", "128", "--kernel", "neighbored", "--view", "sm_90"]
-    data = json.loads(run("reduce", *options, "--json")[1])
+    data = run("reduce", *options, "--json").json()
     assert data["view"] == "sm_90"
     assert "release 13" in data["toolchain"]
     (result,) = data["results"]
@@ -326,22 +300,22 @@ def test_reduce_in_the_machine_view(run) -> None:
 
 @needs_numba_cuda
 def test_run_and_trace_in_the_machine_view(run) -> None:
-    folded = run("run", "if_else", "--view", "sm_90")[1].splitlines()
+    folded = run("run", "if_else", "--view", "sm_90").out.splitlines()
     source = next(index for index, line in enumerate(folded) if "out[i] = value + 1" in line)
     assert any("STG" in line for line in folded[source:])
-    flat = run("run", "if_else", "--view", "sm_90", "--no-fold")[1]
+    flat = run("run", "if_else", "--view", "sm_90", "--no-fold").out
     assert "out[i]" not in flat
     assert "0x0000  LDC R1, c[0x0][0x28]" in flat
-    traced = run("trace", "if_else", "--view", "sm_90")[1]
+    traced = run("trace", "if_else", "--view", "sm_90").out
     assert "(sm_90 view)" in traced
     assert "pppppppp" in traced  # the compiler predicates what the source branches around
-    step = json.loads(run("trace", "if_else", "--view", "sm_90", "--json")[1])["steps"][0]
+    step = run("trace", "if_else", "--view", "sm_90", "--json").json()["steps"][0]
     assert step["source"][0].endswith("divergence.py")
 
 
 @needs_numba_cuda
 def test_diff_of_the_views(run) -> None:
-    data = json.loads(run("diff", "vector_add", "vector_add@sm_90", "--json")[1])
+    data = run("diff", "vector_add", "vector_add@sm_90", "--json").json()
     assert data["by"] == "source line"
     metrics = {row["metric"]: row for row in data["metrics"]}
     assert metrics["inst_executed"]["comparable"] is False

@@ -173,6 +173,8 @@ def test_timeline_as_trace_events(run, tmp_path: Path) -> None:
         (["reduce", "--set", "l1_latency=3"], "add --timing"),
         (["reduce", "--sms", "all"], "add --timing"),
         (["reduce", "--timing", "--sms", "some"], "number of SMs"),
+        (["reduce", "--timing", "--sms", "all", "--max-host-seconds", "1e-6"], "--max-host-seconds"),
+        (["reduce", "--max-host-seconds", "3"], "add --timing"),
         (["sweep", "interleaved", "--blocks", "128;256"], "128,256,512"),
         (["sweep", "interleaved", "--set", "nothing=1"], "no timing number 'nothing'"),
         (["sweep", "nothing"], "no kernel 'nothing'"),

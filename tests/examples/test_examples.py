@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.machine_view import needs_elftools
-
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
@@ -112,7 +110,6 @@ def test_shuffle_reduction() -> None:
     assert int(shuffle[2]) < int(interleaved[2])
 
 
-@needs_elftools
 def test_published_profile() -> None:
     text = output("published_profile", "16")
     assert "18 of 18 figures equal the published ones" in text
@@ -155,7 +152,7 @@ def test_data_race() -> None:
 @pytest.mark.parametrize("kernel", ["published_unguarded", "published_off_by_one"])
 def test_out_of_bounds(kernel: str) -> None:
     before, after = output("out_of_bounds").split(f"{kernel}, 1000 elements:")
-    total, expected = re.search(rf"{kernel}, 1024 elements: (-?\d+), NumPy says (-?\d+)", before).groups()  # type: ignore[union-attr]
+    total, expected = re.search(rf"{kernel}, 1024 elements: (-?\d+), NumPy says (-?\d+)", before).groups()
     assert total == expected
     assert after.startswith("\nthe kernel is wrong")
     assert "g_idata" in after

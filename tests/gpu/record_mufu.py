@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from cuda.bindings import driver  # type: ignore[import-untyped,import-not-found,unused-ignore]
+from cuda.bindings import driver
 
 from simt.program import MUFU_FUNCTIONS
 from tests.gpu.provenance import provenance

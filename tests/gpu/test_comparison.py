@@ -11,7 +11,7 @@ from gpu.comparison import CLOSE, DIFFERENT, EQUAL, OTHER_CODE, PREDICTED, Row, 
 
 
 def verdict(ours: np.ndarray, theirs: np.ndarray, **options: object) -> str:
-    (output,) = compare_outputs((ours,), (theirs,), **options)  # type: ignore[arg-type]
+    (output,) = compare_outputs((ours,), (theirs,), **options)
     return output.verdict
 
 

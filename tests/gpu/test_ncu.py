@@ -22,7 +22,7 @@ RAW = """"ID","Process ID","Process Name","Host Name","Kernel Name","Context","S
 "","","","","","","","","","","","inst","inst","inst","sector","","","ns"
 "0","1","python","127.0.0.1","first(int)","1","7","(64, 1, 1)","(2, 1, 1)","0","9.0","12","384","380.000000","1,040","8","2","2,500"
 "1","1","python","127.0.0.1","second","1","7","(32, 1, 1)","(1, 1, 1)","0","9.0","1","32","32","0","0","0","1,000"
-"""  # noqa: E501
+"""
 
 SASS = """"Kernel Name","first(int)"
 "Address","Source","# Samples","Instructions Executed","Thread Instructions Executed","Predicated-On Thread Instructions Executed","Divergent Branches","Address Space","L2 Theoretical Sectors Global","L2 Theoretical Sectors Global Ideal"
@@ -31,7 +31,7 @@ SASS = """"Kernel Name","first(int)"
 "Kernel Name","second"
 "Address","Source","# Samples","Instructions Executed","Thread Instructions Executed","Predicated-On Thread Instructions Executed","Divergent Branches","Address Space","L2 Theoretical Sectors Global","L2 Theoretical Sectors Global Ideal"
 "0x7f0000002000","      EXIT","0","1","32","32","0","-","0","0"
-"""  # noqa: E501
+"""
 
 LINES = """"File Path","kernels.py"
 "Function Name","first(int)"

@@ -23,7 +23,7 @@ def refuse(kernel: Any, *args: Any) -> SimtError:
 
 def comprehension(out):
     t = cuda.threadIdx.x
-    out[t] = sum([i for i in range(t)])  # noqa: C416
+    out[t] = sum([i for i in range(t)])
 
 
 def test_golden_message() -> None:
@@ -34,7 +34,7 @@ def test_golden_message() -> None:
         "the simulator does not support this: a list comprehension\n"
         f"  --> {HERE}:{first + 2}:18 in comprehension\n"
         f"{' ' * len(str(first + 2))} |\n"
-        f"{first + 2} |     out[t] = sum([i for i in range(t)])  # noqa: C416\n"
+        f"{first + 2} |     out[t] = sum([i for i in range(t)])\n"
         f"{' ' * len(str(first + 2))} |                  ^\n"
         "  help: rewrite it with the constructs that README.md lists"
     )
@@ -45,12 +45,12 @@ def returns_value(out):
 
 
 def undefined_name(out):
-    out[0] = nowhere  # noqa: F821
+    out[0] = nowhere
 
 
 def before_assignment(out):
-    out[0] = x  # noqa: F821
-    x = 1  # noqa: F841
+    out[0] = x
+    x = 1
 
 
 def shifted_float(out):

@@ -60,6 +60,9 @@ def test_math_functions_are_typed_as_on_cuda(name: str, cuda_context: Any) -> No
 )
 def test_cuda_functions_are_typed_as_on_cuda(name: str, cuda_context: Any) -> None:
     declarations = pytest.importorskip("numba.cuda.cudadecl", exc_type=ImportError)
+    template = getattr(declarations, f"Cuda_{name}", None)
+    if template is None:
+        pytest.skip("numba-cuda 0.30 has no such declaration: it types shuffles as it compiles them")
     intrinsic = INTRINSICS[f"cuda.{name}"]
     for ty in SCALARS:
         args = {
@@ -69,7 +72,7 @@ def test_cuda_functions_are_typed_as_on_cuda(name: str, cuda_context: Any) -> No
             "shfl_sync_intrinsic": (types.int64, types.int64, ty, types.int64, types.int64),
         }.get(name, (ty,))
         ours = nt.overload(name, intrinsic.cases, args)
-        numba = signature(cuda_context, types.Function(getattr(declarations, f"Cuda_{name}")), args)
+        numba = signature(cuda_context, types.Function(template), args)
         assert (ours and (ours.return_type, ours.args)) == (numba and (numba.return_type, numba.args)), ty
 
 

@@ -147,7 +147,7 @@ def ranges(out, start, stop, step):
     n = 0
     for i in range(start, stop, step):
         out[n] = i
-        n += 1  # noqa: SIM113
+        n += 1
         if n == 6:
             break
     else:

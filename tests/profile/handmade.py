@@ -48,7 +48,7 @@ def _program(
         arrays=[ArrayRef("out", "int64", 1, Space.GLOBAL, 0, argument=0)],
         parameters=["out"],
         file=f"{name}.py",
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 

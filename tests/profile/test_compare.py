@@ -181,7 +181,7 @@ def test_a_way_that_does_not_fit() -> None:
     with pytest.raises(UnusableProfileError, match="no opcodes"):
         compare(profile(if_else()), machine(), "opcode")
     with pytest.raises(UnusableProfileError, match="ways: listing"):
-        compare(machine(), machine(), "luck")  # type: ignore[arg-type]
+        compare(machine(), machine(), "luck")
 
 
 @pytest.mark.parametrize(

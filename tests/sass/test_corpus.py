@@ -17,8 +17,6 @@ import numpy as np
 import pytest
 
 import simt
-
-pytest.importorskip("elftools", reason="needs the extra sass")
 from simt.sass import Kernels, load_cubin
 from tests.sass.corpus import FILES, Launch, launches
 from tests.sass.data import DATA

@@ -32,7 +32,7 @@ def test_line_information() -> None:
     assert {line for source in sources if source for _, line in [source]} >= {1, 5, 6}
 
 
-def cubin_with_lines():  # type: ignore[no-untyped-def]
+def cubin_with_lines():
     """The -G build, disassembled here: its stored listing has no line information."""
     return load_cubin(DATA / "sm_90" / "kernels_G.cubin")[REDUCE]
 

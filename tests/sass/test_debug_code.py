@@ -11,8 +11,6 @@ import pytest
 
 import simt
 from simt.check import SimtError, TrapError
-
-pytest.importorskip("elftools", reason="needs the extra sass")
 from simt.sass import Kernels, load_cubin
 from tests.machine_view import needs_nvdisasm
 from tests.sass.data import DATA

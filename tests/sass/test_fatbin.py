@@ -12,8 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 import simt
-
-pytest.importorskip("elftools", reason="needs the extra sass")
 from simt.check import KernelError, LaunchError, UnsupportedError
 from simt.cli import application
 from simt.sass import architectures, disassemble, load_cubin
@@ -94,7 +92,7 @@ def _real() -> str | None:
         return None
 
 
-@pytest.mark.skipif(_real() is None, reason="needs cuobjdump")
+@pytest.mark.skipif(_real() is None, reason="needs cuobjdump (pip install 'simt[sass]')")
 def test_with_cuobjdump_itself(tmp_path: Path) -> None:
     assert load_cubin(FAT / "two.fatbin", architecture="sm_90").keys() == {"which", "doubled"}
     program = shutil.which("true") or sys.executable

@@ -32,7 +32,7 @@ def normal(text: str) -> str:
 
 
 @pytest.mark.parametrize("path", LISTINGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_round_trip_of_listings(path) -> None:  # type: ignore[no-untyped-def]
+def test_round_trip_of_listings(path) -> None:
     texts = [match["text"] for match in map(INSTRUCTION.match, path.read_text().splitlines()) if match]
     assert len(texts) > 1000
     assert [str(parse(text)) for text in texts] == [normal(text) for text in texts]

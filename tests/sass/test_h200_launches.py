@@ -23,11 +23,11 @@ TABLES = sorted(path.stem for path in (DATA / "h200" / "launches").glob("*.csv")
 
 
 @pytest.fixture(scope="module")
-def runs() -> dict[str, tuple]:  # type: ignore[type-arg]
+def runs() -> dict[str, tuple]:
     return {}
 
 
-def execute(name: str, runs: dict[str, tuple]) -> tuple:  # type: ignore[type-arg]
+def execute(name: str, runs: dict[str, tuple]) -> tuple:
     if name not in runs:
         group, kernel, grid, block, shared, args = SPECS[name]
         sass = cubin({"ops": "sm_90/opcodes_O3", "conf": "sm_90/convergence_O3"}[group])[kernel]
@@ -36,7 +36,7 @@ def execute(name: str, runs: dict[str, tuple]) -> tuple:  # type: ignore[type-ar
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_counts(name: str, runs: dict[str, tuple]) -> None:  # type: ignore[type-arg]
+def test_counts(name: str, runs: dict[str, tuple]) -> None:
     program, result, _ = execute(name, runs)
     rows = read_table(DATA / "h200" / "launches" / f"{name}.csv")
     found = differences(rows, program, per_line(program, result))
@@ -45,7 +45,7 @@ def test_counts(name: str, runs: dict[str, tuple]) -> None:  # type: ignore[type
 
 
 @pytest.mark.parametrize("key", sorted(OUTPUTS.files))
-def test_results(key: str, runs: dict[str, tuple]) -> None:  # type: ignore[type-arg]
+def test_results(key: str, runs: dict[str, tuple]) -> None:
     name, _, argument = key.partition(".")
     ours, theirs = execute(name, runs)[2][int(argument)], OUTPUTS[key]
     as_bits = f"u{ours.itemsize}"

@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 
 import simt
-
-pytest.importorskip("elftools", reason="needs the extra sass")
 from simt.sass import flatten
 
 DATA = Path(__file__).parent.parent / "data" / "hardware" / "numba"

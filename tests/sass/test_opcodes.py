@@ -475,7 +475,7 @@ def test_packed_halves() -> None:
     a, b, c = (h.astype(np.float64) for h in halves)
 
     def packed(values: np.ndarray) -> list[int]:
-        return values.astype(np.float16).view(np.uint32).ravel().tolist()  # type: ignore[no-any-return]
+        return values.astype(np.float16).view(np.uint32).ravel().tolist()
 
     assert found[8].tolist() == packed(a - b[:, :1])
     assert found[9].tolist() == packed(a[:, 1:] * b)

@@ -11,7 +11,7 @@ import pytest
 from simt import devices
 from simt.machine import Launch
 from simt.timing import TimingResult, simulate
-from tests.machine_view import needs_elftools, needs_nvdisasm
+from tests.machine_view import needs_nvdisasm
 
 PUBLISHED_OCCUPANCY = (0.952631, 0.928851, 0.916347, 0.928883, 0.931381, 0.933528, 0.643794, 0.631070, 0.632865)
 
@@ -223,7 +223,6 @@ def test_loads_at_a_given_pace() -> None:
         assert waited == pytest.approx(on_hardware, rel=0.12)
 
 
-@needs_elftools
 def test_achieved_occupancy_of_the_published_profile() -> None:
     from tests.sass.data import cubin
     from tests.timing.launches import REDUCTIONS, values

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from numba import cuda, float32, int32
 
 import simt
 from simt import devices, kernels
-from simt.check import DeadlockError, LaunchError, OutOfBoundsError
+from simt.check import DeadlockError, LaunchError, OutOfBoundsError, SimtError
 from simt.devices import DeviceError
 from simt.machine import Launch
 from simt.profile import METRICS, STALLS, TIMING, UnknownMetricError
@@ -90,8 +89,8 @@ def test_a_traced_launch_that_looks_for_races_can_be_timed() -> None:
     kernel, args = strided, (np.zeros(256, np.int32), np.zeros(128, np.int32), 2)
     plain = simt.launch(kernel, 2, 64, *args, trace=(1, 1), races=True)
     timed = simt.launch(kernel, 2, 64, *args, trace=(1, 1), races=True, **EVERY_SM)
-    assert timed.trace.to_dict(1, 1) == plain.trace.to_dict(1, 1)  # type: ignore[union-attr]
-    assert timed.timing.totals["issued"] == plain.counters["inst_executed"]  # type: ignore[union-attr]
+    assert timed.trace.to_dict(1, 1) == plain.trace.to_dict(1, 1)
+    assert timed.timing.totals["issued"] == plain.counters["inst_executed"]
 
 
 def test_a_launch_without_timing_does_not_load_the_model() -> None:
@@ -320,7 +319,7 @@ def test_strided_loads_take_longer_than_coalesced_ones() -> None:
     coalesced, apart = run(1), run(32)
     assert cycles(apart) > 2 * cycles(coalesced)
     assert apart.metrics["dram_read_bytes"] > 7 * coalesced.metrics["dram_read_bytes"]
-    assert apart.timing.dominant_stall == "long_scoreboard"  # type: ignore[union-attr]
+    assert apart.timing.dominant_stall == "long_scoreboard"
     load = next(line for line in apart.lines if "data[" in line.text)
     assert load.main_stall == "long_scoreboard"
     assert load.waited == max(line.waited for line in apart.lines)
@@ -351,10 +350,7 @@ def test_the_order_of_numbas_reductions_is_that_of_an_h200() -> None:
     stored = json.loads((HARDWARE / "reductions.json").read_text(encoding="utf-8"))["reductions"]
     measured = {entry["kernel"]: 1e3 * entry["milliseconds"] for entry in stored if entry["size"] == 1 << 22}
     data = kernels.sample(1 << 22)
-    ours = {
-        name: 1e6 * simt.reduce(data, name, 512, view="sm_90", timing=True)[1].timing.seconds  # type: ignore[union-attr]
-        for name in measured
-    }
+    ours = {name: 1e6 * simt.reduce(data, name, 512, view="sm_90", timing=True)[1].timing.seconds for name in measured}
     apart = ["neighbored", "interleaved", "shared", "neighbored_less", "unrolling2", "unrolling4", "unrolling8"]
     for times in (ours, measured):
         assert sorted(apart, key=times.__getitem__, reverse=True) == apart
@@ -419,13 +415,19 @@ def test_ctrl_c_while_the_clock_runs_leaves_the_arrays_alone() -> None:
         ({"device": "h20"}, DeviceError, "did you mean h200"),
         ({"device": "h20", "timing": True}, DeviceError, "did you mean h200"),
         ({"overrides": {"l1_latncy": 3}, "timing": True}, DeviceError, "did you mean l1_latency"),
-        ({"overrides": {"l1_latency": -3}, "timing": True}, DeviceError, "negative"),
+        ({"overrides": {"l1_latency": -3}, "timing": True}, DeviceError, "l1_latency = -3 is not between 0 and"),
+        ({"overrides": {"dram_latency": 1e300}, "timing": True}, DeviceError, "is not between 0 and"),
+        ({"overrides": {"dram_latency": np.inf}, "timing": True}, DeviceError, "is not between 0 and"),
+        ({"overrides": {"launch_overhead": np.nan}, "timing": True}, DeviceError, "is not between 0 and"),
+        ({"overrides": {"schedulers": 65}, "timing": True}, DeviceError, "more schedulers (65) than warps"),
+        ({"overrides": {"l2_ways": 2**20}, "timing": True}, DeviceError, "has no room for l2_ways = 1.04858e+06 lines"),
         ({"overrides": {"l1_latency": 3}}, LaunchError, "pass timing=True"),
         ({"sms": "all"}, LaunchError, "pass timing=True"),
         ({"window": (0, 5)}, LaunchError, "pass timing=True"),
         ({"window": (5, 5), "timing": True}, LaunchError, "one past the last"),
         ({"window": (-1, 5), "timing": True}, LaunchError, "one past the last"),
         ({"sms": "none", "timing": True}, LaunchError, "number of SMs"),
+        ({"sms": "all", "timing": True, "max_host_seconds": 0}, LaunchError, "must be positive"),
         ({"shared_bytes": 120_000, "device": "quadro_p2000", "timing": True}, LaunchError, "fits on no SM"),
     ],
 )
@@ -437,12 +439,20 @@ def test_wrong_use(options: dict[str, Any], error: type[Exception], message: str
     assert not data.any()
 
 
-def test_a_wrong_number_is_said_before_anything_runs() -> None:
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"overrides": {"schedulers": 0}}, "rejected"),
+        ({"sms": 0}, "number of SMs"),
+        ({"shared_bytes": 120_000, "device": "quadro_p2000"}, "limited by shared memory"),
+    ],
+)
+def test_what_the_model_cannot_do_is_said_before_anything_runs(options: dict[str, Any], message: str) -> None:
     def never(done: int, total: int) -> None:
         raise AssertionError("it ran")
 
-    with pytest.raises(DeviceError, match="rejected"):
-        simt.launch(late_mistake, 2, 32, np.zeros(64), progress=never, timing=True, overrides={"schedulers": 0})
+    with pytest.raises(SimtError, match=message):
+        simt.launch(late_mistake, 2, 32, np.zeros(64), progress=never, timing=True, **options)
 
 
 @needs_nvdisasm
@@ -454,7 +464,11 @@ def test_a_device_that_cannot_run_the_code() -> None:
     assert "h200" in str(caught.value)
 
 
-def test_too_large_for_all_sms(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simt.timing.simulate", partial(simulate, max_host_seconds=0.0))
-    with pytest.raises(LaunchError, match="would take about"):
-        reduced("neighbored", 1 << 16, **EVERY_SM)
+def test_too_large_for_all_sms() -> None:
+    with pytest.raises(LaunchError, match="would take about") as caught:
+        reduced("neighbored", 1 << 16, **EVERY_SM, max_host_seconds=1e-3)
+    assert "the limit is 0.001 s" in str(caught.value)
+    assert "max_host_seconds" in str(caught.value)
+    _, profile = reduced("neighbored", 1 << 16, **EVERY_SM, max_host_seconds=600)
+    assert profile.timing is not None
+    assert profile.timing.n_sms == 132

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def prepared(name: str, order: str) -> tuple[Any, Launch]:
     group, kernel, grid, block, shared, args = specs()[name]
     sass = cubin({"ops": "sm_90/opcodes_O3", "conf": "sm_90/convergence_O3"}[group])[kernel]
     every = [*args, *sass.extra_arguments]
-    image = lambda at: bank_image(sass, grid, block, args, at)  # noqa: E731
+    image = partial(bank_image, sass, grid, block, args)
     return sass, Launch(grid, block, every, shared_bytes=shared, order=order, threads=1, bank_image=image)
 
 
