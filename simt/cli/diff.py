@@ -81,8 +81,8 @@ def diff(
         if Path(text).suffix == ".json":
             return _saved(text)
         kernel, _, view = text.partition("@")
-        launch = KernelOptions(kernel, size, view or "source", order, threads=threads, seed=seed)
-        return launch.launch(block, **keywords)
+        launch = KernelOptions(kernel, size, view or "source", order, seed=seed)
+        return launch.launch(block, threads=threads, **keywords)
 
     found = compare(side(a), side(b), WAYS[by] if by else None)
     if as_json:

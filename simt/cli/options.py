@@ -119,7 +119,6 @@ class KernelOptions:
     order: Order = None
     predicate: Predicate = 0
     races: Races = False
-    threads: Threads = None
     seed: Seed = 0
 
     def launch(self, block: int | None, **more: Any) -> Profile:
@@ -130,7 +129,7 @@ class KernelOptions:
         found = find(self.kernel, self.size, block, self.seed)
         return simt.launch(
             found.kernel, found.grid, found.block, *found.args,
-            view=self.view, order=self.order, predicate=self.predicate, races=self.races, threads=self.threads,
+            view=self.view, order=self.order, predicate=self.predicate, races=self.races,
             **found.options, **more,
         )  # fmt: skip
 

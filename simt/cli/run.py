@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from simt.cli.options import LAUNCH_IN_FILE, Columns, Fold, Json, LaunchOptions, TimingOptions, grouped
+from simt.cli.options import LAUNCH_IN_FILE, Columns, Fold, Json, LaunchOptions, Threads, TimingOptions, grouped
 from simt.cli.output import progress
 
 EXAMPLES = f"""Examples:
@@ -33,6 +33,7 @@ def run(
     annotate: Annotated[bool, typer.Option(help="Show the listing beside its counts.")] = True,
     column: Columns = None,
     fold: Fold = True,
+    threads: Threads = None,
     model: TimingOptions,
     as_json: Json = False,
 ) -> None:
@@ -42,7 +43,7 @@ def run(
     """
     keywords = model.keywords
     with progress() as bar:
-        profile = launch.launch(launch.block, progress=bar.start(launch.kernel), **keywords)
+        profile = launch.launch(launch.block, threads=threads, progress=bar.start(launch.kernel), **keywords)
     if as_json:
         typer.echo(profile.to_json(indent=2))
         return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simt.check import LaunchError, SimtError
-from simt.cli.options import LAUNCH_IN_FILE, Json, KernelOptions, ModelOptions, grouped, is_file
+from simt.cli.options import LAUNCH_IN_FILE, Json, KernelOptions, ModelOptions, Threads, grouped, is_file
 from simt.cli.output import console, print_json, progress, table
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def sweep(
     *,
     launch: KernelOptions,
     blocks: Annotated[str, typer.Option(metavar="N,N,...", help="Threads per block to try.")] = SIZES,
+    threads: Threads = None,
     model: ModelOptions,
     as_json: Json = False,
 ) -> None:
@@ -66,7 +67,7 @@ def sweep(
         def run(block: int) -> TimingResult:
             advance = bar.start(f"{launch.kernel}, blocks of {block}")
             try:
-                found = launch.launch(block, progress=advance, **keywords).timing
+                found = launch.launch(block, threads=threads, progress=advance, **keywords).timing
             except SimtError as error:
                 errors[block] = error
                 raise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simt.check import LaunchError
-from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, ModelOptions, grouped
+from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, ModelOptions, Threads, grouped
 from simt.cli.output import print_json, progress
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def timeline(
     output: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="Write a trace that ui.perfetto.dev opens instead.")
     ] = None,
+    threads: Threads = None,
     model: ModelOptions,
     as_json: Json = False,
 ) -> None:
@@ -58,7 +59,7 @@ def timeline(
 
     with progress() as bar:
         advance = bar.start(launch.kernel)
-        found = launch.launch(launch.block, progress=advance, window=window, **model.keywords).timing
+        found = launch.launch(launch.block, threads=threads, progress=advance, window=window, **model.keywords).timing
     assert found is not None  # ModelOptions always ask for timing
     _check(found, cycles, sm)
     if as_json:

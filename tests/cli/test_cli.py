@@ -237,6 +237,14 @@ def test_trace_of_one_warp_of_one_block(run) -> None:
     assert "4 blocks of 2 warps" in outside.err
 
 
+@pytest.mark.parametrize("command", ["run", "sweep", "timeline", "trace"])
+def test_threads_are_an_option_where_they_matter(run, command: str) -> None:
+    """A traced launch runs on one host thread."""
+    found = run(command, "if_else", "--threads", "2")
+    assert found.code == (2 if command == "trace" else 0)
+    assert ("--threads" in run(command, "--help").out) == (command != "trace")
+
+
 def test_a_kernel_in_a_file(run, mine: str) -> None:
     found = run("trace", f"{mine}:saxpy", "--size", "40", "--warp", "1")
     assert found.code == 0
