@@ -25,12 +25,24 @@ def test_ci_runs_the_commands_of_the_readme() -> None:
     assert ci == readme
 
 
-@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md"])
-def test_relative_links_exist(page: str) -> None:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)", text)
-    missing = [target for target in targets if not (ROOT / target).exists()]
-    assert not missing
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *ROOT.glob("docs/*.md"), *ROOT.glob("tests/**/*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    """Files exist, and so do the headings that links into pages name."""
+    links = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", page.read_text(encoding="utf-8"))
+    for target, heading in links:
+        file = (page.parent / target) if target else page
+        assert file.exists(), target
+        if heading:
+            assert heading in _anchors(file.read_text(encoding="utf-8")), heading
+
+
+def _anchors(text: str) -> list[str]:
+    """The names that GitHub gives to a page's headings."""
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
 def _shown(command: str) -> tuple[list[str], str]:
