@@ -265,7 +265,7 @@ def test_argument_types() -> None:
 
 def test_no_source() -> None:
     names: dict[str, Any] = {"cuda": cuda}
-    exec(builtins.compile("def kernel(out):\n    out[0] = 1\n", "<string>", "exec"), names)
+    exec(builtins.compile("def kernel(out):\n    out[0] = 1\n", "<no file>", "exec"), names)
     error = refuse(names["kernel"], np.zeros(1))
     assert isinstance(error, UnsupportedError)
     assert error.title == "the source of kernel is not available"
