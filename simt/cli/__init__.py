@@ -6,12 +6,15 @@ needs them, so that ``simt --help`` answers at once.
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import Any
+from inspect import cleandoc
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+import simt
 from simt.check import SimtError, render
 
 EXIT_WRONG = 1
@@ -43,7 +46,6 @@ def application() -> typer.Typer:
 
     app = typer.Typer(
         cls=Commands,
-        no_args_is_help=True,
         add_completion=False,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
@@ -51,9 +53,32 @@ def application() -> typer.Typer:
         epilog="Start with [bold]simt reduce --size 2^20[/bold], [bold]simt trace if_else[/bold] and "
         "[bold]simt reduce --timing[/bold].",
     )
+    app.callback(no_args_is_help=True)(_common)
     for module in (reduce, trace, run, profile, sweep, timeline, diff, gpu, inspect):
         module.register(app)
+    for command in app.registered_commands:
+        assert command.callback is not None  # they are all functions
+        command.help, command.epilog = _flowing(command.callback.__doc__), _flowing(command.epilog)
     return app
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"simt {simt.__version__}")
+        raise typer.Exit
+
+
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options of the command itself."""
+
+
+def _flowing(text: str | None) -> str:
+    """Each paragraph in one line, so that it is wrapped where the terminal ends and nowhere else."""
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", cleandoc(text or ""))
 
 
 def main() -> None:

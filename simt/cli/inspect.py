@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simt.cli.options import Json
-from simt.cli.output import console, print_json, table
+from simt.cli.output import console, print_json, show, table
 
 if TYPE_CHECKING:
     from simt.devices import Device
@@ -34,10 +34,10 @@ def kernels(as_json: Json = False) -> None:
     if as_json:
         print_json([{"name": e.name, "group": e.group, "summary": e.summary} for e in entries])
         return
-    rows = table("", "kernel", "group", "summary", left=("kernel", "group", "summary"))
+    rows = table("", "kernel", "group", "summary", left=("kernel", "group", "summary"), wrap=("summary",))
     for entry in entries:
         rows.add_row(entry.name, entry.group, entry.summary)
-    console().print(rows)
+    show(rows)
 
 
 def metrics(
@@ -60,14 +60,16 @@ def metrics(
 def _list(chosen: list[Metric]) -> None:
     from rich.text import Text
 
-    rows = table("", "metric", "unit", "Nsight Compute", left=("metric", "unit", "Nsight Compute"))
+    rows = table(
+        "", "metric", "unit", "Nsight Compute", left=("metric", "unit", "Nsight Compute"), wrap=("Nsight Compute",)
+    )
     group = ""
     for metric in chosen:
         if metric.group != group:
             group = metric.group
             rows.add_row(Text(group, style="bold"))
         rows.add_row(f"  {metric.name}", metric.unit, ", ".join(metric.ncu) or "-")
-    console().print(rows)
+    show(rows)
 
 
 def _describe(metric: Metric) -> dict[str, Any]:
@@ -126,41 +128,38 @@ def _list_devices(found: list[Device]) -> None:
         "name",
         "arch",
         "SMs",
-        "warps/SM",
-        "blocks/SM",
-        "registers/SM",
-        "shared KiB/SM",
+        "warps\nper SM",
+        "blocks\nper SM",
+        "registers\nper SM",
+        "shared KiB\nper SM",
         "MHz",
-        "timing numbers",
+        "timing numbers\nestimated",
     )
-    rows = table("", *columns, left=(*columns[:3], "timing numbers"))
+    rows = table("", *columns, left=columns[:3])
     for device in found:
         shown = ("multiprocessors", "warps_per_sm", "blocks_per_sm", "registers_per_sm")
         numbers = [device.limit(key) for key in shown]
         numbers += [device.limit("shared_per_sm") // 1024, device.limit("clock_mhz")]
-        rows.add_row(device.key, device.name, device.architecture, *map(str, numbers), _timing_numbers(device))
-    console().print(rows)
+        rows.add_row(device.key, device.name, device.architecture, *map(str, numbers), _estimated(device))
+    show(rows, optional=("MHz", "blocks\nper SM", "registers\nper SM", "shared KiB\nper SM"))
 
 
-def _timing_numbers(device: Device) -> str:
+def _estimated(device: Device) -> str:
     known, numbers = device.measured
-    if not numbers:
-        return "none"
-    estimated = f", {numbers - known} estimated" if known < numbers else ""
-    return f"{known} measured or documented{estimated}"
+    return f"{numbers - known} of {numbers}"
 
 
 def _show_device(device: Device) -> None:
     from rich.text import Text
 
-    title = f"{device.name} ({device.architecture}); timing numbers: {_timing_numbers(device)}"
-    rows = table(title, "number", "value", "unit", "source", left=("number", "unit", "source"))
+    title = f"{device.name} ({device.architecture}); {_estimated(device)} timing numbers are estimated"
+    rows = table(title, "number", "value", "unit", "source", left=("number", "unit", "source"), wrap=("unit", "source"))
     for name, section in (("limits", device.limits), *device.sections.items()):
         rows.add_row(Text(name, style="bold"))
         for key, quantity in section.items():
             style = "yellow" if quantity.estimated else ""
             rows.add_row(f"  {key}", f"{quantity.value:,}", quantity.unit, Text(quantity.source, style=style))
-    console().print(rows)
+    show(rows)
 
 
 def occupancy(
@@ -186,6 +185,6 @@ def occupancy(
         f"{gpu.name}: {found.percent:.2f} % occupancy, {found.blocks_per_sm} blocks of "
         f"{found.warps_per_block} warps, {found.warps_per_sm} of {found.max_warps_per_sm} warps"
     )
-    out.print(rows)
+    show(rows)
     if registers is None:
         out.print("registers per thread not given (--registers): they are not considered")

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 200
 """Columns that a table may take if it does not go to a terminal: enough to cut nothing off."""
 
+WRAPPED_WIDTH = 20
+"""Columns that wrapped text is given at least."""
+
 
 def console() -> Console:
     """Standard output: colours and the real width in a terminal, plain and as wide as needed in a pipe."""
@@ -25,8 +28,8 @@ def console() -> Console:
     return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
-def table(title: str, *columns: str, left: Sequence[str] = ()) -> Table:
-    """A table without rules; columns are right-aligned but those in ``left``."""
+def table(title: str, *columns: str, left: Sequence[str] = (), wrap: Sequence[str] = ()) -> Table:
+    """A table without rules; columns are right-aligned but those in ``left``, and in one line but those in ``wrap``."""
     from rich import box
     from rich.table import Table
 
@@ -40,8 +43,44 @@ def table(title: str, *columns: str, left: Sequence[str] = ()) -> Table:
     )
     for column in columns:
         justify: Literal["left", "right"] = "left" if column in left else "right"
-        result.add_column(column, justify=justify, no_wrap=column == columns[0], overflow="fold")
+        wrapped = column in wrap
+        result.add_column(
+            column, justify=justify, no_wrap=not wrapped, overflow="fold", min_width=WRAPPED_WIDTH if wrapped else None
+        )
     return result
+
+
+def show(rows: Table, optional: Sequence[str] = ()) -> None:
+    """Print a table; where a terminal is too narrow for it, without *optional* columns, from the first one on.
+
+    If that does not help, either, lines are longer than the terminal: no number is cut.
+    """
+    out = console()
+    left_out = []
+    for heading in optional:
+        if _least_width(rows) <= out.width:
+            break
+        rows.columns = [column for column in rows.columns if column.header != heading]
+        left_out.append(heading.replace("\n", " "))
+    out.width = max(out.width, _least_width(rows))
+    out.print(rows)
+    if left_out:
+        out.print(f"too narrow for: {', '.join(left_out)} (--json has all)", style="dim", soft_wrap=True)
+
+
+def _least_width(rows: Table) -> int:
+    """The width of a table whose wrapped columns are as narrow as they may be."""
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    wrapped = [column for column in rows.columns if not column.no_wrap]
+    for column in wrapped:
+        column.max_width = WRAPPED_WIDTH
+    wide = Console(width=1 << 16)
+    width = Measurement.get(wide, wide.options, rows).maximum
+    for column in wrapped:
+        column.max_width = None
+    return width
 
 
 def print_json(value: Any) -> None:

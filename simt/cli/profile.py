@@ -11,7 +11,8 @@ import typer
 
 from simt.check import LaunchError
 from simt.cli.options import Columns, Fold, Json, Order, Races, Threads, TimingOptions, grouped
-from simt.cli.output import console, print_json, progress, table
+from simt.cli.output import print_json, progress, table
+from simt.cli.output import show as show_table
 from simt.cli.trace import show
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def profile(
 ) -> None:
     """Execute a kernel of a cubin: the counts that a profiler would give, without a GPU; with --timing its time, too.
 
-    Needs the extra [bold]sass[/bold]: pip install 'simt[sass]'.
+    Needs the extra [bold]sass[/bold]: pip install 'simt\\[sass]'.
     """
     import simt
     from simt.cli import arguments
@@ -153,7 +154,7 @@ def _list(kernels: Sequence[SassKernel], as_json: bool) -> None:
         print_json(entries)
         return
     columns = ("kernel", "arch", "parameters (bytes)", "registers", "shared", "local", "mangled")
-    rows = table("", *columns, left=("kernel", "arch", "parameters (bytes)", "mangled"))
+    rows = table("", *columns, left=("kernel", "arch", "parameters (bytes)", "mangled"), wrap=("mangled",))
     for entry in entries:
         sizes = entry["parameters"]
         rows.add_row(
@@ -165,7 +166,7 @@ def _list(kernels: Sequence[SassKernel], as_json: bool) -> None:
             str(entry["local_bytes"]),
             entry["mangled"],
         )
-    console().print(rows)
+    show_table(rows)
 
 
 def _described(kernel: SassKernel) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simt.cli.options import Block, Json, Order, Predicate, Races, Seed, Size, Threads, TimingOptions, View, grouped
-from simt.cli.output import Progress, console, print_json, progress, table
+from simt.cli.output import Progress, console, print_json, progress, show, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ COLUMNS: tuple[tuple[str, str], ...] = (
     ("inst per\nwarp", "inst_per_warp"),
     ("divergent\nbranches", "divergent_branch"),
     ("branch\neff. %", "branch_efficiency"),
-    ("warp exec.\neff. %", "warp_execution_efficiency"),
+    ("warp\nexec.\neff. %", "warp_execution_efficiency"),
     ("gld\neff. %", "gld_efficiency"),
     ("sectors\nper gld", "gld_transactions_per_request"),
 )
@@ -50,6 +50,10 @@ TIMED_COLUMNS: tuple[tuple[str, str], ...] = (
     ("L1\nhit %", "l1_hit_rate"),
 )
 """Those of a timed launch."""
+
+OPTIONAL = ("seconds", "grid", "sectors\nper gld", "branch\neff. %")
+TIMED_OPTIONAL = ("grid", "L1\nhit %", "DRAM read\nGB/s", "gld thr.\nGB/s", "result", "ipc", "time\nus")
+"""Columns that a narrow terminal goes without, the first one first."""
 
 _SCALES = {"duration": 1e-3, "gld_throughput": 1e-9, "dram_read_throughput": 1e-9}
 """From a metric's unit to that of its column."""
@@ -193,8 +197,8 @@ def _print(rows: list[Row], title: str) -> None:
         cells = row.kernel, f"{row.profile.grid[0]:,}", _value_text(row.total), correct
         metrics = [number_text(_scaled(row.profile.metrics[name], name)) for _, name in shown]
         result.add_row(*cells, *_more(row.profile, first), *metrics)
+    show(result, optional=TIMED_OPTIONAL if timed else OPTIONAL)
     out = console()
-    out.print(result)
     if first.timing is not None:
         out.print(timing_text(first.timing, of_many=True), soft_wrap=True)
     for row in rows:

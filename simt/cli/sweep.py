@@ -11,7 +11,7 @@ import typer
 
 from simt.check import LaunchError, SimtError
 from simt.cli.options import LAUNCH_IN_FILE, Json, KernelOptions, ModelOptions, Threads, grouped, is_file
-from simt.cli.output import console, print_json, progress, table
+from simt.cli.output import console, print_json, progress, show, table
 
 if TYPE_CHECKING:
     from simt.timing import Sweep, TimingResult
@@ -110,7 +110,7 @@ def _print(found: Sweep, title: str) -> None:
     from simt.profile.text import number_text
 
     columns = ("block", "cycles", "time us", "occupancy %", "ipc", "gld GB/s", "mainly waits for")
-    rows = table(title, *columns, left=("mainly waits for",))
+    rows = table(title, *columns, left=("mainly waits for",), wrap=("mainly waits for",))
     for block, result in found.results.items():
         metrics = result.metrics
         rates = [metrics["achieved_occupancy_percent"], metrics["ipc"], (metrics["gld_throughput"] or 0) / 1e9]
@@ -124,7 +124,7 @@ def _print(found: Sweep, title: str) -> None:
         )
     for block, why in found.refused.items():
         rows.add_row(str(block), *["-"] * 5, why, style="dim")
+    show(rows)
     out = console()
-    out.print(rows)
     out.print(found.reason(), soft_wrap=True)
     out.print(timing_text(found.results[found.best], of_many=True), soft_wrap=True)

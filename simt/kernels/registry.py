@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -214,8 +215,10 @@ def _make(entry: ReductionKernel, block: int, op: str, dtype: str) -> Kernel:
     return entry.factory(block, op, dtype)
 
 
-def _first_line(function: Callable[..., Any]) -> str:
-    return (function.__doc__ or "").strip().splitlines()[0]
+def _summary(function: Callable[..., Any], chunks: int | None = None) -> str:
+    """The first line of the docstring, as plain text; the number of chunks instead of all that may be."""
+    line = (function.__doc__ or "").strip().splitlines()[0].replace("``", "")
+    return re.sub(r"\*chunks\* \(.*?\)", f"{chunks} chunks", line)
 
 
 def _reduction(name: str, maker: Callable[..., Kernel], factory: Factory, **more: Any) -> ReductionKernel:
@@ -223,7 +226,7 @@ def _reduction(name: str, maker: Callable[..., Kernel], factory: Factory, **more
     return ReductionKernel(
         name=name,
         group="reduction",
-        summary=_first_line(maker),
+        summary=_summary(maker, more.get("elements_per_thread")),
         size=2**20,
         block=512,
         factory=factory,
@@ -290,7 +293,7 @@ def _published(kernel: Kernel) -> ReductionKernel:
     return ReductionKernel(
         name=kernel.__name__,
         group="published",
-        summary=_first_line(kernel),
+        summary=_summary(kernel),
         size=1000,
         block=512,
         elements_per_thread=1,
@@ -323,7 +326,7 @@ def _diverging(
     return DivergenceKernel(
         name=kernel.__name__,
         group="divergence",
-        summary=_first_line(kernel),
+        summary=_summary(kernel),
         size=size,
         block=block,
         kernel=kernel,
@@ -341,7 +344,7 @@ def _divergence() -> list[KernelEntry]:
         PictureKernel(
             name="picture_guard",
             group="divergence",
-            summary=_first_line(d.picture_guard),
+            summary=_summary(d.picture_guard),
             size=76,
             block=(16, 16),
             kernel=d.picture_guard,

@@ -242,7 +242,7 @@ def load_cubin(
     """
     path = Path(path)
     if not path.is_file():
-        raise KernelError(f"there is no file {path}")
+        raise LaunchError(f"there is no file {path}")
     data = path.read_bytes()
     if is_container(data):
         with TemporaryDirectory() as folder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import typer
 
+import simt
 from simt.cli.options import parse_size
 from simt.cli.reduce import sample
 
@@ -113,6 +115,24 @@ def test_reduce_prints_a_table(run) -> None:
     ]
     assert max(map(len, found.out.splitlines())) <= 120
     assert "\x1b" not in found.out
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+@pytest.mark.parametrize("command", [["reduce", "--size", "2^20"], ["devices"]], ids=" ".join)
+def test_no_number_is_cut_in_a_narrow_terminal(
+    run, monkeypatch: pytest.MonkeyPatch, command: list[str], columns: int
+) -> None:
+    options = ["--kernel", "neighbored", "--kernel", "complete_unroll_warps8"] if command[0] == "reduce" else []
+    piped = run(*command, *options).out.splitlines()
+    monkeypatch.setattr("simt.cli.output.sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    found = re.sub(r"\x1b\[[\d;]*m", "", run(*command, *options).out).splitlines()
+    if columns >= 80:
+        assert max(map(len, found[2:-1])) <= columns  # but for the title and what was left out
+    assert "too narrow for: " in found[-1]
+    for row in piped[6:-1]:  # without headings
+        (narrow,) = [line for line in found if line.split()[:1] == row.split()[:1]]
+        assert set(narrow.split()) <= set(row.split())
 
 
 def test_reduce_runs_the_whole_family_by_default(run) -> None:
@@ -390,6 +410,23 @@ def test_help_loads_neither_numpy_nor_numba() -> None:
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "reduce" in done.stdout
+
+
+def test_help_is_wrapped_only_where_the_terminal_ends(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "180")
+    assert "Needs the extra sass: pip install 'simt[sass]'" in run("profile", "--help").out
+    assert "equal to NumPy's; float sums" in run("reduce", "--help").out
+    assert "The file describes its launch in a function" in run("trace", "--help").out
+
+
+def test_version(run) -> None:
+    assert run("--version").out == f"simt {simt.__version__}\n"
+
+
+def test_summaries_of_kernels_are_plain_text_and_differ_by_chunks(run) -> None:
+    summaries = {entry["name"]: entry["summary"] for entry in run("kernels", "--json").json()}
+    assert not any("`" in summary or "*chunks" in summary for summary in summaries.values())
+    assert "block's 4 chunks" in summaries["unrolling4"]
 
 
 def test_python_m_simt() -> None:

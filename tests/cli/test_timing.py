@@ -196,14 +196,14 @@ def test_wrong_use_says_what_to_do(run, arguments: list[str], message: str) -> N
 
 def test_devices_say_where_their_timing_numbers_come_from(run) -> None:
     rows = {line.split()[0]: line for line in run("devices").out.splitlines() if " sm_" in line}
-    assert "estimated" in rows["a100"]
     one = run("devices", "h200").out
     assert "l1_latency" in one
     assert "microbenchmarks on an H200" in one
     assert "estimated" in one
     numbers = run("devices", "h200", "--json").json()["timing"]
     known = sum(not number["source"].startswith("estimated") for number in numbers.values())
-    assert f"{known} measured or documented" in rows["h200"]
+    assert f"{len(numbers) - known} of {len(numbers)}" in rows["h200"]
+    assert one.startswith(f"NVIDIA H200 (sm_90); {len(numbers) - known} of {len(numbers)} timing numbers are estimated")
 
 
 def test_metrics_of_timing_are_explained(run) -> None:
