@@ -126,7 +126,7 @@ def _check_options(
     """Raises LaunchError for options of :func:`launch` that cannot be, whatever the kernel."""
     if not timing and (sms != "one" or overrides or window is not None):
         raise LaunchError("sms, overrides and window concern the timing model", help="pass timing=True, too")
-    if window is not None and not 0 <= window[0] < window[1]:
+    if window is not None and not 0 <= window[0] < window[1] <= 2**60:
         raise LaunchError(f"window is {window}; it must be the first cycle and one past the last", help="(0, 1000)")
     if not max_host_seconds > 0:
         raise LaunchError(f"max_host_seconds is {max_host_seconds}; it must be positive")

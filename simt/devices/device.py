@@ -32,7 +32,7 @@ DEFAULT = "h200"
 class DeviceError(SimtError):
     """A device is unknown, or its file contradicts itself."""
 
-    kind = "device"
+    kind = "the device is wrong"
 
 
 @dataclass(frozen=True)

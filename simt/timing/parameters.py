@@ -137,13 +137,13 @@ def parameters(device: Device, overrides: Mapping[str, float] | None = None) -> 
     for name, value in given.items():
         if name not in PARAMETERS:
             close = difflib.get_close_matches(name, PARAMETERS, n=3)
-            hint = f"did you mean {', '.join(close)}?" if close else f"there are {', '.join(PARAMETERS)}"
+            hint = f"did you mean {', '.join(close)}?" if close else f"`simt devices {device.key}` lists them"
             raise DeviceError(f"{device.name} has no timing number {name!r}", help=hint)
         values[name] = float(value)
     problems = problems or _contradictions(values, device)
     if problems:
-        what = "the overrides of" if given else "the device file"
-        raise DeviceError(f"{what} {device.key} is rejected", details=problems)
+        what = "overridden so" if given else "as in its file"
+        raise DeviceError(f"the timing numbers of {device.key}, {what}, are rejected", details=problems)
     return Parameters(device, MappingProxyType(values), tuple(given))
 
 

@@ -426,6 +426,7 @@ def test_ctrl_c_while_the_clock_runs_leaves_the_arrays_alone() -> None:
         ({"window": (0, 5)}, LaunchError, "pass timing=True"),
         ({"window": (5, 5), "timing": True}, LaunchError, "one past the last"),
         ({"window": (-1, 5), "timing": True}, LaunchError, "one past the last"),
+        ({"window": (0, 2**99), "timing": True}, LaunchError, "one past the last"),
         ({"sms": "none", "timing": True}, LaunchError, "number of SMs"),
         ({"sms": "all", "timing": True, "max_host_seconds": 0}, LaunchError, "must be positive"),
         ({"shared_bytes": 120_000, "device": "quadro_p2000", "timing": True}, LaunchError, "fits on no SM"),
