@@ -9,7 +9,7 @@ import typer
 
 from gpu.errors import NoGpuError
 from simt.check import SimtError, render
-from simt.cli.options import Block, Json, Seed, Size, View
+from simt.cli.options import Block, Dtype, Json, Operation, Seed, Size, View
 from simt.cli.output import console, print_json, table
 
 EXIT_DIFFERENT = 1
@@ -41,8 +41,8 @@ def run(
     ] = None,
     size: Size = 2**20,
     block: Block = 512,
-    dtype: Annotated[str, typer.Option(help="int32, int64, float32 or float64.")] = "int32",
-    op: Annotated[str, typer.Option(help="sum, max, min or product.")] = "sum",
+    dtype: Dtype = "int32",
+    op: Operation = "sum",
     seed: Seed = 0,
     view: View = "source",
     device: Annotated[int, typer.Option(min=0, metavar="N", help="Number of the GPU.")] = 0,

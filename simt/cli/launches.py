@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any
 
 from simt.check import LaunchError, Location
-from simt.cli.options import given, is_file
 
 TRACE_BLOCK = 64
 TRACE_SIZE = 1024
@@ -64,7 +63,7 @@ def from_file(kernel: str, size: int | None, block: int | None) -> KernelLaunch:
             f"{path} does not say how to launch {name}",
             help=f"define launch_{name}() that returns dict(grid=..., block=..., args=(...))",
         )
-    return _described(function, describe, given(size=size, block=block), Path(path))
+    return _described(function, describe, {"size": size, "block": block}, Path(path))
 
 
 def _load(path: Path) -> ModuleType:
@@ -95,16 +94,23 @@ def _function(module: ModuleType, name: str, path: str) -> Callable[..., Any]:
     return function
 
 
+def is_file(kernel: str) -> bool:
+    """Whether a KERNEL argument names a function in a file."""
+    path, colon, _ = kernel.rpartition(":")
+    return bool(colon) and Path(path).suffix == ".py"
+
+
 def _described(
-    kernel: Callable[..., Any], describe: Callable[..., Any], options: Mapping[str, object], path: Path
+    kernel: Callable[..., Any], describe: Callable[..., Any], options: Mapping[str, int | None], path: Path
 ) -> KernelLaunch:
     called = f"{describe.__name__}() in {path}"
-    for option in options:
+    given = {name: value for name, value in options.items() if value is not None}
+    for option in given:
         if option not in inspect.signature(describe).parameters:
             help = f"leave out --{option}, or add the parameter"
             raise LaunchError(f"{called} has no parameter {option!r}", help=help)
     try:
-        found = describe(**options)
+        found = describe(**given)
     except Exception as error:
         raise _user_error(f"{called} fails", error, path) from error
     needed = {"grid", "block", "args"}

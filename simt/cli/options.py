@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
+
+from simt.cli.launches import find
 
 if TYPE_CHECKING:
     from simt.profile import Profile
@@ -46,6 +47,8 @@ OptionalSize = Annotated[
 ]
 Block = Annotated[int, typer.Option(metavar="N", help="Threads per block, 1 to 1024.")]
 OptionalBlock = Annotated[int | None, typer.Option(metavar="N", help="Threads per block. Default: the kernel's own.")]
+Dtype = Annotated[str, typer.Option(help="int32, int64, float32 or float64.")]
+Operation = Annotated[str, typer.Option(help="sum, max, min or product.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the data: numpy.random.default_rng(SEED).")]
 View = Annotated[str, typer.Option(help="source, or an architecture such as sm_90 for its machine code.")]
 Predicate = Annotated[
@@ -124,7 +127,6 @@ class KernelOptions:
     def launch(self, block: int | None, **more: Any) -> Profile:
         """Launch it in blocks of so many threads (None: its own)."""
         import simt
-        from simt.cli.launches import find
 
         found = find(self.kernel, self.size, block, self.seed)
         return simt.launch(
@@ -250,14 +252,3 @@ if wanted, shared_bytes. For a kernel saxpy(a, x, y):
   def launch_saxpy(size=1000): return dict(grid=4, block=256, args=(2.0, np.ones(size), np.zeros(size)))
 
 --size and --block are passed on if that function has parameters of these names."""
-
-
-def is_file(kernel: str) -> bool:
-    """Whether a KERNEL argument names a function in a file."""
-    path, colon, _ = kernel.rpartition(":")
-    return bool(colon) and Path(path).suffix == ".py"
-
-
-def given(**options: object) -> Mapping[str, object]:
-    """The options that are not None."""
-    return {name: value for name, value in options.items() if value is not None}

@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simt.cli.options import Block, Json, Order, Predicate, Races, Seed, Size, Threads, TimingOptions, View, grouped
+from simt.cli.options import (
+    Block,
+    Dtype,
+    Json,
+    Operation,
+    Order,
+    Predicate,
+    Races,
+    Seed,
+    Size,
+    Threads,
+    TimingOptions,
+    View,
+    grouped,
+)
 from simt.cli.output import Progress, console, print_json, progress, show, table
 
 if TYPE_CHECKING:
@@ -97,8 +111,8 @@ def reduce(
     ] = None,
     size: Size = 2**24,
     block: Block = 512,
-    dtype: Annotated[str, typer.Option(help="int32, int64, float32 or float64.")] = "int32",
-    op: Annotated[str, typer.Option(help="sum, max, min or product.")] = "sum",
+    dtype: Dtype = "int32",
+    op: Operation = "sum",
     seed: Seed = 0,
     view: View = "source",
     order: Order = None,

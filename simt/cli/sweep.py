@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simt.check import LaunchError, SimtError
-from simt.cli.options import LAUNCH_IN_FILE, Json, KernelOptions, ModelOptions, Threads, grouped, is_file
+from simt.cli.launches import is_file
+from simt.cli.options import LAUNCH_IN_FILE, Json, KernelOptions, ModelOptions, Threads, grouped
 from simt.cli.output import console, print_json, progress, show, table
 
 if TYPE_CHECKING:

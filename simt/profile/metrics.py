@@ -1,7 +1,7 @@
 """The metrics, each declared once: name, unit, formula and what it says, with NVIDIA's names for it.
 
 To add one, add a row to the table of its group; a part that brings new counters registers its own rows with
-``METRICS.register``.  Names, units and meanings are those of nvprof and Nsight Compute (``ncu``); a row
+:func:`declare`.  Names, units and meanings are those of nvprof and Nsight Compute (``ncu``); a row
 carries an ncu name only if its value is what ncu prints under that name.  nvprof's names follow the CUDA
 Profiler User's Guide, the pairing with ncu's names follows the "nvprof Metric Comparison" of the Nsight
 Compute CLI manual.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from simt.check import SimtError
 from simt.profile.formula import Formula, Number
@@ -111,13 +111,7 @@ METRICS = MetricTable()
 
 def declare(group: str, *metrics: Metric) -> None:
     """Add rows to :data:`METRICS`, all of one group.  Raises ``ValueError`` if a name is taken."""
-    for metric in metrics:
-        METRICS.register(
-            Metric(
-                metric.name, metric.unit, metric.formula, metric.explanation,
-                metric.ncu, metric.nvprof, group, metric.views,
-            )
-        )  # fmt: skip
+    METRICS.register(*(replace(metric, group=group) for metric in metrics))
 
 
 declare(
@@ -195,8 +189,7 @@ declare(
         "branch_instructions",
         "warp instructions",
         Formula("branch_instructions"),
-        "What Nsight Compute counts as branch instructions: branches, waits at convergence barriers "
-        "(BSYNC, once "
+        "What Nsight Compute counts as branch instructions: branches, waits at convergence barriers (BSYNC, once "
         "per split) and exits.",
         ncu=("smsp__inst_executed_op_branch.sum",),
         nvprof=False,
@@ -332,16 +325,14 @@ def _shared_metrics(direction: str, op: str) -> Iterator[Metric]:
         f"{prefix}_transactions_per_request",
         "wavefronts / request",
         Formula(f"{prefix}_wavefronts / {prefix}_requests"),
-        f"Passes that an average shared-memory {direction} takes: 1 without bank conflicts on 4-byte "
-        "elements, "
+        f"Passes that an average shared-memory {direction} takes: 1 without bank conflicts on 4-byte elements, "
         "32 if all lanes use one bank.",
     )
     yield Metric(
         f"shared_{op}_bank_conflict",
         "wavefronts",
         Formula(f"{prefix}_wavefronts - {prefix}_wavefronts_ideal"),
-        f"Passes beyond the least possible that bank conflicts cost shared-memory {direction}s. "
-        "(Nsight Compute's "
+        f"Passes beyond the least possible that bank conflicts cost shared-memory {direction}s. (Nsight Compute's "
         "l1tex__data_bank_conflicts counters add arbitration noise to this.)",
     )
 
@@ -438,8 +429,7 @@ declare(
         "theoretical_occupancy",
         "%",
         Formula("100 * resident_warps / max_warps"),
-        "Warps that fit on a multiprocessor of the profile's device at a time, of the most that it "
-        "can hold. The "
+        "Warps that fit on a multiprocessor of the profile's device at a time, of the most that it can hold. The "
         "source view does not know the registers a compiler would use, so they do not limit there.",
         ncu=("sm__maximum_warps_per_active_cycle_pct",),
         nvprof=False,

@@ -18,17 +18,9 @@ from gpu import jobs, profiling
 from gpu.hardware import device
 from gpu.launching import dispatcher, launch
 from simt import machine
+from simt.profile.compare import COMPARED
 from tests.gpu.machine_launches import MachineLaunch, launches
 from tests.gpu.provenance import provenance
-
-COLUMNS = (
-    "inst_executed",
-    "thread_inst_executed",
-    "pred_on_thread_inst_executed",
-    "divergent_branches",
-    "global_sectors",
-    "global_sectors_ideal",
-)
 
 
 def record(each: MachineLaunch, folder: Path) -> dict[str, Any]:
@@ -72,9 +64,9 @@ def main(folder: Path) -> None:
         entry["counters"] = profile.counters
         with (folder / f"{entry['name']}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["offset", "sass", *COLUMNS])
+            writer.writerow(["offset", "sass", *COMPARED])
             for line in profile.lines:
-                writer.writerow([hex(line.offset), line.text, *(line.counters[name] for name in COLUMNS)])
+                writer.writerow([hex(line.offset), line.text, *(line.counters[name] for name in COMPARED)])
     text = {**provenance("tests.gpu.record_machine"), "device": device(0).name, "launches": entries}
     (folder / "launches.json").write_text(json.dumps(text, indent=1, default=int), encoding="utf-8")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simt.profile.compare import COMPARED
 from simt.profile.counters import COUNTER_NAMES, IDLE_CAUSES, access_of, line_table
 from simt.program import COUNTERS, MICRO_OPS, Instruction, ListingLine, Program
 from tests.profile.handmade import guarded, if_else, machine_code, profile, strided_shared
@@ -77,16 +78,8 @@ def test_machine_view_counts_instructions_and_keeps_the_access_of_a_micro_op_tha
 
 
 def test_lines_have_the_columns_of_the_hardware_tables() -> None:
-    columns = {
-        "inst_executed",
-        "thread_inst_executed",
-        "pred_on_thread_inst_executed",
-        "divergent_branches",
-        "global_sectors",
-        "global_sectors_ideal",
-    }
     for made in (if_else(), machine_code()):
-        assert columns <= set(profile(made).lines[0].counters)
+        assert set(COMPARED) <= set(profile(made).lines[0].counters)
 
 
 @pytest.mark.parametrize("stride", [1, 2, 4, 32])

@@ -17,20 +17,13 @@ import numpy as np
 import pytest
 
 import simt
+from simt.profile.compare import COMPARED
 from simt.sass import Kernels, load_cubin
 from tests.sass.corpus import FILES, Launch, launches
 from tests.sass.data import DATA
 
 CORPUS = DATA / "corpus"
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
-COLUMNS = (
-    "inst_executed",
-    "thread_inst_executed",
-    "pred_on_thread_inst_executed",
-    "divergent_branches",
-    "global_sectors",
-    "global_sectors_ideal",
-)
 
 OTHER_CODE = {
     "warp_votes": "REDUX and what depends on it are compiled from sm_80 on",
@@ -112,7 +105,7 @@ def test_counts_equal_the_hardware(tmp_path_factory: pytest.TempPathFactory) -> 
             continue
         lines = {hex(line.offset): line for line in run(launch, files).lines}
         for offset, row in tables[name].items():
-            ours = {column: lines[offset].counters[column] for column in COLUMNS}
-            if ours != {column: int(row[column]) for column in COLUMNS}:
+            ours = {column: lines[offset].counters[column] for column in COMPARED}
+            if ours != {column: int(row[column]) for column in COMPARED}:
                 differing.add(launch.kernel)
     assert differing == KNOWN_COUNTS.keys()

@@ -15,18 +15,11 @@ import numpy as np
 import pytest
 
 import simt
+from simt.profile.compare import COMPARED
 from simt.sass import flatten
 
 DATA = Path(__file__).parent.parent / "data" / "hardware" / "numba"
 LAUNCHES = {launch["name"]: launch for launch in json.loads((DATA / "launches.json").read_text())["launches"]}
-COLUMNS = (
-    "inst_executed",
-    "thread_inst_executed",
-    "pred_on_thread_inst_executed",
-    "divergent_branches",
-    "global_sectors",
-    "global_sectors_ideal",
-)
 
 
 def arguments(launch: dict[str, Any], stored: Any) -> list[Any]:
@@ -57,7 +50,7 @@ def test_results_and_counts_equal_the_hardware(name: str) -> None:
     differing = {
         row["offset"]: (row["sass"], column, int(row[column]), line.counters[column])
         for row, line in zip(rows, profile.lines, strict=False)
-        for column in COLUMNS
+        for column in COMPARED
         if int(row[column]) != line.counters[column]
     }
     assert not differing
