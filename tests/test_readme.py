@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from simt.lang.dialect import NAMES
+from simt.lang.intrinsics import INTRINSICS
 from simt.profile import STALLS
 from tests.machine_view import needs_numba_cuda, needs_nvdisasm
 
@@ -43,6 +45,16 @@ def _anchors(text: str) -> list[str]:
     """The names that GitHub gives to a page's headings."""
     headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
     return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+def test_the_readme_lists_what_a_kernel_may_call() -> None:
+    """Every name of the dialect and of math, and no other."""
+    section = README.split("### What a kernel may use\n")[1].split("\n## ")[0]
+    listed = set()
+    for kind, names in re.findall(r"^\|[^|`]*`([\w.]+\.)`[^|]*\|(.*)\|$", section, flags=re.MULTILINE):
+        listed |= {kind + name for name in re.findall(r"`(.+?)`", names)}
+    whole = {f"cuda.{name}" for name in NAMES if name not in ("shared", "local", "const", "atomic")}
+    assert listed == whole | {name for name in INTRINSICS if name.startswith("math.")}
 
 
 def _shown(command: str) -> tuple[list[str], str]:
