@@ -10,10 +10,8 @@ import typer
 from gpu.errors import NoGpuError
 from simt.check import SimtError, render
 from simt.cli.options import Block, Dtype, Json, Operation, Seed, Size, View
-from simt.cli.output import console, print_json, table
+from simt.cli.output import EXIT_ERROR, EXIT_WRONG, console, print_json, table
 
-EXIT_DIFFERENT = 1
-EXIT_ERROR = 2
 EXIT_NO_GPU = 3
 
 WITHOUT = (
@@ -84,7 +82,7 @@ def run(
     else:
         _print(results, f"{where}, {op} of {size:,} {dtype}, blocks of {block}; simulator: {view} view", notes)
     if not all(result.agrees for result in results):
-        raise typer.Exit(EXIT_DIFFERENT)
+        raise typer.Exit(EXIT_WRONG)
 
 
 def _no_gpu(error: NoGpuError, as_json: bool) -> None:

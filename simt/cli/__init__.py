@@ -16,13 +16,7 @@ from typer.core import TyperGroup
 
 import simt
 from simt.check import SimtError, render
-
-EXIT_WRONG = 1
-"""A result differs from NumPy's."""
-EXIT_ERROR = 2
-"""The command line, the kernel or the launch is wrong, or the simulator does not support it."""
-EXIT_INTERRUPTED = 130
-"""Stopped by ctrl-C (128 + SIGINT)."""
+from simt.cli.output import EXIT_ERROR, EXIT_INTERRUPTED
 
 
 class Commands(TyperGroup):

@@ -1,4 +1,4 @@
-"""Tables on standard output, progress on standard error."""
+"""What commands share of their output: tables on standard output, progress on standard error, exit codes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
     from rich.table import Table
+
+EXIT_WRONG = 1
+"""A result differs from NumPy's, or the GPU from the simulator."""
+EXIT_ERROR = 2
+"""The command line, the kernel or the launch is wrong, or the simulator does not support it."""
+EXIT_INTERRUPTED = 130
+"""Stopped by ctrl-C (128 + SIGINT)."""
 
 PIPE_WIDTH = 200
 """Columns that a table may take if it does not go to a terminal: enough to cut nothing off."""

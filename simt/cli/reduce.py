@@ -22,7 +22,7 @@ from simt.cli.options import (
     View,
     grouped,
 )
-from simt.cli.output import Progress, console, print_json, progress, show, table
+from simt.cli.output import EXIT_WRONG, Progress, console, print_json, progress, show, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,7 +144,7 @@ def reduce(
     else:
         _print(rows, f"{op} of {size:,} {dtype}, blocks of {block} threads; {rows[0].profile.view_text}")
     if not all(row.correct for row in rows):
-        raise typer.Exit(1)
+        raise typer.Exit(EXIT_WRONG)
 
 
 def sample(size: int, dtype: str, op: str, seed: int) -> npt.NDArray[Any]:

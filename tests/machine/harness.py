@@ -205,11 +205,6 @@ def mask_of(lanes: Sequence[bool] | Bools) -> int:
     return sum(1 << lane for lane, holds in enumerate(lanes) if holds)
 
 
-def lanes_of(mask: int) -> Bools:
-    """The 32 booleans of a lane mask."""
-    return np.array([bool(mask >> lane & 1) for lane in range(32)])
-
-
 @dataclass(frozen=True)
 class Call:
     """A micro-op to execute on given operands; register operands are rows a, b, c, predicates pa, pb, pc."""
