@@ -10,7 +10,7 @@ import typer
 from gpu.errors import NoGpuError
 from simt.check import SimtError, render
 from simt.cli.options import Block, Dtype, Json, Operation, Seed, Size, View
-from simt.cli.output import EXIT_ERROR, EXIT_WRONG, console, print_json, table
+from simt.cli.output import EXIT_ERROR, EXIT_WRONG, console, print_json, show, table
 
 EXIT_NO_GPU = 3
 
@@ -120,8 +120,8 @@ def _print(results: list[Any], title: str, notes: list[str]) -> None:
             row = result.row(metric)
             cells += ["", ""] if row is None else [f"{row.simulator:,}", f"{row.hardware:,}"]
         grid.add_row(*cells, _yes(result.agrees))
+    show(grid)
     out = console()
-    out.print(grid)
     for result in results:
         wrong = [f"argument {o.argument + 1}" for o in result.outputs if o.verdict == "DIFFERENT"]
         wrong += [f"{r.metric} {r.simulator} against {r.hardware}" for r in result.rows if r.verdict == "DIFFERENT"]
