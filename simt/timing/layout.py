@@ -65,6 +65,7 @@ N_OP = 25
     W_STATE,
     W_PASSED,  # cycles in which another warp was chosen
     W_THROTTLE,  # what else kept it from issuing when it was ready
+    W_SHARED_FREE,  # the wavefronts of its accesses to shared memory are through
     W_STREAK,  # micro-ops since the warp last waited for others: its splits take turns as in the engine
     W_RESOLVED,  # from W_FIXED until then it waits for a branch
     W_HOLD,  # no memory access or control flow before this cycle: the barrier is closed until then
@@ -72,8 +73,8 @@ N_OP = 25
     W_NEXT_LINE,  # line of instructions that is still on its way, and when it comes
     W_NEXT_LINE_AT,
     W_EARLIEST,  # at a barrier: when the instructions that run on are through
-) = range(17)
-N_WARP = 17
+) = range(18)
+N_WARP = 18
 EMPTY, RUNNING, AT_BARRIER = range(3)
 SCOREBOARDS = 6
 
@@ -94,8 +95,10 @@ N_SLOT = 5
     M_EVENT,  # cycle in which blocks may start
     M_DISPATCH_FREE,  # the next block is given out not before
     M_STORED,  # lines that stores have sent to L2
-) = range(11)
-N_SM = 11
+    M_STORE_FREE,  # the way from the SM to L2
+    M_TURN,  # scheduler that is the first to use the load/store unit
+) = range(13)
+N_SM = 13
 
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 (
@@ -120,8 +123,9 @@ N_SCHEDULER = 6
     C_NOW,
     C_ATOMIC_FREE,  # lanes that meet in L2
     C_DRAINED,  # the last store of warps that have ended is in L2
-) = range(10)
-N_CHIP = 10
+    C_DRAM_FREE,  # what L2 writes back and completes
+) = range(11)
+N_CHIP = 11
 
 # Totals (int64[N_TOTAL]).
 (

@@ -8,10 +8,8 @@ from simt.timing.caches import atomic_line, read_line, write_line
 from simt.timing.jit import jit, jit_inline
 from simt.timing.layout import *
 
-SHARED_LATENCY = PLACE["shared_latency"]
 SHARED_INTERVAL = PLACE["shared_wavefront_interval"]
 SHARED_WAVEFRONT = PLACE["shared_wavefront_latency"]
-SHARED_ATOMIC = PLACE["shared_atomic_latency"]
 LINE_INTERVAL = PLACE["l1_line_interval"]
 LINE_LATENCY = PLACE["l1_line_latency"]
 L1_LATENCY = PLACE["l1_latency"]
@@ -32,12 +30,18 @@ def _occupy(sm, now, cycles, t):
 
 
 @jit
-def shared_access(sm, now, wavefronts, atomic, t):
-    """When a shared-memory access of so many wavefronts has its result."""
+def shared_access(sm, wi, now, wavefronts, latency, t):
+    """When a shared-memory access of warp *wi*, of so many wavefronts, has its result.
+
+    The unit takes wavefronts of several warps in turn; those of one warp follow each other more slowly.
+    """
     t.TOTALS[N_SHARED_WAVEFRONTS] += wavefronts
-    begin = _occupy(sm, now, wavefronts * t.NUMBERS[SHARED_INTERVAL], t)
-    latency = t.NUMBERS[SHARED_ATOMIC if atomic else SHARED_LATENCY]
-    return begin + latency + (wavefronts - 1) * t.NUMBERS[SHARED_WAVEFRONT]
+    at = wi * N_WARP + W_SHARED_FREE
+    begin = max(_occupy(sm, now, wavefronts * t.NUMBERS[SHARED_INTERVAL], t), np.float64(t.WARPS[at]))
+    last = begin + (wavefronts - 1) * t.NUMBERS[SHARED_WAVEFRONT]
+    if wavefronts > 1:
+        t.WARPS[at] = np.int64(last + t.NUMBERS[SHARED_WAVEFRONT])
+    return last + latency
 
 
 @jit
@@ -111,8 +115,11 @@ def global_access(sm, block, now, kind, sectors, size, lanes, ADDRESSES, t):
         t.TOTALS[N_L1_HITS] += sectors
         return begin + t.NUMBERS[L1_LATENCY]
     n = _coalesce(ADDRESSES, t.LINES, t.MASKS)
-    # One run that is not aligned to a line has no bank conflict: it costs as much as an aligned one.
-    passes = 1 if n == 2 and sectors <= 5 else n
+    passes = n
+    if n == 2 and sectors <= 5 and abs(t.LINES[1] - t.LINES[0]) == 1:
+        # One run that is not aligned to a line has no bank conflict.  On an H200 it takes as long as an aligned one,
+        # unless the tags of its two lines conflict: those of line 7 of 16 and the next.
+        passes = 2 if min(t.LINES[0], t.LINES[1]) % 16 == 7 else 1
     begin = _occupy(sm, now, passes * t.NUMBERS[LINE_INTERVAL], t)
     done = 0.0
     most = np.int64(1)
