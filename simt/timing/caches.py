@@ -26,8 +26,6 @@ SM_LINK = PLACE["sm_bytes_per_cycle"]
 STORE_LINES = PLACE["store_lines"]
 L2_FETCH = PLACE["l2_fetch_bytes"]
 L2_WRITE_LEAST = PLACE["l2_write_least_bytes"]
-L2_DIRTY_WAYS = PLACE["l2_dirty_ways"]
-L2_PARTIAL_WAYS = PLACE["l2_partial_ways"]
 L2_SPREAD = PLACE["l2_spread_latency"]
 SM_STORE = PLACE["sm_store_bytes_per_cycle"]
 ATOMIC_LANE = PLACE["atomic_lane_interval"]
@@ -122,10 +120,45 @@ def _fetched(mask, t):
     return mask
 
 
+@jit_inline
+def _sectors_of(partial):
+    """The sectors of which *partial* counts bytes."""
+    mask = np.int64(0)
+    for sector in range(4):
+        if (partial >> (8 * sector)) & 255:
+            mask |= np.int64(1) << sector
+    return mask
+
+
+@jit
+def _bytes_added(way, partial, t):
+    """Add bytes that a store writes to sectors of L2 that lack some; no two stores are taken to write the same ones."""
+    for sector in range(4):
+        place = 8 * sector
+        if (t.L2_SECTORS[way] >> sector) & 1 or (partial >> place) & 255 == 0:
+            continue
+        written = ((t.L2_PARTIAL[way] >> place) & 255) + ((partial >> place) & 255)
+        t.L2_PARTIAL[way] &= ~(np.int64(255) << place)
+        if written < SECTOR:
+            t.L2_PARTIAL[way] |= np.int64(written) << place
+        else:
+            t.L2_SECTORS[way] |= np.int64(1) << sector
+
+
+@jit_inline
+def _have(way, mask, t):
+    """Sectors of a way of L2 are there as a whole."""
+    t.L2_SECTORS[way] |= mask
+    if t.L2_PARTIAL[way]:
+        for sector in range(4):
+            if (mask >> sector) & 1:
+                t.L2_PARTIAL[way] &= ~(np.int64(255) << (8 * sector))
+
+
 @jit
 def _complete(way, arrival, t):
     """Read from DRAM what stores left out of the sectors of a way of L2; returns when that is through."""
-    incomplete = t.L2_PARTIAL[way]
+    incomplete = _sectors_of(t.L2_PARTIAL[way])
     t.L2_SECTORS[way] |= incomplete
     t.L2_PARTIAL[way] = 0
     t.TOTALS[N_DRAM_READ] += popcount(incomplete)
@@ -146,43 +179,53 @@ def _write_back(way, arrival, t):
     if t.L2_PARTIAL[way]:
         _complete(way, arrival, t)
     t.L2_DIRTY[way] = 0
-    return _serve(t.CHIP, C_DRAM_FREE, arrival, size / t.NUMBERS[DRAM_WRITE])
+    return _serve(t.CHIP, C_DRAM_FREE, arrival, size / t.NUMBERS[DRAM_READ])
 
 
 @jit
-def _oldest(way, FLAGS, most, t):
-    """The least recently used way of the set that has FLAGS, if *most* others than *way* have them, else -1."""
-    ways = np.int64(t.NUMBERS[L2_WAYS])
-    first = way // ways * ways
-    found = np.int64(0)
-    oldest = np.int64(-1)
-    for k in range(first, first + ways):
-        if FLAGS[k] and k != way:
-            found += 1
-            if oldest < 0 or t.L2_USED[k] < t.L2_USED[oldest]:
-                oldest = k
-    return oldest if found >= most else np.int64(-1)
+def _displaced(way, LISTED, FLAGS, t):
+    """Add a way of L2 to its set of LISTED; returns the least recently used one that it displaces there, or -1.
+
+    Entries whose FLAGS are cleared, or that hold another line by now, are free.
+    """
+    sets = t.CONFIG[G_WRITTEN_SETS]
+    room = len(LISTED) // sets
+    home = _set_of(t.L2_TAGS[way], sets)
+    free = np.int64(-1)
+    oldest = home * room
+    for k in range(home * room, (home + 1) * room):
+        other = LISTED[k]
+        if other < 0 or other == way or FLAGS[other] == 0 or _set_of(t.L2_TAGS[other], sets) != home:
+            free = k
+        elif t.L2_USED[other] < t.L2_USED[LISTED[oldest]]:
+            oldest = k
+    if free >= 0:
+        LISTED[free] = way
+        return np.int64(-1)
+    displaced = LISTED[oldest]
+    LISTED[oldest] = way
+    return displaced
 
 
 @jit
 def _written(way, mask, partial, arrival, t):
     """Note sectors that are written, some in part; returns when the set has room for them.
 
-    Measured on an H200 (stores.cu): of the ways of a set few may be dirty, and fewer incomplete.  The least recently
-    used is written to DRAM, or completed from there, before one more gets so, and the store waits for that.
+    Measured on an H200 (stores.cu): few lines of a set may be dirty, and fewer incomplete.  The least recently used is
+    written to DRAM, or completed from there, before one more gets so, and the store waits for that.
     """
     there = arrival
     if t.L2_DIRTY[way] == 0:
-        oldest = _oldest(way, t.L2_DIRTY, t.NUMBERS[L2_DIRTY_WAYS], t)
+        oldest = _displaced(way, t.L2_OWED, t.L2_DIRTY, t)
         if oldest >= 0:
             there = _write_back(oldest, arrival, t)
-    t.L2_SECTORS[way] |= mask & ~partial
-    incomplete = (t.L2_PARTIAL[way] | partial) & ~t.L2_SECTORS[way]
-    if incomplete and t.L2_PARTIAL[way] == 0:
-        oldest = _oldest(way, t.L2_PARTIAL, t.NUMBERS[L2_PARTIAL_WAYS], t)
+    complete = t.L2_PARTIAL[way] == 0
+    _have(way, mask & ~_sectors_of(partial), t)
+    _bytes_added(way, partial, t)
+    if complete and t.L2_PARTIAL[way]:
+        oldest = _displaced(way, t.L2_LACKING, t.L2_PARTIAL, t)
         if oldest >= 0:
             there = max(there, _complete(oldest, arrival, t))
-    t.L2_PARTIAL[way] = incomplete
     t.L2_DIRTY[way] |= mask
     return there
 
@@ -269,8 +312,7 @@ def _fetch(sm, way, line, missing, arrival, t):
     n = popcount(fetched)
     t.TOTALS[N_DRAM_READ] += n
     through = _memory(arrival, n * SECTOR / t.NUMBERS[DRAM_READ], t)
-    t.L2_SECTORS[way] |= fetched
-    t.L2_PARTIAL[way] &= ~fetched
+    _have(way, fetched, t)
     queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[C_MEMORY_LOAD], 1.0) ** 2
     return through + _dram_latency(sm, line, t) + queue
 
@@ -296,12 +338,12 @@ def _l2_read(sm, line, mask, arrival, t):
 
 @jit
 def _l2_write(line, mask, partial, arrival, t):
-    """When L2, which keeps it and owes it to DRAM, has a write of sectors, some in part, that reached it at *arrival*."""
+    """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*."""
     n = popcount(mask)
     way = _l2_place(line, arrival, t)
     t.TOTALS[N_L2_SECTORS] += n
     t.TOTALS[N_L2_HITS] += n
-    cycles = max(n * SECTOR, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE]
+    cycles = max((n + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE]
     _memory(arrival, cycles, t)  # delays reads; the write itself need not wait for those before it
     return _written(way, mask, partial, arrival, t)
 
@@ -319,7 +361,7 @@ def _l1_place(sm, line, t):
         t.L1_SECTORS[way] = 0
         t.L1_USED[way] = stamp
         t.L1_READY[way] = 0.0
-        t.L1_WRITTEN_AT[way] = 0.0
+        t.L1_WRITTEN[way] = 0
     return way
 
 
@@ -342,10 +384,10 @@ def read_line(sm, line, mask, start, bypass, t):
 
 @jit
 def write_line(sm, line, mask, partial, start, t):
-    """When a store to the sectors *mask*, to *partial* in part, has arrived in L2.  L1 is written through.
+    """When a store to the sectors *mask*, *partial*: bytes in incomplete ones, is in L2.  L1 is written through.
 
-    A store to sectors that still wait for L2 joins them if only few other lines have been stored since (measured on an
-    H200: with 16 lines in turn stores are joined, with 32 they are not).
+    A store joins the one before to its sectors if only few other lines have been stored since (measured on an H200:
+    with 16 lines in turn stores are joined, with 32 they are not; eight warps that fill eight lines together are).
     """
     n = popcount(mask)
     t.TOTALS[N_L1_SECTORS] += n
@@ -353,9 +395,10 @@ def write_line(sm, line, mask, partial, start, t):
         return _l2_write(line, mask, partial, _send(sm, n, partial != 0, start, t), t)
     way = _l1_place(sm, line, t)
     t.TOTALS[N_L1_HITS] += popcount(mask & t.L1_SECTORS[way])
-    t.L1_SECTORS[way] |= mask & ~partial
+    t.L1_SECTORS[way] |= mask & ~_sectors_of(partial)
     recent = t.SMS[sm * N_SM + M_STORED] - t.L1_WRITTEN_NUMBER[way] < t.NUMBERS[STORE_LINES]
-    if recent and t.L1_WRITTEN_AT[way] > start and mask & ~t.L1_WRITTEN[way] == 0:
+    if recent and mask & ~t.L1_WRITTEN[way] == 0:
+        _bytes_added(_l2_place(line, start, t), partial, t)
         return t.L1_WRITTEN_AT[way]
     there = _l2_write(line, mask, partial, _send(sm, n, partial != 0, start, t), t)
     t.SMS[sm * N_SM + M_STORED] += 1
@@ -379,10 +422,11 @@ def _serialised(way, block, lanes, most, arrival, t):
         t.L2_ATOMIC_BLOCK[way] = -2
     if t.L2_ATOMIC_BLOCK[way] == -2 and t.CONFIG[G_STRIDE]:
         others = t.CONFIG[G_STRIDE] / t.CONFIG[G_SMS]
-    busy = max(t.NUMBERS[ATOMIC_LANE], lanes * t.NUMBERS[ATOMIC_LINE]) * others
-    t.L2_ATOMIC_FREE[way] = max(t.L2_ATOMIC_FREE[way], arrival) + busy
+    busy = max(t.NUMBERS[ATOMIC_LANE], lanes * t.NUMBERS[ATOMIC_LINE])
+    t.L2_ATOMIC_FREE[way] = max(t.L2_ATOMIC_FREE[way], arrival) + busy * others
+    done = t.L2_ATOMIC_FREE[way] - busy * (others - 1.0) / 2  # in the middle of those of the others
     chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * max(t.CONFIG[G_STRIDE] / t.CONFIG[G_SMS], 1.0)
-    return max(t.L2_ATOMIC_FREE[way], _serve(t.CHIP, C_ATOMIC_FREE, arrival, chip))
+    return max(done, _serve(t.CHIP, C_ATOMIC_FREE, arrival, chip))
 
 
 @jit

@@ -282,11 +282,11 @@ def _select(q, now, t):
                 if pipe != LSU:
                     free = max(free, t.PIPES[q * len(PIPES) + pipe] - np.int64(NUMBERS[XU_QUEUE]))
                 free = max(free, mio_free)
-                if unit == SHARED:
-                    free = max(free, WARPS[row + W_SHARED_FREE] - np.int64(NUMBERS[MIO_QUEUE]))
-                if pipe == LSU and lsu_free > free:
-                    free = lsu_free
-                    why = LG if unit == GLOBAL else MIO
+                if pipe == LSU:
+                    begins = max(lsu_free, WARPS[row + W_SHARED_FREE] - np.int64(NUMBERS[MIO_QUEUE]))
+                    if begins > free:
+                        free = begins
+                        why = LG if unit == GLOBAL else MIO
         if free > now:
             following = min(following, free)
             WARPS[row + W_THROTTLE] = why
@@ -406,7 +406,7 @@ def _complete(q, sm, wi, now, pc, executed, s, t):
         size = t.OPS[row + O_SIZE]
         kind = t.OPS[row + O_KIND]
         done = global_access(
-            sm, t.SLOTS[place * N_SLOT + S_BLOCK], now, kind, s.X[2], s.X[1], s.X[1] // size, s.ADDRESSES, t
+            sm, wi, t.SLOTS[place * N_SLOT + S_BLOCK], now, kind, s.X[2], s.X[1], s.X[1] // size, s.ADDRESSES, t
         )
         if kind not in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM, K_LOCAL):
             slot = place * N_SLOT + S_DRAINED

@@ -164,6 +164,7 @@ N_REASONS = len(Reason)
     G_REGISTERS,  # scoreboard entries per warp
     G_L1_SETS,
     G_L2_SETS,
+    G_WRITTEN_SETS,  # of L2's lines that are dirty
     G_LINES,  # of instruction memory
     G_R,  # array elements per place for a block
     G_P,
@@ -171,8 +172,8 @@ N_REASONS = len(Reason)
     G_MEMBERS,  # warps of a scheduler
     G_FROM,  # the recorded window, cycles
     G_TO,
-) = range(18)
-N_CONFIG = 18
+) = range(19)
+N_CONFIG = 19
 
 # A recorded issue (int64[capacity * N_EVENT]): who, what, since when it waited, for what, and when it issued.
 E_SM, E_SCHEDULER, E_WARP, E_BLOCK, E_PC, E_SINCE, E_FIXED, E_READY, E_REASON, E_CYCLE, E_NUMBER, E_RESOLVED = range(12)
@@ -205,13 +206,15 @@ class Clock(NamedTuple):
     L1_USED: Any
     L1_READY: Any  # float64: the last sector arrives
     L1_WRITTEN: Any  # sectors of the last stores
-    L1_WRITTEN_AT: Any  # float64: until then they wait for L2, and another store to them costs nothing
+    L1_WRITTEN_AT: Any  # float64: when L2 has them
     L1_WRITTEN_NUMBER: Any  # float64: M_STORED at that time
     L2_TAGS: Any
     L2_SECTORS: Any
     L2_DIRTY: Any
-    L2_PARTIAL: Any  # sectors of which L2 has only what stores have written
+    L2_PARTIAL: Any  # bytes in sectors of which L2 has only what stores have written, 8 bits each; 0: all or nothing
     L2_USED: Any
+    L2_OWED: Any  # int64[sets * l2_dirty_ways]: ways of L2 that are dirty, -1: none; sets as for this share of L2
+    L2_LACKING: Any  # int64[sets * l2_partial_ways]: the same of those that have incomplete sectors
     L2_ATOMIC_BLOCK: Any  # the block whose atomics used the line; -1: none, -2: several
     L2_ATOMIC_FREE: Any  # float64: when L2 is through with them
     EXTENTS: Any  # int64[allocations * 2]: first line and one past the last
