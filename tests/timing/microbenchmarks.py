@@ -1,4 +1,4 @@
-"""The kernels of latency.cu, pipes.cu, memory.cu and spread.cu on the model: they read their own clock, as on the hardware."""
+"""The kernels of latency.cu, pipes.cu, memory.cu and spread.cu on the model: they read their own clock, as there."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_many_warps_hide_the_latency(per_scheduler: int) -> None:
 
 @pytest.mark.parametrize("ways", [1, 2, 4, 8, 16, 32])
 def test_bank_conflicts(ways: int) -> None:
-    """As many wavefronts as ways: two cycles each for one warp, as for the use of one load, one cycle for four warps."""
+    """As many wavefronts as ways: two cycles each for one warp, and for the use of one load; one for four warps."""
 
     def loads(n: int) -> list[Instruction]:
         return lane_address() + [Instruction("ld.shared", FIRST + k, AT, mod=5) for k in range(n)] + end()
@@ -108,7 +108,7 @@ def test_bank_conflicts(ways: int) -> None:
 
 @pytest.mark.parametrize("stride", [1, 2, 4, 8, 16, 32])
 def test_coalesced_and_strided_loads(stride: int) -> None:
-    """Loads that hit in L1: two cycles a line for one warp, one for four, so a stride of 32 words takes 32 times as long."""
+    """Loads that hit in L1: two cycles a line for one warp, one for four, so strided loads take up to 32 times as long."""
 
     def loads(n: int) -> list[Instruction]:
         first = [Instruction("ld.global", X, AT, mod=5), *chain(1)]  # brings the lines to L1
