@@ -108,7 +108,7 @@ def test_bank_conflicts(ways: int) -> None:
 
 @pytest.mark.parametrize("stride", [1, 2, 4, 8, 16, 32])
 def test_coalesced_and_strided_loads(stride: int) -> None:
-    """Loads that hit in L1: two cycles a line for one warp, one for four, so strided loads take up to 32 times as long."""
+    """Loads that hit in L1: two cycles a line for one warp, one for four; strided takes up to 32 times as long."""
 
     def loads(n: int) -> list[Instruction]:
         first = [Instruction("ld.global", X, AT, mod=5), *chain(1)]  # brings the lines to L1
