@@ -59,6 +59,7 @@ FENCE_LATENCY = PLACE["fence_latency"]
 MIO_INTERVAL = PLACE["mio_interval"]
 MIO_QUEUE = PLACE["mio_queue"]
 MIO_SHARE = PLACE["mio_share"]
+WARP_QUEUE = PLACE["warp_queue"]
 XU_QUEUE = PLACE["xu_queue"]
 EXIT_LATENCY = PLACE["exit_latency"]
 OPERAND_LATENCY = PLACE["operand_latency"]
@@ -283,7 +284,7 @@ def _select(q, now, t):
                     free = max(free, t.PIPES[q * len(PIPES) + pipe] - np.int64(NUMBERS[XU_QUEUE]))
                 free = max(free, mio_free)
                 if pipe == LSU:
-                    begins = max(lsu_free, WARPS[row + W_SHARED_FREE] - np.int64(NUMBERS[MIO_QUEUE]))
+                    begins = max(lsu_free, WARPS[row + W_SHARED_FREE] - np.int64(NUMBERS[WARP_QUEUE]))
                     if begins > free:
                         free = begins
                         why = LG if unit == GLOBAL else MIO

@@ -45,6 +45,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "mio_interval": "cycles between two MIO instructions of a scheduler",
         "mio_share": "cycles that one for another pipe takes from the load/store unit",
         "mio_queue": "cycles of work that the load/store unit keeps",
+        "warp_queue": "cycles of accesses of one warp that wait there for each other",
         "xu_queue": "cycles of work that the pipes behind the MIO queue keep",
         "store_lines": "lines stored in turn that are joined on their way to L2",
         "store_queue": "cycles of stores that wait for L2 before the load/store unit stops",

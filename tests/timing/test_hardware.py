@@ -182,13 +182,11 @@ def test_l2_completes_and_writes_back_what_stores_leave_incomplete(launch: int) 
                 "ffma+hfma2": 24,
                 "ffma+imad_hi": 10,
                 "ffma+add_immediate": 6,
-                "bins256.warps4": 9,
             },
         ),
         (
             "memory",
             {
-                "sts.warps1.stride4.first0": 9,
                 "sts.warps2.stride4.first0": 21,
                 "ldg.warps4.stride8.first0": 23,  # four warps' lines do not interleave as well as those of eight
             },
