@@ -63,6 +63,7 @@ def clock_arrays(
     together = float((prepared.memory.ends - prepared.memory.starts).sum())
     l2_bytes = numbers["l2_bytes"] * (1 if together <= numbers["l2_bytes"] else share)
     l2_sets = max(int(l2_bytes / LINE_BYTES / numbers["l2_ways"]), 1)
+    written_sets = max(int(numbers["l2_bytes"] * share / LINE_BYTES / numbers["l2_ways"]), 1)
     members = _members(n_sms, places * warps, schedulers)
     n_warps = n_sms * places * warps
     registers = 0 if table.control else table.registers
@@ -79,6 +80,7 @@ def clock_arrays(
     config[layout.G_MEMBERS] = members.shape[1]
     config[layout.G_L1_SETS] = l1_sets
     config[layout.G_L2_SETS] = l2_sets
+    config[layout.G_WRITTEN_SETS] = written_sets
     config[layout.G_LINES] = table.lines
     config[layout.G_R] = len(state.R)
     config[layout.G_P] = len(state.P)
@@ -120,6 +122,8 @@ def clock_arrays(
         L2_DIRTY=np.zeros(l2, np.int64),
         L2_PARTIAL=np.zeros(l2, np.int64),
         L2_USED=np.zeros(l2, np.int64),
+        L2_OWED=np.full(written_sets * int(numbers["l2_dirty_ways"]), -1, np.int64),
+        L2_LACKING=np.full(written_sets * int(numbers["l2_partial_ways"]), -1, np.int64),
         L2_ATOMIC_BLOCK=np.full(l2, -1, np.int64),
         L2_ATOMIC_FREE=np.zeros(l2, np.float64),
         EXTENTS=extents.reshape(-1),

@@ -25,8 +25,9 @@ DRAM_WRITE = PLACE["dram_write_bytes_per_cycle"]
 SM_LINK = PLACE["sm_bytes_per_cycle"]
 STORE_LINES = PLACE["store_lines"]
 L2_FETCH = PLACE["l2_fetch_bytes"]
-L2_WRITE_UNIT = PLACE["l2_write_unit_bytes"]
-L2_DIRTY_WAYS = PLACE["l2_dirty_ways"]
+L2_WRITE_LEAST = PLACE["l2_write_least_bytes"]
+L2_SPREAD = PLACE["l2_spread_latency"]
+SM_STORE = PLACE["sm_store_bytes_per_cycle"]
 ATOMIC_LANE = PLACE["atomic_lane_interval"]
 ATOMIC_LINE = PLACE["atomic_line_interval"]
 ATOMIC_MEETING = PLACE["atomic_meeting_interval"]
@@ -81,6 +82,19 @@ def _link(sm, arrival, n, t):
     return t.SMS[at]
 
 
+@jit_inline
+def _send(sm, sectors, masked, arrival, t):
+    """When a store or an atomic of so many sectors has reached L2; *masked*: with a mask of the bytes that it writes.
+
+    Measured on an H200: an SM sends 32 bytes a cycle, a mask takes as long as a sector, and from all SMs together even
+    the shortest request takes l2_write_least_bytes.
+    """
+    size = (sectors + masked) * SECTOR
+    at = sm * N_SM + M_STORE_FREE
+    t.SMS[at] = max(t.SMS[at], arrival) + size / t.NUMBERS[SM_STORE]
+    return _serve(t.CHIP, C_L2_WRITE_FREE, t.SMS[at], max(size, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE])
+
+
 @jit
 def _memory(arrival, cycles, t):
     """Occupy the memory side: reads of DRAM and writes; returns when the transfer is through.
@@ -106,37 +120,114 @@ def _fetched(mask, t):
     return mask
 
 
+@jit_inline
+def _sectors_of(partial):
+    """The sectors of which *partial* counts bytes."""
+    mask = np.int64(0)
+    for sector in range(4):
+        if (partial >> (8 * sector)) & 255:
+            mask |= np.int64(1) << sector
+    return mask
+
+
+@jit
+def _bytes_added(way, partial, t):
+    """Add bytes that a store writes to sectors of L2 that lack some; no two stores are taken to write the same ones."""
+    for sector in range(4):
+        place = 8 * sector
+        if (t.L2_SECTORS[way] >> sector) & 1 or (partial >> place) & 255 == 0:
+            continue
+        written = ((t.L2_PARTIAL[way] >> place) & 255) + ((partial >> place) & 255)
+        t.L2_PARTIAL[way] &= ~(np.int64(255) << place)
+        if written < SECTOR:
+            t.L2_PARTIAL[way] |= np.int64(written) << place
+        else:
+            t.L2_SECTORS[way] |= np.int64(1) << sector
+
+
+@jit_inline
+def _have(way, mask, t):
+    """Sectors of a way of L2 are there as a whole."""
+    t.L2_SECTORS[way] |= mask
+    if t.L2_PARTIAL[way]:
+        for sector in range(4):
+            if (mask >> sector) & 1:
+                t.L2_PARTIAL[way] &= ~(np.int64(255) << (8 * sector))
+
+
+@jit
+def _complete(way, arrival, t):
+    """Read from DRAM what stores left out of the sectors of a way of L2; returns when that is through."""
+    incomplete = _sectors_of(t.L2_PARTIAL[way])
+    t.L2_SECTORS[way] |= incomplete
+    t.L2_PARTIAL[way] = 0
+    t.TOTALS[N_DRAM_READ] += popcount(incomplete)
+    cycles = popcount(_fetched(incomplete, t)) * SECTOR / t.NUMBERS[DRAM_READ]
+    _memory(arrival, cycles, t)
+    return _serve(t.CHIP, C_DRAM_FREE, arrival, cycles)
+
+
 @jit
 def _write_back(way, arrival, t):
-    """Write what is dirty in a way of L2 to DRAM, after what stores left out of its sectors has been read."""
+    """Write what is dirty in a way of L2 to DRAM, its sectors completed; returns when that is through."""
     dirty = t.L2_DIRTY[way]
-    incomplete = t.L2_PARTIAL[way]
     t.TOTALS[N_DRAM_WRITE] += popcount(dirty)
     # The write to L2 has been paid for already.
     cost = max(1.0 / t.NUMBERS[DRAM_WRITE] - 1.0 / t.NUMBERS[L2_WRITE], 0.0)
-    _memory(arrival, popcount(_fetched(dirty, t)) * SECTOR * cost, t)
-    if incomplete:
-        t.TOTALS[N_DRAM_READ] += popcount(incomplete)
-        _memory(arrival, popcount(_fetched(incomplete, t)) * SECTOR / t.NUMBERS[DRAM_READ], t)
+    size = popcount(_fetched(dirty, t)) * SECTOR
+    _memory(arrival, size * cost, t)
+    if t.L2_PARTIAL[way]:
+        _complete(way, arrival, t)
     t.L2_DIRTY[way] = 0
-    t.L2_PARTIAL[way] = 0
+    return _serve(t.CHIP, C_DRAM_FREE, arrival, size / t.NUMBERS[DRAM_READ])
 
 
 @jit
-def _keep_clean(way, arrival, t):
-    """A set has few dirty ways: before one more gets dirty, the least recently used of them is written to DRAM."""
-    ways = np.int64(t.NUMBERS[L2_WAYS])
-    first = way // ways * ways
-    dirty = np.int64(0)
-    oldest = np.int64(-1)
-    for k in range(first, first + ways):
-        if t.L2_DIRTY[k] and k != way:
-            dirty += 1
-            if oldest < 0 or t.L2_USED[k] < t.L2_USED[oldest]:
-                oldest = k
-    if dirty >= t.NUMBERS[L2_DIRTY_WAYS]:
-        t.L2_SECTORS[oldest] |= t.L2_PARTIAL[oldest]
-        _write_back(oldest, arrival, t)
+def _displaced(way, LISTED, FLAGS, t):
+    """Add a way of L2 to its set of LISTED; returns the least recently used one that it displaces there, or -1.
+
+    Entries whose FLAGS are cleared, or that hold another line by now, are free.
+    """
+    sets = t.CONFIG[G_WRITTEN_SETS]
+    room = len(LISTED) // sets
+    home = _set_of(t.L2_TAGS[way], sets)
+    free = np.int64(-1)
+    oldest = home * room
+    for k in range(home * room, (home + 1) * room):
+        other = LISTED[k]
+        if other < 0 or other == way or FLAGS[other] == 0 or _set_of(t.L2_TAGS[other], sets) != home:
+            free = k
+        elif t.L2_USED[other] < t.L2_USED[LISTED[oldest]]:
+            oldest = k
+    if free >= 0:
+        LISTED[free] = way
+        return np.int64(-1)
+    displaced = LISTED[oldest]
+    LISTED[oldest] = way
+    return displaced
+
+
+@jit
+def _written(way, mask, partial, arrival, t):
+    """Note sectors that are written, some in part; returns when the set has room for them.
+
+    Measured on an H200 (stores.cu): few lines of a set may be dirty, and fewer incomplete.  The least recently used is
+    written to DRAM, or completed from there, before one more gets so, and the store waits for that.
+    """
+    there = arrival
+    if t.L2_DIRTY[way] == 0:
+        oldest = _displaced(way, t.L2_OWED, t.L2_DIRTY, t)
+        if oldest >= 0:
+            there = _write_back(oldest, arrival, t)
+    complete = t.L2_PARTIAL[way] == 0
+    _have(way, mask & ~_sectors_of(partial), t)
+    _bytes_added(way, partial, t)
+    if complete and t.L2_PARTIAL[way]:
+        oldest = _displaced(way, t.L2_LACKING, t.L2_PARTIAL, t)
+        if oldest >= 0:
+            there = max(there, _complete(oldest, arrival, t))
+    t.L2_DIRTY[way] |= mask
+    return there
 
 
 @jit
@@ -194,58 +285,67 @@ def _dram_latency(sm, line, t):
     return t.NUMBERS[DRAM_LATENCY] + far + t.NUMBERS[DRAM_SPREAD] * (-np.log(share) - 1.0)
 
 
+@jit_inline
+def _l2_latency(sm, line, t):
+    """From L2 to the use of *line* without queues: slices are near and far, uniformly as measured (latency.cu)."""
+    share = _scramble(line * 256 + sm) / (1 << 53)
+    return t.NUMBERS[L2_LATENCY] + t.NUMBERS[L2_SPREAD] * (2.0 * share - 1.0)
+
+
+@jit
+def _look_up(way, line, mask, t):
+    """The sectors of *mask* that a way of L2 lacks."""
+    n = popcount(mask)
+    t.TOTALS[N_L2_SECTORS] += n
+    missing = mask & ~t.L2_SECTORS[way]
+    if missing and _fetched_by_others(line, popcount(missing), t):
+        t.L2_SECTORS[way] |= missing
+        missing = np.int64(0)
+    t.TOTALS[N_L2_HITS] += n - popcount(missing)
+    return missing
+
+
+@jit
+def _fetch(sm, way, line, missing, arrival, t):
+    """When DRAM has delivered the sectors *missing* of a way of L2, on to the SM."""
+    fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
+    n = popcount(fetched)
+    t.TOTALS[N_DRAM_READ] += n
+    through = _memory(arrival, n * SECTOR / t.NUMBERS[DRAM_READ], t)
+    _have(way, fetched, t)
+    queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[C_MEMORY_LOAD], 1.0) ** 2
+    return through + _dram_latency(sm, line, t) + queue
+
+
 @jit
 def _l2_read(sm, line, mask, arrival, t):
     """When the sectors *mask* of *line* are back at the SM that asked at *arrival*."""
-    n = popcount(mask)
     way = _l2_place(line, arrival, t)
-    t.TOTALS[N_L2_SECTORS] += n
-    missing = mask & ~t.L2_SECTORS[way]
-    t.TOTALS[N_L2_HITS] += n - popcount(missing)
-    if missing and _fetched_by_others(line, popcount(missing), t):
-        t.L2_SECTORS[way] |= missing
-        t.TOTALS[N_L2_HITS] += popcount(missing)
-        missing = np.int64(0)
+    missing = _look_up(way, line, mask, t)
     back = 0.0
-    present = n - popcount(missing)
+    present = popcount(mask) - popcount(missing)
     if present:
         # Data from DRAM come later: they do not hold up what is in L2 already.
         through = max(
             _serve(t.CHIP, C_L2_READ_FREE, arrival, present * SECTOR / t.NUMBERS[L2_READ]),
             _link(sm, arrival, present, t),
         )
-        back = through + t.NUMBERS[L2_LATENCY]
+        back = through + _l2_latency(sm, line, t)
     if missing:
-        fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
-        n = popcount(fetched)
-        t.TOTALS[N_DRAM_READ] += n
-        through = _memory(arrival, n * SECTOR / t.NUMBERS[DRAM_READ], t)
-        t.L2_SECTORS[way] |= fetched
-        t.L2_PARTIAL[way] &= ~fetched
-        queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[C_MEMORY_LOAD], 1.0) ** 2
-        back = max(back, through + _dram_latency(sm, line, t) + queue)
+        back = max(back, _fetch(sm, way, line, missing, arrival, t))
     return back
 
 
 @jit
 def _l2_write(line, mask, partial, arrival, t):
-    """When a write of sectors, some in part, has arrived in L2, which keeps it and owes it to DRAM.
-
-    A write occupies L2 in units of l2_write_unit_bytes: on an H200 a lone sector takes as long as two together.
-    """
+    """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*."""
     n = popcount(mask)
-    unit = t.NUMBERS[L2_WRITE_UNIT]
     way = _l2_place(line, arrival, t)
-    if t.L2_DIRTY[way] == 0:
-        _keep_clean(way, arrival, t)
     t.TOTALS[N_L2_SECTORS] += n
     t.TOTALS[N_L2_HITS] += n
-    t.L2_SECTORS[way] |= mask & ~partial
-    t.L2_PARTIAL[way] = (t.L2_PARTIAL[way] | partial) & ~t.L2_SECTORS[way]
-    t.L2_DIRTY[way] |= mask
-    cycles = np.ceil(n * SECTOR / unit) * unit / t.NUMBERS[L2_WRITE]
+    cycles = max((n + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE]
     _memory(arrival, cycles, t)  # delays reads; the write itself need not wait for those before it
-    return _serve(t.CHIP, C_L2_WRITE_FREE, arrival, cycles)
+    return _written(way, mask, partial, arrival, t)
 
 
 @jit
@@ -261,7 +361,7 @@ def _l1_place(sm, line, t):
         t.L1_SECTORS[way] = 0
         t.L1_USED[way] = stamp
         t.L1_READY[way] = 0.0
-        t.L1_WRITTEN_AT[way] = 0.0
+        t.L1_WRITTEN[way] = 0
     return way
 
 
@@ -284,22 +384,23 @@ def read_line(sm, line, mask, start, bypass, t):
 
 @jit
 def write_line(sm, line, mask, partial, start, t):
-    """When a store to the sectors *mask*, to *partial* in part, has arrived in L2.  L1 is written through.
+    """When a store to the sectors *mask*, *partial*: bytes in incomplete ones, is in L2.  L1 is written through.
 
-    A store to sectors that still wait for L2 joins them if only few other lines have been stored since (measured on an
-    H200: with 16 lines in turn stores are joined, with 32 they are not).
+    A store joins the one before to its sectors if only few other lines have been stored since (measured on an H200:
+    with 16 lines in turn stores are joined, with 32 they are not; eight warps that fill eight lines together are).
     """
     n = popcount(mask)
     t.TOTALS[N_L1_SECTORS] += n
     if t.NUMBERS[L1_CACHES_LOADS] == 0:
-        return _l2_write(line, mask, partial, _link(sm, start, n, t), t)
+        return _l2_write(line, mask, partial, _send(sm, n, partial != 0, start, t), t)
     way = _l1_place(sm, line, t)
     t.TOTALS[N_L1_HITS] += popcount(mask & t.L1_SECTORS[way])
-    t.L1_SECTORS[way] |= mask & ~partial
+    t.L1_SECTORS[way] |= mask & ~_sectors_of(partial)
     recent = t.SMS[sm * N_SM + M_STORED] - t.L1_WRITTEN_NUMBER[way] < t.NUMBERS[STORE_LINES]
-    if recent and t.L1_WRITTEN_AT[way] > start and mask & ~t.L1_WRITTEN[way] == 0:
+    if recent and mask & ~t.L1_WRITTEN[way] == 0:
+        _bytes_added(_l2_place(line, start, t), partial, t)
         return t.L1_WRITTEN_AT[way]
-    there = _l2_write(line, mask, partial, _link(sm, start, n, t), t)
+    there = _l2_write(line, mask, partial, _send(sm, n, partial != 0, start, t), t)
     t.SMS[sm * N_SM + M_STORED] += 1
     t.L1_WRITTEN_NUMBER[way] = t.SMS[sm * N_SM + M_STORED]
     t.L1_WRITTEN[way] = mask
@@ -308,13 +409,12 @@ def write_line(sm, line, mask, partial, start, t):
 
 
 @jit
-def _serialised(line, block, lanes, most, arrival, t):
-    """When L2 has carried out the atomics of *lanes* lanes on *line*, *most* of them on one word.
+def _serialised(way, block, lanes, most, arrival, t):
+    """When L2 has carried out the atomics of *lanes* lanes on the line of *way*, *most* of them on one word.
 
     Requests to one line follow each other.  A line that two blocks of one SM have used is taken to be used by all
     blocks: the SMs that are not simulated keep it busy, too.
     """
-    way = _l2_place(line, arrival, t)
     others = 1.0
     if t.L2_ATOMIC_BLOCK[way] == -1:
         t.L2_ATOMIC_BLOCK[way] = block
@@ -322,15 +422,19 @@ def _serialised(line, block, lanes, most, arrival, t):
         t.L2_ATOMIC_BLOCK[way] = -2
     if t.L2_ATOMIC_BLOCK[way] == -2 and t.CONFIG[G_STRIDE]:
         others = t.CONFIG[G_STRIDE] / t.CONFIG[G_SMS]
-    busy = max(t.NUMBERS[ATOMIC_LANE], lanes * t.NUMBERS[ATOMIC_LINE]) * others
-    t.L2_ATOMIC_FREE[way] = max(t.L2_ATOMIC_FREE[way], arrival) + busy
+    busy = max(t.NUMBERS[ATOMIC_LANE], lanes * t.NUMBERS[ATOMIC_LINE])
+    t.L2_ATOMIC_FREE[way] = max(t.L2_ATOMIC_FREE[way], arrival) + busy * others
+    done = t.L2_ATOMIC_FREE[way] - busy * (others - 1.0) / 2  # in the middle of those of the others
     chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * max(t.CONFIG[G_STRIDE] / t.CONFIG[G_SMS], 1.0)
-    return max(t.L2_ATOMIC_FREE[way], _serve(t.CHIP, C_ATOMIC_FREE, arrival, chip))
+    return max(done, _serve(t.CHIP, C_ATOMIC_FREE, arrival, chip))
 
 
 @jit
 def atomic_line(sm, line, mask, block, lanes, most, start, t):
-    """When atomics on *line* have been carried out in L2, and the sectors that L1 had of it are stale."""
+    """When atomics on *line* have been carried out in L2, and the sectors that L1 had of it are stale.
+
+    On an H200 a request takes as long as a store of parts of its sectors; a lone lane's word goes without a mask.
+    """
     n = popcount(mask)
     t.TOTALS[N_L1_SECTORS] += n
     ways = np.int64(t.NUMBERS[L1_WAYS])
@@ -338,7 +442,10 @@ def atomic_line(sm, line, mask, block, lanes, most, start, t):
     way = _find(t.L1_TAGS, t.L1_USED, first, ways, line, t.TOTALS[N_L1_SECTORS])
     if way >= 0:
         t.L1_SECTORS[way] &= ~mask
-    arrival = _link(sm, start, n, t)
-    read = _l2_read(sm, line, mask, arrival, t) - t.NUMBERS[L2_LATENCY]
-    done = _serialised(line, block, lanes, most, arrival, t)
-    return max(max(read, done), _l2_write(line, mask, np.int64(0), arrival, t))
+    arrival = _send(sm, n, lanes > 1, start, t)
+    way = _l2_place(line, arrival, t)
+    missing = _look_up(way, line, mask, t)
+    done = _serialised(way, block, lanes, most, arrival, t)
+    if missing:
+        done = max(done, _fetch(sm, way, line, missing, arrival, t) - t.NUMBERS[L2_LATENCY])
+    return max(done, _written(way, mask, np.int64(0), arrival, t))

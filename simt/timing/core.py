@@ -58,6 +58,8 @@ FENCE_BLOCK = PLACE["fence_block_latency"]
 FENCE_LATENCY = PLACE["fence_latency"]
 MIO_INTERVAL = PLACE["mio_interval"]
 MIO_QUEUE = PLACE["mio_queue"]
+MIO_SHARE = PLACE["mio_share"]
+WARP_QUEUE = PLACE["warp_queue"]
 XU_QUEUE = PLACE["xu_queue"]
 EXIT_LATENCY = PLACE["exit_latency"]
 OPERAND_LATENCY = PLACE["operand_latency"]
@@ -216,6 +218,7 @@ def _start_warps(sm, place, now, t):
         WARPS[row + W_STREAK] = 0
         WARPS[row + W_RESOLVED] = start
         WARPS[row + W_HOLD] = 0
+        WARPS[row + W_SHARED_FREE] = 0
         WARPS[row + W_AHEAD] = 0
         WARPS[row + W_NEXT_LINE] = -1
         for k in range(SCOREBOARDS * 2):
@@ -280,9 +283,11 @@ def _select(q, now, t):
                 if pipe != LSU:
                     free = max(free, t.PIPES[q * len(PIPES) + pipe] - np.int64(NUMBERS[XU_QUEUE]))
                 free = max(free, mio_free)
-                if pipe == LSU and lsu_free > free:
-                    free = lsu_free
-                    why = LG if unit == GLOBAL else MIO
+                if pipe == LSU:
+                    begins = max(lsu_free, WARPS[row + W_SHARED_FREE] - np.int64(NUMBERS[WARP_QUEUE]))
+                    if begins > free:
+                        free = begins
+                        why = LG if unit == GLOBAL else MIO
         if free > now:
             following = min(following, free)
             WARPS[row + W_THROTTLE] = why
@@ -364,17 +369,19 @@ def _record(wi, q, now, CONFIG, WARPS, SLOTS, TOTALS, EVENTS):
 
 
 @jit
-def _complete(q, sm, place, now, pc, executed, s, t):
+def _complete(q, sm, wi, now, pc, executed, s, t):
     """Occupy what the instruction at *pc* needs: (when its result is there, why a dependent waits, operands read)."""
     row = pc * N_OP
     unit = t.OPS[row + O_UNIT]
     pipe = t.OPS[row + O_PIPE]
+    place = wi // t.CONFIG[G_WARPS]
     read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
     if unit == FIXED:
         t.PIPES[_pipe(q, pipe, now, t.PIPES)] = now + t.OPS[row + O_INTERVAL]
         return np.float64(now + t.OPS[row + O_LATENCY]), WAIT, read
     if QUEUED <= unit <= GLOBAL:
         t.SCHEDULERS[q * N_SCHEDULER + Q_MIO_FREE] = now + np.int64(t.NUMBERS[MIO_INTERVAL])
+        t.SMS[sm * N_SM + M_TURN] = (q + 1) % t.CONFIG[G_SCHEDULERS]
         read = max(read, t.SMS[sm * N_SM + M_LSU_FREE] + t.NUMBERS[OPERAND_LATENCY]) if pipe == LSU else read
     if unit == QUEUED:
         begin = np.float64(now)
@@ -385,20 +392,22 @@ def _complete(q, sm, place, now, pc, executed, s, t):
             at = q * len(PIPES) + pipe
             begin = np.float64(max(now, t.PIPES[at]))
             t.PIPES[at] = max(now, t.PIPES[at]) + t.OPS[row + O_INTERVAL]
+            at = sm * N_SM + M_LSU_FREE
+            t.SMS[at] = max(t.SMS[at], np.float64(now)) + t.NUMBERS[MIO_SHARE]
         return begin + t.OPS[row + O_LATENCY], SHORT, begin + t.NUMBERS[OPERAND_LATENCY]
     if unit == SHARED or (unit == GLOBAL and executed and s.X[4] > 0):
         kind = t.OPS[row + O_KIND]
         wavefronts = s.X[4] if executed else np.int64(1)
         if executed and kind == K_ATOMIC:  # K_COUNT adds them up instead
             wavefronts = max(wavefronts, meetings(s.ADDRESSES, s.X[1] // t.OPS[row + O_SIZE]))
-        return shared_access(sm, now, wavefronts, kind in (K_ATOMIC, K_COUNT), t), SHORT, read
+        return shared_access(sm, wi, now, wavefronts, t.OPS[row + O_LATENCY], t), SHORT, read
     if unit == GLOBAL:
         if not executed:
             return read, LONG, read
         size = t.OPS[row + O_SIZE]
         kind = t.OPS[row + O_KIND]
         done = global_access(
-            sm, t.SLOTS[place * N_SLOT + S_BLOCK], now, kind, s.X[2], s.X[1], s.X[1] // size, s.ADDRESSES, t
+            sm, wi, t.SLOTS[place * N_SLOT + S_BLOCK], now, kind, s.X[2], s.X[1], s.X[1] // size, s.ADDRESSES, t
         )
         if kind not in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM, K_LOCAL):
             slot = place * N_SLOT + S_DRAINED
@@ -617,9 +626,10 @@ def run(until, total_blocks, s, t):
             sm = (first + k) % CONFIG[G_SMS]  # after the one that got the last block: blocks go round
             if SMS[sm * N_SM + M_EVENT] <= now:
                 _start_blocks(sm, now, s, t)
+            ahead_of_others = np.int64(SMS[sm * N_SM + M_TURN])
             for turn in range(schedulers):
-                # Schedulers go first by turns: they compete for the load/store unit.
-                q = sm * schedulers + (turn + now) % schedulers
+                # Schedulers take turns at the load/store unit.
+                q = sm * schedulers + (turn + ahead_of_others) % schedulers
                 forced = np.int64(-1)
                 while SCHEDULERS[q * N_SCHEDULER + Q_NEXT] <= now or forced >= 0:
                     if TOTALS[N_EVENTS] == capacity:
@@ -686,7 +696,7 @@ def run(until, total_blocks, s, t):
                         done = np.float64(now)
                     else:
                         executed = memory_pc >= 0 and s.COUNTS[count] > requests
-                        done, why, read = _complete(q, sm, place, now, pc, executed, s, t)
+                        done, why, read = _complete(q, sm, wi, now, pc, executed, s, t)
                         _note(wi, pc, now, done, why, read, CONFIG, OPS, t.OPERANDS, t.BOARDS, t.REGISTERS)
                         after = at if status == machine.PAUSED else np.int64(-1)
                         _follow(wi, q, pc, after, now, done, t)

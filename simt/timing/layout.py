@@ -65,6 +65,7 @@ N_OP = 25
     W_STATE,
     W_PASSED,  # cycles in which another warp was chosen
     W_THROTTLE,  # what else kept it from issuing when it was ready
+    W_SHARED_FREE,  # the wavefronts of its accesses to shared memory are through
     W_STREAK,  # micro-ops since the warp last waited for others: its splits take turns as in the engine
     W_RESOLVED,  # from W_FIXED until then it waits for a branch
     W_HOLD,  # no memory access or control flow before this cycle: the barrier is closed until then
@@ -72,8 +73,8 @@ N_OP = 25
     W_NEXT_LINE,  # line of instructions that is still on its way, and when it comes
     W_NEXT_LINE_AT,
     W_EARLIEST,  # at a barrier: when the instructions that run on are through
-) = range(17)
-N_WARP = 17
+) = range(18)
+N_WARP = 18
 EMPTY, RUNNING, AT_BARRIER = range(3)
 SCOREBOARDS = 6
 
@@ -94,8 +95,10 @@ N_SLOT = 5
     M_EVENT,  # cycle in which blocks may start
     M_DISPATCH_FREE,  # the next block is given out not before
     M_STORED,  # lines that stores have sent to L2
-) = range(11)
-N_SM = 11
+    M_STORE_FREE,  # the way from the SM to L2
+    M_TURN,  # scheduler that is the first to use the load/store unit
+) = range(13)
+N_SM = 13
 
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 (
@@ -120,8 +123,9 @@ N_SCHEDULER = 6
     C_NOW,
     C_ATOMIC_FREE,  # lanes that meet in L2
     C_DRAINED,  # the last store of warps that have ended is in L2
-) = range(10)
-N_CHIP = 10
+    C_DRAM_FREE,  # what L2 writes back and completes
+) = range(11)
+N_CHIP = 11
 
 # Totals (int64[N_TOTAL]).
 (
@@ -160,6 +164,7 @@ N_REASONS = len(Reason)
     G_REGISTERS,  # scoreboard entries per warp
     G_L1_SETS,
     G_L2_SETS,
+    G_WRITTEN_SETS,  # of L2's lines that are dirty
     G_LINES,  # of instruction memory
     G_R,  # array elements per place for a block
     G_P,
@@ -167,8 +172,8 @@ N_REASONS = len(Reason)
     G_MEMBERS,  # warps of a scheduler
     G_FROM,  # the recorded window, cycles
     G_TO,
-) = range(18)
-N_CONFIG = 18
+) = range(19)
+N_CONFIG = 19
 
 # A recorded issue (int64[capacity * N_EVENT]): who, what, since when it waited, for what, and when it issued.
 E_SM, E_SCHEDULER, E_WARP, E_BLOCK, E_PC, E_SINCE, E_FIXED, E_READY, E_REASON, E_CYCLE, E_NUMBER, E_RESOLVED = range(12)
@@ -201,13 +206,15 @@ class Clock(NamedTuple):
     L1_USED: Any
     L1_READY: Any  # float64: the last sector arrives
     L1_WRITTEN: Any  # sectors of the last stores
-    L1_WRITTEN_AT: Any  # float64: until then they wait for L2, and another store to them costs nothing
+    L1_WRITTEN_AT: Any  # float64: when L2 has them
     L1_WRITTEN_NUMBER: Any  # float64: M_STORED at that time
     L2_TAGS: Any
     L2_SECTORS: Any
     L2_DIRTY: Any
-    L2_PARTIAL: Any  # sectors of which L2 has only what stores have written
+    L2_PARTIAL: Any  # bytes in sectors of which L2 has only what stores have written, 8 bits each; 0: all or nothing
     L2_USED: Any
+    L2_OWED: Any  # int64[sets * l2_dirty_ways]: ways of L2 that are dirty, -1: none; sets as for this share of L2
+    L2_LACKING: Any  # int64[sets * l2_partial_ways]: the same of those that have incomplete sectors
     L2_ATOMIC_BLOCK: Any  # the block whose atomics used the line; -1: none, -2: several
     L2_ATOMIC_FREE: Any  # float64: when L2 is through with them
     EXTENTS: Any  # int64[allocations * 2]: first line and one past the last

@@ -8,10 +8,8 @@ from simt.timing.caches import atomic_line, read_line, write_line
 from simt.timing.jit import jit, jit_inline
 from simt.timing.layout import *
 
-SHARED_LATENCY = PLACE["shared_latency"]
 SHARED_INTERVAL = PLACE["shared_wavefront_interval"]
 SHARED_WAVEFRONT = PLACE["shared_wavefront_latency"]
-SHARED_ATOMIC = PLACE["shared_atomic_latency"]
 LINE_INTERVAL = PLACE["l1_line_interval"]
 LINE_LATENCY = PLACE["l1_line_latency"]
 L1_LATENCY = PLACE["l1_latency"]
@@ -32,12 +30,18 @@ def _occupy(sm, now, cycles, t):
 
 
 @jit
-def shared_access(sm, now, wavefronts, atomic, t):
-    """When a shared-memory access of so many wavefronts has its result."""
+def shared_access(sm, wi, now, wavefronts, latency, t):
+    """When a shared-memory access of warp *wi*, of so many wavefronts, has its result.
+
+    The unit takes wavefronts of several warps in turn; those of one warp follow each other more slowly.
+    """
     t.TOTALS[N_SHARED_WAVEFRONTS] += wavefronts
-    begin = _occupy(sm, now, wavefronts * t.NUMBERS[SHARED_INTERVAL], t)
-    latency = t.NUMBERS[SHARED_ATOMIC if atomic else SHARED_LATENCY]
-    return begin + latency + (wavefronts - 1) * t.NUMBERS[SHARED_WAVEFRONT]
+    at = wi * N_WARP + W_SHARED_FREE
+    begin = max(_occupy(sm, now, wavefronts * t.NUMBERS[SHARED_INTERVAL], t), np.float64(t.WARPS[at]))
+    last = begin + (wavefronts - 1) * t.NUMBERS[SHARED_WAVEFRONT]
+    if wavefronts > 1:
+        t.WARPS[at] = np.int64(last + t.NUMBERS[SHARED_WAVEFRONT])
+    return last + latency
 
 
 @jit
@@ -75,11 +79,11 @@ def _count_lanes(ADDRESSES, n, lanes, LINES, LANES):
 
 @jit_inline
 def _written_in_part(k, mask, size, LANES):
-    """Sectors of *mask*, of line *k*, that so many lanes of *size* bytes leave incomplete."""
+    """Bytes in each sector of *mask*, of line *k*, that lanes of *size* bytes leave incomplete: 8 bits a sector."""
     partial = np.int64(0)
     for sector in range(4):
         if (mask >> sector) & 1 and LANES[k * 4 + sector] * size < SECTOR_BYTES:
-            partial |= np.int64(1) << sector
+            partial |= np.int64(LANES[k * 4 + sector] * size) << (8 * sector)
     return partial
 
 
@@ -101,7 +105,7 @@ def meetings(ADDRESSES, lanes):
 
 
 @jit
-def global_access(sm, block, now, kind, sectors, size, lanes, ADDRESSES, t):
+def global_access(sm, wi, block, now, kind, sectors, size, lanes, ADDRESSES, t):
     """When a global (or local) access has its result; for stores and reductions, when L2 has it."""
     if kind == K_LOCAL:
         # Interleaved by lane: consecutive lines that stay in L1.
@@ -110,15 +114,21 @@ def global_access(sm, block, now, kind, sectors, size, lanes, ADDRESSES, t):
         t.TOTALS[N_L1_SECTORS] += sectors
         t.TOTALS[N_L1_HITS] += sectors
         return begin + t.NUMBERS[L1_LATENCY]
+    loads = kind in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
     n = _coalesce(ADDRESSES, t.LINES, t.MASKS)
-    # One run that is not aligned to a line has no bank conflict: it costs as much as an aligned one.
-    passes = 1 if n == 2 and sectors <= 5 else n
+    passes = n
+    if n == 2 and sectors <= 5 and abs(t.LINES[1] - t.LINES[0]) == 1:
+        # One run that is not aligned to a line has no bank conflict.  On an H200 it takes as long as an aligned one,
+        # unless the tags of its two lines conflict: those of line 7 of 16 and the next.
+        passes = 2 if min(t.LINES[0], t.LINES[1]) % 16 == 7 else 1
     begin = _occupy(sm, now, passes * t.NUMBERS[LINE_INTERVAL], t)
+    if loads and passes > 1:
+        begin = max(begin, np.float64(t.WARPS[wi * N_WARP + W_SHARED_FREE]))
+        t.WARPS[wi * N_WARP + W_SHARED_FREE] = np.int64(begin + passes * t.NUMBERS[SHARED_WAVEFRONT])
     done = 0.0
     most = np.int64(1)
     if kind in (K_ATOMIC, K_REDUCTION):
         most = meetings(ADDRESSES, lanes)
-    loads = kind in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
     if not loads:
         _count_lanes(ADDRESSES, n, lanes, t.LINES, t.LANES)
     for k in range(n):

@@ -94,6 +94,8 @@ class Schedule:
 
 
 _OPCODE = re.compile(r"(?:@!?U?P\w+\s+)?(?P<opcode>[A-Z0-9]+)(?P<words>[.\w]*)")
+_OPERAND = re.compile(r"\],\s*U?R\d")
+"""A register behind the address of an atomic."""
 _DEFERS = ".DEFER_BLOCKING"
 _PAST_L1 = re.compile(r"\.STRONG\.(?:SYS|GPU)|\.CG|\.CV")
 """Modifiers of loads that must see what other SMs wrote (volatile, ``ld.cg``, ``ld.relaxed.gpu``): L1 may be stale."""
@@ -125,6 +127,10 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
                 ops[pc, O_DEFERRED] = _DEFERS in words
                 if opcode == "ATOMS" and ".POPC" in words:
                     ops[pc, O_KIND] = K_COUNT
+                if opcode == "ATOMS" and ".CAS" in words:
+                    ops[pc, O_LATENCY] = round(numbers["shared_cas_latency"])
+                elif opcode == "ATOMS" and not _OPERAND.search(_text(program, instruction)):
+                    ops[pc, O_LATENCY] = round(numbers["shared_latency"])
                 if opcode == "MEMBAR" and ".CTA" in words:
                     ops[pc, O_KIND] = K_FENCE_BLOCK
                 if ops[pc, O_KIND] == K_LOAD and _PAST_L1.search(words):
@@ -145,9 +151,13 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
     return Schedule(ops.reshape(-1), operands, control, registers, int(ops[:, O_LINE].max(initial=0)) + 1)
 
 
+def _text(program: Program, instruction: Instruction) -> str:
+    return program.listing[instruction.line].text.strip()
+
+
 def _mnemonic(program: Program, instruction: Instruction) -> tuple[str, str]:
     """Opcode and modifier words of a SASS instruction."""
-    match = _OPCODE.match(program.listing[instruction.line].text.strip())
+    match = _OPCODE.match(_text(program, instruction))
     return (match["opcode"], match["words"]) if match else ("", "")
 
 
@@ -223,6 +233,9 @@ def _describe(
         ops[pc, O_INTERVAL] = round(numbers[f"interval_{row.numbers}"])
     elif row.unit is Unit.FIXED:
         ops[pc, O_LATENCY] = 1
+    elif row.unit in (Unit.SHARED, Unit.GLOBAL):  # the latter with addresses in shared memory
+        atomic = row.name in ("shared_atomic", "atomic", "reduction")
+        ops[pc, O_LATENCY] = round(numbers["shared_atomic_latency" if atomic else "shared_latency"])
     if row.name == "imad_wide":
         ops[pc, O_FREEZE] = round(numbers["high_stall" if high else "wide_stall"])
     if row.numbers == "fma" and numbers["interval_imad"] >= 2 * numbers["interval_fma"]:

@@ -1,4 +1,4 @@
-"""The kernels of latency.cu, pipes.cu and spread.cu on the model: they read their own clock, as on the hardware."""
+"""The kernels of latency.cu, pipes.cu, memory.cu and spread.cu on the model: they read their own clock, as there."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Clocked:
     def __init__(self, program: str) -> None:
         self.kernels = load_cubin(DATA / f"{program}.cubin")
 
-    def cycles(self, name: str, threads: int, *args: Any) -> int:
-        """Cycles that the kernel whose mangled name starts so writes, for one block."""
+    def cycles(self, name: str, threads: int, *args: Any, place: int = 0) -> int:
+        """Cycles that the kernel whose mangled name starts so writes, for one block; *place* moves its arrays."""
         kernel = self.kernels[next(full for full in self.kernels if full.startswith(name))]
-        out, sink = np.zeros(64, np.int64), np.zeros(1 << 12, np.uint32)
+        out, sink = np.zeros(256, np.int64), np.zeros((1 << 12) + 1024 * place, np.uint32)
         given = [out, sink, *args] if not name.startswith("_Z8barriers") else [out]
         shape = (1, 1, 1), (threads, 1, 1)
         launch = Launch(*shape, given, threads=1, bank_image=lambda at: bank_image(kernel, *shape, given, at))
@@ -42,9 +42,23 @@ class Clocked:
         simulate(kernel.program, launch, h200, code=kernel.code.instructions, sms="all", copy_back=True)
         return int(out[0])
 
-    def slope(self, few: str, many: str, steps: float, threads: int, *args: Any) -> float:
+    def elapsed(self, name: str, blocks: int, threads: int, trips: int) -> float:
+        """Cycles of a launch of a kernel of so many trips over its own lines, one SM for all."""
+        kernel = self.kernels[next(full for full in self.kernels if full.startswith(name))]
+        given = [np.zeros(blocks, np.int64), np.zeros(blocks * threads * 32, np.uint32), np.int32(trips)]
+        shape = (blocks, 1, 1), (threads, 1, 1)
+        launch = Launch(*shape, given, threads=1, bank_image=lambda at: bank_image(kernel, *shape, given, at))
+        return simulate(kernel.program, launch, devices.get("h200"), code=kernel.code.instructions).cycles
+
+    def slope(self, few: str, many: str, steps: float, threads: int, *args: Any, place: int = 0) -> float:
         """Cycles per step: the difference of two kernels."""
-        return (self.cycles(many, threads, *args) - self.cycles(few, threads, *args)) / steps
+        short, long = (self.cycles(name, threads, *args, place=place) for name in (few, many))
+        return (long - short) / steps
+
+    def per_trip(self, name: str, threads: int, *args: Any) -> float:
+        """Cycles per trip of a kernel whose last argument is their number."""
+        short, long = (self.cycles(name, threads, *args, np.int32(trips)) for trips in (16, 80))
+        return (long - short) / 64
 
 
 def _measured_pairs(source: str) -> list[tuple[str, str]]:
@@ -76,13 +90,9 @@ def latency() -> Iterator[tuple[str, float]]:
             few, many = (f"_Z12chase_sharedILi{n}E" for n in (16, 80))
             yield f"lds.stride{stride}.{what}", run.slope(few, many, 64 * TRIPS * warps, threads, u(stride))
         for stride in (0, 1, 2, 4, 8, 16, 32):
-            few, many = (f"_Z12chase_globalILi{n}ELb1E" for n in (16, 80))
+            few, many = (f"_Z12chase_globalILi{n}E" for n in (16, 80))
             args = (itself, u(stride), np.int32(TRIPS))
             yield f"ldg_l1.stride{stride}.{what}", run.slope(few, many, 64 * TRIPS * warps, threads, *args)
-        for stride in (0, 1, 8, 32):
-            few, many = (f"_Z12chase_globalILi{n}ELb0E" for n in (4, 20))
-            args = (itself, u(stride), np.int32(8))
-            yield f"ldg_l2.stride{stride}.{what}", run.slope(few, many, 128 * warps, threads, *args)
     for warps in (1, 2, 4, 8, 16, 32):
         few, many = (f"_Z8barriersILi{n}E" for n in (16, 80))
         yield f"bar_sync.warps{warps}.cycles", run.slope(few, many, 64 * TRIPS, 32 * warps)
@@ -126,6 +136,39 @@ def pipes() -> Iterator[tuple[str, float]]:
         for mask in (31, 255, 4095):
             few, many = (f"_Z4binsILi{n}E" for n in (4, 20))
             yield f"bins{mask + 1}.warps{warps}", run.slope(few, many, 16 * TRIPS * warps, 32 * warps, u(mask))
+
+
+def memory() -> Iterator[tuple[str, float]]:
+    """(name, figure of the model) of memory.cu."""
+    run = Clocked("memory")
+    u = np.uint32
+    itself, zeros = np.arange(4096, dtype=u), np.zeros(1 << 15, u)
+    for warps in (1, 32):
+        for stride in (0, 1, 8, 32):
+            few, many = (f"_Z5chaseILi{n}E" for n in (4, 20))
+            steps, args = 128 * warps, (itself, u(stride))
+            found = [run.slope(few, many, steps, 32 * warps, *args, place=k) for k in range(32)]
+            yield f"ldg_l2.warps{warps}.stride{stride}", float(np.mean(found))
+    for op, name in re.findall(r'measure_chain<(\w+)>\("([^"]+)"', (SOURCES / "memory.cu").read_text()):
+        few, many = (f"_Z5chainI{len(op)}{op}Li{n}E" for n in (16, 80))
+        yield f"{name}.latency", run.slope(few, many, 64 * TRIPS, 32)
+    for warps in (1, 2, 4, 32):
+        for stride in (4, 8, 32):
+            for op, name in enumerate(("lds", "sts", "ldg")):
+                if name != "ldg" or stride < 32 or warps == 32:
+                    found = run.per_trip(f"_Z6streamILi{op}E", 32 * warps, zeros, u(stride), u(0))
+                    yield f"{name}.warps{warps}.stride{stride}.first0", found / (8 * warps)
+    for line in (0, 6, 7, 8, 23):
+        found = run.per_trip("_Z6streamILi2E", 1024, zeros, u(1), u(line * 32 + 1))
+        yield f"ldg.warps32.stride1.first{line * 32 + 1}", found / (8 * 32)
+    for op, name in ((0, "0_none"), (0, "8_s2r"), (1, "8_popc"), (2, "8_mufu"), (3, "8_lds")):
+        yield f"16_ldg+{name}", run.per_trip(f"_Z6besideILi{op}ELi{name[0]}E", 1024, zeros) / 32
+    for red, lanes, words in re.findall(r"measure_send<(\w+), (\d+), (\d+)>", (SOURCES / "memory.cu").read_text()):
+        for blocks in (1, 132):
+            name = f"_Z4sendILb{int(red == 'true')}ELi{lanes}ELi{words}E"
+            short, long = (run.elapsed(name, blocks, 512, trips) for trips in (16, 80))
+            label = f"{'red' if red == 'true' else 'stg'}.lanes{lanes}.words{words}.blocks{blocks}"
+            yield label, (long - short) / (64 * 8 * 16 * 32 / int(lanes))
 
 
 def spread() -> Iterator[tuple[str, float]]:

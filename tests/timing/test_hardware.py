@@ -24,7 +24,7 @@ def errors(found: list[tuple[dict[str, Any], TimingResult]]) -> Any:
 
 @needs_nvdisasm
 def test_the_nine_reductions_at_2_22() -> None:
-    """Each within 13 %, 8 % on average, occupancy within 6 points, the order that of the hardware.
+    """Each within 12 %, 7 % on average, occupancy within 6 points, the order that of the hardware.
 
     The hardware itself ran each six times: the three kernels with a warp's tail are a tie, their runs overlap.
 
@@ -35,8 +35,8 @@ def test_the_nine_reductions_at_2_22() -> None:
 
     found = simulate_all("reductions", most_threads=1 << 22)[-9:]
     off = errors(found)
-    assert np.abs(off).max() < 13
-    assert np.abs(off).mean() < 8
+    assert np.abs(off).max() < 12
+    assert np.abs(off).mean() < 7
     for entry, timed in found:
         measured = entry["counters"]
         assert abs(100 * timed.metrics["achieved_occupancy"] - measured["achieved_occupancy_pct"]) < 6
@@ -114,8 +114,8 @@ def test_kernels_that_nothing_is_fitted_to() -> None:
     from tests.timing.launches import simulate_all
 
     off = np.abs(errors(simulate_all("validation")))
-    assert off.mean() < 7
-    assert off.max() < 15
+    assert off.mean() < 6.5
+    assert off.max() < 13.5
 
 
 @needs_nvdisasm
@@ -125,9 +125,10 @@ def test_kernels_written_after_the_model() -> None:
 
     found = simulate_all("unseen")
     off = {plain(entry["kernel"]): abs(e) for (entry, _), e in zip(found, errors(found), strict=True)}
-    bad = {name for name, e in off.items() if e > 18}
+    bad = {name for name, e in off.items() if e > 17}
     assert bad <= {"mandelbrot", "convolve"}
-    assert np.mean(list(off.values())) < 17
+    assert off["convolve"] < 22
+    assert np.mean(list(off.values())) < 14
 
 
 @needs_nvdisasm
@@ -141,14 +142,26 @@ def test_an_asymmetric_grid_needs_more_sms() -> None:
 
 @needs_nvdisasm
 def test_stores_and_atomics_that_meet_in_l2() -> None:
-    """Stores of parts of sectors, each in its own (8, 32 and 2048 words apart in columns), and histograms in L2."""
+    """Stores of parts of sectors and lines, loads for comparison, atomics in L2, and histograms in shared memory."""
     from tests.timing.launches import error, measured, run, store_arguments
 
-    entries, arguments = measured("stores"), store_arguments()
-    for k in (0, 5, 6, 7, 15, 16, 17, 18, 21, 23, 24, 25, 26, 27, 28):
-        name = entries[k]["kernel"].split("(")[0]
-        timed = run("stores", name, entries[k]["grid"], entries[k]["block"], arguments[k])
-        assert abs(error(entries[k], timed)) < 12, (k, name)
+    for k, (entry, arguments) in enumerate(zip(measured("stores"), store_arguments(), strict=True)):
+        name = entry["kernel"].split("(")[0]
+        most = 27 if k == 4 else 13  # lone sectors that L2 reads and writes one by one
+        assert abs(error(entry, run("stores", name, entry["grid"], entry["block"], arguments))) < most, (k, name)
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize("launch", [2, 3, 4])
+def test_l2_completes_and_writes_back_what_stores_leave_incomplete(launch: int) -> None:
+    """Stores 4, 8 and 32 words apart: few lines of L2 stay dirty, and fewer incomplete."""
+    from tests.timing.launches import measured, run, store_arguments
+
+    entry = measured("stores")[launch]
+    timed = run("stores", "strided", entry["grid"], entry["block"], store_arguments()[launch])
+    for name in ("read", "write"):
+        moved = timed.totals[f"dram_{name}"] * 32 * timed.chip / timed.n_sms
+        assert moved == pytest.approx(entry["counters"][f"dram_{name}_bytes"], rel=0.2)
 
 
 @needs_nvdisasm
@@ -160,10 +173,6 @@ def test_stores_and_atomics_that_meet_in_l2() -> None:
             {
                 "iadd3_lop3.cycles_per_warp_per_scheduler": 9,
                 "guarded.cycles_per_warp_per_scheduler": 8,
-                "ldg_l1.stride4.cycles_per_warp_per_sm": 9,
-                "ldg_l2.stride0.cycles_per_warp_per_sm": 7,
-                "ldg_l2.stride32.cycles_per_warp_per_sm": 6,
-                "ldg_l2.stride32.latency": 6,
             },
         ),
         (
@@ -173,10 +182,13 @@ def test_stores_and_atomics_that_meet_in_l2() -> None:
                 "ffma+hfma2": 24,
                 "ffma+imad_hi": 10,
                 "ffma+add_immediate": 6,
-                **{f"atoms_exch.warps{w}.apart32.same{n}": 7 for w in (1, 4) for n in (1, 2, 4)},
-                # One warp alone takes two cycles for each wavefront of atomics that nobody waits for.
-                **{f"atoms_add.warps1.apart32.stride{n}": 51 for n in (8, 32)},
-                **{f"bins{n}.warps{w}": 10 for w in (1, 4) for n in (32, 256, 4096)},
+            },
+        ),
+        (
+            "memory",
+            {
+                "sts.warps2.stride4.first0": 21,
+                "ldg.warps4.stride8.first0": 23,  # four warps' lines do not interleave as well as those of eight
             },
         ),
     ],
@@ -200,7 +212,7 @@ def test_the_latency_of_dram_differs_as_on_hardware() -> None:
     measured = microbenchmarks.figures("spread")
     found = dict(microbenchmarks.spread())
     for name, value in found.items():
-        bound = 20 if name.endswith("deviation_of_warps") or name == "dram.apart256.warps4.p95" else 13
+        bound = 16 if name.endswith("deviation_of_warps") or name == "dram.apart256.warps4.p95" else 6
         assert abs(100 * (value / measured[name] - 1)) < bound, name
     one_region, two_regions = (found[f"dram.apart{apart}.warps8.deviation_of_warps"] for apart in (128, 256))
     assert one_region > 3 * two_regions
@@ -214,7 +226,7 @@ def test_loads_at_a_given_pace() -> None:
     for entry, timed in simulate_all("loaded"):
         measured = entry["counters"]
         if plain(entry["kernel"]) == "rows":
-            assert abs(errors([(entry, timed)])[0]) < 13
+            assert abs(errors([(entry, timed)])[0]) < 6
         else:  # warps wait for random times, so that the last of all SMs ends later than those of one
             instructions = measured["inst_executed"] / entry["grid"][0]
             assert timed.totals["issued"] / timed.blocks == pytest.approx(instructions, rel=0.1)

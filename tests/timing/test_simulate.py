@@ -138,6 +138,8 @@ def test_overrides_change_the_prediction_and_are_named() -> None:
         ({"scheduler_policy": 7}, "rejected"),
         ({"l2_fetch_bytes": 48}, "rejected"),
         ({"l2_dirty_ways": 17}, "rejected"),
+        ({"l2_partial_ways": 17}, "rejected"),
+        ({"l2_spread_latency": 1000}, "rejected"),
     ],
 )
 def test_overrides_that_cannot_be(overrides: dict[str, float], message: str) -> None:

@@ -87,16 +87,17 @@ def test_many_warps_hide_the_latency(per_scheduler: int) -> None:
 
 @pytest.mark.parametrize("ways", [1, 2, 4, 8, 16, 32])
 def test_bank_conflicts(ways: int) -> None:
-    """Loads of one warp, ready to issue: as many wavefronts as ways; the use of one waits longer by each."""
+    """As many wavefronts as ways: two cycles each for one warp, and for the use of one load; one for four warps."""
 
     def loads(n: int) -> list[Instruction]:
         return lane_address() + [Instruction("ld.shared", FIRST + k, AT, mod=5) for k in range(n)] + end()
 
-    def time(n: int) -> float:
-        return cycles(program(loads(n), stride=4 * ways, shared_bytes=4096), **NO_FETCH)
+    def time(n: int, warps: int) -> float:
+        return cycles(program(loads(n), stride=4 * ways, shared_bytes=4096), warps, **NO_FETCH)
 
-    each = max(ways * number("shared_wavefront_interval"), number("mio_interval"))
-    assert time(120) - time(20) == 100 * each
+    each = max(ways * number("shared_wavefront_latency"), number("mio_interval"))
+    assert time(160, 1) - time(60, 1) == 100 * each  # by then the queue is full
+    assert time(120, 4) - time(20, 4) == 100 * 4 * ways * number("shared_wavefront_interval")
 
     def use(ways: int) -> float:
         code = [*lane_address(), Instruction("ld.shared", X, AT, mod=5), *chain(1), *end()]
@@ -107,17 +108,18 @@ def test_bank_conflicts(ways: int) -> None:
 
 @pytest.mark.parametrize("stride", [1, 2, 4, 8, 16, 32])
 def test_coalesced_and_strided_loads(stride: int) -> None:
-    """Loads that hit in L1: one line a cycle, so a stride of 32 words takes 32 times as long as coalesced loads."""
+    """Loads that hit in L1: two cycles a line for one warp, one for four; strided takes up to 32 times as long."""
 
     def loads(n: int) -> list[Instruction]:
         first = [Instruction("ld.global", X, AT, mod=5), *chain(1)]  # brings the lines to L1
         return lane_address(BASE) + first + [Instruction("ld.global", FIRST + k, AT, mod=5) for k in range(n)] + end()
 
-    def time(n: int) -> float:
-        return cycles(program(loads(n), stride=4 * stride), **NO_FETCH)
+    def time(n: int, warps: int) -> float:
+        return cycles(program(loads(n), stride=4 * stride), warps, **NO_FETCH)
 
-    each = max(stride * number("l1_line_interval"), number("mio_interval"))
-    assert time(120) - time(20) == 100 * each
+    each = max(stride * number("shared_wavefront_latency"), number("mio_interval"))
+    assert time(160, 1) - time(60, 1) == 100 * each  # by then the queue is full
+    assert time(120, 4) - time(20, 4) == 100 * 4 * stride * number("l1_line_interval")
     sectors = result(program(loads(1), stride=4 * stride)).totals["load_sectors"]
     assert sectors == 2 * min(4 * stride, 32)
 

@@ -172,8 +172,8 @@ template <int UNROLL> __global__ void chase_const(long long *cycles, unsigned *s
   sink[threadIdx.x] = at;
 }
 
-// Each lane follows next[] on its own; CACHED through L1 (ld.ca), else from L2 (ld.cg).
-template <int UNROLL, bool CACHED> __global__ void chase_global(long long *cycles, unsigned *sink, const unsigned *next, unsigned stride, int trips) {
+// Each lane follows next[] on its own, through L1.
+template <int UNROLL> __global__ void chase_global(long long *cycles, unsigned *sink, const unsigned *next, unsigned stride, int trips) {
   unsigned at = threadIdx.x % 32 * stride;
   long long start = 0;
   for (int pass = 0; pass < 2; ++pass) {
@@ -184,8 +184,7 @@ template <int UNROLL, bool CACHED> __global__ void chase_global(long long *cycle
     for (int i = 0; i < trips; ++i) {
 #pragma unroll
       for (int k = 0; k < UNROLL; ++k) {
-        if (CACHED) asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(at) : "l"(next + at));
-        else asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(at) : "l"(next + at));
+        asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(at) : "l"(next + at));
       }
     }
     __syncthreads();
@@ -400,21 +399,12 @@ int main() {
   CHECK(cudaMemcpy(next, self.data(), self.size() * 4, cudaMemcpyHostToDevice));
   for (int threads : {32, 1024})
     for (unsigned stride : {0, 1, 2, 4, 8, 16, 32}) {
-      chase_global<16, true><<<1, threads>>>(d_cycles, d_sink, next, stride, TRIPS);
+      chase_global<16><<<1, threads>>>(d_cycles, d_sink, next, stride, TRIPS);
       few = read_cycles();
-      chase_global<80, true><<<1, threads>>>(d_cycles, d_sink, next, stride, TRIPS);
+      chase_global<80><<<1, threads>>>(d_cycles, d_sink, next, stride, TRIPS);
       many = read_cycles();
       snprintf(label, sizeof label, "ldg_l1.stride%u.%s", stride, threads == 32 ? "latency" : "cycles_per_warp_per_sm");
       report(label, (many - few) / (64.0 * TRIPS * threads / 32));
-    }
-  for (int threads : {32, 1024})
-    for (unsigned stride : {0, 1, 8, 32}) {
-      chase_global<4, false><<<1, threads>>>(d_cycles, d_sink, next, stride, 8);
-      few = read_cycles();
-      chase_global<20, false><<<1, threads>>>(d_cycles, d_sink, next, stride, 8);
-      many = read_cycles();
-      snprintf(label, sizeof label, "ldg_l2.stride%u.%s", stride, threads == 32 ? "latency" : "cycles_per_warp_per_sm");
-      report(label, (many - few) / (16.0 * 8 * threads / 32));
     }
   // L2 latency over addresses: random lines of 4 MiB, all in L2.
   {

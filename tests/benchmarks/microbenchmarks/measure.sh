@@ -22,7 +22,7 @@ build=$(mktemp -d)
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem --format=csv,noheader | tee "$out/device.txt"
 nvcc --version | tail -2 | tee -a "$out/device.txt"
 ncu --version | tail -1 | tee -a "$out/device.txt"
-for name in latency pipes spread; do
+for name in latency pipes memory spread; do
   nvcc -O3 -arch="$arch" -o "$build/$name" "$here/$name.cu"
   nvcc -O3 -arch="$arch" -cubin -o "$out/$name.cubin" "$here/$name.cu"
   time "$build/$name" > "$out/$name.json"
