@@ -17,6 +17,7 @@ L1_LATENCY = PLACE["l1_latency"]
 L1_CACHES_LOADS = PLACE["l1_caches_loads"]
 L2_WAYS = PLACE["l2_ways"]
 L2_LATENCY = PLACE["l2_latency"]
+L2_QUEUE = PLACE["l2_queue_latency"]
 L2_READ = PLACE["l2_read_bytes_per_cycle"]
 L2_WRITE = PLACE["l2_write_bytes_per_cycle"]
 DRAM_LATENCY = PLACE["dram_latency"]
@@ -35,6 +36,7 @@ DRAM_SPREAD = PLACE["dram_spread_latency"]
 DRAM_QUEUE = PLACE["dram_queue_latency"]
 SECTOR = 32.0
 LOAD_WINDOW = 2048.0
+DRAM_WINDOW = 512.0
 
 
 @jit_inline
@@ -181,16 +183,18 @@ def _scramble(x):
 
 
 @jit
-def _dram_latency(sm, line, t):
+def _dram_latency(sm, line, arrival, t):
     """From a miss to the use of *line*, without queues.
 
     Measured on an H200 (spread.cu): of two neighbouring 4-KiB regions one is about 180 cycles farther, and on either
-    side a tail that falls off exponentially follows the shortest latency; two lines that are read together come
-    together (loaded.cu).  Which one is far, and what a pair of lines draws, is a hash of the address here.
+    side a tail that falls off exponentially follows the shortest latency.  Of lines that are asked for at once, 0, 1, 4
+    and 5 of a KiB come together, and so do the other four (together.cu).  Which region is far, and what four lines draw
+    at a time, is a hash here.
     """
     region = line >> 5
     far = t.NUMBERS[DRAM_FAR] if (_scramble(region >> 1) ^ region ^ sm) & 1 else -t.NUMBERS[DRAM_FAR]
-    share = (_scramble((line >> 1) + (1 << 40)) + 1) / (1 << 53)
+    four = (line >> 3) * 2 + ((line >> 1) & 1)
+    share = (_scramble(four * (1 << 24) + np.int64(arrival / DRAM_WINDOW)) + 1) / (1 << 53)
     return t.NUMBERS[DRAM_LATENCY] + far + t.NUMBERS[DRAM_SPREAD] * (-np.log(share) - 1.0)
 
 
@@ -214,7 +218,7 @@ def _l2_read(sm, line, mask, arrival, t):
             _serve(t.CHIP, C_L2_READ_FREE, arrival, present * SECTOR / t.NUMBERS[L2_READ]),
             _link(sm, arrival, present, t),
         )
-        back = through + t.NUMBERS[L2_LATENCY]
+        back = through + t.NUMBERS[L2_LATENCY] + t.NUMBERS[L2_QUEUE] * min(t.CHIP[C_MEMORY_LOAD], 1.0) ** 2
     if missing:
         fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
         n = popcount(fetched)
@@ -223,7 +227,7 @@ def _l2_read(sm, line, mask, arrival, t):
         t.L2_SECTORS[way] |= fetched
         t.L2_PARTIAL[way] &= ~fetched
         queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[C_MEMORY_LOAD], 1.0) ** 2
-        back = max(back, through + _dram_latency(sm, line, t) + queue)
+        back = max(back, through + _dram_latency(sm, line, arrival, t) + queue)
     return back
 
 
@@ -240,11 +244,13 @@ def _l2_write(line, mask, partial, arrival, t):
         _keep_clean(way, arrival, t)
     t.TOTALS[N_L2_SECTORS] += n
     t.TOTALS[N_L2_HITS] += n
+    new = popcount(mask & ~t.L2_DIRTY[way])
+    if new:  # delays reads; the write itself need not wait for those before it
+        _memory(arrival, np.ceil(new * SECTOR / unit) * unit / t.NUMBERS[L2_WRITE], t)
     t.L2_SECTORS[way] |= mask & ~partial
     t.L2_PARTIAL[way] = (t.L2_PARTIAL[way] | partial) & ~t.L2_SECTORS[way]
     t.L2_DIRTY[way] |= mask
     cycles = np.ceil(n * SECTOR / unit) * unit / t.NUMBERS[L2_WRITE]
-    _memory(arrival, cycles, t)  # delays reads; the write itself need not wait for those before it
     return _serve(t.CHIP, C_L2_WRITE_FREE, arrival, cycles)
 
 
