@@ -17,6 +17,7 @@ L1_LATENCY = PLACE["l1_latency"]
 L1_CACHES_LOADS = PLACE["l1_caches_loads"]
 L2_WAYS = PLACE["l2_ways"]
 L2_LATENCY = PLACE["l2_latency"]
+L2_QUEUE = PLACE["l2_queue_latency"]
 L2_READ = PLACE["l2_read_bytes_per_cycle"]
 L2_WRITE = PLACE["l2_write_bytes_per_cycle"]
 DRAM_LATENCY = PLACE["dram_latency"]
@@ -34,8 +35,10 @@ ATOMIC_MEETING = PLACE["atomic_meeting_interval"]
 DRAM_FAR = PLACE["dram_far_latency"]
 DRAM_SPREAD = PLACE["dram_spread_latency"]
 DRAM_QUEUE = PLACE["dram_queue_latency"]
+DRAM_REORDER = PLACE["dram_reordering"]
 SECTOR = 32.0
 LOAD_WINDOW = 2048.0
+DRAM_WINDOW = 512.0
 
 
 @jit_inline
@@ -272,24 +275,30 @@ def _scramble(x):
 
 
 @jit
-def _dram_latency(sm, line, t):
+def _dram_latency(sm, line, arrival, t):
     """From a miss to the use of *line*, without queues.
 
     Measured on an H200 (spread.cu): of two neighbouring 4-KiB regions one is about 180 cycles farther, and on either
-    side a tail that falls off exponentially follows the shortest latency; two lines that are read together come
-    together (loaded.cu).  Which one is far, and what a pair of lines draws, is a hash of the address here.
+    side a tail that falls off exponentially follows the shortest latency.  Of lines that are asked for at once, 0, 1, 4
+    and 5 of a KiB come together, and so do the other four (together.cu).  Which region is far, and what four lines draw
+    at a time, is a hash here.
     """
     region = line >> 5
     far = t.NUMBERS[DRAM_FAR] if (_scramble(region >> 1) ^ region ^ sm) & 1 else -t.NUMBERS[DRAM_FAR]
-    share = (_scramble((line >> 1) + (1 << 40)) + 1) / (1 << 53)
+    four = (line >> 3) * 2 + ((line >> 1) & 1)
+    share = (_scramble(four * (1 << 24) + np.int64(arrival / DRAM_WINDOW)) + 1) / (1 << 53)
     return t.NUMBERS[DRAM_LATENCY] + far + t.NUMBERS[DRAM_SPREAD] * (-np.log(share) - 1.0)
 
 
 @jit_inline
 def _l2_latency(sm, line, t):
-    """From L2 to the use of *line* without queues: slices are near and far, uniformly as measured (latency.cu)."""
+    """From L2 to the use of *line*: slices are near and far, uniformly as measured (latency.cu).
+
+    What misses L2 delays what hits, too (H200, phases.cu): it is less than DRAM_QUEUE.
+    """
     share = _scramble(line * 256 + sm) / (1 << 53)
-    return t.NUMBERS[L2_LATENCY] + t.NUMBERS[L2_SPREAD] * (2.0 * share - 1.0)
+    queue = t.NUMBERS[L2_QUEUE] * min(t.CHIP[C_MEMORY_LOAD], 1.0) ** 2
+    return t.NUMBERS[L2_LATENCY] + t.NUMBERS[L2_SPREAD] * (2.0 * share - 1.0) + queue
 
 
 @jit
@@ -314,7 +323,8 @@ def _fetch(sm, way, line, missing, arrival, t):
     through = _memory(arrival, n * SECTOR / t.NUMBERS[DRAM_READ], t)
     _have(way, fetched, t)
     queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[C_MEMORY_LOAD], 1.0) ** 2
-    return through + _dram_latency(sm, line, t) + queue
+    waited = (through - arrival) * (1.0 + t.NUMBERS[DRAM_REORDER] * (2.0 * (_scramble(line + (1 << 41)) / (1 << 53)) - 1.0))
+    return arrival + waited + _dram_latency(sm, line, arrival, t) + queue
 
 
 @jit
@@ -343,8 +353,10 @@ def _l2_write(line, mask, partial, arrival, t):
     way = _l2_place(line, arrival, t)
     t.TOTALS[N_L2_SECTORS] += n
     t.TOTALS[N_L2_HITS] += n
-    cycles = max((n + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE]
-    _memory(arrival, cycles, t)  # delays reads; the write itself need not wait for those before it
+    new = popcount(mask & ~t.L2_DIRTY[way])
+    if new:
+        cycles = max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE]
+        _memory(arrival, cycles, t)  # delays reads; the write itself need not wait for those before it
     return _written(way, mask, partial, arrival, t)
 
 

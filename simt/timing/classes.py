@@ -40,6 +40,7 @@ class Reason(IntEnum):
     LG_THROTTLE = 9
     NO_INSTRUCTION = 10
     MEMBAR = 11
+    DRAIN = 12
 
 
 NVPROF = {
@@ -55,6 +56,7 @@ NVPROF = {
     Reason.LG_THROTTLE: "stall_memory_throttle",
     Reason.NO_INSTRUCTION: "stall_inst_fetch",
     Reason.MEMBAR: "stall_sync",
+    Reason.DRAIN: "stall_other",
 }
 """nvprof's name of each reason (several of Nsight Compute's fall into one of nvprof's)."""
 

@@ -42,6 +42,7 @@ MIO = int(Reason.MIO_THROTTLE)
 LG = int(Reason.LG_THROTTLE)
 FETCHING = int(Reason.NO_INSTRUCTION)
 MEMBAR = int(Reason.MEMBAR)
+DRAIN = int(Reason.DRAIN)
 
 POLICY = PLACE["scheduler_policy"]
 FETCH_LATENCY = PLACE["fetch_latency"]
@@ -62,6 +63,7 @@ MIO_SHARE = PLACE["mio_share"]
 WARP_QUEUE = PLACE["warp_queue"]
 XU_QUEUE = PLACE["xu_queue"]
 EXIT_LATENCY = PLACE["exit_latency"]
+STORE_DRAIN = PLACE["store_drain_latency"]
 OPERAND_LATENCY = PLACE["operand_latency"]
 BLOCK_INTERVAL = PLACE["block_interval"]
 BLOCK_LATENCY = PLACE["block_latency"]
@@ -184,7 +186,7 @@ def _start_blocks(sm, now, s, t):
         sl.LAUNCH[machine.LAUNCH_SM] = sm
         t.SLOTS[slot + S_BLOCK] = block
         t.SLOTS[slot + S_WARPS] = CONFIG[G_WARPS]
-        t.SLOTS[slot + S_DRAINED] = 0
+        t.SLOTS[slot + S_ENDED_AT] = 0
         _start_warps(sm, place, now, t)
     SMS[at + M_EVENT] = event
 
@@ -221,6 +223,7 @@ def _start_warps(sm, place, now, t):
         WARPS[row + W_SHARED_FREE] = 0
         WARPS[row + W_AHEAD] = 0
         WARPS[row + W_NEXT_LINE] = -1
+        WARPS[row + W_DRAINED] = 0
         for k in range(SCOREBOARDS * 2):
             t.BOARDS[wi * SCOREBOARDS * 2 + k] = 0
         if CONFIG[G_CONTROL] == 0:
@@ -410,8 +413,10 @@ def _complete(q, sm, wi, now, pc, executed, s, t):
             sm, wi, t.SLOTS[place * N_SLOT + S_BLOCK], now, kind, s.X[2], s.X[1], s.X[1] // size, s.ADDRESSES, t
         )
         if kind not in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM, K_LOCAL):
-            slot = place * N_SLOT + S_DRAINED
-            t.SLOTS[slot] = max(t.SLOTS[slot], _ceil(done))
+            t.CHIP[C_DRAINED] = max(t.CHIP[C_DRAINED], done)
+            sent = t.SMS[sm * N_SM + M_LSU_FREE] if kind == K_REDUCTION else done  # L2 adds without being waited for
+            at = wi * N_WARP + W_DRAINED
+            t.WARPS[at] = max(t.WARPS[at], _ceil(sent + t.NUMBERS[STORE_DRAIN]))
         return done, LONG, read
     if unit == BARRIER:
         at = sm * N_SM + M_BARRIER_FREE
@@ -420,7 +425,7 @@ def _complete(q, sm, wi, now, pc, executed, s, t):
     if unit == FENCE and t.OPS[row + O_KIND] == K_FENCE_BLOCK:
         return now + t.NUMBERS[FENCE_BLOCK], MEMBAR, read
     if unit == FENCE:
-        drained = np.float64(t.SLOTS[place * N_SLOT + S_DRAINED])
+        drained = np.float64(t.WARPS[wi * N_WARP + W_DRAINED])
         return max(now + t.NUMBERS[FENCE_LATENCY], drained), MEMBAR, read
     if unit == EXIT:
         return now + t.NUMBERS[BARRIER_LATENCY], STALLED_BARRIER, read
@@ -577,24 +582,25 @@ def _release(sm, place, when, now, s, t):
 
 
 @jit
-def _end_warp(wi, sm, place, now, CONFIG, NUMBERS, WARPS, SLOTS, SMS, CHIP, TOTALS):
-    """A warp has exited; it stays until its block's stores are in L2.  With the last warp the place becomes free."""
+def _end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, SLOTS, SMS, TOTALS, STALLS):
+    """A warp has exited at *pc*; it stays until its stores are on their way.  With the last warp the place becomes free."""
     row = wi * N_WARP
+    exited = now + 1 + np.int64(NUMBERS[EXIT_LATENCY])
+    end = max(exited, WARPS[row + W_DRAINED])
+    STALLS[pc * N_REASONS + DRAIN] += end - exited
     WARPS[row + W_STATE] = EMPTY
     WARPS[row + W_READY] = NEVER
-    drained = SLOTS[place * N_SLOT + S_DRAINED]
-    end = max(now + 1 + np.int64(NUMBERS[EXIT_LATENCY]), drained)
-    CHIP[C_DRAINED] = max(CHIP[C_DRAINED], np.float64(drained))
     TOTALS[N_WARP_CYCLES] += end - WARPS[row + W_START]
     at = sm * N_SM
     SMS[at + M_RESIDENT] -= 1
     if SMS[at + M_RESIDENT] == 0:
         SMS[at + M_ACTIVE] += end - SMS[at + M_ACTIVE_SINCE]
-    slot = place * N_SLOT
+    slot = wi // CONFIG[G_WARPS] * N_SLOT
     SLOTS[slot + S_WARPS] -= 1
+    SLOTS[slot + S_ENDED_AT] = max(SLOTS[slot + S_ENDED_AT], end)
     if SLOTS[slot + S_WARPS] == 0:
         SLOTS[slot + S_BLOCK] = -1
-        SLOTS[slot + S_FREE_AT] = end + np.int64(NUMBERS[BLOCK_LATENCY])
+        SLOTS[slot + S_FREE_AT] = SLOTS[slot + S_ENDED_AT] + np.int64(NUMBERS[BLOCK_LATENCY])
         TOTALS[N_BLOCKS] += 1
         SMS[at + M_EVENT] = min(SMS[at + M_EVENT], np.float64(SLOTS[slot + S_FREE_AT]))
 
@@ -703,7 +709,7 @@ def run(until, total_blocks, s, t):
                         if OPS[row + O_FREEZE]:
                             _freeze(q, now, OPS[row + O_FREEZE], t)
                     if status == machine.DONE:
-                        _end_warp(wi, sm, place, now, CONFIG, t.NUMBERS, WARPS, t.SLOTS, SMS, t.CHIP, TOTALS)
+                        _end_warp(wi, sm, pc, now, CONFIG, t.NUMBERS, WARPS, t.SLOTS, SMS, TOTALS, t.STALLS)
                     elif status == machine.BLOCKED:
                         _block(wi, q, pc, now, t)
                     else:

@@ -73,13 +73,14 @@ N_OP = 25
     W_NEXT_LINE,  # line of instructions that is still on its way, and when it comes
     W_NEXT_LINE_AT,
     W_EARLIEST,  # at a barrier: when the instructions that run on are through
-) = range(18)
-N_WARP = 18
+    W_DRAINED,  # when its last store is on its way and the warp may end
+) = range(19)
+N_WARP = 19
 EMPTY, RUNNING, AT_BARRIER = range(3)
 SCOREBOARDS = 6
 
 # One row per place for a block (int64[places * N_SLOT]).
-S_BLOCK, S_WARPS, S_FREE_AT, S_DRAINED, S_ARRIVED_AT = range(5)  # S_WARPS: that have not ended
+S_BLOCK, S_WARPS, S_FREE_AT, S_ENDED_AT, S_ARRIVED_AT = range(5)  # S_WARPS: that have not ended
 N_SLOT = 5
 
 # One row per SM (float64[SMs * N_SM]).

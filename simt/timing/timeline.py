@@ -24,6 +24,7 @@ LETTERS = {
     Reason.LG_THROTTLE: "g",
     Reason.NO_INSTRUCTION: "i",
     Reason.MEMBAR: "f",
+    Reason.DRAIN: "d",
 }
 """One letter per state of a warp in a cycle."""
 

@@ -1,10 +1,10 @@
-"""The kernels of latency.cu, pipes.cu, memory.cu and spread.cu on the model: they read their own clock, as there."""
+"""The kernels of latency.cu, pipes.cu, memory.cu, spread.cu and together.cu on the model: they read their own clock."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from simt import devices
 from simt.machine import Launch
-from simt.sass import bank_image, load_cubin
+from simt.sass import SassKernel, bank_image, load_cubin
 from simt.timing import simulate
 
 DATA = Path(__file__).parent.parent / "data" / "timing"
@@ -171,6 +171,14 @@ def memory() -> Iterator[tuple[str, float]]:
             yield label, (long - short) / (64 * 8 * 16 * 32 / int(lanes))
 
 
+def _everywhere(kernel: SassKernel, threads: int, given: list[Any]) -> None:
+    """One block on each of the 132 SMs; changes the arrays of *given*."""
+    shape = (132, 1, 1), (threads, 1, 1)
+    launch = Launch(*shape, given, threads=1, bank_image=lambda at: bank_image(kernel, *shape, given, at))
+    h200 = devices.get("h200")
+    simulate(kernel.program, launch, h200, code=kernel.code.instructions, sms="all", copy_back=True)
+
+
 def spread() -> Iterator[tuple[str, float]]:
     """(name, figure of the model) of spread.cu: means, percentiles and deviation of the latency of DRAM."""
     kernel = load_cubin(DATA / "spread.cubin")["spread"]
@@ -178,14 +186,27 @@ def spread() -> Iterator[tuple[str, float]]:
     for apart in (32, 64):
         for warps in (1, 4, 8):
             cycles = np.zeros(132 * warps * TRIPS, np.uint32)
-            shape, given = ((132, 1, 1), (32 * warps, 1, 1)), [data, cycles, np.uint32(apart)]
-            launch = Launch(
-                *shape, given, threads=1, bank_image=lambda at, s=shape, g=given: bank_image(kernel, *s, g, at)
-            )
-            h200 = devices.get("h200")
-            simulate(kernel.program, launch, h200, code=kernel.code.instructions, sms="all", copy_back=True)
+            _everywhere(kernel, 32 * warps, [data, cycles, np.uint32(apart)])
             name = f"dram.apart{4 * apart}.warps{warps}"
             yield f"{name}.mean", float(cycles.mean())
             for percent in (5, 25, 50, 75, 95):
                 yield f"{name}.p{percent}", float(np.sort(cycles)[cycles.size * percent // 100])
             yield f"{name}.deviation_of_warps", float(cycles.reshape(-1, TRIPS).mean(axis=1).std())
+
+
+def together(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
+    """(name, figure of the model) of together.cu: until all lines of a warp, and of all warps of a block, are there.
+
+    Launches of the given *names*, such as ``loads2.apart2048.warps16.apart128``, or all (two minutes).
+    """
+    kernels = load_cubin(DATA / "together.cubin")
+    data, trips = np.zeros(1 << 27, np.uint32), 16
+    measured = list(figures("together"))
+    for name in names or [name.removesuffix(".mean") for name in measured if name.endswith(".mean")]:
+        loads, apart, warps, warps_apart = map(int, re.findall(r"\d+", name))
+        kernel = next(kernels[full] for full in kernels if f"togetherILi{loads}E" in full)
+        cycles = np.zeros(132 * warps * trips, np.uint32)
+        _everywhere(kernel, 32 * warps, [data, cycles, np.uint32(apart // 4), np.uint32(warps_apart // 4)])
+        yield f"{name}.mean", float(cycles.mean())
+        if f"{name}.last" in measured:
+            yield f"{name}.last", float(cycles.reshape(132, warps, trips).max(axis=1).mean())

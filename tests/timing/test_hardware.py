@@ -219,6 +219,20 @@ def test_the_latency_of_dram_differs_as_on_hardware() -> None:
 
 
 @needs_nvdisasm
+def test_which_lines_of_dram_come_together() -> None:
+    """Lines 256 and 512 bytes apart, warps of a block side by side, and several loads a warp."""
+    from tests.timing import microbenchmarks
+
+    names = [f"loads2.apart{apart}.warps1.apart0" for apart in (256, 512)]
+    names += [f"loads1.apart0.warps16.apart{apart}" for apart in (128, 256, 512)]
+    names += [f"loads{loads}.apart2048.warps16.apart128" for loads in (2, 4)]
+    measured = microbenchmarks.figures("together")
+    found = dict(microbenchmarks.together(names))
+    assert len(found) == 12
+    assert {name: value for name, value in found.items() if abs(value / measured[name] - 1) > 0.05} == {}
+
+
+@needs_nvdisasm
 def test_loads_at_a_given_pace() -> None:
     """Latency by the load of DRAM, from the stalls; rows that are not aligned take hardly longer than others."""
     from tests.timing.launches import plain, simulate_all

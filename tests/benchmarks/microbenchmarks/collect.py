@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parents[2] / "data" / "timing"
-CLOCKED = ("latency", "pipes", "memory", "spread")
+CLOCKED = ("latency", "pipes", "memory", "spread", "together")
 PROGRAMS = (*CLOCKED, "cold", "loops", "stores", "loaded", "validation", "unseen", "reductions")
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
@@ -69,7 +69,10 @@ def _add_repeats(folder: Path, entries: list[dict[str, Any]]) -> None:
         with path.open(newline="") as file:
             rows = list(csv.reader(line for line in file if not line.startswith("==")))
         at = rows[0].index(METRICS["cycles"])
-        for entry, row in zip(entries, rows[2:], strict=True):
+        which = rows[0].index("Kernel Name"), rows[0].index("Grid Size")
+        for row in rows[2:]:
+            kernel, grid = row[which[0]], _dimensions(row[which[1]])
+            entry = next(e for e in entries if e["kernel"] == kernel and e["grid"] == grid)
             entry.setdefault("repeated_cycles", []).append(float(row[at].replace(",", "")))
 
 

@@ -22,7 +22,7 @@ build=$(mktemp -d)
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem --format=csv,noheader | tee "$out/device.txt"
 nvcc --version | tail -2 | tee -a "$out/device.txt"
 ncu --version | tail -1 | tee -a "$out/device.txt"
-for name in latency pipes memory spread; do
+for name in latency pipes memory spread together; do
   nvcc -O3 -arch="$arch" -o "$build/$name" "$here/$name.cu"
   nvcc -O3 -arch="$arch" -cubin -o "$out/$name.cubin" "$here/$name.cu"
   time "$build/$name" > "$out/$name.json"
@@ -32,9 +32,9 @@ for name in cold loops stores loaded validation unseen reductions; do
   nvcc -O3 -arch="$arch" -cubin -o "$out/$name.cubin" "$here/$name.cu"
   time ncu --clock-control none --csv --page raw --metrics "$metrics" --log-file "$out/$name.csv" "$build/$name" > /dev/null
 done
-for round in 1 2 3 4 5; do  # how much the hardware's own times differ
-  ncu --clock-control none --csv --page raw --metrics sm__cycles_elapsed.max --log-file "$out/repeat$round.csv" "$build/reductions" > /dev/null
-done
+# How much the hardware's own times differ.
+ncu --clock-control none --csv --page raw --metrics sm__cycles_elapsed.max --log-file "$out/repeat1.csv" "$build/reductions" 5 > /dev/null
+ncu --clock-control none --csv --page raw --metrics sm__cycles_elapsed.max --log-file "$out/repeat2.csv" "$build/reductions" 40 24 > /dev/null
 if [ -n "${SAMPLES:-}" ]; then  # stall samples of each instruction
   for name in loops stores loaded validation unseen reductions; do
     ncu --clock-control none --set full --warp-sampling-interval 0 -f -o "$build/$name" "$build/$name" > /dev/null

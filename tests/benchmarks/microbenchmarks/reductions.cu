@@ -1,10 +1,15 @@
 // The published reductions at four sizes, with the data of the committed counters: nothing is fitted to them.
+// Usage: reductions [ROUNDS [POWER]]: so many times, up to 2^POWER words.
 #include "../../data/sass/kernels.cu"
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
-int main() {
-  for (int power : {20, 22, 24, 26}) {
+int main(int argc, char **argv) {
+  const int rounds = argc > 1 ? atoi(argv[1]) : 1, largest = argc > 2 ? atoi(argv[2]) : 26;
+  for (int launched = 0; launched < rounds * 4; ++launched) {
+    const int power = 20 + launched % 4 * 2;
+    if (power > largest) continue;
     const int n = 1 << power, block = 512;
     int *data, *sums;
     cudaMalloc(&data, size_t(n) * 4);
