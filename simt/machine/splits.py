@@ -155,6 +155,24 @@ def meet_released(SPLITS, WARPS, w):
 
 
 @jit
+def take_turns(SPLITS, WARPS, w, lanes):
+    """Order HARDWARE, at the branch after a BREAK that released *lanes*: they go on first if they are fewer."""
+    current = WARPS[w * N_WARP + W_CURRENT]
+    most = popcount(SPLITS[(w * 32 + current) * N_SPLIT + S_MASK])
+    for i in range(WARPS[w * N_WARP + W_SPLITS]):
+        at = (w * 32 + i) * N_SPLIT
+        if i != current and SPLITS[at + S_MASK] == lanes and popcount(lanes) < most:
+            WARPS[w * N_WARP + W_CURRENT] = i
+            _to_end(SPLITS, WARPS, w, current)
+            _to_end(SPLITS, WARPS, w, WARPS[w * N_WARP + W_CURRENT])
+            join_fresh(SPLITS, WARPS, w)
+            last = WARPS[w * N_WARP + W_SPLITS] - 1
+            SPLITS[(w * 32 + last - 1) * N_SPLIT + S_WAY] = TURNED
+            SPLITS[(w * 32 + last - 1) * N_SPLIT + S_FRESH] = 1
+            return
+
+
+@jit
 def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
     """Join into split *i* all splits in *state* with *argument* at *pc* that hold arrived lanes.
 

@@ -175,15 +175,15 @@ def move_barrier(x: Lowering) -> None:
 def warp_sync(x: Lowering) -> None:
     """Wait for the lanes of a mask (ALL: all).
 
-    COLLECTIVE: lanes with different masks then go on apart, up to ENDCOLLECTIVE and the BSYNC after it (H200).
+    EXCLUSIVE, COLLECTIVE: lanes with different masks then go on apart, up to the next BSYNC (H200).
     """
     mask = x.constant(MASK) if Hint.ALL in x.modifiers else x.source(x.take())
-    if Flag.COLLECTIVE not in x.modifiers:
-        x.done()
+    if Flag.COLLECTIVE in x.modifiers:
+        target_offset(x, x.take())
+    x.done()
+    if Flag.COLLECTIVE not in x.modifiers and Flag.EXCLUSIVE not in x.modifiers:
         x.emit("warpsync", a=mask)
         return
-    target_offset(x, x.take())
-    x.done()
     x.emit("warpsync", a=mask, retires=True)
     first = x.compute("first", mask)
     others = x.test("eq.s64", mask, first) ^ 1

@@ -257,6 +257,7 @@ class Lowering:
         target: int | Before | None = None,
         shows: Register | None = None,
         dtype: str | None = None,
+        copies: bool = False,
     ) -> int:
         """Add a micro-op; returns *dst*.  ``target``: code offset (or distance) whose micro-op ``imm`` will hold.
 
@@ -275,6 +276,7 @@ class Lowering:
             mod=mod,
             retires=retires,
             uniform=self.uniform,
+            copies=copies,
         )
         micro_op.variable, micro_op.dtype = _named(micro_op)
         if shows is not None and shows.index is not None:
