@@ -315,7 +315,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         bsync           -     wait at convergence barrier imm for its lanes, then go on at the next micro-op
         break           -     exec lanes leave convergence barrier imm
         yield           -     let another split run; convergence barriers do not wait for those that gave way
-        warpsync        -r    wait for the lanes of mask a that have not exited
+        warpsync        -r    wait for the lanes of mask a that have not exited; mod = COLLECTIVE: see there
         bar.sync        --rr  __syncthreads on barrier imm + c; b = threads expected, 0: all
         bar.red.popc    rprr  __syncthreads_count of predicate a
         bar.red.and     pprr  __syncthreads_and
@@ -413,6 +413,9 @@ WHOLE = 1
 
 FENCE = 1
 """``mod`` of a ``nop`` that is a memory fence."""
+
+COLLECTIVE = 1
+"""``mod`` of a ``warpsync`` that lanes may reach at several places: they all go on where the last ones came."""
 
 SHARED_WINDOW = 0x7E0000000000
 """Generic addresses from here on are shared memory, one 4 GiB window."""

@@ -542,7 +542,7 @@ def advance(w, quantum, s):
                     diverged = np.int64(1)
                     SPLITS[at + S_PC] = pc
                     SPLITS[at + S_STATE] = WAIT_WARPSYNC
-                    SPLITS[at + S_ARG] = mask
+                    SPLITS[at + S_ARG] = mask | CODE[code + C_MOD] << 32
                     settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
                     leave = True
         elif BAR_SYNC <= op <= BAR_ARRIVE:

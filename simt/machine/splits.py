@@ -11,6 +11,7 @@ import numpy as np
 from simt.machine.jit import jit
 from simt.machine.layout import *
 from simt.machine.scalar import lowest, popcount
+from simt.program import COLLECTIVE
 
 
 @jit
@@ -116,20 +117,23 @@ def diverge(SPLITS, WARPS, w, order, pc, target, taken):
 
 @jit
 def smallest_first(SPLITS, WARPS, w, lanes, groups):
-    """Order HARDWARE: an indirect branch split *lanes* into *groups*; they wait by size, and the smallest goes on."""
-    n = WARPS[w * N_WARP + W_SPLITS]
+    """Order HARDWARE: an indirect branch split *lanes* into *groups*; they are put back by size, the smallest goes on."""
     for placed in range(groups):
+        if placed > 0 and placed < groups - 1:
+            join_fresh(SPLITS, WARPS, w)
         largest = -1
         best = 0
-        for i in range(n - placed):
+        for i in range(WARPS[w * N_WARP + W_SPLITS]):
             mask = SPLITS[(w * 32 + i) * N_SPLIT + S_MASK]
             if mask & lanes != 0 and popcount(mask) >= best:
                 largest = i
                 best = popcount(mask)
-        SPLITS[(w * 32 + largest) * N_SPLIT + S_WAY] = TAKEN
+        at = (w * 32 + largest) * N_SPLIT
+        lanes &= ~SPLITS[at + S_MASK]
+        SPLITS[at + S_WAY] = TAKEN
+        SPLITS[at + S_FRESH] = np.int64(placed < groups - 1)
         _to_end(SPLITS, WARPS, w, largest)
-    SPLITS[(w * 32 + n - 2) * N_SPLIT + S_FRESH] = 1
-    WARPS[w * N_WARP + W_CURRENT] = n - 1
+    WARPS[w * N_WARP + W_CURRENT] = WARPS[w * N_WARP + W_SPLITS] - 1
 
 
 @jit
@@ -251,7 +255,7 @@ def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
                     continue
                 needed = named & ~(gone | yielded)
             else:
-                needed = argument & ~gone
+                needed = argument & FULL & ~gone
             arrived = np.int64(0)
             for j in range(n):
                 other = (w * 32 + j) * N_SPLIT
@@ -292,7 +296,21 @@ def _release_bsync(SPLITS, WARPS, w, i, needed, order):
 
 @jit
 def _release_warpsync(SPLITS, WARPS, w, argument):
-    """All lanes of a warpsync are there: those at the same instruction go on as one split."""
+    """All lanes of a warpsync are there: those at the same instruction go on as one split.
+
+    If it is a collective one, all of them do, at the instruction of the last to come: the current one or the newest.
+    """
+    if argument >> 32 == COLLECTIVE:
+        place = -1
+        for i in range(WARPS[w * N_WARP + W_SPLITS]):
+            at = (w * 32 + i) * N_SPLIT
+            waits = SPLITS[at + S_STATE] == WAIT_WARPSYNC and SPLITS[at + S_ARG] == argument
+            if waits and place != WARPS[w * N_WARP + W_CURRENT]:
+                place = i
+        for i in range(WARPS[w * N_WARP + W_SPLITS]):
+            at = (w * 32 + i) * N_SPLIT
+            if SPLITS[at + S_STATE] == WAIT_WARPSYNC and SPLITS[at + S_ARG] == argument:
+                SPLITS[at + S_PC] = SPLITS[(w * 32 + place) * N_SPLIT + S_PC]
     i = 0
     while i < WARPS[w * N_WARP + W_SPLITS]:
         at = (w * 32 + i) * N_SPLIT
