@@ -414,6 +414,9 @@ WHOLE = 1
 FENCE = 1
 """``mod`` of a ``nop`` that is a memory fence."""
 
+UNCOUNTED = 1
+"""``mod`` of a ``bra`` that is no branch to a profiler."""
+
 COLLECTIVE = 1
 """``mod`` of a ``warpsync`` that lanes may reach at several places: they all go on where the last ones came."""
 

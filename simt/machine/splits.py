@@ -160,11 +160,16 @@ def meet_released(SPLITS, WARPS, w):
 
 @jit
 def take_turns(SPLITS, WARPS, w, lanes):
-    """Order HARDWARE, at the branch after a BREAK that released *lanes*: they go on first if they are fewer."""
+    """Order HARDWARE, at the branch after a BREAK that released *lanes*: they go on first if they are fewer.
+
+    If not, the split put back last joins, unless it gave its turn away itself: that waits for the next put back.
+    """
     current = WARPS[w * N_WARP + W_CURRENT]
     most = popcount(SPLITS[(w * 32 + current) * N_SPLIT + S_MASK])
+    turned = False
     for i in range(WARPS[w * N_WARP + W_SPLITS]):
         at = (w * 32 + i) * N_SPLIT
+        turned |= SPLITS[at + S_FRESH] != 0 and SPLITS[at + S_WAY] == TURNED
         if i != current and SPLITS[at + S_MASK] == lanes and popcount(lanes) < most:
             WARPS[w * N_WARP + W_CURRENT] = i
             _to_end(SPLITS, WARPS, w, current)
@@ -174,6 +179,8 @@ def take_turns(SPLITS, WARPS, w, lanes):
             SPLITS[(w * 32 + last - 1) * N_SPLIT + S_WAY] = TURNED
             SPLITS[(w * 32 + last - 1) * N_SPLIT + S_FRESH] = 1
             return
+    if not turned:
+        join_fresh(SPLITS, WARPS, w)
 
 
 @jit

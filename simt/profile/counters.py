@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simt.program import COUNTERS, PT, WARP_SIZE, Instruction
+from simt.program import COUNTERS, PT, UNCOUNTED, WARP_SIZE, Instruction
 
 if TYPE_CHECKING:
     from simt.program import Program
@@ -119,14 +119,20 @@ def _add_memory(line: np.ndarray, row: np.ndarray, instruction: Instruction) -> 
         line[_COLUMN["global_sectors_ideal"]] += row[_MACHINE["sectors_ideal"]]
 
 
+def _is_hidden_branch(instruction: Instruction) -> bool:
+    """Whether a micro-op that does not retire is a conditional branch, and counts as one."""
+    conditional = instruction.guard != PT or instruction.a != PT
+    return instruction.op == "bra" and conditional and instruction.mod != UNCOUNTED
+
+
 def line_table(program: Program, counters: np.ndarray) -> np.ndarray:
     """Counters per listing line: int64 ``[len(program.listing), len(COUNTER_NAMES)]``.
 
     ``counters`` is the machine's table, int64 ``[len(program.instructions), len(COUNTERS)]``.  Executions are
     counted where a micro-op retires a listing instruction; memory traffic wherever it happens, since a
     listing instruction may retire after its access.  Conditional branches count, too, if another micro-op of their
-    instruction retires: those inside of ``WARPSYNC`` and Pascal's ``SYNC``, ``BRK``, ... (by nvprof's definition of
-    a divergent branch; not measured).
+    instruction retires: that inside of ``WARPSYNC.EXCLUSIVE`` (H200), and Pascal's ``SYNC``, ``BRK``, ... (by nvprof's
+    definition of a divergent branch; not measured).
     """
     expected = (len(program.instructions), len(COUNTERS))
     if counters.shape != expected:
@@ -136,7 +142,7 @@ def line_table(program: Program, counters: np.ndarray) -> np.ndarray:
         line = table[instruction.line]
         if instruction.retires:
             _add_execution(line, row, instruction)
-        elif instruction.op == "bra" and (instruction.guard != PT or instruction.a != PT):
+        elif _is_hidden_branch(instruction):
             for name in _BRANCHES:
                 line[_COLUMN[name]] += row[_MACHINE[name]]
         _add_memory(line, row, instruction)

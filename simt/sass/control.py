@@ -6,7 +6,7 @@ return address in a register pair.
 
 from __future__ import annotations
 
-from simt.program import COLLECTIVE, NULL_CALL, PT, RZ, pred
+from simt.program import COLLECTIVE, NULL_CALL, PT, RZ, UNCOUNTED, pred
 from simt.sass.lowering import MASK, Before, Hidden, Lowering
 from simt.sass.modifiers import Combine, Flag, Hint, Width
 from simt.sass.operands import Barrier, CodeRegister, Immediate, Operand, Register
@@ -175,7 +175,8 @@ def move_barrier(x: Lowering) -> None:
 def warp_sync(x: Lowering) -> None:
     """Wait for the lanes of a mask (ALL: all).
 
-    EXCLUSIVE, COLLECTIVE: lanes with different masks then go on apart, up to the next BSYNC (H200).
+    EXCLUSIVE, COLLECTIVE: lanes with different masks then go on apart, up to the next BSYNC; an H200 counts divergence
+    at the former only.
     COLLECTIVE: lanes may come from several such instructions; all of them run the code after that of the last to
     come, up to ENDCOLLECTIVE, which sends each lane on to the address that its own instruction named (H200).
     """
@@ -190,7 +191,7 @@ def warp_sync(x: Lowering) -> None:
     x.emit("warpsync", a=mask, mod=COLLECTIVE if collective else 0, retires=True)
     first = x.compute("first", mask)
     others = x.test("eq.s64", mask, first) ^ 1
-    x.emit("bra", a=others, target=Before(2))
+    x.emit("bra", a=others, mod=UNCOUNTED if collective else 0, target=Before(2))
 
 
 @opcode("ENDCOLLECTIVE", source=Source.H200, since=VOLTA)

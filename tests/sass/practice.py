@@ -20,7 +20,6 @@ class Launch:
     grid: int
     block: int
     args: list[Any]
-    shared: int = 0
 
 
 def _ints(seed: int, n: int, low: int, high: int, dtype: str = "i4") -> Array:
@@ -80,7 +79,8 @@ def launches() -> list[Launch]:
     zeros, n = np.zeros, np.int32
     found = [
         Launch(
-            "gemv_int8", "gemv_int8", 5, 128, [_ints(1, 1088, -(2**31), 2**31), _ints(2, 64, -(2**31), 2**31), zeros(17, "i4"), n(17)]
+            "gemv_int8", "gemv_int8", 5, 128,
+            [_ints(1, 1088, -(2**31), 2**31), _ints(2, 64, -(2**31), 2**31), zeros(17, "i4"), n(17)],
         ),
         Launch(
             "half2_dot", "half2_dot", 3, 128,
@@ -112,13 +112,13 @@ def launches() -> list[Launch]:
                 np.uint32(-pow(0x12345677, -1, 2**32) % 2**32),
             ],
         ),
-        Launch("run_lengths", "run_lengths", 1, 32, [_ints(18, 256, 0, 3, "u1"), zeros(256, "i4"), zeros(256, "i4"), zeros(1, "i4")]),
+        Launch(
+            "run_lengths", "run_lengths", 1, 32,
+            [_ints(18, 256, 0, 3, "u1"), zeros(256, "i4"), zeros(256, "i4"), zeros(1, "i4")],
+        ),
         Launch("halves", "halves", 3, 64, [_ints(19, 192, 0, 100), zeros(192, "i4")]),
+        Launch("copy_shared", "copy_shared", 1, 128, [_ints(20, 512, 0, 99), zeros(128, "i4"), n(1)]),
     ]  # fmt: skip
-    for stride in (1, 2, 8):
-        found.append(
-            Launch(f"copy_shared {stride}", "copy_shared", 1, 128, [_ints(20, 512, 0, 99), zeros(128, "i4"), n(stride)])
-        )
     for which, operation in enumerate(OPERATIONS):
         for name, places in patterns().items():
             args = [places.astype("i4"), zeros(8192, "i4"), n(which)]
