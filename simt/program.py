@@ -380,7 +380,6 @@ ATOMIC_BYTES = (4, 4, 8, 8, 4, 8, 4, 4, 8, 16)
 """Bytes that a lane accesses, by the type's number."""
 
 
-
 MUFU_FUNCTIONS = ("rcp", "rsq", "sqrt", "ex2", "lg2", "sin", "cos", "tanh", "rcp64h", "rsq64h")
 """Functions of ``mufu.b32`` in order of their number: of a float32; sin and cos take turns (revolutions); the last two
 take and give the upper word of a float64."""
