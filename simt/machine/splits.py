@@ -117,7 +117,7 @@ def diverge(SPLITS, WARPS, w, order, pc, target, taken):
 
 @jit
 def smallest_first(SPLITS, WARPS, w, lanes, groups):
-    """Order HARDWARE: an indirect branch split *lanes* into *groups*; they are put back by size, the smallest goes on."""
+    """Order HARDWARE: an indirect branch split *lanes* into *groups*: put back by size, but the smallest goes on."""
     for placed in range(groups):
         if placed > 0 and placed < groups - 1:
             join_fresh(SPLITS, WARPS, w)

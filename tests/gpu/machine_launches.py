@@ -1,7 +1,7 @@
 """The launches whose machine code, results and counts are stored for the machine view.
 
-The kernels of ``kernels.py``, ``control_flow.py`` and ``practice.py`` in ``tests/data/hardware/numba``, the whole of ``simt.kernels`` at
-two block sizes, and some of its reductions in other types.
+The kernels of ``kernels.py``, ``control_flow.py`` and ``practice.py`` in ``tests/data/hardware/numba``, the whole of
+``simt.kernels`` at two block sizes, and some of its reductions in other types.
 """
 
 from __future__ import annotations
