@@ -315,7 +315,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         bsync           -     wait at convergence barrier imm for its lanes, then go on at the next micro-op
         break           -     exec lanes leave convergence barrier imm
         yield           -     let another split run; convergence barriers do not wait for those that gave way
-        warpsync        -r    wait for the lanes of mask a that have not exited
+        warpsync        -r    wait for the lanes of mask a that have not exited; mod = COLLECTIVE: see there
         bar.sync        --rr  __syncthreads on barrier imm + c; b = threads expected, 0: all
         bar.red.popc    rprr  __syncthreads_count of predicate a
         bar.red.and     pprr  __syncthreads_and
@@ -373,8 +373,11 @@ MEMORY_TYPES = {
 ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec", "sub", "nanmin", "nanmax")
 """Atomic operations in order of their number. ``cas`` compares with operand c and stores operand b."""
 
-ATOMIC_TYPES = ("s32", "u32", "s64", "u64", "f32", "f64", "f16x2", "bf16x2")
-"""Operand types of atomics in order of their number; packed ones are only added."""
+ATOMIC_TYPES = ("s32", "u32", "s64", "u64", "f32", "f64", "f16x2", "bf16x2", "f32x2", "f32x4")
+"""Operand types of atomics in order of their number; packed ones and vectors (consecutive rows) are only added."""
+
+ATOMIC_BYTES = (4, 4, 8, 8, 4, 8, 4, 4, 8, 16)
+"""Bytes that a lane accesses, by the type's number."""
 
 
 MUFU_FUNCTIONS = ("rcp", "rsq", "sqrt", "ex2", "lg2", "sin", "cos", "tanh", "rcp64h", "rsq64h")
@@ -409,6 +412,12 @@ WHOLE = 1
 
 FENCE = 1
 """``mod`` of a ``nop`` that is a memory fence."""
+
+UNCOUNTED = 1
+"""``mod`` of a ``bra`` that is no branch to a profiler."""
+
+COLLECTIVE = 1
+"""``mod`` of a ``warpsync`` that lanes may reach at several places: they all go on where the last ones came."""
 
 SHARED_WINDOW = 0x7E0000000000
 """Generic addresses from here on are shared memory, one 4 GiB window."""
@@ -447,6 +456,7 @@ class Instruction:
     ``line`` indexes ``Program.listing``.  ``retires`` says that a profile counts it: in the source view
     every countable operation, in the machine view the last micro-op of each SASS instruction.
     ``uniform`` says that the result goes to all 32 lanes, whatever the exec mask (the uniform datapath).
+    ``copies`` marks the storing half of a copy from global to shared memory, whose traffic is counted apart.
     ``variable`` names the Python variable that the destination is assigned to, ``dtype`` its NumPy type.
     """
 
@@ -461,6 +471,7 @@ class Instruction:
     line: int = 0
     retires: bool = True
     uniform: bool = False
+    copies: bool = False
     column: int = 0
     variable: str | None = None
     dtype: str | None = None
@@ -584,6 +595,10 @@ COUNTERS = (
     "sectors_ideal",
     "wavefronts",
     "wavefronts_ideal",
+    "updates",
     "replays",
 )
-"""What the machine counts per micro-op, in column order of the counter table (int64)."""
+"""What the machine counts per micro-op, in column order of the counter table (int64).
+
+``updates``: sectors of atomics on global memory, each as often as lanes of the request meet at one of its addresses.
+"""

@@ -11,7 +11,7 @@ import numpy as np
 
 from simt.machine.jit import jit, jit_inline
 from simt.machine.layout import *
-from simt.machine.memory import ATOM_GLOBAL, LD_CONST, LD_GENERIC, V2, access, step_index
+from simt.machine.memory import ATOM_GLOBAL, LD_CONST, LD_GENERIC, access, rows_loaded, step_index
 from simt.machine.ops_bits import bits
 from simt.machine.ops_convert import compare, convert
 from simt.machine.ops_float import float32, float64, math64
@@ -32,6 +32,7 @@ from simt.machine.splits import (
     remove_split,
     settle,
     smallest_first,
+    take_turns,
 )
 from simt.program import MICRO_OPS, WHOLE, Family
 
@@ -359,10 +360,7 @@ def advance(w, quantum, s):
                 for k in range(N_MEMORY):
                     COUNTS[count + N_REQUESTS + np.uint64(k)] += X[k]
                 if (op <= LD_GENERIC or op >= ATOM_GLOBAL) and CODE[code + C_DST] > 0:
-                    rows = 1
-                    if op <= LD_GENERIC and mod >= V2:
-                        rows = 2 if mod == V2 else 4
-                    for k in range(rows):
+                    for k in range(rows_loaded(op, mod)):
                         d = np.uint64(warp_rows + CODE[code + C_DST] + 32 * k)
                         o = np.uint64(32 * k)
                         for l in range(n):
@@ -383,6 +381,13 @@ def advance(w, quantum, s):
                 diverged = np.int64(1)
                 diverge(SPLITS, WARPS, w, order, pc, CODE[code + C_IMM], taken)
                 resume = True
+            if WARPS[wbase + W_RELEASED] != 0:
+                if order == HARDWARE:
+                    if not resume:
+                        SPLITS[at + S_PC] = pc
+                    take_turns(SPLITS, WARPS, w, WARPS[wbase + W_RELEASED])
+                    resume = True
+                WARPS[wbase + W_RELEASED] = 0
         elif op == BRX:
             COUNTS[count + N_BRANCHES] += 1
             rest = exec_mask
@@ -473,8 +478,9 @@ def advance(w, quantum, s):
                         PARTICIPANTS[start + l] &= ~exec_mask
                 if WARPS[wbase + W_SPLITS] > 1:
                     SPLITS[at + S_PC] = pc + 1
-                    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order) and order == HARDWARE:
-                        meet_released(SPLITS, WARPS, w)
+                    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
+                        last = (w * 32 + WARPS[wbase + W_SPLITS] - 1) * N_SPLIT
+                        WARPS[wbase + W_RELEASED] = SPLITS[last + S_MASK]
                     resume = True
             pc += 1
         elif op == YIELD:
@@ -536,7 +542,7 @@ def advance(w, quantum, s):
                     diverged = np.int64(1)
                     SPLITS[at + S_PC] = pc
                     SPLITS[at + S_STATE] = WAIT_WARPSYNC
-                    SPLITS[at + S_ARG] = mask
+                    SPLITS[at + S_ARG] = mask | CODE[code + C_MOD] << 32
                     settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
                     leave = True
         elif BAR_SYNC <= op <= BAR_ARRIVE:
@@ -625,6 +631,7 @@ def advance(w, quantum, s):
                     s.VALUES[row, l] = 0
 
         if leave:
+            WARPS[wbase + W_RELEASED] = 0
             if WARPS[wbase + W_SPLITS] == 0:
                 status = DONE
                 break
@@ -704,6 +711,7 @@ def start_block(index, s):
         WARPS[w * N_WARP + W_QUANTUM] = 0
         WARPS[w * N_WARP + W_USED] = 0
         WARPS[w * N_WARP + W_MOVED] = 0
+        WARPS[w * N_WARP + W_RELEASED] = 0
         WARPS[w * N_WARP + W_BLOCK_EPOCH] = 0
         WARPS[w * N_WARP + W_WARP_EPOCH] = 0
         add_split(s.SPLITS, WARPS, w, 0, mask)

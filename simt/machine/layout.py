@@ -33,17 +33,18 @@ UNIFORM = 2
     N_SECTORS_IDEAL,
     N_WAVEFRONTS,
     N_WAVEFRONTS_IDEAL,
+    N_UPDATES,
     N_REPLAYS,
-) = (np.uint64(k) for k in range(14))
+) = (np.uint64(k) for k in range(15))
 N_COUNT = 16  # columns of the counter table, which is int64 [micro-ops * N_COUNT]
-N_MEMORY = 6  # memory's counters, from N_REQUESTS on
+N_MEMORY = 7  # memory's counters, from N_REQUESTS on
 
 # A split: lanes of a warp that share a program counter (int64 [warps * 32 * N_SPLIT]).
 # S_WAY: how it was put back at a branch; S_FRESH: it is the one put back last; S_YIELDED: it gave way (YIELD).
 S_PC, S_MASK, S_STATE, S_ARG, S_PASS, S_WAY, S_FRESH, S_YIELDED = range(8)
 N_SPLIT = 8
 READY, WAIT_BSYNC, WAIT_BARRIER, WAIT_WARPSYNC = range(4)
-ELSEWHERE, TAKEN, FELL = range(3)  # ways
+ELSEWHERE, TAKEN, FELL, TURNED = range(4)  # ways; TURNED: gave its turn to lanes that it released
 
 # A warp (int64 [warps * N_WARP]).
 (
@@ -58,8 +59,9 @@ ELSEWHERE, TAKEN, FELL = range(3)  # ways
     W_QUANTUM,  # of a turn that a full trace buffer interrupted: its length and what it used of it
     W_USED,
     W_MOVED,  # 1 if a convergence barrier was set by a move (recursion, calls)
-) = range(11)
-N_WARP = 11
+    W_RELEASED,  # lanes that the last BREAK released, until the next branch
+) = range(12)
+N_WARP = 12
 
 # A block barrier (int64 [16 * N_BARRIER]): threads that arrived, threads expected (0: all), reduction.
 B_ARRIVED, B_EXPECTED, B_COUNT, B_AND, B_OR = range(5)
@@ -125,7 +127,7 @@ N_ERROR = 9
     R_RACE,
 ) = range(11)
 
-# A trace record (int64 [capacity, N_TRACE]); the last six are the memory counters of this execution.
+# A trace record (int64 [capacity, N_TRACE]); the last N_MEMORY are the memory counters of this execution.
 (
     T_BLOCK,
     T_WARP,
@@ -169,7 +171,7 @@ class State(NamedTuple):
     LAUNCH: Any
     DIMS: Any  # int64[dimension slots, 2]: size, byte stride
     TARGETS: Any  # int64: micro-op of each 8 bytes of machine code, -1 where none starts
-    X: Any  # int64[6], memory counters of one execution
+    X: Any  # int64[N_MEMORY], memory counters of one execution
     ADDRESSES: Any  # int64[32]
     WORDS: Any  # int64[1024], words seen per bank
     FILL: Any  # int64[32]

@@ -25,6 +25,7 @@ from simt.machine.layout import (
     LAUNCH_RACES,
     LAUNCH_SHARED,
     LAUNCH_SHARED_BYTES,
+    N_MEMORY,
     R_MISALIGNED,
     R_NONE,
     R_OUT_OF_BOUNDS,
@@ -32,7 +33,16 @@ from simt.machine.layout import (
 )
 from simt.machine.races import check_races
 from simt.machine.scalar import lowest, popcount
-from simt.program import ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, MICRO_OPS, SHARED_WINDOW, rounded
+from simt.program import (
+    ATOMIC_BYTES,
+    ATOMIC_TYPES,
+    ATOMICS,
+    LOCAL_WINDOW,
+    MEMORY_TYPES,
+    MICRO_OPS,
+    SHARED_WINDOW,
+    rounded,
+)
 
 LD_GLOBAL = MICRO_OPS["ld.global"].code
 LD_SHARED = MICRO_OPS["ld.shared"].code
@@ -79,6 +89,9 @@ F32_ATOMIC = ATOMIC_TYPES.index("f32")
 F64_ATOMIC = ATOMIC_TYPES.index("f64")
 F16X2_ATOMIC = ATOMIC_TYPES.index("f16x2")
 BF16X2_ATOMIC = ATOMIC_TYPES.index("bf16x2")
+F32X2_ATOMIC = ATOMIC_TYPES.index("f32x2")
+F32X4_ATOMIC = ATOMIC_TYPES.index("f32x4")
+_LOG2_ATOMIC = np.array([size.bit_length() - 1 for size in ATOMIC_BYTES])
 NEAREST_F16 = rounded("f16", "rn")
 NEAREST_BF16 = rounded("bf16", "rn")
 SMALLEST_NORMAL_F32 = np.finfo(np.float32).smallest_normal
@@ -185,6 +198,26 @@ def _count_sectors(ADDRESSES, lo, hi, exec_mask):
                     if (exec_mask >> k) & 1 and ADDRESSES[k] >> 5 == sector:
                         new = 0
                 count += new
+    return count
+
+
+@jit
+def _count_updates(ADDRESSES, exec_mask, MEETING):
+    """Sectors, each as often as lanes meet at one of its addresses (the most of them); measured on an H200."""
+    for l in range(32):
+        MEETING[l] = 0
+        for k in range(32):
+            MEETING[l] += (exec_mask >> k) & np.int64(ADDRESSES[k] == ADDRESSES[l])
+    count = np.int64(0)
+    for l in range(32):
+        most = np.int64(0)
+        for k in range(32):
+            if (exec_mask >> k) & 1 and ADDRESSES[k] >> 5 == ADDRESSES[l] >> 5:
+                most = max(most, MEETING[k])
+                if k < l:  # counted with lane k
+                    most = np.int64(0)
+                    break
+        count += most if (exec_mask >> l) & 1 else 0
     return count
 
 
@@ -361,6 +394,14 @@ def _combine_float(kind, old, value):
 
 
 @jit
+def rows_loaded(op, mod):
+    """Rows of 32-bit registers that a load or atomic leaves."""
+    if op >= ATOM_GLOBAL:
+        return 4 if mod & 15 == F32X4_ATOMIC else 2 if mod & 15 == F32X2_ATOMIC else 1
+    return 4 if mod == V4 else 2 if mod == V2 else 1
+
+
+@jit
 def _flush(x):
     """float32 *x*, a denormal replaced by zero of its sign."""
     return x * np.float32(0) if abs(x) < SMALLEST_NORMAL_F32 else x
@@ -402,6 +443,16 @@ def _atomic(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE, f
                         F32[k] = _flush(_flush(F32[k]) + _flush(single))
                     else:
                         F32[k] = _combine_float(kind, F32[k], single)
+                elif typ == F32X2_ATOMIC or typ == F32X4_ATOMIC:
+                    for part in range(4 if typ == F32X4_ATOMIC else 2):
+                        row = np.uint64(32 * part)
+                        word = k + np.uint64(part)
+                        old = np.int64(M32[word])
+                        O[row + u] = R[b + row + u] & 0xFFFFFFFF
+                        single = SINGLE[np.uint64(2) * (row + u)]
+                        F32[word] = _flush(_flush(F32[word]) + _flush(single)) if flush else F32[word] + single
+                        O[row + u] = old
+                    continue
                 elif typ == F16X2_ATOMIC or typ == BF16X2_ATOMIC:
                     form = NEAREST_F16 if typ == F16X2_ATOMIC else NEAREST_BF16
                     low = softfloat.total(old & 0xFFFF, value & 0xFFFF, form)
@@ -435,8 +486,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
     atomic = op >= ATOM_GLOBAL
     writes = op >= ST_GLOBAL
     if atomic:
-        typ = mod & 15
-        shift = np.int64(3) if typ == S64_ATOMIC or typ == U64_ATOMIC or typ == F64_ATOMIC else np.int64(2)
+        shift = _LOG2_ATOMIC[mod & 15]
     else:
         shift = _LOG2_BYTES[mod]
     size = np.int64(1) << shift
@@ -466,7 +516,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
         return _fail(R_MISALIGNED, bad, ADDRESSES, ERROR)
     ERROR[E_EXTRA] = size
     lanes = popcount(exec_mask)
-    for k in range(6):
+    for k in range(N_MEMORY):
         X[k] = 0
     if space != CONST:
         X[0] = 1
@@ -480,6 +530,8 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
         if space == GLOBAL:
             X[2] = ((hi + size - 1) >> 5) - (lo >> 5) + 1 if run else _count_sectors(ADDRESSES, lo, hi, exec_mask)
             X[3] = min((X[1] + 31) >> 5, X[2])  # lanes may share bytes (H200)
+            if atomic:
+                X[6] = X[2] if run else _count_updates(ADDRESSES, exec_mask, WORDS)
         base = ADDRESS_BASE
     elif space == SHARED:
         if lo >= SHARED_WINDOW:

@@ -11,6 +11,7 @@ import numpy as np
 from simt.machine.jit import jit
 from simt.machine.layout import *
 from simt.machine.scalar import lowest, popcount
+from simt.program import COLLECTIVE
 
 
 @jit
@@ -116,20 +117,23 @@ def diverge(SPLITS, WARPS, w, order, pc, target, taken):
 
 @jit
 def smallest_first(SPLITS, WARPS, w, lanes, groups):
-    """Order HARDWARE: an indirect branch split *lanes* into *groups*; they wait by size, and the smallest goes on."""
-    n = WARPS[w * N_WARP + W_SPLITS]
+    """Order HARDWARE: an indirect branch split *lanes* into *groups*: put back by size, but the smallest goes on."""
     for placed in range(groups):
+        if placed > 0 and placed < groups - 1:
+            join_fresh(SPLITS, WARPS, w)
         largest = -1
         best = 0
-        for i in range(n - placed):
+        for i in range(WARPS[w * N_WARP + W_SPLITS]):
             mask = SPLITS[(w * 32 + i) * N_SPLIT + S_MASK]
             if mask & lanes != 0 and popcount(mask) >= best:
                 largest = i
                 best = popcount(mask)
-        SPLITS[(w * 32 + largest) * N_SPLIT + S_WAY] = TAKEN
+        at = (w * 32 + largest) * N_SPLIT
+        lanes &= ~SPLITS[at + S_MASK]
+        SPLITS[at + S_WAY] = TAKEN
+        SPLITS[at + S_FRESH] = np.int64(placed < groups - 1)
         _to_end(SPLITS, WARPS, w, largest)
-    SPLITS[(w * 32 + n - 2) * N_SPLIT + S_FRESH] = 1
-    WARPS[w * N_WARP + W_CURRENT] = n - 1
+    WARPS[w * N_WARP + W_CURRENT] = WARPS[w * N_WARP + W_SPLITS] - 1
 
 
 @jit
@@ -152,6 +156,31 @@ def meet_released(SPLITS, WARPS, w):
     else:
         SPLITS[released + S_FRESH] = 1
         _to_end(SPLITS, WARPS, w, current)
+
+
+@jit
+def take_turns(SPLITS, WARPS, w, lanes):
+    """Order HARDWARE, at the branch after a BREAK that released *lanes*: they go on first if they are fewer.
+
+    If not, the split put back last joins, unless it gave its turn away itself: that waits for the next put back.
+    """
+    current = WARPS[w * N_WARP + W_CURRENT]
+    most = popcount(SPLITS[(w * 32 + current) * N_SPLIT + S_MASK])
+    turned = False
+    for i in range(WARPS[w * N_WARP + W_SPLITS]):
+        at = (w * 32 + i) * N_SPLIT
+        turned |= SPLITS[at + S_FRESH] != 0 and SPLITS[at + S_WAY] == TURNED
+        if i != current and SPLITS[at + S_MASK] == lanes and popcount(lanes) < most:
+            WARPS[w * N_WARP + W_CURRENT] = i
+            _to_end(SPLITS, WARPS, w, current)
+            _to_end(SPLITS, WARPS, w, WARPS[w * N_WARP + W_CURRENT])
+            join_fresh(SPLITS, WARPS, w)
+            last = WARPS[w * N_WARP + W_SPLITS] - 1
+            SPLITS[(w * 32 + last - 1) * N_SPLIT + S_WAY] = TURNED
+            SPLITS[(w * 32 + last - 1) * N_SPLIT + S_FRESH] = 1
+            return
+    if not turned:
+        join_fresh(SPLITS, WARPS, w)
 
 
 @jit
@@ -233,7 +262,7 @@ def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
                     continue
                 needed = named & ~(gone | yielded)
             else:
-                needed = argument & ~gone
+                needed = argument & FULL & ~gone
             arrived = np.int64(0)
             for j in range(n):
                 other = (w * 32 + j) * N_SPLIT
@@ -274,7 +303,21 @@ def _release_bsync(SPLITS, WARPS, w, i, needed, order):
 
 @jit
 def _release_warpsync(SPLITS, WARPS, w, argument):
-    """All lanes of a warpsync are there: those at the same instruction go on as one split."""
+    """All lanes of a warpsync are there: those at the same instruction go on as one split.
+
+    If it is a collective one, all of them do, at the instruction of the last to come: the current one or the newest.
+    """
+    if argument >> 32 == COLLECTIVE:
+        place = -1
+        for i in range(WARPS[w * N_WARP + W_SPLITS]):
+            at = (w * 32 + i) * N_SPLIT
+            waits = SPLITS[at + S_STATE] == WAIT_WARPSYNC and SPLITS[at + S_ARG] == argument
+            if waits and place != WARPS[w * N_WARP + W_CURRENT]:
+                place = i
+        for i in range(WARPS[w * N_WARP + W_SPLITS]):
+            at = (w * 32 + i) * N_SPLIT
+            if SPLITS[at + S_STATE] == WAIT_WARPSYNC and SPLITS[at + S_ARG] == argument:
+                SPLITS[at + S_PC] = SPLITS[(w * 32 + place) * N_SPLIT + S_PC]
     i = 0
     while i < WARPS[w * N_WARP + W_SPLITS]:
         at = (w * 32 + i) * N_SPLIT

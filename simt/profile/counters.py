@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simt.program import COUNTERS, WARP_SIZE, Instruction
+from simt.program import COUNTERS, PT, UNCOUNTED, WARP_SIZE, Instruction
 
 if TYPE_CHECKING:
     from simt.program import Program
@@ -22,6 +22,7 @@ IDLE_CAUSES = ("no_thread", "exited", "other_path", "predicated_off")
 _DIRECTIONS = {"ld": "load", "st": "store", "atom": "atomic"}
 _SECTORED = ("requests", "bytes", "sectors", "sectors_ideal")
 _BANKED = ("requests", "bytes", "wavefronts", "wavefronts_ideal")
+_COPY = "shared_copy"
 _MEMORY: dict[str, tuple[str, ...]] = {"global": _SECTORED, "local": _SECTORED, "shared": _BANKED}
 
 _EXECUTION = ("inst_executed", "thread_inst_executed", "pred_on_thread_inst_executed")
@@ -41,7 +42,7 @@ def _names() -> tuple[str, ...]:
         for direction in _DIRECTIONS.values():
             if (space, direction) != ("local", "atomic"):
                 names += [f"{space}_{direction}_{quantity}" for quantity in quantities]
-    return (*names, "global_sectors", "global_sectors_ideal")
+    return (*names, *(f"{_COPY}_{quantity}" for quantity in _BANKED), "global_sectors", "global_sectors_ideal")
 
 
 COUNTER_NAMES = _names()
@@ -54,8 +55,10 @@ convergence barrier and warp waits, exits: checked against an H200).  ``replays`
 instructions that had to wait for other lanes (``WARPSYNC``), which the hardware's totals include, its
 per-instruction counts not.  ``{global,local,shared}_{load,store,atomic}_*``:
 requests (warp executions with at least one exec lane), bytes asked for by the exec lanes, 32-byte sectors or
-shared-memory wavefronts, and the least possible number of those.  ``global_sectors`` are all directions
-together.
+shared-memory wavefronts, and the least possible number of those.  ``global_atomic_sectors`` has a sector as often
+as lanes of the request meet at one of its addresses; ``global_sectors``, all directions together, has it once.
+``shared_copy_*`` is the storing half of copies from global to shared memory (``LDGSTS``), whose loading half is a
+global load.
 """
 
 _COLUMN = {name: column for column, name in enumerate(COUNTER_NAMES)}
@@ -102,16 +105,24 @@ def _add_execution(line: np.ndarray, row: np.ndarray, instruction: Instruction) 
         line[_COLUMN[name]] += value
 
 
-def _add_memory(line: np.ndarray, row: np.ndarray, op: str) -> None:
-    access = access_of(op)
+def _add_memory(line: np.ndarray, row: np.ndarray, instruction: Instruction) -> None:
+    access = access_of(instruction.op)
     if access is None or access[0] == "const":
         return
     space = _counted_space(access[0], row)
+    prefix = _COPY if instruction.copies else f"{space}_{access[1]}"
+    columns = {"sectors": "updates"} if prefix == "global_atomic" else {}
     for quantity in _MEMORY[space]:
-        line[_COLUMN[f"{space}_{access[1]}_{quantity}"]] += row[_MACHINE[quantity]]
+        line[_COLUMN[f"{prefix}_{quantity}"]] += row[_MACHINE[columns.get(quantity, quantity)]]
     if space == "global":
         line[_COLUMN["global_sectors"]] += row[_MACHINE["sectors"]]
         line[_COLUMN["global_sectors_ideal"]] += row[_MACHINE["sectors_ideal"]]
+
+
+def _is_hidden_branch(instruction: Instruction) -> bool:
+    """Whether a micro-op that does not retire is a conditional branch, and counts as one."""
+    conditional = instruction.guard != PT or instruction.a != PT
+    return instruction.op == "bra" and conditional and instruction.mod != UNCOUNTED
 
 
 def line_table(program: Program, counters: np.ndarray) -> np.ndarray:
@@ -119,7 +130,9 @@ def line_table(program: Program, counters: np.ndarray) -> np.ndarray:
 
     ``counters`` is the machine's table, int64 ``[len(program.instructions), len(COUNTERS)]``.  Executions are
     counted where a micro-op retires a listing instruction; memory traffic wherever it happens, since a
-    listing instruction may retire after its access.
+    listing instruction may retire after its access.  Conditional branches count, too, if another micro-op of their
+    instruction retires: that inside of ``WARPSYNC.EXCLUSIVE`` (H200), and Pascal's ``SYNC``, ``BRK``, ... (by nvprof's
+    definition of a divergent branch; not measured).
     """
     expected = (len(program.instructions), len(COUNTERS))
     if counters.shape != expected:
@@ -129,7 +142,10 @@ def line_table(program: Program, counters: np.ndarray) -> np.ndarray:
         line = table[instruction.line]
         if instruction.retires:
             _add_execution(line, row, instruction)
-        _add_memory(line, row, instruction.op)
+        elif _is_hidden_branch(instruction):
+            for name in _BRANCHES:
+                line[_COLUMN[name]] += row[_MACHINE[name]]
+        _add_memory(line, row, instruction)
     return table
 
 

@@ -339,8 +339,9 @@ def _shared_metrics(direction: str, op: str) -> Iterator[Metric]:
 
 _SHARED_BYTES = "(shared_load_bytes + shared_store_bytes)"
 _SHARED_WAVEFRONTS = "(shared_load_wavefronts + shared_store_wavefronts)"
-_ALL_WAVEFRONTS = "shared_load_wavefronts + shared_store_wavefronts + shared_atomic_wavefronts"
-_ALL_IDEAL = "shared_load_wavefronts_ideal + shared_store_wavefronts_ideal + shared_atomic_wavefronts_ideal"
+_SHARED = ("load", "store", "atomic", "copy")
+_ALL_WAVEFRONTS = " + ".join(f"shared_{direction}_wavefronts" for direction in _SHARED)
+_ALL_IDEAL = " + ".join(f"shared_{direction}_wavefronts_ideal" for direction in _SHARED)
 
 declare(
     "shared memory",
@@ -350,7 +351,7 @@ declare(
         "shared_wavefronts",
         "wavefronts",
         Formula(_ALL_WAVEFRONTS),
-        "Passes through shared memory of loads, stores and atomics together.",
+        "Passes through shared memory of loads, stores, atomics and copies from global memory together.",
         ncu=("memory_l1_wavefronts_shared",),
         nvprof=False,
     ),
@@ -390,15 +391,15 @@ declare(
         "atomic_transactions",
         "sectors",
         Formula("global_atomic_sectors"),
-        "32-byte sectors of global memory that atomics and reductions touch. An H200's counter has a sector as often "
-        "as lanes of the request meet at one of its addresses: 2416 for 352 where 32 lanes share 8 addresses.",
+        "32-byte sectors of global memory that atomics and reductions touch, each as often as lanes of a request meet "
+        "at one of its addresses: 32 if all lanes of a warp update one counter.",
         ncu=("l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum + l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",),
     ),
     Metric(
         "atomic_transactions_per_request",
         "sectors / request",
         Formula("global_atomic_sectors / global_atomic_requests"),
-        "Sectors that an average global atomic touches.",
+        "Sectors that an average global atomic touches, each as often as lanes meet at one of its addresses.",
     ),
     Metric(
         "shared_atomic_requests",

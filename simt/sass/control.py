@@ -6,7 +6,7 @@ return address in a register pair.
 
 from __future__ import annotations
 
-from simt.program import NULL_CALL, PT, RZ, pred
+from simt.program import COLLECTIVE, NULL_CALL, PT, RZ, UNCOUNTED, pred
 from simt.sass.lowering import MASK, Before, Hidden, Lowering
 from simt.sass.modifiers import Combine, Flag, Hint, Width
 from simt.sass.operands import Barrier, CodeRegister, Immediate, Operand, Register
@@ -175,19 +175,30 @@ def move_barrier(x: Lowering) -> None:
 def warp_sync(x: Lowering) -> None:
     """Wait for the lanes of a mask (ALL: all).
 
-    COLLECTIVE: lanes with different masks then go on apart, up to ENDCOLLECTIVE and the BSYNC after it (H200).
+    EXCLUSIVE, COLLECTIVE: lanes with different masks then go on apart, up to the next BSYNC; an H200 counts divergence
+    at the former only.
+    COLLECTIVE: lanes may come from several such instructions; all of them run the code after that of the last to
+    come, up to ENDCOLLECTIVE, which sends each lane on to the address that its own instruction named (H200).
     """
     mask = x.constant(MASK) if Hint.ALL in x.modifiers else x.source(x.take())
-    if Flag.COLLECTIVE not in x.modifiers:
-        x.done()
+    collective = Flag.COLLECTIVE in x.modifiers
+    if collective:
+        x.emit("mov", x.rows.after_collective(), x.constant(target_offset(x, x.take())))
+    x.done()
+    if not collective and Flag.EXCLUSIVE not in x.modifiers:
         x.emit("warpsync", a=mask)
         return
-    target_offset(x, x.take())
-    x.done()
-    x.emit("warpsync", a=mask, retires=True)
+    x.emit("warpsync", a=mask, mod=COLLECTIVE if collective else 0, retires=True)
     first = x.compute("first", mask)
     others = x.test("eq.s64", mask, first) ^ 1
-    x.emit("bra", a=others, target=Before(2))
+    x.emit("bra", a=others, mod=UNCOUNTED if collective else 0, target=Before(2))
+
+
+@opcode("ENDCOLLECTIVE", source=Source.H200, since=VOLTA)
+def end_collective(x: Lowering) -> None:
+    x.done()
+    x.emit("nop", retires=True)
+    x.emit("brx", a=x.rows.after_collective())
 
 
 @opcode("YIELD", source=Source.H200, since=VOLTA)
@@ -226,7 +237,7 @@ def block_barrier(x: Lowering) -> None:
 
 @opcode(
     "NOP", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "NANOSLEEP", "DEPBAR", "LDGDEPBAR",
-    "ENDCOLLECTIVE", "PREEXIT", "ACQBULK",
+    "PREEXIT", "ACQBULK",
     source=Source.H200, takes=(Hint,),
 )  # fmt: skip
 @opcode("FENCE", source=Source.PTX, takes=(Flag.VIEW, Flag.ASYNC, Flag.G, Flag.S), since=90)

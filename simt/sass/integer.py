@@ -149,10 +149,14 @@ def add_wide(
     with_carry = sum_of(x, [total, *extra])
     wanted = [carry for carry in carries if carry.index is not None]
     if wanted:
-        if len(rows) != 2 or any(isinstance(o, Register | Constant) and o.negated for o in addends):
+        negated = [isinstance(o, Register | Constant) and o.negated for o in addends]
+        if len(rows) != 2 or negated[0] or (negated[1] and extra):
             raise x.unsupported("the carry out of this 64-bit sum is not supported")
-        carry = x.test("lt.u64", total, rows[0])
-        x.set_predicate(wanted[0], x.logic(carry, x.test("lt.u64", with_carry, total), OR))
+        if negated[1]:  # a - b: no borrow
+            carry = x.test("le.u64", x.compute("neg.s64", rows[1]), rows[0])
+        else:
+            carry = x.logic(x.test("lt.u64", total, rows[0]), x.test("lt.u64", with_carry, total), OR)
+        x.set_predicate(wanted[0], carry)
     x.write_pair(d, with_carry)
 
 

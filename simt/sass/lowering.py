@@ -76,6 +76,7 @@ class Rows:
     _known: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
     _zeros: int | None = None
     _barrier: int | None = None
+    _after_collective: int | None = None
     _temporaries: list[int] = field(default_factory=list)
 
     def constant(self, value: int) -> int:
@@ -111,6 +112,13 @@ class Rows:
             self._barrier = self.next_row
             self.next_row += 1
         return self._barrier
+
+    def after_collective(self) -> int:
+        """Row that keeps where a lane goes on after ENDCOLLECTIVE."""
+        if self._after_collective is None:
+            self._after_collective = self.next_row
+            self.next_row += 1
+        return self._after_collective
 
     def consecutive(self, count: int) -> int:
         """First of *count* consecutive temporary rows, which belong to one instruction only."""
@@ -257,6 +265,7 @@ class Lowering:
         target: int | Before | None = None,
         shows: Register | None = None,
         dtype: str | None = None,
+        copies: bool = False,
     ) -> int:
         """Add a micro-op; returns *dst*.  ``target``: code offset (or distance) whose micro-op ``imm`` will hold.
 
@@ -275,6 +284,7 @@ class Lowering:
             mod=mod,
             retires=retires,
             uniform=self.uniform,
+            copies=copies,
         )
         micro_op.variable, micro_op.dtype = _named(micro_op)
         if shows is not None and shows.index is not None:

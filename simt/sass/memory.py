@@ -211,7 +211,7 @@ def copy_to_shared(x: Lowering) -> None:
     if not nothing:
         guard = x.narrowed(loads[0] if loads else PT)
         x.emit("ld.global", rows, row, imm=offset, mod=number, retires=True, guard=guard)
-    x.emit("st.shared", 0, shared, rows, mod=number, retires=nothing)
+    x.emit("st.shared", 0, shared, rows, mod=number, retires=nothing, copies=True)
 
 
 # Constant banks
@@ -253,6 +253,8 @@ def load_constant(x: Lowering) -> None:
 _ATOMICS = (
     Flag.E, Atomic, MinMax, Combine, Flag.POPC, Integer, Float, Lanes, Width, Flag.FTZ, Round.RN, Hint,
 )  # fmt: skip
+_WHOLE = ("u32", "f16x2", "bf16x2", "f32x2", "f32x4")
+"""Types whose old value goes to registers as it is."""
 
 
 def _operation(x: Lowering) -> str:
@@ -272,36 +274,15 @@ def _atomic_type(x: Lowering, operation: str) -> str:
     if lanes is not None:
         if operation != "add":
             raise x.unsupported("only additions of packed floats are supported")
-        return {Lanes.F32X2: "f32", Lanes.F32X4: "f32"}.get(lanes, str(lanes.value).lower())
+        return str(lanes.value).lower()
     typ = x.modifiers.maybe(Integer)
     if typ is not None:
         return str(typ.value).lower()
     return {Width.W64: "u64", Width.W32: "u32"}[x.modifiers.one(Width, Width.W32)]
 
 
-_VECTORS = {Lanes.F32X2: 2, Lanes.F32X4: 4}
-
-
-def _atomic_vector(x: Lowering, space: str, d: Register, address: Address, count: int) -> None:
-    """Additions to consecutive float32, one micro-op each."""
-    places = _places(x, space, address, atomic=True)
-    value = x.take_register()
-    x.done()
-    code = ATOMICS.index("add") << 4 | ATOMIC_TYPES.index("f32")
-    x.emit("nop", retires=True)
-    for k in range(count):
-        old = x.new() if d.index is None else x.destination(d.next(k))
-        data = x.row(value.next(k))
-        for at in places:
-            x.emit(f"atom.{at.space}", old, at.row, data, imm=at.offset + 4 * k, mod=code, guard=at.guard)
-
-
 def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Predicate | None = None) -> None:
     """One atomic on the operands that are left: value, or compare and value."""
-    lanes = x.modifiers.maybe(Lanes)
-    if lanes in _VECTORS:
-        _atomic_vector(x, space, d, address, _VECTORS[lanes])
-        return
     operation = _operation(x)
     counts = Flag.POPC in x.modifiers
     if counts and (operation != "inc" or d.index is not None):
@@ -313,12 +294,15 @@ def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Pre
     values = [x.take_register() for _ in range(2 if swaps else 0 if counts else 1)]
     x.done()
     sources = [x.pair(value) if wide else x.row(value) for value in values]
+    if typ in ("f32x2", "f32x4") and values[0].index is None:
+        sources = [x.rows.zeros()]
     if counts:  # the lanes' ones are summed before the update: each adds one
         operation, sources = "add", [x.constant(1)]
     code = ATOMICS.index("cas" if swaps else operation) << 4 | ATOMIC_TYPES.index(typ)
     b, c = (sources[1], sources[0]) if swaps else (sources[0], RZ)
-    direct = d.index is not None and typ in ("u32", "f16x2", "bf16x2") and operation != "cast"
-    old = x.destination(d) if direct else x.new()
+    direct = d.index is not None and typ in _WHOLE and operation != "cast"
+    unread = d.index is None and operation != "cast"
+    old = x.destination(d) if direct else RZ if unread else x.new()
     retires = _retire(x, places)
     for at in places:
         x.emit(f"atom.{at.space}", old, at.row, b, c, imm=at.offset, mod=code, retires=retires, guard=at.guard, shows=d)

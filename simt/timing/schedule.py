@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from simt.program import ATOMIC_TYPES, MEMORY_TYPES, MICRO_OPS, PT, RZ, Family, Instruction, Program
+from simt.program import ATOMIC_BYTES, MEMORY_TYPES, MICRO_OPS, PT, RZ, Family, Instruction, Program
 from simt.timing.classes import CLASSES, PIPES, Unit, of_micro_op, of_opcode
 from simt.timing.layout import (
     K_ATOMIC,
@@ -267,7 +267,7 @@ def _memory_kind(i: Instruction, name: str) -> int:
 
 def _size(i: Instruction) -> int:
     if i.op.startswith("atom"):
-        return 8 if ATOMIC_TYPES[i.mod & 15].endswith("64") else 4
+        return ATOMIC_BYTES[i.mod & 15]
     return next(size for number, size in MEMORY_TYPES.values() if number == i.mod)
 
 

@@ -1,7 +1,7 @@
 """The launches whose machine code, results and counts are stored for the machine view.
 
-The kernels of ``kernels.py`` and ``control_flow.py`` in ``tests/data/hardware/numba``, the whole of ``simt.kernels`` at
-two block sizes, and some of its reductions in other types.
+The kernels of ``kernels.py``, ``control_flow.py`` and ``practice.py`` in ``tests/data/hardware/numba``, the whole of
+``simt.kernels`` at two block sizes, and some of its reductions in other types.
 """
 
 from __future__ import annotations
@@ -48,8 +48,9 @@ def launches() -> Iterator[MachineLaunch]:
     """Every launch; names are unique."""
     for launch in kernel_module().LAUNCHES:
         yield MachineLaunch(launch.name, launch.kernel, launch.grid, launch.block, launch.args, launch.shared_bytes)
-    for kernel, grid, block, args in kernel_module("control_flow").LAUNCHES:
-        yield MachineLaunch(kernel.__name__, kernel, grid, block, args)
+    for module in ("control_flow", "practice"):
+        for kernel, grid, block, args in kernel_module(module).LAUNCHES:
+            yield MachineLaunch(kernel.__name__, kernel, grid, block, args)
     for name in kernels.names("reduction"):
         yield _reduction(name, 2**13, 512)
         yield _reduction(name, 10007, 96)

@@ -45,7 +45,7 @@ def replay(trace: TraceRecords, program: Program) -> np.ndarray:
         row[4] += int(trace.exited[k]).bit_count()
         row[5] += op in ("bra", "brx")
         row[6] += op == "bra" and 0 < int(trace.taken[k]) != active
-        row[7:13] += trace.memory[k]
+        row[7:14] += trace.memory[k]
     return table
 
 

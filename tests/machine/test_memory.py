@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simt.machine.layout import ADDRESS_BASE
-from simt.program import ATOMIC_TYPES, ATOMICS, COUNTERS, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW, pred
+from simt.program import ATOMIC_BYTES, ATOMIC_TYPES, ATOMICS, COUNTERS, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW, pred
 from tests.machine.harness import Builder, launch, type_number
 from tests.machine.operands import words
 from tests.machine.references import M32, M64, f32, f64, signed, total
@@ -181,7 +182,16 @@ def expected_counters(access: Access, size: int, space: str) -> dict[str, int]:
     counters["sectors_ideal"] = -(-len(offsets) * size // 32)
     if space == "global":  # lanes may share bytes
         counters["sectors_ideal"] = min(counters["sectors_ideal"], counters["sectors"])
+        if access.op.startswith("atom"):
+            counters["updates"] = updates(offsets)
     return counters
+
+
+def updates(offsets: dict[int, int]) -> int:
+    """Sectors of an atomic, each as often as lanes meet at one of its addresses (H200)."""
+    meeting = Counter(offsets.values())
+    sectors = {offset // 32 for offset in meeting}
+    return sum(max(lanes for offset, lanes in meeting.items() if offset // 32 == sector) for sector in sectors)
 
 
 def memory_counters(result: Result) -> dict[str, int]:
@@ -344,16 +354,17 @@ def same_pattern(x: int, y: int, name: str) -> bool:
 
 
 PACKED = {"f16x2": "f16", "bf16x2": "bf16"}
+VECTORS = {"f32x2": 2, "f32x4": 4}
 FLOAT_KINDS = ("add", "min", "max", "exch", "cas", "sub", "nanmin", "nanmax", "and", "or", "xor")
 
 
 @pytest.mark.parametrize("space", ["global", "shared"])
-@pytest.mark.parametrize("name", ATOMIC_TYPES)
+@pytest.mark.parametrize("name", [name for name in ATOMIC_TYPES if name not in VECTORS])
 @settings(max_examples=8)
 @given(data=st.data())
 def test_atomics(space: str, name: str, data: st.DataObject) -> None:
     """Lanes in ascending order, each seeing what the one before left."""
-    size = 4 if name in PACKED else int(name[1:]) // 8
+    size = ATOMIC_BYTES[ATOMIC_TYPES.index(name)]
     pool = data.draw(st.lists(words, min_size=2, max_size=12))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     mask = data.draw(masks)
@@ -381,6 +392,33 @@ def test_atomics(space: str, name: str, data: st.DataObject) -> None:
             for found, expected in zip(result.memory.view(f"u{size}").tolist(), cells, strict=True):
                 assert same_pattern(found, expected, name), (kind, name)
             assert memory_counters(result) == expected_counters(access, size, space)
+
+
+@pytest.mark.parametrize("name", VECTORS)
+@settings(max_examples=8)
+@given(data=st.data())
+def test_vector_atomics(name: str, data: st.DataObject) -> None:
+    """Additions of two or four float32 at once: one request, each number added as a float32 atomic adds it."""
+    parts = VECTORS[name]
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    mask = data.draw(masks)
+    initial = rng.integers(-99, 99, SIZE["global"] // 4).astype("f4").view(np.uint8)
+    numbers = rng.integers(-99, 99, (4, 32)).astype("f4")
+    offsets = (rng.integers(0, 5, 32) * 4 * parts).tolist()
+    mod = ATOMICS.index("add") << 4 | ATOMIC_TYPES.index(name)
+    access = Access("atom.global", mod, offsets, mask, numbers.view("u4").astype(np.uint64), initial)
+    result = execute(access)
+    cells = initial.view("f4").copy()
+    for lane in range(32):
+        first = offsets[lane] // 4
+        for part in range(parts):
+            if mask >> lane & 1:
+                assert f32(int(result.rows[part, lane])) == cells[first + part]
+                cells[first + part] += numbers[part, lane]
+            else:
+                assert int(result.rows[part, lane]) == SENTINEL
+    np.testing.assert_array_equal(result.memory.view("f4"), cells)
+    assert memory_counters(result) == expected_counters(access, 4 * parts, "global")
 
 
 def test_shared_memory_starts_at_zero_in_every_block() -> None:

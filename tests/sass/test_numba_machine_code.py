@@ -54,4 +54,6 @@ def test_results_and_counts_equal_the_hardware(name: str) -> None:
         if int(row[column]) != line.counters[column]
     }
     assert not differing
+    for counter in ("global_atomic_requests", "global_atomic_sectors"):
+        assert profile.counters[counter] == launch["counters"][counter]
     assert len(profile.lines) >= len(rows)

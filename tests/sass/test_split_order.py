@@ -15,14 +15,9 @@ BLOCKS = 128
 LIMITS = {"man": 40, "col": 25, "tri": 127}
 """The argument *n* by the first letters of a kernel's name; the others get a number that nothing reaches."""
 
-BREAK = "when exactly the lanes that a BREAK releases take over from those that executed it is not modelled"
 RECURSION = "functions that call themselves twice: splits wait for each other through one barrier register"
-COLLECTIVE = "WARPSYNC.COLLECTIVE joins splits that stand at different instructions"
 KNOWN: dict[str, tuple[str, set[int]]] = {
-    "bii_1": (BREAK, {0x2D0, 0x2E0, 0x2F0, 0x300, 0x310, 0x4C0}),
-    "bii_8": (BREAK, {0x340, 0x350, 0x360, 0x370, 0x380, 0x530}),
     "rec_0": (RECURSION, set()),
-    "wsy_0": (COLLECTIVE, {0x540, 0x550, 0x590, 0x5A0}),
 }
 """Kernels whose counts differ, why, and in which rows (empty: many)."""
 
