@@ -36,8 +36,16 @@ NEVER = 1 << 60
     O_DEFERRED_STALL,  # cycles from the barrier's issue until they are through
     O_DEFERRED_MASK,  # scoreboards that they wait for
     O_FREEZE,  # cycles that the scheduler stands still after the issue
-) = range(25)
-N_OP = 25
+    O_EVEN,  # registers of the even and of the odd bank that it reads
+    O_ODD,
+    O_EVEN_KEPT,  # the same if those that were marked for reuse are still at hand
+    O_ODD_KEPT,
+    O_KEPT,  # so many instructions of the warp must have issued last for that
+    O_RESULT,  # 1, 2: writes a register of the even, of the odd bank
+    O_WRITES_LATER,  # cycles by which that is later than for most instructions
+    O_YIELDS,  # 1: other warps go first
+) = range(33)
+N_OP = 33
 (
     K_NONE,
     K_BRANCH,
@@ -72,8 +80,9 @@ N_OP = 25
     W_NEXT_LINE,  # line of instructions that is still on its way, and when it comes
     W_NEXT_LINE_AT,
     W_EARLIEST,  # at a barrier: when the instructions that run on are through
-) = range(17)
-N_WARP = 17
+    W_YIELDS,  # its last instruction lets other warps go first
+) = range(18)
+N_WARP = 18
 EMPTY, RUNNING, AT_BARRIER = range(3)
 SCOREBOARDS = 6
 
@@ -105,8 +114,13 @@ N_SM = 11
     Q_FETCH_FREE,
     Q_OWED,  # issue slots of instructions that ran on behind a barrier
     Q_ISSUED_AT,
-) = range(6)
-N_SCHEDULER = 6
+    Q_EVEN_FREE,  # the banks of registers have delivered what was asked of them
+    Q_ODD_FREE,
+    Q_STREAK,  # instructions of the last warp that issued without one of another between them
+    Q_EVEN_WRITTEN,  # an instruction of usual latency that issues then meets the result of a later one in its bank
+    Q_ODD_WRITTEN,
+) = range(11)
+N_SCHEDULER = 11
 
 # The chip (float64[N_CHIP]).
 (
