@@ -8,7 +8,6 @@ the same operand slot reads another one of its bank, or another warp issues.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 BANKS = 2
 
@@ -36,7 +35,7 @@ def slots(text: str) -> Slots:
         sources = sources[1:]  # RZ, the destination beside the predicate
     if len(sources) == 1:
         sources = ["", *sources]
-    found = []
+    found: list[tuple[int, ...]] = []
     for k, operand in enumerate(sources[:3]):
         register = _REGISTER.search(operand)
         if register is None or operand.startswith(("U", "c[", "-UR")):

@@ -21,7 +21,8 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
     {
         "schedulers": "warp schedulers per SM",
         "scheduler_policy": (
-            "0 loose round robin, 1 greedy then oldest, 2 oldest block and round robin in it, 3 greedy until it yields, then 2"
+            "0 loose round robin, 1 greedy then oldest, 2 oldest block and round robin in it,"
+            " 3 greedy until it yields, then 2"
         ),
         "issue_width": "instructions per scheduler and cycle of one warp",
         **_PER_CLASS,

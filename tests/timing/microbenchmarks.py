@@ -1,9 +1,10 @@
-"""The kernels of latency.cu, pipes.cu and spread.cu on the model: they read their own clock, as on the hardware."""
+"""The kernels of latency.cu, pipes.cu, slots.cu and spread.cu on the model: they read their own clock, as on the hardware."""
 
 from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from simt import devices
 from simt.machine import Launch
 from simt.sass import bank_image, load_cubin
 from simt.timing import simulate
+from tests.benchmarks.microbenchmarks import slots as bodies
 
 DATA = Path(__file__).parent.parent / "data" / "timing"
 SOURCES = Path(__file__).parent.parent / "benchmarks" / "microbenchmarks"
@@ -126,6 +128,29 @@ def pipes() -> Iterator[tuple[str, float]]:
         for mask in (31, 255, 4095):
             few, many = (f"_Z4binsILi{n}E" for n in (4, 20))
             yield f"bins{mask + 1}.warps{warps}", run.slope(few, many, 16 * TRIPS * warps, 32 * warps, u(mask))
+
+
+def slots() -> Iterator[tuple[str, float]]:
+    """(name, figure of the model) of slots.py, for one warp and for eight a scheduler."""
+    for name, cubin in bodies.kernels((DATA / "slots.cubin").read_bytes()):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "body.cubin"
+            path.write_bytes(cubin)
+            kernel = load_cubin(path)["body"]
+        for warps in (1, 32):
+            spans = []
+            for trips in (2, 6):
+                out, sink = np.zeros(96, np.uint32), np.zeros(1024, np.uint32)
+                given = [out, sink, np.float32(1), np.float32(2), np.int32(trips)]
+                shape = (1, 1, 1), (32 * warps, 1, 1)
+                launch = Launch(
+                    *shape, given, threads=1, bank_image=lambda at, k=kernel, s=shape, g=given: bank_image(k, *s, g, at)
+                )
+                h200 = devices.get("h200")
+                simulate(kernel.program, launch, h200, code=kernel.code.instructions, sms="all", copy_back=True)
+                clocks = out.reshape(-1, 3)[:warps].astype(np.int64)
+                spans.append(int((clocks[:, 1] - clocks[0, 0]).max()))
+            yield f"{name}.warps{warps}", (spans[1] - spans[0]) / 4 / bodies.SLOTS / max(1, warps // 4)
 
 
 def spread() -> Iterator[tuple[str, float]]:

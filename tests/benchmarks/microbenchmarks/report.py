@@ -1,7 +1,7 @@
 """Print the model's error on everything that was measured, as Markdown: python report.py [PROGRAM ...] > tables.
 
 Programs are ``reductions``, ``validation``, ``unseen`` (nothing is fitted to them), ``cold``, ``loops``, ``stores`` and
-``loaded`` (constants are), ``latency``, ``pipes`` and ``spread`` (kernels that read their own
+``loaded`` (constants are), ``latency``, ``pipes``, ``slots`` and ``spread`` (kernels that read their own
 clock).  Without any: all of them.
 """
 
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 from tests.timing import microbenchmarks
 from tests.timing.launches import DATA, error, measured_cycles, plain, simulate_all
 
-CLOCKED = ("latency", "pipes", "spread")
+CLOCKED = ("latency", "pipes", "slots", "spread")
 LAUNCHES = ("reductions", "validation", "unseen", "cold", "loops", "stores", "loaded")
 
 
