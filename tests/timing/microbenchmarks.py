@@ -1,4 +1,4 @@
-"""The kernels of latency.cu, pipes.cu, slots.cu and spread.cu on the model: they read their own clock, as on the hardware."""
+"""The kernels of latency.cu, pipes.cu, slots.cu and spread.cu on the model: they read their own clock there, too."""
 
 from __future__ import annotations
 

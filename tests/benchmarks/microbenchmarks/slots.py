@@ -66,8 +66,10 @@ def mix(letters: str, stalls: str = "1") -> list[Slot]:
 
 EEE, OOO, EE = Slot("FFMA", 4, 6, 8), Slot("FFMA", 5, 7, 9), Slot("FFMA", 4, 6)
 BODIES: dict[str, list[Slot]] = {
-    **{f"mix.{x}": mix(x) for x in "F I X W H M V A FI FFI FFFI FFFFI FII FFII FFFFIIII FH FFH FFHH FM FFM".split()},
-    **{f"mix.{x}": mix(x) for x in "FFFM FFMM FFHM HM IM IH HV MV FV FFV FX FFX FFFX FXX FA FFA IA XN XNN".split()},
+    **{f"mix.{x}": mix(x) for x in ("F", "I", "X", "W", "H", "M", "V", "A", "FI", "FFI", "FFFI", "FFFFI", "FII")},
+    **{f"mix.{x}": mix(x) for x in ("FFII", "FFFFIIII", "FH", "FFH", "FFHH", "FM", "FFM", "FFFM", "FFMM", "FFHM")},
+    **{f"mix.{x}": mix(x) for x in ("HM", "IM", "IH", "HV", "MV", "FV", "FFV", "FX", "FFX", "FFFX", "FXX", "FA")},
+    **{f"mix.{x}": mix(x) for x in ("FFA", "IA", "XN", "XNN")},
     "stalls.DDDD": mix("DDDD", "1112"),
     "stalls.FI": mix("FI", "12"),
     "stalls.FFII": mix("FFII", "1121"),
