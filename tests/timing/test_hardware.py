@@ -53,6 +53,7 @@ def test_the_nine_reductions_at_2_22() -> None:
 
 @needs_nvdisasm
 def test_dominant_stalls_of_the_reductions() -> None:
+    """The hardware's largest is the model's, or within 0.1 % of it: a tie in reduceNeighbored at 2^22."""
     from tests.timing.launches import simulate_all
 
     same = 0
@@ -60,7 +61,8 @@ def test_dominant_stalls_of_the_reductions() -> None:
     for entry, timed in found:
         waits = {k: v for k, v in entry["counters"].items() if k.startswith("stall_")}
         waits.pop("stall_selected"), waits.pop("stall_not_selected")
-        same += "stall_" + timed.dominant_stall == max(waits, key=lambda name: waits[name])
+        largest = max(waits, key=lambda name: waits[name]).removeprefix("stall_")
+        same += timed.stall_reasons[largest] > 0.999 * timed.stall_reasons[timed.dominant_stall]
     assert same == len(found)
 
 
