@@ -344,9 +344,10 @@ def _select(q, now, t):
             key = np.int64(-1) if wi == last else WARPS[row + W_AGE]
         else:
             key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
-            if policy == 3 and wi == last and not WARPS[row + W_YIELDS]:
+            loads = OPS[op + O_KIND] in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
+            if policy == 3 and wi == last and (loads or unit not in (SHARED, GLOBAL)) and not WARPS[row + W_YIELDS]:
                 key = np.int64(-1)
-            elif policy >= 2 and (unit != GLOBAL or OPS[op + O_KIND] in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)):
+            elif policy >= 2 and (loads or unit != GLOBAL):
                 key += WARPS[row + W_AGE] // CONFIG[G_WARPS] << 25
         if key < best_key:
             best_key = key
