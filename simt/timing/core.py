@@ -270,16 +270,17 @@ def _read_registers(q, row, now, kept, OPS, WINDOW, SCHEDULERS):
     """
     even = OPS[row + (O_EVEN_KEPT if kept else O_EVEN)]
     odd = OPS[row + (O_ODD_KEPT if kept else O_ODD)]
+    freeze = OPS[row + O_FREEZE]
     at = q * N_SCHEDULER
     late = np.int64(0)
     if even:
         done = max(SCHEDULERS[at + Q_EVEN_FREE], now) + even
         SCHEDULERS[at + Q_EVEN_FREE] = done
-        late = max(late, done - now - max(even, WINDOW))
+        late = max(late, done - now - (WINDOW + freeze if freeze else max(even, WINDOW)))
     if odd:
         done = max(SCHEDULERS[at + Q_ODD_FREE], now) + odd
         SCHEDULERS[at + Q_ODD_FREE] = done
-        late = max(late, done - now - max(odd, WINDOW))
+        late = max(late, done - now - (WINDOW + freeze if freeze else max(odd, WINDOW)))
     result = OPS[row + O_RESULT]
     if result:
         port = at + (Q_EVEN_WRITTEN if result == 1 else Q_ODD_WRITTEN)
@@ -426,7 +427,7 @@ def _complete(q, sm, place, now, late, pc, executed, s, t):
     pipe = t.OPS[row + O_PIPE]
     read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
     if unit == FIXED:
-        _occupy(q, pipe, now, late, t.OPS[row + O_INTERVAL], t.PIPES)
+        _occupy(q, pipe, now, 0 if t.OPS[row + O_FREEZE] else late, t.OPS[row + O_INTERVAL], t.PIPES)
         return np.float64(now + t.OPS[row + O_LATENCY]), WAIT, read
     if QUEUED <= unit <= GLOBAL:
         t.SCHEDULERS[q * N_SCHEDULER + Q_MIO_FREE] = now + np.int64(t.NUMBERS[MIO_INTERVAL])
