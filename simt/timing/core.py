@@ -270,17 +270,17 @@ def _read_registers(q, row, now, kept, OPS, WINDOW, SCHEDULERS):
     """
     even = OPS[row + (O_EVEN_KEPT if kept else O_EVEN)]
     odd = OPS[row + (O_ODD_KEPT if kept else O_ODD)]
-    freeze = OPS[row + O_FREEZE]
+    hidden = OPS[row + O_HIDES]
     at = q * N_SCHEDULER
     late = np.int64(0)
     if even:
         done = max(SCHEDULERS[at + Q_EVEN_FREE], now) + even
         SCHEDULERS[at + Q_EVEN_FREE] = done
-        late = max(late, done - now - (WINDOW + freeze if freeze else max(even, WINDOW)))
+        late = max(late, done - now - max(even, WINDOW) - hidden)
     if odd:
         done = max(SCHEDULERS[at + Q_ODD_FREE], now) + odd
         SCHEDULERS[at + Q_ODD_FREE] = done
-        late = max(late, done - now - (WINDOW + freeze if freeze else max(odd, WINDOW)))
+        late = max(late, done - now - max(odd, WINDOW) - hidden)
     result = OPS[row + O_RESULT]
     if result:
         port = at + (Q_EVEN_WRITTEN if result == 1 else Q_ODD_WRITTEN)
@@ -346,7 +346,7 @@ def _select(q, now, t):
         else:
             key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
             loads = OPS[op + O_KIND] in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
-            if policy == 3 and wi == last and (loads or unit not in (SHARED, GLOBAL)) and not WARPS[row + W_YIELDS]:
+            if policy == 3 and wi == last and (loads or unit != GLOBAL) and not WARPS[row + W_YIELDS]:
                 key = np.int64(-1)
             elif policy >= 2 and (loads or unit != GLOBAL):
                 key += WARPS[row + W_AGE] // CONFIG[G_WARPS] << 25

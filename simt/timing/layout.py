@@ -44,8 +44,9 @@ NEVER = 1 << 60
     O_RESULT,  # 1, 2: writes a register of the even, of the odd bank
     O_WRITES_LATER,  # cycles by which that is later than for most instructions
     O_YIELDS,  # 1: other warps go first
-) = range(33)
-N_OP = 33
+    O_HIDES,  # cycles of O_FREEZE in which it reads registers
+) = range(34)
+N_OP = 34
 (
     K_NONE,
     K_BRANCH,

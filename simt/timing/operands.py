@@ -53,15 +53,13 @@ def result_bank(text: str) -> int | None:
     return int(register[1]) % BANKS if register else None
 
 
-def reads(own: Slots, kept: Kept, passes: int = 1) -> tuple[int, int]:
+def reads(own: Slots, kept: Kept) -> tuple[int, int]:
     """How many registers of the even and of the odd bank are read if those of *kept* are at hand.
 
-    One register in several slots is read once.  A wide multiply takes two passes and reads its factors in each.
+    One register in several slots is read once.
     """
     wanted = {r for k, registers in enumerate(own) for r in registers if kept.get((r % BANKS, k)) != r}
-    factors = {r for registers in own[:2] for r in registers} if passes == 2 else set()
-    every = [*wanted, *factors]
-    return sum(r % BANKS == 0 for r in every), sum(r % BANKS for r in every)
+    return sum(r % BANKS == 0 for r in wanted), sum(r % BANKS for r in wanted)
 
 
 def keep(own: Slots, reuse: int, kept: Kept) -> Kept:

@@ -36,6 +36,7 @@ from simt.timing.layout import (
     O_FALL,
     O_FREEZE,
     O_GROUP,
+    O_HIDES,
     O_INTERVAL,
     O_ISSUES,
     O_KEPT,
@@ -308,9 +309,13 @@ def _ports(
         text = _GUARD.sub("", program.listing[i.line].text.strip())
         own = slots(text)
         if ops[pc, O_PIPE] in _REGISTER_PIPES:
-            ops[pc, [O_EVEN, O_ODD]] = reads(own, {}, 2 if ops[pc, O_FREEZE] else 1)
-            ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]] = reads(own, kept, 2 if ops[pc, O_FREEZE] else 1)
+            ops[pc, [O_EVEN, O_ODD]] = reads(own, {})
+            ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]] = reads(own, kept)
             used = [since[r % 2, k] for k, registers in enumerate(own) for r in registers if kept.get((r % 2, k)) == r]
+            if ops[pc, O_FREEZE] and ".HI" in text:  # registers that meet keep others from dispatch for longer
+                ops[pc, O_FREEZE] += max(1, *ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]]) - 1
+            else:
+                ops[pc, O_HIDES] = ops[pc, O_FREEZE]
             bank = result_bank(text)
             ops[pc, O_RESULT] = 0 if bank is None else bank + 1
             if ops[pc, O_CLASS] == NUMBER["half_matrix"]:
