@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from simt.devices import Occupancy
 from simt.machine.launch import Prepared
 from simt.machine.layout import ADDRESS_BASE, State
 from simt.timing import layout
@@ -41,19 +42,22 @@ def clock_arrays(
     table: Schedule,
     state: State,
     n_sms: int,
+    fit: Occupancy,
     places: int,
     chip: int,
     everywhere: bool,
     window: tuple[int, int] | None,
 ) -> layout.Clock:
-    """Arrays for *n_sms* of *chip* SMs with *places* blocks each; *state* is that of one place."""
+    """Arrays for *n_sms* of *chip* SMs with *places* blocks each, of which *fit* are there in full; *state* is that of one."""
     warps = -(-prepared.launch.threads_per_block // 32)
     schedulers = int(numbers["schedulers"])
     share = n_sms / chip
     values = np.array([numbers[name] for name in PARAMETERS], np.float64)
     for name in _CHIP_BANDWIDTHS:
         values[layout.PLACE[name]] *= share
-    shared = places * (prepared.shared_bytes + numbers.device.limit("shared_reserved_per_block"))
+    shared = min(fit.blocks_per_sm, places) * (
+        prepared.shared_bytes + numbers.device.limit("shared_reserved_per_block")
+    )
     l1_bytes = numbers["l1_bytes"]
     if numbers["l1_holds_shared"]:
         l1_bytes = max(l1_bytes - -(-shared // _SHARED_GRANULE) * _SHARED_GRANULE, LINE_BYTES * numbers["l1_ways"])
@@ -78,6 +82,7 @@ def clock_arrays(
     config[layout.G_CONTROL] = table.control
     config[layout.G_REGISTERS] = registers
     config[layout.G_MEMBERS] = members.shape[1]
+    config[layout.G_ROOM] = min(fit.max_warps_per_sm, fit.limits.get("registers", fit.max_warps_per_sm) * warps)
     config[layout.G_L1_SETS] = l1_sets
     config[layout.G_L2_SETS] = l2_sets
     config[layout.G_WRITTEN_SETS] = written_sets

@@ -323,7 +323,9 @@ def _fetch(sm, way, line, missing, arrival, t):
     through = _memory(arrival, n * SECTOR / t.NUMBERS[DRAM_READ], t)
     _have(way, fetched, t)
     queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[C_MEMORY_LOAD], 1.0) ** 2
-    waited = (through - arrival) * (1.0 + t.NUMBERS[DRAM_REORDER] * (2.0 * (_scramble(line + (1 << 41)) / (1 << 53)) - 1.0))
+    waited = (through - arrival) * (
+        1.0 + t.NUMBERS[DRAM_REORDER] * (2.0 * (_scramble(line + (1 << 41)) / (1 << 53)) - 1.0)
+    )
     return arrival + waited + _dram_latency(sm, line, arrival, t) + queue
 
 

@@ -95,10 +95,11 @@ CLASSES: tuple[TimingClass, ...] = (
         "add.s64 sub.s64 neg.s64 abs.s64 min.s64 max.s64 min.u64 max.u64 and.b64 or.b64 xor.b64 not.b64 shl.b64"
         " shr.s64 shr.u64 selp mov",
     ),
-    TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD IMUL HFMA2.MMA", "mul.s64 mad.s64 index"),
+    TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD IMUL VIADD", "mul.s64 mad.s64 index"),
     TimingClass("imad_wide", Unit.FIXED, "fma_heavy", "IMAD.WIDE IMAD.HI", "mulhi.s64 mulhi.u64"),
-    TimingClass("fma", Unit.FIXED, "fma", "FADD FMUL FFMA VIADD HADD2 HMUL2 FADD32I FMUL32I FFMA32I", ""),
-    TimingClass("half", Unit.FIXED, "fma_light", "HFMA2", like="fma"),
+    TimingClass("fma", Unit.FIXED, "fma", "FADD FMUL FFMA FADD32I FMUL32I FFMA32I", ""),
+    TimingClass("half", Unit.FIXED, "fma_both", "HFMA2 HADD2 HMUL2", like="imad"),
+    TimingClass("half_matrix", Unit.FIXED, "half", "HFMA2.MMA", ""),
     TimingClass("fp64", Unit.FIXED, "fp64", "DADD DMUL DFMA DSETP", ""),
     TimingClass(
         "divide",
@@ -143,7 +144,9 @@ CLASSES: tuple[TimingClass, ...] = (
 """Every class; its number is its place here."""
 
 NUMBER = {row.name: k for k, row in enumerate(CLASSES)}
-PIPES = tuple(dict.fromkeys(row.pipe for row in CLASSES))
+PIPES = (*dict.fromkeys(row.pipe for row in CLASSES), "fma_light")
+"""Issue ports; ``fma`` is either of ``fma_heavy`` and ``fma_light``, ``fma_both`` occupies the two."""
+
 TIMED = tuple(
     row.name for row in CLASSES if row.unit in (Unit.FIXED, Unit.QUEUED) and row.pipe != "none" and not row.like
 )

@@ -29,6 +29,7 @@ UNIFORM = PIPES.index("uniform")
 FMA = PIPES.index("fma")
 FMA_LIGHT = PIPES.index("fma_light")
 FMA_HEAVY = PIPES.index("fma_heavy")
+FMA_BOTH = PIPES.index("fma_both")
 
 SELECTED = int(Reason.SELECTED)
 NOT_SELECTED = int(Reason.NOT_SELECTED)
@@ -45,6 +46,7 @@ MEMBAR = int(Reason.MEMBAR)
 DRAIN = int(Reason.DRAIN)
 
 POLICY = PLACE["scheduler_policy"]
+WINDOW = PLACE["register_window"]
 FETCH_LATENCY = PLACE["fetch_latency"]
 FETCH_INTERVAL = PLACE["fetch_interval"]
 FETCH_NEXT = PLACE["fetch_next_latency"]
@@ -152,6 +154,26 @@ def _hand_on(wi, first, end, CONFIG, OPS, OPERANDS, REGISTERS):
 
 
 @jit
+def _room_at(sm, now, t):
+    """When the SM has room for the warps of a block: now, or not before its next warp has gone.
+
+    On an H200 a block starts as soon as enough warps have gone, of whatever blocks (phases.cu: tails of one warp).
+    """
+    CONFIG = t.CONFIG
+    warps = CONFIG[G_PLACES] * CONFIG[G_WARPS]
+    free = CONFIG[G_ROOM]
+    following = np.int64(NEVER)
+    for wi in range(sm * warps, (sm + 1) * warps):
+        gone = t.WARPS[wi * N_WARP + W_GONE_AT]
+        if t.WARPS[wi * N_WARP + W_STATE] != EMPTY:
+            free -= 1
+        elif gone > now:
+            free -= 1
+            following = min(following, gone)
+    return np.int64(now) if free >= CONFIG[G_WARPS] else following
+
+
+@jit
 def _start_blocks(sm, now, s, t):
     """Give the SM the blocks that are due, and say when to look again."""
     CONFIG = t.CONFIG
@@ -171,7 +193,7 @@ def _start_blocks(sm, now, s, t):
             free = SMS[at + M_DISPATCH_FREE]
         if block >= CONFIG[G_BLOCKS]:
             break
-        when = max(np.float64(t.SLOTS[slot + S_FREE_AT]), free)
+        when = max(np.float64(max(t.SLOTS[slot + S_FREE_AT], _room_at(sm, now, t))), free)
         if when > now:
             event = min(event, np.ceil(when))
             continue
@@ -186,7 +208,6 @@ def _start_blocks(sm, now, s, t):
         sl.LAUNCH[machine.LAUNCH_SM] = sm
         t.SLOTS[slot + S_BLOCK] = block
         t.SLOTS[slot + S_WARPS] = CONFIG[G_WARPS]
-        t.SLOTS[slot + S_ENDED_AT] = 0
         _start_warps(sm, place, now, t)
     SMS[at + M_EVENT] = event
 
@@ -235,13 +256,64 @@ def _start_warps(sm, place, now, t):
 
 
 @jit_inline
-def _pipe(q, pipe, now, PIPES_FREE):
-    """The place of a pipe of scheduler *q*: FMA instructions go to the light half if it is free, else to the other."""
-    if pipe != FMA:
-        return q * len(PIPES) + pipe
+def _pipe_free(q, pipe, now, PIPES_FREE):
+    """When a pipe of scheduler *q* takes an instruction: of FMAs, either half; of half-precision ones, both."""
+    light = PIPES_FREE[q * len(PIPES) + FMA_LIGHT]
+    heavy = PIPES_FREE[q * len(PIPES) + FMA_HEAVY]
+    if pipe == FMA:
+        return min(light, heavy)
+    if pipe == FMA_BOTH:
+        return max(light, heavy)
+    return PIPES_FREE[q * len(PIPES) + pipe]
+
+
+@jit_inline
+def _occupy(q, pipe, now, late, interval, PIPES_FREE):
+    """An instruction enters a pipe of scheduler *q*, *late* cycles after its issue if it waits for its registers.
+
+    FMAs go to the light half if it is free, else to the other.
+    """
     light = q * len(PIPES) + FMA_LIGHT
     heavy = q * len(PIPES) + FMA_HEAVY
-    return heavy if PIPES_FREE[light] > now and PIPES_FREE[heavy] < PIPES_FREE[light] else light
+    place = q * len(PIPES) + pipe
+    if pipe == FMA:
+        place = heavy if PIPES_FREE[light] > now and PIPES_FREE[heavy] < PIPES_FREE[light] else light
+    until = max(_pipe_free(q, pipe, now, PIPES_FREE), now + late) + interval
+    if pipe == FMA_BOTH:
+        PIPES_FREE[light] = until
+        PIPES_FREE[heavy] = until
+    else:
+        PIPES_FREE[place] = until
+
+
+@jit_inline
+def _read_registers(q, row, now, kept, OPS, WINDOW, SCHEDULERS):
+    """Ports of the register file: for how many cycles the instruction at *row* keeps scheduler *q* from dispatching.
+
+    Each bank delivers one register a cycle; *kept* says that the warp's instruction before it issued last, so that the
+    registers marked for reuse need no port.  What is not read within the window, dispatch waits for.
+    """
+    even = OPS[row + (O_EVEN_KEPT if kept else O_EVEN)]
+    odd = OPS[row + (O_ODD_KEPT if kept else O_ODD)]
+    hidden = OPS[row + O_HIDES]
+    at = q * N_SCHEDULER
+    late = np.int64(0)
+    if even:
+        done = max(SCHEDULERS[at + Q_EVEN_FREE], now) + even
+        SCHEDULERS[at + Q_EVEN_FREE] = done
+        late = max(late, done - now - max(even, WINDOW) - hidden)
+    if odd:
+        done = max(SCHEDULERS[at + Q_ODD_FREE], now) + odd
+        SCHEDULERS[at + Q_ODD_FREE] = done
+        late = max(late, done - now - max(odd, WINDOW) - hidden)
+    result = OPS[row + O_RESULT]
+    if result:
+        port = at + (Q_EVEN_WRITTEN if result == 1 else Q_ODD_WRITTEN)
+        if OPS[row + O_WRITES_LATER]:
+            SCHEDULERS[port] = now + OPS[row + O_WRITES_LATER]
+        elif SCHEDULERS[port] == now:
+            late += 1
+    return late
 
 
 @jit
@@ -280,7 +352,7 @@ def _select(q, now, t):
         if FIXED <= unit <= GLOBAL or unit == FENCE:
             pipe = OPS[op + O_PIPE]
             if unit == FIXED:
-                free = max(free, t.PIPES[_pipe(q, pipe, now, t.PIPES)])
+                free = max(free, _pipe_free(q, pipe, now, t.PIPES))
             else:
                 why = MIO
                 if pipe != LSU:
@@ -300,7 +372,10 @@ def _select(q, now, t):
             key = np.int64(-1) if wi == last else WARPS[row + W_AGE]
         else:
             key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
-            if policy == 2 and (unit != GLOBAL or OPS[op + O_KIND] in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)):
+            loads = OPS[op + O_KIND] in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
+            if policy == 3 and wi == last and (loads or unit != GLOBAL) and not WARPS[row + W_YIELDS]:
+                key = np.int64(-1)
+            elif policy >= 2 and (loads or unit != GLOBAL):
                 key += WARPS[row + W_AGE] // CONFIG[G_WARPS] << 25
         if key < best_key:
             best_key = key
@@ -372,7 +447,7 @@ def _record(wi, q, now, CONFIG, WARPS, SLOTS, TOTALS, EVENTS):
 
 
 @jit
-def _complete(q, sm, wi, now, pc, executed, s, t):
+def _complete(q, sm, wi, now, late, pc, executed, s, t):
     """Occupy what the instruction at *pc* needs: (when its result is there, why a dependent waits, operands read)."""
     row = pc * N_OP
     unit = t.OPS[row + O_UNIT]
@@ -380,7 +455,7 @@ def _complete(q, sm, wi, now, pc, executed, s, t):
     place = wi // t.CONFIG[G_WARPS]
     read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
     if unit == FIXED:
-        t.PIPES[_pipe(q, pipe, now, t.PIPES)] = now + t.OPS[row + O_INTERVAL]
+        _occupy(q, pipe, now, 0 if t.OPS[row + O_FREEZE] else late, t.OPS[row + O_INTERVAL], t.PIPES)
         return np.float64(now + t.OPS[row + O_LATENCY]), WAIT, read
     if QUEUED <= unit <= GLOBAL:
         t.SCHEDULERS[q * N_SCHEDULER + Q_MIO_FREE] = now + np.int64(t.NUMBERS[MIO_INTERVAL])
@@ -498,6 +573,7 @@ def _follow(wi, q, pc, after, now, done, t):
         fixed = now
         resolved = now
     WARPS[at + W_LAST] = now
+    WARPS[at + W_YIELDS] = OPS[row + O_YIELDS]
     WARPS[at + W_FIXED] = fixed
     WARPS[at + W_RESOLVED] = resolved
     WARPS[at + W_READY] = ready
@@ -540,8 +616,7 @@ def _block(wi, q, pc, now, t):
     following = t.OPS[pc * N_OP + O_FALL]
     for _ in range(ahead):
         op = following * N_OP
-        k = _pipe(q, t.OPS[op + O_PIPE], now, t.PIPES)
-        t.PIPES[k] = max(t.PIPES[k], now) + t.OPS[op + O_INTERVAL]
+        _occupy(q, t.OPS[op + O_PIPE], now, 0, t.OPS[op + O_INTERVAL], t.PIPES)
         following = t.OPS[op + O_FALL]
     t.SCHEDULERS[q * N_SCHEDULER + Q_OWED] += ahead
 
@@ -597,12 +672,12 @@ def _end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, SLOTS, SMS, TOTALS, STALL
         SMS[at + M_ACTIVE] += end - SMS[at + M_ACTIVE_SINCE]
     slot = wi // CONFIG[G_WARPS] * N_SLOT
     SLOTS[slot + S_WARPS] -= 1
-    SLOTS[slot + S_ENDED_AT] = max(SLOTS[slot + S_ENDED_AT], end)
+    WARPS[row + W_GONE_AT] = end + np.int64(NUMBERS[BLOCK_LATENCY])
+    SLOTS[slot + S_FREE_AT] = max(SLOTS[slot + S_FREE_AT], WARPS[row + W_GONE_AT])
+    SMS[at + M_EVENT] = min(SMS[at + M_EVENT], np.float64(WARPS[row + W_GONE_AT]))
     if SLOTS[slot + S_WARPS] == 0:
         SLOTS[slot + S_BLOCK] = -1
-        SLOTS[slot + S_FREE_AT] = SLOTS[slot + S_ENDED_AT] + np.int64(NUMBERS[BLOCK_LATENCY])
         TOTALS[N_BLOCKS] += 1
-        SMS[at + M_EVENT] = min(SMS[at + M_EVENT], np.float64(SLOTS[slot + S_FREE_AT]))
 
 
 @jit
@@ -619,6 +694,7 @@ def run(until, total_blocks, s, t):
     TOTALS = t.TOTALS
     schedulers = CONFIG[G_SCHEDULERS]
     warps = CONFIG[G_WARPS]
+    window = np.int64(t.NUMBERS[WINDOW])
     capacity = len(t.EVENTS) // N_EVENT
     now = np.int64(t.CHIP[C_NOW])
     while True:
@@ -655,6 +731,7 @@ def run(until, total_blocks, s, t):
                     w = wi % warps
                     memory_pc = OPS[row + O_MEMORY_PC]
                     requests = np.int64(0)
+                    kept = False
                     count = np.uint64(0)
                     if memory_pc >= 0:
                         count = np.uint64(memory_pc * machine.N_COUNT) + machine.N_REQUESTS
@@ -664,7 +741,11 @@ def run(until, total_blocks, s, t):
                         if CONFIG[G_FROM] <= now < CONFIG[G_TO]:
                             _record(wi, q, now, CONFIG, WARPS, t.SLOTS, TOTALS, t.EVENTS)
                         TOTALS[N_ISSUED] += 1
-                        SCHEDULERS[q * N_SCHEDULER + Q_LAST] = wi
+                        if SCHEDULERS[q * N_SCHEDULER + Q_LAST] != wi:
+                            SCHEDULERS[q * N_SCHEDULER + Q_LAST] = wi
+                            SCHEDULERS[q * N_SCHEDULER + Q_STREAK] = 0
+                        kept = SCHEDULERS[q * N_SCHEDULER + Q_STREAK] >= OPS[row + O_KEPT]
+                        SCHEDULERS[q * N_SCHEDULER + Q_STREAK] += 1
                         _pay(q, now, SCHEDULERS)
                     at = pc
                     sl = slot_state(s, place, t)
@@ -701,13 +782,14 @@ def run(until, total_blocks, s, t):
                         unit = FIXED
                         done = np.float64(now)
                     else:
+                        late = _read_registers(q, row, now, kept, OPS, window, SCHEDULERS)
                         executed = memory_pc >= 0 and s.COUNTS[count] > requests
-                        done, why, read = _complete(q, sm, wi, now, pc, executed, s, t)
+                        done, why, read = _complete(q, sm, wi, now, late, pc, executed, s, t)
                         _note(wi, pc, now, done, why, read, CONFIG, OPS, t.OPERANDS, t.BOARDS, t.REGISTERS)
                         after = at if status == machine.PAUSED else np.int64(-1)
                         _follow(wi, q, pc, after, now, done, t)
-                        if OPS[row + O_FREEZE]:
-                            _freeze(q, now, OPS[row + O_FREEZE], t)
+                        if late + OPS[row + O_FREEZE]:
+                            _freeze(q, now, late + OPS[row + O_FREEZE], t)
                     if status == machine.DONE:
                         _end_warp(wi, sm, pc, now, CONFIG, t.NUMBERS, WARPS, t.SLOTS, SMS, TOTALS, t.STALLS)
                     elif status == machine.BLOCKED:

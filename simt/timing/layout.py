@@ -36,8 +36,17 @@ NEVER = 1 << 60
     O_DEFERRED_STALL,  # cycles from the barrier's issue until they are through
     O_DEFERRED_MASK,  # scoreboards that they wait for
     O_FREEZE,  # cycles that the scheduler stands still after the issue
-) = range(25)
-N_OP = 25
+    O_EVEN,  # registers of the even and of the odd bank that it reads
+    O_ODD,
+    O_EVEN_KEPT,  # the same if those that were marked for reuse are still at hand
+    O_ODD_KEPT,
+    O_KEPT,  # so many instructions of the warp must have issued last for that
+    O_RESULT,  # 1, 2: writes a register of the even, of the odd bank
+    O_WRITES_LATER,  # cycles by which that is later than for most instructions
+    O_YIELDS,  # 1: other warps go first
+    O_HIDES,  # cycles of O_FREEZE in which it reads registers
+) = range(34)
+N_OP = 34
 (
     K_NONE,
     K_BRANCH,
@@ -74,14 +83,16 @@ N_OP = 25
     W_NEXT_LINE_AT,
     W_EARLIEST,  # at a barrier: when the instructions that run on are through
     W_DRAINED,  # when its last store is on its way and the warp may end
-) = range(19)
-N_WARP = 19
+    W_YIELDS,  # its last instruction lets other warps go first
+    W_GONE_AT,  # if it has ended: when another warp may take its slot and registers
+) = range(21)
+N_WARP = 21
 EMPTY, RUNNING, AT_BARRIER = range(3)
 SCOREBOARDS = 6
 
 # One row per place for a block (int64[places * N_SLOT]).
-S_BLOCK, S_WARPS, S_FREE_AT, S_ENDED_AT, S_ARRIVED_AT = range(5)  # S_WARPS: that have not ended
-N_SLOT = 5
+S_BLOCK, S_WARPS, S_FREE_AT = range(3)  # S_WARPS: that have not ended
+N_SLOT = 3
 
 # One row per SM (float64[SMs * N_SM]).
 (
@@ -109,8 +120,13 @@ N_SM = 13
     Q_FETCH_FREE,
     Q_OWED,  # issue slots of instructions that ran on behind a barrier
     Q_ISSUED_AT,
-) = range(6)
-N_SCHEDULER = 6
+    Q_EVEN_FREE,  # the banks of registers have delivered what was asked of them
+    Q_ODD_FREE,
+    Q_STREAK,  # instructions of the last warp that issued without one of another between them
+    Q_EVEN_WRITTEN,  # an instruction of usual latency that issues then meets the result of a later one in its bank
+    Q_ODD_WRITTEN,
+) = range(11)
+N_SCHEDULER = 11
 
 # The chip (float64[N_CHIP]).
 (
@@ -171,10 +187,11 @@ N_REASONS = len(Reason)
     G_P,
     G_PARTICIPANTS,
     G_MEMBERS,  # warps of a scheduler
+    G_ROOM,  # warps whose registers fit on an SM
     G_FROM,  # the recorded window, cycles
     G_TO,
-) = range(19)
-N_CONFIG = 19
+) = range(20)
+N_CONFIG = 20
 
 # A recorded issue (int64[capacity * N_EVENT]): who, what, since when it waited, for what, and when it issued.
 E_SM, E_SCHEDULER, E_WARP, E_BLOCK, E_PC, E_SINCE, E_FIXED, E_READY, E_REASON, E_CYCLE, E_NUMBER, E_RESOLVED = range(12)

@@ -20,11 +20,15 @@ _PER_CLASS = {
 PARAMETERS: Mapping[str, str] = MappingProxyType(
     {
         "schedulers": "warp schedulers per SM",
-        "scheduler_policy": "0 loose round robin, 1 greedy then oldest, 2 oldest block and round robin in it",
+        "scheduler_policy": (
+            "0 loose round robin, 1 greedy then oldest, 2 oldest block and round robin in it,"
+            " 3 greedy until it yields, then 2"
+        ),
         "issue_width": "instructions per scheduler and cycle of one warp",
         **_PER_CLASS,
         "wide_stall": "cycles that a wide multiply keeps its scheduler from issuing",
-        "high_stall": "cycles that the upper half of a product does",
+        "high_stall": "cycles that the upper half of a product does in the source view, whose registers have no banks",
+        "register_window": "cycles in which an instruction's registers are read, one a bank and cycle; 0: no limit",
         # Control flow.
         "branch_latency": "cycles from a taken branch until its target is known",
         "branch_not_taken_latency": "cycles from a branch that is not taken to the next issue",
@@ -190,6 +194,6 @@ def _contradictions(values: Mapping[str, float], device: Device) -> list[str]:
             )
     if values["l2_fetch_bytes"] not in (32, 64, 128):
         found.append(f"l2_fetch_bytes = {values['l2_fetch_bytes']:g} is not 32, 64 or 128")
-    if values["scheduler_policy"] not in (0, 1, 2):
-        found.append(f"scheduler_policy = {values['scheduler_policy']:g} is not 0, 1 or 2")
+    if values["scheduler_policy"] not in (0, 1, 2, 3):
+        found.append(f"scheduler_policy = {values['scheduler_policy']:g} is not 0, 1, 2 or 3")
     return found

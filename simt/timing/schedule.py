@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.program import ATOMIC_BYTES, MEMORY_TYPES, MICRO_OPS, PT, RZ, Family, Instruction, Program
-from simt.timing.classes import CLASSES, PIPES, Unit, of_micro_op, of_opcode
+from simt.timing.classes import CLASSES, NUMBER, PIPES, Unit, of_micro_op, of_opcode
 from simt.timing.layout import (
     K_ATOMIC,
     K_BRANCH,
@@ -31,17 +31,24 @@ from simt.timing.layout import (
     O_DEFERRED_MASK,
     O_DEFERRED_STALL,
     O_DUAL,
+    O_EVEN,
+    O_EVEN_KEPT,
     O_FALL,
     O_FREEZE,
     O_GROUP,
+    O_HIDES,
     O_INTERVAL,
     O_ISSUES,
+    O_KEPT,
     O_KIND,
     O_LATENCY,
     O_LINE,
     O_MEMORY_PC,
+    O_ODD,
+    O_ODD_KEPT,
     O_PIPE,
     O_READ_BARRIER,
+    O_RESULT,
     O_RESULTS,
     O_RESULTS_END,
     O_SIZE,
@@ -51,10 +58,15 @@ from simt.timing.layout import (
     O_UNIT,
     O_WAIT_MASK,
     O_WRITE_BARRIER,
+    O_WRITES_LATER,
+    O_YIELDS,
 )
+from simt.timing.operands import Kept, keep, reads, result_bank, slots
 from simt.timing.parameters import Parameters
 
 SOURCE_VIEW = "source"
+GREEDY_UNTIL_YIELD = 3
+"""The scheduler_policy that reads the yield bit; a warp that yields issues two cycles later at the earliest."""
 
 
 class ControlBits(Protocol):
@@ -68,6 +80,10 @@ class ControlBits(Protocol):
     def read_barrier(self) -> int | None: ...
     @property
     def wait_mask(self) -> int: ...
+    @property
+    def reuse(self) -> int: ...
+    @property
+    def yields(self) -> bool: ...
 
 
 class MachineInstruction(Protocol):
@@ -96,10 +112,13 @@ class Schedule:
 _OPCODE = re.compile(r"(?:@!?U?P\w+\s+)?(?P<opcode>[A-Z0-9]+)(?P<words>[.\w]*)")
 _OPERAND = re.compile(r"\],\s*U?R\d")
 """A register behind the address of an atomic."""
+_GUARD = re.compile(r"@!?U?P\w+\s+")
 _DEFERS = ".DEFER_BLOCKING"
 _PAST_L1 = re.compile(r"\.STRONG\.(?:SYS|GPU)|\.CG|\.CV")
 """Modifiers of loads that must see what other SMs wrote (volatile, ``ld.cg``, ``ld.relaxed.gpu``): L1 may be stale."""
-_REGISTER_PIPES = frozenset(PIPES.index(name) for name in ("alu", "fma", "fma_light", "fma_heavy", "fp64"))
+_REGISTER_PIPES = frozenset(
+    PIPES.index(name) for name in ("alu", "fma", "fma_light", "fma_heavy", "fma_both", "half", "fp64")
+)
 _CONTROL_FLOW = frozenset(name for name, op in MICRO_OPS.items() if op.family is Family.CONTROL and name != "nop")
 
 
@@ -123,7 +142,7 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
                 _describe(program, pc, of_micro_op(instruction.op), True, numbers, ops)
             else:
                 opcode, words = _mnemonic(program, instruction)
-                _describe(program, pc, of_opcode(opcode, words), words.startswith(".HI"), numbers, ops)
+                _describe(program, pc, of_opcode(opcode, words), False, numbers, ops)
                 ops[pc, O_DEFERRED] = _DEFERS in words
                 if opcode == "ATOMS" and ".POPC" in words:
                     ops[pc, O_KIND] = K_COUNT
@@ -140,6 +159,8 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
     control = bool(code) and all(entry.control is not None for entry in code or ())
     if code is not None and control:
         _control(program, code, numbers, ops)
+        if numbers["register_window"]:
+            _ports(program, code, numbers, ops)
     _defer(ops)
     operands, registers = _operands(program, ops, source)
     size = int(numbers["instruction_line_bytes"])
@@ -278,10 +299,45 @@ def _control(
         bits = code[i.line].control
         if bits is None or not ops[pc, O_ISSUES]:
             continue
-        ops[pc, O_STALL] = bits.stall
+        ops[pc, O_YIELDS] = bits.yields and numbers["scheduler_policy"] == GREEDY_UNTIL_YIELD
+        ops[pc, O_STALL] = max(bits.stall, 2) if ops[pc, O_YIELDS] else bits.stall
         ops[pc, O_WRITE_BARRIER] = -1 if bits.write_barrier is None else bits.write_barrier
         ops[pc, O_READ_BARRIER] = -1 if bits.read_barrier is None else bits.read_barrier
         ops[pc, O_WAIT_MASK] = bits.wait_mask
+
+
+def _ports(
+    program: Program, code: Sequence[MachineInstruction], numbers: Parameters, ops: npt.NDArray[np.int64]
+) -> None:
+    """Registers that instructions of fixed latency read, with and without what the one before keeps for them."""
+    kept: Kept = {}
+    since: dict[tuple[int, int], int] = {}
+    number = 0
+    targets = {i.imm for i in program.instructions if i.op in ("bra", "bssy")}
+    for pc, i in enumerate(program.instructions):
+        if pc in targets:
+            kept = {}
+        if not ops[pc, O_ISSUES]:
+            continue
+        text = _GUARD.sub("", program.listing[i.line].text.strip())
+        own = slots(text)
+        if ops[pc, O_PIPE] in _REGISTER_PIPES:
+            ops[pc, [O_EVEN, O_ODD]] = reads(own, {})
+            ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]] = reads(own, kept)
+            used = [since[r % 2, k] for k, registers in enumerate(own) for r in registers if kept.get((r % 2, k)) == r]
+            if ops[pc, O_FREEZE] and ".HI" in text:  # registers that meet keep others from dispatch for longer
+                ops[pc, O_FREEZE] += max(1, *ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]]) - 1
+            else:
+                ops[pc, O_HIDES] = ops[pc, O_FREEZE]
+            bank = result_bank(text)
+            ops[pc, O_RESULT] = 0 if bank is None else bank + 1
+            if ops[pc, O_CLASS] == NUMBER["half_matrix"]:
+                ops[pc, O_WRITES_LATER] = round(numbers["latency_half_matrix"] - numbers["latency_fma"])
+            ops[pc, O_KEPT] = number - min(used, default=number)
+        bits = code[i.line].control
+        kept = keep(own, 0 if bits is None else bits.reuse, kept)
+        since.update({(r % 2, k): number for k, registers in enumerate(own) for r in registers})
+        number += 1
 
 
 def _defer(ops: npt.NDArray[np.int64]) -> None:

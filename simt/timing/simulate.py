@@ -50,7 +50,7 @@ def simulate(
         max_host_seconds: a simulation of all SMs that would take longer is refused.
         overrides: timing numbers to replace, see :data:`simt.timing.parameters.PARAMETERS`.
         window: first and one past the last cycle to record for the timeline.
-        copy_back: change array arguments in place, as a functional run does; only with ``sms="all"``.
+        copy_back: change array arguments in place, as far as the blocks of the simulated SMs do.
         progress: called with (blocks done, blocks in all).
 
     Array arguments are otherwise not changed: results come from the functional run, which executes the same
@@ -60,8 +60,6 @@ def simulate(
     kernel does wrong, as without timing.
     """
     numbers, fit, n_sms = check(program, launch, device, sms, overrides)
-    if copy_back and sms != "all":
-        raise LaunchError('copy_back needs sms="all": other SMs\' blocks would be missing')
     table = schedule(program, numbers, code)
     if sms == "all" and n_sms > 1:
         _refuse_too_long(program, launch, numbers, fit, table, n_sms, max_host_seconds)
@@ -145,13 +143,15 @@ class _Run:
         self.blocks = (
             launch.blocks if everywhere else sum(len(range(sm, launch.blocks, self.chip)) for sm in range(n_sms))
         )
-        places = min(fit.blocks_per_sm, -(-launch.blocks // self.chip))
+        # Blocks of which some warps have gone stay beside those that start in their room.
+        most = min(fit.limits["blocks"], fit.limits.get("shared memory", fit.limits["blocks"]), 2 * fit.blocks_per_sm)
+        places = min(most, -(-launch.blocks // self.chip))
         self.prepared: Prepared = prepare(program, launch, n_sms * places)
         self.stop = np.zeros(1, np.int64)
         states = [state_arrays(self.prepared, k, 0, self.stop) for k in range(n_sms * places)]
         self.state = stack(states)
         self.clock = clock_arrays(
-            self.prepared, numbers, table, states[0], n_sms, places, self.chip, everywhere, window
+            self.prepared, numbers, table, states[0], n_sms, fit, places, self.chip, everywhere, window
         )
         self.bytes = sum(array.nbytes for array in (self.state.R, self.state.P, self.state.SPLITS))
         self.events: list[np.ndarray] = []

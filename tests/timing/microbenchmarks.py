@@ -1,9 +1,10 @@
-"""The kernels of latency.cu, pipes.cu, memory.cu, spread.cu and together.cu on the model: they read their own clock."""
+"""The clocked microbenchmarks (CLOCKED) on the model, which has a clock, too."""
 
 from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from simt import devices
 from simt.machine import Launch
 from simt.sass import SassKernel, bank_image, load_cubin
 from simt.timing import simulate
+from tests.benchmarks.microbenchmarks import slots as bodies
 
 DATA = Path(__file__).parent.parent / "data" / "timing"
 SOURCES = Path(__file__).parent.parent / "benchmarks" / "microbenchmarks"
@@ -138,6 +140,29 @@ def pipes() -> Iterator[tuple[str, float]]:
             yield f"bins{mask + 1}.warps{warps}", run.slope(few, many, 16 * TRIPS * warps, 32 * warps, u(mask))
 
 
+def slots() -> Iterator[tuple[str, float]]:
+    """(name, figure of the model) of slots.py, for one warp and for eight a scheduler."""
+    for name, cubin in bodies.kernels((DATA / "slots.cubin").read_bytes()):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "body.cubin"
+            path.write_bytes(cubin)
+            kernel = load_cubin(path)["body"]
+        for warps in (1, 32):
+            spans = []
+            for trips in (2, 6):
+                out, sink = np.zeros(96, np.uint32), np.zeros(1024, np.uint32)
+                given = [out, sink, np.float32(1), np.float32(2), np.int32(trips)]
+                shape = (1, 1, 1), (32 * warps, 1, 1)
+                launch = Launch(
+                    *shape, given, threads=1, bank_image=lambda at, k=kernel, s=shape, g=given: bank_image(k, *s, g, at)
+                )
+                h200 = devices.get("h200")
+                simulate(kernel.program, launch, h200, code=kernel.code.instructions, sms="all", copy_back=True)
+                clocks = out.reshape(-1, 3)[:warps].astype(np.int64)
+                spans.append(int((clocks[:, 1] - clocks[0, 0]).max()))
+            yield f"{name}.warps{warps}", (spans[1] - spans[0]) / 4 / bodies.SLOTS / max(1, warps // 4)
+
+
 def memory() -> Iterator[tuple[str, float]]:
     """(name, figure of the model) of memory.cu."""
     run = Clocked("memory")
@@ -210,3 +235,33 @@ def together(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
         yield f"{name}.mean", float(cycles.mean())
         if f"{name}.last" in measured:
             yield f"{name}.last", float(cycles.reshape(132, warps, trips).max(axis=1).mean())
+
+
+def phases(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
+    """(name, figure of the model) of phases.cu, of one SM; launches such as ``tail.chunks8.n24``, or all."""
+    kernels = load_cubin(DATA / "phases.cubin")
+    h200 = devices.get("h200")
+    for name in names or dict.fromkeys(name.rsplit(".", 1)[0] for name in figures("phases")):
+        chunks, power = map(int, re.findall(r"\d+", name))
+        tail = name.startswith("tail")
+        kernel = next(kernels[full] for full in kernels if f"phasesILi{chunks}ELb{int(tail)}E" in full)
+        n, shape = 1 << power, ((1 << power) // 512 // chunks, 1, 1)
+        stamps = np.zeros((shape[0], 16, 16), np.uint32)
+        given = [np.ones(n, np.int32), np.zeros(shape[0], np.int32), stamps.reshape(-1)]
+        launch = Launch(
+            shape,
+            (512, 1, 1),
+            given,
+            threads=1,
+            bank_image=lambda at, k=kernel, s=shape, g=given: bank_image(k, s, (512, 1, 1), g, at),
+        )
+        simulate(kernel.program, launch, h200, code=kernel.code.instructions, copy_back=True)
+        own = stamps[stamps[:, 0, 1] > 0].astype(np.int64)
+        at = (own[:, 0] - own[:, :, 0].min(axis=1)[:, None]).mean(axis=0)
+        rounds, steps = (2, 6) if tail else (8, 0)
+        yield f"{name}.load", at[1] - at[0]
+        yield f"{name}.first_round", at[2] - at[1]
+        yield f"{name}.round", (at[2 + rounds] - at[2]) / rounds
+        if tail:
+            yield f"{name}.step", (at[2 + rounds + steps] - at[2 + rounds]) / steps
+        yield f"{name}.block", at[3 + rounds + steps] - at[0]

@@ -167,8 +167,6 @@ def test_sms_that_cannot_be() -> None:
     for sms in ("some", 0):
         with pytest.raises(LaunchError, match="sms is"):
             simulate(made, launch, H200, sms=sms)
-    with pytest.raises(LaunchError, match="copy_back"):
-        simulate(made, launch, H200, copy_back=True)
     with pytest.raises(LaunchError, match="would take about"):
         simulate(made, launch, H200, sms="all", max_host_seconds=0)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parents[2] / "data" / "timing"
-CLOCKED = ("latency", "pipes", "memory", "spread", "together")
+CLOCKED = ("latency", "pipes", "memory", "slots", "spread", "together", "phases")
 PROGRAMS = (*CLOCKED, "cold", "loops", "stores", "loaded", "validation", "unseen", "reductions")
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"

@@ -27,6 +27,13 @@ for name in latency pipes memory spread together; do
   nvcc -O3 -arch="$arch" -cubin -o "$out/$name.cubin" "$here/$name.cu"
   time "$build/$name" > "$out/$name.json"
 done
+nvcc -O3 -arch="$arch" -o "$build/slots" "$here/slots.cu"
+nvcc -O3 -arch="$arch" -cubin -o "$out/slots.cubin" "$here/slots.cu"
+python3 "$here/slots.py" "$out/slots.cubin" "$build/pack"
+"$build/slots" "$build/pack" > "$out/slots.json"
+nvcc -O3 -arch="$arch" -o "$build/phases" "$here/phases.cu"
+nvcc -O3 -arch="$arch" -cubin -o "$out/phases.cubin" "$here/phases.cu"
+ncu --clock-control none --metrics sm__cycles_elapsed.max --log-file "$build/phases.log" "$build/phases" > "$out/phases.json"
 for name in cold loops stores loaded validation unseen reductions; do
   nvcc -O3 -arch="$arch" -o "$build/$name" "$here/$name.cu"
   nvcc -O3 -arch="$arch" -cubin -o "$out/$name.cubin" "$here/$name.cu"

@@ -1,8 +1,8 @@
 """Print the model's error on everything that was measured, as Markdown: python report.py [PROGRAM ...] > tables.
 
 Programs are ``reductions``, ``validation``, ``unseen`` (nothing is fitted to them), ``cold``, ``loops``, ``stores`` and
-``loaded`` (constants are), ``latency``, ``pipes``, ``memory``, ``spread`` and ``together`` (kernels that read their own
-clock).  Without any: all of them.
+``loaded`` (constants are), ``latency``, ``pipes``, ``memory``, ``slots``, ``spread``, ``together`` and ``phases`` (kernels
+that read their own clock).  Without any: all of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 from tests.timing import microbenchmarks
 from tests.timing.launches import DATA, error, measured_cycles, plain, simulate_all
 
-CLOCKED = ("latency", "pipes", "memory", "spread", "together")
+CLOCKED = ("latency", "pipes", "memory", "slots", "spread", "together", "phases")
 LAUNCHES = ("reductions", "validation", "unseen", "cold", "loops", "stores", "loaded")
 
 

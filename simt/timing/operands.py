@@ -1,0 +1,73 @@
+"""What an instruction of machine code reads from the register file, by bank.
+
+On an H200 a scheduler's registers lie in two banks, even and odd numbers, and each delivers one register of a warp a
+cycle: FFMA with three even registers issues every third cycle.  A register that was marked for reuse is at hand until
+the same operand slot reads another one of its bank, or another warp issues.
+"""
+
+from __future__ import annotations
+
+import re
+
+BANKS = 2
+
+_PREDICATE = re.compile(r"!?U?P(?:T|\d)$")
+_REGISTER = re.compile(r"R(\d+)")
+_WIDE = re.compile(r"D(?:ADD|MUL|FMA|SETP|MNMX)\b")
+_WIDE_ADDEND = re.compile(r"IMAD\.(?:WIDE|HI)\b")
+
+Slots = tuple[tuple[int, ...], ...]
+"""Registers of the operand slots a, b and c."""
+
+Kept = dict[tuple[int, int], int]
+"""Registers that are at hand, by bank and operand slot."""
+
+
+def slots(text: str) -> Slots:
+    """Registers that an instruction reads, by operand slot; RZ, constants and uniform registers take no port.
+
+    *text* is its disassembly without guard, ``FFMA R25, R25, UR6, R2``; a pair of registers counts as both.
+    """
+    opcode, _, rest = text.partition(" ")
+    operands = [operand.strip() for operand in rest.split(",")]
+    sources = [operand for operand in operands[1:] if not _PREDICATE.match(operand)]
+    if operands and _PREDICATE.match(operands[0]) and opcode.startswith("LOP3"):
+        sources = sources[1:]  # RZ, the destination beside the predicate
+    if len(sources) == 1:
+        sources = ["", *sources]
+    found: list[tuple[int, ...]] = []
+    for k, operand in enumerate(sources[:3]):
+        register = _REGISTER.search(operand)
+        if register is None or operand.startswith(("U", "c[", "-UR")):
+            found.append(())
+            continue
+        number = int(register[1])
+        pair = ".64" in operand or _WIDE.match(opcode) or (k == 2 and _WIDE_ADDEND.match(opcode))
+        found.append((number, number + 1) if pair else (number,))
+    return tuple(found)
+
+
+def result_bank(text: str) -> int | None:
+    """Bank of the register that an instruction writes, None if it writes none."""
+    register = _REGISTER.match(text.partition(" ")[2].strip())
+    return int(register[1]) % BANKS if register else None
+
+
+def reads(own: Slots, kept: Kept) -> tuple[int, int]:
+    """How many registers of the even and of the odd bank are read if those of *kept* are at hand.
+
+    One register in several slots is read once.
+    """
+    wanted = {r for k, registers in enumerate(own) for r in registers if kept.get((r % BANKS, k)) != r}
+    return sum(r % BANKS == 0 for r in wanted), sum(r % BANKS for r in wanted)
+
+
+def keep(own: Slots, reuse: int, kept: Kept) -> Kept:
+    """What is at hand after an instruction with these reuse bits: it replaces what its slots of that bank had."""
+    after = dict(kept)
+    for k, registers in enumerate(own):
+        for r in registers:
+            after.pop((r % BANKS, k), None)
+            if reuse >> k & 1:
+                after[r % BANKS, k] = r
+    return after

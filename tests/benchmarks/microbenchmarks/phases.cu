@@ -1,0 +1,115 @@
+// How long the parts of a reduction take warp 0 of a block, by its own clock.  Prints one JSON object: mean cycles of
+// loads and their sum, the first round of the tree, another round, a step of the tail, and of a block.
+// Run it under ncu, which empties the caches before each launch.
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#define CHECK(call)                                                                                      \
+  do {                                                                                                   \
+    cudaError_t status = (call);                                                                         \
+    if (status != cudaSuccess) {                                                                         \
+      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
+      exit(1);                                                                                           \
+    }                                                                                                    \
+  } while (0)
+
+constexpr int STAMPS = 16;
+bool first = true;
+
+__device__ __forceinline__ unsigned now() {
+  unsigned c;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(c)::"memory");
+  return c;
+}
+
+// Each block of 512 sums CHUNKS * 512 words in place: its own chunks, then a tree, whose last six steps one warp does
+// alone (TAIL) or that the whole block does.
+template <int CHUNKS, bool TAIL> __global__ void phases(int *data, int *sums, unsigned *stamps) {
+  __shared__ unsigned at[16 * STAMPS];
+  unsigned tid = threadIdx.x, lane = tid % 32, idx = blockIdx.x * 512 * CHUNKS + tid;
+  int *mine = data + blockIdx.x * 512 * CHUNKS;
+  unsigned *own = at + tid / 32 * STAMPS;
+  if (lane < STAMPS) own[lane] = 0;
+  __syncwarp();
+  int k = 0;
+  auto stamp = [&] {
+    if (lane == 0) own[k] = now();
+    ++k;
+  };
+  stamp();
+  int sum = 0;
+#pragma unroll
+  for (int c = 0; c < CHUNKS; ++c) sum += data[idx + c * 512];
+  *(volatile int *)(data + idx) = sum;
+  stamp();
+  __syncthreads();
+#pragma unroll
+  for (int stride = 256; stride > (TAIL ? 32 : 0); stride >>= 1) {
+    if (tid < stride) mine[tid] += mine[tid + stride];
+    stamp();
+    __syncthreads();
+  }
+  if (TAIL && tid < 32) {
+    volatile int *step = mine;
+#pragma unroll
+    for (int stride = 32; stride > 0; stride >>= 1) {
+      step[tid] += step[tid + stride];
+      stamp();
+    }
+  }
+  if (tid == 0) sums[blockIdx.x] = mine[0];
+  stamp();
+  __syncwarp();
+  if (lane < STAMPS) stamps[(blockIdx.x * 16 + tid / 32) * STAMPS + lane] = own[lane];
+}
+
+template <int CHUNKS, bool TAIL> void measure(int power) {
+  size_t n = size_t(1) << power;
+  int blocks = n / 512 / CHUNKS, *data, *sums;
+  unsigned *stamps;
+  std::vector<int> values(n, 1);
+  std::vector<unsigned> got(size_t(blocks) * 16 * STAMPS);
+  CHECK(cudaMalloc(&data, n * 4));
+  CHECK(cudaMalloc(&sums, n * 4));
+  CHECK(cudaMalloc(&stamps, got.size() * 4));
+  std::vector<double> mean(STAMPS);
+  constexpr int ROUNDS = 3;
+  for (int round = 0; round < ROUNDS; ++round) {
+    CHECK(cudaMemcpy(data, values.data(), n * 4, cudaMemcpyHostToDevice));
+    phases<CHUNKS, TAIL><<<blocks, 512>>>(data, sums, stamps);
+    CHECK(cudaMemcpy(got.data(), stamps, got.size() * 4, cudaMemcpyDeviceToHost));
+    for (int b = 0; b < blocks; ++b) {
+      const unsigned *block = &got[size_t(b) * 16 * STAMPS];
+      unsigned start = block[0];
+      for (int w = 1; w < 16; ++w)
+        if (int(block[w * STAMPS] - start) < 0) start = block[w * STAMPS];
+      for (int k = 0; k < STAMPS; ++k) mean[k] += double(block[k] - start) / blocks / ROUNDS;
+    }
+  }
+  // 0: the start, 1: the sum is stored, 2: the end of the first round, and of each other one or step; the last: the end.
+  const int rounds = TAIL ? 2 : 8, steps = TAIL ? 6 : 0;
+  const double *last = &mean[2 + rounds];
+  printf("%s", first ? "" : ",");
+  first = false;
+  const char *name = TAIL ? "tail" : "tree";
+  printf("\n \"%s.chunks%d.n%d.load\": %.1f", name, CHUNKS, power, mean[1] - mean[0]);
+  printf(",\n \"%s.chunks%d.n%d.first_round\": %.1f", name, CHUNKS, power, mean[2] - mean[1]);
+  printf(",\n \"%s.chunks%d.n%d.round\": %.1f", name, CHUNKS, power, (*last - mean[2]) / rounds);
+  if constexpr (TAIL) printf(",\n \"%s.chunks%d.n%d.step\": %.1f", name, CHUNKS, power, (last[steps] - last[0]) / steps);
+  printf(",\n \"%s.chunks%d.n%d.block\": %.1f", name, CHUNKS, power, last[steps + 1] - mean[0]);
+  cudaFree(data), cudaFree(sums), cudaFree(stamps);
+}
+
+int main() {
+  printf("{");
+  for (int power : {18, 20, 22, 24}) {
+    measure<1, false>(power);
+    measure<2, false>(power);
+    measure<4, false>(power);
+    measure<8, false>(power);
+    measure<8, true>(power);
+  }
+  printf("\n}\n");
+  return 0;
+}

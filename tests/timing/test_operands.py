@@ -1,0 +1,44 @@
+"""Which registers an instruction of machine code reads, and which it finds at hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from simt.timing.operands import keep, reads, result_bank, slots
+
+
+@pytest.mark.parametrize(
+    ("text", "registers"),
+    [
+        ("FFMA R25, R24, UR6, R2", ((24,), (), (2,))),
+        ("FADD R5, -RZ, |R3|", ((), (3,))),
+        ("MOV R4, R15", ((), (15,))),
+        ("IMAD.WIDE.U32 R2, R7, UR5, R4", ((7,), (), (4, 5))),
+        ("DFMA R2, R4, R6, c[0x0][0x210]", ((4, 5), (6, 7), ())),
+        ("IADD3 R6, P0, -R6, R10, RZ", ((6,), (10,), ())),
+        ("ISETP.NE.AND P0, PT, R3, 0x20, PT", ((3,), ())),
+        ("LOP3.LUT P0, RZ, R0, 0x1f, RZ, 0xc0, !PT", ((0,), (), ())),
+    ],
+)
+def test_registers_by_operand_slot(text: str, registers: tuple[tuple[int, ...], ...]) -> None:
+    assert slots(text) == registers
+
+
+def test_each_register_is_read_once_from_its_bank() -> None:
+    assert reads(slots("FFMA R9, R4, R6, R8"), {}) == (3, 0)
+    assert reads(slots("FFMA R9, R4, R4, R5"), {}) == (1, 1)
+
+
+def test_a_register_is_at_hand_until_its_slot_reads_another_of_its_bank() -> None:
+    kept = keep(slots("HFMA2 R25, R25, R4, R5"), 0b110, {})
+    assert reads(slots("HFMA2 R21, R21, R4, R5"), kept) == (0, 1)
+    assert reads(slots("HFMA2 R21, R21, R5, R4"), kept) == (1, 2)
+    kept = keep(slots("IMAD R23, R23, UR6, R6"), 0b100, kept)
+    assert reads(slots("HFMA2 R21, R21, R4, R5"), kept) == (0, 1)
+    kept = keep(slots("IMAD R23, R23, UR6, R7"), 0, kept)
+    assert reads(slots("HFMA2 R21, R21, R4, R5"), kept) == (0, 2)
+
+
+def test_bank_of_the_result() -> None:
+    assert [result_bank(text) for text in ("FADD R4, R1, R2", "FADD R5, R1, R2")] == [0, 1]
+    assert result_bank("ISETP.NE.AND P0, PT, R3, 0x20, PT") is None
