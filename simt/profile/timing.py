@@ -25,6 +25,7 @@ STALLS: Mapping[str, tuple[str, str]] = {
     "lg_throttle": ("stall_memory_throttle", "room in the queue of global and local memory"),
     "no_instruction": ("stall_inst_fetch", "the instruction itself to be fetched"),
     "membar": ("stall_sync", "a memory fence"),
+    "drain": ("stall_other", "its stores, after it has ended"),
     "not_selected": ("stall_not_selected", "nothing: it was ready, but its scheduler issued another warp"),
 }
 """Why a warp does not issue in a cycle."""

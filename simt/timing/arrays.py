@@ -48,7 +48,7 @@ def clock_arrays(
     everywhere: bool,
     window: tuple[int, int] | None,
 ) -> layout.Clock:
-    """Arrays for *n_sms* of *chip* SMs with *places* blocks each, of which *fit* are there in full; *state* is that of one."""
+    """Arrays for *n_sms* of *chip* SMs with *places* blocks each, as many whole ones as *fit* says; *state*: of one."""
     warps = -(-prepared.launch.threads_per_block // 32)
     schedulers = int(numbers["schedulers"])
     share = n_sms / chip

@@ -373,7 +373,7 @@ def _select(q, now, t):
         else:
             key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
             loads = OPS[op + O_KIND] in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
-            if policy == 3 and wi == last and (loads or unit != GLOBAL) and not WARPS[row + W_YIELDS]:
+            if policy == 3 and wi == last and unit == FIXED and not WARPS[row + W_YIELDS]:
                 key = np.int64(-1)
             elif policy >= 2 and (loads or unit != GLOBAL):
                 key += WARPS[row + W_AGE] // CONFIG[G_WARPS] << 25
@@ -658,7 +658,7 @@ def _release(sm, place, when, now, s, t):
 
 @jit
 def _end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, SLOTS, SMS, TOTALS, STALLS):
-    """A warp has exited at *pc*; it stays until its stores are on their way.  With the last warp the place becomes free."""
+    """A warp has exited at *pc*; it stays until its stores are on their way.  After the last one its place is free."""
     row = wi * N_WARP
     exited = now + 1 + np.int64(NUMBERS[EXIT_LATENCY])
     end = max(exited, WARPS[row + W_DRAINED])

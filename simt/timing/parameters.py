@@ -98,6 +98,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "block_interval": "cycles between two blocks that the chip starts",
         "exit_latency": "cycles that a warp stays after its EXIT has issued",
         "block_latency": "cycles from the end of a block to the start of the next in its place",
+        "blocks_start_early": "1 if a block starts in the room of warps that have ended before the rest of theirs",
         "warp_interval": "cycles between two warps that an SM starts",
     }
 )
@@ -194,6 +195,10 @@ def _contradictions(values: Mapping[str, float], device: Device) -> list[str]:
             )
     if values["l2_fetch_bytes"] not in (32, 64, 128):
         found.append(f"l2_fetch_bytes = {values['l2_fetch_bytes']:g} is not 32, 64 or 128")
+    if values["blocks_start_early"] not in (0, 1):
+        found.append(f"blocks_start_early = {values['blocks_start_early']:g} is not 0 or 1")
+    if values["dram_reordering"] > 1:
+        found.append(f"dram_reordering = {values['dram_reordering']:g} exceeds 1")
     if values["scheduler_policy"] not in (0, 1, 2, 3):
         found.append(f"scheduler_policy = {values['scheduler_policy']:g} is not 0, 1, 2 or 3")
     return found

@@ -143,8 +143,9 @@ class _Run:
         self.blocks = (
             launch.blocks if everywhere else sum(len(range(sm, launch.blocks, self.chip)) for sm in range(n_sms))
         )
-        # Blocks of which some warps have gone stay beside those that start in their room.
-        most = min(fit.limits["blocks"], fit.limits.get("shared memory", fit.limits["blocks"]), 2 * fit.blocks_per_sm)
+        most = fit.blocks_per_sm
+        if numbers["blocks_start_early"]:  # blocks of which some warps have gone stay beside those in their room
+            most = min(2 * most, fit.limits["blocks"], fit.limits.get("shared memory", fit.limits["blocks"]))
         places = min(most, -(-launch.blocks // self.chip))
         self.prepared: Prepared = prepare(program, launch, n_sms * places)
         self.stop = np.zeros(1, np.int64)

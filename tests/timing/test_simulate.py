@@ -106,7 +106,7 @@ def test_one_sm_stands_for_a_symmetric_grid() -> None:
     one = simulate(made, launch, H200, sms="one")
     every = simulate(made, launch, H200, sms="all")
     assert (every.n_sms, one.n_sms) == (132, 1)
-    assert one.cycles == pytest.approx(every.cycles, rel=0.1)
+    assert one.cycles == pytest.approx(every.cycles, rel=0.12)  # the slowest of all SMs is slower than one
     assert "1 of 132 SMs" in one.scope
     assert "all 132 SMs" in every.scope
 
@@ -135,6 +135,8 @@ def test_overrides_change_the_prediction_and_are_named() -> None:
         ({"l2_latency": 5}, "rejected"),
         ({"schedulers": 0}, "rejected"),
         ({"schedulers": 2.5}, "rejected"),
+        ({"blocks_start_early": 0.5}, "rejected"),
+        ({"dram_reordering": 1.5}, "rejected"),
         ({"scheduler_policy": 7}, "rejected"),
         ({"l2_fetch_bytes": 48}, "rejected"),
         ({"l2_dirty_ways": 17}, "rejected"),
