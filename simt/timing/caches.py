@@ -102,9 +102,9 @@ def _send(sm, sectors, masked, arrival, t):
 def _memory(arrival, cycles, t):
     """Occupy the memory side: reads of DRAM and writes; returns when the transfer is through.
 
-    Reads that miss and writes share its time, also those writes that stay in L2 (measured on an H200: copies take the
-    sum of both).  Channels and banks are not simulated one by one: that requests meet at them although others are idle
-    shows as latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
+    Reads that miss share its time with writes to sectors that were clean, although those stay in L2 (measured on an
+    H200: copies take the sum of both).  Channels and banks are not simulated one by one: that requests meet at them
+    although others are idle shows as latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
     """
     CHIP = t.CHIP
     since = max(arrival - CHIP[C_MEMORY_LOAD_AT], 0.0)
@@ -316,7 +316,11 @@ def _look_up(way, line, mask, t):
 
 @jit
 def _fetch(sm, way, line, missing, arrival, t):
-    """When DRAM has delivered the sectors *missing* of a way of L2, on to the SM."""
+    """When DRAM has delivered the sectors *missing* of a way of L2, on to the SM.
+
+    Who waits is served in any order: the wait in order, shortened or lengthened at random by up to DRAM_REORDER of it.
+    In order, the warps of a first wave of blocks came too early on average (phases.cu).
+    """
     fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
     n = popcount(fetched)
     t.TOTALS[N_DRAM_READ] += n
