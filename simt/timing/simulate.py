@@ -144,8 +144,8 @@ class _Run:
             launch.blocks if everywhere else sum(len(range(sm, launch.blocks, self.chip)) for sm in range(n_sms))
         )
         most = fit.blocks_per_sm
-        if numbers["blocks_start_early"]:  # blocks of which some warps have gone stay beside those in their room
-            most = min(2 * most, fit.limits["blocks"], fit.limits.get("shared memory", fit.limits["blocks"]))
+        if numbers["blocks_start_early"]:  # one more, in the room of warps that have gone before their block
+            most = min(most + 1, fit.limits["blocks"], fit.limits.get("shared memory", fit.limits["blocks"]))
         places = min(most, -(-launch.blocks // self.chip))
         self.prepared: Prepared = prepare(program, launch, n_sms * places)
         self.stop = np.zeros(1, np.int64)
