@@ -104,8 +104,10 @@ def branch_indexed(x: Lowering) -> None:
 @opcode("EXIT", source=Source.H200)
 @opcode("KILL", "KIL", source=Source.NAMES)
 def leave(x: Lowering) -> None:
+    """``[p]``: lanes exit where a predicate operand is true, too."""
+    condition = x.predicate(x.take_predicate()) if x.operands else PT
     x.done()
-    x.emit("exit")
+    x.emit("exit", guard=x.narrowed(condition))
 
 
 @opcode("BPT", source=Source.LISTINGS, takes=(Flag.TRAP,))
