@@ -236,6 +236,10 @@ void measure_both(const char *name, Kernel few, Kernel many, Word *sink, Factor 
   }
 }
 
+template <bool FMA> void measure_f64(const char *name) {
+  measure_both(name, chain_f64<16, FMA>, chain_f64<80, FMA>, (double *)d_sink, 1.5, 2.5);
+}
+
 // GB/s of the chip by events, the best of four runs of about *total_words* words.
 template <class Launch>
 void bandwidth(const char *name, unsigned words, int blocks, int threads, int loads, double total_words, Launch launch) {
@@ -284,8 +288,8 @@ int main() {
   measure<Shuffle>("shfl");
   measure<Redux>("redux");
   measure<Vote>("isetp_vote");
-  measure_both("dadd", chain_f64<16, false>, chain_f64<80, false>, (double *)d_sink, 1.5, 2.5);
-  measure_both("dfma", chain_f64<16, true>, chain_f64<80, true>, (double *)d_sink, 1.5, 2.5);
+  measure_f64<false>("dadd");
+  measure_f64<true>("dfma");
   measure_both("imad_wide", chain_wide<16>, chain_wide<80>, (unsigned long long *)d_sink, 3, 0);
   for (int threads : {32, 1024})
     for (unsigned stride : {1, 2, 4, 8, 16, 32}) {

@@ -141,10 +141,10 @@ template <class Pair> void measure(const char *name) {
   report(slope(launch, steps<Pair, 2>, steps<Pair, 10>) / (8.0 * 8 * TRIPS * 8), name);
 }
 
-template <class Pair> void measure_shares(const char *name) {
+template <class Kernel> void measure_shares(const char *name, Kernel kernel) {
   for (int threads : {128, 512}) {
     const int blocks = SMS * 512 / threads, warps = threads / 32;
-    shares<Pair><<<blocks, threads>>>(d_cycles, d_sink, 3, 5, 64);
+    kernel<<<blocks, threads>>>(d_cycles, d_sink, 3, 5, 64);
     const auto cycles = download(d_cycles, blocks * warps);
     for (int block = 0; block < blocks; block += SMS)
       for (int warp = 0; warp < warps; warp += 4)
@@ -207,9 +207,9 @@ int main() {
     auto launch = [&](auto kernel) { kernel<<<blocks, 32>>>(d_cycles, d_sink, data); };
     report(slope(launch, tail<2>, tail<10>) / (8.0 * TRIPS), "volatile_step.blocks%d", blocks);
   }
-  measure_shares<Imad>("imad");
-  measure_shares<FfmaImad>("ffma+imad");
-  measure_shares<ShfAddi>("shf+add_immediate");
+  measure_shares("imad", shares<Imad>);
+  measure_shares("ffma+imad", shares<FfmaImad>);
+  measure_shares("shf+add_immediate", shares<ShfAddi>);
   end_report();
   return 0;
 }
