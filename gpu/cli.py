@@ -35,7 +35,8 @@ COLUMNS = (
 
 def run(
     kernel: Annotated[
-        list[str] | None, typer.Option(help="A name of [bold]simt kernels[/bold]; may be repeated. Default: all.")
+        list[str] | None,
+        typer.Option(metavar="KERNEL", help="A name of [bold]simt kernels[/bold]; may be repeated. Default: all."),
     ] = None,
     size: Size = 2**20,
     block: Block = 512,

@@ -20,6 +20,8 @@ from typing import Any
 
 from numba import cloudpickle
 
+from gpu import driver
+
 Dim = int | tuple[int, ...]
 
 
@@ -45,9 +47,7 @@ class Outcome:
 
 
 def _device_function(function: Any) -> Any:
-    from numba import cuda
-
-    return cuda.jit(device=True)(function)
+    return driver.cuda().jit(device=True)(function)
 
 
 class _Pickler(cloudpickle.CloudPickler):

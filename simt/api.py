@@ -268,9 +268,6 @@ def reduce(
     if array.size == 0:
         raise LaunchError("the array is empty: there is nothing to reduce")
     machine.dimensions(block, "block")
-    entry = kernels.get(kernel)
-    if not isinstance(entry, kernels.ReductionKernel):
-        raise LaunchError(f"kernel {kernel!r} is no reduction", help="`simt kernels` lists those that are")
-    plan = entry.plan_for(array, block, op)
+    plan = kernels.get_reduction(kernel).plan_for(array, block, op)
     profile = launch(plan.kernel, plan.grid, plan.block, *plan.args, view=view, **options)
     return plan.finish(), profile

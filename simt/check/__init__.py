@@ -13,8 +13,10 @@ from simt.check.errors import (
     SimtError,
     TrapError,
     UnsupportedError,
+    check_file,
     lanes_text,
     render,
+    suggestion,
 )
 
 __all__ = [
@@ -30,6 +32,8 @@ __all__ = [
     "SimtError",
     "TrapError",
     "UnsupportedError",
+    "check_file",
     "lanes_text",
     "render",
+    "suggestion",
 ]

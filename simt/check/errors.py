@@ -8,9 +8,11 @@ Two families, and every message says which it is:
 
 from __future__ import annotations
 
+import difflib
 import linecache
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,20 @@ class LaunchError(KernelError):
     """The launch is wrong: grid, block, arguments or shared memory do not fit the kernel or the device."""
 
     kind = "the launch is wrong"
+
+
+def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
+    """Help for an unknown name: those of *known* that it may stand for, or *otherwise* if none is close."""
+    close = difflib.get_close_matches(name, list(known), n=3)
+    return f"did you mean {', '.join(close)}?" if close else otherwise
+
+
+def check_file(path: Path) -> None:
+    """:class:`LaunchError` if *path* is no file."""
+    if path.is_dir():
+        raise LaunchError(f"{path} is a folder, not a file")
+    if not path.is_file():
+        raise LaunchError(f"there is no file {path}", help=f"this is looked for in {path.parent.resolve()}")
 
 
 class OutOfBoundsError(KernelError):

@@ -6,8 +6,13 @@ needs them, so that ``simt --help`` answers at once.
 
 from __future__ import annotations
 
+import errno
 import re
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from inspect import cleandoc
 from typing import Annotated, Any
 
@@ -24,14 +29,52 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
+        interrupts: list[int] = []
         try:
-            return super().invoke(ctx)
+            with _noting(interrupts):
+                return super().invoke(ctx)
         except SimtError as error:
-            typer.echo(render(error), err=True)
-            raise typer.Exit(EXIT_ERROR) from None
+            raise _ended(render(error), EXIT_ERROR) from None
         except KeyboardInterrupt:
-            typer.echo("interrupted", err=True)
-            raise typer.Exit(EXIT_INTERRUPTED) from None
+            raise _ended("interrupted", EXIT_INTERRUPTED) from None
+        except Exception as error:
+            if interrupts:
+                raise _ended("interrupted", EXIT_INTERRUPTED) from None
+            if isinstance(error, OSError) and error.errno != errno.EPIPE:  # typer ends quietly on a closed pipe
+                raise _ended(f"the operating system refuses: {error}", EXIT_ERROR) from None
+            raise
+
+
+def _ended(message: str, code: int) -> typer.Exit:
+    typer.echo(message, err=True)
+    return typer.Exit(code)
+
+
+@contextmanager
+def _noting(interrupts: list[int]) -> Iterator[None]:
+    """Add every ctrl-C to *interrupts*, besides raising KeyboardInterrupt.
+
+    The exception is lost where it meets a callback from the compiler, and the next one is about something else.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def note(number: int, frame: Any) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    def report(unraisable: Any) -> None:
+        if unraisable.exc_type is not KeyboardInterrupt:
+            hook(unraisable)
+
+    hook, sys.unraisablehook = sys.unraisablehook, report
+    handler = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
+        sys.unraisablehook = hook
 
 
 def application() -> typer.Typer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import inspect
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from simt.check import LaunchError, Location
+from simt.check import LaunchError, Location, check_file, suggestion
 
 TRACE_BLOCK = 64
 TRACE_SIZE = 1024
@@ -37,6 +36,8 @@ def find(kernel: str, size: int | None, block: int | None, seed: int) -> KernelL
         return from_file(kernel, size, block)
     if Path(kernel).suffix == ".py":
         raise LaunchError(f"which function of {kernel}?", help=f"write {kernel}:FUNCTION")
+    if ":" in kernel or Path(kernel).exists():
+        raise LaunchError(f"{kernel} is neither a name of `simt kernels` nor of the form FILE.py:FUNCTION")
     return from_registry(kernel, size, block, seed)
 
 
@@ -67,8 +68,7 @@ def from_file(kernel: str, size: int | None, block: int | None) -> KernelLaunch:
 
 
 def _load(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise LaunchError(f"there is no file {path}")
+    check_file(path)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None  # a .py file always has a spec and a loader
     assert spec.loader is not None
@@ -86,11 +86,8 @@ def _function(module: ModuleType, name: str, path: str) -> Callable[..., Any]:
     function: Callable[..., Any] | None = getattr(module, name, None)
     if not callable(function):
         here = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
-        close = difflib.get_close_matches(name, here, n=3)
-        raise LaunchError(
-            f"{path} has no function {name!r}",
-            help=f"did you mean {', '.join(close)}?" if close else f"it has {', '.join(here) or 'none'}",
-        )
+        help = suggestion(name, here, f"it has {', '.join(here) or 'none'}")
+        raise LaunchError(f"{path} has no function {name!r}", help=help)
     return function
 
 

@@ -47,10 +47,12 @@ OptionalSize = Annotated[
 ]
 Block = Annotated[int, typer.Option(metavar="N", help="Threads per block, 1 to 1024.")]
 OptionalBlock = Annotated[int | None, typer.Option(metavar="N", help="Threads per block. Default: the kernel's own.")]
-Dtype = Annotated[str, typer.Option(help="int32, int64, float32 or float64.")]
-Operation = Annotated[str, typer.Option(help="sum, max, min or product.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the data: numpy.random.default_rng(SEED).")]
-View = Annotated[str, typer.Option(help="source, or an architecture such as sm_90 for its machine code.")]
+Dtype = Annotated[str, typer.Option(metavar="TYPE", help="int32, int64, float32 or float64.")]
+Operation = Annotated[str, typer.Option(metavar="OP", help="sum, max, min or product.")]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the data, for NumPy's default_rng.")]
+View = Annotated[
+    str, typer.Option(metavar="VIEW", help="source, or an architecture such as sm_90 for its machine code.")
+]
 Predicate = Annotated[
     int,
     typer.Option(min=0, metavar="N", help="Predicate if/else bodies of at most N instructions; 0: branch."),
@@ -58,7 +60,8 @@ Predicate = Annotated[
 Order = Annotated[
     str | None,
     typer.Option(
-        help="Which path runs first: then_first, else_first, interleaved, random:SEED, hardware (the default for SASS)."
+        metavar="ORDER",
+        help="Which path runs first: then_first, else_first, interleaved, random:SEED, hardware (default for SASS).",
     ),
 ]
 Races = Annotated[

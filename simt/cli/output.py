@@ -6,13 +6,16 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
+
+import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
-    from rich.table import Table
+    from rich.table import Column, Table
+    from rich.text import TextType
 
 EXIT_WRONG = 1
 """A result differs from NumPy's, or the GPU from the simulator."""
@@ -37,24 +40,34 @@ def console() -> Console:
 
 def table(title: str, *columns: str, left: Sequence[str] = (), wrap: Sequence[str] = ()) -> Table:
     """A table without rules; columns are right-aligned but those in ``left``, and in one line but those in ``wrap``."""
+    from rich.table import Column
+
+    made = [
+        Column(
+            column,
+            justify="left" if column in left else "right",
+            no_wrap=column not in wrap,
+            overflow="fold",
+            min_width=WRAPPED_WIDTH if column in wrap else None,
+        )
+        for column in columns
+    ]
+    return _frame(title or None, made)
+
+
+def _frame(title: TextType | None, columns: Sequence[Column]) -> Table:
     from rich import box
     from rich.table import Table
 
-    result = Table(
-        title=title or None,
+    return Table(
+        *columns,
+        title=title,
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
         collapse_padding=True,
     )
-    for column in columns:
-        justify: Literal["left", "right"] = "left" if column in left else "right"
-        wrapped = column in wrap
-        result.add_column(
-            column, justify=justify, no_wrap=not wrapped, overflow="fold", min_width=WRAPPED_WIDTH if wrapped else None
-        )
-    return result
 
 
 def show(rows: Table, optional: Sequence[str] = ()) -> None:
@@ -67,7 +80,9 @@ def show(rows: Table, optional: Sequence[str] = ()) -> None:
     for heading in optional:
         if _least_width(rows) <= out.width:
             break
-        rows.columns = [column for column in rows.columns if column.header != heading]
+        kept = _frame(rows.title, [column for column in rows.columns if column.header != heading])
+        kept.rows = rows.rows
+        rows = kept
         left_out.append(heading.replace("\n", " "))
     out.width = max(out.width, _least_width(rows))
     out.print(rows)
@@ -92,7 +107,7 @@ def _least_width(rows: Table) -> int:
 
 def print_json(value: Any) -> None:
     """One JSON document."""
-    print(json.dumps(value, indent=2))
+    typer.echo(json.dumps(value, indent=2))
 
 
 class Progress:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simt.check import LaunchError
+from simt.check import LaunchError, check_file
 from simt.cli.options import Columns, Fold, Json, Order, Races, Threads, TimingOptions, grouped
 from simt.cli.output import print_json, progress, table
 from simt.cli.output import show as show_table
@@ -92,7 +92,9 @@ def profile(
     """
     import simt
     from simt.cli import arguments
+    from simt.profile.annotate import check_columns
 
+    check_columns(column or (), timed=model.timing)
     if kernel is None:
         _list(_all_kernels(file, listing, arch), as_json)
         return
@@ -143,8 +145,8 @@ def _load(
 ) -> Mapping[str, Any]:
     import simt
 
-    if listing is not None and not listing.is_file():
-        raise LaunchError(f"there is no file {listing}")
+    if listing is not None:
+        check_file(listing)
     return simt.load_cubin(file, listing, sizes, arch)
 
 

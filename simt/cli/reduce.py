@@ -107,7 +107,8 @@ def register(app: typer.Typer) -> None:
 def reduce(
     *,
     kernel: Annotated[
-        list[str] | None, typer.Option(help="A kernel of the family; may be repeated. Default: all.")
+        list[str] | None,
+        typer.Option(metavar="KERNEL", help="A kernel of the family; may be repeated. Default: all."),
     ] = None,
     size: Size = 2**24,
     block: Block = 512,

@@ -41,6 +41,9 @@ def run(
 
     With --timing also how long it takes on a GPU, and which lines its warps wait for.
     """
+    from simt.profile.annotate import check_columns
+
+    check_columns(column or (), timed=model.timing)
     keywords = model.keywords
     with progress() as bar:
         profile = launch.launch(launch.block, threads=threads, progress=bar.start(launch.kernel), **keywords)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simt.check import LaunchError
+from simt.check import LaunchError, suggestion
 from simt.kernels import divergence, modern, published, reduction
 from simt.kernels.operations import DTYPES, OPERATIONS, operation
 from simt.kernels.reduction import Kernel
@@ -375,16 +375,23 @@ def names(group: str | None = None) -> list[str]:
 
 
 def get(name: str) -> KernelEntry:
-    """The kernel called *name*; :class:`LaunchError` lists the names otherwise."""
+    """The kernel called *name*; :class:`LaunchError`, with what may have been meant, if there is none."""
     if name not in ENTRIES:
-        raise LaunchError(f"there is no kernel {name!r}", help="choose one of " + ", ".join(ENTRIES))
+        raise _unknown(name, list(ENTRIES))
     return ENTRIES[name]
 
 
 def get_reduction(name: str) -> ReductionKernel:
     """The reduction called *name*; :class:`LaunchError` if there is none or it is no reduction."""
-    entry = get(name)
+    choices = names("reduction") + names("published")
+    if name not in ENTRIES:
+        raise _unknown(name, choices)
+    entry = ENTRIES[name]
     if not isinstance(entry, ReductionKernel):
-        choices = names("reduction") + names("published")
-        raise LaunchError(f"kernel {name} is no reduction", help="choose one of " + ", ".join(choices))
+        raise LaunchError(f"kernel {name!r} is no reduction", help="choose one of " + ", ".join(choices))
     return entry
+
+
+def _unknown(name: str, choices: list[str]) -> LaunchError:
+    help = suggestion(name, choices, "choose one of " + ", ".join(choices))
+    return LaunchError(f"there is no kernel {name!r}", help=help)

@@ -1,4 +1,4 @@
-"""The engine: block barriers, counting, and the loop that executes micro-ops; splits are in splits.py.
+"""The engine: counting, and the loop that executes micro-ops; splits and barriers are in files of their own.
 
 ``advance`` runs one warp until it cannot go on or its quantum is used up; ``run_blocks`` runs blocks to their
 end.  All state is in flat arrays (see layout.py), so a run can pause anywhere and go on later: that is how
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.machine.barriers import BAR_SYNC, arrive, is_complete, release
 from simt.machine.jit import jit, jit_inline
 from simt.machine.layout import *
 from simt.machine.memory import ATOM_GLOBAL, LD_CONST, LD_GENERIC, access, rows_loaded, step_index
@@ -74,10 +75,6 @@ YIELD = MICRO_OPS["yield"].code
 BMOV_GET = MICRO_OPS["bmov.get"].code
 BMOV_SET = MICRO_OPS["bmov.set"].code
 WARPSYNC = MICRO_OPS["warpsync"].code
-BAR_SYNC = MICRO_OPS["bar.sync"].code
-BAR_RED_POPC = MICRO_OPS["bar.red.popc"].code
-BAR_RED_AND = MICRO_OPS["bar.red.and"].code
-BAR_RED_OR = MICRO_OPS["bar.red.or"].code
 BAR_ARRIVE = MICRO_OPS["bar.arrive"].code
 EXIT = MICRO_OPS["exit"].code
 TRAP = MICRO_OPS["trap"].code
@@ -88,63 +85,6 @@ QUANTUM = 1 << 16
 
 STEPS_PER_INSTRUCTION = 16
 """The budget ends a loop that retires nothing (`while True: pass`) after this many micro-ops an instruction."""
-
-
-@jit_inline
-def _is_complete(BARS, live, barrier):
-    """Whether all threads that a block barrier waits for have arrived (and there is one)."""
-    at = barrier * N_BARRIER
-    arrived = BARS[at + B_ARRIVED]
-    expected = BARS[at + B_EXPECTED]
-    return arrived > 0 and arrived >= (min(live, expected) if expected > 0 else live)
-
-
-@jit
-def _release_barrier(s, barrier):
-    """Let everyone go on who waits at block barrier *barrier*."""
-    BARS = s.BARRIERS
-    SPLITS = s.SPLITS
-    WARPS = s.WARPS
-    CODE = s.CODE
-    R = s.R
-    P = s.P
-    LAUNCH = s.LAUNCH
-    at = barrier * N_BARRIER
-    for w in range(LAUNCH[LAUNCH_WARPS]):
-        WARPS[w * N_WARP + W_BLOCK_EPOCH] += 1
-        for i in range(WARPS[w * N_WARP + W_SPLITS]):
-            split = (w * 32 + i) * N_SPLIT
-            if SPLITS[split + S_STATE] == WAIT_BARRIER and SPLITS[split + S_ARG] == barrier:
-                pc = SPLITS[split + S_PC]
-                mask = SPLITS[split + S_MASK]
-                code = np.uint64(pc * N_CODE)
-                op = CODE[code + C_OP] & OP_MASK
-                if op == BAR_RED_POPC:
-                    row = w * LAUNCH[LAUNCH_REGISTERS] * 32 + CODE[code + C_DST]
-                    for l in range(32):
-                        if (mask >> l) & 1 and CODE[code + C_DST] > 0:
-                            R[row + l] = BARS[at + B_COUNT]
-                elif op != BAR_SYNC and CODE[code + C_DST] > 0:
-                    holds = BARS[at + B_AND] if op == BAR_RED_AND else BARS[at + B_OR]
-                    p = w * LAUNCH[LAUNCH_PREDICATES] + CODE[code + C_DST]
-                    P[p] = (P[p] | mask) if holds else (P[p] & ~mask)
-                SPLITS[split + S_PC] = pc + 1
-                SPLITS[split + S_STATE] = READY
-    for k in range(N_BARRIER):
-        BARS[at + k] = 0
-
-
-@jit
-def _arrive(BARS, barrier, lanes, expected, operand, mask):
-    """Note the arrival of a split at a block barrier, with its part of the reduction."""
-    at = barrier * N_BARRIER
-    if BARS[at + B_ARRIVED] == 0:
-        BARS[at + B_AND] = 1
-    BARS[at + B_ARRIVED] += lanes
-    BARS[at + B_EXPECTED] = expected
-    BARS[at + B_COUNT] += popcount(operand & mask)
-    BARS[at + B_AND] &= np.int64(operand & mask == mask)
-    BARS[at + B_OR] |= np.int64(operand & mask != 0)
 
 
 @jit
@@ -158,6 +98,43 @@ def _predicate(P, base, operand):
     """The lane mask of a predicate operand (``2 * index + negated``)."""
     value = P[base + (operand >> 1)]
     return value ^ FULL if operand & 1 else value
+
+
+@jit
+def _record(w, pc, op, active, exec_mask, pass_number, outcome, diverged, s):
+    """Add a row to the trace: what the micro-op *pc* did with its lanes, and the register row that it wrote."""
+    LAUNCH = s.LAUNCH
+    WARPS = s.WARPS
+    CODE = s.CODE
+    TRACE = s.TRACE
+    n = np.uint64(32)
+    wbase = w * N_WARP
+    code = np.uint64(pc * N_CODE)
+    row = LAUNCH[LAUNCH_TRACED]
+    LAUNCH[LAUNCH_TRACED] = row + 1
+    TRACE[row, T_BLOCK] = LAUNCH[LAUNCH_INDEX]
+    TRACE[row, T_WARP] = w
+    TRACE[row, T_PC] = pc
+    TRACE[row, T_ACTIVE] = active
+    TRACE[row, T_EXEC] = exec_mask
+    TRACE[row, T_EXITED] = WARPS[wbase + W_EXITED] & ~exec_mask if op == EXIT else WARPS[wbase + W_EXITED]
+    TRACE[row, T_ABSENT] = WARPS[wbase + W_ABSENT]
+    TRACE[row, T_PASS] = pass_number
+    TRACE[row, T_TAKEN] = outcome
+    TRACE[row, T_DIVERGED] = diverged
+    memory = WARP_END <= op < MEMORY_END and exec_mask != 0
+    for k in range(N_MEMORY):
+        TRACE[row, T_MEMORY + k] = s.X[k] if memory else 0
+    if op < MEMORY_END and CODE[code + C_DST] > 0 and not CONVERT_END <= op <= PLOP:
+        warp_rows = w * LAUNCH[LAUNCH_REGISTERS] * 32
+        d = np.uint64(warp_rows + CODE[code + C_DST])
+        if op == HIGH_B64 and CODE[code + C_MOD] == WHOLE:
+            d = _row(CODE[code + C_A], warp_rows, LAUNCH[LAUNCH_UNIFORM_END])
+        for l in range(n):
+            s.VALUES[row, l] = s.R[d + l]
+    else:
+        for l in range(n):
+            s.VALUES[row, l] = 0
 
 
 @jit_inline
@@ -563,9 +540,9 @@ def advance(w, quantum, s):
                     SPLITS[at + S_STATE] = WAIT_BARRIER
                     SPLITS[at + S_ARG] = barrier
                     leave = True
-                _arrive(s.BARRIERS, barrier, n_exec, expected, operand, exec_mask)
-                if _is_complete(s.BARRIERS, LAUNCH[LAUNCH_LIVE], barrier):
-                    _release_barrier(s, barrier)
+                arrive(s.BARRIERS, barrier, n_exec, expected, operand, exec_mask)
+                if is_complete(s.BARRIERS, LAUNCH[LAUNCH_LIVE], barrier):
+                    release(s, barrier)
         elif op == EXIT:
             if exec_mask == 0:
                 pc += 1
@@ -587,8 +564,8 @@ def advance(w, quantum, s):
                             meet_released(SPLITS, WARPS, w)
                         resume = True
                 for barrier in range(BLOCK_BARRIERS):
-                    if _is_complete(s.BARRIERS, LAUNCH[LAUNCH_LIVE], barrier):
-                        _release_barrier(s, barrier)
+                    if is_complete(s.BARRIERS, LAUNCH[LAUNCH_LIVE], barrier):
+                        release(s, barrier)
         elif op == TRAP:
             if exec_mask != 0:
                 ERROR[E_REASON] = R_TRAP
@@ -605,30 +582,7 @@ def advance(w, quantum, s):
             break
 
         if traced and flags & RETIRES:
-            row = LAUNCH[LAUNCH_TRACED]
-            LAUNCH[LAUNCH_TRACED] = row + 1
-            TRACE[row, T_BLOCK] = LAUNCH[LAUNCH_INDEX]
-            TRACE[row, T_WARP] = w
-            TRACE[row, T_PC] = here
-            TRACE[row, T_ACTIVE] = mask_at_start
-            TRACE[row, T_EXEC] = exec_mask
-            TRACE[row, T_EXITED] = WARPS[wbase + W_EXITED] & ~exec_mask if op == EXIT else WARPS[wbase + W_EXITED]
-            TRACE[row, T_ABSENT] = WARPS[wbase + W_ABSENT]
-            TRACE[row, T_PASS] = pass_number
-            TRACE[row, T_TAKEN] = outcome
-            TRACE[row, T_DIVERGED] = diverged
-            memory = WARP_END <= op < MEMORY_END and exec_mask != 0
-            for k in range(N_MEMORY):
-                TRACE[row, T_MEMORY + k] = X[k] if memory else 0
-            if op < MEMORY_END and CODE[code + C_DST] > 0 and not CONVERT_END <= op <= PLOP:
-                d = np.uint64(warp_rows + CODE[code + C_DST])
-                if op == HIGH_B64 and CODE[code + C_MOD] == WHOLE:
-                    d = _row(CODE[code + C_A], warp_rows, uniform_end)
-                for l in range(n):
-                    s.VALUES[row, l] = R[d + l]
-            else:
-                for l in range(n):
-                    s.VALUES[row, l] = 0
+            _record(w, here, op, mask_at_start, exec_mask, pass_number, outcome, diverged, s)
 
         if leave:
             WARPS[wbase + W_RELEASED] = 0

@@ -1,4 +1,4 @@
-"""Loads, stores and atomics of a warp: addresses, checks, coalescing, bank conflicts, data.
+"""Loads, stores and atomics of a warp: addresses, checks, coalescing, bank conflicts, data; atomics.py combines.
 
 All memory is one arena of bytes: global allocations with guard gaps between them, then each host worker's
 shared and local memory.  Device address = ``ADDRESS_BASE`` + position in the arena.  Lanes that do not execute
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine import softfloat
+from simt.machine.atomics import F32X2_ATOMIC, F32X4_ATOMIC, update
 from simt.machine.jit import jit, jit_inline
 from simt.machine.layout import (
     ADDRESS_BASE,
@@ -33,16 +33,7 @@ from simt.machine.layout import (
 )
 from simt.machine.races import check_races
 from simt.machine.scalar import lowest, popcount
-from simt.program import (
-    ATOMIC_BYTES,
-    ATOMIC_TYPES,
-    ATOMICS,
-    LOCAL_WINDOW,
-    MEMORY_TYPES,
-    MICRO_OPS,
-    SHARED_WINDOW,
-    rounded,
-)
+from simt.program import ATOMIC_BYTES, LOCAL_WINDOW, MEMORY_TYPES, MICRO_OPS, SHARED_WINDOW
 
 LD_GLOBAL = MICRO_OPS["ld.global"].code
 LD_SHARED = MICRO_OPS["ld.shared"].code
@@ -67,33 +58,7 @@ B64 = MEMORY_TYPES["b64"][0]
 V2 = MEMORY_TYPES["v2"][0]
 V4 = MEMORY_TYPES["v4"][0]
 _LOG2_BYTES = np.array([size.bit_length() - 1 for _, size in MEMORY_TYPES.values()])
-
-ADD = ATOMICS.index("add")
-MIN = ATOMICS.index("min")
-MAX = ATOMICS.index("max")
-AND = ATOMICS.index("and")
-OR = ATOMICS.index("or")
-XOR = ATOMICS.index("xor")
-EXCH = ATOMICS.index("exch")
-CAS = ATOMICS.index("cas")
-INC = ATOMICS.index("inc")
-DEC = ATOMICS.index("dec")
-SUB = ATOMICS.index("sub")
-NANMIN = ATOMICS.index("nanmin")
-NANMAX = ATOMICS.index("nanmax")
-S32_ATOMIC = ATOMIC_TYPES.index("s32")
-S64_ATOMIC = ATOMIC_TYPES.index("s64")
-U64_ATOMIC = ATOMIC_TYPES.index("u64")
-F32_ATOMIC = ATOMIC_TYPES.index("f32")
-F64_ATOMIC = ATOMIC_TYPES.index("f64")
-F16X2_ATOMIC = ATOMIC_TYPES.index("f16x2")
-BF16X2_ATOMIC = ATOMIC_TYPES.index("bf16x2")
-F32X2_ATOMIC = ATOMIC_TYPES.index("f32x2")
-F32X4_ATOMIC = ATOMIC_TYPES.index("f32x4")
 _LOG2_ATOMIC = np.array([size.bit_length() - 1 for size in ATOMIC_BYTES])
-NEAREST_F16 = rounded("f16", "rn")
-NEAREST_BF16 = rounded("bf16", "rn")
-SMALLEST_NORMAL_F32 = np.finfo(np.float32).smallest_normal
 
 _WINDOW = np.int64(1) << 32
 
@@ -345,127 +310,11 @@ def _store(mod, R, b, next_row, ADDRESSES, run, exec_mask, M8, M16, M32, M64):
 
 
 @jit
-def _combine_integer(kind, signed, old, value, compare):
-    """New integer contents after an atomic."""
-    if kind == ADD:
-        return old + value
-    if kind == SUB:
-        return old - value
-    if kind == MIN or kind == NANMIN:
-        less = value < old if signed else np.uint64(value) < np.uint64(old)
-        return value if less else old
-    if kind == MAX or kind == NANMAX:
-        more = value > old if signed else np.uint64(value) > np.uint64(old)
-        return value if more else old
-    if kind == AND:
-        return old & value
-    if kind == OR:
-        return old | value
-    if kind == XOR:
-        return old ^ value
-    if kind == EXCH:
-        return value
-    if kind == CAS:
-        return value if old == compare else old
-    if kind == INC:
-        return np.int64(0) if np.uint64(old) >= np.uint64(value) else old + 1
-    return value if old == 0 or np.uint64(old) > np.uint64(value) else old - 1
-
-
-@jit
-def _combine_float(kind, old, value):
-    """New floating-point contents after add, sub, min or max."""
-    if kind == ADD:
-        return old + value
-    if kind == SUB:
-        return old - value
-    if kind == MIN or kind == MAX:
-        # numba.cuda.atomic.min/max: a NaN operand is ignored, a NaN in memory stays
-        if value != value or old != old:
-            return old
-    elif old != old:
-        return value
-    elif value != value:
-        return old
-    if kind == MIN or kind == NANMIN:
-        return min(old, value)
-    return max(old, value)
-
-
-@jit
 def rows_loaded(op, mod):
     """Rows of 32-bit registers that a load or atomic leaves."""
     if op >= ATOM_GLOBAL:
         return 4 if mod & 15 == F32X4_ATOMIC else 2 if mod & 15 == F32X2_ATOMIC else 1
     return 4 if mod == V4 else 2 if mod == V2 else 1
-
-
-@jit
-def _flush(x):
-    """float32 *x*, a denormal replaced by zero of its sign."""
-    return x * np.float32(0) if abs(x) < SMALLEST_NORMAL_F32 else x
-
-
-@jit
-def _atomic(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE, flush):
-    """Lanes in ascending order, each seeing the one before.  SINGLE: float32 view of O.
-
-    *flush*: float32 additions take and leave zeros for denormals (PTX ISA, atom: those in global memory do).
-    """
-    kind = mod >> 4
-    typ = mod & 15
-    bitwise = kind == EXCH or kind == CAS or kind == AND or kind == OR or kind == XOR
-    for l in range(32):
-        if (exec_mask >> l) & 1:
-            u = np.uint64(l)
-            value = R[b + u]
-            compare = R[c + u]
-            if typ == S64_ATOMIC or typ == U64_ATOMIC or typ == F64_ATOMIC:
-                k = np.uint64(ADDRESSES[l] >> 3)
-                old = M64[k]
-                if typ == F64_ATOMIC and not bitwise:
-                    M64[k] = value
-                    operand = F64[k]
-                    M64[k] = old
-                    F64[k] = _combine_float(kind, F64[k], operand)
-                else:
-                    M64[k] = _combine_integer(kind, typ == S64_ATOMIC, old, value, compare)
-                O[l] = old
-            else:
-                k = np.uint64(ADDRESSES[l] >> 2)
-                old = np.int64(M32[k])
-                value &= 0xFFFFFFFF
-                if typ == F32_ATOMIC and not bitwise:
-                    O[l] = value
-                    single = SINGLE[np.uint64(2) * u]
-                    if flush and kind == ADD:
-                        F32[k] = _flush(_flush(F32[k]) + _flush(single))
-                    else:
-                        F32[k] = _combine_float(kind, F32[k], single)
-                elif typ == F32X2_ATOMIC or typ == F32X4_ATOMIC:
-                    for part in range(4 if typ == F32X4_ATOMIC else 2):
-                        row = np.uint64(32 * part)
-                        word = k + np.uint64(part)
-                        old = np.int64(M32[word])
-                        O[row + u] = R[b + row + u] & 0xFFFFFFFF
-                        single = SINGLE[np.uint64(2) * (row + u)]
-                        F32[word] = _flush(_flush(F32[word]) + _flush(single)) if flush else F32[word] + single
-                        O[row + u] = old
-                    continue
-                elif typ == F16X2_ATOMIC or typ == BF16X2_ATOMIC:
-                    form = NEAREST_F16 if typ == F16X2_ATOMIC else NEAREST_BF16
-                    low = softfloat.total(old & 0xFFFF, value & 0xFFFF, form)
-                    M32[k] = np.uint32(low | (softfloat.total(old >> 16, value >> 16, form) << 16))
-                else:
-                    if typ == S32_ATOMIC:
-                        old = (old << 32) >> 32
-                        value = (value << 32) >> 32
-                        compare = (compare << 32) >> 32
-                    else:
-                        compare &= 0xFFFFFFFF
-                    new = _combine_integer(kind, typ == S32_ATOMIC, old, value, compare)
-                    M32[k] = np.uint32(new & 0xFFFFFFFF)
-                O[l] = old
 
 
 @jit_inline
@@ -576,7 +425,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             return reason
     if atomic:
         flush = space == GLOBAL
-        _atomic(mod, R, s.O, b, c, ADDRESSES, exec_mask, s.M32, s.M64, s.MF32, s.MF64, s.O32, flush)
+        update(mod, R, s.O, b, c, ADDRESSES, exec_mask, s.M32, s.M64, s.MF32, s.MF64, s.O32, flush)
     elif writes:
         # The second word of RZ is zero, too.
         next_row = np.int64(32) if b != 0 else np.int64(0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine.jit import jit, jit_inline
+from simt.machine.scalar import multiply_wide
 from simt.program import MICRO_OPS
 
 MOV = MICRO_OPS["mov"].code
@@ -85,18 +86,6 @@ def _floor_divide(R, O, a, b, modulo):
                 O[l] = x % y
             else:
                 O[l] = x // y
-
-
-@jit
-def _mulhi_unsigned(x, y):
-    low = np.uint64(0xFFFFFFFF)
-    s = np.uint64(32)
-    x0 = x & low
-    x1 = x >> s
-    y0 = y & low
-    y1 = y >> s
-    middle = x1 * y0 + ((x0 * y0) >> s)
-    return x1 * y1 + (middle >> s) + ((x0 * y1 + (middle & low)) >> s)
 
 
 @jit
@@ -227,8 +216,8 @@ def integer(op, R, O, a, b, c):
         for l in range(n):
             x = R[a + l]
             y = R[b + l]
-            high = np.int64(_mulhi_unsigned(np.uint64(x), np.uint64(y)))
+            high = np.int64(multiply_wide(np.uint64(x), np.uint64(y))[0])
             O[l] = high - (y if x < 0 else np.int64(0)) - (x if y < 0 else np.int64(0))
     elif op == MULHI_U64:
         for l in range(n):
-            O[l] = np.int64(_mulhi_unsigned(np.uint64(R[a + l]), np.uint64(R[b + l])))
+            O[l] = np.int64(multiply_wide(np.uint64(R[a + l]), np.uint64(R[b + l]))[0])

@@ -79,3 +79,18 @@ def popcount(mask):
 def lowest(mask):
     """Index of the lowest one bit of a lane mask that is not empty."""
     return popcount((mask & -mask) - 1)
+
+
+@jit
+def multiply_wide(x, y):
+    """The 128-bit product of two uint64, high and low half."""
+    low = np.uint64(0xFFFFFFFF)
+    s = np.uint64(32)
+    x0 = x & low
+    x1 = x >> s
+    y0 = y & low
+    y1 = y >> s
+    bottom = x0 * y0
+    middle = x1 * y0 + (bottom >> s)
+    other = x0 * y1 + (middle & low)
+    return x1 * y1 + (middle >> s) + (other >> s), (other << s) | (bottom & low)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine.jit import jit
+from simt.machine.scalar import multiply_wide
 from simt.program import INTEGER_TYPES, ROUNDED_FORMATS, ROUNDINGS
 
 F16 = ROUNDED_FORMATS.index("f16")
@@ -45,21 +46,6 @@ def leading_zeros(x):
             x = x << np.uint64(step)
             count += step
     return count
-
-
-@jit
-def _multiply(x, y):
-    """The 128-bit product of two uint64, high and low half."""
-    low = np.uint64(0xFFFFFFFF)
-    s = np.uint64(32)
-    x0 = x & low
-    x1 = x >> s
-    y0 = y & low
-    y1 = y >> s
-    bottom = x0 * y0
-    middle = x1 * y0 + (bottom >> s)
-    other = x0 * y1 + (middle & low)
-    return x1 * y1 + (middle >> s) + (other >> s), (other << s) | (bottom & low)
 
 
 @jit
@@ -199,7 +185,7 @@ def fused(a, b, c, imm):
                 sign = np.int64(1) if rounding == RM else np.int64(0)
             return _special(form, sign, ZERO)
         return pack(form, sign_c, ec + 62, mc << _ONE, rounding)
-    high, low = _multiply(ma, mb)
+    high, low = multiply_wide(ma, mb)
     e = ea + eb
     if kind_c != ZERO:
         c_high = mc >> _ONE
@@ -255,7 +241,7 @@ def product(a, b, imm):
         return _NAN[form] if kind_a == ZERO or kind_b == ZERO else _special(form, sign, INFINITE)
     if kind_a == ZERO or kind_b == ZERO:
         return _special(form, sign, ZERO)
-    high, low = _multiply(ma, mb)
+    high, low = multiply_wide(ma, mb)
     return _round_wide(form, sign, ea + eb, high, low, (imm >> 2) & 3)
 
 

@@ -94,16 +94,22 @@ def cell(row: Row, column: str, total: int) -> str:
     return number_text(value) if value else ""
 
 
+def check_columns(wanted: Sequence[str], timed: bool) -> None:
+    """:class:`UnknownMetricError` if one of the columns is none, or one of a timed launch that this is not."""
+    for name in wanted:
+        if name not in COLUMN_NAMES:
+            raise UnknownMetricError(name, COLUMN_NAMES, "column", f"there are {', '.join(COLUMN_NAMES)}")
+        if name in TIMED_COLUMNS and not timed:
+            help = "launch with timing=True, or --timing on the command line"
+            raise UnknownMetricError(name, (), "column without timing called", help)
+
+
 def _columns(rows: Sequence[Row], wanted: Sequence[str] | None) -> list[str]:
     timed = any(row.stalls for row in rows)
     if wanted is None:
         counted = [name for name in _IF_COUNTED if any(_counter(row, name) for row in rows)]
         return [*_DEFAULT, *counted, *(("waited", "for") if timed else ())]
-    for name in wanted:
-        if name not in COLUMN_NAMES:
-            raise UnknownMetricError(name, COLUMN_NAMES, "column")
-        if name in TIMED_COLUMNS and not timed:
-            raise UnknownMetricError(name, (), "column without timing called", "launch with timing=True")
+    check_columns(wanted, timed)
     return list(wanted)
 
 

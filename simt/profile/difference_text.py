@@ -64,7 +64,7 @@ def _columns(difference: Difference, wanted: Sequence[str] | None) -> list[str]:
         ]
     for name in wanted:
         if name not in COMPARED:
-            raise UnknownMetricError(name, COMPARED, "compared counter")
+            raise UnknownMetricError(name, COMPARED, "compared counter", f"there are {', '.join(COMPARED)}")
     return list(wanted)
 
 

@@ -9,11 +9,10 @@ Compute CLI manual.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from simt.check import SimtError
+from simt.check import SimtError, suggestion
 from simt.profile.formula import Formula, Number
 
 SOURCE = "source"
@@ -30,9 +29,8 @@ class UnknownMetricError(SimtError, KeyError):
     kind = "unknown name"
 
     def __init__(self, name: str, known: Iterable[str], what: str = "metric", help: str = "") -> None:
-        close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-        hint = f"did you mean {', '.join(close)}?" if close else "`simt metrics` lists all of them"
-        super().__init__(f"there is no {what} {name!r}", help=help or hint)
+        hint = suggestion(name, known, help or "`simt metrics` lists all of them")
+        super().__init__(f"there is no {what} {name!r}", help=hint)
 
 
 @dataclass(frozen=True)

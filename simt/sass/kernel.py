@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import numpy.typing as npt
 
-from simt.check import KernelError, LaunchError, UnsupportedError
+from simt.check import KernelError, LaunchError, UnsupportedError, check_file
 from simt.program import Program
 from simt.sass.demangle import aliases
 from simt.sass.disassemble import disassemble
@@ -241,8 +241,7 @@ def load_cubin(
     UnsupportedError (architecture, no disassembler).
     """
     path = Path(path)
-    if not path.is_file():
-        raise LaunchError(f"there is no file {path}")
+    check_file(path)
     data = path.read_bytes()
     if is_container(data):
         with TemporaryDirectory() as folder:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -130,6 +132,9 @@ def test_no_number_is_cut_in_a_narrow_terminal(
     if columns >= 80:
         assert max(map(len, found[2:-1])) <= columns  # but for the title and what was left out
     assert "too narrow for: " in found[-1]
+    title, rule = (next(k for k, line in enumerate(lines) if "──" in line) for lines in (piped, found))
+    words = {word for line in piped[:title] for word in line.split()}
+    assert {word for line in found[2:rule] for word in line.split()} <= words  # headings are whole, too
     for row in piped[6:-1]:  # without headings
         (narrow,) = [line for line in found if line.split()[:1] == row.split()[:1]]
         assert set(narrow.split()) <= set(row.split())
@@ -234,6 +239,36 @@ def test_ctrl_c_is_exit_code_130(run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Traceback" not in found.err
 
 
+def test_ctrl_c_that_a_callback_of_the_compiler_swallows(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As seen with LLVM's: Python cannot raise through it, and what fails next is Numba."""
+    import simt.api
+
+    def pressed() -> None:
+        signal.raise_signal(signal.SIGINT)
+        sum(range(10))  # the handler has run by now
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        ctypes.CFUNCTYPE(None)(pressed)()
+        raise RuntimeError("no compiled object yet")
+
+    monkeypatch.setattr(simt.api, "reduce", interrupted)
+    handler = signal.getsignal(signal.SIGINT)
+    found = run("reduce", "--size", "1000")
+    assert (found.code, found.out, found.err) == (130, "", "interrupted\n")
+    assert signal.getsignal(signal.SIGINT) == handler
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=str)
+def test_a_full_disk_is_a_message(options: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "simt", "kernels", *options]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("the operating system refuses: [Errno 28]")
+    assert "Traceback" not in done.stderr
+
+
 def test_trace(run) -> None:
     found = run("trace", "if_else", "--values")
     assert found.code == 0
@@ -293,7 +328,15 @@ def test_launches_in_files_that_are_wrong(run, mine: str, function: str, options
 
 
 def test_files_that_do_not_load(run, tmp_path: Path) -> None:
-    assert "no file" in run("run", str(tmp_path / "absent.py:k")).err
+    absent = run("run", str(tmp_path / "absent.py:k")).err
+    assert "no file" in absent
+    assert str(tmp_path.resolve()) in absent
+    (tmp_path / "folder.py").mkdir()
+    assert "folder.py is a folder, not a file" in run("run", str(tmp_path / "folder.py:k")).err
+    for wrong in ("notes.txt:k", str(tmp_path)):
+        found = run("run", wrong)
+        assert found.code == 2
+        assert f"{wrong} is neither a name of `simt kernels` nor of the form FILE.py:FUNCTION" in found.err
     broken = tmp_path / "broken.py"
     broken.write_text("x = 1\ndef k(:\n")
     found = run("run", f"{broken}:k")
@@ -311,7 +354,12 @@ def test_run_shows_metrics_and_lines(run) -> None:
     assert "gld_efficiency" in found.out
     assert "idle_other_path" in found.out
     assert "c[i] = a[i] + b[i]" in found.out
-    assert run("run", "vector_add", "--column", "nothing").code == 2
+    wrong = run("run", "vector_add", "--column", "nothing")
+    assert wrong.code == 2
+    assert not wrong.out  # nothing runs before the names are known to be right
+    assert "there are inst_executed, " in wrong.err
+    assert "did you mean global_sectors" in run("run", "vector_add", "--column", "globl_sectors").err
+    assert "--timing" in run("run", "vector_add", "--column", "waited").err
     assert "c[i] = a[i] + b[i]" not in run("run", "vector_add", "--no-annotate").out
 
 

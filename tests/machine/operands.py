@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from simt.program import Family
-from tests.machine.references import M32, M64, bits
+from tests.machine.patterns import M32, M64, bits
 
 INTEGERS = [
     *range(5),

@@ -12,16 +12,8 @@ from hypothesis import strategies as st
 from simt.program import INTEGER_TYPES, MICRO_OPS, PRMT_MODES, ROUNDED_FORMATS, ROUNDINGS, Family
 from tests.machine.harness import Bools, Call, Outcome, Words, evaluate, mask_of, ops_of
 from tests.machine.operands import DOUBLES, EXTREMES, rows_of, rows_of_pairs, words
-from tests.machine.references import (
-    LANEWISE,
-    M32,
-    M64,
-    TRANSCENDENTAL,
-    WARP,
-    WARP_FLAGS,
-    f32,
-    f64,
-)
+from tests.machine.patterns import M32, M64, f32, f64
+from tests.machine.references import LANEWISE, TRANSCENDENTAL, WARP, WARP_FLAGS
 
 LANEWISE_FAMILIES = [
     Family.INT,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simt.program import MICRO_OPS, RZ, Family, pred
 from tests.machine.harness import Builder, Call, evaluate, launch, ops_of, type_number
-from tests.machine.references import M32
+from tests.machine.patterns import M32
 
 ALU = [
     op

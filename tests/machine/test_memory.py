@@ -15,7 +15,7 @@ from simt.machine.layout import ADDRESS_BASE
 from simt.program import ATOMIC_BYTES, ATOMIC_TYPES, ATOMICS, COUNTERS, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW, pred
 from tests.machine.harness import Builder, launch, type_number
 from tests.machine.operands import words
-from tests.machine.references import M32, M64, f32, f64, signed, total
+from tests.machine.patterns import M32, M64, f32, f64, signed, total
 
 SIZE = {"global": 2048, "shared": 2048, "local": 64}
 """Bytes of the memory that the accesses go to; local: of each thread."""

@@ -14,6 +14,51 @@ from tests.sass.data import launch
 
 Words = npt.NDArray[np.uint32]
 LANES = 32
+MASK = 0xFFFFFFFF
+EXTREMES = [
+    0,
+    1,
+    2,
+    31,
+    32,
+    33,
+    63,
+    64,
+    0x7FFFFFFF,
+    0x80000000,
+    0x80000001,
+    0xFFFFFFFF,
+    0xFFFFFFFE,
+    0x10000,
+    0xFFFF,
+]
+
+
+def words(seed: int) -> Words:
+    """One value per lane, half of them extremes."""
+    random = np.random.RandomState(seed)
+    values = random.randint(0, 2**32, LANES).astype(np.uint32)
+    some = random.rand(LANES) < 0.5
+    values[some] = random.choice(np.array(EXTREMES, np.uint32), some.sum())
+    return values
+
+
+def s32(x: int) -> int:
+    return (x & MASK) - ((x & 0x80000000) << 1)
+
+
+def s64(x: int) -> int:
+    return (x & (1 << 64) - 1) - ((x >> 63 & 1) << 64)
+
+
+COMPARISONS = {
+    "EQ": lambda a, b: a == b,
+    "NE": lambda a, b: a != b,
+    "LT": lambda a, b: a < b,
+    "LE": lambda a, b: a <= b,
+    "GT": lambda a, b: a > b,
+    "GE": lambda a, b: a >= b,
+}
 
 
 def listing(lines: Sequence[str], architecture: int = 90) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ VALUES = [0, 1, 2, 2**32 - 1, 2**32, 2**63, 2**64 - 1]
 
 
 @pytest.mark.parametrize(("operand", "carry"), [("R6", lambda a, b: a + b >= 2**64), ("-R6", lambda a, b: a >= b)])
-def test_iadd_64(tmp_path: Path, operand: str, carry) -> None:  # type: ignore[no-untyped-def]
+def test_iadd_64(tmp_path: Path, operand: str, carry: Callable[[int, int], bool]) -> None:
     """Of a difference it says that nothing was borrowed."""
     lines = [
         "LDC.64 R2, c[0x0][0x380]",

@@ -1,15 +1,5 @@
 // Launches that Nsight Compute times from cold caches: what the model's launch and memory constants are fitted to.
-#include <cstdio>
-#include <cstdlib>
-
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
-      exit(1);                                                                                           \
-    }                                                                                                    \
-  } while (0)
+#include "common.cuh"
 
 __global__ void empty() {}
 
@@ -32,11 +22,7 @@ __global__ void copy(const int *in, int *out) {
 }
 
 int main() {
-  const int N = 1 << 26;
-  int *in, *out;
-  CHECK(cudaMalloc(&in, size_t(N) * 4));
-  CHECK(cudaMalloc(&out, size_t(N) * 4));
-  CHECK(cudaMemset(in, 0, size_t(N) * 4));
+  int *in = allocate<int>(1 << 26), *out = allocate<int>(1 << 26);
   for (int block : {32, 512})
     for (int grid : {1, 132, 1056, 8192, 32768}) empty<<<grid, block>>>();
   for (int grid : {132, 1056, 8192}) oneStore<<<grid, 512>>>(out);
@@ -47,7 +33,6 @@ int main() {
     stream<8><<<n / 4096, 512>>>(in, out);
     copy<<<n / 512, 512>>>(in, out);
   }
-  CHECK(cudaGetLastError());
-  CHECK(cudaDeviceSynchronize());
+  finish();
   return 0;
 }

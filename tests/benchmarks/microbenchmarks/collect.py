@@ -1,6 +1,7 @@
 """Turn the output folder of measure.sh into the committed data: python collect.py FOLDER DATE [NAME ...].
 
-Writes tests/data/timing/h200_<name>.json, and the cubins beside them.
+Writes tests/data/timing/h200_<name>.json, and the cubins beside them.  ``collect.py --metrics`` prints what Nsight
+Compute has to measure.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 DATA = Path(__file__).parents[2] / "data" / "timing"
 CLOCKED = ("latency", "pipes", "memory", "slots", "spread", "together", "phases")
-PROGRAMS = (*CLOCKED, "cold", "loops", "stores", "loaded", "validation", "unseen", "reductions")
+PROFILED = ("reductions", "validation", "unseen", "cold", "loops", "stores", "loaded")
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 REASONS = (
@@ -82,7 +83,7 @@ def _write(name: str, data: dict[str, Any]) -> None:
 
 
 def main(folder: Path, date: str, names: list[str]) -> None:
-    """Convert latency.json and the CSV files that are there."""
+    """Convert the figures of the programs *names*, measured on *date*."""
     DATA.mkdir(parents=True, exist_ok=True)
     device, nvcc, _, profiler = (folder / "device.txt").read_text().strip().splitlines()
     origin = {"date": date, "device": device, "nvcc": nvcc, "profiler": profiler, "command": COMMAND}
@@ -101,4 +102,7 @@ def main(folder: Path, date: str, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:] or list(PROGRAMS))
+    if sys.argv[1:] == ["--metrics"]:
+        print(",".join(METRICS.values()))
+    else:
+        main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:] or [*CLOCKED, *PROFILED])

@@ -2,21 +2,9 @@
 //
 // A figure is the difference of two runs that differ only in the number of unrolled operations, so that the
 // loop, the clock reads and the first instruction fetches cancel out.
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
+#include "common.cuh"
 #include <numeric>
 #include <random>
-#include <vector>
-
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
-      exit(1);                                                                                           \
-    }                                                                                                    \
-  } while (0)
 
 constexpr int TRIPS = 32;
 __constant__ unsigned chase_constant[256];
@@ -66,76 +54,30 @@ struct Convert {  // I2F and F2I: two operations
 
 template <class Op, int UNROLL> __global__ void chain(long long *cycles, unsigned *sink, unsigned y, unsigned z) {
   unsigned x = threadIdx.x + y;
-  long long start = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    start = clock64();
-#pragma unroll 1
-    for (int i = 0; i < TRIPS; ++i) {
-#pragma unroll
-      for (int k = 0; k < UNROLL; ++k) Op::step(x, y, z);
-    }
-    start = clock64() - start;
-  }
-  cycles[blockIdx.x] = start;
+  cycles[blockIdx.x] = timed<UNROLL, false>(TRIPS, [&](int, int) { Op::step(x, y, z); });
   sink[threadIdx.x] = x;
 }
 
 template <class Op, int UNROLL> __global__ void streams(long long *cycles, unsigned *sink, unsigned y, unsigned z) {
   unsigned x[4] = {threadIdx.x + y, threadIdx.x + z, threadIdx.x ^ y, threadIdx.x ^ z};
-  long long start = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    __syncthreads();
-    start = clock64();
-#pragma unroll 1
-    for (int i = 0; i < TRIPS; ++i) {
-#pragma unroll
-      for (int k = 0; k < UNROLL; ++k) {
-        Op::step(x[0], y, z);
-        Op::step(x[1], y, z);
-        Op::step(x[2], y, z);
-        Op::step(x[3], y, z);
-      }
-    }
-    __syncthreads();
-    start = clock64() - start;
-  }
-  cycles[blockIdx.x] = start;
+  cycles[blockIdx.x] = timed<UNROLL>(TRIPS, [&x, y, z](int, int) {
+    Op::step(x[0], y, z);
+    Op::step(x[1], y, z);
+    Op::step(x[2], y, z);
+    Op::step(x[3], y, z);
+  });
   sink[threadIdx.x] = x[0] + x[1] + x[2] + x[3];
 }
 
 template <int UNROLL, bool FMA> __global__ void chain_f64(long long *cycles, double *sink, double y, double z) {
   double x = threadIdx.x + y;
-  long long start = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    __syncthreads();
-    start = clock64();
-#pragma unroll 1
-    for (int i = 0; i < TRIPS; ++i) {
-#pragma unroll
-      for (int k = 0; k < UNROLL; ++k) x = FMA ? __fma_rn(x, y, z) : __dadd_rn(x, y);
-    }
-    __syncthreads();
-    start = clock64() - start;
-  }
-  cycles[blockIdx.x] = start;
+  cycles[blockIdx.x] = timed<UNROLL>(TRIPS, [&](int, int) { x = FMA ? __fma_rn(x, y, z) : __dadd_rn(x, y); });
   sink[threadIdx.x] = x;
 }
 
 template <int UNROLL> __global__ void chain_wide(long long *cycles, unsigned long long *sink, unsigned y, int) {
   unsigned long long x = threadIdx.x + y;
-  long long start = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    __syncthreads();
-    start = clock64();
-#pragma unroll 1
-    for (int i = 0; i < TRIPS; ++i) {
-#pragma unroll
-      for (int k = 0; k < UNROLL; ++k) x = (unsigned long long)(unsigned)x * y + x;
-    }
-    __syncthreads();
-    start = clock64() - start;
-  }
-  cycles[blockIdx.x] = start;
+  cycles[blockIdx.x] = timed<UNROLL>(TRIPS, [&](int, int) { x = (unsigned long long)(unsigned)x * y + x; });
   sink[threadIdx.x] = x;
 }
 
@@ -158,17 +100,7 @@ template <int UNROLL> __global__ void chase_shared(long long *cycles, unsigned *
 
 template <int UNROLL> __global__ void chase_const(long long *cycles, unsigned *sink) {
   unsigned at = threadIdx.x % 32 * 0;
-  long long start = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    start = clock64();
-#pragma unroll 1
-    for (int i = 0; i < TRIPS; ++i) {
-#pragma unroll
-      for (int k = 0; k < UNROLL; ++k) at = chase_constant[at];
-    }
-    start = clock64() - start;
-  }
-  cycles[blockIdx.x] = start;
+  cycles[blockIdx.x] = timed<UNROLL, false>(TRIPS, [&](int, int) { at = chase_constant[at]; });
   sink[threadIdx.x] = at;
 }
 
@@ -286,66 +218,61 @@ template <int STORES> __global__ void write_all(unsigned *data, unsigned words, 
   }
 }
 
-long long *d_cycles;
-unsigned *d_sink;
-bool first_entry = true;
-
-double read_cycles(int blocks = 1) {
-  CHECK(cudaGetLastError());
-  CHECK(cudaDeviceSynchronize());
-  std::vector<long long> c(blocks);
-  CHECK(cudaMemcpy(c.data(), d_cycles, blocks * sizeof(long long), cudaMemcpyDeviceToHost));
-  std::sort(c.begin(), c.end());
-  return double(c[blocks / 2]);
-}
-
-void report(const char *name, double value) {
-  printf("%s  \"%s\": %.4f", first_entry ? "" : ",\n", name, value);
-  first_entry = false;
-}
-
 template <class Op> void measure(const char *name) {
-  char label[80];
-  double few, many;
-  for (int r = 0; r < 2; ++r) {
-    chain<Op, 16><<<1, 32>>>(d_cycles, d_sink, 3, 5);
-    few = read_cycles();
-    chain<Op, 80><<<1, 32>>>(d_cycles, d_sink, 3, 5);
-    many = read_cycles();
+  auto one_warp = [](auto kernel) { kernel<<<1, 32>>>(d_cycles, d_sink, 3, 5); };
+  auto all_warps = [](auto kernel) { kernel<<<1, 1024>>>(d_cycles, d_sink, 3, 5); };
+  report(slope(one_warp, chain<Op, 16>, chain<Op, 80>) / (64.0 * TRIPS), "%s.latency", name);
+  const double cycles = slope(all_warps, streams<Op, 4>, streams<Op, 20>);
+  report(cycles / (16.0 * 4 * TRIPS * 8), "%s.cycles_per_warp_per_scheduler", name);
+}
+
+// The same of kernels of 16 and of 80 operations, with one warp and with eight a scheduler.
+template <class Kernel, class Word, class Factor>
+void measure_both(const char *name, Kernel few, Kernel many, Word *sink, Factor y, Factor z) {
+  for (int threads : {32, 1024}) {
+    auto launch = [&](Kernel kernel) { kernel<<<1, threads>>>(d_cycles, sink, y, z); };
+    const double each = slope(launch, few, many) / (64.0 * TRIPS * (threads == 32 ? 1 : 8));
+    report(each, "%s.%s", name, threads == 32 ? "latency" : "cycles_per_warp_per_scheduler");
   }
-  snprintf(label, sizeof label, "%s.latency", name);
-  report(label, (many - few) / (64.0 * TRIPS));
-  for (int r = 0; r < 2; ++r) {
-    streams<Op, 4><<<1, 1024>>>(d_cycles, d_sink, 3, 5);
-    few = read_cycles();
-    streams<Op, 20><<<1, 1024>>>(d_cycles, d_sink, 3, 5);
-    many = read_cycles();
-  }
-  snprintf(label, sizeof label, "%s.cycles_per_warp_per_scheduler", name);
-  report(label, (many - few) / (16.0 * 4 * TRIPS * 8));
 }
 
 template <bool FMA> void measure_f64(const char *name) {
-  char label[80];
-  for (int threads : {32, 1024}) {
-    double few, many;
-    for (int r = 0; r < 2; ++r) {
-      chain_f64<16, FMA><<<1, threads>>>(d_cycles, (double *)d_sink, 1.5, 2.5);
-      few = read_cycles();
-      chain_f64<80, FMA><<<1, threads>>>(d_cycles, (double *)d_sink, 1.5, 2.5);
-      many = read_cycles();
-    }
-    snprintf(label, sizeof label, threads == 32 ? "%s.latency" : "%s.cycles_per_warp_per_scheduler", name);
-    report(label, (many - few) / (64.0 * TRIPS * (threads == 32 ? 1 : 8)));
+  measure_both(name, chain_f64<16, FMA>, chain_f64<80, FMA>, (double *)d_sink, 1.5, 2.5);
+}
+
+// GB/s of the chip by events, the best of four runs of about *total_words* words.
+template <class Launch>
+void bandwidth(const char *name, unsigned words, int blocks, int threads, int loads, double total_words, Launch launch) {
+  static cudaEvent_t begin, end;
+  if (!begin) {
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
   }
+  const int trips = int(total_words / (double(blocks) * threads * loads));
+  float best = 1e30f;
+  for (int run = 0; run < 4; ++run) {
+    float ms;
+    CHECK(cudaEventRecord(begin));
+    launch(blocks, threads, words, trips);
+    CHECK(cudaEventRecord(end));
+    finish();
+    CHECK(cudaEventElapsedTime(&ms, begin, end));
+    best = std::min(best, ms);
+  }
+  const double rate = 4.0 * trips * double(blocks) * threads * loads / best * 1e-6;
+  report(rate, "%s.warps%d.loads%d.gb_per_s", name, blocks / SMS * threads / 32, loads);
+}
+
+// The numbers below *count* in an order that *seed* gives.
+std::vector<unsigned> shuffled(int count, int seed) {
+  std::vector<unsigned> order(count);
+  std::iota(order.begin(), order.end(), 0u);
+  std::shuffle(order.begin(), order.end(), std::mt19937(seed));
+  return order;
 }
 
 int main() {
-  CHECK(cudaMalloc(&d_cycles, 4096 * sizeof(long long)));
-  CHECK(cudaMalloc(&d_sink, 1 << 20));
-  unsigned zeros[256] = {};
-  CHECK(cudaMemcpyToSymbol(chase_constant, zeros, sizeof zeros));
-  printf("{\n");
+  start_clocked();
   measure<Iadd>("iadd3_lop3");
   measure<Imad>("imad");
   measure<Select>("isetp_sel");
@@ -363,142 +290,79 @@ int main() {
   measure<Vote>("isetp_vote");
   measure_f64<false>("dadd");
   measure_f64<true>("dfma");
-  char label[96];
-  double few, many;
-  for (int threads : {32, 1024}) {
-    for (int r = 0; r < 2; ++r) {
-      chain_wide<16><<<1, threads>>>(d_cycles, (unsigned long long *)d_sink, 3, 0);
-      few = read_cycles();
-      chain_wide<80><<<1, threads>>>(d_cycles, (unsigned long long *)d_sink, 3, 0);
-      many = read_cycles();
-    }
-    report(threads == 32 ? "imad_wide.latency" : "imad_wide.cycles_per_warp_per_scheduler",
-           (many - few) / (64.0 * TRIPS * (threads == 32 ? 1 : 8)));
-  }
+  measure_both("imad_wide", chain_wide<16>, chain_wide<80>, (unsigned long long *)d_sink, 3, 0);
   for (int threads : {32, 1024})
     for (unsigned stride : {1, 2, 4, 8, 16, 32}) {
-      chase_shared<16><<<1, threads>>>(d_cycles, d_sink, stride);
-      few = read_cycles();
-      chase_shared<80><<<1, threads>>>(d_cycles, d_sink, stride);
-      many = read_cycles();
-      snprintf(label, sizeof label, "lds.stride%u.%s", stride, threads == 32 ? "latency" : "cycles_per_warp_per_sm");
-      report(label, (many - few) / (64.0 * TRIPS * threads / 32));
+      auto launch = [&](auto kernel) { kernel<<<1, threads>>>(d_cycles, d_sink, stride); };
+      const double each = slope(launch, chase_shared<16>, chase_shared<80>) / (64.0 * TRIPS * threads / 32);
+      report(each, "lds.stride%u.%s", stride, threads == 32 ? "latency" : "cycles_per_warp_per_sm");
     }
-  chase_const<16><<<1, 32>>>(d_cycles, d_sink);
-  few = read_cycles();
-  chase_const<80><<<1, 32>>>(d_cycles, d_sink);
-  many = read_cycles();
-  report("ldc.latency", (many - few) / (64.0 * TRIPS));
+  auto one_warp = [](auto kernel) { kernel<<<1, 32>>>(d_cycles, d_sink); };
+  report(slope(one_warp, chase_const<16>, chase_const<80>) / (64.0 * TRIPS), "ldc.latency");
 
   // next[i] = i keeps each lane at its own word: all hits after the first pass.
   const unsigned WORDS = 1u << 28;  // 1 GiB
-  unsigned *next;
-  CHECK(cudaMalloc(&next, size_t(WORDS) * 4));
+  unsigned *next = allocate<unsigned>(WORDS);
   std::vector<unsigned> self(65536);
   std::iota(self.begin(), self.end(), 0u);
-  CHECK(cudaMemcpy(next, self.data(), self.size() * 4, cudaMemcpyHostToDevice));
+  upload(next, self);
   for (int threads : {32, 1024})
     for (unsigned stride : {0, 1, 2, 4, 8, 16, 32}) {
-      chase_global<16><<<1, threads>>>(d_cycles, d_sink, next, stride, TRIPS);
-      few = read_cycles();
-      chase_global<80><<<1, threads>>>(d_cycles, d_sink, next, stride, TRIPS);
-      many = read_cycles();
-      snprintf(label, sizeof label, "ldg_l1.stride%u.%s", stride, threads == 32 ? "latency" : "cycles_per_warp_per_sm");
-      report(label, (many - few) / (64.0 * TRIPS * threads / 32));
+      auto launch = [&](auto kernel) { kernel<<<1, threads>>>(d_cycles, d_sink, next, stride, TRIPS); };
+      const double each = slope(launch, chase_global<16>, chase_global<80>) / (64.0 * TRIPS * threads / 32);
+      report(each, "ldg_l1.stride%u.%s", stride, threads == 32 ? "latency" : "cycles_per_warp_per_sm");
     }
   // L2 latency over addresses: random lines of 4 MiB, all in L2.
   {
-    std::vector<unsigned> chain_of(1 << 20), order(32768);
-    std::iota(order.begin(), order.end(), 0u);
-    std::shuffle(order.begin(), order.end(), std::mt19937(1));
+    const auto order = shuffled(32768, 1);
+    std::vector<unsigned> chain_of(1 << 20);
     for (size_t i = 0; i < order.size(); ++i) chain_of[order[i] * 32] = order[(i + 1) % order.size()] * 32;
-    CHECK(cudaMemcpy(next, chain_of.data(), chain_of.size() * 4, cudaMemcpyHostToDevice));
-    for (int r = 0; r < 2; ++r) {
-      chase_dram<<<1, 1>>>(d_cycles, d_sink, next, order[0] * 32, 32768);
-      many = read_cycles();
-    }
-    report("ldg_l2.random_4MiB.latency", many / 32768);
+    upload(next, chain_of);
+    for (int round = 0; round < 2; ++round) chase_dram<<<1, 1>>>(d_cycles, d_sink, next, order[0] * 32, 32768);
+    report(read_cycles() / 32768, "ldg_l2.random_4MiB.latency");
   }
   // DRAM: random lines of 1 GiB (64 KiB apart at least: TLB misses too) and of 128 MiB, each touched once.
   for (unsigned words : {1u << 25, 1u << 28}) {
     const int loads = 4096;
-    std::vector<unsigned> order(loads);
     const unsigned gap = words / loads;
-    std::iota(order.begin(), order.end(), 0u);
-    std::shuffle(order.begin(), order.end(), std::mt19937(2));
+    const auto order = shuffled(loads, 2);
     for (int i = 0; i < loads; ++i) {
       unsigned target = order[(i + 1) % loads] * gap;
       CHECK(cudaMemcpy(next + size_t(order[i]) * gap, &target, 4, cudaMemcpyHostToDevice));
     }
-    unsigned *flush;  // push the lines just written out of L2
-    CHECK(cudaMalloc(&flush, 1 << 28));
-    CHECK(cudaMemset(flush, 1, 1 << 28));
-    CHECK(cudaDeviceSynchronize());
+    unsigned *others = allocate<unsigned>(1 << 26);  // pushes the lines just written out of L2
+    finish();
     chase_dram<<<1, 1>>>(d_cycles, d_sink, next, order[0] * gap, loads);
-    snprintf(label, sizeof label, "ldg_dram.random_%uMiB.latency", words >> 18);
-    report(label, read_cycles() / loads);
-    CHECK(cudaFree(flush));
+    report(read_cycles() / loads, "ldg_dram.random_%uMiB.latency", words >> 18);
+    CHECK(cudaFree(others));
   }
   for (int warps : {1, 2, 4, 8, 16, 32}) {
-    barriers<16><<<1, warps * 32>>>(d_cycles);
-    few = read_cycles();
-    barriers<80><<<1, warps * 32>>>(d_cycles);
-    many = read_cycles();
-    snprintf(label, sizeof label, "bar_sync.warps%d.cycles", warps);
-    report(label, (many - few) / (64.0 * TRIPS));
+    auto launch = [&](auto kernel) { kernel<<<1, warps * 32>>>(d_cycles); };
+    report(slope(launch, barriers<16>, barriers<80>) / (64.0 * TRIPS), "bar_sync.warps%d.cycles", warps);
   }
   for (int threads : {1, 32})
     for (unsigned stride : {0, 1}) {
-      atomics_shared<16><<<1, threads>>>(d_cycles, d_sink, stride);
-      few = read_cycles();
-      atomics_shared<80><<<1, threads>>>(d_cycles, d_sink, stride);
-      many = read_cycles();
-      snprintf(label, sizeof label, "atoms.lanes%d.stride%u.latency", threads, stride);
-      report(label, (many - few) / (64.0 * TRIPS));
-      CHECK(cudaMemcpy(next, self.data(), self.size() * 4, cudaMemcpyHostToDevice));
-      atomics_global<4><<<1, threads>>>(d_cycles, d_sink, next, stride);
-      few = read_cycles();
-      atomics_global<20><<<1, threads>>>(d_cycles, d_sink, next, stride);
-      many = read_cycles();
-      snprintf(label, sizeof label, "atomg.lanes%d.stride%u.latency", threads, stride);
-      report(label, (many - few) / (16.0 * 8));
+      auto in_shared = [&](auto kernel) { kernel<<<1, threads>>>(d_cycles, d_sink, stride); };
+      const double shared = slope(in_shared, atomics_shared<16>, atomics_shared<80>) / (64.0 * TRIPS);
+      report(shared, "atoms.lanes%d.stride%u.latency", threads, stride);
+      upload(next, self);
+      auto in_global = [&](auto kernel) { kernel<<<1, threads>>>(d_cycles, d_sink, next, stride); };
+      const double global = slope(in_global, atomics_global<4>, atomics_global<20>) / (16.0 * 8);
+      report(global, "atomg.lanes%d.stride%u.latency", threads, stride);
     }
   for (unsigned lanes : {0, 16}) {
-    diverge<<<1, 32>>>(d_cycles, d_sink, lanes, 64);
-    few = read_cycles();
-    diverge<<<1, 32>>>(d_cycles, d_sink, lanes, 576);
-    many = read_cycles();
-    snprintf(label, sizeof label, "if_else.lanes%u.cycles_per_trip", lanes);
-    report(label, (many - few) / 512);
+    auto launch = [&](int trips) { diverge<<<1, 32>>>(d_cycles, d_sink, lanes, trips); };
+    report(slope(launch, 64, 576) / 512, "if_else.lanes%u.cycles_per_trip", lanes);
   }
-  // Bandwidth of the chip: GB/s by events, for footprints in L2 and in DRAM, by warps per SM and loads in flight.
-  cudaEvent_t begin, end;
-  CHECK(cudaEventCreate(&begin));
-  CHECK(cudaEventCreate(&end));
+  // Bandwidth of the chip, for footprints in L2 and in DRAM, by warps per SM and loads in flight.
   CHECK(cudaMemset(next, 0, size_t(WORDS) * 4));
-  auto bandwidth = [&](const char *what, unsigned words, int blocks, int threads, int loads, double total_words, auto kernel) {
-    int trips = int(total_words / (double(blocks) * threads * loads));
-    float best = 1e30f;
-    for (int r = 0; r < 4; ++r) {
-      CHECK(cudaEventRecord(begin));
-      kernel(blocks, threads, words, trips);
-      CHECK(cudaEventRecord(end));
-      CHECK(cudaEventSynchronize(end));
-      CHECK(cudaGetLastError());
-      float ms;
-      CHECK(cudaEventElapsedTime(&ms, begin, end));
-      best = std::min(best, ms);
-    }
-    snprintf(label, sizeof label, "%s.warps%d.loads%d.gb_per_s", what, blocks / 132 * threads / 32, loads);
-    report(label, 4.0 * trips * double(blocks) * threads * loads / best * 1e-6);
-  };
   auto read1 = [&](int b, int t, unsigned w, int n) { read_all<1, false><<<b, t>>>(next, d_sink, w, n); };
   auto read4 = [&](int b, int t, unsigned w, int n) { read_all<4, false><<<b, t>>>(next, d_sink, w, n); };
   auto read8 = [&](int b, int t, unsigned w, int n) { read_all<8, false><<<b, t>>>(next, d_sink, w, n); };
   auto ca8 = [&](int b, int t, unsigned w, int n) { read_all<8, true><<<b, t>>>(next, d_sink, w, n); };
   auto write8 = [&](int b, int t, unsigned w, int n) { write_all<8><<<b, t>>>(next, w, n); };
   const unsigned IN_L2 = 1u << 22, IN_DRAM = 1u << 28;  // words: 16 MiB, 1 GiB
-  for (int blocks : {132, 264, 528})
+  for (int blocks : {SMS, 2 * SMS, 4 * SMS})
     for (int threads : {256, 512}) {
       bandwidth("l2_read", IN_L2, blocks, threads, 1, 1 << 27, read1);
       bandwidth("l2_read", IN_L2, blocks, threads, 4, 1 << 27, read4);
@@ -507,10 +371,10 @@ int main() {
       bandwidth("dram_read", IN_DRAM, blocks, threads, 4, 1 << 27, read4);
       bandwidth("dram_read", IN_DRAM, blocks, threads, 8, 1 << 28, read8);
     }
-  bandwidth("dram_read_through_l1", IN_DRAM, 528, 512, 8, 1 << 28, ca8);
-  bandwidth("l2_read_through_l1", IN_L2, 528, 512, 8, 1 << 28, ca8);
-  bandwidth("l2_write", IN_L2, 528, 512, 8, 1 << 28, write8);
-  bandwidth("dram_write", IN_DRAM, 528, 512, 8, 1 << 28, write8);
-  printf("\n}\n");
+  bandwidth("dram_read_through_l1", IN_DRAM, 4 * SMS, 512, 8, 1 << 28, ca8);
+  bandwidth("l2_read_through_l1", IN_L2, 4 * SMS, 512, 8, 1 << 28, ca8);
+  bandwidth("l2_write", IN_L2, 4 * SMS, 512, 8, 1 << 28, write8);
+  bandwidth("dram_write", IN_DRAM, 4 * SMS, 512, 8, 1 << 28, write8);
+  end_report();
   return 0;
 }

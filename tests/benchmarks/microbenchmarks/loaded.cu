@@ -1,15 +1,5 @@
 // Loads from cold caches under a given load, and rows that are not aligned to lines, timed by Nsight Compute.
-#include <cstdio>
-#include <cstdlib>
-
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
-      exit(1);                                                                                           \
-    }                                                                                                    \
-  } while (0)
+#include "common.cuh"
 
 // Latency of DRAM by its load: each warp reads LOADS lines, then computes for about 5 * gap to 15 * gap cycles.
 template <int LOADS> __global__ void paced(const unsigned *data, unsigned *out, int gap, int trips) {
@@ -48,16 +38,12 @@ __global__ void rows(const unsigned *data, unsigned *out, int offset, int trips)
 }
 
 int main() {
-  unsigned *data, *out;
-  CHECK(cudaMalloc(&data, 1 << 29));
-  CHECK(cudaMalloc(&out, 4096));
-  CHECK(cudaMemset(data, 0, 1 << 29));
+  unsigned *data = allocate<unsigned>(1 << 27), *out = allocate<unsigned>(1024);
   for (int gap : {800, 400, 200, 120, 60, 30, 4}) paced<1><<<264, 1024>>>(data, out, gap, 24);
   for (int gap : {400, 200, 100, 40, 4}) paced<2><<<264, 1024>>>(data, out, gap, 24);
   for (int gap : {800, 200, 4}) paced<1><<<132, 64>>>(data, out, gap, 24);
   for (int threads : {128, 1024})
     for (int offset : {0, 1, 4, 8}) rows<<<264, threads>>>(data, out, offset, 16);
-  CHECK(cudaGetLastError());
-  CHECK(cudaDeviceSynchronize());
+  finish();
   return 0;
 }

@@ -1,16 +1,6 @@
 // Steady loops that Nsight Compute times at several occupancies: branches, barriers, conversions, shared memory, L1.
 // The model's constants of control flow, queues and barriers are fitted to them.
-#include <cstdio>
-#include <cstdlib>
-
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
-      exit(1);                                                                                           \
-    }                                                                                                    \
-  } while (0)
+#include "common.cuh"
 
 // One add and a loop that is not unrolled.
 extern "C" __global__ void plainLoop(unsigned *out, int trips) {
@@ -181,9 +171,7 @@ extern "C" __global__ void treeLoop(unsigned *data, int trips) {
 }
 
 int main() {
-  unsigned *data;
-  CHECK(cudaMalloc(&data, 1 << 28));
-  CHECK(cudaMemset(data, 0, 1 << 28));
+  unsigned *data = allocate<unsigned>(1 << 26);
   for (int blocks : {132, 528})
     for (int threads : {128, 512}) {
       plainLoop<<<blocks, threads>>>(data, 1024);
@@ -204,7 +192,6 @@ int main() {
       storeLoop<<<blocks, threads>>>(data, 8, 16);
       treeLoop<<<blocks, threads>>>(data, 256);
     }
-  CHECK(cudaGetLastError());
-  CHECK(cudaDeviceSynchronize());
+  finish();
   return 0;
 }

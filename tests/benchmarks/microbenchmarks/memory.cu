@@ -1,18 +1,7 @@
 // The load/store side, read with clock64() inside the kernels: latencies from L2 by place, streams of accesses of few and
 // of many warps, what shares the load/store unit, and what stores and reductions cost on their way to L2.
 // Prints one JSON object.  A figure is the difference of two runs that differ in the number of steps.
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
-      exit(1);                                                                                           \
-    }                                                                                                    \
-  } while (0)
+#include "common.cuh"
 
 // Each lane follows next[] from L2, which leads it back to its own word.
 template <int UNROLL> __global__ void chase(long long *cycles, unsigned *sink, const unsigned *next, unsigned stride) {
@@ -62,26 +51,17 @@ template <int OP> __global__ void stream(long long *cycles, unsigned *sink, cons
   for (unsigned i = threadIdx.x; i < 9216; i += blockDim.x) array[i] = 0;
   unsigned at = (unsigned)__cvta_generic_to_shared(array + threadIdx.x % 32 * stride), sum = 0;
   const unsigned *mine = data + threadIdx.x % 32 * stride + first;
-  long long start = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    __syncthreads();
-    start = clock64();
-#pragma unroll 1
-    for (int i = 0; i < trips; ++i) {
-      unsigned v[8] = {};
+  cycles[0] = timed<1>(trips, [&](int i, int) {
+    unsigned v[8] = {};
 #pragma unroll
-      for (int k = 0; k < 8; ++k) {
-        if (OP == 0) asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v[k]) : "r"(at + (i & 1) * 128 + k * 4096));
-        if (OP == 1) asm volatile("st.shared.u32 [%0], %1;" ::"r"(at + (i & 1) * 128 + k * 4096), "r"(i) : "memory");
-        if (OP == 2) asm volatile("ld.global.u32 %0, [%1];" : "=r"(v[k]) : "l"(mine + (i & 1) * 8192 + k * 1024));
-      }
-#pragma unroll
-      for (int k = 0; k < 8; ++k) sum += v[k];
+    for (int k = 0; k < 8; ++k) {
+      if (OP == 0) asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v[k]) : "r"(at + (i & 1) * 128 + k * 4096));
+      if (OP == 1) asm volatile("st.shared.u32 [%0], %1;" ::"r"(at + (i & 1) * 128 + k * 4096), "r"(i) : "memory");
+      if (OP == 2) asm volatile("ld.global.u32 %0, [%1];" : "=r"(v[k]) : "l"(mine + (i & 1) * 8192 + k * 1024));
     }
-    __syncthreads();
-    start = clock64() - start;
-  }
-  cycles[0] = start;
+#pragma unroll
+    for (int k = 0; k < 8; ++k) sum += v[k];
+  });
   sink[threadIdx.x] = sum + array[threadIdx.x];
 }
 
@@ -91,31 +71,22 @@ template <int OP, int X> __global__ void beside(long long *cycles, unsigned *sin
   array[threadIdx.x] = 0;
   const unsigned *mine = data + threadIdx.x % 32;
   unsigned at = (unsigned)__cvta_generic_to_shared(array + threadIdx.x % 32), sum = threadIdx.x;
-  long long start = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    __syncthreads();
-    start = clock64();
-#pragma unroll 1
-    for (int i = 0; i < trips; ++i) {
-      unsigned v[16], w[X + 1] = {};
+  cycles[0] = timed<1>(trips, [&](int i, int) {
+    unsigned v[16], w[X + 1] = {};
 #pragma unroll
-      for (int k = 0; k < 16; ++k) {
-        asm volatile("ld.global.u32 %0, [%1];" : "=r"(v[k]) : "l"(mine + (i & 1) * 8192 + k * 64));
-        if (k >= X) continue;
-        if (OP == 0) asm volatile("mov.u32 %0, %%smid;" : "=r"(w[k]));
-        if (OP == 1) asm volatile("popc.b32 %0, %1;" : "=r"(w[k]) : "r"(sum + k));
-        if (OP == 2) asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=r"(w[k]) : "r"(sum + k));
-        if (OP == 3) asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w[k]) : "r"(at + k * 128));
-      }
-#pragma unroll
-      for (int k = 0; k < 16; ++k) sum += v[k];
-#pragma unroll
-      for (int k = 0; k < X; ++k) sum += w[k];
+    for (int k = 0; k < 16; ++k) {
+      asm volatile("ld.global.u32 %0, [%1];" : "=r"(v[k]) : "l"(mine + (i & 1) * 8192 + k * 64));
+      if (k >= X) continue;
+      if (OP == 0) asm volatile("mov.u32 %0, %%smid;" : "=r"(w[k]));
+      if (OP == 1) asm volatile("popc.b32 %0, %1;" : "=r"(w[k]) : "r"(sum + k));
+      if (OP == 2) asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=r"(w[k]) : "r"(sum + k));
+      if (OP == 3) asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w[k]) : "r"(at + k * 128));
     }
-    __syncthreads();
-    start = clock64() - start;
-  }
-  cycles[0] = start;
+#pragma unroll
+    for (int k = 0; k < 16; ++k) sum += v[k];
+#pragma unroll
+    for (int k = 0; k < X; ++k) sum += w[k];
+  });
   sink[threadIdx.x] = sum;
 }
 
@@ -140,95 +111,46 @@ template <bool RED, int LANES, int WORDS> __global__ void send(long long *cycles
   if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
 }
 
-long long *d_cycles;
-unsigned *d_sink, *data;
-bool first_entry = true;
-
-double read_cycles(int blocks = 1) {
-  CHECK(cudaGetLastError());
-  CHECK(cudaDeviceSynchronize());
-  std::vector<long long> c(blocks);
-  CHECK(cudaMemcpy(c.data(), d_cycles, blocks * sizeof(long long), cudaMemcpyDeviceToHost));
-  double sum = 0;
-  for (long long one : c) sum += double(one);
-  return sum / blocks;
-}
-
-void report(const char *name, double value) {
-  printf("%s  \"%s\": %.4f", first_entry ? "" : ",\n", name, value);
-  first_entry = false;
-}
+unsigned *data;
 
 template <class Op> void measure_chain(const char *name) {
-  char label[80];
-  double few = 0, many = 0;
-  for (int r = 0; r < 2; ++r) {
-    chain<Op, 16><<<1, 32>>>(d_cycles, d_sink);
-    few = read_cycles();
-    chain<Op, 80><<<1, 32>>>(d_cycles, d_sink);
-    many = read_cycles();
-  }
-  snprintf(label, sizeof label, "%s.latency", name);
-  report(label, (many - few) / (64.0 * 32));
+  auto launch = [](auto kernel) { kernel<<<1, 32>>>(d_cycles, d_sink); };
+  report(slope(launch, chain<Op, 16>, chain<Op, 80>) / (64.0 * 32), "%s.latency", name);
 }
 
 template <int OP> void measure_stream(const char *name, int warps, unsigned stride, unsigned first) {
-  char label[80];
-  stream<OP><<<1, 32 * warps>>>(d_cycles, d_sink, data, stride, first, 16);
-  double few = read_cycles();
-  stream<OP><<<1, 32 * warps>>>(d_cycles, d_sink, data, stride, first, 80);
-  double many = read_cycles();
-  snprintf(label, sizeof label, "%s.warps%d.stride%u.first%u", name, warps, stride, first);
-  report(label, (many - few) / (64.0 * 8 * warps));
+  auto launch = [&](int trips) { stream<OP><<<1, 32 * warps>>>(d_cycles, d_sink, data, stride, first, trips); };
+  report(slope(launch, 16, 80) / (64.0 * 8 * warps), "%s.warps%d.stride%u.first%u", name, warps, stride, first);
 }
 
 template <int OP, int X> void measure_beside(const char *name) {
-  char label[80];
-  beside<OP, X><<<1, 1024>>>(d_cycles, d_sink, data, 16);
-  double few = read_cycles();
-  beside<OP, X><<<1, 1024>>>(d_cycles, d_sink, data, 80);
-  double many = read_cycles();
-  snprintf(label, sizeof label, "16_ldg+%d_%s", X, name);
-  report(label, (many - few) / (64.0 * 32));
+  auto launch = [](int trips) { beside<OP, X><<<1, 1024>>>(d_cycles, d_sink, data, trips); };
+  report(slope(launch, 16, 80) / (64.0 * 32), "16_ldg+%d_%s", X, name);
 }
 
 template <bool RED, int LANES, int WORDS> void measure_send() {
-  char label[80];
-  for (int blocks : {1, 132}) {
-    double few = 0, many = 0;
-    for (int r = 0; r < 2; ++r) {
-      send<RED, LANES, WORDS><<<blocks, 512>>>(d_cycles, data, 16);
-      few = read_cycles(blocks);
-      send<RED, LANES, WORDS><<<blocks, 512>>>(d_cycles, data, 80);
-      many = read_cycles(blocks);
-    }
-    snprintf(label, sizeof label, "%s.lanes%d.words%d.blocks%d", RED ? "red" : "stg", LANES, WORDS, blocks);
-    report(label, (many - few) / (64.0 * 8 * 16 * 32 / LANES));
+  for (int blocks : {1, SMS}) {
+    auto launch = [&](int trips) { send<RED, LANES, WORDS><<<blocks, 512>>>(d_cycles, data, trips); };
+    const double each = slope(launch, 16, 80, blocks) / (64.0 * 8 * 16 * 32 / LANES);
+    report(each, "%s.lanes%d.words%d.blocks%d", RED ? "red" : "stg", LANES, WORDS, blocks);
   }
 }
 
 int main() {
-  CHECK(cudaMalloc(&d_cycles, 4096 * sizeof(long long)));
-  CHECK(cudaMalloc(&d_sink, 1 << 20));
-  CHECK(cudaMalloc(&data, 1 << 26));
-  CHECK(cudaMemset(data, 0, 1 << 26));
-  char label[80];
-  printf("{\n");
+  start_clocked();
+  data = allocate<unsigned>(1 << 24);
   const int PLACES = 32, WORDS = 4096;
   std::vector<unsigned> itself(PLACES * WORDS);
   for (size_t k = 0; k < itself.size(); ++k) itself[k] = unsigned(k % WORDS);
-  CHECK(cudaMemcpy(data, itself.data(), itself.size() * 4, cudaMemcpyHostToDevice));
+  upload(data, itself);
   for (int warps : {1, 32})
     for (unsigned stride : {0, 1, 8, 32}) {
       double sum = 0;
       for (int place = 0; place < PLACES; ++place) {
-        chase<4><<<1, 32 * warps>>>(d_cycles, d_sink, data + place * WORDS, stride);
-        double few = read_cycles();
-        chase<20><<<1, 32 * warps>>>(d_cycles, d_sink, data + place * WORDS, stride);
-        sum += read_cycles() - few;
+        auto launch = [&](auto kernel) { kernel<<<1, 32 * warps>>>(d_cycles, d_sink, data + place * WORDS, stride); };
+        sum += slope(launch, chase<4>, chase<20>);
       }
-      snprintf(label, sizeof label, "ldg_l2.warps%d.stride%u", warps, stride);
-      report(label, sum / (128.0 * warps * PLACES));
+      report(sum / (128.0 * warps * PLACES), "ldg_l2.warps%d.stride%u", warps, stride);
     }
   measure_chain<Load>("lds");
   measure_chain<Max>("atoms_max_zero");
@@ -258,6 +180,6 @@ int main() {
   measure_send<true, 4, 1>();
   measure_send<true, 4, 8>();
   measure_send<true, 1, 1>();
-  printf("\n}\n");
+  end_report();
   return 0;
 }

@@ -1,21 +1,9 @@
 // How long the parts of a reduction take warp 0 of a block, by its own clock.  Prints one JSON object: mean cycles of
 // loads and their sum, the first round of the tree, another round, a step of the tail, and of a block.
 // Run it under ncu, which empties the caches before each launch.
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
-      exit(1);                                                                                           \
-    }                                                                                                    \
-  } while (0)
+#include "common.cuh"
 
 constexpr int STAMPS = 16;
-bool first = true;
 
 __device__ __forceinline__ unsigned now() {
   unsigned c;
@@ -65,20 +53,17 @@ template <int CHUNKS, bool TAIL> __global__ void phases(int *data, int *sums, un
 }
 
 template <int CHUNKS, bool TAIL> void measure(int power) {
-  size_t n = size_t(1) << power;
-  int blocks = n / 512 / CHUNKS, *data, *sums;
-  unsigned *stamps;
-  std::vector<int> values(n, 1);
-  std::vector<unsigned> got(size_t(blocks) * 16 * STAMPS);
-  CHECK(cudaMalloc(&data, n * 4));
-  CHECK(cudaMalloc(&sums, n * 4));
-  CHECK(cudaMalloc(&stamps, got.size() * 4));
+  const size_t n = size_t(1) << power;
+  const int blocks = n / 512 / CHUNKS;
+  int *data = allocate<int>(n), *sums = allocate<int>(n);
+  unsigned *stamps = allocate<unsigned>(size_t(blocks) * 16 * STAMPS);
+  const std::vector<int> values(n, 1);
   std::vector<double> mean(STAMPS);
   constexpr int ROUNDS = 3;
   for (int round = 0; round < ROUNDS; ++round) {
-    CHECK(cudaMemcpy(data, values.data(), n * 4, cudaMemcpyHostToDevice));
+    upload(data, values);
     phases<CHUNKS, TAIL><<<blocks, 512>>>(data, sums, stamps);
-    CHECK(cudaMemcpy(got.data(), stamps, got.size() * 4, cudaMemcpyDeviceToHost));
+    const auto got = download(stamps, size_t(blocks) * 16 * STAMPS);
     for (int b = 0; b < blocks; ++b) {
       const unsigned *block = &got[size_t(b) * 16 * STAMPS];
       unsigned start = block[0];
@@ -90,19 +75,20 @@ template <int CHUNKS, bool TAIL> void measure(int power) {
   // 0: the start, 1: the sum is stored, 2: the end of the first round, and of each other one or step; the last: the end.
   const int rounds = TAIL ? 2 : 8, steps = TAIL ? 6 : 0;
   const double *last = &mean[2 + rounds];
-  printf("%s", first ? "" : ",");
-  first = false;
-  const char *name = TAIL ? "tail" : "tree";
-  printf("\n \"%s.chunks%d.n%d.load\": %.1f", name, CHUNKS, power, mean[1] - mean[0]);
-  printf(",\n \"%s.chunks%d.n%d.first_round\": %.1f", name, CHUNKS, power, mean[2] - mean[1]);
-  printf(",\n \"%s.chunks%d.n%d.round\": %.1f", name, CHUNKS, power, (*last - mean[2]) / rounds);
-  if constexpr (TAIL) printf(",\n \"%s.chunks%d.n%d.step\": %.1f", name, CHUNKS, power, (last[steps] - last[0]) / steps);
-  printf(",\n \"%s.chunks%d.n%d.block\": %.1f", name, CHUNKS, power, last[steps + 1] - mean[0]);
-  cudaFree(data), cudaFree(sums), cudaFree(stamps);
+  auto part = [&](double cycles, const char *what) {
+    report(cycles, "%s.chunks%d.n%d.%s", TAIL ? "tail" : "tree", CHUNKS, power, what);
+  };
+  part(mean[1] - mean[0], "load");
+  part(mean[2] - mean[1], "first_round");
+  part((*last - mean[2]) / rounds, "round");
+  if constexpr (TAIL) part((last[steps] - last[0]) / steps, "step");
+  part(last[steps + 1] - mean[0], "block");
+  CHECK(cudaFree(data));
+  CHECK(cudaFree(sums));
+  CHECK(cudaFree(stamps));
 }
 
 int main() {
-  printf("{");
   for (int power : {18, 20, 22, 24}) {
     measure<1, false>(power);
     measure<2, false>(power);
@@ -110,6 +96,6 @@ int main() {
     measure<8, false>(power);
     measure<8, true>(power);
   }
-  printf("\n}\n");
+  end_report();
   return 0;
 }

@@ -2,17 +2,7 @@
 //
 // A figure is the difference of two runs that differ only in the number of unrolled operations, in cycles per step of a
 // warp and scheduler; a step of two instructions that share nothing takes as long as the slower of them.
-#include <cstdio>
-#include <cstdlib>
-
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
-      exit(1);                                                                                           \
-    }                                                                                                    \
-  } while (0)
+#include "common.cuh"
 
 constexpr int TRIPS = 32;
 
@@ -63,19 +53,7 @@ template <class Pair, int UNROLL> __global__ void steps(long long *cycles, unsig
   unsigned x[8];
 #pragma unroll
   for (int k = 0; k < 8; ++k) x[k] = threadIdx.x * (k + y);
-  long long start = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    __syncthreads();
-    start = clock64();
-#pragma unroll 1
-    for (int i = 0; i < TRIPS; ++i) {
-#pragma unroll
-      for (int k = 0; k < UNROLL; ++k) Pair::step(x, y, z);
-    }
-    __syncthreads();
-    start = clock64() - start;
-  }
-  cycles[0] = start;
+  cycles[0] = timed<UNROLL>(TRIPS, [&](int, int) { Pair::step(x, y, z); });
   unsigned sum = 0;
 #pragma unroll
   for (int k = 0; k < 8; ++k) sum += x[k];
@@ -89,22 +67,10 @@ __global__ void atomics(long long *cycles, unsigned *sink, unsigned same, unsign
   for (unsigned i = threadIdx.x; i < 8192; i += blockDim.x) data[i] = 0;
   unsigned *mine = data + (threadIdx.x % 32 / same * stride + threadIdx.x / 32 * apart) % 8192;
   unsigned sum = 0;
-  long long start = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    __syncthreads();
-    start = clock64();
-#pragma unroll 1
-    for (int i = 0; i < TRIPS; ++i) {
-#pragma unroll
-      for (int k = 0; k < UNROLL; ++k) {
-        if (RETURNS) sum += atomicExch(mine, sum);
-        else atomicAdd(mine, 1u);
-      }
-    }
-    __syncthreads();
-    start = clock64() - start;
-  }
-  cycles[0] = start;
+  cycles[0] = timed<UNROLL>(TRIPS, [&](int, int) {
+    if (RETURNS) sum += atomicExch(mine, sum);
+    else atomicAdd(mine, 1u);
+  });
   sink[threadIdx.x] = sum + data[threadIdx.x];
 }
 
@@ -113,22 +79,10 @@ template <int UNROLL> __global__ void bins(long long *cycles, unsigned *sink, un
   __shared__ unsigned data[8192];
   for (unsigned i = threadIdx.x; i < 8192; i += blockDim.x) data[i] = 0;
   unsigned seed = threadIdx.x * 2654435761u + 12345u;
-  long long start = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    __syncthreads();
-    start = clock64();
-#pragma unroll 1
-    for (int i = 0; i < TRIPS; ++i) {
-#pragma unroll
-      for (int k = 0; k < UNROLL; ++k) {
-        seed = seed * 1664525u + 1013904223u;
-        atomicAdd(&data[seed >> 16 & mask], 1u);
-      }
-    }
-    __syncthreads();
-    start = clock64() - start;
-  }
-  cycles[0] = start;
+  cycles[0] = timed<UNROLL>(TRIPS, [&](int, int) {
+    seed = seed * 1664525u + 1013904223u;
+    atomicAdd(&data[seed >> 16 & mask], 1u);
+  });
   sink[threadIdx.x] = data[threadIdx.x];
 }
 
@@ -136,23 +90,11 @@ template <int UNROLL> __global__ void bins(long long *cycles, unsigned *sink, un
 __constant__ unsigned table[1024];
 template <int UNROLL> __global__ void constants(long long *cycles, unsigned *sink) {
   unsigned sum = 0;
-  long long start = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    __syncthreads();
-    start = clock64();
-#pragma unroll 1
-    for (int i = 0; i < TRIPS; ++i) {
-#pragma unroll
-      for (int k = 0; k < UNROLL; ++k) {
-        unsigned v;
-        asm volatile("ld.const.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_constant(table + (i + 4 * k))));
-        sum += v;
-      }
-    }
-    __syncthreads();
-    start = clock64() - start;
-  }
-  cycles[0] = start;
+  cycles[0] = timed<UNROLL>(TRIPS, [&](int i, int k) {
+    unsigned v;
+    asm volatile("ld.const.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_constant(table + (i + 4 * k))));
+    sum += v;
+  });
   sink[threadIdx.x] = sum;
 }
 
@@ -194,38 +136,24 @@ template <class Pair> __global__ void shares(long long *cycles, unsigned *sink, 
   sink[threadIdx.x] = sum;
 }
 
-long long *d_cycles;
-unsigned *d_sink;
-bool first_entry = true;
-
-double read_cycles() {
-  CHECK(cudaGetLastError());
-  CHECK(cudaDeviceSynchronize());
-  long long c;
-  CHECK(cudaMemcpy(&c, d_cycles, sizeof c, cudaMemcpyDeviceToHost));
-  return double(c);
-}
-
-void report(const char *name, double value) {
-  printf("%s  \"%s\": %.4f", first_entry ? "" : ",\n", name, value);
-  first_entry = false;
-}
-
 template <class Pair> void measure(const char *name) {
-  double few = 0, many = 0;
-  for (int r = 0; r < 2; ++r) {
-    steps<Pair, 2><<<1, 1024>>>(d_cycles, d_sink, 3, 5);
-    few = read_cycles();
-    steps<Pair, 10><<<1, 1024>>>(d_cycles, d_sink, 3, 5);
-    many = read_cycles();
+  auto launch = [](auto kernel) { kernel<<<1, 1024>>>(d_cycles, d_sink, 3, 5); };
+  report(slope(launch, steps<Pair, 2>, steps<Pair, 10>) / (8.0 * 8 * TRIPS * 8), name);
+}
+
+template <class Kernel> void measure_shares(const char *name, Kernel kernel) {
+  for (int threads : {128, 512}) {
+    const int blocks = SMS * 512 / threads, warps = threads / 32;
+    kernel<<<blocks, threads>>>(d_cycles, d_sink, 3, 5, 64);
+    const auto cycles = download(d_cycles, blocks * warps);
+    for (int block = 0; block < blocks; block += SMS)
+      for (int warp = 0; warp < warps; warp += 4)
+        report(double(cycles[block * warps + warp]), "shares.%s.block%d_of_%d.warp%d", name, block / SMS, blocks / SMS, warp);
   }
-  report(name, (many - few) / (8.0 * 8 * TRIPS * 8));
 }
 
 int main() {
-  CHECK(cudaMalloc(&d_cycles, 4096 * sizeof(long long)));
-  CHECK(cudaMalloc(&d_sink, 1 << 20));
-  printf("{\n");
+  start_clocked();
   measure<Ffma>("ffma");
   measure<Imad>("imad");
   measure<Hfma>("hfma2");
@@ -248,78 +176,40 @@ int main() {
   measure<MufuPopc>("mufu+popc");
   measure<MufuShfl>("mufu+shfl");
   measure<ImadMufu>("imad+mufu");
-  char label[96];
-  double few, many;
   for (int warps : {1, 4, 32}) {
-    constants<4><<<1, 32 * warps>>>(d_cycles, d_sink);
-    few = read_cycles();
-    constants<20><<<1, 32 * warps>>>(d_cycles, d_sink);
-    many = read_cycles();
-    snprintf(label, sizeof label, "ldc.warps%d", warps);
-    report(label, (many - few) / (16.0 * TRIPS * warps));
+    auto launch = [&](auto kernel) { kernel<<<1, 32 * warps>>>(d_cycles, d_sink); };
+    report(slope(launch, constants<4>, constants<20>) / (16.0 * TRIPS * warps), "ldc.warps%d", warps);
   }
   for (int warps : {1, 4, 32})
     for (unsigned apart : {0, 32, 1}) {
+      auto measure_atomics = [&](auto few, auto many, unsigned same, unsigned stride) {
+        auto launch = [&](auto kernel) { kernel<<<1, 32 * warps>>>(d_cycles, d_sink, same, stride, apart); };
+        return slope(launch, few, many) / (16.0 * TRIPS * warps);
+      };
       for (unsigned same : {1, 2, 4, 8, 16, 32}) {
-        atomics<4, false><<<1, 32 * warps>>>(d_cycles, d_sink, same, 1, apart);
-        few = read_cycles();
-        atomics<20, false><<<1, 32 * warps>>>(d_cycles, d_sink, same, 1, apart);
-        many = read_cycles();
-        snprintf(label, sizeof label, "atoms_add.warps%d.apart%u.same%u", warps, apart, same);
-        report(label, (many - few) / (16.0 * TRIPS * warps));
-        atomics<4, true><<<1, 32 * warps>>>(d_cycles, d_sink, same, 1, apart);
-        few = read_cycles();
-        atomics<20, true><<<1, 32 * warps>>>(d_cycles, d_sink, same, 1, apart);
-        many = read_cycles();
-        snprintf(label, sizeof label, "atoms_exch.warps%d.apart%u.same%u", warps, apart, same);
-        report(label, (many - few) / (16.0 * TRIPS * warps));
+        const double add = measure_atomics(atomics<4, false>, atomics<20, false>, same, 1);
+        report(add, "atoms_add.warps%d.apart%u.same%u", warps, apart, same);
+        const double exchange = measure_atomics(atomics<4, true>, atomics<20, true>, same, 1);
+        report(exchange, "atoms_exch.warps%d.apart%u.same%u", warps, apart, same);
       }
       for (unsigned stride : {2, 8, 32}) {
-        atomics<4, false><<<1, 32 * warps>>>(d_cycles, d_sink, 1, stride, apart);
-        few = read_cycles();
-        atomics<20, false><<<1, 32 * warps>>>(d_cycles, d_sink, 1, stride, apart);
-        many = read_cycles();
-        snprintf(label, sizeof label, "atoms_add.warps%d.apart%u.stride%u", warps, apart, stride);
-        report(label, (many - few) / (16.0 * TRIPS * warps));
+        const double add = measure_atomics(atomics<4, false>, atomics<20, false>, 1, stride);
+        report(add, "atoms_add.warps%d.apart%u.stride%u", warps, apart, stride);
       }
     }
   for (int warps : {1, 4, 8, 32})
     for (unsigned mask : {31, 255, 4095}) {
-      bins<4><<<1, 32 * warps>>>(d_cycles, d_sink, mask);
-      few = read_cycles();
-      bins<20><<<1, 32 * warps>>>(d_cycles, d_sink, mask);
-      many = read_cycles();
-      snprintf(label, sizeof label, "bins%u.warps%d", mask + 1, warps);
-      report(label, (many - few) / (16.0 * TRIPS * warps));
+      auto launch = [&](auto kernel) { kernel<<<1, 32 * warps>>>(d_cycles, d_sink, mask); };
+      report(slope(launch, bins<4>, bins<20>) / (16.0 * TRIPS * warps), "bins%u.warps%d", mask + 1, warps);
     }
-  unsigned *data;
-  CHECK(cudaMalloc(&data, 1 << 22));
-  CHECK(cudaMemset(data, 0, 1 << 22));
-  for (int blocks : {1, 132, 528}) {
-    tail<2><<<blocks, 32>>>(d_cycles, d_sink, data);
-    few = read_cycles();
-    tail<10><<<blocks, 32>>>(d_cycles, d_sink, data);
-    many = read_cycles();
-    snprintf(label, sizeof label, "volatile_step.blocks%d", blocks);
-    report(label, (many - few) / (8.0 * TRIPS));
+  unsigned *data = allocate<unsigned>(1 << 20);
+  for (int blocks : {1, SMS, 4 * SMS}) {
+    auto launch = [&](auto kernel) { kernel<<<blocks, 32>>>(d_cycles, d_sink, data); };
+    report(slope(launch, tail<2>, tail<10>) / (8.0 * TRIPS), "volatile_step.blocks%d", blocks);
   }
-  for (int threads : {128, 512})
-    for (int kind : {0, 1, 2}) {
-      int blocks = 132 * 512 / threads;
-      const char *names[] = {"imad", "ffma+imad", "shf+add_immediate"};
-      if (kind == 0) shares<Imad><<<blocks, threads>>>(d_cycles, d_sink, 3, 5, 64);
-      if (kind == 1) shares<FfmaImad><<<blocks, threads>>>(d_cycles, d_sink, 3, 5, 64);
-      if (kind == 2) shares<ShfAddi><<<blocks, threads>>>(d_cycles, d_sink, 3, 5, 64);
-      CHECK(cudaDeviceSynchronize());
-      static long long c[4096];
-      CHECK(cudaMemcpy(c, d_cycles, sizeof c, cudaMemcpyDeviceToHost));
-      int per = threads / 32;
-      for (int block = 0; block < blocks; block += 132)
-        for (int warp = 0; warp < per; warp += 4) {
-          snprintf(label, sizeof label, "shares.%s.block%d_of_%d.warp%d", names[kind], block / 132, blocks / 132, warp);
-          report(label, double(c[block * per + warp]));
-        }
-    }
-  printf("\n}\n");
+  measure_shares("imad", shares<Imad>);
+  measure_shares("ffma+imad", shares<FfmaImad>);
+  measure_shares("shf+add_immediate", shares<ShfAddi>);
+  end_report();
   return 0;
 }

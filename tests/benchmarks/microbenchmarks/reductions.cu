@@ -1,9 +1,7 @@
 // The published reductions at four sizes, with the data of the committed counters: nothing is fitted to them.
 // Usage: reductions [ROUNDS [POWER]]: so many times, up to 2^POWER words.
 #include "../../data/sass/kernels.cu"
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
+#include "common.cuh"
 
 int main(int argc, char **argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 1, largest = argc > 2 ? atoi(argv[2]) : 26;
@@ -11,38 +9,26 @@ int main(int argc, char **argv) {
     const int power = 20 + launched % 4 * 2;
     if (power > largest) continue;
     const int n = 1 << power, block = 512;
-    int *data, *sums;
-    cudaMalloc(&data, size_t(n) * 4);
-    cudaMalloc(&sums, size_t(n) * 4);
+    int *data = allocate<int>(n), *sums = allocate<int>(n);
+    Numbers numbers;
     std::vector<int> values(n);
-    unsigned s = 12345;
-    for (int i = 0; i < n; ++i) {
-      s = 1664525u * s + 1013904223u;
-      values[i] = s >> 16 & 255;
-    }
-    auto fresh = [&] { cudaMemcpy(data, values.data(), size_t(n) * 4, cudaMemcpyHostToDevice); };
-    fresh();
-    reduceNeighbored<<<n / block, block>>>(data, sums, n);
-    fresh();
-    reduceNeighboredLess<<<n / block, block>>>(data, sums, n);
-    fresh();
-    reduceInterleaved<<<n / block, block>>>(data, sums, n);
-    fresh();
-    reduceUnrolling2<<<n / block / 2, block>>>(data, sums, n);
-    fresh();
-    reduceUnrolling4<<<n / block / 4, block>>>(data, sums, n);
-    fresh();
-    reduceUnrolling8<<<n / block / 8, block>>>(data, sums, n);
-    fresh();
-    reduceUnrollWarps8<<<n / block / 8, block>>>(data, sums, n);
-    fresh();
-    reduceCompleteUnrollWarps8<<<n / block / 8, block>>>(data, sums, n);
-    fresh();
-    reduceCompleteUnroll<512><<<n / block / 8, block>>>(data, sums, n);
-    cudaDeviceSynchronize();
-    cudaFree(data);
-    cudaFree(sums);
+    for (int &value : values) value = numbers.byte();
+    auto run = [&](auto kernel, int chunks) {
+      upload(data, values);
+      kernel<<<n / block / chunks, block>>>(data, sums, n);
+    };
+    run(reduceNeighbored, 1);
+    run(reduceNeighboredLess, 1);
+    run(reduceInterleaved, 1);
+    run(reduceUnrolling2, 2);
+    run(reduceUnrolling4, 4);
+    run(reduceUnrolling8, 8);
+    run(reduceUnrollWarps8, 8);
+    run(reduceCompleteUnrollWarps8, 8);
+    run(reduceCompleteUnroll<512>, 8);
+    finish();
+    CHECK(cudaFree(data));
+    CHECK(cudaFree(sums));
   }
-  if (cudaGetLastError() != cudaSuccess) return 1;
   return 0;
 }

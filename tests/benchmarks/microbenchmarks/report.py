@@ -14,11 +14,9 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
+from tests.benchmarks.microbenchmarks.collect import CLOCKED, PROFILED
 from tests.timing import microbenchmarks
 from tests.timing.launches import DATA, error, measured_cycles, plain, simulate_all
-
-CLOCKED = ("latency", "pipes", "memory", "slots", "spread", "together", "phases")
-LAUNCHES = ("reductions", "validation", "unseen", "cold", "loops", "stores", "loaded")
 
 
 def launches(program: str) -> None:
@@ -68,4 +66,4 @@ def main(programs: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or [*LAUNCHES, *CLOCKED])
+    main(sys.argv[1:] or [*PROFILED, *CLOCKED])

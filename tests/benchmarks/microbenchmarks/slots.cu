@@ -1,18 +1,7 @@
 // Runs kernels whose body slots.py has replaced, and prints their cycles: slots PACK; one block, 1 and 32 warps, clock.
 //
 // The kernel below is the template: a loop over 256 FFMAs between two readings of the clock.
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
-      exit(1);                                                                                           \
-    }                                                                                                    \
-  } while (0)
+#include "common.cuh"
 
 constexpr int SLOTS = 256;
 
@@ -46,38 +35,39 @@ unsigned span(cudaKernel_t kernel, int warps, int trips, unsigned *out, unsigned
   float y = 1, z = 2;
   void *args[] = {&out, &sink, &y, &z, &trips};
   CHECK(cudaLaunchKernel((void *)kernel, dim3(1), dim3(32 * warps), args, 0, 0));
-  CHECK(cudaDeviceSynchronize());
-  unsigned clocks[96], last = 0;
-  CHECK(cudaMemcpy(clocks, out, 12 * warps, cudaMemcpyDeviceToHost));
-  for (int w = 0; w < warps; ++w) last = max(last, clocks[3 * w + 1] - clocks[0]);
+  const auto clocks = download(out, 3 * warps);
+  unsigned last = 0;
+  for (int w = 0; w < warps; ++w) last = std::max(last, clocks[3 * w + 1] - clocks[0]);
   return last;
 }
 
-int main(int, char **argv) {
-  FILE *pack = fopen(argv[1], "rb");  // per kernel: length of its name, name, length of its cubin, cubin
-  unsigned *out, *sink;
-  CHECK(cudaMalloc(&out, 4096));
-  CHECK(cudaMalloc(&sink, 65536));
+// The next length in the pack and so many bytes; false at its end.
+bool next(FILE *pack, std::vector<char> &bytes) {
   int size;
-  const char *separator = "{\n";
-  while (fread(&size, 4, 1, pack) == 1) {
-    std::vector<char> name(size + 1), cubin;
-    if (fread(name.data(), 1, size, pack) != size_t(size) || fread(&size, 4, 1, pack) != 1) return 1;
-    cubin.resize(size);
-    if (fread(cubin.data(), 1, size, pack) != size_t(size)) return 1;
+  if (fread(&size, sizeof size, 1, pack) != 1) return false;
+  bytes.resize(size);
+  return fread(bytes.data(), 1, size, pack) == size_t(size);
+}
+
+int main(int count, char **arguments) {
+  FILE *pack = count == 2 ? fopen(arguments[1], "rb") : nullptr;  // per kernel its name and its cubin, after their lengths
+  if (!pack) {
+    fprintf(stderr, "usage: slots PACK, as slots.py writes it\n");
+    return 1;
+  }
+  unsigned *out = allocate<unsigned>(1024), *sink = allocate<unsigned>(1024);
+  for (std::vector<char> name, cubin; next(pack, name) && next(pack, cubin);) {
     cudaLibrary_t library;
     cudaKernel_t kernel;
     CHECK(cudaLibraryLoadData(&library, cubin.data(), 0, 0, 0, 0, 0, 0));
     CHECK(cudaLibraryGetKernel(&kernel, library, "body"));
     for (int warps : {1, 32}) {
       span(kernel, warps, 8, out, sink);
-      double few = span(kernel, warps, 8, out, sink), many = span(kernel, warps, 40, out, sink);
-      double each = (many - few) / 32 / SLOTS / (warps > 4 ? warps / 4 : 1);
-      printf("%s  \"%s.warps%d\": %.4f", separator, name.data(), warps, each);
-      separator = ",\n";
+      const double few = span(kernel, warps, 8, out, sink), many = span(kernel, warps, 40, out, sink);
+      report((many - few) / 32 / SLOTS / std::max(1, warps / 4), "%.*s.warps%d", int(name.size()), name.data(), warps);
     }
     CHECK(cudaLibraryUnload(library));
   }
-  printf("\n}\n");
+  end_report();
   return 0;
 }

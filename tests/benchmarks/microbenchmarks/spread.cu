@@ -1,21 +1,8 @@
 // How much the latency of DRAM differs from load to load: one load at a time and warp, each timed.  Prints one JSON object.
-#include <algorithm>
+#include "common.cuh"
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
-      exit(1);                                                                                           \
-    }                                                                                                    \
-  } while (0)
 
 constexpr int TRIPS = 32;
-constexpr int BLOCKS = 132;
 
 // Each warp loads TRIPS lines that are *apart* words apart, the lines of all warps side by side; cycles[warp * TRIPS + trip].
 extern "C" __global__ void spread(const unsigned *data, unsigned *cycles, unsigned apart) {
@@ -35,20 +22,14 @@ extern "C" __global__ void spread(const unsigned *data, unsigned *cycles, unsign
 
 int main() {
   const size_t bytes = 1 << 28;
-  unsigned *data, *others, *cycles;
-  CHECK(cudaMalloc(&data, bytes));
-  CHECK(cudaMalloc(&others, bytes));
-  CHECK(cudaMalloc(&cycles, BLOCKS * 32 * TRIPS * 4));
-  CHECK(cudaMemset(data, 0, bytes));
-  bool first = true;
-  printf("{");
+  unsigned *data = allocate<unsigned>(bytes / 4), *others = allocate<unsigned>(bytes / 4);
+  unsigned *cycles = allocate<unsigned>(SMS * 32 * TRIPS);
   for (unsigned apart : {32u, 64u, 1024u})
     for (int warps : {1, 4, 8}) {
       CHECK(cudaMemset(others, 0, bytes));  // L2 forgets the lines
-      spread<<<BLOCKS, warps * 32>>>(data, cycles, apart);
-      int n = BLOCKS * warps;
-      std::vector<unsigned> each(n * TRIPS);
-      CHECK(cudaMemcpy(each.data(), cycles, each.size() * 4, cudaMemcpyDeviceToHost));
+      spread<<<SMS, warps * 32>>>(data, cycles, apart);
+      const int n = SMS * warps;
+      auto each = download(cycles, n * TRIPS);
       double mean = 0, variance = 0;
       for (unsigned v : each) mean += double(v) / each.size();
       for (int w = 0; w < n; ++w) {
@@ -57,12 +38,11 @@ int main() {
         variance += (own - mean) * (own - mean) / n;
       }
       std::sort(each.begin(), each.end());
-      printf("%s\n \"dram.apart%u.warps%d.mean\": %.1f", first ? "" : ",", apart * 4, warps, mean);
-      first = false;
+      report(mean, "dram.apart%u.warps%d.mean", apart * 4, warps);
       for (int percent : {5, 25, 50, 75, 95})
-        printf(",\n \"dram.apart%u.warps%d.p%d\": %u", apart * 4, warps, percent, each[each.size() * percent / 100]);
-      printf(",\n \"dram.apart%u.warps%d.deviation_of_warps\": %.1f", apart * 4, warps, std::sqrt(variance));
+        report(each[each.size() * percent / 100], "dram.apart%u.warps%d.p%d", apart * 4, warps, percent);
+      report(std::sqrt(variance), "dram.apart%u.warps%d.deviation_of_warps", apart * 4, warps);
     }
-  printf("\n}\n");
+  end_report();
   return 0;
 }

@@ -1,15 +1,5 @@
 // Stores that write part of each sector or line, and contended atomics: what they cost in L2, by Nsight Compute.
-#include <cstdio>
-#include <cstdlib>
-
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
-      exit(1);                                                                                           \
-    }                                                                                                    \
-  } while (0)
+#include "common.cuh"
 
 // Each warp stores 32 words, `stride` words apart; the warps lie behind each other (column = 0) or beside each other, so
 // that `stride` warps of different blocks fill a line together (column = 1: the naive transpose).
@@ -55,9 +45,7 @@ extern "C" __global__ void binned(unsigned *out, unsigned mask, int trips) {
 }
 
 int main() {
-  unsigned *data;
-  CHECK(cudaMalloc(&data, size_t(1) << 30));
-  CHECK(cudaMemset(data, 0, size_t(1) << 30));
+  unsigned *data = allocate<unsigned>(1 << 28);
   const int N = 1 << 21, BLOCK = 256;
   for (unsigned stride : {1, 2, 4, 8, 32}) strided<<<N / BLOCK, BLOCK>>>(data, stride, 0);
   for (unsigned stride : {8, 32, 2048}) strided<<<N / BLOCK, BLOCK>>>(data, stride, 1);
@@ -68,7 +56,6 @@ int main() {
   for (unsigned mask : {255, 4095}) added<<<N / 8 / BLOCK, BLOCK>>>(data, 1, 1, mask);
   for (unsigned mask : {31, 255, 4095}) binned<<<132, 256>>>(data, mask, 128);
   for (unsigned mask : {31, 255, 4095}) binned<<<528, 256>>>(data, mask, 128);
-  CHECK(cudaGetLastError());
-  CHECK(cudaDeviceSynchronize());
+  finish();
   return 0;
 }

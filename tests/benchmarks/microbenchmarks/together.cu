@@ -1,20 +1,8 @@
 // Lines of DRAM that are asked for together: which of them come together.  Prints one JSON object: cycles until all
 // lines of a warp are there (mean), and until those of all warps of a block are (last).
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
+#include "common.cuh"
 
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
-      exit(1);                                                                                           \
-    }                                                                                                    \
-  } while (0)
-
-constexpr int TRIPS = 16, SMS = 132;
+constexpr int TRIPS = 16;
 constexpr unsigned REGION = 1 << 15;  // words
 
 // Leaves nothing in L2 but lines that need not be written back.
@@ -48,13 +36,12 @@ __global__ void together(const unsigned *data, unsigned *cycles, unsigned apart,
   }
 }
 
-bool first = true;
 unsigned *data, *others, *cycles;
+
 template <int LOADS> void measure(int warps, unsigned apart, unsigned warps_apart) {
-  forget<<<1056, 256>>>((const uint4 *)others, cycles, size_t(1) << 24);
+  forget<<<8 * SMS, 256>>>((const uint4 *)others, cycles, size_t(1) << 24);
   together<LOADS><<<SMS, warps * 32>>>(data, cycles, apart, warps_apart);
-  std::vector<unsigned> each(SMS * warps * TRIPS);
-  CHECK(cudaMemcpy(each.data(), cycles, each.size() * 4, cudaMemcpyDeviceToHost));
+  const auto each = download(cycles, SMS * warps * TRIPS);
   double mean = 0, last = 0;
   for (unsigned v : each) mean += double(v) / each.size();
   for (int b = 0; b < SMS; ++b)
@@ -63,19 +50,17 @@ template <int LOADS> void measure(int warps, unsigned apart, unsigned warps_apar
       for (int w = 0; w < warps; ++w) most = std::max(most, each[(b * warps + w) * TRIPS + i]);
       last += double(most) / SMS / TRIPS;
     }
-  const char *separator = first ? "" : ",";
-  printf("%s\n \"loads%d.apart%u.warps%d.apart%u.mean\": %.1f", separator, LOADS, apart * 4, warps, warps_apart * 4, mean);
-  if (warps > 1) printf(",\n \"loads%d.apart%u.warps%d.apart%u.last\": %.1f", LOADS, apart * 4, warps, warps_apart * 4, last);
-  first = false;
+  auto time = [&](double value, const char *what) {
+    report(value, "loads%d.apart%u.warps%d.apart%u.%s", LOADS, apart * 4, warps, warps_apart * 4, what);
+  };
+  time(mean, "mean");
+  if (warps > 1) time(last, "last");
 }
 
 int main() {
-  CHECK(cudaMalloc(&data, size_t(1) << 30));
-  CHECK(cudaMalloc(&others, size_t(1) << 28));
-  CHECK(cudaMalloc(&cycles, SMS * 32 * TRIPS * 4));
-  CHECK(cudaMemset(data, 0, size_t(1) << 30));
-  CHECK(cudaMemset(others, 0, size_t(1) << 28));
-  printf("{");
+  data = allocate<unsigned>(1 << 28);
+  others = allocate<unsigned>(1 << 26);
+  cycles = allocate<unsigned>(SMS * 32 * TRIPS);
   measure<1>(1, 0, 0);
   for (unsigned apart : {32, 64, 128, 256, 512, 2048}) measure<2>(1, apart, 0);
   for (unsigned warps_apart : {32, 64, 128, 512, 1024, 2048}) measure<1>(16, 0, warps_apart);
@@ -84,8 +69,6 @@ int main() {
     measure<4>(16, apart, 32);
     measure<8>(16, apart, 32);
   }
-  CHECK(cudaGetLastError());
-  CHECK(cudaDeviceSynchronize());
-  printf("\n}\n");
+  end_report();
   return 0;
 }

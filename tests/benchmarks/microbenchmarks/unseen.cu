@@ -1,16 +1,5 @@
 // A second set of kernels that no constant is fitted to, written after the model: its figures are a blind test.
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
-      exit(1);                                                                                           \
-    }                                                                                                    \
-  } while (0)
+#include "common.cuh"
 
 // Inclusive scan of each block's 512 values, doubling the distance each round.
 extern "C" __global__ void scan(const int *in, int *out) {
@@ -132,29 +121,22 @@ extern "C" __global__ void convolve(const float *in, float *out, int width) {
 
 int main() {
   const int N = 1 << 22;
-  float *x, *y;
-  int *in, *out;
-  CHECK(cudaMalloc(&x, size_t(N) * 4 + 65536));
-  CHECK(cudaMalloc(&y, size_t(N) * 4 + 65536));
-  CHECK(cudaMalloc(&in, size_t(N) * 4));
-  CHECK(cudaMalloc(&out, size_t(N) * 4));
+  float *x = allocate<float>(N + 16384), *y = allocate<float>(N + 16384);
+  int *in = allocate<int>(N), *out = allocate<int>(N);
+  Numbers numbers;
   std::vector<int> values(N), places(N);
   std::vector<float> reals(N);
-  unsigned s = 12345;  // the data of the committed counters: (s >> 16) & 255 of s = 1664525 s + 1013904223
   for (int i = 0; i < N; ++i) {
-    s = 1664525u * s + 1013904223u;
-    values[i] = s >> 16 & 255;
+    values[i] = numbers.byte();
     reals[i] = values[i] / 256.0f;
     places[i] = unsigned(i) * 2654435761u % N;  // odd, so a permutation
   }
-  CHECK(cudaMemcpy(in, values.data(), size_t(N) * 4, cudaMemcpyHostToDevice));
-  CHECK(cudaMemcpy(x, reals.data(), size_t(N) * 4, cudaMemcpyHostToDevice));
-  CHECK(cudaMemset(y, 0, size_t(N) * 4));
-  CHECK(cudaMemset(out, 0, size_t(N) * 4));
+  upload(in, values);
+  upload(x, reals);
   scan<<<N / 512, 512>>>(in, out);
   bitonic<<<N / 1024, 256>>>(in, out);
   mandelbrot<<<dim3(32, 32), dim3(16, 16)>>>(out, 512, 256);
-  CHECK(cudaMemcpy(in, places.data(), size_t(N) * 4, cudaMemcpyHostToDevice));
+  upload(in, places);
   sparse<<<N / 16 / 256, 256>>>(in, x, x, y);
   bodies<<<264, 128>>>((const float4 *)x, (float4 *)y, 1024);
   dot<<<528, 256>>>(x, x, y, N);
@@ -162,7 +144,6 @@ int main() {
   horner<<<1024, 256>>>((const double *)x, (double *)y, 64);
   scatter<<<N / 4 / 256, 256>>>(in, x, y);
   convolve<<<dim3(63, 250), dim3(32, 8)>>>(x, y, 2048);
-  CHECK(cudaGetLastError());
-  CHECK(cudaDeviceSynchronize());
+  finish();
   return 0;
 }

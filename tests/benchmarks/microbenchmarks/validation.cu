@@ -1,16 +1,5 @@
 // Kernels that no constant is fitted to: Nsight Compute's figures for them say how good the model is.
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-
-#define CHECK(call)                                                                                      \
-  do {                                                                                                   \
-    cudaError_t status = (call);                                                                         \
-    if (status != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(status));                      \
-      exit(1);                                                                                           \
-    }                                                                                                    \
-  } while (0)
+#include "common.cuh"
 
 extern "C" __global__ void saxpy(const float *x, float *y, float a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -122,24 +111,17 @@ extern "C" __global__ void gather(const int *at, const float *in, float *out, in
 
 int main() {
   const int N = 1 << 22;
-  float *x, *y;
-  int *in, *out;
-  CHECK(cudaMalloc(&x, size_t(N) * 4));
-  CHECK(cudaMalloc(&y, size_t(N) * 4));
-  CHECK(cudaMalloc(&in, size_t(N) * 4));
-  CHECK(cudaMalloc(&out, size_t(N) * 4));
+  float *x = allocate<float>(N), *y = allocate<float>(N);
+  int *in = allocate<int>(N), *out = allocate<int>(N);
+  Numbers numbers;
   std::vector<int> values(N);
   std::vector<float> reals(N);
-  unsigned s = 12345;  // the data of the committed counters: (s >> 16) & 255 of s = 1664525 s + 1013904223
   for (int i = 0; i < N; ++i) {
-    s = 1664525u * s + 1013904223u;
-    values[i] = s >> 16 & 255;
+    values[i] = numbers.byte();
     reals[i] = values[i] / 256.0f;
   }
-  CHECK(cudaMemcpy(in, values.data(), size_t(N) * 4, cudaMemcpyHostToDevice));
-  CHECK(cudaMemcpy(x, reals.data(), size_t(N) * 4, cudaMemcpyHostToDevice));
-  CHECK(cudaMemset(y, 0, size_t(N) * 4));
-  CHECK(cudaMemset(out, 0, size_t(N) * 4));
+  upload(in, values);
+  upload(x, reals);
   saxpy<<<N / 256, 256>>>(x, y, 2.0f, N);
   transposeNaive<<<dim3(64, 256), dim3(32, 8)>>>(x, y, 2048);
   transposeTiled<<<dim3(64, 64), dim3(32, 8)>>>(x, y, 2048);
@@ -149,17 +131,15 @@ int main() {
   matmul<<<dim3(32, 32), dim3(16, 16)>>>(x, x, y, 512);
   iterate<<<2048, 256>>>(y, 256);
   histogram<<<528, 256>>>(in, out, N);
-  std::vector<int> numbers(N), places(N);
+  std::vector<int> starts(N), places(N);
   for (int i = 0; i < N; ++i) {
-    numbers[i] = 1 + i % 65536;
-    s = 1664525u * s + 1013904223u;
-    places[i] = s >> 10;
+    starts[i] = 1 + i % 65536;
+    places[i] = numbers.next() >> 10;
   }
-  CHECK(cudaMemcpy(in, numbers.data(), size_t(N) * 4, cudaMemcpyHostToDevice));
+  upload(in, starts);
   collatz<<<1024, 256>>>(in, out, 1024 * 256);
-  CHECK(cudaMemcpy(in, places.data(), size_t(N) * 4, cudaMemcpyHostToDevice));
+  upload(in, places);
   gather<<<4096, 256>>>(in, x, y, 4096 * 256);
-  CHECK(cudaGetLastError());
-  CHECK(cudaDeviceSynchronize());
+  finish();
   return 0;
 }
