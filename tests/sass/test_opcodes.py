@@ -252,3 +252,11 @@ def test_predicate_logic() -> None:
         expected = [a, b, c, 0xE8 >> index & 1, 0x01 >> index & 1]
         assert [int(predicates[p][k]) for p in range(5)] == expected
         assert int(found[8][k]) == sum(bit << p for p, bit in enumerate(expected))
+
+
+def test_exit_where_a_predicate_operand_is_true_too() -> None:
+    lines = ["R2P PR, R4, 0x3", "MOV R8, 0x1", "@P0 EXIT P1"]
+    inputs = {4: words(1)}
+    found, _ = run_lanes(lines, inputs, [8])
+    assert found[8].tolist() == [int(int(word) & 3 != 3) for word in inputs[4]]
+    assert 0 < found[8].sum() < LANES
