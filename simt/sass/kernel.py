@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,12 +17,12 @@ from simt.sass.demangle import aliases
 from simt.sass.disassemble import disassemble
 from simt.sass.elf import Image, Parameter, Relocation, Section, Symbol, read_image
 from simt.sass.fatbin import choose, extract, is_container, number_of
-from simt.sass.grammar import SassInstruction
+from simt.sass.grammar import Control, SassInstruction
 from simt.sass.link import ASSERT, Code, link
 from simt.sass.listing import Listing, parse_listing
 from simt.sass.operands import CodeRegister, Register
 
-OLDEST, NEWEST = 50, 129
+OLDEST, VOLTA, NEWEST = 50, 70, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
 CONSTANTS = 3
 """The constant bank that holds ``__constant__`` variables."""
@@ -269,8 +269,22 @@ def _from_cubin(path: Path, listing: str | Path | None, shown: str = "") -> list
         return []
     _check_architecture(path, image.architecture)
     text = Path(listing).read_text() if listing else disassemble(path, image.architecture)
-    module = Module(shown or str(path), parse_listing(text, str(listing or path)), image)
+    parsed = parse_listing(text, str(listing or path))
+    if image.architecture < VOLTA:
+        _add_control_bits(parsed, image)
+    module = Module(shown or str(path), parsed, image)
     return [_from_image(module, image, name) for name in image.kernels if f".nv.constant0.{name}" in image.sections]
+
+
+def _add_control_bits(listing: Listing, image: Image) -> None:
+    """Read from the code what a listing without encodings lacks: the first of every four words schedules the others."""
+    for name, section in listing.sections.items():
+        code = image.sections[f".text.{name}"].data or b""
+        for k, instruction in enumerate(section.instructions):
+            if instruction.control is None:
+                at = instruction.offset // 32 * 32
+                bits = int.from_bytes(code[at : at + 8], "little") >> 21 * (k % 3) & (1 << 21) - 1
+                section.instructions[k] = replace(instruction, control=Control.from_bits(bits))
 
 
 def _check_architecture(path: Path, architecture: int) -> None:
