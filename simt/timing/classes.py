@@ -89,11 +89,18 @@ CLASSES: tuple[TimingClass, ...] = (
         "alu",
         Unit.FIXED,
         "alu",
-        "IADD3 IADD LOP3 LOP SHF SHL SHR LEA ISETP ICMP ISET IMNMX VIMNMX VIMNMX3 VIADDMNMX SEL FSEL PRMT"
-        " PLOP3 PSETP FSETP FSET FCMP FMNMX MOV P2R R2P IABS SGXT BMSK VABSDIFF ISCADD BFE BFI LOP32I IADD32I MOV32I"
-        " FCHK I2I IDP XMAD HSETP2 HSET2 HMNMX2 DMNMX CS2R VOTE I2FP F2FP",
-        "add.s64 sub.s64 neg.s64 abs.s64 min.s64 max.s64 min.u64 max.u64 and.b64 or.b64 xor.b64 not.b64 shl.b64"
-        " shr.s64 shr.u64 selp mov",
+        "IADD3 IADD LOP3 LOP SEL FSEL PRMT PLOP3 MOV P2R IABS SGXT BMSK LOP32I IADD32I MOV32I FCHK I2I IDP XMAD HSET2"
+        " HMNMX2 CS2R VOTE I2FP F2FP",
+        "add.s64 sub.s64 neg.s64 abs.s64 and.b64 or.b64 xor.b64 not.b64 selp mov",
+    ),
+    # Shifts and comparisons: half the rate of the others on Maxwell and Pascal.
+    TimingClass(
+        "shift",
+        Unit.FIXED,
+        "alu",
+        "SHF SHL SHR LEA ISCADD BFE BFI ISETP ICMP ISET IMNMX VIMNMX VIMNMX3 VIADDMNMX VABSDIFF PSETP FSETP FSET FCMP"
+        " FMNMX HSETP2 DMNMX R2P",
+        "min.s64 max.s64 min.u64 max.u64 shl.b64 shr.s64 shr.u64",
     ),
     TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD IMUL VIADD", "mul.s64 mad.s64 index"),
     TimingClass("imad_wide", Unit.FIXED, "fma_heavy", "IMAD.WIDE IMAD.HI", "mulhi.s64 mulhi.u64"),
@@ -160,7 +167,7 @@ _BY_FAMILY = {
     Family.F64: "fp64",
     Family.F32: "fma",
     Family.CONVERT: "convert",
-    Family.COMPARE: "alu",
+    Family.COMPARE: "shift",
     Family.PREDICATE: "alu",
     Family.WARP: "alu",
 }

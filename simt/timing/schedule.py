@@ -381,6 +381,8 @@ def _operands(program: Program, ops: npt.NDArray[np.int64], source: bool) -> tup
                 reads[owner] |= reads[pc] - writes[owner]
                 writes[owner] |= writes[pc]
                 reads[pc], writes[pc] = set(), set()
+        used = set().union(*reads)
+        writes = [written & used for written in writes]  # the others are temporaries, which instructions share
     for pc in range(len(program.instructions)):
         ops[pc, O_SOURCES] = len(table)
         table += sorted(reads[pc])

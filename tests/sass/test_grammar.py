@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -104,6 +105,19 @@ def test_control_bits() -> None:
     bits = 0b0001_000011_111_010_1_0101
     control = Control.from_bits(bits)
     assert control == Control(5, False, 2, None, 0b000011, 1)
+
+
+def test_control_bits_of_pascal_are_read_from_the_cubin() -> None:
+    """nvdisasm's listing has none: a stall of 0 is the only other sign of the pairs that the listing marks."""
+    kernels = cubin("sm_61/kernels")
+    code = [kernels[name].code.instructions for name in kernels]
+    pairs = [(a.control, b.dual) for section in code for a, b in pairwise(section) if a.opcode != "NOP"]
+    assert len(pairs) == 1133
+    assert [control is not None and control.stall == 0 for control, _ in pairs] == [dual for _, dual in pairs]
+    interleaved = {i.offset: i.control for i in kernels["reduceInterleaved"].code.instructions}
+    assert interleaved[0x148] == Control(5, False, 5, None, 0, 0)  # LDG.E R5, [R4]
+    assert interleaved[0x150] == Control(2, True, None, None, 1 << 5, 0)  # IADD R0, R0, R5
+    assert interleaved[0x158] == Control(1, False, None, 0, 0, 0)  # STG.E [R2], R0
 
 
 def test_encodings_of_a_cubin_are_kept() -> None:

@@ -41,6 +41,16 @@ def test_independent_adds_take_the_interval_of_the_pipe_each() -> None:
     assert difference(independent(10) + end(), independent(110) + end()) == 100 * number("interval_alu")
 
 
+def test_shifts_have_an_interval_of_their_own_in_the_pipe_of_adds() -> None:
+    """On Maxwell and Pascal they take twice as long."""
+
+    def mixed(n: int) -> list[Instruction]:
+        return [Instruction("shl.b64" if k % 2 else "add.s64", FIRST + k, ONE, ONE) for k in range(2 * n)]
+
+    assert difference(independent(10, "shl.b64") + end(), independent(110, "shl.b64") + end(), interval_shift=4) == 400
+    assert difference(mixed(10) + end(), mixed(60) + end(), interval_shift=4) == 50 * (number("interval_alu") + 4)
+
+
 def test_alternating_pipes_issue_every_cycle() -> None:
     def alternating(n: int) -> list[Instruction]:
         return [Instruction("add.s64" if k % 2 else "mul.s64", FIRST + k, 1, 1) for k in range(n)]
