@@ -295,8 +295,8 @@ def test_the_published_profile_of_a_quadro_p2000() -> None:
     loaded = [found.totals["load_sectors"] * 32 * found.launch.blocks / found.blocks for found in timed]
     published = [size / (rate * 2**30) for size, rate in zip(loaded, PUBLISHED_THROUGHPUT, strict=True)]
     off = [100 * (found.seconds / seconds - 1) for found, seconds in zip(timed, published, strict=True)]
-    for error, bound in zip(off, (22, 16, 10, 10, 10, 10, 10, 10, 10), strict=True):
-        assert abs(error) < bound, off
+    assert abs(off[0]) < 22
+    assert np.abs(off[1:]).max() < 13
     assert np.argsort([found.seconds for found in timed]).tolist() == np.argsort(published).tolist()
 
 
