@@ -367,14 +367,40 @@ def _l2_write(line, mask, partial, arrival, t):
 
 
 @jit
-def _l1_place(sm, line, t):
-    """The way of *line* in the L1 of *sm*."""
+def _displace(sm, home, t):
+    """Take the least recently used line from set *home* of the L1 of *sm*, or from the next set that has one."""
+    sets = t.CONFIG[G_L1_SETS]
     ways = np.int64(t.NUMBERS[L1_WAYS])
-    first = (sm * t.CONFIG[G_L1_SETS] + _set_of(line, t.CONFIG[G_L1_SETS])) * ways
+    for k in range(sets):
+        first = (sm * sets + (home + k) % sets) * ways
+        oldest = np.int64(-1)
+        for way in range(first, first + ways):
+            if t.L1_TAGS[way] >= 0 and (oldest < 0 or t.L1_USED[way] < t.L1_USED[oldest]):
+                oldest = way
+        if oldest >= 0:
+            t.L1_TAGS[oldest] = -1
+            return
+
+
+@jit
+def _l1_place(sm, line, t):
+    """The way of *line* in the L1 of *sm*.
+
+    Shared memory takes of the data, not of the tags: on an H200, of few lines too many, each drives out those of a set
+    that has as many lines as if all of L1 were there (memory.cu).
+    """
+    ways = np.int64(t.NUMBERS[L1_WAYS])
+    home = _set_of(line, t.CONFIG[G_L1_SETS])
+    first = (sm * t.CONFIG[G_L1_SETS] + home) * ways
     stamp = t.TOTALS[N_L1_SECTORS]
     way = _find(t.L1_TAGS, t.L1_USED, first, ways, line, stamp)
     if way < 0:
         way = _victim(t.L1_TAGS, t.L1_USED, first, ways)
+        if t.L1_TAGS[way] < 0:
+            if t.SMS[sm * N_SM + M_L1_HELD] < t.CONFIG[G_L1_LINES]:
+                t.SMS[sm * N_SM + M_L1_HELD] += 1
+            else:
+                _displace(sm, home, t)
         t.L1_TAGS[way] = line
         t.L1_SECTORS[way] = 0
         t.L1_USED[way] = stamp

@@ -109,8 +109,9 @@ N_SLOT = 3
     M_STORED,  # lines that stores have sent to L2
     M_STORE_FREE,  # the way from the SM to L2
     M_TURN,  # scheduler that is the first to use the load/store unit
-) = range(13)
-N_SM = 13
+    M_L1_HELD,  # lines in L1
+) = range(14)
+N_SM = 14
 
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 (
@@ -180,6 +181,7 @@ N_REASONS = len(Reason)
     G_CONTROL,  # 1: the code's own control bits; 0: a scoreboard by register
     G_REGISTERS,  # scoreboard entries per warp
     G_L1_SETS,
+    G_L1_LINES,  # that it has room for beside shared memory
     G_L2_SETS,
     G_WRITTEN_SETS,  # of L2's lines that are dirty
     G_LINES,  # of instruction memory
@@ -190,8 +192,8 @@ N_REASONS = len(Reason)
     G_ROOM,  # warps whose registers fit on an SM
     G_FROM,  # the recorded window, cycles
     G_TO,
-) = range(20)
-N_CONFIG = 20
+) = range(21)
+N_CONFIG = 21
 
 # A recorded issue (int64[capacity * N_EVENT]): who, what, since when it waited, for what, and when it issued.
 E_SM, E_SCHEDULER, E_WARP, E_BLOCK, E_PC, E_SINCE, E_FIXED, E_READY, E_REASON, E_CYCLE, E_NUMBER, E_RESOLVED = range(12)

@@ -64,6 +64,8 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "l1_bytes": "bytes of L1 and shared memory together per SM",
         "l1_ways": "lines per set",
         "l1_holds_shared": "1 if shared memory takes its room from l1_bytes",
+        "l1_reserved": "bytes of it that hold neither",
+        "shared_spare": "bytes up to which shared memory has room for twice the blocks that fit",
         "l1_caches_loads": "1 if global loads are cached in L1",
         "l1_latency": "cycles from a load that hits to its use",
         "l1_line_interval": "cycles per 128-byte line of a request and SM",
