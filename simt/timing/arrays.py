@@ -25,7 +25,10 @@ _CHIP_BANDWIDTHS = (
     "dram_write_bytes_per_cycle",
 )
 CARVE_OUTS = tuple(1024 * size for size in (0, 8, 16, 32, 64, 100, 132, 164, 196, 228))
-"""What shared memory may take of L1, as far as an SM has it (CUDA C++ Programming Guide, compute capability 8.0 to 9.0)."""
+"""What shared memory may take of L1, as far as an SM has it.
+
+CUDA C++ Programming Guide, Shared Memory of compute capability 8.x and 9.0: 8.0 has those up to 164 KiB, 8.9 up to 100.
+"""
 MOST_WARPS_TWICE = 28
 """Blocks of more warps get no room for twice as many (measured on an H200, memory.cu)."""
 
@@ -156,6 +159,7 @@ def clock_arrays(
         STALLS=np.zeros(len(table.ops) // layout.N_OP * layout.N_REASONS, np.int64),
         LINES=np.zeros(32, np.int64),
         MASKS=np.zeros(32, np.int64),
+        WORDS=np.zeros(32, np.int64),
         LANES=np.zeros(32 * 4, np.int64),
         EVENTS=np.zeros((MAX_EVENTS if window else 1) * layout.N_EVENT, np.int64),
     )

@@ -13,6 +13,7 @@ from simt.timing.jit import jit, jit_inline
 from simt.timing.layout import *
 
 L1_WAYS = PLACE["l1_ways"]
+LINE_INTERVAL = PLACE["l1_line_interval"]
 L1_LATENCY = PLACE["l1_latency"]
 L1_CACHES_LOADS = PLACE["l1_caches_loads"]
 L2_WAYS = PLACE["l2_ways"]
@@ -26,6 +27,7 @@ DRAM_WRITE = PLACE["dram_write_bytes_per_cycle"]
 SM_LINK = PLACE["sm_bytes_per_cycle"]
 STORE_LINES = PLACE["store_lines"]
 L2_FETCH = PLACE["l2_fetch_bytes"]
+L2_READ_LEAST = PLACE["l2_read_least_bytes"]
 L2_WRITE_LEAST = PLACE["l2_write_least_bytes"]
 L2_SPREAD = PLACE["l2_spread_latency"]
 SM_STORE = PLACE["sm_store_bytes_per_cycle"]
@@ -342,10 +344,9 @@ def _l2_read(sm, line, mask, arrival, t):
     present = popcount(mask) - popcount(missing)
     if present:
         # Data from DRAM come later: they do not hold up what is in L2 already.
-        through = max(
-            _serve(t.CHIP, C_L2_READ_FREE, arrival, present * SECTOR / t.NUMBERS[L2_READ]),
-            _link(sm, arrival, present, t),
-        )
+        size = max(present * SECTOR, t.NUMBERS[L2_READ_LEAST])
+        served = _serve(t.CHIP, C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
+        through = max(served, _link(sm, arrival, present, t))
         back = through + _l2_latency(sm, line, t)
     if missing:
         back = max(back, _fetch(sm, way, line, missing, arrival, t))
@@ -409,6 +410,16 @@ def _l1_place(sm, line, t):
     return way
 
 
+@jit_inline
+def _missed(sm, start, t):
+    """When a line that L1 lacks is on its way to L2: one a cycle of each SM (H200, memory.cu)."""
+    at = sm * N_SM + M_MISS_FREE
+    begin = max(t.SMS[at], start)
+    t.SMS[at] = begin + t.NUMBERS[LINE_INTERVAL]
+    t.SMS[sm * N_SM + M_MISSES] += 1
+    return begin
+
+
 @jit
 def read_line(sm, line, mask, start, bypass, t):
     """When the sectors *mask* of *line* are there for the use of a load that reached L1 at *start*."""
@@ -416,13 +427,13 @@ def read_line(sm, line, mask, start, bypass, t):
     back = start + t.NUMBERS[L1_LATENCY]
     t.TOTALS[N_L1_SECTORS] += n
     if bypass or t.NUMBERS[L1_CACHES_LOADS] == 0:
-        return _l2_read(sm, line, mask, start, t)
+        return _l2_read(sm, line, mask, _missed(sm, start, t), t)
     way = _l1_place(sm, line, t)
     missing = mask & ~t.L1_SECTORS[way]
     t.TOTALS[N_L1_HITS] += n - popcount(missing)
     if missing:
         t.L1_SECTORS[way] |= missing
-        t.L1_READY[way] = max(t.L1_READY[way], _l2_read(sm, line, missing, start, t))
+        t.L1_READY[way] = max(t.L1_READY[way], _l2_read(sm, line, missing, _missed(sm, start, t), t))
     return max(back, t.L1_READY[way])
 
 

@@ -110,8 +110,10 @@ N_SLOT = 3
     M_STORE_FREE,  # the way from the SM to L2
     M_TURN,  # scheduler that is the first to use the load/store unit
     M_L1_HELD,  # lines in L1
-) = range(14)
-N_SM = 14
+    M_MISS_FREE,  # misses of L1 on their way to L2
+    M_MISSES,  # lines of loads that L1 missed
+) = range(16)
+N_SM = 16
 
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 (
@@ -244,5 +246,6 @@ class Clock(NamedTuple):
     STALLS: Any  # int64[micro-ops * N_REASONS]: warp-cycles before its issue, by reason
     LINES: Any  # int64[32]: distinct 128-byte lines of a request
     MASKS: Any  # int64[32]: sectors of each
+    WORDS: Any  # int64[32]: words of each
     LANES: Any  # int64[32 * 4]: lanes in each sector
     EVENTS: Any

@@ -45,10 +45,11 @@ class Clocked:
         simulate(kernel.program, launch, h200, code=kernel.code.instructions, sms="all", copy_back=True)
         return int(out[0])
 
-    def elapsed(self, name: str, blocks: int, threads: int, trips: int) -> float:
-        """Cycles of a launch of a kernel of so many trips over its own lines, one SM for all."""
+    def elapsed(self, name: str, blocks: int, threads: int, trips: int, *args: Any) -> float:
+        """Cycles of a launch of a kernel of so many trips, one SM for all; without *args*, over lines of its own."""
         kernel = self.kernels[next(full for full in self.kernels if full.startswith(name))]
-        given = [np.zeros(blocks, np.int64), np.zeros(blocks * threads * 32, np.uint32), np.int32(trips)]
+        sink = np.zeros(threads if args else blocks * threads * 32, np.uint32)
+        given = [np.zeros(blocks, np.int64), sink, *args, np.int32(trips)]
         shape = (blocks, 1, 1), (threads, 1, 1)
         launch = Launch(*shape, given, threads=1, bank_image=lambda at: bank_image(kernel, *shape, given, at))
         return simulate(kernel.program, launch, devices.get("h200"), code=kernel.code.instructions).cycles
@@ -201,8 +202,10 @@ def memory() -> Iterator[tuple[str, float]]:
         yield f"hold.shared{shared}.threads{threads}.lines{lines}", cycles / lines
     for hit in (0, 8, 16, 24, 28, 32):
         yield f"ldg.lines32.hit{hit}", run.per_trip("_Z6partly", 1024, far, u(hit)) / (8 * 32)
-    for hits in re.findall(r"measure_misses<(\d+)>", source):
-        yield f"1_miss+{hits}_hits", run.per_trip(f"_Z6missesILi{hits}E", 1024, far) / 32
+    for hits, stride, blocks in re.findall(r"measure_misses<(\d+)>\((\d+), (\w+)\)", source):
+        name, many = f"_Z6missesILi{hits}E", 132 if blocks == "SMS" else 1
+        short, long = (run.elapsed(name, many, 1024, trips, far, u(stride)) for trips in (64, 320))
+        yield f"1_miss+{hits}_hits.stride{stride}.blocks{many}", (long - short) / (2 * 256 * 32)
     for op, name in ((0, "0_none"), (0, "8_s2r"), (1, "8_popc"), (2, "8_mufu"), (3, "8_lds")):
         yield f"16_ldg+{name}", run.per_trip(f"_Z6besideILi{op}ELi{name[0]}E", 1024, zeros) / 32
     for red, lanes, words in re.findall(r"measure_send<(\w+), (\d+), (\d+)>", (SOURCES / "memory.cu").read_text()):

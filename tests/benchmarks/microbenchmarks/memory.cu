@@ -1,5 +1,6 @@
 // The load/store side, read with clock64() inside the kernels: latencies from L2 by place, streams of accesses of few and
-// of many warps, what shares the load/store unit, and what stores and reductions cost on their way to L2.
+// of many warps, what L1 holds beside shared memory, what misses cost, what shares the load/store unit, and what stores
+// and reductions cost on their way to L2.
 // Prints one JSON object.  A figure is the difference of two runs that differ in the number of steps.
 #include "common.cuh"
 
@@ -127,12 +128,12 @@ __global__ void partly(long long *cycles, unsigned *sink, const unsigned *data, 
   sink[threadIdx.x] = sum;
 }
 
-// A load of 32 lines that are not in L1 a trip, and so many of one line each that is.
-template <int HITS> __global__ void misses(long long *cycles, unsigned *sink, const unsigned *data, int trips) {
-  const unsigned lane = threadIdx.x % 32, stride = 33, around = 1 << 14;
+// A load that misses L1 a trip, of lanes `stride` words apart, and so many of one line each that hit.
+template <int HITS> __global__ void misses(long long *cycles, unsigned *sink, const unsigned *data, unsigned stride, int trips) {
+  const unsigned lane = threadIdx.x % 32, around = 1 << 14;
   const unsigned *far = data + (1 << 16) + threadIdx.x / 32 * around + lane * stride, *near = data + lane;
-  unsigned at = 0, sum = 0;
-  cycles[0] = timed<1>(trips, [&](int i, int) {
+  unsigned at = blockIdx.x % 4 * (around / 4), sum = 0;
+  const long long found = timed<1>(trips, [&](int i, int) {
     unsigned v[HITS + 1];
     asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v[HITS]) : "l"(far + at));
     at = (at + 32 * stride) % around;
@@ -141,6 +142,7 @@ template <int HITS> __global__ void misses(long long *cycles, unsigned *sink, co
 #pragma unroll
     for (int k = 0; k <= HITS; ++k) sum += v[k];
   });
+  if (threadIdx.x == 0) cycles[blockIdx.x] = found;
   sink[threadIdx.x] = sum;
 }
 
@@ -187,9 +189,9 @@ void measure_hold(int shared, int threads, unsigned lines) {
   report(read_cycles() / lines, "hold.shared%d.threads%d.lines%u", shared, threads, lines);
 }
 
-template <int HITS> void measure_misses() {
-  auto launch = [](int trips) { misses<HITS><<<1, 1024>>>(d_cycles, d_sink, data, trips); };
-  report(slope(launch, 16, 80) / (64.0 * 32), "1_miss+%d_hits", HITS);
+template <int HITS> void measure_misses(unsigned stride, int blocks) {
+  auto launch = [=](int trips) { misses<HITS><<<blocks, 1024>>>(d_cycles, d_sink, data, stride, trips); };
+  report(slope(launch, 64, 320, blocks) / (256.0 * 32), "1_miss+%d_hits.stride%u.blocks%d", HITS, stride, blocks);
 }
 
 template <bool RED, int LANES, int WORDS> void measure_send() {
@@ -254,10 +256,14 @@ int main() {
     auto launch = [&](int trips) { partly<<<1, 1024>>>(d_cycles, d_sink, data, hit, trips); };
     report(slope(launch, 16, 80) / (64.0 * 8 * 32), "ldg.lines32.hit%u", hit);
   }
-  measure_misses<0>();
-  measure_misses<8>();
-  measure_misses<16>();
-  measure_misses<32>();
+  measure_misses<0>(33, 1);
+  measure_misses<8>(33, 1);
+  measure_misses<16>(33, 1);
+  measure_misses<32>(33, 1);
+  measure_misses<32>(15, 1);
+  measure_misses<0>(33, SMS);
+  measure_misses<0>(8, SMS);
+  measure_misses<0>(1, SMS);
   measure_beside<0, 0>("none");
   measure_beside<0, 8>("s2r");
   measure_beside<1, 8>("popc");
