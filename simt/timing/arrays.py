@@ -159,7 +159,6 @@ def clock_arrays(
         STALLS=np.zeros(len(table.ops) // layout.N_OP * layout.N_REASONS, np.int64),
         LINES=np.zeros(32, np.int64),
         MASKS=np.zeros(32, np.int64),
-        WORDS=np.zeros(32, np.int64),
         LANES=np.zeros(32 * 4, np.int64),
         EVENTS=np.zeros((MAX_EVENTS if window else 1) * layout.N_EVENT, np.int64),
     )

@@ -164,10 +164,10 @@ def global_access(sm, wi, block, now, kind, sectors, size, lanes, ADDRESSES, t):
         t.TOTALS[N_L1_HITS] += sectors
         return begin + t.NUMBERS[L1_LATENCY]
     loads = kind in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
-    n = _coalesce(ADDRESSES, size // lanes, t.LINES, t.MASKS, t.WORDS)
+    n = _coalesce(ADDRESSES, size // lanes, t.LINES, t.MASKS, t.LANES)
     banks, tags = np.int64(1), n
     if loads and n > 1:
-        banks, tags = _banks(n, t.WORDS), _tags(n, t.LINES)
+        banks, tags = _banks(n, t.LANES), _tags(n, t.LINES)
     passes = max(banks, tags)
     begin = _occupy(sm, now, passes * t.NUMBERS[SHARED_INTERVAL], t)
     if loads and passes > 1:
