@@ -175,9 +175,7 @@ def global_access(sm, wi, block, now, kind, sectors, size, lanes, ADDRESSES, t):
         apart = max(banks * t.NUMBERS[SHARED_WAVEFRONT], tags * t.NUMBERS[LINE_LATENCY])
         t.WARPS[wi * N_WARP + W_SHARED_FREE] = np.int64(begin + apart)
     done = 0.0
-    if loads:
-        done = begin + t.NUMBERS[L1_LATENCY] + (tags - 1) * t.NUMBERS[LINE_LATENCY]
-        done += (banks - 1) * t.NUMBERS[SHARED_WAVEFRONT]
+    soonest = np.float64(NEVER)
     misses = t.SMS[sm * N_SM + M_MISSES]
     most = np.int64(1)
     if kind in (K_ATOMIC, K_REDUCTION):
@@ -188,7 +186,8 @@ def global_access(sm, wi, block, now, kind, sectors, size, lanes, ADDRESSES, t):
         start = begin + k * tags // n * t.NUMBERS[LINE_LATENCY]
         if loads:
             back = read_line(sm, t.LINES[k], t.MASKS[k], start, kind != K_LOAD, t)
-            done = max(done, back + (banks - 1) * t.NUMBERS[SHARED_WAVEFRONT] * (n - 1 - k) / max(n - 1, 1))
+            done = max(done, back)
+            soonest = min(soonest, back)
         elif kind == K_STORE:
             partial = _written_in_part(k, t.MASKS[k], size // lanes, t.LANES)
             done = max(done, write_line(sm, t.LINES[k], t.MASKS[k], partial, start, t))
@@ -197,6 +196,9 @@ def global_access(sm, wi, block, now, kind, sectors, size, lanes, ADDRESSES, t):
             for sector in range(4):
                 there += t.LANES[k * 4 + sector]
             done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], block, there, most, start, t))
+    if loads:  # wavefronts of one warp, from when the first line is there and the last has been looked up
+        looked_up = begin + t.NUMBERS[L1_LATENCY] + (tags - 1) * t.NUMBERS[LINE_LATENCY]
+        done = max(done, max(soonest, looked_up) + (banks - 1) * t.NUMBERS[SHARED_WAVEFRONT])
     misses = t.SMS[sm * N_SM + M_MISSES] - misses
     if misses:
         _await_misses(sm, misses, passes * t.NUMBERS[SHARED_INTERVAL], t)
