@@ -205,6 +205,7 @@ def test_l2_completes_and_writes_back_what_stores_leave_incomplete(launch: int) 
                 "sts.warps2.stride4.first0": 21,
                 "ldg.warps4.stride8.first0": 24,  # four warps' lines do not interleave as well as those of eight
                 "ldg.warps8.stride11.first0": 10,  # 176 lines where 168 have room
+                "1_miss+0_hits.stride1.blocks132": 6,
                 "1_miss+0_hits.stride8.blocks132": 85,  # 2 MiB that all SMs read leave L2 twice as fast as more do
                 **{f"hold.{name}": 6 for name in HELD},  # a chain of loads and adds
                 # A few lines too many: what goes out is not always the least recently used.
