@@ -246,7 +246,6 @@ class Clock(NamedTuple):
     STALLS: Any  # int64[micro-ops * N_REASONS]: warp-cycles before its issue, by reason
     LINES: Any  # int64[32]: distinct 128-byte lines of a request
     MASKS: Any  # int64[32]: sectors of each
-    LANES: (
-        Any  # int64[32 * 4]: lanes in each sector; of loads, words of each line (an array more: a third of the speed)
-    )
+    # Of stores, lanes in each sector; of loads, words of each line: one array more took two thirds of the speed.
+    LANES: Any  # int64[32 * 4]
     EVENTS: Any
