@@ -24,8 +24,13 @@ _CHIP_BANDWIDTHS = (
     "dram_read_bytes_per_cycle",
     "dram_write_bytes_per_cycle",
 )
-_SHARED_GRANULE = 8192
-"""Shared memory takes room from L1 in steps; the real ones are device-specific."""
+CARVE_OUTS = tuple(1024 * size for size in (0, 8, 16, 32, 64, 100, 132, 164, 196, 228))
+"""What shared memory may take of L1, as far as an SM has it.
+
+CUDA C++ Programming Guide, Shared Memory of compute capability 8.x and 9.0: 8.0 has those up to 164 KiB, 8.9 up to 100.
+"""
+MOST_WARPS_TWICE = 28
+"""Blocks of more warps get no room for twice as many (measured on an H200, memory.cu)."""
 
 
 def stack(states: Sequence[State]) -> State:
@@ -34,6 +39,27 @@ def stack(states: Sequence[State]) -> State:
     together["F64"] = together["R"].view(np.float64)
     together["F32"] = together["R"].view(np.float32)
     return states[0]._replace(**together)
+
+
+def carve_out(numbers: Parameters, fit: Occupancy) -> int:
+    """Bytes that shared memory takes of L1: enough for as many blocks as *fit* on an SM, also if fewer were launched.
+
+    Measured on an H200 (memory.cu): up to shared_spare there is room for twice as many, if their warps are few.
+    """
+    limit = numbers.device.limit
+    each = fit.shared_bytes + limit("shared_reserved_per_block")
+    wanted = fit.blocks_per_sm * each
+    if fit.warps_per_block <= MOST_WARPS_TWICE:
+        twice = min(2 * fit.blocks_per_sm, limit("blocks_per_sm")) * each
+        wanted = max(wanted, min(twice, int(numbers["shared_spare"])))
+    return min((size for size in CARVE_OUTS if size >= wanted), default=limit("shared_per_sm"))
+
+
+def _l1_lines(numbers: Parameters, fit: Occupancy) -> int:
+    """Lines whose data L1 has room for; at least a set of them."""
+    taken = carve_out(numbers, fit) if numbers["l1_holds_shared"] else 0
+    left = numbers["l1_bytes"] - numbers["l1_reserved"] - taken
+    return int(max(left / LINE_BYTES, numbers["l1_ways"]))
 
 
 def clock_arrays(
@@ -55,13 +81,7 @@ def clock_arrays(
     values = np.array([numbers[name] for name in PARAMETERS], np.float64)
     for name in _CHIP_BANDWIDTHS:
         values[layout.PLACE[name]] *= share
-    shared = min(fit.blocks_per_sm, places) * (
-        prepared.shared_bytes + numbers.device.limit("shared_reserved_per_block")
-    )
-    l1_bytes = numbers["l1_bytes"]
-    if numbers["l1_holds_shared"]:
-        l1_bytes = max(l1_bytes - -(-shared // _SHARED_GRANULE) * _SHARED_GRANULE, LINE_BYTES * numbers["l1_ways"])
-    l1_sets = max(int(l1_bytes / LINE_BYTES / numbers["l1_ways"]), 1)
+    l1_sets = int(numbers["l1_bytes"] / LINE_BYTES / numbers["l1_ways"])
     extents, quotas = _quotas(prepared, numbers, share)
     # What fits in L2 as a whole stays there, also if one SM touches more than its share of the lines.
     together = float((prepared.memory.ends - prepared.memory.starts).sum())
@@ -84,6 +104,7 @@ def clock_arrays(
     config[layout.G_MEMBERS] = members.shape[1]
     config[layout.G_ROOM] = min(fit.max_warps_per_sm, fit.limits.get("registers", fit.max_warps_per_sm) * warps)
     config[layout.G_L1_SETS] = l1_sets
+    config[layout.G_L1_LINES] = _l1_lines(numbers, fit)
     config[layout.G_L2_SETS] = l2_sets
     config[layout.G_WRITTEN_SETS] = written_sets
     config[layout.G_LINES] = table.lines

@@ -13,6 +13,7 @@ from simt.timing.jit import jit, jit_inline
 from simt.timing.layout import *
 
 L1_WAYS = PLACE["l1_ways"]
+LINE_INTERVAL = PLACE["l1_line_interval"]
 L1_LATENCY = PLACE["l1_latency"]
 L1_CACHES_LOADS = PLACE["l1_caches_loads"]
 L2_WAYS = PLACE["l2_ways"]
@@ -26,6 +27,7 @@ DRAM_WRITE = PLACE["dram_write_bytes_per_cycle"]
 SM_LINK = PLACE["sm_bytes_per_cycle"]
 STORE_LINES = PLACE["store_lines"]
 L2_FETCH = PLACE["l2_fetch_bytes"]
+L2_READ_LEAST = PLACE["l2_read_least_bytes"]
 L2_WRITE_LEAST = PLACE["l2_write_least_bytes"]
 L2_SPREAD = PLACE["l2_spread_latency"]
 SM_STORE = PLACE["sm_store_bytes_per_cycle"]
@@ -342,10 +344,9 @@ def _l2_read(sm, line, mask, arrival, t):
     present = popcount(mask) - popcount(missing)
     if present:
         # Data from DRAM come later: they do not hold up what is in L2 already.
-        through = max(
-            _serve(t.CHIP, C_L2_READ_FREE, arrival, present * SECTOR / t.NUMBERS[L2_READ]),
-            _link(sm, arrival, present, t),
-        )
+        size = max(present * SECTOR, t.NUMBERS[L2_READ_LEAST])
+        served = _serve(t.CHIP, C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
+        through = max(served, _link(sm, arrival, present, t))
         back = through + _l2_latency(sm, line, t)
     if missing:
         back = max(back, _fetch(sm, way, line, missing, arrival, t))
@@ -367,20 +368,56 @@ def _l2_write(line, mask, partial, arrival, t):
 
 
 @jit
-def _l1_place(sm, line, t):
-    """The way of *line* in the L1 of *sm*."""
+def _displace(sm, home, t):
+    """Take the least recently used line from set *home* of the L1 of *sm*, or from the next set that has one."""
+    sets = t.CONFIG[G_L1_SETS]
     ways = np.int64(t.NUMBERS[L1_WAYS])
-    first = (sm * t.CONFIG[G_L1_SETS] + _set_of(line, t.CONFIG[G_L1_SETS])) * ways
+    for k in range(sets):
+        first = (sm * sets + (home + k) % sets) * ways
+        oldest = np.int64(-1)
+        for way in range(first, first + ways):
+            if t.L1_TAGS[way] >= 0 and (oldest < 0 or t.L1_USED[way] < t.L1_USED[oldest]):
+                oldest = way
+        if oldest >= 0:
+            t.L1_TAGS[oldest] = -1
+            return
+
+
+@jit
+def _l1_place(sm, line, t):
+    """The way of *line* in the L1 of *sm*.
+
+    Shared memory takes of the data, not of the tags: on an H200, of few lines too many, each drives out those of a set
+    that has as many lines as if all of L1 were there (memory.cu).
+    """
+    ways = np.int64(t.NUMBERS[L1_WAYS])
+    home = _set_of(line, t.CONFIG[G_L1_SETS])
+    first = (sm * t.CONFIG[G_L1_SETS] + home) * ways
     stamp = t.TOTALS[N_L1_SECTORS]
     way = _find(t.L1_TAGS, t.L1_USED, first, ways, line, stamp)
     if way < 0:
         way = _victim(t.L1_TAGS, t.L1_USED, first, ways)
+        if t.L1_TAGS[way] < 0:
+            if t.SMS[sm * N_SM + M_L1_HELD] < t.CONFIG[G_L1_LINES]:
+                t.SMS[sm * N_SM + M_L1_HELD] += 1
+            else:
+                _displace(sm, home, t)
         t.L1_TAGS[way] = line
         t.L1_SECTORS[way] = 0
         t.L1_USED[way] = stamp
         t.L1_READY[way] = 0.0
         t.L1_WRITTEN[way] = 0
     return way
+
+
+@jit_inline
+def _missed(sm, start, t):
+    """When a line that L1 lacks is on its way to L2: one a cycle of each SM (H200, memory.cu)."""
+    at = sm * N_SM + M_MISS_FREE
+    begin = max(t.SMS[at], start)
+    t.SMS[at] = begin + t.NUMBERS[LINE_INTERVAL]
+    t.SMS[sm * N_SM + M_MISSES] += 1
+    return begin
 
 
 @jit
@@ -390,13 +427,13 @@ def read_line(sm, line, mask, start, bypass, t):
     back = start + t.NUMBERS[L1_LATENCY]
     t.TOTALS[N_L1_SECTORS] += n
     if bypass or t.NUMBERS[L1_CACHES_LOADS] == 0:
-        return _l2_read(sm, line, mask, start, t)
+        return _l2_read(sm, line, mask, _missed(sm, start, t), t)
     way = _l1_place(sm, line, t)
     missing = mask & ~t.L1_SECTORS[way]
     t.TOTALS[N_L1_HITS] += n - popcount(missing)
     if missing:
         t.L1_SECTORS[way] |= missing
-        t.L1_READY[way] = max(t.L1_READY[way], _l2_read(sm, line, missing, start, t))
+        t.L1_READY[way] = max(t.L1_READY[way], _l2_read(sm, line, missing, _missed(sm, start, t), t))
     return max(back, t.L1_READY[way])
 
 

@@ -109,8 +109,11 @@ N_SLOT = 3
     M_STORED,  # lines that stores have sent to L2
     M_STORE_FREE,  # the way from the SM to L2
     M_TURN,  # scheduler that is the first to use the load/store unit
-) = range(13)
-N_SM = 13
+    M_L1_HELD,  # lines in L1
+    M_MISS_FREE,  # misses of L1 on their way to L2
+    M_MISSES,  # lines of loads that L1 missed
+) = range(16)
+N_SM = 16
 
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 (
@@ -180,6 +183,7 @@ N_REASONS = len(Reason)
     G_CONTROL,  # 1: the code's own control bits; 0: a scoreboard by register
     G_REGISTERS,  # scoreboard entries per warp
     G_L1_SETS,
+    G_L1_LINES,  # that it has room for beside shared memory
     G_L2_SETS,
     G_WRITTEN_SETS,  # of L2's lines that are dirty
     G_LINES,  # of instruction memory
@@ -190,8 +194,8 @@ N_REASONS = len(Reason)
     G_ROOM,  # warps whose registers fit on an SM
     G_FROM,  # the recorded window, cycles
     G_TO,
-) = range(20)
-N_CONFIG = 20
+) = range(21)
+N_CONFIG = 21
 
 # A recorded issue (int64[capacity * N_EVENT]): who, what, since when it waited, for what, and when it issued.
 E_SM, E_SCHEDULER, E_WARP, E_BLOCK, E_PC, E_SINCE, E_FIXED, E_READY, E_REASON, E_CYCLE, E_NUMBER, E_RESOLVED = range(12)
@@ -242,5 +246,6 @@ class Clock(NamedTuple):
     STALLS: Any  # int64[micro-ops * N_REASONS]: warp-cycles before its issue, by reason
     LINES: Any  # int64[32]: distinct 128-byte lines of a request
     MASKS: Any  # int64[32]: sectors of each
-    LANES: Any  # int64[32 * 4]: lanes in each sector
+    # Of stores, lanes in each sector; of loads, words of each line: one array more took two thirds of the speed.
+    LANES: Any  # int64[32 * 4]
     EVENTS: Any

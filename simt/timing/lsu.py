@@ -10,9 +10,9 @@ from simt.timing.layout import *
 
 SHARED_INTERVAL = PLACE["shared_wavefront_interval"]
 SHARED_WAVEFRONT = PLACE["shared_wavefront_latency"]
-LINE_INTERVAL = PLACE["l1_line_interval"]
 LINE_LATENCY = PLACE["l1_line_latency"]
 L1_LATENCY = PLACE["l1_latency"]
+LINE_SHARE = PLACE["l1_line_share"]
 STORE_QUEUE = PLACE["store_queue"]
 ATOMIC_LATENCY = PLACE["atomic_latency"]
 ATOMIC_LANE = PLACE["atomic_lane_interval"]
@@ -45,9 +45,13 @@ def shared_access(sm, wi, now, wavefronts, latency, t):
 
 
 @jit
-def _coalesce(ADDRESSES, LINES, MASKS):
-    """Distinct 128-byte lines of 32 addresses, and the sectors of each; idle lanes repeat another lane's address."""
+def _coalesce(ADDRESSES, size, LINES, MASKS, WORDS):
+    """Distinct 128-byte lines of 32 addresses of *size* bytes each, and the sectors and 4-byte words of each.
+
+    Idle lanes repeat another lane's address.
+    """
     n = 0
+    own = (np.int64(1) << ((size + 3) >> 2)) - 1
     for l in range(32):
         line = ADDRESSES[l] >> 7
         bit = np.int64(1) << ((ADDRESSES[l] >> 5) & 3)
@@ -58,9 +62,54 @@ def _coalesce(ADDRESSES, LINES, MASKS):
             k = n
             LINES[k] = line
             MASKS[k] = 0
+            WORDS[k] = 0
             n += 1
         MASKS[k] |= bit
+        WORDS[k] |= own << ((ADDRESSES[l] >> 2) & 31)
     return n
+
+
+@jit
+def _banks(n, WORDS):
+    """The most words in one bank: each delivers one a wavefront."""
+    most = np.int64(1)
+    for bank in range(32):
+        words = np.int64(0)
+        for k in range(n):
+            words += (WORDS[k] >> bank) & 1
+        most = max(most, words)
+    return most
+
+
+@jit
+def _tags(n, LINES):
+    """The most of *n* lines in one of the four tag banks: each looks up one a cycle.
+
+    A line's tag bank is the exclusive or of the two-bit digits of its number, which fits runs of all strides measured
+    on an H200 to half a cycle (memory.cu): so the lines of an unaligned run conflict if the first is line 7 of 16.
+    """
+    tags = np.int64(0)  # 16 bits a tag bank
+    for k in range(n):
+        folded = LINES[k] ^ (LINES[k] >> 32)
+        for shift in (16, 8, 4, 2):
+            folded ^= folded >> shift
+        tags += np.int64(1) << (16 * (folded & 3))
+    most = np.int64(0)
+    for bank in range(4):
+        most = max(most, (tags >> (16 * bank)) & 0xFFFF)
+    return most
+
+
+@jit_inline
+def _await_misses(sm, misses, cycles, t):
+    """Keep the load/store unit of *sm* busy for so many lines of a load that took *cycles* but that L1 misses.
+
+    On an H200 loads that hit wait for others' misses, as if L1 looked these up once more (memory.cu).  It stops if
+    too many are on their way.
+    """
+    at = sm * N_SM + M_LSU_FREE
+    t.SMS[at] += max(misses * t.NUMBERS[LINE_SHARE] - cycles, 0.0)
+    t.SMS[at] = max(t.SMS[at], t.SMS[sm * N_SM + M_MISS_FREE] - t.NUMBERS[STORE_QUEUE])
 
 
 @jit
@@ -110,31 +159,35 @@ def global_access(sm, wi, block, now, kind, sectors, size, lanes, ADDRESSES, t):
     if kind == K_LOCAL:
         # Interleaved by lane: consecutive lines that stay in L1.
         n = np.int64((sectors + 3) >> 2)
-        begin = _occupy(sm, now, n * t.NUMBERS[LINE_INTERVAL], t)
+        begin = _occupy(sm, now, n * t.NUMBERS[SHARED_INTERVAL], t)
         t.TOTALS[N_L1_SECTORS] += sectors
         t.TOTALS[N_L1_HITS] += sectors
         return begin + t.NUMBERS[L1_LATENCY]
     loads = kind in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
-    n = _coalesce(ADDRESSES, t.LINES, t.MASKS)
-    passes = n
-    if n == 2 and sectors <= 5 and abs(t.LINES[1] - t.LINES[0]) == 1:
-        # One run that is not aligned to a line has no bank conflict.  On an H200 it takes as long as an aligned one,
-        # unless the tags of its two lines conflict: those of line 7 of 16 and the next.
-        passes = 2 if min(t.LINES[0], t.LINES[1]) % 16 == 7 else 1
-    begin = _occupy(sm, now, passes * t.NUMBERS[LINE_INTERVAL], t)
+    n = _coalesce(ADDRESSES, size // lanes, t.LINES, t.MASKS, t.LANES)
+    banks, tags = np.int64(1), n
+    if loads and n > 1:
+        banks, tags = _banks(n, t.LANES), _tags(n, t.LINES)
+    passes = max(banks, tags)
+    begin = _occupy(sm, now, passes * t.NUMBERS[SHARED_INTERVAL], t)
     if loads and passes > 1:
         begin = max(begin, np.float64(t.WARPS[wi * N_WARP + W_SHARED_FREE]))
-        t.WARPS[wi * N_WARP + W_SHARED_FREE] = np.int64(begin + passes * t.NUMBERS[SHARED_WAVEFRONT])
+        apart = max(banks * t.NUMBERS[SHARED_WAVEFRONT], tags * t.NUMBERS[LINE_LATENCY])
+        t.WARPS[wi * N_WARP + W_SHARED_FREE] = np.int64(begin + apart)
     done = 0.0
+    soonest = np.float64(NEVER)
+    misses = t.SMS[sm * N_SM + M_MISSES]
     most = np.int64(1)
     if kind in (K_ATOMIC, K_REDUCTION):
         most = meetings(ADDRESSES, lanes)
     if not loads:
         _count_lanes(ADDRESSES, n, lanes, t.LINES, t.LANES)
     for k in range(n):
-        start = begin + k * t.NUMBERS[LINE_LATENCY]
+        start = begin + k * tags // n * t.NUMBERS[LINE_LATENCY]
         if loads:
-            done = max(done, read_line(sm, t.LINES[k], t.MASKS[k], start, kind != K_LOAD, t))
+            back = read_line(sm, t.LINES[k], t.MASKS[k], start, kind != K_LOAD, t)
+            done = max(done, back)
+            soonest = min(soonest, back)
         elif kind == K_STORE:
             partial = _written_in_part(k, t.MASKS[k], size // lanes, t.LANES)
             done = max(done, write_line(sm, t.LINES[k], t.MASKS[k], partial, start, t))
@@ -143,6 +196,12 @@ def global_access(sm, wi, block, now, kind, sectors, size, lanes, ADDRESSES, t):
             for sector in range(4):
                 there += t.LANES[k * 4 + sector]
             done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], block, there, most, start, t))
+    if loads:  # wavefronts of one warp, from when the first line is there and the last has been looked up
+        looked_up = begin + t.NUMBERS[L1_LATENCY] + (tags - 1) * t.NUMBERS[LINE_LATENCY]
+        done = max(done, max(soonest, looked_up) + (banks - 1) * t.NUMBERS[SHARED_WAVEFRONT])
+    misses = t.SMS[sm * N_SM + M_MISSES] - misses
+    if misses:
+        _await_misses(sm, misses, passes * t.NUMBERS[SHARED_INTERVAL], t)
     if kind == K_STORE:
         at = sm * N_SM + M_LSU_FREE
         t.SMS[at] = max(t.SMS[at], done - t.NUMBERS[STORE_QUEUE])

@@ -33,21 +33,23 @@ class Clocked:
     def __init__(self, program: str) -> None:
         self.kernels = load_cubin(DATA / f"{program}.cubin")
 
-    def cycles(self, name: str, threads: int, *args: Any, place: int = 0) -> int:
+    def cycles(self, name: str, threads: int, *args: Any, place: int = 0, shared_bytes: int = 0) -> int:
         """Cycles that the kernel whose mangled name starts so writes, for one block; *place* moves its arrays."""
         kernel = self.kernels[next(full for full in self.kernels if full.startswith(name))]
         out, sink = np.zeros(256, np.int64), np.zeros((1 << 12) + 1024 * place, np.uint32)
         given = [out, sink, *args] if not name.startswith("_Z8barriers") else [out]
         shape = (1, 1, 1), (threads, 1, 1)
-        launch = Launch(*shape, given, threads=1, bank_image=lambda at: bank_image(kernel, *shape, given, at))
+        bank = {"bank_image": lambda at: bank_image(kernel, *shape, given, at)}
+        launch = Launch(*shape, given, threads=1, shared_bytes=shared_bytes, **bank)
         h200 = devices.get("h200")
         simulate(kernel.program, launch, h200, code=kernel.code.instructions, sms="all", copy_back=True)
         return int(out[0])
 
-    def elapsed(self, name: str, blocks: int, threads: int, trips: int) -> float:
-        """Cycles of a launch of a kernel of so many trips over its own lines, one SM for all."""
+    def elapsed(self, name: str, blocks: int, threads: int, trips: int, *args: Any) -> float:
+        """Cycles of a launch of a kernel of so many trips, one SM for all; without *args*, over lines of its own."""
         kernel = self.kernels[next(full for full in self.kernels if full.startswith(name))]
-        given = [np.zeros(blocks, np.int64), np.zeros(blocks * threads * 32, np.uint32), np.int32(trips)]
+        sink = np.zeros(threads if args else blocks * threads * 32, np.uint32)
+        given = [np.zeros(blocks, np.int64), sink, *args, np.int32(trips)]
         shape = (blocks, 1, 1), (threads, 1, 1)
         launch = Launch(*shape, given, threads=1, bank_image=lambda at: bank_image(kernel, *shape, given, at))
         return simulate(kernel.program, launch, devices.get("h200"), code=kernel.code.instructions).cycles
@@ -186,6 +188,24 @@ def memory() -> Iterator[tuple[str, float]]:
     for line in (0, 6, 7, 8, 23):
         found = run.per_trip("_Z6streamILi2E", 1024, zeros, u(1), u(line * 32 + 1))
         yield f"ldg.warps32.stride1.first{line * 32 + 1}", found / (8 * 32)
+    for warps in (1, 32):
+        for stride in (3, 5, 9, 17, 20, 33):
+            if stride < 11 or warps == 32:
+                found = run.per_trip("_Z6streamILi2E", 32 * warps, zeros, u(stride), u(0))
+                yield f"ldg.warps{warps}.stride{stride}.first0", found / (8 * warps)
+    for stride in (10, 11):
+        yield f"ldg.warps8.stride{stride}.first0", run.per_trip("_Z6streamILi2E", 256, zeros, u(stride), u(0)) / 64
+    source = (SOURCES / "memory.cu").read_text()
+    far = np.zeros(1 << 20, u)
+    for shared, threads, lines in (map(int, found) for found in re.findall(r"hold\((\d+), (\d+), (\d+)\);", source)):
+        cycles = run.cycles("_Z4hold", threads, far, u(lines), shared_bytes=shared)
+        yield f"hold.shared{shared}.threads{threads}.lines{lines}", cycles / lines
+    for hit in (0, 8, 16, 24, 28, 32):
+        yield f"ldg.lines32.hit{hit}", run.per_trip("_Z6partly", 1024, far, u(hit)) / (8 * 32)
+    for hits, stride, blocks in re.findall(r"measure_misses<(\d+)>\((\d+), (\w+)\)", source):
+        name, many = f"_Z6missesILi{hits}E", 132 if blocks == "SMS" else 1
+        short, long = (run.elapsed(name, many, 1024, trips, far, u(stride)) for trips in (64, 320))
+        yield f"1_miss+{hits}_hits.stride{stride}.blocks{many}", (long - short) / (2 * 256 * 32)
     for op, name in ((0, "0_none"), (0, "8_s2r"), (1, "8_popc"), (2, "8_mufu"), (3, "8_lds")):
         yield f"16_ldg+{name}", run.per_trip(f"_Z6besideILi{op}ELi{name[0]}E", 1024, zeros) / 32
     for red, lanes, words in re.findall(r"measure_send<(\w+), (\d+), (\d+)>", (SOURCES / "memory.cu").read_text()):

@@ -1,5 +1,6 @@
 // The load/store side, read with clock64() inside the kernels: latencies from L2 by place, streams of accesses of few and
-// of many warps, what shares the load/store unit, and what stores and reductions cost on their way to L2.
+// of many warps, what L1 holds beside shared memory, what misses cost, what shares the load/store unit, and what stores
+// and reductions cost on their way to L2.
 // Prints one JSON object.  A figure is the difference of two runs that differ in the number of steps.
 #include "common.cuh"
 
@@ -90,6 +91,61 @@ template <int OP, int X> __global__ void beside(long long *cycles, unsigned *sin
   sink[threadIdx.x] = sum;
 }
 
+// One lane follows a chain over so many lines, four times.  L1 holds them or not: shared memory takes room from it.
+__global__ void hold(long long *cycles, unsigned *sink, const unsigned *data, unsigned lines) {
+  if (threadIdx.x) return;
+  unsigned step = 0;
+  long long start = 0;
+  for (int pass = 0; pass < 4; ++pass) {
+    const unsigned *at = data;
+    start = clock64();
+#pragma unroll 4
+    for (unsigned i = 0; i < lines; ++i) {
+      asm volatile("ld.global.u32 %0, [%1];" : "=r"(step) : "l"(at));
+      at += 32 + step;
+    }
+    start = clock64() - start;
+  }
+  cycles[0] = start;
+  sink[0] = step;
+}
+
+// Eight loads a trip, of which the lanes below `hit` find their lines in L1, the others not; each lane has its own line.
+__global__ void partly(long long *cycles, unsigned *sink, const unsigned *data, unsigned hit, int trips) {
+  const unsigned lane = threadIdx.x % 32, stride = 33, around = 1 << 14;
+  const unsigned *mine = data + lane * stride + (lane < hit ? 0 : 1 << 16) + (lane < hit ? 0 : threadIdx.x / 32 * around);
+  unsigned at = 0, sum = 0;
+  cycles[0] = timed<1>(trips, [&](int, int) {
+    unsigned v[8];
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      asm volatile("ld.global.u32 %0, [%1];" : "=r"(v[k]) : "l"(mine + (lane < hit ? 0 : at)));
+      at = (at + 32 * stride) % around;
+    }
+#pragma unroll
+    for (int k = 0; k < 8; ++k) sum += v[k];
+  });
+  sink[threadIdx.x] = sum;
+}
+
+// A load that misses L1 a trip, of lanes `stride` words apart, and so many of one line each that hit.
+template <int HITS> __global__ void misses(long long *cycles, unsigned *sink, const unsigned *data, unsigned stride, int trips) {
+  const unsigned lane = threadIdx.x % 32, around = 1 << 14;
+  const unsigned *far = data + (1 << 16) + threadIdx.x / 32 * around + lane * stride, *near = data + lane;
+  unsigned at = blockIdx.x % 4 * (around / 4), sum = 0;
+  const long long found = timed<1>(trips, [&](int i, int) {
+    unsigned v[HITS + 1];
+    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v[HITS]) : "l"(far + at));
+    at = (at + 32 * stride) % around;
+#pragma unroll
+    for (int k = 0; k < HITS; ++k) asm volatile("ld.global.u32 %0, [%1];" : "=r"(v[k]) : "l"(near + (i & 1) * 8192 + k * 64));
+#pragma unroll
+    for (int k = 0; k <= HITS; ++k) sum += v[k];
+  });
+  if (threadIdx.x == 0) cycles[blockIdx.x] = found;
+  sink[threadIdx.x] = sum;
+}
+
 // Stores (RED: reductions) of a warp that L2 has already: LANES lanes to each of 32 / LANES lines, WORDS words apart.
 template <bool RED, int LANES, int WORDS> __global__ void send(long long *cycles, unsigned *data, int trips) {
   unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
@@ -128,6 +184,16 @@ template <int OP, int X> void measure_beside(const char *name) {
   report(slope(launch, 16, 80) / (64.0 * 32), "16_ldg+%d_%s", X, name);
 }
 
+void measure_hold(int shared, int threads, unsigned lines) {
+  hold<<<1, threads, shared>>>(d_cycles, d_sink, data + (1 << 20), lines);  // zeros
+  report(read_cycles() / lines, "hold.shared%d.threads%d.lines%u", shared, threads, lines);
+}
+
+template <int HITS> void measure_misses(unsigned stride, int blocks) {
+  auto launch = [=](int trips) { misses<HITS><<<blocks, 1024>>>(d_cycles, d_sink, data, stride, trips); };
+  report(slope(launch, 64, 320, blocks) / (256.0 * 32), "1_miss+%d_hits.stride%u.blocks%d", HITS, stride, blocks);
+}
+
 template <bool RED, int LANES, int WORDS> void measure_send() {
   for (int blocks : {1, SMS}) {
     auto launch = [&](int trips) { send<RED, LANES, WORDS><<<blocks, 512>>>(d_cycles, data, trips); };
@@ -164,6 +230,40 @@ int main() {
       if (stride < 32 || warps == 32) measure_stream<2>("ldg", warps, stride, 0);
     }
   for (unsigned line : {0, 6, 7, 8, 23}) measure_stream<2>("ldg", 32, 1, line * 32 + 1);
+  for (int warps : {1, 32})
+    for (unsigned stride : {3, 5, 9, 17, 20, 33})
+      if (stride < 11 || warps == 32) measure_stream<2>("ldg", warps, stride, 0);
+  for (unsigned stride : {10, 11}) measure_stream<2>("ldg", 8, stride, 0);
+  measure_hold(0, 1024, 1896);
+  measure_hold(1024, 512, 1800);
+  measure_hold(0, 32, 1700);
+  measure_hold(0, 32, 2300);
+  measure_hold(3072, 256, 1448);
+  measure_hold(3072, 256, 2000);
+  measure_hold(4096, 256, 1160);
+  measure_hold(4096, 256, 1536);
+  measure_hold(8192, 256, 900);
+  measure_hold(8192, 256, 1300);
+  measure_hold(8192, 1024, 1700);
+  measure_hold(16384, 256, 640);
+  measure_hold(16384, 256, 1100);
+  measure_hold(49152, 128, 416);
+  measure_hold(49152, 128, 800);
+  measure_hold(36864, 32, 160);
+  measure_hold(36864, 32, 400);
+  measure_hold(36864, 1024, 1160);
+  for (unsigned hit : {0, 8, 16, 24, 28, 32}) {
+    auto launch = [&](int trips) { partly<<<1, 1024>>>(d_cycles, d_sink, data, hit, trips); };
+    report(slope(launch, 16, 80) / (64.0 * 8 * 32), "ldg.lines32.hit%u", hit);
+  }
+  measure_misses<0>(33, 1);
+  measure_misses<8>(33, 1);
+  measure_misses<16>(33, 1);
+  measure_misses<32>(33, 1);
+  measure_misses<32>(15, 1);
+  measure_misses<0>(33, SMS);
+  measure_misses<0>(8, SMS);
+  measure_misses<0>(1, SMS);
   measure_beside<0, 0>("none");
   measure_beside<0, 8>("s2r");
   measure_beside<1, 8>("popc");

@@ -1,0 +1,59 @@
+"""L1: what shared memory leaves of it, and how long a request keeps it busy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simt import devices
+from simt.devices import occupancy
+from simt.timing.arrays import carve_out
+from simt.timing.lsu import _banks, _coalesce, _tags
+from simt.timing.parameters import parameters
+
+
+@pytest.mark.parametrize(
+    ("device", "threads", "shared", "room"),
+    [
+        ("h200", 32, 36864, 228),  # 6 blocks of 37 KiB
+        ("h200", 1024, 36864, 100),  # 2 of them
+        ("h200", 128, 49152, 196),  # 4 of 49 KiB, exactly
+        ("h200", 256, 3072, 64),  # 8 of 4 KiB, twice
+        ("h200", 256, 8192, 132),  # 8 of 9 KiB; the room for twice as many ends here
+        ("h200", 256, 16384, 164),  # 8 of 17 KiB, once
+        ("h200", 896, 4096, 32),  # 2 of 5 KiB, twice
+        ("h200", 960, 4096, 16),  # and once
+        ("h200", 32, 0, 32),  # 32 blocks of what the system reserves, and no more blocks
+        ("a100", 32, 36864, 164),  # 4 of 37 KiB
+        ("rtx_4090", 256, 4096, 32),  # 6 of 5 KiB
+        ("rtx_4090", 32, 36864, 100),  # 2 of 37 KiB
+    ],
+)
+def test_shared_memory_has_room_for_the_blocks_that_fit(device: str, threads: int, shared: int, room: int) -> None:
+    """Bytes that it takes of L1; those of the H200 as measured."""
+    gpu = devices.get(device)
+    assert carve_out(parameters(gpu), occupancy(gpu, threads, shared_bytes=shared)) == 1024 * room
+
+
+@pytest.mark.parametrize(
+    ("stride", "size", "first", "lines", "banks", "tags"),
+    [
+        (0, 4, 0, 1, 1, 1),
+        (1, 4, 0, 1, 1, 1),
+        (1, 4, 6 * 32 + 1, 2, 1, 1),
+        (1, 4, 7 * 32 + 1, 2, 1, 2),
+        (2, 8, 0, 2, 2, 1),
+        (4, 16, 0, 4, 4, 1),
+        (3, 4, 0, 3, 1, 1),
+        (8, 4, 0, 8, 8, 2),
+        (32, 4, 0, 32, 32, 8),
+        (33, 4, 0, 32, 1, 8),
+    ],
+)
+def test_what_a_request_takes_in_l1(stride: int, size: int, first: int, lines: int, banks: int, tags: int) -> None:
+    """Lanes of *size* bytes lie *stride* words apart, from word *first*: their lines, words in one bank, look-ups."""
+    addresses = 4 * (first + stride * np.arange(32, dtype=np.int64))
+    own, masks, words = (np.zeros(32, np.int64) for _ in range(3))
+    assert _coalesce(addresses, size, own, masks, words) == lines
+    assert _banks(lines, words) == banks
+    assert _tags(lines, own) == tags
