@@ -99,10 +99,11 @@ LAUNCH_BLOCK = 0  # nine coordinates in the order of SPECIAL_REGISTERS: ntid, ct
     LAUNCH_RACES,
     LAUNCH_GRANULE,
     LAUNCH_FENCED,
-    LAUNCH_SM,  # set by the timing model: the block's SM, and the cycle; 0 without it
+    LAUNCH_SM,  # set by the timing model: the block's SM, its first warp there, and the cycle; 0 without it
+    LAUNCH_FIRST_WARP,
     LAUNCH_CLOCK,
-) = range(9, 39)
-N_LAUNCH = 39
+) = range(9, 40)
+N_LAUNCH = 40
 
 # Orders in which the splits of a warp (and, for the last two, the warps of a block) run.
 THEN_FIRST, ELSE_FIRST, HARDWARE, INTERLEAVED, RANDOM = range(5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine.jit import jit, jit_inline
-from simt.machine.layout import FULL, LAUNCH_BLOCK, LAUNCH_CLOCK, LAUNCH_SM, LAUNCH_WARPS
+from simt.machine.layout import FULL, LAUNCH_BLOCK, LAUNCH_CLOCK, LAUNCH_FIRST_WARP, LAUNCH_SM, LAUNCH_WARPS
 from simt.machine.scalar import lowest
 from simt.program import MICRO_OPS, SPECIAL_REGISTERS
 
@@ -60,7 +60,7 @@ def special(which, w, O, TID, LAUNCH):
             if which == _LANEID:
                 O[l] = l
             elif which == _WARPID:
-                O[l] = w
+                O[l] = LAUNCH[LAUNCH_FIRST_WARP] + w
             elif which == _NWARPID:
                 O[l] = LAUNCH[LAUNCH_WARPS]
             elif which == _LANEMASK_EQ:

@@ -57,6 +57,7 @@ MISS_LATENCY = PLACE["instruction_miss_latency"]
 PREFETCH = PLACE["instruction_prefetch_lines"]
 BARRIER_INTERVAL = PLACE["barrier_interval"]
 BARRIER_LATENCY = PLACE["barrier_latency"]
+BARRIER_QUEUE = PLACE["barrier_queue"]
 FENCE_BLOCK = PLACE["fence_block_latency"]
 FENCE_LATENCY = PLACE["fence_latency"]
 MIO_INTERVAL = PLACE["mio_interval"]
@@ -70,6 +71,9 @@ OPERAND_LATENCY = PLACE["operand_latency"]
 BLOCK_INTERVAL = PLACE["block_interval"]
 BLOCK_LATENCY = PLACE["block_latency"]
 WARP_INTERVAL = PLACE["warp_interval"]
+
+AHEAD_OF_ALL, AHEAD = np.int64(1) << 61, np.int64(1) << 60
+"""What the last warp, and others that have not yielded, are ahead by when a scheduler selects; ages are below 2^60."""
 
 
 @jit_inline
@@ -206,6 +210,7 @@ def _start_blocks(sm, now, s, t):
         sl = slot_state(s, place, t)
         start_block(block, sl)
         sl.LAUNCH[machine.LAUNCH_SM] = sm
+        sl.LAUNCH[machine.LAUNCH_FIRST_WARP] = place % CONFIG[G_PLACES] * CONFIG[G_WARPS]
         t.SLOTS[slot + S_BLOCK] = block
         t.SLOTS[slot + S_WARPS] = CONFIG[G_WARPS]
         _start_warps(sm, place, now, t)
@@ -363,6 +368,9 @@ def _select(q, now, t):
                     if begins > free:
                         free = begins
                         why = LG if unit == GLOBAL else MIO
+        elif unit == BARRIER:
+            free = max(free, _ceil(SMS[sm * N_SM + M_BARRIER_FREE] - NUMBERS[BARRIER_QUEUE]))
+            why = STALLED_BARRIER
         if free > now:
             following = min(following, free)
             WARPS[row + W_THROTTLE] = why
@@ -373,10 +381,11 @@ def _select(q, now, t):
         else:
             key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
             loads = OPS[op + O_KIND] in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
-            if policy == 3 and wi == last and unit == FIXED and not WARPS[row + W_YIELDS]:
-                key = np.int64(-1)
-            elif policy >= 2 and (loads or unit != GLOBAL):
+            ahead = policy == 3 and not WARPS[row + W_YIELDS]
+            if policy >= 2 and (unit == BARRIER if ahead else loads or unit != GLOBAL):
                 key += WARPS[row + W_AGE] // CONFIG[G_WARPS] << 25
+            if ahead:
+                key -= AHEAD_OF_ALL if wi == last else AHEAD
         if key < best_key:
             best_key = key
             best = wi

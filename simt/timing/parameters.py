@@ -22,7 +22,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "schedulers": "warp schedulers per SM",
         "scheduler_policy": (
             "0 loose round robin, 1 greedy then oldest, 2 oldest block and round robin in it,"
-            " 3 greedy until it yields, then 2"
+            " 3 as 2 behind those that have not yielded"
         ),
         "issue_width": "instructions per scheduler and cycle of one warp",
         **_PER_CLASS,
@@ -43,6 +43,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         # Barriers.
         "barrier_interval": "cycles per arriving warp and SM",
         "barrier_latency": "cycles from the last arrival to the next issue",
+        "barrier_queue": "cycles of arrivals that wait before further warps may not issue theirs",
         "fence_block_latency": "cycles of a fence for the threads of the block (MEMBAR.CTA)",
         "fence_latency": "cycles of a fence for the device or the system, if no store is on its way",
         # Load/store unit and shared memory.

@@ -65,7 +65,7 @@ from simt.timing.operands import Kept, keep, reads, result_bank, slots
 from simt.timing.parameters import Parameters
 
 SOURCE_VIEW = "source"
-GREEDY_UNTIL_YIELD = 3
+AHEAD_UNTIL_YIELD = 3
 """The scheduler_policy that reads the yield bit; a warp that yields issues two cycles later at the earliest."""
 
 
@@ -299,7 +299,7 @@ def _control(
         bits = code[i.line].control
         if bits is None or not ops[pc, O_ISSUES]:
             continue
-        ops[pc, O_YIELDS] = bits.yields and numbers["scheduler_policy"] == GREEDY_UNTIL_YIELD
+        ops[pc, O_YIELDS] = bits.yields and numbers["scheduler_policy"] == AHEAD_UNTIL_YIELD
         ops[pc, O_STALL] = max(bits.stall, 2) if ops[pc, O_YIELDS] else bits.stall
         ops[pc, O_WRITE_BARRIER] = -1 if bits.write_barrier is None else bits.write_barrier
         ops[pc, O_READ_BARRIER] = -1 if bits.read_barrier is None else bits.read_barrier

@@ -257,6 +257,29 @@ def together(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
             yield f"{name}.last", float(cycles.reshape(132, warps, trips).max(axis=1).mean())
 
 
+def beside(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
+    """(name, figure of the model) of beside.cu, of one SM; figures such as ``adds.beside_tree``, or all."""
+    kernels = load_cubin(DATA / "beside.cubin")
+    source = (SOURCES / "beside.cu").read_text()
+    works = re.findall(r'"(\w+)"', re.search(r"NAMES\[\] = \{(.*)\}", source)[1])  # type: ignore[index]
+    trips = {work.lower(): int(n) for work, n in re.findall(r"measure_all<(\w+)>\((\d+)\)", source)}
+    steps = {"adds": 128, "adds1": 128, "tree": 9}
+    for name in names or figures("beside"):
+        own, others = name.split(".beside_")
+        part = f"besideILi{works.index(own)}ELi{works.index(others)}E"
+        kernel = next(kernels[full] for full in kernels if part in full)
+        given = [np.zeros(1024, np.uint32), np.zeros(528 * 512, np.int32), np.uint32(trips[own])]
+        shape = (528, 1, 1), (512, 1, 1)
+        launch = Launch(
+            *shape,
+            given,
+            threads=1,
+            bank_image=lambda at, k=kernel, s=shape, g=given: bank_image(k, *s, g, at),
+        )
+        simulate(kernel.program, launch, devices.get("h200"), code=kernel.code.instructions, copy_back=True)
+        yield name, float(given[0][0]) / trips[own] / steps.get(own, 8)  # type: ignore[index]
+
+
 def phases(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
     """(name, figure of the model) of phases.cu, of one SM; launches such as ``tail.chunks8.n24``, or all."""
     kernels = load_cubin(DATA / "phases.cubin")

@@ -82,6 +82,22 @@ def test_the_clock_and_the_sm_number() -> None:
     assert few[3:] == [0, 1, 2]
 
 
+def test_the_warp_number_of_blocks_side_by_side() -> None:
+    """%warpid of the four blocks of one warp that one of 132 SMs gets: the place of each there."""
+    warp, block = (SPECIAL_REGISTERS.index(name) for name in ("warpid", "ctaid.x"))
+    code = [
+        Instruction("sreg", LANE, imm=block),
+        Instruction("mad.s64", AT, LANE, STRIDE, BASE),
+        Instruction("sreg", Y, imm=warp),
+        Instruction("st.global", a=AT, b=Y, mod=MEMORY_TYPES["s32"][0]),
+        *end(),
+    ]
+    data = np.zeros(1 << 16, np.int32)
+    launch = Launch((4 * 132, 1, 1), (32, 1, 1), [data], threads=1)
+    simulate(program(code), launch, H200, copy_back=True)
+    assert data[: 4 * 132 : 132].tolist() == [0, 1, 2, 3]
+
+
 def test_warp_cycles_add_up() -> None:
     """Each cycle of each resident warp has one reason, except the last ones after its exit."""
     made, launch, _ = prepared("neighbored", 1 << 16, 256)
