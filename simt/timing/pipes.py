@@ -1,0 +1,101 @@
+"""The pipes and register ports of a scheduler, and what keeps it from dispatch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.timing.classes import PIPES
+from simt.timing.codes import FMA, FMA_BOTH, FMA_HEAVY, FMA_LIGHT
+from simt.timing.jit import jit, jit_inline
+from simt.timing.layout import *
+
+
+@jit_inline
+def pipe_free(q, pipe, now, PIPES_FREE):
+    """When a pipe of scheduler *q* takes an instruction: of FMAs, either half; of half-precision ones, both."""
+    light = PIPES_FREE[q * len(PIPES) + FMA_LIGHT]
+    heavy = PIPES_FREE[q * len(PIPES) + FMA_HEAVY]
+    if pipe == FMA:
+        return min(light, heavy)
+    if pipe == FMA_BOTH:
+        return max(light, heavy)
+    return PIPES_FREE[q * len(PIPES) + pipe]
+
+
+@jit_inline
+def occupy(q, pipe, now, late, interval, PIPES_FREE):
+    """An instruction enters a pipe of scheduler *q*, *late* cycles after its issue if it waits for its registers.
+
+    FMAs go to the light half if it is free, else to the other.
+    """
+    light = q * len(PIPES) + FMA_LIGHT
+    heavy = q * len(PIPES) + FMA_HEAVY
+    place = q * len(PIPES) + pipe
+    if pipe == FMA:
+        place = heavy if PIPES_FREE[light] > now and PIPES_FREE[heavy] < PIPES_FREE[light] else light
+    until = max(pipe_free(q, pipe, now, PIPES_FREE), now + late) + interval
+    if pipe == FMA_BOTH:
+        PIPES_FREE[light] = until
+        PIPES_FREE[heavy] = until
+    else:
+        PIPES_FREE[place] = until
+
+
+@jit_inline
+def read_registers(q, row, now, kept, OPS, WINDOW, SCHEDULERS):
+    """Ports of the register file: for how many cycles the instruction at *row* keeps scheduler *q* from dispatching.
+
+    Each bank delivers one register a cycle; *kept* says that the warp's instruction before it issued last, so that the
+    registers marked for reuse need no port.  What is not read within the window, dispatch waits for.
+    """
+    even = OPS[row + (O_EVEN_KEPT if kept else O_EVEN)]
+    odd = OPS[row + (O_ODD_KEPT if kept else O_ODD)]
+    hidden = OPS[row + O_HIDES]
+    at = q * N_SCHEDULER
+    late = np.int64(0)
+    if even:
+        done = max(SCHEDULERS[at + Q_EVEN_FREE], now) + even
+        SCHEDULERS[at + Q_EVEN_FREE] = done
+        late = max(late, done - now - max(even, WINDOW) - hidden)
+    if odd:
+        done = max(SCHEDULERS[at + Q_ODD_FREE], now) + odd
+        SCHEDULERS[at + Q_ODD_FREE] = done
+        late = max(late, done - now - max(odd, WINDOW) - hidden)
+    result = OPS[row + O_RESULT]
+    if result:
+        port = at + (Q_EVEN_WRITTEN if result == 1 else Q_ODD_WRITTEN)
+        if OPS[row + O_WRITES_LATER]:
+            SCHEDULERS[port] = now + OPS[row + O_WRITES_LATER]
+        elif SCHEDULERS[port] == now:
+            late += 1
+    return late
+
+
+@jit_inline
+def pay(q, now, SCHEDULERS):
+    """Slots owed to instructions that ran on behind a barrier: idle cycles pay, else every other issue does."""
+    at = q * N_SCHEDULER
+    if SCHEDULERS[at + Q_OWED] > 0:
+        idle = now - SCHEDULERS[at + Q_ISSUED_AT] - 1
+        SCHEDULERS[at + Q_OWED] = max(SCHEDULERS[at + Q_OWED] - idle, 0)
+        if SCHEDULERS[at + Q_OWED] > 0:
+            SCHEDULERS[at + Q_OWED] -= 1
+            SCHEDULERS[at + Q_NEXT] += 1
+    SCHEDULERS[at + Q_ISSUED_AT] = now
+
+
+@jit
+def freeze(q, now, cycles, t):
+    """Scheduler *q* dispatches one instruction for some cycles more: the stall counts of its warps stand still, too.
+
+    Measured on an H200: a wide multiply lengthens every wait of its scheduler, not just that of its own warp.
+    """
+    WARPS = t.WARPS
+    t.SCHEDULERS[q * N_SCHEDULER + Q_NEXT] += cycles
+    for j in range(t.CONFIG[G_MEMBERS]):
+        row = t.MEMBERS[q * t.CONFIG[G_MEMBERS] + j] * N_WARP
+        if row < 0 or WARPS[row + W_STATE] != RUNNING or WARPS[row + W_FIXED] <= now:
+            continue
+        WARPS[row + W_FIXED] += cycles
+        WARPS[row + W_RESOLVED] += cycles
+        WARPS[row + W_READY] = max(WARPS[row + W_READY], WARPS[row + W_RESOLVED])
