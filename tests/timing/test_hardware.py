@@ -190,7 +190,6 @@ def test_l2_completes_and_writes_back_what_stores_leave_incomplete(launch: int) 
             "latency",
             {
                 "guarded.cycles_per_warp_per_scheduler": 9,
-                "lds.stride2.cycles_per_warp_per_sm": 15,  # wavefronts of two warps do not fall into step
             },
         ),
         (
