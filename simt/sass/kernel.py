@@ -282,13 +282,13 @@ def _add_control_bits(listing: Listing, image: Image) -> None:
         code = image.sections[f".text.{name}"].data or b""
         for k, instruction in enumerate(section.instructions):
             if instruction.control is None:
-                at = instruction.offset // 32 * 32
-                bits = int.from_bytes(code[at : at + 8], "little") >> 21 * (k % 3) & (1 << 21) - 1
+                at, word = instruction.offset // 32 * 32, instruction.offset % 32 // 8
+                bits = int.from_bytes(code[at : at + 8], "little") >> 21 * (word - 1) & (1 << 21) - 1
                 section.instructions[k] = replace(instruction, control=Control.from_bits(bits))
 
 
 def _check_architecture(path: Path, architecture: int) -> None:
-    if not OLDEST <= architecture <= NEWEST or 70 <= architecture < 75:
+    if not OLDEST <= architecture <= NEWEST or VOLTA <= architecture < 75:
         raise UnsupportedError(
             f"{path} is for sm_{architecture}; supported are sm_50 to sm_62 and sm_75 to sm_{NEWEST - 8}"
         )

@@ -128,7 +128,8 @@ def _select(q, now, t):
             key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
             loads = OPS[op + O_KIND] in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
             ahead = policy == 3 and not WARPS[row + W_YIELDS] and not (loads and unit == SHARED)
-            if policy >= 2 and (unit == BARRIER if ahead else loads or unit != GLOBAL):
+            by_age = unit == BARRIER if ahead else loads or unit != GLOBAL
+            if policy >= 2 and by_age:
                 key += WARPS[row + W_AGE] // CONFIG[G_WARPS] << 25
             if ahead:
                 key -= AHEAD_OF_ALL if wi == last else AHEAD

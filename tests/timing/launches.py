@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from simt import devices
 from simt.machine import Launch
-from simt.sass import Kernels, bank_image, load_cubin
+from simt.sass import Kernels, SassKernel, bank_image, load_cubin
 from simt.timing import TimingResult, simulate
 
 DATA = Path(__file__).parent.parent / "data"
@@ -64,13 +64,30 @@ def values(n: int) -> npt.NDArray[np.int32]:
     return ((out >> np.uint32(16)) & np.uint32(255)).astype(np.int32)
 
 
+def timed(
+    kernel: SassKernel,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    args: list[Any],
+    *,
+    device: str = "h200",
+    control_bits: bool = True,
+    shared_bytes: int = 0,
+    **options: Any,
+) -> TimingResult:
+    """Simulate one launch of *kernel*, machine view, by its control bits or a scoreboard by register."""
+    shape = grid, block
+    image = partial(bank_image, kernel, *shape, args)
+    launch = Launch(*shape, args, threads=1, shared_bytes=shared_bytes, bank_image=image)
+    code = kernel.code.instructions if control_bits else None
+    return simulate(kernel.program, launch, devices.get(device), code=code, **options)
+
+
 def run(program: str, name: str, grid: list[int], block: list[int], args: list[Any], **options: Any) -> TimingResult:
     """Simulate one launch on the H200, machine view with its control bits."""
     names = [full for full in kernels(program) if name in full]
     kernel = kernels(program)[min(names, key=len)]
-    shape = (grid[0], grid[1], grid[2]), (block[0], block[1], block[2])
-    launch = Launch(*shape, args, threads=1, bank_image=lambda at: bank_image(kernel, *shape, args, at))
-    return simulate(kernel.program, launch, devices.get("h200"), code=kernel.code.instructions, **options)
+    return timed(kernel, (grid[0], grid[1], grid[2]), (block[0], block[1], block[2]), args, **options)
 
 
 def plain(name: str) -> str:

@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from simt import devices
-from simt.machine import Launch
-from simt.sass import SassKernel, bank_image, load_cubin
-from simt.timing import simulate
+from simt.sass import SassKernel, load_cubin
 from tests.benchmarks.microbenchmarks import slots as bodies
+from tests.timing.launches import timed
 
 DATA = Path(__file__).parent.parent / "data" / "timing"
 SOURCES = Path(__file__).parent.parent / "benchmarks" / "microbenchmarks"
@@ -38,11 +36,7 @@ class Clocked:
         kernel = self.kernels[next(full for full in self.kernels if full.startswith(name))]
         out, sink = np.zeros(256, np.int64), np.zeros((1 << 12) + 1024 * place, np.uint32)
         given = [out, sink, *args] if not name.startswith("_Z8barriers") else [out]
-        shape = (1, 1, 1), (threads, 1, 1)
-        bank = {"bank_image": lambda at: bank_image(kernel, *shape, given, at)}
-        launch = Launch(*shape, given, threads=1, shared_bytes=shared_bytes, **bank)
-        h200 = devices.get("h200")
-        simulate(kernel.program, launch, h200, code=kernel.code.instructions, sms="all", copy_back=True)
+        timed(kernel, (1, 1, 1), (threads, 1, 1), given, shared_bytes=shared_bytes, sms="all", copy_back=True)
         return int(out[0])
 
     def elapsed(self, name: str, blocks: int, threads: int, trips: int, *args: Any) -> float:
@@ -50,9 +44,7 @@ class Clocked:
         kernel = self.kernels[next(full for full in self.kernels if full.startswith(name))]
         sink = np.zeros(threads if args else blocks * threads * 32, np.uint32)
         given = [np.zeros(blocks, np.int64), sink, *args, np.int32(trips)]
-        shape = (blocks, 1, 1), (threads, 1, 1)
-        launch = Launch(*shape, given, threads=1, bank_image=lambda at: bank_image(kernel, *shape, given, at))
-        return simulate(kernel.program, launch, devices.get("h200"), code=kernel.code.instructions).cycles
+        return timed(kernel, (blocks, 1, 1), (threads, 1, 1), given).cycles
 
     def slope(self, few: str, many: str, steps: float, threads: int, *args: Any, place: int = 0) -> float:
         """Cycles per step: the difference of two kernels."""
@@ -154,12 +146,7 @@ def slots() -> Iterator[tuple[str, float]]:
             for trips in (2, 6):
                 out, sink = np.zeros(96, np.uint32), np.zeros(1024, np.uint32)
                 given = [out, sink, np.float32(1), np.float32(2), np.int32(trips)]
-                shape = (1, 1, 1), (32 * warps, 1, 1)
-                launch = Launch(
-                    *shape, given, threads=1, bank_image=lambda at, k=kernel, s=shape, g=given: bank_image(k, *s, g, at)
-                )
-                h200 = devices.get("h200")
-                simulate(kernel.program, launch, h200, code=kernel.code.instructions, sms="all", copy_back=True)
+                timed(kernel, (1, 1, 1), (32 * warps, 1, 1), given, sms="all", copy_back=True)
                 clocks = out.reshape(-1, 3)[:warps].astype(np.int64)
                 spans.append(int((clocks[:, 1] - clocks[0, 0]).max()))
             yield f"{name}.warps{warps}", (spans[1] - spans[0]) / 4 / bodies.SLOTS / max(1, warps // 4)
@@ -168,6 +155,7 @@ def slots() -> Iterator[tuple[str, float]]:
 def memory() -> Iterator[tuple[str, float]]:
     """(name, figure of the model) of memory.cu."""
     run = Clocked("memory")
+    source = (SOURCES / "memory.cu").read_text()
     u = np.uint32
     itself, zeros = np.arange(4096, dtype=u), np.zeros(1 << 15, u)
     for warps in (1, 32):
@@ -176,7 +164,7 @@ def memory() -> Iterator[tuple[str, float]]:
             steps, args = 128 * warps, (itself, u(stride))
             found = [run.slope(few, many, steps, 32 * warps, *args, place=k) for k in range(32)]
             yield f"ldg_l2.warps{warps}.stride{stride}", float(np.mean(found))
-    for op, name in re.findall(r'measure_chain<(\w+)>\("([^"]+)"', (SOURCES / "memory.cu").read_text()):
+    for op, name in re.findall(r'measure_chain<(\w+)>\("([^"]+)"', source):
         few, many = (f"_Z5chainI{len(op)}{op}Li{n}E" for n in (16, 80))
         yield f"{name}.latency", run.slope(few, many, 64 * TRIPS, 32)
     for warps in (1, 2, 4, 32):
@@ -195,7 +183,6 @@ def memory() -> Iterator[tuple[str, float]]:
                 yield f"ldg.warps{warps}.stride{stride}.first0", found / (8 * warps)
     for stride in (10, 11):
         yield f"ldg.warps8.stride{stride}.first0", run.per_trip("_Z6streamILi2E", 256, zeros, u(stride), u(0)) / 64
-    source = (SOURCES / "memory.cu").read_text()
     far = np.zeros(1 << 20, u)
     for shared, threads, lines in (map(int, found) for found in re.findall(r"hold\((\d+), (\d+), (\d+)\);", source)):
         cycles = run.cycles("_Z4hold", threads, far, u(lines), shared_bytes=shared)
@@ -208,7 +195,7 @@ def memory() -> Iterator[tuple[str, float]]:
         yield f"1_miss+{hits}_hits.stride{stride}.blocks{many}", (long - short) / (2 * 256 * 32)
     for op, name in ((0, "0_none"), (0, "8_s2r"), (1, "8_popc"), (2, "8_mufu"), (3, "8_lds")):
         yield f"16_ldg+{name}", run.per_trip(f"_Z6besideILi{op}ELi{name[0]}E", 1024, zeros) / 32
-    for red, lanes, words in re.findall(r"measure_send<(\w+), (\d+), (\d+)>", (SOURCES / "memory.cu").read_text()):
+    for red, lanes, words in re.findall(r"measure_send<(\w+), (\d+), (\d+)>", source):
         for blocks in (1, 132):
             name = f"_Z4sendILb{int(red == 'true')}ELi{lanes}ELi{words}E"
             short, long = (run.elapsed(name, blocks, 512, trips) for trips in (16, 80))
@@ -218,10 +205,7 @@ def memory() -> Iterator[tuple[str, float]]:
 
 def _everywhere(kernel: SassKernel, threads: int, given: list[Any]) -> None:
     """One block on each of the 132 SMs; changes the arrays of *given*."""
-    shape = (132, 1, 1), (threads, 1, 1)
-    launch = Launch(*shape, given, threads=1, bank_image=lambda at: bank_image(kernel, *shape, given, at))
-    h200 = devices.get("h200")
-    simulate(kernel.program, launch, h200, code=kernel.code.instructions, sms="all", copy_back=True)
+    timed(kernel, (132, 1, 1), (threads, 1, 1), given, sms="all", copy_back=True)
 
 
 def spread() -> Iterator[tuple[str, float]]:
@@ -261,29 +245,22 @@ def beside(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
     """(name, figure of the model) of beside.cu, of one SM; figures such as ``adds.beside_tree``, or all."""
     kernels = load_cubin(DATA / "beside.cubin")
     source = (SOURCES / "beside.cu").read_text()
-    works = re.findall(r'"(\w+)"', re.search(r"NAMES\[\] = \{(.*)\}", source)[1])  # type: ignore[index]
+    works = re.findall(r'"(\w+)"[,}]', source)
     trips = {work.lower(): int(n) for work, n in re.findall(r"measure_all<(\w+)>\((\d+)\)", source)}
     steps = {"adds": 128, "adds1": 128, "tree": 9}
     for name in names or figures("beside"):
         own, others = name.split(".beside_")
         part = f"besideILi{works.index(own)}ELi{works.index(others)}E"
         kernel = next(kernels[full] for full in kernels if part in full)
-        given = [np.zeros(1024, np.uint32), np.zeros(528 * 512, np.int32), np.uint32(trips[own])]
-        shape = (528, 1, 1), (512, 1, 1)
-        launch = Launch(
-            *shape,
-            given,
-            threads=1,
-            bank_image=lambda at, k=kernel, s=shape, g=given: bank_image(k, *s, g, at),
-        )
-        simulate(kernel.program, launch, devices.get("h200"), code=kernel.code.instructions, copy_back=True)
-        yield name, float(given[0][0]) / trips[own] / steps.get(own, 8)  # type: ignore[index]
+        cycles = np.zeros(1024, np.uint32)
+        given = [cycles, np.zeros(528 * 512, np.int32), np.uint32(trips[own])]
+        timed(kernel, (528, 1, 1), (512, 1, 1), given, copy_back=True)
+        yield name, float(cycles[0]) / trips[own] / steps.get(own, 8)
 
 
 def phases(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
     """(name, figure of the model) of phases.cu, of one SM; launches such as ``tail.chunks8.n24``, or all."""
     kernels = load_cubin(DATA / "phases.cubin")
-    h200 = devices.get("h200")
     for name in names or dict.fromkeys(name.rsplit(".", 1)[0] for name in figures("phases")):
         chunks, power = map(int, re.findall(r"\d+", name))
         tail = name.startswith("tail")
@@ -291,14 +268,7 @@ def phases(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
         n, shape = 1 << power, ((1 << power) // 512 // chunks, 1, 1)
         stamps = np.zeros((shape[0], 16, 16), np.uint32)
         given = [np.ones(n, np.int32), np.zeros(shape[0], np.int32), stamps.reshape(-1)]
-        launch = Launch(
-            shape,
-            (512, 1, 1),
-            given,
-            threads=1,
-            bank_image=lambda at, k=kernel, s=shape, g=given: bank_image(k, s, (512, 1, 1), g, at),
-        )
-        simulate(kernel.program, launch, h200, code=kernel.code.instructions, copy_back=True)
+        timed(kernel, shape, (512, 1, 1), given, copy_back=True)
         own = stamps[stamps[:, 0, 1] > 0].astype(np.int64)
         at = (own[:, 0] - own[:, :, 0].min(axis=1)[:, None]).mean(axis=0)
         rounds, steps = (2, 6) if tail else (8, 0)

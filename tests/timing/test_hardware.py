@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
-from simt import devices
-from simt.machine import Launch
-from simt.timing import TimingResult, simulate
+from simt.timing import TimingResult
 from tests.machine_view import needs_nvdisasm
 
 PUBLISHED_OCCUPANCY = (0.952631, 0.928851, 0.916347, 0.928883, 0.931381, 0.933528, 0.643794, 0.631070, 0.632865)
@@ -318,18 +315,15 @@ def test_loads_at_a_given_pace() -> None:
 
 def published_profile(control_bits: bool, n: int) -> list[TimingResult]:
     """The nine reductions of the published profile on the model of its Quadro P2000, at *n* elements."""
-    from simt.sass import bank_image
     from tests.sass.data import cubin
-    from tests.timing.launches import REDUCTIONS, values
+    from tests.timing.launches import REDUCTIONS, timed, values
 
     found = []
     for name, chunks in REDUCTIONS:
         kernel = cubin("sm_61/kernels")[name.removesuffix("I")]
-        shape = (n // 512 // chunks, 1, 1), (512, 1, 1)
-        args = [values(n), np.zeros(shape[0][0], np.int32), np.uint32(n)]
-        launch = Launch(*shape, args, threads=1, bank_image=partial(bank_image, kernel, *shape, args))
-        code = kernel.code.instructions if control_bits else None
-        found.append(simulate(kernel.program, launch, devices.get("quadro_p2000"), code=code))
+        blocks = n // 512 // chunks
+        args = [values(n), np.zeros(blocks, np.int32), np.uint32(n)]
+        found.append(timed(kernel, (blocks, 1, 1), (512, 1, 1), args, device="quadro_p2000", control_bits=control_bits))
     return found
 
 

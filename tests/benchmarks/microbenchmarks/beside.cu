@@ -6,12 +6,6 @@ enum Work { NOTHING, BARRIERS, TREE, ROUNDS, ADDS, ADDS1, LOADS, LOADS1 };
 const char *NAMES[] = {"nothing", "barriers", "tree", "rounds", "adds", "adds1", "loads", "loads1"};
 constexpr unsigned BEGIN = 5000, END = 60000;  // of what is timed, at the earliest, and of what the others do
 
-__device__ __forceinline__ unsigned now() {
-  unsigned c;
-  asm volatile("mov.u32 %0, %%clock;" : "=r"(c)::"memory");
-  return c;
-}
-
 // Steps of some work; *mine* has 512 words of the block.
 template <int WORK> __device__ __forceinline__ unsigned trip(int *mine, unsigned x) {
   unsigned tid = threadIdx.x;

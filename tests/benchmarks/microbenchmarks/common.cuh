@@ -92,6 +92,13 @@ template <class Launch, class Few, class Many> double slope(Launch launch, Few f
   return cycles;
 }
 
+// The SM's cycle, 32 bits of it.
+__device__ __forceinline__ unsigned now() {
+  unsigned c;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(c)::"memory");
+  return c;
+}
+
 // Cycles of trips * UNROLL steps of a warp, the second time that they run; *step* takes the trip and the number in it.
 // With MEET the warps of the block meet before and after.
 template <int UNROLL, bool MEET = true, class Step> __device__ __forceinline__ long long timed(int trips, Step step) {

@@ -5,12 +5,6 @@
 
 constexpr int STAMPS = 16;
 
-__device__ __forceinline__ unsigned now() {
-  unsigned c;
-  asm volatile("mov.u32 %0, %%clock;" : "=r"(c)::"memory");
-  return c;
-}
-
 // Each block of 512 sums CHUNKS * 512 words in place: its own chunks, then a tree, whose last six steps one warp does
 // alone (TAIL) or that the whole block does.
 template <int CHUNKS, bool TAIL> __global__ void phases(int *data, int *sums, unsigned *stamps) {
