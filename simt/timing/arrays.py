@@ -68,10 +68,10 @@ def clock_arrays(
     table: Schedule,
     state: State,
     n_sms: int,
+    blocks: int,
     fit: Occupancy,
     places: int,
     chip: int,
-    everywhere: bool,
     window: tuple[int, int] | None,
 ) -> layout.Clock:
     """Arrays for *n_sms* of *chip* SMs with *places* blocks each, as many whole ones as *fit* says; *state*: of one."""
@@ -97,8 +97,8 @@ def clock_arrays(
     config[layout.G_SCHEDULERS] = schedulers
     config[layout.G_PLACES] = places
     config[layout.G_WARPS] = warps
-    config[layout.G_BLOCKS] = prepared.launch.blocks
-    config[layout.G_STRIDE] = 0 if everywhere else chip
+    config[layout.G_BLOCKS] = blocks
+    config[layout.G_CHIP] = chip
     config[layout.G_CONTROL] = table.control
     config[layout.G_REGISTERS] = registers
     config[layout.G_MEMBERS] = members.shape[1]

@@ -46,30 +46,22 @@ def start_blocks(sm, now, s, t):
     CONFIG = t.CONFIG
     SMS = t.SMS
     at = sm * N_SM
-    dynamic = CONFIG[G_STRIDE] == 0
     event = np.float64(NEVER)
     for place in range(sm * CONFIG[G_PLACES], (sm + 1) * CONFIG[G_PLACES]):
         slot = place * N_SLOT
         if t.SLOTS[slot + S_BLOCK] >= 0:
             continue
-        if dynamic:
-            block = np.int64(t.CHIP[C_NEXT_BLOCK])
-            free = t.CHIP[C_DISPATCH_FREE]
-        else:
-            block = CONFIG[G_FIRST] + sm + np.int64(SMS[at + M_NEXT_BLOCK]) * CONFIG[G_STRIDE]
-            free = SMS[at + M_DISPATCH_FREE]
-        if block >= CONFIG[G_BLOCKS]:
+        number = np.int64(t.CHIP[C_NEXT_BLOCK])
+        if number >= CONFIG[G_BLOCKS]:
             break
+        block = number // CONFIG[G_SMS] * CONFIG[G_CHIP] + number % CONFIG[G_SMS]
+        free = t.CHIP[C_DISPATCH_FREE]
         when = max(np.float64(max(t.SLOTS[slot + S_FREE_AT], _room_at(sm, now, t))), free)
         if when > now:
             event = min(event, np.ceil(when))
             continue
-        SMS[at + M_NEXT_BLOCK] += 1
-        if dynamic:
-            t.CHIP[C_NEXT_BLOCK] += 1
-            t.CHIP[C_DISPATCH_FREE] = max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL]
-        else:
-            SMS[at + M_DISPATCH_FREE] = max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL] * CONFIG[G_STRIDE]
+        t.CHIP[C_NEXT_BLOCK] += 1
+        t.CHIP[C_DISPATCH_FREE] = max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL] * CONFIG[G_CHIP] / CONFIG[G_SMS]
         sl = slot_state(s, place, t)
         start_block(block, sl)
         sl.LAUNCH[machine.LAUNCH_SM] = sm

@@ -475,12 +475,12 @@ def _serialised(way, block, lanes, most, arrival, t):
         t.L2_ATOMIC_BLOCK[way] = block
     elif t.L2_ATOMIC_BLOCK[way] != block:
         t.L2_ATOMIC_BLOCK[way] = -2
-    if t.L2_ATOMIC_BLOCK[way] == -2 and t.CONFIG[G_STRIDE]:
-        others = t.CONFIG[G_STRIDE] / t.CONFIG[G_SMS]
+    if t.L2_ATOMIC_BLOCK[way] == -2:
+        others = t.CONFIG[G_CHIP] / t.CONFIG[G_SMS]
     busy = max(t.NUMBERS[ATOMIC_LANE], lanes * t.NUMBERS[ATOMIC_LINE])
     t.L2_ATOMIC_FREE[way] = max(t.L2_ATOMIC_FREE[way], arrival) + busy * others
     done = t.L2_ATOMIC_FREE[way] - busy * (others - 1.0) / 2  # in the middle of those of the others
-    chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * max(t.CONFIG[G_STRIDE] / t.CONFIG[G_SMS], 1.0)
+    chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[G_CHIP] / t.CONFIG[G_SMS]
     return max(done, _serve(t.CHIP, C_ATOMIC_FREE, arrival, chip))
 
 

@@ -100,20 +100,18 @@ N_SLOT = 3
     M_LINK_FREE,  # requests on their way to L2
     M_BARRIER_FREE,
     M_START_FREE,  # the next warp starts not before
-    M_NEXT_BLOCK,  # how many blocks this SM has been given
     M_RESIDENT,  # warps
     M_ACTIVE_SINCE,
     M_ACTIVE,  # cycles with a warp
     M_EVENT,  # cycle in which blocks may start
-    M_DISPATCH_FREE,  # the next block is given out not before
     M_STORED,  # lines that stores have sent to L2
     M_STORE_FREE,  # the way from the SM to L2
     M_TURN,  # scheduler that is the first to use the load/store unit
     M_L1_HELD,  # lines in L1
     M_MISS_FREE,  # misses of L1 on their way to L2
     M_MISSES,  # lines of loads that L1 missed
-) = range(16)
-N_SM = 16
+) = range(14)
+N_SM = 14
 
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 (
@@ -178,8 +176,7 @@ N_REASONS = len(Reason)
     G_PLACES,  # for blocks, per SM
     G_WARPS,  # per block
     G_BLOCKS,  # blocks to run in all
-    G_FIRST,  # the first SM's first block
-    G_STRIDE,  # SMs of the chip; 0: blocks go to whichever SM is free
+    G_CHIP,  # SMs of the chip that get blocks
     G_CONTROL,  # 1: the code's own control bits; 0: a scoreboard by register
     G_REGISTERS,  # scoreboard entries per warp
     G_L1_SETS,
@@ -194,8 +191,8 @@ N_REASONS = len(Reason)
     G_ROOM,  # warps whose registers fit on an SM
     G_FROM,  # the recorded window, cycles
     G_TO,
-) = range(21)
-N_CONFIG = 21
+) = range(20)
+N_CONFIG = 20
 
 # A recorded issue (int64[capacity * N_EVENT]): who, what, since when it waited, for what, and when it issued.
 E_SM, E_SCHEDULER, E_WARP, E_BLOCK, E_PC, E_SINCE, E_FIXED, E_READY, E_REASON, E_CYCLE, E_NUMBER, E_RESOLVED = range(12)

@@ -46,7 +46,7 @@ def simulate(
         code: SASS instructions with control bits, one per listing line (machine view).  Without them a scoreboard by
             register decides when operands are ready.
         sms: ``"one"``: one SM with its share of the grid and of the chip's bandwidth, as if all others did the same;
-            ``"all"``: every SM; a number: so many SMs with their share.
+            ``"all"``: every SM; a number: so many SMs with their share, blocks going to whichever has room first.
         max_host_seconds: a simulation of all SMs that would take longer is refused.
         overrides: timing numbers to replace, see :data:`simt.timing.parameters.PARAMETERS`.
         window: first and one past the last cycle to record for the timeline.
@@ -63,7 +63,7 @@ def simulate(
     table = schedule(program, numbers, code)
     if sms == "all" and n_sms > 1:
         _refuse_too_long(program, launch, numbers, fit, table, n_sms, max_host_seconds)
-    run_of = _Run(program, launch, numbers, fit, table, n_sms, sms == "all", window)
+    run_of = _Run(program, launch, numbers, fit, table, n_sms, window)
     run_of.go(run_of.blocks, progress)
     if copy_back:
         run_of.prepared.memory.copy_back()
@@ -102,7 +102,7 @@ def _refuse_too_long(
     """Estimate a simulation of all SMs from a few blocks on one of them.  Raises LaunchError if it takes too long."""
     sample = min(fit.blocks_per_sm, -(-launch.blocks // chip))
     need = launch.blocks / sample
-    trial = _Run(program, launch, numbers, fit, table, 1, False, None)
+    trial = _Run(program, launch, numbers, fit, table, 1, None)
     room = trial.bytes * chip
     if room > MAX_HOST_BYTES:
         raise LaunchError(
@@ -133,16 +133,12 @@ class _Run:
         fit: Occupancy,
         table: Schedule,
         n_sms: int,
-        everywhere: bool,
         window: tuple[int, int] | None,
     ) -> None:
         self.program, self.launch, self.numbers, self.fit = program, launch, numbers, fit
         self.n_sms = n_sms
-        self.everywhere = everywhere
         self.chip = min(numbers.device.limit("multiprocessors"), launch.blocks)
-        self.blocks = (
-            launch.blocks if everywhere else sum(len(range(sm, launch.blocks, self.chip)) for sm in range(n_sms))
-        )
+        self.blocks = -(-launch.blocks // self.chip) if n_sms == 1 else round(launch.blocks * n_sms / self.chip)
         most = fit.blocks_per_sm
         if numbers["blocks_start_early"]:  # one more, in the room of warps that have gone before their block
             most = min(most + 1, fit.limits["blocks"], fit.limits.get("shared memory", fit.limits["blocks"]))
@@ -152,7 +148,7 @@ class _Run:
         states = [state_arrays(self.prepared, k, 0, self.stop) for k in range(n_sms * places)]
         self.state = stack(states)
         self.clock = clock_arrays(
-            self.prepared, numbers, table, states[0], n_sms, fit, places, self.chip, everywhere, window
+            self.prepared, numbers, table, states[0], n_sms, self.blocks, fit, places, self.chip, window
         )
         self.bytes = sum(array.nbytes for array in (self.state.R, self.state.P, self.state.SPLITS))
         self.events: list[np.ndarray] = []
