@@ -110,8 +110,9 @@ N_SLOT = 3
     M_L1_HELD,  # lines in L1
     M_MISS_FREE,  # misses of L1 on their way to L2
     M_MISSES,  # lines of loads that L1 missed
-) = range(14)
-N_SM = 14
+    M_STORES_LAST,  # 1: the last access to global memory was a store
+) = range(15)
+N_SM = 15
 
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 (

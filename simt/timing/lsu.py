@@ -13,6 +13,8 @@ SHARED_WAVEFRONT = PLACE["shared_wavefront_latency"]
 LINE_LATENCY = PLACE["l1_line_latency"]
 L1_LATENCY = PLACE["l1_latency"]
 LINE_SHARE = PLACE["l1_line_share"]
+LSU_STORE = PLACE["lsu_store_bytes_per_cycle"]
+STORE_TO_LOAD = PLACE["store_to_load_interval"]
 STORE_QUEUE = PLACE["store_queue"]
 ATOMIC_LATENCY = PLACE["atomic_latency"]
 ATOMIC_LANE = PLACE["atomic_lane_interval"]
@@ -155,7 +157,10 @@ def meetings(ADDRESSES, lanes):
 
 @jit
 def global_access(sm, wi, block, now, kind, sectors, size, lanes, ADDRESSES, t):
-    """When a global (or local) access has its result; for stores and reductions, when L2 has it."""
+    """When a global (or local) access has its result; for stores and reductions, when L2 has it.
+
+    Measured on an H200 (mixed.cu): a store keeps the unit for its bytes, a load behind one for a cycle more.
+    """
     if kind == K_LOCAL:
         # Interleaved by lane: consecutive lines that stay in L1.
         n = np.int64((sectors + 3) >> 2)
@@ -169,7 +174,13 @@ def global_access(sm, wi, block, now, kind, sectors, size, lanes, ADDRESSES, t):
     if loads and n > 1:
         banks, tags = _banks(n, t.LANES), _tags(n, t.LINES)
     passes = max(banks, tags)
-    begin = _occupy(sm, now, passes * t.NUMBERS[SHARED_INTERVAL], t)
+    cycles = passes * t.NUMBERS[SHARED_INTERVAL]
+    if kind == K_STORE:
+        cycles = max(cycles, size / t.NUMBERS[LSU_STORE])
+    elif loads and t.SMS[sm * N_SM + M_STORES_LAST]:
+        cycles += t.NUMBERS[STORE_TO_LOAD]
+    t.SMS[sm * N_SM + M_STORES_LAST] = kind == K_STORE
+    begin = _occupy(sm, now, cycles, t)
     if loads and passes > 1:
         begin = max(begin, np.float64(t.WARPS[wi * N_WARP + W_SHARED_FREE]))
         apart = max(banks * t.NUMBERS[SHARED_WAVEFRONT], tags * t.NUMBERS[LINE_LATENCY])

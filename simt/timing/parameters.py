@@ -53,6 +53,8 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "warp_queue": "cycles of accesses of one warp that wait there for each other",
         "xu_queue": "cycles of work that the pipes behind the MIO queue keep",
         "store_lines": "lines stored in turn that are joined on their way to L2",
+        "lsu_store_bytes_per_cycle": "bytes of a store that the load/store unit takes a cycle",
+        "store_to_load_interval": "cycles from a store to a load in the load/store unit, beside the store's own",
         "store_queue": "cycles of stores, or of misses, that wait for L2 before the load/store unit stops",
         "store_drain_latency": "cycles from when a store is on its way until its warp may end",
         "operand_latency": "cycles until a store's or load's operands have been read",

@@ -203,6 +203,16 @@ def memory() -> Iterator[tuple[str, float]]:
             yield label, (long - short) / (64 * 8 * 16 * 32 / int(lanes))
 
 
+def mixed() -> Iterator[tuple[str, float]]:
+    """(name, figure of the model) of mixed.cu: cycles of the SM per warp that loads and stores."""
+    run = Clocked("mixed")
+    for loads, stores, update in re.findall(r"measure<(\d), (\d), (\w+)>", (SOURCES / "mixed.cu").read_text()):
+        name = f"_Z5mixedILi{loads}ELi{stores}ELb{int(update == 'true')}E"
+        for warps in (8, 16, 32):
+            label = f"{'update.' if update == 'true' else ''}{loads}_loads+{stores}_stores.warps{warps}"
+            yield label, run.per_trip(name, 32 * warps, np.zeros(1 << 15, np.uint32)) / (8 * warps)
+
+
 def _everywhere(kernel: SassKernel, threads: int, given: list[Any]) -> None:
     """One block on each of the 132 SMs; changes the arrays of *given*."""
     timed(kernel, (132, 1, 1), (threads, 1, 1), given, sms="all", copy_back=True)

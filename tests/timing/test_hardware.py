@@ -213,6 +213,23 @@ def test_l2_completes_and_writes_back_what_stores_leave_incomplete(launch: int) 
                 "hold.shared16384.threads256.lines1100": 8,
             },
         ),
+        (
+            "mixed",
+            {
+                # Stores to more than 16 lines in turn: not all of them are sent to L2 one by one here.
+                "0_loads+2_stores.warps16": 35,
+                "0_loads+2_stores.warps32": 51,
+                "1_loads+2_stores.warps32": 36,
+                **{f"1_loads+1_stores.warps{w}": 8 for w in (16, 32)},
+                "2_loads+1_stores.warps8": 7,
+                **{f"4_loads+1_stores.warps{w}": 11 for w in (16, 32)},
+                "2_loads+2_stores.warps16": 15,
+                "update.1_loads+1_stores.warps8": 8,
+                "update.1_loads+1_stores.warps16": 17,
+                "update.2_loads+1_stores.warps8": 12,
+                **{f"update.2_loads+1_stores.warps{w}": 7 for w in (16, 32)},
+            },
+        ),
         # The odd registers of an FFMA are read while those of a wide multiply before it still are.
         ("slots", {f"ports.eeX8.ooF.warps{w}": 21 for w in (1, 32)}),
     ],

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parents[2] / "data" / "timing"
-CLOCKED = ("latency", "pipes", "memory", "slots", "spread", "together", "beside", "phases")
+CLOCKED = ("latency", "pipes", "memory", "mixed", "slots", "spread", "together", "beside", "phases")
 PROFILED = ("reductions", "validation", "unseen", "cold", "loops", "stores", "loaded")
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"

@@ -1,8 +1,8 @@
 """Print the model's error on everything that was measured, as Markdown: python report.py [PROGRAM ...] > tables.
 
 Programs are ``reductions``, ``validation``, ``unseen`` (nothing is fitted to them), ``cold``, ``loops``, ``stores`` and
-``loaded`` (constants are), ``latency``, ``pipes``, ``memory``, ``slots``, ``spread``, ``together``, ``beside`` and
-``phases`` (kernels that read their own clock).  Without any: all of them.
+``loaded`` (constants are), ``latency``, ``pipes``, ``memory``, ``mixed``, ``slots``, ``spread``, ``together``,
+``beside`` and ``phases`` (kernels that read their own clock).  Without any: all of them.
 """
 
 from __future__ import annotations
