@@ -14,6 +14,7 @@ BANKS = 2
 _PREDICATE = re.compile(r"!?U?P(?:T|\d)$")
 _REGISTER = re.compile(r"R(\d+)")
 _WIDE = re.compile(r"D(?:ADD|MUL|FMA|SETP|MNMX)\b")
+_TWO_RESULTS = re.compile(r"IMAD\.WIDE\b|CS2R$")
 _WIDE_ADDEND = re.compile(r"IMAD\.(?:WIDE|HI)\b")
 
 Slots = tuple[tuple[int, ...], ...]
@@ -51,6 +52,16 @@ def result_bank(text: str) -> int | None:
     """Bank of the register that an instruction writes, None if it writes none."""
     register = _REGISTER.match(text.partition(" ")[2].strip())
     return int(register[1]) % BANKS if register else None
+
+
+def results(text: str) -> tuple[int, ...]:
+    """Registers that an instruction writes, as far as its text tells: two by a wide multiply or a 64-bit clock."""
+    opcode, _, rest = text.partition(" ")
+    register = _REGISTER.match(rest.strip())
+    if register is None:
+        return ()
+    number = int(register[1])
+    return (number, number + 1) if _TWO_RESULTS.match(opcode) else (number,)
 
 
 def reads(own: Slots, kept: Kept) -> tuple[int, int]:

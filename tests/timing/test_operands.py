@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simt.timing.operands import keep, reads, result_bank, slots
+from simt.timing.operands import keep, reads, result_bank, results, slots
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,21 @@ from simt.timing.operands import keep, reads, result_bank, slots
 )
 def test_registers_by_operand_slot(text: str, registers: tuple[tuple[int, ...], ...]) -> None:
     assert slots(text) == registers
+
+
+@pytest.mark.parametrize(
+    ("text", "registers"),
+    [
+        ("IADD3 R5, R4, 0x20, RZ", (5,)),
+        ("IMAD.WIDE.U32 R2, R7, UR5, R4", (2, 3)),
+        ("IMAD.HI.U32 R13, R13, UR6, R2", (13,)),
+        ("CS2R R6, SR_CLOCKLO", (6, 7)),
+        ("ISETP.NE.AND P0, PT, R3, 0x20, PT", ()),
+        ("STG.E desc[UR4][R2.64], R6", ()),
+    ],
+)
+def test_registers_that_are_written(text: str, registers: tuple[int, ...]) -> None:
+    assert results(text) == registers
 
 
 def test_each_register_is_read_once_from_its_bank() -> None:
