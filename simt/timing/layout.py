@@ -112,8 +112,10 @@ N_SLOT = 3
     M_L1_HELD,  # lines in L1
     M_MISS_FREE,  # misses of L1 on their way to L2
     M_MISSES,  # lines of loads that L1 missed
-) = range(16)
-N_SM = 16
+    M_L1_DISPLACED,  # lines that had to go although their set had room
+    M_L1_HAND,  # set from which the last of them was taken that was not of the set of the new line
+) = range(18)
+N_SM = 18
 
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 (

@@ -186,13 +186,10 @@ def test_l2_completes_and_writes_back_what_stores_leave_incomplete(launch: int) 
             "memory",
             {
                 "ldg.warps4.stride8.first0": 24,  # four warps' lines do not interleave as well as those of eight
-                "ldg.warps8.stride11.first0": 10,  # 176 lines where 168 have room
                 "1_miss+0_hits.stride1.blocks132": 6,
                 "1_miss+0_hits.stride8.blocks132": 85,  # 2 MiB that all SMs read leave L2 twice as fast as more do
-                # A few lines too many: what goes out is not always the least recently used.
-                "hold.shared4096.threads256.lines1536": 27,
-                "hold.shared8192.threads256.lines1300": 24,
-                "hold.shared16384.threads256.lines1100": 8,
+                # 800 lines where 424 have room: the model finds some of them again.
+                "hold.shared49152.threads128.lines800": 9,
             },
         ),
         # The odd registers of an FFMA are read while those of a wide multiply before it still are.
