@@ -41,12 +41,11 @@ NEVER = 1 << 60
     O_EVEN_KEPT,  # the same if those that were marked for reuse are still at hand
     O_ODD_KEPT,
     O_KEPT,  # so many instructions of the warp must have issued last for that
-    O_RESULT,  # 1, 2: writes a register of the even, of the odd bank
+    O_RESULT,  # 1: writes a register
     O_WRITES_LATER,  # cycles by which that is later than for most instructions
     O_YIELDS,  # 1: other warps go first
-    O_HIDES,  # cycles of O_FREEZE in which it reads registers
-) = range(34)
-N_OP = 34
+) = range(33)
+N_OP = 33
 (
     K_NONE,
     K_BRANCH,
@@ -128,10 +127,9 @@ N_SM = 18
     Q_EVEN_FREE,  # the banks of registers have delivered what was asked of them
     Q_ODD_FREE,
     Q_STREAK,  # instructions of the last warp that issued without one of another between them
-    Q_EVEN_WRITTEN,  # an instruction of usual latency that issues then meets the result of a later one in its bank
-    Q_ODD_WRITTEN,
-) = range(11)
-N_SCHEDULER = 11
+    Q_WRITTEN,  # an instruction of usual latency that issues then meets the result of a slower one
+) = range(10)
+N_SCHEDULER = 10
 
 # The chip (float64[N_CHIP]).
 (

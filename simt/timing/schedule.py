@@ -36,7 +36,6 @@ from simt.timing.layout import (
     O_FALL,
     O_FREEZE,
     O_GROUP,
-    O_HIDES,
     O_INTERVAL,
     O_ISSUES,
     O_KEPT,
@@ -61,7 +60,7 @@ from simt.timing.layout import (
     O_WRITES_LATER,
     O_YIELDS,
 )
-from simt.timing.operands import Kept, keep, reads, result_bank, results, slots
+from simt.timing.operands import WIDE_MULTIPLY, Kept, keep, reads, results, slots
 from simt.timing.parameters import Parameters
 
 SOURCE_VIEW = "source"
@@ -323,15 +322,13 @@ def _ports(
         text = _GUARD.sub("", program.listing[i.line].text.strip())
         own = slots(text)
         if ops[pc, O_PIPE] in _REGISTER_PIPES:
-            ops[pc, [O_EVEN, O_ODD]] = reads(own, {})
-            ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]] = reads(own, kept)
+            wide = WIDE_MULTIPLY.match(text) is not None
+            ops[pc, [O_EVEN, O_ODD]] = reads(own, {}, wide)
+            ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]] = reads(own, kept, wide)
             used = [since[r % 2, k] for k, registers in enumerate(own) for r in registers if kept.get((r % 2, k)) == r]
-            if ops[pc, O_FREEZE] and ".HI" in text:  # registers that meet keep others from dispatch for longer
-                ops[pc, O_FREEZE] += max(1, *ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]]) - 1
-            else:
-                ops[pc, O_HIDES] = ops[pc, O_FREEZE]
-            bank = result_bank(text)
-            ops[pc, O_RESULT] = 0 if bank is None else bank + 1
+            if wide and ".HI" in text and "UR" in text:
+                ops[pc, O_FREEZE] += 1  # beside FFMA, three times out of four on an H200 (pipes.cu)
+            ops[pc, O_RESULT] = len(results(text)) > 0
             if ops[pc, O_CLASS] == NUMBER["half_matrix"]:
                 ops[pc, O_WRITES_LATER] = round(numbers["latency_half_matrix"] - numbers["latency_fma"])
             ops[pc, O_KEPT] = number - min(used, default=number)

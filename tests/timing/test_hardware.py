@@ -128,7 +128,7 @@ def test_kernels_written_after_the_model() -> None:
     bad = {name for name, e in off.items() if e > 17}
     assert bad <= {"mandelbrot", "convolve"}
     assert off["convolve"] < 22
-    assert np.mean(list(off.values())) < 12.1
+    assert np.mean(list(off.values())) < 12
 
 
 @needs_nvdisasm
@@ -178,7 +178,7 @@ def test_l2_completes_and_writes_back_what_stores_leave_incomplete(launch: int) 
             "pipes",
             {
                 "ffma+hfma2": 7,
-                "ffma+imad_hi": 10,
+                "ffma+imad_hi": 9,
                 **{f"bins{n}.warps8": 10 for n in (32, 256, 4096)},
             },
         ),
@@ -192,8 +192,7 @@ def test_l2_completes_and_writes_back_what_stores_leave_incomplete(launch: int) 
                 "hold.shared49152.threads128.lines800": 9,
             },
         ),
-        # The odd registers of an FFMA are read while those of a wide multiply before it still are.
-        ("slots", {f"ports.eeX8.ooF.warps{w}": 21 for w in (1, 32)}),
+        ("slots", {}),
     ],
 )
 def test_microbenchmarks_that_read_their_own_clock(program: str, beyond: dict[str, float]) -> None:

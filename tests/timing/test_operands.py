@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simt.timing.operands import keep, reads, result_bank, results, slots
+from simt.timing.operands import keep, reads, results, slots
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,13 @@ def test_each_register_is_read_once_from_its_bank() -> None:
     assert reads(slots("FFMA R9, R4, R4, R5"), {}) == (1, 1)
 
 
+def test_wide_multiplies_read_factors_of_one_bank_twice() -> None:
+    text = "IMAD.HI.U32 R12, R4, R6, R8"
+    assert reads(slots(text), {}) == (3, 1)
+    assert reads(slots(text), {}, True) == (5, 1)
+    assert reads(slots("IMAD.HI.U32 R12, R4, R7, R8"), {}, True) == (2, 2)
+
+
 def test_a_register_is_at_hand_until_its_slot_reads_another_of_its_bank() -> None:
     kept = keep(slots("HFMA2 R25, R25, R4, R5"), 0b110, {})
     assert reads(slots("HFMA2 R21, R21, R4, R5"), kept) == (0, 1)
@@ -52,8 +59,3 @@ def test_a_register_is_at_hand_until_its_slot_reads_another_of_its_bank() -> Non
     assert reads(slots("HFMA2 R21, R21, R4, R5"), kept) == (0, 1)
     kept = keep(slots("IMAD R23, R23, UR6, R7"), 0, kept)
     assert reads(slots("HFMA2 R21, R21, R4, R5"), kept) == (0, 2)
-
-
-def test_bank_of_the_result() -> None:
-    assert [result_bank(text) for text in ("FADD R4, R1, R2", "FADD R5, R1, R2")] == [0, 1]
-    assert result_bank("ISETP.NE.AND P0, PT, R3, 0x20, PT") is None
