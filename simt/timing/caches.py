@@ -41,6 +41,10 @@ DRAM_REORDER = PLACE["dram_reordering"]
 SECTOR = 32.0
 LOAD_WINDOW = 2048.0
 DRAM_WINDOW = 512.0
+ELSEWHERE = 20.0
+"""One of so many lines that leave L1 for lack of room is of another set than the one that comes."""
+HOP = 97
+"""Sets between two such."""
 
 
 @jit_inline
@@ -368,18 +372,33 @@ def _l2_write(line, mask, partial, arrival, t):
 
 
 @jit
+def _expel(first, ways, t):
+    """Whether the set of L1 that begins at *first* had a line to let go: its least recently used one."""
+    oldest = np.int64(-1)
+    for way in range(first, first + ways):
+        if t.L1_TAGS[way] >= 0 and (oldest < 0 or t.L1_USED[way] < t.L1_USED[oldest]):
+            oldest = way
+    if oldest >= 0:
+        t.L1_TAGS[oldest] = -1
+    return oldest >= 0
+
+
+@jit
 def _displace(sm, home, t):
-    """Take the least recently used line from set *home* of the L1 of *sm*, or from the next set that has one."""
+    """Take a line from set *home* of the L1 of *sm*; from another if that one is empty, and now and then anyway.
+
+    Fitted to which of 1200 to 2300 lines, read in order over and over, an H200 finds again in L1 (64 such footprints):
+    4 % of them are wrong, 14 % if always the least recently used one of the set goes.
+    """
     sets = t.CONFIG[G_L1_SETS]
     ways = np.int64(t.NUMBERS[L1_WAYS])
-    for k in range(sets):
-        first = (sm * sets + (home + k) % sets) * ways
-        oldest = np.int64(-1)
-        for way in range(first, first + ways):
-            if t.L1_TAGS[way] >= 0 and (oldest < 0 or t.L1_USED[way] < t.L1_USED[oldest]):
-                oldest = way
-        if oldest >= 0:
-            t.L1_TAGS[oldest] = -1
+    at = sm * N_SM
+    t.SMS[at + M_L1_DISPLACED] += 1
+    if t.SMS[at + M_L1_DISPLACED] % ELSEWHERE and _expel((sm * sets + home) * ways, ways, t):
+        return
+    for _ in range(sets):
+        t.SMS[at + M_L1_HAND] = (t.SMS[at + M_L1_HAND] + HOP) % sets
+        if _expel((sm * sets + np.int64(t.SMS[at + M_L1_HAND])) * ways, ways, t):
             return
 
 

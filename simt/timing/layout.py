@@ -41,12 +41,11 @@ NEVER = 1 << 60
     O_EVEN_KEPT,  # the same if those that were marked for reuse are still at hand
     O_ODD_KEPT,
     O_KEPT,  # so many instructions of the warp must have issued last for that
-    O_RESULT,  # 1, 2: writes a register of the even, of the odd bank
+    O_RESULT,  # 1: writes a register
     O_WRITES_LATER,  # cycles by which that is later than for most instructions
     O_YIELDS,  # 1: other warps go first
-    O_HIDES,  # cycles of O_FREEZE in which it reads registers
-) = range(34)
-N_OP = 34
+) = range(33)
+N_OP = 33
 (
     K_NONE,
     K_BRANCH,
@@ -111,8 +110,10 @@ N_SLOT = 3
     M_MISS_FREE,  # misses of L1 on their way to L2
     M_MISSES,  # lines of loads that L1 missed
     M_STORES_LAST,  # 1: the last access to global memory was a store
-) = range(15)
-N_SM = 15
+    M_L1_DISPLACED,  # lines that had to go although their set had room
+    M_L1_HAND,  # set from which the last of them was taken that was not of the set of the new line
+) = range(17)
+N_SM = 17
 
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 (
@@ -125,10 +126,9 @@ N_SM = 15
     Q_EVEN_FREE,  # the banks of registers have delivered what was asked of them
     Q_ODD_FREE,
     Q_STREAK,  # instructions of the last warp that issued without one of another between them
-    Q_EVEN_WRITTEN,  # an instruction of usual latency that issues then meets the result of a later one in its bank
-    Q_ODD_WRITTEN,
-) = range(11)
-N_SCHEDULER = 11
+    Q_WRITTEN,  # an instruction of usual latency that issues then meets the result of a slower one
+) = range(10)
+N_SCHEDULER = 10
 
 # The chip (float64[N_CHIP]).
 (

@@ -2,7 +2,8 @@
 
 On an H200 a scheduler's registers lie in two banks, even and odd numbers, and each delivers one register of a warp a
 cycle: FFMA with three even registers issues every third cycle.  A register that was marked for reuse is at hand until
-the same operand slot reads another one of its bank, or another warp issues.
+the same operand slot reads another one of its bank, or another warp issues.  IMAD.WIDE and IMAD.HI run in two passes,
+and read factors that share a bank in each of them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ BANKS = 2
 _PREDICATE = re.compile(r"!?U?P(?:T|\d)$")
 _REGISTER = re.compile(r"R(\d+)")
 _WIDE = re.compile(r"D(?:ADD|MUL|FMA|SETP|MNMX)\b")
-_WIDE_ADDEND = re.compile(r"IMAD\.(?:WIDE|HI)\b")
+_TWO_RESULTS = re.compile(r"IMAD\.WIDE\b|CS2R$")
+WIDE_MULTIPLY = re.compile(r"IMAD\.(?:WIDE|HI)\b")
 
 Slots = tuple[tuple[int, ...], ...]
 """Registers of the operand slots a, b and c."""
@@ -42,24 +44,33 @@ def slots(text: str) -> Slots:
             found.append(())
             continue
         number = int(register[1])
-        pair = ".64" in operand or _WIDE.match(opcode) or (k == 2 and _WIDE_ADDEND.match(opcode))
+        pair = ".64" in operand or _WIDE.match(opcode) or (k == 2 and WIDE_MULTIPLY.match(opcode))
         found.append((number, number + 1) if pair else (number,))
     return tuple(found)
 
 
-def result_bank(text: str) -> int | None:
-    """Bank of the register that an instruction writes, None if it writes none."""
-    register = _REGISTER.match(text.partition(" ")[2].strip())
-    return int(register[1]) % BANKS if register else None
+def results(text: str) -> tuple[int, ...]:
+    """Registers that an instruction writes, as far as its text tells: two by a wide multiply or a 64-bit clock."""
+    opcode, _, rest = text.partition(" ")
+    register = _REGISTER.match(rest.strip())
+    if register is None:
+        return ()
+    number = int(register[1])
+    return (number, number + 1) if _TWO_RESULTS.match(opcode) else (number,)
 
 
-def reads(own: Slots, kept: Kept) -> tuple[int, int]:
-    """How many registers of the even and of the odd bank are read if those of *kept* are at hand.
+def reads(own: Slots, kept: Kept, wide: bool = False) -> tuple[int, int]:
+    """Cycles that the ports of the even and of the odd bank take if the registers of *kept* are at hand.
 
-    One register in several slots is read once.
+    One register in several slots is read once.  A *wide* multiply reads its factors twice if they share a bank.
     """
     wanted = {r for k, registers in enumerate(own) for r in registers if kept.get((r % BANKS, k)) != r}
-    return sum(r % BANKS == 0 for r in wanted), sum(r % BANKS for r in wanted)
+    cycles = [sum(r % BANKS == bank for r in wanted) for bank in range(BANKS)]
+    factors = {r for registers in own[:2] for r in registers} & wanted if wide else set()
+    for bank in range(BANKS):
+        if sum(r % BANKS == bank for r in factors) == 2:
+            cycles[bank] += 2
+    return cycles[0], cycles[1]
 
 
 def keep(own: Slots, reuse: int, kept: Kept) -> Kept:

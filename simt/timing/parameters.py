@@ -28,6 +28,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         **_PER_CLASS,
         "wide_stall": "cycles that a wide multiply keeps its scheduler from issuing",
         "high_stall": "cycles that the upper half of a product does in the source view, whose registers have no banks",
+        "wide_operand_latency": "cycles from an instruction of fixed latency to a wide multiply of its result",
         "register_window": "cycles in which an instruction's registers are read, one a bank and cycle; 0: no limit",
         # Control flow.
         "branch_latency": "cycles from a taken branch until its target is known",

@@ -50,24 +50,23 @@ def read_registers(q, row, now, kept, OPS, WINDOW, SCHEDULERS):
     """
     even = OPS[row + (O_EVEN_KEPT if kept else O_EVEN)]
     odd = OPS[row + (O_ODD_KEPT if kept else O_ODD)]
-    hidden = OPS[row + O_HIDES]
     at = q * N_SCHEDULER
     late = np.int64(0)
+    starts = np.int64(now)
     if even:
         done = max(SCHEDULERS[at + Q_EVEN_FREE], now) + even
         SCHEDULERS[at + Q_EVEN_FREE] = done
-        late = max(late, done - now - max(even, WINDOW) - hidden)
+        late = max(late, done - now - max(even, WINDOW))
+        starts = max(starts, done - WINDOW)
     if odd:
         done = max(SCHEDULERS[at + Q_ODD_FREE], now) + odd
         SCHEDULERS[at + Q_ODD_FREE] = done
-        late = max(late, done - now - max(odd, WINDOW) - hidden)
-    result = OPS[row + O_RESULT]
-    if result:
-        port = at + (Q_EVEN_WRITTEN if result == 1 else Q_ODD_WRITTEN)
-        if OPS[row + O_WRITES_LATER]:
-            SCHEDULERS[port] = now + OPS[row + O_WRITES_LATER]
-        elif SCHEDULERS[port] == now:
-            late += 1
+        late = max(late, done - now - max(odd, WINDOW))
+        starts = max(starts, done - WINDOW)
+    if OPS[row + O_WRITES_LATER]:
+        SCHEDULERS[at + Q_WRITTEN] = starts + OPS[row + O_WRITES_LATER]
+    elif OPS[row + O_RESULT] and SCHEDULERS[at + Q_WRITTEN] == starts:
+        late += 1
     return late
 
 

@@ -36,7 +36,6 @@ from simt.timing.layout import (
     O_FALL,
     O_FREEZE,
     O_GROUP,
-    O_HIDES,
     O_INTERVAL,
     O_ISSUES,
     O_KEPT,
@@ -61,7 +60,7 @@ from simt.timing.layout import (
     O_WRITES_LATER,
     O_YIELDS,
 )
-from simt.timing.operands import Kept, keep, reads, result_bank, slots
+from simt.timing.operands import WIDE_MULTIPLY, Kept, keep, reads, results, slots
 from simt.timing.parameters import Parameters
 
 SOURCE_VIEW = "source"
@@ -161,6 +160,7 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
         _control(program, code, numbers, ops)
         if numbers["register_window"]:
             _ports(program, code, numbers, ops)
+        _fresh_operands(program, numbers, ops)
     _defer(ops)
     operands, registers = _operands(program, ops, source)
     size = int(numbers["instruction_line_bytes"])
@@ -322,15 +322,13 @@ def _ports(
         text = _GUARD.sub("", program.listing[i.line].text.strip())
         own = slots(text)
         if ops[pc, O_PIPE] in _REGISTER_PIPES:
-            ops[pc, [O_EVEN, O_ODD]] = reads(own, {})
-            ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]] = reads(own, kept)
+            wide = WIDE_MULTIPLY.match(text) is not None
+            ops[pc, [O_EVEN, O_ODD]] = reads(own, {}, wide)
+            ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]] = reads(own, kept, wide)
             used = [since[r % 2, k] for k, registers in enumerate(own) for r in registers if kept.get((r % 2, k)) == r]
-            if ops[pc, O_FREEZE] and ".HI" in text:  # registers that meet keep others from dispatch for longer
-                ops[pc, O_FREEZE] += max(1, *ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]]) - 1
-            else:
-                ops[pc, O_HIDES] = ops[pc, O_FREEZE]
-            bank = result_bank(text)
-            ops[pc, O_RESULT] = 0 if bank is None else bank + 1
+            if wide and ".HI" in text and "UR" in text:
+                ops[pc, O_FREEZE] += 1  # beside FFMA, three times out of four on an H200 (pipes.cu)
+            ops[pc, O_RESULT] = len(results(text)) > 0
             if ops[pc, O_CLASS] == NUMBER["half_matrix"]:
                 ops[pc, O_WRITES_LATER] = round(numbers["latency_half_matrix"] - numbers["latency_fma"])
             ops[pc, O_KEPT] = number - min(used, default=number)
@@ -338,6 +336,35 @@ def _ports(
         kept = keep(own, 0 if bits is None else bits.reuse, kept)
         since.update({(r % 2, k): number for k, registers in enumerate(own) for r in registers})
         number += 1
+
+
+def _fresh_operands(program: Program, numbers: Parameters, ops: npt.NDArray[np.int64]) -> None:
+    """Lengthen the stall count before a wide multiply whose factors were computed just before it.
+
+    Measured on an H200 with stall counts of 1 to 10 put in between: an IMAD.WIDE or IMAD.HI issues 7 cycles after the
+    IADD3, VIADD, FFMA, HFMA2 or IMAD that computed a factor, 9 after an IMAD.HI, although the code says 4 to 6; the
+    lower half of an IMAD.WIDE is there after 8 at the latest.  It does not wait for loads, nor for its addend.
+    """
+    computed: dict[int, int] = {}
+    targets = {i.imm for i in program.instructions if i.op in ("bra", "bssy")}
+    now, before = 0, -1
+    for pc in np.flatnonzero(ops[:-1, O_ISSUES]).tolist():
+        if pc in targets:
+            computed, before = {}, -1
+        text = _GUARD.sub("", _text(program, program.instructions[pc]))
+        wide = ops[pc, O_CLASS] == NUMBER["imad_wide"]
+        if wide and before >= 0:
+            factors = [r for registers in slots(text)[:2] for r in registers]
+            there = max((computed[r] for r in factors if r in computed), default=now)
+            ops[before, O_STALL] += max(there - now, 0)
+            now = max(there, now)
+        for r in results(text):
+            computed.pop(r, None)
+            if ops[pc, O_PIPE] in _REGISTER_PIPES:
+                later = numbers["wide_stall"] if wide and ".HI" in text else 0
+                computed[r] = now + round(numbers["wide_operand_latency"] + later)
+        now += max(ops[pc, O_STALL], 1) + ops[pc, O_FREEZE]
+        before = pc
 
 
 def _defer(ops: npt.NDArray[np.int64]) -> None:

@@ -15,21 +15,6 @@ PUBLISHED_OCCUPANCY = (0.952631, 0.928851, 0.916347, 0.928883, 0.931381, 0.93352
 PUBLISHED_THROUGHPUT = (71.861, 120.87, 39.495, 70.189, 92.195, 112.11, 125.17, 123.77, 124.54)
 """gld_throughput; nvprof's GB is 2^30 bytes: next to 5 sectors at 38.610 MB/s it prints 20480 at 154.44 GB/s."""
 
-HELD = (
-    "shared0.threads1024.lines1896",
-    "shared1024.threads512.lines1800",
-    "shared0.threads32.lines1700",
-    "shared3072.threads256.lines1448",
-    "shared4096.threads256.lines1160",
-    "shared8192.threads256.lines900",
-    "shared8192.threads1024.lines1700",
-    "shared16384.threads256.lines640",
-    "shared49152.threads128.lines416",
-    "shared36864.threads32.lines160",
-    "shared36864.threads1024.lines1160",
-)
-"""Launches of `hold` in memory.cu of which L1 holds all lines."""
-
 
 def errors(found: list[tuple[dict[str, Any], TimingResult]]) -> Any:
     from tests.timing.launches import error
@@ -99,7 +84,7 @@ def test_launches_and_streams_that_constants_are_fitted_to() -> None:
         ("divergentBranch", 5),
         ("unevenBarrier", 7),
         ("convertLoop", 7.5),
-        ("sharedLoop", 5),
+        ("sharedLoop", 6),
         ("treeLoop", 9),
     ],
 )
@@ -193,24 +178,18 @@ def test_l2_completes_and_writes_back_what_stores_leave_incomplete(launch: int) 
             "pipes",
             {
                 "ffma+hfma2": 7,
-                "ffma+imad_hi": 10,
+                "ffma+imad_hi": 9,
                 **{f"bins{n}.warps8": 10 for n in (32, 256, 4096)},
             },
         ),
         (
             "memory",
             {
-                "sts.warps2.stride4.first0": 21,
                 "ldg.warps4.stride8.first0": 24,  # four warps' lines do not interleave as well as those of eight
-                "ldg.warps8.stride11.first0": 10,  # 176 lines where 168 have room
                 "1_miss+0_hits.stride1.blocks132": 6,
                 "1_miss+0_hits.stride8.blocks132": 85,  # 2 MiB that all SMs read leave L2 twice as fast as more do
-                **{f"hold.{name}": 6 for name in HELD},  # a chain of loads and adds
-                # A few lines too many: what goes out is not always the least recently used.
-                "hold.shared4096.threads256.lines1536": 27,
-                "hold.shared8192.threads256.lines1300": 24,
-                "hold.shared36864.threads32.lines400": 8,
-                "hold.shared16384.threads256.lines1100": 8,
+                # 800 lines where 424 have room: the model finds some of them again.
+                "hold.shared49152.threads128.lines800": 9,
             },
         ),
         (
@@ -230,8 +209,7 @@ def test_l2_completes_and_writes_back_what_stores_leave_incomplete(launch: int) 
                 **{f"update.2_loads+1_stores.warps{w}": 7 for w in (16, 32)},
             },
         ),
-        # The odd registers of an FFMA are read while those of a wide multiply before it still are.
-        ("slots", {f"ports.eeX8.ooF.warps{w}": 21 for w in (1, 32)}),
+        ("slots", {}),
     ],
 )
 def test_microbenchmarks_that_read_their_own_clock(program: str, beyond: dict[str, float]) -> None:

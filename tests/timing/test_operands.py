@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simt.timing.operands import keep, reads, result_bank, slots
+from simt.timing.operands import keep, reads, results, slots
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,31 @@ def test_registers_by_operand_slot(text: str, registers: tuple[tuple[int, ...], 
     assert slots(text) == registers
 
 
+@pytest.mark.parametrize(
+    ("text", "registers"),
+    [
+        ("IADD3 R5, R4, 0x20, RZ", (5,)),
+        ("IMAD.WIDE.U32 R2, R7, UR5, R4", (2, 3)),
+        ("IMAD.HI.U32 R13, R13, UR6, R2", (13,)),
+        ("CS2R R6, SR_CLOCKLO", (6, 7)),
+        ("ISETP.NE.AND P0, PT, R3, 0x20, PT", ()),
+        ("STG.E desc[UR4][R2.64], R6", ()),
+    ],
+)
+def test_registers_that_are_written(text: str, registers: tuple[int, ...]) -> None:
+    assert results(text) == registers
+
+
 def test_each_register_is_read_once_from_its_bank() -> None:
     assert reads(slots("FFMA R9, R4, R6, R8"), {}) == (3, 0)
     assert reads(slots("FFMA R9, R4, R4, R5"), {}) == (1, 1)
+
+
+def test_wide_multiplies_read_factors_of_one_bank_twice() -> None:
+    text = "IMAD.HI.U32 R12, R4, R6, R8"
+    assert reads(slots(text), {}) == (3, 1)
+    assert reads(slots(text), {}, True) == (5, 1)
+    assert reads(slots("IMAD.HI.U32 R12, R4, R7, R8"), {}, True) == (2, 2)
 
 
 def test_a_register_is_at_hand_until_its_slot_reads_another_of_its_bank() -> None:
@@ -37,8 +59,3 @@ def test_a_register_is_at_hand_until_its_slot_reads_another_of_its_bank() -> Non
     assert reads(slots("HFMA2 R21, R21, R4, R5"), kept) == (0, 1)
     kept = keep(slots("IMAD R23, R23, UR6, R7"), 0, kept)
     assert reads(slots("HFMA2 R21, R21, R4, R5"), kept) == (0, 2)
-
-
-def test_bank_of_the_result() -> None:
-    assert [result_bank(text) for text in ("FADD R4, R1, R2", "FADD R5, R1, R2")] == [0, 1]
-    assert result_bank("ISETP.NE.AND P0, PT, R3, 0x20, PT") is None
