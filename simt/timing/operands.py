@@ -9,6 +9,7 @@ and read factors that share a bank in each of them.
 from __future__ import annotations
 
 import re
+from enum import Enum
 
 BANKS = 2
 
@@ -17,6 +18,22 @@ _REGISTER = re.compile(r"R(\d+)")
 _WIDE = re.compile(r"D(?:ADD|MUL|FMA|SETP|MNMX)\b")
 _TWO_RESULTS = re.compile(r"IMAD\.WIDE\b|CS2R$")
 WIDE_MULTIPLY = re.compile(r"IMAD\.(?:WIDE|HI)\b")
+
+
+class Passes(Enum):
+    """How an instruction runs: wide multiplies in two passes, with a uniform register as a factor or without."""
+
+    ONE = 0
+    TWO = 1
+    TWO_UNIFORM = 2
+
+
+def passes(text: str) -> Passes:
+    """Those of an instruction; *text* is its disassembly without guard."""
+    if not WIDE_MULTIPLY.match(text):
+        return Passes.ONE
+    return Passes.TWO_UNIFORM if re.search(r"\bUR\d", text) else Passes.TWO
+
 
 Slots = tuple[tuple[int, ...], ...]
 """Registers of the operand slots a, b and c."""
@@ -59,16 +76,19 @@ def results(text: str) -> tuple[int, ...]:
     return (number, number + 1) if _TWO_RESULTS.match(opcode) else (number,)
 
 
-def reads(own: Slots, kept: Kept, wide: bool = False) -> tuple[int, int]:
+def reads(own: Slots, kept: Kept, passes: Passes = Passes.ONE) -> tuple[int, int]:
     """Cycles that the ports of the even and of the odd bank take if the registers of *kept* are at hand.
 
-    One register in several slots is read once.  A *wide* multiply reads its factors twice if they share a bank.
+    One register in several slots is read once.  A wide multiply reads twice what shares a bank: its two factors, or,
+    if one of these is a uniform register, the other and half of the addend.
     """
     wanted = {r for k, registers in enumerate(own) for r in registers if kept.get((r % BANKS, k)) != r}
     cycles = [sum(r % BANKS == bank for r in wanted) for bank in range(BANKS)]
-    factors = {r for registers in own[:2] for r in registers} & wanted if wide else set()
+    factors = {r for registers in own[:2] for r in registers} & wanted
+    if passes is Passes.TWO_UNIFORM:
+        factors |= {r for r in wanted if any(r % BANKS == factor % BANKS for factor in factors)}
     for bank in range(BANKS):
-        if sum(r % BANKS == bank for r in factors) == 2:
+        if passes is not Passes.ONE and sum(r % BANKS == bank for r in factors) == 2:
             cycles[bank] += 2
     return cycles[0], cycles[1]
 

@@ -60,7 +60,7 @@ from simt.timing.layout import (
     O_WRITES_LATER,
     O_YIELDS,
 )
-from simt.timing.operands import WIDE_MULTIPLY, Kept, keep, reads, results, slots
+from simt.timing.operands import Kept, keep, passes, reads, results, slots
 from simt.timing.parameters import Parameters
 
 SOURCE_VIEW = "source"
@@ -322,12 +322,9 @@ def _ports(
         text = _GUARD.sub("", program.listing[i.line].text.strip())
         own = slots(text)
         if ops[pc, O_PIPE] in _REGISTER_PIPES:
-            wide = WIDE_MULTIPLY.match(text) is not None
-            ops[pc, [O_EVEN, O_ODD]] = reads(own, {}, wide)
-            ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]] = reads(own, kept, wide)
+            ops[pc, [O_EVEN, O_ODD]] = reads(own, {}, passes(text))
+            ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]] = reads(own, kept, passes(text))
             used = [since[r % 2, k] for k, registers in enumerate(own) for r in registers if kept.get((r % 2, k)) == r]
-            if wide and ".HI" in text and "UR" in text:
-                ops[pc, O_FREEZE] += 1  # beside FFMA, three times out of four on an H200 (pipes.cu)
             ops[pc, O_RESULT] = len(results(text)) > 0
             if ops[pc, O_CLASS] == NUMBER["half_matrix"]:
                 ops[pc, O_WRITES_LATER] = round(numbers["latency_half_matrix"] - numbers["latency_fma"])

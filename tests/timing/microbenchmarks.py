@@ -193,6 +193,12 @@ def memory() -> Iterator[tuple[str, float]]:
         name, many = f"_Z6missesILi{hits}E", 132 if blocks == "SMS" else 1
         short, long = (run.elapsed(name, many, 1024, trips, far, u(stride)) for trips in (64, 320))
         yield f"1_miss+{hits}_hits.stride{stride}.blocks{many}", (long - short) / (2 * 256 * 32)
+    words = 1 << 22
+    all_of_l2 = np.zeros(words + (1 << 18), u)
+    for stride in (8, 33):
+        given = all_of_l2, u(stride), u(words)
+        short, long = (run.elapsed("_Z7from_l2", 132, 1024, trips, *given) for trips in (64, 320))
+        yield f"ldg_l2.mib16.stride{stride}.blocks132", (long - short) / (2 * 256 * 32 * 4)
     for op, name in ((0, "0_none"), (0, "8_s2r"), (1, "8_popc"), (2, "8_mufu"), (3, "8_lds")):
         yield f"16_ldg+{name}", run.per_trip(f"_Z6besideILi{op}ELi{name[0]}E", 1024, zeros) / 32
     for red, lanes, words in re.findall(r"measure_send<(\w+), (\d+), (\d+)>", source):

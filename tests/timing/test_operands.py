@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simt.timing.operands import keep, reads, results, slots
+from simt.timing.operands import keep, passes, reads, results, slots
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,20 @@ def test_each_register_is_read_once_from_its_bank() -> None:
     assert reads(slots("FFMA R9, R4, R4, R5"), {}) == (1, 1)
 
 
-def test_wide_multiplies_read_factors_of_one_bank_twice() -> None:
-    text = "IMAD.HI.U32 R12, R4, R6, R8"
-    assert reads(slots(text), {}) == (3, 1)
-    assert reads(slots(text), {}, True) == (5, 1)
-    assert reads(slots("IMAD.HI.U32 R12, R4, R7, R8"), {}, True) == (2, 2)
+@pytest.mark.parametrize(
+    ("text", "cycles"),
+    [
+        ("FFMA R12, R4, R6, R8", (3, 0)),
+        ("IMAD.HI.U32 R12, R4, R6, R8", (5, 1)),
+        ("IMAD.HI.U32 R12, R4, R7, R8", (2, 2)),
+        ("IMAD.HI.U32 R12, R5, UR4, R8", (1, 4)),
+        ("IMAD.WIDE.U32 R12, R4, UR4, R8", (4, 1)),
+        ("IMAD.HI.U32 R12, R5, UR4, RZ", (0, 1)),
+        ("IMAD.HI.U32 R12, R5, RZ, R8", (1, 2)),
+    ],
+)
+def test_wide_multiplies_read_twice_what_shares_a_bank(text: str, cycles: tuple[int, int]) -> None:
+    assert reads(slots(text), {}, passes(text)) == cycles
 
 
 def test_a_register_is_at_hand_until_its_slot_reads_another_of_its_bank() -> None:

@@ -146,6 +146,24 @@ template <int HITS> __global__ void misses(long long *cycles, unsigned *sink, co
   sink[threadIdx.x] = sum;
 }
 
+// Four loads from L2 a trip: the warps of a block share `words` words, each block begins elsewhere in them.
+__global__ void from_l2(long long *cycles, unsigned *sink, const unsigned *data, unsigned stride, unsigned words, int trips) {
+  const unsigned own = words / 32, base = (threadIdx.x / 32 * own + blockIdx.x * 32 * 1237) % words + threadIdx.x % 32 * stride;
+  unsigned at = 0, sum = 0;
+  const long long found = timed<1>(trips, [&](int, int) {
+    unsigned v[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v[k]) : "l"(data + base + at));
+      at = (at + 32 * stride) % own;
+    }
+#pragma unroll
+    for (int k = 0; k < 4; ++k) sum += v[k];
+  });
+  if (threadIdx.x == 0) cycles[blockIdx.x] = found;
+  sink[threadIdx.x] = sum;
+}
+
 // Stores (RED: reductions) of a warp that L2 has already: LANES lanes to each of 32 / LANES lines, WORDS words apart.
 template <bool RED, int LANES, int WORDS> __global__ void send(long long *cycles, unsigned *data, int trips) {
   unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
@@ -192,6 +210,11 @@ void measure_hold(int shared, int threads, unsigned lines) {
 template <int HITS> void measure_misses(unsigned stride, int blocks) {
   auto launch = [=](int trips) { misses<HITS><<<blocks, 1024>>>(d_cycles, d_sink, data, stride, trips); };
   report(slope(launch, 64, 320, blocks) / (256.0 * 32), "1_miss+%d_hits.stride%u.blocks%d", HITS, stride, blocks);
+}
+
+void measure_from_l2(unsigned mib, unsigned stride) {
+  auto launch = [=](int trips) { from_l2<<<SMS, 1024>>>(d_cycles, d_sink, data, stride, mib << 18, trips); };
+  report(slope(launch, 64, 320, SMS) / (256.0 * 32 * 4), "ldg_l2.mib%u.stride%u.blocks%d", mib, stride, SMS);
 }
 
 template <bool RED, int LANES, int WORDS> void measure_send() {
@@ -264,6 +287,7 @@ int main() {
   measure_misses<0>(33, SMS);
   measure_misses<0>(8, SMS);
   measure_misses<0>(1, SMS);
+  for (unsigned stride : {8, 33}) measure_from_l2(16, stride);
   measure_beside<0, 0>("none");
   measure_beside<0, 8>("s2r");
   measure_beside<1, 8>("popc");

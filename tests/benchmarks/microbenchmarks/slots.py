@@ -30,6 +30,8 @@ WORDS = {  # without registers and control bits
     "HFMA2.MMA": 0x235,
     "VIADD": 0x236,
     "IADD3": 0x7FFE000_0000000000000210,
+    "FFMA.UR": 0x8000000_0000000000000C23,
+    "IMAD.HI.UR": 0xF8E0000_0000000000000C27,
 }
 WITHOUT_C = ("FADD", "VIADD")
 LETTERS = {"F": "FFMA", "D": "FADD", "N": "NOP", "I": "IMAD", "X": "IMAD.HI", "W": "IMAD.WIDE", "H": "HFMA2"}
@@ -64,6 +66,11 @@ def mix(letters: str, stalls: str = "1") -> list[Slot]:
     return [Slot(LETTERS[x], stall=int(stalls[k % len(stalls)])) for k, x in enumerate(letters)]
 
 
+def uniform(letter: str, a: int, c: int) -> Slot:
+    """F or X with a uniform register as its second factor."""
+    return Slot(f"{LETTERS[letter]}.UR", a, 4, c)
+
+
 EEE, OOO, EE = Slot("FFMA", 4, 6, 8), Slot("FFMA", 5, 7, 9), Slot("FFMA", 4, 6)
 BODIES: dict[str, list[Slot]] = {
     **{f"mix.{x}": mix(x) for x in ("F", "I", "X", "W", "H", "M", "V", "A", "FI", "FFI", "FFFI", "FFFFI", "FII")},
@@ -89,6 +96,18 @@ BODIES: dict[str, list[Slot]] = {
     "ports.eeX8": [Slot("IMAD.HI", 4, 6, 8)],
     "ports.eeXF": [Slot("IMAD.HI", 4, 6), EE],
     "ports.eeX8.ooF": [Slot("IMAD.HI", 4, 6, 8), Slot("FFMA", 5, 7)],
+    "uniform.oX": [uniform("X", 5, RZ)],
+    "uniform.oX8": [uniform("X", 5, 8)],
+    "uniform.eX8": [uniform("X", 4, 8)],
+    "uniform.oX.eFo": [uniform("X", 5, RZ), uniform("F", 4, 5)],
+    "uniform.oX8.eFo": [uniform("X", 5, 8), uniform("F", 4, 5)],
+    "uniform.eX8.eFo": [uniform("X", 4, 8), uniform("F", 4, 5)],
+    "uniform.oX8.eF": [uniform("X", 5, 8), uniform("F", 4, RZ)],
+    "uniform.oX8.oF": [uniform("X", 5, 8), uniform("F", 5, RZ)],
+    "uniform.eX8.eF": [uniform("X", 4, 8), uniform("F", 4, RZ)],
+    "uniform.eX8.oF": [uniform("X", 4, 8), uniform("F", 5, RZ)],
+    "uniform.oX8.N": [uniform("X", 5, 8), *mix("N")],
+    "uniform.eX8.N": [uniform("X", 4, 8), *mix("N")],
     "reuse.c": [Slot("FFMA", 4, 7, 6, reuse=KEEP_C)],
     "reuse.bc": [Slot("FFMA", 4, 6, 8, reuse=KEEP_B | KEEP_C)],
     "reuse.alternating": [Slot("FFMA", 5, 4, 6, reuse=KEEP_C), Slot("FFMA", 5, 4, 8, reuse=KEEP_C)],
