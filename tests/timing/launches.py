@@ -242,9 +242,14 @@ def simulate_all(
     return found
 
 
+def runs(entry: Mapping[str, Any]) -> list[float]:
+    """Cycles of each run on the hardware."""
+    return [entry["counters"]["cycles"], *entry.get("repeated_cycles", [])]
+
+
 def measured_cycles(entry: Mapping[str, Any]) -> float:
     """Cycles on the hardware: the median where the launch was repeated."""
-    return float(np.median([entry["counters"]["cycles"], *entry.get("repeated_cycles", [])]))
+    return float(np.median(runs(entry)))
 
 
 def error(entry: Mapping[str, Any], result: TimingResult) -> float:
