@@ -245,7 +245,7 @@ def test_which_lines_of_dram_come_together() -> None:
         ("adds1.beside_adds", 2),
         ("barriers.beside_tree", 6),
         ("tree.beside_barriers", 8),
-        ("tree.beside_tree", 8),
+        ("tree.beside_tree", 9),
         ("rounds.beside_barriers", 8),
         ("rounds.beside_rounds", 13),
     ],
