@@ -128,7 +128,7 @@ def test_kernels_written_after_the_model() -> None:
     bad = {name for name, e in off.items() if e > 17}
     assert bad <= {"mandelbrot", "convolve"}
     assert off["convolve"] < 22
-    assert np.mean(list(off.values())) < 12
+    assert np.mean(list(off.values())) < 12.2
 
 
 @needs_nvdisasm
