@@ -203,6 +203,8 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
     if QUEUED <= unit <= GLOBAL:
         t.SCHEDULERS[q * N_SCHEDULER + Q_MIO_FREE] = now + np.int64(t.NUMBERS[MIO_INTERVAL])
         t.SMS[sm * N_SM + M_TURN] = (q + 1) % t.CONFIG[G_SCHEDULERS]
+        if unit == GLOBAL:
+            read = max(read, t.SMS[sm * N_SM + M_LSU_FREE] + t.NUMBERS[OPERAND_LATENCY])
     if unit == QUEUED:
         begin = np.float64(now)
         if pipe == LSU:
