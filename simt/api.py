@@ -158,9 +158,9 @@ def _compiled(
     races: bool,
 ) -> _Code:
     """The kernel in the view that was asked for."""
-    arguments = [_numpy(value) for value in lang.flat_arguments(args)]
     if view == SOURCE and not _is_machine_code(kernel):
-        return _Code(lang.compile(kernel, lang.argument_types(args), predicate=predicate), arguments)
+        program = lang.compile(kernel, lang.argument_types(args), predicate=predicate)
+        return _Code(program, [_numpy(value) for value in lang.flat_arguments(args)])
     if predicate:
         raise LaunchError("predicate concerns the source view; in the machine view the compiler has decided")
     if races:
@@ -168,7 +168,7 @@ def _compiled(
             "races are looked for in the source view only",
             help="ptxas leaves out warp barriers that it has proved needless, which would look like races",
         )
-    return _machine_code(kernel, view, grid, block, arguments)
+    return _machine_code(kernel, view, grid, block, args)
 
 
 def _device(key: str | None, view: str, timing: bool) -> Device:
@@ -214,7 +214,7 @@ def _is_machine_code(kernel: Any) -> bool:
 
 
 def _machine_code(
-    kernel: Any, view: str, grid: tuple[int, int, int], block: tuple[int, int, int], args: list[Any]
+    kernel: Any, view: str, grid: tuple[int, int, int], block: tuple[int, int, int], args: Sequence[Any]
 ) -> _Code:
     """The SASS of a kernel, with arguments and constant banks as the hardware has them."""
     sass = machine_view()
@@ -222,8 +222,10 @@ def _machine_code(
         if view not in (SOURCE, f"sm_{kernel.architecture}"):
             raise LaunchError(f"the kernel is machine code for sm_{kernel.architecture}, not {view}")
     else:
-        kernel = sass.compile_numba(kernel, lang.argument_types(args), view)
-        args = sass.flatten(args)
+        argtypes = lang.argument_types(args, machine_code=True)
+        lang.parameter_names(lang.python_function(kernel), argtypes)
+        kernel = sass.compile_numba(kernel, argtypes, view)
+        args = sass.flatten([_numpy(value) for value in lang.flat_arguments(args)])
     sass.check_arguments(kernel, block, args)
 
     def bank_image(addresses: Sequence[int | None]) -> Mapping[int, bytes]:
@@ -240,12 +242,10 @@ def _machine_code(
 
 
 def _numpy(value: Any) -> Any:
-    """A scalar as the NumPy scalar of the type that Numba gives it; arrays stay."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value
+    """A Python number as the NumPy scalar of the type that Numba gives it; NumPy's scalars and arrays stay."""
     if isinstance(value, int) and not isinstance(value, bool):
         return np.int64(value) if value < 2**63 else np.uint64(value)
-    return np.asarray(value)[()]
+    return value if isinstance(value, np.ndarray) else np.asarray(value)[()]
 
 
 def reduce(
