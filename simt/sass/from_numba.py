@@ -43,7 +43,8 @@ def compile_numba(kernel: Any, argtypes: Sequence[Any], architecture: str) -> Sa
     if not architecture.startswith("sm_") or not number.isdigit() or int(number) < OLDEST:
         raise UnsupportedError(
             f"there is no view {architecture!r}",
-            help=f'the views are "source" and architectures from sm_{OLDEST} on, such as "sm_90"',
+            help=f'the views are "source" and architectures from sm_{OLDEST} on, such as "sm_90"; '
+            "code for older ones runs from a cubin (load_cubin)",
         )
     function = getattr(kernel, "py_func", kernel)
     if not isinstance(function, FunctionType):
