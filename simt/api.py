@@ -16,6 +16,8 @@ from simt.profile import Profile
 from simt.program import Program
 
 SOURCE = "source"
+HARDWARE = "hardware"
+"""The order of splits that needs barrier registers as a compiler allots them."""
 VOLTA = 70
 """The first compute capability (times ten) with convergence barriers."""
 
@@ -55,8 +57,8 @@ def launch(
         threads: host threads (default: one per core); the results do not depend on it.
         trace: True records every executed instruction, ``(block, warp)`` those of one warp (-1: of all).
         order: which lanes go first where a warp diverges: ``then_first``, ``else_first``, ``interleaved`` (splits
-            take turns after every instruction), ``random:SEED``, or ``hardware`` (as on an H200 under its
-            profiler).  Default: ``hardware`` for machine code of Volta and later, else ``then_first``.
+            take turns after every instruction), ``random:SEED``, or for machine code ``hardware`` (as on an H200
+            under its profiler), the default for that of Volta and later; else it is ``then_first``.
         predicate: if/else bodies of at most so many simple instructions are predicated instead of branching.
         shared_bytes: dynamic shared memory per block.
         max_instructions: warp instructions that one block may execute before BudgetError stops an endless kernel.
@@ -82,6 +84,11 @@ def launch(
     _check_options(timing, sms, max_host_seconds, overrides, window, shared_bytes, max_instructions)
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
     code = _compiled(kernel, view, *shape, args, predicate, races)
+    if order == HARDWARE and code.program.view == SOURCE:
+        raise LaunchError(
+            "the order 'hardware' is about machine code: it follows a GPU's barrier registers",
+            help="choose then_first, else_first, interleaved or random:SEED, or view='sm_90'",
+        )
     gpu = _device(device, code.program.view, timing)
     what = machine.Launch(
         grid=shape[0],
@@ -235,7 +242,7 @@ def _machine_code(
     return _Code(
         program=kernel.program,
         arguments=[*args, *kernel.extra_arguments],
-        own_order="hardware" if kernel.architecture >= VOLTA else "then_first",
+        own_order=HARDWARE if kernel.architecture >= VOLTA else "then_first",
         instructions=kernel.code.instructions,
         bank_image=bank_image,
     )

@@ -61,7 +61,7 @@ Order = Annotated[
     str | None,
     typer.Option(
         metavar="ORDER",
-        help="Which path runs first: then_first, else_first, interleaved, random:SEED, hardware (default for SASS).",
+        help="Which path runs first: then_first, else_first, interleaved, random:SEED; for SASS hardware, its default.",
     ),
 ]
 Races = Annotated[

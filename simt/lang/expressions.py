@@ -442,7 +442,14 @@ class Expressions:
         shape = tuple(arrays.constant_shape(self.b, bound["shape"]))
         space = Space.SHARED if symbol == "shared.array" else Space.LOCAL
         site = (self.source.function.__code__, node.lineno, node.col_offset)
-        return self.b.allocate(site, f"{space.value} array of line {node.lineno}", ty, shape, space)
+        return self.b.allocate(site, self._target_of(node), ty, shape, space)
+
+    def _target_of(self, node: ast.Call) -> str:
+        """The variable that a statement of this function assigns *node* to; the text of *node* if there is none."""
+        for statement in ast.walk(self.source.tree):
+            if isinstance(statement, ast.Assign) and statement.value is node:
+                return ast.unparse(statement.targets[0])
+        return ast.unparse(node)
 
     def inline(
         self,

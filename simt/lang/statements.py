@@ -206,7 +206,7 @@ class Function(Expressions):
                     arrivals.append((self.b.current, self.env))
         self.env = self.variables.join(arrivals)
         if self.b.predicate and head is not None and self.b.current is not None:
-            predication.convert_arms(head, then, other, self.b.current, self.b.predicate)
+            predication.convert_arms(head, then, other, self.b.current, self.b.predicate, self.b.entered)
 
     # Loops
 

@@ -75,6 +75,11 @@ def _access_text(instruction: Instruction) -> str:
     return {"ld": "read", "st": "write", "atom": "atomic"}.get(kind, "access")
 
 
+def _with_article(instruction: Instruction) -> str:
+    text = _access_text(instruction)
+    return f"an {text}" if text[0] == "a" else f"a {text}"
+
+
 def _nearest(prepared: Prepared, address: int, size: int) -> list[str]:
     """Which allocation an address just misses, and by how much."""
     memory = prepared.memory
@@ -108,11 +113,15 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
     if reason == layout.R_INDEX:
         array, axis = _array_of_slot(prepared, instruction.imm)
         of_axis = f" of axis {axis}" if array.ndim > 1 else ""
+        help = f"guard the access, for instance with `if i < {array.name}.shape[{axis}]`"
+        if array.shape == (-1,):
+            given = prepared.launch.shared_bytes
+            help = f"the launch gives {given} bytes of dynamic shared memory: shared_bytes={given}"
         return OutOfBoundsError(
             f"index {address} is out of bounds for `{array.name}`{of_axis}, whose size is {extra}",
             location=location,
             details=details,
-            help=f"guard the access, for instance with `if i < {array.name}.shape[{axis}]`",
+            help=help,
         )
     if reason == layout.R_OUT_OF_BOUNDS:
         space = instruction.op.split(".")[1]
@@ -210,8 +219,8 @@ def _race(prepared: Prepared, state: layout.State, location: Location) -> RaceEr
     else:
         help = f"put {barrier} between the two"
     return RaceError(
-        f"data race: a {_access_text(instruction)} and a {_access_text(before)} of the same bytes, with nothing "
-        "between that orders them",
+        f"data race: {_with_article(instruction)} and {_with_article(before)} of the same bytes, with nothing between "
+        "that orders them",
         location=location,
         details=[
             f"this {_access_text(instruction)}: {where(prepared, block, warp, mask)}",
