@@ -58,7 +58,8 @@ def launch(
         trace: True records every executed instruction, ``(block, warp)`` those of one warp (-1: of all).
         order: which lanes go first where a warp diverges: ``then_first``, ``else_first``, ``interleaved`` (splits
             take turns after every instruction), ``random:SEED``, or for machine code ``hardware`` (as on an H200
-            under its profiler), the default for that of Volta and later; else it is ``then_first``.
+            under its profiler), the default for that of Volta and later; else it is ``then_first``.  Code with
+            uniform registers (sm_75 and later) takes no turns.
         predicate: if/else bodies of at most so many simple instructions are predicated instead of branching.
         shared_bytes: dynamic shared memory per block.
         max_instructions: warp instructions that one block may execute before BudgetError stops an endless kernel.
@@ -84,11 +85,7 @@ def launch(
     _check_options(timing, sms, max_host_seconds, overrides, window, shared_bytes, max_instructions)
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
     code = _compiled(kernel, view, *shape, args, predicate, races)
-    if order == HARDWARE and code.program.view == SOURCE:
-        raise LaunchError(
-            "the order 'hardware' is about machine code: it follows a GPU's barrier registers",
-            help="choose then_first, else_first, interleaved or random:SEED, or view='sm_90'",
-        )
+    _check_order(order, code.program)
     gpu = _device(device, code.program.view, timing)
     what = machine.Launch(
         grid=shape[0],
@@ -141,6 +138,21 @@ def _check_options(
         raise LaunchError(f"shared_bytes is {shared_bytes}; it must not be negative")
     if max_instructions < 1:
         raise LaunchError(f"max_instructions is {max_instructions}; it must be at least 1")
+
+
+def _check_order(order: str | None, program: Program) -> None:
+    """Raises LaunchError for an order of splits in which the code could go wrong though it is right."""
+    if order == HARDWARE and program.view == SOURCE:
+        raise LaunchError(
+            "the order 'hardware' is about machine code: it follows a GPU's barrier registers",
+            help="choose then_first, else_first, interleaved or random:SEED, or view='sm_90'",
+        )
+    takes_turns = order is not None and order.startswith(("interleaved", "random"))
+    if takes_turns and any(instruction.uniform for instruction in program.instructions):
+        raise LaunchError(
+            f"in the order {order!r} the lanes of a warp would overwrite each other's uniform registers",
+            help="choose hardware, then_first or else_first; a compiler relies on one of them running on",
+        )
 
 
 @dataclass(frozen=True)

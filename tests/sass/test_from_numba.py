@@ -137,3 +137,10 @@ def test_launches_that_do_not_fit_the_kernel() -> None:
         simt.launch(squares, 1, 32, [1.0, 2.0], view=VIEW)
     with pytest.raises(LaunchError, match="argument 1 has type int"):
         simt.launch(squares, 1, 32, 2**70)
+
+
+@pytest.mark.parametrize("order", ["interleaved", "random:1"])
+def test_lanes_take_no_turns_where_they_share_registers(order: str) -> None:
+    with pytest.raises(LaunchError, match="uniform registers"):
+        simt.launch(squares, 1, 32, np.zeros(32), view=VIEW, order=order)
+    simt.launch(squares, 1, 32, np.zeros(32), order=order)
