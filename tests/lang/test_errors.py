@@ -177,9 +177,19 @@ def grid_group(out):
     cuda.cg.this_grid()
 
 
-def over_array(out):
-    for x in out:
+def over_number(out):
+    for x in out[0]:
         out[0] = x
+
+
+def over_mixed_tuple(out):
+    for x in (1, 2.5):
+        out[0] = x
+
+
+def over_pairs(out):
+    for i, x in enumerate(out):
+        out[i] = x
 
 
 def tries(out):
@@ -209,7 +219,9 @@ def array_method(out):
         (prints, "calling print"),
         (numpy_sum, "calling numpy.sum"),
         (grid_group, "calling numba.cuda.cg.this_grid"),
-        (over_array, "a for loop over anything but range()"),
+        (over_number, "a for loop over float64"),
+        (over_mixed_tuple, "a for loop over (int64, float64)"),
+        (over_pairs, "calling enumerate"),
         (tries, "try"),
         (matrix_product, "the operator @"),
         (membership, "'in'"),

@@ -163,6 +163,44 @@ def test_signed_zero_and_boolean_argument() -> None:
         assert a.tolist() == [1.0 if flag else -1.0, not flag]
 
 
+OFFSETS = (16, 8, 4, 2, 1)
+
+
+def iterates(numbers, rows, out):
+    t = cuda.threadIdx.x
+    total = numbers[t]
+    for offset in OFFSETS:
+        total += cuda.shfl_xor_sync(FULL, total, offset)
+    out[0, t] = total
+    total = 0.0
+    for number in numbers:
+        if number < 0:
+            continue
+        if number > 90 + t:
+            break
+        total += number
+    else:
+        total += 1000
+    for row in rows:
+        total += row[t % row.size]
+    for number in (0.5, 1.5 * t, total):
+        total += number
+    out[1, t] = total
+
+
+def test_iteration_over_arrays_and_tuples() -> None:
+    numbers = np.random.default_rng(1).integers(-50, 110, 32)
+    rows = np.arange(12.0).reshape(4, 3)
+    out = np.zeros((2, 32))
+    launch(iterates, 1, 32, numbers, rows, out)
+    assert (out[0] == numbers.sum()).all()
+    for t in range(32):
+        stop = next((k for k, number in enumerate(numbers) if number > 90 + t), 32)
+        total = sum(number for number in numbers[:stop] if number >= 0) + 1000 * (stop == 32)
+        total += rows[:, t % 3].sum()
+        assert out[1, t] == 2 * total + 0.5 + 1.5 * t
+
+
 def uses_tuples(out, pair, nested):
     x, y = pair
     array, (scale, flag) = nested
