@@ -16,6 +16,8 @@ from simt.profile import Profile
 from simt.program import Program
 
 SOURCE = "source"
+HARDWARE = "hardware"
+"""The order of splits that needs barrier registers as a compiler allots them."""
 VOLTA = 70
 """The first compute capability (times ten) with convergence barriers."""
 
@@ -55,8 +57,9 @@ def launch(
         threads: host threads (default: one per core); the results do not depend on it.
         trace: True records every executed instruction, ``(block, warp)`` those of one warp (-1: of all).
         order: which lanes go first where a warp diverges: ``then_first``, ``else_first``, ``interleaved`` (splits
-            take turns after every instruction), ``random:SEED``, or ``hardware`` (as on an H200 under its
-            profiler).  Default: ``hardware`` for machine code of Volta and later, else ``then_first``.
+            take turns after every instruction), ``random:SEED``, or for machine code ``hardware`` (as on an H200
+            under its profiler), the default for that of Volta and later; else it is ``then_first``.  Code with
+            uniform registers (sm_75 and later) takes no turns.
         predicate: if/else bodies of at most so many simple instructions are predicated instead of branching.
         shared_bytes: dynamic shared memory per block.
         max_instructions: warp instructions that one block may execute before BudgetError stops an endless kernel.
@@ -82,6 +85,7 @@ def launch(
     _check_options(timing, sms, max_host_seconds, overrides, window, shared_bytes, max_instructions)
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
     code = _compiled(kernel, view, *shape, args, predicate, races)
+    _check_order(order, code.program)
     gpu = _device(device, code.program.view, timing)
     what = machine.Launch(
         grid=shape[0],
@@ -136,6 +140,21 @@ def _check_options(
         raise LaunchError(f"max_instructions is {max_instructions}; it must be at least 1")
 
 
+def _check_order(order: str | None, program: Program) -> None:
+    """Raises LaunchError for an order of splits in which the code could go wrong though it is right."""
+    if order == HARDWARE and program.view == SOURCE:
+        raise LaunchError(
+            "the order 'hardware' is about machine code: it follows a GPU's barrier registers",
+            help="choose then_first, else_first, interleaved or random:SEED, or view='sm_90'",
+        )
+    takes_turns = order is not None and order.startswith(("interleaved", "random"))
+    if takes_turns and any(instruction.uniform for instruction in program.instructions):
+        raise LaunchError(
+            f"in the order {order!r} the lanes of a warp would overwrite each other's uniform registers",
+            help="choose hardware, then_first or else_first; a compiler relies on one of them running on",
+        )
+
+
 @dataclass(frozen=True)
 class _Code:
     """What a view makes of a kernel and its arguments."""
@@ -158,9 +177,9 @@ def _compiled(
     races: bool,
 ) -> _Code:
     """The kernel in the view that was asked for."""
-    arguments = [_numpy(value) for value in lang.flat_arguments(args)]
     if view == SOURCE and not _is_machine_code(kernel):
-        return _Code(lang.compile(kernel, lang.argument_types(args), predicate=predicate), arguments)
+        program = lang.compile(kernel, lang.argument_types(args), predicate=predicate)
+        return _Code(program, [_numpy(value) for value in lang.flat_arguments(args)])
     if predicate:
         raise LaunchError("predicate concerns the source view; in the machine view the compiler has decided")
     if races:
@@ -168,7 +187,7 @@ def _compiled(
             "races are looked for in the source view only",
             help="ptxas leaves out warp barriers that it has proved needless, which would look like races",
         )
-    return _machine_code(kernel, view, grid, block, arguments)
+    return _machine_code(kernel, view, grid, block, args)
 
 
 def _device(key: str | None, view: str, timing: bool) -> Device:
@@ -214,7 +233,7 @@ def _is_machine_code(kernel: Any) -> bool:
 
 
 def _machine_code(
-    kernel: Any, view: str, grid: tuple[int, int, int], block: tuple[int, int, int], args: list[Any]
+    kernel: Any, view: str, grid: tuple[int, int, int], block: tuple[int, int, int], args: Sequence[Any]
 ) -> _Code:
     """The SASS of a kernel, with arguments and constant banks as the hardware has them."""
     sass = machine_view()
@@ -222,8 +241,10 @@ def _machine_code(
         if view not in (SOURCE, f"sm_{kernel.architecture}"):
             raise LaunchError(f"the kernel is machine code for sm_{kernel.architecture}, not {view}")
     else:
-        kernel = sass.compile_numba(kernel, lang.argument_types(args), view)
-        args = sass.flatten(args)
+        argtypes = lang.argument_types(args, machine_code=True)
+        lang.parameter_names(lang.python_function(kernel), argtypes)
+        kernel = sass.compile_numba(kernel, argtypes, view)
+        args = sass.flatten([_numpy(value) for value in lang.flat_arguments(args)])
     sass.check_arguments(kernel, block, args)
 
     def bank_image(addresses: Sequence[int | None]) -> Mapping[int, bytes]:
@@ -233,19 +254,17 @@ def _machine_code(
     return _Code(
         program=kernel.program,
         arguments=[*args, *kernel.extra_arguments],
-        own_order="hardware" if kernel.architecture >= VOLTA else "then_first",
+        own_order=HARDWARE if kernel.architecture >= VOLTA else "then_first",
         instructions=kernel.code.instructions,
         bank_image=bank_image,
     )
 
 
 def _numpy(value: Any) -> Any:
-    """A scalar as the NumPy scalar of the type that Numba gives it; arrays stay."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value
+    """A Python number as the NumPy scalar of the type that Numba gives it; NumPy's scalars and arrays stay."""
     if isinstance(value, int) and not isinstance(value, bool):
         return np.int64(value) if value < 2**63 else np.uint64(value)
-    return np.asarray(value)[()]
+    return value if isinstance(value, np.ndarray) else np.asarray(value)[()]
 
 
 def reduce(

@@ -104,7 +104,7 @@ def _described(
     given = {name: value for name, value in options.items() if value is not None}
     for option in given:
         if option not in inspect.signature(describe).parameters:
-            help = f"leave out --{option}, or add the parameter"
+            help = f"let it take {option}, as in def {describe.__name__}({option}=256)"
             raise LaunchError(f"{called} has no parameter {option!r}", help=help)
     try:
         found = describe(**given)
@@ -115,6 +115,10 @@ def _described(
     if not needed <= keys <= needed | {"shared_bytes"}:
         returned = ", ".join(sorted(map(str, keys))) if keys else type(found).__name__
         raise LaunchError(f"{called} must return a dict with grid, block, args (and shared_bytes), not {returned}")
+    if not isinstance(found["args"], tuple | list):
+        raise LaunchError(
+            f"{called} returns args that are no tuple but {type(found['args']).__name__}", help="write args=(x,)"
+        )
     more = {key: value for key, value in found.items() if key not in needed}
     return KernelLaunch(kernel, found["grid"], found["block"], tuple(found["args"]), more)
 

@@ -61,7 +61,7 @@ Order = Annotated[
     str | None,
     typer.Option(
         metavar="ORDER",
-        help="Which path runs first: then_first, else_first, interleaved, random:SEED, hardware (default for SASS).",
+        help="Which path runs first: then_first, else_first, interleaved, random:SEED; for SASS hardware, its default.",
     ),
 ]
 Races = Annotated[
@@ -252,6 +252,7 @@ LAUNCH_IN_FILE = """[bold]FILE.py:FUNCTION[/bold] is a kernel in a file of yours
 launch in a function launch_FUNCTION(), or launch(), that returns a dict with the keys grid, block, args and,
 if wanted, shared_bytes. For a kernel saxpy(a, x, y):
 
-  def launch_saxpy(size=1000): return dict(grid=4, block=256, args=(2.0, np.ones(size), np.zeros(size)))
+  def launch_saxpy(size=1000, block=256): return dict(grid=-(-size // block), block=block,
+args=(2.0, np.ones(size), np.zeros(size)))
 
 --size and --block are passed on if that function has parameters of these names."""

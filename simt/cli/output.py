@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
     from rich.table import Column, Table
-    from rich.text import TextType
 
 EXIT_WRONG = 1
 """A result differs from NumPy's, or the GPU from the simulator."""
@@ -52,18 +51,17 @@ def table(title: str, *columns: str, left: Sequence[str] = (), wrap: Sequence[st
         )
         for column in columns
     ]
-    return _frame(title or None, made)
+    rows = _frame(made)
+    rows.title = title
+    return rows
 
 
-def _frame(title: TextType | None, columns: Sequence[Column]) -> Table:
+def _frame(columns: Sequence[Column]) -> Table:
     from rich import box
     from rich.table import Table
 
     return Table(
         *columns,
-        title=title,
-        title_justify="left",
-        title_style="bold",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
         collapse_padding=True,
@@ -73,14 +71,17 @@ def _frame(title: TextType | None, columns: Sequence[Column]) -> Table:
 def show(rows: Table, optional: Sequence[str] = ()) -> None:
     """Print a table; where a terminal is too narrow for it, without *optional* columns, from the first one on.
 
-    If that does not help, either, lines are longer than the terminal: no number is cut.
+    If that does not help, either, lines are longer than the terminal: no number is cut.  The title may be wider.
     """
     out = console()
+    if rows.title:
+        out.print(rows.title, style="bold", soft_wrap=True)
+        rows.title = None
     left_out = []
     for heading in optional:
         if _least_width(rows) <= out.width:
             break
-        kept = _frame(rows.title, [column for column in rows.columns if column.header != heading])
+        kept = _frame([column for column in rows.columns if column.header != heading])
         kept.rows = rows.rows
         rows = kept
         left_out.append(heading.replace("\n", " "))

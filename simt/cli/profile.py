@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simt.check import LaunchError, check_file
+from simt.check import LaunchError
 from simt.cli.options import Columns, Fold, Json, Order, Races, Threads, TimingOptions, grouped
 from simt.cli.output import print_json, progress, table
 from simt.cli.output import show as show_table
@@ -103,7 +103,7 @@ def profile(
     shape = _numbers("--grid", grid, 3), _numbers("--block", block, 3)
     watched = None if trace is None else _pair(trace)
     sizes = None if parameters is None else {kernel: _numbers("--parameters", parameters)}
-    found: SassKernel = _load(file, listing, sizes, arch)[kernel]
+    found: SassKernel = simt.load_cubin(file, listing, sizes, arch)[kernel]
     if found.parameters is None:
         raise LaunchError(
             f"{file} is a listing and does not say what parameters {kernel} has",
@@ -132,22 +132,12 @@ def profile(
 
 def _all_kernels(file: Path, listing: Path | None, arch: str | None) -> list[SassKernel]:
     """The kernels of a file, for every architecture that it has unless one is given."""
-    from simt.api import machine_view
+    from simt.api import load_cubin, machine_view
 
     several: list[str | None] = []
     if arch is None and file.is_file():
         several += machine_view().architectures(file)
-    return [kernel for each in several or [arch] for kernel in _load(file, listing, None, each).values()]
-
-
-def _load(
-    file: Path, listing: Path | None, sizes: Mapping[str, Sequence[int]] | None, arch: str | None
-) -> Mapping[str, Any]:
-    import simt
-
-    if listing is not None:
-        check_file(listing)
-    return simt.load_cubin(file, listing, sizes, arch)
+    return [kernel for each in several or [arch] for kernel in load_cubin(file, listing, None, each).values()]
 
 
 def _list(kernels: Sequence[SassKernel], as_json: bool) -> None:

@@ -11,7 +11,7 @@ multiply-add, libdevice, results that LLVM leaves undefined), with the reasons.
 """
 
 from simt.lang.arguments import argument_types, flat_arguments
-from simt.lang.compiler import compile
+from simt.lang.compiler import compile, parameter_names
 from simt.lang.source import python_function, read_source
 
-__all__ = ["argument_types", "compile", "flat_arguments", "python_function", "read_source"]
+__all__ = ["argument_types", "compile", "flat_arguments", "parameter_names", "python_function", "read_source"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -46,8 +47,8 @@ class Builder:
     """State shared by all functions inlined into one kernel.
 
     ``current`` is the block being filled, None where control cannot arrive.  ``place`` is where the next
-    operation comes from.  ``last_branch`` is the block that the latest :meth:`branch` ended, if it tests
-    anything.
+    operation comes from.  ``entered`` says how many jumps and sides of branches lead to a block.  ``last_branch``
+    is the block that the latest :meth:`branch` ended, if it tests anything.
     """
 
     predicate: int
@@ -58,7 +59,7 @@ class Builder:
     sources: dict[FunctionType, FunctionSource] = field(default_factory=dict)
     shared_bytes: int = 0
     local_bytes: int = 0
-    entered: set[Block] = field(default_factory=set)
+    entered: Counter[Block] = field(default_factory=Counter)
     last_branch: Block | None = None
     _allocations: dict[Any, int] = field(default_factory=dict)
     _slots: int = 0
@@ -85,7 +86,7 @@ class Builder:
     def jump(self, target: Block) -> None:
         """End the current block with a jump; control no longer arrives here."""
         self.here().end = Jump(target, self.place)
-        self.entered.add(target)
+        self.entered[target] += 1
         self.current = None
 
     def branch(self, condition: Scalar | Constant, then: Block, other: Block) -> None:
@@ -97,7 +98,7 @@ class Builder:
         assert isinstance(condition.operand, PredRef)
         self.last_branch = self.here()
         self.here().end = Branch(condition.operand, then, other, self.place)
-        self.entered |= {then, other}
+        self.entered.update((then, other))
         self.current = None
 
     # Operations

@@ -50,7 +50,7 @@ def _compile(function: FunctionType, argtypes: tuple[Any, ...], predicate: int) 
     builder = Builder(predicate, Place(function.__code__.co_filename, function.__name__, 0, 0))
     source = builder.source(function)
     builder.place = Place(source.file, source.name, source.first_line, source.tree.col_offset)
-    parameters = _parameters(function, argtypes, builder.place)
+    parameters = parameter_names(function, argtypes, builder.place)
     lowering = Function(builder, source)
     entry = builder.block("entry")
     builder.current = entry
@@ -64,7 +64,13 @@ def _compile(function: FunctionType, argtypes: tuple[Any, ...], predicate: int) 
     return program, [_snapshot(dependency) for dependency in builder.dependencies]
 
 
-def _parameters(function: FunctionType, argtypes: tuple[Any, ...], place: Place) -> list[str]:
+def parameter_names(function: FunctionType, argtypes: tuple[Any, ...], place: Place | None = None) -> list[str]:
+    """The names of a kernel's parameters; *place* is where its ``def`` stands, if that is known.
+
+    Raises LaunchError for a wrong number of arguments, UnsupportedError for ``*args`` and the like.
+    """
+    code = function.__code__
+    place = place or Place(code.co_filename, function.__name__, code.co_firstlineno, 0)
     signature = inspect.signature(function)
     for parameter in signature.parameters.values():
         if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:

@@ -16,7 +16,7 @@ from simt.lang.builder import Builder, Dependency
 from simt.lang.convert import cast, scalar, truth
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.dialect import DIMENSIONS, NAMES, symbol_of
-from simt.lang.dtypes import converted_to, dtype_object, element_type
+from simt.lang.dtypes import converted_to, dtype_object, element_type, is_builtin
 from simt.lang.environment import Environment, Variables
 from simt.lang.ir import Block, Place
 from simt.lang.source import MISSING, FunctionSource, unwrap
@@ -42,6 +42,10 @@ CONSTRUCTS = {
     "AsyncFunctionDef": "async def", "ClassDef": "class", "AsyncFor": "async for", "Match": "match",
 }  # fmt: skip
 """Syntax outside of the language, in words."""
+
+
+LIBRARIES = ("numpy", "numba", "numba_cuda")
+"""Packages whose Python functions are not what a kernel that calls them runs."""
 
 
 class Expressions:
@@ -384,7 +388,8 @@ class Expressions:
             return self._array_constructor(function.symbol, node, args, keywords)
         intrinsic = intrinsics.find(function)
         inlined = unwrap(function.value)
-        if isinstance(inlined, FunctionType) and function.symbol is None and intrinsic is None:
+        is_python = isinstance(inlined, FunctionType) and function.symbol is None and intrinsic is None
+        if is_python and inlined.__module__.partition(".")[0] not in LIBRARIES:
             return self.inline(inlined, function.path, args, keywords, node)
         if keywords:
             unsupported(self.place(node), f"keyword arguments of {describe(function)}")
@@ -409,17 +414,16 @@ class Expressions:
 
     def _conversion(self, node: ast.Call, function: Object, args: list[Value]) -> Value:
         """``int32(x)``, ``np.float32(x)``, ``float(x)``: an explicit conversion."""
-        value = scalar(self.b, args[0]) if len(args) == 1 else None
-        target = converted_to(function.value, value.type if value is not None else None)
-        if target is None:
+        if not is_builtin(function.value) and converted_to(function.value, None) is None:
             unsupported(
                 self.place(node),
                 f"calling {describe(function)}",
                 help="call device functions, Numba's CUDA functions, the math module, or conversions",
             )
-        if value is None:
+        if len(args) != 1:
             wrong(self.place(node), f"a conversion takes 1 argument, not {len(args)}")
-        return cast(self.b, value, target)
+        value = scalar(self.b, args[0])
+        return cast(self.b, value, converted_to(function.value, value.type))
 
     def _dtype(self, node: ast.Call, args: list[Value]) -> Value:
         ty = element_type(args[0]) if len(args) == 1 else None
@@ -438,7 +442,14 @@ class Expressions:
         shape = tuple(arrays.constant_shape(self.b, bound["shape"]))
         space = Space.SHARED if symbol == "shared.array" else Space.LOCAL
         site = (self.source.function.__code__, node.lineno, node.col_offset)
-        return self.b.allocate(site, f"{space.value} array of line {node.lineno}", ty, shape, space)
+        return self.b.allocate(site, self._target_of(node), ty, shape, space)
+
+    def _target_of(self, node: ast.Call) -> str:
+        """The variable that a statement of this function assigns *node* to; the text of *node* if there is none."""
+        for statement in ast.walk(self.source.tree):
+            if isinstance(statement, ast.Assign) and statement.value is node:
+                return ast.unparse(statement.targets[0])
+        return ast.unparse(node)
 
     def inline(
         self,

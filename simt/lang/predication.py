@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from simt.lang.ir import (
     PLOP_MOVE,
     PREDICATE,
@@ -20,11 +22,14 @@ from simt.program import MICRO_OPS, Family
 _SIMPLE = {Family.INT, Family.BITS, Family.F64, Family.F32, Family.CONVERT, Family.COMPARE, Family.PREDICATE}
 
 
-def convert_arms(head: Block, then: Block, other: Block, meeting: Block, limit: int) -> None:
+def convert_arms(
+    head: Block, then: Block, other: Block, meeting: Block, limit: int, entered: Mapping[Block, int]
+) -> None:
     """Replace the branch that ends *head* by guards on the two arms, if each is short and simple.
 
     An arm qualifies if it is one block of at most *limit* counted operations: arithmetic, conversions,
-    comparisons, special registers, loads and stores of elements.
+    comparisons, special registers, loads and stores of elements.  It must have been *entered* from *head* only, or
+    be empty: an operand of ``and`` or ``or`` before the last leads to an arm, too.
     """
     branch = head.end
     if not isinstance(branch, Branch) or (branch.then, branch.other) != (then, other):
@@ -32,7 +37,7 @@ def convert_arms(head: Block, then: Block, other: Block, meeting: Block, limit: 
     arms = (then, other)
     if not all(isinstance(arm.end, Jump) and arm.end.target is meeting for arm in arms):
         return
-    if not all(_is_simple(arm, limit) for arm in arms):
+    if not all(_is_simple(arm, limit) and (entered[arm] == 1 or not arm.ops) for arm in arms):
         return
     condition = branch.condition
     if condition.reg is not None and condition.reg.name:

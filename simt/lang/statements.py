@@ -206,7 +206,7 @@ class Function(Expressions):
                     arrivals.append((self.b.current, self.env))
         self.env = self.variables.join(arrivals)
         if self.b.predicate and head is not None and self.b.current is not None:
-            predication.convert_arms(head, then, other, self.b.current, self.b.predicate)
+            predication.convert_arms(head, then, other, self.b.current, self.b.predicate, self.b.entered)
 
     # Loops
 
@@ -217,7 +217,8 @@ class Function(Expressions):
         self._loop(node, _stored_names(node.body), test, lambda: None, lambda: None)
 
     def _do_for(self, node: ast.For) -> None:
-        start, stop, step, ty = self._range(node)
+        items = None if self._is_range(node.iter) else self._kept(self.evaluate(node.iter))
+        start, stop, step, ty = self._range(node) if items is None else self._positions(node, items)
         self.mark(node)
         counter = VReg(REGISTER)
         position = Scalar(ty, counter)
@@ -230,7 +231,7 @@ class Function(Expressions):
 
         def enter() -> None:
             self.mark(node)
-            self.assign(node.target, position)
+            self.assign(node.target, position if items is None else self._item(items, position))
 
         def advance() -> None:
             self.mark(node)
@@ -272,12 +273,42 @@ class Function(Expressions):
 
         return compare
 
+    def _is_range(self, node: ast.expr) -> bool:
+        function = self.evaluate(node.func) if isinstance(node, ast.Call) else None
+        return isinstance(function, Object) and function.value is range
+
+    def _positions(self, node: ast.For, items: Value) -> tuple[ScalarValue, ScalarValue, ScalarValue, Any]:
+        """Start, stop and step of the positions in an array or tuple that is iterated over, and their type."""
+        zero, one = (Constant(types.int64, value) for value in (0, 1))
+        if isinstance(items, Array) and items.ndim:
+            return zero, arrays.axis_size(items, 0), one, types.int64
+        if not isinstance(items, Tuple):
+            unsupported(
+                self.place(node.iter), f"a for loop over {describe(items)}", help="use for i in range(len(...))"
+            )
+        kinds = {kind_of(item) for item in items.items}
+        if len(kinds) != 1 or nt.storage_class(*kinds) in (None, nt.BOOL):
+            help = "Numba takes tuples of numbers of one type; write the trips one after the other"
+            unsupported(self.place(node.iter), f"a for loop over {describe(items)}", help=help)
+        return zero, Constant(types.int64, len(items.items)), one, types.int64
+
+    def _item(self, items: Value, position: Scalar) -> Value:
+        """The item of an array or tuple that a trip is for; that of a tuple is free of charge."""
+        if isinstance(items, Array):
+            return arrays.load(self.b, arrays.subscript(self.b, items, position))
+        assert isinstance(items, Tuple)
+        found = scalar(self.b, items.items[0])
+        for number, item in enumerate(items.items[1:], 1):
+            here = self.b.operand(Constant(types.int64, number))
+            is_here = self.b.value("eq.s64", types.boolean, position.operand, here, retires=False)
+            operands = (self.b.operand(value) for value in (item, found, is_here))
+            found = self.b.value("selp", nt.plain(found.type), *operands, retires=False)
+        return found
+
     def _range(self, node: ast.For) -> tuple[ScalarValue, ScalarValue, ScalarValue, Any]:
         """Start, stop and step of ``for ... in range(...)`` and the type that Numba gives the variable."""
         call = node.iter
-        function = self.evaluate(call.func) if isinstance(call, ast.Call) else None
-        if not isinstance(call, ast.Call) or not isinstance(function, Object) or function.value is not range:
-            unsupported(self.place(call), "a for loop over anything but range()", help="use for i in range(len(...))")
+        assert isinstance(call, ast.Call)
         args = [scalar(self.b, value) for value in self.evaluate_arguments(call.args)]
         self.mark(call)
         signature = nt.operator_signature(range, tuple(value.type for value in args)) if args else None

@@ -122,6 +122,14 @@ def describe(value: Value) -> str:
         case Object(value=None, symbol=None):
             return "None"
         case Object():
-            return (value.symbol and f"cuda.{value.symbol}") or repr(value.value)
+            return f"cuda.{value.symbol}" if value.symbol else _object_name(value.value)
         case _:
             return "undefined"
+
+
+def _object_name(value: Any) -> str:
+    """A function or type as one writes it, ``numpy.sum``; else what Python prints."""
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if name is None:
+        return repr(value)
+    return name if module in ("builtins", "__main__", None) else f"{module}.{name}"

@@ -19,11 +19,11 @@ from simt.check import (
 )
 from simt.machine import layout, races
 from simt.machine.launch import Prepared
-from simt.program import NULL_CALL, ArrayRef, Instruction
+from simt.program import NULL_CALL, ArrayRef, Instruction, ListingLine
 
 
 def locate(prepared: Prepared, pc: int) -> Location:
-    """Where micro-op *pc* stands in the user's code."""
+    """Where micro-op *pc* stands in the user's code: the line, for machine code if the cubin knows it."""
     program = prepared.program
     instruction = program.instructions[pc]
     line = program.listing[instruction.line]
@@ -31,7 +31,21 @@ def locate(prepared: Prepared, pc: int) -> Location:
         return Location(
             line.file or program.file, line.number, instruction.column, line.function or program.name, line.text
         )
-    return Location(program.file, line.number, 0, program.name, f"{line.number:#06x}  {line.text}")
+    if line.source is not None:
+        return Location(*line.source, function=program.name)
+    return Location(program.file, line.number, 0, program.name, _machine_text(line))
+
+
+def _machine_text(line: ListingLine) -> str:
+    return f"{line.number:#06x}  {line.text}"
+
+
+def _at(prepared: Prepared, pc: int) -> str:
+    """The line or machine instruction of micro-op *pc*, in the words of a detail."""
+    line = prepared.program.listing[prepared.program.instructions[pc].line]
+    if prepared.program.view != "source":
+        return _machine_text(line)
+    return f"line {line.number}: {line.text.strip()}"
 
 
 def where(prepared: Prepared, block: int, warp: int, mask: int) -> str:
@@ -59,6 +73,11 @@ def _array_of_slot(prepared: Prepared, slot: int) -> tuple[ArrayRef, int]:
 def _access_text(instruction: Instruction) -> str:
     kind = instruction.op.split(".")[0]
     return {"ld": "read", "st": "write", "atom": "atomic"}.get(kind, "access")
+
+
+def _with_article(instruction: Instruction) -> str:
+    text = _access_text(instruction)
+    return f"an {text}" if text[0] == "a" else f"a {text}"
 
 
 def _nearest(prepared: Prepared, address: int, size: int) -> list[str]:
@@ -89,14 +108,20 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
     instruction = prepared.program.instructions[pc]
     location = locate(prepared, pc)
     details = [where(prepared, block, warp, mask)]
+    if prepared.program.listing[instruction.line].source is not None:
+        details.append(f"instruction {_at(prepared, pc)}")
     if reason == layout.R_INDEX:
         array, axis = _array_of_slot(prepared, instruction.imm)
         of_axis = f" of axis {axis}" if array.ndim > 1 else ""
+        help = f"guard the access, for instance with `if i < {array.name}.shape[{axis}]`"
+        if array.shape == (-1,):
+            given = prepared.launch.shared_bytes
+            help = f"the launch gives {given} bytes of dynamic shared memory: shared_bytes={given}"
         return OutOfBoundsError(
             f"index {address} is out of bounds for `{array.name}`{of_axis}, whose size is {extra}",
             location=location,
             details=details,
-            help=f"guard the access, for instance with `if i < {array.name}.shape[{axis}]`",
+            help=help,
         )
     if reason == layout.R_OUT_OF_BOUNDS:
         space = instruction.op.split(".")[1]
@@ -185,22 +210,25 @@ def _race(prepared: Prepared, state: layout.State, location: Location) -> RaceEr
     thread = (other >> races.THREAD_SHIFT) & 1023
     other_block = other >> races.BLOCK_SHIFT
     instruction, before = prepared.program.instructions[pc], prepared.program.instructions[other_pc]
-    there = locate(prepared, other_pc)
     address = int(state.ERROR[layout.E_ADDRESS])
     barrier = "`cuda.syncwarp()`" if (other_block, thread >> 5) == (block, warp) else "`cuda.syncthreads()`"
+    if other_block != block:
+        help = "blocks of one launch cannot wait for each other: use atomics, or a second launch"
+    elif instruction.line == before.line:
+        help = f"split the statement, with {barrier} between; or let one thread do it, or an atomic"
+    else:
+        help = f"put {barrier} between the two"
     return RaceError(
-        f"data race: a {_access_text(instruction)} and a {_access_text(before)} of the same bytes, with nothing "
-        "between that orders them",
+        f"data race: {_with_article(instruction)} and {_with_article(before)} of the same bytes, with nothing between "
+        "that orders them",
         location=location,
         details=[
             f"this {_access_text(instruction)}: {where(prepared, block, warp, mask)}",
             f"the {_access_text(before)} before: {where(prepared, other_block, thread >> 5, 1 << (thread & 31))}, "
-            f"at line {there.line}: {there.source().strip()}",
+            f"at {_at(prepared, other_pc)}",
             *_holder(prepared, instruction, address),
         ],
-        help="blocks of one launch cannot wait for each other: use atomics, or a second launch"
-        if other_block != block
-        else f"put {barrier} between the two",
+        help=help,
     )
 
 
@@ -222,28 +250,37 @@ _WAITS = {
 }
 
 
+_REMEDIES = {
+    layout.WAIT_BARRIER: "a barrier must be reached by every thread of the block that has not exited; "
+    "move it out of the divergent branch",
+    layout.WAIT_WARPSYNC: "every lane that a warp mask names must come there; name only those that do: take the mask "
+    "before the branch with ballot_sync",
+}
+
+
 def deadlock(prepared: Prepared, state: layout.State, block: int) -> DeadlockError:
     """The finding for a block in which nobody can move: it names every waiting warp, lane mask and line."""
     waiting: list[str] = []
-    first: int | None = None
+    first: dict[int, int] = {}  # by what it waits for
     warps = int(state.LAUNCH[layout.LAUNCH_WARPS])
     for warp in range(warps):
         for i in range(int(state.WARPS[warp * layout.N_WARP + layout.W_SPLITS])):
             at = (warp * 32 + i) * layout.N_SPLIT
             split: Sequence[int] = [int(v) for v in state.SPLITS[at : at + layout.N_SPLIT]]
             pc = split[layout.S_PC]
-            location = locate(prepared, pc)
-            if split[layout.S_STATE] == layout.WAIT_BARRIER and first is None:
-                first = pc
+            first.setdefault(split[layout.S_STATE], pc)
             waiting.append(
                 f"warp {warp}, lanes {lanes_text(split[layout.S_MASK])}: "
-                f"{_WAITS[split[layout.S_STATE]]} at line {location.line}: {location.source().strip()}"
+                f"{_WAITS[split[layout.S_STATE]]} at {_at(prepared, pc)}"
             )
     gx, gy, _ = prepared.launch.grid
+    unknown = ""
+    if prepared.program.view != "source" and layout.WAIT_BSYNC in first:
+        unknown = "; whether a GPU lets lanes go on that wait to reconverge is not known, here they stay"
+    culprit = layout.WAIT_BARRIER if layout.WAIT_BARRIER in first else layout.WAIT_WARPSYNC
     return DeadlockError(
         f"deadlock in block {(block % gx, block // gx % gy, block // (gx * gy))}: no warp can move",
-        location=locate(prepared, first) if first is not None else None,
+        location=locate(prepared, first[culprit]) if culprit in first else None,
         details=waiting,
-        help="a barrier must be reached by every thread of the block that has not exited; "
-        "move it out of the divergent branch",
+        help=_REMEDIES[culprit] + unknown,
     )

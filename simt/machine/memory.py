@@ -43,10 +43,8 @@ LD_GENERIC = MICRO_OPS["ld.generic"].code
 ST_GLOBAL = MICRO_OPS["st.global"].code
 ST_SHARED = MICRO_OPS["st.shared"].code
 ST_LOCAL = MICRO_OPS["st.local"].code
-ST_GENERIC = MICRO_OPS["st.generic"].code
 ATOM_GLOBAL = MICRO_OPS["atom.global"].code
 ATOM_SHARED = MICRO_OPS["atom.shared"].code
-ATOM_GENERIC = MICRO_OPS["atom.generic"].code
 
 U8 = MEMORY_TYPES["u8"][0]
 S8 = MEMORY_TYPES["s8"][0]

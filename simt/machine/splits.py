@@ -16,15 +16,19 @@ from simt.program import COLLECTIVE
 
 @jit
 def remove_split(SPLITS, WARPS, w, i):
-    """Drop split *i*; the later ones move down, so that the order of their creation is kept."""
+    """Drop split *i*; the later ones move down, so that the order of their creation is kept.
+
+    The current split stays current; if it is the one that is dropped, another one is, as long as there is any.
+    """
     last = WARPS[w * N_WARP + W_SPLITS] - 1
     for j in range(i, last):
         to = (w * 32 + j) * N_SPLIT
         for k in range(N_SPLIT):
             SPLITS[to + k] = SPLITS[to + N_SPLIT + k]
     WARPS[w * N_WARP + W_SPLITS] = last
-    if WARPS[w * N_WARP + W_CURRENT] > i:
-        WARPS[w * N_WARP + W_CURRENT] -= 1
+    current = WARPS[w * N_WARP + W_CURRENT]
+    if current > i or current == last > 0:
+        WARPS[w * N_WARP + W_CURRENT] = current - 1
 
 
 @jit

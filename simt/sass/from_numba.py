@@ -7,6 +7,8 @@ kernel's code, the constants and functions it uses, its argument types, and the 
 from __future__ import annotations
 
 import hashlib
+import inspect
+import re
 import subprocess
 import tempfile
 import warnings
@@ -18,9 +20,12 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
+from numba.core import types
+from numba.core.errors import NumbaError
+from numba.core.types import containers
 from platformdirs import user_cache_path
 
-from simt.check import KernelError, UnsupportedError
+from simt.check import KernelError, LaunchError, Location, UnsupportedError
 from simt.sass.disassemble import OLDEST, find_program
 from simt.sass.kernel import SassKernel, load_cubin
 
@@ -32,13 +37,14 @@ def compile_numba(kernel: Any, argtypes: Sequence[Any], architecture: str) -> Sa
     """Compile a Python kernel for an architecture such as ``"sm_90"``, with line information.
 
     *argtypes* are Numba types, one per argument.  Raises UnsupportedError if a tool is missing or the architecture is
-    unknown to it, KernelError if Numba cannot compile the kernel.
+    unknown to it, KernelError if Numba cannot compile the kernel, LaunchError for too much static shared memory.
     """
     number = architecture.removeprefix("sm_")
     if not architecture.startswith("sm_") or not number.isdigit() or int(number) < OLDEST:
         raise UnsupportedError(
             f"there is no view {architecture!r}",
-            help=f'the views are "source" and architectures from sm_{OLDEST} on, such as "sm_90"',
+            help=f'the views are "source" and architectures from sm_{OLDEST} on, such as "sm_90"; '
+            "code for older ones runs from a cubin (load_cubin)",
         )
     function = getattr(kernel, "py_func", kernel)
     if not isinstance(function, FunctionType):
@@ -49,7 +55,20 @@ def compile_numba(kernel: Any, argtypes: Sequence[Any], architecture: str) -> Sa
         _assemble(ptx, architecture, path)
     (compiled,) = load_cubin(path).values()
     compiled.program.name = function.__name__  # instead of the mangled one, which holds the argument types
+    names = inspect.signature(function).parameters
+    compiled.program.parameters = [
+        part for name, ty in zip(names, argtypes, strict=True) for part in _parameter_names(name, ty)
+    ]
     return compiled
+
+
+def _parameter_names(name: str, ty: Any) -> Iterator[str]:
+    """The argument that each parameter of the machine code belongs to, in the order of :func:`flatten`."""
+    if isinstance(ty, containers.BaseTuple):
+        for position, item in enumerate(ty):
+            yield from _parameter_names(f"{name}[{position}]", item)
+    else:
+        yield from [name] * (5 + 2 * ty.ndim if isinstance(ty, types.Array) else 1)
 
 
 def flatten(args: Sequence[Any]) -> list[Any]:
@@ -140,7 +159,6 @@ def _without_device(capability: tuple[int, int]) -> Iterator[None]:
 def _ptx(function: FunctionType, argtypes: tuple[Any, ...], capability: tuple[int, int]) -> str:
     from cuda.pathfinder import DynamicLibNotFoundError
     from numba import cuda
-    from numba.core.errors import NumbaError
     from numba.cuda.cudadrv.error import CudaSupportError, NvvmSupportError
 
     try:
@@ -153,10 +171,31 @@ def _ptx(function: FunctionType, argtypes: tuple[Any, ...], capability: tuple[in
         raise UnsupportedError(
             "Numba does not find libNVVM or NVRTC", details=str(error).splitlines()[:5], help=INSTALL
         ) from None
-    except NumbaError as error:
-        raise KernelError(f"Numba cannot compile {function.__name__}", details=str(error).splitlines()) from None
+    except Exception as error:  # about kernels that it cannot compile, Numba raises errors of any kind
+        raise _refusal(function, error) from None
     text: str = ptx
     return text
+
+
+_END_OF_REASON = re.compile(r'^\s*(There are \d+ candidate|File "|During: )', re.MULTILINE)
+_SPECIFIC = re.compile(r"raised a specific error:\s+\w+: (.*)")
+_PLACE = re.compile(r'(?:File "(?P<file>[^"]+)", line |at (?P<at>\S+) \()(?P<line>\d+)')
+
+
+def _refusal(function: FunctionType, error: Exception) -> KernelError:
+    """Numba's reason in short, and the line of the kernel if Numba names one."""
+    text = str(error) if isinstance(error, NumbaError) else f"{type(error).__name__}: {error}"
+    reasons = [_END_OF_REASON.split(text)[0], *_SPECIFIC.findall(text)]
+    lines = [line.strip() for reason in reasons for line in reason.splitlines()]
+    details = [line for line in dict.fromkeys(lines) if line and not line.startswith("Failed in cuda mode pipeline")]
+    file = function.__code__.co_filename
+    places = [int(p["line"]) for p in _PLACE.finditer(text) if Path(p["file"] or p["at"]).resolve() == Path(file)]
+    return KernelError(
+        f"Numba cannot compile {function.__name__}",
+        location=Location(file, places[0] if places else function.__code__.co_firstlineno, function=function.__name__),
+        details=details,
+        help="the source view may say more",
+    )
 
 
 def _assemble(ptx: str, architecture: str, path: Path) -> None:
@@ -172,6 +211,13 @@ def _assemble(ptx: str, architecture: str, path: Path) -> None:
             "--generate-line-info",
         ]
         done = subprocess.run([*command, str(source), "-o", str(result)], capture_output=True, text=True, check=False)
+        too_much = re.search(r"uses too much shared data \((0x\w+) bytes, (0x\w+) max\)", done.stderr)
+        if too_much:
+            size, limit = (int(number, 16) for number in too_much.groups())
+            raise LaunchError(
+                f"{size} bytes of static shared memory; the limit is {limit}",
+                help="use dynamic shared memory: shape 0, and shared_bytes at the launch",
+            )
         if done.returncode:
             raise UnsupportedError(
                 f"ptxas does not compile this kernel for {architecture}", details=done.stderr.splitlines()[-5:]

@@ -233,21 +233,24 @@ def load_cubin(
 
     The last are fat binaries, object files, executables and shared libraries; cuobjdump takes the cubins out.
 
-    ``listing``: the disassembly to use for a cubin, needed before sm_75.  ``parameters``: byte sizes of the
+    ``listing``: the disassembly to use for this very cubin, needed before sm_75.  ``parameters``: byte sizes of the
     parameters by (mangled or readable) kernel name, for listings, which do not say them.  ``architecture``:
     ``"sm_90"``, for instance, where a file has code for several.
 
-    Raises KernelError (none of these, or truncated), LaunchError (several architectures, or not this one) and
-    UnsupportedError (architecture, no disassembler).
+    Raises KernelError (none of these, or truncated), LaunchError (several architectures, or not this one; the
+    listing of other code) and UnsupportedError (architecture, no disassembler).
     """
     path = Path(path)
     check_file(path)
     data = path.read_bytes()
+    is_cubin = data.startswith(b"\x7fELF")
+    if listing is not None and (is_container(data) or not is_cubin):
+        raise LaunchError(f"a listing goes with a cubin, and {path} is none")
     if is_container(data):
         with TemporaryDirectory() as folder:
             cubins = choose(path, extract(path, Path(folder)), architecture)
             return Kernels(str(path), [kernel for cubin in cubins for kernel in _from_cubin(cubin, None, str(path))])
-    kernels = _from_cubin(path, listing) if data.startswith(b"\x7fELF") else _from_listing(path, parameters or {})
+    kernels = _from_cubin(path, listing) if is_cubin else _from_listing(path, parameters or {})
     if architecture is not None and any(kernel.architecture != number_of(architecture) for kernel in kernels):
         raise LaunchError(f"{path} is for sm_{kernels[0].architecture}, not {architecture}")
     return Kernels(str(path), kernels)
@@ -268,12 +271,39 @@ def _from_cubin(path: Path, listing: str | Path | None, shown: str = "") -> list
     if shown and not image.kernels:
         return []
     _check_architecture(path, image.architecture)
-    text = Path(listing).read_text() if listing else disassemble(path, image.architecture)
+    text = _read_listing(Path(listing)) if listing else disassemble(path, image.architecture)
     parsed = parse_listing(text, str(listing or path))
+    if listing:
+        _check_listing(parsed, image, listing, path)
     if image.architecture < VOLTA:
         _add_control_bits(parsed, image)
     module = Module(shown or str(path), parsed, image)
     return [_from_image(module, image, name) for name in image.kernels if f".nv.constant0.{name}" in image.sections]
+
+
+def _check_listing(listing: Listing, image: Image, given: str | Path, path: Path) -> None:
+    """Raise LaunchError if the listing *given* for the cubin at *path* is that of other code."""
+    if listing.architecture != image.architecture:
+        different = [f"it is for sm_{listing.architecture}, the cubin for sm_{image.architecture}"]
+    else:
+        ours = {name: section.size for name, section in listing.sections.items()}
+        prefix = ".text."
+        theirs = {
+            name.removeprefix(prefix): len(section.data or b"")
+            for name, section in image.sections.items()
+            if name.startswith(prefix)
+        }
+        different = [
+            f"{name}: {ours.get(name, 'no')} bytes in the listing, {theirs.get(name, 'no')} bytes in the cubin"
+            for name in dict.fromkeys([*ours, *theirs])
+            if ours.get(name) != theirs.get(name)
+        ]
+    if different:
+        raise LaunchError(
+            f"the listing {given} is not that of {path}",
+            details=different,
+            help=f"make it anew: nvdisasm {path} (before sm_75 that of CUDA 12 or older)",
+        )
 
 
 def _add_control_bits(listing: Listing, image: Image) -> None:
@@ -343,15 +373,19 @@ def _default_base(architecture: int) -> int:
     return [base for first, base in _PARAMETER_BASES if first <= architecture][-1]
 
 
-def _from_listing(path: Path, sizes: Mapping[str, Sequence[int]]) -> list[SassKernel]:
+def _read_listing(path: Path) -> str:
+    check_file(path)
     try:
-        text = path.read_text()
+        return path.read_text()
     except UnicodeDecodeError as problem:
         raise KernelError(
             f"{path} is neither a cubin nor a SASS listing",
             help="give a cubin (nvcc -cubin, cuobjdump -xelf) or the output of nvdisasm or cuobjdump -sass",
         ) from problem
-    listing = parse_listing(text, str(path))
+
+
+def _from_listing(path: Path, sizes: Mapping[str, Sequence[int]]) -> list[SassKernel]:
+    listing = parse_listing(_read_listing(path), str(path))
     _check_architecture(path, listing.architecture)
     module = Module(str(path), listing, None)
     kernels = []

@@ -101,7 +101,8 @@ _EXTREME = (Integer.U32, Integer.S32, Packed, Flag.RELU)
 
 @opcode("IMNMX", source=Source.NAMES, takes=(Integer.U32, Integer.S32), until=BLACKWELL - 1)
 @opcode("VIMNMX", source=Source.NAMES, takes=_EXTREME, since=VOLTA)
-@opcode("UIMNMX", "UVIMNMX", source=Source.NAMES, takes=_EXTREME, since=VOLTA, uniform=True)
+@opcode("UIMNMX", source=Source.NAMES, takes=_EXTREME, since=VOLTA, until=BLACKWELL - 1, uniform=True)
+@opcode("UVIMNMX", source=Source.NAMES, takes=_EXTREME, since=VOLTA, uniform=True)
 def minimum(x: Lowering) -> None:
     """``d, [p, q,] a, b, r``: p says that the (lower) result is a's, or that a and b are equal; q of the upper one.
 
@@ -131,6 +132,7 @@ def _positive(x: Lowering, rows: list[int]) -> list[int]:
 
 
 @opcode("IMNMX", source=Source.NAMES, takes=(Integer.U64, Integer.S64), since=BLACKWELL)
+@opcode("UIMNMX", source=Source.NAMES, takes=(Integer.U64, Integer.S64), since=BLACKWELL, uniform=True)
 def minimum_wide(x: Lowering) -> None:
     """``p, q, d, a, b, r, s`` with 64-bit operands; only the form without predicate results."""
     unused = [x.take_predicate(), x.take_predicate()]
@@ -140,7 +142,7 @@ def minimum_wide(x: Lowering) -> None:
     x.take_predicate()
     x.done()
     if any(predicate.index is not None for predicate in unused):
-        raise x.unsupported("the predicates of a 64-bit IMNMX are not supported")
+        raise x.unsupported("the predicates of a 64-bit minimum are not supported")
     signed = x.modifiers.one(Integer, Integer.S64).signed
     x.write_pair(d, extreme(x, a, b, p, ".s64" if signed else ".u64"))
 

@@ -110,6 +110,16 @@ def test_the_message_names_both_sides():
     assert "warp 0, lane 31 (thread (31, 0, 0))" in text
 
 
+def test_the_remedy_fits_the_race():
+    for kernel, remedy in (
+        (shared_without_barrier, "put `cuda.syncthreads()` between the two"),
+        (everybody_writes_another, "let one thread do it, or an atomic"),
+    ):
+        with pytest.raises(RaceError) as error:
+            run(kernel)
+        assert remedy in error.value.help
+
+
 @pytest.mark.parametrize("order", ["then_first", "else_first", "interleaved", "random:3"])
 @pytest.mark.parametrize("name", [n for n in kernels.names() if kernels.get(n).group == "reduction"])
 def test_the_family_has_no_race(name, order):

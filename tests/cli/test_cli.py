@@ -16,6 +16,7 @@ import typer
 
 import simt
 from simt.cli.options import parse_size
+from simt.cli.output import show, table
 from simt.cli.reduce import sample
 
 COMMANDS = [
@@ -66,6 +67,8 @@ def launch_more(): return dict(grid=1, block=1, args=(), blocks=3)
 def more(): pass
 def launch_fails(): return 1 // 0
 def fails(): pass
+def launch_bare(): return dict(grid=1, block=32, args=np.ones(32))
+def bare(x): pass
 """
 
 
@@ -318,6 +321,7 @@ def test_a_kernel_in_a_file(run, mine: str) -> None:
         ("list", [], "must return a dict with grid, block, args (and shared_bytes), not list"),
         ("more", [], "not args, block, blocks, grid"),
         ("fails", [], "ZeroDivisionError"),
+        ("bare", [], "returns args that are no tuple but ndarray"),
     ],
 )
 def test_launches_in_files_that_are_wrong(run, mine: str, function: str, options: list[str], message: str) -> None:
@@ -325,6 +329,23 @@ def test_launches_in_files_that_are_wrong(run, mine: str, function: str, options
     assert found.code == 2
     assert message in found.err
     assert "Traceback" not in found.err
+
+
+def test_a_sweep_says_what_the_file_lacks(run, mine: str) -> None:
+    """It has no option --block that one could leave out."""
+    found = run("sweep", f"{mine}:twice")
+    assert found.code == 2
+    assert "launch() in" in found.err
+    assert "def launch(block=256)" in found.err
+
+
+def test_a_title_stays_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Even where it is wider than its table."""
+    title = "a title that is wider than its table"
+    rows = table(title, "column")
+    rows.add_row("1")
+    show(rows)
+    assert capsys.readouterr().out.splitlines()[0] == title
 
 
 def test_files_that_do_not_load(run, tmp_path: Path) -> None:

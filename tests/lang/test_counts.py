@@ -65,6 +65,22 @@ def test_return_and_end() -> None:
     assert counts(early, a, 3) == {"i = cuda.threadIdx.x": 1, "if i >= n:": 2, "return": 1, "a[i] = 1": 3}
 
 
+def iterates(a):
+    total = 0.0
+    for x in a:
+        total += x
+    for k in (3, 5, 7, 9):
+        total += k
+    a[0] = total
+
+
+def test_loops_over_arrays_and_tuples() -> None:
+    """A trip takes 3, an array's element 2 more, that of a tuple none; the test that ends the loop 2."""
+    found = counts(iterates, np.zeros(6), block=(1,))
+    assert found["for x in a:"] == 6 * 5 + 2
+    assert found["for k in (3, 5, 7, 9):"] == 4 * 3 + 2
+
+
 def loops(out, n):
     total = 0
     for i in range(n):

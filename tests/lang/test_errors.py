@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numba import cuda, int32
+from numba.np.numpy_support import from_dtype
 
 from simt.check.errors import KernelError, LaunchError, SimtError, UnsupportedError
 from simt.lang import argument_types, compile
@@ -121,7 +122,7 @@ def text_as_number(out):
 @pytest.mark.parametrize(
     ("kernel", "words"),
     [
-        (builtin_dtype, "<class 'int'> is not an element type"),
+        (builtin_dtype, "int is not an element type"),
         (misspelt_dtype, "'int33' is not an element type"),
         (no_dtype, "np.dtype takes the name of a number type"),
         (text_as_number, "a number is needed here, not '3'"),
@@ -168,9 +169,27 @@ def prints(out):
     print(out[0])
 
 
-def over_array(out):
-    for x in out:
+def numpy_sum(out):
+    out[0] = np.sum(out)
+
+
+def grid_group(out):
+    cuda.cg.this_grid()
+
+
+def over_number(out):
+    for x in out[0]:
         out[0] = x
+
+
+def over_mixed_tuple(out):
+    for x in (1, 2.5):
+        out[0] = x
+
+
+def over_pairs(out):
+    for i, x in enumerate(out):
+        out[i] = x
 
 
 def tries(out):
@@ -197,8 +216,12 @@ def array_method(out):
     [
         (slices, "a slice of an array"),
         (recursion, "recursion: factorial calls itself"),
-        (prints, "calling <built-in function print>"),
-        (over_array, "a for loop over anything but range()"),
+        (prints, "calling print"),
+        (numpy_sum, "calling numpy.sum"),
+        (grid_group, "calling numba.cuda.cg.this_grid"),
+        (over_number, "a for loop over float64"),
+        (over_mixed_tuple, "a for loop over (int64, float64)"),
+        (over_pairs, "calling enumerate"),
         (tries, "try"),
         (matrix_product, "the operator @"),
         (membership, "'in'"),
@@ -239,10 +262,8 @@ def test_read_only_array() -> None:
     [
         np.zeros(2, object),
         np.zeros(2, ">i4"),
-        np.zeros(2, [("x", "i4")]),
-        np.zeros(2, complex),
-        np.zeros(2, "M8[s]"),
-        np.zeros(2, "U3"),
+        np.zeros(2, "V3"),
+        np.ma.zeros(2),
         "text",
         None,
         [1, 2],
@@ -255,6 +276,15 @@ def test_arguments_that_no_kernel_takes(value: Any) -> None:
     with pytest.raises(LaunchError, match="argument 2") as caught:
         argument_types((1, value))
     assert caught.value.help
+
+
+@pytest.mark.parametrize("dtype", [[("x", "i4")], complex, "f2", "M8[s]"], ids=str)
+def test_elements_of_the_machine_view_only(dtype: Any) -> None:
+    """Numba has these on a GPU, so the launch is not wrong."""
+    array = np.zeros(2, dtype)
+    with pytest.raises(UnsupportedError, match="argument 2 is an array of"):
+        argument_types((1, array))
+    assert argument_types((array,), machine_code=True)[0].dtype == from_dtype(array.dtype)
 
 
 def test_argument_types() -> None:

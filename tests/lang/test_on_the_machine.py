@@ -6,11 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import cuda, float32, int32
 
 from simt.api import launch
+from simt.check import LaunchError
 from tests.lang.test_random_kernels import blocks, function_from, kernel_source, scalar_run, twice
 
 FULL = 0xFFFFFFFF
@@ -28,6 +30,72 @@ def test_random_kernels_in_every_split_order(body: str, seed: int, predicate: in
         launch(kernel, 1, 32, data, seen, out, order=order, predicate=predicate)
         np.testing.assert_array_equal(seen, expected[0])
         np.testing.assert_array_equal(out, expected[1])
+
+
+def either(data, out):
+    t = cuda.threadIdx.x
+    x = data[t]
+    for k in range(4):
+        if x < 20 or (t + k) % 2 == 0:
+            x += 7
+        else:
+            x -= 5
+    out[t] = x
+
+
+def both(data, out):
+    t = cuda.threadIdx.x
+    x = data[t]
+    for k in range(4):
+        if x < 30 and (t + k) % 2 == 0:
+            x += 7
+        else:
+            x -= 5
+    out[t] = x
+
+
+def between(data, out):
+    t = cuda.threadIdx.x
+    x = data[t]
+    for k in range(4):
+        if 10 < x <= 40 + k:
+            x += 7
+        else:
+            x -= 5
+    out[t] = x
+
+
+@pytest.mark.parametrize("kernel", [either, both, between])
+def test_an_arm_that_several_branches_lead_to_is_not_predicated_for_one_of_them(kernel: Any) -> None:
+    data = np.random.default_rng(1).integers(0, 60, 64)
+    expected = np.zeros(64, np.int64)
+    launch(kernel, 1, 64, data, expected)
+    for predicate in (1, 4, 8):
+        out = np.zeros(64, np.int64)
+        launch(kernel, 1, 64, data, out, predicate=predicate)
+        assert out.tolist() == expected.tolist()
+
+
+def leaves_early(out):
+    t = cuda.threadIdx.x
+    tile = cuda.shared.array(48, int32)
+    tile[t] = t
+    if t % 3 == 0:
+        return
+    cuda.syncthreads()
+    out[t] = 1 + tile[47 - t]
+
+
+@pytest.mark.parametrize("order", ["then_first", "else_first", "interleaved", "random:7"])
+def test_lanes_that_return_before_a_barrier(order: str) -> None:
+    out = np.zeros(48, np.int64)
+    launch(leaves_early, 1, 48, out, order=order)
+    assert out.tolist() == [0 if t % 3 == 0 else 48 - t for t in range(48)]
+
+
+def test_the_order_of_machine_code_is_not_one_of_the_source_view() -> None:
+    with pytest.raises(LaunchError, match="is about machine code"):
+        launch(leaves_early, 1, 48, np.zeros(48), order="hardware")
 
 
 def functions(a):
@@ -93,6 +161,44 @@ def test_signed_zero_and_boolean_argument() -> None:
         a: Any = np.zeros(2)
         launch(signed_zero, 1, 1, a, flag)
         assert a.tolist() == [1.0 if flag else -1.0, not flag]
+
+
+OFFSETS = (16, 8, 4, 2, 1)
+
+
+def iterates(numbers, rows, out):
+    t = cuda.threadIdx.x
+    total = numbers[t]
+    for offset in OFFSETS:
+        total += cuda.shfl_xor_sync(FULL, total, offset)
+    out[0, t] = total
+    total = 0.0
+    for number in numbers:
+        if number < 0:
+            continue
+        if number > 90 + t:
+            break
+        total += number
+    else:
+        total += 1000
+    for row in rows:
+        total += row[t % row.size]
+    for number in (0.5, 1.5 * t, total):
+        total += number
+    out[1, t] = total
+
+
+def test_iteration_over_arrays_and_tuples() -> None:
+    numbers = np.random.default_rng(1).integers(-50, 110, 32)
+    rows = np.arange(12.0).reshape(4, 3)
+    out = np.zeros((2, 32))
+    launch(iterates, 1, 32, numbers, rows, out)
+    assert (out[0] == numbers.sum()).all()
+    for t in range(32):
+        stop = next((k for k, number in enumerate(numbers) if number > 90 + t), 32)
+        total = sum(number for number in numbers[:stop] if number >= 0) + 1000 * (stop == 32)
+        total += rows[:, t % 3].sum()
+        assert out[1, t] == 2 * total + 0.5 + 1.5 * t
 
 
 def uses_tuples(out, pair, nested):

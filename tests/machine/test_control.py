@@ -350,6 +350,27 @@ def test_threads_that_exited_before_a_barrier_are_not_waited_for(order: str) -> 
     assert found.tolist() == [0] * 40 + [1] * 60
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_lanes_that_exit_while_their_warp_waits(order: str) -> None:
+    """They were the newest split: the warp then has no split that can run until the last warp arrives."""
+    b = Builder()
+    sink, thread = b.array(0), b.special("tid.x")
+    b.bra("stay", pred(b.truth(b.value("and.b64", thread, b.const(1)))))
+    for _ in range(20):
+        b.emit("nop")
+    b.emit("exit")
+    b.label("stay")
+    b.bra("arrive", pred(b.value("lt.s64", thread, b.const(32))))
+    for _ in range(60):
+        b.emit("nop")
+    b.label("arrive")
+    b.emit("bar.sync")
+    b.store(sink, thread, b.const(1))
+    found = np.zeros(64, np.uint64)
+    launch(b, found, block=64, order=order)
+    assert found.tolist() == [0, 1] * 32
+
+
 def test_lanes_of_one_warp_may_reach_a_barrier_apart() -> None:
     b = Builder()
     b.bra("other", lanes_below(b, 7))

@@ -103,6 +103,18 @@ def deadlock() -> None:
 
 
 @case
+def deadlock_at_a_warp_mask() -> None:
+    b = Builder()
+    low = pred(b.value("lt.s64", b.special("laneid"), b.const(5)))
+    b.emit("bssy", imm=0)
+    b.bra("end", low)
+    b.emit("warpsync", a=b.const(0xFFFFFFFF))
+    b.label("end")
+    b.emit("bsync", imm=0)
+    launch(b)
+
+
+@case
 def warp_mask_without_the_lane() -> None:
     b = Builder()
     b.emit("warpsync", a=b.const(0xFF))

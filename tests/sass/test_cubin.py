@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import simt
 from simt.check import KernelError, LaunchError, UnsupportedError
 from simt.sass import UnknownKernelError, bank_image, check_arguments, load_cubin
 from simt.sass.demangle import aliases, demangle
@@ -96,6 +97,16 @@ def test_wrong_arguments(arguments: list[object], message: str) -> None:
         check_arguments(cubin("sm_90/kernels_O3")["reduceNeighbored"], (32, 1, 1), arguments)
 
 
+def test_python_numbers_take_the_size_of_the_parameter() -> None:
+    kernel = cubin("sm_90/kernels_O3")["reduceNeighbored"]
+    sums = np.zeros(2, np.int32)
+    simt.launch(kernel, 2, 512, np.ones(1024, np.int32), sums, 1024)
+    assert sums.tolist() == [512, 512]
+    for data, size in (([1] * 1024, 1024), (np.ones(1024, np.int32), "n")):
+        with pytest.raises(LaunchError, match=r"argument \d is a (list|str)"):
+            simt.launch(kernel, 2, 512, data, sums, size)
+
+
 def test_listing_alone(tmp_path: Path) -> None:
     path = DATA / "sm_90" / "kernels_O3.sass"
     kernel = load_cubin(path)["mathKernel1"]
@@ -151,6 +162,30 @@ def test_lost_line(tmp_path: Path) -> None:
     path.write_text("\n".join(lines))
     with pytest.raises(KernelError, match="is truncated"):
         load_cubin(path)
+
+
+def test_listing_of_another_cubin(tmp_path: Path) -> None:
+    """A listing that does not belong to the cubin is an error that says what differs and what to do."""
+    cubin = DATA / "sm_61" / "kernels.cubin"
+    with pytest.raises(LaunchError, match="is not that of") as caught:
+        load_cubin(cubin, listing=DATA / "sm_90" / "kernels_O3.sass")
+    assert caught.value.details == ("it is for sm_90, the cubin for sm_61",)
+    assert f"nvdisasm {cubin}" in caught.value.help
+    renamed = tmp_path / "renamed.sass"
+    renamed.write_text((DATA / "sm_61" / "kernels.sass").read_text().replace(REDUCE, "renamed"))
+    with pytest.raises(LaunchError) as caught:
+        load_cubin(cubin, listing=renamed)
+    assert caught.value.details == (
+        "renamed: 896 bytes in the listing, no bytes in the cubin",
+        f"{REDUCE}: no bytes in the listing, 896 bytes in the cubin",
+    )
+    with pytest.raises(LaunchError) as caught:
+        load_cubin(DATA / "sm_90" / "kernels_G.cubin", listing=DATA / "sm_90" / "kernels_O3.sass")
+    assert any(detail.startswith(f"{REDUCE}: ") for detail in caught.value.details)
+    with pytest.raises(LaunchError, match="there is no file"):
+        load_cubin(cubin, listing=tmp_path / "missing.sass")
+    with pytest.raises(LaunchError, match="goes with a cubin"):
+        load_cubin(renamed, listing=renamed)
 
 
 def test_not_a_cubin(tmp_path: Path) -> None:

@@ -192,6 +192,22 @@ def test_pascal(text: str, reference: Callable[[int, int, int], int]) -> None:
     assert found[8].tolist() == [reference(*(int(inputs[r][lane]) for r in (4, 5, 6))) & MASK for lane in range(LANES)]
 
 
+@pytest.mark.parametrize("most", ["!UPT", "UPT"])
+def test_uniform_64_bit_minimum_of_blackwell(most: str) -> None:
+    """As ptxas writes ``max(0, n)`` for sm_120."""
+    lines = [
+        "MOV R4, 0x7",
+        "MOV R5, 0xffffffff",  # with R4 a negative number
+        "R2UR UR4, R4",
+        "R2UR UR5, R5",
+        f"UIMNMX.S64 UPT, UPT, UR6, URZ, UR4, {most}, !UPT",
+        "MOV R8, UR6",
+        "MOV R9, UR7",
+    ]
+    found, _ = run_lanes(lines, {}, [8, 9], architecture=100)
+    assert (found[8][0], found[9][0]) == ((7, 0xFFFFFFFF) if most == "UPT" else (0, 0))
+
+
 def test_32_bit_product_from_xmads() -> None:
     """The three instructions with which Pascal multiplies, as the compiler writes them."""
     inputs = {4: words(5), 5: words(6)}
