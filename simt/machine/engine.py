@@ -589,7 +589,9 @@ def advance(w, quantum, s):
             if WARPS[wbase + W_SPLITS] == 0:
                 status = DONE
                 break
-            if not choose(SPLITS, WARPS, w, order) and not let_through(SPLITS, WARPS, w, order):
+            if not choose(SPLITS, WARPS, w, order) and not let_through(
+                SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order
+            ):
                 status = BLOCKED
                 break
             resume = True

@@ -274,13 +274,10 @@ def deadlock(prepared: Prepared, state: layout.State, block: int) -> DeadlockErr
                 f"{_WAITS[split[layout.S_STATE]]} at {_at(prepared, pc)}"
             )
     gx, gy, _ = prepared.launch.grid
-    unknown = ""
-    if prepared.program.view != "source" and layout.WAIT_BSYNC in first:
-        unknown = "; whether a GPU lets lanes go on that wait to reconverge is not known, here they stay"
     culprit = layout.WAIT_BARRIER if layout.WAIT_BARRIER in first else layout.WAIT_WARPSYNC
     return DeadlockError(
         f"deadlock in block {(block % gx, block // gx % gy, block // (gx * gy))}: no warp can move",
         location=locate(prepared, first[culprit]) if culprit in first else None,
         details=waiting,
-        help=_REMEDIES[culprit] + unknown,
+        help=_REMEDIES[culprit],
     )

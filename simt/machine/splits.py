@@ -390,14 +390,29 @@ def choose(SPLITS, WARPS, w, order):
 
 
 @jit
-def let_through(SPLITS, WARPS, w, order):
-    """Order HARDWARE, no split can run: the newest that waits at a convergence barrier goes on.  Whether it does.
+def _warpsyncs_give_way(SPLITS, WARPS, w, yielded):
+    for i in range(WARPS[w * N_WARP + W_SPLITS]):
+        at = (w * 32 + i) * N_SPLIT
+        if SPLITS[at + S_STATE] == WAIT_WARPSYNC:
+            SPLITS[at + S_YIELDED] = yielded
 
-    Only if all wait at such, or if barriers were moved: splits that set one barrier register in turn, as in a
-    recursion, may wait for each other, or for lanes that passed.  On an H200 such code ends, too.
+
+@jit
+def let_through(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
+    """Order HARDWARE, no split can run: whether one that waits at a convergence barrier goes on.
+
+    Convergence barriers do not wait for lanes at a warpsync then: lanes that return early wait at the end of a kernel
+    for those before a block barrier, whose warpsync waits for them (on an H200 the former leave together).
+
+    Else the newest goes on, if all wait at such, or if barriers were moved: splits that set one barrier register in
+    turn, as in a recursion, may wait for each other, or for lanes that passed.  On an H200 such code ends, too.
     """
     if order != HARDWARE:
         return False
+    _warpsyncs_give_way(SPLITS, WARPS, w, 1)
+    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
+        return choose(SPLITS, WARPS, w, order)
+    _warpsyncs_give_way(SPLITS, WARPS, w, 0)
     waiting = -1
     others = False
     for i in range(WARPS[w * N_WARP + W_SPLITS]):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import cuda, float64
+from numba import cuda, float64, int32
 
 import simt
 from simt.check import DeadlockError, KernelError, LaunchError, OutOfBoundsError
@@ -144,3 +144,33 @@ def test_lanes_take_no_turns_where_they_share_registers(order: str) -> None:
     with pytest.raises(LaunchError, match="uniform registers"):
         simt.launch(squares, 1, 32, np.zeros(32), view=VIEW, order=order)
     simt.launch(squares, 1, 32, np.zeros(32), order=order)
+
+
+def returns_early(a, out):
+    t = cuda.threadIdx.x
+    s = cuda.shared.array(64, int32)
+    x = a[t]
+    s[t] = x
+    for _ in range(2):
+        for _ in range(2):
+            if (x + t) % 5 < 2:
+                out[t] = x
+                return
+            x += t & 7
+    cuda.syncthreads()
+    s[t] = x % 1000
+    cuda.syncthreads()
+    out[t] = s[63 - t] + x
+
+
+def test_lanes_that_return_before_a_barrier_leave_together() -> None:
+    """As on an H200 (2026-11-21, numba-cuda 0.30.4, Nsight Compute 2025.3.1): 8 BSYNC and 2 EXIT for 54 lanes."""
+    a, out, expected = np.arange(64) * 7 % 50, np.zeros(64, np.int64), np.zeros(64, np.int64)
+    simt.launch(returns_early, 1, 64, a, expected)
+    lines = simt.launch(returns_early, 1, 64, a, out, view=VIEW).lines
+    assert out.tolist() == expected.tolist()
+    executed = [
+        (line.text.split()[0], line.counters["inst_executed"], line.counters["thread_inst_executed"]) for line in lines
+    ]
+    assert ("BSYNC", 8, 54) in executed
+    assert ("EXIT", 2, 54) in executed
