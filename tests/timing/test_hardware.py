@@ -271,7 +271,7 @@ def test_which_lines_of_dram_come_together() -> None:
     [
         ("adds.beside_adds", 2),
         ("adds.beside_tree", 5),
-        ("adds.beside_rounds", 12),
+        ("adds.beside_rounds", 16),
         ("adds1.beside_adds", 2),
         ("barriers.beside_tree", 6),
         ("tree.beside_barriers", 8),
