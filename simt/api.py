@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def launch(
     wrong, :class:`simt.UnsupportedError` where the simulator cannot do it, :class:`simt.devices.DeviceError` for a
     device or a timing number that does not exist or cannot be.
     """
-    _check_options(timing, sms, max_host_seconds, overrides, window, shared_bytes, max_instructions)
+    _check_options(timing, sms, max_host_seconds, overrides, window, trace, shared_bytes, max_instructions)
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
     code = _compiled(kernel, view, *shape, args, predicate, races)
     _check_order(order, code.program)
@@ -118,20 +119,29 @@ def launch(
     return Profile(code.program, result, device=gpu.key, timing=times)
 
 
+def _is_pair(value: object) -> bool:
+    return isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(part, Integral) for part in value)
+
+
 def _check_options(
     timing: bool,
     sms: str | int,
     max_host_seconds: float,
     overrides: Mapping[str, float] | None,
     window: tuple[int, int] | None,
+    trace: bool | tuple[int, int],
     shared_bytes: int,
     max_instructions: int,
 ) -> None:
     """Raises LaunchError for options of :func:`launch` that cannot be, whatever the kernel."""
     if not timing and (sms != "one" or overrides or window is not None):
         raise LaunchError("sms, overrides and window concern the timing model", help="pass timing=True, too")
-    if window is not None and not 0 <= window[0] < window[1] <= 2**60:
+    if window is not None and not (_is_pair(window) and 0 <= window[0] < window[1] <= 2**60):
         raise LaunchError(f"window is {window}; it must be the first cycle and one past the last", help="(0, 1000)")
+    if not isinstance(trace, bool) and not _is_pair(trace):
+        raise LaunchError(
+            f"trace is {trace!r}; it must be True, False, or the block and the warp to trace", help="trace=(0, 0)"
+        )
     if not max_host_seconds > 0:
         raise LaunchError(f"max_host_seconds is {max_host_seconds}; it must be positive")
     if shared_bytes < 0:

@@ -161,7 +161,10 @@ def parameters(device: Device, overrides: Mapping[str, float] | None = None) -> 
             close = difflib.get_close_matches(name, PARAMETERS, n=3)
             hint = f"did you mean {', '.join(close)}?" if close else f"`simt devices {device.key}` lists them"
             raise DeviceError(f"{device.name} has no timing number {name!r}", help=hint)
-        values[name] = float(value)
+        try:
+            values[name] = float(value)
+        except (TypeError, ValueError):
+            raise DeviceError(f"{name} is {value!r}; it must be a number") from None
     problems = problems or _contradictions(values, device)
     if problems:
         what = "overridden so" if given else "as in its file"

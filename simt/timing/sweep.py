@@ -30,7 +30,7 @@ class Sweep:
             m = result.metrics
             lines.append(
                 f"{block:>6} {result.cycles:>12.0f} {m['achieved_occupancy']:>10.3f} {m['ipc']:>6.2f}  "
-                f"{result.dominant_stall}"
+                f"{result.dominant_stall.replace('_', ' ')}"
             )
         lines += [f"{block:>6} {why}" for block, why in self.refused.items()]
         return "\n".join([*lines, self.reason()])
