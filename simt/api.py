@@ -13,12 +13,12 @@ import numpy as np
 from simt import devices, kernels, lang, machine
 from simt.check import LaunchError, UnsupportedError
 from simt.devices import Device, DeviceError
+from simt.machine.launch import parse_order
+from simt.machine.layout import HARDWARE, INTERLEAVED, RANDOM
 from simt.profile import Profile
 from simt.program import Program
 
 SOURCE = "source"
-HARDWARE = "hardware"
-"""The order of splits that needs barrier registers as a compiler allots them."""
 VOLTA = 70
 """The first compute capability (times ten) with convergence barriers."""
 
@@ -152,13 +152,15 @@ def _check_options(
 
 def _check_order(order: str | None, program: Program) -> None:
     """Raises LaunchError for an order of splits in which the code could go wrong though it is right."""
-    if order == HARDWARE and program.view == SOURCE:
+    if order is None:
+        return
+    policy, _ = parse_order(order)
+    if policy == HARDWARE and program.view == SOURCE:
         raise LaunchError(
             "the order 'hardware' is about machine code: it follows a GPU's barrier registers",
             help="choose then_first, else_first, interleaved or random:SEED, or view='sm_90'",
         )
-    takes_turns = order is not None and order.startswith(("interleaved", "random"))
-    if takes_turns and any(instruction.uniform for instruction in program.instructions):
+    if policy in (INTERLEAVED, RANDOM) and any(instruction.uniform for instruction in program.instructions):
         raise LaunchError(
             f"in the order {order!r} the lanes of a warp would overwrite each other's uniform registers",
             help="choose hardware, then_first or else_first; a compiler relies on one of them running on",
@@ -264,7 +266,7 @@ def _machine_code(
     return _Code(
         program=kernel.program,
         arguments=[*args, *kernel.extra_arguments],
-        own_order=HARDWARE if kernel.architecture >= VOLTA else "then_first",
+        own_order="hardware" if kernel.architecture >= VOLTA else "then_first",
         instructions=kernel.code.instructions,
         bank_image=bank_image,
     )

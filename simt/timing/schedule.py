@@ -176,6 +176,15 @@ def _text(program: Program, instruction: Instruction) -> str:
     return program.listing[instruction.line].text.strip()
 
 
+def _unguarded(program: Program, instruction: Instruction) -> str:
+    return _GUARD.sub("", _text(program, instruction))
+
+
+def _joined_from_elsewhere(program: Program) -> set[int]:
+    """Micro-ops at which other control flow than that of the micro-op before may arrive."""
+    return {i.imm for i in program.instructions if i.op in ("bra", "bssy")}
+
+
 def _mnemonic(program: Program, instruction: Instruction) -> tuple[str, str]:
     """Opcode and modifier words of a SASS instruction."""
     match = _OPCODE.match(_text(program, instruction))
@@ -313,17 +322,18 @@ def _ports(
     kept: Kept = {}
     since: dict[tuple[int, int], int] = {}
     number = 0
-    targets = {i.imm for i in program.instructions if i.op in ("bra", "bssy")}
+    targets = _joined_from_elsewhere(program)
     for pc, i in enumerate(program.instructions):
         if pc in targets:
             kept = {}
         if not ops[pc, O_ISSUES]:
             continue
-        text = _GUARD.sub("", program.listing[i.line].text.strip())
+        text = _unguarded(program, i)
         own = slots(text)
         if ops[pc, O_PIPE] in _REGISTER_PIPES:
-            ops[pc, [O_EVEN, O_ODD]] = reads(own, {}, passes(text))
-            ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]] = reads(own, kept, passes(text))
+            runs = passes(text)
+            ops[pc, [O_EVEN, O_ODD]] = reads(own, {}, runs)
+            ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]] = reads(own, kept, runs)
             used = [since[r % 2, k] for k, registers in enumerate(own) for r in registers if kept.get((r % 2, k)) == r]
             ops[pc, O_RESULT] = len(results(text)) > 0
             if ops[pc, O_CLASS] == NUMBER["half_matrix"]:
@@ -343,12 +353,12 @@ def _fresh_operands(program: Program, numbers: Parameters, ops: npt.NDArray[np.i
     lower half of an IMAD.WIDE is there after 8 at the latest.  It does not wait for loads, nor for its addend.
     """
     computed: dict[int, int] = {}
-    targets = {i.imm for i in program.instructions if i.op in ("bra", "bssy")}
+    targets = _joined_from_elsewhere(program)
     now, before = 0, -1
     for pc in np.flatnonzero(ops[:-1, O_ISSUES]).tolist():
         if pc in targets:
             computed, before = {}, -1
-        text = _GUARD.sub("", _text(program, program.instructions[pc]))
+        text = _unguarded(program, program.instructions[pc])
         wide = ops[pc, O_CLASS] == NUMBER["imad_wide"]
         if wide and before >= 0:
             factors = [r for registers in slots(text)[:2] for r in registers]

@@ -138,6 +138,7 @@ class _Run:
         self.program, self.launch, self.numbers, self.fit = program, launch, numbers, fit
         self.n_sms = n_sms
         self.chip = min(numbers.device.limit("multiprocessors"), launch.blocks)
+        # Of one SM, the blocks of the busiest; of several, their share.
         self.blocks = -(-launch.blocks // self.chip) if n_sms == 1 else round(launch.blocks * n_sms / self.chip)
         most = fit.blocks_per_sm
         if numbers["blocks_start_early"]:  # one more, in the room of warps that have gone before their block

@@ -16,7 +16,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[3]))
 from tests.benchmarks.microbenchmarks.collect import CLOCKED, PROFILED
 from tests.timing import microbenchmarks
-from tests.timing.launches import DATA, error, measured_cycles, plain, simulate_all
+from tests.timing.launches import DATA, error, measured_cycles, plain, runs, simulate_all
 
 
 def launches(program: str) -> None:
@@ -30,8 +30,8 @@ def launches(program: str) -> None:
     for entry, result in simulate_all(program, most_threads=1 << 24):
         c, m = entry["counters"], result.metrics
         errors.append(error(entry, result))
-        runs = [c["cycles"], *entry.get("repeated_cycles", [])]
-        spread = f"{100 * (max(runs) - min(runs)) / np.median(runs):.1f}" if len(runs) > 1 else ""
+        cycles = runs(entry)
+        spread = f"{100 * (max(cycles) - min(cycles)) / np.median(cycles):.1f}" if len(cycles) > 1 else ""
         stalls = {k.removeprefix("stall_"): v for k, v in c.items() if k.startswith("stall_")}
         waits = {k: v for k, v in stalls.items() if k not in ("selected", "not_selected")}
         largest = max(waits, key=lambda name: waits[name])
