@@ -48,7 +48,7 @@ class Sweep:
             for name in best.stall_reasons
             if name not in ("selected", "not_selected")
         }
-        name = max(spread, key=lambda key: spread[key])
+        name = max(spread, key=lambda key: spread[key]).replace("_", " ")
         return (
             f"{text}; {worst_size} takes {worst.cycles / best.cycles:.2f} times as long: its threads wait most of the "
             f"additional time for {name} (occupancy {worst.metrics['achieved_occupancy']:.2f} against "
