@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine.jit import jit, jit_inline
 from simt.machine.layout import *
-from simt.machine.scalar import popcount
-from simt.program import MICRO_OPS
+from simt.ops.jit import jit, jit_inline
+from simt.ops.scalar import popcount
+from simt.ops.table import MICRO_OPS
 
 BAR_SYNC = MICRO_OPS["bar.sync"].code
 BAR_RED_POPC = MICRO_OPS["bar.red.popc"].code
@@ -24,15 +24,8 @@ def is_complete(BARS, live, barrier):
 
 
 @jit
-def release(s, barrier):
+def release(CODE, R, P, SPLITS, WARPS, BARS, LAUNCH, barrier):
     """Let everyone go on who waits at block barrier *barrier*."""
-    BARS = s.BARRIERS
-    SPLITS = s.SPLITS
-    WARPS = s.WARPS
-    CODE = s.CODE
-    R = s.R
-    P = s.P
-    LAUNCH = s.LAUNCH
     at = barrier * N_BARRIER
     for w in range(LAUNCH[LAUNCH_WARPS]):
         WARPS[w * N_WARP + W_BLOCK_EPOCH] += 1

@@ -19,7 +19,8 @@ from simt.check import (
 )
 from simt.machine import layout, races
 from simt.machine.launch import Prepared
-from simt.program import NULL_CALL, ArrayRef, Instruction, ListingLine
+from simt.ops.encoding import NULL_CALL
+from simt.program import ArrayRef, Instruction, ListingLine
 
 
 def locate(prepared: Prepared, pc: int) -> Location:

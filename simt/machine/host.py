@@ -15,9 +15,9 @@ from simt.check import LaunchError
 from simt.machine import layout
 from simt.machine.engine import run_blocks
 from simt.machine.findings import deadlock, failure
-from simt.machine.jit import is_compiled
 from simt.machine.launch import Launch, Prepared, parse_order, prepare, state_arrays
 from simt.machine.result import RunResult, TraceRecords
+from simt.ops.jit import is_compiled
 from simt.program import COUNTERS, Program
 
 TRACE_ROWS = 1 << 14

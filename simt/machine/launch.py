@@ -13,7 +13,9 @@ from simt.check import LaunchError
 from simt.machine import layout
 from simt.machine.layout import ADDRESS_BASE
 from simt.machine.races import N_SHADOW
-from simt.program import FENCE, FULL_MASK, MEMORY_TYPES, MICRO_OPS, RZ, ArrayRef, Program, Space
+from simt.ops.encoding import FENCE, MEMORY_TYPES
+from simt.ops.table import MICRO_OPS
+from simt.program import FULL_MASK, RZ, ArrayRef, Program, Space
 
 GUARD_GAP = 1 << 16
 """Unmapped bytes between allocations, so that an access just past one is caught."""

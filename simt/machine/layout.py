@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-FULL = np.int64(0xFFFFFFFF)
+from simt.ops.scalar import FULL as FULL
 
 # Columns of the code table (int64 [micro-ops * N_CODE]): one cache line per micro-op.  The operation stands in the
 # low bits of its column and the flags above; register operands are offsets of lane 0 in the register file.  Column
@@ -60,8 +60,10 @@ ELSEWHERE, TAKEN, FELL, TURNED = range(4)  # ways; TURNED: gave its turn to lane
     W_USED,
     W_MOVED,  # 1 if a convergence barrier was set by a move (recursion, calls)
     W_RELEASED,  # lanes that the last BREAK released, until the next branch
-) = range(12)
-N_WARP = 12
+    W_JUMPED,  # for the trace: lanes that a branch sent elsewhere
+    W_PARTED,  # for the trace: 1 if it parted lanes, or if a WARPSYNC waited
+) = range(14)
+N_WARP = 14
 
 # A block barrier (int64 [16 * N_BARRIER]): threads that arrived, threads expected (0: all), reduction.
 B_ARRIVED, B_EXPECTED, B_COUNT, B_AND, B_OR = range(5)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine.atomics import F32X2_ATOMIC, F32X4_ATOMIC, update
-from simt.machine.jit import jit, jit_inline
 from simt.machine.layout import (
     ADDRESS_BASE,
     E_ADDRESS,
@@ -32,19 +31,11 @@ from simt.machine.layout import (
     R_READ_ONLY,
 )
 from simt.machine.races import check_races
-from simt.machine.scalar import lowest, popcount
-from simt.program import ATOMIC_BYTES, LOCAL_WINDOW, MEMORY_TYPES, MICRO_OPS, SHARED_WINDOW
-
-LD_GLOBAL = MICRO_OPS["ld.global"].code
-LD_SHARED = MICRO_OPS["ld.shared"].code
-LD_LOCAL = MICRO_OPS["ld.local"].code
-LD_CONST = MICRO_OPS["ld.const"].code
-LD_GENERIC = MICRO_OPS["ld.generic"].code
-ST_GLOBAL = MICRO_OPS["st.global"].code
-ST_SHARED = MICRO_OPS["st.shared"].code
-ST_LOCAL = MICRO_OPS["st.local"].code
-ATOM_GLOBAL = MICRO_OPS["atom.global"].code
-ATOM_SHARED = MICRO_OPS["atom.shared"].code
+from simt.ops.encoding import ATOMIC_BYTES, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
+from simt.ops.jit import jit, jit_inline
+from simt.ops.memory import ACCESS_SHIFT, ATOMIC, CONST, GENERIC, GLOBAL, LOCAL, SHARED, SPACE_MASK, STORE
+from simt.ops.row import NUMBER_MASK
+from simt.ops.scalar import lowest, popcount
 
 U8 = MEMORY_TYPES["u8"][0]
 S8 = MEMORY_TYPES["s8"][0]
@@ -60,25 +51,24 @@ _LOG2_ATOMIC = np.array([size.bit_length() - 1 for size in ATOMIC_BYTES])
 
 _WINDOW = np.int64(1) << 32
 
-GLOBAL, SHARED, LOCAL, CONST = range(4)
-
 
 @jit_inline
 def _space_of(op, address):
     """The space that a micro-op addresses; generic ones by the address of their first lane."""
-    if op == LD_GLOBAL or op == ST_GLOBAL or op == ATOM_GLOBAL:
-        return GLOBAL
-    if op == LD_SHARED or op == ST_SHARED or op == ATOM_SHARED:
-        return SHARED
-    if op == LD_LOCAL or op == ST_LOCAL:
-        return LOCAL
-    if op == LD_CONST:
-        return CONST
+    space = op & SPACE_MASK
+    if space != GENERIC:
+        return space
     if SHARED_WINDOW <= address < SHARED_WINDOW + _WINDOW:
-        return SHARED
+        return np.int64(SHARED)
     if LOCAL_WINDOW <= address < LOCAL_WINDOW + _WINDOW:
-        return LOCAL
-    return GLOBAL
+        return np.int64(LOCAL)
+    return np.int64(GLOBAL)
+
+
+@jit_inline
+def _access_of(op):
+    """LOAD, STORE or ATOMIC."""
+    return (op & NUMBER_MASK) >> ACCESS_SHIFT
 
 
 @jit
@@ -310,7 +300,7 @@ def _store(mod, R, b, next_row, ADDRESSES, run, exec_mask, M8, M16, M32, M64):
 @jit
 def rows_loaded(op, mod):
     """Rows of 32-bit registers that a load or atomic leaves."""
-    if op >= ATOM_GLOBAL:
+    if _access_of(op) == ATOMIC:
         return 4 if mod & 15 == F32X4_ATOMIC else 2 if mod & 15 == F32X2_ATOMIC else 1
     return 4 if mod == V4 else 2 if mod == V2 else 1
 
@@ -329,8 +319,8 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
     WORDS = s.WORDS
     ERROR = s.ERROR
     n = np.uint64(32)
-    atomic = op >= ATOM_GLOBAL
-    writes = op >= ST_GLOBAL
+    atomic = _access_of(op) == ATOMIC
+    writes = atomic or _access_of(op) == STORE
     if atomic:
         shift = _LOG2_ATOMIC[mod & 15]
     else:

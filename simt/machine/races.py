@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine.jit import jit
 from simt.machine.layout import (
     ADDRESS_BASE,
     E_ADDRESS,
@@ -32,7 +31,8 @@ from simt.machine.layout import (
     W_BLOCK_EPOCH,
     W_WARP_EPOCH,
 )
-from simt.program import MEMORY_TYPES
+from simt.ops.encoding import MEMORY_TYPES
+from simt.ops.jit import jit
 
 B64 = MEMORY_TYPES["b64"][0]
 

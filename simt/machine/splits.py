@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine.jit import jit
 from simt.machine.layout import *
-from simt.machine.scalar import lowest, popcount
-from simt.program import COLLECTIVE
+from simt.ops.encoding import COLLECTIVE
+from simt.ops.jit import jit
+from simt.ops.scalar import lowest, popcount
 
 
 @jit

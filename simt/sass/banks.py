@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simt.check import LaunchError
-from simt.program import LOCAL_WINDOW, SHARED_WINDOW
+from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
 from simt.sass.elf import Parameter
 from simt.sass.kernel import CONSTANTS
 from simt.sass.lowering import SYMBOL_BANK

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine.scalar import popcount
+from simt.ops.scalar import popcount
 from simt.timing.jit import jit, jit_inline
 from simt.timing.layout import *
 

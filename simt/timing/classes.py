@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from simt.program import MICRO_OPS, Family
+from simt.ops.table import MICRO_OPS, Family
 
 
 class Unit(IntEnum):

@@ -8,8 +8,8 @@ from typing import Any
 
 from numba.core import config
 
-from simt.machine.jit import cache_folder
-from simt.machine.jit import jit as engine_jit
+from simt.ops.jit import cache_folder
+from simt.ops.jit import jit as engine_jit
 
 _FOLDER = str(cache_folder(Path(__file__).parent))
 

@@ -10,7 +10,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from simt.program import ATOMIC_BYTES, MEMORY_TYPES, MICRO_OPS, PT, RZ, Family, Instruction, Program
+from simt.ops.encoding import ATOMIC_BYTES, MEMORY_TYPES
+from simt.ops.table import MICRO_OPS, Family
+from simt.program import PT, RZ, Instruction, Program
 from simt.timing.classes import CLASSES, NUMBER, PIPES, Unit, of_micro_op, of_opcode
 from simt.timing.layout import (
     K_ATOMIC,

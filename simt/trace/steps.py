@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simt.program import FULL_MASK, MICRO_OPS, WARP_SIZE, ListingLine
+from simt.ops.table import MICRO_OPS
+from simt.program import FULL_MASK, WARP_SIZE, ListingLine
 from simt.trace.replay import BRANCHES, replay_counters
 from simt.trace.values import Value, decode, lane_bits
 

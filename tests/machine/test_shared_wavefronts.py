@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from simt.machine import Launch, run
-from simt.program import MEMORY_TYPES, ArrayRef, Instruction, ListingLine, Program, Space, Uniform, pred
+from simt.ops.encoding import MEMORY_TYPES
+from simt.program import ArrayRef, Instruction, ListingLine, Program, Space, Uniform, pred
 
 EVIDENCE = json.loads((Path(__file__).parent.parent / "data/hardware/shared_wavefronts.json").read_text())
 TYPES = {4: "u32", 8: "b64", 16: "v4"}

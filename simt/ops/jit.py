@@ -25,9 +25,10 @@ if config.DISABLE_JIT and (np.uint64(1) + 1).dtype != np.uint64:
 def cache_folder(*packages: Path) -> Path:
     """The folder of the engine's compiled code for these very sources, those of *packages*, and this Numba."""
     digest = hashlib.sha256(numba.__version__.encode())
-    here = Path(__file__).parent
-    more = (path for package in packages for path in package.glob("*.py"))
-    for path in sorted([*here.glob("*.py"), *here.glob("*.csv"), here.parent / "program.py", *more]):
+    simt = Path(__file__).parents[1]
+    folders = (simt / "ops", simt / "machine", *packages)
+    paths = (path for folder in folders for pattern in ("*.py", "*.csv") for path in folder.rglob(pattern))
+    for path in sorted([*paths, simt / "program.py"]):
         digest.update(path.read_bytes())
     return user_cache_path("simt") / f"engine-{digest.hexdigest()[:16]}"
 
@@ -55,6 +56,14 @@ def jit(function: Callable[..., Any], *, inline: bool = False, folder: str = _FO
 def jit_inline(function: Callable[..., Any]) -> Any:
     """:func:`jit` with ``inline``, as a decorator."""
     return jit(function, inline=True)
+
+
+def jit_part(function: Callable[..., Any]) -> Any:
+    """A piece of one jitted function: put into it before it is typed, and so never compiled by itself.
+
+    Cheaper to compile than :func:`jit_inline`, but compiled anew with each function that calls it.
+    """
+    return numba.njit(function, nogil=True, error_model="numpy", _nrt=False, inline="always")
 
 
 def is_compiled() -> bool:
