@@ -120,7 +120,7 @@ class _Put(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id not in self.values:
             return node
-        value = _copied(self.values[node.id])
+        value: ast.expr = _copied(self.values[node.id])
         if isinstance(value, ast.Name):
             value.ctx = node.ctx
         return value

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from simt.check import LaunchError
 from simt.machine import layout
-from simt.machine.layout import ADDRESS_BASE
+from simt.machine import layout as L
 from simt.machine.races import N_SHADOW
 from simt.ops.encoding import FENCE, MEMORY_TYPES
 from simt.ops.table import MICRO_OPS
@@ -178,8 +178,8 @@ class Layout:
         regions = sorted(self.regions)
         return Memory(
             arena=np.zeros(position + 4096, np.uint8),
-            starts=np.array([r[0] + ADDRESS_BASE for r in regions] or [0], np.int64),
-            ends=np.array([r[1] + ADDRESS_BASE for r in regions] or [0], np.int64),
+            starts=np.array([r[0] + L.ADDRESS_BASE for r in regions] or [0], np.int64),
+            ends=np.array([r[1] + L.ADDRESS_BASE for r in regions] or [0], np.int64),
             writable=np.array([r[2] for r in regions] or [False], np.bool_),
             names=[r[3] for r in regions] or [""],
             shared_at=shared_at,
@@ -256,7 +256,7 @@ def prepare(program: Program, launch: Launch, workers: int) -> Prepared:
         for k, array in enumerate(program.arrays)
         if array.space is Space.CONST
     }
-    addresses = [positions[i] + int(ADDRESS_BASE) if i in positions else None for i in range(len(launch.arguments))]
+    addresses = [positions[i] + int(L.ADDRESS_BASE) if i in positions else None for i in range(len(launch.arguments))]
     banks = dict(launch.bank_image(addresses)) if launch.bank_image else {}
     bank_at = {number: plan.place(len(image), False, f"constant bank {number}") for number, image in banks.items()}
     memory = plan.finish(launch.threads_per_block)
@@ -291,7 +291,7 @@ def prepare(program: Program, launch: Launch, workers: int) -> Prepared:
             image = banks.get(uniform.value, b"")
             value = int.from_bytes(image[uniform.axis : uniform.axis + uniform.size], "little")
         elif uniform.kind == "bank_base":
-            value = bank_at[uniform.value] + int(ADDRESS_BASE)
+            value = bank_at[uniform.value] + int(L.ADDRESS_BASE)
         else:
             raise AssertionError(uniform.kind)
         values[uniform.row] = _signed(value)
@@ -332,11 +332,11 @@ def _placement(
 ) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     if array.argument is not None:
         host = launch.arguments[array.argument]
-        return host.shape, host.strides, positions[array.argument] + _offset(host) + int(ADDRESS_BASE)
+        return host.shape, host.strides, positions[array.argument] + _offset(host) + int(L.ADDRESS_BASE)
     itemsize = np.dtype(array.dtype).itemsize
     if array.space is Space.CONST:
         data = np.ascontiguousarray(array.data)
-        return data.shape, data.strides, constants[k] + int(ADDRESS_BASE)
+        return data.shape, data.strides, constants[k] + int(L.ADDRESS_BASE)
     shape = array.shape or ()
     base = array.offset
     if shape == (-1,):  # dynamic shared memory starts after the static part, whatever its dtype

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine.layout import LAUNCH_BLOCK, LAUNCH_CLOCK, LAUNCH_FIRST_WARP, LAUNCH_SM, LAUNCH_WARPS
+from simt.machine import layout as L
 from simt.ops.encoding import SPECIAL_REGISTERS
 from simt.ops.jit import jit, jit_inline
 from simt.ops.scalar import FULL, lowest
@@ -32,7 +32,7 @@ def sreg(O, TID, LAUNCH, w, imm):
         for l in range(32):
             O[l] = TID[start + l]
     elif imm < _UNIFORM_REGISTERS:
-        value = LAUNCH[LAUNCH_BLOCK + imm - 3]
+        value = LAUNCH[L.LAUNCH_BLOCK + imm - 3]
         for l in range(32):
             O[l] = value
     else:
@@ -41,9 +41,9 @@ def sreg(O, TID, LAUNCH, w, imm):
             if imm == _LANEID:
                 O[l] = l
             elif imm == _WARPID:
-                O[l] = LAUNCH[LAUNCH_FIRST_WARP] + w
+                O[l] = LAUNCH[L.LAUNCH_FIRST_WARP] + w
             elif imm == _NWARPID:
-                O[l] = LAUNCH[LAUNCH_WARPS]
+                O[l] = LAUNCH[L.LAUNCH_WARPS]
             elif imm == _LANEMASK_EQ:
                 O[l] = bit
             elif imm == _LANEMASK_LT:
@@ -55,9 +55,9 @@ def sreg(O, TID, LAUNCH, w, imm):
             elif imm == _LANEMASK_GE:
                 O[l] = FULL & ~(bit - 1)
             elif imm == _SMID:
-                O[l] = LAUNCH[LAUNCH_SM]
+                O[l] = LAUNCH[L.LAUNCH_SM]
             else:  # clock: 32 bits
-                O[l] = LAUNCH[LAUNCH_CLOCK] & 0xFFFFFFFF
+                O[l] = LAUNCH[L.LAUNCH_CLOCK] & 0xFFFFFFFF
     return np.int64(0)
 
 

@@ -14,7 +14,7 @@ TABLE.declare(
     bssy          -     branch   -            convergence barrier imm = active lanes
     bsync         -     branch   jumps        wait at convergence barrier imm for its lanes, then go on
     break         -     branch   jumps        exec lanes leave convergence barrier imm
-    yield         -     free     jumps        another split runs; convergence barriers do not wait for who gave way
+    yield         -     branch   jumps        another split runs; convergence barriers do not wait for who gave way
     warpsync      -r    branch   jumps+fails  wait for the lanes of mask a that have not exited; mod: see COLLECTIVE
     bar.sync      --rr  barrier  jumps        __syncthreads on barrier imm + c; b = threads expected, 0: all
     bar.red.popc  rprr  barrier  jumps        __syncthreads_count of predicate a
