@@ -102,7 +102,7 @@ def test_a_closure_variable_is_frozen_too() -> None:
 def test_a_kernel_that_does_not_compile_freezes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     @cuda.jit
     def kernel(out):
-        out[0] = N + nowhere  # noqa: F821
+        out[0] = N + nowhere
 
     with pytest.raises(KernelError, match="nowhere"):
         run(kernel)
