@@ -112,6 +112,10 @@ class TrapError(KernelError):
     """The kernel stopped itself: a failed assertion or a breakpoint."""
 
 
+class DivisionError(TrapError, ZeroDivisionError):
+    """A division by zero in a kernel that Numba compiles with ``debug=True``, which checks for it."""
+
+
 class BudgetError(KernelError):
     """The launch executed more warp instructions than ``max_instructions``; it may never end."""
 
