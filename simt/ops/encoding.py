@@ -83,3 +83,6 @@ LOCAL_WINDOW = 0x7E0100000000
 
 NULL_CALL = 1
 """``imm`` of a ``trap`` that stands for a call through a null pointer."""
+
+ZERO_DIVISION = 2
+"""``imm`` of a ``trap`` that stands for a division by zero where Numba checks for it (``debug=True``)."""
