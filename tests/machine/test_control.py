@@ -12,7 +12,7 @@ from simt.machine import Launch, run
 from simt.program import RZ, Instruction, ListingLine, Program, pred
 from tests.machine.harness import Builder, column, launch
 
-ORDERS = ["then_first", "else_first", "hardware", "interleaved", "random:3"]
+ORDERS = ["then_first", "else_first", "hardware", "profiler", "interleaved", "random:3"]
 
 
 def masks_at(b: Builder, pc: int, *arguments: np.ndarray, **options: object) -> list[int]:
