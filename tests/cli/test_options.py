@@ -15,8 +15,8 @@ from tests.machine_view import PASCAL
 COMMANDS: dict[str, Any] = get_command(application()).commands  # type: ignore[attr-defined]
 
 LAUNCH = [
-    "--kernel", "collatz", "--grid", "1", "--block", "32", "--arg", "arange:int32:32", "--arg", "zeros:int32:32",
-    "--arg", "32",
+    "--kernel", "reduceNeighbored", "--grid", "1", "--block", "32", "--arg", "random:int32:32",
+    "--arg", "zeros:int32:1", "--arg", "32",
 ]  # fmt: skip
 
 BASE = {
@@ -24,7 +24,7 @@ BASE = {
     "trace": ["if_else"],
     "run": ["if_else"],
     "profile": [*PASCAL, *LAUNCH],
-    "sweep": ["vector_add", "--blocks", "32"],
+    "sweep": ["vector_add", "--size", "64", "--blocks", "32"],
     "timeline": ["if_else"],
     "diff": ["if_else", "even_odd"],
     "kernels": [],
@@ -43,6 +43,9 @@ VALUES = {
     "--trace": "0,0",
 }  # fmt: skip
 """A value of each option that takes one."""
+
+OF_THE_CUBIN = {"--block": "32,1", "--device": "quadro_p2000"}
+"""Values that the launch of ``simt profile`` needs instead."""
 
 TOGETHER = {
     "--values": ["--trace", "0,0"],
@@ -75,9 +78,10 @@ def options() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("command", "option"), options())
 def test_every_option_works(run, command: str, option: str, tmp_path: Path) -> None:
+    values = VALUES | (OF_THE_CUBIN if command == "profile" else {})
     files = {"--out": f"0={tmp_path / 'a.npy'}", "--output": str(tmp_path / "trace.json")}
     parameter = next(p for p in COMMANDS[command].params if option in [*p.opts, *p.secondary_opts])
-    given = [option] if parameter.is_flag else [option, {**VALUES, **files}[option]]
+    given = [option] if parameter.is_flag else [option, {**values, **files}[option]]
     beside = TOGETHER.get(option, [])
     if not any(beside[:1] == [name] for p in COMMANDS[command].params for name in p.opts):
         beside = []
