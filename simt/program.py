@@ -50,11 +50,28 @@ class Space(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class MachineCode:
+    """One instruction of machine code, as a scheduler sees it.
+
+    Attributes: ``opcode`` and ``modifiers`` (``("WIDE", "U32")``); ``sources``: registers of the operand slots a, b
+    and c (uniform ones, constants and RZ need no port); ``results``: registers that it writes, as far as is known;
+    ``uniform``: it names a uniform register; ``data``: a register stands behind its address (atomics).
+    """
+
+    opcode: str
+    modifiers: tuple[str, ...] = ()
+    sources: tuple[tuple[int, ...], ...] = ()
+    results: tuple[int, ...] = ()
+    uniform: bool = False
+    data: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ListingLine:
     """A line that the user reads: a Python source line, or one SASS instruction.
 
     Attributes: ``text``; ``number`` (source line number, or byte offset of the SASS instruction);
-    ``file`` and ``function`` where known; ``source`` (file, line) for SASS with line information.
+    ``file`` and ``function`` where known; ``source`` (file, line) for SASS with line information; ``code`` for SASS.
     """
 
     text: str
@@ -62,6 +79,7 @@ class ListingLine:
     file: str = ""
     function: str = ""
     source: tuple[str, int] | None = None
+    code: MachineCode | None = None
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """The door through which the timing model drives the machine: it sees no column of the machine's arrays.
 
-It keeps the blocks of its SMs side by side (:func:`side_by_side`), looks at one of them (:func:`view`), lets a warp run
-a few micro-ops (:func:`step`) and asks what came of it (:func:`request`).
+It keeps the blocks of its SMs side by side (:func:`side_by_side`), looks at one of them (:func:`block_at`), lets a
+warp run a few micro-ops (:func:`step`) and asks what came of it (:func:`request`).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ __all__ = [
     "Request",
     "State",
     "begin",
+    "block_at",
     "counters",
     "request",
     "requests",
     "set_clock",
     "side_by_side",
     "step",
-    "view",
     "wake",
 ]
 
@@ -55,7 +55,7 @@ def counters(state: State) -> npt.NDArray[np.int64]:
 
 
 @jit_inline
-def view(s: Any, k: Any, rows: Any, predicates: Any, participants: Any) -> Any:
+def block_at(s: Any, k: Any, rows: Any, predicates: Any, participants: Any) -> Any:
     """State of the block in place *k*; no data is copied.
 
     *rows*, *predicates*, *participants*: elements of R, P and PARTICIPANTS for each place.

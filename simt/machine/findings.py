@@ -18,7 +18,8 @@ from simt.check import (
     UnsupportedError,
     lanes_text,
 )
-from simt.machine import layout, races
+from simt.machine import layout
+from simt.machine.checks import races
 from simt.machine.launch import Prepared
 from simt.ops.encoding import NULL_CALL, ZERO_DIVISION
 from simt.program import ArrayRef, Instruction, ListingLine

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from simt.check import LaunchError
 from simt.machine import layout
 from simt.machine import layout as L
-from simt.machine.races import N_SHADOW
+from simt.machine.checks.races import N_SHADOW
 from simt.ops.encoding import FENCE, MEMORY_TYPES
 from simt.ops.table import MICRO_OPS
 from simt.program import FULL_MASK, RZ, ArrayRef, Program, Space

@@ -11,7 +11,7 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.atomics import F32X2_ATOMIC, F32X4_ATOMIC, update
-from simt.machine.races import check_races
+from simt.machine.checks import Access, observe
 from simt.ops.encoding import ATOMIC_BYTES, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
 from simt.ops.jit import jit, jit_inline
 from simt.ops.memory import ACCESS_SHIFT, ATOMIC, CONST, GENERIC, GLOBAL, LOCAL, SHARED, SPACE_MASK, STORE
@@ -390,8 +390,8 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
     for l in range(n):
         ADDRESSES[l] -= base
 
-    if LAUNCH[L.LAUNCH_RACES] and (space == GLOBAL or space == SHARED):
-        reason = check_races(ADDRESSES, mod, size, R, b, exec_mask, writes, atomic, space == GLOBAL, pc, w, s)
+    if LAUNCH[L.LAUNCH_RACES]:
+        reason = observe(Access(_access_of(op), space, ADDRESSES, size, mod, b, exec_mask, pc, w), s)
         if reason != L.R_NONE:
             return reason
     if atomic:
@@ -418,6 +418,7 @@ def step_index(R, O, a, b, size, stride, wraps, exec_mask, ERROR):
     wrong = np.int64(bad) & exec_mask
     if wrong != 0:
         lane = lowest(wrong)
+        ERROR[L.E_REASON] = L.R_INDEX
         ERROR[L.E_MASK] = wrong
         ERROR[L.E_LANE] = lane
         ERROR[L.E_ADDRESS] = R[b + np.uint64(lane)]

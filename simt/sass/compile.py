@@ -27,6 +27,7 @@ from simt.sass.link import ASSERT
 from simt.sass.lowering import SYMBOL_BANK, Before, Lowering, Place, Rows
 from simt.sass.modifiers import resolve
 from simt.sass.operands import Predicate
+from simt.sass.scheduling import machine_code
 from simt.sass.table import VOLTA, Opcode, find, is_known
 
 if TYPE_CHECKING:
@@ -196,6 +197,7 @@ class _Compiler:
                     file=kernel.module.path,
                     function=function,
                     source=instruction.source,
+                    code=machine_code(instruction),
                 )
                 for instruction, function in zip(self.code.instructions, self.code.functions, strict=True)
             ],

@@ -61,7 +61,7 @@ def start_blocks(sm, now, s, t):
         t.CHIP[L.C_DISPATCH_FREE] = (
             max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL] * CONFIG[L.G_CHIP] / CONFIG[L.G_SMS]
         )
-        own = door.view(s, place, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS])
+        own = door.block_at(s, place, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS])
         door.begin(block, sm, place % CONFIG[L.G_PLACES] * CONFIG[L.G_WARPS], own)
         t.SLOTS[slot + L.S_BLOCK] = block
         t.SLOTS[slot + L.S_WARPS] = CONFIG[L.G_WARPS]
@@ -153,7 +153,7 @@ def catch_up(wi, pc, t):
 @jit
 def release(sm, place, when, now, s, t):
     """Warps of the block that waited at a barrier which is now open go on at *when*."""
-    block = door.view(s, place, t.CONFIG[L.G_R], t.CONFIG[L.G_P], t.CONFIG[L.G_PARTICIPANTS])
+    block = door.block_at(s, place, t.CONFIG[L.G_R], t.CONFIG[L.G_P], t.CONFIG[L.G_PARTICIPANTS])
     for w in range(t.CONFIG[L.G_WARPS]):
         wi = place * t.CONFIG[L.G_WARPS] + w
         row = wi * L.N_WARP

@@ -151,9 +151,9 @@ def of_micro_op(name: str) -> int:
     return NUMBER[MICRO_OPS[name].timing]
 
 
-def of_opcode(opcode: str, words: str = "") -> int:
-    """Class of a SASS opcode; *words* are its modifiers, ``.WIDE.U32``.  Those of the uniform datapath start with U."""
-    first = opcode + "." + words.split(".")[1] if words else opcode
+def of_opcode(opcode: str, modifiers: tuple[str, ...] = ()) -> int:
+    """Class of a SASS opcode with its modifiers.  Those of the uniform datapath start with U."""
+    first = ".".join((opcode, *modifiers[:1]))
     for name in (first, opcode):
         if name in _BY_OPCODE:
             return _BY_OPCODE[name]

@@ -365,7 +365,7 @@ def run(until, total_blocks, s, t):
                         SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] += 1
                         pay(q, now, SCHEDULERS)
                     at = pc
-                    block = door.view(s, place, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS])
+                    block = door.block_at(s, place, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS])
                     door.set_clock(now, block)
                     streak = WARPS[wi * L.N_WARP + L.W_STREAK]
                     while True:

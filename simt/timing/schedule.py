@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from simt.ops.encoding import ATOMIC_BYTES, MEMORY_TYPES
 from simt.ops.table import MICRO_OPS, Family
-from simt.program import PT, RZ, Instruction, Program
+from simt.program import PT, RZ, Instruction, MachineCode, Program
 from simt.timing import layout as L
 from simt.timing.classes import CLASSES, NUMBER, PIPES, Unit, of_micro_op, of_opcode
-from simt.timing.operands import Kept, keep, passes, reads, results, slots
+from simt.timing.operands import Kept, keep, passes, reads
 from simt.timing.parameters import Parameters
 
 SOURCE_VIEW = "source"
@@ -63,12 +63,9 @@ class Schedule:
     lines: int
 
 
-_OPCODE = re.compile(r"(?:@!?U?P\w+\s+)?(?P<opcode>[A-Z0-9]+)(?P<words>[.\w]*)")
-_OPERAND = re.compile(r"\],\s*U?R\d")
-"""A register behind the address of an atomic."""
-_GUARD = re.compile(r"@!?U?P\w+\s+")
-_DEFERS = ".DEFER_BLOCKING"
-_PAST_L1 = re.compile(r"\.STRONG\.(?:SYS|GPU)|\.CG|\.CV")
+_DEFERS = "DEFER_BLOCKING"
+_PAST_L1 = frozenset(("CG", "CV"))
+_STRONG = (("STRONG", "SYS"), ("STRONG", "GPU"))
 """Modifiers of loads that must see what other SMs wrote (volatile, ``ld.cg``, ``ld.relaxed.gpu``): L1 may be stale."""
 _REGISTER_PIPES = frozenset(
     PIPES.index(name) for name in ("alu", "fma", "fma_light", "fma_heavy", "fma_both", "half", "fp64")
@@ -95,19 +92,9 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
             if source:
                 _describe(program, pc, of_micro_op(instruction.op), True, numbers, ops)
             else:
-                opcode, words = _mnemonic(program, instruction)
-                _describe(program, pc, of_opcode(opcode, words), False, numbers, ops)
-                ops[pc, L.O_DEFERRED] = _DEFERS in words
-                if opcode == "ATOMS" and ".POPC" in words:
-                    ops[pc, L.O_KIND] = L.K_COUNT
-                if opcode == "ATOMS" and ".CAS" in words:
-                    ops[pc, L.O_LATENCY] = round(numbers["shared_cas_latency"])
-                elif opcode == "ATOMS" and not _OPERAND.search(_text(program, instruction)):
-                    ops[pc, L.O_LATENCY] = round(numbers["shared_latency"])
-                if opcode == "MEMBAR" and ".CTA" in words:
-                    ops[pc, L.O_KIND] = L.K_FENCE_BLOCK
-                if ops[pc, L.O_KIND] == L.K_LOAD and _PAST_L1.search(words):
-                    ops[pc, L.O_KIND] = L.K_LOAD_SYSTEM if ".SYS" in words else L.K_LOAD_L2
+                found = _code(program, instruction)
+                _describe(program, pc, of_opcode(found.opcode, found.modifiers), False, numbers, ops)
+                _modify(pc, found, numbers, ops)
     for pc, instruction in enumerate(program.instructions):
         ops[pc, L.O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
     control = bool(code) and all(entry.control is not None for entry in code or ())
@@ -127,23 +114,32 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
     return Schedule(ops.reshape(-1), operands, control, registers, int(ops[:, L.O_LINE].max(initial=0)) + 1)
 
 
-def _text(program: Program, instruction: Instruction) -> str:
-    return program.listing[instruction.line].text.strip()
+def _code(program: Program, instruction: Instruction) -> MachineCode:
+    code = program.listing[instruction.line].code
+    assert code is not None, "a listing of machine code has the code of each line"
+    return code
 
 
-def _unguarded(program: Program, instruction: Instruction) -> str:
-    return _GUARD.sub("", _text(program, instruction))
+def _modify(pc: int, code: MachineCode, numbers: Parameters, ops: npt.NDArray[np.int64]) -> None:
+    """What the modifiers of an instruction change of its class."""
+    words = set(code.modifiers)
+    ops[pc, L.O_DEFERRED] = _DEFERS in words
+    if code.opcode == "ATOMS" and "POPC" in words:
+        ops[pc, L.O_KIND] = L.K_COUNT
+    if code.opcode == "ATOMS" and words & {"CAS", "CAST"}:
+        ops[pc, L.O_LATENCY] = round(numbers["shared_cas_latency"])
+    elif code.opcode == "ATOMS" and not code.data:
+        ops[pc, L.O_LATENCY] = round(numbers["shared_latency"])
+    if code.opcode == "MEMBAR" and "CTA" in words:
+        ops[pc, L.O_KIND] = L.K_FENCE_BLOCK
+    strong = any(pair in _STRONG for pair in pairwise(code.modifiers))
+    if ops[pc, L.O_KIND] == L.K_LOAD and (strong or words & _PAST_L1):
+        ops[pc, L.O_KIND] = L.K_LOAD_SYSTEM if "SYS" in words else L.K_LOAD_L2
 
 
 def _joined_from_elsewhere(program: Program) -> set[int]:
     """Micro-ops at which other control flow than that of the micro-op before may arrive."""
     return {i.imm for i in program.instructions if i.op in ("bra", "bssy")}
-
-
-def _mnemonic(program: Program, instruction: Instruction) -> tuple[str, str]:
-    """Opcode and modifier words of a SASS instruction."""
-    match = _OPCODE.match(_text(program, instruction))
-    return (match["opcode"], match["words"]) if match else ("", "")
 
 
 def _issues(program: Program) -> npt.NDArray[np.bool_]:
@@ -283,14 +279,13 @@ def _ports(
             kept = {}
         if not ops[pc, L.O_ISSUES]:
             continue
-        text = _unguarded(program, i)
-        own = slots(text)
+        own = _code(program, i).sources
         if ops[pc, L.O_PIPE] in _REGISTER_PIPES:
-            runs = passes(text)
+            runs = passes(_code(program, i))
             ops[pc, [L.O_EVEN, L.O_ODD]] = reads(own, {}, runs)
             ops[pc, [L.O_EVEN_KEPT, L.O_ODD_KEPT]] = reads(own, kept, runs)
             used = [since[r % 2, k] for k, registers in enumerate(own) for r in registers if kept.get((r % 2, k)) == r]
-            ops[pc, L.O_RESULT] = len(results(text)) > 0
+            ops[pc, L.O_RESULT] = len(_code(program, i).results) > 0
             if ops[pc, L.O_CLASS] == NUMBER["half_matrix"]:
                 ops[pc, L.O_WRITES_LATER] = round(numbers["latency_half_matrix"] - numbers["latency_fma"])
             ops[pc, L.O_KEPT] = number - min(used, default=number)
@@ -313,17 +308,17 @@ def _fresh_operands(program: Program, numbers: Parameters, ops: npt.NDArray[np.i
     for pc in np.flatnonzero(ops[:-1, L.O_ISSUES]).tolist():
         if pc in targets:
             computed, before = {}, -1
-        text = _unguarded(program, program.instructions[pc])
+        found = _code(program, program.instructions[pc])
         wide = ops[pc, L.O_CLASS] == NUMBER["imad_wide"]
         if wide and before >= 0:
-            factors = [r for registers in slots(text)[:2] for r in registers]
+            factors = [r for registers in found.sources[:2] for r in registers]
             there = max((computed[r] for r in factors if r in computed), default=now)
             ops[before, L.O_STALL] += max(there - now, 0)
             now = max(there, now)
-        for r in results(text):
+        for r in found.results:
             computed.pop(r, None)
             if ops[pc, L.O_PIPE] in _REGISTER_PIPES:
-                later = numbers["wide_stall"] if wide and ".HI" in text else 0
+                later = numbers["wide_stall"] if wide and "HI" in found.modifiers else 0
                 computed[r] = now + round(numbers["wide_operand_latency"] + later)
         now += max(ops[pc, L.O_STALL], 1) + ops[pc, L.O_FREEZE]
         before = pc

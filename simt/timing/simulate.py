@@ -176,7 +176,7 @@ class _Run:
         place = int(np.flatnonzero(slots[:, layout.S_BLOCK] >= 0)[0])
         config = self.clock.CONFIG
         sizes = (int(config[column]) for column in (layout.G_R, layout.G_P, layout.G_PARTICIPANTS))
-        state = door.view.py_func(self.state, place, *sizes)
+        state = door.block_at.py_func(self.state, place, *sizes)
         return deadlock(self.prepared, state, int(slots[place, layout.S_BLOCK]))
 
     def _drain(self) -> None:

@@ -17,6 +17,9 @@ import numpy as np
 from simt.machine import layout as L
 from simt.ops.encoding import MEMORY_TYPES
 from simt.ops.jit import jit
+from simt.ops.memory import ATOMIC as KIND_ATOMIC
+from simt.ops.memory import GLOBAL
+from simt.ops.memory import LOAD as KIND_LOAD
 
 B64 = MEMORY_TYPES["b64"][0]
 
@@ -46,14 +49,20 @@ def _orders(who, when, block, thread, epoch, global_space, fenced):
 
 
 @jit
-def check_races(ADDRESSES, mod, size, R, b, exec_mask, writes, atomic, global_space, pc, w, s):
-    """Check the accesses of one micro-op (arena positions *ADDRESSES*) against the shadow, then note them.
+def check_races(access, s):
+    """Check an access to global or shared memory against the shadow, then note it.
 
-    Called before a store changes memory.  Returns R_RACE, with both sides in ERROR, or R_NONE.
+    Returns R_RACE, with both sides in ERROR, or R_NONE.
     """
     SHADOW = s.SHADOW
     LAUNCH = s.LAUNCH
     ERROR = s.ERROR
+    R = s.R
+    ADDRESSES = access.positions
+    mod, size, b, exec_mask, pc, w = access.type, access.size, access.values, access.lanes, access.pc, access.warp
+    atomic = access.kind == KIND_ATOMIC
+    writes = access.kind != KIND_LOAD
+    global_space = access.space == GLOBAL
     granule = LAUNCH[L.LAUNCH_GRANULE]
     block = LAUNCH[L.LAUNCH_INDEX]
     fenced = LAUNCH[L.LAUNCH_FENCED] != 0
