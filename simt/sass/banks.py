@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simt.check import LaunchError
+from simt.machine import Bank
 from simt.program import LOCAL_WINDOW, SHARED_WINDOW
 from simt.sass.elf import Parameter
-from simt.sass.kernel import CONSTANTS
-from simt.sass.lowering import SYMBOL_BANK
+from simt.sass.module import CONSTANTS
 
 if TYPE_CHECKING:
     from simt.sass.kernel import SassKernel
@@ -108,28 +108,10 @@ def bank_image(
     block: tuple[int, int, int],
     arguments: Sequence[Any],
     addresses: Sequence[int | None],
-) -> dict[int, bytes]:
-    """Contents of the constant banks of a launch.
-
-    ``addresses`` are the device addresses of the arguments that are arrays, and then those of
-    :attr:`SassKernel.extra_arguments`, whose contents are completed here.
-    """
-    check_arguments(kernel, block, arguments)
+) -> dict[int, Bank]:
+    """The constant banks of a launch; ``addresses`` are the device addresses of the arguments that are arrays."""
     area = driver_area(kernel.architecture)
-    banks = {number: bytearray(data) for number, data in kernel.banks.items()}
-    extra = [address or 0 for address in addresses[len(arguments) :]]
-    data_address = extra.pop(0) if extra and len(kernel.module.data) else 0
-    constants_address = extra.pop(0) if extra else 0
-
-    def address_of(symbol: str, addend: int = 0) -> int:
-        return kernel.symbol_address(symbol, data_address, constants_address, addend)
-
-    kernel.module.place(address_of)
-    for number, patches in kernel.bank_relocations.items():
-        for offset, symbol, addend, size in patches:
-            banks[number][offset : offset + size] = address_of(symbol, addend).to_bytes(8, "little")[:size]
-    if CONSTANTS in banks:
-        kernel.constants[:] = np.frombuffer(banks[CONSTANTS], np.uint8)
+    banks = dict(kernel.lasting_banks)
     size = max([0x400, *(kernel.parameter_base + p.offset + p.size for p in kernel.parameters or ())])
     first = bytearray(size)
     struct.pack_into("<3I", first, area.block, *block)
@@ -139,13 +121,10 @@ def bank_image(
         struct.pack_into("<Q", first, area.local_window, LOCAL_WINDOW)
     if area.shared_window is not None:
         struct.pack_into("<Q", first, area.shared_window, SHARED_WINDOW)
-    if area.constants is not None:
-        struct.pack_into("<Q", first, area.constants, constants_address)
+    if area.constants is not None and CONSTANTS in banks:
+        struct.pack_into("<Q", first, area.constants, banks[CONSTANTS].address)
     for parameter, value, address in zip(kernel.parameters or (), arguments, addresses, strict=False):
         at = kernel.parameter_base + parameter.offset
         first[at : at + parameter.size] = parameter_bytes(parameter, value, address)
-    banks[0] = first
-    symbols = b"".join(struct.pack("<Q", address_of(name)) for name in kernel.symbols)
-    if symbols:
-        banks[SYMBOL_BANK] = bytearray(symbols)
-    return {number: bytes(data) for number, data in banks.items()}
+    banks[0] = Bank(bytes(first))
+    return banks

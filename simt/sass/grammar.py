@@ -156,12 +156,32 @@ def parse(text: str, offset: int = 0, lenient: bool = False) -> SassInstruction:
     return SassInstruction(opcode, tuple(words), operands, guard, offset, targets, problem=unread)
 
 
+LAST_REGISTER, LAST_PREDICATE, LAST_BARRIER, LAST_SCOREBOARD, LAST_BANK = 254, 6, 15, 5, 31
+"""The last of each that any architecture has: R254, UR254, P6, UP6, B15, SB5, c[0x1f]."""
+
+
+def _numbered(text: str, digits: str, last: int) -> int:
+    """The number of a register or the like.  Raises SyntaxProblem if there is none of that number."""
+    if len(digits) > 4 or int(digits) > last:
+        raise SyntaxProblem(f"there is no {text:.20}")
+    return int(digits)
+
+
+def _hexadecimal(text: str) -> int:
+    """A number of at most 64 bits.  Raises SyntaxProblem for a larger one."""
+    value = int(text, 16)
+    if not -(1 << 63) <= value < 1 << 64:
+        raise SyntaxProblem(f"{text:.40} has more than 64 bits")
+    return value
+
+
 def _predicate(text: str) -> Predicate:
     match = _PREDICATE.fullmatch(text)
     if not match:
         raise SyntaxProblem(f"{text!r} is not a predicate")
     negated, uniform, name = match.groups()
-    return Predicate(None if name == "T" else int(name), bool(uniform), bool(negated))
+    index = None if name == "T" else _numbered(text, name, LAST_PREDICATE)
+    return Predicate(index, bool(uniform), bool(negated))
 
 
 def _suffixes(text: str) -> tuple[Suffix, ...]:
@@ -187,7 +207,8 @@ def _register(
 ) -> Register:
     uniform = name.startswith("U")
     index = name.lstrip("UR")
-    return Register(None if index == "Z" else int(index), uniform, negated, absolute, inverted, suffixes)
+    number = None if index == "Z" else _numbered(name, index, LAST_REGISTER)
+    return Register(number, uniform, negated, absolute, inverted, suffixes)
 
 
 def _sum(text: str) -> tuple[Register | None, Register | None, int]:
@@ -197,7 +218,7 @@ def _sum(text: str) -> tuple[Register | None, Register | None, int]:
     offset = 0
     for part in text.split("+"):
         if _HEX.fullmatch(part):
-            offset = int(part, 16)
+            offset = _hexadecimal(part)
             continue
         register = _plain_register(part)
         if register.uniform:
@@ -212,7 +233,12 @@ def _constant(text: str) -> Constant:
     if not match:
         raise SyntaxProblem(f"{text!r} is not a constant")
     base, uniform, offset = _sum(match["index"])
-    bank = _plain_register(match["bank"]) if match["kind"] == "cx" else int(match["bank"], 16)
+    if match["kind"] == "cx":
+        bank: int | Register = _plain_register(match["bank"])
+    elif not _HEX.fullmatch(match["bank"]) or not 0 <= _hexadecimal(match["bank"]) <= LAST_BANK:
+        raise SyntaxProblem(f"there is no constant bank {match['bank']:.20}")
+    else:
+        bank = _hexadecimal(match["bank"])
     return Constant(bank, offset, base or uniform, spaced=bool(match["space"]))
 
 
@@ -235,7 +261,7 @@ def _operand(text: str) -> Operand:
     if text in ("PR", "UPR"):
         return PredicateFile(text == "UPR")
     if _HEX.fullmatch(text):
-        return Immediate(int(text, 16))
+        return Immediate(_hexadecimal(text))
     if _FLOAT.fullmatch(text):
         return FloatImmediate(text)
     match = _ADDRESS.fullmatch(text)
@@ -246,9 +272,9 @@ def _operand(text: str) -> Operand:
     if text.startswith("SR_") or text == "SRZ":
         return Special(text)
     if re.fullmatch(r"B\d+", text):
-        return Barrier(int(text[1:]))
+        return Barrier(_numbered(text, text[1:], LAST_BARRIER))
     if re.fullmatch(r"SB\d+", text):
-        return Scoreboard(int(text[2:]))
+        return Scoreboard(_numbered(text, text[2:], LAST_SCOREBOARD))
     match = _LABEL.fullmatch(text)
     if match:
         return Label(match["symbol"])

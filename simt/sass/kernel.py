@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-import numpy.typing as npt
-
 from simt.check import KernelError, LaunchError, UnsupportedError, check_file
+from simt.machine import Bank
 from simt.program import Program
 from simt.sass.demangle import aliases
 from simt.sass.disassemble import disassemble
-from simt.sass.elf import Image, Parameter, Relocation, Section, Symbol, read_image
+from simt.sass.elf import Image, Parameter, read_image
 from simt.sass.fatbin import choose, extract, is_container, number_of
 from simt.sass.grammar import Control, SassInstruction
 from simt.sass.link import ASSERT, Code, link
 from simt.sass.listing import Listing, parse_listing
+from simt.sass.lowering import SYMBOL_BANK
+from simt.sass.module import CONSTANTS, Module
 from simt.sass.operands import CodeRegister, Register
 
 OLDEST, VOLTA, NEWEST = 50, 70, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
-CONSTANTS = 3
-"""The constant bank that holds ``__constant__`` variables."""
-_DATA = (".nv.global.init", ".nv.global")
-VARIABLE_ALIGN = 256
-"""Bytes to which global variables are aligned.  An H200 (driver 580) starts each at a sector of its own, at least."""
 DEFAULT_STACK = 1024
 """Bytes of stack per thread that CUDA gives if code whose need is not known calls functions (cudaLimitStackSize).
 """
@@ -38,77 +34,6 @@ class UnknownKernelError(LaunchError, KeyError):
     """There is no kernel of this name in the file; the message lists those that are."""
 
     __str__ = LaunchError.__str__
-
-
-@dataclass
-class Module:
-    """What the kernels of one file share: code, symbols, global variables.
-
-    ``data``: the global variables (uint8), which launches read and write; empty if there are none.
-    """
-
-    path: str
-    listing: Listing
-    image: Image | None
-    data: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
-    _starts: dict[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        at = 0
-        chunks = []
-        for symbol in sorted(self._symbols(), key=lambda symbol: (symbol.section, symbol.offset)):
-            at = -(-at // VARIABLE_ALIGN) * VARIABLE_ALIGN
-            self._starts[symbol.name] = at
-            chunks.append((at, symbol))
-            at += symbol.size
-        self.data = np.zeros(at, np.uint8)
-        for start, symbol in chunks:
-            contents = self._section(symbol.section).data
-            if contents is not None:
-                part = contents[symbol.offset : symbol.offset + symbol.size]
-                self.data[start : start + symbol.size] = np.frombuffer(part, np.uint8)
-
-    def _symbols(self) -> list[Symbol]:
-        symbols = self.image.symbols.values() if self.image else ()
-        return [symbol for symbol in symbols if symbol.section in _DATA]
-
-    def _section(self, name: str) -> Section:
-        assert self.image is not None
-        return self.image.sections[name]
-
-    @property
-    def variables(self) -> set[str]:
-        """Names of global variables."""
-        return set(self._starts)
-
-    def variable_offset(self, name: str, addend: int = 0) -> int | None:
-        """Where the byte *addend* after a global variable, or of a section of them, is in ``data``."""
-        if name in self._starts:
-            return self._starts[name] + addend
-        if name in _DATA:
-            for symbol in self._symbols():
-                if symbol.section == name and symbol.offset <= addend < symbol.offset + symbol.size:
-                    return self._starts[symbol.name] + addend - symbol.offset
-        return None
-
-    @property
-    def functions(self) -> set[str]:
-        """Functions whose addresses global variables hold."""
-        pointed = {entry.symbol for name in _DATA for entry in self._relocations(name)}
-        return {symbol for symbol in pointed if symbol in self.listing.sections}
-
-    def _relocations(self, section: str) -> list[Relocation]:
-        sections = self.image.sections if self.image else {}
-        return sections[section].relocations if section in sections else []
-
-    def place(self, address_of: Callable[[str, int], int]) -> None:
-        """Fill in the pointers that global variables hold; ``address_of`` a symbol and addend."""
-        for name in _DATA if self._starts else ():
-            for entry in self._relocations(name):
-                at = self.variable_offset(name, entry.offset)
-                if at is not None:
-                    raw = address_of(entry.symbol, entry.addend).to_bytes(8, "little")[: entry.size]
-                    self.data[at : at + entry.size] = np.frombuffer(raw, np.uint8)
 
 
 @dataclass
@@ -148,10 +73,11 @@ class SassKernel:
             for _, symbol, _, _ in patches
             if symbol in self.module.listing.sections or symbol == ASSERT
         }
-        code = link(self.module.listing, self.name, self.module.variables, sorted(pointed))
-        if self.module.functions and any(_calls_a_pointer(instruction) for instruction in code.instructions):
-            pointed |= self.module.functions
-            code = link(self.module.listing, self.name, self.module.variables, sorted(pointed))
+        module = self.module
+        code = link(module.listing, self.name, module.variables, module.function, sorted(pointed))
+        if module.functions and any(_calls_a_pointer(instruction) for instruction in code.instructions):
+            pointed |= module.functions
+            code = link(module.listing, self.name, module.variables, module.function, sorted(pointed))
         return code
 
     @cached_property
@@ -161,29 +87,24 @@ class SassKernel:
 
         return compile_kernel(self)
 
-    @property
-    def extra_arguments(self) -> list[npt.NDArray[np.uint8]]:
-        """Arrays to place in device memory beside the arguments: global variables and ``__constant__`` ones, if any."""
-        constants = self.constants[:]
-        constants.flags.writeable = False
-        return [array for array in (self.module.data, constants) if len(array)]
-
     @cached_property
-    def constants(self) -> npt.NDArray[np.uint8]:
-        """Constant bank 3 as memory: generic pointers to ``__constant__`` variables point into it."""
-        return np.zeros(len(self.banks.get(CONSTANTS, b"")), np.uint8)
-
-    def symbol_address(self, name: str, data_address: int, constants_address: int, addend: int = 0) -> int:
-        """Device address of a variable, or code address of a function, plus *addend*; 0 for what is not in the file."""
-        offset = self.module.variable_offset(name, addend)
-        if offset is not None:
-            return data_address + offset
-        if name in self.code.bases:
-            return self.code.bases[name] + addend
-        symbol = self.module.image.symbols.get(name) if self.module.image else None
-        if symbol is not None and symbol.section == f".nv.constant{CONSTANTS}":
-            return constants_address + symbol.offset + addend
-        return 0
+    def lasting_banks(self) -> dict[int, Bank]:
+        """The constant banks that are the same for every launch: all but the one with the parameters."""
+        found = {number: bytearray(data) for number, data in self.banks.items() if number != CONSTANTS}
+        for number, patches in self.bank_relocations.items():
+            for offset, symbol, addend, size in patches if number != CONSTANTS else ():
+                raw = self.module.address(symbol, addend).to_bytes(8, "little")[:size]
+                found[number][offset : offset + size] = raw
+        program = self.program  # fills in the symbols
+        symbols = b"".join(struct.pack("<Q", self.module.address(name)) for name in self.symbols)
+        if symbols:
+            found[SYMBOL_BANK] = bytearray(symbols)
+        del program
+        banks = {number: Bank(bytes(data)) for number, data in found.items()}
+        if self.module.constants_size:
+            contents, address = self.module.constants
+            banks[CONSTANTS] = Bank(contents.data, address)
+        return banks
 
     def __repr__(self) -> str:
         return f"<SASS kernel {self.demangled} for sm_{self.architecture}>"

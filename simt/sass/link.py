@@ -1,12 +1,13 @@
 """From the sections of a listing to one kernel's code: its functions side by side, labels as code offsets.
 
-A kernel starts at code address 0; the functions in other sections that it refers to follow it.  So code
-addresses in registers (return addresses, function pointers) are offsets into this code.
+A kernel starts at code address 0; the functions in other sections that it refers to follow it.  So return addresses
+in registers are offsets into this code.  Pointers to functions are the same for all kernels of a module, which hand
+them on in variables: they lie behind the code of every kernel (see :meth:`simt.sass.module.Module.function`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from simt.check import KernelError, Location, UnsupportedError
@@ -25,28 +26,40 @@ ASSERT = "__assertfail"
 class Code:
     """A kernel's code: instructions in address order, with the name of the function that each belongs to.
 
-    ``bases``: code address of each section; ``globals``: variables whose addresses the code needs.
+    ``bases``: code address of each section; ``taken``: of those to which pointers may point.
     """
 
     instructions: list[SassInstruction]
     functions: list[str]
     bases: dict[str, int]
+    taken: dict[str, int]
 
 
-def link(listing: Listing, kernel: str, variables: Collection[str], extra: Collection[str] = ()) -> Code:
+def link(
+    listing: Listing,
+    kernel: str,
+    variables: Collection[str],
+    pointer: Callable[[str], int],
+    extra: Collection[str] = (),
+) -> Code:
     """Put the code of *kernel* and of the functions that it refers to together.
 
-    ``variables``: names that are data; ``extra``: functions to add (their addresses are taken).  Raises
-    UnsupportedError for a function that is not there and KernelError for a branch to nowhere.
+    ``variables``: names that are data; ``pointer``: the address of a function where one is taken; ``extra``: functions
+    to add (their addresses are taken).  Raises UnsupportedError for a function that is not there and KernelError for a
+    branch to nowhere.
     """
-    return _Linker(listing, kernel, variables).link(extra)
+    return _Linker(listing, kernel, variables, pointer).link(extra)
 
 
 class _Linker:
-    def __init__(self, listing: Listing, kernel: str, variables: Collection[str]) -> None:
+    def __init__(
+        self, listing: Listing, kernel: str, variables: Collection[str], pointer: Callable[[str], int]
+    ) -> None:
         self.listing = listing
         self.kernel = kernel
         self.variables = variables
+        self.pointer = pointer
+        self.taken: set[str] = set()
         self.owner = {label: section.name for section in listing.sections.values() for label in section.labels}
         self.sections = dict(listing.sections)
         if listing.architecture >= VOLTA:
@@ -72,7 +85,8 @@ class _Linker:
             for instruction in section.instructions:
                 instructions.append(self._resolve(instruction, section))
                 functions.append(next(name for at, name in names if at <= instruction.offset))
-        return Code(instructions, functions, self.bases)
+        taken = self.taken.union(self.owner.get(name, name) for name in extra)
+        return Code(instructions, functions, self.bases, {name: self.bases[name] for name in taken})
 
     def _place(self, name: str) -> None:
         if name in self.bases:
@@ -120,6 +134,9 @@ class _Linker:
         if isinstance(operand, Label):
             if operand.symbol in self.variables:
                 return operand
+            if operand.part is not None and operand.within is None:
+                self.taken.add(self.owner.get(operand.symbol, operand.symbol))
+                return Immediate(0 if operand.part == "hi" else self.pointer(operand.symbol))
             address = self._address(operand.within or operand.symbol)
             return Immediate(0 if operand.part == "hi" else address)
         if isinstance(operand, CodeRegister) and isinstance(operand.displacement, Label):

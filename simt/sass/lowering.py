@@ -20,7 +20,7 @@ import numpy as np
 
 from simt.check import UnsupportedError
 from simt.program import MICRO_OPS, PT, ROUNDED_FORMATS, RZ, WHOLE, Family, Instruction, Uniform, pred
-from simt.sass.grammar import SassInstruction
+from simt.sass.grammar import LAST_REGISTER, SassInstruction
 from simt.sass.modifiers import Modifiers
 from simt.sass.operands import (
     Constant,
@@ -32,6 +32,7 @@ from simt.sass.operands import (
     Register,
     Suffix,
 )
+from simt.sass.table import BLACKWELL
 
 MASK = 0xFFFFFFFF
 REGISTERS = 256
@@ -39,6 +40,8 @@ FIRST_UNIFORM = 1 + REGISTERS
 FIRST_FREE = FIRST_UNIFORM + 256
 FIRST_UNIFORM_PREDICATE = 8
 _FLOATS = (Family.F32, Family.F64)
+LAST_UNIFORM_BEFORE_BLACKWELL = 62
+"""UR62; the next number is URZ."""
 SYMBOL_BANK = 100
 """A bank that no hardware has: addresses of global variables, which are known only at launch."""
 
@@ -339,10 +342,17 @@ class Lowering:
         """Row of a constant."""
         return self.rows.constant(value)
 
-    def row(self, register: Register) -> int:
-        """Row of a register, without its decorations."""
+    def row(self, register: Register, count: int = 1) -> int:
+        """Row of a register, without its decorations; of *count* consecutive ones the first.
+
+        Raises UnsupportedError if the register file ends before.
+        """
         if register.index is None:
             return RZ
+        last = register.next(count - 1)
+        old = register.uniform and self.place.architecture < BLACKWELL
+        if register.index + count - 1 > (LAST_UNIFORM_BEFORE_BLACKWELL if old else LAST_REGISTER):
+            raise self.unsupported(f"there is no register {last.name}")
         return (FIRST_UNIFORM if register.uniform else 1) + register.index
 
     def predicate(self, operand: Predicate) -> int:
@@ -421,7 +431,7 @@ class Lowering:
         """One 64-bit row for a register pair."""
         if register.index is None:
             return RZ
-        low = self.row(register)
+        low = self.row(register, 2)
         return self.compute("pack.b64", low, low + 1)
 
     def source64(self, operand: Operand, kind: Kind = Kind.INTEGER) -> int:
@@ -470,14 +480,14 @@ class Lowering:
 
     # Destinations
 
-    def destination(self, register: Register) -> int:
-        """Row of a 32-bit destination (RZ discards)."""
-        return self.row(register)
+    def destination(self, register: Register, count: int = 1) -> int:
+        """Row of a 32-bit destination (RZ discards), of *count* consecutive ones the first."""
+        return self.row(register, count)
 
     def write_pair(self, register: Register, row: int) -> None:
         """Write a 64-bit row to a register pair."""
         if register.index is not None:
-            low = self.row(register)
+            low = self.row(register, 2)
             source = self._written.get(row)
             self.emit("cvt.u32", low, row)
             self.emit("high.b64", low + 1, row, mod=WHOLE, shows=register, dtype=_dtype(source) if source else None)
