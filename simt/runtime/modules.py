@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from simt.machine import Allocation
 from simt.runtime.arena import Arena
 
 
 @dataclass(frozen=True)
 class Variables:
-    """Variables of a module that stand in one piece of memory: their initial contents, and who may write them."""
+    """Variables of a module that stand in one piece of memory of *size* bytes.
+
+    ``initial``: offsets and what stands there at first; all else is zero.
+    """
 
     name: str
-    contents: bytes
+    size: int
+    initial: Iterable[tuple[int, bytes]]
     writable: bool
 
 
 @dataclass(frozen=True)
 class Pointer:
-    """*size* bytes (4 or 8) at *offset* of piece number *piece* that hold an address.
+    """*size* bytes at *offset* of piece number *piece* that hold an address, its bytes from number *shift* on.
 
     It is *value*, counted from the start of piece number *target*; from 0 (a code address) if that is None.
     """
@@ -31,6 +33,7 @@ class Pointer:
     piece: int
     offset: int
     size: int
+    shift: int
     target: int | None
     value: int
 
@@ -46,20 +49,19 @@ class ModuleImage:
 class LoadedModule:
     """A module's variables in an arena, until the arena goes.
 
-    ``addresses``: the device address of each piece.
+    ``addresses``: the device address of each piece; ``bytes``: what it holds, to read and to write.
     """
 
     def __init__(self, arena: Arena, image: ModuleImage) -> None:
-        self._memory = [arena.allocate(len(piece.contents), piece.name, piece.writable) for piece in image.pieces]
+        self._memory = [arena.allocate(piece.size, piece.name, piece.writable) for piece in image.pieces]
         self.addresses = [allocation.start for allocation in self._memory]
-        self.bytes = [_bytes(arena, allocation) for allocation in self._memory]
-        for piece, contents in zip(image.pieces, self.bytes, strict=True):
-            contents[:] = np.frombuffer(piece.contents, np.uint8)
+        self.bytes = [arena.memory().bytes_of(allocation) for allocation in self._memory]
+        for allocation, contents, piece in zip(self._memory, self.bytes, image.pieces, strict=True):
+            arena.clear(allocation)
+            for at, data in piece.initial:
+                contents[at : at + len(data)] = np.frombuffer(data, np.uint8)
         for pointer in image.pointers:
             base = 0 if pointer.target is None else self.addresses[pointer.target]
-            raw = ((base + pointer.value) & (1 << 8 * pointer.size) - 1).to_bytes(pointer.size, "little")
-            self.bytes[pointer.piece][pointer.offset : pointer.offset + pointer.size] = np.frombuffer(raw, np.uint8)
-
-
-def _bytes(arena: Arena, allocation: Allocation) -> npt.NDArray[np.uint8]:
-    return arena.memory().bytes_of(allocation)
+            whole = (base + pointer.value & (1 << 64) - 1).to_bytes(8, "little")
+            part = whole[pointer.shift : pointer.shift + pointer.size]
+            self.bytes[pointer.piece][pointer.offset : pointer.offset + pointer.size] = np.frombuffer(part, np.uint8)

@@ -13,7 +13,7 @@ from simt.check import LaunchError
 from simt.machine import Bank
 from simt.program import LOCAL_WINDOW, SHARED_WINDOW
 from simt.sass.elf import Parameter
-from simt.sass.module import CONSTANTS
+from simt.sass.module import Module
 
 if TYPE_CHECKING:
     from simt.sass.kernel import SassKernel
@@ -121,8 +121,8 @@ def bank_image(
         struct.pack_into("<Q", first, area.local_window, LOCAL_WINDOW)
     if area.shared_window is not None:
         struct.pack_into("<Q", first, area.shared_window, SHARED_WINDOW)
-    if area.constants is not None and CONSTANTS in banks:
-        struct.pack_into("<Q", first, area.constants, banks[CONSTANTS].address)
+    if area.constants is not None and Module.CONSTANTS in banks:
+        struct.pack_into("<Q", first, area.constants, banks[Module.CONSTANTS].address)
     for parameter, value, address in zip(kernel.parameters or (), arguments, addresses, strict=False):
         at = kernel.parameter_base + parameter.offset
         first[at : at + parameter.size] = parameter_bytes(parameter, value, address)

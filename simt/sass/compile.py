@@ -23,9 +23,9 @@ from simt.sass import (
 )
 from simt.sass import tokens as token_stack
 from simt.sass.grammar import SassInstruction
-from simt.sass.link import ASSERT
 from simt.sass.lowering import SYMBOL_BANK, Before, Lowering, Place, Rows
 from simt.sass.modifiers import resolve
+from simt.sass.module import ASSERT, CODE_ALIGN
 from simt.sass.operands import Predicate
 from simt.sass.table import VOLTA, Opcode, find, is_known
 
@@ -217,9 +217,9 @@ class _Compiler:
         own = {offset: pc for offset, pc in self.places.items() if isinstance(offset, int)}
         found = dict(own)
         module = self.kernel.module
-        for name, base in self.code.taken.items():
-            end = base + module.listing.sections[name].size if name in module.listing.sections else base + 1
-            pointer = module.function(name)
+        for name in self.code.pointed:
+            base, pointer = self.code.bases[name], module.function(name)
+            end = base + (module.listing.sections[name].size if name in module.listing.sections else CODE_ALIGN)
             found |= {pointer + offset - base: pc for offset, pc in own.items() if base <= offset < end}
         return found
 

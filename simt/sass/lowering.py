@@ -20,7 +20,7 @@ import numpy as np
 
 from simt.check import UnsupportedError
 from simt.program import MICRO_OPS, PT, ROUNDED_FORMATS, RZ, WHOLE, Family, Instruction, Uniform, pred
-from simt.sass.grammar import LAST_REGISTER, SassInstruction
+from simt.sass.grammar import SassInstruction, limits
 from simt.sass.modifiers import Modifiers
 from simt.sass.operands import (
     Constant,
@@ -32,7 +32,6 @@ from simt.sass.operands import (
     Register,
     Suffix,
 )
-from simt.sass.table import BLACKWELL
 
 MASK = 0xFFFFFFFF
 REGISTERS = 256
@@ -40,8 +39,6 @@ FIRST_UNIFORM = 1 + REGISTERS
 FIRST_FREE = FIRST_UNIFORM + 256
 FIRST_UNIFORM_PREDICATE = 8
 _FLOATS = (Family.F32, Family.F64)
-LAST_UNIFORM_BEFORE_BLACKWELL = 62
-"""UR62; the next number is URZ."""
 SYMBOL_BANK = 100
 """A bank that no hardware has: addresses of global variables, which are known only at launch."""
 
@@ -72,7 +69,7 @@ AND, OR, XOR, COPY = 0b11000000, 0b11111100, 0b00111100, 0b11110000
 class Rows:
     """Rows and predicates of one Program under construction."""
 
-    symbols: dict[str, int] = field(default_factory=dict)
+    symbols: dict[tuple[int, int], int] = field(default_factory=dict)  # symbol number and addend: slot
     uniforms: list[Uniform] = field(default_factory=list)
     next_row: int = FIRST_FREE
     most_predicates: int = Hidden.FIRST_TEMPORARY
@@ -95,9 +92,9 @@ class Rows:
         """Row that holds the address of a constant bank."""
         return self._uniform("bank_base", number, 0, 8)
 
-    def symbol(self, name: str, part: str) -> int:
-        """Row that holds half an address of a global variable."""
-        slot = self.symbols.setdefault(name, len(self.symbols))
+    def symbol(self, number: int, addend: int, part: str) -> int:
+        """Row that holds half an address of a global variable, by its symbol's number, plus *addend*."""
+        slot = self.symbols.setdefault((number, addend), len(self.symbols))
         return self.bank(SYMBOL_BANK, 8 * slot + (4 if part == "hi" else 0), 4)
 
     def zeros(self) -> int:
@@ -349,10 +346,9 @@ class Lowering:
         """
         if register.index is None:
             return RZ
-        last = register.next(count - 1)
-        old = register.uniform and self.place.architecture < BLACKWELL
-        if register.index + count - 1 > (LAST_UNIFORM_BEFORE_BLACKWELL if old else LAST_REGISTER):
-            raise self.unsupported(f"there is no register {last.name}")
+        there = limits(self.place.architecture)
+        if register.index + count > (there.uniform if register.uniform else there.registers):
+            raise self.unsupported(f"there is no register {register.next(count - 1).name}")
         return (FIRST_UNIFORM if register.uniform else 1) + register.index
 
     def predicate(self, operand: Predicate) -> int:
@@ -388,8 +384,8 @@ class Lowering:
             return self.constant(operand.value & MASK)
         if isinstance(operand, FloatImmediate):
             return self.constant(self.float_bits(operand, kind))
-        if isinstance(operand, Label) and operand.part is not None:
-            return self.rows.symbol(operand.symbol, operand.part)
+        if isinstance(operand, Label) and operand.part is not None and operand.number is not None:
+            return self.rows.symbol(operand.number, operand.addend, operand.part)
         raise self.unsupported(f"operand {operand} where a value is expected")
 
     def bank(self, operand: Constant, size: int) -> int:

@@ -1,210 +1,226 @@
-"""What the kernels of one file share: code, symbols, and variables that outlive launches."""
+"""What the kernels of one file share: its code and its symbols, and the global variables."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Mapping
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from simt.check import LaunchError, suggestion
-from simt.runtime import Context, LoadedModule, ModuleImage, Pointer, Variables
-from simt.sass.demangle import aliases
-from simt.sass.elf import Image, Relocation, Symbol
-from simt.sass.link import ASSERT
-from simt.sass.listing import Listing
+from simt.check import LaunchError
+from simt.sass.elf import MOST_GLOBAL, Image, Relocation, Section, Symbol
+from simt.sass.grammar import Control
+from simt.sass.listing import CodeSection, Listing
+from simt.sass.table import VOLTA
+from simt.sass.variables import ModuleMemory
 
-CONSTANTS = 3
-"""The constant bank that holds ``__constant__`` variables."""
 _DATA = (".nv.global.init", ".nv.global")
-_CONSTANT_SECTION = f".nv.constant{CONSTANTS}"
-_GLOBALS, _CONSTANTS = range(2)
-"""Pieces of a module's memory."""
-_CODE_ALIGN = 128
+_CODE = ".text."
+CODE_ALIGN = 128
+"""Bytes to which functions are aligned."""
+ASSERT = "__assertfail"
+"""What a failed ``assert`` calls: the driver's, so code has none for it."""
 VARIABLE_ALIGN = 256
 """Bytes to which global variables are aligned.  An H200 (driver 580) starts each at a sector of its own, at least."""
 
 
-class UnknownVariableError(LaunchError, KeyError):
-    """There is no variable of this name in the file; the message lists those that are."""
-
-    __str__ = LaunchError.__str__
-
-
 class Module(Mapping[str, npt.NDArray[Any]]):
-    """What the kernels of one file share: code, symbols, and variables in device memory, which outlive launches.
+    """One cubin, or a listing without (*image* is None).
 
-    A mapping of the variables, ``__device__`` and ``__constant__``, by (mangled or readable) name: NumPy arrays that
-    read and write them.  Their elements are integers of the variable's size, of 4 bytes (or less, if they do not fit)
-    for a larger one; ``.view(np.float32)`` shows another type.
+    A mapping of its variables, ``__device__`` and ``__constant__``, by (mangled or readable) name: NumPy arrays that
+    read and write them in device memory, where they outlive launches.  Their elements are integers of the variable's
+    size, or of 4 bytes for larger ones (fewer if those do not fit); ``.view(np.float32)`` shows another type.
+
+    ``listing``: a function that gives the listing, called when code is first asked for.  ``data_size``: bytes of the
+    ``__device__`` variables together.  Symbols and sections go by their numbers in the cubin, since names need not be
+    unique.
     """
 
-    def __init__(self, path: str, listing: Listing, image: Image | None) -> None:
+    CONSTANTS = 3
+    """The constant bank that holds ``__constant__`` variables."""
+
+    def __init__(self, path: str, image: Image | None, listing: Callable[[], Listing]) -> None:
         self.path = path
-        self.listing = listing
         self.image = image
-        self._starts: dict[str, int] = {}
-        self._lock = threading.Lock()
-        self._loaded: LoadedModule | None = None
-        self._context: Context | None = None
+        self._listing = listing
+        self._filled: set[str] = set()
+        self._starts: dict[int, int] = {}  # symbol number: offset in data
+        self._sorted: dict[int, list[tuple[int, int]]] = {}  # section number: (offset, symbol number) of its variables
+        self.data_size = 0
+        self.memory = ModuleMemory(self)
+        if image is not None:
+            self._lay_out(image)
+
+    def _lay_out(self, image: Image) -> None:
+        """Give each variable its place, and its initial value."""
         at = 0
-        for symbol in sorted(self._symbols(), key=lambda symbol: (symbol.section, symbol.offset)):
-            self._starts[symbol.name] = at
-            at = -(-(at + symbol.size) // VARIABLE_ALIGN) * VARIABLE_ALIGN
-        self._size = at
-        self._functions = self._function_addresses()
+        variables = [s for s in image.symbols if not s.is_section and image.sections[s.section].name in _DATA]
+        for symbol in sorted(variables, key=lambda symbol: (symbol.section, symbol.offset)):
+            section = image.sections[symbol.section]
+            if symbol.offset + symbol.size > section.size:
+                raise image.damaged(section.at, f"variable {symbol.name} lies outside of {section.name}")
+            at = -(-at // VARIABLE_ALIGN) * VARIABLE_ALIGN
+            self._starts[symbol.number] = at
+            self._sorted.setdefault(symbol.section, []).append((symbol.offset, symbol.number))
+            at += symbol.size
+            if at > MOST_GLOBAL:
+                raise LaunchError(f"{self.path} has more than {MOST_GLOBAL >> 30} GiB of global variables")
+        self.data_size = at
 
-    def _symbols(self) -> list[Symbol]:
-        symbols = self.image.symbols.values() if self.image else ()
-        return [symbol for symbol in symbols if symbol.section in _DATA]
-
-    def _function_addresses(self) -> dict[str, int]:
-        """Pointers to functions: behind the code of every kernel, so that one pointer means the same to all."""
-        sections = self.listing.sections
-        ends = list(accumulate(-(-section.size // _CODE_ALIGN) * _CODE_ALIGN for section in sections.values()))
-        first = ends[-1] + _CODE_ALIGN if ends else 0
-        found = {ASSERT: first}
-        for name, start in zip(sections, [0, *ends], strict=False):
-            base = first + _CODE_ALIGN + start
-            found |= {label: base + at for label, at in sections[name].labels.items()}
-            found[name] = base
-        return found
-
-    @property
-    def variables(self) -> set[str]:
-        """Names of global variables."""
-        return set(self._starts)
-
-    @property
-    def functions(self) -> set[str]:
-        """Functions whose addresses global variables hold."""
-        pointed = {entry.symbol for name in _DATA for entry in self._relocations(name)}
-        return {symbol for symbol in pointed if symbol in self.listing.sections}
-
-    def _relocations(self, section: str) -> list[Relocation]:
-        sections = self.image.sections if self.image else {}
-        return sections[section].relocations if section in sections else []
-
-    def function(self, name: str) -> int:
-        """What a pointer to a function holds; 0 for what is not in the file."""
-        return self._functions.get(name, 0)
-
-    def _place(self, name: str, addend: int) -> tuple[int, int] | None:
-        """Piece of memory and offset there of the byte *addend* after a variable, or of a section of them."""
-        if name in self._starts:
-            return _GLOBALS, self._starts[name] + addend
-        if name in _DATA:
-            for symbol in self._symbols():
-                if symbol.section == name and symbol.offset <= addend < symbol.offset + symbol.size:
-                    return _GLOBALS, self._starts[symbol.name] + addend - symbol.offset
-        if name == _CONSTANT_SECTION:
-            return _CONSTANTS, addend
-        symbol_of = self.image.symbols.get(name) if self.image else None
-        if symbol_of is not None and symbol_of.section == _CONSTANT_SECTION:
-            return _CONSTANTS, symbol_of.offset + addend
-        return None
-
-    def address(self, name: str, addend: int = 0) -> int:
-        """Device address of a variable, or what a pointer to a function holds, plus *addend*; 0 for unknown names."""
-        place = self._place(name, addend)
-        if place is not None:
-            piece, offset = place
-            return self._load().addresses[piece] + offset
-        return self._functions[name] + addend if name in self._functions else 0
-
-    def _load(self) -> LoadedModule:
-        """The module in device memory: placed and relocated when it is first asked for."""
-        with self._lock:
-            if self._loaded is None:
-                self._context = Context()
-                self._loaded = self._context.load(self._memory_image())
-            return self._loaded
-
-    def _memory_image(self) -> ModuleImage:
-        sections = self.image.sections if self.image else {}
-        contents = bytearray(self._size)
-        for symbol in self._symbols():
-            data = sections[symbol.section].data
-            if data is not None:
-                start = self._starts[symbol.name]
-                contents[start : start + symbol.size] = data[symbol.offset : symbol.offset + symbol.size]
-        constants = sections[_CONSTANT_SECTION].data if _CONSTANT_SECTION in sections else None
-        pieces = (
-            Variables("global variables", bytes(contents), writable=True),
-            Variables("__constant__ variables", constants or b"", writable=False),
-        )
-        return ModuleImage(
-            pieces, [pointer for name in (*_DATA, _CONSTANT_SECTION) for pointer in self._pointers(name)]
-        )
-
-    def _pointers(self, section: str) -> Iterator[Pointer]:
-        """The pointers that variables of a section hold."""
-        for entry in self._relocations(section):
-            holder = self._place(section, entry.offset)
-            if holder is not None:
-                piece, value = self._place(entry.symbol, entry.addend) or (None, self._code_address(entry))
-                yield Pointer(*holder, entry.size, piece, value)
-
-    def _code_address(self, entry: Relocation) -> int:
-        return self._functions[entry.symbol] + entry.addend if entry.symbol in self._functions else 0
-
-    @property
-    def context(self) -> Context | None:
-        """Where launches of the module's kernels run, so that they find its variables; None if it has none."""
-        if not self._starts and not self.constants_size:
-            return None
-        self._load()
-        return self._context
-
-    @property
-    def constants_size(self) -> int:
-        """Bytes of ``__constant__`` variables."""
-        sections = self.image.sections if self.image else {}
-        return sections[_CONSTANT_SECTION].size if _CONSTANT_SECTION in sections else 0
-
-    @property
-    def constants(self) -> tuple[npt.NDArray[np.uint8], int]:
-        """The bytes of the ``__constant__`` variables in device memory, and their device address."""
-        loaded = self._load()
-        return loaded.bytes[_CONSTANTS], loaded.addresses[_CONSTANTS]
-
-    @cached_property
-    def _named(self) -> dict[str, Symbol]:
-        """Variables by mangled name."""
-        found = [*self._symbols()]
-        symbols = self.image.symbols.values() if self.image else ()
-        found += [symbol for symbol in symbols if symbol.section == _CONSTANT_SECTION and symbol.size]
-        return {symbol.name: symbol for symbol in found}
+    def initial_data(self) -> Iterator[tuple[int, bytes]]:
+        """Where global variables that are not zero at first are among them, and what they hold."""
+        image = self.image
+        for number, start in self._starts.items() if image else ():
+            symbol = image.symbols[number] if image else None
+            contents = image.contents(image.sections[symbol.section]) if image and symbol else None
+            if symbol is not None and contents is not None:
+                yield start, contents[symbol.offset : symbol.offset + symbol.size]
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        names = [name] if name in self._named else [each for each in self._named if name in aliases(each)]
-        if len(names) > 1:
-            raise UnknownVariableError(
-                f"several variables are called {name}", details=names, help="give the mangled name"
-            )
-        if not names:
-            raise UnknownVariableError(
-                f"{self.path} has no variable {name!r}",
-                details=[f"it has {', '.join(sorted(self._named)) or 'none'}"],
-                help=suggestion(name, self._named, ""),
-            )
-        symbol = self._named[names[0]]
-        place = self._place(symbol.name, 0)
-        assert place is not None
-        piece, offset = place
-        raw = self._load().bytes[piece][offset : offset + symbol.size]
-        width = symbol.size if symbol.size in (1, 2, 8) else next(w for w in (4, 2, 1) if symbol.size % w == 0)
-        return raw.view(f"i{width}")
+        return self.memory.array(self.memory.find(name))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._named)
+        return iter({symbol.name: None for symbol in self.memory.named.values()})
 
     def __len__(self) -> int:
-        return len(self._named)
+        return len({symbol.name for symbol in self.memory.named.values()})
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __bool__(self) -> bool:
+        return True
 
     def __repr__(self) -> str:
-        return f"<module {self.path}, variables: {', '.join(self._named) or 'none'}>"
+        return f"<module {self.path}, variables: {', '.join(self) or 'none'}>"
+
+    # Code
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The listing.  Raises what disassembling and reading it raise."""
+        return self._listing()
+
+    @cached_property
+    def code_names(self) -> dict[int, str]:
+        """What the listing calls each section with code; of several with one name, those that come later ``f__1``."""
+        if self.image is None:
+            return {}
+        free = dict.fromkeys(self.listing.sections)
+        found = {}
+        for section in self.image.code_sections:
+            own = section.name.removeprefix(_CODE)
+            numbered = re.compile(re.escape(own) + r"(?:__|#)\d+")
+            name = own if own in free else next((other for other in free if numbered.fullmatch(other)), None)
+            if name is not None:
+                del free[name]
+                found[section.number] = name
+        return found
+
+    @cached_property
+    def _code_sections(self) -> dict[str, Section]:
+        """Sections of the cubin by the name that the listing has for them."""
+        sections = self.image.sections if self.image else []
+        return {name: sections[number] for number, name in self.code_names.items()}
+
+    def code(self, name: str) -> CodeSection | None:
+        """A section of the listing, parsed, with control bits wherever the file has them."""
+        section = self.listing.sections.get(name)
+        if section is not None and section.architecture < VOLTA and name not in self._filled:
+            self._filled.add(name)
+            self._add_control_bits(section)
+        return section
+
+    def _add_control_bits(self, section: CodeSection) -> None:
+        """Read from the code what a listing without encodings lacks: the first of every four words schedules others."""
+        place = self._code_sections.get(section.name)
+        code = (self.image.contents(place) if self.image and place else b"") or b""
+        for k, instruction in enumerate(section.instructions if code else ()):
+            if instruction.control is None:
+                at, word = instruction.offset // 32 * 32, instruction.offset % 32 // 8
+                bits = int.from_bytes(code[at : at + 8], "little") >> 21 * (word - 1) & (1 << 21) - 1
+                section.instructions[k] = replace(instruction, control=Control.from_bits(bits))
+
+    @cached_property
+    def _code_relocations(self) -> dict[str, dict[int, Relocation]]:
+        return {name: {r.offset: r for r in section.relocations} for name, section in self._code_sections.items()}
+
+    def symbol_of(self, name: str, section: str, offset: int) -> Symbol | None:
+        """The symbol that an instruction at *offset* of a section of the listing calls *name*; None for a label.
+
+        The relocation of the instruction has the symbol's number; nvdisasm's name for it may be another one.
+        """
+        if self.image is None or name.startswith(".L"):
+            return None
+        found = self._code_relocations.get(section, {}).get(offset)
+        if found is not None:
+            return self.image.symbols[found.symbol]
+        return None if name in self.listing.owners else self.image.by_name.get(name)
+
+    def code_place(self, symbol: Symbol) -> tuple[str, int] | None:
+        """Section of the listing and offset there, for a symbol of code."""
+        name = self.code_names.get(symbol.section)
+        return None if name is None else (name, symbol.offset)
+
+    @cached_property
+    def _pointers(self) -> dict[str, int]:
+        """Where each section of the listing begins for pointers to functions; last the stub of failed assertions."""
+        names = [*self.listing.sections, ASSERT]
+        sizes = [-(-section.size // CODE_ALIGN) * CODE_ALIGN for section in self.listing.sections.values()]
+        # Behind the code of any kernel, which holds no section twice, and the stub.
+        first = sum(sizes) + 2 * CODE_ALIGN
+        return dict(zip(names, accumulate([first, *sizes]), strict=True))
+
+    def function(self, section: str, offset: int = 0) -> int:
+        """What a pointer to code holds, the same in all kernels; 0 for a section that the listing does not have."""
+        return self._pointers[section] + offset if section in self._pointers else 0
+
+    # Data
+
+    def section_of(self, symbol: Symbol) -> str:
+        """Name of the section that holds a symbol; "" if none does."""
+        return self.image.sections[symbol.section].name if self.image and symbol.section else ""
+
+    def variable_offset(self, symbol: Symbol, addend: int = 0) -> int | None:
+        """Where the byte *addend* after a global variable, or after the start of their section, is in ``data``."""
+        start = self._starts.get(symbol.number)
+        if start is not None:
+            return start + addend
+        return self.data_offset(symbol.section, symbol.offset + addend) if symbol.is_section else None
+
+    def data_offset(self, section: int, offset: int) -> int | None:
+        """Where a byte of a data section is in ``data``."""
+        variables = self._sorted.get(section, [])
+        before = bisect_right(variables, offset, key=lambda variable: variable[0]) - 1
+        if before < 0 or self.image is None:
+            return None
+        first, number = variables[before]
+        inside = offset < first + self.image.symbols[number].size
+        return self._starts[number] + offset - first if inside else None
+
+    def data_sections(self) -> list[Section]:
+        """Sections with global variables."""
+        return [self.image.sections[number] for number in self._sorted] if self.image else []
+
+    @cached_property
+    def pointed_functions(self) -> set[str]:
+        """Sections of the listing with functions whose addresses global variables hold."""
+        return {place for section in self.data_sections() for place in self.called(section.relocations)}
+
+    def called(self, relocations: list[Relocation]) -> set[str]:
+        """Sections of the listing that relocations of data point to, and the names of external functions."""
+        found = set()
+        for relocation in relocations:
+            symbol = self.image.symbols[relocation.symbol] if self.image else None
+            if symbol is not None and symbol.section in self.code_names:
+                found.add(self.code_names[symbol.section])
+            elif symbol is not None and not symbol.section:
+                found.add(symbol.name)
+        return found

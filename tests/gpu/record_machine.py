@@ -1,7 +1,8 @@
 """Store machine code, results and counts per instruction of every machine launch; needs a GPU with Nsight Compute.
 
 ``python -m tests.gpu.record_machine FOLDER`` fills FOLDER as ``tests/data/hardware/numba`` is filled:
-``NAME.cubin``, ``NAME.npz`` (arguments before and after) and ``NAME.csv`` (counts), and ``launches.json``.
+a folder for each launch with ``kernel.cubin``, ``arrays.npz`` (arguments before and after) and ``rows.csv`` (counts),
+and ``launches.json``.
 """
 
 from __future__ import annotations
@@ -29,14 +30,16 @@ def record(each: MachineLaunch, folder: Path) -> dict[str, Any]:
     run = launch(each.kernel, each.grid, each.block, *after, shared_bytes=each.shared_bytes, repeats=1)
     (compiled,) = dispatcher(each.kernel).overloads.values()
     cubin = compiled.library.get_cubin()
-    (folder / f"{each.name}.cubin").write_bytes(bytes(getattr(cubin, "code", cubin)))
+    own = folder / each.name
+    own.mkdir(exist_ok=True)
+    (own / "kernel.cubin").write_bytes(bytes(getattr(cubin, "code", cubin)))
     arrays = {}
     for k, (old, new) in enumerate(zip(before, after, strict=True)):
         if isinstance(old, np.ndarray):
             arrays[f"in{k}"] = old
             if not np.array_equal(old, new, equal_nan=old.dtype.kind == "f"):
                 arrays[f"out{k}"] = new
-    np.savez_compressed(folder / f"{each.name}.npz", **arrays)
+    np.savez_compressed(own / "arrays.npz", **arrays)
     return {
         "name": each.name,
         "symbol": compiled.entry_name,
@@ -62,7 +65,7 @@ def main(folder: Path) -> None:
         todo.append(jobs.Job(each.kernel, each.grid, each.block, each.args(), each.shared_bytes, lineinfo=False))
     for entry, profile in zip(entries, profiling.profile_all(todo), strict=True):
         entry["counters"] = profile.counters
-        with (folder / f"{entry['name']}.csv").open("w", newline="", encoding="utf-8") as file:
+        with (folder / entry["name"] / "rows.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(["offset", "sass", *COMPARED])
             for line in profile.lines:

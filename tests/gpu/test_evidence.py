@@ -98,7 +98,7 @@ SOURCE_VIEW = [launch for launch in launches() if launch.name not in NOT_IN_SOUR
 
 @pytest.mark.parametrize("launch", SOURCE_VIEW, ids=lambda launch: launch.name)
 def test_source_view_computes_what_the_gpu_did(launch: MachineLaunch) -> None:
-    with np.load(DATA / "numba" / f"{launch.name}.npz") as arrays:
+    with np.load(DATA / "numba" / launch.name / "arrays.npz") as arrays:
         before = {name: arrays[name] for name in arrays.files}
     args = list(launch.args())
     theirs = list(args)
@@ -126,8 +126,8 @@ def test_counts_per_instruction_add_up() -> None:
     found = read("numba/launches.json")["launches"]
     assert {entry["name"] for entry in found} == {launch.name for launch in launches()}
     for entry in found:
-        assert (DATA / "numba" / f"{entry['name']}.cubin").read_bytes()[:4] == b"\x7fELF"
-        with (DATA / "numba" / f"{entry['name']}.csv").open(encoding="utf-8", newline="") as file:
+        assert (DATA / "numba" / entry["name"] / "kernel.cubin").read_bytes()[:4] == b"\x7fELF"
+        with (DATA / "numba" / entry["name"] / "rows.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         for counter in ("inst_executed", "divergent_branches", "thread_inst_executed"):
             more = COUNTED_MORE.get(entry["name"], 0) if counter == "inst_executed" else 0

@@ -54,7 +54,7 @@ def launch(
             order="hardware",
             bank_image=lambda addresses: bank_image(kernel, grid, block, args, addresses),
         ),
-        kernel.module.context,
+        kernel.module.memory.context,
     )
 
 

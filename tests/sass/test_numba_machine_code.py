@@ -33,9 +33,9 @@ def arguments(launch: dict[str, Any], stored: Any) -> list[Any]:
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_results_and_counts_equal_the_hardware(name: str) -> None:
     launch = LAUNCHES[name]
-    stored = np.load(DATA / f"{name}.npz")
+    stored = np.load(DATA / name / "arrays.npz")
     args = arguments(launch, stored)
-    kernel = simt.load_cubin(DATA / f"{name}.cubin")[launch["symbol"]]
+    kernel = simt.load_cubin(DATA / name / "kernel.cubin")[launch["symbol"]]
     scalars = {int: np.int64, float: np.float64}
     flat = [scalars[type(value)](value) if type(value) in scalars else value for value in flatten(args)]
     profile = simt.launch(
@@ -45,7 +45,7 @@ def test_results_and_counts_equal_the_hardware(name: str) -> None:
         if f"out{number}" not in stored.files:
             continue
         assert value.tobytes() == stored[f"out{number}"].tobytes(), f"argument {number}"
-    with (DATA / f"{name}.csv").open() as file:
+    with (DATA / name / "rows.csv").open() as file:
         rows = list(csv.DictReader(file))
     differing = {
         row["offset"]: (row["sass"], column, int(row[column]), line.counters[column])

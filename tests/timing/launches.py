@@ -81,7 +81,9 @@ def timed(
     image = partial(bank_image, kernel, *shape, args)
     launch = Launch(*shape, args, threads=1, shared_bytes=shared_bytes, bank_image=image)
     code = kernel.code.instructions if control_bits else None
-    return simulate(kernel.program, launch, devices.get(device), context=kernel.module.context, code=code, **options)
+    return simulate(
+        kernel.program, launch, devices.get(device), context=kernel.module.memory.context, code=code, **options
+    )
 
 
 def run(program: str, name: str, grid: list[int], block: list[int], args: list[Any], **options: Any) -> TimingResult:

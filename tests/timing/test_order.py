@@ -39,7 +39,7 @@ def test_counts_of_diverged_warps(name: str, order: str) -> None:
     """Each counter of each instruction, on all SMs; one SM has those of its blocks."""
     sass, launch = prepared(name, order)
     device = devices.get("h200")
-    options = {"code": sass.code.instructions, "context": sass.module.context}
+    options = {"code": sass.code.instructions, "context": sass.module.memory.context}
     everywhere = simulate(sass.program, launch, device, **options, sms="all").counters
     n = launch.blocks
     alone = simulate(sass.program, launch, device, **options, sms=1).counters
