@@ -14,7 +14,7 @@ import numpy.typing as npt
 from simt.machine import Launch, RunResult
 from simt.program import COUNTERS, Program
 from simt.runtime import run
-from simt.sass import Kernels, SassKernel, bank_image, load_cubin
+from simt.sass import Kernels, SassKernel, bank_image, inner_arrays, load_cubin
 
 DATA = Path(__file__).parent.parent / "data" / "sass"
 COLUMNS = {
@@ -49,7 +49,7 @@ def launch(
         Launch(
             grid,
             block,
-            args,
+            [*args, *inner_arrays(args)],
             shared_bytes=shared_bytes,
             order="hardware",
             bank_image=lambda addresses: bank_image(kernel, grid, block, args, addresses),
