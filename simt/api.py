@@ -237,14 +237,9 @@ def load_cubin(
 
 
 def machine_view() -> Any:
-    """The machine view's package, whose dependencies are an extra."""
-    try:
-        from simt import sass
-    except ImportError as missing:
-        raise UnsupportedError(
-            f"the machine view needs the package {(missing.name or '').partition('.')[0]}",
-            help="pip install 'simt[sass]'",
-        ) from None
+    """The machine view's package: imported when it is needed."""
+    from simt import sass
+
     return sass
 
 

@@ -28,7 +28,7 @@ def target_offset(x: Lowering, operand: Operand) -> int:
 def branch(x: Lowering) -> None:
     """``[condition,] target``.  DIV jumps if the live lanes of a mask are not together, CONV if they are.
 
-    ANY: all active lanes jump if the guard of one is true.
+    ANY: all active lanes jump if the guard of one is true (assumed from the name; compilers write it with U).
 
     A guarded BRA.DIV takes all active lanes along if some lanes of its mask do not fulfil the guard (H200).
     """

@@ -365,7 +365,7 @@ def reduce_generic(x: Lowering) -> None:
 
 @opcode("QSPC", source=Source.LISTINGS, takes=(Flag.E, Space))
 def query_space(x: Lowering) -> None:
-    """``p, d, [a]``: whether a generic address lies in a space."""
+    """``p, d, [a]``: whether a generic address with its offset lies in a space (H200)."""
     p = x.take_predicate()
     d = x.take_register()
     row, offset = wide_address(x, take_address(x))
@@ -379,7 +379,7 @@ def query_space(x: Lowering) -> None:
     answers = {
         Space.S: shared,
         Space.L: local,
-        Space.D: FALSE,
+        Space.D: shared,  # that of the block's cluster, which includes its own (H200)
         Space.G: x.logic(shared, local, OR) ^ 1,
     }
     x.set_predicate(p, answers[space])
