@@ -184,8 +184,9 @@ T_DIVERGED = _trace()
 T_MEMORY = _trace(N_MEMORY)
 N_TRACE = _trace.count
 
-ADDRESS_BASE = np.int64(0x7F0000000000)
-"""Device address of the first byte of the arena; the value is arbitrary, high enough to catch small integers."""
+ADDRESS_BASE = np.int64(0x200000000000)
+"""Device address of the first byte of the arena: high enough to catch small integers, and where operating systems map
+nothing of a program, so that device memory may one day stand at its own addresses there."""
 
 
 class State(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from simt.check import LaunchError, Location
 from simt.ops.encoding import ATOMIC_BYTES, MEMORY_TYPES
 from simt.ops.table import MICRO_OPS, Family
 from simt.program import PT, RZ, Instruction, MachineCode, Program
@@ -259,11 +260,24 @@ def _control(
         bits = code[i.line].control
         if bits is None or not ops[pc, L.O_ISSUES]:
             continue
+        _check_scoreboards(program, i, bits)
         ops[pc, L.O_YIELDS] = bits.yields and numbers["scheduler_policy"] == AHEAD_UNTIL_YIELD
         ops[pc, L.O_STALL] = max(bits.stall, 2) if ops[pc, L.O_YIELDS] else bits.stall
         ops[pc, L.O_WRITE_BARRIER] = -1 if bits.write_barrier is None else bits.write_barrier
         ops[pc, L.O_READ_BARRIER] = -1 if bits.read_barrier is None else bits.read_barrier
         ops[pc, L.O_WAIT_MASK] = bits.wait_mask
+
+
+def _check_scoreboards(program: Program, i: Instruction, bits: ControlBits) -> None:
+    """Raise LaunchError if control bits name a scoreboard that a warp does not have."""
+    named = [board for board in (bits.write_barrier, bits.read_barrier) if board is not None]
+    if max(named, default=0) >= L.SCOREBOARDS or bits.wait_mask >> L.SCOREBOARDS:
+        line = program.listing[i.line]
+        raise LaunchError(
+            f"control bits that cannot be: they name scoreboard {max(named, default=L.SCOREBOARDS)} of {L.SCOREBOARDS}",
+            location=Location(program.file, line.number, 0, program.name, line.text),
+            help="no compiler writes such code; the file or the listing is damaged",
+        )
 
 
 def _ports(

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simt.machine import Launch, RunResult, run
+from simt.machine import Launch, RunResult
 from simt.ops.encoding import SPECIAL_REGISTERS
 from simt.ops.table import MICRO_OPS, Family
 from simt.program import COUNTERS, PT, RZ, ArrayRef, Instruction, ListingLine, Program, Space, Uniform, pred
+from simt.runtime import run
 
 Words = npt.NDArray[np.uint64]
 Bools = npt.NDArray[np.bool_]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine import Launch, run
+from simt.machine import Launch
 from simt.ops.encoding import MEMORY_TYPES, SPECIAL_REGISTERS
 from simt.profile import Profile
 from simt.program import ArrayRef, Instruction, ListingLine, Program, Space, Uniform, pred
+from simt.runtime import run
 
 B64 = MEMORY_TYPES["b64"][0]
 U32 = MEMORY_TYPES["u32"][0]
