@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from simt import machine
 from simt.devices import Device
 from simt.program import Program
-from simt.timing.jit import is_compiled
 from simt.timing.result import TimingResult
 from simt.timing.schedule import MachineInstruction
 from simt.timing.simulate import check, simulate
@@ -31,8 +29,6 @@ def timed_run(
     The parameters, and what is raised, are those of :func:`simulate`; ``launch.progress`` hears of both runs.
     """
     check(program, launch, device, sms, overrides)  # what cannot be is said before anything runs
-    if not is_compiled():
-        print("simt: compiling the timing model (once; cached for later runs) ...", file=sys.stderr, flush=True)
     times: list[TimingResult] = []
 
     def clock() -> None:
