@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from simt.api import launch, load_cubin, reduce
     from simt.check import KernelError, LaunchError, SimtError, UnsupportedError
+    from simt.dispatcher import without_gpu
     from simt.profile import Profile
 
 _HOME = {
@@ -25,9 +26,20 @@ _HOME = {
     "KernelError": "simt.check",
     "LaunchError": "simt.check",
     "UnsupportedError": "simt.check",
+    "without_gpu": "simt.dispatcher",
 }
 
-__all__ = ["KernelError", "LaunchError", "Profile", "SimtError", "UnsupportedError", "launch", "load_cubin", "reduce"]
+__all__ = [
+    "KernelError",
+    "LaunchError",
+    "Profile",
+    "SimtError",
+    "UnsupportedError",
+    "launch",
+    "load_cubin",
+    "reduce",
+    "without_gpu",
+]
 __version__ = "0.1.0"
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from simt import devices, kernels, lang, machine
 from simt.check import LaunchError, UnsupportedError
 from simt.devices import Device, DeviceError
+from simt.dispatcher import check_launch_bounds, python_function
 from simt.machine.launch import parse_order
 from simt.machine.layout import HARDWARE, INTERLEAVED, RANDOM
 from simt.profile import Profile
@@ -85,6 +86,7 @@ def launch(
     """
     _check_options(timing, sms, max_host_seconds, overrides, window, trace, shared_bytes, max_instructions)
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
+    check_launch_bounds(kernel, shape[1])
     code = _compiled(kernel, view, *shape, args, predicate, races)
     _check_order(order, code.program)
     gpu = _device(device, code.program.view, timing)
@@ -190,7 +192,8 @@ def _compiled(
 ) -> _Code:
     """The kernel in the view that was asked for."""
     if view == SOURCE and not _is_machine_code(kernel):
-        program = lang.compile(kernel, lang.argument_types(args), predicate=predicate)
+        args, argtypes = lang.typed_arguments(kernel, args)
+        program = lang.compile(kernel, argtypes, predicate=predicate)
         return _Code(program, [_numpy(value) for value in lang.flat_arguments(args)])
     if predicate:
         raise LaunchError("predicate concerns the source view; in the machine view the compiler has decided")
@@ -253,8 +256,8 @@ def _machine_code(
         if view not in (SOURCE, f"sm_{kernel.architecture}"):
             raise LaunchError(f"the kernel is machine code for sm_{kernel.architecture}, not {view}")
     else:
-        argtypes = lang.argument_types(args, machine_code=True)
-        lang.parameter_names(lang.python_function(kernel), argtypes)
+        args, argtypes = lang.typed_arguments(kernel, args, machine_code=True)
+        lang.parameter_names(python_function(kernel), argtypes)
         kernel = sass.compile_numba(kernel, argtypes, view)
         args = sass.flatten([_numpy(value) for value in lang.flat_arguments(args)])
     sass.check_arguments(kernel, block, args)

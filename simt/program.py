@@ -73,6 +73,9 @@ class MicroOp:
 NULL_CALL = 1
 """``imm`` of a ``trap`` that stands for a call through a null pointer."""
 
+ZERO_DIVISION = 2
+"""``imm`` of a ``trap`` that stands for a division by zero where Numba checks for it (``debug=True``)."""
+
 _ROWS: tuple[tuple[Family, str], ...] = (
     (
         Family.INT,
@@ -322,7 +325,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         bar.red.or      pprr  __syncthreads_or
         bar.arrive      --rr  count as arrived at barrier imm + c and go on
         exit            -     exec lanes end
-        trap            -rrr  exec lanes stop the kernel: a, b addresses of message and file, c line; imm NULL_CALL
+        trap            -rrr  exec lanes stop: a, b addresses of message and file, c line; imm NULL_CALL, ZERO_DIVISION
         bmov.get        r     d = participants of convergence barrier imm; mod = 1: which is cleared
         bmov.set        -r    participants of convergence barrier imm = mask a
         """,

@@ -170,7 +170,7 @@ def _described(kernel: SassKernel) -> dict[str, Any]:
         "parameters": None if parameters is None else [parameter.size for parameter in parameters],
         "registers": kernel.registers,
         "shared_bytes": kernel.shared_bytes,
-        "local_bytes": kernel.local_bytes,
+        "local_bytes": kernel.frame_bytes,
         "required_block": kernel.required_block,
     }
 

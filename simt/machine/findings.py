@@ -8,6 +8,7 @@ from simt.check import (
     BarrierError,
     BudgetError,
     DeadlockError,
+    DivisionError,
     KernelError,
     Location,
     MisalignedError,
@@ -19,7 +20,7 @@ from simt.check import (
 )
 from simt.machine import layout, races
 from simt.machine.launch import Prepared
-from simt.program import NULL_CALL, ArrayRef, Instruction, ListingLine
+from simt.program import NULL_CALL, ZERO_DIVISION, ArrayRef, Instruction, ListingLine
 
 
 def locate(prepared: Prepared, pc: int) -> Location:
@@ -157,6 +158,12 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
         )
     if reason == layout.R_RACE:
         return _race(prepared, state, location)
+    if reason == layout.R_TRAP and instruction.imm == ZERO_DIVISION:
+        return DivisionError(
+            "division by zero in a kernel with debug=True, where Numba raises ZeroDivisionError",
+            location=location,
+            details=details,
+        )
     if reason == layout.R_TRAP:
         return TrapError(_why_stopped(prepared, state), location=location, details=details)
     if reason == layout.R_CODE_ADDRESS:

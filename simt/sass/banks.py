@@ -12,8 +12,8 @@ import numpy as np
 from simt.check import LaunchError
 from simt.program import LOCAL_WINDOW, SHARED_WINDOW
 from simt.sass.elf import Parameter
-from simt.sass.kernel import CONSTANTS
 from simt.sass.lowering import SYMBOL_BANK
+from simt.sass.module import CONSTANTS
 
 if TYPE_CHECKING:
     from simt.sass.kernel import SassKernel
@@ -121,13 +121,14 @@ def bank_image(
     data_address = extra.pop(0) if extra and len(kernel.module.data) else 0
     constants_address = extra.pop(0) if extra else 0
 
-    def address_of(symbol: str, addend: int = 0) -> int:
+    def address_of(symbol: int, addend: int = 0) -> int:
         return kernel.symbol_address(symbol, data_address, constants_address, addend)
 
     kernel.module.place(address_of)
     for number, patches in kernel.bank_relocations.items():
-        for offset, symbol, addend, size in patches:
-            banks[number][offset : offset + size] = address_of(symbol, addend).to_bytes(8, "little")[:size]
+        for entry in patches:
+            filled = entry.bytes_of(address_of(entry.symbol, entry.addend))
+            banks[number][entry.offset : entry.offset + entry.size] = filled
     if CONSTANTS in banks:
         kernel.constants[:] = np.frombuffer(banks[CONSTANTS], np.uint8)
     size = max([0x400, *(kernel.parameter_base + p.offset + p.size for p in kernel.parameters or ())])
@@ -145,7 +146,7 @@ def bank_image(
         at = kernel.parameter_base + parameter.offset
         first[at : at + parameter.size] = parameter_bytes(parameter, value, address)
     banks[0] = first
-    symbols = b"".join(struct.pack("<Q", address_of(name)) for name in kernel.symbols)
+    symbols = b"".join(struct.pack("<Q", address_of(*symbol)) for symbol in kernel.symbols)
     if symbols:
         banks[SYMBOL_BANK] = bytearray(symbols)
     return {number: bytes(data) for number, data in banks.items()}

@@ -69,7 +69,7 @@ AND, OR, XOR, COPY = 0b11000000, 0b11111100, 0b00111100, 0b11110000
 class Rows:
     """Rows and predicates of one Program under construction."""
 
-    symbols: dict[str, int] = field(default_factory=dict)
+    symbols: dict[tuple[int, int], int] = field(default_factory=dict)  # symbol number and addend: slot
     uniforms: list[Uniform] = field(default_factory=list)
     next_row: int = FIRST_FREE
     most_predicates: int = Hidden.FIRST_TEMPORARY
@@ -92,9 +92,9 @@ class Rows:
         """Row that holds the address of a constant bank."""
         return self._uniform("bank_base", number, 0, 8)
 
-    def symbol(self, name: str, part: str) -> int:
-        """Row that holds half an address of a global variable."""
-        slot = self.symbols.setdefault(name, len(self.symbols))
+    def symbol(self, number: int, addend: int, part: str) -> int:
+        """Row that holds half an address of a global variable, by its symbol's number, plus *addend*."""
+        slot = self.symbols.setdefault((number, addend), len(self.symbols))
         return self.bank(SYMBOL_BANK, 8 * slot + (4 if part == "hi" else 0), 4)
 
     def zeros(self) -> int:
@@ -378,8 +378,8 @@ class Lowering:
             return self.constant(operand.value & MASK)
         if isinstance(operand, FloatImmediate):
             return self.constant(self.float_bits(operand, kind))
-        if isinstance(operand, Label) and operand.part is not None:
-            return self.rows.symbol(operand.symbol, operand.part)
+        if isinstance(operand, Label) and operand.part is not None and operand.number is not None:
+            return self.rows.symbol(operand.number, operand.addend, operand.part)
         raise self.unsupported(f"operand {operand} where a value is expected")
 
     def bank(self, operand: Constant, size: int) -> int:
