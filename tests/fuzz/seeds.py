@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from elftools.elf.elffile import ELFFile
 from numba import cuda
 
 import simt
@@ -21,7 +19,7 @@ from simt import lang
 from simt.program import Program
 from simt.sass import flatten
 from simt.sass.disassemble import disassemble
-from simt.sass.elf import read_image
+from simt.sass.elf import Image, KernelInfo
 
 DATA = Path(__file__).parents[1] / "data"
 CUBINS = (
@@ -48,6 +46,12 @@ class Cubin:
     data: bytes
     listing: str
     places: tuple[range, ...]
+    kernels: dict[str, KernelInfo]
+
+    @property
+    def sizes(self) -> dict[str, tuple[int, ...]]:
+        """Bytes of the parameters of each kernel."""
+        return {name: tuple(each.size for each in info.parameters) for name, info in self.kernels.items()}
 
 
 @dataclass(frozen=True)
@@ -67,30 +71,22 @@ def cubins() -> tuple[Cubin, ...]:
         path = DATA / name
         if path.exists():
             given = path.with_suffix(".sass")
-            image = read_image(path)
-            listing = given.read_text() if given.exists() else disassemble(path, image.architecture)
             data = path.read_bytes()
-            found.append(Cubin(path, data, listing, _places(data)))
+            image = Image(str(path), data)
+            listing = given.read_text() if given.exists() else disassemble(str(path), data, image.architecture)
+            found.append(Cubin(path, data, listing, _places(image), {each.name: each for each in image.kernels}))
     return tuple(found)
 
 
-def _places(data: bytes) -> tuple[range, ...]:
-    """The ELF header, the section headers, and every section that is not code; one of code among them."""
-    elf = ELFFile(BytesIO(data))
-    at, size, count = elf["e_shoff"], elf["e_shentsize"], elf["e_shnum"]
-    places = [range(64), range(at, at + size * count)]
-    code = []
-    for section in elf.iter_sections():
-        start, length = section["sh_offset"], section["sh_size"]
-        if length and section["sh_type"] != "SHT_NOBITS":
-            (code if section.name.startswith(".text") else places).append(range(start, start + length))
-    return (*places, *code[:1])
-
-
-def sizes(cubin: Cubin) -> dict[str, tuple[int, ...]]:
-    """Bytes of the parameters of each kernel of a cubin."""
-    kernels = read_image(cubin.path).kernels
-    return {name: tuple(parameter.size for parameter in info.parameters) for name, info in kernels.items()}
+def _places(image: Image) -> tuple[range, ...]:
+    """The ELF header, the section headers, and every section that is not code; the last is one of code."""
+    headers = int.from_bytes(image.data[0x28:0x30], "little")
+    places = [range(64), range(headers, len(image.data))]
+    for section in image.sections:
+        if image.contents(section) and not section.name.startswith(".text"):
+            places.append(range(section.at, section.at + section.size))
+    code = image.code_sections[0]
+    return (*places, range(code.at, code.at + code.size))
 
 
 @cache
@@ -108,12 +104,10 @@ def listings() -> tuple[Listing, ...]:
     """Listings of single kernels, taken out of those of the cubins."""
     found = []
     for cubin in cubins():
-        image = read_image(cubin.path)
         head, parts = _parts(cubin.listing)
         for name, lines in parts.items():
-            if name in image.kernels and len(lines) <= LONGEST:
-                sizes = tuple(parameter.size for parameter in image.kernels[name].parameters)
-                found.append(Listing(name, "\n".join([*head, *lines, ""]), sizes))
+            if name in cubin.kernels and len(lines) <= LONGEST:
+                found.append(Listing(name, "\n".join([*head, *lines, ""]), cubin.sizes[name]))
     return tuple(found)
 
 

@@ -77,7 +77,7 @@ def _launch_all(random: Random, kernels: Any, sizes: dict[str, tuple[int, ...]])
 def _elf(random: Random) -> Mutant:
     """Bytes of a cubin, with the listing of the sound one: quick, because nvdisasm does not run."""
     cubin = random.choice(seeds.cubins())
-    sizes = seeds.sizes(cubin)
+    sizes = cubin.sizes
 
     def trial(path: Path) -> None:
         listing = path.with_suffix(".sass")
@@ -90,7 +90,7 @@ def _elf(random: Random) -> Mutant:
 def _cubin(random: Random) -> Mutant:
     """Bytes of a cubin, its code among them, which nvdisasm reads."""
     cubin = random.choice([each for each in seeds.cubins() if "sm_61" not in str(each.path)])
-    sizes = seeds.sizes(cubin)
+    sizes = cubin.sizes
     return Mutant(
         ".cubin",
         spoil_bytes(random, cubin.data, (*cubin.places, *3 * cubin.places[-1:])),

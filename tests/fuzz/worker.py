@@ -15,6 +15,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import simt.sass.disassemble
 from simt.check import SimtError
 from tests.fuzz.trials import mutant, warm_up
 
@@ -49,6 +50,7 @@ def outcome(kind: str, number: int, folder: Path) -> dict[str, Any]:
 def main() -> None:
     """Serve until standard input ends."""
     warnings.simplefilter("ignore")  # what is spoilt may well overflow
+    simt.sass.disassemble._write = lambda *_: None  # listings of mutants are not worth keeping
     warm_up()
     if sys.platform == "linux":
         import resource

@@ -1,4 +1,4 @@
-"""The engine's compiled code on disk: damaged files, folders that cannot be written, two processes at once, zip archives."""
+"""Compiled code on disk: damaged files, folders that cannot be written, two processes at once, zip archives."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _forget_what_was_said() -> None:
     module._said.clear()
 
 
-@pytest.fixture()
+@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A cache folder that holds the compiled function."""
     home = tmp_path / "engine"
