@@ -13,14 +13,14 @@ from typing import Any
 
 import simt
 import simt.devices
-from simt import machine
+from simt import machine, runtime
 from simt.devices import Device
 from simt.devices.device import parse
 from simt.devices.occupancy import occupancy
 from simt.profile.compare import WAYS, compare, load
 from simt.program import MICRO_OPS, Instruction, Program
-from simt.sass import bank_image
-from simt.timing import simulate
+from simt.sass import bank_image, inner_arrays
+from simt.timing import TimedRun
 from tests.fuzz import seeds
 from tests.fuzz.mutators import NUMBERS, several, spoil_bytes, spoil_lines, spoil_numbers, spoil_tree
 
@@ -46,8 +46,16 @@ def mutant(kind: str, number: int) -> Mutant:
 def warm_up() -> None:
     """Load the engine and the timing model, or compile them."""
     launch = machine.Launch((1, 1, 1), (64, 1, 1), seeds.source_arguments())
-    machine.run(seeds.source_program(), launch)
-    simulate(seeds.source_program(), launch, simt.devices.get("h200"))
+    _run(seeds.source_program(), launch, simt.devices.get("h200"))
+
+
+def _run(program: Program, launch: machine.Launch, device: Device | None, context: Any = None, **options: Any) -> None:
+    """Run a launch, and with *device* cycle by cycle, too."""
+    sms, window = options.get("sms", "one"), options.get("window")
+    timed = device and TimedRun(
+        program, launch, device, code=None, sms=sms, max_host_seconds=60, overrides=None, window=window
+    )
+    runtime.run(program, launch, context, timed)
 
 
 def _launch_all(random: Random, kernels: Any, sizes: dict[str, tuple[int, ...]]) -> None:
@@ -191,7 +199,7 @@ def _device(random: Random) -> Mutant:
         device = parse(path.read_bytes().decode("utf-8", "replace"), "mutant")
         json.dumps(device.to_dict())
         occupancy(device, 128, 40, 4096)
-        _simulate(random, device)
+        _time(random, device)
 
     return Mutant(".toml", text.encode("utf-8", "replace"), trial)
 
@@ -201,11 +209,11 @@ def _quantity(random: Random) -> str:
     return random.choice((str(value), str(value), str(value), "nan", "inf", f'"{value}"', "true", "1979-05-27"))
 
 
-def _simulate(random: Random, device: Device) -> None:
+def _time(random: Random, device: Device) -> None:
     launch = machine.Launch((4, 1, 1), (64, 1, 1), seeds.source_arguments(), max_instructions=BUDGET)
     window = (0, 100) if random.random() < 0.2 else None
     sms = random.choice(("one", "one", 2))
-    simulate(seeds.source_program(), launch, device, sms=sms, window=window)
+    _run(seeds.source_program(), launch, device, sms=sms, window=window)
 
 
 def _program(random: Random) -> Mutant:
@@ -223,16 +231,14 @@ def _program(random: Random) -> Mutant:
             given = seeds.arguments(kernel.name, [parameter.size for parameter in kernel.parameters])
             launch = machine.Launch(
                 *shape,
-                [*given, *kernel.extra_arguments],
+                [*given, *inner_arrays(given)],
                 order="hardware",
                 max_instructions=BUDGET,
                 threads=1,
                 bank_image=lambda addresses: bank_image(kernel, *shape, given, addresses),
             )
-        if random.random() < 0.4:
-            simulate(program, launch, simt.devices.default_for(program.view))
-        else:
-            machine.run(program, launch)
+        device = simt.devices.default_for(program.view) if random.random() < 0.4 else None
+        _run(program, launch, device, kernel and kernel.module.memory.context)
 
     return Mutant(".txt", "\n".join(changes).encode(), trial)
 
