@@ -19,8 +19,9 @@ import simt.sass.disassemble
 from simt.check import SimtError
 from tests.fuzz.trials import mutant, warm_up
 
-ADDRESS_SPACE = 6 << 30
-"""Bytes that a worker may map: an input that asks for more must be refused, not served."""
+ADDRESS_SPACE = 1 << 38
+"""Bytes that a worker may map: an input that asks for more must be refused, not served (device memory reserves 2**36).
+"""
 CPU_SECONDS = 30.0
 """A mutant that computes for longer hangs: the process is ended by a signal."""
 
