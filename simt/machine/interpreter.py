@@ -17,7 +17,6 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -129,9 +128,7 @@ class _Put(ast.NodeTransformer):
 @cache
 def _functions(module: str) -> dict[str, ast.FunctionDef]:
     """The functions of a file, as they stand there."""
-    file = sys.modules[module].__file__
-    assert file is not None
-    tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 

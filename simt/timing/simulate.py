@@ -15,10 +15,12 @@ from simt.machine.device_memory import DeviceMemory
 from simt.machine.findings import deadlock, failure
 from simt.machine.launch import Launch
 from simt.machine.prepare import Prepared, prepare, state_arrays
+from simt.ops.jit import compilation, name_of
 from simt.program import Program
 from simt.timing import layout
 from simt.timing.arrays import clock_arrays
 from simt.timing.core import run
+from simt.timing.jit import FOLDER
 from simt.timing.parameters import Parameters, parameters
 from simt.timing.result import TimingResult, collect
 from simt.timing.schedule import MachineInstruction, Schedule, schedule
@@ -109,7 +111,7 @@ def _refuse_too_long(
         )
     if math.isinf(max_host_seconds):
         return
-    run(0, 1, trial.state, trial.clock)  # compiled now, not while the clock runs
+    trial.compile()  # now, not while the clock runs
     start = time.perf_counter()
     before = memory.snapshot()
     trial.go(sample, None)
@@ -157,8 +159,14 @@ class _Run:
         self.events: list[np.ndarray] = []
         self.host_seconds = 0.0
 
+    def compile(self) -> None:
+        """Compile the timing model, or load it from the cache."""
+        with compilation("the timing model", name_of(run), FOLDER):
+            run(0, self.blocks, self.state, self.clock)
+
     def go(self, blocks: int, progress: Callable[[int, int], None] | None) -> None:
         """Simulate until so many blocks have ended.  Raises what the kernel does wrong."""
+        self.compile()
         begin = time.perf_counter()
         status = layout.PAUSED
         while status in (layout.PAUSED, layout.FULL):
