@@ -54,7 +54,7 @@ def run(program: Program, launch: Launch, before_copy: Callable[[], None] | None
         counters=np.sum([state.COUNTS for state in states], axis=0).reshape(-1, layout.N_COUNT)[:-1, : len(COUNTERS)],
         grid=launch.grid,
         block=launch.block,
-        shared_bytes=prepared.shared_bytes,
+        shared_bytes=prepared.program.shared_bytes + prepared.launch.shared_bytes,
         seconds=seconds,
         host_threads=workers,
         trace=trace if traced else None,

@@ -223,15 +223,15 @@ def prepare(program: Program, launch: Launch, workers: int) -> Prepared:
 
     Raises LaunchError for too much shared memory.
     """
-    shared_bytes = program.shared_bytes + launch.shared_bytes
+    wanted = program.shared_bytes + launch.shared_bytes
     if program.shared_bytes > MAX_STATIC_SHARED_BYTES:
         raise LaunchError(
             f"{program.shared_bytes} bytes of static shared memory; the limit is {MAX_STATIC_SHARED_BYTES}",
             help="use dynamic shared memory: shape 0, and shared_bytes at the launch",
         )
-    if shared_bytes > MAX_SHARED_BYTES:
+    if wanted > MAX_SHARED_BYTES:
         raise LaunchError(
-            f"{shared_bytes} bytes of shared memory per block; the limit is {MAX_SHARED_BYTES}",
+            f"{wanted} bytes of shared memory per block; the limit is {MAX_SHARED_BYTES}",
             details=[f"static {program.shared_bytes}, dynamic {launch.shared_bytes}"],
         )
     given_bytes = sum(a.nbytes for a in launch.arguments if isinstance(a, np.ndarray))
@@ -240,6 +240,7 @@ def prepare(program: Program, launch: Launch, workers: int) -> Prepared:
             f"{given_bytes} bytes of arrays; races are looked for in at most {MAX_RACES_BYTES}",
             help="a smaller input shows the same races",
         )
+    shared_bytes = program.system_shared_bytes + wanted
     plan = Layout(workers, shared_bytes, program.local_bytes)
     given = [
         (program.parameters[i] if i < len(program.parameters) else f"argument {i}", value)
