@@ -53,7 +53,9 @@ def launch(
         grid, block: blocks in the grid and threads in a block: an int or up to three (x, y, z).
         args: the kernel's arguments.  NumPy arrays of any layout are changed in place once the whole launch has
             succeeded; after an error or ctrl-C they are as they were.  Scalars are typed as Numba types them.
-            Arrays that overlap on the host overlap on the modelled GPU.
+            Arrays that overlap on the host overlap on the modelled GPU.  Machine code also takes structures by value:
+            a tuple or dictionary has C's layout of its members (arrays are pointers), ``(x, np.int32(n), y)`` for
+            ``struct { float *x; int n; float *y; }``; a NumPy record its own, with arrays in fields of dtype object.
         view: ``"source"``, Python's own lines; or an architecture such as ``"sm_90"``, the machine code that Numba
             compiles the kernel to (extra ``sass``).
         threads: host threads (default: one per core); the results do not depend on it.
@@ -268,7 +270,7 @@ def _machine_code(
 
     return _Code(
         program=kernel.program,
-        arguments=[*args, *kernel.extra_arguments],
+        arguments=[*args, *sass.inner_arrays(args), *kernel.extra_arguments],
         own_order="hardware" if kernel.architecture >= VOLTA else "then_first",
         instructions=kernel.code.instructions,
         bank_image=bank_image,

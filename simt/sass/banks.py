@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from simt.program import LOCAL_WINDOW, SHARED_WINDOW
 from simt.sass.elf import Parameter
 from simt.sass.lowering import SYMBOL_BANK
 from simt.sass.module import CONSTANTS
+from simt.sass.structures import inner_arrays, is_structure, structure_bytes
 
 if TYPE_CHECKING:
     from simt.sass.kernel import SassKernel
@@ -50,14 +52,19 @@ def driver_area(architecture: int) -> DriverArea:
     return [area for first, area in _AREAS if first <= architecture][-1]
 
 
-def parameter_bytes(parameter: Parameter, value: Any, address: int | None) -> bytes:
-    """The bytes of one argument.  Raises LaunchError if it does not fit the parameter."""
+def parameter_bytes(parameter: Parameter, value: Any, address: int | None, inner: Iterator[int]) -> bytes:
+    """The bytes of one argument; ``inner``: addresses of the arrays inside of structures, as far as not yet used.
+
+    Raises LaunchError if it does not fit the parameter.
+    """
     number, size = parameter.ordinal, parameter.size
     if isinstance(value, np.ndarray):
         if size != 8 or address is None:
             raise LaunchError(f"argument {number} is an array, but parameter {number} has {size} bytes, not 8")
         return struct.pack("<Q", address)
-    if isinstance(value, bytes):
+    if is_structure(value):
+        data = structure_bytes(value, inner, f"argument {number}")
+    elif isinstance(value, bytes):
         data = value
     elif isinstance(value, np.generic):
         data = value.tobytes()
@@ -66,7 +73,10 @@ def parameter_bytes(parameter: Parameter, value: Any, address: int | None) -> by
     elif isinstance(value, float) and size in (4, 8):
         data = struct.pack("<f" if size == 4 else "<d", value)
     else:
-        raise LaunchError(f"argument {number} is a {type(value).__name__}; give an array or a NumPy scalar")
+        raise LaunchError(
+            f"argument {number} is a {type(value).__name__}; give an array or a NumPy scalar",
+            help="for a structure, a tuple of them",
+        )
     if len(data) != size:
         raise LaunchError(
             f"argument {number} has {len(data)} bytes ({type(value).__name__}); parameter {number} takes {size}",
@@ -99,7 +109,7 @@ def check_arguments(kernel: SassKernel, block: tuple[int, int, int], arguments: 
     if kernel.required_block not in (None, block):
         raise LaunchError(f"{kernel.name} was compiled for blocks of {kernel.required_block}, not {block}")
     for parameter, value in zip(parameters, arguments, strict=True):
-        parameter_bytes(parameter, value, 0)
+        parameter_bytes(parameter, value, 0, repeat(0))
 
 
 def bank_image(
@@ -111,13 +121,16 @@ def bank_image(
 ) -> dict[int, bytes]:
     """Contents of the constant banks of a launch.
 
-    ``addresses`` are the device addresses of the arguments that are arrays, and then those of
-    :attr:`SassKernel.extra_arguments`, whose contents are completed here.
+    ``addresses`` are the device addresses of the arguments that are arrays, then those of the arrays inside of
+    structures (:func:`inner_arrays`), and then those of :attr:`SassKernel.extra_arguments`, whose contents are
+    completed here.
     """
     check_arguments(kernel, block, arguments)
     area = driver_area(kernel.architecture)
     banks = {number: bytearray(data) for number, data in kernel.banks.items()}
-    extra = [address or 0 for address in addresses[len(arguments) :]]
+    inner = len(inner_arrays(arguments))
+    pointers = iter([address or 0 for address in addresses[len(arguments) : len(arguments) + inner]])
+    extra = [address or 0 for address in addresses[len(arguments) + inner :]]
     data_address = extra.pop(0) if extra and len(kernel.module.data) else 0
     constants_address = extra.pop(0) if extra else 0
 
@@ -144,7 +157,7 @@ def bank_image(
         struct.pack_into("<Q", first, area.constants, constants_address)
     for parameter, value, address in zip(kernel.parameters or (), arguments, addresses, strict=False):
         at = kernel.parameter_base + parameter.offset
-        first[at : at + parameter.size] = parameter_bytes(parameter, value, address)
+        first[at : at + parameter.size] = parameter_bytes(parameter, value, address, pointers)
     banks[0] = first
     symbols = b"".join(struct.pack("<Q", address_of(*symbol)) for symbol in kernel.symbols)
     if symbols:

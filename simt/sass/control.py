@@ -23,16 +23,21 @@ def target_offset(x: Lowering, operand: Operand) -> int:
     return operand.value
 
 
-@opcode("BRA", source=Source.H200, takes=(Flag.U, Flag.DIV, Flag.CONV))
+@opcode("BRA", source=Source.H200, takes=(Flag.U, Flag.ANY, Flag.DIV, Flag.CONV))
 @opcode("JMP", source=Source.H200, takes=(Flag.U,))
 def branch(x: Lowering) -> None:
     """``[condition,] target``.  DIV jumps if the live lanes of a mask are not together, CONV if they are.
+
+    ANY: all active lanes jump if the guard of one is true.
 
     A guarded BRA.DIV takes all active lanes along if some lanes of its mask do not fulfil the guard (H200).
     """
     condition = PT
     if Flag.DIV in x.modifiers and x.guard != PT:
         _branch_unless_all(x)
+        return
+    if Flag.ANY in x.modifiers and x.guard != PT:
+        _branch_if_any(x)
         return
     if Flag.DIV in x.modifiers or Flag.CONV in x.modifiers:
         mask = x.source(x.take()) if len(x.operands) > 1 else x.constant(MASK)
@@ -43,6 +48,18 @@ def branch(x: Lowering) -> None:
     target = target_offset(x, x.take())
     x.done()
     x.emit("bra", a=condition, target=target)
+
+
+def _branch_if_any(x: Lowering) -> None:
+    condition = x.guard
+    if len(x.operands) > 1:
+        condition = x.narrowed(x.predicate(x.take_predicate()))
+    target = target_offset(x, x.take())
+    x.done()
+    x.emit("nop", retires=True)
+    willing = x.emit("ballot", x.new(), condition, guard=PT)
+    some = pred(x.emit("ne.s64", x.new_predicate(), willing, RZ, guard=PT))
+    x.emit("bra", a=some, guard=PT, target=target)
 
 
 def _branch_unless_all(x: Lowering) -> None:

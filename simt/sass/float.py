@@ -7,7 +7,7 @@ from dataclasses import replace
 from simt.program import MUFU_FUNCTIONS, PT, RZ, rounded
 from simt.sass.integer import FALSE, min_or_max, write_comparison
 from simt.sass.lowering import AND, OR, Kind, Lowering
-from simt.sass.modifiers import Combine, Compare, Flag, Function, MinMax, Round
+from simt.sass.modifiers import Combine, Compare, Flag, Function, MinMax, Round, Scale
 from simt.sass.operands import Constant, FloatImmediate, Operand, Predicate, Register
 from simt.sass.table import BLACKWELL, VOLTA, Source, opcode
 
@@ -53,10 +53,20 @@ def add32(x: Lowering) -> None:
     _arithmetic32(x, "add", 2)
 
 
-@opcode("FMUL", "FMUL32I", source=Source.NAMES, takes=_ARITHMETIC)
+@opcode("FMUL", "FMUL32I", source=Source.NAMES, takes=(*_ARITHMETIC, Scale))
 @opcode("UFMUL", source=Source.NAMES, takes=_ARITHMETIC, since=VOLTA, uniform=True)
 def multiply32(x: Lowering) -> None:
-    _arithmetic32(x, "mul", 2)
+    """``d = a * b``; with a Scale the exact product times a power of two, rounded once (float64 holds it)."""
+    scale = x.modifiers.maybe(Scale)
+    if scale is None:
+        _arithmetic32(x, "mul", 2)
+        return
+    d = x.take_register()
+    a, b = (x.compute("cvt.f64.f32", source32(x, x.take())) for _ in range(2))
+    x.done()
+    factor = x.constant(x.float_bits(FloatImmediate(str(scale.factor)), Kind.F64))
+    product = x.compute("mul.f64", x.compute("mul.f64", a, b), factor)
+    write32(x, d, "cvt.rnd.f64", (product,), rounded("f32", rounding_of(x)))
 
 
 @opcode("FFMA", "FFMA32I", source=Source.NAMES, takes=_ARITHMETIC)

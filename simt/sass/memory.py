@@ -363,8 +363,10 @@ def query_space(x: Lowering) -> None:
     d = x.take_register()
     row, offset = wide_address(x, take_address(x))
     x.done()
-    if offset or d.index is not None:
-        raise x.unsupported("only QSPC without offset and result register is supported")
+    if d.index is not None:
+        raise x.unsupported("QSPC with a result register is not supported")
+    if offset:
+        row = x.compute("add.s64", row, x.constant(offset))
     shared, local = _windows(x, row)
     space = x.modifiers.one(Space, Space.G)
     answers = {

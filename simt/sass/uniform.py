@@ -8,16 +8,25 @@ arithmetic is declared beside the lanes' own, in integer.py and float.py, S2UR a
 from __future__ import annotations
 
 from simt.sass.lowering import Lowering
+from simt.sass.modifiers import Combine
 from simt.sass.table import VOLTA, Source, opcode
 
 
-@opcode("R2UR", source=Source.H200, since=VOLTA, uniform=True)
+@opcode("R2UR", source=Source.H200, takes=(Combine.OR,), since=VOLTA, uniform=True)
 def to_uniform(x: Lowering) -> None:
-    """``[p,] d, a``: the value of the lowest executing lane; p says in which lanes a is another one (H200)."""
+    """``[p,] d, a``: the value of the lowest executing lane; p says in which lanes a is another one (H200).
+
+    OR: the values of all executing lanes, or-ed.
+    """
     p = x.take_predicates()
     d = x.take_register()
     a = x.source(x.take())
     x.done()
+    if Combine.OR in x.modifiers:
+        if p and p[0].index is not None:
+            raise x.unsupported("the predicate of R2UR.OR is not supported")
+        x.emit("redux.or", x.destination(d), a)
+        return
     if not p:
         x.emit("first", x.destination(d), a)
         return

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from simt.machine import Launch, RunResult, run
 from simt.program import COUNTERS, Program
-from simt.sass import Kernels, SassKernel, bank_image, load_cubin
+from simt.sass import Kernels, SassKernel, bank_image, inner_arrays, load_cubin
 
 DATA = Path(__file__).parent.parent / "data" / "sass"
 COLUMNS = {
@@ -48,7 +48,7 @@ def launch(
         Launch(
             grid,
             block,
-            [*args, *kernel.extra_arguments],
+            [*args, *inner_arrays(args), *kernel.extra_arguments],
             shared_bytes=shared_bytes,
             order="hardware",
             bank_image=lambda addresses: bank_image(kernel, grid, block, args, addresses),
