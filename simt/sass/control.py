@@ -28,7 +28,7 @@ def target_offset(x: Lowering, operand: Operand) -> int:
 def branch(x: Lowering) -> None:
     """``[condition,] target``.  DIV jumps if the live lanes of a mask are not together, CONV if they are.
 
-    ANY: all active lanes jump if the guard of one is true.
+    ANY: all active lanes jump if the guard of one is true (assumed from the name; compilers write it with U).
 
     A guarded BRA.DIV takes all active lanes along if some lanes of its mask do not fulfil the guard (H200).
     """
@@ -229,11 +229,17 @@ def give_way(x: Lowering) -> None:
 # Block barriers
 
 
+BLOCK_BARRIERS = 16
+"""Of a block (PTX ISA, bar)."""
+
+
 @opcode("BAR", source=Source.H200, takes=(Flag.SYNC, Flag.ARV, Flag.RED, Flag.POPC, Combine, Hint))
 def block_barrier(x: Lowering) -> None:
     """``SYNC number [, threads]``, ``ARV number, threads``, or ``RED number [, threads], p`` for B2R."""
     number = x.take()
     constant, register = (number.value, RZ) if isinstance(number, Immediate) else (0, x.source(number))
+    if not 0 <= constant < BLOCK_BARRIERS:
+        raise x.unsupported(f"there is no block barrier {number}")
     predicates = [operand for operand in x.operands if not isinstance(operand, Immediate | Register)]
     x.operands = [operand for operand in x.operands if isinstance(operand, Immediate | Register)]
     threads = x.source(x.take()) if x.operands else 0

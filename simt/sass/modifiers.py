@@ -242,6 +242,7 @@ class Flag(Enum):
     IADD = "IADD"
     SX32 = "SX32"  # the upper word is the sign of the lower
     FTZ = "FTZ"  # denormals are zero
+    FMZ = "FMZ"  # and zero times anything is zero
     SAT = "SAT"  # limited to 0 ... 1
     RELU = "RELU"  # negative results and NaN become 0
     NTZ = "NTZ"  # NaN gives 0
