@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import simt
+from simt.check import LaunchError
 
 from tests.machine_view import needs_nvdisasm
 from tests.sass.data import DATA, cubin
@@ -43,5 +44,5 @@ def test_dynamic_memory_up_to_the_limit() -> None:
     kernel, out = cubin("sm_90/shared_room")["room"], np.zeros(64, np.float32)
     most = 227 * 1024 - kernel.shared_bytes
     simt.launch(kernel, 1, 64, out, most // 4, shared_bytes=most)
-    with pytest.raises(simt.LaunchError, match="bytes of shared memory per block; the limit is 232448"):
+    with pytest.raises(LaunchError, match="bytes of shared memory per block; the limit is 232448"):
         simt.launch(kernel, 1, 64, out, most // 4, shared_bytes=most + 8)
