@@ -61,8 +61,9 @@ def cache_folder(*packages: str) -> Path:
 
 
 def _sources(package: str) -> list[bytes]:
-    """The code and tables of a package, which may stand in a zip archive."""
-    files = {file.name: file for file in importlib.resources.files(package).iterdir()}
+    """The code and tables of a package, which may stand in a zip archive; it is not imported, which may need this one."""
+    name, *inner = package.split(".")
+    files = {file.name: file for file in importlib.resources.files(name).joinpath(*inner).iterdir()}
     return [files[name].read_bytes() for name in sorted(files) if name.endswith((".py", ".csv"))]
 
 
