@@ -61,8 +61,10 @@ def cache_folder(*packages: str) -> Path:
 
 
 def _sources(package: str) -> list[bytes]:
-    """The code and tables of a package, which may stand in a zip archive."""
-    files = {file.name: file for file in importlib.resources.files(package).iterdir()}
+    """The code and tables of a package of simt, which may stand in a zip archive.  It is not imported."""
+    _, *folders = package.split(".")
+    place = importlib.resources.files("simt").joinpath(*folders)
+    files = {file.name: file for file in place.iterdir()}
     return [files[name].read_bytes() for name in sorted(files) if name.endswith((".py", ".csv"))]
 
 
