@@ -61,9 +61,10 @@ def cache_folder(*packages: str) -> Path:
 
 
 def _sources(package: str) -> list[bytes]:
-    """The code and tables of a package, which may stand in a zip archive; it is not imported, which may need this one."""
-    name, *inner = package.split(".")
-    files = {file.name: file for file in importlib.resources.files(name).joinpath(*inner).iterdir()}
+    """The code and tables of a package of simt, which may stand in a zip archive.  It is not imported."""
+    _, *folders = package.split(".")
+    place = importlib.resources.files("simt").joinpath(*folders)
+    files = {file.name: file for file in place.iterdir()}
     return [files[name].read_bytes() for name in sorted(files) if name.endswith((".py", ".csv"))]
 
 
