@@ -107,3 +107,26 @@ def test_an_unknown_name(kernels: Kernels) -> None:
     assert isinstance(caught.value, KeyError)
     assert "did you mean counter?" in str(caught.value)
     assert "countr" not in kernels["count"].module
+
+
+def test_a_note_about_what_nobody_set(kernels: Kernels) -> None:
+    """Of a variable without initial value that a kernel loads: no counter, and not once the host has asked for it."""
+    data, out = np.arange(8, dtype=np.int32), np.zeros(8, np.float32)
+    (note,) = simt.launch(kernels["weigh"], 1, 8, data, out).notes
+    assert note.startswith("the kernel reads `weights`, which has no initial value and which nobody set")
+    assert f"note: {note}" in str(simt.launch(kernels["weigh"], 1, 8, data, out))
+    assert not simt.launch(kernels["count"], 1, 8).notes
+    assert not simt.launch(kernels["sum"], 1, 1, np.zeros(1)).notes
+    kernels["weigh"].module["weights"][:] = 0
+    assert not simt.launch(kernels["weigh"], 1, 8, data, out).notes
+
+
+def test_a_view_reaches_all_of_its_buffer(kernels: Kernels) -> None:
+    """Machine code has pointers without ends: ``in[threadIdx.x]`` of the middle of a buffer, and before it."""
+    buffer = np.arange(64, dtype=np.int32)
+    out = np.zeros(64, np.float32)
+    kernels["weigh"].module["weights"].view(np.float32)[:] = 1
+    simt.launch(kernels["weigh"], 1, 16, buffer[40:44], out[8:9])
+    assert out.tolist() == [0] * 8 + [5.0 + value for value in range(40, 56)] + [0] * 40
+    with pytest.raises(OutOfBoundsError, match="nearest allocation: `parameter 0`, 256 bytes"):
+        simt.launch(kernels["weigh"], 1, 32, buffer[40:44], out)
