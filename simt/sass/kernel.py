@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from simt.check import LaunchError, UnsupportedError, check_file
 from simt.program import Program
+from simt.sass.architectures import VOLTA
+from simt.sass.compile import compile_kernel
 from simt.sass.demangle import aliases
 from simt.sass.disassemble import disassemble
 from simt.sass.elf import HELP, Image, KernelInfo, Parameter, Relocation
@@ -22,7 +24,6 @@ from simt.sass.link import ASSERT, Code, link
 from simt.sass.listing import Listing, parse_listing
 from simt.sass.module import CONSTANTS, Module
 from simt.sass.operands import CodeRegister, Register
-from simt.sass.table import VOLTA
 
 OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
@@ -94,8 +95,6 @@ class SassKernel:
 
         Raises UnsupportedError for an instruction that is not known, ListingError for a listing that is wrong.
         """
-        from simt.sass.compile import compile_kernel
-
         return compile_kernel(self)
 
     @property

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError
+from simt.sass.architectures import VOLTA
 from simt.sass.elf import MOST_GLOBAL, Image, Relocation, Section, Symbol
 from simt.sass.grammar import Control
 from simt.sass.listing import CodeSection, Listing
-from simt.sass.table import VOLTA
 
 CONSTANTS = 3
 """The constant bank that holds ``__constant__`` variables."""
