@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from simt import devices, kernels, lang, machine
+from simt import devices, kernels, lang, machine, runtime
 from simt.check import LaunchError, UnsupportedError
 from simt.devices import Device, DeviceError
 from simt.dispatcher import check_launch_bounds, python_function
-from simt.machine.launch import parse_order
+from simt.machine.launch import BankImage, parse_order
 from simt.machine.layout import HARDWARE, INTERLEAVED, RANDOM
 from simt.profile import Profile
 from simt.program import Program
@@ -106,11 +106,11 @@ def launch(
         progress=progress,
     )
     if not timing:
-        return Profile(code.program, machine.run(code.program, what), device=gpu.key)
+        return Profile(code.program, runtime.run(code.program, what, code.context), device=gpu.key)
 
-    from simt.timing import timed_run  # here: a launch without timing does not load the model
+    from simt.timing import TimedRun  # here: a launch without timing does not load the model
 
-    result, times = timed_run(
+    timed = TimedRun(
         code.program,
         what,
         gpu,
@@ -120,7 +120,8 @@ def launch(
         overrides=overrides,
         window=window,
     )
-    return Profile(code.program, result, device=gpu.key, timing=times)
+    result = runtime.run(code.program, what, code.context, timed)
+    return Profile(code.program, result, device=gpu.key, timing=timed.result)
 
 
 def _is_pair(value: object) -> bool:
@@ -180,7 +181,9 @@ class _Code:
     own_order: str = "then_first"
     instructions: Any = None
     """SASS with its control bits, for the timing model; None in the source view."""
-    bank_image: Callable[[Sequence[int | None]], Mapping[int, bytes]] | None = None
+    bank_image: BankImage | None = None
+    context: runtime.Context | None = None
+    """Where the module's variables are."""
 
 
 def _compiled(
@@ -234,14 +237,9 @@ def load_cubin(
 
 
 def machine_view() -> Any:
-    """The machine view's package, whose dependencies are an extra."""
-    try:
-        from simt import sass
-    except ImportError as missing:
-        raise UnsupportedError(
-            f"the machine view needs the package {(missing.name or '').partition('.')[0]}",
-            help="pip install 'simt[sass]'",
-        ) from None
+    """The machine view's package: imported when it is needed."""
+    from simt import sass
+
     return sass
 
 
@@ -264,16 +262,17 @@ def _machine_code(
         args = sass.flatten([_numpy(value) for value in lang.flat_arguments(args)])
     sass.check_arguments(kernel, block, args)
 
-    def bank_image(addresses: Sequence[int | None]) -> Mapping[int, bytes]:
-        image: Mapping[int, bytes] = sass.bank_image(kernel, grid, block, args, addresses)
+    def bank_image(addresses: Sequence[int | None]) -> Mapping[int, machine.Bank]:
+        image: Mapping[int, machine.Bank] = sass.bank_image(kernel, grid, block, args, addresses)
         return image
 
     return _Code(
         program=kernel.program,
-        arguments=[*args, *sass.inner_arrays(args), *kernel.extra_arguments],
+        arguments=[*args, *sass.inner_arrays(args)],
         own_order="hardware" if kernel.architecture >= VOLTA else "then_first",
         instructions=kernel.code.instructions,
         bank_image=bank_image,
+        context=kernel.module.memory.context,
     )
 
 

@@ -553,6 +553,9 @@ class Program:
     ``addresses`` maps code addresses (machine view) to micro-op indices for ``brx``.
     ``shared_bytes`` is static shared memory per block, ``local_bytes`` per thread, ``registers`` the registers per
     thread for the occupancy calculation (``None`` where the view cannot know).
+
+    ``encoded`` is the machine's: what the first launch makes of the micro-ops (simt.machine.encode), which must not
+    change from then on.
     """
 
     name: str
@@ -571,6 +574,7 @@ class Program:
     addresses: dict[int, int] = field(default_factory=dict)
     file: str = ""
     toolchain: str = ""
+    encoded: Any = field(default=None, init=False, repr=False, compare=False)
 
     def dump(self) -> Iterator[str]:
         """The micro-ops as text, one a line, with the listing lines they belong to."""

@@ -19,7 +19,7 @@ from simt.check import (
     lanes_text,
 )
 from simt.machine import layout, races
-from simt.machine.launch import Prepared
+from simt.machine.prepare import Prepared
 from simt.program import NULL_CALL, ZERO_DIVISION, ArrayRef, Instruction, ListingLine
 
 
@@ -189,7 +189,7 @@ def _why_stopped(prepared: Prepared, state: layout.State) -> str:
         return "a function is called through a null pointer"
     values = []
     for column in (layout.C_A, layout.C_B, layout.C_C):
-        row = int(prepared.code[pc, column])
+        row = int(prepared.encoded.code[pc, column])
         if row >= state.LAUNCH[layout.LAUNCH_UNIFORM_END]:
             row += warp * int(state.LAUNCH[layout.LAUNCH_REGISTERS]) * 32
         values.append(int(state.R[row + lane]))
@@ -204,7 +204,7 @@ def _text(prepared: Prepared, address: int) -> str:
     memory = prepared.memory
     for start, end in zip(memory.starts.tolist(), memory.ends.tolist(), strict=True):
         if start <= address < end:
-            data = memory.arena[address - int(layout.ADDRESS_BASE) : end - int(layout.ADDRESS_BASE)].tobytes()
+            data = memory.words.M8[address - int(layout.ADDRESS_BASE) : end - int(layout.ADDRESS_BASE)].tobytes()
             return data.partition(b"\0")[0].decode("utf-8", "replace")
     return ""
 

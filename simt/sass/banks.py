@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simt.check import LaunchError
+from simt.machine import Bank
 from simt.program import LOCAL_WINDOW, SHARED_WINDOW
 from simt.sass.elf import Parameter
-from simt.sass.lowering import SYMBOL_BANK
-from simt.sass.module import CONSTANTS
-from simt.sass.structures import inner_arrays, is_structure, structure_bytes
+from simt.sass.module import Module
+from simt.sass.structures import is_structure, structure_bytes
 
 if TYPE_CHECKING:
     from simt.sass.kernel import SassKernel
@@ -118,32 +118,15 @@ def bank_image(
     block: tuple[int, int, int],
     arguments: Sequence[Any],
     addresses: Sequence[int | None],
-) -> dict[int, bytes]:
-    """Contents of the constant banks of a launch.
+) -> dict[int, Bank]:
+    """The constant banks of a launch.
 
     ``addresses`` are the device addresses of the arguments that are arrays, then those of the arrays inside of
-    structures (:func:`inner_arrays`), and then those of :attr:`SassKernel.extra_arguments`, whose contents are
-    completed here.
+    structures (:func:`inner_arrays`).
     """
-    check_arguments(kernel, block, arguments)
     area = driver_area(kernel.architecture)
-    banks = {number: bytearray(data) for number, data in kernel.banks.items()}
-    inner = len(inner_arrays(arguments))
-    pointers = iter([address or 0 for address in addresses[len(arguments) : len(arguments) + inner]])
-    extra = [address or 0 for address in addresses[len(arguments) + inner :]]
-    data_address = extra.pop(0) if extra and len(kernel.module.data) else 0
-    constants_address = extra.pop(0) if extra else 0
-
-    def address_of(symbol: int, addend: int = 0) -> int:
-        return kernel.symbol_address(symbol, data_address, constants_address, addend)
-
-    kernel.module.place(address_of)
-    for number, patches in kernel.bank_relocations.items():
-        for entry in patches:
-            filled = entry.bytes_of(address_of(entry.symbol, entry.addend))
-            banks[number][entry.offset : entry.offset + entry.size] = filled
-    if CONSTANTS in banks:
-        kernel.constants[:] = np.frombuffer(banks[CONSTANTS], np.uint8)
+    banks = dict(kernel.lasting_banks)
+    pointers = iter([address or 0 for address in addresses[len(arguments) :]])
     size = max([0x400, *(kernel.parameter_base + p.offset + p.size for p in kernel.parameters or ())])
     first = bytearray(size)
     struct.pack_into("<3I", first, area.block, *block)
@@ -153,13 +136,10 @@ def bank_image(
         struct.pack_into("<Q", first, area.local_window, LOCAL_WINDOW)
     if area.shared_window is not None:
         struct.pack_into("<Q", first, area.shared_window, SHARED_WINDOW)
-    if area.constants is not None:
-        struct.pack_into("<Q", first, area.constants, constants_address)
+    if area.constants is not None and Module.CONSTANTS in banks:
+        struct.pack_into("<Q", first, area.constants, banks[Module.CONSTANTS].address)
     for parameter, value, address in zip(kernel.parameters or (), arguments, addresses, strict=False):
         at = kernel.parameter_base + parameter.offset
         first[at : at + parameter.size] = parameter_bytes(parameter, value, address, pointers)
-    banks[0] = first
-    symbols = b"".join(struct.pack("<Q", address_of(*symbol)) for symbol in kernel.symbols)
-    if symbols:
-        banks[SYMBOL_BANK] = bytearray(symbols)
-    return {number: bytes(data) for number, data in banks.items()}
+    banks[0] = Bank(bytes(first))
+    return banks

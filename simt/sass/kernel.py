@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-import numpy.typing as npt
-
 from simt.check import LaunchError, UnsupportedError, check_file
+from simt.machine import Bank
 from simt.program import Program
 from simt.sass.architectures import VOLTA
 from simt.sass.compile import compile_kernel
@@ -20,9 +19,10 @@ from simt.sass.disassemble import disassemble
 from simt.sass.elf import HELP, Image, KernelInfo, Parameter, Relocation
 from simt.sass.fatbin import choose, extract, is_container, number_of
 from simt.sass.grammar import SassInstruction
-from simt.sass.link import ASSERT, Code, link
+from simt.sass.link import Code, link
 from simt.sass.listing import Listing, parse_listing
-from simt.sass.module import CONSTANTS, Module
+from simt.sass.lowering import SYMBOL_BANK
+from simt.sass.module import ASSERT, Module
 from simt.sass.operands import CodeRegister, Register
 
 OLDEST, NEWEST = 50, 129
@@ -97,31 +97,22 @@ class SassKernel:
         """
         return compile_kernel(self)
 
-    @property
-    def extra_arguments(self) -> list[npt.NDArray[np.uint8]]:
-        """Arrays to place in device memory beside the arguments: global variables and ``__constant__`` ones, if any."""
-        constants = self.constants[:]
-        constants.flags.writeable = False
-        return [array for array in (self.module.data, constants) if len(array)]
-
     @cached_property
-    def constants(self) -> npt.NDArray[np.uint8]:
-        """Constant bank 3 as memory: generic pointers to ``__constant__`` variables point into it."""
-        return np.zeros(len(self.banks.get(CONSTANTS, b"")), np.uint8)
-
-    def symbol_address(self, number: int, data_address: int, constants_address: int, addend: int = 0) -> int:
-        """Device address of a variable, or code address of a function, plus *addend*; 0 for what is not in the file."""
-        image = self.module.image
-        if image is None:
-            return 0
-        symbol = image.symbols[number]
-        offset = self.module.variable_offset(symbol, addend)
-        if offset is not None:
-            return data_address + offset
-        if self.module.section_of(symbol) == f".nv.constant{CONSTANTS}":
-            return constants_address + symbol.offset + addend
-        name, inside = self.module.code_place(symbol) or (symbol.name, 0)
-        return self.code.bases[name] + inside + addend if name in self.code.bases else 0
+    def lasting_banks(self) -> dict[int, Bank]:
+        """The constant banks that are the same for every launch: all but that with the parameters."""
+        memory = self.module.memory
+        found = {number: bytearray(data) for number, data in self.banks.items() if number != Module.CONSTANTS}
+        for number, data in found.items():
+            for entry in self.bank_relocations[number]:
+                filled = entry.bytes_of(memory.address(entry.symbol, entry.addend))
+                data[entry.offset : entry.offset + entry.size] = filled
+        if self.program.uniforms and self.symbols:  # the program knows the symbols
+            found[SYMBOL_BANK] = bytearray().join(struct.pack("<Q", memory.address(*symbol)) for symbol in self.symbols)
+        banks = {number: Bank(bytes(data)) for number, data in found.items()}
+        if memory.constants is not None:
+            contents, address = memory.constants
+            banks[Module.CONSTANTS] = Bank(contents.data, address)
+        return banks
 
     def __repr__(self) -> str:
         return f"<SASS kernel {self.demangled} for sm_{self.architecture}>"

@@ -1,7 +1,8 @@
 """From the sections of a listing to one kernel's code: its functions side by side, labels as code offsets.
 
-A kernel starts at code address 0; the functions in other sections that it refers to follow it.  So code
-addresses in registers (return addresses, function pointers) are offsets into this code.
+A kernel starts at code address 0; the functions in other sections that it refers to follow it.  So return addresses
+in registers are offsets into this code.  Pointers to functions are the same for all kernels of a module, which hand
+them on in variables: they lie behind the code of every kernel (see :meth:`simt.sass.module.Module.function`).
 """
 
 from __future__ import annotations
@@ -14,25 +15,21 @@ from simt.sass.architectures import VOLTA
 from simt.sass.elf import Symbol
 from simt.sass.grammar import SassInstruction
 from simt.sass.listing import CodeSection
-from simt.sass.module import Module
+from simt.sass.module import ASSERT, CODE_ALIGN, Module
 from simt.sass.operands import CodeRegister, Immediate, Label, Operand
-
-_ALIGN = 128
-
-ASSERT = "__assertfail"
-"""What a failed ``assert`` calls: the driver's, so code has none for it."""
 
 
 @dataclass(frozen=True)
 class Code:
     """A kernel's code: instructions in address order, with the name of the function that each belongs to.
 
-    ``bases``: code address of each section.
+    ``bases``: code address of each section; ``pointed``: those to which pointers may point.
     """
 
     instructions: list[SassInstruction]
     functions: list[str]
     bases: dict[str, int]
+    pointed: frozenset[str] = frozenset()
 
 
 def link(module: Module, kernel: str, extra: Collection[str] = ()) -> Code:
@@ -50,6 +47,7 @@ class _Linker:
         self.kernel = kernel
         self.owner = module.listing.owners
         self.bases: dict[str, int] = {}
+        self.pointed: set[str] = set()
         self.order: list[CodeSection] = []
         self.end = 0
 
@@ -72,7 +70,7 @@ class _Linker:
             for instruction in section.instructions:
                 instructions.append(self._resolve(instruction, section))
                 functions.append(next(name for at, name in names if at <= instruction.offset))
-        return Code(instructions, functions, self.bases)
+        return Code(instructions, functions, self.bases, frozenset(self.pointed.union(extra)))
 
     def _place(self, name: str) -> None:
         if name in self.bases:
@@ -86,7 +84,7 @@ class _Linker:
             )
         self.bases[name] = self.end
         self.order.append(section)
-        self.end = -(-(self.end + section.size) // _ALIGN) * _ALIGN
+        self.end = -(-(self.end + section.size) // CODE_ALIGN) * CODE_ALIGN
 
     def _section(self, name: str) -> CodeSection | None:
         section = self.module.code(name)
@@ -137,7 +135,11 @@ class _Linker:
             place = self._target(operand, instruction, section)
             if isinstance(place, Symbol) and not self.module.section_of(place).startswith(".nv.shared"):
                 return replace(operand, number=place.number)
-            address = self._address(place) + operand.addend
+            if operand.part is None or operand.within is not None or isinstance(place, Symbol):
+                address = self._address(place) + operand.addend
+            else:
+                self.pointed.add(place[0])
+                address = self.module.function(*place) + operand.addend
             return Immediate(address >> 32 if operand.part == "hi" else address)
         if isinstance(operand, CodeRegister) and isinstance(operand.displacement, Label):
             place = self._target(operand.displacement, instruction, section)

@@ -20,7 +20,7 @@ import numpy as np
 
 from simt.check import UnsupportedError
 from simt.program import MICRO_OPS, PT, ROUNDED_FORMATS, RZ, WHOLE, Family, Instruction, Uniform, pred
-from simt.sass.grammar import SassInstruction
+from simt.sass.grammar import SassInstruction, limits
 from simt.sass.modifiers import Modifiers
 from simt.sass.operands import (
     Constant,
@@ -339,10 +339,16 @@ class Lowering:
         """Row of a constant."""
         return self.rows.constant(value)
 
-    def row(self, register: Register) -> int:
-        """Row of a register, without its decorations."""
+    def row(self, register: Register, count: int = 1) -> int:
+        """Row of a register, without its decorations; of *count* consecutive ones the first.
+
+        Raises UnsupportedError if the register file ends before.
+        """
         if register.index is None:
             return RZ
+        there = limits(self.place.architecture)
+        if register.index + count > (there.uniform if register.uniform else there.registers):
+            raise self.unsupported(f"there is no register {register.next(count - 1).name}")
         return (FIRST_UNIFORM if register.uniform else 1) + register.index
 
     def predicate(self, operand: Predicate) -> int:
@@ -421,7 +427,7 @@ class Lowering:
         """One 64-bit row for a register pair."""
         if register.index is None:
             return RZ
-        low = self.row(register)
+        low = self.row(register, 2)
         return self.compute("pack.b64", low, low + 1)
 
     def source64(self, operand: Operand, kind: Kind = Kind.INTEGER) -> int:
@@ -470,14 +476,14 @@ class Lowering:
 
     # Destinations
 
-    def destination(self, register: Register) -> int:
-        """Row of a 32-bit destination (RZ discards)."""
-        return self.row(register)
+    def destination(self, register: Register, count: int = 1) -> int:
+        """Row of a 32-bit destination (RZ discards), of *count* consecutive ones the first."""
+        return self.row(register, count)
 
     def write_pair(self, register: Register, row: int) -> None:
         """Write a 64-bit row to a register pair."""
         if register.index is not None:
-            low = self.row(register)
+            low = self.row(register, 2)
             source = self._written.get(row)
             self.emit("cvt.u32", low, row)
             self.emit("high.b64", low + 1, row, mod=WHOLE, shows=register, dtype=_dtype(source) if source else None)

@@ -242,6 +242,7 @@ class Flag(Enum):
     IADD = "IADD"
     SX32 = "SX32"  # the upper word is the sign of the lower
     FTZ = "FTZ"  # denormals are zero
+    FMZ = "FMZ"  # and zero times anything is zero
     SAT = "SAT"  # limited to 0 ... 1
     RELU = "RELU"  # negative results and NaN become 0
     NTZ = "NTZ"  # NaN gives 0
@@ -271,7 +272,7 @@ class Flag(Enum):
     REL = "REL"
     ABS = "ABS"
     U = "U"
-    ANY = "ANY"  # BRA.U: all lanes jump if the guard of one is true
+    ANY = "ANY"  # of BRA.U
     DIV = "DIV"
     CONV = "CONV"
     COLLECTIVE = "COLLECTIVE"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import accumulate
+from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError
@@ -16,22 +17,32 @@ from simt.sass.architectures import VOLTA
 from simt.sass.elf import MOST_GLOBAL, Image, Relocation, Section, Symbol
 from simt.sass.grammar import Control
 from simt.sass.listing import CodeSection, Listing
+from simt.sass.variables import ModuleMemory
 
-CONSTANTS = 3
-"""The constant bank that holds ``__constant__`` variables."""
 _DATA = (".nv.global.init", ".nv.global")
 _CODE = ".text."
+CODE_ALIGN = 128
+"""Bytes to which functions are aligned."""
+ASSERT = "__assertfail"
+"""What a failed ``assert`` calls: the driver's, so code has none for it."""
 VARIABLE_ALIGN = 256
 """Bytes to which global variables are aligned.  An H200 (driver 580) starts each at a sector of its own, at least."""
 
 
-class Module:
+class Module(Mapping[str, npt.NDArray[Any]]):
     """One cubin, or a listing without (*image* is None).
 
-    ``listing``: a function that gives the listing, called when code is first asked for.  ``data``: the global
-    variables (uint8), which launches read and write; empty if there are none.  Symbols and sections go by their
-    numbers in the cubin, since names need not be unique.
+    A mapping of its variables, ``__device__`` and ``__constant__``, by (mangled or readable) name: NumPy arrays that
+    read and write them in device memory, where they outlive launches.  Their elements are integers of the variable's
+    size, or of 4 bytes for larger ones (fewer if those do not fit); ``.view(np.float32)`` shows another type.
+
+    ``listing``: a function that gives the listing, called when code is first asked for.  ``data_size``: bytes of the
+    ``__device__`` variables together.  Symbols and sections go by their numbers in the cubin, since names need not be
+    unique.
     """
+
+    CONSTANTS = 3
+    """The constant bank that holds ``__constant__`` variables."""
 
     def __init__(self, path: str, image: Image | None, listing: Callable[[], Listing]) -> None:
         self.path = path
@@ -40,7 +51,8 @@ class Module:
         self._filled: set[str] = set()
         self._starts: dict[int, int] = {}  # symbol number: offset in data
         self._sorted: dict[int, list[tuple[int, int]]] = {}  # section number: (offset, symbol number) of its variables
-        self.data: npt.NDArray[np.uint8] = np.zeros(0, np.uint8)
+        self.data_size = 0
+        self.memory = ModuleMemory(self)
         if image is not None:
             self._lay_out(image)
 
@@ -58,13 +70,36 @@ class Module:
             at += symbol.size
             if at > MOST_GLOBAL:
                 raise LaunchError(f"{self.path} has more than {MOST_GLOBAL >> 30} GiB of global variables")
-        self.data = np.zeros(at, np.uint8)
-        for symbol in variables:
-            contents = image.contents(image.sections[symbol.section])
-            if contents is not None:
-                part = contents[symbol.offset : symbol.offset + symbol.size]
-                start = self._starts[symbol.number]
-                self.data[start : start + symbol.size] = np.frombuffer(part, np.uint8)
+        self.data_size = at
+
+    def initial_data(self) -> Iterator[tuple[int, bytes]]:
+        """Where global variables that are not zero at first are among them, and what they hold."""
+        image = self.image
+        for number, start in self._starts.items() if image else ():
+            symbol = image.symbols[number] if image else None
+            contents = image.contents(image.sections[symbol.section]) if image and symbol else None
+            if symbol is not None and contents is not None:
+                yield start, contents[symbol.offset : symbol.offset + symbol.size]
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        return self.memory.array(self.memory.find(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({symbol.name: None for symbol in self.memory.named.values()})
+
+    def __len__(self) -> int:
+        return len({symbol.name for symbol in self.memory.named.values()})
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<module {self.path}, variables: {', '.join(self) or 'none'}>"
 
     # Code
 
@@ -134,6 +169,19 @@ class Module:
         name = self.code_names.get(symbol.section)
         return None if name is None else (name, symbol.offset)
 
+    @cached_property
+    def _pointers(self) -> dict[str, int]:
+        """Where each section of the listing begins for pointers to functions; last the stub of failed assertions."""
+        names = [*self.listing.sections, ASSERT]
+        sizes = [-(-section.size // CODE_ALIGN) * CODE_ALIGN for section in self.listing.sections.values()]
+        # Behind the code of any kernel, which holds no section twice, and the stub.
+        first = sum(sizes) + 2 * CODE_ALIGN
+        return dict(zip(names, accumulate([first, *sizes]), strict=True))
+
+    def function(self, section: str, offset: int = 0) -> int:
+        """What a pointer to code holds, the same in all kernels; 0 for a section that the listing does not have."""
+        return self._pointers[section] + offset if section in self._pointers else 0
+
     # Data
 
     def section_of(self, symbol: Symbol) -> str:
@@ -145,9 +193,9 @@ class Module:
         start = self._starts.get(symbol.number)
         if start is not None:
             return start + addend
-        return self._data_offset(symbol.section, symbol.offset + addend) if symbol.is_section else None
+        return self.data_offset(symbol.section, symbol.offset + addend) if symbol.is_section else None
 
-    def _data_offset(self, section: int, offset: int) -> int | None:
+    def data_offset(self, section: int, offset: int) -> int | None:
         """Where a byte of a data section is in ``data``."""
         variables = self._sorted.get(section, [])
         before = bisect_right(variables, offset, key=lambda variable: variable[0]) - 1
@@ -157,13 +205,14 @@ class Module:
         inside = offset < first + self.image.symbols[number].size
         return self._starts[number] + offset - first if inside else None
 
-    def _data_sections(self) -> list[Section]:
+    def data_sections(self) -> list[Section]:
+        """Sections with global variables."""
         return [self.image.sections[number] for number in self._sorted] if self.image else []
 
     @cached_property
     def pointed_functions(self) -> set[str]:
         """Sections of the listing with functions whose addresses global variables hold."""
-        return {place for section in self._data_sections() for place in self.called(section.relocations)}
+        return {place for section in self.data_sections() for place in self.called(section.relocations)}
 
     def called(self, relocations: list[Relocation]) -> set[str]:
         """Sections of the listing that relocations of data point to, and the names of external functions."""
@@ -175,12 +224,3 @@ class Module:
             elif symbol is not None and not symbol.section:
                 found.add(symbol.name)
         return found
-
-    def place(self, address_of: Callable[[int, int], int]) -> None:
-        """Fill in the pointers that global variables hold; ``address_of`` a symbol by number, plus an addend."""
-        for section in self._data_sections():
-            for entry in section.relocations:
-                at = self._data_offset(section.number, entry.offset)
-                if at is not None:
-                    raw = np.frombuffer(entry.bytes_of(address_of(entry.symbol, entry.addend)), np.uint8)
-                    self.data[at : at + entry.size] = raw

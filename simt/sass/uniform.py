@@ -8,7 +8,7 @@ arithmetic is declared beside the lanes' own, in integer.py and float.py, S2UR a
 from __future__ import annotations
 
 from simt.sass.architectures import VOLTA
-from simt.sass.lowering import Lowering
+from simt.sass.lowering import OR, Lowering
 from simt.sass.modifiers import Combine
 from simt.sass.table import Source, opcode
 
@@ -17,21 +17,17 @@ from simt.sass.table import Source, opcode
 def to_uniform(x: Lowering) -> None:
     """``[p,] d, a``: the value of the lowest executing lane; p says in which lanes a is another one (H200).
 
-    OR: the values of all executing lanes, or-ed.
+    OR: p keeps what it was where a is not another one (H200: a loop over distinct pairs of registers).
     """
     p = x.take_predicates()
     d = x.take_register()
     a = x.source(x.take())
     x.done()
-    if Combine.OR in x.modifiers:
-        if p and p[0].index is not None:
-            raise x.unsupported("the predicate of R2UR.OR is not supported")
-        x.emit("redux.or", x.destination(d), a)
-        return
     if not p:
         x.emit("first", x.destination(d), a)
         return
     first = x.compute("first", a)
     x.emit("mov", x.destination(d), first)
     x.uniform = False
-    x.set_predicate(p[0], x.test("ne.s64", a, first))
+    other = x.test("ne.s64", a, first)
+    x.set_predicate(p[0], x.logic(other, x.predicate(p[0]), OR) if Combine.OR in x.modifiers else other)

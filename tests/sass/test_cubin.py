@@ -76,7 +76,7 @@ def test_constant_bank_0() -> None:
     kernel = cubin("sm_90/kernels_O3")["vecAdd"]
     arrays = [np.zeros(4, np.float32) for _ in range(3)]
     banks = bank_image(kernel, (7, 8, 9), (4, 5, 6), [*arrays, np.int32(-2)], [0x1000, 0x2000, 0x3000, None])
-    words = np.frombuffer(banks[0], np.int32)
+    words = np.frombuffer(banks[0].data, np.int32)
     assert words[:6].tolist() == [4, 5, 6, 7, 8, 9]
     assert words[0x210 // 4 : 0x22C // 4].tolist() == [0x1000, 0, 0x2000, 0, 0x3000, 0, -2]
 

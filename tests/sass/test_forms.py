@@ -7,6 +7,7 @@ import pytest
 
 from simt.program import LOCAL_WINDOW, SHARED_WINDOW
 from tests.sass.assembler import LANES, run_lanes, words
+from tests.sass.data import DATA
 
 LANE = np.arange(LANES, dtype=np.uint32)
 
@@ -30,26 +31,51 @@ def test_scaled_product_is_rounded_once(scale: str) -> None:
     assert got[real].view(np.uint32).tolist() == expected[real].view(np.uint32).tolist()
 
 
-@pytest.mark.parametrize(("above", "jumps"), [(31, False), (30, True), (0, True)])
-def test_all_lanes_jump_if_one_wants_to(above: int, jumps: bool) -> None:
+@pytest.mark.parametrize(
+    ("word", "above", "jumps"),
+    [
+        *[("U.ANY", 31, False), ("U.ANY", 30, True), ("U.ANY", 0, True), ("U.ANY", -1, True)],
+        *[("U", 31, False), ("U", 30, False), ("U", 0, False), ("U", -1, True)],
+    ],
+)
+def test_all_lanes_jump_together(word: str, above: int, jumps: bool) -> None:
+    """As on an H200: if the guard of one lane is true (ANY), or that of all."""
     lines = [
-        f"ISETP.GT.U32.AND P0, PT, R4, {above:#x}, PT",
+        f"ISETP.GT.AND P0, PT, R4, {'-' if above < 0 else ''}{abs(above):#x}, PT",
         "MOV R8, 0x1",
-        "@P0 BRA.U.ANY 0xa0",  # behind the next line: six instructions of the frame come first
+        f"@P0 BRA.{word} 0xa0",  # behind the next line: six instructions of the frame come first
         "MOV R8, 0x2",
     ]
     found, _ = run_lanes(lines, {4: LANE}, [8])
     assert found[8].tolist() == [1 if jumps else 2] * LANES
 
 
-def test_bits_of_all_lanes_in_a_uniform_register() -> None:
-    values = words(5)
-    found, _ = run_lanes(["R2UR.OR PT, UR4, R4", "MOV R8, UR4"], {4: values}, [8])
-    assert found[8].tolist() == [int(np.bitwise_or.reduce(values))] * LANES
+@pytest.mark.parametrize(("word", "kept"), [("", False), (".OR", True)])
+def test_which_lanes_have_another_value(word: str, kept: bool) -> None:
+    """As on an H200: the lowest lane's value; OR keeps the lanes whose predicate was set before."""
+    values = np.where(LANE % 3 == 0, 7, LANE).astype(np.uint32)
+    lines = ["ISETP.GT.U32.AND P0, PT, R5, 0x14, PT", f"R2UR{word} P0, UR4, R4", "MOV R8, UR4"]
+    found, predicates = run_lanes(lines, {4: values, 5: LANE}, [8], [0])
+    assert found[8].tolist() == [7] * LANES
+    assert predicates[0].tolist() == [bool(v != 7 or (kept and lane > 0x14)) for lane, v in enumerate(values)]
+
+
+def test_scaled_products_of_an_h200() -> None:
+    """512 pairs, each with every scale, and without and with FTZ and FMZ: bit by bit."""
+    with np.load(DATA / "h200" / "scaled_products.npz") as recorded:
+        a, b = recorded["a"], recorded["b"]
+        forms = [name for name in recorded.files if name.startswith("FMUL")]
+        assert len(forms) == 20
+        for first in range(0, len(a), LANES):
+            rows = slice(first, first + LANES)
+            lines = [f"{name} R{10 + k}, R4, R5" for k, name in enumerate(forms)]
+            found, _ = run_lanes(lines, {4: a[rows], 5: b[rows]}, [10 + k for k in range(len(forms))])
+            for k, name in enumerate(forms):
+                assert found[10 + k].tolist() == recorded[name][rows].tolist(), name
 
 
 @pytest.mark.parametrize("offset", [0, 16, -16])
-@pytest.mark.parametrize(("space", "window"), [("S", SHARED_WINDOW), ("L", LOCAL_WINDOW)])
+@pytest.mark.parametrize(("space", "window"), [("S", SHARED_WINDOW), ("D", SHARED_WINDOW), ("L", LOCAL_WINDOW)])
 def test_space_of_an_address_with_offset(space: str, window: int, offset: int) -> None:
     """Addresses around the lower end of a window of 2^32 bytes."""
     low = (LANE.astype(np.int64) - 16) * 2
