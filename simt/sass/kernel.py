@@ -43,9 +43,10 @@ class SassKernel:
     """One kernel of a cubin or listing; its code is read and lowered when it is asked for.
 
     ``name`` is the mangled name; ``section`` the number of its code's section in the cubin (None: a listing).
-    ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, ``frame_bytes`` of local
-    memory per thread as the file says.  ``externs``: functions that are not in the file.  ``symbols``: the symbols
-    (number, addend) whose addresses the code has, in the order of their slots.
+    ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, after the
+    ``system_shared_bytes`` that the system keeps; ``frame_bytes`` of local memory per thread as the file says.
+    ``externs``: functions that are not in the file.  ``symbols``: the symbols (number, addend) whose addresses the
+    code has, in the order of their slots.
     """
 
     name: str
@@ -62,6 +63,7 @@ class SassKernel:
     symbols: list[tuple[int, int]] = field(default_factory=list)
     externs: list[str] = field(default_factory=list)
     section: int | None = None
+    system_shared_bytes: int = 0
 
     @property
     def demangled(self) -> str:
@@ -259,6 +261,7 @@ def _from_image(module: Module, image: Image, info: KernelInfo) -> SassKernel:
         if number and contents is not None:
             banks[number] = contents
             patches[number] = section.relocations
+    shared_bytes, system_shared_bytes = image.shared_bytes(info)
     return SassKernel(
         info.name,
         module,
@@ -267,12 +270,13 @@ def _from_image(module: Module, image: Image, info: KernelInfo) -> SassKernel:
         info.parameter_base or _default_base(image.architecture),
         info.registers,
         info.local_bytes,
-        image.shared_bytes(info),
+        shared_bytes,
         info.required_block,
         banks,
         patches,
         externs=info.externs,
         section=info.section,
+        system_shared_bytes=system_shared_bytes,
     )
 
 
