@@ -128,5 +128,9 @@ class Rendered(Protocol):
         """The modelled GPU."""
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the launch."""
+
+    @property
     def timing(self) -> TimingResult | None:
         """What the cycle-level model says."""

@@ -47,6 +47,7 @@ class Lowerable(Protocol):
     parameters: list[Parameter] | None
     registers: int | None
     shared_bytes: int
+    system_shared_bytes: int
     banks: dict[int, bytes]
     symbols: list[tuple[int, int]]
     externs: list[str]

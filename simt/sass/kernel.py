@@ -24,6 +24,7 @@ from simt.sass.listing import Listing, parse_listing
 from simt.sass.lowering import SYMBOL_BANK
 from simt.sass.module import ASSERT, Module
 from simt.sass.operands import CodeRegister, Register
+from simt.sass.reads import variables_read
 
 OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
@@ -98,6 +99,18 @@ class SassKernel:
         Raises UnsupportedError for an instruction that is not known, ListingError for a listing that is wrong.
         """
         return compile_kernel(self)
+
+    @cached_property
+    def _reads(self) -> frozenset[int]:
+        return variables_read(self) if len(self.module) else frozenset()
+
+    def notes(self) -> list[str]:
+        """What a profile of the kernel, launched now, should say of it."""
+        return [
+            f"the kernel reads `{name}`, which has no initial value and which nobody set: it is zero "
+            f"(kernel.module[{name!r}], --symbol {name}=VALUE)"
+            for name in self.module.memory.unset(self._reads)
+        ]
 
     @cached_property
     def lasting_banks(self) -> dict[int, Bank]:
