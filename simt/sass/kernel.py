@@ -12,6 +12,8 @@ from tempfile import TemporaryDirectory
 from simt.check import LaunchError, UnsupportedError, check_file
 from simt.machine import Bank
 from simt.program import Program
+from simt.sass.architectures import VOLTA
+from simt.sass.compile import compile_kernel
 from simt.sass.demangle import aliases
 from simt.sass.disassemble import disassemble
 from simt.sass.elf import HELP, Image, KernelInfo, Parameter, Relocation
@@ -22,7 +24,7 @@ from simt.sass.listing import Listing, parse_listing
 from simt.sass.lowering import SYMBOL_BANK
 from simt.sass.module import ASSERT, Module
 from simt.sass.operands import CodeRegister, Register
-from simt.sass.table import VOLTA
+from simt.sass.reads import variables_read
 
 OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
@@ -96,9 +98,19 @@ class SassKernel:
 
         Raises UnsupportedError for an instruction that is not known, ListingError for a listing that is wrong.
         """
-        from simt.sass.compile import compile_kernel
-
         return compile_kernel(self)
+
+    @cached_property
+    def _reads(self) -> frozenset[int]:
+        return variables_read(self) if len(self.module) else frozenset()
+
+    def notes(self) -> list[str]:
+        """What a profile of the kernel, launched now, should say of it."""
+        return [
+            f"the kernel reads `{name}`, which has no initial value and which nobody set: it is zero "
+            f"(kernel.module[{name!r}], --symbol {name}=VALUE)"
+            for name in self.module.memory.unset(self._reads)
+        ]
 
     @cached_property
     def lasting_banks(self) -> dict[int, Bank]:
