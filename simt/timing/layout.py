@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from simt.metrics.stalls import Reason
 from simt.ops.columns import Columns
-from simt.timing.classes import Reason
 from simt.timing.parameters import PARAMETERS
 
 NEVER = 1 << 60
