@@ -9,7 +9,6 @@ import pytest
 
 import simt
 from simt.check import LaunchError
-
 from tests.machine_view import needs_nvdisasm
 from tests.sass.data import DATA, cubin
 
