@@ -22,6 +22,7 @@ from simt.sass.listing import Listing, parse_listing
 from simt.sass.lowering import SYMBOL_BANK
 from simt.sass.module import ASSERT, Module
 from simt.sass.operands import CodeRegister, Register
+from simt.sass.reads import variables_read
 from simt.sass.table import VOLTA
 
 OLDEST, NEWEST = 50, 129
@@ -99,6 +100,18 @@ class SassKernel:
         from simt.sass.compile import compile_kernel
 
         return compile_kernel(self)
+
+    @cached_property
+    def _reads(self) -> frozenset[int]:
+        return variables_read(self) if len(self.module) else frozenset()
+
+    def notes(self) -> list[str]:
+        """What a profile of the kernel, launched now, should say of it."""
+        return [
+            f"the kernel reads `{name}`, which has no initial value and which nobody set: it is zero "
+            f"(kernel.module[{name!r}], --symbol {name}=VALUE)"
+            for name in self.module.memory.unset(self._reads)
+        ]
 
     @cached_property
     def lasting_banks(self) -> dict[int, Bank]:
