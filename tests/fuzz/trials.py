@@ -18,6 +18,7 @@ from simt.devices import Device
 from simt.devices.device import parse
 from simt.devices.occupancy import occupancy
 from simt.ops.table import MICRO_OPS
+from simt.options import Timing
 from simt.profile.compare import WAYS, compare, load
 from simt.program import Instruction, Program
 from simt.sass import bank_image, inner_arrays
@@ -52,10 +53,7 @@ def warm_up() -> None:
 
 def _run(program: Program, launch: machine.Launch, device: Device | None, context: Any = None, **options: Any) -> None:
     """Run a launch, and with *device* cycle by cycle, too."""
-    sms, window = options.get("sms", "one"), options.get("window")
-    timed = device and TimedRun(
-        program, launch, device, code=None, sms=sms, max_host_seconds=60, overrides=None, window=window
-    )
+    timed = device and TimedRun(program, launch, device, None, Timing(max_host_seconds=60, **options))
     runtime.run(program, launch, context, timed)
 
 
@@ -224,6 +222,7 @@ def _program(random: Random) -> Mutant:
     program = copy.deepcopy(seeds.source_program() if kernel is None else kernel.program)
     changes = [_spoil_program(random, program) for _ in several(random, 3)]
     shape = (2, 1, 1), (random.choice((32, 64, 96)), 1, 1)
+    order = random.choice(("hardware", "profiler"))
 
     def trial(_: Path) -> None:
         if kernel is None:
@@ -233,7 +232,7 @@ def _program(random: Random) -> Mutant:
             launch = machine.Launch(
                 *shape,
                 [*given, *inner_arrays(given)],
-                order="hardware",
+                order=order,
                 max_instructions=BUDGET,
                 threads=1,
                 bank_image=lambda addresses: bank_image(kernel, *shape, given, addresses),
