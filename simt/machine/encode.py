@@ -14,25 +14,23 @@ import numpy.typing as npt
 
 from simt.check import LaunchError, Location
 from simt.machine import layout
-from simt.program import (
+from simt.ops.encoding import (
     ATOMIC_TYPES,
     ATOMICS,
     COLLECTIVE,
     FENCE,
     INTEGER_TYPES,
     MEMORY_TYPES,
-    MICRO_OPS,
     MUFU_FUNCTIONS,
     PRMT_MODES,
     ROUNDED_FORMATS,
     ROUNDINGS,
-    RZ,
     SPECIAL_REGISTERS,
     UNCOUNTED,
     WHOLE,
-    Instruction,
-    Program,
 )
+from simt.ops.table import MICRO_OPS
+from simt.program import RZ, Instruction, Program
 
 _TRUTH_TABLE = 256
 _ROUNDED = len(ROUNDED_FORMATS) * len(ROUNDINGS) * 2

@@ -17,9 +17,10 @@ from simt import machine, runtime
 from simt.devices import Device
 from simt.devices.device import parse
 from simt.devices.occupancy import occupancy
+from simt.ops.table import MICRO_OPS
 from simt.options import Timing
 from simt.profile.compare import WAYS, compare, load
-from simt.program import MICRO_OPS, Instruction, Program
+from simt.program import Instruction, Program
 from simt.sass import bank_image, inner_arrays
 from simt.timing import TimedRun
 from tests.fuzz import seeds
