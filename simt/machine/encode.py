@@ -14,25 +14,23 @@ import numpy.typing as npt
 
 from simt.check import LaunchError, Location
 from simt.machine import layout
-from simt.program import (
+from simt.ops.encoding import (
     ATOMIC_TYPES,
     ATOMICS,
     COLLECTIVE,
     FENCE,
     INTEGER_TYPES,
     MEMORY_TYPES,
-    MICRO_OPS,
     MUFU_FUNCTIONS,
     PRMT_MODES,
     ROUNDED_FORMATS,
     ROUNDINGS,
-    RZ,
     SPECIAL_REGISTERS,
     UNCOUNTED,
     WHOLE,
-    Instruction,
-    Program,
 )
+from simt.ops.table import MICRO_OPS
+from simt.program import RZ, Instruction, Program
 
 _TRUTH_TABLE = 256
 _ROUNDED = len(ROUNDED_FORMATS) * len(ROUNDINGS) * 2
@@ -200,9 +198,10 @@ class _Encoder:
             yield f"register {name} of {n}"
             return
         places = self.place[first : first + count]
-        if (np.diff(places) != 1).any():
+        constants = int((places < len(self.rows)).sum())
+        if 0 < constants < count or (np.diff(places) != 1).any():
             yield f"register rows {first} to {first + count - 1}, of which some are constants"
-        elif is_written and places[0] < len(self.rows):
+        elif is_written and constants:
             yield f"a result in register row {first}, which is a constant"
 
     def _mode_problems(self, i: Instruction) -> Iterator[str]:

@@ -15,10 +15,10 @@ from simt.machine.device_memory import DeviceMemory
 from simt.machine.encode import encode
 from simt.machine.engine import run_blocks
 from simt.machine.findings import deadlock, failure
-from simt.machine.jit import compilation, name_of
 from simt.machine.launch import Launch, parse_order
 from simt.machine.prepare import Prepared, prepare, state_arrays
 from simt.machine.result import RunResult, TraceRecords
+from simt.ops.jit import compilation, name_of
 from simt.program import COUNTERS, Program
 
 TRACE_ROWS = 1 << 14
@@ -82,7 +82,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
         counters=counts.reshape(-1, layout.N_COUNT)[:-1, : len(COUNTERS)],
         grid=launch.grid,
         block=launch.block,
-        shared_bytes=prepared.shared_bytes,
+        shared_bytes=prepared.program.shared_bytes + prepared.launch.shared_bytes,
         seconds=seconds,
         host_threads=len(team.states),
         trace=trace if traced else None,

@@ -12,6 +12,8 @@ from tempfile import TemporaryDirectory
 from simt.check import LaunchError, UnsupportedError, check_file
 from simt.machine import Bank
 from simt.program import Program
+from simt.sass.architectures import VOLTA
+from simt.sass.compile import compile_kernel
 from simt.sass.demangle import aliases
 from simt.sass.disassemble import disassemble
 from simt.sass.elf import HELP, Image, KernelInfo, Parameter, Relocation
@@ -22,7 +24,7 @@ from simt.sass.listing import Listing, parse_listing
 from simt.sass.lowering import SYMBOL_BANK
 from simt.sass.module import ASSERT, Module
 from simt.sass.operands import CodeRegister, Register
-from simt.sass.table import VOLTA
+from simt.sass.reads import variables_read
 
 OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
@@ -42,9 +44,10 @@ class SassKernel:
     """One kernel of a cubin or listing; its code is read and lowered when it is asked for.
 
     ``name`` is the mangled name; ``section`` the number of its code's section in the cubin (None: a listing).
-    ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, ``frame_bytes`` of local
-    memory per thread as the file says.  ``externs``: functions that are not in the file.  ``symbols``: the symbols
-    (number, addend) whose addresses the code has, in the order of their slots.
+    ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, after the
+    ``system_shared_bytes`` that the system keeps; ``frame_bytes`` of local memory per thread as the file says.
+    ``externs``: functions that are not in the file.  ``symbols``: the symbols (number, addend) whose addresses the
+    code has, in the order of their slots.
     """
 
     name: str
@@ -61,11 +64,22 @@ class SassKernel:
     symbols: list[tuple[int, int]] = field(default_factory=list)
     externs: list[str] = field(default_factory=list)
     section: int | None = None
+    system_shared_bytes: int = 0
 
     @property
     def demangled(self) -> str:
         """Readable name."""
         return next(iter(aliases(self.name)), self.name)
+
+    @property
+    def view(self) -> str:
+        """Its architecture: ``"sm_90"``."""
+        return f"sm_{self.architecture}"
+
+    @property
+    def order(self) -> str:
+        """The order of splits that its code is made for: since Volta it has convergence barriers."""
+        return "hardware" if self.architecture >= VOLTA else "then_first"
 
     @cached_property
     def code(self) -> Code:
@@ -94,9 +108,19 @@ class SassKernel:
 
         Raises UnsupportedError for an instruction that is not known, ListingError for a listing that is wrong.
         """
-        from simt.sass.compile import compile_kernel
-
         return compile_kernel(self)
+
+    @cached_property
+    def _reads(self) -> frozenset[int]:
+        return variables_read(self) if len(self.module) else frozenset()
+
+    def notes(self) -> list[str]:
+        """What a profile of the kernel, launched now, should say of it."""
+        return [
+            f"the kernel reads `{name}`, which has no initial value and which nobody set: it is zero "
+            f"(kernel.module[{name!r}], --symbol {name}=VALUE)"
+            for name in self.module.memory.unset(self._reads)
+        ]
 
     @cached_property
     def lasting_banks(self) -> dict[int, Bank]:
@@ -260,6 +284,7 @@ def _from_image(module: Module, image: Image, info: KernelInfo) -> SassKernel:
         if number and contents is not None:
             banks[number] = contents
             patches[number] = section.relocations
+    shared_bytes, system_shared_bytes = image.shared_bytes(info)
     return SassKernel(
         info.name,
         module,
@@ -268,12 +293,13 @@ def _from_image(module: Module, image: Image, info: KernelInfo) -> SassKernel:
         info.parameter_base or _default_base(image.architecture),
         info.registers,
         info.local_bytes,
-        image.shared_bytes(info),
+        shared_bytes,
         info.required_block,
         banks,
         patches,
         externs=info.externs,
         section=info.section,
+        system_shared_bytes=system_shared_bytes,
     )
 
 
