@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from simt.api import launch, load_cubin, reduce
     from simt.check import KernelError, LaunchError, SimtError, UnsupportedError
+    from simt.machine.images import surface, texture
     from simt.profile import Profile
 
 _HOME = {
     "launch": "simt.api",
     "load_cubin": "simt.api",
     "reduce": "simt.api",
+    "surface": "simt.machine.images",
+    "texture": "simt.machine.images",
     "Profile": "simt.profile",
     "SimtError": "simt.check",
     "KernelError": "simt.check",
@@ -27,7 +30,18 @@ _HOME = {
     "UnsupportedError": "simt.check",
 }
 
-__all__ = ["KernelError", "LaunchError", "Profile", "SimtError", "UnsupportedError", "launch", "load_cubin", "reduce"]
+__all__ = [
+    "KernelError",
+    "LaunchError",
+    "Profile",
+    "SimtError",
+    "UnsupportedError",
+    "launch",
+    "load_cubin",
+    "reduce",
+    "surface",
+    "texture",
+]
 __version__ = "0.1.0"
 
 

@@ -52,6 +52,7 @@ class Family(Enum):
     PREDICATE = "predicate"  # predicates -> predicate
     WARP = "warp"  # shuffle, vote, match, reduce across lanes
     MEMORY = "memory"
+    TEXTURE = "texture"  # textures and surfaces
     CONTROL = "control"
 
 
@@ -306,6 +307,18 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         """,
     ),
     (
+        Family.TEXTURE,
+        """
+        tex             rrrr  d = texture b at floats a (four rows: x, y, z, layer), c texel offsets; imm: texture_form
+        tld             rrrr  d = texel of texture b at integers a, likewise
+        tld4            rrrr  d = one component of the four texels that a linear filter would take, likewise
+        txq             r-r-  d = width, height, depth, levels of texture b; imm: texture_form
+        suld            rrr   d = surface b at integers a; mod = MEMORY_TYPES; imm: surface_form
+        sust            -rrr  surface b at integers a = c, likewise
+        suatom          rrrr  d = old surface b at integers a, updated as atom does, c operands; mod as there
+        """,
+    ),
+    (
         Family.CONTROL,
         """
         nop             -     nothing; mod = FENCE: a memory fence (memory is sequentially consistent here)
@@ -405,6 +418,30 @@ def rounded(format: str, rounding: str, keeps_nan: bool = False) -> int:
 def integer_conversion(type: str, rounding: str, nan_to_zero: bool) -> int:
     """The ``imm`` of ``cvt.int.f64``.  A NaN that does not give 0 gives the type's bits with only the top one set."""
     return INTEGER_TYPES.index(type) + 8 * ROUNDINGS.index(rounding) + 32 * nan_to_zero
+
+
+class Boundary(Enum):
+    """What a surface access does outside the surface."""
+
+    TRAP = 0  # it ends the kernel
+    CLAMP = 1  # it goes to the nearest texel
+    ZERO = 2  # a read gives zero, a write does nothing
+
+
+def texture_form(mask: int, dims: int, layered: bool, component: int = 0) -> int:
+    """The ``imm`` of a texture micro-op.
+
+    *mask*: which of four results it leaves, in consecutive rows; *component*: which one ``tld4`` gathers.
+    """
+    return mask | dims << 4 | layered << 6 | component << 7
+
+
+def surface_form(dims: int, layered: bool, boundary: Boundary, in_bytes: bool, formatted: bool = False) -> int:
+    """The ``imm`` of a surface micro-op.  Coordinates: x (*in_bytes*, or in texels), y, z, then the layer.
+
+    *formatted*: ``sust`` converts four components to the surface's type.
+    """
+    return dims | layered << 2 | boundary.value << 3 | in_bytes << 5 | formatted << 6
 
 
 WHOLE = 1

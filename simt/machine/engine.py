@@ -35,6 +35,7 @@ from simt.machine.splits import (
     smallest_first,
     take_turns,
 )
+from simt.machine.texture import image_access, image_rows
 from simt.program import MICRO_OPS, WHOLE, Family
 
 
@@ -52,6 +53,7 @@ CONVERT_END = _end(Family.CONVERT)
 COMPARE_END = _end(Family.COMPARE)
 WARP_END = _end(Family.WARP)
 MEMORY_END = _end(Family.MEMORY)
+TEXTURE_END = _end(Family.TEXTURE)
 
 INDEX = MICRO_OPS["index"].code
 SELP = MICRO_OPS["selp"].code
@@ -125,7 +127,7 @@ def _record(w, pc, op, active, exec_mask, pass_number, outcome, diverged, s):
     memory = WARP_END <= op < MEMORY_END and exec_mask != 0
     for k in range(N_MEMORY):
         TRACE[row, T_MEMORY + k] = s.X[k] if memory else 0
-    if op < MEMORY_END and CODE[code + C_DST] > 0 and not CONVERT_END <= op <= PLOP:
+    if op < TEXTURE_END and CODE[code + C_DST] > 0 and not CONVERT_END <= op <= PLOP:
         warp_rows = w * LAUNCH[LAUNCH_REGISTERS] * 32
         d = np.uint64(warp_rows + CODE[code + C_DST])
         if op == HIGH_B64 and CODE[code + C_MOD] == WHOLE:
@@ -338,6 +340,32 @@ def advance(w, quantum, s):
                     COUNTS[count + N_REQUESTS + np.uint64(k)] += X[k]
                 if (op <= LD_GENERIC or op >= ATOM_GLOBAL) and CODE[code + C_DST] > 0:
                     for k in range(rows_loaded(op, mod)):
+                        d = np.uint64(warp_rows + CODE[code + C_DST] + 32 * k)
+                        o = np.uint64(32 * k)
+                        for l in range(n):
+                            R[d + l] = O[o + l] if (exec_mask >> np.int64(l)) & 1 else R[d + l]
+            pc += 1
+        elif op < TEXTURE_END:
+            if order == HARDWARE and WARPS[wbase + W_SPLITS] > 1:
+                join_fresh(SPLITS, WARPS, w)
+                at = (w * 32 + WARPS[wbase + W_CURRENT]) * N_SPLIT
+            if exec_mask != 0:
+                mod = CODE[code + C_MOD]
+                reason = image_access(
+                    op,
+                    mod,
+                    CODE[code + C_IMM],
+                    _row(CODE[code + C_A], warp_rows, uniform_end),
+                    _row(CODE[code + C_B], warp_rows, uniform_end),
+                    _row(CODE[code + C_C], warp_rows, uniform_end),
+                    exec_mask,
+                    s,
+                )
+                if reason != R_NONE:
+                    status = FAILED
+                    break
+                if CODE[code + C_DST] > 0:
+                    for k in range(image_rows(op, mod, CODE[code + C_IMM])):
                         d = np.uint64(warp_rows + CODE[code + C_DST] + 32 * k)
                         o = np.uint64(32 * k)
                         for l in range(n):

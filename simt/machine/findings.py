@@ -18,6 +18,7 @@ from simt.check import (
     lanes_text,
 )
 from simt.machine import layout, races
+from simt.machine.images import HANDLES, Image
 from simt.machine.launch import Prepared
 from simt.program import NULL_CALL, ArrayRef, Instruction, ListingLine
 
@@ -72,7 +73,8 @@ def _array_of_slot(prepared: Prepared, slot: int) -> tuple[ArrayRef, int]:
 
 def _access_text(instruction: Instruction) -> str:
     kind = instruction.op.split(".")[0]
-    return {"ld": "read", "st": "write", "atom": "atomic"}.get(kind, "access")
+    kinds = {"ld": "read", "st": "write", "atom": "atomic", "suld": "read", "sust": "write", "suatom": "atomic"}
+    return kinds.get(kind, "access")
 
 
 def _with_article(instruction: Instruction) -> str:
@@ -82,6 +84,8 @@ def _with_article(instruction: Instruction) -> str:
 
 def _nearest(prepared: Prepared, address: int, size: int) -> list[str]:
     """Which allocation an address just misses, and by how much."""
+    if 0 < address - HANDLES < 1 << 32:
+        return ["that is the handle of a texture or surface: the kernel takes an array there", *_images(prepared)]
     memory = prepared.memory
     best = min(
         range(len(memory.names)),
@@ -94,6 +98,15 @@ def _nearest(prepared: Prepared, address: int, size: int) -> list[str]:
     if start <= address < end:
         side = f"{address + size - end} bytes past the end"
     return [f"nearest allocation: `{memory.names[best]}`, {end - start} bytes at {start:#x}; the access is {side}"]
+
+
+def _images(prepared: Prepared) -> list[str]:
+    """The textures and surfaces of a launch."""
+    return [
+        f"argument {k} is a {value.word}: {value.array.dtype}, shape {value.array.shape}"
+        for k, value in enumerate(prepared.launch.arguments)
+        if isinstance(value, Image)
+    ]
 
 
 def failure(prepared: Prepared, state: layout.State) -> Exception:
@@ -133,6 +146,20 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             details += _nearest(prepared, address, extra)
         return OutOfBoundsError(
             f"out-of-bounds {_access_text(instruction)} of {space} memory", location=location, details=details
+        )
+    if reason == layout.R_HANDLE:
+        return KernelError(
+            f"no {'surface' if extra else 'texture'} has the handle {address & 0xFFFFFFFF:#x}",
+            location=location,
+            details=[*details, *_images(prepared)],
+            help=f"give simt.{'surface' if extra else 'texture'}(array, ...) as the argument that the kernel takes it from",
+        )
+    if reason == layout.R_SURFACE:
+        return OutOfBoundsError(
+            f"out-of-bounds {_access_text(instruction)} of a surface",
+            location=location,
+            details=[*details, *_images(prepared)],
+            help="x counts bytes; cudaBoundaryModeZero and cudaBoundaryModeClamp allow what is outside",
         )
     if reason == layout.R_MISALIGNED:
         return MisalignedError(

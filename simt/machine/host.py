@@ -63,7 +63,7 @@ def run(program: Program, launch: Launch, before_copy: Callable[[], None] | None
 
 def _communicates(program: Program) -> bool:
     """Whether blocks may act on each other through atomics: then their order must not depend on threads."""
-    return any(i.op.startswith(("atom.global", "atom.generic")) for i in program.instructions)
+    return any(i.op.startswith(("atom.global", "atom.generic", "suatom")) for i in program.instructions)
 
 
 def _workers(launch: Launch) -> int:

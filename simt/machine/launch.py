@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError
-from simt.machine import layout
+from simt.machine import images, layout
+from simt.machine.images import Image
 from simt.machine.layout import ADDRESS_BASE
 from simt.machine.races import N_SHADOW
 from simt.program import FENCE, FULL_MASK, MEMORY_TYPES, MICRO_OPS, RZ, ArrayRef, Program, Space
@@ -36,9 +37,10 @@ ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "interleaved": 3, "ra
 class Launch:
     """What to run a Program with.
 
-    ``arguments`` are NumPy scalars or arrays, one per kernel parameter; arrays are changed in place when the
-    launch succeeds, and stay as they were when it fails or is interrupted.  ``bank_image`` (machine view) makes the
-    constant banks from the device addresses of the array arguments (None for scalars).  ``trace`` is False, True,
+    ``arguments`` are NumPy scalars, arrays, or textures and surfaces on arrays, one per kernel parameter; arrays are
+    changed in place when the launch succeeds, and stay as they were when it fails or is interrupted.  ``bank_image``
+    (machine view) makes the constant banks from the device addresses of the array arguments and the handles of
+    textures and surfaces (None for scalars).  ``trace`` is False, True,
     or (linear block index, warp), -1 meaning all.  ``max_instructions`` is per block, in warp instructions.
     ``races`` looks for data races (slower, and one host thread).
     """
@@ -213,6 +215,7 @@ class Prepared:
     uniform: npt.NDArray[np.int64]
     n_registers: int
     dims: npt.NDArray[np.int64]
+    textures: npt.NDArray[np.int64]
     targets: npt.NDArray[np.int64]
     code_start: int
     shared_bytes: int
@@ -234,7 +237,7 @@ def prepare(program: Program, launch: Launch, workers: int) -> Prepared:
             f"{shared_bytes} bytes of shared memory per block; the limit is {MAX_SHARED_BYTES}",
             details=[f"static {program.shared_bytes}, dynamic {launch.shared_bytes}"],
         )
-    given_bytes = sum(a.nbytes for a in launch.arguments if isinstance(a, np.ndarray))
+    given_bytes = sum(array.nbytes for value in launch.arguments if (array := _array(value)) is not None)
     if launch.races and given_bytes > MAX_RACES_BYTES:
         raise LaunchError(
             f"{given_bytes} bytes of arrays; races are looked for in at most {MAX_RACES_BYTES}",
@@ -245,7 +248,7 @@ def prepare(program: Program, launch: Launch, workers: int) -> Prepared:
         (program.parameters[i] if i < len(program.parameters) else f"argument {i}", value)
         for i, value in enumerate(launch.arguments)
     ]
-    arrays = [(i, name, value) for i, (name, value) in enumerate(given) if isinstance(value, np.ndarray)]
+    arrays = [(i, name, array) for i, (name, value) in enumerate(given) if (array := _array(value)) is not None]
     positions = dict(
         zip((i for i, _, _ in arrays), plan.place_arrays([(name, a) for _, name, a in arrays]), strict=True)
     )
@@ -254,7 +257,12 @@ def prepare(program: Program, launch: Launch, workers: int) -> Prepared:
         for k, array in enumerate(program.arrays)
         if array.space is Space.CONST
     }
-    addresses = [positions[i] + int(ADDRESS_BASE) if i in positions else None for i in range(len(launch.arguments))]
+    seen = {i: value for i, (_, value) in enumerate(given) if isinstance(value, Image)}
+    handles = {i: images.HANDLES + 1 + k for k, i in enumerate(seen)}
+    addresses = [
+        handles.get(i, positions[i] + int(ADDRESS_BASE) if i in positions else None) for i in range(len(given))
+    ]
+    textures = images.table([(image, positions[i] + _offset(image.array)) for i, image in seen.items()])
     banks = dict(launch.bank_image(addresses)) if launch.bank_image else {}
     bank_at = {number: plan.place(len(image), False, f"constant bank {number}") for number, image in banks.items()}
     memory = plan.finish(launch.threads_per_block)
@@ -295,7 +303,16 @@ def prepare(program: Program, launch: Launch, workers: int) -> Prepared:
         values[uniform.row] = _signed(value)
     code, uniform_values, n_registers = _encode(program, values)
     targets, code_start = _targets(program)
-    return Prepared(program, launch, memory, code, uniform_values, n_registers, dims, targets, code_start, shared_bytes)
+    return Prepared(
+        program, launch, memory, code, uniform_values, n_registers, dims, textures, targets, code_start, shared_bytes
+    )
+
+
+def _array(value: Any) -> npt.NDArray[Any] | None:
+    """The array that an argument is, or that it is a texture or surface of."""
+    if isinstance(value, Image):
+        return value.array
+    return value if isinstance(value, np.ndarray) else None
 
 
 def _offset(array: npt.NDArray[Any]) -> int:
@@ -457,6 +474,7 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
         TID=np.ascontiguousarray(tid).reshape(-1).astype(np.int64),
         LAUNCH=info,
         DIMS=prepared.dims,
+        TEXTURES=prepared.textures,
         TARGETS=prepared.targets,
         X=np.zeros(layout.N_MEMORY, np.int64),
         ADDRESSES=np.zeros(32, np.int64),

@@ -126,7 +126,9 @@ N_ERROR = 9
     R_CODE_ADDRESS,
     R_UNKNOWN,
     R_RACE,
-) = range(11)
+    R_HANDLE,  # no texture or surface has this handle
+    R_SURFACE,  # an access outside a surface that traps
+) = range(13)
 
 # A trace record (int64 [capacity, N_TRACE]); the last N_MEMORY are the memory counters of this execution.
 (
@@ -171,6 +173,7 @@ class State(NamedTuple):
     TID: Any  # int64[warps * 3 * 32], threadIdx
     LAUNCH: Any
     DIMS: Any  # int64[dimension slots, 2]: size, byte stride
+    TEXTURES: Any  # int64, textures and surfaces: rows of images.N_IMAGE columns
     TARGETS: Any  # int64: micro-op of each 8 bytes of machine code, -1 where none starts
     X: Any  # int64[N_MEMORY], memory counters of one execution
     ADDRESSES: Any  # int64[32]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simt.check import LaunchError
+from simt.machine.images import Image
 from simt.program import LOCAL_WINDOW, SHARED_WINDOW
 from simt.sass.elf import Parameter
 from simt.sass.kernel import CONSTANTS
@@ -53,9 +54,10 @@ def driver_area(architecture: int) -> DriverArea:
 def parameter_bytes(parameter: Parameter, value: Any, address: int | None) -> bytes:
     """The bytes of one argument.  Raises LaunchError if it does not fit the parameter."""
     number, size = parameter.ordinal, parameter.size
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | Image):
         if size != 8 or address is None:
-            raise LaunchError(f"argument {number} is an array, but parameter {number} has {size} bytes, not 8")
+            what = "an array" if isinstance(value, np.ndarray) else f"a {value.word}"
+            raise LaunchError(f"argument {number} is {what}, but parameter {number} has {size} bytes, not 8")
         return struct.pack("<Q", address)
     if isinstance(value, bytes):
         data = value

@@ -18,6 +18,7 @@ from simt.sass import (
     packed,
     pascal,
     predicates,
+    texture,
     uniform,
     warp,
 )
@@ -32,7 +33,7 @@ from simt.sass.table import VOLTA, Opcode, find, is_known
 if TYPE_CHECKING:
     from simt.sass.kernel import SassKernel
 
-FAMILIES = (integer, bits, packed, predicates, float, half, convert, memory, control, warp, uniform, pascal)
+FAMILIES = (integer, bits, packed, predicates, float, half, convert, memory, texture, control, warp, uniform, pascal)
 """The files that declare opcodes: importing them fills the table."""
 
 N_BARRIERS = 16

@@ -121,6 +121,7 @@ _LABEL = re.compile(r"`\((?P<symbol>[^()]+)\)")
 _PART = re.compile(
     r"32@(?P<part>lo|hi)\((?:\((?P<base>[^()\s]+) \+ (?P<within>[^()\s]+)@srel\)|(?P<symbol>[^()\s]+))\)"
 )
+_TEXTURE_WORD = re.compile(r"(?:ARRAY_)?(?:1D|2D|3D|CUBE)|TEX_[A-Z_]+")
 _CODE_REGISTER = re.compile(rf"(?P<register>{_REGISTER}) (?P<displacement>\S.*)")
 
 
@@ -243,7 +244,7 @@ def _operand(text: str) -> Operand:
         base, uniform, offset = _sum(match["inside"])
         descriptor = _plain_register(match["descriptor"]) if match["descriptor"] else None
         return Address(base, uniform, offset, descriptor)
-    if text.startswith("SR_") or text == "SRZ":
+    if text.startswith("SR_") or text == "SRZ" or _TEXTURE_WORD.fullmatch(text):
         return Special(text)
     if re.fullmatch(r"B\d+", text):
         return Barrier(int(text[1:]))

@@ -135,6 +135,7 @@ CLASSES: tuple[TimingClass, ...] = (
     TimingClass("store", Unit.GLOBAL, "lsu", "STG ST STL", "st.global st.generic st.local"),
     TimingClass("atomic", Unit.GLOBAL, "lsu", "ATOMG ATOM", "atom.global atom.generic"),
     TimingClass("reduction", Unit.GLOBAL, "lsu", "RED REDG", ""),
+    TimingClass("texture", Unit.QUEUED, "tex", "TEX TXD TLD TLD4 TXQ SULD SUST SUATOM SURED", ""),
     TimingClass(
         "branch",
         Unit.BRANCH,

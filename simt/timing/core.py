@@ -33,6 +33,7 @@ from simt.timing.codes import (
     SHARED,
     SHORT,
     STALLED_BARRIER,
+    TEX,
     WAIT,
 )
 from simt.timing.jit import jit
@@ -216,7 +217,7 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
             t.PIPES[at] = max(now, t.PIPES[at]) + t.OPS[row + O_INTERVAL]
             at = sm * N_SM + M_LSU_FREE
             t.SMS[at] = max(t.SMS[at], np.float64(now)) + t.NUMBERS[MIO_SHARE]
-        return begin + t.OPS[row + O_LATENCY], SHORT, begin + t.NUMBERS[OPERAND_LATENCY]
+        return begin + t.OPS[row + O_LATENCY], LONG if pipe == TEX else SHORT, begin + t.NUMBERS[OPERAND_LATENCY]
     if unit == SHARED or (unit == GLOBAL and executed and s.X[4] > 0):
         kind = t.OPS[row + O_KIND]
         wavefronts = s.X[4] if executed else np.int64(1)

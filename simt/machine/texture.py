@@ -1,0 +1,563 @@
+"""Textures and surfaces: coordinates, texels, filters, as an H200 computes them bit by bit.
+
+The arithmetic was derived from results of an H200 (tests/data/hardware/textures.npz).  A coordinate becomes a number of
+texels with 8 fractional bits, halves rounded up; a normalised one is first cut to 21 to 23 fractional bits.  The
+weights of a linear filter are multiples of 1/256 that add up to one (:func:`_weights`).  Texels of 8 and 16 bits are summed as
+integers.  Of floats, the significands of the texels with a weight are cut to four bits below the unit of the greatest one;
+the exact sum is rounded once, halves away from zero.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simt.machine.atomics import update
+from simt.machine.images import *
+from simt.machine.jit import jit
+from simt.machine.layout import *
+from simt.program import ATOMIC_BYTES, MEMORY_TYPES, MICRO_OPS, Boundary
+
+TEX = MICRO_OPS["tex"].code
+TLD = MICRO_OPS["tld"].code
+TLD4 = MICRO_OPS["tld4"].code
+TXQ = MICRO_OPS["txq"].code
+SULD = MICRO_OPS["suld"].code
+SUST = MICRO_OPS["sust"].code
+SUATOM = MICRO_OPS["suatom"].code
+_U8, _S8, _U16, _S16, _U32, _S32, _F16, _F32 = range(len(FORMATS))
+_BYTES = np.array([np.dtype(name).itemsize for name in FORMATS])
+_GREATEST = np.array([255, 127, 65535, 32767, 0, 0, 0, 0])
+_WRAP, _CLAMP, _MIRROR, _BORDER = range(4)
+_TRAP, _TO_EDGE = Boundary.TRAP.value, Boundary.CLAMP.value
+_SIZES = np.array([size for _, size in MEMORY_TYPES.values()])
+_ATOMIC_SIZES = np.array(ATOMIC_BYTES)
+_V2, _V4 = MEMORY_TYPES["v2"][0], MEMORY_TYPES["v4"][0]
+_SIGNED_8, _SIGNED_16 = MEMORY_TYPES["s8"][0], MEMORY_TYPES["s16"][0]
+
+TINY = 2.0**-126
+FAR = 2.0**40
+"""Coordinates beyond are outside, or whole turns of a texture that repeats."""
+UNIT = 256
+EXTRA_BITS = 4
+"""Bits below the unit of the greatest texel that the others keep."""
+JOINED_BITS = 2
+"""More bits that the sums of two slices keep when they are added."""
+
+
+@jit
+def _image(handle, surface, TEXTURES):
+    """Position of the row of a handle in the table, -1 if there is none of this kind."""
+    number = (handle & 0xFFFFFFFF) - 1
+    if number < 0 or number >= len(TEXTURES) // N_IMAGE or TEXTURES[number * N_IMAGE + X_SURFACE] != surface:
+        return -1
+    return number * N_IMAGE
+
+
+@jit
+def _index(i, size, mode):
+    """The texel that stands at *i* in a dimension of *size* texels; -1: the border."""
+    if 0 <= i < size:
+        return i
+    if mode == _CLAMP:
+        return min(max(i, 0), size - 1)
+    if mode == _WRAP:
+        return i % size
+    if mode == _MIRROR:
+        i %= 2 * size
+        return i if i < size else 2 * size - 1 - i
+    return -1
+
+
+@jit
+def _texels(x, size, greatest, mode, normalized):
+    """A float32 coordinate in texels (float64): denormals and NaN are zero, whole turns are taken off.
+
+    *greatest*: the texture's greatest size decides how many bits a normalised coordinate has.
+    """
+    u = np.float64(x)
+    if u != u or abs(u) < TINY:
+        u = 0.0
+    if math.isinf(u):
+        return u if mode == _CLAMP or mode == _BORDER else 0.0
+    if normalized:
+        if abs(u) < FAR:
+            steps = 2.0**21 if greatest <= 8192 else 2.0**22 if greatest <= 65536 else 2.0**23
+            u = np.floor(u * steps) / steps
+        if mode == _WRAP:
+            u -= np.floor(u)
+        elif mode == _MIRROR:
+            u -= 2.0 * np.floor(0.5 * u)
+        u *= size
+    return u
+
+
+@jit
+def _position(x, offset, size, greatest, mode, normalized, linear):
+    """Where a coordinate is, in 1/256 texel if *linear* (from the centre of texel 0), else a texel."""
+    u = _texels(x, size, greatest, mode, normalized)
+    if linear:
+        u = u * UNIT + 0.5
+    u = min(max(u, -FAR), FAR)
+    position = np.int64(np.floor(u))
+    if linear:
+        return position - UNIT // 2 + offset * UNIT
+    return position + offset
+
+
+@jit
+def _raw(at, x, y, z, layer, channel, s):
+    """One component of a texel as it is in memory: integers with their sign, floats as bits.  -1: the border."""
+    TEXTURES = s.TEXTURES
+    if x < 0 or y < 0 or z < 0:
+        return TEXTURES[at + X_BORDER + channel]
+    address = (
+        TEXTURES[at + X_BASE]
+        + x * TEXTURES[at + X_STRIDE_X]
+        + y * TEXTURES[at + X_STRIDE_Y]
+        + z * TEXTURES[at + X_STRIDE_Z]
+        + layer * TEXTURES[at + X_STRIDE_LAYER]
+        + channel * TEXTURES[at + X_STRIDE_CHANNEL]
+    )
+    form = TEXTURES[at + X_FORMAT]
+    if form == _U8:
+        return np.int64(s.M8[address])
+    if form == _S8:
+        return (np.int64(s.M8[address]) << 56) >> 56
+    if form == _U16 or form == _F16:
+        return np.int64(s.M16[address >> 1])
+    if form == _S16:
+        return (np.int64(s.M16[address >> 1]) << 48) >> 48
+    return np.int64(s.M32[address >> 2])
+
+
+@jit
+def _parts(raw, form):
+    """Significand, exponent (of its unit) and sign of a float16 or float32; a denormal float32 is zero."""
+    if form == _F16:
+        exponent = (raw >> 10) & 31
+        significand = raw & 1023
+        if exponent > 0:
+            significand |= 1024
+        return significand, max(exponent, 1) - 25, raw >> 15
+    exponent = (raw >> 23) & 255
+    significand = raw & 0x7FFFFF
+    if exponent == 0:
+        significand = np.int64(0)
+    else:
+        significand |= 0x800000
+    return significand, max(exponent, 1) - 150, (raw >> 31) & 1
+
+
+@jit
+def _half_to_single(raw):
+    """Bits of the float32 of a float16, payloads of NaN kept."""
+    significand, exponent, sign = _parts(raw, _F16)
+    if (raw >> 10) & 31 == 31:
+        return (sign << 31) | 0x7F800000 | ((raw & 1023) << 13)
+    if significand == 0:
+        return sign << 31
+    while significand < 1 << 23:
+        significand <<= 1
+        exponent -= 1
+    return (sign << 31) | ((exponent + 150) << 23) | (significand & 0x7FFFFF)
+
+
+@jit
+def _round(total, exponent, form):
+    """Bits of the float32 or, for float16, of its float32, of total * 2**exponent: halves away from zero."""
+    sign = np.int64(total < 0)
+    rest = abs(total)
+    if rest == 0:
+        return sign << 31
+    length = 0
+    while rest >> length:
+        length += 1
+    precision = 11 if form == _F16 else 24
+    cut = max(length - precision, 0)
+    if form == _F16:
+        cut = max(cut, -24 - exponent)
+    if cut > 0:
+        rest = (rest + (np.int64(1) << (cut - 1))) >> min(cut, 62)
+        exponent += cut
+        length = 0
+        while rest >> length:
+            length += 1
+    if rest == 0 or length + exponent < -125:
+        return sign << 31
+    if length + exponent > (16 if form == _F16 else 128):
+        return (sign << 31) | 0x7F800000
+    return (sign << 31) | ((length + exponent + 126) << 23) | ((rest << (24 - length)) & 0x7FFFFF)
+
+
+@jit
+def _weights(a, b, c, WEIGHTS):
+    """Weights in 1/256 of the texels (z, y, x) of a cell at fractions a, b, c of x, y, z: index 4z + 2y + x.
+
+    They are split along z, then x, then y; the corner next to (0, 0) or (1, 1) is rounded, its partner gets the rest.
+    """
+    for z in range(2):
+        whole = c if z else UNIT - c
+        right = (a * whole + UNIT // 2) >> 8
+        left = whole - right
+        WEIGHTS[4 * z + 3] = (b * right + UNIT // 2) >> 8
+        WEIGHTS[4 * z + 1] = right - WEIGHTS[4 * z + 3]
+        WEIGHTS[4 * z] = ((UNIT - b) * left + UNIT // 2) >> 8
+        WEIGHTS[4 * z + 2] = left - WEIGHTS[4 * z]
+
+
+@jit
+def _blend_floats(form, WEIGHTS, TEXELS):
+    """Bits of the float32 that a linear filter makes of eight float texels."""
+    nan = False
+    infinite = np.int64(0)  # 1: a positive one, 2: a negative one
+    top = 31 if form == _F16 else 255
+    shift = 10 if form == _F16 else 23
+    negative = True
+    totals_0 = np.int64(0)
+    totals_1 = np.int64(0)
+    greatest_0 = np.int64(-1000)
+    greatest_1 = np.int64(-1000)
+    for z in range(2):
+        greatest = np.int64(-1000)
+        for k in range(4 * z, 4 * z + 4):
+            if WEIGHTS[k] > 0:
+                significand, exponent, sign = _parts(TEXELS[k], form)
+                if (TEXELS[k] >> shift) & top == top:
+                    if TEXELS[k] & ((np.int64(1) << shift) - 1):
+                        nan = True
+                    infinite |= 2 if sign else 1
+                negative &= sign == 1
+                if significand > 0:
+                    greatest = max(greatest, exponent)
+        total = np.int64(0)
+        for k in range(4 * z, 4 * z + 4):
+            if WEIGHTS[k] > 0:
+                significand, exponent, sign = _parts(TEXELS[k], form)
+                if significand > 0:
+                    kept = (significand << EXTRA_BITS) >> min(greatest - exponent, 62)
+                    total += -kept * WEIGHTS[k] if sign else kept * WEIGHTS[k]
+        if z == 0:
+            totals_0, greatest_0 = total, greatest
+        else:
+            totals_1, greatest_1 = total, greatest
+    if nan or infinite == 3:
+        return np.int64(0x7FFFE000 if form == _F16 else 0x7FFFFFFF)
+    if infinite:
+        return np.int64(0x7F800000 if infinite == 1 else 0xFF800000)
+    greatest = max(greatest_0 if totals_0 != 0 else -1000, greatest_1 if totals_1 != 0 else -1000)
+    if greatest == -1000:
+        return np.int64(0x80000000 if negative else 0)
+    total = (totals_0 << JOINED_BITS) >> min(max(greatest - greatest_0, 0), 62)
+    total += (totals_1 << JOINED_BITS) >> min(max(greatest - greatest_1, 0), 62)
+    return _round(total, greatest - EXTRA_BITS - 8 - JOINED_BITS, form)
+
+
+@jit
+def _blend_integers(form, WEIGHTS, TEXELS):
+    """Numerator and denominator of the fraction that a linear filter makes of eight integer texels."""
+    total = np.int64(0)
+    for k in range(8):
+        total += WEIGHTS[k] * TEXELS[k]
+    half = UNIT // 2
+    if form == _U8:
+        return (total * 257 + half) >> 8, 65535
+    if form == _U16:
+        return (total + half) >> 8, 65535
+    if form == _S8:  # 16 bits of it: the upper ones once more, below
+        return (total * 258 + ((total >> 12) << 5) + half) >> 8, 32767
+    return (total + half) >> 8, 32767
+
+
+@jit
+def _put_fraction(slot, numerator, denominator, s):
+    """Leave a normalised number as a float32."""
+    s.O[slot] = 0
+    s.O32[2 * slot] = np.float32(max(np.float64(numerator) / np.float64(denominator), -1.0))
+
+
+@jit
+def _put(slot, raw, at, s):
+    """Leave one component of a texel as an instruction reads it."""
+    form = s.TEXTURES[at + X_FORMAT]
+    if s.TEXTURES[at + X_READ]:
+        _put_fraction(slot, raw, _GREATEST[form], s)
+    elif form == _F16:
+        s.O[slot] = _half_to_single(raw)
+    else:
+        s.O[slot] = raw & 0xFFFFFFFF
+
+
+@jit
+def _cell(axis, bits, offset, known, at, linear, CELL, s):
+    """Where one coordinate falls: CELL gets its texel, the next one and the fraction between them in 1/256."""
+    TEXTURES = s.TEXTURES
+    size = TEXTURES[at + X_WIDTH + axis]
+    mode = TEXTURES[at + X_ADDRESS + axis]
+    CELL[axis] = 0
+    CELL[4 + axis] = 0
+    CELL[8 + axis] = 0
+    if not known:
+        return
+    s.O[127] = bits
+    greatest = max(TEXTURES[at + X_WIDTH], TEXTURES[at + X_HEIGHT], TEXTURES[at + X_DEPTH])
+    position = _position(s.O32[2 * 127], offset, size, greatest, mode, TEXTURES[at + X_NORMALIZED], linear)
+    fraction = np.int64(0)
+    i = position
+    if linear:
+        i = position >> 8
+        fraction = position & (UNIT - 1)
+        if mode == _CLAMP and (i < 0 or i >= size - 1):
+            fraction = np.int64(0)
+    CELL[axis] = _index(i, size, mode)
+    CELL[4 + axis] = _index(i + 1, size, mode) if linear else CELL[axis]
+    CELL[8 + axis] = fraction
+
+
+@jit
+def _sample(lane, op, a, offsets, form, at, s):
+    """``tex``, ``tld`` and ``tld4`` of one lane; results in ``s.O``, a row each."""
+    TEXTURES = s.TEXTURES
+    CELL = s.WORDS  # nothing else uses it meanwhile: cell, then weights, then texels
+    WEIGHTS = s.WORDS[16:24]
+    TEXELS = s.WORDS[24:32]
+    R = s.R
+    dims = (form >> 4) & 3
+    layers = TEXTURES[at + X_LAYERS]
+    layer = np.int64(0)
+    inside = max(dims, 2) == max(TEXTURES[at + X_DIMS], 2)
+    if (form >> 6) & 1 and layers > 0:
+        layer = R[a + np.uint64(96 + lane)] & 0xFFFFFFFF
+        inside &= op != TLD or layer < layers
+        layer = min(layer, layers - 1)
+    linear = op == TLD4 or (op == TEX and TEXTURES[at + X_FILTER] == 1)
+    for axis in range(3):
+        bits = R[a + np.uint64(32 * axis + lane)] & 0xFFFFFFFF
+        if op == TLD:
+            i = (bits << 32) >> 32 if axis < dims else np.int64(0)
+            inside &= 0 <= i < TEXTURES[at + X_WIDTH + axis]
+            CELL[axis] = i
+        else:
+            offset = (offsets << (60 - 4 * axis)) >> 60
+            _cell(axis, bits, offset, axis < dims, at, linear, CELL, s)
+    row = 0
+    channels = TEXTURES[at + X_CHANNELS]
+    if linear and op == TEX:
+        _weights(CELL[8], CELL[9], CELL[10], WEIGHTS)
+    for k in range(4):
+        if not (form >> k) & 1:
+            continue
+        slot = 32 * row + lane
+        row += 1
+        if op == TLD4:
+            channel = (form >> 7) & 3
+            right = np.int64(k == 1 or k == 2)
+            lower = np.int64(k < 2)
+            if channel < channels:
+                raw = _raw(at, CELL[4 * right], CELL[1 + 4 * lower], CELL[2], layer, channel, s)
+                _put(slot, raw, at, s)
+            else:
+                s.O[slot] = 0
+        elif k >= channels or not inside:
+            s.O[slot] = 0
+        elif linear:
+            for corner in range(8):
+                x = CELL[4 * (corner & 1)]
+                y = CELL[1 + 4 * ((corner >> 1) & 1)]
+                z = CELL[2 + 4 * (corner >> 2)]
+                TEXELS[corner] = _raw(at, x, y, z, layer, k, s) if WEIGHTS[corner] > 0 else 0
+            kind = TEXTURES[at + X_FORMAT]
+            if kind >= _F16:
+                s.O[slot] = _blend_floats(kind, WEIGHTS, TEXELS)
+            else:
+                numerator, denominator = _blend_integers(kind, WEIGHTS, TEXELS)
+                _put_fraction(slot, numerator, denominator, s)
+        else:
+            _put(slot, _raw(at, CELL[0], CELL[1], CELL[2], layer, k, s), at, s)
+
+
+@jit
+def _query(lane, form, at, s):
+    """``txq``: width, height (or, without, layers), depth (or layers), levels."""
+    TEXTURES = s.TEXTURES
+    dims = TEXTURES[at + X_DIMS]
+    layers = TEXTURES[at + X_LAYERS]
+    row = 0
+    for k in range(4):
+        if (form >> k) & 1:
+            value = np.int64(1)
+            if k < 3:
+                value = TEXTURES[at + X_WIDTH + k] if k < max(dims, 2) else np.int64(0)
+                if layers > 0 and k == dims:
+                    value = layers
+            s.O[32 * row + lane] = value
+            row += 1
+
+
+@jit
+def _place(a, lane, size, form, at, s):
+    """Arena position of one lane's access of a surface; -1: outside, -2: x is not a multiple of the access."""
+    TEXTURES = s.TEXTURES
+    R = s.R
+    dims = form & 3
+    clamps = (form >> 3) & 3 == _TO_EDGE
+    texel = TEXTURES[at + X_CHANNELS] * _BYTES[TEXTURES[at + X_FORMAT]]
+    x = (R[a + np.uint64(lane)] << 32) >> 32
+    if not (form >> 5) & 1:
+        x *= texel
+    elif x & (size - 1):
+        return np.int64(-2)
+    last = (TEXTURES[at + X_WIDTH] * texel - size) // size * size
+    if x < 0 or x > last:
+        if not clamps or last < 0:
+            return np.int64(-1)
+        x = min(max(x, 0), last)
+    position = TEXTURES[at + X_BASE] + x
+    for k in range(1, dims + ((form >> 2) & 1)):
+        axis = 3 if k == dims else k
+        i = R[a + np.uint64(32 * k + lane)]
+        i = i & 0xFFFF if axis == 3 else (i << 32) >> 32
+        limit = max(TEXTURES[at + X_WIDTH + axis], 1)
+        if i < 0 or i >= limit:
+            if not clamps:
+                return np.int64(-1)
+            i = min(max(i, 0), limit - 1)
+        position += i * TEXTURES[at + X_STRIDE_X + axis]
+    return position
+
+
+@jit
+def _load(mod, lane, position, s):
+    """``suld`` of one lane."""
+    if mod == _V2 or mod == _V4:
+        for part in range(2 if mod == _V2 else 4):
+            s.O[32 * part + lane] = np.int64(s.M32[(position >> 2) + part])
+        return
+    value = np.int64(0)
+    size = _SIZES[mod]
+    for k in range(size):
+        value |= np.int64(s.M8[position + k]) << (8 * k)
+    if mod == _SIGNED_8:
+        value = ((value << 56) >> 56) & 0xFFFFFFFF
+    elif mod == _SIGNED_16:
+        value = ((value << 48) >> 48) & 0xFFFFFFFF
+    s.O[lane] = value
+
+
+@jit
+def _cut_half(bits):
+    """Bits of the float16 below a float32 in magnitude (rounded towards zero); a NaN is 0x7FFF."""
+    significand, exponent, sign = _parts(bits, _F32)
+    if (bits >> 23) & 255 == 255:
+        return np.int64(0x7FFF) if bits & 0x7FFFFF else (sign << 15) | 0x7C00
+    if exponent + 23 > 15:
+        return (sign << 15) | 0x7BFF
+    if exponent + 23 < -14:
+        return (sign << 15) | (significand >> min(-24 - exponent, 62))
+    return (sign << 15) | ((exponent + 38) << 10) | ((significand >> 13) & 1023)
+
+
+@jit
+def _converted(bits, form):
+    """One component of a formatted store: integers saturated."""
+    if form == _F16:
+        return _cut_half(bits)
+    if form == _U8 or form == _U16:
+        return min(bits, _GREATEST[form])
+    if form == _S8 or form == _S16:
+        return min(max((bits << 32) >> 32, -_GREATEST[form] - 1), _GREATEST[form])
+    return bits
+
+
+@jit
+def _store(mod, lane, c, position, form, at, s):
+    """``sust`` of one lane; byte by byte, since texels have any size."""
+    TEXTURES = s.TEXTURES
+    if (form >> 6) & 1:
+        kind = TEXTURES[at + X_FORMAT]
+        for channel in range(TEXTURES[at + X_CHANNELS]):
+            value = _converted(s.R[c + np.uint64(32 * channel + lane)] & 0xFFFFFFFF, kind)
+            for k in range(_BYTES[kind]):
+                s.M8[position + channel * _BYTES[kind] + k] = np.uint8((value >> (8 * k)) & 0xFF)
+        return
+    size = _SIZES[mod]
+    for k in range(size):
+        value = s.R[c + np.uint64(32 * (k >> 2) + lane)]
+        s.M8[position + k] = np.uint8((value >> (8 * (k & 3))) & 0xFF)
+
+
+@jit
+def _fail(reason, lane, value, extra, ERROR):
+    ERROR[E_REASON] = reason
+    ERROR[E_MASK] = np.int64(1) << lane
+    ERROR[E_LANE] = lane
+    ERROR[E_ADDRESS] = value
+    ERROR[E_EXTRA] = extra
+    return reason
+
+
+@jit
+def image_access(op, mod, form, a, b, c, exec_mask, s):
+    """Execute one micro-op of textures or surfaces for the exec lanes; returns a reason (R_NONE if all went well).
+
+    Operands: first coordinate row, handle row, row of offsets or data.  Results are left in rows of ``s.O``.
+    """
+    ADDRESSES = s.ADDRESSES
+    surface = np.int64(op >= SULD)
+    updates = np.int64(0)
+    if op == SUATOM:
+        size = _ATOMIC_SIZES[mod & 15]
+    else:
+        size = _SIZES[mod]
+    for lane in range(32):
+        ADDRESSES[lane] = 0
+        if not (exec_mask >> lane) & 1:
+            continue
+        handle = s.R[b + np.uint64(lane)]
+        at = _image(handle, surface, s.TEXTURES) if op != TXQ else _image(handle, np.int64(0), s.TEXTURES)
+        if at < 0 and op == TXQ:
+            at = _image(handle, np.int64(1), s.TEXTURES)
+        if at < 0:
+            return _fail(R_HANDLE, lane, handle, surface, s.ERROR)
+        if op == TXQ:
+            _query(lane, form, at, s)
+        elif not surface:
+            _sample(lane, op, a, s.R[c + np.uint64(lane)], form, at, s)
+        else:
+            if (form >> 6) & 1:
+                size = s.TEXTURES[at + X_CHANNELS] * _BYTES[s.TEXTURES[at + X_FORMAT]]
+            position = _place(a, lane, size, form, at, s)
+            x = s.R[a + np.uint64(lane)]
+            if position == -2:
+                return _fail(R_MISALIGNED, lane, x, size, s.ERROR)
+            if position == -1:
+                if (form >> 3) & 3 == _TRAP:
+                    return _fail(R_SURFACE, lane, handle, size, s.ERROR)
+                if op == SULD:
+                    for part in range(4):
+                        s.O[32 * part + lane] = 0
+                elif op == SUATOM:
+                    s.O[lane] = 0
+            elif op == SULD:
+                _load(mod, lane, position, s)
+            elif op == SUST:
+                _store(mod, lane, c, position, form, at, s)
+            else:
+                ADDRESSES[lane] = position
+                updates |= np.int64(1) << lane
+    if op == SUATOM and updates != 0:
+        # update() leaves old values of its lanes only where they take part
+        second = c + np.uint64(32)
+        update(mod, s.R, s.O, c, second, ADDRESSES, updates, s.M32, s.M64, s.MF32, s.MF64, s.O32, False)
+    return R_NONE
+
+
+@jit
+def image_rows(op, mod, form):
+    """Rows that a micro-op leaves."""
+    if op <= TXQ:
+        return (form & 1) + ((form >> 1) & 1) + ((form >> 2) & 1) + ((form >> 3) & 1)
+    if op == SULD:
+        return 4 if mod == _V4 else 2 if mod == _V2 else 1
+    return 1 if op == SUATOM else 0
