@@ -101,7 +101,7 @@ def _yes(right: bool) -> Any:
 
 
 def _print(results: list[Any], title: str, notes: list[str]) -> None:
-    from gpu.comparison import OTHER_CODE, WHY_OTHER_CODE
+    from gpu.comparison import FEWER, OTHER_CODE, WHY_OTHER_CODE
 
     first = next((result.run.milliseconds for result in results if result.total is not None), None)
     shown = [(heading, metric) for heading, metric in COLUMNS if any(result.row(metric) for result in results)]
@@ -130,6 +130,10 @@ def _print(results: list[Any], title: str, notes: list[str]) -> None:
             out.print(f"{result.kernel}: {'; '.join(wrong)}", style="red")
     if any(row.verdict == OTHER_CODE for result in results for row in result.rows):
         out.print(f"{OTHER_CODE}: {WHY_OTHER_CODE}", style="dim")
+    for result in results:
+        if any(row.verdict == FEWER for row in result.rows):
+            for line in result.accesses:
+                out.print(f"{result.kernel}: {FEWER}: {line}", style="dim")
     for note in notes:
         out.print(f"no counters: {note}", style="yellow")
 

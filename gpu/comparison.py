@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,14 +12,18 @@ import numpy.typing as npt
 
 import simt
 from gpu import driver
+from gpu.accesses import LineAccess, accesses, compare_accesses, explained
 from gpu.errors import ProfilerError
 from gpu.launching import Dim, Run, kernel_name, launch
 from gpu.profiling import HardwareProfile, profile
-from simt.profile import METRICS, TIMING
+from simt.profile import METRICS, TIMING, Profile
 from simt.profile.formula import Number
+from simt.profile.metrics import SOURCE
 from simt.profile.text import number_text
 
 EQUAL, CLOSE, DIFFERENT, OTHER_CODE, PREDICTED = "equal", "close", "DIFFERENT", "other code", "predicted"
+FEWER = "fewer accesses"
+"""The machine code accesses memory less often than the source says; :attr:`Comparison.accesses` names the lines."""
 
 TOLERANCES = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-11}
 """Relative difference of floating-point outputs, of the array's largest magnitude.  The compiler contracts a
@@ -91,7 +95,9 @@ class Output:
 class Comparison:
     """A kernel on the simulator and on the hardware.
 
-    ``unprofiled`` says why there are no counters of the hardware; empty if there are.
+    ``accesses`` (source view) are the lines that access memory differently often in the machine code: values kept in
+    a register, accesses merged, or moved out of a loop, to another line.  ``unprofiled`` says why there are no
+    counters of the hardware; empty if there are.
     """
 
     kernel: str
@@ -101,6 +107,7 @@ class Comparison:
     hardware: HardwareProfile | None
     outputs: tuple[Output, ...]
     rows: tuple[Row, ...]
+    accesses: tuple[LineAccess, ...] = ()
     unprofiled: str = ""
 
     @property
@@ -118,6 +125,7 @@ class Comparison:
             "run": self.run.to_dict(),
             "outputs": [output.to_dict() for output in self.outputs],
             "metrics": [row.to_dict() for row in self.rows],
+            "accesses": [line.to_dict() for line in self.accesses],
             "unprofiled": self.unprofiled,
         }
 
@@ -146,6 +154,8 @@ class Comparison:
             lines.append("  " + "  ".join(cells).rstrip())
         if any(row.verdict == OTHER_CODE for row in self.rows):
             lines.append(f"  {OTHER_CODE}: {WHY_OTHER_CODE}")
+        if any(row.verdict == FEWER for row in self.rows):
+            lines += [f"  {FEWER}: {line}" for line in self.accesses]
         if self.unprofiled:
             lines.append(f"  no counters: {self.unprofiled}")
         return "\n".join(lines)
@@ -186,6 +196,7 @@ def compare(
             unprofiled = ""
         except ProfilerError as error:
             unprofiled = error.title
+    rows, fewer = compare_profiles(simulated, hardware)
     return Comparison(
         kernel=kernel_name(kernel),
         view=view,
@@ -193,7 +204,8 @@ def compare(
         simulated=simulated,
         hardware=hardware,
         outputs=tuple(compare_outputs(ours, theirs, run.unstable, rounded)),
-        rows=compare_metrics(simulated.metrics, {} if hardware is None else hardware.metrics, view),
+        rows=rows,
+        accesses=fewer,
         unprofiled=unprofiled,
     )
 
@@ -245,16 +257,40 @@ def _output(position: int, mine: npt.NDArray[Any], real: npt.NDArray[Any], round
     return Output(position, mine.dtype.name, verdict, differing, largest)
 
 
+def compare_profiles(
+    simulated: Profile, hardware: HardwareProfile | Profile | None
+) -> tuple[tuple[Row, ...], tuple[LineAccess, ...]]:
+    """The rows of the metrics, and for the source view the lines that access memory differently often in machine code.
+
+    *hardware* may also be a profile of the machine view, in place of a GPU.
+    """
+    if hardware is None:
+        return (), ()
+    source = simulated.view == SOURCE
+    lines = compare_accesses(accesses(simulated), accesses(hardware)) if source else ()
+    rows = compare_metrics(simulated.metrics, hardware.metrics, simulated.view, lines)
+    return rows, tuple(line for line in lines if line.differs)
+
+
 def compare_metrics(
-    simulated: Mapping[str, Number | None], hardware: Mapping[str, Number | None], view: str
+    simulated: Mapping[str, Number | None],
+    hardware: Mapping[str, Number | None],
+    view: str,
+    lines: Sequence[LineAccess] = (),
 ) -> tuple[Row, ...]:
-    """A row for each metric that both sides have a value of."""
+    """A row for each metric that both sides have a value of.
+
+    A difference that *lines* explain is :data:`FEWER` accesses.
+    """
     rows = []
     for name in hardware:
         real = hardware[name]
         ours = simulated.get(name)
         if real is not None and ours is not None:
-            rows.append(Row(name, ours, real, _verdict(name, ours, real, view)))
+            verdict = _verdict(name, ours, real, view)
+            if verdict == DIFFERENT and view == SOURCE and explained(METRICS[name].formula.names, lines):
+                verdict = FEWER
+            rows.append(Row(name, ours, real, verdict))
     return tuple(rows)
 
 
@@ -262,7 +298,7 @@ def _verdict(name: str, ours: Number, real: Number, view: str) -> str:
     metric = METRICS[name]
     if metric.group == TIMING:
         return PREDICTED
-    if view == "source" and not metric.same_in_every_view:
+    if view == SOURCE and not metric.same_in_every_view:
         return OTHER_CODE
     if name in ROUNDED and abs(ours - real) <= 0.005001:
         return EQUAL

@@ -10,7 +10,8 @@ import numpy as np
 
 import simt
 from gpu import jobs, profiling
-from gpu.comparison import DIFFERENT, Output, Row, compare_metrics, compare_outputs
+from gpu.accesses import LineAccess
+from gpu.comparison import DIFFERENT, Output, Row, compare_outputs, compare_profiles
 from gpu.errors import ProfilerError
 from gpu.launching import Run, launch
 from gpu.profiling import HardwareProfile
@@ -43,13 +44,15 @@ class Result:
     """One kernel on both sides.
 
     ``total`` (GPU), ``simulated`` (simulator) and ``expected`` (NumPy) are the reduction's result, None for the
-    divergence kernels; ``outputs`` and ``rows`` compare arrays and metrics.
+    divergence kernels; ``outputs`` and ``rows`` compare arrays and metrics, ``accesses`` are those of a
+    :class:`~gpu.comparison.Comparison`.
     """
 
     kernel: str
     run: Run
     outputs: tuple[Output, ...]
     rows: tuple[Row, ...]
+    accesses: tuple[LineAccess, ...] = ()
     total: Any = None
     simulated: Any = None
     expected: Any = None
@@ -81,6 +84,7 @@ class Result:
             "agrees": self.agrees,
             "outputs": [output.to_dict() for output in self.outputs],
             "metrics": [row.to_dict() for row in self.rows],
+            "accesses": [line.to_dict() for line in self.accesses],
         }
 
 
@@ -133,11 +137,11 @@ def _check(name: str, plan: kernels.LaunchPlan, hardware: HardwareProfile | None
     )  # fmt: skip
     profile = simt.launch(plan.kernel, plan.grid, plan.block, *plan.args, view=options.view)
     outputs = tuple(compare_outputs(plan.args, theirs, run.unstable, ROUNDED.get(name)))
-    rows = () if hardware is None else compare_metrics(profile.metrics, hardware.metrics, options.view)
+    rows, fewer = compare_profiles(profile, hardware)
     if not isinstance(plan, kernels.ReductionPlan):
-        return Result(name, run, outputs, rows)
+        return Result(name, run, outputs, rows, fewer)
     fold = kernels.operation(options.op).reduce
     total, simulated = fold(theirs[1]), plan.finish()
     expected, right = kernels.agrees(total, data, options.op)
     also = kernels.agrees(simulated, data, options.op)[1]
-    return Result(name, run, outputs, rows, total, simulated, expected, right and also)
+    return Result(name, run, outputs, rows, fewer, total, simulated, expected, right and also)

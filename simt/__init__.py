@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from simt.api import launch, load_cubin, reduce
     from simt.check import KernelError, LaunchError, SimtError, UnsupportedError
+    from simt.dispatcher import without_gpu
     from simt.machine.images import surface, texture
     from simt.profile import Profile
 
@@ -28,6 +29,7 @@ _HOME = {
     "KernelError": "simt.check",
     "LaunchError": "simt.check",
     "UnsupportedError": "simt.check",
+    "without_gpu": "simt.dispatcher",
 }
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "reduce",
     "surface",
     "texture",
+    "without_gpu",
 ]
 __version__ = "0.1.0"
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from simt import devices, kernels, lang, machine
+from simt import devices, kernels, lang, machine, runtime
 from simt.check import LaunchError, UnsupportedError
 from simt.devices import Device, DeviceError
+from simt.dispatcher import check_launch_bounds, python_function
 from simt.machine.images import Image
-from simt.machine.launch import parse_order
+from simt.machine.launch import BankImage, parse_order
 from simt.machine.layout import HARDWARE, INTERLEAVED, RANDOM
 from simt.profile import Profile
 from simt.program import Program
@@ -51,9 +52,11 @@ def launch(
         kernel: a Python function in the Numba CUDA dialect, plain or decorated with ``@cuda.jit``, or a kernel of
             :func:`load_cubin`.
         grid, block: blocks in the grid and threads in a block: an int or up to three (x, y, z).
-        args: the kernel's arguments; machine code also takes :func:`simt.texture` and :func:`simt.surface`.  NumPy arrays of any layout are changed in place once the whole launch has
-            succeeded; after an error or ctrl-C they are as they were.  Scalars are typed as Numba types them.
-            Arrays that overlap on the host overlap on the modelled GPU.
+        args: the kernel's arguments; machine code also takes :func:`simt.texture` and :func:`simt.surface`.  NumPy
+            arrays of any layout are changed in place once the whole launch has succeeded; after an error or ctrl-C they are as they were.  Scalars are typed as Numba types them.
+            Arrays that overlap on the host overlap on the modelled GPU.  Machine code also takes structures by value:
+            a tuple or dictionary has C's layout of its members (arrays are pointers), ``(x, np.int32(n), y)`` for
+            ``struct { float *x; int n; float *y; }``; a NumPy record its own, with arrays in fields of dtype object.
         view: ``"source"``, Python's own lines; or an architecture such as ``"sm_90"``, the machine code that Numba
             compiles the kernel to (extra ``sass``).
         threads: host threads (default: one per core); the results do not depend on it.
@@ -86,6 +89,7 @@ def launch(
     """
     _check_options(timing, sms, max_host_seconds, overrides, window, trace, shared_bytes, max_instructions)
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
+    check_launch_bounds(kernel, shape[1])
     code = _compiled(kernel, view, *shape, args, predicate, races)
     _check_order(order, code.program)
     gpu = _device(device, code.program.view, timing)
@@ -103,11 +107,11 @@ def launch(
         progress=progress,
     )
     if not timing:
-        return Profile(code.program, machine.run(code.program, what), device=gpu.key)
+        return Profile(code.program, runtime.run(code.program, what, code.context), device=gpu.key)
 
-    from simt.timing import timed_run  # here: a launch without timing does not load the model
+    from simt.timing import TimedRun  # here: a launch without timing does not load the model
 
-    result, times = timed_run(
+    timed = TimedRun(
         code.program,
         what,
         gpu,
@@ -117,7 +121,8 @@ def launch(
         overrides=overrides,
         window=window,
     )
-    return Profile(code.program, result, device=gpu.key, timing=times)
+    result = runtime.run(code.program, what, code.context, timed)
+    return Profile(code.program, result, device=gpu.key, timing=timed.result)
 
 
 def _is_pair(value: object) -> bool:
@@ -177,7 +182,9 @@ class _Code:
     own_order: str = "then_first"
     instructions: Any = None
     """SASS with its control bits, for the timing model; None in the source view."""
-    bank_image: Callable[[Sequence[int | None]], Mapping[int, bytes]] | None = None
+    bank_image: BankImage | None = None
+    context: runtime.Context | None = None
+    """Where the module's variables are."""
 
 
 def _compiled(
@@ -193,7 +200,8 @@ def _compiled(
     if not _is_machine_code(kernel):
         _check_no_images(args)
     if view == SOURCE and not _is_machine_code(kernel):
-        program = lang.compile(kernel, lang.argument_types(args), predicate=predicate)
+        args, argtypes = lang.typed_arguments(kernel, args)
+        program = lang.compile(kernel, argtypes, predicate=predicate)
         return _Code(program, [_numpy(value) for value in lang.flat_arguments(args)])
     if predicate:
         raise LaunchError("predicate concerns the source view; in the machine view the compiler has decided")
@@ -242,14 +250,9 @@ def load_cubin(
 
 
 def machine_view() -> Any:
-    """The machine view's package, whose dependencies are an extra."""
-    try:
-        from simt import sass
-    except ImportError as missing:
-        raise UnsupportedError(
-            f"the machine view needs the package {(missing.name or '').partition('.')[0]}",
-            help="pip install 'simt[sass]'",
-        ) from None
+    """The machine view's package: imported when it is needed."""
+    from simt import sass
+
     return sass
 
 
@@ -266,22 +269,23 @@ def _machine_code(
         if view not in (SOURCE, f"sm_{kernel.architecture}"):
             raise LaunchError(f"the kernel is machine code for sm_{kernel.architecture}, not {view}")
     else:
-        argtypes = lang.argument_types(args, machine_code=True)
-        lang.parameter_names(lang.python_function(kernel), argtypes)
+        args, argtypes = lang.typed_arguments(kernel, args, machine_code=True)
+        lang.parameter_names(python_function(kernel), argtypes)
         kernel = sass.compile_numba(kernel, argtypes, view)
         args = sass.flatten([_numpy(value) for value in lang.flat_arguments(args)])
     sass.check_arguments(kernel, block, args)
 
-    def bank_image(addresses: Sequence[int | None]) -> Mapping[int, bytes]:
-        image: Mapping[int, bytes] = sass.bank_image(kernel, grid, block, args, addresses)
+    def bank_image(addresses: Sequence[int | None]) -> Mapping[int, machine.Bank]:
+        image: Mapping[int, machine.Bank] = sass.bank_image(kernel, grid, block, args, addresses)
         return image
 
     return _Code(
         program=kernel.program,
-        arguments=[*args, *kernel.extra_arguments],
+        arguments=[*args, *sass.inner_arrays(args)],
         own_order="hardware" if kernel.architecture >= VOLTA else "then_first",
         instructions=kernel.code.instructions,
         bank_image=bank_image,
+        context=kernel.module.memory.context,
     )
 
 

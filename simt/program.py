@@ -74,6 +74,9 @@ class MicroOp:
 NULL_CALL = 1
 """``imm`` of a ``trap`` that stands for a call through a null pointer."""
 
+ZERO_DIVISION = 2
+"""``imm`` of a ``trap`` that stands for a division by zero where Numba checks for it (``debug=True``)."""
+
 _ROWS: tuple[tuple[Family, str], ...] = (
     (
         Family.INT,
@@ -335,7 +338,7 @@ _ROWS: tuple[tuple[Family, str], ...] = (
         bar.red.or      pprr  __syncthreads_or
         bar.arrive      --rr  count as arrived at barrier imm + c and go on
         exit            -     exec lanes end
-        trap            -rrr  exec lanes stop the kernel: a, b addresses of message and file, c line; imm NULL_CALL
+        trap            -rrr  exec lanes stop: a, b addresses of message and file, c line; imm NULL_CALL, ZERO_DIVISION
         bmov.get        r     d = participants of convergence barrier imm; mod = 1: which is cleared
         bmov.set        -r    participants of convergence barrier imm = mask a
         """,
@@ -418,6 +421,10 @@ def rounded(format: str, rounding: str, keeps_nan: bool = False) -> int:
 def integer_conversion(type: str, rounding: str, nan_to_zero: bool) -> int:
     """The ``imm`` of ``cvt.int.f64``.  A NaN that does not give 0 gives the type's bits with only the top one set."""
     return INTEGER_TYPES.index(type) + 8 * ROUNDINGS.index(rounding) + 32 * nan_to_zero
+
+
+TEXTURE_FORMS, SURFACE_FORMS = 1 << 9, 1 << 7
+"""One past the greatest ``imm`` of texture and of surface micro-ops."""
 
 
 class Boundary(Enum):
@@ -587,6 +594,9 @@ class Program:
     ``addresses`` maps code addresses (machine view) to micro-op indices for ``brx``.
     ``shared_bytes`` is static shared memory per block, ``local_bytes`` per thread, ``registers`` the registers per
     thread for the occupancy calculation (``None`` where the view cannot know).
+
+    ``encoded`` is the machine's: what the first launch makes of the micro-ops (simt.machine.encode), which must not
+    change from then on.
     """
 
     name: str
@@ -605,6 +615,7 @@ class Program:
     addresses: dict[int, int] = field(default_factory=dict)
     file: str = ""
     toolchain: str = ""
+    encoded: Any = field(default=None, init=False, repr=False, compare=False)
 
     def dump(self) -> Iterator[str]:
         """The micro-ops as text, one a line, with the listing lines they belong to."""

@@ -68,6 +68,12 @@ class LaunchError(KernelError):
     kind = "the launch is wrong"
 
 
+class ListingError(KernelError):
+    """A SASS listing is wrong: it is no listing, lost lines, or names what no GPU has."""
+
+    kind = "the listing is wrong"
+
+
 def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
     """Help for an unknown name: those of *known* that it may stand for, or *otherwise* if none is close."""
     close = difflib.get_close_matches(name, list(known), n=3)
@@ -104,6 +110,10 @@ class RaceError(KernelError):
 
 class TrapError(KernelError):
     """The kernel stopped itself: a failed assertion or a breakpoint."""
+
+
+class DivisionError(TrapError, ZeroDivisionError):
+    """A division by zero in a kernel that Numba compiles with ``debug=True``, which checks for it."""
 
 
 class BudgetError(KernelError):

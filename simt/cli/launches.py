@@ -75,8 +75,11 @@ def _load(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     sys.path.insert(0, str(path.parent.resolve()))  # as Python does for a script
+    from simt.dispatcher import without_gpu
+
     try:
-        spec.loader.exec_module(module)
+        with without_gpu():
+            spec.loader.exec_module(module)
     except Exception as error:
         raise _user_error(f"{path} cannot be imported", error, path) from error
     return module

@@ -55,17 +55,19 @@ View = Annotated[
 ]
 Predicate = Annotated[
     int,
-    typer.Option(min=0, metavar="N", help="Predicate if/else bodies of at most N instructions; 0: branch."),
+    typer.Option(min=0, metavar="N", help="Source view: predicate if/else bodies of up to N instructions; 0: branch."),
 ]
 Order = Annotated[
     str | None,
     typer.Option(
         metavar="ORDER",
-        help="Which path runs first: then_first, else_first, interleaved, random:SEED; for SASS hardware, its default.",
+        help="Which path runs first: then_first, else_first, interleaved, random:SEED; for machine code also hardware, "
+        "the default from sm_70 on.",
     ),
 ]
 Races = Annotated[
-    bool, typer.Option("--races", help="Stop at the first data race between threads; slower, for small launches.")
+    bool,
+    typer.Option("--races", help="Source view: stop at the first data race between threads; slower."),
 ]
 Fold = Annotated[
     bool,

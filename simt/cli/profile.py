@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simt.check import LaunchError
-from simt.cli.options import Columns, Fold, Json, Order, Races, Threads, TimingOptions, grouped
+from simt.cli.options import Columns, Fold, Json, Order, Threads, TimingOptions, grouped
 from simt.cli.output import print_json, progress, table
 from simt.cli.output import show as show_table
 from simt.cli.trace import show
@@ -86,7 +86,6 @@ def profile(
     ] = None,
     values: Annotated[bool, typer.Option("--values", help="With --trace, show the registers written, too.")] = False,
     order: Order = None,
-    races: Races = False,
     threads: Threads = None,
     model: TimingOptions,
     as_json: Json = False,
@@ -100,7 +99,12 @@ def profile(
     from simt.profile.annotate import check_columns
 
     check_columns(column or (), timed=model.timing)
+    if values and trace is None:
+        raise typer.BadParameter("it says what --trace shows; add --trace BLOCK,WARP", param_hint="--values")
     if kernel is None:
+        launched = {"--grid": grid, "--block": block, "--arg": arg, "--out": out, "--trace": trace}
+        for option in (name for name, given in launched.items() if given):
+            raise typer.BadParameter("a launch needs --kernel", param_hint=option)
         _list(_all_kernels(file, listing, arch), as_json)
         return
     if grid is None or block is None:
@@ -120,7 +124,7 @@ def profile(
     with progress() as bar:
         counted = simt.launch(
             found, *shape, *args,
-            shared_bytes=shared, trace=watched or False, order=order, races=races, threads=threads,
+            shared_bytes=shared, trace=watched or False, order=order, threads=threads,
             progress=bar.start(found.demangled), **keywords,
         )  # fmt: skip
     for index, path in targets.items():
@@ -175,7 +179,7 @@ def _described(kernel: SassKernel) -> dict[str, Any]:
         "parameters": None if parameters is None else [parameter.size for parameter in parameters],
         "registers": kernel.registers,
         "shared_bytes": kernel.shared_bytes,
-        "local_bytes": kernel.local_bytes,
+        "local_bytes": kernel.frame_bytes,
         "required_block": kernel.required_block,
     }
 

@@ -10,8 +10,8 @@ Results are those of Numba's CUDA target on a GPU, bit by bit.  ARCHITECTURE.md 
 multiply-add, libdevice, results that LLVM leaves undefined), with the reasons.
 """
 
-from simt.lang.arguments import argument_types, flat_arguments
+from simt.lang.arguments import argument_types, flat_arguments, typed_arguments
 from simt.lang.compiler import compile, parameter_names
-from simt.lang.source import python_function, read_source
+from simt.lang.source import read_source
 
-__all__ = ["argument_types", "compile", "flat_arguments", "parameter_names", "python_function", "read_source"]
+__all__ = ["argument_types", "compile", "flat_arguments", "parameter_names", "read_source", "typed_arguments"]

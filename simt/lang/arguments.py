@@ -7,11 +7,68 @@ from typing import Any
 
 import numpy as np
 from numba import typeof
+from numba.core import types
 from numba.core.errors import NumbaError
 from numba.core.types import containers
 
 from simt.check.errors import LaunchError, UnsupportedError
+from simt.dispatcher import Signature, python_function, signatures_of
 from simt.lang import numba_types as nt
+
+
+def typed_arguments(
+    kernel: Any, args: Sequence[Any], *, machine_code: bool = False
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The launch arguments and their Numba types, both as *kernel* declares them, if it declares signatures.
+
+    Scalars are converted as Numba's launcher does: integers are cut, a float is not taken for an integer.  Raises as
+    :func:`argument_types`, and LaunchError if no declared signature takes the arguments.
+    """
+    given = argument_types(args, machine_code=machine_code)
+    signatures = signatures_of(kernel)
+    if not signatures:
+        return tuple(args), given
+    found = choose(signatures, given)
+    if found is None:
+        raise LaunchError(
+            f"{python_function(kernel).__name__} does not take ({', '.join(map(str, given))})",
+            help=f"it is declared for {signatures_text(signatures)}",
+        )
+    return tuple(_as_declared(value, ty) for value, ty in zip(args, found.args, strict=True)), found.args
+
+
+def choose(signatures: Sequence[Signature], given: Sequence[Any]) -> Signature | None:
+    """The declared signature that Numba's rules choose for arguments of types *given*; None if none fits."""
+    fitting = {
+        tuple(each.args): each
+        for each in signatures
+        if len(each.args) == len(given)
+        and all(_fits(ty, declared) for ty, declared in zip(given, each.args, strict=True))
+    }
+    found = nt.overload("a kernel", tuple(types.void(*args) for args in fitting), tuple(given)) if fitting else None
+    return None if found is None else fitting[tuple(found.args)]
+
+
+def _fits(given: Any, declared: Any) -> bool:
+    """False for a float where an integer is declared, at any depth: Numba's launcher does not cut floats."""
+    if isinstance(given, containers.BaseTuple) and isinstance(declared, containers.BaseTuple):
+        return len(given) == len(declared) and all(map(_fits, given, declared))
+    return not (isinstance(given, types.Float) and isinstance(declared, types.Integer | types.Boolean))
+
+
+def signatures_text(signatures: Sequence[Signature]) -> str:
+    """Declared signatures in words: ``(float32, int32) or (float64, int64)``."""
+    return " or ".join(f"({', '.join(map(str, each.args))})" for each in signatures)
+
+
+def _as_declared(value: Any, ty: Any) -> Any:
+    """An argument as the declared type *ty* has it."""
+    if isinstance(value, tuple):
+        return tuple(_as_declared(item, each) for item, each in zip(value, ty, strict=True))
+    if isinstance(value, np.ndarray):
+        return value
+    plain = value.item() if isinstance(value, np.generic) else value
+    return np.dtype(nt.dtype_name(ty)).type(nt.cast_constant(plain, ty, nt.constant_type(value)))
 
 
 def argument_types(args: Sequence[Any], *, machine_code: bool = False) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from simt.lang import numba_types as nt
 from simt.lang.diagnostics import unsupported, wrong
+from simt.lang.frozen import Names
 from simt.lang.ir import (
     FALSE,
     PLOP_MOVE,
@@ -34,33 +35,29 @@ from simt.lang.values import Array, Constant, Scalar, Value, describe
 from simt.program import ArrayRef, Space
 
 
-@dataclass(slots=True)
-class Dependency:
-    """A constant that the kernel reached through names; ``path`` starts at the kernel function."""
-
-    path: tuple[str, ...]
-    value: Any
-
-
 @dataclass(eq=False, slots=True)
 class Builder:
     """State shared by all functions inlined into one kernel.
 
     ``current`` is the block being filled, None where control cannot arrive.  ``place`` is where the next
     operation comes from.  ``entered`` says how many jumps and sides of branches lead to a block.  ``last_branch``
-    is the block that the latest :meth:`branch` ended, if it tests anything.
+    is the block that the latest :meth:`branch` ended, if it tests anything.  ``copies`` are the arrays that names
+    led to (see :class:`~simt.lang.frozen.Names`), ``frozen`` the names of the dispatchers among the functions, with
+    the dispatcher and the types of its arguments.  ``debug`` says that divisions check their divisor.
     """
 
     predicate: int
     place: Place
     current: Block | None = None
     arrays: list[ArrayRef] = field(default_factory=list)
-    dependencies: list[Dependency] = field(default_factory=list)
+    copies: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    frozen: list[tuple[Any, Any, Names]] = field(default_factory=list)
     sources: dict[FunctionType, FunctionSource] = field(default_factory=dict)
     shared_bytes: int = 0
     local_bytes: int = 0
     entered: Counter[Block] = field(default_factory=Counter)
     last_branch: Block | None = None
+    debug: bool = False
     _allocations: dict[Any, int] = field(default_factory=dict)
     _slots: int = 0
     _blocks: int = 0

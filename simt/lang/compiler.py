@@ -11,57 +11,73 @@ from numba.core import types
 from numba.core.types import containers
 
 from simt.check.errors import LaunchError, Location
+from simt.dispatcher import is_dispatcher, options_of, python_function, unwrap
 from simt.lang import cfg
 from simt.lang import numba_types as nt
-from simt.lang.builder import Builder, Dependency
+from simt.lang.builder import Builder
 from simt.lang.convergence import place_barriers
 from simt.lang.diagnostics import unsupported
 from simt.lang.emit import emit
+from simt.lang.frozen import Names, Path, compiled, names_of
 from simt.lang.ir import ZERO, Place, UniformRef
-from simt.lang.source import MISSING, lookup, python_function, unwrap
+from simt.lang.source import MISSING, lookup
 from simt.lang.statements import Function
 from simt.lang.values import Scalar, Tuple, Value
 from simt.program import Program
 
-_CACHE: dict[tuple[CodeType, tuple[Any, ...], int], list[tuple[list[Dependency], Program]]] = {}
+_CACHE: dict[tuple[CodeType, tuple[Any, ...], int], list[tuple[Names, Program]]] = {}
+"""Programs of plain functions, with what their names meant then."""
 
 
 def compile(kernel: Any, argtypes: tuple[Any, ...], *, predicate: int = 0) -> Program:
     """The Program of *kernel* (a Python function or a ``@cuda.jit`` dispatcher) for *argtypes*.
 
     With ``predicate=N`` if/else bodies of at most N simple instructions become predicated instructions.
-    Programs are cached per code, constants used, argument types and *predicate*.
+    Programs of plain functions are cached per code, constants used, argument types and *predicate*; those of a
+    dispatcher per argument types and *predicate*: as with Numba, its globals are read once (:mod:`simt.lang.frozen`).
 
     Raises UnsupportedError for what is outside of the language, KernelError for what Numba would refuse
     too, and LaunchError for a wrong number of arguments; each with file, line and column.
     """
     function = python_function(kernel)
-    key = (function.__code__, argtypes, predicate)
-    cached = _CACHE.setdefault(key, [])
-    for dependencies, program in cached:
-        if all(_unchanged(function, dependency) for dependency in dependencies):
-            return program
-    program, dependencies = _compile(function, argtypes, predicate)
-    cached.append((dependencies, program))
-    return program
+    if not is_dispatcher(kernel):
+        cached = _CACHE.setdefault((function.__code__, argtypes, predicate), [])
+        for names, program in cached:
+            if all(_unchanged(function, path, value) for path, value in names.values.items()):
+                return program
+        names = Names()
+        program = _compile(function, argtypes, predicate, names)
+        cached.append((names, program))
+        return program
+    known = compiled(kernel)
+    if (argtypes, predicate) not in known.programs:
+        names = names_of(kernel, argtypes, (), Names())
+        debug = options_of(kernel).debug
+        known.programs[argtypes, predicate] = _compile(function, argtypes, predicate, names, debug)
+        known.names.setdefault(argtypes, names.values)
+    return known.programs[argtypes, predicate]
 
 
-def _compile(function: FunctionType, argtypes: tuple[Any, ...], predicate: int) -> tuple[Program, list[Dependency]]:
-    builder = Builder(predicate, Place(function.__code__.co_filename, function.__name__, 0, 0))
+def _compile(
+    function: FunctionType, argtypes: tuple[Any, ...], predicate: int, names: Names, debug: bool = False
+) -> Program:
+    builder = Builder(predicate, Place(function.__code__.co_filename, function.__name__, 0, 0), debug=debug)
     source = builder.source(function)
     builder.place = Place(source.file, source.name, source.first_line, source.tree.col_offset)
     parameters = parameter_names(function, argtypes, builder.place)
-    lowering = Function(builder, source)
+    lowering = Function(builder, source, names)
     entry = builder.block("entry")
     builder.current = entry
-    names: list[str] = []
+    arguments: list[str] = []
     for name, ty in zip(parameters, argtypes, strict=True):
-        lowering.env[name] = _parameter(builder, names, name, ty)
+        lowering.env[name] = _parameter(builder, arguments, name, ty)
     lowering.body()
     cfg.simplify(entry)
     n_barriers = place_barriers(entry)
-    program = emit(builder, entry, source, names, n_barriers)
-    return program, [_snapshot(dependency) for dependency in builder.dependencies]
+    program = emit(builder, entry, source, arguments, n_barriers)
+    for callee, kinds, found in builder.frozen:
+        compiled(callee).names.setdefault(kinds, found.values)
+    return program
 
 
 def parameter_names(function: FunctionType, argtypes: tuple[Any, ...], place: Place | None = None) -> list[str]:
@@ -104,16 +120,9 @@ def _parameter(b: Builder, names: list[str], name: str, ty: Any) -> Value:
 # The cache
 
 
-def _snapshot(dependency: Dependency) -> Dependency:
-    """The dependency as it is now; arrays are copied, since their values may change."""
-    value = dependency.value
-    return Dependency(dependency.path, value.copy() if isinstance(value, np.ndarray) else value)
-
-
-def _unchanged(function: FunctionType, dependency: Dependency) -> bool:
-    """True if the names of *dependency* still lead to the same constant or object."""
-    now = _follow(function, dependency.path)
-    before = dependency.value
+def _unchanged(function: FunctionType, path: Path, before: Any) -> bool:
+    """True if the names of *path* still lead to the same constant or object as *before*."""
+    now = _follow(function, path)
     if isinstance(before, np.ndarray):
         return (
             isinstance(now, np.ndarray)
@@ -127,7 +136,7 @@ def _unchanged(function: FunctionType, dependency: Dependency) -> bool:
     return bool(np.array(now).tobytes() == np.array(before).tobytes())
 
 
-def _follow(function: Any, path: tuple[str, ...]) -> Any:
+def _follow(function: Any, path: Path) -> Any:
     """What *path* means, starting from *function*: names inside functions, items of tuples, attributes."""
     value: Any = function
     for step in path:

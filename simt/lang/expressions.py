@@ -10,16 +10,18 @@ from typing import Any, NoReturn
 import numpy as np
 from numba.core import types
 
+from simt.dispatcher import unwrap
 from simt.lang import arrays, intrinsics, operators
 from simt.lang import numba_types as nt
-from simt.lang.builder import Builder, Dependency
+from simt.lang.builder import Builder
 from simt.lang.convert import cast, scalar, truth
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.dialect import DIMENSIONS, NAMES, symbol_of
 from simt.lang.dtypes import converted_to, dtype_object, element_type, is_builtin
 from simt.lang.environment import Environment, Variables
+from simt.lang.frozen import Names
 from simt.lang.ir import Block, Place
-from simt.lang.source import MISSING, FunctionSource, unwrap
+from simt.lang.source import MISSING, FunctionSource, is_library
 from simt.lang.values import Array, Conflict, Constant, Object, Scalar, Tuple, Undefined, Value, describe
 from simt.program import Space
 
@@ -44,17 +46,14 @@ CONSTRUCTS = {
 """Syntax outside of the language, in words."""
 
 
-LIBRARIES = ("numpy", "numba", "numba_cuda")
-"""Packages whose Python functions are not what a kernel that calls them runs."""
-
-
 class Expressions:
     """Evaluates the expressions of one function instance (a kernel, or one inlined call)."""
 
-    def __init__(self, b: Builder, source: FunctionSource, path: tuple[str, ...]) -> None:
+    def __init__(self, b: Builder, source: FunctionSource, path: tuple[str, ...], names: Names) -> None:
         self.b = b
         self.source = source
         self.path = path
+        self.names = names
         self.variables = Variables(b)
         self.env: Environment = {name: Undefined(name) for name in _local_names(source.tree)}
 
@@ -126,7 +125,7 @@ class Expressions:
 
     def wrap(self, found: Any, path: tuple[str, ...], node: ast.AST) -> Value:
         """The value of a global, closure variable or module attribute that *path* leads to."""
-        self.b.dependencies.append(Dependency(path, found))
+        found = self.names.read(path, found, self.b.copies)
         self.mark(node)
         symbol = symbol_of(found)
         if symbol is not None:
@@ -389,8 +388,8 @@ class Expressions:
         intrinsic = intrinsics.find(function)
         inlined = unwrap(function.value)
         is_python = isinstance(inlined, FunctionType) and function.symbol is None and intrinsic is None
-        if is_python and inlined.__module__.partition(".")[0] not in LIBRARIES:
-            return self.inline(inlined, function.path, args, keywords, node)
+        if is_python and not is_library(inlined):
+            return self.inline(function.value, function.path, args, keywords, node)
         if keywords:
             unsupported(self.place(node), f"keyword arguments of {describe(function)}")
         if function.symbol == "const.array_like":
@@ -453,13 +452,13 @@ class Expressions:
 
     def inline(
         self,
-        function: FunctionType,
+        called: Any,
         path: tuple[str, ...],
         args: list[Value],
         keywords: dict[str, Value],
         node: ast.Call,
     ) -> Value:
-        """Lower a call of a device function in place."""
+        """Lower a call of a device function, plain or decorated, in place."""
         raise NotImplementedError
 
 

@@ -113,9 +113,9 @@ def _syncthreads(b: Builder, name: str, args: list[Value], _: Any) -> Value:
 
 def _syncthreads_vote(b: Builder, name: str, args: list[Value], _: Any) -> Value:
     value = scalar(b, args[0])
-    if nt.storage_class(value.type) not in (nt.INT, nt.BOOL):
-        wrong(b.place, f"{name} takes an integer, not {value.type}")
-    condition = b.operand(truth(b, value, counted=False))
+    if nt.storage_class(value.type) != nt.INT:
+        wrong(b.place, f"{name} takes an integer, not {value.type}", help="convert it first, e.g. int32(x > 0)")
+    condition = b.operand(truth(b, convert(b, value, i4), counted=False))
     if name == "cuda.syncthreads_count":
         return b.value("bar.red.popc", i4, condition)
     result = b.value(f"bar.red.{name.rsplit('_')[-1]}", b1, condition)

@@ -21,9 +21,11 @@ from simt.lang.ir import (
     PLOP_OR,
     PLOP_XNOR,
     PLOP_XOR,
+    ZERO,
     PredRef,
 )
 from simt.lang.values import Constant, Scalar
+from simt.program import ZERO_DIVISION
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +103,26 @@ def binary(b: Builder, text: str, left: ScalarValue, right: ScalarValue) -> Scal
     kind = nt.storage_class(result)
     if kind in (nt.F32, nt.F64):
         left, right = convert(b, left, result), convert(b, right, result)
+        _check_divisor(b, text, right, f"eq.{kind}")
         return b.value(f"{row.floating}.{kind}", result, b.operand(left), b.operand(right))
     left, right = (convert(b, value, ty) for value, ty in zip((left, right), signature.args, strict=True))
     if kind == nt.BOOL:
         return b.value("plop", result, b.operand(left), b.operand(right), imm=row.table)
+    _check_divisor(b, text, right, "eq.s64")
     name = row.signed if result.signed else row.unsigned
     return b.value(name, result, b.operand(left), b.operand(right))
+
+
+def _check_divisor(b: Builder, text: str, divisor: ScalarValue, equals: str) -> None:
+    """With ``debug=True`` stop at a divisor of zero, where Numba raises ZeroDivisionError."""
+    if b.debug and text in ("/", "//", "%"):
+        zero = b.operand(Constant(divisor.type, nt.cast_constant(0, divisor.type)))
+        _stop(b, b.value(equals, types.boolean, b.operand(divisor), zero, retires=False))
+
+
+def _stop(b: Builder, where: Scalar) -> None:
+    assert isinstance(where.operand, PredRef)
+    b.emit("trap", imm=ZERO_DIVISION, retires=False).guard = where.operand
 
 
 _OPERAND_HELP = "Numba has no such operator; convert an operand, e.g. int32(x) or float32(x)"
@@ -145,6 +161,7 @@ def _power(b: Builder, left: ScalarValue, right: ScalarValue, signature: Any, re
         return float64_op(b, "pow", result, base, exponent)
     _end_at_overflow(b, right, exponent, exponent_type)
     if kind == nt.INT:
+        _check_base(b, base, exponent, exponent_type)
         name = "pow.u64" if not result.signed else "pow.s64" if exponent_type.signed else "pow.s64.u64"
         return b.value(name, result, b.operand(base), b.operand(exponent))
     operand = b.operand(exponent)
@@ -153,6 +170,15 @@ def _power(b: Builder, left: ScalarValue, right: ScalarValue, signature: Any, re
         limit = b.operand(Constant(types.uint64, _INT64_MAX))
         operand = b.value("min.u64", types.uint64, operand, limit, retires=False).operand
     return b.value(f"powi.{kind}", result, b.operand(base), operand)
+
+
+def _check_base(b: Builder, base: ScalarValue, exponent: ScalarValue, ty: Any) -> None:
+    """With ``debug=True`` stop at an integer 0 with a negative exponent, where Numba raises ZeroDivisionError."""
+    if b.debug and ty.signed:
+        is_zero = b.value("eq.s64", types.boolean, b.operand(base), ZERO, retires=False)
+        is_negative = b.value("lt.s64", types.boolean, b.operand(exponent), ZERO, retires=False)
+        operands = is_zero.operand, is_negative.operand
+        _stop(b, b.value("plop", types.boolean, *operands, imm=PLOP_AND, retires=False))
 
 
 def _end_at_overflow(b: Builder, given: ScalarValue, exponent: ScalarValue, ty: Any) -> None:

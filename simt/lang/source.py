@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import sys
 import textwrap
 from dataclasses import dataclass
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from simt.check.errors import KernelError, Location, UnsupportedError
+from simt.check.errors import Location, UnsupportedError
 
 
 class Missing:
@@ -18,27 +20,6 @@ class Missing:
 
 
 MISSING = Missing()
-
-
-def unwrap(value: Any) -> Any:
-    """The Python function of a Numba dispatcher (or of what Numba's simulator has in its place); else *value*."""
-    if isinstance(value, FunctionType):
-        return value
-    return getattr(value, "py_func", getattr(value, "__wrapped__", value))
-
-
-def python_function(kernel: Any) -> FunctionType:
-    """The plain function of a kernel: itself, or that of a Numba dispatcher.
-
-    Raises KernelError if *kernel* is neither.
-    """
-    function = unwrap(kernel)
-    if not isinstance(function, FunctionType):
-        raise KernelError(
-            f"{kernel!r} is not a kernel",
-            help="pass a Python function, or a function decorated with @cuda.jit",
-        )
-    return function
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +103,16 @@ def _parse(text: str, name: str) -> ast.FunctionDef | None:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return node
     return None
+
+
+LIBRARIES = ("numpy", "numba", "numba_cuda")
+"""Packages whose Python functions are not what a kernel that calls them runs."""
+
+
+def is_library(function: FunctionType) -> bool:
+    """Whether *function* belongs to one of :data:`LIBRARIES`; a file elsewhere may have a module name like theirs."""
+    if function.__module__.partition(".")[0] not in LIBRARIES:
+        return False
+    file = getattr(sys.modules.get(function.__module__), "__file__", None) or function.__code__.co_filename
+    folders = [Path(folder) for name in LIBRARIES for folder in getattr(sys.modules.get(name), "__path__", ())]
+    return any(folder in Path(file).parents for folder in folders)

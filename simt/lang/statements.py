@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType
 from typing import Any
 
 from numba.core import types
@@ -14,16 +12,14 @@ from numba.core import types
 from simt.lang import arrays, intrinsics, operators, predication
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
+from simt.lang.calls import RESULT, Calls, stored_names
 from simt.lang.convert import ScalarValue, convert, scalar
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.environment import Environment, Kind, kind_of, unify_kinds
-from simt.lang.expressions import Expressions
+from simt.lang.frozen import Names
 from simt.lang.ir import PLOP_MOVE, PREDICATE, REGISTER, ZERO, Block, Exit, Place, PredRef, VReg
 from simt.lang.source import FunctionSource
 from simt.lang.values import Array, Constant, Object, Scalar, Tuple, Undefined, Value, describe
-
-RESULT = "<result>"
-"""The variable that a device function returns its value in."""
 
 
 @dataclass(slots=True)
@@ -34,21 +30,19 @@ class Loop:
     breaks: list[tuple[Block, Environment]] = field(default_factory=list)
 
 
-class Function(Expressions):
+class Function(Calls):
     """Lowers one function instance: the kernel (no ``caller``), or one inlined call of a device function."""
 
     def __init__(
         self,
         b: Builder,
         source: FunctionSource,
+        names: Names,
         path: tuple[str, ...] = (),
-        caller: Function | None = None,
+        caller: Calls | None = None,
     ) -> None:
-        super().__init__(b, source, path)
-        self.caller = caller
+        super().__init__(b, source, names, path, caller)
         self.loops: list[Loop] = []
-        self.returns: list[tuple[Block, Environment]] = []
-        self.env[RESULT] = intrinsics.NONE
 
     def body(self) -> None:
         """Lower the function's statements; a kernel then ends at its last line."""
@@ -214,7 +208,7 @@ class Function(Expressions):
         def test(inside: Block, outside: Block) -> None:
             self.condition(node.test, inside, outside)
 
-        self._loop(node, _stored_names(node.body), test, lambda: None, lambda: None)
+        self._loop(node, stored_names(node.body), test, lambda: None, lambda: None)
 
     def _do_for(self, node: ast.For) -> None:
         items = None if self._is_range(node.iter) else self._kept(self.evaluate(node.iter))
@@ -237,7 +231,7 @@ class Function(Expressions):
             self.mark(node)
             self.b.emit("add.s64", counter, counter, self.b.operand(step))
 
-        self._loop(node, _stored_names([node]), test, enter, advance)
+        self._loop(node, stored_names([node]), test, enter, advance)
 
     def _boolean(self, value: ScalarValue) -> Scalar:
         """A condition as a run-time predicate, even if constant."""
@@ -444,68 +438,3 @@ class Function(Expressions):
     def _do_continue(self, node: ast.Continue) -> None:
         self.loops[-1].continues.append((self.b.here(), self.env))
         self.b.current = None
-
-    # Device functions
-
-    def inline(
-        self,
-        function: FunctionType,
-        path: tuple[str, ...],
-        args: list[Value],
-        keywords: dict[str, Value],
-        node: ast.Call,
-    ) -> Value:
-        """Lower a call of a device function in place; its arguments and result are free."""
-        if function.__code__ in self._callers():
-            unsupported(self.place(node), f"recursion: {function.__name__} calls itself", help="rewrite it as a loop")
-        callee = Function(self.b, self.b.source(function), path, self)
-        self.mark(node)
-        for name, value in self._bind(function, path, args, keywords, node).items():
-            changes = name in _stored_names(callee.source.tree.body)
-            callee.env[name] = callee.variables.assign(name, value) if changes else value
-        callee.body()
-        self.mark(node)
-        joined = callee.variables.join([(block, {RESULT: env[RESULT]}) for block, env in callee.returns])
-        return joined.get(RESULT, intrinsics.NONE)
-
-    def _callers(self) -> list[CodeType]:
-        function: Function | None = self
-        codes = []
-        while function is not None:
-            codes.append(function.source.function.__code__)
-            function = function.caller
-        return codes
-
-    def _bind(
-        self,
-        function: FunctionType,
-        path: tuple[str, ...],
-        args: list[Value],
-        keywords: dict[str, Value],
-        node: ast.Call,
-    ) -> dict[str, Value]:
-        signature = inspect.signature(function)
-        for parameter in signature.parameters.values():
-            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                unsupported(self.place(node), f"{function.__name__} takes * or ** arguments")
-        try:
-            bound = signature.bind(*args, **keywords)
-        except TypeError as error:
-            wrong(self.place(node), f"call of {function.__name__}: {error}")
-        values: dict[str, Value] = {}
-        for name, parameter in signature.parameters.items():
-            if name in bound.arguments:
-                values[name] = bound.arguments[name]
-            else:
-                values[name] = self.wrap(parameter.default, (*path, f"{name}="), node)
-        return values
-
-
-def _stored_names(nodes: list[Any]) -> list[str]:
-    """The names that *nodes* assign, in order of appearance."""
-    names: dict[str, None] = {}
-    for statement in nodes:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names[node.id] = None
-    return list(names)

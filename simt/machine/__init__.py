@@ -1,7 +1,19 @@
 """The machine: executes Programs of either view; see engine.py for the loop and host.py for the entry point."""
 
+from simt.machine.device_memory import Allocation, DeviceMemory, Snapshot
 from simt.machine.host import run
-from simt.machine.launch import Launch, dimensions
+from simt.machine.launch import Bank, DeviceArray, Launch, dimensions
 from simt.machine.result import RunResult, TraceRecords
 
-__all__ = ["Launch", "RunResult", "TraceRecords", "dimensions", "run"]
+__all__ = [
+    "Allocation",
+    "Bank",
+    "DeviceArray",
+    "DeviceMemory",
+    "Launch",
+    "RunResult",
+    "Snapshot",
+    "TraceRecords",
+    "dimensions",
+    "run",
+]

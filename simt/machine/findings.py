@@ -8,6 +8,7 @@ from simt.check import (
     BarrierError,
     BudgetError,
     DeadlockError,
+    DivisionError,
     KernelError,
     Location,
     MisalignedError,
@@ -18,9 +19,9 @@ from simt.check import (
     lanes_text,
 )
 from simt.machine import layout, races
-from simt.machine.images import HANDLES, Image
-from simt.machine.launch import Prepared
-from simt.program import NULL_CALL, ArrayRef, Instruction, ListingLine
+from simt.machine.images import HANDLES, DeviceImage
+from simt.machine.prepare import Prepared
+from simt.program import NULL_CALL, ZERO_DIVISION, ArrayRef, Instruction, ListingLine
 
 
 def locate(prepared: Prepared, pc: int) -> Location:
@@ -103,9 +104,9 @@ def _nearest(prepared: Prepared, address: int, size: int) -> list[str]:
 def _images(prepared: Prepared) -> list[str]:
     """The textures and surfaces of a launch."""
     return [
-        f"argument {k} is a {value.word}: {value.array.dtype}, shape {value.array.shape}"
+        f"argument {k} is a {value.image.word}: {value.image.array.dtype}, shape {value.image.array.shape}"
         for k, value in enumerate(prepared.launch.arguments)
-        if isinstance(value, Image)
+        if isinstance(value, DeviceImage)
     ]
 
 
@@ -152,7 +153,7 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             f"no {'surface' if extra else 'texture'} has the handle {address & 0xFFFFFFFF:#x}",
             location=location,
             details=[*details, *_images(prepared)],
-            help=f"give simt.{'surface' if extra else 'texture'}(array, ...) as the argument that the kernel takes it from",
+            help=f"give simt.{'surface' if extra else 'texture'}(array, ...) as the kernel's argument",
         )
     if reason == layout.R_SURFACE:
         return OutOfBoundsError(
@@ -184,6 +185,12 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
         )
     if reason == layout.R_RACE:
         return _race(prepared, state, location)
+    if reason == layout.R_TRAP and instruction.imm == ZERO_DIVISION:
+        return DivisionError(
+            "division by zero in a kernel with debug=True, where Numba raises ZeroDivisionError",
+            location=location,
+            details=details,
+        )
     if reason == layout.R_TRAP:
         return TrapError(_why_stopped(prepared, state), location=location, details=details)
     if reason == layout.R_CODE_ADDRESS:
@@ -209,7 +216,7 @@ def _why_stopped(prepared: Prepared, state: layout.State) -> str:
         return "a function is called through a null pointer"
     values = []
     for column in (layout.C_A, layout.C_B, layout.C_C):
-        row = int(prepared.code[pc, column])
+        row = int(prepared.encoded.code[pc, column])
         if row >= state.LAUNCH[layout.LAUNCH_UNIFORM_END]:
             row += warp * int(state.LAUNCH[layout.LAUNCH_REGISTERS]) * 32
         values.append(int(state.R[row + lane]))
@@ -224,7 +231,7 @@ def _text(prepared: Prepared, address: int) -> str:
     memory = prepared.memory
     for start, end in zip(memory.starts.tolist(), memory.ends.tolist(), strict=True):
         if start <= address < end:
-            data = memory.arena[address - int(layout.ADDRESS_BASE) : end - int(layout.ADDRESS_BASE)].tobytes()
+            data = memory.words.M8[address - int(layout.ADDRESS_BASE) : end - int(layout.ADDRESS_BASE)].tobytes()
             return data.partition(b"\0")[0].decode("utf-8", "replace")
     return ""
 

@@ -6,17 +6,19 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
 from simt.check import LaunchError
 from simt.machine import layout
+from simt.machine.device_memory import DeviceMemory
+from simt.machine.encode import encode
 from simt.machine.engine import run_blocks
 from simt.machine.findings import deadlock, failure
 from simt.machine.jit import is_compiled
-from simt.machine.launch import Launch, Prepared, parse_order, prepare, state_arrays
+from simt.machine.launch import Launch, parse_order
+from simt.machine.prepare import Prepared, prepare, state_arrays
 from simt.machine.result import RunResult, TraceRecords
 from simt.program import COUNTERS, Program
 
@@ -24,46 +26,68 @@ TRACE_ROWS = 1 << 14
 MAX_TRACE_ROWS = 2_000_000
 """Trace records kept at most (about 0.4 KiB each)."""
 
+MAX_HOST_THREADS = 1024
+"""Host threads kept at most; they start when launches need them, and wait for the next one."""
+
+SMALL_BLOCKS, SMALL_THREADS, SMALL_INSTRUCTIONS = 32, 4096, 1 << 14
+"""A launch of at most so many blocks and threads begins on the thread that asks for it.  A block that executes more
+warp instructions goes on elsewhere: ctrl-C is not heard of before the engine returns."""
+
 _compile_lock = threading.Lock()
 _ready = False
+_pool: ThreadPoolExecutor | None = None
+_pool_lock = threading.Lock()
 
 
-def run(program: Program, launch: Launch, before_copy: Callable[[], None] | None = None) -> RunResult:
-    """Execute *program* and return its counts.
+def _host_threads() -> ThreadPoolExecutor:
+    """The threads that all launches share: starting some anew took a third of a small launch."""
+    global _pool
+    with _pool_lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(MAX_HOST_THREADS, thread_name_prefix="simt")
+        return _pool
 
-    Array arguments are changed in place once the whole launch has succeeded; after an error or ctrl-C they are
-    as they were.  Kernels with atomics on global memory, and traced launches, use one host thread.
-    ``before_copy`` is called once the launch has succeeded, while the arrays still are as they were.
+
+def _forget_threads() -> None:
+    """A forked process has none of its parent's threads."""
+    global _pool, _pool_lock
+    _pool, _pool_lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
+
+
+def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
+    """Execute *program* on what *device* holds and return its counts.
+
+    Arrays among the arguments are :class:`~simt.machine.launch.DeviceArray`.  After an error or ctrl-C device memory
+    is as the kernel left it, and no host thread works on it any more.  Kernels with atomics on global memory, and
+    traced launches, use one host thread.
 
     Raises the errors of :mod:`simt.check`, and KeyboardInterrupt.
     """
     parse_order(launch.order)
     traced = launch.trace is not False
-    workers = 1 if traced or launch.races or _communicates(program) else _workers(launch)
-    prepared = prepare(program, launch, workers)
-    stop = np.zeros(1, np.int64)
-    states = [state_arrays(prepared, k, TRACE_ROWS if traced else 0, stop) for k in range(workers)]
-    _compile(states[0])
+    workers = 1 if traced or launch.races or encode(program).communicates else _workers(launch)
+    prepared = prepare(program, launch, workers, device)
+    team = _Team(prepared, workers)
+    _compile(team.states[0])
     start = time.perf_counter()
-    trace = _Team(prepared, states, stop).run()
+    trace = team.run()
     seconds = time.perf_counter() - start
-    if before_copy:
-        before_copy()
-    prepared.memory.copy_back()
+    counts = team.states[0].COUNTS
+    for state in team.states[1:]:
+        counts += state.COUNTS
     return RunResult(
-        counters=np.sum([state.COUNTS for state in states], axis=0).reshape(-1, layout.N_COUNT)[:-1, : len(COUNTERS)],
+        counters=counts.reshape(-1, layout.N_COUNT)[:-1, : len(COUNTERS)],
         grid=launch.grid,
         block=launch.block,
         shared_bytes=prepared.shared_bytes,
         seconds=seconds,
-        host_threads=workers,
+        host_threads=len(team.states),
         trace=trace if traced else None,
     )
-
-
-def _communicates(program: Program) -> bool:
-    """Whether blocks may act on each other through atomics: then their order must not depend on threads."""
-    return any(i.op.startswith(("atom.global", "atom.generic", "suatom")) for i in program.instructions)
 
 
 def _workers(launch: Launch) -> int:
@@ -85,13 +109,35 @@ def _compile(state: layout.State) -> None:
         _ready = True
 
 
-class _Team:
-    """Host threads that take chunks of blocks in ascending order."""
+def _wait_out(pending: set[Future[None]]) -> None:
+    """Wait until no thread works on a stopped launch, however often ctrl-C is pressed: its memory is used again."""
+    while pending:
+        try:
+            _, pending = wait(pending)
+        except KeyboardInterrupt:
+            continue
 
-    def __init__(self, prepared: Prepared, states: list[layout.State], stop: np.ndarray) -> None:
+
+def _is_small(launch: Launch) -> bool:
+    """Whether a launch begins on the thread that asks for it."""
+    return (
+        launch.threads is None
+        and launch.trace is False
+        and launch.blocks <= SMALL_BLOCKS
+        and launch.blocks * launch.threads_per_block <= SMALL_THREADS
+        and launch.max_instructions > SMALL_INSTRUCTIONS  # what ends it is not the launch's own budget
+        and parse_order(launch.order)[0] <= layout.HARDWARE  # in others a new turn would be another one
+    )
+
+
+class _Team:
+    """Host threads that take chunks of blocks in ascending order; of a small launch only the one that asks for it."""
+
+    def __init__(self, prepared: Prepared, workers: int) -> None:
         self.prepared = prepared
-        self.states = states
-        self.stop = stop
+        self.workers = workers
+        self.stop = np.zeros(1, np.int64)
+        self.states = [self._state(0)]
         self.blocks = prepared.launch.blocks
         self.next_block = 0
         self.finished = 0
@@ -100,24 +146,50 @@ class _Team:
         self.rows: list[tuple[np.ndarray, np.ndarray]] = []
         self.n_rows = 0
 
+    def _state(self, worker: int) -> layout.State:
+        rows = TRACE_ROWS if self.prepared.launch.trace is not False else 0
+        return state_arrays(self.prepared, worker, rows, self.stop)
+
     def run(self) -> TraceRecords:
         """Run all blocks.  The error of the lowest block is raised, whichever thread met it first."""
         progress = self.prepared.launch.progress
-        with ThreadPoolExecutor(len(self.states)) as pool:
-            pending: set[Future[None]] = {pool.submit(self._work, state) for state in self.states}
-            try:
-                while pending:
-                    done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
-                    if progress:
-                        progress(self.finished, self.blocks)
-                    for future in done:
-                        future.result()
-            except BaseException:
-                self.stop[0] = 1
-                raise
+        pending: set[Future[None]] = set()
+        begun = self._begin() if _is_small(self.prepared.launch) else None
+        try:
+            if self.next_block < self.blocks or begun:
+                self.states += [self._state(worker) for worker in range(1, self.workers)]
+                for state in self.states:
+                    pending.add(_host_threads().submit(self._work, state, begun))
+                    begun = None
+            elif progress:
+                progress(self.finished, self.blocks)
+            while pending:
+                done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
+                if progress:
+                    progress(self.finished, self.blocks)
+                for future in done:
+                    future.result()
+        except BaseException:
+            self.stop[0] = 1
+            _wait_out(pending)
+            raise
         if self.failed:
             raise self.failed[min(self.failed)]
         return self._trace()
+
+    def _begin(self) -> tuple[int, int] | None:
+        """Run a small launch on this thread; of a block that turns out long its number and the next one's."""
+        launch, state = self.prepared.launch, self.states[0]
+        state.LAUNCH[layout.LAUNCH_BUDGET] = SMALL_INSTRUCTIONS
+        with np.errstate(all="ignore"):  # plain-Python engine: wrap-around is meant
+            status, block = run_blocks(0, self.blocks, state)
+        state.LAUNCH[layout.LAUNCH_BUDGET] = launch.max_instructions
+        self.finished, self.next_block = block, self.blocks
+        if status == layout.FAILED and state.ERROR[layout.E_REASON] == layout.R_BUDGET:
+            self.next_block = block + 1
+            return block, block + 1
+        self._note_failure(status, block, state)
+        return None
 
     def _take(self) -> tuple[int, int]:
         with self.lock:
@@ -127,25 +199,35 @@ class _Team:
             self.next_block = end
             return (end, end) if self.failed else (first, end)
 
-    def _work(self, state: layout.State) -> None:
+    def _work(self, state: layout.State, begun: tuple[int, int] | None) -> None:
+        """Run blocks until there are no more; *begun*: one that is under way in *state*, and the next one's number."""
         while True:
-            first, end = self._take()
+            first, end = begun or self._take()
+            resumed = begun is not None  # within a round of the warps: only a whole one without progress is a deadlock
+            begun = None
             if first >= end:
                 return
             block, status = first, layout.TRACE_FULL
-            while status == layout.TRACE_FULL:
+            while status == layout.TRACE_FULL or (status == layout.DEADLOCK and resumed):
+                resumed = resumed and status == layout.TRACE_FULL
                 with np.errstate(all="ignore"):  # plain-Python engine: wrap-around is meant
                     status, block = run_blocks(block, end, state)
                 self._drain(state)
             if status == layout.STOPPED:
                 return
-            if status == layout.FAILED or status == layout.DEADLOCK:
-                make = deadlock(self.prepared, state, block) if status == layout.DEADLOCK else None
-                with self.lock:
-                    self.failed[block] = make or failure(self.prepared, state)
+            if self._note_failure(status, block, state):
                 return
             with self.lock:
                 self.finished += end - first
+
+    def _note_failure(self, status: int, block: int, state: layout.State) -> bool:
+        """Keep the error of a block that went wrong; whether it did."""
+        if status not in (layout.FAILED, layout.DEADLOCK):
+            return False
+        error = failure(self.prepared, state) if status == layout.FAILED else deadlock(self.prepared, state, block)
+        with self.lock:
+            self.failed[block] = error
+        return True
 
     def _drain(self, state: layout.State) -> None:
         n = int(state.LAUNCH[layout.LAUNCH_TRACED])

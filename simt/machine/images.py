@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError
+from simt.machine.layout import ADDRESS_BASE
 
 FORMATS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "float32")
 """Types of a texel's components in order of their number."""
@@ -22,6 +23,9 @@ MAX_CHANNELS = 4
 HANDLES = 0x7D0000000000
 """Handles are numbers from here on.  Instructions look at their low 32 bits only; an address below the arena's and of
 this size is a handle that was used as a pointer."""
+
+HANDLE_STEP = 256
+"""From one handle to the next: as pointers they are aligned, so that their use as such is told as what it is."""
 
 # A row of the engine's table of textures and surfaces (int64).
 (
@@ -227,7 +231,21 @@ def _modes(address: str | Sequence[str], dims: int) -> tuple[str, ...]:
     return (*modes, *["clamp"] * 3)[:3]
 
 
-def table(images: Sequence[tuple[Image, int]]) -> npt.NDArray[np.int64]:
-    """The engine's table (int64, flat): of each texture or surface with its arena position."""
-    rows = [image.row(base) for image, base in images]
-    return np.array(rows, np.int64).reshape(-1)
+@dataclass(frozen=True)
+class DeviceImage:
+    """A texture or surface whose array is in device memory, from *address* on."""
+
+    image: Image
+    address: int
+
+
+def handles(arguments: Sequence[Any]) -> dict[int, int]:
+    """The handle of each argument that is a texture or surface, by its position."""
+    places = [k for k, value in enumerate(arguments) if isinstance(value, DeviceImage)]
+    return {k: HANDLES + HANDLE_STEP * (1 + number) for number, k in enumerate(places)}
+
+
+def table(arguments: Sequence[Any]) -> npt.NDArray[np.int64]:
+    """The engine's table (int64, flat) of a launch's textures and surfaces, in the order of their handles."""
+    images = [value for value in arguments if isinstance(value, DeviceImage)]
+    return np.array([each.image.row(each.address - int(ADDRESS_BASE)) for each in images], np.int64).reshape(-1)

@@ -146,8 +146,9 @@ N_ERROR = 9
 ) = range(11)
 N_TRACE = T_MEMORY + N_MEMORY
 
-ADDRESS_BASE = np.int64(0x7F0000000000)
-"""Device address of the first byte of the arena; the value is arbitrary, high enough to catch small integers."""
+ADDRESS_BASE = np.int64(0x200000000000)
+"""Device address of the first byte of the arena: high enough to catch small integers, and where operating systems map
+nothing of a program, so that device memory may one day stand at its own addresses there."""
 
 
 class State(NamedTuple):

@@ -1,10 +1,10 @@
 """Textures and surfaces: coordinates, texels, filters, as an H200 computes them bit by bit.
 
-The arithmetic was derived from results of an H200 (tests/data/hardware/textures.npz).  A coordinate becomes a number of
-texels with 8 fractional bits, halves rounded up; a normalised one is first cut to 21 to 23 fractional bits.  The
-weights of a linear filter are multiples of 1/256 that add up to one (:func:`_weights`).  Texels of 8 and 16 bits are summed as
-integers.  Of floats, the significands of the texels with a weight are cut to four bits below the unit of the greatest one;
-the exact sum is rounded once, halves away from zero.
+The arithmetic was derived from results of an H200 (tests/data/sass/h200/textures.npz).  A coordinate becomes a number
+of texels with 8 fractional bits, halves rounded up; a normalised one is first cut to 21 to 23 fractional bits.  The
+weights of a linear filter are multiples of 1/256 that add up to one (:func:`_weights`).  Texels of 8 and 16 bits are
+summed as integers.  Of floats, the significands of the texels with a weight are cut to four bits below the unit of the
+greatest one; the exact sum is rounded once, halves away from zero.
 """
 
 from __future__ import annotations
@@ -49,8 +49,13 @@ JOINED_BITS = 2
 @jit
 def _image(handle, surface, TEXTURES):
     """Position of the row of a handle in the table, -1 if there is none of this kind."""
-    number = (handle & 0xFFFFFFFF) - 1
-    if number < 0 or number >= len(TEXTURES) // N_IMAGE or TEXTURES[number * N_IMAGE + X_SURFACE] != surface:
+    number = (handle & 0xFFFFFFFF) // HANDLE_STEP - 1
+    if (
+        handle % HANDLE_STEP != 0
+        or number < 0
+        or number >= len(TEXTURES) // N_IMAGE
+        or TEXTURES[number * N_IMAGE + X_SURFACE] != surface
+    ):
         return -1
     return number * N_IMAGE
 

@@ -4,6 +4,7 @@ from simt.sass.banks import bank_image, check_arguments
 from simt.sass.compile import compile_kernel
 from simt.sass.from_numba import compile_numba, flatten
 from simt.sass.kernel import Kernels, SassKernel, UnknownKernelError, architectures, load_cubin
+from simt.sass.structures import inner_arrays
 
 __all__ = [
     "Kernels",
@@ -15,5 +16,6 @@ __all__ = [
     "compile_kernel",
     "compile_numba",
     "flatten",
+    "inner_arrays",
     "load_cubin",
 ]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simt.check import LaunchError
+from simt.machine import Bank
 from simt.machine.images import Image
 from simt.program import LOCAL_WINDOW, SHARED_WINDOW
 from simt.sass.elf import Parameter
-from simt.sass.kernel import CONSTANTS
-from simt.sass.lowering import SYMBOL_BANK
+from simt.sass.module import Module
+from simt.sass.structures import is_structure, structure_bytes
 
 if TYPE_CHECKING:
     from simt.sass.kernel import SassKernel
@@ -51,15 +53,20 @@ def driver_area(architecture: int) -> DriverArea:
     return [area for first, area in _AREAS if first <= architecture][-1]
 
 
-def parameter_bytes(parameter: Parameter, value: Any, address: int | None) -> bytes:
-    """The bytes of one argument.  Raises LaunchError if it does not fit the parameter."""
+def parameter_bytes(parameter: Parameter, value: Any, address: int | None, inner: Iterator[int]) -> bytes:
+    """The bytes of one argument; ``inner``: addresses of the arrays inside of structures, as far as not yet used.
+
+    Raises LaunchError if it does not fit the parameter.
+    """
     number, size = parameter.ordinal, parameter.size
     if isinstance(value, np.ndarray | Image):
         if size != 8 or address is None:
             what = "an array" if isinstance(value, np.ndarray) else f"a {value.word}"
             raise LaunchError(f"argument {number} is {what}, but parameter {number} has {size} bytes, not 8")
         return struct.pack("<Q", address)
-    if isinstance(value, bytes):
+    if is_structure(value):
+        data = structure_bytes(value, inner, f"argument {number}")
+    elif isinstance(value, bytes):
         data = value
     elif isinstance(value, np.generic):
         data = value.tobytes()
@@ -68,7 +75,10 @@ def parameter_bytes(parameter: Parameter, value: Any, address: int | None) -> by
     elif isinstance(value, float) and size in (4, 8):
         data = struct.pack("<f" if size == 4 else "<d", value)
     else:
-        raise LaunchError(f"argument {number} is a {type(value).__name__}; give an array or a NumPy scalar")
+        raise LaunchError(
+            f"argument {number} is a {type(value).__name__}; give an array or a NumPy scalar",
+            help="for a structure, a tuple of them",
+        )
     if len(data) != size:
         raise LaunchError(
             f"argument {number} has {len(data)} bytes ({type(value).__name__}); parameter {number} takes {size}",
@@ -101,7 +111,7 @@ def check_arguments(kernel: SassKernel, block: tuple[int, int, int], arguments: 
     if kernel.required_block not in (None, block):
         raise LaunchError(f"{kernel.name} was compiled for blocks of {kernel.required_block}, not {block}")
     for parameter, value in zip(parameters, arguments, strict=True):
-        parameter_bytes(parameter, value, 0)
+        parameter_bytes(parameter, value, 0, repeat(0))
 
 
 def bank_image(
@@ -110,28 +120,15 @@ def bank_image(
     block: tuple[int, int, int],
     arguments: Sequence[Any],
     addresses: Sequence[int | None],
-) -> dict[int, bytes]:
-    """Contents of the constant banks of a launch.
+) -> dict[int, Bank]:
+    """The constant banks of a launch.
 
-    ``addresses`` are the device addresses of the arguments that are arrays, and then those of
-    :attr:`SassKernel.extra_arguments`, whose contents are completed here.
+    ``addresses`` are the device addresses of the arguments that are arrays, then those of the arrays inside of
+    structures (:func:`inner_arrays`).
     """
-    check_arguments(kernel, block, arguments)
     area = driver_area(kernel.architecture)
-    banks = {number: bytearray(data) for number, data in kernel.banks.items()}
-    extra = [address or 0 for address in addresses[len(arguments) :]]
-    data_address = extra.pop(0) if extra and len(kernel.module.data) else 0
-    constants_address = extra.pop(0) if extra else 0
-
-    def address_of(symbol: str, addend: int = 0) -> int:
-        return kernel.symbol_address(symbol, data_address, constants_address, addend)
-
-    kernel.module.place(address_of)
-    for number, patches in kernel.bank_relocations.items():
-        for offset, symbol, addend, size in patches:
-            banks[number][offset : offset + size] = address_of(symbol, addend).to_bytes(8, "little")[:size]
-    if CONSTANTS in banks:
-        kernel.constants[:] = np.frombuffer(banks[CONSTANTS], np.uint8)
+    banks = dict(kernel.lasting_banks)
+    pointers = iter([address or 0 for address in addresses[len(arguments) :]])
     size = max([0x400, *(kernel.parameter_base + p.offset + p.size for p in kernel.parameters or ())])
     first = bytearray(size)
     struct.pack_into("<3I", first, area.block, *block)
@@ -141,13 +138,10 @@ def bank_image(
         struct.pack_into("<Q", first, area.local_window, LOCAL_WINDOW)
     if area.shared_window is not None:
         struct.pack_into("<Q", first, area.shared_window, SHARED_WINDOW)
-    if area.constants is not None:
-        struct.pack_into("<Q", first, area.constants, constants_address)
+    if area.constants is not None and Module.CONSTANTS in banks:
+        struct.pack_into("<Q", first, area.constants, banks[Module.CONSTANTS].address)
     for parameter, value, address in zip(kernel.parameters or (), arguments, addresses, strict=False):
         at = kernel.parameter_base + parameter.offset
-        first[at : at + parameter.size] = parameter_bytes(parameter, value, address)
-    banks[0] = first
-    symbols = b"".join(struct.pack("<Q", address_of(name)) for name in kernel.symbols)
-    if symbols:
-        banks[SYMBOL_BANK] = bytearray(symbols)
-    return {number: bytes(data) for number, data in banks.items()}
+        first[at : at + parameter.size] = parameter_bytes(parameter, value, address, pointers)
+    banks[0] = Bank(bytes(first))
+    return banks

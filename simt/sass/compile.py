@@ -24,9 +24,9 @@ from simt.sass import (
 )
 from simt.sass import tokens as token_stack
 from simt.sass.grammar import SassInstruction
-from simt.sass.link import ASSERT
 from simt.sass.lowering import SYMBOL_BANK, Before, Lowering, Place, Rows
 from simt.sass.modifiers import resolve
+from simt.sass.module import ASSERT, CODE_ALIGN
 from simt.sass.operands import Predicate
 from simt.sass.table import VOLTA, Opcode, find, is_known
 
@@ -208,10 +208,21 @@ class _Compiler:
             shared_bytes=kernel.shared_bytes,
             local_bytes=kernel.local_bytes,
             registers=kernel.registers,
-            addresses={offset: pc for offset, pc in self.places.items() if isinstance(offset, int)},
+            addresses=self._addresses(),
             file=kernel.module.path,
             toolchain=kernel.module.image.tool if kernel.module.image else "",
         )
+
+    def _addresses(self) -> dict[int, int]:
+        """Micro-op by code address; code to which pointers may point has a second one (:meth:`Module.function`)."""
+        own = {offset: pc for offset, pc in self.places.items() if isinstance(offset, int)}
+        found = dict(own)
+        module = self.kernel.module
+        for name in self.code.pointed:
+            base, pointer = self.code.bases[name], module.function(name)
+            end = base + (module.listing.sections[name].size if name in module.listing.sections else CODE_ALIGN)
+            found |= {pointer + offset - base: pc for offset, pc in own.items() if base <= offset < end}
+        return found
 
     def _check_banks(self) -> None:
         known = {0, SYMBOL_BANK, *self.kernel.banks}

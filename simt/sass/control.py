@@ -23,16 +23,21 @@ def target_offset(x: Lowering, operand: Operand) -> int:
     return operand.value
 
 
-@opcode("BRA", source=Source.H200, takes=(Flag.U, Flag.DIV, Flag.CONV))
+@opcode("BRA", source=Source.H200, takes=(Flag.U, Flag.ANY, Flag.DIV, Flag.CONV))
 @opcode("JMP", source=Source.H200, takes=(Flag.U,))
 def branch(x: Lowering) -> None:
     """``[condition,] target``.  DIV jumps if the live lanes of a mask are not together, CONV if they are.
+
+    ANY: all active lanes jump if the guard of one is true (assumed from the name; compilers write it with U).
 
     A guarded BRA.DIV takes all active lanes along if some lanes of its mask do not fulfil the guard (H200).
     """
     condition = PT
     if Flag.DIV in x.modifiers and x.guard != PT:
         _branch_unless_all(x)
+        return
+    if Flag.ANY in x.modifiers and x.guard != PT:
+        _branch_if_any(x)
         return
     if Flag.DIV in x.modifiers or Flag.CONV in x.modifiers:
         mask = x.source(x.take()) if len(x.operands) > 1 else x.constant(MASK)
@@ -43,6 +48,18 @@ def branch(x: Lowering) -> None:
     target = target_offset(x, x.take())
     x.done()
     x.emit("bra", a=condition, target=target)
+
+
+def _branch_if_any(x: Lowering) -> None:
+    condition = x.guard
+    if len(x.operands) > 1:
+        condition = x.narrowed(x.predicate(x.take_predicate()))
+    target = target_offset(x, x.take())
+    x.done()
+    x.emit("nop", retires=True)
+    willing = x.emit("ballot", x.new(), condition, guard=PT)
+    some = pred(x.emit("ne.s64", x.new_predicate(), willing, RZ, guard=PT))
+    x.emit("bra", a=some, guard=PT, target=target)
 
 
 def _branch_unless_all(x: Lowering) -> None:
@@ -212,11 +229,17 @@ def give_way(x: Lowering) -> None:
 # Block barriers
 
 
+BLOCK_BARRIERS = 16
+"""Of a block (PTX ISA, bar)."""
+
+
 @opcode("BAR", source=Source.H200, takes=(Flag.SYNC, Flag.ARV, Flag.RED, Flag.POPC, Combine, Hint))
 def block_barrier(x: Lowering) -> None:
     """``SYNC number [, threads]``, ``ARV number, threads``, or ``RED number [, threads], p`` for B2R."""
     number = x.take()
     constant, register = (number.value, RZ) if isinstance(number, Immediate) else (0, x.source(number))
+    if not 0 <= constant < BLOCK_BARRIERS:
+        raise x.unsupported(f"there is no block barrier {number}")
     predicates = [operand for operand in x.operands if not isinstance(operand, Immediate | Register)]
     x.operands = [operand for operand in x.operands if isinstance(operand, Immediate | Register)]
     threads = x.source(x.take()) if x.operands else 0

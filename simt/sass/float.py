@@ -7,7 +7,7 @@ from dataclasses import replace
 from simt.program import MUFU_FUNCTIONS, PT, RZ, rounded
 from simt.sass.integer import FALSE, min_or_max, write_comparison
 from simt.sass.lowering import AND, OR, Kind, Lowering
-from simt.sass.modifiers import Combine, Compare, Flag, Function, MinMax, Round
+from simt.sass.modifiers import Combine, Compare, Flag, Function, MinMax, Round, Scale
 from simt.sass.operands import Constant, FloatImmediate, Operand, Predicate, Register
 from simt.sass.table import BLACKWELL, VOLTA, Source, opcode
 
@@ -22,15 +22,19 @@ def rounding_of(x: Lowering) -> str:
     return x.modifiers.one(Round, Round.RN).value.lower()
 
 
+def _flushes(x: Lowering) -> bool:
+    return Flag.FTZ in x.modifiers or Flag.FMZ in x.modifiers
+
+
 def source32(x: Lowering, operand: Operand) -> int:
     """A float32 source, flushed if the instruction says FTZ."""
     row = x.source(operand, Kind.F32)
-    return x.compute("ftz.f32", row) if Flag.FTZ in x.modifiers and row != RZ else row
+    return x.compute("ftz.f32", row) if _flushes(x) and row != RZ else row
 
 
 def write32(x: Lowering, d: Register, op: str, rows: tuple[int, ...], imm: int = 0) -> None:
     """A float32 micro-op, then what FTZ and SAT ask for, into a register."""
-    after = [name for flag, name in ((Flag.FTZ, "ftz.f32"), (Flag.SAT, "sat.f32")) if flag in x.modifiers]
+    after = ["ftz.f32"] * _flushes(x) + ["sat.f32"] * (Flag.SAT in x.modifiers)
     row = x.emit(op, x.new() if after else x.destination(d), *rows, imm=imm)
     for k, name in enumerate(after):
         row = x.emit(name, x.destination(d) if k == len(after) - 1 else x.new(), row)
@@ -53,10 +57,27 @@ def add32(x: Lowering) -> None:
     _arithmetic32(x, "add", 2)
 
 
-@opcode("FMUL", "FMUL32I", source=Source.NAMES, takes=_ARITHMETIC)
+@opcode("FMUL", "FMUL32I", source=Source.H200_VALUES, takes=(*_ARITHMETIC, Flag.FMZ, Scale))
 @opcode("UFMUL", source=Source.NAMES, takes=_ARITHMETIC, since=VOLTA, uniform=True)
 def multiply32(x: Lowering) -> None:
-    _arithmetic32(x, "mul", 2)
+    """``d = a * b``; with a Scale the exact product times a power of two, rounded once (float64 holds it).
+
+    FMZ: as FTZ, and zero times anything, infinity and NaN too, is +0.
+    """
+    scale, zeroes = x.modifiers.maybe(Scale), Flag.FMZ in x.modifiers
+    if scale is None and not zeroes:
+        _arithmetic32(x, "mul", 2)
+        return
+    d = x.take_register()
+    a, b = source32(x, x.take()), source32(x, x.take())
+    x.done()
+    row = x.compute("mul.f64", x.compute("cvt.f64.f32", a), x.compute("cvt.f64.f32", b))
+    if scale is not None:
+        row = x.compute("mul.f64", row, x.constant(x.float_bits(FloatImmediate(str(scale.factor)), Kind.F64)))
+    if zeroes:
+        nothing = x.logic(x.test("eq.f32", a, RZ), x.test("eq.f32", b, RZ), OR)
+        row = x.compute("selp", RZ, row, nothing)
+    write32(x, d, "cvt.rnd.f64", (row,), rounded("f32", rounding_of(x)))
 
 
 @opcode("FFMA", "FFMA32I", source=Source.NAMES, takes=_ARITHMETIC)

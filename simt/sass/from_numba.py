@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba.core import types
@@ -26,6 +27,7 @@ from numba.core.types import containers
 from platformdirs import user_cache_path
 
 from simt.check import KernelError, LaunchError, Location, UnsupportedError
+from simt.dispatcher import Options, compile_declared, is_dispatcher, options_of, python_function
 from simt.sass.disassemble import OLDEST, find_program
 from simt.sass.kernel import SassKernel, load_cubin
 
@@ -46,12 +48,17 @@ def compile_numba(kernel: Any, argtypes: Sequence[Any], architecture: str) -> Sa
             help=f'the views are "source" and architectures from sm_{OLDEST} on, such as "sm_90"; '
             "code for older ones runs from a cubin (load_cubin)",
         )
-    function = getattr(kernel, "py_func", kernel)
-    if not isinstance(function, FunctionType):
-        raise KernelError(f"{kernel!r} is not a kernel", help="pass a Python function or a @cuda.jit kernel")
-    path = _cached(function, argtypes, architecture)
+    function, options = python_function(kernel), options_of(kernel)
+    argtypes = tuple(argtypes)
+    if is_dispatcher(kernel):
+        known = _FROZEN.setdefault(kernel, {})
+        if (argtypes, architecture) not in known:
+            known[argtypes, architecture] = _cached(function, argtypes, architecture, options)
+        path = known[argtypes, architecture]
+    else:
+        path = _cached(function, argtypes, architecture, options)
     if not path.is_file():
-        ptx = _ptx(function, tuple(argtypes), (int(number[:-1]), int(number[-1])))
+        ptx = _ptx(function, argtypes, (int(number[:-1]), int(number[-1])), options)
         _assemble(ptx, architecture, path)
     (compiled,) = load_cubin(path).values()
     compiled.program.name = function.__name__  # instead of the mangled one, which holds the argument types
@@ -60,6 +67,11 @@ def compile_numba(kernel: Any, argtypes: Sequence[Any], architecture: str) -> Sa
         part for name, ty in zip(names, argtypes, strict=True) for part in _parameter_names(name, ty)
     ]
     return compiled
+
+
+_FROZEN: WeakKeyDictionary[Any, dict[tuple[Any, ...], Path]] = WeakKeyDictionary()
+"""Where the machine code of each dispatcher is, by types of arguments and architecture: it is compiled once, with
+the constants of that time, as Numba does."""
 
 
 def _parameter_names(name: str, ty: Any) -> Iterator[str]:
@@ -103,8 +115,8 @@ def _versions() -> str:
     return " ".join(found)
 
 
-def _cached(function: FunctionType, argtypes: Sequence[Any], architecture: str) -> Path:
-    digest = hashlib.sha256(f"{_versions()} {architecture} {[str(t) for t in argtypes]}".encode())
+def _cached(function: FunctionType, argtypes: Sequence[Any], architecture: str, options: Options) -> Path:
+    digest = hashlib.sha256(f"{_versions()} {architecture} {options} {[str(t) for t in argtypes]}".encode())
     for part in _parts(function, set()):
         digest.update(part)
     return user_cache_path("simt") / "cubins" / f"{function.__name__}-{digest.hexdigest()[:24]}.cubin"
@@ -156,7 +168,7 @@ def _without_device(capability: tuple[int, int]) -> Iterator[None]:
         dispatcher.get_current_device = before
 
 
-def _ptx(function: FunctionType, argtypes: tuple[Any, ...], capability: tuple[int, int]) -> str:
+def _ptx(function: FunctionType, argtypes: tuple[Any, ...], capability: tuple[int, int], options: Options) -> str:
     from cuda.pathfinder import DynamicLibNotFoundError
     from numba import cuda
     from numba.cuda.cudadrv.error import CudaSupportError, NvvmSupportError
@@ -164,8 +176,18 @@ def _ptx(function: FunctionType, argtypes: tuple[Any, ...], capability: tuple[in
     try:
         with warnings.catch_warnings(), _without_device(capability):
             warnings.simplefilter("ignore")  # Numba warns of missing source lines
+            compile_declared()
             ptx, _ = cuda.compile(
-                function, argtypes, device=False, abi="numba", cc=capability, output="ptx", lineinfo=True
+                function,
+                argtypes,
+                device=False,
+                abi="numba",
+                cc=capability,
+                output="ptx",
+                lineinfo=True,
+                opt=options.opt,
+                fastmath=options.fastmath,
+                launch_bounds=options.launch_bounds or None,
             )
     except (CudaSupportError, NvvmSupportError, DynamicLibNotFoundError) as error:
         raise UnsupportedError(

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-import numpy.typing as npt
-
-from simt.check import KernelError, LaunchError, UnsupportedError, check_file
+from simt.check import LaunchError, UnsupportedError, check_file
+from simt.machine import Bank
 from simt.program import Program
 from simt.sass.demangle import aliases
 from simt.sass.disassemble import disassemble
-from simt.sass.elf import Image, Parameter, Relocation, Section, Symbol, read_image
+from simt.sass.elf import HELP, Image, KernelInfo, Parameter, Relocation
 from simt.sass.fatbin import choose, extract, is_container, number_of
-from simt.sass.grammar import Control, SassInstruction
-from simt.sass.link import ASSERT, Code, link
+from simt.sass.grammar import SassInstruction
+from simt.sass.link import Code, link
 from simt.sass.listing import Listing, parse_listing
+from simt.sass.lowering import SYMBOL_BANK
+from simt.sass.module import ASSERT, Module
 from simt.sass.operands import CodeRegister, Register
+from simt.sass.table import VOLTA
 
-OLDEST, VOLTA, NEWEST = 50, 70, 129
+OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
-CONSTANTS = 3
-"""The constant bank that holds ``__constant__`` variables."""
-_DATA = (".nv.global.init", ".nv.global")
-VARIABLE_ALIGN = 256
-"""Bytes to which global variables are aligned.  An H200 (driver 580) starts each at a sector of its own, at least."""
 DEFAULT_STACK = 1024
 """Bytes of stack per thread that CUDA gives if code whose need is not known calls functions (cudaLimitStackSize).
 """
@@ -41,83 +38,13 @@ class UnknownKernelError(LaunchError, KeyError):
 
 
 @dataclass
-class Module:
-    """What the kernels of one file share: code, symbols, global variables.
-
-    ``data``: the global variables (uint8), which launches read and write; empty if there are none.
-    """
-
-    path: str
-    listing: Listing
-    image: Image | None
-    data: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
-    _starts: dict[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        at = 0
-        chunks = []
-        for symbol in sorted(self._symbols(), key=lambda symbol: (symbol.section, symbol.offset)):
-            at = -(-at // VARIABLE_ALIGN) * VARIABLE_ALIGN
-            self._starts[symbol.name] = at
-            chunks.append((at, symbol))
-            at += symbol.size
-        self.data = np.zeros(at, np.uint8)
-        for start, symbol in chunks:
-            contents = self._section(symbol.section).data
-            if contents is not None:
-                part = contents[symbol.offset : symbol.offset + symbol.size]
-                self.data[start : start + symbol.size] = np.frombuffer(part, np.uint8)
-
-    def _symbols(self) -> list[Symbol]:
-        symbols = self.image.symbols.values() if self.image else ()
-        return [symbol for symbol in symbols if symbol.section in _DATA]
-
-    def _section(self, name: str) -> Section:
-        assert self.image is not None
-        return self.image.sections[name]
-
-    @property
-    def variables(self) -> set[str]:
-        """Names of global variables."""
-        return set(self._starts)
-
-    def variable_offset(self, name: str, addend: int = 0) -> int | None:
-        """Where the byte *addend* after a global variable, or of a section of them, is in ``data``."""
-        if name in self._starts:
-            return self._starts[name] + addend
-        if name in _DATA:
-            for symbol in self._symbols():
-                if symbol.section == name and symbol.offset <= addend < symbol.offset + symbol.size:
-                    return self._starts[symbol.name] + addend - symbol.offset
-        return None
-
-    @property
-    def functions(self) -> set[str]:
-        """Functions whose addresses global variables hold."""
-        pointed = {entry.symbol for name in _DATA for entry in self._relocations(name)}
-        return {symbol for symbol in pointed if symbol in self.listing.sections}
-
-    def _relocations(self, section: str) -> list[Relocation]:
-        sections = self.image.sections if self.image else {}
-        return sections[section].relocations if section in sections else []
-
-    def place(self, address_of: Callable[[str, int], int]) -> None:
-        """Fill in the pointers that global variables hold; ``address_of`` a symbol and addend."""
-        for name in _DATA if self._starts else ():
-            for entry in self._relocations(name):
-                at = self.variable_offset(name, entry.offset)
-                if at is not None:
-                    raw = address_of(entry.symbol, entry.addend).to_bytes(8, "little")[: entry.size]
-                    self.data[at : at + entry.size] = np.frombuffer(raw, np.uint8)
-
-
-@dataclass
 class SassKernel:
-    """One kernel of a cubin or listing.
+    """One kernel of a cubin or listing; its code is read and lowered when it is asked for.
 
-    ``name`` is the mangled name; ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per
-    block, ``local_bytes`` per thread.  ``externs``: functions that are not in the file.  ``symbols``: global
-    variables whose addresses the code has, in the order of their slots.
+    ``name`` is the mangled name; ``section`` the number of its code's section in the cubin (None: a listing).
+    ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, ``frame_bytes`` of local
+    memory per thread as the file says.  ``externs``: functions that are not in the file.  ``symbols``: the symbols
+    (number, addend) whose addresses the code has, in the order of their slots.
     """
 
     name: str
@@ -126,13 +53,14 @@ class SassKernel:
     parameters: list[Parameter] | None
     parameter_base: int
     registers: int | None
-    local_bytes: int
+    frame_bytes: int
     shared_bytes: int
     required_block: tuple[int, int, int] | None = None
     banks: dict[int, bytes] = field(default_factory=dict)
-    bank_relocations: dict[int, list[tuple[int, str, int, int]]] = field(default_factory=dict)
-    symbols: list[str] = field(default_factory=list)
+    bank_relocations: dict[int, list[Relocation]] = field(default_factory=dict)
+    symbols: list[tuple[int, int]] = field(default_factory=list)
     externs: list[str] = field(default_factory=list)
+    section: int | None = None
 
     @property
     def demangled(self) -> str:
@@ -142,63 +70,69 @@ class SassKernel:
     @cached_property
     def code(self) -> Code:
         """The kernel's instructions and those of the functions that it may call."""
-        pointed = {
-            symbol
-            for patches in self.bank_relocations.values()
-            for _, symbol, _, _ in patches
-            if symbol in self.module.listing.sections or symbol == ASSERT
-        }
-        code = link(self.module.listing, self.name, self.module.variables, sorted(pointed))
-        if self.module.functions and any(_calls_a_pointer(instruction) for instruction in code.instructions):
-            pointed |= self.module.functions
-            code = link(self.module.listing, self.name, self.module.variables, sorted(pointed))
+        module = self.module
+        own = self.name if self.section is None else module.code_names.get(self.section)
+        if own is None:
+            raise UnsupportedError(f"nvdisasm shows no code of {self.demangled} in {module.path}")
+        named = {place for patches in self.bank_relocations.values() for place in module.called(patches)}
+        pointed = {name for name in named if name in module.listing.sections or name == ASSERT}
+        code = link(module, own, sorted(pointed))
+        more = module.pointed_functions & set(module.listing.sections)
+        if more and any(_calls_a_pointer(instruction) for instruction in code.instructions):
+            code = link(module, own, sorted(pointed | more))
         return code
 
     @cached_property
+    def local_bytes(self) -> int:
+        """Bytes of local memory per thread that a launch gives: the frame, or the default stack where code calls."""
+        calls = any(instruction.opcode in ("CALL", "CAL", "JCAL") for instruction in self.code.instructions)
+        return max(self.frame_bytes, DEFAULT_STACK) if calls and self.section is not None else self.frame_bytes
+
+    @cached_property
     def program(self) -> Program:
-        """The kernel as micro-ops.  Raises UnsupportedError for an instruction that is not known."""
+        """The kernel as micro-ops.
+
+        Raises UnsupportedError for an instruction that is not known, ListingError for a listing that is wrong.
+        """
         from simt.sass.compile import compile_kernel
 
         return compile_kernel(self)
 
-    @property
-    def extra_arguments(self) -> list[npt.NDArray[np.uint8]]:
-        """Arrays to place in device memory beside the arguments: global variables and ``__constant__`` ones, if any."""
-        constants = self.constants[:]
-        constants.flags.writeable = False
-        return [array for array in (self.module.data, constants) if len(array)]
-
     @cached_property
-    def constants(self) -> npt.NDArray[np.uint8]:
-        """Constant bank 3 as memory: generic pointers to ``__constant__`` variables point into it."""
-        return np.zeros(len(self.banks.get(CONSTANTS, b"")), np.uint8)
-
-    def symbol_address(self, name: str, data_address: int, constants_address: int, addend: int = 0) -> int:
-        """Device address of a variable, or code address of a function, plus *addend*; 0 for what is not in the file."""
-        offset = self.module.variable_offset(name, addend)
-        if offset is not None:
-            return data_address + offset
-        if name in self.code.bases:
-            return self.code.bases[name] + addend
-        symbol = self.module.image.symbols.get(name) if self.module.image else None
-        if symbol is not None and symbol.section == f".nv.constant{CONSTANTS}":
-            return constants_address + symbol.offset + addend
-        return 0
+    def lasting_banks(self) -> dict[int, Bank]:
+        """The constant banks that are the same for every launch: all but that with the parameters."""
+        memory = self.module.memory
+        found = {number: bytearray(data) for number, data in self.banks.items() if number != Module.CONSTANTS}
+        for number, data in found.items():
+            for entry in self.bank_relocations[number]:
+                filled = entry.bytes_of(memory.address(entry.symbol, entry.addend))
+                data[entry.offset : entry.offset + entry.size] = filled
+        if self.program.uniforms and self.symbols:  # the program knows the symbols
+            found[SYMBOL_BANK] = bytearray().join(struct.pack("<Q", memory.address(*symbol)) for symbol in self.symbols)
+        banks = {number: Bank(bytes(data)) for number, data in found.items()}
+        if memory.constants is not None:
+            contents, address = memory.constants
+            banks[Module.CONSTANTS] = Bank(contents.data, address)
+        return banks
 
     def __repr__(self) -> str:
         return f"<SASS kernel {self.demangled} for sm_{self.architecture}>"
 
 
 class Kernels(Mapping[str, SassKernel]):
-    """Kernels by mangled name; also found by their readable names where only one has it."""
+    """Kernels by mangled name, the second ``k`` of linked code as ``k#2``; also by readable names that only one has."""
 
     def __init__(self, path: str, kernels: Sequence[SassKernel]) -> None:
         self.path = path
-        self._kernels = {kernel.name: kernel for kernel in kernels}
+        self._kernels: dict[str, SassKernel] = {}
         self._aliases: dict[str, list[str]] = {}
+        seen: dict[str, int] = {}
         for kernel in kernels:
-            for alias in aliases(kernel.name):
-                self._aliases.setdefault(alias, []).append(kernel.name)
+            number = seen[kernel.name] = seen.get(kernel.name, 0) + 1
+            name = kernel.name if number == 1 else f"{kernel.name}#{number}"
+            self._kernels[name] = kernel
+            for alias in aliases(kernel.name) if number == 1 else ():
+                self._aliases.setdefault(alias, []).append(name)
 
     def __getitem__(self, name: str) -> SassKernel:
         if name in self._kernels:
@@ -231,14 +165,15 @@ def load_cubin(
 ) -> Kernels:
     """The kernels of a cubin, of a listing made by nvdisasm or ``cuobjdump -sass``, or of a file with cubins in it.
 
-    The last are fat binaries, object files, executables and shared libraries; cuobjdump takes the cubins out.
+    The last are fat binaries, object files, executables and shared libraries; cuobjdump takes the cubins out.  A cubin
+    is disassembled when the code of one of its kernels is first asked for.
 
     ``listing``: the disassembly to use for this very cubin, needed before sm_75.  ``parameters``: byte sizes of the
     parameters by (mangled or readable) kernel name, for listings, which do not say them.  ``architecture``:
     ``"sm_90"``, for instance, where a file has code for several.
 
-    Raises KernelError (none of these, or truncated), LaunchError (several architectures, or not this one; the
-    listing of other code) and UnsupportedError (architecture, no disassembler).
+    Raises LaunchError (none of these, damaged, or without kernels; several architectures, or not this one; the listing
+    of other code), ListingError (a listing that is truncated) and UnsupportedError (architecture, no cuobjdump).
     """
     path = Path(path)
     check_file(path)
@@ -249,8 +184,14 @@ def load_cubin(
     if is_container(data):
         with TemporaryDirectory() as folder:
             cubins = choose(path, extract(path, Path(folder)), architecture)
-            return Kernels(str(path), [kernel for cubin in cubins for kernel in _from_cubin(cubin, None, str(path))])
-    kernels = _from_cubin(path, listing) if is_cubin else _from_listing(path, parameters or {})
+            kernels = [kernel for cubin in cubins for kernel in _from_cubin(path, cubin.read_bytes(), None)]
+    else:
+        kernels = _from_cubin(path, data, listing) if is_cubin else _from_listing(path, parameters or {})
+    if not kernels:
+        raise LaunchError(
+            f"{path} has no kernels",
+            help="a kernel is a __global__ function; templates and static ones that nobody launches are left out",
+        )
     if architecture is not None and any(kernel.architecture != number_of(architecture) for kernel in kernels):
         raise LaunchError(f"{path} is for sm_{kernels[0].architecture}, not {architecture}")
     return Kernels(str(path), kernels)
@@ -265,33 +206,31 @@ def architectures(path: str | Path) -> list[str]:
         return [f"sm_{number}" for number in sorted(extract(path, Path(folder)))]
 
 
-def _from_cubin(path: Path, listing: str | Path | None, shown: str = "") -> list[SassKernel]:
-    """``shown``: the file to name, if the cubin comes out of another one, in which some have no kernels."""
-    image = read_image(path)
-    if shown and not image.kernels:
+def _from_cubin(path: Path, data: bytes, given: str | Path | None) -> list[SassKernel]:
+    """The kernels of a cubin of these bytes, from the file at *path*; with the listing *given* for it, or None."""
+    image = Image(str(path), data)
+    if not image.kernels:
         return []
     _check_architecture(path, image.architecture)
-    text = _read_listing(Path(listing)) if listing else disassemble(path, image.architecture)
-    parsed = parse_listing(text, str(listing or path))
-    if listing:
-        _check_listing(parsed, image, listing, path)
-    if image.architecture < VOLTA:
-        _add_control_bits(parsed, image)
-    module = Module(shown or str(path), parsed, image)
-    return [_from_image(module, image, name) for name in image.kernels if f".nv.constant0.{name}" in image.sections]
+    if given is not None:
+        listing = parse_listing(_read_listing(Path(given)), str(given))
+        module = Module(str(path), image, lambda: listing)
+        _check_listing(listing, module, image, given)
+    else:
+        name = str(path)
+        module = Module(name, image, lambda: parse_listing(disassemble(name, data, image.architecture), name))
+    return [_from_image(module, image, kernel) for kernel in image.kernels]
 
 
-def _check_listing(listing: Listing, image: Image, given: str | Path, path: Path) -> None:
-    """Raise LaunchError if the listing *given* for the cubin at *path* is that of other code."""
+def _check_listing(listing: Listing, module: Module, image: Image, given: str | Path) -> None:
+    """Raise LaunchError if the listing *given* for a cubin is that of other code."""
     if listing.architecture != image.architecture:
         different = [f"it is for sm_{listing.architecture}, the cubin for sm_{image.architecture}"]
     else:
         ours = {name: section.size for name, section in listing.sections.items()}
-        prefix = ".text."
         theirs = {
-            name.removeprefix(prefix): len(section.data or b"")
-            for name, section in image.sections.items()
-            if name.startswith(prefix)
+            module.code_names.get(section.number, section.name.removeprefix(".text.")): section.size
+            for section in image.code_sections
         }
         different = [
             f"{name}: {ours.get(name, 'no')} bytes in the listing, {theirs.get(name, 'no')} bytes in the cubin"
@@ -300,21 +239,10 @@ def _check_listing(listing: Listing, image: Image, given: str | Path, path: Path
         ]
     if different:
         raise LaunchError(
-            f"the listing {given} is not that of {path}",
+            f"the listing {given} is not that of {image.path}",
             details=different,
-            help=f"make it anew: nvdisasm {path} (before sm_75 that of CUDA 12 or older)",
+            help=f"make it anew: nvdisasm {image.path} (before sm_75 that of CUDA 12 or older)",
         )
-
-
-def _add_control_bits(listing: Listing, image: Image) -> None:
-    """Read from the code what a listing without encodings lacks: the first of every four words schedules the others."""
-    for name, section in listing.sections.items():
-        code = image.sections[f".text.{name}"].data or b""
-        for k, instruction in enumerate(section.instructions):
-            if instruction.control is None:
-                at, word = instruction.offset // 32 * 32, instruction.offset % 32 // 8
-                bits = int.from_bytes(code[at : at + 8], "little") >> 21 * (word - 1) & (1 << 21) - 1
-                section.instructions[k] = replace(instruction, control=Control.from_bits(bits))
 
 
 def _check_architecture(path: Path, architecture: int) -> None:
@@ -324,34 +252,28 @@ def _check_architecture(path: Path, architecture: int) -> None:
         )
 
 
-def _from_image(module: Module, image: Image, name: str) -> SassKernel:
-    info = image.kernels[name]
+def _from_image(module: Module, image: Image, info: KernelInfo) -> SassKernel:
     banks: dict[int, bytes] = {}
-    patches: dict[int, list[tuple[int, str, int, int]]] = {}
-    for section in image.sections.values():
-        number = _bank_number(section.name, name)
-        if number is None or number == 0 or section.data is None:
-            continue
-        banks[number] = section.data
-        patches[number] = [(r.offset, r.symbol, r.addend, r.size) for r in section.relocations]
-    shared = image.sections.get(f".nv.shared.{name}")
-    instructions = module.listing.sections[name].instructions
-    local = info.local_bytes
-    if any(instruction.opcode in ("CALL", "CAL", "JCAL") for instruction in instructions):
-        local = max(local, DEFAULT_STACK)
+    patches: dict[int, list[Relocation]] = {}
+    for number, section in image.banks(info).items():
+        contents = image.contents(section)
+        if number and contents is not None:
+            banks[number] = contents
+            patches[number] = section.relocations
     return SassKernel(
-        name,
+        info.name,
         module,
         image.architecture,
         info.parameters,
         info.parameter_base or _default_base(image.architecture),
         info.registers,
-        local,
-        shared.size if shared else 0,
+        info.local_bytes,
+        image.shared_bytes(info),
         info.required_block,
         banks,
         patches,
         externs=info.externs,
+        section=info.section,
     )
 
 
@@ -359,14 +281,6 @@ def _calls_a_pointer(instruction: SassInstruction) -> bool:
     return instruction.opcode == "CALL" and any(
         isinstance(operand, Register | CodeRegister) for operand in instruction.operands
     )
-
-
-def _bank_number(section: str, kernel: str) -> int | None:
-    """Number of the constant bank that a section fills for a kernel, or None."""
-    if not section.startswith(".nv.constant"):
-        return None
-    number, _, owner = section.removeprefix(".nv.constant").partition(".")
-    return int(number) if number.isdigit() and owner in ("", kernel) else None
 
 
 def _default_base(architecture: int) -> int:
@@ -378,16 +292,17 @@ def _read_listing(path: Path) -> str:
     try:
         return path.read_text()
     except UnicodeDecodeError as problem:
-        raise KernelError(
+        raise LaunchError(
             f"{path} is neither a cubin nor a SASS listing",
-            help="give a cubin (nvcc -cubin, cuobjdump -xelf) or the output of nvdisasm or cuobjdump -sass",
-        ) from problem
+            details=[f"at byte {problem.start:#x}: {problem.reason}"],
+            help=HELP,
+        ) from None
 
 
 def _from_listing(path: Path, sizes: Mapping[str, Sequence[int]]) -> list[SassKernel]:
     listing = parse_listing(_read_listing(path), str(path))
     _check_architecture(path, listing.architecture)
-    module = Module(str(path), listing, None)
+    module = Module(str(path), None, lambda: listing)
     kernels = []
     for name, section in listing.sections.items():
         given = next((sizes[key] for key in (name, *aliases(name)) if key in sizes), None)

@@ -1,7 +1,8 @@
 """From the sections of a listing to one kernel's code: its functions side by side, labels as code offsets.
 
-A kernel starts at code address 0; the functions in other sections that it refers to follow it.  So code
-addresses in registers (return addresses, function pointers) are offsets into this code.
+A kernel starts at code address 0; the functions in other sections that it refers to follow it.  So return addresses
+in registers are offsets into this code.  Pointers to functions are the same for all kernels of a module, which hand
+them on in variables: they lie behind the code of every kernel (see :meth:`simt.sass.module.Module.function`).
 """
 
 from __future__ import annotations
@@ -10,61 +11,58 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from simt.check import KernelError, Location, UnsupportedError
-from simt.sass.grammar import SassInstruction, parse
-from simt.sass.listing import CodeSection, Listing
+from simt.sass.elf import Symbol
+from simt.sass.grammar import SassInstruction
+from simt.sass.listing import CodeSection
+from simt.sass.module import ASSERT, CODE_ALIGN, Module
 from simt.sass.operands import CodeRegister, Immediate, Label, Operand
 from simt.sass.table import VOLTA
-
-_ALIGN = 128
-
-ASSERT = "__assertfail"
-"""What a failed ``assert`` calls: the driver's, so code has none for it."""
 
 
 @dataclass(frozen=True)
 class Code:
     """A kernel's code: instructions in address order, with the name of the function that each belongs to.
 
-    ``bases``: code address of each section; ``globals``: variables whose addresses the code needs.
+    ``bases``: code address of each section; ``pointed``: those to which pointers may point.
     """
 
     instructions: list[SassInstruction]
     functions: list[str]
     bases: dict[str, int]
+    pointed: frozenset[str] = frozenset()
 
 
-def link(listing: Listing, kernel: str, variables: Collection[str], extra: Collection[str] = ()) -> Code:
-    """Put the code of *kernel* and of the functions that it refers to together.
+def link(module: Module, kernel: str, extra: Collection[str] = ()) -> Code:
+    """Put the code of *kernel* (a section of the listing) and of the functions that it refers to together.
 
-    ``variables``: names that are data; ``extra``: functions to add (their addresses are taken).  Raises
-    UnsupportedError for a function that is not there and KernelError for a branch to nowhere.
+    ``extra``: sections to add (addresses of their functions are taken).  Raises UnsupportedError for a function that
+    is not there, KernelError for a branch to nowhere, ListingError for code that cannot be read.
     """
-    return _Linker(listing, kernel, variables).link(extra)
+    return _Linker(module, kernel).link(extra)
 
 
 class _Linker:
-    def __init__(self, listing: Listing, kernel: str, variables: Collection[str]) -> None:
-        self.listing = listing
+    def __init__(self, module: Module, kernel: str) -> None:
+        self.module = module
         self.kernel = kernel
-        self.variables = variables
-        self.owner = {label: section.name for section in listing.sections.values() for label in section.labels}
-        self.sections = dict(listing.sections)
-        if listing.architecture >= VOLTA:
-            self.sections.setdefault(ASSERT, _assert_stub())
+        self.owner = module.listing.owners
         self.bases: dict[str, int] = {}
+        self.pointed: set[str] = set()
         self.order: list[CodeSection] = []
         self.end = 0
 
     def link(self, extra: Collection[str]) -> Code:
         self._place(self.kernel)
         for name in extra:
-            self._place(self.owner.get(name, name))
+            self._place(name)
         done = 0
         while done < len(self.order):
             section = self.order[done]
             for instruction in section.instructions:
                 for label in _labels(instruction):
-                    self._need(label, instruction, section)
+                    place = self._target(label, instruction, section)
+                    if not isinstance(place, Symbol):
+                        self._place(place[0])
             done += 1
         instructions, functions = [], []
         for section in self.order:
@@ -72,12 +70,12 @@ class _Linker:
             for instruction in section.instructions:
                 instructions.append(self._resolve(instruction, section))
                 functions.append(next(name for at, name in names if at <= instruction.offset))
-        return Code(instructions, functions, self.bases)
+        return Code(instructions, functions, self.bases, frozenset(self.pointed.union(extra)))
 
     def _place(self, name: str) -> None:
         if name in self.bases:
             return
-        section = self.sections.get(name)
+        section = self._section(name)
         if section is None:
             raise UnsupportedError(
                 f"{self.kernel} calls {name}, which is not in the file",
@@ -86,55 +84,77 @@ class _Linker:
             )
         self.bases[name] = self.end
         self.order.append(section)
-        self.end = -(-(self.end + section.size) // _ALIGN) * _ALIGN
+        self.end = -(-(self.end + section.size) // CODE_ALIGN) * CODE_ALIGN
 
-    def _need(self, label: Label, instruction: SassInstruction, section: CodeSection) -> None:
-        if label.symbol in self.variables:
-            return
-        if label.symbol in self.owner:
-            self._place(self.owner[label.symbol])
-        elif label.symbol.startswith(".L"):
+    def _section(self, name: str) -> CodeSection | None:
+        section = self.module.code(name)
+        architecture = self.module.listing.architecture
+        if section is None and name == ASSERT and architecture >= VOLTA:
+            return _assert_stub(architecture)
+        return section
+
+    def _target(self, label: Label, instruction: SassInstruction, section: CodeSection) -> tuple[str, int] | Symbol:
+        """Section and offset of what a label names in code; the symbol, if it is data."""
+        if label.within is None:
+            symbol = self.module.symbol_of(label.symbol, section.name, instruction.offset)
+            if symbol is not None:
+                if self.module.section_of(symbol).startswith((".nv.global", ".nv.constant", ".nv.shared")):
+                    return symbol
+                return self.module.code_place(symbol) or (symbol.name, 0)
+        name = label.within or label.symbol
+        owner = self.owner.get(name)
+        if owner is not None:
+            return owner, self.module.listing.sections[owner].labels[name]
+        if name.startswith(".L"):
             raise KernelError(
-                f"branch to nowhere: {label.symbol} is not in the listing",
-                location=Location("", function=section.name, text=str(instruction)),
+                f"branch to nowhere: {name} is not in the listing",
+                location=Location(section.file, section.line, function=section.name, text=str(instruction)),
             )
-        else:
-            self._place(label.symbol)
-
-    def _address(self, symbol: str) -> int:
-        name = self.owner.get(symbol, symbol)
-        return self.bases[name] + self.sections[name].labels.get(symbol, 0)
+        return name, 0
 
     def _resolve(self, instruction: SassInstruction, section: CodeSection) -> SassInstruction:
         base = self.bases[section.name]
-        jumps = instruction.opcode in _JUMPS
+        jumps = instruction.opcode in _JUMPS and section.name != self.kernel
         operands = tuple(
-            self._operand(operand, base if jumps and section.name != self.kernel else 0)
-            for operand in instruction.operands
+            self._operand(operand, base if jumps else 0, instruction, section) for operand in instruction.operands
         )
-        targets = tuple(f"{self._address(label):#x}" for label in instruction.targets if label in self.owner)
+        targets = tuple(
+            f"{self._address(self._target(Label(label), instruction, section)):#x}"
+            for label in instruction.targets
+            if label in self.owner
+        )
         return replace(instruction, operands=operands, targets=targets, offset=instruction.offset + base)
 
-    def _operand(self, operand: Operand, base: int) -> Operand:
+    def _address(self, place: tuple[str, int] | Symbol) -> int:
+        """Code address of a place; of a variable in shared memory, its own."""
+        return place.offset if isinstance(place, Symbol) else self.bases[place[0]] + place[1]
+
+    def _operand(self, operand: Operand, base: int, instruction: SassInstruction, section: CodeSection) -> Operand:
         """Labels become offsets; targets that are numbers count from the start of their own section."""
         if isinstance(operand, Label):
-            if operand.symbol in self.variables:
-                return operand
-            address = self._address(operand.within or operand.symbol)
-            return Immediate(0 if operand.part == "hi" else address)
+            place = self._target(operand, instruction, section)
+            if isinstance(place, Symbol) and not self.module.section_of(place).startswith(".nv.shared"):
+                return replace(operand, number=place.number)
+            if operand.part is None or operand.within is not None or isinstance(place, Symbol):
+                address = self._address(place) + operand.addend
+            else:
+                self.pointed.add(place[0])
+                address = self.module.function(*place) + operand.addend
+            return Immediate(address >> 32 if operand.part == "hi" else address)
         if isinstance(operand, CodeRegister) and isinstance(operand.displacement, Label):
-            return CodeRegister(operand.register, Immediate(self._address(operand.displacement.symbol)))
+            place = self._target(operand.displacement, instruction, section)
+            return CodeRegister(operand.register, Immediate(self._address(place)))
         if isinstance(operand, Immediate) and base:
             return Immediate(operand.value + base)
         return operand
 
 
-def _assert_stub() -> CodeSection:
+def _assert_stub(architecture: int) -> CodeSection:
     """Stops the kernel with the arguments of ``__assertfail``: message, file and (32 bits) line.
 
     The registers are those of CUDA's calling convention, as nvcc 13.0 fills them for sm_75 to sm_120.
     """
-    return CodeSection(ASSERT, [parse("BPT.TRAP R4, R6, R8", 0)])
+    return CodeSection(ASSERT, "/*0000*/ BPT.TRAP R4, R6, R8 ;", 1, "", architecture)
 
 
 _JUMPS = frozenset({"BRA", "JMP", "BSSY", "SSY", "PBK", "PCNT", "CAL", "PRET", "CALL"})

@@ -11,190 +11,195 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import zip_longest
 
-from simt.check import KernelError, Location, UnsupportedError
+from simt.check import ListingError, Location
 from simt.sass.grammar import Control, SassInstruction, SyntaxProblem, parse
 
-_TARGET = re.compile(r"\.target\s+sm_(\d+)|EF_CUDA_SM(\d+)|code for sm_(\d+)")
-_SECTION = re.compile(r"\s*\.section\s+(?P<name>[^,\s]+)")
-_FUNCTION = re.compile(r"\s*Function : (?P<name>\S+)")
-_LABEL = re.compile(r"(?P<name>[.$\w]+):\s*$")
+_HEADER = re.compile(
+    r"^[ \t]*(?:\.target[ \t]+sm_(?P<target>\d+)|\.headerflags.*EF_CUDA_SM(?P<flags>\d+)|code for sm_(?P<code>\d+)"
+    r"|\.section[ \t]+(?P<section>[^,\s]+)|Function : (?P<function>\S+)).*$",
+    re.MULTILINE | re.ASCII,
+)
+_CODE = ".text."
+_LABEL = re.compile(r"^(?P<name>[.$\w]+):[ \t\r]*$", re.MULTILINE)
+_OFFSET = re.compile(r"^[ \t]*/\*([0-9a-f]{4,})\*/", re.MULTILINE)
 _INSTRUCTION = re.compile(
     r"\s*/\*(?P<offset>[0-9a-f]{4,})\*/\s+(?P<open>\{?)\s*(?P<text>[@A-Z].*?)\s*"
     r"(?:(?P<end>;)|(?P<close>\}))\s*(?:/\* 0x(?P<hex>[0-9a-f]{16}) \*/)?\s*$"
 )
 _PAIR_OPEN = re.compile(r"\s*/\*(?P<offset>[0-9a-f]{4,})\*/\s+\{\s*(?P<text>[@A-Z].*?)\s*;\s*$")
 _ENCODING = re.compile(r"\s*/\* 0x(?P<hex>[0-9a-f]{16}) \*/\s*$")
-_REGISTERS = re.compile(r"SHI_REGISTERS=(\d+)")
-_SIZE = re.compile(r"\s*\.size\s+(?P<name>[^,\s]+),\((?P<end>\S+) - (?P<start>\S+)\)")
-_LINE = re.compile(r'\s*//## File "(?P<file>[^"]*)", line (?P<line>\d+)')
+_REGISTERS = re.compile(r"SHI_REGISTERS=(\d{1,4})\b", re.ASCII)
+_END = re.compile(r"^[ \t]*\.size[ \t]+(?P<name>[^,\s]+),\((?P<end>\S+) - (?P=name)\)", re.MULTILINE)
+_LINE = re.compile(r'\s*//## File "(?P<file>[^"]*)", line (?P<line>\d{1,9})\b', re.ASCII)
 _OTHER = re.compile(
     r"\s*(?:\.\w.*|//.*|=+.*|\.{4,}.*|host = .*|compile_size = .*|Fatbin .*|arch = .*|code version = .*)?$"
 )
 
 
 @dataclass
-class CodeSection:
-    """The code of one function (with its internal functions): instructions and labels by name."""
+class Code:
+    """What the lines of a section say: instructions, and labels by name with the offsets that they stand for."""
 
-    name: str
     instructions: list[SassInstruction] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
-    registers: int | None = None
-    end_label: str | None = None
-
-    @property
-    def size(self) -> int:
-        """Bytes up to the end of the last instruction."""
-        step = 8 if self._words_of_8() else 16
-        return self.instructions[-1].offset + step if self.instructions else 0
-
-    def _words_of_8(self) -> bool:
-        return any(instruction.offset % 16 for instruction in self.instructions)
 
 
 @dataclass
-class Listing:
-    """A parsed listing: architecture number (90 for sm_90) and code sections by function name."""
+class CodeSection:
+    """The code of one function (with its internal functions), parsed when it is asked for.
 
+    ``text``: its lines, the first of which is number ``line`` of ``file``.
+    """
+
+    name: str
+    text: str
+    line: int
+    file: str
     architecture: int
-    sections: dict[str, CodeSection]
 
+    @cached_property
+    def code(self) -> Code:
+        """The parsed lines.  Raises ListingError for one that cannot be read."""
+        return _Reader(self).read()
 
-class _Reader:
-    """Reads a listing line by line."""
+    @property
+    def instructions(self) -> list[SassInstruction]:
+        """The instructions in address order."""
+        return self.code.instructions
 
-    def __init__(self, text: str, file: str) -> None:
-        self.lines = text.splitlines()
-        self.file = file
-        self.architecture: int | None = None
-        self.sections: dict[str, CodeSection] = {}
-        self.section: CodeSection | None = None
-        self.source: tuple[str, int] | None = None
-        self.schedule: list[int] = []  # Pascal: control bits of the next instructions
+    @property
+    def labels(self) -> dict[str, int]:
+        """Offsets of the labels."""
+        return self.code.labels
 
-    def read(self) -> Listing:
-        for number, line in enumerate(self.lines, 1):
-            self._line(number, line)
-        if self.architecture is None or not self.sections:
-            raise KernelError(
-                f"{self.file or 'the listing'} has no machine code that could be read",
-                help="give a cubin, or the output of nvdisasm or cuobjdump -sass",
-            )
-        for section in self.sections.values():
-            self._check(section)
-        return Listing(self.architecture, self.sections)
+    @property
+    def label_names(self) -> list[str]:
+        """The labels, without parsing the instructions."""
+        return _LABEL.findall(self.text)
 
-    def _line(self, number: int, line: str) -> None:
-        target = _TARGET.search(line)
-        if target and self.architecture is None:
-            self.architecture = int(next(group for group in target.groups() if group))
-        match = _SECTION.match(line)
-        if match:
-            name = match["name"]
-            self._enter(name.removeprefix(".text.") if name.startswith(".text.") else None)
-            return
-        match = _FUNCTION.match(line)
-        if match:
-            self._enter(match["name"])
-            return
-        if self.section is None:
-            return  # data sections
-        self._code(number, line, self.section)
+    @cached_property
+    def registers(self) -> int | None:
+        """Registers of a thread, if the listing says so."""
+        match = _REGISTERS.search(self.text)
+        return int(match[1]) if match else None
 
-    def _enter(self, name: str | None) -> None:
-        self.section = None
-        self.source = None
-        self.schedule = []
-        if name is not None:
-            self.section = self.sections.setdefault(name, CodeSection(name))
+    @cached_property
+    def size(self) -> int:
+        """Bytes up to the end of the last instruction."""
+        offsets = _OFFSET.findall(self.text)
+        return int(offsets[-1], 16) + (16 if self.architecture >= _VOLTA else 8) if offsets else 0
 
-    def _code(self, number: int, line: str, section: CodeSection) -> None:
-        match = _INSTRUCTION.match(line) or _PAIR_OPEN.match(line)
-        if match:
-            self._instruction(number, line, match, section)
-            return
-        match = _ENCODING.match(line)
-        if match:
-            self._encoding(int(match["hex"], 16), section)
-            return
-        match = _LABEL.match(line)
-        if match:
-            section.labels[match["name"]] = self._next_offset(section)
-            return
-        match = _LINE.match(line)
-        if match:
-            self.source = (match["file"], int(match["line"]))
-            return
-        match = _REGISTERS.search(line)
-        if match:
-            section.registers = int(match[1])
-        match = _SIZE.match(line)
-        if match and match["start"] == section.name:
-            section.end_label = match["end"].lstrip("(")
-        if not _OTHER.match(line):
-            raise self._problem(number, line, "this line is not one of a SASS listing")
-
-    def _instruction(self, number: int, line: str, match: re.Match[str], section: CodeSection) -> None:
-        try:
-            parsed = parse(match["text"], int(match["offset"], 16), lenient=True)
-        except SyntaxProblem as problem:
-            raise self._problem(number, line, str(problem)) from problem
-        groups = match.groupdict()
-        word = groups.get("hex")
-        control = Control.from_bits(self.schedule.pop(0)) if self.schedule else None
-        section.instructions.append(
-            replace(
-                parsed,
-                source=self.source,
-                dual=bool(groups.get("close")),
-                encoding=int(word, 16) if word else None,
-                control=control,
-            )
-        )
-
-    def _encoding(self, word: int, section: CodeSection) -> None:
-        """A word on a line of its own: the upper half of the last instruction, or Pascal's scheduling word."""
-        if self.architecture is not None and self.architecture < 70:
-            self.schedule = [word >> shift & (1 << 21) - 1 for shift in (0, 21, 42)]
-            return
-        last = section.instructions[-1]
-        encoding = (last.encoding or 0) | word << 64
-        section.instructions[-1] = replace(
-            last, encoding=encoding, control=Control.from_bits(encoding >> 105 & (1 << 21) - 1)
-        )
-
-    def _next_offset(self, section: CodeSection) -> int:
-        if not section.instructions:
-            return 0
-        offset = section.instructions[-1].offset
-        if self.architecture is not None and self.architecture < 70:
-            # Every fourth word, at a multiple of 32, is a scheduling word.
-            return offset + 8 if (offset + 8) % 32 else offset + 16
-        return offset + 16
-
-    def _problem(self, number: int, line: str, what: str) -> UnsupportedError:
-        return UnsupportedError(
-            f"cannot read the SASS listing: {what}",
-            location=Location(self.file, number, 0, self.section.name if self.section else "", line.strip()),
-        )
-
-    def _check(self, section: CodeSection) -> None:
-        """A listing that ends early, or lost lines in between, is an error."""
-        offsets = [instruction.offset for instruction in section.instructions]
-        expected = list(_offsets(len(offsets), self.architecture or 0))
-        if not offsets or offsets != expected or (section.end_label and section.end_label not in section.labels):
-            raise KernelError(
-                f"the listing of {section.name} is truncated",
-                location=Location(self.file, function=section.name),
+    def check(self) -> None:
+        """ListingError if the section ends early or lost lines in between."""
+        offsets = [int(offset, 16) for offset in _OFFSET.findall(self.text)]
+        missing = {match["end"].lstrip("(") for match in _END.finditer(self.text)}.difference(self.label_names)
+        if not offsets or offsets != list(_offsets(len(offsets), self.architecture)) or missing:
+            raise ListingError(
+                f"the listing of {self.name} is truncated",
+                location=Location(self.file, self.line, function=self.name),
                 details=[f"{len(offsets)} instructions were read"],
                 help="disassemble the cubin again",
             )
 
 
+@dataclass
+class Listing:
+    """A listing: architecture number (90 for sm_90) and code sections by name, the second ``f`` as ``f#2``."""
+
+    architecture: int
+    sections: dict[str, CodeSection]
+
+    @cached_property
+    def owners(self) -> dict[str, str]:
+        """The section of each label."""
+        return {label: name for name, section in self.sections.items() for label in section.label_names}
+
+
+_VOLTA = 70
+
+
+class _Reader:
+    """Reads the lines of one section."""
+
+    def __init__(self, section: CodeSection) -> None:
+        self.section = section
+        self.code = Code()
+        self.source: tuple[str, int] | None = None
+        self.schedule: list[int] = []  # Pascal: control bits of the next instructions
+
+    def read(self) -> Code:
+        for number, line in enumerate(self.section.text.split("\n"), self.section.line):
+            try:
+                self._line(line)
+            except SyntaxProblem as problem:
+                raise ListingError(
+                    f"cannot read the SASS listing: {problem}",
+                    location=Location(self.section.file, number, 0, self.section.name, line.strip()),
+                ) from None
+        return self.code
+
+    def _line(self, line: str) -> None:
+        match = _INSTRUCTION.match(line) or _PAIR_OPEN.match(line)
+        if match:
+            self._instruction(match)
+            return
+        match = _ENCODING.match(line)
+        if match:
+            self._encoding(int(match["hex"], 16))
+            return
+        match = _LABEL.match(line)
+        if match:
+            self.code.labels[match["name"]] = self._next_offset()
+            return
+        match = _LINE.match(line)
+        if match:
+            self.source = (match["file"], int(match["line"]))
+            return
+        if not _OTHER.match(line):
+            raise SyntaxProblem("this line is not one of a SASS listing")
+
+    def _instruction(self, match: re.Match[str]) -> None:
+        parsed = parse(match["text"], int(match["offset"], 16), lenient=True, architecture=self.section.architecture)
+        groups = match.groupdict()
+        word = groups.get("hex")
+        self.code.instructions.append(
+            replace(
+                parsed,
+                source=self.source,
+                dual=bool(groups.get("close")),
+                encoding=int(word, 16) if word else None,
+                control=Control.from_bits(self.schedule.pop(0)) if self.schedule else None,
+            )
+        )
+
+    def _encoding(self, word: int) -> None:
+        """A word on a line of its own: the upper half of the last instruction, or Pascal's scheduling word."""
+        if self.section.architecture < _VOLTA:
+            self.schedule = [word >> shift & (1 << 21) - 1 for shift in (0, 21, 42)]
+            return
+        if not self.code.instructions:
+            raise SyntaxProblem("an encoding without its instruction")
+        last = self.code.instructions[-1]
+        encoding = (last.encoding or 0) | word << 64
+        control = Control.from_bits(encoding >> 105 & (1 << 21) - 1)
+        self.code.instructions[-1] = replace(last, encoding=encoding, control=control)
+
+    def _next_offset(self) -> int:
+        if not self.code.instructions:
+            return 0
+        offset = self.code.instructions[-1].offset
+        if self.section.architecture < _VOLTA:
+            # Every fourth word, at a multiple of 32, is a scheduling word.
+            return offset + 8 if (offset + 8) % 32 else offset + 16
+        return offset + 16
+
+
 def _offsets(count: int, architecture: int) -> Iterator[int]:
     """Offsets of *count* instructions."""
-    if architecture >= 70:
+    if architecture >= _VOLTA:
         yield from range(0, count * 16, 16)
         return
     for k in range(count):
@@ -202,8 +207,36 @@ def _offsets(count: int, architecture: int) -> Iterator[int]:
 
 
 def parse_listing(text: str, file: str = "") -> Listing:
-    """Parse the output of nvdisasm or ``cuobjdump -sass``.
+    """Divide the output of nvdisasm or ``cuobjdump -sass`` into its sections.
 
-    Raises KernelError (no code, truncated) and UnsupportedError (a line that cannot be read).
+    Raises ListingError: no code, truncated, or code for several architectures.
     """
-    return _Reader(text, file).read()
+    headers = list(_HEADER.finditer(text))
+    numbers = {int(found[k]) for found in headers for k in ("target", "flags", "code") if found[k]}
+    if len(numbers) > 1:
+        several = " and ".join(f"sm_{number}" for number in sorted(numbers))
+        raise ListingError(
+            f"{file or 'the listing'} has code for {several}", help="disassemble one architecture (cuobjdump -arch)"
+        )
+    architecture = next(iter(numbers), 0)
+    sections: dict[str, CodeSection] = {}
+    places = [found for found in headers if found["section"] or found["function"]]
+    line, counted = 1, 0
+    for found, following in zip_longest(places, places[1:]):
+        name = found["function"] or found["section"]
+        if found["section"] and not name.startswith(_CODE):
+            continue  # data
+        name = name.removeprefix(_CODE)
+        line, counted = line + text.count("\n", counted, found.end()), found.end()
+        code = text[found.end() : following.start() if following else len(text)]
+        if name in sections:
+            name = f"{name}#{sum(key.partition('#')[0] == name for key in sections) + 1}"
+        sections[name] = CodeSection(name, code, line, file, architecture)
+    if not architecture or not sections:
+        raise ListingError(
+            f"{file or 'the listing'} has no machine code that could be read",
+            help="give a cubin, or the output of nvdisasm or cuobjdump -sass",
+        )
+    for section in sections.values():
+        section.check()
+    return Listing(architecture, sections)

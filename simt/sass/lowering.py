@@ -20,7 +20,7 @@ import numpy as np
 
 from simt.check import UnsupportedError
 from simt.program import MICRO_OPS, PT, ROUNDED_FORMATS, RZ, WHOLE, Family, Instruction, Uniform, pred
-from simt.sass.grammar import SassInstruction
+from simt.sass.grammar import SassInstruction, limits
 from simt.sass.modifiers import Modifiers
 from simt.sass.operands import (
     Constant,
@@ -69,7 +69,7 @@ AND, OR, XOR, COPY = 0b11000000, 0b11111100, 0b00111100, 0b11110000
 class Rows:
     """Rows and predicates of one Program under construction."""
 
-    symbols: dict[str, int] = field(default_factory=dict)
+    symbols: dict[tuple[int, int], int] = field(default_factory=dict)  # symbol number and addend: slot
     uniforms: list[Uniform] = field(default_factory=list)
     next_row: int = FIRST_FREE
     most_predicates: int = Hidden.FIRST_TEMPORARY
@@ -93,9 +93,9 @@ class Rows:
         """Row that holds the address of a constant bank."""
         return self._uniform("bank_base", number, 0, 8)
 
-    def symbol(self, name: str, part: str) -> int:
-        """Row that holds half an address of a global variable."""
-        slot = self.symbols.setdefault(name, len(self.symbols))
+    def symbol(self, number: int, addend: int, part: str) -> int:
+        """Row that holds half an address of a global variable, by its symbol's number, plus *addend*."""
+        slot = self.symbols.setdefault((number, addend), len(self.symbols))
         return self.bank(SYMBOL_BANK, 8 * slot + (4 if part == "hi" else 0), 4)
 
     def zeros(self) -> int:
@@ -346,10 +346,16 @@ class Lowering:
         """Row of a constant."""
         return self.rows.constant(value)
 
-    def row(self, register: Register) -> int:
-        """Row of a register, without its decorations."""
+    def row(self, register: Register, count: int = 1) -> int:
+        """Row of a register, without its decorations; of *count* consecutive ones the first.
+
+        Raises UnsupportedError if the register file ends before.
+        """
         if register.index is None:
             return RZ
+        there = limits(self.place.architecture)
+        if register.index + count > (there.uniform if register.uniform else there.registers):
+            raise self.unsupported(f"there is no register {register.next(count - 1).name}")
         return (FIRST_UNIFORM if register.uniform else 1) + register.index
 
     def predicate(self, operand: Predicate) -> int:
@@ -385,8 +391,8 @@ class Lowering:
             return self.constant(operand.value & MASK)
         if isinstance(operand, FloatImmediate):
             return self.constant(self.float_bits(operand, kind))
-        if isinstance(operand, Label) and operand.part is not None:
-            return self.rows.symbol(operand.symbol, operand.part)
+        if isinstance(operand, Label) and operand.part is not None and operand.number is not None:
+            return self.rows.symbol(operand.number, operand.addend, operand.part)
         raise self.unsupported(f"operand {operand} where a value is expected")
 
     def bank(self, operand: Constant, size: int) -> int:
@@ -428,7 +434,7 @@ class Lowering:
         """One 64-bit row for a register pair."""
         if register.index is None:
             return RZ
-        low = self.row(register)
+        low = self.row(register, 2)
         return self.compute("pack.b64", low, low + 1)
 
     def source64(self, operand: Operand, kind: Kind = Kind.INTEGER) -> int:
@@ -477,14 +483,14 @@ class Lowering:
 
     # Destinations
 
-    def destination(self, register: Register) -> int:
-        """Row of a 32-bit destination (RZ discards)."""
-        return self.row(register)
+    def destination(self, register: Register, count: int = 1) -> int:
+        """Row of a 32-bit destination (RZ discards), of *count* consecutive ones the first."""
+        return self.row(register, count)
 
     def write_pair(self, register: Register, row: int) -> None:
         """Write a 64-bit row to a register pair."""
         if register.index is not None:
-            low = self.row(register)
+            low = self.row(register, 2)
             source = self._written.get(row)
             self.emit("cvt.u32", low, row)
             self.emit("high.b64", low + 1, row, mod=WHOLE, shows=register, dtype=_dtype(source) if source else None)

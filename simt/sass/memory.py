@@ -131,12 +131,17 @@ def _load(x: Lowering, space: str) -> None:
     name, registers = _access(x)
     number = MEMORY_TYPES[name][0]
     target = d.index is None or name in ("s8", "s16")
-    rows = [x.new() for _ in range(registers)] if target else [x.destination(d)]
+    row = _temporaries(x, registers) if target else x.destination(d, registers)
     retires = _retire(x, places)
     for at in places:
-        x.emit(f"ld.{at.space}", rows[0], at.row, imm=at.offset, mod=number, retires=retires, guard=at.guard, shows=d)
+        x.emit(f"ld.{at.space}", row, at.row, imm=at.offset, mod=number, retires=retires, guard=at.guard, shows=d)
     if name in ("s8", "s16"):  # the micro-op extends to 64 bits, a register has 32
-        x.emit("cvt.u32", x.destination(d), rows[0])
+        x.emit("cvt.u32", x.destination(d), row)
+
+
+def _temporaries(x: Lowering, count: int) -> int:
+    """First of *count* consecutive temporary rows."""
+    return x.new() if count == 1 else x.rows.consecutive(count)
 
 
 def _store(x: Lowering, space: str) -> None:
@@ -144,6 +149,7 @@ def _store(x: Lowering, space: str) -> None:
     value = x.take_register()
     x.done()
     name, registers = _access(x)
+    x.row(value, registers)
     data = x.rows.zeros() if value.index is None and registers > 1 else x.source(value)
     retires, number = _retire(x, places), MEMORY_TYPES[name][0]
     for at in places:
@@ -242,10 +248,10 @@ def load_constant(x: Lowering) -> None:
         return
     base = x.compute("cvt.s32", x.row(constant.base))
     address = x.compute("add.s64", x.rows.bank_base(constant.bank), base)
-    rows = [x.new() for _ in range(registers)]
-    x.emit("ld.const", rows[0], address, imm=constant.offset, mod=MEMORY_TYPES[name][0])
-    for k, row in enumerate(rows):
-        x.emit("cvt.u32", x.destination(d.next(k)), row)
+    first = _temporaries(x, registers)
+    x.emit("ld.const", first, address, imm=constant.offset, mod=MEMORY_TYPES[name][0])
+    for k in range(registers):
+        x.emit("cvt.u32", x.destination(d.next(k)), first + k)
 
 
 # Atomics
@@ -293,7 +299,8 @@ def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Pre
     swaps = operation in ("cas", "cast")
     values = [x.take_register() for _ in range(2 if swaps else 0 if counts else 1)]
     x.done()
-    sources = [x.pair(value) if wide else x.row(value) for value in values]
+    words = {"f32x2": 2, "f32x4": 4}.get(typ, 1)
+    sources = [x.pair(value) if wide else x.row(value, words) for value in values]
     if typ in ("f32x2", "f32x4") and values[0].index is None:
         sources = [x.rows.zeros()]
     if counts:  # the lanes' ones are summed before the update: each adds one
@@ -302,7 +309,7 @@ def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Pre
     b, c = (sources[1], sources[0]) if swaps else (sources[0], RZ)
     direct = d.index is not None and typ in _WHOLE and operation != "cast"
     unread = d.index is None and operation != "cast"
-    old = x.destination(d) if direct else RZ if unread else x.new()
+    old = x.destination(d, words) if direct else RZ if unread else x.new()
     retires = _retire(x, places)
     for at in places:
         x.emit(f"atom.{at.space}", old, at.row, b, c, imm=at.offset, mod=code, retires=retires, guard=at.guard, shows=d)
@@ -358,19 +365,21 @@ def reduce_generic(x: Lowering) -> None:
 
 @opcode("QSPC", source=Source.LISTINGS, takes=(Flag.E, Space))
 def query_space(x: Lowering) -> None:
-    """``p, d, [a]``: whether a generic address lies in a space."""
+    """``p, d, [a]``: whether a generic address with its offset lies in a space (H200)."""
     p = x.take_predicate()
     d = x.take_register()
     row, offset = wide_address(x, take_address(x))
     x.done()
-    if offset or d.index is not None:
-        raise x.unsupported("only QSPC without offset and result register is supported")
+    if d.index is not None:
+        raise x.unsupported("QSPC with a result register is not supported")
+    if offset:
+        row = x.compute("add.s64", row, x.constant(offset))
     shared, local = _windows(x, row)
     space = x.modifiers.one(Space, Space.G)
     answers = {
         Space.S: shared,
         Space.L: local,
-        Space.D: FALSE,
+        Space.D: shared,  # that of the block's cluster, which includes its own (H200)
         Space.G: x.logic(shared, local, OR) ^ 1,
     }
     x.set_predicate(p, answers[space])

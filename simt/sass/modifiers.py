@@ -106,6 +106,22 @@ class Round(Enum):
     RZ = "RZ"
 
 
+class Scale(Enum):
+    """FMUL: the product is divided (D) or multiplied (M) by 2, 4 or 8 before it is rounded."""
+
+    D2 = "D2"
+    D4 = "D4"
+    D8 = "D8"
+    M2 = "M2"
+    M4 = "M4"
+    M8 = "M8"
+
+    @property
+    def factor(self) -> float:
+        number = int(self.value[1])
+        return 1 / number if self.value[0] == "D" else float(number)
+
+
 class RoundInteger(Enum):
     """Roundings to an integer."""
 
@@ -226,6 +242,7 @@ class Flag(Enum):
     IADD = "IADD"
     SX32 = "SX32"  # the upper word is the sign of the lower
     FTZ = "FTZ"  # denormals are zero
+    FMZ = "FMZ"  # and zero times anything is zero
     SAT = "SAT"  # limited to 0 ... 1
     RELU = "RELU"  # negative results and NaN become 0
     NTZ = "NTZ"  # NaN gives 0
@@ -255,6 +272,7 @@ class Flag(Enum):
     REL = "REL"
     ABS = "ABS"
     U = "U"
+    ANY = "ANY"  # BRA.U: all lanes jump if the guard of one is true
     DIV = "DIV"
     CONV = "CONV"
     COLLECTIVE = "COLLECTIVE"

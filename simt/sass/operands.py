@@ -190,18 +190,24 @@ class Scoreboard:
 class Label:
     """A place in code by name: `` `(.L_x_1) ``, or part of an address: ``32@lo((fn + .L_x_5@srel))``.
 
-    ``part`` is None, "lo" or "hi"; ``symbol`` the label or function; ``within`` the label after "+".
+    ``part`` is None, "lo" or "hi"; ``symbol`` the label or function; ``within`` the label after "+", ``addend`` the
+    number there; ``via`` the kind of function address, as in ``32@lo(fun@unified(f))``.  ``number``: the symbol's
+    number in the cubin, once the code is linked.
     """
 
     symbol: str
     part: str | None = None
     within: str | None = None
+    addend: int = 0
+    via: str = ""
+    number: int | None = None
 
     def __str__(self) -> str:
         if self.part is None:
             return f"`({self.symbol})"
-        inside = self.symbol if self.within is None else f"({self.symbol} + {self.within}@srel)"
-        return f"32@{self.part}({inside})"
+        after = f"{self.within}@srel" if self.within is not None else f"{self.addend:#x}" if self.addend else ""
+        inside = f"({self.symbol} + {after})" if after else self.symbol
+        return f"32@{self.part}({f'fun@{self.via}({inside})' if self.via else inside})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 A texture instruction writes the components of its mask, in order, to two registers from its second operand on and
 then to those of its first.  Its coordinates are the layer (if any), x, y and z; then come, as far as there are any,
-the handle, a level of detail and texel offsets.  Most forms have the coordinates in one run of registers and the rest in
-another (TXD the handle first, the layer last); the ``.SCR`` form splits all in two runs of up to two.  The handle is a uniform
-register since sm_90, before a constant of bank 0 (``0x0, 0x58``: word 0x58) or, with ``.B``, a register.  Only its low
-32 bits matter.  Found in the code that nvcc 13 makes for sm_75 to sm_120 of ``tests/data/sass/textures.cu``.
+the handle, a level of detail and texel offsets.  Most forms have the coordinates in one run of registers and the rest
+in another (TXD the handle first, the layer last); the ``.SCR`` form splits all in two runs of up to two.  The handle
+is a uniform register since sm_90, before a constant of bank 0 (``0x0, 0x58``: word 0x58) or, with ``.B``, a register.
+Only its low 32 bits matter.  Found in the code that nvcc 13 makes for sm_75 to sm_120 of
+``tests/data/sass/textures.cu``.
 
 Textures have no mipmaps here: whatever its level of detail or gradients, an instruction reads the one level.
 """

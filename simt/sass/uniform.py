@@ -7,13 +7,17 @@ arithmetic is declared beside the lanes' own, in integer.py and float.py, S2UR a
 
 from __future__ import annotations
 
-from simt.sass.lowering import Lowering
+from simt.sass.lowering import OR, Lowering
+from simt.sass.modifiers import Combine
 from simt.sass.table import VOLTA, Source, opcode
 
 
-@opcode("R2UR", source=Source.H200, since=VOLTA, uniform=True)
+@opcode("R2UR", source=Source.H200, takes=(Combine.OR,), since=VOLTA, uniform=True)
 def to_uniform(x: Lowering) -> None:
-    """``[p,] d, a``: the value of the lowest executing lane; p says in which lanes a is another one (H200)."""
+    """``[p,] d, a``: the value of the lowest executing lane; p says in which lanes a is another one (H200).
+
+    OR: p keeps what it was where a is not another one (H200: a loop over distinct pairs of registers).
+    """
     p = x.take_predicates()
     d = x.take_register()
     a = x.source(x.take())
@@ -24,4 +28,5 @@ def to_uniform(x: Lowering) -> None:
     first = x.compute("first", a)
     x.emit("mov", x.destination(d), first)
     x.uniform = False
-    x.set_predicate(p[0], x.test("ne.s64", a, first))
+    other = x.test("ne.s64", a, first)
+    x.set_predicate(p[0], x.logic(other, x.predicate(p[0]), OR) if Combine.OR in x.modifiers else other)

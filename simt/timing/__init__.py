@@ -5,7 +5,7 @@ from simt.timing.parameters import PARAMETERS, Parameters, parameters
 from simt.timing.result import TimingResult
 from simt.timing.simulate import simulate
 from simt.timing.sweep import Sweep, sweep
-from simt.timing.timed_run import timed_run
+from simt.timing.timed_run import TimedRun
 from simt.timing.timeline import spans, text, trace_events, write_trace
 
 __all__ = [
@@ -14,13 +14,13 @@ __all__ = [
     "Parameters",
     "Reason",
     "Sweep",
+    "TimedRun",
     "TimingResult",
     "parameters",
     "simulate",
     "spans",
     "sweep",
     "text",
-    "timed_run",
     "trace_events",
     "write_trace",
 ]

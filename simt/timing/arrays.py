@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.devices import Occupancy
-from simt.machine.launch import Prepared
 from simt.machine.layout import ADDRESS_BASE, State
+from simt.machine.prepare import Prepared
 from simt.timing import layout
 from simt.timing.classes import PIPES
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters

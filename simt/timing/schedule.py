@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from simt.check import LaunchError, Location
 from simt.program import ATOMIC_BYTES, MEMORY_TYPES, MICRO_OPS, PT, RZ, Family, Instruction, Program
 from simt.timing.classes import CLASSES, NUMBER, PIPES, Unit, of_micro_op, of_opcode
 from simt.timing.layout import (
@@ -59,6 +60,7 @@ from simt.timing.layout import (
     O_WRITE_BARRIER,
     O_WRITES_LATER,
     O_YIELDS,
+    SCOREBOARDS,
 )
 from simt.timing.operands import Kept, keep, passes, reads, results, slots
 from simt.timing.parameters import Parameters
@@ -308,11 +310,24 @@ def _control(
         bits = code[i.line].control
         if bits is None or not ops[pc, O_ISSUES]:
             continue
+        _check_scoreboards(program, i, bits)
         ops[pc, O_YIELDS] = bits.yields and numbers["scheduler_policy"] == AHEAD_UNTIL_YIELD
         ops[pc, O_STALL] = max(bits.stall, 2) if ops[pc, O_YIELDS] else bits.stall
         ops[pc, O_WRITE_BARRIER] = -1 if bits.write_barrier is None else bits.write_barrier
         ops[pc, O_READ_BARRIER] = -1 if bits.read_barrier is None else bits.read_barrier
         ops[pc, O_WAIT_MASK] = bits.wait_mask
+
+
+def _check_scoreboards(program: Program, i: Instruction, bits: ControlBits) -> None:
+    """Raise LaunchError if control bits name a scoreboard that a warp does not have."""
+    named = [board for board in (bits.write_barrier, bits.read_barrier) if board is not None]
+    if max(named, default=0) >= SCOREBOARDS or bits.wait_mask >> SCOREBOARDS:
+        line = program.listing[i.line]
+        raise LaunchError(
+            f"control bits that cannot be: they name scoreboard {max(named, default=SCOREBOARDS)} of {SCOREBOARDS}",
+            location=Location(program.file, line.number, 0, program.name, line.text),
+            help="no compiler writes such code; the file or the listing is damaged",
+        )
 
 
 def _ports(

@@ -11,8 +11,10 @@ import numpy as np
 from simt.check import LaunchError
 from simt.devices import Device, Occupancy, occupancy
 from simt.machine import layout as machine
+from simt.machine.device_memory import DeviceMemory
 from simt.machine.findings import deadlock, failure
-from simt.machine.launch import Launch, Prepared, prepare, state_arrays
+from simt.machine.launch import Launch
+from simt.machine.prepare import Prepared, prepare, state_arrays
 from simt.program import Program
 from simt.timing import layout
 from simt.timing.arrays import clock_arrays, stack
@@ -31,16 +33,16 @@ def simulate(
     program: Program,
     launch: Launch,
     device: Device,
+    memory: DeviceMemory,
     *,
     code: Sequence[MachineInstruction] | None = None,
     sms: str | int = "one",
     max_host_seconds: float = math.inf,
     overrides: Mapping[str, float] | None = None,
     window: tuple[int, int] | None = None,
-    copy_back: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> TimingResult:
-    """Simulate a launch cycle by cycle on *device*.
+    """Simulate a launch cycle by cycle on *device*, on what *memory* holds.
 
     Parameters:
         code: SASS instructions with control bits, one per listing line (machine view).  Without them a scoreboard by
@@ -50,11 +52,10 @@ def simulate(
         max_host_seconds: a simulation of all SMs that would take longer is refused.
         overrides: timing numbers to replace, see :data:`simt.timing.parameters.PARAMETERS`.
         window: first and one past the last cycle to record for the timeline.
-        copy_back: change array arguments in place, as far as the blocks of the simulated SMs do.
         progress: called with (blocks done, blocks in all).
 
-    Array arguments are otherwise not changed: results come from the functional run, which executes the same
-    instructions.
+    Afterwards *memory* is as the blocks of the simulated SMs left it; results come from the functional run, which
+    executes the same instructions.
 
     Raises DeviceError (numbers), LaunchError (the block fits on no SM, too large for ``sms="all"``), and whatever the
     kernel does wrong, as without timing.
@@ -62,11 +63,9 @@ def simulate(
     numbers, fit, n_sms = check(program, launch, device, sms, overrides)
     table = schedule(program, numbers, code)
     if sms == "all" and n_sms > 1:
-        _refuse_too_long(program, launch, numbers, fit, table, n_sms, max_host_seconds)
-    run_of = _Run(program, launch, numbers, fit, table, n_sms, window)
+        _refuse_too_long(program, launch, memory, numbers, fit, table, n_sms, max_host_seconds)
+    run_of = _Run(program, launch, memory, numbers, fit, table, n_sms, window)
     run_of.go(run_of.blocks, progress)
-    if copy_back:
-        run_of.prepared.memory.copy_back()
     return run_of.result()
 
 
@@ -93,6 +92,7 @@ def check(
 def _refuse_too_long(
     program: Program,
     launch: Launch,
+    memory: DeviceMemory,
     numbers: Parameters,
     fit: Occupancy,
     table: Schedule,
@@ -102,7 +102,7 @@ def _refuse_too_long(
     """Estimate a simulation of all SMs from a few blocks on one of them.  Raises LaunchError if it takes too long."""
     sample = min(fit.blocks_per_sm, -(-launch.blocks // chip))
     need = launch.blocks / sample
-    trial = _Run(program, launch, numbers, fit, table, 1, None)
+    trial = _Run(program, launch, memory, numbers, fit, table, 1, None)
     room = trial.bytes * chip
     if room > MAX_HOST_BYTES:
         raise LaunchError(
@@ -112,7 +112,9 @@ def _refuse_too_long(
         return
     run(0, 1, trial.state, trial.clock)  # compiled now, not while the clock runs
     start = time.perf_counter()
+    before = memory.snapshot()
     trial.go(sample, None)
+    before.restore()
     seconds = (time.perf_counter() - start) * need
     if seconds > max_host_seconds:
         raise LaunchError(
@@ -129,6 +131,7 @@ class _Run:
         self,
         program: Program,
         launch: Launch,
+        memory: DeviceMemory,
         numbers: Parameters,
         fit: Occupancy,
         table: Schedule,
@@ -144,7 +147,7 @@ class _Run:
         if numbers["blocks_start_early"]:  # one more, in the room of warps that have gone before their block
             most = min(most + 1, fit.limits["blocks"], fit.limits.get("shared memory", fit.limits["blocks"]))
         places = min(most, -(-launch.blocks // self.chip))
-        self.prepared: Prepared = prepare(program, launch, n_sms * places)
+        self.prepared: Prepared = prepare(program, launch, n_sms * places, memory)
         self.stop = np.zeros(1, np.int64)
         states = [state_arrays(self.prepared, k, 0, self.stop) for k in range(n_sms * places)]
         self.state = stack(states)

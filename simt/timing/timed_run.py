@@ -1,4 +1,4 @@
-"""A launch with its time: the functional run for results and counts, and the simulation beside it."""
+"""The second run of a timed launch: the functional one gives results and counts, this one the time."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from simt import machine
 from simt.devices import Device
+from simt.machine import DeviceMemory, Launch
 from simt.program import Program
 from simt.timing.jit import is_compiled
 from simt.timing.result import TimingResult
@@ -15,41 +15,49 @@ from simt.timing.schedule import MachineInstruction
 from simt.timing.simulate import check, simulate
 
 
-def timed_run(
-    program: Program,
-    launch: machine.Launch,
-    device: Device,
-    *,
-    code: Sequence[MachineInstruction] | None,
-    sms: str | int,
-    max_host_seconds: float,
-    overrides: Mapping[str, float] | None,
-    window: tuple[int, int] | None,
-) -> tuple[machine.RunResult, TimingResult]:
-    """Run a launch as without timing, and cycle by cycle; results and counts are those of the former.
+class TimedRun:
+    """Runs a launch cycle by cycle when it is called, and keeps what it found in ``result``.
 
-    The parameters, and what is raised, are those of :func:`simulate`; ``launch.progress`` hears of both runs.
+    The parameters are those of :func:`simulate`.  What cannot be is said when it is made, before anything runs:
+    DeviceError, LaunchError.
     """
-    check(program, launch, device, sms, overrides)  # what cannot be is said before anything runs
-    if not is_compiled():
-        print("simt: compiling the timing model (once; cached for later runs) ...", file=sys.stderr, flush=True)
-    times: list[TimingResult] = []
 
-    def clock() -> None:
-        # The arrays are still as the caller gave them, and the kernel has proved right.
-        times.append(
-            simulate(
-                program,
-                replace(launch, trace=False, races=False),
-                device,
-                code=code,
-                sms=sms,
-                max_host_seconds=max_host_seconds,
-                overrides=overrides,
-                window=window,
-                progress=launch.progress,
-            )
+    result: TimingResult
+
+    def __init__(
+        self,
+        program: Program,
+        launch: Launch,
+        device: Device,
+        *,
+        code: Sequence[MachineInstruction] | None,
+        sms: str | int,
+        max_host_seconds: float,
+        overrides: Mapping[str, float] | None,
+        window: tuple[int, int] | None,
+    ) -> None:
+        check(program, launch, device, sms, overrides)
+        self.program = program
+        self.device = device
+        self.code = code
+        self.sms = sms
+        self.max_host_seconds = max_host_seconds
+        self.overrides = overrides
+        self.window = window
+        if not is_compiled():
+            print("simt: compiling the timing model (once; cached for later runs) ...", file=sys.stderr, flush=True)
+
+    def __call__(self, launch: Launch, memory: DeviceMemory) -> None:
+        """Simulate *launch*, whose arrays *memory* holds; ``launch.progress`` hears of it."""
+        self.result = simulate(
+            self.program,
+            replace(launch, trace=False, races=False),
+            self.device,
+            memory,
+            code=self.code,
+            sms=self.sms,
+            max_host_seconds=self.max_host_seconds,
+            overrides=self.overrides,
+            window=self.window,
+            progress=launch.progress,
         )
-
-    result = machine.run(program, launch, before_copy=clock)
-    return result, times[0]

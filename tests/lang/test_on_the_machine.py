@@ -117,7 +117,7 @@ def test_functions() -> None:
 
 def votes(a):
     i = cuda.threadIdx.x
-    a[0] = cuda.syncthreads_count(i < 5) + 100 * cuda.syncthreads_and(i) + 1000 * cuda.syncthreads_or(i)
+    a[0] = cuda.syncthreads_count(1 if i < 5 else 0) + 100 * cuda.syncthreads_and(i) + 1000 * cuda.syncthreads_or(i)
     cuda.syncwarp()
     cuda.syncwarp(FULL)
     _, same = cuda.match_all_sync(FULL, 4)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simt.machine import Launch, RunResult, run
+from simt.machine import Launch, RunResult
 from simt.program import (
     COUNTERS,
     MICRO_OPS,
@@ -25,6 +25,7 @@ from simt.program import (
     Uniform,
     pred,
 )
+from simt.runtime import run
 
 Words = npt.NDArray[np.uint64]
 Bools = npt.NDArray[np.bool_]

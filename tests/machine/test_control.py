@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from simt.check import BarrierError, BudgetError, DeadlockError, TrapError, UnsupportedError
-from simt.machine import Launch, run
+from simt.machine import Launch
 from simt.program import RZ, Instruction, ListingLine, Program, pred
+from simt.runtime import run
 from tests.machine.harness import Builder, column, launch
 
 ORDERS = ["then_first", "else_first", "hardware", "interleaved", "random:3"]

@@ -38,7 +38,8 @@ def touch(
     guard = b.truth(b.value("and.b64", bits, b.const(1)))
     mod = (6 << 4 | 1) if op.startswith("atom") else type_number(name)
     dst = 0 if op.startswith("st") else b.reg(4)
-    b.emit(op, dst, address, lane, mod=mod, guard=pred(guard))
+    stored = b.reg(4) if name in ("v2", "v4") else lane  # a vector takes consecutive rows
+    b.emit(op, dst, address, stored, mod=mod, guard=pred(guard))
     try:
         launch(b, data, log, np.array(offsets, np.int64), *arrays[1:])
     except SimtError:

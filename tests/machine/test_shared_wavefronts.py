@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simt.machine import Launch, run
+from simt.machine import Launch
 from simt.program import MEMORY_TYPES, ArrayRef, Instruction, ListingLine, Program, Space, Uniform, pred
+from simt.runtime import run
 
 EVIDENCE = json.loads((Path(__file__).parent.parent / "data/hardware/shared_wavefronts.json").read_text())
 TYPES = {4: "u32", 8: "b64", 16: "v4"}

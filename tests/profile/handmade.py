@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine import Launch, run
+from simt.machine import Launch
 from simt.profile import Profile
 from simt.program import (
     MEMORY_TYPES,
@@ -17,6 +17,7 @@ from simt.program import (
     Uniform,
     pred,
 )
+from simt.runtime import run
 
 B64 = MEMORY_TYPES["b64"][0]
 U32 = MEMORY_TYPES["u32"][0]

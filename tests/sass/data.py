@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simt.machine import Launch, RunResult, run
+from simt.machine import Launch, RunResult
 from simt.program import COUNTERS, Program
-from simt.sass import Kernels, SassKernel, bank_image, load_cubin
+from simt.runtime import run
+from simt.sass import Kernels, SassKernel, bank_image, inner_arrays, load_cubin
 
 DATA = Path(__file__).parent.parent / "data" / "sass"
 COLUMNS = {
@@ -48,11 +49,12 @@ def launch(
         Launch(
             grid,
             block,
-            [*args, *kernel.extra_arguments],
+            [*args, *inner_arrays(args)],
             shared_bytes=shared_bytes,
             order="hardware",
             bank_image=lambda addresses: bank_image(kernel, grid, block, args, addresses),
         ),
+        kernel.module.memory.context,
     )
 
 

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 import simt
-
-pytest.importorskip("elftools", reason="needs the extra sass")
 from simt.sass import load_cubin
 from tests.sass.assembler import listing
 

@@ -60,7 +60,6 @@ def run_without(package: str, code: str, folder: Path) -> subprocess.CompletedPr
 @pytest.mark.parametrize(
     ("package", "message"),
     [
-        ("pyelftools", "the machine view needs the package elftools"),
         ("numba-cuda", "the machine view of a Python kernel needs the package numba-cuda"),
         pytest.param("nvidia-cuda-nvcc", "ptxas is not installed", marks=needs_numba_cuda),
         # Without nvidia-nvvm it is the same error, unless Numba finds the libNVVM of a CUDA toolkit: not hidden here.

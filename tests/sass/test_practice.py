@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 
 import simt
-
-pytest.importorskip("elftools", reason="needs the extra sass")
 from tests.sass.data import DATA, cubin
 from tests.sass.practice import Launch, launches
 

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from simt import devices
 from simt.machine import Launch
 from simt.sass import Kernels, SassKernel, bank_image, load_cubin
-from simt.timing import TimingResult, simulate
+from simt.timing import TimingResult
+from tests.timing.simulated import simulate
 
 DATA = Path(__file__).parent.parent / "data"
 REDUCTIONS = (
@@ -80,7 +81,9 @@ def timed(
     image = partial(bank_image, kernel, *shape, args)
     launch = Launch(*shape, args, threads=1, shared_bytes=shared_bytes, bank_image=image)
     code = kernel.code.instructions if control_bits else None
-    return simulate(kernel.program, launch, devices.get(device), code=code, **options)
+    return simulate(
+        kernel.program, launch, devices.get(device), context=kernel.module.memory.context, code=code, **options
+    )
 
 
 def run(program: str, name: str, grid: list[int], block: list[int], args: list[Any], **options: Any) -> TimingResult:

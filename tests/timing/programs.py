@@ -9,7 +9,8 @@ import numpy as np
 from simt import devices
 from simt.machine import Launch
 from simt.program import SPECIAL_REGISTERS, ArrayRef, Instruction, ListingLine, Program, Space, Uniform, pred
-from simt.timing import TimingResult, simulate
+from simt.timing import TimingResult
+from tests.timing.simulated import simulate
 
 ONE, STRIDE, BASE, LATE = 1, 2, 3, 4  # uniform rows
 X, Y, LANE, AT, FIRST = 5, 6, 7, 8, 9  # rows; FIRST and up are free

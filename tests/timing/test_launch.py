@@ -20,8 +20,9 @@ from simt.machine import Launch
 from simt.profile import METRICS, STALLS, TIMING, UnknownMetricError
 from simt.profile.annotate import listing_rows
 from simt.profile.timing import TIMING_INPUTS
-from simt.timing import NVPROF, Reason, simulate, text, trace_events
+from simt.timing import NVPROF, Reason, text, trace_events
 from tests.machine_view import DATA, needs_numba_cuda, needs_nvdisasm
+from tests.timing.simulated import simulate
 
 HARDWARE = Path(__file__).parents[1] / "data" / "hardware"
 

@@ -12,13 +12,14 @@ from numba import cuda
 
 import simt
 from simt import devices
-from simt.machine import Launch, run
+from simt.machine import Launch
 from simt.program import COUNTERS
+from simt.runtime import run
 from simt.sass import bank_image
-from simt.timing import simulate
 from tests.machine_view import needs_nvdisasm
 from tests.sass.data import cubin
 from tests.sass.launches import CONVERGENCE, specs
+from tests.timing.simulated import simulate
 
 KERNELS = ("mandel", "loopk", "switchk", "callk", "indirk", "warpk", "boolk", *CONVERGENCE)
 EXECUTED = COUNTERS.index("inst_executed")
@@ -27,9 +28,8 @@ EXECUTED = COUNTERS.index("inst_executed")
 def prepared(name: str, order: str) -> tuple[Any, Launch]:
     group, kernel, grid, block, shared, args = specs()[name]
     sass = cubin({"ops": "sm_90/opcodes_O3", "conf": "sm_90/convergence_O3"}[group])[kernel]
-    every = [*args, *sass.extra_arguments]
     image = partial(bank_image, sass, grid, block, args)
-    return sass, Launch(grid, block, every, shared_bytes=shared, order=order, threads=1, bank_image=image)
+    return sass, Launch(grid, block, args, shared_bytes=shared, order=order, threads=1, bank_image=image)
 
 
 @needs_nvdisasm
@@ -38,11 +38,12 @@ def prepared(name: str, order: str) -> tuple[Any, Launch]:
 def test_counts_of_diverged_warps(name: str, order: str) -> None:
     """Each counter of each instruction, on all SMs; one SM has those of its blocks."""
     sass, launch = prepared(name, order)
-    device, code = devices.get("h200"), sass.code.instructions
-    everywhere = simulate(sass.program, launch, device, code=code, sms="all").counters
+    device = devices.get("h200")
+    options = {"code": sass.code.instructions, "context": sass.module.memory.context}
+    everywhere = simulate(sass.program, launch, device, **options, sms="all").counters
     n = launch.blocks
-    alone = simulate(sass.program, launch, device, code=code, sms=1).counters
-    rest = simulate(sass.program, launch, device, code=code, sms=n).counters
+    alone = simulate(sass.program, launch, device, **options, sms=1).counters
+    rest = simulate(sass.program, launch, device, **options, sms=n).counters
     expected = run(sass.program, replace(launch, arguments=prepared(name, order)[1].arguments)).counters
     assert np.array_equal(everywhere, expected)
     assert np.array_equal(rest, everywhere)

@@ -17,11 +17,12 @@ from simt import devices, kernels, lang
 from simt.check import DeadlockError, LaunchError, OutOfBoundsError
 from simt.devices import DeviceError
 from simt.machine import Launch
-from simt.machine import run as run_functionally
 from simt.program import MEMORY_TYPES, SPECIAL_REGISTERS, Instruction, Program
-from simt.timing import PARAMETERS, TimingResult, simulate, sweep, text, trace_events, write_trace
+from simt.runtime import run as run_functionally
+from simt.timing import PARAMETERS, TimingResult, sweep, text, trace_events, write_trace
 from simt.timing.timeline import spans
 from tests.timing.programs import AT, BASE, FIRST, LANE, STRIDE, Y, chain, end, number, program, result
+from tests.timing.simulated import simulate
 
 H200 = devices.get("h200")
 

@@ -1,0 +1,152 @@
+"""Calls of device functions: lowered in place, with the arguments that they declare."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from types import CodeType, FunctionType
+from typing import Any
+
+from numba.core import types
+from numba.core.types import containers
+
+from simt.dispatcher import is_dispatcher, options_of, python_function, signatures_of
+from simt.lang import intrinsics
+from simt.lang import numba_types as nt
+from simt.lang.arguments import choose, signatures_text
+from simt.lang.builder import Builder
+from simt.lang.convert import convert, scalar
+from simt.lang.diagnostics import unsupported, wrong
+from simt.lang.environment import Environment
+from simt.lang.expressions import Expressions
+from simt.lang.frozen import Names, names_of
+from simt.lang.ir import Block
+from simt.lang.source import FunctionSource
+from simt.lang.values import Array, Constant, Scalar, Tuple, Value
+
+RESULT = "<result>"
+"""The variable that a device function returns its value in."""
+
+
+class Calls(Expressions):
+    """A function instance that can call others; ``returns`` are the ends of its own paths."""
+
+    def __init__(
+        self, b: Builder, source: FunctionSource, names: Names, path: tuple[str, ...], caller: Calls | None
+    ) -> None:
+        super().__init__(b, source, path, names)
+        self.caller = caller
+        self.returns: list[tuple[Block, Environment]] = []
+        self.env[RESULT] = intrinsics.NONE
+
+    def body(self) -> None:
+        """Lower the function's statements."""
+        raise NotImplementedError
+
+    def inline(
+        self,
+        called: Any,
+        path: tuple[str, ...],
+        args: list[Value],
+        keywords: dict[str, Value],
+        node: ast.Call,
+    ) -> Value:
+        """Lower a call of a device function in place; its arguments and result are free.
+
+        Where it declares signatures, they are converted to what it declares.
+        """
+        function = python_function(called)
+        if function.__code__ in self._callers():
+            unsupported(self.place(node), f"recursion: {function.__name__} calls itself", help="rewrite it as a loop")
+        bound = self._bind(function, path, args, keywords, node)
+        self.mark(node)
+        values, result = self._declared(called, list(bound.values()))
+        kinds = tuple(_value_type(value) for value in values)
+        names = names_of(called, kinds, path, self.names)
+        if names is not self.names:
+            self.b.frozen.append((called, kinds, names))
+        callee = type(self)(self.b, self.b.source(function), names, path, self)
+        for name, value in zip(bound, values, strict=True):
+            changes = name in stored_names(callee.source.tree.body)
+            callee.env[name] = callee.variables.assign(name, value) if changes else value
+        debug, self.b.debug = self.b.debug, options_of(called).debug if is_dispatcher(called) else self.b.debug
+        callee.body()
+        self.b.debug = debug
+        self.mark(node)
+        joined = callee.variables.join([(block, {RESULT: env[RESULT]}) for block, env in callee.returns])
+        value = joined.get(RESULT, intrinsics.NONE)
+        return value if result is None else convert(self.b, scalar(self.b, value), result)
+
+    def _declared(self, called: Any, values: list[Value]) -> tuple[list[Value], Any]:
+        """The arguments as the signature that fits best declares them, and the type of the result, if it does."""
+        signatures = signatures_of(called)
+        if not signatures:
+            return values, None
+        given = tuple(_value_type(value) for value in values)
+        found = choose(signatures, given)
+        if found is None:
+            name = python_function(called).__name__
+            wrong(
+                self.b.place,
+                f"{name} does not take ({', '.join(map(str, given))})",
+                help=f"it is declared for {signatures_text(signatures)}",
+            )
+        converted = [
+            convert(self.b, value, ty) if isinstance(value, Scalar | Constant) else value
+            for value, ty in zip(values, found.args, strict=True)
+        ]
+        return converted, None if found.result in (None, types.none) else found.result
+
+    def _callers(self) -> list[CodeType]:
+        function: Calls | None = self
+        codes = []
+        while function is not None:
+            codes.append(function.source.function.__code__)
+            function = function.caller
+        return codes
+
+    def _bind(
+        self,
+        function: FunctionType,
+        path: tuple[str, ...],
+        args: list[Value],
+        keywords: dict[str, Value],
+        node: ast.Call,
+    ) -> dict[str, Value]:
+        signature = inspect.signature(function)
+        for parameter in signature.parameters.values():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                unsupported(self.place(node), f"{function.__name__} takes * or ** arguments")
+        try:
+            bound = signature.bind(*args, **keywords)
+        except TypeError as error:
+            wrong(self.place(node), f"call of {function.__name__}: {error}")
+        values: dict[str, Value] = {}
+        for name, parameter in signature.parameters.items():
+            if name in bound.arguments:
+                values[name] = bound.arguments[name]
+            else:
+                values[name] = self.wrap(parameter.default, (*path, f"{name}="), node)
+        return values
+
+
+def _value_type(value: Value) -> Any:
+    """The Numba type of a value, as far as it has one."""
+    if isinstance(value, Scalar | Constant):
+        return nt.plain(value.type)
+    if isinstance(value, Array):
+        return types.Array(value.type, value.ndim, "C", readonly=value.readonly)
+    if isinstance(value, Tuple):
+        items = [_value_type(item) for item in value.items]
+        return containers.Tuple(items) if all(isinstance(item, types.Type) for item in items) else tuple(items)
+    return value
+
+
+def stored_names(nodes: list[Any]) -> list[str]:
+    """The names that *nodes* assign, in order of appearance."""
+    names: dict[str, None] = {}
+    for statement in nodes:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names[node.id] = None
+    return list(names)

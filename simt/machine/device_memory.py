@@ -1,0 +1,76 @@
+"""Device memory as a launch finds it; :mod:`simt.runtime` owns it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.machine.layout import ADDRESS_BASE
+
+GUARD_GAP = 1 << 16
+"""Unmapped bytes between allocations, so that an access just past one is caught."""
+ALIGNMENT = 256
+"""Of allocations, as cudaMalloc has it."""
+
+
+def align(value: int, to: int) -> int:
+    """*value* rounded up to a multiple of *to*."""
+    return -(-value // to) * to
+
+
+class Allocation(NamedTuple):
+    """Global memory that a launch may touch: first and one past the last device address."""
+
+    start: int
+    end: int
+    writable: bool
+    name: str
+
+
+class Words(NamedTuple):
+    """The bytes of the arena under the types that the engine reads them with."""
+
+    M8: npt.NDArray[np.uint8]
+    M16: npt.NDArray[np.uint16]
+    M32: npt.NDArray[np.uint32]
+    M64: npt.NDArray[np.int64]
+    MF32: npt.NDArray[np.float32]
+    MF64: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class DeviceMemory:
+    """Device memory as a launch finds it.
+
+    ``words``: the whole arena, whose first byte has device address ``ADDRESS_BASE``; ``allocations`` in ascending
+    order; ``end``: the position in the arena from which on nothing is allocated, where the launch has its own memory.
+    """
+
+    words: Words
+    allocations: Sequence[Allocation]
+    end: int
+
+    def bytes_of(self, allocation: Allocation) -> npt.NDArray[np.uint8]:
+        """The bytes of an allocation, to read and to write."""
+        return self.words.M8[allocation.start - int(ADDRESS_BASE) : allocation.end - int(ADDRESS_BASE)]
+
+    def snapshot(self) -> Snapshot:
+        """What the allocations hold that a kernel can change."""
+        kept = [self.bytes_of(allocation) for allocation in self.allocations if allocation.writable]
+        return Snapshot([(bytes_, bytes_.copy()) for bytes_ in kept])
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Bytes of device memory and what they held."""
+
+    kept: Sequence[tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]]
+
+    def restore(self) -> None:
+        """Make device memory what it was."""
+        for bytes_, before in self.kept:
+            bytes_[:] = before

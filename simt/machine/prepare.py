@@ -1,0 +1,333 @@
+"""A launch made ready for the engine: its constant banks, shared and local memory, uniform rows, dimension table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.check import LaunchError
+from simt.machine import images, layout
+from simt.machine.device_memory import ALIGNMENT, GUARD_GAP, Allocation, DeviceMemory, Words, align
+from simt.machine.encode import Encoded, encode
+from simt.machine.launch import (
+    MAX_LOCAL_BYTES,
+    MAX_RACES_BYTES,
+    MAX_SHARED_BYTES,
+    MAX_STATIC_SHARED_BYTES,
+    Bank,
+    DeviceArray,
+    Launch,
+    parse_order,
+)
+from simt.machine.layout import ADDRESS_BASE
+from simt.machine.races import N_SHADOW
+from simt.program import FULL_MASK, ArrayRef, Program, Space
+
+_PAGE = 4096
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What one launch has: allocations (those of its own, too), and where each worker's shared and local memory is.
+
+    ``starts``, ``ends`` are device addresses in ascending order; ``shared_at``, ``local_at`` positions in the arena,
+    which the launch uses up to ``end``.
+    """
+
+    words: Words
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    writable: npt.NDArray[np.bool_]
+    names: list[str]
+    shared_at: list[int]
+    local_at: list[int]
+    end: int
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A Program and a Launch as arrays.  ``uniform`` is int64 [n_uniform], the value of each uniform row."""
+
+    program: Program
+    launch: Launch
+    encoded: Encoded
+    memory: Memory
+    uniform: npt.NDArray[np.int64]
+    dims: npt.NDArray[np.int64]
+    textures: npt.NDArray[np.int64]
+    shared_bytes: int
+
+
+def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory) -> Prepared:
+    """Encode the Program, place what lives for this launch behind *device*'s allocations, resolve the uniform rows.
+
+    Raises LaunchError for too much memory, and for a Program that cannot be (see :func:`encode`).
+    """
+    encoded = encode(program)
+    shared_bytes = _check_sizes(program, launch, device)
+    plan = _Plan(device)
+    constants = [
+        plan.place(array.name, np.ascontiguousarray(array.data).data) if array.space is Space.CONST else 0
+        for array in program.arrays
+    ]
+    banks = _banks(launch, plan)
+    memory = plan.finish(workers, shared_bytes, program.local_bytes, launch.threads_per_block)
+    dims, bases, shapes = _dimension_table(program, launch, constants, encoded.n_dimensions)
+    values = dict.fromkeys(encoded.uniform_rows, 0)
+    for uniform in program.uniforms:
+        if uniform.kind == "const":
+            value = uniform.value
+        elif uniform.kind == "arg":
+            value = _scalar_bits(launch.arguments[uniform.value])
+        elif uniform.kind == "base":
+            value = bases[uniform.value]
+        elif uniform.kind == "shape":
+            value = shapes[uniform.value][uniform.axis]
+        elif uniform.kind == "size":
+            value = int(np.prod(shapes[uniform.value], dtype=np.int64))
+        elif uniform.kind == "bank":
+            data = banks[uniform.value].data if uniform.value in banks else b""
+            value = int.from_bytes(data[uniform.axis : uniform.axis + uniform.size], "little")
+        elif uniform.kind == "bank_base":
+            value = banks[uniform.value].address or 0
+        else:
+            raise AssertionError(uniform.kind)
+        values[uniform.row] = _signed(value)
+    uniform_values = np.array(list(values.values()), np.int64)
+    textures = images.table(launch.arguments)
+    return Prepared(program, launch, encoded, memory, uniform_values, dims, textures, shared_bytes)
+
+
+def _check_sizes(program: Program, launch: Launch, device: DeviceMemory) -> int:
+    """Bytes of shared memory per block.  Raises LaunchError for too much of any memory."""
+    shared_bytes = program.shared_bytes + launch.shared_bytes
+    if program.shared_bytes > MAX_STATIC_SHARED_BYTES:
+        raise LaunchError(
+            f"{program.shared_bytes} bytes of static shared memory; the limit is {MAX_STATIC_SHARED_BYTES}",
+            help="use dynamic shared memory: shape 0, and shared_bytes at the launch",
+        )
+    if shared_bytes > MAX_SHARED_BYTES:
+        raise LaunchError(
+            f"{shared_bytes} bytes of shared memory per block; the limit is {MAX_SHARED_BYTES}",
+            details=[f"static {program.shared_bytes}, dynamic {launch.shared_bytes}"],
+        )
+    if program.local_bytes > MAX_LOCAL_BYTES:
+        raise LaunchError(
+            f"{program.local_bytes} bytes of local memory per thread; the limit is {MAX_LOCAL_BYTES}",
+            details=["stack, spilled registers and arrays of a thread"],
+        )
+    if launch.races:
+        given = sum(allocation.end - allocation.start for allocation in device.allocations)
+        if given > MAX_RACES_BYTES:
+            raise LaunchError(
+                f"{given} bytes of arrays; races are looked for in at most {MAX_RACES_BYTES}",
+                help="a smaller input shows the same races",
+            )
+    return shared_bytes
+
+
+class _Plan:
+    """Places what a launch has for itself behind everything allocated."""
+
+    def __init__(self, device: DeviceMemory) -> None:
+        self.device = device
+        self.allocations = list(device.allocations)
+        self.position = align(device.end, ALIGNMENT)
+
+    def place(self, name: str, data: bytes | memoryview) -> int:
+        """Put read-only *data* into the arena; its device address."""
+        size = memoryview(data).nbytes
+        at = self._reserve(size, ALIGNMENT)
+        if size:
+            self.device.words.M8[at : at + size] = np.frombuffer(data, np.uint8)
+        start = at + int(ADDRESS_BASE)
+        self.allocations.append(Allocation(start, start + size, False, name))
+        self.position += GUARD_GAP
+        return start
+
+    def _reserve(self, size: int, alignment: int) -> int:
+        at = align(self.position, alignment)
+        room = len(self.device.words.M8)
+        if at + size > room:
+            raise LaunchError(
+                f"the launch needs {at + size} bytes of device memory; the simulator has {room}",
+                help="use smaller arrays, a smaller stack or fewer host threads",
+            )
+        self.position = at + size
+        return at
+
+    def finish(self, workers: int, shared_bytes: int, local_bytes: int, threads: int) -> Memory:
+        """Reserve each worker's shared and local memory."""
+        shared_at, local_at = [], []
+        for _ in range(workers):
+            shared_at.append(self._reserve(align(shared_bytes, 8), _PAGE))
+            local_at.append(self._reserve(_local_stride(local_bytes) * align(threads, 32), _PAGE))
+        end = self._reserve(_PAGE, _PAGE) + _PAGE
+        regions = self.allocations or [Allocation(0, 0, False, "")]
+        return Memory(
+            words=self.device.words,
+            starts=np.array([region.start for region in regions], np.int64),
+            ends=np.array([region.end for region in regions], np.int64),
+            writable=np.array([region.writable for region in regions], np.bool_),
+            names=[region.name for region in regions],
+            shared_at=shared_at,
+            local_at=local_at,
+            end=end,
+        )
+
+
+def _local_stride(local_bytes: int) -> int:
+    """Bytes from one thread's local memory to the next: 64-bit slots must not straddle two."""
+    return align(local_bytes, 8)
+
+
+def _banks(launch: Launch, plan: _Plan) -> dict[int, Bank]:
+    """The constant banks of the launch, each with its address."""
+    if launch.bank_image is None:
+        return {}
+    handles = images.handles(launch.arguments)
+    addresses = [
+        value.address if isinstance(value, DeviceArray) else handles.get(k) for k, value in enumerate(launch.arguments)
+    ]
+    return {
+        number: bank if bank.address is not None else Bank(bank.data, plan.place(f"constant bank {number}", bank.data))
+        for number, bank in launch.bank_image(addresses).items()
+    }
+
+
+def _scalar_bits(value: Any) -> int:
+    """The 64-bit slot of a scalar argument: integers extended by their own sign, floats as their bits."""
+    scalar: Any = np.asarray(value)[()]
+    if isinstance(scalar, np.float32):
+        return int(scalar.view(np.uint32))
+    if isinstance(scalar, np.float16):
+        return int(scalar.view(np.uint16))
+    if isinstance(scalar, np.floating):
+        return int(np.float64(scalar).view(np.int64))
+    return _signed(int(scalar))
+
+
+def _signed(bits: int) -> int:
+    bits &= 2**64 - 1
+    return bits - 2**64 if bits >> 63 else bits
+
+
+def _dimension_table(
+    program: Program, launch: Launch, constants: Sequence[int], slots: int
+) -> tuple[npt.NDArray[np.int64], list[int], list[tuple[int, ...]]]:
+    """Sizes and byte strides by slot, and the base address and shape of each array of the program."""
+    dims = np.zeros((max(slots, 1), 2), np.int64)
+    bases: list[int] = []
+    shapes: list[tuple[int, ...]] = []
+    for array, constant in zip(program.arrays, constants, strict=True):
+        base, shape, strides = _placement(program, launch, array, constant)
+        for axis in range(array.ndim):
+            dims[array.slot + axis] = shape[axis], strides[axis]
+        bases.append(base)
+        shapes.append(shape)
+    return dims, bases, shapes
+
+
+def _placement(program: Program, launch: Launch, array: ArrayRef, constant: int) -> DeviceArray:
+    if array.argument is not None:
+        given: DeviceArray = launch.arguments[array.argument]
+        return given
+    if array.space is Space.CONST:
+        return DeviceArray(constant, array.data.shape, np.ascontiguousarray(array.data).strides)
+    itemsize = np.dtype(array.dtype).itemsize
+    shape = array.shape or ()
+    base = array.offset
+    if shape == (-1,):  # dynamic shared memory starts after the static part, whatever its dtype
+        shape = (launch.shared_bytes // itemsize,)
+        base = program.shared_bytes
+    strides = tuple(itemsize * int(np.prod(shape[axis + 1 :], dtype=np.int64)) for axis in range(len(shape)))
+    return DeviceArray(base, shape, strides)
+
+
+@lru_cache(maxsize=64)
+def _thread_indices(block: tuple[int, int, int]) -> npt.NDArray[np.int64]:
+    """threadIdx of each lane: int64 [warps * 3 * 32], x, y and z of a warp side by side; the engine only reads it."""
+    x, y, z = block
+    warps = -(-(x * y * z) // 32)
+    linear = np.arange(warps * 32)
+    axes = np.stack([linear % x, linear // x % y, linear // (x * y)])
+    return np.ascontiguousarray(axes.reshape(3, warps, 32).transpose(1, 0, 2)).reshape(-1).astype(np.int64)
+
+
+def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDArray[np.int64]) -> layout.State:
+    """Fresh engine state of one host worker."""
+    program, launch, encoded, memory = prepared.program, prepared.launch, prepared.encoded, prepared.memory
+    threads = launch.threads_per_block
+    warps = -(-threads // 32)
+    n_uniform = len(prepared.uniform)
+    own_rows = encoded.n_registers - n_uniform
+    registers = np.zeros((n_uniform + warps * own_rows) * 32, np.int64)
+    registers[: n_uniform * 32].reshape(n_uniform, 32)[:] = prepared.uniform[:, None]
+    predicates = np.zeros((warps, encoded.n_predicates), np.int64)
+    predicates[:, 0] = FULL_MASK
+    out = np.zeros(128, np.int64)
+    shared_at = memory.shared_at[worker]
+    order, seed = parse_order(launch.order)
+    info = np.zeros(layout.N_LAUNCH, np.int64)
+    info[0:3] = launch.block
+    info[6:9] = launch.grid
+    info[layout.LAUNCH_WARPS] = warps
+    info[layout.LAUNCH_BUDGET] = launch.max_instructions
+    info[layout.LAUNCH_REGISTERS] = own_rows
+    info[layout.LAUNCH_UNIFORM_END] = n_uniform * 32
+    info[layout.LAUNCH_PREDICATES] = encoded.n_predicates
+    info[layout.LAUNCH_BARRIERS] = encoded.n_barriers
+    info[layout.LAUNCH_THREADS] = threads
+    info[layout.LAUNCH_ORDER] = order
+    info[layout.LAUNCH_SEED] = seed
+    info[layout.LAUNCH_SHARED] = shared_at
+    info[layout.LAUNCH_SHARED_BYTES] = prepared.shared_bytes
+    info[layout.LAUNCH_LOCAL] = memory.local_at[worker]
+    info[layout.LAUNCH_LOCAL_BYTES] = program.local_bytes
+    info[layout.LAUNCH_LOCAL_STRIDE] = _local_stride(program.local_bytes)
+    traced = {False: (-2, -2), True: (-1, -1)}[launch.trace] if isinstance(launch.trace, bool) else launch.trace
+    info[layout.LAUNCH_TRACE_BLOCK], info[layout.LAUNCH_TRACE_WARP] = traced
+    info[layout.LAUNCH_CODE_START] = encoded.code_start
+    info[layout.LAUNCH_RACES] = launch.races
+    info[layout.LAUNCH_GRANULE] = encoded.granule
+    info[layout.LAUNCH_FENCED] = encoded.fenced
+    return layout.State(
+        CODE=encoded.code.reshape(-1),
+        COUNTS=np.zeros(len(encoded.code) * layout.N_COUNT, np.int64),
+        R=registers,
+        F64=registers.view(np.float64),
+        F32=registers.view(np.float32),
+        O=out,
+        O64=out.view(np.float64),
+        O32=out.view(np.float32),
+        P=predicates.reshape(-1),
+        PARTICIPANTS=np.zeros(warps * encoded.n_barriers * 32, np.int64),
+        SPLITS=np.zeros(warps * 32 * layout.N_SPLIT, np.int64),
+        WARPS=np.zeros(warps * layout.N_WARP, np.int64),
+        BARRIERS=np.zeros(layout.BLOCK_BARRIERS * layout.N_BARRIER, np.int64),
+        TID=_thread_indices(launch.block),
+        LAUNCH=info,
+        DIMS=prepared.dims,
+        TEXTURES=prepared.textures,
+        TARGETS=encoded.targets,
+        X=np.zeros(layout.N_MEMORY, np.int64),
+        ADDRESSES=np.zeros(32, np.int64),
+        WORDS=np.zeros(1024, np.int64),
+        FILL=np.zeros(32, np.int64),
+        STARTS=memory.starts,
+        ENDS=memory.ends,
+        WRITABLE=memory.writable,
+        HINTS=np.zeros(len(encoded.code), np.int64),
+        SHARED=memory.words.M64[shared_at // 8 : (shared_at + prepared.shared_bytes + 7) // 8],
+        TRACE=np.zeros((trace_rows, layout.N_TRACE), np.int64),
+        VALUES=np.zeros((trace_rows, 32), np.int64),
+        ERROR=np.zeros(layout.N_ERROR, np.int64),
+        SHADOW=np.zeros((memory.end >> encoded.granule) * N_SHADOW if launch.races else 0, np.int64),
+        STOP=stop,
+        **memory.words._asdict(),
+    )

@@ -1,0 +1,12 @@
+"""Device memory and the launches in it: the arena with stable addresses, modules, transfers, snapshots.
+
+This room stands between the machine, which executes a launch on device memory, and the views and doors above it, which
+give host arrays.  A launch from NumPy arrays is upload, run, download (:func:`run`).  It knows nothing of the calls
+of a CUDA program.
+"""
+
+from simt.runtime.arena import Arena
+from simt.runtime.context import Context, run
+from simt.runtime.modules import LoadedModule, ModuleImage, Pointer, Variables
+
+__all__ = ["Arena", "Context", "LoadedModule", "ModuleImage", "Pointer", "Variables", "run"]

@@ -1,0 +1,115 @@
+"""The arena: all device memory, in one mapping whose addresses never change."""
+
+from __future__ import annotations
+
+import mmap
+import sys
+from bisect import insort
+
+import numpy as np
+
+from simt.check import LaunchError
+from simt.machine import Allocation, DeviceMemory
+from simt.machine.device_memory import ALIGNMENT, GUARD_GAP, Words, align
+from simt.machine.layout import ADDRESS_BASE
+
+MAX_BYTES = 1 << 36
+"""Addresses of an arena; the host's memory is only taken for what is touched.  Less where the host refuses so much."""
+_MIN_BYTES = 1 << 28
+_NO_RESERVE = 0x4000 if sys.platform == "linux" else 0
+"""MAP_NORESERVE, which Python's mmap does not name: without it Linux refuses more addresses than it has memory."""
+_LARGE = 1 << 22
+"""Allocations from here on ask for huge pages, as NumPy's do, and give their pages back when they are freed."""
+
+
+def _map() -> mmap.mmap:
+    """Zeros that take no memory until they are touched.  Raises LaunchError if the host refuses even a little."""
+    size = MAX_BYTES
+    while size >= _MIN_BYTES:
+        try:
+            if sys.platform == "win32":
+                return mmap.mmap(-1, size)
+            return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANON | _NO_RESERVE)
+        except (OSError, ValueError, OverflowError):
+            size //= 2
+    raise LaunchError(f"the host gives no {_MIN_BYTES} bytes of addresses for device memory", help="see `ulimit -v`")
+
+
+class Arena:
+    """Allocations with guard gaps between them; the lowest gap that is large enough is taken.
+
+    The same allocations in the same order get the same addresses.
+    """
+
+    def __init__(self) -> None:
+        self._mapping = _map()
+        words = np.frombuffer(self._mapping, np.uint8)
+        self._words = Words(
+            words,
+            words.view(np.uint16),
+            words.view(np.uint32),
+            words.view(np.int64),
+            words.view(np.float32),
+            words.view(np.float64),
+        )
+        self._allocations: list[Allocation] = []
+
+    @property
+    def end(self) -> int:
+        """Position behind the last allocation and its guard gap."""
+        last = self._allocations[-1].end - int(ADDRESS_BASE) if self._allocations else 0
+        return align(last + GUARD_GAP, ALIGNMENT)
+
+    def memory(self) -> DeviceMemory:
+        """Device memory as a launch finds it now."""
+        return DeviceMemory(self._words, tuple(self._allocations), self.end)
+
+    def allocate(self, size: int, name: str, writable: bool = True) -> Allocation:
+        """Reserve *size* bytes at a multiple of 256, as cudaMalloc does; what they hold is not defined.
+
+        Raises LaunchError if there is no room.
+        """
+        at = GUARD_GAP
+        for allocation in self._allocations:
+            if at + size + GUARD_GAP <= allocation.start - int(ADDRESS_BASE):
+                break
+            at = align(allocation.end - int(ADDRESS_BASE) + GUARD_GAP, ALIGNMENT)
+        if at + size + GUARD_GAP > len(self._words.M8):
+            raise LaunchError(
+                f"{name}: {size} bytes do not fit into device memory, which has {len(self._words.M8)}",
+                help="use smaller arrays",
+            )
+        start = at + int(ADDRESS_BASE)
+        made = Allocation(start, start + size, writable, name)
+        insort(self._allocations, made)
+        if size >= _LARGE and hasattr(mmap, "MADV_HUGEPAGE"):
+            self._advise(mmap.MADV_HUGEPAGE, made)
+        return made
+
+    def clear(self, allocation: Allocation) -> None:
+        """Fill an allocation with zeros."""
+        contents = self.memory().bytes_of(allocation)
+        if len(contents) >= _LARGE and sys.platform == "linux":  # pages given back there are zeros when touched again
+            self._advise(mmap.MADV_DONTNEED, allocation)
+            contents[: mmap.PAGESIZE], contents[-mmap.PAGESIZE :] = 0, 0
+        else:
+            contents[:] = 0
+
+    def free(self, allocation: Allocation) -> None:
+        """Give an allocation back; its addresses may be used again."""
+        self._allocations.remove(allocation)
+        if allocation.end - allocation.start >= _LARGE and hasattr(mmap, "MADV_DONTNEED"):
+            self._advise(mmap.MADV_DONTNEED, allocation)
+
+    def trim(self) -> None:
+        """Give the host's memory behind the last allocation back, which launches had for themselves."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            first = align(self.end, _LARGE)
+            self._mapping.madvise(mmap.MADV_DONTNEED, first, len(self._mapping) - first)
+
+    def _advise(self, advice: int, allocation: Allocation) -> None:
+        """Tell the host about the whole pages of an allocation."""
+        first = align(allocation.start - int(ADDRESS_BASE), mmap.PAGESIZE)
+        last = (allocation.end - int(ADDRESS_BASE)) // mmap.PAGESIZE * mmap.PAGESIZE
+        if last > first:
+            self._mapping.madvise(advice, first, last - first)

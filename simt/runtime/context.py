@@ -1,0 +1,129 @@
+"""A context: one device memory, and the launches in it, one after the other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from simt import machine
+from simt.machine import DeviceArray, DeviceMemory, Launch, RunResult
+from simt.machine.encode import encode
+from simt.machine.images import DeviceImage, Image
+from simt.program import Program
+from simt.runtime.arena import Arena
+from simt.runtime.modules import LoadedModule, ModuleImage
+from simt.runtime.transfers import HostArray, Upload
+
+SecondRun = Callable[[Launch, DeviceMemory], None]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A launch whose arrays are in device memory."""
+
+    launch: Launch
+    memory: DeviceMemory
+    upload: Upload
+
+
+class Context:
+    """One device memory.  Launches in it run one after the other, from whatever host thread they come."""
+
+    def __init__(self) -> None:
+        self._arena = Arena()
+        self._lock = threading.Lock()
+
+    def load(self, image: ModuleImage) -> LoadedModule:
+        """Place a module's variables for as long as the context lives."""
+        with self._lock:
+            return LoadedModule(self._arena, image)
+
+    @contextmanager
+    def placed(self, program: Program, launch: Launch) -> Iterator[Placed]:
+        """Put the launch's NumPy arrays into device memory; they leave it at the end, without being copied back."""
+        with self._lock:
+            upload = Upload(self._arena, _host_arrays(program, launch))
+            try:
+                on_device = iter(upload.arguments)
+                arguments = [_on_device(value, on_device) for value in launch.arguments]
+                yield Placed(replace(launch, arguments=arguments), self._arena.memory(), upload)
+            finally:
+                upload.free()
+                self._arena.trim()
+
+    def run(self, program: Program, launch: Launch, second: SecondRun | None = None) -> RunResult:
+        """Upload the launch's arrays, run, and download what the kernel changed.
+
+        After an error or ctrl-C arrays and variables are as they were.  *second* is called once the launch has
+        succeeded, with device memory as it was before: a second run of it leaves no trace.
+
+        Raises the errors of :mod:`simt.check`, and KeyboardInterrupt.
+        """
+        with self.placed(program, launch) as placed:
+            lasting = self._lasting(program, placed)
+            before = lasting.snapshot()
+            try:
+                result = machine.run(program, placed.launch, placed.memory)
+                if second is not None:
+                    after = placed.memory.snapshot()
+                    placed.upload.repeat()
+                    before.restore()
+                    second(placed.launch, placed.memory)
+                    after.restore()
+            except BaseException:
+                before.restore()
+                raise
+            placed.upload.download()
+        return result
+
+    def _lasting(self, program: Program, placed: Placed) -> DeviceMemory:
+        """Memory that outlives the launch, and that it may change: the host has no copy of it."""
+        memory = placed.memory
+        if not encode(program).stores:
+            return replace(memory, allocations=())
+        return replace(memory, allocations=[each for each in memory.allocations if not placed.upload.holds(each)])
+
+
+def _host_arrays(program: Program, launch: Launch) -> list[HostArray]:
+    names = program.parameters
+    by_axes = {array.argument for array in program.arrays}
+    return [
+        HostArray(names[k] if k < len(names) else f"argument {k}", array, whole_buffer=k not in by_axes)
+        for k, value in enumerate(launch.arguments)
+        if isinstance(array := value.array if isinstance(value, Image) else value, np.ndarray)
+    ]
+
+
+def _on_device(value: Any, arrays: Iterator[DeviceArray]) -> Any:
+    """An argument as the machine takes it; *arrays* are those not yet used."""
+    if isinstance(value, Image):
+        return DeviceImage(value, next(arrays).address)
+    return next(arrays) if isinstance(value, np.ndarray) else value
+
+
+_idle: list[Context] = []
+"""Contexts without modules that no launch uses: a launch takes one and gives it back."""
+
+
+def run(program: Program, launch: Launch, context: Context | None = None, second: SecondRun | None = None) -> RunResult:
+    """Run a launch in *context*, or in one that holds nothing else; see :meth:`Context.run`."""
+    if context is not None:
+        return context.run(program, launch, second)
+    context = take()
+    try:
+        return context.run(program, launch, second)
+    finally:
+        _idle.append(context)
+
+
+def take() -> Context:
+    """A context that holds nothing and that nobody uses."""
+    try:
+        return _idle.pop()
+    except IndexError:
+        return Context()

@@ -1,0 +1,130 @@
+"""Host arrays to device memory and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.machine import Allocation, DeviceArray
+from simt.machine.layout import ADDRESS_BASE
+from simt.runtime.arena import Arena
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class HostArray:
+    """An array argument: its name in messages, and whether the kernel may reach all of the buffer that it is part of.
+
+    The source view keeps an array's axes; a pointer of machine code has none.
+    """
+
+    name: str
+    array: Array
+    whole_buffer: bool = False
+
+
+def _first(array: Array) -> int:
+    """Host address of the first element."""
+    return int(array.__array_interface__["data"][0])
+
+
+def span(array: Array) -> tuple[int, int]:
+    """First and one-past-last host address of an array of any strides."""
+    low = high = _first(array)
+    if array.size:
+        for size, stride in zip(array.shape, array.strides, strict=True):
+            if stride < 0:
+                low += (size - 1) * stride
+            else:
+                high += (size - 1) * stride
+        high += array.itemsize
+    return low, high
+
+
+def buffer_of(array: Array) -> Array:
+    """The NumPy array that owns the memory that *array* is a view of; *array* itself if there is none."""
+    found: Array = array
+    base: Any = array.base
+    low, high = span(array)
+    while base is not None:
+        if isinstance(base, np.ndarray) and not base.dtype.hasobject:
+            first, last = span(base)
+            if first <= low and high <= last and (base.flags.writeable or not array.flags.writeable):
+                found = base
+        base = getattr(base, "base", None)
+    return found
+
+
+class Upload:
+    """Host arrays in device memory, for one launch.  Arrays that overlap on the host overlap there, too.
+
+    ``arguments`` are the device arrays, in the order given.
+    """
+
+    def __init__(self, arena: Arena, arrays: Sequence[HostArray]) -> None:
+        self._arena = arena
+        self._allocations: list[Allocation] = []
+        self._copies: list[tuple[Array, Array, bool]] = []  # host, device, whether the kernel may write
+        self.arguments: list[DeviceArray] = [DeviceArray(0, (), ())] * len(arrays)
+        sources = [buffer_of(each.array) if each.whole_buffer else each.array for each in arrays]
+        try:
+            for low, high, members in _merged(sources):
+                self._place(low, high, [(k, arrays[k], sources[k]) for k in members])
+            self.repeat()
+        except BaseException:
+            self.free()
+            raise
+
+    def _place(self, low: int, high: int, members: list[tuple[int, HostArray, Array]]) -> None:
+        """Allocate for the host's bytes from *low* to *high*, which hold these arguments (number, array, source)."""
+        writable = any(each.array.flags.writeable for _, each, _ in members)
+        made = self._arena.allocate(high - low, ", ".join(each.name for _, each, _ in members), writable)
+        self._allocations.append(made)
+        memory = self._arena.memory()
+        if not all(source.flags.forc for _, _, source in members):
+            memory.bytes_of(made)[:] = 0  # bytes between elements
+        for k, each, _ in members:
+            self.arguments[k] = DeviceArray(made.start + _first(each.array) - low, each.array.shape, each.array.strides)
+        for source in {id(source): source for _, _, source in members}.values():
+            at = made.start - int(ADDRESS_BASE) + _first(source) - low
+            device: Array = np.ndarray(source.shape, source.dtype, memory.words.M8.data, at, source.strides)
+            self._copies.append((source, device, writable))
+
+    def holds(self, allocation: Allocation) -> bool:
+        """Whether an allocation is one of the upload's."""
+        return allocation in self._allocations
+
+    def repeat(self) -> None:
+        """Copy the host's arrays once more: device memory is as at the start of the launch."""
+        for host, device, _ in self._copies:
+            device[...] = host
+
+    def download(self) -> None:
+        """Copy device memory to the host's arrays."""
+        for host, device, writable in self._copies:
+            if writable and host.flags.writeable:
+                host[...] = device
+
+    def free(self) -> None:
+        """Give the device memory back."""
+        self._copies.clear()
+        while self._allocations:
+            self._arena.free(self._allocations.pop())
+
+
+def _merged(sources: Sequence[Array]) -> list[tuple[int, int, list[int]]]:
+    """Host memory by pieces that do not overlap: low, high, and the numbers of the arrays in it."""
+    merged: list[tuple[int, int, list[int]]] = []
+    for k, source in enumerate(sources):
+        low, high = span(source)
+        members = [k]
+        for other in [group for group in merged if group[0] < high and low < group[1]]:
+            merged.remove(other)
+            low, high, members = min(low, other[0]), max(high, other[1]), other[2] + members
+        merged.append((low, high, members))
+    return merged

@@ -1,0 +1,98 @@
+"""Structures passed by value that hold pointers: tuples, dictionaries and NumPy records with arrays in them.
+
+A tuple or dictionary has the layout that C gives its members in order, each at a multiple of its alignment: an array
+is a pointer to its data, None the null pointer, a NumPy scalar itself, a tuple or dictionary a structure of its own.
+A NumPy record has its dtype's offsets (``align=True`` gives those of C), with arrays in its fields of dtype object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.check import LaunchError
+
+_POINTER = 8
+
+
+def is_structure(value: object) -> bool:
+    """Whether an argument is one of these: it may hold pointers."""
+    return isinstance(value, tuple | dict) or (isinstance(value, np.void) and value.dtype.hasobject)
+
+
+def inner_arrays(arguments: Sequence[Any]) -> list[npt.NDArray[Any]]:
+    """The arrays inside of structures among the arguments, in the order in which :func:`structure_bytes` meets them."""
+    return [array for value in arguments if is_structure(value) for array in _arrays(value)]
+
+
+def structure_bytes(value: Any, addresses: Iterator[int], name: str) -> bytes:
+    """The bytes of a structure; ``addresses``: those of its arrays, in order.
+
+    Raises LaunchError, which calls the argument *name*, for a member that has no size of its own.
+    """
+    if isinstance(value, np.void):
+        return _record(value, addresses, name)
+    return _laid_out(_members(value), addresses, name)[0]
+
+
+def _members(value: Any) -> Sequence[Any]:
+    return list(value.values()) if isinstance(value, dict) else value
+
+
+def _arrays(value: Any) -> Iterator[npt.NDArray[Any]]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif is_structure(value):
+        fields = [value[name] for name in value.dtype.names or ()] if isinstance(value, np.void) else _members(value)
+        for member in fields:
+            yield from _arrays(member)
+
+
+def _laid_out(members: Sequence[Any], addresses: Iterator[int], name: str) -> tuple[bytes, int]:
+    """Bytes and alignment of a structure with these members."""
+    data = bytearray()
+    widest = 1
+    for k, member in enumerate(members):
+        own, align = _member(member, addresses, f"{name}[{k}]")
+        widest = max(widest, align)
+        data += bytes(-len(data) % align) + own
+    return bytes(data + bytes(-len(data) % widest)), widest
+
+
+def _member(member: Any, addresses: Iterator[int], name: str) -> tuple[bytes, int]:
+    """Bytes and alignment of one member."""
+    if member is None or isinstance(member, np.ndarray):
+        return _pointer(member, addresses), _POINTER
+    if isinstance(member, tuple | dict):
+        return _laid_out(_members(member), addresses, name)
+    if isinstance(member, np.void) and member.dtype.hasobject:
+        return _record(member, addresses, name), member.dtype.alignment
+    if isinstance(member, np.generic):
+        return member.tobytes(), member.dtype.alignment
+    raise LaunchError(
+        f"{name} is a {type(member).__name__}, whose size in a structure is not known",
+        help="give NumPy scalars such as np.int32(n), arrays, None, tuples or dictionaries",
+    )
+
+
+def _pointer(value: npt.NDArray[Any] | None, addresses: Iterator[int]) -> bytes:
+    return (0 if value is None else next(addresses)).to_bytes(_POINTER, "little")
+
+
+def _record(value: np.void, addresses: Iterator[int], name: str) -> bytes:
+    data = bytearray(value.dtype.itemsize)
+    fields: Mapping[str, Any] = value.dtype.fields or {}
+    for field in value.dtype.names or ():
+        kind, at = fields[field][:2]
+        member = value[field]
+        if kind.hasobject:
+            own = _member(member, addresses, f"{name}[{field!r}]")[0]
+            if len(own) != kind.itemsize:
+                raise LaunchError(f"{name}[{field!r}] has {len(own)} bytes; its field has {kind.itemsize}")
+        else:
+            own = member.tobytes()
+        data[at : at + kind.itemsize] = own
+    return bytes(data)

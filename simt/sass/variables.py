@@ -1,0 +1,167 @@
+"""A module's ``__device__`` and ``__constant__`` variables in device memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.check import LaunchError, suggestion
+from simt.runtime import Context, LoadedModule, ModuleImage, Pointer, Variables
+from simt.sass.demangle import aliases
+
+if TYPE_CHECKING:
+    from simt.sass.elf import Section, Symbol
+    from simt.sass.module import Module
+
+GLOBALS, CONSTANTS = range(2)
+"""Pieces of a module's memory."""
+
+
+class UnknownVariableError(LaunchError, KeyError):
+    """There is no variable of this name in the file; the message lists those that are."""
+
+    __str__ = LaunchError.__str__
+
+
+class ModuleMemory:
+    """The variables of a module: where they are, and arrays that read and write them.
+
+    They are placed and relocated when they are first asked for, in a context of their own.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._lock = threading.Lock()
+        self._made: tuple[Context, LoadedModule] | None = None
+
+    @cached_property
+    def _constants(self) -> Section | None:
+        image = self._module.image
+        return image.named(f".nv.constant{self._module.CONSTANTS}") if image else None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the module has no variables."""
+        return not self._module.data_size and self._constants is None
+
+    def _load(self) -> tuple[Context, LoadedModule]:
+        with self._lock:
+            if self._made is None:
+                context = Context()
+                self._made = context, context.load(self._image())
+            return self._made
+
+    @property
+    def context(self) -> Context | None:
+        """Where launches of the module's kernels run, so that they find its variables; None if it has none."""
+        return None if self.is_empty else self._load()[0]
+
+    @property
+    def constants(self) -> tuple[npt.NDArray[np.uint8], int] | None:
+        """The bytes of the ``__constant__`` variables and their device address; None if there are none."""
+        if self._constants is None:
+            return None
+        loaded = self._load()[1]
+        return loaded.bytes[CONSTANTS], loaded.addresses[CONSTANTS]
+
+    def _image(self) -> ModuleImage:
+        module, constants = self._module, self._constants
+        contents = module.image.contents(constants) if module.image and constants else None
+        room = constants.size if constants else 0
+        pieces = (
+            Variables("global variables", module.data_size, module.initial_data(), writable=True),
+            Variables("__constant__ variables", room, [(0, contents)] if contents else [], writable=False),
+        )
+        return ModuleImage(pieces, list(self._pointers()))
+
+    def _pointers(self) -> Iterator[Pointer]:
+        """The pointers that variables hold."""
+        module = self._module
+        holders = [*module.data_sections(), *([self._constants] if self._constants else [])]
+        for section in holders:
+            for entry in section.relocations:
+                holder = self._holder(section, entry.offset)
+                if holder is not None and module.image is not None:
+                    place = self._place(module.image.symbols[entry.symbol], entry.addend)
+                    target, value = place or (None, self._code_address(entry.symbol, entry.addend))
+                    yield Pointer(*holder, entry.size, entry.shift, target, value)
+
+    def _holder(self, section: Section, offset: int) -> tuple[int, int] | None:
+        if section is self._constants:
+            return CONSTANTS, offset
+        at = self._module.data_offset(section.number, offset)
+        return None if at is None else (GLOBALS, at)
+
+    def _place(self, symbol: Symbol, addend: int) -> tuple[int, int] | None:
+        """Piece of memory and offset there of the byte *addend* after a variable, or after the start of a section."""
+        if self._constants is not None and symbol.section == self._constants.number:
+            return CONSTANTS, symbol.offset + addend
+        at = self._module.variable_offset(symbol, addend)
+        return None if at is None else (GLOBALS, at)
+
+    def _code_address(self, number: int, addend: int) -> int:
+        image = self._module.image
+        if image is None:
+            return 0
+        symbol = image.symbols[number]
+        pointer = self._module.function(*(self._module.code_place(symbol) or (symbol.name, 0)))
+        return pointer + addend if pointer else 0
+
+    def address(self, number: int, addend: int = 0) -> int:
+        """Device address of variable *number*, or what a pointer to a function holds, plus *addend*; 0 for others."""
+        image = self._module.image
+        place = self._place(image.symbols[number], addend) if image else None
+        if place is None:
+            return self._code_address(number, addend)
+        piece, offset = place
+        return self._load()[1].addresses[piece] + offset
+
+    @cached_property
+    def named(self) -> dict[int, Symbol]:
+        """Variables by the number of their symbol."""
+        image = self._module.image
+        symbols = image.symbols if image else []
+        return {s.number: s for s in symbols if s.size and not s.is_section and self._is_inside(s)}
+
+    def _is_inside(self, symbol: Symbol) -> bool:
+        """Whether a symbol is a variable whose bytes the file has room for."""
+        place, constants = self._place(symbol, 0), self._constants
+        if place is None:
+            return False
+        room = constants.size if constants is not None and place[0] == CONSTANTS else self._module.data_size
+        return place[1] + symbol.size <= room
+
+    def find(self, name: str) -> Symbol:
+        """The variable of a (mangled or readable) name.  Raises UnknownVariableError."""
+        found = [s for s in self.named.values() if s.name == name]
+        found = found or [s for s in self.named.values() if name in aliases(s.name)]
+        if len(found) == 1:
+            return found[0]
+        path = self._module.path
+        if found:
+            raise UnknownVariableError(
+                f"{path} has {len(found)} variables {name!r}",
+                details=[f"{s.name}, {s.size} bytes" for s in found],
+                help="the names are not enough to tell them apart; compile the files into cubins of their own"
+                if len({s.name for s in found}) == 1
+                else "give the mangled name",
+            )
+        names = sorted({s.name for s in self.named.values()})
+        raise UnknownVariableError(
+            f"{path} has no variable {name!r}",
+            details=[f"it has {', '.join(names) or 'none'}"],
+            help=suggestion(name, names, ""),
+        )
+
+    def array(self, symbol: Symbol) -> npt.NDArray[Any]:
+        """A variable as integers: one of its size, or of 4 bytes each (fewer, if those do not fit)."""
+        place = self._place(symbol, 0)
+        assert place is not None
+        piece, offset = place
+        width = symbol.size if symbol.size in (1, 2, 8) else next(w for w in (4, 2, 1) if symbol.size % w == 0)
+        return self._load()[1].bytes[piece][offset : offset + symbol.size].view(f"i{width}")
