@@ -53,7 +53,8 @@ def launch(
             :func:`load_cubin`.
         grid, block: blocks in the grid and threads in a block: an int or up to three (x, y, z).
         args: the kernel's arguments; machine code also takes :func:`simt.texture` and :func:`simt.surface`.  NumPy
-            arrays of any layout are changed in place once the whole launch has succeeded; after an error or ctrl-C they are as they were.  Scalars are typed as Numba types them.
+            arrays of any layout are changed in place once the whole launch has succeeded;
+            after an error or ctrl-C they are as they were.  Scalars are typed as Numba types them.
             Arrays that overlap on the host overlap on the modelled GPU.  Machine code also takes structures by value:
             a tuple or dictionary has C's layout of its members (arrays are pointers), ``(x, np.int32(n), y)`` for
             ``struct { float *x; int n; float *y; }``; a NumPy record its own, with arrays in fields of dtype object.

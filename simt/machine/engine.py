@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine.barriers import BAR_SYNC, arrive, is_complete, release
+from simt.machine.image_access import image_access, image_rows
 from simt.machine.jit import jit, jit_inline
 from simt.machine.layout import *
 from simt.machine.memory import ATOM_GLOBAL, LD_CONST, LD_GENERIC, access, rows_loaded, step_index
@@ -35,7 +36,6 @@ from simt.machine.splits import (
     smallest_first,
     take_turns,
 )
-from simt.machine.texture import image_access, image_rows
 from simt.program import MICRO_OPS, WHOLE, Family
 
 

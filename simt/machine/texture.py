@@ -1,4 +1,4 @@
-"""Textures and surfaces: coordinates, texels, filters, as an H200 computes them bit by bit.
+"""Textures: coordinates, texels, filters, as an H200 computes them bit by bit.
 
 The arithmetic was derived from results of an H200 (tests/data/sass/h200/textures.npz).  A coordinate becomes a number
 of texels with 8 fractional bits, halves rounded up; a normalised one is first cut to 21 to 23 fractional bits.  The
@@ -13,28 +13,17 @@ import math
 
 import numpy as np
 
-from simt.machine.atomics import update
 from simt.machine.images import *
 from simt.machine.jit import jit
 from simt.machine.layout import *
-from simt.program import ATOMIC_BYTES, MEMORY_TYPES, MICRO_OPS, Boundary
+from simt.program import MICRO_OPS
 
 TEX = MICRO_OPS["tex"].code
 TLD = MICRO_OPS["tld"].code
 TLD4 = MICRO_OPS["tld4"].code
-TXQ = MICRO_OPS["txq"].code
-SULD = MICRO_OPS["suld"].code
-SUST = MICRO_OPS["sust"].code
-SUATOM = MICRO_OPS["suatom"].code
-_U8, _S8, _U16, _S16, _U32, _S32, _F16, _F32 = range(len(FORMATS))
-_BYTES = np.array([np.dtype(name).itemsize for name in FORMATS])
-_GREATEST = np.array([255, 127, 65535, 32767, 0, 0, 0, 0])
+U8, S8, U16, S16, U32, S32, F16, F32 = range(len(FORMATS))
+GREATEST = np.array([255, 127, 65535, 32767, 0, 0, 0, 0])
 _WRAP, _CLAMP, _MIRROR, _BORDER = range(4)
-_TRAP, _TO_EDGE = Boundary.TRAP.value, Boundary.CLAMP.value
-_SIZES = np.array([size for _, size in MEMORY_TYPES.values()])
-_ATOMIC_SIZES = np.array(ATOMIC_BYTES)
-_V2, _V4 = MEMORY_TYPES["v2"][0], MEMORY_TYPES["v4"][0]
-_SIGNED_8, _SIGNED_16 = MEMORY_TYPES["s8"][0], MEMORY_TYPES["s16"][0]
 
 TINY = 2.0**-126
 FAR = 2.0**40
@@ -44,20 +33,6 @@ EXTRA_BITS = 4
 """Bits below the unit of the greatest texel that the others keep."""
 JOINED_BITS = 2
 """More bits that the sums of two slices keep when they are added."""
-
-
-@jit
-def _image(handle, surface, TEXTURES):
-    """Position of the row of a handle in the table, -1 if there is none of this kind."""
-    number = (handle & 0xFFFFFFFF) // HANDLE_STEP - 1
-    if (
-        handle % HANDLE_STEP != 0
-        or number < 0
-        or number >= len(TEXTURES) // N_IMAGE
-        or TEXTURES[number * N_IMAGE + X_SURFACE] != surface
-    ):
-        return -1
-    return number * N_IMAGE
 
 
 @jit
@@ -126,21 +101,21 @@ def _raw(at, x, y, z, layer, channel, s):
         + channel * TEXTURES[at + X_STRIDE_CHANNEL]
     )
     form = TEXTURES[at + X_FORMAT]
-    if form == _U8:
+    if form == U8:
         return np.int64(s.M8[address])
-    if form == _S8:
+    if form == S8:
         return (np.int64(s.M8[address]) << 56) >> 56
-    if form == _U16 or form == _F16:
+    if form == U16 or form == F16:
         return np.int64(s.M16[address >> 1])
-    if form == _S16:
+    if form == S16:
         return (np.int64(s.M16[address >> 1]) << 48) >> 48
     return np.int64(s.M32[address >> 2])
 
 
 @jit
-def _parts(raw, form):
+def parts(raw, form):
     """Significand, exponent (of its unit) and sign of a float16 or float32; a denormal float32 is zero."""
-    if form == _F16:
+    if form == F16:
         exponent = (raw >> 10) & 31
         significand = raw & 1023
         if exponent > 0:
@@ -158,7 +133,7 @@ def _parts(raw, form):
 @jit
 def _half_to_single(raw):
     """Bits of the float32 of a float16, payloads of NaN kept."""
-    significand, exponent, sign = _parts(raw, _F16)
+    significand, exponent, sign = parts(raw, F16)
     if (raw >> 10) & 31 == 31:
         return (sign << 31) | 0x7F800000 | ((raw & 1023) << 13)
     if significand == 0:
@@ -179,9 +154,9 @@ def _round(total, exponent, form):
     length = 0
     while rest >> length:
         length += 1
-    precision = 11 if form == _F16 else 24
+    precision = 11 if form == F16 else 24
     cut = max(length - precision, 0)
-    if form == _F16:
+    if form == F16:
         cut = max(cut, -24 - exponent)
     if cut > 0:
         rest = (rest + (np.int64(1) << (cut - 1))) >> min(cut, 62)
@@ -191,7 +166,7 @@ def _round(total, exponent, form):
             length += 1
     if rest == 0 or length + exponent < -125:
         return sign << 31
-    if length + exponent > (16 if form == _F16 else 128):
+    if length + exponent > (16 if form == F16 else 128):
         return (sign << 31) | 0x7F800000
     return (sign << 31) | ((length + exponent + 126) << 23) | ((rest << (24 - length)) & 0x7FFFFF)
 
@@ -217,8 +192,8 @@ def _blend_floats(form, WEIGHTS, TEXELS):
     """Bits of the float32 that a linear filter makes of eight float texels."""
     nan = False
     infinite = np.int64(0)  # 1: a positive one, 2: a negative one
-    top = 31 if form == _F16 else 255
-    shift = 10 if form == _F16 else 23
+    top = 31 if form == F16 else 255
+    shift = 10 if form == F16 else 23
     negative = True
     totals_0 = np.int64(0)
     totals_1 = np.int64(0)
@@ -228,7 +203,7 @@ def _blend_floats(form, WEIGHTS, TEXELS):
         greatest = np.int64(-1000)
         for k in range(4 * z, 4 * z + 4):
             if WEIGHTS[k] > 0:
-                significand, exponent, sign = _parts(TEXELS[k], form)
+                significand, exponent, sign = parts(TEXELS[k], form)
                 if (TEXELS[k] >> shift) & top == top:
                     if TEXELS[k] & ((np.int64(1) << shift) - 1):
                         nan = True
@@ -239,7 +214,7 @@ def _blend_floats(form, WEIGHTS, TEXELS):
         total = np.int64(0)
         for k in range(4 * z, 4 * z + 4):
             if WEIGHTS[k] > 0:
-                significand, exponent, sign = _parts(TEXELS[k], form)
+                significand, exponent, sign = parts(TEXELS[k], form)
                 if significand > 0:
                     kept = (significand << EXTRA_BITS) >> min(greatest - exponent, 62)
                     total += -kept * WEIGHTS[k] if sign else kept * WEIGHTS[k]
@@ -248,7 +223,7 @@ def _blend_floats(form, WEIGHTS, TEXELS):
         else:
             totals_1, greatest_1 = total, greatest
     if nan or infinite == 3:
-        return np.int64(0x7FFFE000 if form == _F16 else 0x7FFFFFFF)
+        return np.int64(0x7FFFE000 if form == F16 else 0x7FFFFFFF)
     if infinite:
         return np.int64(0x7F800000 if infinite == 1 else 0xFF800000)
     greatest = max(greatest_0 if totals_0 != 0 else -1000, greatest_1 if totals_1 != 0 else -1000)
@@ -266,11 +241,11 @@ def _blend_integers(form, WEIGHTS, TEXELS):
     for k in range(8):
         total += WEIGHTS[k] * TEXELS[k]
     half = UNIT // 2
-    if form == _U8:
+    if form == U8:
         return (total * 257 + half) >> 8, 65535
-    if form == _U16:
+    if form == U16:
         return (total + half) >> 8, 65535
-    if form == _S8:  # 16 bits of it: the upper ones once more, below
+    if form == S8:  # 16 bits of it: the upper ones once more, below
         return (total * 258 + ((total >> 12) << 5) + half) >> 8, 32767
     return (total + half) >> 8, 32767
 
@@ -287,8 +262,8 @@ def _put(slot, raw, at, s):
     """Leave one component of a texel as an instruction reads it."""
     form = s.TEXTURES[at + X_FORMAT]
     if s.TEXTURES[at + X_READ]:
-        _put_fraction(slot, raw, _GREATEST[form], s)
-    elif form == _F16:
+        _put_fraction(slot, raw, GREATEST[form], s)
+    elif form == F16:
         s.O[slot] = _half_to_single(raw)
     else:
         s.O[slot] = raw & 0xFFFFFFFF
@@ -321,7 +296,7 @@ def _cell(axis, bits, offset, known, at, linear, CELL, s):
 
 
 @jit
-def _sample(lane, op, a, offsets, form, at, s):
+def sample(lane, op, a, offsets, form, at, s):
     """``tex``, ``tld`` and ``tld4`` of one lane; results in ``s.O``, a row each."""
     TEXTURES = s.TEXTURES
     CELL = s.WORDS  # nothing else uses it meanwhile: cell, then weights, then texels
@@ -373,7 +348,7 @@ def _sample(lane, op, a, offsets, form, at, s):
                 z = CELL[2 + 4 * (corner >> 2)]
                 TEXELS[corner] = _raw(at, x, y, z, layer, k, s) if WEIGHTS[corner] > 0 else 0
             kind = TEXTURES[at + X_FORMAT]
-            if kind >= _F16:
+            if kind >= F16:
                 s.O[slot] = _blend_floats(kind, WEIGHTS, TEXELS)
             else:
                 numerator, denominator = _blend_integers(kind, WEIGHTS, TEXELS)
@@ -383,7 +358,7 @@ def _sample(lane, op, a, offsets, form, at, s):
 
 
 @jit
-def _query(lane, form, at, s):
+def query(lane, form, at, s):
     """``txq``: width, height (or, without, layers), depth (or layers), levels."""
     TEXTURES = s.TEXTURES
     dims = TEXTURES[at + X_DIMS]
@@ -398,171 +373,3 @@ def _query(lane, form, at, s):
                     value = layers
             s.O[32 * row + lane] = value
             row += 1
-
-
-@jit
-def _place(a, lane, size, form, at, s):
-    """Arena position of one lane's access of a surface; -1: outside, -2: x is not a multiple of the access."""
-    TEXTURES = s.TEXTURES
-    R = s.R
-    dims = form & 3
-    clamps = (form >> 3) & 3 == _TO_EDGE
-    texel = TEXTURES[at + X_CHANNELS] * _BYTES[TEXTURES[at + X_FORMAT]]
-    x = (R[a + np.uint64(lane)] << 32) >> 32
-    if not (form >> 5) & 1:
-        x *= texel
-    elif x & (size - 1):
-        return np.int64(-2)
-    last = (TEXTURES[at + X_WIDTH] * texel - size) // size * size
-    if x < 0 or x > last:
-        if not clamps or last < 0:
-            return np.int64(-1)
-        x = min(max(x, 0), last)
-    position = TEXTURES[at + X_BASE] + x
-    for k in range(1, dims + ((form >> 2) & 1)):
-        axis = 3 if k == dims else k
-        i = R[a + np.uint64(32 * k + lane)]
-        i = i & 0xFFFF if axis == 3 else (i << 32) >> 32
-        limit = max(TEXTURES[at + X_WIDTH + axis], 1)
-        if i < 0 or i >= limit:
-            if not clamps:
-                return np.int64(-1)
-            i = min(max(i, 0), limit - 1)
-        position += i * TEXTURES[at + X_STRIDE_X + axis]
-    return position
-
-
-@jit
-def _load(mod, lane, position, s):
-    """``suld`` of one lane."""
-    if mod == _V2 or mod == _V4:
-        for part in range(2 if mod == _V2 else 4):
-            s.O[32 * part + lane] = np.int64(s.M32[(position >> 2) + part])
-        return
-    value = np.int64(0)
-    size = _SIZES[mod]
-    for k in range(size):
-        value |= np.int64(s.M8[position + k]) << (8 * k)
-    if mod == _SIGNED_8:
-        value = ((value << 56) >> 56) & 0xFFFFFFFF
-    elif mod == _SIGNED_16:
-        value = ((value << 48) >> 48) & 0xFFFFFFFF
-    s.O[lane] = value
-
-
-@jit
-def _cut_half(bits):
-    """Bits of the float16 below a float32 in magnitude (rounded towards zero); a NaN is 0x7FFF."""
-    significand, exponent, sign = _parts(bits, _F32)
-    if (bits >> 23) & 255 == 255:
-        return np.int64(0x7FFF) if bits & 0x7FFFFF else (sign << 15) | 0x7C00
-    if exponent + 23 > 15:
-        return (sign << 15) | 0x7BFF
-    if exponent + 23 < -14:
-        return (sign << 15) | (significand >> min(-24 - exponent, 62))
-    return (sign << 15) | ((exponent + 38) << 10) | ((significand >> 13) & 1023)
-
-
-@jit
-def _converted(bits, form):
-    """One component of a formatted store: integers saturated."""
-    if form == _F16:
-        return _cut_half(bits)
-    if form == _U8 or form == _U16:
-        return min(bits, _GREATEST[form])
-    if form == _S8 or form == _S16:
-        return min(max((bits << 32) >> 32, -_GREATEST[form] - 1), _GREATEST[form])
-    return bits
-
-
-@jit
-def _store(mod, lane, c, position, form, at, s):
-    """``sust`` of one lane; byte by byte, since texels have any size."""
-    TEXTURES = s.TEXTURES
-    if (form >> 6) & 1:
-        kind = TEXTURES[at + X_FORMAT]
-        for channel in range(TEXTURES[at + X_CHANNELS]):
-            value = _converted(s.R[c + np.uint64(32 * channel + lane)] & 0xFFFFFFFF, kind)
-            for k in range(_BYTES[kind]):
-                s.M8[position + channel * _BYTES[kind] + k] = np.uint8((value >> (8 * k)) & 0xFF)
-        return
-    size = _SIZES[mod]
-    for k in range(size):
-        value = s.R[c + np.uint64(32 * (k >> 2) + lane)]
-        s.M8[position + k] = np.uint8((value >> (8 * (k & 3))) & 0xFF)
-
-
-@jit
-def _fail(reason, lane, value, extra, ERROR):
-    ERROR[E_REASON] = reason
-    ERROR[E_MASK] = np.int64(1) << lane
-    ERROR[E_LANE] = lane
-    ERROR[E_ADDRESS] = value
-    ERROR[E_EXTRA] = extra
-    return reason
-
-
-@jit
-def image_access(op, mod, form, a, b, c, exec_mask, s):
-    """Execute one micro-op of textures or surfaces for the exec lanes; returns a reason (R_NONE if all went well).
-
-    Operands: first coordinate row, handle row, row of offsets or data.  Results are left in rows of ``s.O``.
-    """
-    ADDRESSES = s.ADDRESSES
-    surface = np.int64(op >= SULD)
-    updates = np.int64(0)
-    if op == SUATOM:
-        size = _ATOMIC_SIZES[mod & 15]
-    else:
-        size = _SIZES[mod]
-    for lane in range(32):
-        ADDRESSES[lane] = 0
-        if not (exec_mask >> lane) & 1:
-            continue
-        handle = s.R[b + np.uint64(lane)]
-        at = _image(handle, surface, s.TEXTURES) if op != TXQ else _image(handle, np.int64(0), s.TEXTURES)
-        if at < 0 and op == TXQ:
-            at = _image(handle, np.int64(1), s.TEXTURES)
-        if at < 0:
-            return _fail(R_HANDLE, lane, handle, surface, s.ERROR)
-        if op == TXQ:
-            _query(lane, form, at, s)
-        elif not surface:
-            _sample(lane, op, a, s.R[c + np.uint64(lane)], form, at, s)
-        else:
-            if (form >> 6) & 1:
-                size = s.TEXTURES[at + X_CHANNELS] * _BYTES[s.TEXTURES[at + X_FORMAT]]
-            position = _place(a, lane, size, form, at, s)
-            x = s.R[a + np.uint64(lane)]
-            if position == -2:
-                return _fail(R_MISALIGNED, lane, x, size, s.ERROR)
-            if position == -1:
-                if (form >> 3) & 3 == _TRAP:
-                    return _fail(R_SURFACE, lane, handle, size, s.ERROR)
-                if op == SULD:
-                    for part in range(4):
-                        s.O[32 * part + lane] = 0
-                elif op == SUATOM:
-                    s.O[lane] = 0
-            elif op == SULD:
-                _load(mod, lane, position, s)
-            elif op == SUST:
-                _store(mod, lane, c, position, form, at, s)
-            else:
-                ADDRESSES[lane] = position
-                updates |= np.int64(1) << lane
-    if op == SUATOM and updates != 0:
-        # update() leaves old values of its lanes only where they take part
-        second = c + np.uint64(32)
-        update(mod, s.R, s.O, c, second, ADDRESSES, updates, s.M32, s.M64, s.MF32, s.MF64, s.O32, False)
-    return R_NONE
-
-
-@jit
-def image_rows(op, mod, form):
-    """Rows that a micro-op leaves."""
-    if op <= TXQ:
-        return (form & 1) + ((form >> 1) & 1) + ((form >> 2) & 1) + ((form >> 3) & 1)
-    if op == SULD:
-        return 4 if mod == _V4 else 2 if mod == _V2 else 1
-    return 1 if op == SUATOM else 0
