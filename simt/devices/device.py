@@ -123,6 +123,9 @@ LIMITS: dict[str, str] = {
 }
 """The limits that every device file gives, with their units."""
 
+LARGEST = 1e15
+"""No number of a device is larger; floats up to there are exact."""
+
 _MAY_BE_ZERO = {"shared_reserved_per_block"}
 
 _AT_MOST: tuple[tuple[str, str], ...] = (
@@ -188,8 +191,8 @@ def _section(section: str, table: object, sources: Mapping[str, str], problems: 
             problems.append(f"{where} needs exactly value, unit and source")
             continue
         value, unit, source = entry["value"], entry["unit"], entry["source"]
-        if type(value) not in (int, float):
-            problems.append(f"{where}: {value!r} is not a number")
+        if type(value) not in (int, float) or not abs(value) <= LARGEST:  # NaN, too
+            problems.append(f"{where}: {value!r} is not a number of at most {LARGEST:g}")
         elif value < 0 or (value == 0 and section == "limits" and name not in _MAY_BE_ZERO):
             problems.append(f"{where}: {value} is not positive")
         elif not isinstance(source, str) or not source:

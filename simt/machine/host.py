@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -16,7 +15,7 @@ from simt.machine.device_memory import DeviceMemory
 from simt.machine.encode import encode
 from simt.machine.engine import run_blocks
 from simt.machine.findings import deadlock, failure
-from simt.machine.jit import is_compiled
+from simt.machine.jit import compilation, name_of
 from simt.machine.launch import Launch, parse_order
 from simt.machine.prepare import Prepared, prepare, state_arrays
 from simt.machine.result import RunResult, TraceRecords
@@ -98,14 +97,13 @@ def _workers(launch: Launch) -> int:
 
 
 def _compile(state: layout.State) -> None:
-    """Compile the engine, or load it from the cache, before the clock starts; say so if it takes long."""
+    """Compile the engine, or load it from the cache, before the clock starts."""
     global _ready
     with _compile_lock:
         if _ready:
             return
-        if not is_compiled():
-            print("simt: compiling the engine (once; cached for later runs) ...", file=sys.stderr, flush=True)
-        run_blocks(0, 0, state)
+        with compilation("the engine", name_of(run_blocks)):
+            run_blocks(0, 0, state)
         _ready = True
 
 

@@ -274,8 +274,10 @@ def _load(mod, O, ADDRESSES, M8, M16, M32, M64):
 
 @jit_inline
 def _store(mod, R, b, next_row, ADDRESSES, run, exec_mask, M8, M16, M32, M64):
-    """Lanes store in ascending order: of several to one address the highest stays (hardware: undefined).
+    """Lanes of one group after another, each from its highest lane down; a group asks for 128 bytes at most.
 
+    So of several lanes that store to one address the lowest one of the last group stays: the rule of an H200, without
+    exception in 201,600 cases of global, shared and generic memory (tests/data/hardware/same_address.json).
     *run* says that all 32 lanes store, to one ascending run of addresses: then the loop vectorises.
     """
     if run and (mod == U32 or mod == S32):
@@ -288,10 +290,12 @@ def _store(mod, R, b, next_row, ADDRESSES, run, exec_mask, M8, M16, M32, M64):
         for l in range(np.uint64(32)):
             M64[start + l] = R[b + l]
         return
-    for l in range(32):
+    turn = (np.int64(32) >> max(_LOG2_BYTES[mod] - 2, 0)) - 1  # lanes of a group, less one
+    for k in range(32):
+        l = k ^ turn
         if (exec_mask >> l) & 1:
             u = np.uint64(l)
-            address = ADDRESSES[l]
+            address = ADDRESSES[u]
             value = R[b + u]
             if mod == U32 or mod == S32:
                 M32[np.uint64(address >> 2)] = np.uint32(value & 0xFFFFFFFF)

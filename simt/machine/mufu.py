@@ -14,7 +14,7 @@ the only one measured: other GPUs may have other tables).
 from __future__ import annotations
 
 import csv
-from pathlib import Path
+from importlib import resources
 
 import numpy as np
 
@@ -52,8 +52,8 @@ _TANH_START = np.concatenate([[0], np.cumsum(1 << _TANH_SEGMENTS)[:-1]])
 
 def _tables() -> tuple[np.ndarray, dict[str, int]]:
     """Coefficients of all segments, int64 of shape (segments, 3), and the first segment of each table."""
-    with Path(__file__).with_suffix(".csv").open(encoding="ascii") as file:
-        rows = list(csv.DictReader(file))
+    text = resources.files(__package__).joinpath("mufu.csv").read_text(encoding="ascii")
+    rows = list(csv.DictReader(text.splitlines()))
     first: dict[str, int] = {}
     for number, row in enumerate(rows):
         first.setdefault(row["table"], number)

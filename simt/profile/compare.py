@@ -222,7 +222,7 @@ def load(path: str | Path) -> Mapping[str, Any]:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise UnusableProfileError(f"{path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # brackets in brackets, a thousand deep
         raise UnusableProfileError(f"{path} is not JSON: {error}", help=_HOW_TO_SAVE) from None
     try:
         _side(found)
@@ -247,7 +247,7 @@ def _side(profile: Any) -> Side:
             metrics={name: _number(value) for name, value in saved["metrics"].items()},
             lines=tuple(_line(entry, view) for entry in saved["lines"]),
         )
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         raise UnusableProfileError("this is no profile of one launch", help=_HOW_TO_SAVE) from None
 
 

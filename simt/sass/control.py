@@ -28,7 +28,7 @@ def target_offset(x: Lowering, operand: Operand) -> int:
 def branch(x: Lowering) -> None:
     """``[condition,] target``.  DIV jumps if the live lanes of a mask are not together, CONV if they are.
 
-    ANY: all active lanes jump if the guard of one is true (assumed from the name; compilers write it with U).
+    A guarded BRA.U takes all active lanes along: if the guard of all is true, with ANY if that of one is (H200).
 
     A guarded BRA.DIV takes all active lanes along if some lanes of its mask do not fulfil the guard (H200).
     """
@@ -36,8 +36,8 @@ def branch(x: Lowering) -> None:
     if Flag.DIV in x.modifiers and x.guard != PT:
         _branch_unless_all(x)
         return
-    if Flag.ANY in x.modifiers and x.guard != PT:
-        _branch_if_any(x)
+    if Flag.U in x.modifiers and x.guard != PT:
+        _branch_together(x)
         return
     if Flag.DIV in x.modifiers or Flag.CONV in x.modifiers:
         mask = x.source(x.take()) if len(x.operands) > 1 else x.constant(MASK)
@@ -50,7 +50,7 @@ def branch(x: Lowering) -> None:
     x.emit("bra", a=condition, target=target)
 
 
-def _branch_if_any(x: Lowering) -> None:
+def _branch_together(x: Lowering) -> None:
     condition = x.guard
     if len(x.operands) > 1:
         condition = x.narrowed(x.predicate(x.take_predicate()))
@@ -58,8 +58,12 @@ def _branch_if_any(x: Lowering) -> None:
     x.done()
     x.emit("nop", retires=True)
     willing = x.emit("ballot", x.new(), condition, guard=PT)
-    some = pred(x.emit("ne.s64", x.new_predicate(), willing, RZ, guard=PT))
-    x.emit("bra", a=some, guard=PT, target=target)
+    if Flag.ANY in x.modifiers:
+        jumps = pred(x.emit("ne.s64", x.new_predicate(), willing, RZ, guard=PT))
+    else:
+        active = x.emit("activemask", x.new(), guard=PT)
+        jumps = pred(x.emit("eq.s64", x.new_predicate(), willing, active, guard=PT))
+    x.emit("bra", a=jumps, guard=PT, target=target)
 
 
 def _branch_unless_all(x: Lowering) -> None:

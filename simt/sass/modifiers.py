@@ -272,7 +272,7 @@ class Flag(Enum):
     REL = "REL"
     ABS = "ABS"
     U = "U"
-    ANY = "ANY"  # BRA.U: all lanes jump if the guard of one is true
+    ANY = "ANY"  # of BRA.U
     DIV = "DIV"
     CONV = "CONV"
     COLLECTIVE = "COLLECTIVE"

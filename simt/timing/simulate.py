@@ -13,12 +13,14 @@ from simt.devices import Device, Occupancy, occupancy
 from simt.machine import layout as machine
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.findings import deadlock, failure
+from simt.machine.jit import compilation, name_of
 from simt.machine.launch import Launch
 from simt.machine.prepare import Prepared, prepare, state_arrays
 from simt.program import Program
 from simt.timing import layout
 from simt.timing.arrays import clock_arrays, stack
 from simt.timing.core import run
+from simt.timing.jit import FOLDER
 from simt.timing.parameters import Parameters, parameters
 from simt.timing.result import TimingResult, collect
 from simt.timing.schedule import MachineInstruction, Schedule, schedule
@@ -110,7 +112,7 @@ def _refuse_too_long(
         )
     if math.isinf(max_host_seconds):
         return
-    run(0, 1, trial.state, trial.clock)  # compiled now, not while the clock runs
+    trial.compile()  # now, not while the clock runs
     start = time.perf_counter()
     before = memory.snapshot()
     trial.go(sample, None)
@@ -158,8 +160,14 @@ class _Run:
         self.events: list[np.ndarray] = []
         self.host_seconds = 0.0
 
+    def compile(self) -> None:
+        """Compile the timing model, or load it from the cache."""
+        with compilation("the timing model", name_of(run), FOLDER):
+            run(0, self.blocks, self.state, self.clock)
+
     def go(self, blocks: int, progress: Callable[[int, int], None] | None) -> None:
         """Simulate until so many blocks have ended.  Raises what the kernel does wrong."""
+        self.compile()
         begin = time.perf_counter()
         status = layout.PAUSED
         while status in (layout.PAUSED, layout.FULL):

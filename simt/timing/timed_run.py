@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from simt.devices import Device
 from simt.machine import DeviceMemory, Launch
 from simt.program import Program
-from simt.timing.jit import is_compiled
 from simt.timing.result import TimingResult
 from simt.timing.schedule import MachineInstruction
 from simt.timing.simulate import check, simulate
@@ -44,8 +42,6 @@ class TimedRun:
         self.max_host_seconds = max_host_seconds
         self.overrides = overrides
         self.window = window
-        if not is_compiled():
-            print("simt: compiling the timing model (once; cached for later runs) ...", file=sys.stderr, flush=True)
 
     def __call__(self, launch: Launch, memory: DeviceMemory) -> None:
         """Simulate *launch*, whose arrays *memory* holds; ``launch.progress`` hears of it."""

@@ -116,12 +116,17 @@ def extend(data: np.ndarray, name: str) -> int:
 
 
 def model(access: Access, name: str, space: str) -> tuple[np.ndarray, np.ndarray]:
-    """Loaded rows and memory after a load or store, lane by lane."""
+    """Loaded rows and memory after a load or store, lane by lane.
+
+    Of lanes that store to one address the lowest one of the last 128 bytes that the warp asks for stays, as on an H200
+    (test_same_address.py).
+    """
     size = MEMORY_TYPES[name][1]
+    group = min(32, 128 // size)
     memory, rows = access.initial.copy(), np.full((4, 32), SENTINEL, np.uint64)
     parts = {"v2": 2, "v4": 4}.get(name, 1)
     width = size // parts
-    for lane in range(32):
+    for lane in sorted(range(32), key=lambda lane: (lane // group, -lane)):
         if access.mask >> lane & 1:
             mine = memory[lane] if space == "local" else memory
             for part in range(parts):
@@ -289,16 +294,6 @@ def test_local_memory_of_any_size(bytes_of_thread: int) -> None:
             rng.integers(0, 256, (32, bytes_of_thread), np.uint8),
         )
         np.testing.assert_array_equal(execute(access).memory, model(access, name, "local")[1])
-
-
-def test_of_several_stores_to_one_address_the_highest_lane_wins() -> None:
-    for name, (_, size) in MEMORY_TYPES.items():
-        values = np.arange(1, 129, dtype=np.uint64).reshape(4, 32)
-        for mask, winner in ((M32, 31), (0x0000F00F, 15), (1, 0)):
-            access = Access("st.global", type_number(name), [64] * 32, mask, values, np.zeros(2048, np.uint8))
-            memory = execute(access).memory
-            assert int(memory[64]) == winner + 1, name
-            assert not memory[64 + size :].any()
 
 
 def flushed(x: np.float32) -> np.float32:

@@ -196,6 +196,7 @@ def test_a_way_that_does_not_fit() -> None:
         hardware(lines=[{"text": "EXIT", "counters": {}}]),
         hardware(metrics={"inst_executed": "many"}),
         hardware(device="h200"),
+        hardware(lines=[{"text": "EXIT", "offset": 0, "counters": {"branches": float("inf")}}]),
     ],
 )
 def test_what_is_no_profile(wrong: Any, tmp_path: Path) -> None:
@@ -210,9 +211,10 @@ def test_what_is_no_profile(wrong: Any, tmp_path: Path) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UnusableProfileError, match="cannot be read"):
         load(tmp_path / "absent.json")
-    (tmp_path / "text.json").write_text("hello")
-    with pytest.raises(UnusableProfileError, match="not JSON"):
-        load(tmp_path / "text.json")
+    for text in ("hello", "[" * 100_000):
+        (tmp_path / "text.json").write_text(text)
+        with pytest.raises(UnusableProfileError, match="not JSON"):
+            load(tmp_path / "text.json")
 
 
 def test_columns() -> None:

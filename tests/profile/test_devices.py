@@ -47,6 +47,8 @@ def test_unknown_device_names_close_ones() -> None:
         ("blocks_per_sm             = { value = 32", "blocks_per_sm = { value = 65", "exceeds warps_per_sm"),
         ("blocks_per_sm             = { value = 32", "blocks_per_sm = { value = 0", "not positive"),
         ("blocks_per_sm             = { value = 32", 'blocks_per_sm = { value = "32"', "not a number"),
+        ("blocks_per_sm             = { value = 32", "blocks_per_sm = { value = inf", "inf is not a number"),
+        ("blocks_per_sm             = { value = 32", "blocks_per_sm = { value = nan", "nan is not a number"),
         ("blocks_per_sm ", "blocks_in_sm ", "blocks_per_sm is missing"),
         ('architecture = "sm_90"', 'architecture = "sm_80"', "sm_80 is not compute capability 9.0"),
         ('compute_capability = "9.0"', 'compute_capability = "nine"', "not of the form"),

@@ -31,12 +31,19 @@ def test_scaled_product_is_rounded_once(scale: str) -> None:
     assert got[real].view(np.uint32).tolist() == expected[real].view(np.uint32).tolist()
 
 
-@pytest.mark.parametrize(("above", "jumps"), [(31, False), (30, True), (0, True)])
-def test_all_lanes_jump_if_one_wants_to(above: int, jumps: bool) -> None:
+@pytest.mark.parametrize(
+    ("word", "above", "jumps"),
+    [
+        *[("U.ANY", 31, False), ("U.ANY", 30, True), ("U.ANY", 0, True), ("U.ANY", -1, True)],
+        *[("U", 31, False), ("U", 30, False), ("U", 0, False), ("U", -1, True)],
+    ],
+)
+def test_all_lanes_jump_together(word: str, above: int, jumps: bool) -> None:
+    """As on an H200: if the guard of one lane is true (ANY), or that of all."""
     lines = [
-        f"ISETP.GT.U32.AND P0, PT, R4, {above:#x}, PT",
+        f"ISETP.GT.AND P0, PT, R4, {'-' if above < 0 else ''}{abs(above):#x}, PT",
         "MOV R8, 0x1",
-        "@P0 BRA.U.ANY 0xa0",  # behind the next line: six instructions of the frame come first
+        f"@P0 BRA.{word} 0xa0",  # behind the next line: six instructions of the frame come first
         "MOV R8, 0x2",
     ]
     found, _ = run_lanes(lines, {4: LANE}, [8])

@@ -1,0 +1,279 @@
+"""What is spoilt and tried, by kind.  A mutant is a kind and a number: the number is the seed of all that is random."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import simt
+import simt.devices
+from simt import machine, runtime
+from simt.devices import Device
+from simt.devices.device import parse
+from simt.devices.occupancy import occupancy
+from simt.profile.compare import WAYS, compare, load
+from simt.program import MICRO_OPS, Instruction, Program
+from simt.sass import bank_image, inner_arrays
+from simt.timing import TimedRun
+from tests.fuzz import seeds
+from tests.fuzz.mutators import NUMBERS, several, spoil_bytes, spoil_lines, spoil_numbers, spoil_tree
+
+BUDGET = 3000
+"""Warp instructions of a block: mutants may never end."""
+ORDERS = (None, None, None, "then_first", "else_first", "interleaved", "random:7")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A spoilt input: ``suffix`` and ``data`` of the file that has it, and the trial, which gets the file."""
+
+    suffix: str
+    data: bytes
+    trial: Callable[[Path], object]
+
+
+def mutant(kind: str, number: int) -> Mutant:
+    """The mutant of a kind of :data:`KINDS` with this number."""
+    return KINDS[kind](Random(f"{kind} {number}"))
+
+
+def warm_up() -> None:
+    """Load the engine and the timing model, or compile them."""
+    launch = machine.Launch((1, 1, 1), (64, 1, 1), seeds.source_arguments())
+    _run(seeds.source_program(), launch, simt.devices.get("h200"))
+
+
+def _run(program: Program, launch: machine.Launch, device: Device | None, context: Any = None, **options: Any) -> None:
+    """Run a launch, and with *device* cycle by cycle, too."""
+    sms, window = options.get("sms", "one"), options.get("window")
+    timed = device and TimedRun(
+        program, launch, device, code=None, sms=sms, max_host_seconds=60, overrides=None, window=window
+    )
+    runtime.run(program, launch, context, timed)
+
+
+def _launch_all(random: Random, kernels: Any, sizes: dict[str, tuple[int, ...]]) -> None:
+    """Launch one kernel of a file, with the arguments that the sound one takes, or that this one asks for."""
+    names = list(kernels)
+    if not names:
+        return
+    kernel = kernels[random.choice(names)]
+    given = sizes.get(kernel.name) or [parameter.size for parameter in kernel.parameters or ()]
+    if len(given) > 64 or any(size > 1 << 16 for size in given):
+        given = ()
+    timing = random.random() < 0.4
+    simt.launch(
+        kernel,
+        random.choice((1, 2, (2, 2))),
+        random.choice((1, 32, 48, 64, (8, 8), 128)),
+        *seeds.arguments(kernel.name, given),
+        max_instructions=BUDGET,
+        order=None if timing else random.choice(ORDERS),
+        shared_bytes=random.choice((0, 0, 1024)),
+        trace=(0, 0) if not timing and random.random() < 0.1 else False,
+        threads=1,
+        timing=timing,
+    ).annotate()
+
+
+def _elf(random: Random) -> Mutant:
+    """Bytes of a cubin, with the listing of the sound one: quick, because nvdisasm does not run."""
+    cubin = random.choice(seeds.cubins())
+    sizes = cubin.sizes
+
+    def trial(path: Path) -> None:
+        listing = path.with_suffix(".sass")
+        listing.write_text(cubin.listing)
+        _launch_all(random, simt.load_cubin(path, listing=listing), sizes)
+
+    return Mutant(".cubin", spoil_bytes(random, cubin.data, cubin.places), trial)
+
+
+def _cubin(random: Random) -> Mutant:
+    """Bytes of a cubin, its code among them, which nvdisasm reads."""
+    cubin = random.choice([each for each in seeds.cubins() if "sm_61" not in str(each.path)])
+    sizes = cubin.sizes
+    return Mutant(
+        ".cubin",
+        spoil_bytes(random, cubin.data, (*cubin.places, *3 * cubin.places[-1:])),
+        lambda path: _launch_all(random, simt.load_cubin(path), sizes),
+    )
+
+
+def _fatbin(random: Random) -> Mutant:
+    """Bytes of a fat binary."""
+    data = seeds.fatbin()
+
+    def trial(path: Path) -> None:
+        simt.sass.architectures(path)
+        _launch_all(random, simt.load_cubin(path, architecture=random.choice((None, "sm_90", "sm_80"))), {})
+
+    return Mutant(".fatbin", spoil_bytes(random, data, (range(80), range(len(data)))), trial)
+
+
+def _text(random: Random, listing: seeds.Listing, text: str) -> Mutant:
+    sizes = {listing.name: listing.sizes}
+    return Mutant(
+        ".sass",
+        text.encode("utf-8", "surrogatepass"),
+        lambda path: _launch_all(random, simt.load_cubin(path, parameters=sizes), sizes),
+    )
+
+
+def _listing(random: Random) -> Mutant:
+    """Lines, words and characters of a listing."""
+    listing = random.choice(seeds.listings())
+    return _text(random, listing, spoil_lines(random, listing.text))
+
+
+_OPERAND = re.compile(r"(?<![\w.])(?:U?R|U?P|SB|B)(?:\d+|Z|T)(?=[^/\n]*;)|-?\b0x[0-9a-f]+(?=[^/\n]*;)")
+
+
+def _operand(random: Random) -> Mutant:
+    """Numbers of operands: registers, predicates, barriers, scoreboards, immediates, offsets, banks."""
+    listing = random.choice(seeds.listings())
+
+    def number(text: str) -> str:
+        value = random.choice(NUMBERS)
+        name = re.match(r"U?R|U?P|SB|B", text)
+        if name is None:
+            return random.choice(("", "-")) + hex(value)
+        letters = name[0] if random.random() < 0.85 else random.choice(("R", "UR", "P", "UP", "B", "SB"))
+        return f"{letters}{value}"
+
+    return _text(random, listing, spoil_numbers(random, listing.text, _OPERAND, number))
+
+
+_ENCODING = re.compile(r"/\* 0x[0-9a-f]{16} \*/")
+
+
+def _control(random: Random) -> Mutant:
+    """Bits of encodings, those that control the issue more often than others."""
+    listing = random.choice(seeds.listings())
+
+    def number(text: str) -> str:
+        word = int(text[5:21], 16)
+        for _ in several(random, 8):
+            word ^= 1 << random.choice((random.randrange(64), random.randrange(41, 62)))
+        return f"/* {word:#018x} */"
+
+    return _text(random, listing, spoil_numbers(random, listing.text, _ENCODING, number))
+
+
+def _profile(random: Random) -> Mutant:
+    """A saved profile, compared with a sound one."""
+    found = copy.deepcopy(random.choice(seeds.profiles()))
+    if random.random() < 0.7:
+        text = json.dumps(spoil_tree(random, found)).encode()
+    else:
+        text = spoil_bytes(random, json.dumps(found).encode())
+
+    def trial(path: Path) -> None:
+        pair = [load(path), random.choice(seeds.profiles())]
+        random.shuffle(pair)
+        difference = compare(*pair, random.choice((None, None, *WAYS)))
+        str(difference)
+        json.dumps(difference.to_dict())
+
+    return Mutant(".json", text, trial)
+
+
+_QUANTITY = re.compile(r"(?<=value = )-?[\d.e+_]+")
+
+
+def _device(random: Random) -> Mutant:
+    """A device file, for which a small launch is timed."""
+    text = random.choice(seeds.devices())
+    if random.random() < 0.75:
+        text = spoil_numbers(random, text, _QUANTITY, lambda _: _quantity(random))
+    else:
+        text = spoil_lines(random, text)
+
+    def trial(path: Path) -> None:
+        device = parse(path.read_bytes().decode("utf-8", "replace"), "mutant")
+        json.dumps(device.to_dict())
+        occupancy(device, 128, 40, 4096)
+        _time(random, device)
+
+    return Mutant(".toml", text.encode("utf-8", "replace"), trial)
+
+
+def _quantity(random: Random) -> str:
+    value = random.choice((*NUMBERS[:-1], 0.5, 1e-9, -1, 1e308, 3))
+    return random.choice((str(value), str(value), str(value), "nan", "inf", f'"{value}"', "true", "1979-05-27"))
+
+
+def _time(random: Random, device: Device) -> None:
+    launch = machine.Launch((4, 1, 1), (64, 1, 1), seeds.source_arguments(), max_instructions=BUDGET)
+    window = (0, 100) if random.random() < 0.2 else None
+    sms = random.choice(("one", "one", 2))
+    _run(seeds.source_program(), launch, device, sms=sms, window=window)
+
+
+def _program(random: Random) -> Mutant:
+    """Numbers in the micro-ops of a Program, in both views."""
+    source = random.random() < 0.3
+    kernel = None if source else random.choice(seeds.kernels())
+    program = copy.deepcopy(seeds.source_program() if kernel is None else kernel.program)
+    changes = [_spoil_program(random, program) for _ in several(random, 3)]
+    shape = (2, 1, 1), (random.choice((32, 64, 96)), 1, 1)
+
+    def trial(_: Path) -> None:
+        if kernel is None:
+            launch = machine.Launch(*shape, seeds.source_arguments(), max_instructions=BUDGET, threads=1)
+        else:
+            given = seeds.arguments(kernel.name, [parameter.size for parameter in kernel.parameters])
+            launch = machine.Launch(
+                *shape,
+                [*given, *inner_arrays(given)],
+                order="hardware",
+                max_instructions=BUDGET,
+                threads=1,
+                bank_image=lambda addresses: bank_image(kernel, *shape, given, addresses),
+            )
+        device = simt.devices.default_for(program.view) if random.random() < 0.4 else None
+        _run(program, launch, device, kernel and kernel.module.memory.context)
+
+    return Mutant(".txt", "\n".join(changes).encode(), trial)
+
+
+_NUMERIC = [field.name for field in fields(Instruction) if field.name in ("dst", "a", "b", "c", "guard", "imm", "mod")]
+
+
+def _spoil_program(random: Random, program: Program) -> str:
+    """Change one number of a Program; what was changed."""
+    at = random.randrange(len(program.instructions))
+    before = program.instructions[at]
+    if random.random() < 0.15:
+        name = random.choice(("n_registers", "n_predicates", "n_barriers", "shared_bytes", "local_bytes"))
+        setattr(program, name, random.choice((0, 1, random.choice(NUMBERS))))
+        return f"{name} = {getattr(program, name)}"
+    if random.random() < 0.1:
+        changed = replace(before, op=random.choice(list(MICRO_OPS)))
+    else:
+        value = random.choice(
+            (-1, -2, *NUMBERS, program.n_registers, 2 * program.n_predicates, len(program.instructions))
+        )
+        changed = replace(before, **{random.choice(_NUMERIC): value})
+    program.instructions[at] = changed
+    return f"{at}: {before!r} -> {changed!r}"
+
+
+KINDS: dict[str, Callable[[Random], Mutant]] = {
+    "elf": _elf,
+    "cubin": _cubin,
+    "fatbin": _fatbin,
+    "listing": _listing,
+    "operand": _operand,
+    "control": _control,
+    "profile": _profile,
+    "device": _device,
+    "program": _program,
+}
+"""What is spoilt, by name."""
