@@ -83,9 +83,9 @@ class Image:
         del shape[len(strides) :]
         layers, layer_stride = (shape.pop(0), strides.pop(0)) if self.layered else (0, 0)
         missing = 3 - self.dims
-        width, height, depth = [*shape[::-1], *[1] * missing]
-        stride_x, stride_y, stride_z = [*strides[::-1], *[0] * missing]
-        sizes = [base, width, height, depth, layers, stride_x, stride_y, stride_z, layer_stride, channel]
+        whole = [*shape[::-1], *[1] * missing]
+        steps = [*strides[::-1], *[0] * missing]
+        sizes = [base, *whole, layers, *steps, layer_stride, channel]
         return [*sizes, self.dims, FORMATS.index(self.array.dtype.name), self.channels, *self._sampler()]
 
     def _sampler(self) -> list[int]:

@@ -68,10 +68,10 @@ def load(mod, lane, position, s):
 
 @jit
 def _cut_half(bits):
-    """Bits of the float16 below a float32 in magnitude (rounded towards zero); a NaN is 0x7FFF."""
+    """Bits of the float16 below a float32 in magnitude (rounded towards zero); a NaN keeps its upper payload."""
     significand, exponent, sign = parts(bits, F32)
     if (bits >> 23) & 255 == 255:
-        return np.int64(0x7FFF) if bits & 0x7FFFFF else (sign << 15) | 0x7C00
+        return (sign << 15) | 0x7C00 | ((bits & 0x7FFFFF) >> 13)
     if exponent + 23 > 15:
         return (sign << 15) | 0x7BFF
     if exponent + 23 < -14:

@@ -48,6 +48,7 @@ def slot_state(s: Any, k: Any, t: Any) -> Any:
         s.TID,
         launch,
         s.DIMS,
+        s.TEXTURES,
         s.TARGETS,
         s.X,
         s.ADDRESSES,
