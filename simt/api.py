@@ -108,7 +108,7 @@ def launch(
         progress=progress,
     )
     if not timing:
-        return Profile(code.program, runtime.run(code.program, what, code.context), device=gpu.key)
+        return Profile(code.program, runtime.run(code.program, what, code.context), device=gpu.key, notes=code.notes)
 
     from simt.timing import TimedRun  # here: a launch without timing does not load the model
 
@@ -123,7 +123,7 @@ def launch(
         window=window,
     )
     result = runtime.run(code.program, what, code.context, timed)
-    return Profile(code.program, result, device=gpu.key, timing=timed.result)
+    return Profile(code.program, result, device=gpu.key, timing=timed.result, notes=code.notes)
 
 
 def _is_pair(value: object) -> bool:
@@ -186,6 +186,7 @@ class _Code:
     bank_image: BankImage | None = None
     context: runtime.Context | None = None
     """Where the module's variables are."""
+    notes: Sequence[str] = ()
 
 
 def _compiled(
@@ -287,6 +288,7 @@ def _machine_code(
         instructions=kernel.code.instructions,
         bank_image=bank_image,
         context=kernel.module.memory.context,
+        notes=kernel.notes(),
     )
 
 

@@ -593,7 +593,8 @@ class Program:
     ``view`` is ``"source"`` or the architecture (``"sm_90"``); ``toolchain`` names the compiler of machine code.
     ``addresses`` maps code addresses (machine view) to micro-op indices for ``brx``.
     ``shared_bytes`` is static shared memory per block, ``local_bytes`` per thread, ``registers`` the registers per
-    thread for the occupancy calculation (``None`` where the view cannot know).
+    thread for the occupancy calculation (``None`` where the view cannot know).  ``system_shared_bytes``: what the
+    system keeps at the start of a block's shared memory; addresses count it, the kernel's own bytes do not.
 
     ``encoded`` is the machine's: what the first launch makes of the micro-ops (simt.machine.encode), which must not
     change from then on.
@@ -610,6 +611,7 @@ class Program:
     arrays: list[ArrayRef] = field(default_factory=list)
     parameters: list[str] = field(default_factory=list)
     shared_bytes: int = 0
+    system_shared_bytes: int = 0
     local_bytes: int = 0
     registers: int | None = None
     addresses: dict[int, int] = field(default_factory=dict)

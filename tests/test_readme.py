@@ -27,7 +27,13 @@ def test_ci_runs_the_commands_of_the_readme() -> None:
     assert ci == readme
 
 
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *ROOT.glob("docs/*.md"), *ROOT.glob("tests/**/*.md")]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "CONTRIBUTING.md",
+    *ROOT.glob("docs/*.md"),
+    *ROOT.glob("tests/**/*.md"),
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

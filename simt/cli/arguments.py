@@ -46,6 +46,18 @@ def parse(texts: Sequence[str], sizes: Sequence[int]) -> list[Any]:
     return [_argument(number, *each) for number, each in enumerate(zip(texts, sizes, strict=True))]
 
 
+def set_variable(variable: np.ndarray, name: str, text: str) -> None:
+    """Write what *text* says to a variable of a module.  Raises LaunchError if it does not have the variable's size."""
+    size = variable.nbytes
+    try:
+        value = np.ascontiguousarray(_value(text.strip(), size))
+    except ValueError as error:
+        raise LaunchError(f"symbol {name}, {text!r}: {error}", help=_HOW) from None
+    if value.nbytes != size:
+        raise LaunchError(f"symbol {name}, {text!r}, has {value.nbytes} bytes; the variable has {size}", help=_HOW)
+    variable.view(np.uint8)[:] = value.reshape(-1).view(np.uint8)
+
+
 def _argument(number: int, text: str, size: int) -> Any:
     try:
         value = _value(text.strip(), size)

@@ -28,6 +28,9 @@ EXAMPLES = """Examples:
   [bold]simt profile kernels.cubin --kernel grayscale --grid 5,4 --block 16,16 --arg zeros:uint8:4712
 --arg picture.npy --arg 76 --arg 62 --annotate[/bold]
 
+  [bold]simt profile kernels.cubin --kernel blur --grid 64 --block 256 --arg picture.npy --symbol weights=weights.npy
+--symbol scale=0.5[/bold]
+
 Arguments, in order, one [bold]--arg[/bold] each:
 
   [bold]3, 0x10, -1, 2^20, 2.5, 1e-3, nan, true[/bold]: a number, as wide as the kernel's parameter; a float if it
@@ -66,6 +69,10 @@ def profile(
     out: Annotated[
         list[str] | None,
         typer.Option(metavar="INDEX=FILE.npy", help="Save an array argument after the launch; the first is 0."),
+    ] = None,
+    symbol: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Set a __constant__ or __device__ variable: a number or FILE.npy."),
     ] = None,
     shared: Annotated[int, typer.Option(min=0, metavar="BYTES", help="Dynamic shared memory per block.")] = 0,
     listing: Annotated[
@@ -120,6 +127,11 @@ def profile(
         )
     args = arguments.parse(arg or (), [parameter.size for parameter in found.parameters])
     targets = _targets(out or (), args)
+    for text in symbol or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise typer.BadParameter(f"{text!r} is not NAME=VALUE, such as scale=2.5", param_hint="--symbol")
+        arguments.set_variable(found.module[name], name, value)
     keywords = model.keywords
     with progress() as bar:
         counted = simt.launch(

@@ -206,9 +206,10 @@ class _Encoder:
             yield f"register {name} of {n}"
             return
         places = self.place[first : first + count]
-        if (np.diff(places) != 1).any():
+        constants = int((places < len(self.rows)).sum())
+        if 0 < constants < count or (np.diff(places) != 1).any():
             yield f"register rows {first} to {first + count - 1}, of which some are constants"
-        elif is_written and places[0] < len(self.rows):
+        elif is_written and constants:
             yield f"a result in register row {first}, which is a constant"
 
     def _mode_problems(self, i: Instruction) -> Iterator[str]:

@@ -82,7 +82,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
         counters=counts.reshape(-1, layout.N_COUNT)[:-1, : len(COUNTERS)],
         grid=launch.grid,
         block=launch.block,
-        shared_bytes=prepared.shared_bytes,
+        shared_bytes=prepared.program.shared_bytes + prepared.launch.shared_bytes,
         seconds=seconds,
         host_threads=len(team.states),
         trace=trace if traced else None,

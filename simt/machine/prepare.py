@@ -128,7 +128,7 @@ def _check_sizes(program: Program, launch: Launch, device: DeviceMemory) -> int:
                 f"{given} bytes of arrays; races are looked for in at most {MAX_RACES_BYTES}",
                 help="a smaller input shows the same races",
             )
-    return shared_bytes
+    return program.system_shared_bytes + shared_bytes
 
 
 class _Plan:

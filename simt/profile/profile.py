@@ -139,12 +139,20 @@ class Profile:
 
     ``device`` (a key of :func:`simt.devices.names`) is the GPU of the occupancy and the timing; by default one
     that runs the program's architecture, else an H200.  The counts do not depend on it.  ``timing`` is what the
-    cycle-level model says, None for a launch without it.
+    cycle-level model says, None for a launch without it.  ``notes`` are sentences about the launch that a reader should
+    know before the figures.
     """
 
     def __init__(
-        self, program: Program, result: RunResult, *, device: str | None = None, timing: TimingResult | None = None
+        self,
+        program: Program,
+        result: RunResult,
+        *,
+        device: str | None = None,
+        timing: TimingResult | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
+        self.notes = tuple(notes)
         self.program = program
         self.result = result
         self.timing = timing
@@ -277,7 +285,8 @@ class Profile:
             seconds=sum(result.seconds for result in results),
             trace=None,
         )
-        merged = Profile(self.program, total, device=self.device.key)
+        notes = dict.fromkeys(note for profile in profiles for note in profile.notes)
+        merged = Profile(self.program, total, device=self.device.key, notes=tuple(notes))
         merged.launches = tuple(shape for profile in profiles for shape in profile.launches)
         return merged
 
@@ -291,6 +300,7 @@ class Profile:
             "grid": list(self.grid),
             "block": list(self.block),
             "launches": [{"grid": list(each.grid), "block": list(each.block)} for each in self.launches],
+            "notes": list(self.notes),
             "seconds": self.seconds,
             "counters": self.counters,
             "metrics": dict(self.metrics),

@@ -121,7 +121,7 @@ def summary(profile: Profile) -> str:
     """The text of ``str(profile)``."""
     table = [*rows(profile), *((name, text, "") for name, text in facts(profile))]
     widths = [max(len(row[k]) for row in rows(profile)) for k in range(2)]
-    lines = [heading(profile)]
+    lines = [heading(profile), *(f"note: {note}" for note in profile.notes)]
     if profile.timing is not None:
         lines.append(timing_text(profile.timing))
     lines += [f"  {name:<{widths[0]}}  {value:>{widths[1]}}  {unit}".rstrip() for name, value, unit in table]

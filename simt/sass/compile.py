@@ -206,6 +206,7 @@ class _Compiler:
             uniforms=self.rows.uniforms,
             parameters=[f"parameter {k}" for k in range(len(kernel.parameters or ()))],
             shared_bytes=kernel.shared_bytes,
+            system_shared_bytes=kernel.system_shared_bytes,
             local_bytes=kernel.local_bytes,
             registers=kernel.registers,
             addresses=self._addresses(),

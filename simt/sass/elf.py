@@ -27,6 +27,10 @@ MOST_BANK = 64 << 10
 """Bytes of a constant bank (likewise)."""
 MOST_GLOBAL = 16 << 30
 """Bytes of global variables that a module may have here."""
+SYSTEM_SHARED = 1 << 10
+"""Bytes that the system keeps of a block's shared memory (Nsight Compute's launch__shared_mem_per_block_driver)."""
+_SYSTEM_SECTION = ".nv.shared.reserved.0"
+"""Files with this section (sm_90 and later) count those bytes into a kernel's shared memory, at its start."""
 UNKNOWN_SIZE = 1 << 31
 """Stack sizes from here on: ptxas could not tell, because of recursion."""
 _RESERVED_SECTIONS = 0xFF00
@@ -232,9 +236,11 @@ class Image:
                 found[int(match["number"])] = section
         return found
 
-    def shared_bytes(self, kernel: KernelInfo) -> int:
-        """Static shared memory of a kernel, in bytes."""
-        return sum(s.size for s in self._about.get(kernel.section, ()) if s.name.startswith(".nv.shared."))
+    def shared_bytes(self, kernel: KernelInfo) -> tuple[int, int]:
+        """Static shared memory of a kernel in bytes, and what the system keeps before it."""
+        size = sum(s.size for s in self._about.get(kernel.section, ()) if s.name.startswith(".nv.shared."))
+        system = min(size, SYSTEM_SHARED) if self.named(_SYSTEM_SECTION) else 0
+        return size - system, system
 
     @cached_property
     def tool(self) -> str:

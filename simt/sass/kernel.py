@@ -22,6 +22,7 @@ from simt.sass.listing import Listing, parse_listing
 from simt.sass.lowering import SYMBOL_BANK
 from simt.sass.module import ASSERT, Module
 from simt.sass.operands import CodeRegister, Register
+from simt.sass.reads import variables_read
 from simt.sass.table import VOLTA
 
 OLDEST, NEWEST = 50, 129
@@ -42,9 +43,10 @@ class SassKernel:
     """One kernel of a cubin or listing; its code is read and lowered when it is asked for.
 
     ``name`` is the mangled name; ``section`` the number of its code's section in the cubin (None: a listing).
-    ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, ``frame_bytes`` of local
-    memory per thread as the file says.  ``externs``: functions that are not in the file.  ``symbols``: the symbols
-    (number, addend) whose addresses the code has, in the order of their slots.
+    ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, after the
+    ``system_shared_bytes`` that the system keeps; ``frame_bytes`` of local memory per thread as the file says.
+    ``externs``: functions that are not in the file.  ``symbols``: the symbols (number, addend) whose addresses the
+    code has, in the order of their slots.
     """
 
     name: str
@@ -61,6 +63,7 @@ class SassKernel:
     symbols: list[tuple[int, int]] = field(default_factory=list)
     externs: list[str] = field(default_factory=list)
     section: int | None = None
+    system_shared_bytes: int = 0
 
     @property
     def demangled(self) -> str:
@@ -97,6 +100,18 @@ class SassKernel:
         from simt.sass.compile import compile_kernel
 
         return compile_kernel(self)
+
+    @cached_property
+    def _reads(self) -> frozenset[int]:
+        return variables_read(self) if len(self.module) else frozenset()
+
+    def notes(self) -> list[str]:
+        """What a profile of the kernel, launched now, should say of it."""
+        return [
+            f"the kernel reads `{name}`, which has no initial value and which nobody set: it is zero "
+            f"(kernel.module[{name!r}], --symbol {name}=VALUE)"
+            for name in self.module.memory.unset(self._reads)
+        ]
 
     @cached_property
     def lasting_banks(self) -> dict[int, Bank]:
@@ -260,6 +275,7 @@ def _from_image(module: Module, image: Image, info: KernelInfo) -> SassKernel:
         if number and contents is not None:
             banks[number] = contents
             patches[number] = section.relocations
+    shared_bytes, system_shared_bytes = image.shared_bytes(info)
     return SassKernel(
         info.name,
         module,
@@ -268,12 +284,13 @@ def _from_image(module: Module, image: Image, info: KernelInfo) -> SassKernel:
         info.parameter_base or _default_base(image.architecture),
         info.registers,
         info.local_bytes,
-        image.shared_bytes(info),
+        shared_bytes,
         info.required_block,
         banks,
         patches,
         externs=info.externs,
         section=info.section,
+        system_shared_bytes=system_shared_bytes,
     )
 
 

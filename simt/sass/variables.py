@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ class ModuleMemory:
         self._module = module
         self._lock = threading.Lock()
         self._made: tuple[Context, LoadedModule] | None = None
+        self._handed_out: set[int] = set()  # variables that the host has asked for: it may have set them
 
     @cached_property
     def _constants(self) -> Section | None:
@@ -158,10 +159,59 @@ class ModuleMemory:
             help=suggestion(name, names, ""),
         )
 
-    def array(self, symbol: Symbol) -> npt.NDArray[Any]:
-        """A variable as integers: one of its size, or of 4 bytes each (fewer, if those do not fit)."""
+    def constants_in(self, start: int, end: int | None) -> list[int]:
+        """``__constant__`` variables that have bytes from offset *start* on, up to *end*."""
+        places = [(symbol, self._place(symbol, 0)) for symbol in self.named.values()]
+        return [
+            symbol.number
+            for symbol, place in places
+            if place and place[0] == CONSTANTS and place[1] + symbol.size > start and (end is None or place[1] < end)
+        ]
+
+    def variable_at(self, number: int, addend: int) -> list[int]:
+        """The variable that holds the byte *addend* after a symbol; none for code and what is not there."""
+        image = self._module.image
+        wanted = self._place(image.symbols[number], addend) if image else None
+        for symbol in self.named.values() if wanted else ():
+            place = self._place(symbol, 0)
+            if place and wanted and place[0] == wanted[0] and place[1] <= wanted[1] < place[1] + symbol.size:
+                return [symbol.number]
+        return []
+
+    def unset(self, numbers: Iterable[int]) -> list[str]:
+        """Names of those variables that are zero, in the file and now, and that the host never asked for."""
+        found = []
+        for number in numbers:
+            if number not in self._handed_out:
+                symbol = self.named[number]
+                if number in self._zero_at_first and not self._bytes(symbol).any():
+                    found.append(symbol.name)
+        return sorted(found)
+
+    @cached_property
+    def _zero_at_first(self) -> frozenset[int]:
+        """Variables without an initial value, or with one of zeros: the file does not tell them apart."""
+        image = self._module.image
+        found = []
+        for symbol in self.named.values() if image else ():
+            section = image.sections[symbol.section] if image else None
+            contents = image.contents(section) if image and section else None
+            pointers = section.relocations if section else []
+            end = symbol.offset + symbol.size
+            if not any((contents or b"")[symbol.offset : end]) and not any(
+                symbol.offset <= entry.offset < end for entry in pointers
+            ):
+                found.append(symbol.number)
+        return frozenset(found)
+
+    def _bytes(self, symbol: Symbol) -> npt.NDArray[np.uint8]:
         place = self._place(symbol, 0)
         assert place is not None
         piece, offset = place
+        return self._load()[1].bytes[piece][offset : offset + symbol.size]
+
+    def array(self, symbol: Symbol) -> npt.NDArray[Any]:
+        """A variable as integers: one of its size, or of 4 bytes each (fewer, if those do not fit)."""
+        self._handed_out.add(symbol.number)
         width = symbol.size if symbol.size in (1, 2, 8) else next(w for w in (4, 2, 1) if symbol.size % w == 0)
-        return self._load()[1].bytes[piece][offset : offset + symbol.size].view(f"i{width}")
+        return self._bytes(symbol).view(f"i{width}")

@@ -25,7 +25,10 @@ def test_attributes() -> None:
     pascal = cubin("sm_61/kernels")[REDUCE]
     assert (pascal.architecture, pascal.parameter_base, pascal.registers) == (61, 0x140, 18)
     assert cubin("sm_61/kernels")["loopDiv"].banks[2]
-    assert cubin("sm_90/opcodes_O3")["scan"].shared_bytes == 0x400 + 4096  # 1 KiB is reserved since sm_90
+    scan = cubin("sm_90/opcodes_O3")["scan"]
+    assert (scan.shared_bytes, scan.system_shared_bytes) == (4096, 1024)
+    before = cubin("sm_80/opcodes_O3")["scan"]
+    assert (before.shared_bytes, before.system_shared_bytes) == (4096, 0)
 
 
 def test_line_information() -> None:

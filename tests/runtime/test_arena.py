@@ -1,0 +1,122 @@
+"""Laws of allocation and transfer."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simt.check import LaunchError
+from simt.machine import Allocation
+from simt.machine.device_memory import ALIGNMENT, GUARD_GAP
+from simt.machine.layout import ADDRESS_BASE
+from simt.runtime import Arena
+from simt.runtime.transfers import HostArray, Upload, buffer_of
+
+ARENA = Arena()
+
+ALLOCATE = st.tuples(st.just("allocate"), st.integers(0, 1 << 18))
+FREE = st.tuples(st.just("free"), st.integers(0, 50))
+steps = st.lists(st.one_of(ALLOCATE, FREE), max_size=30)
+
+
+def run(arena: Arena, script: list[tuple[str, int]]) -> list[Allocation]:
+    held: list[Allocation] = []
+    for what, number in script:
+        if what == "allocate":
+            held.append(arena.allocate(number, f"n{number}"))
+        elif held:
+            arena.free(held.pop(number % len(held)))
+    return held
+
+
+@given(script=steps)
+def test_allocations_stand_apart_and_keep_what_they_hold(script: list[tuple[str, int]]) -> None:
+    held: list[Allocation] = []
+    marks: dict[Allocation, int] = {}
+    for step, (what, number) in enumerate(script):
+        if what == "allocate":
+            made = ARENA.allocate(number, "some")
+            held.append(made)
+            marks[made] = step % 251 + 1
+            ARENA.memory().bytes_of(made)[:] = marks[made]
+        elif held:
+            ARENA.free(held.pop(number % len(held)))
+        ordered = sorted(held)
+        assert list(ARENA.memory().allocations) == ordered
+        assert all(before.end + GUARD_GAP <= after.start for before, after in pairwise(ordered))
+    for each in held:
+        assert each.start % ALIGNMENT == 0
+        assert (ARENA.memory().bytes_of(each) == marks[each]).all()
+        ARENA.free(each)
+    assert ARENA.memory().end == ARENA.end == GUARD_GAP
+
+
+@given(script=steps)
+def test_the_same_history_gives_the_same_addresses(script: list[tuple[str, int]]) -> None:
+    first = run(ARENA, script)
+    for each in first:
+        ARENA.free(each)
+    second = run(ARENA, script)
+    for each in second:
+        ARENA.free(each)
+    assert first == second
+
+
+def test_no_room() -> None:
+    with pytest.raises(LaunchError, match="x: 4611686018427387904 bytes do not fit into device memory"):
+        ARENA.allocate(1 << 62, "x")
+
+
+@st.composite
+def views(draw: st.DrawFn) -> tuple[npt.NDArray[Any], list[npt.NDArray[Any]]]:
+    """A buffer and views of it: strided, reversed, overlapping, of other types, empty."""
+    buffer = np.arange(draw(st.integers(1, 400)), dtype=np.int64)
+    found = []
+    for _ in range(draw(st.integers(1, 4))):
+        view: npt.NDArray[Any] = buffer.view(draw(st.sampled_from(["i8", "u1", "f4", "i2"])))
+        start, stop = sorted((draw(st.integers(0, len(view))), draw(st.integers(0, len(view)))))
+        step = draw(st.sampled_from([1, 1, 2, 3, -1, -2]))
+        found.append(view[start:stop][::step])
+    return buffer, found
+
+
+@given(made=views(), whole=st.booleans())
+def test_what_goes_up_comes_down(made: tuple[npt.NDArray[Any], list[npt.NDArray[Any]]], whole: bool) -> None:
+    buffer, arrays = made
+    before, contents = buffer.copy(), [array.copy() for array in arrays]
+    upload = Upload(ARENA, [HostArray(f"a{k}", array, whole) for k, array in enumerate(arrays)])
+    try:
+        memory = ARENA.memory()
+        for array, there in zip(arrays, upload.arguments, strict=True):
+            assert (there.shape, there.strides) == (array.shape, array.strides)
+            at = there.address - int(ADDRESS_BASE)
+            device: npt.NDArray[Any] = np.ndarray(array.shape, array.dtype, memory.words.M8.data, at, array.strides)
+            np.testing.assert_array_equal(device, array)
+            holder = next(each for each in memory.allocations if each.start <= there.address <= each.end)
+            if whole:
+                assert holder.end - holder.start == buffer.nbytes
+        buffer[:] = -1  # what the host does meanwhile is lost where the kernel may write
+        upload.download()
+    finally:
+        upload.free()
+    if whole:
+        np.testing.assert_array_equal(buffer, before)
+    for array, expected in zip(arrays, contents, strict=True):
+        np.testing.assert_array_equal(array, expected)
+    assert not ARENA.memory().allocations
+
+
+def test_the_buffer_of_a_view() -> None:
+    buffer = np.zeros((8, 8))
+    assert buffer_of(buffer[2:, 3][::-1].view("i8")) is buffer
+    assert buffer_of(np.lib.stride_tricks.sliding_window_view(buffer, (2, 2))) is buffer
+    assert buffer_of(buffer) is buffer
+    still_writable = buffer[:2]
+    buffer.flags.writeable = False  # results cannot go through it any more
+    assert buffer_of(still_writable) is still_writable
