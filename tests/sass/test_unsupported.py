@@ -62,13 +62,13 @@ def test_unreadable_operand(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_operand_spoils_only_its_kernel(tmp_path: Path) -> None:
-    """Those of textures, surfaces and tensor cores have syntax of their own."""
+    """Those of tensor cores have syntax of their own."""
     path = tmp_path / "k.sass"
-    unknown = listing(["TEX.LL RZ, R5, R4, R0, UR4, 0x0, 2D, 0x1", "EXIT"], 90)
+    unknown = listing(["HGMMA.64x8x16.F32 R24, gdesc[UR4], !UPT", "EXIT"], 90)
     path.write_text(unknown + listing(["EXIT"], 90).replace(".text.k", ".text.other"))
     kernels = load_cubin(path, parameters={"other": []})
     simt.launch(kernels["other"], 1, 32)
-    with pytest.raises(UnsupportedError, match=r"opcode TEX is not supported \(TEX.LL at 0x0 of k, sm_90\)"):
+    with pytest.raises(UnsupportedError, match=r"opcode HGMMA is not supported \(HGMMA.64x8x16.F32 at 0x0 of k, sm_90\)"):
         _ = kernels["k"].program
     with pytest.raises(LaunchError, match="has no kernel 'absent'"):
         _ = kernels["absent"]
