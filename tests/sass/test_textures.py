@@ -176,6 +176,16 @@ def test_a_texture_and_an_array_argument_share_memory() -> None:
     assert (data[10:] == np.arange(10, 40)).all()
 
 
+def test_every_row_of_a_divergent_loop_counts_as_on_an_h200() -> None:
+    """Splits meet at texture instructions as they do at loads."""
+    file = np.load(RECORDED / "textures_march.npz")
+    out = np.zeros(512, np.float32)
+    profile = simt.launch(kernels()["march"], 4, 128, simt.texture(file["picture"]), file["trips"], out)
+    assert (out == file["values"]).all()
+    names = ("inst_executed", "thread_inst_executed", "pred_on_thread_inst_executed")
+    assert [[line.counters[name] for name in names] for line in profile.lines] == file["counts"].tolist()
+
+
 def test_timing_takes_textures() -> None:
     trips = np.arange(128, dtype=np.int32) % 5
     image, out = simt.texture(np.ones((64, 100), np.float32)), np.zeros(128, np.float32)

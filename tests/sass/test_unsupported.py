@@ -68,7 +68,9 @@ def test_an_unreadable_operand_spoils_only_its_kernel(tmp_path: Path) -> None:
     path.write_text(unknown + listing(["EXIT"], 90).replace(".text.k", ".text.other"))
     kernels = load_cubin(path, parameters={"other": []})
     simt.launch(kernels["other"], 1, 32)
-    with pytest.raises(UnsupportedError, match=r"opcode HGMMA is not supported \(HGMMA.64x8x16.F32 at 0x0 of k, sm_90\)"):
+    with pytest.raises(
+        UnsupportedError, match=r"opcode HGMMA is not supported \(HGMMA.64x8x16.F32 at 0x0 of k, sm_90\)"
+    ):
         _ = kernels["k"].program
     with pytest.raises(LaunchError, match="has no kernel 'absent'"):
         _ = kernels["absent"]
