@@ -12,8 +12,8 @@ from pathlib import PurePath
 from typing import Any
 
 from gpu.profiling import HardwareProfile
+from simt.metrics.table import SOURCE
 from simt.profile import Profile
-from simt.profile.metrics import SOURCE
 
 KINDS = (
     "global_load", "global_store", "global_atomic", "shared_load", "shared_store", "shared_atomic",

@@ -138,6 +138,11 @@ def _print(results: list[Any], title: str, notes: list[str]) -> None:
         out.print(f"no counters: {note}", style="yellow")
 
 
+def register(app: typer.Typer) -> None:
+    """Add the command ``simt gpu``."""
+    app.command("gpu", epilog=EXAMPLES.replace("python -m gpu", "simt gpu"))(run)
+
+
 def main() -> None:
     """Entry point of ``python -m gpu``."""
     app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)

@@ -16,10 +16,10 @@ from gpu.accesses import LineAccess, accesses, compare_accesses, explained
 from gpu.errors import ProfilerError
 from gpu.launching import Dim, Run, kernel_name, launch
 from gpu.profiling import HardwareProfile, profile
+from simt.metrics.formula import Number
+from simt.metrics.table import SOURCE
 from simt.profile import METRICS, TIMING, Profile
-from simt.profile.formula import Number
-from simt.profile.metrics import SOURCE
-from simt.profile.text import number_text
+from simt.text import number_text
 
 EQUAL, CLOSE, DIFFERENT, OTHER_CODE, PREDICTED = "equal", "close", "DIFFERENT", "other code", "predicted"
 FEWER = "fewer accesses"

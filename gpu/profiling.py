@@ -16,10 +16,10 @@ from gpu import driver, jobs, ncu
 from gpu.hardware import Device, device
 from gpu.launching import Dim, kernel_name
 from simt import machine
+from simt.metrics.formula import Number
 from simt.profile import METRICS, TIMING
-from simt.profile.formula import Number
-from simt.profile.text import number_text
 from simt.program import WARP_SIZE
+from simt.text import number_text
 
 _TOTALS = {
     "inst_executed": "smsp__inst_executed.sum",

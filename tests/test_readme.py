@@ -27,13 +27,8 @@ def test_ci_runs_the_commands_of_the_readme() -> None:
     assert ci == readme
 
 
-PAGES = [
-    ROOT / "README.md",
-    ROOT / "ARCHITECTURE.md",
-    ROOT / "CONTRIBUTING.md",
-    *ROOT.glob("docs/*.md"),
-    *ROOT.glob("tests/**/*.md"),
-]
+ENTRANCES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
+PAGES = [*(ROOT / name for name in ENTRANCES), *ROOT.glob("docs/*.md"), *ROOT.glob("tests/**/*.md")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

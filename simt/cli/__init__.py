@@ -11,7 +11,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from inspect import cleandoc
 from typing import Annotated, Any
@@ -77,9 +77,12 @@ def _noting(interrupts: list[int]) -> Iterator[None]:
         sys.unraisablehook = hook
 
 
-def application() -> typer.Typer:
-    """The command with all its subcommands, in the order of the help text."""
-    from simt.cli import diff, gpu, inspect, profile, reduce, run, sweep, timeline, trace
+def application(*more: Callable[[typer.Typer], None]) -> typer.Typer:
+    """The command with all its subcommands, in the order of the help text; *more* add others to it.
+
+    What stands above this package adds its commands here instead of being imported from here.
+    """
+    from simt.cli import diff, inspect, profile, reduce, run, sweep, timeline, trace
 
     app = typer.Typer(
         cls=Commands,
@@ -91,8 +94,10 @@ def application() -> typer.Typer:
         "[bold]simt reduce --timing[/bold].",
     )
     app.callback(no_args_is_help=True)(_common)
-    for module in (reduce, trace, run, profile, sweep, timeline, diff, gpu, inspect):
+    for module in (reduce, trace, run, profile, sweep, timeline, diff, inspect):
         module.register(app)
+    for register in more:
+        register(app)
     for command in app.registered_commands:
         assert command.callback is not None  # they are all functions
         command.help, command.epilog = _flowing(command.callback.__doc__), _flowing(command.epilog)
@@ -118,9 +123,9 @@ def _flowing(text: str | None) -> str:
     return re.sub(r"(?<!\n)\n(?!\n)", " ", cleandoc(text or ""))
 
 
-def main() -> None:
-    """Entry point of the console command."""
+def main(*more: Callable[[typer.Typer], None]) -> None:
+    """Run the console command; *more* as for :func:`application`."""
     try:
-        application()(prog_name="simt")
+        application(*more)(prog_name="simt")
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)

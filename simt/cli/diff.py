@@ -23,7 +23,7 @@ from simt.cli.options import (
 from simt.cli.output import print_json
 
 if TYPE_CHECKING:
-    from simt.profile.compare import By
+    from simt.profile.sides import By
 
 EXAMPLES = f"""Examples:
 

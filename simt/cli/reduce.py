@@ -199,7 +199,7 @@ def _print(rows: list[Row], title: str) -> None:
     from rich.text import Text
 
     from simt.profile.summary import timing_text
-    from simt.profile.text import number_text
+    from simt.text import number_text
 
     first = rows[0].profile
     timed = first.timing is not None
@@ -226,8 +226,10 @@ def _more(profile: Profile, first: Profile) -> tuple[str, ...]:
     """Speed-up over the first kernel and main stall; without timing, seconds of the simulation."""
     if profile.timing is None or first.timing is None:
         return (f"{profile.seconds:.3f}",)
+    from simt.metrics.stalls import words_of
+
     speed_up = first.timing.cycles / profile.timing.cycles
-    return f"{speed_up:.2f}", profile.timing.dominant_stall.replace("_", " ")
+    return f"{speed_up:.2f}", words_of(profile.timing.dominant_stall)
 
 
 def _scaled(value: int | float | None, metric: str) -> int | float | None:

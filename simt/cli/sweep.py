@@ -107,8 +107,9 @@ def _described(found: Sweep) -> dict[str, object]:
 
 
 def _print(found: Sweep, title: str) -> None:
+    from simt.metrics.stalls import words_of
     from simt.profile.summary import timing_text
-    from simt.profile.text import number_text
+    from simt.text import number_text
 
     columns = ("block", "cycles", "time us", "occupancy %", "ipc", "gld GB/s", "mainly waits for")
     rows = table(title, *columns, left=("mainly waits for",), wrap=("mainly waits for",))
@@ -120,7 +121,7 @@ def _print(found: Sweep, title: str) -> None:
             f"{result.cycles:,.0f}",
             f"{1e6 * result.seconds:,.2f}",
             *map(number_text, rates),
-            result.dominant_stall.replace("_", " "),
+            words_of(result.dominant_stall),
             style="bold" if block == found.best else "",
         )
     for block, why in found.refused.items():

@@ -1,10 +1,12 @@
 """From counts to what a reader sees: metrics, the profile of a launch, the annotated listing."""
 
+from simt.metrics.stalls import STALLS
+from simt.metrics.table import METRICS, Metric, UnknownMetricError
+from simt.metrics.timing import TIMING
 from simt.profile.compare import Difference, UnusableProfileError, compare
 from simt.profile.counters import COUNTER_NAMES, IDLE_CAUSES
-from simt.profile.metrics import METRICS, Metric, UnknownMetricError
-from simt.profile.profile import LineProfile, MetricValues, Profile
-from simt.profile.timing import STALLS, TIMING
+from simt.profile.lines import LineProfile
+from simt.profile.profile import MetricValues, Profile
 
 __all__ = [
     "COUNTER_NAMES",

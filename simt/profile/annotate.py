@@ -9,16 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from simt.metrics.stalls import STALLS, main_stall, words_of
+from simt.metrics.table import MACHINE, SOURCE, UnknownMetricError
 from simt.profile.counters import COUNTER_NAMES
 from simt.profile.fold import add, fold
-from simt.profile.metrics import MACHINE, SOURCE, UnknownMetricError
-from simt.profile.text import number_text
-from simt.profile.timing import STALLS, main_stall
+from simt.profile.lines import LineProfile, Rendered
+from simt.text import number_text
 
 if TYPE_CHECKING:
     from rich.text import Text
-
-    from simt.profile.profile import LineProfile, Profile
 
 HOT_LINES = 5
 """So many lines stand out (more if they tie), if they cost at least half as much as the costliest."""
@@ -85,7 +84,7 @@ def cell(row: Row, column: str, total: int) -> str:
     """What stands in a column; *total* are the executed instructions of the launch."""
     executed = row.counters["inst_executed"]
     if column == "for":
-        return main_stall(row.stalls).replace("_", " ")
+        return words_of(main_stall(row.stalls))
     if column == "share":
         return f"{100 * executed / total:.1f}" if executed else ""
     if column == "lanes":
@@ -119,7 +118,7 @@ def _mark(rows: Sequence[Row]) -> list[Row]:
     return [replace(row, hot=row.cost > 0 and row.cost >= ranked[-1] and 2 * row.cost >= ranked[0]) for row in rows]
 
 
-def _listed(profile: Profile) -> list[Row]:
+def _listed(profile: Rendered) -> list[Row]:
     """The lines as they stand in the listing, without the padding at its end."""
     shown = profile.lines[: len(profile.lines) - _padding(profile.lines)]
     rows = []
@@ -135,7 +134,7 @@ def _listed(profile: Profile) -> list[Row]:
     return _mark(rows)
 
 
-def _folded(profile: Profile) -> list[Row]:
+def _folded(profile: Rendered) -> list[Row]:
     """The source lines, and below each its instructions."""
     shown = profile.lines[: len(profile.lines) - _padding(profile.lines)]
     groups = fold(shown)
@@ -164,13 +163,13 @@ def _padding(lines: Sequence[LineProfile]) -> int:
     return count
 
 
-def listing_rows(profile: Profile, folded: bool | None) -> list[Row]:
+def listing_rows(profile: Rendered, folded: bool | None) -> list[Row]:
     """The rows of the listing; ``folded`` as in :meth:`Profile.annotate`."""
     with_lines = any(line.source for line in profile.lines)
     return _folded(profile) if with_lines and folded is not False else _listed(profile)
 
 
-def annotate(profile: Profile, columns: Sequence[str] | None = None, folded: bool | None = None) -> Text:
+def annotate(profile: Rendered, columns: Sequence[str] | None = None, folded: bool | None = None) -> Text:
     """The annotated listing as rich text; see :meth:`Profile.annotate`."""
     from rich.text import Text
 

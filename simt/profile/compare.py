@@ -17,136 +17,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePath
-from typing import Any, Literal
+from typing import Any
 
 from simt.check import SimtError
+from simt.metrics.formula import Number
+from simt.metrics.table import METRICS, SOURCE
+from simt.profile.difference_text import render
 from simt.profile.fold import fold
-from simt.profile.formula import Number
-from simt.profile.metrics import METRICS, SOURCE
-
-COMPARED = (
-    "inst_executed",
-    "thread_inst_executed",
-    "pred_on_thread_inst_executed",
-    "divergent_branches",
-    "global_sectors",
-    "global_sectors_ideal",
-)
-"""The counters of a line that are compared: those that the simulator and the hardware's profiler both have."""
-
-By = Literal["listing", "source line", "opcode"]
-WAYS: tuple[By, ...] = ("listing", "source line", "opcode")
+from simt.profile.sides import COMPARED, WAYS, By, Line, LineRow, MetricRow, Side, compared
+from simt.text import to_text
 
 
 class UnusableProfileError(SimtError):
     """A saved profile cannot be read, or cannot be compared in the way that was asked for."""
 
     kind = "the profile cannot be used"
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of one side: of its listing, or the sums of a source line or of an opcode."""
-
-    position: str
-    text: str
-    counters: Mapping[str, int]
-    source: tuple[str, int] | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {"position": self.position, "text": self.text, "counters": _compared(self)}
-
-
-@dataclass(frozen=True)
-class Side:
-    """One of the two profiles."""
-
-    kernel: str
-    view: str
-    origin: str
-    """Who counted: the toolchain of the code that was simulated, or the device and its profiler."""
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
-    metrics: Mapping[str, Number | None]
-    lines: tuple[Line, ...]
-
-    @property
-    def is_source(self) -> bool:
-        """Whether its instructions are operations of the Python source."""
-        return self.view == SOURCE
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "kernel": self.kernel,
-            "view": self.view,
-            "origin": self.origin,
-            "grid": list(self.grid),
-            "block": list(self.block),
-        }
-
-
-@dataclass(frozen=True)
-class MetricRow:
-    """A metric of both sides; not ``comparable`` where the views count different things under its name."""
-
-    metric: str
-    unit: str
-    a: Number | None
-    b: Number | None
-    comparable: bool
-
-    @property
-    def ratio(self) -> float | None:
-        """b / a; None where one has no value, a is zero, or the two cannot be compared."""
-        return self.b / self.a if self.comparable and self.a and self.b is not None else None
-
-    @property
-    def equal(self) -> bool:
-        """Whether both have the same value; profilers print ratios rounded to about six digits."""
-        if self.a is None or self.b is None:
-            return self.a is self.b
-        if isinstance(self.a, int) and isinstance(self.b, int):
-            return self.a == self.b
-        return abs(self.a - self.b) <= 1e-5 * abs(self.b)
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "metric": self.metric,
-            "unit": self.unit,
-            "a": self.a,
-            "b": self.b,
-            "ratio": self.ratio,
-            "comparable": self.comparable,
-        }
-
-
-@dataclass(frozen=True)
-class LineRow:
-    """Two lines that belong together; None where one side has nothing like it."""
-
-    a: Line | None
-    b: Line | None
-
-    @cached_property
-    def differing(self) -> tuple[str, ...]:
-        """The counters of :data:`COMPARED` that differ; a line that is not there counts zero."""
-        ours, theirs = _compared(self.a), _compared(self.b)
-        return tuple(name for name in COMPARED if ours[name] != theirs[name])
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "a": self.a and self.a.to_dict(),
-            "b": self.b and self.b.to_dict(),
-            "differing": list(self.differing),
-        }
-
-
-def _compared(line: Line | None) -> dict[str, int]:
-    return {name: line.counters.get(name, 0) if line else 0 for name in COMPARED}
 
 
 @dataclass(frozen=True)
@@ -191,9 +76,6 @@ class Difference:
         ``columns``: counters of :data:`COMPARED` to show beside the lines; by default the executed instructions,
         and divergent branches and sectors where there are any.  ``color`` as in :meth:`simt.Profile.annotate`.
         """
-        from simt.profile.difference_text import render
-        from simt.profile.text import to_text
-
         return to_text(render(self, columns), color)
 
     def __str__(self) -> str:
@@ -358,7 +240,7 @@ def _by_opcode(a: Side, b: Side) -> Iterator[LineRow]:
 
 
 def _executed(line: Line | None) -> int:
-    return _compared(line)["inst_executed"]
+    return compared(line)["inst_executed"]
 
 
 def _opcodes(side: Side) -> dict[str, Line]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from simt.profile.compare import COMPARED
-from simt.profile.metrics import UnknownMetricError
-from simt.profile.text import number_text, quantity_texts
+from simt.metrics.table import UnknownMetricError
+from simt.profile.sides import COMPARED, Compared, Line, Side
+from simt.text import number_text, quantity_texts
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from simt.profile.compare import Difference, Line, Side
 
 _HEADINGS = {
     "inst_executed": "executed",
@@ -27,7 +26,7 @@ _TEXT_WIDTH = 56
 _OTHER_THINGS = "~"
 
 
-def render(difference: Difference, columns: Sequence[str] | None) -> Text:
+def render(difference: Compared, columns: Sequence[str] | None) -> Text:
     """Both sides, their metrics, their lines; see :meth:`Difference.render`."""
     from rich.text import Text
 
@@ -55,7 +54,7 @@ def _used(dims: tuple[int, ...]) -> tuple[int, ...]:
     return dims
 
 
-def _columns(difference: Difference, wanted: Sequence[str] | None) -> list[str]:
+def _columns(difference: Compared, wanted: Sequence[str] | None) -> list[str]:
     if wanted is None:
         sides = [line for row in difference.lines for line in (row.a, row.b) if line]
         return [
@@ -68,7 +67,7 @@ def _columns(difference: Difference, wanted: Sequence[str] | None) -> list[str]:
     return list(wanted)
 
 
-def _metrics(text: Text, difference: Difference) -> None:
+def _metrics(text: Text, difference: Compared) -> None:
     rows = [("metric", "A", "B", "B / A", "")]
     for row in difference.metrics:
         if row.a or row.b:
@@ -88,7 +87,7 @@ def _metrics(text: Text, difference: Difference) -> None:
         )
 
 
-def _lines(text: Text, difference: Difference, names: list[str]) -> None:
+def _lines(text: Text, difference: Compared, names: list[str]) -> None:
     rows = difference.lines
     # Both texts are shown only where they can differ.
     once = difference.by != "listing" or all(row.a and row.b and row.a.text == row.b.text for row in rows)
@@ -135,7 +134,7 @@ class _Column:
         return f"{'':{self.position}}  {content:<{self.text}}"
 
 
-def _verdict(difference: Difference) -> str:
+def _verdict(difference: Compared) -> str:
     count = len(difference.lines)
     if not difference.same_counts:
         return f"by {difference.by}"

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from simt.profile.annotate import Row, cell, listing_rows
+from simt.profile.lines import Rendered
 from simt.profile.summary import facts, heading, rows, timing_text
-
-if TYPE_CHECKING:
-    from simt.profile.profile import Profile
 
 _CELL = 'style="text-align:right;padding:0 .6em"'
 _CODE = 'style="text-align:left;white-space:pre;font-family:monospace;padding:0 .6em'
@@ -18,7 +15,7 @@ _LINE_COLUMNS = ("inst_executed", "divergent_branches", "global_sectors")
 _TIMED_COLUMNS = ("waited", "for")
 
 
-def to_html(profile: Profile) -> str:
+def to_html(profile: Rendered) -> str:
     """HTML of the profile, self-contained, without scripts."""
     columns = _LINE_COLUMNS if profile.timing is None else (*_LINE_COLUMNS, *_TIMED_COLUMNS)
     shown = [*rows(profile), *((name, text, "") for name, text in facts(profile))]

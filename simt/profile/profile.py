@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +12,16 @@ import numpy as np
 
 from simt.devices import Device, Occupancy, default_for, occupancy
 from simt.devices import get as get_device
+from simt.metrics.formula import Number
+from simt.metrics.stalls import STALLS
+from simt.metrics.table import MACHINE, METRICS, SOURCE, Metric, UnknownMetricError
+from simt.metrics.timing import TIMING, TIMING_INPUTS
+from simt.profile.annotate import annotate
 from simt.profile.counters import as_mapping, idle_of, line_table
-from simt.profile.formula import Number
-from simt.profile.metrics import MACHINE, METRICS, SOURCE, Metric, UnknownMetricError
-from simt.profile.timing import STALLS, TIMING, TIMING_INPUTS, main_stall
-from simt.program import WARP_SIZE
+from simt.profile.html import to_html
+from simt.profile.lines import LaunchShape, LineProfile
+from simt.profile.summary import summary
+from simt.text import to_text
 from simt.trace import Trace
 
 if TYPE_CHECKING:
@@ -32,7 +36,7 @@ class MetricValues(Mapping[str, Number | None]):
 
     Iterates over nvprof's names (simt's own where nvprof has none) of the metrics that the view knows; those of
     the group ``timing`` belong to timed launches only.  An unknown name raises
-    :class:`~simt.profile.metrics.UnknownMetricError`, a ``KeyError`` that names close matches.
+    :class:`~simt.metrics.table.UnknownMetricError`, a ``KeyError`` that names close matches.
     """
 
     def __init__(self, inputs: Mapping[str, Number], view_kind: str) -> None:
@@ -68,70 +72,6 @@ class MetricValues(Mapping[str, Number | None]):
 
     def __repr__(self) -> str:
         return repr(dict(self))
-
-
-@dataclass(frozen=True)
-class LineProfile:
-    """One listing line: a Python source line, or one SASS instruction.
-
-    ``number`` is the source line number; for SASS it is the byte ``offset`` of the instruction (``None`` in
-    the source view).  ``counters`` are those of :data:`simt.profile.counters.COUNTER_NAMES`, ``idle`` the
-    idle lane-slots by cause.  ``source`` is the (file, line) behind a SASS instruction where line information
-    exists.  ``stalls`` (timed launches) are the warp-cycles that the simulated SMs' warps waited before they issued
-    it, by reason (:data:`simt.profile.STALLS`).
-    """
-
-    text: str
-    number: int
-    offset: int | None
-    file: str
-    function: str
-    source: tuple[str, int] | None
-    counters: Mapping[str, int]
-    idle: Mapping[str, int]
-    stalls: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def waited(self) -> int:
-        """Warp-cycles of all reasons together."""
-        return sum(self.stalls.values())
-
-    @property
-    def main_stall(self) -> str:
-        """What most of them were waited for; empty if nothing was."""
-        return main_stall(self.stalls)
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON; counters that are zero are left out."""
-        entry: dict[str, Any] = {"number": self.number, "text": self.text}
-        if self.offset is not None:
-            entry["offset"] = self.offset
-        if self.source is not None:
-            entry["source"] = list(self.source)
-        entry |= {"file": self.file, "function": self.function}
-        entry["counters"] = {name: value for name, value in self.counters.items() if value}
-        entry["idle_lane_slots"] = dict(self.idle)
-        if self.stalls:
-            entry["stalls"] = {reason: cycles for reason, cycles in self.stalls.items() if cycles}
-        return entry
-
-
-@dataclass(frozen=True)
-class LaunchShape:
-    """Grid and block of a launch, (x, y, z) each."""
-
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-
-    @property
-    def blocks(self) -> int:
-        """Blocks of the grid."""
-        return math.prod(self.grid)
-
-    @property
-    def warps(self) -> int:
-        """Warps of the grid, partial ones included."""
-        return self.blocks * -(-math.prod(self.block) // WARP_SIZE)
 
 
 class Profile:
@@ -328,9 +268,6 @@ class Profile:
         :data:`simt.profile.STALLS` by name; by default those that say something about this launch.  ``color``:
         ANSI colours; by default only if standard output is a terminal and NO_COLOR is not set.
         """
-        from simt.profile.annotate import annotate
-        from simt.profile.text import to_text
-
         return to_text(annotate(self, columns, fold), color)
 
     def timeline(self, sm: int = 0, width: int = 100) -> str:
@@ -345,14 +282,10 @@ class Profile:
         return text(self.timing, sm, width)
 
     def __str__(self) -> str:
-        from simt.profile.summary import summary
-
         return summary(self)
 
     def __repr__(self) -> str:
         return f"<Profile of {self.kernel}, {self.view_text}, grid {self.grid}, block {self.block}>"
 
     def _repr_html_(self) -> str:
-        from simt.profile.html import to_html
-
         return to_html(self)

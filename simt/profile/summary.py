@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simt.profile.metrics import METRICS, SOURCE
-from simt.profile.text import quantity_texts
+from simt.metrics.stalls import words_of
+from simt.metrics.table import METRICS, SOURCE
+from simt.profile.lines import Rendered
+from simt.text import quantity_texts
 
 if TYPE_CHECKING:
-    from simt.profile.profile import Profile
     from simt.timing import TimingResult
 
 SUMMARY = (
@@ -44,7 +45,7 @@ SUMMARY = (
 """Metrics of the summary; those that the kernel gives no value, or no reason to show, are left out."""
 
 
-def rows(profile: Profile) -> list[tuple[str, str, str]]:
+def rows(profile: Rendered) -> list[tuple[str, str, str]]:
     """Name, value and unit of each metric of the summary."""
     found = []
     for name in SUMMARY:
@@ -56,7 +57,7 @@ def rows(profile: Profile) -> list[tuple[str, str, str]]:
     return found
 
 
-def heading(profile: Profile) -> str:
+def heading(profile: Rendered) -> str:
     """One line: kernel, launch, what the counts count."""
     more = len(profile.launches) - 1
     many = f" and {more} more launch{'es' if more > 1 else ''}" if more else ""
@@ -73,24 +74,23 @@ def _dims(dims: tuple[int, int, int]) -> str:
     return " x ".join(map(str, used))
 
 
-def idle_text(profile: Profile) -> str:
+def idle_text(profile: Rendered) -> str:
     """Idle lane-slots by cause, in percent of all lane-slots; the causes that occur."""
     slots = 32 * profile.counters["inst_executed"]
     parts = [f"{cause.replace('_', ' ')} {100 * n / slots:.1f} %" for cause, n in profile.idle.items() if n]
     return ", ".join(parts) or "none"
 
 
-def stalls_text(profile: Profile) -> str:
+def stalls_text(profile: Rendered) -> str:
     """What resident warps did in a timed launch, in percent of their cycles, the most first."""
     assert profile.timing is not None  # the caller asks for timed launches only
     stalls = profile.timing.stall_reasons
     whole = sum(stalls.values()) or 1.0
-    names = {"selected": "issuing", "not_selected": "ready, not selected"}
-    shares = [(names.get(name, name.replace("_", " ")), 100 * value / whole) for name, value in stalls.items()]
+    shares = [(words_of(name), 100 * value / whole) for name, value in stalls.items()]
     return ", ".join(f"{name} {share:.1f} %" for name, share in shares if share >= 0.05)
 
 
-def facts(profile: Profile) -> list[tuple[str, str]]:
+def facts(profile: Rendered) -> list[tuple[str, str]]:
     """What has no unit: idle lane-slots, and in a timed launch the warps' cycles."""
     found = [("idle lane-slots", idle_text(profile))]
     return found if profile.timing is None else [*found, ("warp cycles", stalls_text(profile))]
@@ -117,7 +117,7 @@ def timing_text(timing: TimingResult, *, of_many: bool = False) -> str:
     return "; ".join(parts)
 
 
-def summary(profile: Profile) -> str:
+def summary(profile: Rendered) -> str:
     """The text of ``str(profile)``."""
     table = [*rows(profile), *((name, text, "") for name, text in facts(profile))]
     widths = [max(len(row[k]) for row in rows(profile)) for k in range(2)]

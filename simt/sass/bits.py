@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from simt.program import RZ
+from simt.sass.architectures import VOLTA
 from simt.sass.integer import FALSE
 from simt.sass.lowering import AND, MASK, OR, Lowering
 from simt.sass.modifiers import Flag, Integer, Permute, Side
 from simt.sass.operands import Immediate, Operand
-from simt.sass.table import VOLTA, Source, opcode
+from simt.sass.table import Source, opcode
 
 _SHF = (Side, Integer.U32, Integer.S32, Integer.U64, Integer.S64, Flag.HI, Flag.W)
 

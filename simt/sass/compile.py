@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from simt.check import KernelError, Location, UnsupportedError
 from simt.program import PT, Instruction, ListingLine, Program, pred
@@ -23,15 +23,15 @@ from simt.sass import (
     warp,
 )
 from simt.sass import tokens as token_stack
+from simt.sass.architectures import VOLTA
+from simt.sass.elf import Parameter
 from simt.sass.grammar import SassInstruction
+from simt.sass.link import Code
 from simt.sass.lowering import SYMBOL_BANK, Before, Lowering, Place, Rows
 from simt.sass.modifiers import resolve
-from simt.sass.module import ASSERT, CODE_ALIGN
+from simt.sass.module import ASSERT, CODE_ALIGN, Module
 from simt.sass.operands import Predicate
-from simt.sass.table import VOLTA, Opcode, find, is_known
-
-if TYPE_CHECKING:
-    from simt.sass.kernel import SassKernel
+from simt.sass.table import Opcode, find, is_known
 
 FAMILIES = (integer, bits, packed, predicates, float, half, convert, memory, texture, control, warp, uniform, pascal)
 """The files that declare opcodes: importing them fills the table."""
@@ -39,7 +39,34 @@ FAMILIES = (integer, bits, packed, predicates, float, half, convert, memory, tex
 N_BARRIERS = 16
 
 
-def compile_kernel(kernel: SassKernel) -> Program:
+class Lowerable(Protocol):
+    """What lowering reads of a :class:`~simt.sass.kernel.SassKernel`, and ``symbols``, which it writes."""
+
+    name: str
+    module: Module
+    architecture: int
+    parameters: list[Parameter] | None
+    registers: int | None
+    shared_bytes: int
+    system_shared_bytes: int
+    banks: dict[int, bytes]
+    symbols: list[tuple[int, int]]
+    externs: list[str]
+
+    @property
+    def demangled(self) -> str:
+        """Readable name."""
+
+    @property
+    def code(self) -> Code:
+        """The kernel's instructions and those of the functions that it may call."""
+
+    @property
+    def local_bytes(self) -> int:
+        """Bytes of local memory per thread."""
+
+
+def compile_kernel(kernel: Lowerable) -> Program:
     """Lower a kernel.
 
     Raises UnsupportedError for an external function or an unknown opcode, modifier or operand, before anything
@@ -69,7 +96,7 @@ def row_of(instruction: SassInstruction, place: Place) -> Opcode:
 
 
 class _Compiler:
-    def __init__(self, kernel: SassKernel) -> None:
+    def __init__(self, kernel: Lowerable) -> None:
         self.kernel = kernel
         self.code = kernel.code
         self.rows = Rows()

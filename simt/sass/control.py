@@ -7,10 +7,11 @@ return address in a register pair.
 from __future__ import annotations
 
 from simt.program import COLLECTIVE, NULL_CALL, PT, RZ, UNCOUNTED, pred
+from simt.sass.architectures import VOLTA
 from simt.sass.lowering import MASK, Before, Hidden, Lowering
 from simt.sass.modifiers import Combine, Flag, Hint, Width
 from simt.sass.operands import Barrier, CodeRegister, Immediate, Operand, Register
-from simt.sass.table import VOLTA, Source, opcode
+from simt.sass.table import Source, opcode
 
 _A_B_NOT_C = 0b01000000
 """Truth table of ``a & b & ~c``."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from simt.program import RZ, integer_conversion, rounded
+from simt.sass.architectures import VOLTA
 from simt.sass.float import rounding_of
 from simt.sass.lowering import Kind, Lowering
 from simt.sass.modifiers import Flag, Float, Integer, Round, RoundInteger
 from simt.sass.operands import Constant, Operand, Register
-from simt.sass.table import VOLTA, Source, opcode
+from simt.sass.table import Source, opcode
 
 _ROUNDING = {
     RoundInteger.ROUND: "rn",

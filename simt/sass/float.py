@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from simt.program import MUFU_FUNCTIONS, PT, RZ, rounded
+from simt.sass.architectures import BLACKWELL, VOLTA
 from simt.sass.integer import FALSE, min_or_max, write_comparison
 from simt.sass.lowering import AND, OR, Kind, Lowering
 from simt.sass.modifiers import Combine, Compare, Flag, Function, MinMax, Round, Scale
 from simt.sass.operands import Constant, FloatImmediate, Operand, Predicate, Register
-from simt.sass.table import BLACKWELL, VOLTA, Source, opcode
+from simt.sass.table import Source, opcode
 
 _ARITHMETIC = (Round, Flag.FTZ, Flag.SAT)
 

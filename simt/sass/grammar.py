@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from simt.sass.architectures import BLACKWELL
 from simt.sass.operands import (
     Address,
     Barrier,
@@ -33,7 +34,6 @@ from simt.sass.operands import (
     Suffix,
     without_reuse,
 )
-from simt.sass.table import BLACKWELL
 
 
 class SyntaxProblem(ValueError):

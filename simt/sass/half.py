@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from simt.program import RZ, rounded
+from simt.sass.architectures import VOLTA
 from simt.sass.float import compare_floats
 from simt.sass.integer import min_or_max, write_comparison
 from simt.sass.lowering import AND, MASK, OR, XOR, Kind, Lowering
 from simt.sass.modifiers import Combine, Compare, Flag, Float
 from simt.sass.operands import Constant, FloatImmediate, Operand, Register, Suffix
-from simt.sass.table import VOLTA, Source, opcode
+from simt.sass.table import Source, opcode
 
 _TABLES = {Combine.AND: AND, Combine.OR: OR, Combine.XOR: XOR}
 _ONE = {"f16": 0x3C00, "bf16": 0x3F80}

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from simt.program import PT, RZ, pred
+from simt.sass.architectures import BLACKWELL, VOLTA
 from simt.sass.lowering import AND, MASK, OR, XOR, Hidden, Lowering
 from simt.sass.modifiers import Combine, Compare, Flag, Integer, Width
 from simt.sass.operands import Constant, Immediate, Operand, Predicate, Register, Suffix
-from simt.sass.table import BLACKWELL, VOLTA, Source, opcode
+from simt.sass.table import Source, opcode
 
 FALSE = pred(0, True)
 _TABLES = {Combine.AND: AND, Combine.OR: OR, Combine.XOR: XOR}

@@ -12,6 +12,8 @@ from tempfile import TemporaryDirectory
 from simt.check import LaunchError, UnsupportedError, check_file
 from simt.machine import Bank
 from simt.program import Program
+from simt.sass.architectures import VOLTA
+from simt.sass.compile import compile_kernel
 from simt.sass.demangle import aliases
 from simt.sass.disassemble import disassemble
 from simt.sass.elf import HELP, Image, KernelInfo, Parameter, Relocation
@@ -23,7 +25,6 @@ from simt.sass.lowering import SYMBOL_BANK
 from simt.sass.module import ASSERT, Module
 from simt.sass.operands import CodeRegister, Register
 from simt.sass.reads import variables_read
-from simt.sass.table import VOLTA
 
 OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
@@ -97,8 +98,6 @@ class SassKernel:
 
         Raises UnsupportedError for an instruction that is not known, ListingError for a listing that is wrong.
         """
-        from simt.sass.compile import compile_kernel
-
         return compile_kernel(self)
 
     @cached_property

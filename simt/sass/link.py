@@ -11,12 +11,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from simt.check import KernelError, Location, UnsupportedError
+from simt.sass.architectures import VOLTA
 from simt.sass.elf import Symbol
 from simt.sass.grammar import SassInstruction
 from simt.sass.listing import CodeSection
 from simt.sass.module import ASSERT, CODE_ALIGN, Module
 from simt.sass.operands import CodeRegister, Immediate, Label, Operand
-from simt.sass.table import VOLTA
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simt.program import ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, PT, RZ, SHARED_WINDOW
+from simt.sass.architectures import BLACKWELL
 from simt.sass.integer import FALSE
 from simt.sass.lowering import OR, Lowering
 from simt.sass.modifiers import Atomic, Combine, Flag, Float, Hint, Integer, Lanes, MinMax, Round, Space, Width
 from simt.sass.operands import SCALE, Address, Constant, Predicate, Register, Suffix
-from simt.sass.table import BLACKWELL, Source, opcode
+from simt.sass.table import Source, opcode
 
 _WIDTHS = {Width.W32: ("u32", 1), Width.W64: ("v2", 2), Width.W128: ("v4", 4)}
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy.typing as npt
 
 from simt.check import LaunchError
+from simt.sass.architectures import VOLTA
 from simt.sass.elf import MOST_GLOBAL, Image, Relocation, Section, Symbol
 from simt.sass.grammar import Control
 from simt.sass.listing import CodeSection, Listing
-from simt.sass.table import VOLTA
 from simt.sass.variables import ModuleMemory
 
 _DATA = (".nv.global.init", ".nv.global")

@@ -7,12 +7,13 @@ follows PTX.  Control flow (SSY, SYNC, PBK, BRK, ...) is in tokens.py.
 from __future__ import annotations
 
 from simt.program import RZ
+from simt.sass.architectures import VOLTA
 from simt.sass.float import ONE_F32, compare_floats, source32
 from simt.sass.integer import addend, compare_rows, extended, write_comparison, write_sum
 from simt.sass.lowering import AND, MASK, OR, XOR, Kind, Lowering
 from simt.sass.modifiers import Combine, Compare, Flag, Integer, Logic
 from simt.sass.operands import Constant, Operand, Register, Suffix
-from simt.sass.table import VOLTA, Source, opcode
+from simt.sass.table import Source, opcode
 
 LAST_PASCAL = VOLTA - 1
 HALF = 16

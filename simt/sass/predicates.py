@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from simt.program import RZ
+from simt.sass.architectures import VOLTA
 from simt.sass.lowering import MASK, Kind, Lowering
 from simt.sass.modifiers import Flag
 from simt.sass.operands import Immediate, Predicate, PredicateFile, Register, Suffix
-from simt.sass.table import VOLTA, Source, opcode
+from simt.sass.table import Source, opcode
 
 
 @opcode("PLOP3", source=Source.H200, takes=(Flag.LUT,))

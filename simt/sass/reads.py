@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from simt.program import MICRO_OPS, PT, RZ, Instruction
+from simt.program import MICRO_OPS, PT, RZ, Instruction, Program
+from simt.sass.elf import Relocation
 from simt.sass.lowering import SYMBOL_BANK
-
-if TYPE_CHECKING:
-    from simt.sass.kernel import SassKernel
+from simt.sass.module import Module
 
 Symbols = frozenset[int]
 _NONE: Symbols = frozenset()
 
 
-def variables_read(kernel: SassKernel) -> Symbols:
+class Lowered(Protocol):
+    """What is read of a :class:`~simt.sass.kernel.SassKernel`."""
+
+    module: Module
+    symbols: list[tuple[int, int]]
+    bank_relocations: dict[int, list[Relocation]]
+
+    @property
+    def program(self) -> Program:
+        """The kernel as micro-ops."""
+
+
+def variables_read(kernel: Lowered) -> Symbols:
     """Numbers of the variables that the kernel may read, by what its code says.
 
     Loads count, atomics do not: a counter begins at zero.  Registers are followed in the order of the code, twice for
@@ -28,7 +39,7 @@ def variables_read(kernel: SassKernel) -> Symbols:
     return frozenset(found)
 
 
-def _at_first(kernel: SassKernel) -> tuple[dict[int, Symbols], Symbols]:
+def _at_first(kernel: Lowered) -> tuple[dict[int, Symbols], Symbols]:
     """Variables whose addresses the constant rows hold, and those that constant operands read."""
     memory = kernel.module.memory
     held: dict[int, Symbols] = {}

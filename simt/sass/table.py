@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from simt.sass.architectures import FIRST, LAST
 from simt.sass.modifiers import Allowed
 
 if TYPE_CHECKING:
@@ -26,10 +27,6 @@ class Source(Enum):
     PASCAL = "reproduces the published profile of nine kernels on sm_61"
     H200 = "per-instruction counts of an H200"
     H200_VALUES = "results of an H200"
-
-
-FIRST = 50
-LAST = 129
 
 
 @dataclass(frozen=True)
@@ -82,8 +79,3 @@ def find(name: str, architecture: int) -> Opcode | None:
 def is_known(name: str) -> bool:
     """Whether any architecture has a row for the opcode."""
     return name in OPCODES
-
-
-VOLTA = 70
-"""First architecture with 16-byte instructions and convergence barriers."""
-BLACKWELL = 100

@@ -7,9 +7,10 @@ arithmetic is declared beside the lanes' own, in integer.py and float.py, S2UR a
 
 from __future__ import annotations
 
+from simt.sass.architectures import VOLTA
 from simt.sass.lowering import OR, Lowering
 from simt.sass.modifiers import Combine
-from simt.sass.table import VOLTA, Source, opcode
+from simt.sass.table import Source, opcode
 
 
 @opcode("R2UR", source=Source.H200, takes=(Combine.OR,), since=VOLTA, uniform=True)

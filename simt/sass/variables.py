@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,7 @@ from simt.runtime import Context, LoadedModule, ModuleImage, Pointer, Variables
 from simt.sass.demangle import aliases
 
 if TYPE_CHECKING:
-    from simt.sass.elf import Section, Symbol
-    from simt.sass.module import Module
+    from simt.sass.elf import Image, Section, Symbol
 
 GLOBALS, CONSTANTS = range(2)
 """Pieces of a module's memory."""
@@ -28,13 +27,40 @@ class UnknownVariableError(LaunchError, KeyError):
     __str__ = LaunchError.__str__
 
 
+class Holder(Protocol):
+    """What is read of the :class:`~simt.sass.module.Module` that the variables belong to."""
+
+    CONSTANTS: int
+    path: str
+    image: Image | None
+    data_size: int
+
+    def initial_data(self) -> Iterator[tuple[int, bytes]]:
+        """Where global variables that are not zero at first are among them, and what they hold."""
+
+    def data_sections(self) -> list[Section]:
+        """Sections with initial values of global variables."""
+
+    def data_offset(self, section: int, offset: int) -> int | None:
+        """Where a byte of a section of global variables is among them all."""
+
+    def variable_offset(self, symbol: Symbol, addend: int = 0) -> int | None:
+        """Where the byte *addend* after a variable is among the global ones."""
+
+    def code_place(self, symbol: Symbol) -> tuple[str, int] | None:
+        """Section of the listing and offset there, for a symbol of code."""
+
+    def function(self, section: str, offset: int = 0) -> int:
+        """What a pointer to code holds."""
+
+
 class ModuleMemory:
     """The variables of a module: where they are, and arrays that read and write them.
 
     They are placed and relocated when they are first asked for, in a context of their own.
     """
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Holder) -> None:
         self._module = module
         self._lock = threading.Lock()
         self._made: tuple[Context, LoadedModule] | None = None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from simt.program import LOCAL_WINDOW, RZ, SHARED_WINDOW, SPECIAL_REGISTERS
+from simt.sass.architectures import BLACKWELL, VOLTA
 from simt.sass.lowering import Lowering
 from simt.sass.modifiers import Combine, Flag, Hint, Integer, Lane, MinMax, Vote, Width
 from simt.sass.operands import Register, Special
-from simt.sass.table import BLACKWELL, VOLTA, Source, opcode
+from simt.sass.table import Source, opcode
 
 _SPECIAL = {
     "SR_TID.X": "tid.x",

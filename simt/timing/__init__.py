@@ -1,6 +1,6 @@
 """Cycle-level timing: who issues when, who waits for what, on a modelled GPU."""
 
-from simt.timing.classes import NVPROF, Reason
+from simt.metrics.stalls import Reason
 from simt.timing.parameters import PARAMETERS, Parameters, parameters
 from simt.timing.result import TimingResult
 from simt.timing.simulate import simulate
@@ -9,7 +9,6 @@ from simt.timing.timed_run import TimedRun
 from simt.timing.timeline import spans, text, trace_events, write_trace
 
 __all__ = [
-    "NVPROF",
     "PARAMETERS",
     "Parameters",
     "Reason",

@@ -25,42 +25,6 @@ class Unit(IntEnum):
     FREE = 8  # no issue slot: names, moves and jumps of the source view
 
 
-class Reason(IntEnum):
-    """Why a warp did not issue in a cycle: Nsight Compute's warp states (``smsp__average_warps_issue_stalled_*``)."""
-
-    SELECTED = 0
-    NOT_SELECTED = 1
-    WAIT = 2
-    LONG_SCOREBOARD = 3
-    SHORT_SCOREBOARD = 4
-    BARRIER = 5
-    BRANCH_RESOLVING = 6
-    MATH_PIPE_THROTTLE = 7
-    MIO_THROTTLE = 8
-    LG_THROTTLE = 9
-    NO_INSTRUCTION = 10
-    MEMBAR = 11
-    DRAIN = 12
-
-
-NVPROF = {
-    Reason.SELECTED: "selected",
-    Reason.NOT_SELECTED: "stall_not_selected",
-    Reason.WAIT: "stall_exec_dependency",
-    Reason.LONG_SCOREBOARD: "stall_memory_dependency",
-    Reason.SHORT_SCOREBOARD: "stall_exec_dependency",
-    Reason.BARRIER: "stall_sync",
-    Reason.BRANCH_RESOLVING: "stall_inst_fetch",
-    Reason.MATH_PIPE_THROTTLE: "stall_pipe_busy",
-    Reason.MIO_THROTTLE: "stall_memory_throttle",
-    Reason.LG_THROTTLE: "stall_memory_throttle",
-    Reason.NO_INSTRUCTION: "stall_inst_fetch",
-    Reason.MEMBAR: "stall_sync",
-    Reason.DRAIN: "stall_other",
-}
-"""nvprof's name of each reason (several of Nsight Compute's fall into one of nvprof's)."""
-
-
 @dataclass(frozen=True)
 class TimingClass:
     """One row: ``name`` is also the key of ``latency_<name>`` and ``interval_<name>`` in device files.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from simt.timing.classes import PIPES, Reason, Unit
+from simt.metrics.stalls import Reason
+from simt.timing.classes import PIPES, Unit
 
 FIXED = int(Unit.FIXED)
 QUEUED = int(Unit.QUEUED)

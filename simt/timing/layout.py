@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from simt.timing.classes import Reason
+from simt.metrics.stalls import Reason
 from simt.timing.parameters import PARAMETERS
 
 NEVER = 1 << 60

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from simt.devices import Occupancy
 from simt.machine.launch import Launch
-from simt.profile.formula import Number
-from simt.profile.metrics import METRICS
-from simt.profile.timing import TIMING
+from simt.metrics.formula import Number
+from simt.metrics.stalls import STATES, WAITS, Reason
+from simt.metrics.table import METRICS
+from simt.metrics.timing import TIMING
 from simt.program import COUNTERS, Program
 from simt.timing import layout
-from simt.timing.classes import NVPROF, Reason
 from simt.timing.parameters import Parameters
 
 WARPS_OF = "warps_per_sm"
@@ -65,7 +65,7 @@ class TimingResult:
 
     @cached_property
     def inputs(self) -> dict[str, Number]:
-        """What the formulas of the timing metrics are over: :data:`simt.profile.timing.TIMING_INPUTS`."""
+        """What the formulas of the timing metrics are over: :data:`simt.metrics.timing.TIMING_INPUTS`."""
         waited = {f"stalled_{name}": int(n) for name, n in zip(self.reasons, self.stalls.sum(axis=0), strict=True)}
         totals = {name: self.totals[name] for name in (*_TOTALS, "active_cycles")}
         return {
@@ -89,23 +89,22 @@ class TimingResult:
         """Stalled warp-cycles per issued instruction, by Nsight Compute's name, the largest first."""
         sums = self.stalls.sum(axis=0)
         issued = max(self.totals["issued"], 1)
-        found = {reason.name.lower(): float(sums[reason] / issued) for reason in Reason}
+        found = {state.name: float(sums[reason] / issued) for reason, state in STATES.items()}
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
     @property
     def dominant_stall(self) -> str:
         """The reason that most warp-cycles went to (issuing and having been ready do not count)."""
-        waits = (name for name in self.stall_reasons if name not in ("selected", "not_selected"))
-        return next(waits)
+        return next(name for name in self.stall_reasons if name in WAITS)
 
     @cached_property
     def nvprof_stalls(self) -> dict[str, float]:
         """Percent of the stalled warp-cycles, by nvprof's name."""
         sums = self.stalls.sum(axis=0)
         found: dict[str, int] = {}
-        for reason in Reason:
+        for reason, state in STATES.items():
             if reason is not Reason.SELECTED:
-                found[NVPROF[reason]] = found.get(NVPROF[reason], 0) + int(sums[reason])
+                found[state.nvprof] = found.get(state.nvprof, 0) + int(sums[reason])
         whole = max(sum(found.values()), 1)
         return {name: 100.0 * value / whole for name, value in sorted(found.items(), key=lambda item: -item[1])}
 
@@ -119,7 +118,7 @@ class TimingResult:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Names of the columns of :attr:`stalls` and :attr:`lines`."""
-        return tuple(reason.name.lower() for reason in Reason)
+        return tuple(state.name for state in STATES.values())
 
     @property
     def about(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from simt.check import SimtError
+from simt.metrics.stalls import WAITS, words_of
 from simt.timing.result import TimingResult
 
 BLOCKS = (32, 64, 128, 256, 512, 1024)
@@ -46,9 +47,9 @@ class Sweep:
         spread = {
             name: _per_thread(worst, worst_size, name) - _per_thread(best, self.best, name)
             for name in best.stall_reasons
-            if name not in ("selected", "not_selected")
+            if name in WAITS
         }
-        name = max(spread, key=lambda key: spread[key]).replace("_", " ")
+        name = words_of(max(spread, key=lambda key: spread[key]))
         return (
             f"{text}; {worst_size} takes {worst.cycles / best.cycles:.2f} times as long: its threads wait most of the "
             f"additional time for {name} (occupancy {worst.metrics['achieved_occupancy']:.2f} against "

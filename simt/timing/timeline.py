@@ -7,26 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from simt.metrics.stalls import STATES, Reason
 from simt.timing import layout
-from simt.timing.classes import Reason
 from simt.timing.result import TimingResult
-
-LETTERS = {
-    Reason.SELECTED: "#",
-    Reason.NOT_SELECTED: "-",
-    Reason.WAIT: "w",
-    Reason.LONG_SCOREBOARD: "L",
-    Reason.SHORT_SCOREBOARD: "S",
-    Reason.BARRIER: "B",
-    Reason.BRANCH_RESOLVING: "j",
-    Reason.MATH_PIPE_THROTTLE: "m",
-    Reason.MIO_THROTTLE: "q",
-    Reason.LG_THROTTLE: "g",
-    Reason.NO_INSTRUCTION: "i",
-    Reason.MEMBAR: "f",
-    Reason.DRAIN: "d",
-}
-"""One letter per state of a warp in a cycle."""
 
 
 class Span(NamedTuple):
@@ -78,8 +61,8 @@ def text(result: TimingResult, sm: int = 0, width: int = 100) -> str:
         row = rows.setdefault(key, [" "] * width)
         names[key] = f"scheduler {span.scheduler}  block {span.block:<6} warp {span.warp:<3}"
         for cycle in range(max(span.start, first), min(span.end, first + width)):
-            row[cycle - first] = LETTERS[span.reason]
-    legend = ", ".join(f"{letter} {reason.name.lower()}" for reason, letter in LETTERS.items())
+            row[cycle - first] = STATES[span.reason].letter
+    legend = ", ".join(f"{state.letter} {state.name}" for state in STATES.values())
     lines = [f"SM {sm}, cycles {first} to {first + width - 1}", legend]
     lines += [f"{names[key]} |{''.join(rows[key])}|" for key in sorted(rows)]
     return "\n".join(lines)
@@ -95,7 +78,7 @@ def trace_events(result: TimingResult) -> dict[str, Any]:
         issued = span.reason is Reason.SELECTED
         events.append(
             {
-                "name": line.text.strip() if issued else span.reason.name.lower(),
+                "name": line.text.strip() if issued else STATES[span.reason].name,
                 "cat": "issue" if issued else "stall",
                 "ph": "X",
                 "ts": span.start,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from simt.trace.steps import Step, Stepped
 from simt.trace.values import Value, value_text
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from simt.trace.steps import Step, Trace
 
 LANE_MARKS: dict[str, tuple[str, str, str]] = {
     # state: (character, style, meaning)
@@ -37,7 +37,7 @@ def legend() -> Text:
     return text.append("\n")
 
 
-def render(trace: Trace, block: int, warp: int, values: bool) -> Text:
+def render(trace: Stepped, block: int, warp: int, values: bool) -> Text:
     """The steps of one warp as rich text; see :meth:`Trace.render`."""
     from rich.text import Text
 
@@ -77,7 +77,7 @@ def render(trace: Trace, block: int, warp: int, values: bool) -> Text:
     return text
 
 
-def _position(step: Step, trace: Trace) -> str:
+def _position(step: Step, trace: Stepped) -> str:
     number = step.entry.number
     return str(number) if trace.program.view == "source" else f"{number:#06x}"
 

@@ -1,24 +1,13 @@
-"""From trace records (one per micro-op) to steps (one per executed source line, set of lanes and pass)."""
+"""Steps (one per executed source line, set of lanes and pass) and passes."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-import numpy as np
-
-from simt.program import FULL_MASK, MICRO_OPS, WARP_SIZE, ListingLine
-from simt.trace.replay import BRANCHES, replay_counters
-from simt.trace.values import Value, decode, lane_bits
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from simt.machine.result import TraceRecords
-    from simt.program import Program
+from simt.program import WARP_SIZE, ListingLine, Program
+from simt.trace.values import Value
 
 ACTIVE = "active"
 LANE_STATES = (ACTIVE, "other_path", "predicated_off", "exited", "no_thread")
@@ -110,144 +99,10 @@ class Pass:
         }
 
 
-class Trace:
-    """What the traced warps of a launch did.  ``records`` are the machine's, one row per retired micro-op."""
+class Stepped(Protocol):
+    """What is drawn of a :class:`~simt.trace.Trace`."""
 
-    def __init__(self, records: TraceRecords, program: Program) -> None:
-        self.records = records
-        self.program = program
-        self._steps: dict[tuple[int, int], tuple[Step, ...]] = {}
-
-    def __len__(self) -> int:
-        return len(self.records.pc)
-
-    @cached_property
-    def warps(self) -> tuple[tuple[int, int], ...]:
-        """The traced (block, warp) pairs, in order."""
-        pairs = np.unique(np.column_stack([self.records.block, self.records.warp]), axis=0)
-        return tuple((int(block), int(warp)) for block, warp in pairs)
+    program: Program
 
     def steps(self, block: int = 0, warp: int = 0) -> tuple[Step, ...]:
-        """The steps of one warp in order of execution.  Raises ``LookupError`` if it was not traced."""
-        key = (block, warp)
-        if key not in self.warps:
-            raise LookupError(f"block {block}, warp {warp} was not traced; traced are {self.warps[:8]}")
-        if key not in self._steps:
-            self._steps[key] = tuple(self._group(*key))
-        return self._steps[key]
-
-    def passes(self, block: int = 0, warp: int = 0) -> tuple[Pass, ...]:
-        """The stretches of one warp: 24 lanes, then 8, then 32 again for an if/else that splits it so."""
-        stretches: dict[int, list[Step]] = {}
-        for step in self.steps(block, warp):
-            stretches.setdefault(step.stretch, []).append(step)
-        return tuple(Pass(group[0].pass_number, group[0].active, tuple(group)) for group in stretches.values())
-
-    def executions(self, number: int, block: int = 0, warp: int = 0) -> tuple[Step, ...]:
-        """The steps of one warp at the line with this number: how often, and with which lanes, it ran."""
-        return tuple(step for step in self.steps(block, warp) if step.entry.number == number)
-
-    def replay_counters(self) -> npt.NDArray[np.int64]:
-        """See :func:`simt.trace.replay.replay_counters`."""
-        return replay_counters(self.records, self.program)
-
-    def render(self, block: int = 0, warp: int = 0, *, values: bool = False, color: bool | None = None) -> str:
-        """One warp drawn lane by lane; with ``values`` the lanes of each assigned variable too.
-
-        ``color``: ANSI colours; by default only if standard output is a terminal and NO_COLOR is not set.
-        """
-        from simt.profile.text import to_text
-        from simt.trace.render import render
-
-        return to_text(render(self, block, warp, values), color)
-
-    def to_dict(self, block: int = 0, warp: int = 0, *, values: bool = True) -> dict[str, Any]:
-        """One warp as plain dicts and lists: its passes and its steps."""
-        steps = [step.to_dict() for step in self.steps(block, warp)]
-        if not values:
-            for step in steps:
-                del step["values"]
-        return {
-            "block_index": block,
-            "warp": warp,
-            "passes": [each.to_dict() for each in self.passes(block, warp)],
-            "steps": steps,
-        }
-
-    def __str__(self) -> str:
-        warps = f"{len(self.warps)} warp" + ("" if len(self.warps) == 1 else "s")
-        return f"trace of {self.program.name}: {len(self)} instructions of {warps}"
-
-    def _group(self, block: int, warp: int) -> Iterator[Step]:
-        records = self.records
-        rows = np.flatnonzero((records.block == block) & (records.warp == warp))
-        lines = np.array([instruction.line for instruction in self.program.instructions], dtype=np.int64)
-        keys = np.column_stack(
-            [lines[records.pc[rows]], records.split_pass[rows], records.active[rows], records.executed[rows]]
-        )
-        starts = np.flatnonzero(np.any(np.diff(keys, axis=0), axis=1)) + 1
-        bounds = [0, *starts.tolist(), len(rows)]
-        numbering = _PassNumbers()
-        for start, end in itertools.pairwise(bounds):
-            yield self._step(rows[start:end], numbering)
-
-    def _step(self, rows: npt.NDArray[np.int64], numbering: _PassNumbers) -> Step:
-        records, first = self.records, int(rows[0])
-        active, exited, absent = (int(column[first]) for column in (records.active, records.exited, records.absent))
-        pass_number, stretch = numbering.advance(int(records.split_pass[first]), active, exited | absent)
-        line = self.program.instructions[int(records.pc[first])].line
-        last = len(self.program.instructions) - 1
-        return Step(
-            line=line,
-            entry=self.program.listing[line],
-            pass_number=pass_number,
-            stretch=stretch,
-            active=active,
-            executed=int(records.executed[first]),
-            exited=exited,
-            absent=absent,
-            instructions=len(rows),
-            divergent=bool((records.diverged[rows] & self._is_branch[records.pc[rows]]).any()),
-            ends_kernel=len(rows) == 1 and int(records.pc[first]) == last,
-            values=self._values(rows),
-        )
-
-    @cached_property
-    def _is_branch(self) -> npt.NDArray[np.bool_]:
-        """Per micro-op; others note in ``diverged`` that they waited."""
-        return np.array([instruction.op in BRANCHES for instruction in self.program.instructions], dtype=bool)
-
-    def _values(self, rows: npt.NDArray[np.int64]) -> dict[str, list[Value]]:
-        found = {}
-        for row in rows:
-            instruction = self.program.instructions[int(self.records.pc[row])]
-            if instruction.variable is None:
-                continue
-            if MICRO_OPS[instruction.op].operands[0] == "p":
-                found[instruction.variable] = lane_bits(int(self.records.taken[row]))
-            else:
-                found[instruction.variable] = decode(self.records.values[row], instruction.dtype)
-        return found
-
-
-class _PassNumbers:
-    """Numbers the stretches of a diverged warp from 1, and starts again when its lanes are back together."""
-
-    def __init__(self) -> None:
-        self._split_pass: int | None = None
-        self._active = 0
-        self._number = 0
-        self._stretch = 0
-
-    def advance(self, split_pass: int, active: int, gone: int) -> tuple[int, int]:
-        """(pass number, running number of the stretch) of the next step; ``gone``: lanes exited or absent."""
-        together = active == FULL_MASK & ~gone
-        changed = self._split_pass is not None and (split_pass, active) != (self._split_pass, self._active)
-        if changed:
-            self._stretch += 1
-        if together:
-            self._number = 0
-        elif changed or self._number == 0:
-            self._number += 1
-        self._split_pass, self._active = split_pass, active
-        return self._number, self._stretch
+        """The steps of one warp in order of execution."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from simt.cli import main
+from simt.__main__ import main
 
 
 class Outcome(NamedTuple):

@@ -471,7 +471,7 @@ def test_every_command_has_help(run, command: str) -> None:
 def test_help_loads_neither_numpy_nor_numba() -> None:
     check = (
         "import sys; sys.argv = ['simt', '--help']\n"
-        "from simt.cli import main\n"
+        "from simt.__main__ import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
         "assert not {'numpy', 'numba', 'llvmlite'} & set(sys.modules), 'too much imported'\n"

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simt.check import SimtError
+from simt.metrics.formula import Formula
+from simt.metrics.table import Metric, MetricTable
+from simt.metrics.timing import TIMING, TIMING_INPUTS
 from simt.profile import COUNTER_NAMES, METRICS, UnknownMetricError
-from simt.profile.formula import Formula
-from simt.profile.metrics import Metric, MetricTable
-from simt.profile.timing import TIMING, TIMING_INPUTS
 from tests.profile.handmade import guarded, if_else, machine_code, profile, strided_shared
 
 LAUNCH_FACTS = {"warps_launched", "blocks_launched", "resident_warps", "max_warps"}

@@ -18,7 +18,7 @@ SITE = Path(sysconfig.get_path("purelib"))
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need a privilege on Windows")
 
-COMMAND = "import sys; sys.argv = ['simt', 'run', 'if_else', '--view', 'sm_90']; from simt.cli import main; main()"
+COMMAND = "import sys; sys.argv = ['simt', 'run', 'if_else', '--view', 'sm_90']; from simt.__main__ import main; main()"
 FUNCTION = """
 import numpy as np, simt
 from simt import kernels

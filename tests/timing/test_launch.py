@@ -17,10 +17,11 @@ from simt import devices, kernels
 from simt.check import DeadlockError, LaunchError, OutOfBoundsError, SimtError
 from simt.devices import DeviceError
 from simt.machine import Launch
+from simt.metrics.stalls import STATES
+from simt.metrics.timing import TIMING_INPUTS
 from simt.profile import METRICS, STALLS, TIMING, UnknownMetricError
 from simt.profile.annotate import listing_rows
-from simt.profile.timing import TIMING_INPUTS
-from simt.timing import NVPROF, Reason, text, trace_events
+from simt.timing import Reason, text, trace_events
 from tests.machine_view import DATA, needs_numba_cuda, needs_nvdisasm
 from tests.timing.simulated import simulate
 
@@ -121,10 +122,9 @@ def test_every_reason_and_input_is_declared() -> None:
     _, profile = reduced("neighbored", 4096, timing=True)
     assert profile.timing is not None
     assert profile.timing.inputs.keys() == set(TIMING_INPUTS)
-    assert {reason.name.lower() for reason in Reason} == {"selected", *STALLS}
-    assert {reason.name.lower(): name for reason, name in NVPROF.items() if reason is not Reason.SELECTED} == {
-        reason: name for reason, (name, _) in STALLS.items()
-    }
+    assert list(STATES) == list(Reason)
+    assert {state.name for state in STATES.values()} == {"selected", *STALLS}
+    assert len({state.letter for state in STATES.values()}) == len(STATES)
 
 
 def test_metrics_agree_with_the_model() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from simt.check import SimtError, suggestion
-from simt.profile.formula import Formula, Number
+from simt.metrics.formula import Formula, Number
 
 SOURCE = "source"
 MACHINE = "machine"
@@ -39,7 +39,7 @@ class Metric:
 
     ``formula`` is over the counters of :data:`simt.profile.counters.COUNTER_NAMES`, the launch's facts
     (``warps_launched``, ``blocks_launched``, ``resident_warps``, ``max_warps``) and, for a
-    timed launch, :data:`simt.profile.timing.TIMING_INPUTS`.  ``nvprof`` says whether
+    timed launch, :data:`simt.metrics.timing.TIMING_INPUTS`.  ``nvprof`` says whether
     ``name`` is a metric or event of nvprof.  ``ncu`` are the names under which Nsight Compute prints the same
     value. ``views`` are those whose Programs can know it.
     """

@@ -5,36 +5,14 @@ Nothing here imports the timing model: a launch without timing does not load it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from simt.profile.formula import Formula
-from simt.profile.metrics import Metric, declare
+from simt.metrics.formula import Formula
+from simt.metrics.stalls import STALLS
+from simt.metrics.table import Metric, declare
 
 TIMING = "timing"
 """The group of these metrics."""
-
-STALLS: Mapping[str, tuple[str, str]] = {
-    # reason by Nsight Compute's name: nvprof's name, what the warp waited for
-    "wait": ("stall_exec_dependency", "a fixed number of cycles until the instruction before has its result"),
-    "long_scoreboard": ("stall_memory_dependency", "global or local memory"),
-    "short_scoreboard": ("stall_exec_dependency", "shared memory, a shuffle, a special function or a conversion"),
-    "barrier": ("stall_sync", "other warps at a block barrier"),
-    "branch_resolving": ("stall_inst_fetch", "the target of a branch"),
-    "math_pipe_throttle": ("stall_pipe_busy", "a free arithmetic pipe"),
-    "mio_throttle": ("stall_memory_throttle", "room in the queue of shared memory, shuffles and special functions"),
-    "lg_throttle": ("stall_memory_throttle", "room in the queue of global and local memory"),
-    "no_instruction": ("stall_inst_fetch", "the instruction itself to be fetched"),
-    "membar": ("stall_sync", "a memory fence"),
-    "drain": ("stall_other", "its stores, after it has ended"),
-    "not_selected": ("stall_not_selected", "nothing: it was ready, but its scheduler issued another warp"),
-}
-"""Why a warp does not issue in a cycle."""
-
-
-def main_stall(stalls: Mapping[str, int]) -> str:
-    """The reason of most warp-cycles; empty if there are none."""
-    return max(stalls, key=lambda reason: stalls[reason]) if any(stalls.values()) else ""
-
 
 TIMING_INPUTS = (
     *("cycles", "seconds", "active_cycles", "issued", "eligible", "warp_cycles", "schedulers", "max_warps"),
@@ -83,17 +61,17 @@ def _dram(direction: str, what: str) -> Iterator[Metric]:
 
 
 def _stalls() -> Iterator[Metric]:
-    for reason, (_, what) in STALLS.items():
+    for reason, row in STALLS.items():
         yield Metric(
             f"issue_stalled_{reason}",
             "warp-cycles / instruction",
             Formula(f"stalled_{reason} / issued"),
-            f"Cycles that warps wait per issued instruction for {what}.",
+            f"Cycles that warps wait per issued instruction for {row.what}.",
             ncu=(f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio",),
             nvprof=False,
         )
-    for name in dict.fromkeys(name for name, _ in STALLS.values()):
-        parts = [reason for reason, (old, _) in STALLS.items() if old == name]
+    for name in dict.fromkeys(row.nvprof for row in STALLS.values()):
+        parts = [reason for reason, row in STALLS.items() if row.nvprof == name]
         yield Metric(
             name,
             "%",
