@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,12 +16,15 @@ from simt.dispatcher import check_launch_bounds, python_function
 from simt.machine.images import Image
 from simt.machine.launch import BankImage, parse_order
 from simt.machine.layout import HARDWARE, INTERLEAVED, RANDOM
+from simt.options import Timing, is_pair
 from simt.profile import Profile
 from simt.program import Program
 
+if TYPE_CHECKING:
+    from simt.sass import Kernels
+    from simt.timing import MachineInstruction
+
 SOURCE = "source"
-VOLTA = 70
-"""The first compute capability (times ten) with convergence barriers."""
 
 
 def launch(
@@ -88,7 +90,11 @@ def launch(
     wrong, :class:`simt.UnsupportedError` where the simulator cannot do it, :class:`simt.devices.DeviceError` for a
     device or a timing number that does not exist or cannot be.
     """
-    _check_options(timing, sms, max_host_seconds, overrides, window, trace, shared_bytes, max_instructions)
+    timed = Timing(sms, max_host_seconds, overrides, window)
+    if not timing and not timed.is_default:
+        raise LaunchError("sms, overrides and window concern the timing model", help="pass timing=True, too")
+    timed.check()
+    _check_options(trace, shared_bytes, max_instructions)
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
     check_launch_bounds(kernel, shape[1])
     code = _compiled(kernel, view, *shape, args, predicate, races)
@@ -112,45 +118,17 @@ def launch(
 
     from simt.timing import TimedRun  # here: a launch without timing does not load the model
 
-    timed = TimedRun(
-        code.program,
-        what,
-        gpu,
-        code=code.instructions,
-        sms=sms,
-        max_host_seconds=max_host_seconds,
-        overrides=overrides,
-        window=window,
-    )
-    result = runtime.run(code.program, what, code.context, timed)
-    return Profile(code.program, result, device=gpu.key, timing=timed.result, notes=code.notes)
+    model = TimedRun(code.program, what, gpu, code.instructions, timed)
+    result = runtime.run(code.program, what, code.context, model)
+    return Profile(code.program, result, device=gpu.key, timing=model.result, notes=code.notes)
 
 
-def _is_pair(value: object) -> bool:
-    return isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(part, Integral) for part in value)
-
-
-def _check_options(
-    timing: bool,
-    sms: str | int,
-    max_host_seconds: float,
-    overrides: Mapping[str, float] | None,
-    window: tuple[int, int] | None,
-    trace: bool | tuple[int, int],
-    shared_bytes: int,
-    max_instructions: int,
-) -> None:
+def _check_options(trace: bool | tuple[int, int], shared_bytes: int, max_instructions: int) -> None:
     """Raises LaunchError for options of :func:`launch` that cannot be, whatever the kernel."""
-    if not timing and (sms != "one" or overrides or window is not None):
-        raise LaunchError("sms, overrides and window concern the timing model", help="pass timing=True, too")
-    if window is not None and not (_is_pair(window) and 0 <= window[0] < window[1] <= 2**60):
-        raise LaunchError(f"window is {window}; it must be the first cycle and one past the last", help="(0, 1000)")
-    if not isinstance(trace, bool) and not _is_pair(trace):
+    if not isinstance(trace, bool) and not is_pair(trace):
         raise LaunchError(
             f"trace is {trace!r}; it must be True, False, or the block and the warp to trace", help="trace=(0, 0)"
         )
-    if not max_host_seconds > 0:
-        raise LaunchError(f"max_host_seconds is {max_host_seconds}; it must be positive")
     if shared_bytes < 0:
         raise LaunchError(f"shared_bytes is {shared_bytes}; it must not be negative")
     if max_instructions < 1:
@@ -181,7 +159,7 @@ class _Code:
     program: Program
     arguments: list[Any]
     own_order: str = "then_first"
-    instructions: Any = None
+    instructions: Sequence[MachineInstruction] | None = None
     """SASS with its control bits, for the timing model; None in the source view."""
     bank_image: BankImage | None = None
     context: runtime.Context | None = None
@@ -199,9 +177,9 @@ def _compiled(
     races: bool,
 ) -> _Code:
     """The kernel in the view that was asked for."""
-    if not _is_machine_code(kernel):
+    if not isinstance(kernel, MachineKernel):
         _check_no_images(args)
-    if view == SOURCE and not _is_machine_code(kernel):
+    if view == SOURCE and not isinstance(kernel, MachineKernel):
         args, argtypes = lang.typed_arguments(kernel, args)
         program = lang.compile(kernel, argtypes, predicate=predicate)
         return _Code(program, [_numpy(value) for value in lang.flat_arguments(args)])
@@ -242,34 +220,37 @@ def load_cubin(
     listing: str | Path | None = None,
     parameters: Mapping[str, Sequence[int]] | None = None,
     architecture: str | None = None,
-) -> Mapping[str, Any]:
+) -> Kernels:
     """The kernels of a cubin, SASS listing or fat binary by name (mangled, or readable where that is unambiguous).
 
     :func:`launch` takes them like any other kernel.  See :func:`simt.sass.load_cubin` for the parameters and errors.
     """
-    kernels: Mapping[str, Any] = machine_view().load_cubin(path, listing, parameters, architecture)
-    return kernels
-
-
-def machine_view() -> Any:
-    """The machine view's package: imported when it is needed."""
     from simt import sass
 
-    return sass
+    return sass.load_cubin(path, listing, parameters, architecture)
 
 
-def _is_machine_code(kernel: Any) -> bool:
-    return type(kernel).__module__.startswith("simt.sass.")
+@runtime_checkable
+class MachineKernel(Protocol):
+    """A kernel that is machine code already; Python functions and dispatchers have no view of their own."""
+
+    @property
+    def view(self) -> str:
+        """Its architecture: ``"sm_90"``."""
+
+    def notes(self) -> list[str]:
+        """What a profile of the kernel, launched now, should say of it."""
 
 
 def _machine_code(
     kernel: Any, view: str, grid: tuple[int, int, int], block: tuple[int, int, int], args: Sequence[Any]
 ) -> _Code:
     """The SASS of a kernel, with arguments and constant banks as the hardware has them."""
-    sass = machine_view()
-    if _is_machine_code(kernel):
-        if view not in (SOURCE, f"sm_{kernel.architecture}"):
-            raise LaunchError(f"the kernel is machine code for sm_{kernel.architecture}, not {view}")
+    from simt import sass
+
+    if isinstance(kernel, sass.SassKernel):
+        if view not in (SOURCE, kernel.view):
+            raise LaunchError(f"the kernel is machine code for {kernel.view}, not {view}")
     else:
         args, argtypes = lang.typed_arguments(kernel, args, machine_code=True)
         lang.parameter_names(python_function(kernel), argtypes)
@@ -278,13 +259,12 @@ def _machine_code(
     sass.check_arguments(kernel, block, args)
 
     def bank_image(addresses: Sequence[int | None]) -> Mapping[int, machine.Bank]:
-        image: Mapping[int, machine.Bank] = sass.bank_image(kernel, grid, block, args, addresses)
-        return image
+        return sass.bank_image(kernel, grid, block, args, addresses)
 
     return _Code(
         program=kernel.program,
         arguments=[*args, *sass.inner_arrays(args)],
-        own_order="hardware" if kernel.architecture >= VOLTA else "then_first",
+        own_order=kernel.order,
         instructions=kernel.code.instructions,
         bank_image=bank_image,
         context=kernel.module.memory.context,

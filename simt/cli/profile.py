@@ -153,12 +153,12 @@ def profile(
 
 def _all_kernels(file: Path, listing: Path | None, arch: str | None) -> list[SassKernel]:
     """The kernels of a file, for every architecture that it has unless one is given."""
-    from simt.api import load_cubin, machine_view
+    from simt import sass
 
     several: list[str | None] = []
     if arch is None and file.is_file():
-        several += machine_view().architectures(file)
-    return [kernel for each in several or [arch] for kernel in load_cubin(file, listing, None, each).values()]
+        several += sass.architectures(file)
+    return [kernel for each in several or [arch] for kernel in sass.load_cubin(file, listing, None, each).values()]
 
 
 def _list(kernels: Sequence[SassKernel], as_json: bool) -> None:

@@ -4,6 +4,9 @@ A device file is TOML: ``name``, ``architecture``, ``compute_capability``, and s
 ``{ value = …, unit = "…", source = "…" }``.  The source is a key of the section ``sources`` (documents and
 measurements, written out once), a text of its own, or the word "estimated".  The section ``limits`` is
 required and checked here; other sections (latencies, bandwidths) are kept for the parts that read them.
+
+``like = "rtx_4090"`` takes every number that the file does not give from another one: a limit with its source if both
+have one compute capability, any other number as an estimate.
 """
 
 from __future__ import annotations
@@ -11,8 +14,8 @@ from __future__ import annotations
 import difflib
 import re
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -27,6 +30,9 @@ else:
 WARP_SIZE = 32
 DEFAULT = "h200"
 """Key of the device where nothing else decides."""
+
+DEFAULTS = ("quadro_p2000", "a100", "rtx_4090", DEFAULT)
+"""The devices that launches which name none are for; a new file changes no default, unless it is put here."""
 
 
 class DeviceError(SimtError):
@@ -142,8 +148,8 @@ _AT_MOST: tuple[tuple[str, str], ...] = (
 """Pairs (smaller, larger) that a consistent file keeps."""
 
 
-def parse(text: str, key: str) -> Device:
-    """The device that a TOML text describes.
+def parse(text: str, key: str, find: Callable[[str], Device] | None = None) -> Device:
+    """The device that a TOML text describes; *find* gives the device that it is ``like`` (default: :func:`get`).
 
     Raises :class:`DeviceError` with every problem found if the text is incomplete or contradicts itself.
     """
@@ -152,6 +158,11 @@ def parse(text: str, key: str) -> Device:
     except tomllib.TOMLDecodeError as error:
         raise DeviceError(f"device file {key}.toml is not TOML: {error}") from None
     problems: list[str] = []
+    like = data.pop("like", None)
+    other = "" if like is None else _text(like, "like", problems)
+    base = (find or get)(other) if other else None
+    if base is not None:
+        data = {"architecture": base.architecture, "compute_capability": base.compute_capability, **data}
     name, architecture, capability = (
         _text(data.pop(field, None), field, problems) for field in ("name", "architecture", "compute_capability")
     )
@@ -159,6 +170,9 @@ def parse(text: str, key: str) -> Device:
     if not isinstance(sources, dict):
         raise DeviceError(f"device file {key}.toml is rejected", details=["sources is not a section"])
     sections = {title: _section(title, table, sources, problems) for title, table in data.items()}
+    if base is not None:
+        for title, table in {"limits": base.limits, **base.sections}.items():
+            sections[title] = _inherited(base, title, table, capability) | sections.get(title, {})
     limits = sections.pop("limits", {})
     problems += [f"limits.{limit} is missing" for limit in LIMITS if limit not in limits]
     problems += [f"limits.{limit} is not a limit that simt knows" for limit in limits if limit not in LIMITS]
@@ -171,6 +185,13 @@ def parse(text: str, key: str) -> Device:
             help="each number needs value, unit, source",
         )
     return device
+
+
+def _inherited(base: Device, section: str, table: Mapping[str, Quantity], capability: str) -> dict[str, Quantity]:
+    """The numbers of *base* as a device like it has them: nobody has measured them there."""
+    known = section == "limits" and capability == base.compute_capability
+    prefix = f"as {base.key}" if known else f"estimated, as {base.key}"
+    return {name: replace(number, source=f"{prefix}: {number.source}") for name, number in table.items()}
 
 
 def _text(value: object, name: str, problems: list[str]) -> str:
@@ -235,16 +256,25 @@ def get(key: str) -> Device:
         close = difflib.get_close_matches(key.lower(), names(), n=3, cutoff=0.4)
         hint = f"did you mean {', '.join(close)}?" if close else f"there are {', '.join(names())}"
         raise DeviceError(f"there is no device {key!r}", help=hint)
-    text = resources.files(__package__).joinpath(f"{key}.toml").read_text(encoding="utf-8")
-    return parse(text, key)
+    return _read(key, ())
+
+
+def _read(key: str, likes: tuple[str, ...]) -> Device:
+    """The device of a file; *likes* are the files that are like it, directly or by another."""
+    if key in likes:
+        raise DeviceError(f"device file {likes[0]}.toml is like itself: {' like '.join((*likes, key))}")
+    file = resources.files(__package__).joinpath(f"{key}.toml")
+    if not file.is_file():
+        raise DeviceError(f"device file {likes[-1]}.toml is like {key!r}, for which there is no file")
+    return parse(file.read_text(encoding="utf-8"), key, lambda other: _read(other, (*likes, key)))
 
 
 def default_for(view: str) -> Device:
-    """The device of a launch that names none: of those that run the code the nearest one, else the default.
+    """The device of a launch that names none: of :data:`DEFAULTS` the nearest that runs the code, else the default.
 
     ``view`` is ``"source"`` or an architecture such as ``"sm_90"``.
     """
-    able = [device for device in map(get, names()) if device.runs(view)]
+    able = [device for device in map(get, DEFAULTS) if device.runs(view)]
     if view == "source" or not able:
         return get(DEFAULT)
     return min(able, key=lambda device: (float(device.compute_capability), device.key != DEFAULT))

@@ -13,7 +13,7 @@ from simt.lang.convert import ScalarValue, convert
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.ir import REGISTER, ZERO, UniformRef, VReg
 from simt.lang.values import Array, Constant, Scalar, Tuple, Value, describe
-from simt.program import MEMORY_TYPES
+from simt.ops.encoding import MEMORY_TYPES
 
 
 def subscript(b: Builder, array: Array, index: Value) -> Array:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from simt.lang import cfg
 from simt.lang.ir import Block, Branch, Exit, Jump, Op, Place
-from simt.program import MICRO_OPS, Family
+from simt.ops.table import MICRO_OPS, Family
 
 
 @dataclass(eq=False, slots=True)

@@ -16,7 +16,7 @@ from simt.lang.builder import Builder
 from simt.lang.diagnostics import wrong
 from simt.lang.ir import ZERO, Operand, UniformRef
 from simt.lang.values import Constant, Scalar, Value, describe
-from simt.program import integer_conversion
+from simt.ops.encoding import integer_conversion
 
 ScalarValue = Scalar | Constant
 

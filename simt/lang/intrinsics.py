@@ -26,7 +26,8 @@ from simt.lang.ir import PREDICATE, REGISTER, ZERO, PredRef, UniformRef, VReg
 from simt.lang.numeric import absolute, minmax, rounded
 from simt.lang.operators import BINARY, COMPARISONS, binary, compare, float64_op
 from simt.lang.values import Constant, Object, Scalar, Tuple, Value
-from simt.program import ATOMIC_TYPES, ATOMICS, FENCE, FULL_MASK, SPECIAL_REGISTERS
+from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, FENCE, SPECIAL_REGISTERS
+from simt.program import FULL_MASK
 
 i4, i8, u4, u8 = types.int32, types.int64, types.uint32, types.uint64
 f4, f8, b1 = types.float32, types.float64, types.boolean

@@ -25,7 +25,7 @@ from simt.lang.ir import (
     PredRef,
 )
 from simt.lang.values import Constant, Scalar
-from simt.program import ZERO_DIVISION
+from simt.ops.encoding import ZERO_DIVISION
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from simt.lang.ir import (
     is_move,
     source_of,
 )
-from simt.program import MICRO_OPS, Family
+from simt.ops.table import MICRO_OPS, Family
 
 _SIMPLE = {Family.INT, Family.BITS, Family.F64, Family.F32, Family.CONVERT, Family.COMPARE, Family.PREDICATE}
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 
 from simt.lang import cfg
 from simt.lang.ir import Block, Branch, Op, Operand, UniformRef, VReg, is_move, source_of
-from simt.program import MICRO_OPS, Family
+from simt.ops.table import MICRO_OPS, Family
 
 _PURE = {Family.INT, Family.BITS, Family.F64, Family.F32, Family.CONVERT, Family.COMPARE, Family.PREDICATE}
 

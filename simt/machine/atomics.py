@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine import softfloat
-from simt.machine.jit import jit
-from simt.program import ATOMIC_TYPES, ATOMICS, rounded
+from simt.ops import softfloat
+from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, rounded
+from simt.ops.jit import jit
 
 ADD = ATOMICS.index("add")
 MIN = ATOMICS.index("min")

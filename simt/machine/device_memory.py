@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from simt.machine.layout import ADDRESS_BASE
+from simt.machine import layout as L
 
 GUARD_GAP = 1 << 16
 """Unmapped bytes between allocations, so that an access just past one is caught."""
@@ -56,7 +56,7 @@ class DeviceMemory:
 
     def bytes_of(self, allocation: Allocation) -> npt.NDArray[np.uint8]:
         """The bytes of an allocation, to read and to write."""
-        return self.words.M8[allocation.start - int(ADDRESS_BASE) : allocation.end - int(ADDRESS_BASE)]
+        return self.words.M8[allocation.start - int(L.ADDRESS_BASE) : allocation.end - int(L.ADDRESS_BASE)]
 
     def snapshot(self) -> Snapshot:
         """What the allocations hold that a kernel can change."""

@@ -14,28 +14,25 @@ import numpy.typing as npt
 
 from simt.check import LaunchError, Location
 from simt.machine import layout
-from simt.program import (
+from simt.ops.encoding import (
     ATOMIC_TYPES,
     ATOMICS,
     COLLECTIVE,
     FENCE,
     INTEGER_TYPES,
     MEMORY_TYPES,
-    MICRO_OPS,
     MUFU_FUNCTIONS,
     PRMT_MODES,
     ROUNDED_FORMATS,
     ROUNDINGS,
-    RZ,
     SPECIAL_REGISTERS,
     SURFACE_FORMS,
     TEXTURE_FORMS,
     UNCOUNTED,
     WHOLE,
-    Family,
-    Instruction,
-    Program,
 )
+from simt.ops.table import MICRO_OPS, Family
+from simt.program import RZ, Instruction, Program
 
 _TRUTH_TABLE = 256
 _ROUNDED = len(ROUNDED_FORMATS) * len(ROUNDINGS) * 2
@@ -244,8 +241,7 @@ class _Encoder:
 
 def _rows_of(i: Instruction, operand: int) -> int:
     """Consecutive rows that operand number *operand* of a micro-op (0 is the destination) takes."""
-    family = MICRO_OPS[i.op].family
-    if family is Family.TEXTURE:
+    if MICRO_OPS[i.op].family is Family.IMAGE:
         return _image_rows(i, operand)
     if i.op.startswith("atom."):
         return _VECTOR_ATOMICS.get(ATOMIC_TYPES[i.mod & 15], 1) if operand in (0, 2) else 1

@@ -18,10 +18,12 @@ from simt.check import (
     UnsupportedError,
     lanes_text,
 )
-from simt.machine import layout, races
+from simt.machine import layout
+from simt.machine.checks import races
 from simt.machine.images import HANDLES, DeviceImage
 from simt.machine.prepare import Prepared
-from simt.program import NULL_CALL, ZERO_DIVISION, ArrayRef, Instruction, ListingLine
+from simt.ops.encoding import NULL_CALL, ZERO_DIVISION
+from simt.program import ArrayRef, Instruction, ListingLine
 
 
 def locate(prepared: Prepared, pc: int) -> Location:

@@ -15,10 +15,10 @@ from simt.machine.device_memory import DeviceMemory
 from simt.machine.encode import encode
 from simt.machine.engine import run_blocks
 from simt.machine.findings import deadlock, failure
-from simt.machine.jit import compilation, name_of
 from simt.machine.launch import Launch, parse_order
 from simt.machine.prepare import Prepared, prepare, state_arrays
 from simt.machine.result import RunResult, TraceRecords
+from simt.ops.jit import compilation, name_of
 from simt.program import COUNTERS, Program
 
 TRACE_ROWS = 1 << 14

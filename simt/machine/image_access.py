@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.machine import images as I
+from simt.machine import layout as L
 from simt.machine.atomics import update
-from simt.machine.images import *
-from simt.machine.jit import jit
-from simt.machine.layout import *
 from simt.machine.surface import BYTES, SIZES, V2, V4, load, place, store
 from simt.machine.texture import query, sample
-from simt.program import ATOMIC_BYTES, MICRO_OPS, Boundary
+from simt.ops.encoding import ATOMIC_BYTES, Boundary
+from simt.ops.jit import jit
+from simt.ops.table import MICRO_OPS
 
 TXQ = MICRO_OPS["txq"].code
 SULD = MICRO_OPS["suld"].code
@@ -23,30 +24,30 @@ _ATOMIC_SIZES = np.array(ATOMIC_BYTES)
 @jit
 def _image(handle, surface, TEXTURES):
     """Position of the row of a handle in the table, -1 if there is none of this kind."""
-    number = (handle & 0xFFFFFFFF) // HANDLE_STEP - 1
+    number = (handle & 0xFFFFFFFF) // I.HANDLE_STEP - 1
     if (
-        handle % HANDLE_STEP != 0
+        handle % I.HANDLE_STEP != 0
         or number < 0
-        or number >= len(TEXTURES) // N_IMAGE
-        or TEXTURES[number * N_IMAGE + X_SURFACE] != surface
+        or number >= len(TEXTURES) // I.N_IMAGE
+        or TEXTURES[number * I.N_IMAGE + I.X_SURFACE] != surface
     ):
         return -1
-    return number * N_IMAGE
+    return number * I.N_IMAGE
 
 
 @jit
 def _fail(reason, lane, value, extra, ERROR):
-    ERROR[E_REASON] = reason
-    ERROR[E_MASK] = np.int64(1) << lane
-    ERROR[E_LANE] = lane
-    ERROR[E_ADDRESS] = value
-    ERROR[E_EXTRA] = extra
+    ERROR[L.E_REASON] = reason
+    ERROR[L.E_MASK] = np.int64(1) << lane
+    ERROR[L.E_LANE] = lane
+    ERROR[L.E_ADDRESS] = value
+    ERROR[L.E_EXTRA] = extra
     return reason
 
 
 @jit
 def image_access(op, mod, form, a, b, c, exec_mask, s):
-    """Execute one micro-op of textures or surfaces for the exec lanes; returns a reason (R_NONE if all went well).
+    """Execute one micro-op of textures or surfaces for the exec lanes; returns a reason (L.R_NONE if all went well).
 
     Operands: first coordinate row, handle row, row of offsets or data.  Results are left in rows of ``s.O``.
     """
@@ -66,21 +67,21 @@ def image_access(op, mod, form, a, b, c, exec_mask, s):
         if at < 0 and op == TXQ:
             at = _image(handle, np.int64(1), s.TEXTURES)
         if at < 0:
-            return _fail(R_HANDLE, lane, handle, surface, s.ERROR)
+            return _fail(L.R_HANDLE, lane, handle, surface, s.ERROR)
         if op == TXQ:
             query(lane, form, at, s)
         elif not surface:
             sample(lane, op, a, s.R[c + np.uint64(lane)], form, at, s)
         else:
             if (form >> 6) & 1:
-                size = s.TEXTURES[at + X_CHANNELS] * BYTES[s.TEXTURES[at + X_FORMAT]]
+                size = s.TEXTURES[at + I.X_CHANNELS] * BYTES[s.TEXTURES[at + I.X_FORMAT]]
             position = place(a, lane, size, form, at, s)
             x = s.R[a + np.uint64(lane)]
             if position == -2:
-                return _fail(R_MISALIGNED, lane, x, size, s.ERROR)
+                return _fail(L.R_MISALIGNED, lane, x, size, s.ERROR)
             if position == -1:
                 if (form >> 3) & 3 == _TRAP:
-                    return _fail(R_SURFACE, lane, handle, size, s.ERROR)
+                    return _fail(L.R_SURFACE, lane, handle, size, s.ERROR)
                 if op == SULD:
                     for part in range(4):
                         s.O[32 * part + lane] = 0
@@ -97,7 +98,7 @@ def image_access(op, mod, form, a, b, c, exec_mask, s):
         # update() leaves old values of its lanes only where they take part
         second = c + np.uint64(32)
         update(mod, s.R, s.O, c, second, ADDRESSES, updates, s.M32, s.M64, s.MF32, s.MF64, s.O32, False)
-    return R_NONE
+    return L.R_NONE
 
 
 @jit

@@ -6,104 +6,135 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-FULL = np.int64(0xFFFFFFFF)
+from simt.ops.columns import Columns
+from simt.ops.scalar import FULL as FULL
 
 # Columns of the code table (int64 [micro-ops * N_CODE]): one cache line per micro-op.  The operation stands in the
 # low bits of its column and the flags above; register operands are offsets of lane 0 in the register file.  Column
 # numbers that the engine adds to unsigned positions are unsigned themselves: mixed signs would make floats.
-C_OP, C_DST, C_A, C_B, C_C, C_GUARD, C_IMM, C_MOD = (np.uint64(k) for k in range(8))
-N_CODE = 8
+_code = Columns()
+C_OP = np.uint64(_code())
+C_DST = np.uint64(_code())
+C_A = np.uint64(_code())
+C_B = np.uint64(_code())
+C_C = np.uint64(_code())
+C_GUARD = np.uint64(_code())
+C_IMM = np.uint64(_code())
+C_MOD = np.uint64(_code())
+N_CODE = _code.count
 OP_MASK = 0xFFFF
 FLAGS_SHIFT = 16
 RETIRES = 1  # bits of the flags
 UNIFORM = 2
 
 # Columns of the counter table, in the order of program.COUNTERS.
-(
-    N_EXECUTED,
-    N_THREADS,
-    N_PRED_ON,
-    N_ABSENT,
-    N_EXITED,
-    N_BRANCHES,
-    N_DIVERGENT,
-    N_REQUESTS,
-    N_BYTES,
-    N_SECTORS,
-    N_SECTORS_IDEAL,
-    N_WAVEFRONTS,
-    N_WAVEFRONTS_IDEAL,
-    N_UPDATES,
-    N_REPLAYS,
-) = (np.uint64(k) for k in range(15))
+_counts = Columns()
+N_EXECUTED = np.uint64(_counts())
+N_THREADS = np.uint64(_counts())
+N_PRED_ON = np.uint64(_counts())
+N_ABSENT = np.uint64(_counts())
+N_EXITED = np.uint64(_counts())
+N_BRANCHES = np.uint64(_counts())
+N_DIVERGENT = np.uint64(_counts())
+N_REQUESTS = np.uint64(_counts())
+N_BYTES = np.uint64(_counts())
+N_SECTORS = np.uint64(_counts())
+N_SECTORS_IDEAL = np.uint64(_counts())
+N_WAVEFRONTS = np.uint64(_counts())
+N_WAVEFRONTS_IDEAL = np.uint64(_counts())
+N_UPDATES = np.uint64(_counts())
+N_REPLAYS = np.uint64(_counts())
 N_COUNT = 16  # columns of the counter table, which is int64 [micro-ops * N_COUNT]
-N_MEMORY = 7  # memory's counters, from N_REQUESTS on
+
+# The memory counters of one execution (int64 [N_MEMORY]), in the order of those from N_REQUESTS on.
+_request = Columns()
+X_REQUESTS = _request()
+X_BYTES = _request()
+X_SECTORS = _request()
+X_SECTORS_IDEAL = _request()
+X_WAVEFRONTS = _request()
+X_WAVEFRONTS_IDEAL = _request()
+X_UPDATES = _request()
+N_MEMORY = _request.count
 
 # A split: lanes of a warp that share a program counter (int64 [warps * 32 * N_SPLIT]).
 # S_WAY: how it was put back at a branch; S_FRESH: it is the one put back last; S_YIELDED: it gave way (YIELD).
-S_PC, S_MASK, S_STATE, S_ARG, S_PASS, S_WAY, S_FRESH, S_YIELDED = range(8)
-N_SPLIT = 8
+_split = Columns()
+S_PC = _split()
+S_MASK = _split()
+S_STATE = _split()
+S_ARG = _split()
+S_PASS = _split()
+S_WAY = _split()
+S_FRESH = _split()
+S_YIELDED = _split()
+N_SPLIT = _split.count
 READY, WAIT_BSYNC, WAIT_BARRIER, WAIT_WARPSYNC = range(4)
 ELSEWHERE, TAKEN, FELL, TURNED = range(4)  # ways; TURNED: gave its turn to lanes that it released
 
 # A warp (int64 [warps * N_WARP]).
-(
-    W_SPLITS,
-    W_CURRENT,
-    W_EXITED,
-    W_ABSENT,
-    W_RANDOM,
-    W_PASSES,
-    W_BLOCK_EPOCH,  # block barriers passed
-    W_WARP_EPOCH,  # warpsyncs passed
-    W_QUANTUM,  # of a turn that a full trace buffer interrupted: its length and what it used of it
-    W_USED,
-    W_MOVED,  # 1 if a convergence barrier was set by a move (recursion, calls)
-    W_RELEASED,  # lanes that the last BREAK released, until the next branch
-) = range(12)
-N_WARP = 12
+_warp = Columns()
+W_SPLITS = _warp()
+W_CURRENT = _warp()
+W_EXITED = _warp()
+W_ABSENT = _warp()
+W_RANDOM = _warp()
+W_PASSES = _warp()
+W_BLOCK_EPOCH = _warp()  # block barriers passed
+W_WARP_EPOCH = _warp()  # warpsyncs passed
+W_QUANTUM = _warp()  # of a turn that a full trace buffer interrupted: its length and what it used of it
+W_USED = _warp()
+W_MOVED = _warp()  # 1 if a convergence barrier was set by a move (recursion, calls)
+W_RELEASED = _warp()  # lanes that the last BREAK released, until the next branch
+W_JUMPED = _warp()  # for the trace: lanes that a branch sent elsewhere
+W_PARTED = _warp()  # for the trace: 1 if it parted lanes, or if a WARPSYNC waited
+N_WARP = _warp.count
 
 # A block barrier (int64 [16 * N_BARRIER]): threads that arrived, threads expected (0: all), reduction.
-B_ARRIVED, B_EXPECTED, B_COUNT, B_AND, B_OR = range(5)
-N_BARRIER = 5
+_barrier = Columns()
+B_ARRIVED = _barrier()
+B_EXPECTED = _barrier()
+B_COUNT = _barrier()
+B_AND = _barrier()
+B_OR = _barrier()
+N_BARRIER = _barrier.count
 BLOCK_BARRIERS = 16
 
 # The launch, as seen by one block (int64 [N_LAUNCH]).
-LAUNCH_BLOCK = 0  # nine coordinates in the order of SPECIAL_REGISTERS: ntid, ctaid, nctaid
-(
-    LAUNCH_WARPS,
-    LAUNCH_LIVE,
-    LAUNCH_INDEX,
-    LAUNCH_EXECUTED,
-    LAUNCH_STEPS,
-    LAUNCH_BUDGET,
-    LAUNCH_REGISTERS,
-    LAUNCH_UNIFORM_END,
-    LAUNCH_PREDICATES,
-    LAUNCH_BARRIERS,
-    LAUNCH_THREADS,
-    LAUNCH_ORDER,
-    LAUNCH_SEED,
-    LAUNCH_SHARED,
-    LAUNCH_SHARED_BYTES,
-    LAUNCH_LOCAL,
-    LAUNCH_LOCAL_BYTES,
-    LAUNCH_LOCAL_STRIDE,
-    LAUNCH_TRACE_BLOCK,
-    LAUNCH_TRACE_WARP,
-    LAUNCH_TRACED,
-    LAUNCH_NEXT_WARP,
-    LAUNCH_STARTED,
-    LAUNCH_PROGRESS,
-    LAUNCH_CODE_START,
-    LAUNCH_RACES,
-    LAUNCH_GRANULE,
-    LAUNCH_FENCED,
-    LAUNCH_SM,  # set by the timing model: the block's SM, its first warp there, and the cycle; 0 without it
-    LAUNCH_FIRST_WARP,
-    LAUNCH_CLOCK,
-) = range(9, 40)
-N_LAUNCH = 40
+_launch = Columns()
+LAUNCH_BLOCK = _launch(9)  # nine coordinates in the order of SPECIAL_REGISTERS: ntid, ctaid, nctaid
+LAUNCH_WARPS = _launch()
+LAUNCH_LIVE = _launch()
+LAUNCH_INDEX = _launch()
+LAUNCH_EXECUTED = _launch()
+LAUNCH_STEPS = _launch()
+LAUNCH_BUDGET = _launch()
+LAUNCH_REGISTERS = _launch()
+LAUNCH_UNIFORM_END = _launch()
+LAUNCH_PREDICATES = _launch()
+LAUNCH_BARRIERS = _launch()
+LAUNCH_THREADS = _launch()
+LAUNCH_ORDER = _launch()
+LAUNCH_SEED = _launch()
+LAUNCH_SHARED = _launch()
+LAUNCH_SHARED_BYTES = _launch()
+LAUNCH_LOCAL = _launch()
+LAUNCH_LOCAL_BYTES = _launch()
+LAUNCH_LOCAL_STRIDE = _launch()
+LAUNCH_TRACE_BLOCK = _launch()
+LAUNCH_TRACE_WARP = _launch()
+LAUNCH_TRACED = _launch()
+LAUNCH_NEXT_WARP = _launch()
+LAUNCH_STARTED = _launch()
+LAUNCH_PROGRESS = _launch()
+LAUNCH_CODE_START = _launch()
+LAUNCH_RACES = _launch()
+LAUNCH_GRANULE = _launch()
+LAUNCH_FENCED = _launch()
+LAUNCH_SM = _launch()  # set by the timing model: the block's SM, its first warp there, and the cycle; 0 without it
+LAUNCH_FIRST_WARP = _launch()
+LAUNCH_CLOCK = _launch()
+N_LAUNCH = _launch.count
 
 # Orders in which the splits of a warp (and, for the last two, the warps of a block) run.
 THEN_FIRST, ELSE_FIRST, HARDWARE, INTERLEAVED, RANDOM = range(5)
@@ -112,39 +143,46 @@ THEN_FIRST, ELSE_FIRST, HARDWARE, INTERLEAVED, RANDOM = range(5)
 DONE, BLOCKED, PAUSED, TRACE_FULL, FAILED, DEADLOCK, STOPPED = range(7)
 
 # Reasons of FAILED, in ERROR[E_REASON]; the other columns say where.
-E_REASON, E_PC, E_WARP, E_MASK, E_ADDRESS, E_LANE, E_BLOCK, E_EXTRA, E_OTHER = range(9)
-N_ERROR = 9
-(
-    R_NONE,
-    R_OUT_OF_BOUNDS,
-    R_INDEX,
-    R_MISALIGNED,
-    R_READ_ONLY,
-    R_WARPSYNC,
-    R_TRAP,
-    R_BUDGET,
-    R_CODE_ADDRESS,
-    R_UNKNOWN,
-    R_RACE,
-    R_HANDLE,  # no texture or surface has this handle
-    R_SURFACE,  # an access outside a surface that traps
-) = range(13)
+_error = Columns()
+E_REASON = _error()
+E_PC = _error()
+E_WARP = _error()
+E_MASK = _error()
+E_ADDRESS = _error()
+E_LANE = _error()
+E_BLOCK = _error()
+E_EXTRA = _error()
+E_OTHER = _error()
+N_ERROR = _error.count
+_reason = Columns()
+R_NONE = _reason()
+R_OUT_OF_BOUNDS = _reason()
+R_INDEX = _reason()
+R_MISALIGNED = _reason()
+R_READ_ONLY = _reason()
+R_WARPSYNC = _reason()
+R_TRAP = _reason()
+R_BUDGET = _reason()
+R_CODE_ADDRESS = _reason()
+R_UNKNOWN = _reason()
+R_RACE = _reason()
+R_HANDLE = _reason()  # no texture or surface has this handle
+R_SURFACE = _reason()  # an access outside a surface that traps
 
 # A trace record (int64 [capacity, N_TRACE]); the last N_MEMORY are the memory counters of this execution.
-(
-    T_BLOCK,
-    T_WARP,
-    T_PC,
-    T_ACTIVE,
-    T_EXEC,
-    T_EXITED,
-    T_ABSENT,
-    T_PASS,
-    T_TAKEN,
-    T_DIVERGED,
-    T_MEMORY,
-) = range(11)
-N_TRACE = T_MEMORY + N_MEMORY
+_trace = Columns()
+T_BLOCK = _trace()
+T_WARP = _trace()
+T_PC = _trace()
+T_ACTIVE = _trace()
+T_EXEC = _trace()
+T_EXITED = _trace()
+T_ABSENT = _trace()
+T_PASS = _trace()
+T_TAKEN = _trace()
+T_DIVERGED = _trace()
+T_MEMORY = _trace(N_MEMORY)
+N_TRACE = _trace.count
 
 ADDRESS_BASE = np.int64(0x200000000000)
 """Device address of the first byte of the arena: high enough to catch small integers, and where operating systems map
@@ -158,21 +196,24 @@ class State(NamedTuple):
     the result of one micro-op (int64[128]: loads may leave four rows); ``M8`` ... ``MF64`` the memory arena.
     """
 
-    CODE: Any  # int64[micro-ops * N_CODE]
-    COUNTS: Any  # int64[micro-ops * N_COUNT]
+    # What each block has for itself: OWN.
     R: Any  # int64[(uniform rows + warps * other rows) * 32]
     F64: Any
     F32: Any
-    O: Any
-    O64: Any
-    O32: Any
     P: Any  # int64[warps * predicates], lane masks
     PARTICIPANTS: Any  # int64[warps * convergence barriers * 32], each lane's own copy of the mask
     SPLITS: Any
     WARPS: Any
     BARRIERS: Any
-    TID: Any  # int64[warps * 3 * 32], threadIdx
     LAUNCH: Any
+    SHARED: Any  # int64 view of the worker's shared memory
+    # What all blocks of a worker share.
+    CODE: Any  # int64[micro-ops * N_CODE]
+    COUNTS: Any  # int64[micro-ops * N_COUNT]
+    O: Any
+    O64: Any
+    O32: Any
+    TID: Any  # int64[warps * 3 * 32], threadIdx
     DIMS: Any  # int64[dimension slots, 2]: size, byte stride
     TEXTURES: Any  # int64, textures and surfaces: rows of images.N_IMAGE columns
     TARGETS: Any  # int64: micro-op of each 8 bytes of machine code, -1 where none starts
@@ -190,9 +231,12 @@ class State(NamedTuple):
     ENDS: Any  # int64, one past the last
     WRITABLE: Any  # bool
     HINTS: Any  # int64[micro-ops], the allocation that each micro-op last touched
-    SHARED: Any  # int64 view of the worker's shared memory
     TRACE: Any
     VALUES: Any  # int64[capacity, 32]
     ERROR: Any
     SHADOW: Any  # int64[units of the arena * 6], see races.py; empty unless races are looked for
     STOP: Any  # int64[1], not zero: stop soon (shared by all workers)
+
+
+OWN = State._fields[: State._fields.index("SHARED") + 1]
+"""Fields of State that a block has for itself; they stand first."""

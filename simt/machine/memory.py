@@ -9,42 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.machine import layout as L
 from simt.machine.atomics import F32X2_ATOMIC, F32X4_ATOMIC, update
-from simt.machine.jit import jit, jit_inline
-from simt.machine.layout import (
-    ADDRESS_BASE,
-    E_ADDRESS,
-    E_EXTRA,
-    E_LANE,
-    E_MASK,
-    E_REASON,
-    FULL,
-    LAUNCH_LOCAL,
-    LAUNCH_LOCAL_BYTES,
-    LAUNCH_LOCAL_STRIDE,
-    LAUNCH_RACES,
-    LAUNCH_SHARED,
-    LAUNCH_SHARED_BYTES,
-    N_MEMORY,
-    R_MISALIGNED,
-    R_NONE,
-    R_OUT_OF_BOUNDS,
-    R_READ_ONLY,
-)
-from simt.machine.races import check_races
-from simt.machine.scalar import lowest, popcount
-from simt.program import ATOMIC_BYTES, LOCAL_WINDOW, MEMORY_TYPES, MICRO_OPS, SHARED_WINDOW
-
-LD_GLOBAL = MICRO_OPS["ld.global"].code
-LD_SHARED = MICRO_OPS["ld.shared"].code
-LD_LOCAL = MICRO_OPS["ld.local"].code
-LD_CONST = MICRO_OPS["ld.const"].code
-LD_GENERIC = MICRO_OPS["ld.generic"].code
-ST_GLOBAL = MICRO_OPS["st.global"].code
-ST_SHARED = MICRO_OPS["st.shared"].code
-ST_LOCAL = MICRO_OPS["st.local"].code
-ATOM_GLOBAL = MICRO_OPS["atom.global"].code
-ATOM_SHARED = MICRO_OPS["atom.shared"].code
+from simt.machine.checks import Access, observe
+from simt.ops.encoding import ATOMIC_BYTES, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
+from simt.ops.jit import jit, jit_inline
+from simt.ops.memory import ACCESS_SHIFT, ATOMIC, CONST, GENERIC, GLOBAL, LOCAL, SHARED, SPACE_MASK, STORE
+from simt.ops.row import NUMBER_MASK
+from simt.ops.scalar import lowest, popcount
 
 U8 = MEMORY_TYPES["u8"][0]
 S8 = MEMORY_TYPES["s8"][0]
@@ -60,25 +32,24 @@ _LOG2_ATOMIC = np.array([size.bit_length() - 1 for size in ATOMIC_BYTES])
 
 _WINDOW = np.int64(1) << 32
 
-GLOBAL, SHARED, LOCAL, CONST = range(4)
-
 
 @jit_inline
 def _space_of(op, address):
     """The space that a micro-op addresses; generic ones by the address of their first lane."""
-    if op == LD_GLOBAL or op == ST_GLOBAL or op == ATOM_GLOBAL:
-        return GLOBAL
-    if op == LD_SHARED or op == ST_SHARED or op == ATOM_SHARED:
-        return SHARED
-    if op == LD_LOCAL or op == ST_LOCAL:
-        return LOCAL
-    if op == LD_CONST:
-        return CONST
+    space = op & SPACE_MASK
+    if space != GENERIC:
+        return space
     if SHARED_WINDOW <= address < SHARED_WINDOW + _WINDOW:
-        return SHARED
+        return np.int64(SHARED)
     if LOCAL_WINDOW <= address < LOCAL_WINDOW + _WINDOW:
-        return LOCAL
-    return GLOBAL
+        return np.int64(LOCAL)
+    return np.int64(GLOBAL)
+
+
+@jit_inline
+def _access_of(op):
+    """LOAD, STORE or ATOMIC."""
+    return (op & NUMBER_MASK) >> ACCESS_SHIFT
 
 
 @jit
@@ -99,10 +70,10 @@ def _find(address, size, STARTS, ENDS):
 
 @jit
 def _fail(reason, mask, ADDRESSES, ERROR):
-    ERROR[E_REASON] = reason
-    ERROR[E_MASK] = mask
-    ERROR[E_LANE] = lowest(mask)
-    ERROR[E_ADDRESS] = ADDRESSES[lowest(mask)]
+    ERROR[L.E_REASON] = reason
+    ERROR[L.E_MASK] = mask
+    ERROR[L.E_LANE] = lowest(mask)
+    ERROR[L.E_ADDRESS] = ADDRESSES[lowest(mask)]
     return reason
 
 
@@ -118,13 +89,13 @@ def _check_global(ADDRESSES, lo, hi, size, exec_mask, writes, pc, STARTS, ENDS, 
                 if hint < 0:
                     bad |= np.int64(1) << l
                 elif writes and not WRITABLE[hint]:
-                    return _fail(R_READ_ONLY, np.int64(1) << l, ADDRESSES, ERROR)
+                    return _fail(L.R_READ_ONLY, np.int64(1) << l, ADDRESSES, ERROR)
         if bad != 0:
-            return _fail(R_OUT_OF_BOUNDS, bad, ADDRESSES, ERROR)
+            return _fail(L.R_OUT_OF_BOUNDS, bad, ADDRESSES, ERROR)
         HINTS[pc] = hint
     elif writes and not WRITABLE[hint]:
-        return _fail(R_READ_ONLY, exec_mask, ADDRESSES, ERROR)
-    return R_NONE
+        return _fail(L.R_READ_ONLY, exec_mask, ADDRESSES, ERROR)
+    return L.R_NONE
 
 
 @jit
@@ -133,7 +104,7 @@ def _check_window(ADDRESSES, size, limit, exec_mask, ERROR):
     for l in range(32):
         if (exec_mask >> l) & 1 and (ADDRESSES[l] < 0 or ADDRESSES[l] > limit - size):
             bad |= np.int64(1) << l
-    return _fail(R_OUT_OF_BOUNDS, bad, ADDRESSES, ERROR) if bad != 0 else R_NONE
+    return _fail(L.R_OUT_OF_BOUNDS, bad, ADDRESSES, ERROR) if bad != 0 else L.R_NONE
 
 
 @jit
@@ -314,7 +285,7 @@ def _store(mod, R, b, next_row, ADDRESSES, run, exec_mask, M8, M16, M32, M64):
 @jit
 def rows_loaded(op, mod):
     """Rows of 32-bit registers that a load or atomic leaves."""
-    if op >= ATOM_GLOBAL:
+    if _access_of(op) == ATOMIC:
         return 4 if mod & 15 == F32X4_ATOMIC else 2 if mod & 15 == F32X2_ATOMIC else 1
     return 4 if mod == V4 else 2 if mod == V2 else 1
 
@@ -333,8 +304,8 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
     WORDS = s.WORDS
     ERROR = s.ERROR
     n = np.uint64(32)
-    atomic = op >= ATOM_GLOBAL
-    writes = op >= ST_GLOBAL
+    atomic = _access_of(op) == ATOMIC
+    writes = atomic or _access_of(op) == STORE
     if atomic:
         shift = _LOG2_ATOMIC[mod & 15]
     else:
@@ -362,48 +333,50 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
         for l in range(32):
             if (exec_mask >> l) & 1 and ADDRESSES[l] & (size - 1):
                 bad |= np.int64(1) << l
-        ERROR[E_EXTRA] = size
-        return _fail(R_MISALIGNED, bad, ADDRESSES, ERROR)
-    ERROR[E_EXTRA] = size
+        ERROR[L.E_EXTRA] = size
+        return _fail(L.R_MISALIGNED, bad, ADDRESSES, ERROR)
+    ERROR[L.E_EXTRA] = size
     lanes = popcount(exec_mask)
-    for k in range(N_MEMORY):
+    for k in range(L.N_MEMORY):
         X[k] = 0
     if space != CONST:
-        X[0] = 1
-        X[1] = lanes << shift
+        X[L.X_REQUESTS] = 1
+        X[L.X_BYTES] = lanes << shift
     if space == GLOBAL or space == CONST:
         reason = _check_global(
             ADDRESSES, lo, hi, size, exec_mask, writes, pc, s.STARTS, s.ENDS, s.WRITABLE, s.HINTS, ERROR
         )
-        if reason != R_NONE:
+        if reason != L.R_NONE:
             return reason
         if space == GLOBAL:
-            X[2] = ((hi + size - 1) >> 5) - (lo >> 5) + 1 if run else _count_sectors(ADDRESSES, lo, hi, exec_mask)
-            X[3] = min((X[1] + 31) >> 5, X[2])  # lanes may share bytes (H200)
+            X[L.X_SECTORS] = (
+                ((hi + size - 1) >> 5) - (lo >> 5) + 1 if run else _count_sectors(ADDRESSES, lo, hi, exec_mask)
+            )
+            X[L.X_SECTORS_IDEAL] = min((X[L.X_BYTES] + 31) >> 5, X[L.X_SECTORS])  # lanes may share bytes (H200)
             if atomic:
-                X[6] = X[2] if run else _count_updates(ADDRESSES, exec_mask, WORDS)
-        base = ADDRESS_BASE
+                X[L.X_UPDATES] = X[L.X_SECTORS] if run else _count_updates(ADDRESSES, exec_mask, WORDS)
+        base = L.ADDRESS_BASE
     elif space == SHARED:
         if lo >= SHARED_WINDOW:
             for l in range(n):
                 ADDRESSES[l] -= SHARED_WINDOW
             lo -= SHARED_WINDOW
             hi -= SHARED_WINDOW
-        if lo < 0 or hi > LAUNCH[LAUNCH_SHARED_BYTES] - size:
-            return _check_window(ADDRESSES, size, LAUNCH[LAUNCH_SHARED_BYTES], exec_mask, ERROR)
+        if lo < 0 or hi > LAUNCH[L.LAUNCH_SHARED_BYTES] - size:
+            return _check_window(ADDRESSES, size, LAUNCH[L.LAUNCH_SHARED_BYTES], exec_mask, ERROR)
         if (run and size <= 4) or (lo == hi and size <= 8):
-            X[4] = 1
-            X[5] = 1
+            X[L.X_WAVEFRONTS] = 1
+            X[L.X_WAVEFRONTS_IDEAL] = 1
         else:
-            X[4], X[5] = _count_wavefronts(ADDRESSES, size, exec_mask, WORDS, s.FILL)
-        base = -LAUNCH[LAUNCH_SHARED]
+            X[L.X_WAVEFRONTS], X[L.X_WAVEFRONTS_IDEAL] = _count_wavefronts(ADDRESSES, size, exec_mask, WORDS, s.FILL)
+        base = -LAUNCH[L.LAUNCH_SHARED]
     else:
         if lo >= LOCAL_WINDOW:
             for l in range(n):
                 ADDRESSES[l] -= LOCAL_WINDOW
             lo -= LOCAL_WINDOW
             hi -= LOCAL_WINDOW
-        limit = LAUNCH[LAUNCH_LOCAL_BYTES]
+        limit = LAUNCH[L.LAUNCH_LOCAL_BYTES]
         if lo < 0 or hi > limit - size:
             return _check_window(ADDRESSES, size, limit, exec_mask, ERROR)
         # Hardware interleaves local memory by 4-byte words over the lanes of a warp: the sectors are those of
@@ -411,19 +384,19 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
         for l in range(n):
             lane = np.int64(l) if (exec_mask >> np.int64(l)) & 1 else lowest(exec_mask)
             WORDS[l] = ((ADDRESSES[l] >> 2) << 7) + (lane << 2)
-        X[2] = _count_sectors(WORDS, (lo >> 2) << 7, ((hi >> 2) << 7) + 127, exec_mask) * max(size >> 2, 1)
-        X[3] = (X[1] + 31) >> 5
-        X[0] = max(size >> 2, 1)  # one request per interleaved word (H200)
+        X[L.X_SECTORS] = _count_sectors(WORDS, (lo >> 2) << 7, ((hi >> 2) << 7) + 127, exec_mask) * max(size >> 2, 1)
+        X[L.X_SECTORS_IDEAL] = (X[L.X_BYTES] + 31) >> 5
+        X[L.X_REQUESTS] = max(size >> 2, 1)  # one request per interleaved word (H200)
         for l in range(n):
             lane = np.int64(l) if (exec_mask >> np.int64(l)) & 1 else lowest(exec_mask)
-            ADDRESSES[l] += (w * 32 + lane) * LAUNCH[LAUNCH_LOCAL_STRIDE]
-        base = -LAUNCH[LAUNCH_LOCAL]
+            ADDRESSES[l] += (w * 32 + lane) * LAUNCH[L.LAUNCH_LOCAL_STRIDE]
+        base = -LAUNCH[L.LAUNCH_LOCAL]
     for l in range(n):
         ADDRESSES[l] -= base
 
-    if LAUNCH[LAUNCH_RACES] and (space == GLOBAL or space == SHARED):
-        reason = check_races(ADDRESSES, mod, size, R, b, exec_mask, writes, atomic, space == GLOBAL, pc, w, s)
-        if reason != R_NONE:
+    if LAUNCH[L.LAUNCH_RACES]:
+        reason = observe(Access(_access_of(op), space, ADDRESSES, size, mod, b, exec_mask, pc, w), s)
+        if reason != L.R_NONE:
             return reason
     if atomic:
         flush = space == GLOBAL
@@ -431,10 +404,10 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
     elif writes:
         # The second word of RZ is zero, too.
         next_row = np.int64(32) if b != 0 else np.int64(0)
-        _store(mod, R, b, next_row, ADDRESSES, run and exec_mask == FULL, exec_mask, s.M8, s.M16, s.M32, s.M64)
+        _store(mod, R, b, next_row, ADDRESSES, run and exec_mask == L.FULL, exec_mask, s.M8, s.M16, s.M32, s.M64)
     else:
         _load(mod, s.O, ADDRESSES, s.M8, s.M16, s.M32, s.M64)
-    return R_NONE
+    return L.R_NONE
 
 
 @jit_inline
@@ -449,8 +422,9 @@ def step_index(R, O, a, b, size, stride, wraps, exec_mask, ERROR):
     wrong = np.int64(bad) & exec_mask
     if wrong != 0:
         lane = lowest(wrong)
-        ERROR[E_MASK] = wrong
-        ERROR[E_LANE] = lane
-        ERROR[E_ADDRESS] = R[b + np.uint64(lane)]
-        ERROR[E_EXTRA] = size
+        ERROR[L.E_REASON] = L.R_INDEX
+        ERROR[L.E_MASK] = wrong
+        ERROR[L.E_LANE] = lane
+        ERROR[L.E_ADDRESS] = R[b + np.uint64(lane)]
+        ERROR[L.E_EXTRA] = size
     return wrong

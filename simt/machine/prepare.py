@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from simt.check import LaunchError
 from simt.machine import images, layout
+from simt.machine import layout as L
+from simt.machine.checks.races import N_SHADOW
 from simt.machine.device_memory import ALIGNMENT, GUARD_GAP, Allocation, DeviceMemory, Words, align
 from simt.machine.encode import Encoded, encode
 from simt.machine.launch import (
@@ -24,8 +26,6 @@ from simt.machine.launch import (
     Launch,
     parse_order,
 )
-from simt.machine.layout import ADDRESS_BASE
-from simt.machine.races import N_SHADOW
 from simt.program import FULL_MASK, ArrayRef, Program, Space
 
 _PAGE = 4096
@@ -145,7 +145,7 @@ class _Plan:
         at = self._reserve(size, ALIGNMENT)
         if size:
             self.device.words.M8[at : at + size] = np.frombuffer(data, np.uint8)
-        start = at + int(ADDRESS_BASE)
+        start = at + int(L.ADDRESS_BASE)
         self.allocations.append(Allocation(start, start + size, False, name))
         self.position += GUARD_GAP
         return start

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine.jit import jit
-from simt.machine.layout import *
-from simt.machine.scalar import lowest, popcount
-from simt.program import COLLECTIVE
+from simt.machine import layout as L
+from simt.ops.encoding import COLLECTIVE
+from simt.ops.jit import jit
+from simt.ops.scalar import lowest, popcount
 
 
 @jit
@@ -20,47 +20,47 @@ def remove_split(SPLITS, WARPS, w, i):
 
     The current split stays current; if it is the one that is dropped, another one is, as long as there is any.
     """
-    last = WARPS[w * N_WARP + W_SPLITS] - 1
+    last = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
     for j in range(i, last):
-        to = (w * 32 + j) * N_SPLIT
-        for k in range(N_SPLIT):
-            SPLITS[to + k] = SPLITS[to + N_SPLIT + k]
-    WARPS[w * N_WARP + W_SPLITS] = last
-    current = WARPS[w * N_WARP + W_CURRENT]
+        to = (w * 32 + j) * L.N_SPLIT
+        for k in range(L.N_SPLIT):
+            SPLITS[to + k] = SPLITS[to + L.N_SPLIT + k]
+    WARPS[w * L.N_WARP + L.W_SPLITS] = last
+    current = WARPS[w * L.N_WARP + L.W_CURRENT]
     if current > i or current == last > 0:
-        WARPS[w * N_WARP + W_CURRENT] = current - 1
+        WARPS[w * L.N_WARP + L.W_CURRENT] = current - 1
 
 
 @jit
 def add_split(SPLITS, WARPS, w, pc, mask):
-    i = WARPS[w * N_WARP + W_SPLITS]
-    at = (w * 32 + i) * N_SPLIT
-    SPLITS[at + S_PC] = pc
-    SPLITS[at + S_MASK] = mask
-    SPLITS[at + S_STATE] = READY
-    SPLITS[at + S_ARG] = 0
-    SPLITS[at + S_PASS] = 0
-    SPLITS[at + S_WAY] = ELSEWHERE
-    SPLITS[at + S_FRESH] = 0
-    SPLITS[at + S_YIELDED] = 0
-    WARPS[w * N_WARP + W_SPLITS] = i + 1
+    i = WARPS[w * L.N_WARP + L.W_SPLITS]
+    at = (w * 32 + i) * L.N_SPLIT
+    SPLITS[at + L.S_PC] = pc
+    SPLITS[at + L.S_MASK] = mask
+    SPLITS[at + L.S_STATE] = L.READY
+    SPLITS[at + L.S_ARG] = 0
+    SPLITS[at + L.S_PASS] = 0
+    SPLITS[at + L.S_WAY] = L.ELSEWHERE
+    SPLITS[at + L.S_FRESH] = 0
+    SPLITS[at + L.S_YIELDED] = 0
+    WARPS[w * L.N_WARP + L.W_SPLITS] = i + 1
 
 
 @jit
 def _to_end(SPLITS, WARPS, w, i):
     """Make split *i* the newest."""
-    last = WARPS[w * N_WARP + W_SPLITS] - 1
+    last = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
     for j in range(i, last):
-        at = (w * 32 + j) * N_SPLIT
-        for k in range(N_SPLIT):
+        at = (w * 32 + j) * L.N_SPLIT
+        for k in range(L.N_SPLIT):
             swap = SPLITS[at + k]
-            SPLITS[at + k] = SPLITS[at + N_SPLIT + k]
-            SPLITS[at + N_SPLIT + k] = swap
-    current = WARPS[w * N_WARP + W_CURRENT]
+            SPLITS[at + k] = SPLITS[at + L.N_SPLIT + k]
+            SPLITS[at + L.N_SPLIT + k] = swap
+    current = WARPS[w * L.N_WARP + L.W_CURRENT]
     if current == i:
-        WARPS[w * N_WARP + W_CURRENT] = last
+        WARPS[w * L.N_WARP + L.W_CURRENT] = last
     elif current > i:
-        WARPS[w * N_WARP + W_CURRENT] = current - 1
+        WARPS[w * L.N_WARP + L.W_CURRENT] = current - 1
 
 
 @jit
@@ -69,23 +69,23 @@ def join_fresh(SPLITS, WARPS, w):
 
     The H200 does so (order HARDWARE): a split that was put back only just, or resumed meanwhile, joins none.
     """
-    n = WARPS[w * N_WARP + W_SPLITS]
+    n = WARPS[w * L.N_WARP + L.W_SPLITS]
     for i in range(n - 1, -1, -1):
-        at = (w * 32 + i) * N_SPLIT
-        if SPLITS[at + S_FRESH] == 0:
+        at = (w * 32 + i) * L.N_SPLIT
+        if SPLITS[at + L.S_FRESH] == 0:
             continue
-        SPLITS[at + S_FRESH] = 0
+        SPLITS[at + L.S_FRESH] = 0
         for j in range(n):
-            other = (w * 32 + j) * N_SPLIT
+            other = (w * 32 + j) * L.N_SPLIT
             if (
                 j != i
-                and SPLITS[at + S_WAY] != ELSEWHERE
-                and SPLITS[other + S_WAY] == SPLITS[at + S_WAY]
-                and SPLITS[other + S_PC] == SPLITS[at + S_PC]
-                and SPLITS[other + S_STATE] == READY
+                and SPLITS[at + L.S_WAY] != L.ELSEWHERE
+                and SPLITS[other + L.S_WAY] == SPLITS[at + L.S_WAY]
+                and SPLITS[other + L.S_PC] == SPLITS[at + L.S_PC]
+                and SPLITS[other + L.S_STATE] == L.READY
             ):
-                SPLITS[at + S_MASK] |= SPLITS[other + S_MASK]
-                SPLITS[at + S_PASS] = 0
+                SPLITS[at + L.S_MASK] |= SPLITS[other + L.S_MASK]
+                SPLITS[at + L.S_PASS] = 0
                 remove_split(SPLITS, WARPS, w, j)
                 return
         return
@@ -94,29 +94,29 @@ def join_fresh(SPLITS, WARPS, w):
 @jit
 def diverge(SPLITS, WARPS, w, order, pc, target, taken):
     """Split the current split at a branch: lanes *taken* go to *target*, the others fall through; one side goes on."""
-    if order == HARDWARE:
+    if order == L.HARDWARE:
         join_fresh(SPLITS, WARPS, w)
-    current = WARPS[w * N_WARP + W_CURRENT]
-    at = (w * 32 + current) * N_SPLIT
-    fell = SPLITS[at + S_MASK] & ~taken
-    taken_first = order == ELSE_FIRST or (order == HARDWARE and popcount(taken) < popcount(fell))
-    SPLITS[at + S_MASK] = taken if taken_first else fell
-    SPLITS[at + S_PC] = target if taken_first else pc + 1
-    SPLITS[at + S_PASS] = 0
-    last = WARPS[w * N_WARP + W_SPLITS]
+    current = WARPS[w * L.N_WARP + L.W_CURRENT]
+    at = (w * 32 + current) * L.N_SPLIT
+    fell = SPLITS[at + L.S_MASK] & ~taken
+    taken_first = order == L.ELSE_FIRST or (order == L.HARDWARE and popcount(taken) < popcount(fell))
+    SPLITS[at + L.S_MASK] = taken if taken_first else fell
+    SPLITS[at + L.S_PC] = target if taken_first else pc + 1
+    SPLITS[at + L.S_PASS] = 0
+    last = WARPS[w * L.N_WARP + L.W_SPLITS]
     add_split(SPLITS, WARPS, w, pc + 1 if taken_first else target, fell if taken_first else taken)
-    other = (w * 32 + last) * N_SPLIT
-    if order == HARDWARE:
-        SPLITS[other + S_WAY] = FELL if taken_first else TAKEN
-        SPLITS[other + S_FRESH] = 1
+    other = (w * 32 + last) * L.N_SPLIT
+    if order == L.HARDWARE:
+        SPLITS[other + L.S_WAY] = L.FELL if taken_first else L.TAKEN
+        SPLITS[other + L.S_FRESH] = 1
         _to_end(SPLITS, WARPS, w, current)
         return
     # The split that goes on stands last, so that the newest one runs first.
-    for k in range(N_SPLIT):
+    for k in range(L.N_SPLIT):
         swap = SPLITS[at + k]
         SPLITS[at + k] = SPLITS[other + k]
         SPLITS[other + k] = swap
-    WARPS[w * N_WARP + W_CURRENT] = last
+    WARPS[w * L.N_WARP + L.W_CURRENT] = last
 
 
 @jit
@@ -127,38 +127,38 @@ def smallest_first(SPLITS, WARPS, w, lanes, groups):
             join_fresh(SPLITS, WARPS, w)
         largest = -1
         best = 0
-        for i in range(WARPS[w * N_WARP + W_SPLITS]):
-            mask = SPLITS[(w * 32 + i) * N_SPLIT + S_MASK]
+        for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
+            mask = SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_MASK]
             if mask & lanes != 0 and popcount(mask) >= best:
                 largest = i
                 best = popcount(mask)
-        at = (w * 32 + largest) * N_SPLIT
-        lanes &= ~SPLITS[at + S_MASK]
-        SPLITS[at + S_WAY] = TAKEN
-        SPLITS[at + S_FRESH] = np.int64(placed < groups - 1)
+        at = (w * 32 + largest) * L.N_SPLIT
+        lanes &= ~SPLITS[at + L.S_MASK]
+        SPLITS[at + L.S_WAY] = L.TAKEN
+        SPLITS[at + L.S_FRESH] = np.int64(placed < groups - 1)
         _to_end(SPLITS, WARPS, w, largest)
-    WARPS[w * N_WARP + W_CURRENT] = WARPS[w * N_WARP + W_SPLITS] - 1
+    WARPS[w * L.N_WARP + L.W_CURRENT] = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
 
 
 @jit
 def meet_released(SPLITS, WARPS, w):
     """Order HARDWARE: the newest split was released while the current one goes on; the smaller of both runs first."""
-    last = WARPS[w * N_WARP + W_SPLITS] - 1
-    released = (w * 32 + last) * N_SPLIT
-    SPLITS[released + S_FRESH] = 0
+    last = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
+    released = (w * 32 + last) * L.N_SPLIT
+    SPLITS[released + L.S_FRESH] = 0
     join_fresh(SPLITS, WARPS, w)
-    last = WARPS[w * N_WARP + W_SPLITS] - 1
-    current = WARPS[w * N_WARP + W_CURRENT]
-    at = (w * 32 + current) * N_SPLIT
-    released = (w * 32 + last) * N_SPLIT
-    if popcount(SPLITS[released + S_MASK]) < popcount(SPLITS[at + S_MASK]):
-        SPLITS[at + S_WAY] = ELSEWHERE
-        SPLITS[at + S_FRESH] = 1
+    last = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
+    current = WARPS[w * L.N_WARP + L.W_CURRENT]
+    at = (w * 32 + current) * L.N_SPLIT
+    released = (w * 32 + last) * L.N_SPLIT
+    if popcount(SPLITS[released + L.S_MASK]) < popcount(SPLITS[at + L.S_MASK]):
+        SPLITS[at + L.S_WAY] = L.ELSEWHERE
+        SPLITS[at + L.S_FRESH] = 1
         _to_end(SPLITS, WARPS, w, current)
-        WARPS[w * N_WARP + W_CURRENT] = last - 1
+        WARPS[w * L.N_WARP + L.W_CURRENT] = last - 1
         _to_end(SPLITS, WARPS, w, last - 1)
     else:
-        SPLITS[released + S_FRESH] = 1
+        SPLITS[released + L.S_FRESH] = 1
         _to_end(SPLITS, WARPS, w, current)
 
 
@@ -168,20 +168,20 @@ def take_turns(SPLITS, WARPS, w, lanes):
 
     If not, the split put back last joins, unless it gave its turn away itself: that waits for the next put back.
     """
-    current = WARPS[w * N_WARP + W_CURRENT]
-    most = popcount(SPLITS[(w * 32 + current) * N_SPLIT + S_MASK])
+    current = WARPS[w * L.N_WARP + L.W_CURRENT]
+    most = popcount(SPLITS[(w * 32 + current) * L.N_SPLIT + L.S_MASK])
     turned = False
-    for i in range(WARPS[w * N_WARP + W_SPLITS]):
-        at = (w * 32 + i) * N_SPLIT
-        turned |= SPLITS[at + S_FRESH] != 0 and SPLITS[at + S_WAY] == TURNED
-        if i != current and SPLITS[at + S_MASK] == lanes and popcount(lanes) < most:
-            WARPS[w * N_WARP + W_CURRENT] = i
+    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
+        at = (w * 32 + i) * L.N_SPLIT
+        turned |= SPLITS[at + L.S_FRESH] != 0 and SPLITS[at + L.S_WAY] == L.TURNED
+        if i != current and SPLITS[at + L.S_MASK] == lanes and popcount(lanes) < most:
+            WARPS[w * L.N_WARP + L.W_CURRENT] = i
             _to_end(SPLITS, WARPS, w, current)
-            _to_end(SPLITS, WARPS, w, WARPS[w * N_WARP + W_CURRENT])
+            _to_end(SPLITS, WARPS, w, WARPS[w * L.N_WARP + L.W_CURRENT])
             join_fresh(SPLITS, WARPS, w)
-            last = WARPS[w * N_WARP + W_SPLITS] - 1
-            SPLITS[(w * 32 + last - 1) * N_SPLIT + S_WAY] = TURNED
-            SPLITS[(w * 32 + last - 1) * N_SPLIT + S_FRESH] = 1
+            last = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
+            SPLITS[(w * 32 + last - 1) * L.N_SPLIT + L.S_WAY] = L.TURNED
+            SPLITS[(w * 32 + last - 1) * L.N_SPLIT + L.S_FRESH] = 1
             return
     if not turned:
         join_fresh(SPLITS, WARPS, w)
@@ -193,30 +193,30 @@ def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
 
     Returns where the split stands then.
     """
-    at = (w * 32 + i) * N_SPLIT
-    mask = SPLITS[at + S_MASK]
-    j = WARPS[w * N_WARP + W_SPLITS] - 1
+    at = (w * 32 + i) * L.N_SPLIT
+    mask = SPLITS[at + L.S_MASK]
+    j = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
     while j >= 0:
-        other = (w * 32 + j) * N_SPLIT
+        other = (w * 32 + j) * L.N_SPLIT
         if (
             j != i
-            and SPLITS[other + S_STATE] == state
-            and SPLITS[other + S_ARG] == argument
-            and SPLITS[other + S_MASK] & arrived
-            and SPLITS[other + S_PC] == pc
+            and SPLITS[other + L.S_STATE] == state
+            and SPLITS[other + L.S_ARG] == argument
+            and SPLITS[other + L.S_MASK] & arrived
+            and SPLITS[other + L.S_PC] == pc
         ):
-            mask |= SPLITS[other + S_MASK]
+            mask |= SPLITS[other + L.S_MASK]
             remove_split(SPLITS, WARPS, w, j)
             if j < i:
                 i -= 1
         j -= 1
-    at = (w * 32 + i) * N_SPLIT
-    if mask != SPLITS[at + S_MASK]:
-        SPLITS[at + S_PASS] = 0
-    SPLITS[at + S_MASK] = mask
-    SPLITS[at + S_PC] += 1
-    SPLITS[at + S_STATE] = READY
-    SPLITS[at + S_WAY] = ELSEWHERE
+    at = (w * 32 + i) * L.N_SPLIT
+    if mask != SPLITS[at + L.S_MASK]:
+        SPLITS[at + L.S_PASS] = 0
+    SPLITS[at + L.S_MASK] = mask
+    SPLITS[at + L.S_PC] += 1
+    SPLITS[at + L.S_STATE] = L.READY
+    SPLITS[at + L.S_WAY] = L.ELSEWHERE
     return i
 
 
@@ -224,10 +224,10 @@ def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
 def gave_way(SPLITS, WARPS, w):
     """Lanes that gave way to others and have not run since."""
     lanes = np.int64(0)
-    for i in range(WARPS[w * N_WARP + W_SPLITS]):
-        at = (w * 32 + i) * N_SPLIT
-        if SPLITS[at + S_YIELDED]:
-            lanes |= SPLITS[at + S_MASK]
+    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
+        at = (w * 32 + i) * L.N_SPLIT
+        if SPLITS[at + L.S_YIELDED]:
+            lanes |= SPLITS[at + L.S_MASK]
     return lanes
 
 
@@ -245,38 +245,38 @@ def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
     Convergence barriers do not wait for lanes that gave way; these do not wait there for those that went on without
     them.  Returns whether a split was released from one.
     """
-    gone = WARPS[w * N_WARP + W_EXITED] | WARPS[w * N_WARP + W_ABSENT]
+    gone = WARPS[w * L.N_WARP + L.W_EXITED] | WARPS[w * L.N_WARP + L.W_ABSENT]
     yielded = gave_way(SPLITS, WARPS, w)
     released = False
     again = True
     while again:
         again = False
-        n = WARPS[w * N_WARP + W_SPLITS]
+        n = WARPS[w * L.N_WARP + L.W_SPLITS]
         for i in range(n):
-            at = (w * 32 + i) * N_SPLIT
-            state = SPLITS[at + S_STATE]
-            if state != WAIT_BSYNC and state != WAIT_WARPSYNC:
+            at = (w * 32 + i) * L.N_SPLIT
+            state = SPLITS[at + L.S_STATE]
+            if state != L.WAIT_BSYNC and state != L.WAIT_WARPSYNC:
                 continue
-            argument = SPLITS[at + S_ARG]
+            argument = SPLITS[at + L.S_ARG]
             barrier = (w * n_barriers + argument) * 32
             named = np.int64(0)
-            if state == WAIT_BSYNC:
-                named = PARTICIPANTS[barrier + lowest(SPLITS[at + S_MASK])]
-                if named & SPLITS[at + S_MASK] == 0:
+            if state == L.WAIT_BSYNC:
+                named = PARTICIPANTS[barrier + lowest(SPLITS[at + L.S_MASK])]
+                if named & SPLITS[at + L.S_MASK] == 0:
                     continue
                 needed = named & ~(gone | yielded)
             else:
-                needed = argument & FULL & ~gone
+                needed = argument & L.FULL & ~gone
             arrived = np.int64(0)
             for j in range(n):
-                other = (w * 32 + j) * N_SPLIT
-                if SPLITS[other + S_STATE] != state or SPLITS[other + S_ARG] != argument:
+                other = (w * 32 + j) * L.N_SPLIT
+                if SPLITS[other + L.S_STATE] != state or SPLITS[other + L.S_ARG] != argument:
                     continue
                 # Lanes deeper in a recursion wait at the same barrier with another mask: they have not arrived.
-                if state != WAIT_BSYNC or named == PARTICIPANTS[barrier + lowest(SPLITS[other + S_MASK])]:
-                    arrived |= SPLITS[other + S_MASK]
+                if state != L.WAIT_BSYNC or named == PARTICIPANTS[barrier + lowest(SPLITS[other + L.S_MASK])]:
+                    arrived |= SPLITS[other + L.S_MASK]
             if needed & ~arrived == 0:
-                if state == WAIT_BSYNC:
+                if state == L.WAIT_BSYNC:
                     if yielded != 0:
                         go_without(PARTICIPANTS, w * n_barriers + argument, needed)
                     _release_bsync(SPLITS, WARPS, w, i, needed, order)
@@ -291,16 +291,16 @@ def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
 @jit
 def _release_bsync(SPLITS, WARPS, w, i, needed, order):
     """All lanes of the barrier at which split *i* waits are there: those at one place, normally all, join and go on."""
-    argument = SPLITS[(w * 32 + i) * N_SPLIT + S_ARG]
+    argument = SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_ARG]
     while i >= 0:
-        joined = _merge(SPLITS, WARPS, w, i, needed, WAIT_BSYNC, argument, SPLITS[(w * 32 + i) * N_SPLIT + S_PC])
-        if order == HARDWARE:
+        joined = _merge(SPLITS, WARPS, w, i, needed, L.WAIT_BSYNC, argument, SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_PC])
+        if order == L.HARDWARE:
             _to_end(SPLITS, WARPS, w, joined)
         i = -1
-        for j in range(WARPS[w * N_WARP + W_SPLITS]):
-            at = (w * 32 + j) * N_SPLIT
-            waits = SPLITS[at + S_STATE] == WAIT_BSYNC and SPLITS[at + S_ARG] == argument
-            if waits and SPLITS[at + S_MASK] & needed:
+        for j in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
+            at = (w * 32 + j) * L.N_SPLIT
+            waits = SPLITS[at + L.S_STATE] == L.WAIT_BSYNC and SPLITS[at + L.S_ARG] == argument
+            if waits and SPLITS[at + L.S_MASK] & needed:
                 i = j
                 break
 
@@ -313,88 +313,88 @@ def _release_warpsync(SPLITS, WARPS, w, argument):
     """
     if argument >> 32 == COLLECTIVE:
         place = -1
-        for i in range(WARPS[w * N_WARP + W_SPLITS]):
-            at = (w * 32 + i) * N_SPLIT
-            waits = SPLITS[at + S_STATE] == WAIT_WARPSYNC and SPLITS[at + S_ARG] == argument
-            if waits and place != WARPS[w * N_WARP + W_CURRENT]:
+        for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
+            at = (w * 32 + i) * L.N_SPLIT
+            waits = SPLITS[at + L.S_STATE] == L.WAIT_WARPSYNC and SPLITS[at + L.S_ARG] == argument
+            if waits and place != WARPS[w * L.N_WARP + L.W_CURRENT]:
                 place = i
-        for i in range(WARPS[w * N_WARP + W_SPLITS]):
-            at = (w * 32 + i) * N_SPLIT
-            if SPLITS[at + S_STATE] == WAIT_WARPSYNC and SPLITS[at + S_ARG] == argument:
-                SPLITS[at + S_PC] = SPLITS[(w * 32 + place) * N_SPLIT + S_PC]
+        for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
+            at = (w * 32 + i) * L.N_SPLIT
+            if SPLITS[at + L.S_STATE] == L.WAIT_WARPSYNC and SPLITS[at + L.S_ARG] == argument:
+                SPLITS[at + L.S_PC] = SPLITS[(w * 32 + place) * L.N_SPLIT + L.S_PC]
     i = 0
-    while i < WARPS[w * N_WARP + W_SPLITS]:
-        at = (w * 32 + i) * N_SPLIT
-        if SPLITS[at + S_STATE] == WAIT_WARPSYNC and SPLITS[at + S_ARG] == argument:
-            _merge(SPLITS, WARPS, w, i, FULL, WAIT_WARPSYNC, argument, SPLITS[at + S_PC])
+    while i < WARPS[w * L.N_WARP + L.W_SPLITS]:
+        at = (w * 32 + i) * L.N_SPLIT
+        if SPLITS[at + L.S_STATE] == L.WAIT_WARPSYNC and SPLITS[at + L.S_ARG] == argument:
+            _merge(SPLITS, WARPS, w, i, L.FULL, L.WAIT_WARPSYNC, argument, SPLITS[at + L.S_PC])
         i += 1
 
 
 @jit
 def give_way(SPLITS, WARPS, w):
     """Let the newest other ready split run, if there is one; the current one is next after it."""
-    current = WARPS[w * N_WARP + W_CURRENT]
-    for i in range(WARPS[w * N_WARP + W_SPLITS] - 1, -1, -1):
-        at = (w * 32 + i) * N_SPLIT
-        if i != current and SPLITS[at + S_STATE] == READY:
-            SPLITS[at + S_FRESH] = 0
-            SPLITS[(w * 32 + current) * N_SPLIT + S_WAY] = ELSEWHERE
-            SPLITS[(w * 32 + current) * N_SPLIT + S_FRESH] = 1
-            WARPS[w * N_WARP + W_CURRENT] = i
+    current = WARPS[w * L.N_WARP + L.W_CURRENT]
+    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS] - 1, -1, -1):
+        at = (w * 32 + i) * L.N_SPLIT
+        if i != current and SPLITS[at + L.S_STATE] == L.READY:
+            SPLITS[at + L.S_FRESH] = 0
+            SPLITS[(w * 32 + current) * L.N_SPLIT + L.S_WAY] = L.ELSEWHERE
+            SPLITS[(w * 32 + current) * L.N_SPLIT + L.S_FRESH] = 1
+            WARPS[w * L.N_WARP + L.W_CURRENT] = i
             _to_end(SPLITS, WARPS, w, current)
-            _to_end(SPLITS, WARPS, w, WARPS[w * N_WARP + W_CURRENT])
+            _to_end(SPLITS, WARPS, w, WARPS[w * L.N_WARP + L.W_CURRENT])
             return
 
 
 @jit
 def next_random(WARPS, w):
     """The next number of the warp's own xorshift generator, 0 to 2**31 - 1."""
-    x = WARPS[w * N_WARP + W_RANDOM]
+    x = WARPS[w * L.N_WARP + L.W_RANDOM]
     x ^= (x << 13) & 0x7FFFFFFF
     x ^= x >> 17
     x ^= (x << 5) & 0x7FFFFFFF
-    WARPS[w * N_WARP + W_RANDOM] = x
+    WARPS[w * L.N_WARP + L.W_RANDOM] = x
     return x
 
 
 @jit
 def choose(SPLITS, WARPS, w, order):
     """Make the next ready split current: the newest, or by turns, or at random.  False if none is ready."""
-    n = WARPS[w * N_WARP + W_SPLITS]
-    current = WARPS[w * N_WARP + W_CURRENT]
-    if order == INTERLEAVED:
+    n = WARPS[w * L.N_WARP + L.W_SPLITS]
+    current = WARPS[w * L.N_WARP + L.W_CURRENT]
+    if order == L.INTERLEAVED:
         for k in range(1, n + 1):
             i = (current + k) % n
-            if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY:
-                WARPS[w * N_WARP + W_CURRENT] = i
+            if SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_STATE] == L.READY:
+                WARPS[w * L.N_WARP + L.W_CURRENT] = i
                 return True
         return False
-    if order == RANDOM and n > 0:
+    if order == L.RANDOM and n > 0:
         ready = 0
         for i in range(n):
-            ready += SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY
+            ready += SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_STATE] == L.READY
         if ready == 0:
             return False
         pick = next_random(WARPS, w) % ready
         for i in range(n):
-            if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY:
+            if SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_STATE] == L.READY:
                 if pick == 0:
-                    WARPS[w * N_WARP + W_CURRENT] = i
+                    WARPS[w * L.N_WARP + L.W_CURRENT] = i
                     return True
                 pick -= 1
     for i in range(n - 1, -1, -1):
-        if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == READY:
-            WARPS[w * N_WARP + W_CURRENT] = i
+        if SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_STATE] == L.READY:
+            WARPS[w * L.N_WARP + L.W_CURRENT] = i
             return True
     return False
 
 
 @jit
 def _warpsyncs_give_way(SPLITS, WARPS, w, yielded):
-    for i in range(WARPS[w * N_WARP + W_SPLITS]):
-        at = (w * 32 + i) * N_SPLIT
-        if SPLITS[at + S_STATE] == WAIT_WARPSYNC:
-            SPLITS[at + S_YIELDED] = yielded
+    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
+        at = (w * 32 + i) * L.N_SPLIT
+        if SPLITS[at + L.S_STATE] == L.WAIT_WARPSYNC:
+            SPLITS[at + L.S_YIELDED] = yielded
 
 
 @jit
@@ -407,7 +407,7 @@ def let_through(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
     Else the newest goes on, if all wait at such, or if barriers were moved: splits that set one barrier register in
     turn, as in a recursion, may wait for each other, or for lanes that passed.  On an H200 such code ends, too.
     """
-    if order != HARDWARE:
+    if order != L.HARDWARE:
         return False
     _warpsyncs_give_way(SPLITS, WARPS, w, 1)
     if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
@@ -415,15 +415,15 @@ def let_through(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
     _warpsyncs_give_way(SPLITS, WARPS, w, 0)
     waiting = -1
     others = False
-    for i in range(WARPS[w * N_WARP + W_SPLITS]):
-        if SPLITS[(w * 32 + i) * N_SPLIT + S_STATE] == WAIT_BSYNC:
+    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
+        if SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_STATE] == L.WAIT_BSYNC:
             waiting = i
         else:
             others = True
-    if waiting < 0 or (others and WARPS[w * N_WARP + W_MOVED] == 0):
+    if waiting < 0 or (others and WARPS[w * L.N_WARP + L.W_MOVED] == 0):
         return False
-    at = (w * 32 + waiting) * N_SPLIT
-    SPLITS[at + S_PC] += 1
-    SPLITS[at + S_STATE] = READY
-    WARPS[w * N_WARP + W_CURRENT] = waiting
+    at = (w * 32 + waiting) * L.N_SPLIT
+    SPLITS[at + L.S_PC] += 1
+    SPLITS[at + L.S_STATE] = L.READY
+    WARPS[w * L.N_WARP + L.W_CURRENT] = waiting
     return True

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine.images import *
-from simt.machine.jit import jit
+from simt.machine import images as I
 from simt.machine.texture import F16, F32, GREATEST, S8, S16, U8, U16, parts
-from simt.program import MEMORY_TYPES, Boundary
+from simt.ops.encoding import MEMORY_TYPES, Boundary
+from simt.ops.jit import jit
 
-BYTES = np.array([np.dtype(name).itemsize for name in FORMATS])
+BYTES = np.array([np.dtype(name).itemsize for name in I.FORMATS])
 SIZES = np.array([size for _, size in MEMORY_TYPES.values()])
 V2, V4 = MEMORY_TYPES["v2"][0], MEMORY_TYPES["v4"][0]
 _TO_EDGE = Boundary.CLAMP.value
@@ -23,28 +23,28 @@ def place(a, lane, size, form, at, s):
     R = s.R
     dims = form & 3
     clamps = (form >> 3) & 3 == _TO_EDGE
-    texel = TEXTURES[at + X_CHANNELS] * BYTES[TEXTURES[at + X_FORMAT]]
+    texel = TEXTURES[at + I.X_CHANNELS] * BYTES[TEXTURES[at + I.X_FORMAT]]
     x = (R[a + np.uint64(lane)] << 32) >> 32
     if not (form >> 5) & 1:
         x *= texel
     elif x & (size - 1):
         return np.int64(-2)
-    last = (TEXTURES[at + X_WIDTH] * texel - size) // size * size
+    last = (TEXTURES[at + I.X_WIDTH] * texel - size) // size * size
     if x < 0 or x > last:
         if not clamps or last < 0:
             return np.int64(-1)
         x = min(max(x, 0), last)
-    position = TEXTURES[at + X_BASE] + x
+    position = TEXTURES[at + I.X_BASE] + x
     for k in range(1, dims + ((form >> 2) & 1)):
         axis = 3 if k == dims else k
         i = R[a + np.uint64(32 * k + lane)]
         i = i & 0xFFFF if axis == 3 else (i << 32) >> 32
-        limit = max(TEXTURES[at + X_WIDTH + axis], 1)
+        limit = max(TEXTURES[at + I.X_WIDTH + axis], 1)
         if i < 0 or i >= limit:
             if not clamps:
                 return np.int64(-1)
             i = min(max(i, 0), limit - 1)
-        position += i * TEXTURES[at + X_STRIDE_X + axis]
+        position += i * TEXTURES[at + I.X_STRIDE_X + axis]
     return position
 
 
@@ -96,8 +96,8 @@ def store(mod, lane, c, position, form, at, s):
     """``sust`` of one lane; byte by byte, since texels have any size."""
     TEXTURES = s.TEXTURES
     if (form >> 6) & 1:
-        kind = TEXTURES[at + X_FORMAT]
-        for channel in range(TEXTURES[at + X_CHANNELS]):
+        kind = TEXTURES[at + I.X_FORMAT]
+        for channel in range(TEXTURES[at + I.X_CHANNELS]):
             value = _converted(s.R[c + np.uint64(32 * channel + lane)] & 0xFFFFFFFF, kind)
             for k in range(BYTES[kind]):
                 s.M8[position + channel * BYTES[kind] + k] = np.uint8((value >> (8 * k)) & 0xFF)

@@ -13,15 +13,14 @@ import math
 
 import numpy as np
 
-from simt.machine.images import *
-from simt.machine.jit import jit
-from simt.machine.layout import *
-from simt.program import MICRO_OPS
+from simt.machine import images as I
+from simt.ops.jit import jit
+from simt.ops.table import MICRO_OPS
 
 TEX = MICRO_OPS["tex"].code
 TLD = MICRO_OPS["tld"].code
 TLD4 = MICRO_OPS["tld4"].code
-U8, S8, U16, S16, U32, S32, F16, F32 = range(len(FORMATS))
+U8, S8, U16, S16, U32, S32, F16, F32 = range(len(I.FORMATS))
 GREATEST = np.array([255, 127, 65535, 32767, 0, 0, 0, 0])
 _WRAP, _CLAMP, _MIRROR, _BORDER = range(4)
 
@@ -91,16 +90,16 @@ def _raw(at, x, y, z, layer, channel, s):
     """One component of a texel as it is in memory: integers with their sign, floats as bits.  -1: the border."""
     TEXTURES = s.TEXTURES
     if x < 0 or y < 0 or z < 0:
-        return TEXTURES[at + X_BORDER + channel]
+        return TEXTURES[at + I.X_BORDER + channel]
     address = (
-        TEXTURES[at + X_BASE]
-        + x * TEXTURES[at + X_STRIDE_X]
-        + y * TEXTURES[at + X_STRIDE_Y]
-        + z * TEXTURES[at + X_STRIDE_Z]
-        + layer * TEXTURES[at + X_STRIDE_LAYER]
-        + channel * TEXTURES[at + X_STRIDE_CHANNEL]
+        TEXTURES[at + I.X_BASE]
+        + x * TEXTURES[at + I.X_STRIDE_X]
+        + y * TEXTURES[at + I.X_STRIDE_Y]
+        + z * TEXTURES[at + I.X_STRIDE_Z]
+        + layer * TEXTURES[at + I.X_STRIDE_LAYER]
+        + channel * TEXTURES[at + I.X_STRIDE_CHANNEL]
     )
-    form = TEXTURES[at + X_FORMAT]
+    form = TEXTURES[at + I.X_FORMAT]
     if form == U8:
         return np.int64(s.M8[address])
     if form == S8:
@@ -260,8 +259,8 @@ def _put_fraction(slot, numerator, denominator, s):
 @jit
 def _put(slot, raw, at, s):
     """Leave one component of a texel as an instruction reads it."""
-    form = s.TEXTURES[at + X_FORMAT]
-    if s.TEXTURES[at + X_READ]:
+    form = s.TEXTURES[at + I.X_FORMAT]
+    if s.TEXTURES[at + I.X_READ]:
         _put_fraction(slot, raw, GREATEST[form], s)
     elif form == F16:
         s.O[slot] = _half_to_single(raw)
@@ -273,16 +272,16 @@ def _put(slot, raw, at, s):
 def _cell(axis, bits, offset, known, at, linear, CELL, s):
     """Where one coordinate falls: CELL gets its texel, the next one and the fraction between them in 1/256."""
     TEXTURES = s.TEXTURES
-    size = TEXTURES[at + X_WIDTH + axis]
-    mode = TEXTURES[at + X_ADDRESS + axis]
+    size = TEXTURES[at + I.X_WIDTH + axis]
+    mode = TEXTURES[at + I.X_ADDRESS + axis]
     CELL[axis] = 0
     CELL[4 + axis] = 0
     CELL[8 + axis] = 0
     if not known:
         return
     s.O[127] = bits
-    greatest = max(TEXTURES[at + X_WIDTH], TEXTURES[at + X_HEIGHT], TEXTURES[at + X_DEPTH])
-    position = _position(s.O32[2 * 127], offset, size, greatest, mode, TEXTURES[at + X_NORMALIZED], linear)
+    greatest = max(TEXTURES[at + I.X_WIDTH], TEXTURES[at + I.X_HEIGHT], TEXTURES[at + I.X_DEPTH])
+    position = _position(s.O32[2 * 127], offset, size, greatest, mode, TEXTURES[at + I.X_NORMALIZED], linear)
     fraction = np.int64(0)
     i = position
     if linear:
@@ -304,25 +303,25 @@ def sample(lane, op, a, offsets, form, at, s):
     TEXELS = s.WORDS[24:32]
     R = s.R
     dims = (form >> 4) & 3
-    layers = TEXTURES[at + X_LAYERS]
+    layers = TEXTURES[at + I.X_LAYERS]
     layer = np.int64(0)
-    inside = max(dims, 2) == max(TEXTURES[at + X_DIMS], 2)
+    inside = max(dims, 2) == max(TEXTURES[at + I.X_DIMS], 2)
     if (form >> 6) & 1 and layers > 0:
         layer = R[a + np.uint64(96 + lane)] & 0xFFFFFFFF
         inside &= op != TLD or layer < layers
         layer = min(layer, layers - 1)
-    linear = op == TLD4 or (op == TEX and TEXTURES[at + X_FILTER] == 1)
+    linear = op == TLD4 or (op == TEX and TEXTURES[at + I.X_FILTER] == 1)
     for axis in range(3):
         bits = R[a + np.uint64(32 * axis + lane)] & 0xFFFFFFFF
         if op == TLD:
             i = (bits << 32) >> 32 if axis < dims else np.int64(0)
-            inside &= 0 <= i < TEXTURES[at + X_WIDTH + axis]
+            inside &= 0 <= i < TEXTURES[at + I.X_WIDTH + axis]
             CELL[axis] = i
         else:
             offset = (offsets << (60 - 4 * axis)) >> 60
             _cell(axis, bits, offset, axis < dims, at, linear, CELL, s)
     row = 0
-    channels = TEXTURES[at + X_CHANNELS]
+    channels = TEXTURES[at + I.X_CHANNELS]
     if linear and op == TEX:
         _weights(CELL[8], CELL[9], CELL[10], WEIGHTS)
     for k in range(4):
@@ -347,7 +346,7 @@ def sample(lane, op, a, offsets, form, at, s):
                 y = CELL[1 + 4 * ((corner >> 1) & 1)]
                 z = CELL[2 + 4 * (corner >> 2)]
                 TEXELS[corner] = _raw(at, x, y, z, layer, k, s) if WEIGHTS[corner] > 0 else 0
-            kind = TEXTURES[at + X_FORMAT]
+            kind = TEXTURES[at + I.X_FORMAT]
             if kind >= F16:
                 s.O[slot] = _blend_floats(kind, WEIGHTS, TEXELS)
             else:
@@ -361,14 +360,14 @@ def sample(lane, op, a, offsets, form, at, s):
 def query(lane, form, at, s):
     """``txq``: width, height (or, without, layers), depth (or layers), levels."""
     TEXTURES = s.TEXTURES
-    dims = TEXTURES[at + X_DIMS]
-    layers = TEXTURES[at + X_LAYERS]
+    dims = TEXTURES[at + I.X_DIMS]
+    layers = TEXTURES[at + I.X_LAYERS]
     row = 0
     for k in range(4):
         if (form >> k) & 1:
             value = np.int64(1)
             if k < 3:
-                value = TEXTURES[at + X_WIDTH + k] if k < max(dims, 2) else np.int64(0)
+                value = TEXTURES[at + I.X_WIDTH + k] if k < max(dims, 2) else np.int64(0)
                 if layers > 0 and k == dims:
                     value = layers
             s.O[32 * row + lane] = value

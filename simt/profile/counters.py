@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simt.program import COUNTERS, PT, UNCOUNTED, WARP_SIZE, Instruction
+from simt.ops.encoding import UNCOUNTED
+from simt.program import COUNTERS, PT, WARP_SIZE, Instruction
 
 if TYPE_CHECKING:
     from simt.program import Program

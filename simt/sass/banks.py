@@ -13,7 +13,7 @@ import numpy as np
 from simt.check import LaunchError
 from simt.machine import Bank
 from simt.machine.images import Image
-from simt.program import LOCAL_WINDOW, SHARED_WINDOW
+from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
 from simt.sass.elf import Parameter
 from simt.sass.module import Module
 from simt.sass.structures import is_structure, structure_bytes

@@ -31,6 +31,7 @@ from simt.sass.lowering import SYMBOL_BANK, Before, Lowering, Place, Rows
 from simt.sass.modifiers import resolve
 from simt.sass.module import ASSERT, CODE_ALIGN, Module
 from simt.sass.operands import Predicate
+from simt.sass.scheduling import machine_code
 from simt.sass.table import Opcode, find, is_known
 
 FAMILIES = (integer, bits, packed, predicates, float, half, convert, memory, texture, control, warp, uniform, pascal)
@@ -224,6 +225,7 @@ class _Compiler:
                     file=kernel.module.path,
                     function=function,
                     source=instruction.source,
+                    code=machine_code(instruction),
                 )
                 for instruction, function in zip(self.code.instructions, self.code.functions, strict=True)
             ],

@@ -6,7 +6,8 @@ return address in a register pair.
 
 from __future__ import annotations
 
-from simt.program import COLLECTIVE, NULL_CALL, PT, RZ, UNCOUNTED, pred
+from simt.ops.encoding import COLLECTIVE, NULL_CALL, UNCOUNTED
+from simt.program import PT, RZ, pred
 from simt.sass.architectures import VOLTA
 from simt.sass.lowering import MASK, Before, Hidden, Lowering
 from simt.sass.modifiers import Combine, Flag, Hint, Width

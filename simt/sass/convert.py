@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from simt.program import RZ, integer_conversion, rounded
+from simt.ops.encoding import integer_conversion, rounded
+from simt.program import RZ
 from simt.sass.architectures import VOLTA
 from simt.sass.float import rounding_of
 from simt.sass.lowering import Kind, Lowering

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from simt.program import MUFU_FUNCTIONS, PT, RZ, rounded
+from simt.ops.encoding import MUFU_FUNCTIONS, rounded
+from simt.program import PT, RZ
 from simt.sass.architectures import BLACKWELL, VOLTA
 from simt.sass.integer import FALSE, min_or_max, write_comparison
 from simt.sass.lowering import AND, OR, Kind, Lowering

@@ -21,6 +21,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 from numba.core import types
 from numba.core.errors import NumbaError
 from numba.core.types import containers
@@ -80,19 +81,42 @@ def _parameter_names(name: str, ty: Any) -> Iterator[str]:
         for position, item in enumerate(ty):
             yield from _parameter_names(f"{name}[{position}]", item)
     else:
-        yield from [name] * (5 + 2 * ty.ndim if isinstance(ty, types.Array) else 1)
+        yield from [name] * (len(array_fields(ty.ndim)) if isinstance(ty, types.Array) else 1)
+
+
+def array_fields(ndim: int) -> tuple[str, ...]:
+    """The parameters that an array of *ndim* dimensions takes in Numba's machine code, in order."""
+    axes = range(ndim)
+    return (
+        *("meminfo", "parent", "nitems", "itemsize", "data"),
+        *(f"shape[{k}]" for k in axes),
+        *(f"strides[{k}]" for k in axes),
+    )
+
+
+def _array_values(array: npt.NDArray[Any]) -> list[Any]:
+    """What a launch passes for each of :func:`array_fields`."""
+    values: dict[str, Any] = {
+        "meminfo": np.int64(0),
+        "parent": np.int64(0),
+        "nitems": np.int64(array.size),
+        "itemsize": np.int64(array.itemsize),
+        "data": array,
+    }
+    for k, (extent, stride) in enumerate(zip(array.shape, array.strides, strict=True)):
+        values |= {f"shape[{k}]": np.int64(extent), f"strides[{k}]": np.int64(stride)}
+    return [values[field] for field in array_fields(array.ndim)]
 
 
 def flatten(args: Sequence[Any]) -> list[Any]:
     """Arguments as Numba passes them to machine code.
 
-    An array becomes (meminfo, parent, items, itemsize, data, shape..., strides...), a bool one byte; scalars stay.
+    An array becomes its :func:`array_fields`, a bool one byte; scalars stay.
     """
     flat: list[Any] = []
     for value in args:
         if isinstance(value, np.ndarray):
-            flat += [np.int64(0), np.int64(0), np.int64(value.size), np.int64(value.itemsize), value]
-            flat += [np.int64(extent) for extent in (*value.shape, *value.strides)]
+            flat += _array_values(value)
         elif isinstance(value, np.bool_):
             flat.append(np.uint8(value))
         else:

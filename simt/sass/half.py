@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from simt.program import RZ, rounded
+from simt.ops.encoding import rounded
+from simt.program import RZ
 from simt.sass.architectures import VOLTA
 from simt.sass.float import compare_floats
 from simt.sass.integer import min_or_max, write_comparison

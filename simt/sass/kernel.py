@@ -71,6 +71,16 @@ class SassKernel:
         """Readable name."""
         return next(iter(aliases(self.name)), self.name)
 
+    @property
+    def view(self) -> str:
+        """Its architecture: ``"sm_90"``."""
+        return f"sm_{self.architecture}"
+
+    @property
+    def order(self) -> str:
+        """The order of splits that its code is made for: since Volta it has convergence barriers."""
+        return "hardware" if self.architecture >= VOLTA else "then_first"
+
     @cached_property
     def code(self) -> Code:
         """The kernel's instructions and those of the functions that it may call."""

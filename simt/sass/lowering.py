@@ -19,7 +19,9 @@ from enum import IntEnum
 import numpy as np
 
 from simt.check import UnsupportedError
-from simt.program import MICRO_OPS, PT, ROUNDED_FORMATS, RZ, WHOLE, Family, Instruction, Uniform, pred
+from simt.ops.encoding import ROUNDED_FORMATS, WHOLE
+from simt.ops.table import MICRO_OPS, Family
+from simt.program import PT, RZ, Instruction, Uniform, pred
 from simt.sass.grammar import SassInstruction, limits
 from simt.sass.modifiers import Modifiers
 from simt.sass.operands import (

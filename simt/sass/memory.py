@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from simt.program import ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, PT, RZ, SHARED_WINDOW
+from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
+from simt.program import PT, RZ
 from simt.sass.architectures import BLACKWELL
 from simt.sass.integer import FALSE
 from simt.sass.lowering import OR, Lowering

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from simt.program import MICRO_OPS, PT, RZ, Instruction, Program
+from simt.ops.table import MICRO_OPS
+from simt.program import PT, RZ, Instruction, Program
 from simt.sass.elf import Relocation
 from simt.sass.lowering import SYMBOL_BANK
 from simt.sass.module import Module

@@ -16,15 +16,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
-from simt.program import (
+from simt.ops.encoding import (
     ATOMIC_TYPES,
     ATOMICS,
     MEMORY_TYPES,
-    RZ,
     Boundary,
     surface_form,
     texture_form,
 )
+from simt.program import RZ
 from simt.sass.lowering import Lowering
 from simt.sass.modifiers import Atomic, Combine, Hint, Integer, MinMax, Width
 from simt.sass.operands import Address, Immediate, Operand, Register, Special

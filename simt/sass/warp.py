@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from simt.program import LOCAL_WINDOW, RZ, SHARED_WINDOW, SPECIAL_REGISTERS
+from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW, SPECIAL_REGISTERS
+from simt.program import RZ
 from simt.sass.architectures import BLACKWELL, VOLTA
 from simt.sass.lowering import Lowering
 from simt.sass.modifiers import Combine, Flag, Hint, Integer, Lane, MinMax, Vote, Width

@@ -3,6 +3,7 @@
 from simt.metrics.stalls import Reason
 from simt.timing.parameters import PARAMETERS, Parameters, parameters
 from simt.timing.result import TimingResult
+from simt.timing.schedule import MachineInstruction
 from simt.timing.simulate import simulate
 from simt.timing.sweep import Sweep, sweep
 from simt.timing.timed_run import TimedRun
@@ -10,6 +11,7 @@ from simt.timing.timeline import spans, text, trace_events, write_trace
 
 __all__ = [
     "PARAMETERS",
+    "MachineInstruction",
     "Parameters",
     "Reason",
     "Sweep",

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
 from simt.devices import Occupancy
-from simt.machine.layout import ADDRESS_BASE, State
+from simt.machine.door import State
+from simt.machine.layout import ADDRESS_BASE
 from simt.machine.prepare import Prepared
 from simt.timing import layout
 from simt.timing.classes import PIPES
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
 from simt.timing.schedule import Schedule
-from simt.timing.slots import SLICED
 
 SECTOR_BYTES = 32
 MAX_EVENTS = 1 << 16
@@ -31,14 +29,6 @@ CUDA C++ Programming Guide, Shared Memory of compute capability 8.x and 9.0: 8.0
 """
 MOST_WARPS_TWICE = 28
 """Blocks of more warps get no room for twice as many (measured on an H200, memory.cu)."""
-
-
-def stack(states: Sequence[State]) -> State:
-    """One State with the per-block arrays of all *states* one behind the other."""
-    together = {name: np.concatenate([getattr(state, name) for state in states]) for name in SLICED if name != "SHARED"}
-    together["F64"] = together["R"].view(np.float64)
-    together["F32"] = together["R"].view(np.float32)
-    return states[0]._replace(**together)
 
 
 def carve_out(numbers: Parameters, fit: Occupancy) -> int:

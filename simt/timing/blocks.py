@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine import layout as machine
-from simt.machine.engine import start_block
-from simt.machine.splits import choose
+from simt.machine import door
+from simt.timing import layout as L
 from simt.timing.codes import DRAIN, SELECTED, STALLED_BARRIER, WAIT
 from simt.timing.jit import jit
-from simt.timing.layout import *
 from simt.timing.pipes import occupy
-from simt.timing.slots import slot_state
 from simt.timing.waits import awaits, ceil
 
-EXIT_LATENCY = PLACE["exit_latency"]
-BLOCK_INTERVAL = PLACE["block_interval"]
-BLOCK_LATENCY = PLACE["block_latency"]
-WARP_INTERVAL = PLACE["warp_interval"]
+EXIT_LATENCY = L.PLACE["exit_latency"]
+BLOCK_INTERVAL = L.PLACE["block_interval"]
+BLOCK_LATENCY = L.PLACE["block_latency"]
+WARP_INTERVAL = L.PLACE["warp_interval"]
 
 
 @jit
@@ -27,17 +24,17 @@ def _room_at(sm, now, t):
     On an H200 a block starts as soon as enough warps have gone, of whatever blocks (phases.cu: tails of one warp).
     """
     CONFIG = t.CONFIG
-    warps = CONFIG[G_PLACES] * CONFIG[G_WARPS]
-    free = CONFIG[G_ROOM]
-    following = np.int64(NEVER)
+    warps = CONFIG[L.G_PLACES] * CONFIG[L.G_WARPS]
+    free = CONFIG[L.G_ROOM]
+    following = np.int64(L.NEVER)
     for wi in range(sm * warps, (sm + 1) * warps):
-        gone = t.WARPS[wi * N_WARP + W_GONE_AT]
-        if t.WARPS[wi * N_WARP + W_STATE] != EMPTY:
+        gone = t.WARPS[wi * L.N_WARP + L.W_GONE_AT]
+        if t.WARPS[wi * L.N_WARP + L.W_STATE] != L.EMPTY:
             free -= 1
         elif gone > now:
             free -= 1
             following = min(following, gone)
-    return np.int64(now) if free >= CONFIG[G_WARPS] else following
+    return np.int64(now) if free >= CONFIG[L.G_WARPS] else following
 
 
 @jit
@@ -45,31 +42,31 @@ def start_blocks(sm, now, s, t):
     """Give the SM the blocks that are due, and say when to look again."""
     CONFIG = t.CONFIG
     SMS = t.SMS
-    at = sm * N_SM
-    event = np.float64(NEVER)
-    for place in range(sm * CONFIG[G_PLACES], (sm + 1) * CONFIG[G_PLACES]):
-        slot = place * N_SLOT
-        if t.SLOTS[slot + S_BLOCK] >= 0:
+    at = sm * L.N_SM
+    event = np.float64(L.NEVER)
+    for place in range(sm * CONFIG[L.G_PLACES], (sm + 1) * CONFIG[L.G_PLACES]):
+        slot = place * L.N_SLOT
+        if t.SLOTS[slot + L.S_BLOCK] >= 0:
             continue
-        number = np.int64(t.CHIP[C_NEXT_BLOCK])
-        if number >= CONFIG[G_BLOCKS]:
+        number = np.int64(t.CHIP[L.C_NEXT_BLOCK])
+        if number >= CONFIG[L.G_BLOCKS]:
             break
-        block = number // CONFIG[G_SMS] * CONFIG[G_CHIP] + number % CONFIG[G_SMS]
-        free = t.CHIP[C_DISPATCH_FREE]
-        when = max(np.float64(max(t.SLOTS[slot + S_FREE_AT], _room_at(sm, now, t))), free)
+        block = number // CONFIG[L.G_SMS] * CONFIG[L.G_CHIP] + number % CONFIG[L.G_SMS]
+        free = t.CHIP[L.C_DISPATCH_FREE]
+        when = max(np.float64(max(t.SLOTS[slot + L.S_FREE_AT], _room_at(sm, now, t))), free)
         if when > now:
             event = min(event, np.ceil(when))
             continue
-        t.CHIP[C_NEXT_BLOCK] += 1
-        t.CHIP[C_DISPATCH_FREE] = max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL] * CONFIG[G_CHIP] / CONFIG[G_SMS]
-        sl = slot_state(s, place, t)
-        start_block(block, sl)
-        sl.LAUNCH[machine.LAUNCH_SM] = sm
-        sl.LAUNCH[machine.LAUNCH_FIRST_WARP] = place % CONFIG[G_PLACES] * CONFIG[G_WARPS]
-        t.SLOTS[slot + S_BLOCK] = block
-        t.SLOTS[slot + S_WARPS] = CONFIG[G_WARPS]
+        t.CHIP[L.C_NEXT_BLOCK] += 1
+        t.CHIP[L.C_DISPATCH_FREE] = (
+            max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL] * CONFIG[L.G_CHIP] / CONFIG[L.G_SMS]
+        )
+        own = door.block_at(s, place, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS])
+        door.begin(block, sm, place % CONFIG[L.G_PLACES] * CONFIG[L.G_WARPS], own)
+        t.SLOTS[slot + L.S_BLOCK] = block
+        t.SLOTS[slot + L.S_WARPS] = CONFIG[L.G_WARPS]
         _start_warps(sm, place, now, t)
-    SMS[at + M_EVENT] = event
+    SMS[at + L.M_EVENT] = event
 
 
 @jit
@@ -81,117 +78,117 @@ def _start_warps(sm, place, now, t):
     SMS = t.SMS
     SCHEDULERS = t.SCHEDULERS
     TOTALS = t.TOTALS
-    at = sm * N_SM
-    if SMS[at + M_RESIDENT] == 0:
-        SMS[at + M_ACTIVE_SINCE] = now
-    SMS[at + M_RESIDENT] += CONFIG[G_WARPS]
-    for w in range(CONFIG[G_WARPS]):
-        wi = place * CONFIG[G_WARPS] + w
-        SMS[at + M_START_FREE] = max(SMS[at + M_START_FREE], np.float64(now)) + NUMBERS[WARP_INTERVAL]
-        start = ceil(SMS[at + M_START_FREE])
-        row = wi * N_WARP
-        WARPS[row + W_READY] = start
-        WARPS[row + W_FIXED] = start
-        WARPS[row + W_REASON] = WAIT
-        WARPS[row + W_LAST] = start - 1
-        WARPS[row + W_AGE] = TOTALS[N_AGE]
-        TOTALS[N_AGE] += 1
-        WARPS[row + W_START] = start
-        WARPS[row + W_STATE] = RUNNING
-        WARPS[row + W_STREAK] = 0
-        WARPS[row + W_RESOLVED] = start
-        WARPS[row + W_HOLD] = 0
-        WARPS[row + W_SHARED_FREE] = 0
-        WARPS[row + W_AHEAD] = 0
-        WARPS[row + W_NEXT_LINE] = -1
-        WARPS[row + W_DRAINED] = 0
-        for k in range(SCOREBOARDS * 2):
-            t.BOARDS[wi * SCOREBOARDS * 2 + k] = 0
-        if CONFIG[G_CONTROL] == 0:
-            for k in range(CONFIG[G_REGISTERS] * 2):
-                t.REGISTERS[wi * CONFIG[G_REGISTERS] * 2 + k] = 0
+    at = sm * L.N_SM
+    if SMS[at + L.M_RESIDENT] == 0:
+        SMS[at + L.M_ACTIVE_SINCE] = now
+    SMS[at + L.M_RESIDENT] += CONFIG[L.G_WARPS]
+    for w in range(CONFIG[L.G_WARPS]):
+        wi = place * CONFIG[L.G_WARPS] + w
+        SMS[at + L.M_START_FREE] = max(SMS[at + L.M_START_FREE], np.float64(now)) + NUMBERS[WARP_INTERVAL]
+        start = ceil(SMS[at + L.M_START_FREE])
+        row = wi * L.N_WARP
+        WARPS[row + L.W_READY] = start
+        WARPS[row + L.W_FIXED] = start
+        WARPS[row + L.W_REASON] = WAIT
+        WARPS[row + L.W_LAST] = start - 1
+        WARPS[row + L.W_AGE] = TOTALS[L.N_AGE]
+        TOTALS[L.N_AGE] += 1
+        WARPS[row + L.W_START] = start
+        WARPS[row + L.W_STATE] = L.RUNNING
+        WARPS[row + L.W_STREAK] = 0
+        WARPS[row + L.W_RESOLVED] = start
+        WARPS[row + L.W_HOLD] = 0
+        WARPS[row + L.W_SHARED_FREE] = 0
+        WARPS[row + L.W_AHEAD] = 0
+        WARPS[row + L.W_NEXT_LINE] = -1
+        WARPS[row + L.W_DRAINED] = 0
+        for k in range(L.SCOREBOARDS * 2):
+            t.BOARDS[wi * L.SCOREBOARDS * 2 + k] = 0
+        if CONFIG[L.G_CONTROL] == 0:
+            for k in range(CONFIG[L.G_REGISTERS] * 2):
+                t.REGISTERS[wi * CONFIG[L.G_REGISTERS] * 2 + k] = 0
         awaits(wi, sm, 0, start, t)
-        q = (sm * CONFIG[G_SCHEDULERS] + wi % CONFIG[G_SCHEDULERS]) * N_SCHEDULER
-        SCHEDULERS[q + Q_NEXT] = min(SCHEDULERS[q + Q_NEXT], WARPS[row + W_READY])
+        q = (sm * CONFIG[L.G_SCHEDULERS] + wi % CONFIG[L.G_SCHEDULERS]) * L.N_SCHEDULER
+        SCHEDULERS[q + L.Q_NEXT] = min(SCHEDULERS[q + L.Q_NEXT], WARPS[row + L.W_READY])
 
 
 @jit
 def wait_at_barrier(wi, q, pc, now, t):
     """The warp waits at a barrier.  What may run on behind it issues in the next cycles, and is executed later."""
-    row = wi * N_WARP
-    ahead = t.OPS[pc * N_OP + O_DEFERRED]
-    t.WARPS[row + W_STATE] = AT_BARRIER
-    t.WARPS[row + W_READY] = NEVER
-    t.WARPS[row + W_STREAK] = 0
-    t.WARPS[row + W_AHEAD] = ahead
+    row = wi * L.N_WARP
+    ahead = t.OPS[pc * L.N_OP + L.O_DEFERRED]
+    t.WARPS[row + L.W_STATE] = L.AT_BARRIER
+    t.WARPS[row + L.W_READY] = L.NEVER
+    t.WARPS[row + L.W_STREAK] = 0
+    t.WARPS[row + L.W_AHEAD] = ahead
     begin = np.int64(now)
-    mask = t.OPS[pc * N_OP + O_DEFERRED_MASK]
-    for board in range(SCOREBOARDS):
+    mask = t.OPS[pc * L.N_OP + L.O_DEFERRED_MASK]
+    for board in range(L.SCOREBOARDS):
         if (mask >> board) & 1:
-            begin = max(begin, t.BOARDS[(wi * SCOREBOARDS + board) * 2])
-    t.WARPS[row + W_EARLIEST] = max(t.WARPS[row + W_FIXED], begin + t.OPS[pc * N_OP + O_DEFERRED_STALL])
-    following = t.OPS[pc * N_OP + O_FALL]
+            begin = max(begin, t.BOARDS[(wi * L.SCOREBOARDS + board) * 2])
+    t.WARPS[row + L.W_EARLIEST] = max(t.WARPS[row + L.W_FIXED], begin + t.OPS[pc * L.N_OP + L.O_DEFERRED_STALL])
+    following = t.OPS[pc * L.N_OP + L.O_FALL]
     for _ in range(ahead):
-        op = following * N_OP
-        occupy(q, t.OPS[op + O_PIPE], now, 0, t.OPS[op + O_INTERVAL], t.PIPES)
-        following = t.OPS[op + O_FALL]
-    t.SCHEDULERS[q * N_SCHEDULER + Q_OWED] += ahead
+        op = following * L.N_OP
+        occupy(q, t.OPS[op + L.O_PIPE], now, 0, t.OPS[op + L.O_INTERVAL], t.PIPES)
+        following = t.OPS[op + L.O_FALL]
+    t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_OWED] += ahead
 
 
 @jit
 def catch_up(wi, pc, t):
     """An instruction that issued behind a barrier before it opened is executed now; its cycles lie in the past."""
-    row = wi * N_WARP
-    at = pc * N_REASONS
+    row = wi * L.N_WARP
+    at = pc * L.N_REASONS
     t.STALLS[at + SELECTED] += 1
-    t.STALLS[at + WAIT] += t.WARPS[row + W_FIXED] - t.WARPS[row + W_LAST] - 1
-    t.TOTALS[N_ISSUED] += 1
-    t.WARPS[row + W_LAST] = t.WARPS[row + W_FIXED]
-    t.WARPS[row + W_FIXED] += max(t.OPS[pc * N_OP + O_STALL], 1)
-    t.WARPS[row + W_RESOLVED] = t.WARPS[row + W_FIXED]
-    t.WARPS[row + W_AHEAD] -= 1
-    t.WARPS[row + W_REASON] = STALLED_BARRIER
+    t.STALLS[at + WAIT] += t.WARPS[row + L.W_FIXED] - t.WARPS[row + L.W_LAST] - 1
+    t.TOTALS[L.N_ISSUED] += 1
+    t.WARPS[row + L.W_LAST] = t.WARPS[row + L.W_FIXED]
+    t.WARPS[row + L.W_FIXED] += max(t.OPS[pc * L.N_OP + L.O_STALL], 1)
+    t.WARPS[row + L.W_RESOLVED] = t.WARPS[row + L.W_FIXED]
+    t.WARPS[row + L.W_AHEAD] -= 1
+    t.WARPS[row + L.W_REASON] = STALLED_BARRIER
 
 
 @jit
 def release(sm, place, when, now, s, t):
     """Warps of the block that waited at a barrier which is now open go on at *when*."""
-    sl = slot_state(s, place, t)
-    for w in range(t.CONFIG[G_WARPS]):
-        wi = place * t.CONFIG[G_WARPS] + w
-        row = wi * N_WARP
-        if t.WARPS[row + W_STATE] != AT_BARRIER:
+    block = door.block_at(s, place, t.CONFIG[L.G_R], t.CONFIG[L.G_P], t.CONFIG[L.G_PARTICIPANTS])
+    for w in range(t.CONFIG[L.G_WARPS]):
+        wi = place * t.CONFIG[L.G_WARPS] + w
+        row = wi * L.N_WARP
+        if t.WARPS[row + L.W_STATE] != L.AT_BARRIER:
             continue
-        if choose(sl.SPLITS, sl.WARPS, w, sl.LAUNCH[machine.LAUNCH_ORDER]):
-            split = (w * 32 + sl.WARPS[w * machine.N_WARP + machine.W_CURRENT]) * machine.N_SPLIT
-            t.WARPS[row + W_STATE] = RUNNING
-            t.WARPS[row + W_READY] = max(t.WARPS[row + W_EARLIEST], when)
-            t.WARPS[row + W_HOLD] = when
-            t.WARPS[row + W_REASON] = STALLED_BARRIER
-            awaits(wi, sm, sl.SPLITS[split + machine.S_PC], now, t)
-            q = (sm * t.CONFIG[G_SCHEDULERS] + wi % t.CONFIG[G_SCHEDULERS]) * N_SCHEDULER
-            t.SCHEDULERS[q + Q_NEXT] = min(t.SCHEDULERS[q + Q_NEXT], t.WARPS[row + W_READY])
+        following = door.wake(w, block)
+        if following >= 0:
+            t.WARPS[row + L.W_STATE] = L.RUNNING
+            t.WARPS[row + L.W_READY] = max(t.WARPS[row + L.W_EARLIEST], when)
+            t.WARPS[row + L.W_HOLD] = when
+            t.WARPS[row + L.W_REASON] = STALLED_BARRIER
+            awaits(wi, sm, following, now, t)
+            q = (sm * t.CONFIG[L.G_SCHEDULERS] + wi % t.CONFIG[L.G_SCHEDULERS]) * L.N_SCHEDULER
+            t.SCHEDULERS[q + L.Q_NEXT] = min(t.SCHEDULERS[q + L.Q_NEXT], t.WARPS[row + L.W_READY])
 
 
 @jit
 def end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, SLOTS, SMS, TOTALS, STALLS):
     """A warp has exited at *pc*; it stays until its stores are on their way.  After the last one its place is free."""
-    row = wi * N_WARP
+    row = wi * L.N_WARP
     exited = now + 1 + np.int64(NUMBERS[EXIT_LATENCY])
-    end = max(exited, WARPS[row + W_DRAINED])
-    STALLS[pc * N_REASONS + DRAIN] += end - exited
-    WARPS[row + W_STATE] = EMPTY
-    WARPS[row + W_READY] = NEVER
-    TOTALS[N_WARP_CYCLES] += end - WARPS[row + W_START]
-    at = sm * N_SM
-    SMS[at + M_RESIDENT] -= 1
-    if SMS[at + M_RESIDENT] == 0:
-        SMS[at + M_ACTIVE] += end - SMS[at + M_ACTIVE_SINCE]
-    slot = wi // CONFIG[G_WARPS] * N_SLOT
-    SLOTS[slot + S_WARPS] -= 1
-    WARPS[row + W_GONE_AT] = end + np.int64(NUMBERS[BLOCK_LATENCY])
-    SLOTS[slot + S_FREE_AT] = max(SLOTS[slot + S_FREE_AT], WARPS[row + W_GONE_AT])
-    SMS[at + M_EVENT] = min(SMS[at + M_EVENT], np.float64(WARPS[row + W_GONE_AT]))
-    if SLOTS[slot + S_WARPS] == 0:
-        SLOTS[slot + S_BLOCK] = -1
-        TOTALS[N_BLOCKS] += 1
+    end = max(exited, WARPS[row + L.W_DRAINED])
+    STALLS[pc * L.N_REASONS + DRAIN] += end - exited
+    WARPS[row + L.W_STATE] = L.EMPTY
+    WARPS[row + L.W_READY] = L.NEVER
+    TOTALS[L.N_WARP_CYCLES] += end - WARPS[row + L.W_START]
+    at = sm * L.N_SM
+    SMS[at + L.M_RESIDENT] -= 1
+    if SMS[at + L.M_RESIDENT] == 0:
+        SMS[at + L.M_ACTIVE] += end - SMS[at + L.M_ACTIVE_SINCE]
+    slot = wi // CONFIG[L.G_WARPS] * L.N_SLOT
+    SLOTS[slot + L.S_WARPS] -= 1
+    WARPS[row + L.W_GONE_AT] = end + np.int64(NUMBERS[BLOCK_LATENCY])
+    SLOTS[slot + L.S_FREE_AT] = max(SLOTS[slot + L.S_FREE_AT], WARPS[row + L.W_GONE_AT])
+    SMS[at + L.M_EVENT] = min(SMS[at + L.M_EVENT], np.float64(WARPS[row + L.W_GONE_AT]))
+    if SLOTS[slot + L.S_WARPS] == 0:
+        SLOTS[slot + L.S_BLOCK] = -1
+        TOTALS[L.N_BLOCKS] += 1

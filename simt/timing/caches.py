@@ -8,36 +8,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine.scalar import popcount
+from simt.ops.scalar import popcount
+from simt.timing import layout as L
 from simt.timing.jit import jit, jit_inline
-from simt.timing.layout import *
 
-L1_WAYS = PLACE["l1_ways"]
-LINE_INTERVAL = PLACE["l1_line_interval"]
-L1_LATENCY = PLACE["l1_latency"]
-L1_CACHES_LOADS = PLACE["l1_caches_loads"]
-L2_WAYS = PLACE["l2_ways"]
-L2_LATENCY = PLACE["l2_latency"]
-L2_QUEUE = PLACE["l2_queue_latency"]
-L2_READ = PLACE["l2_read_bytes_per_cycle"]
-L2_WRITE = PLACE["l2_write_bytes_per_cycle"]
-DRAM_LATENCY = PLACE["dram_latency"]
-DRAM_READ = PLACE["dram_read_bytes_per_cycle"]
-DRAM_WRITE = PLACE["dram_write_bytes_per_cycle"]
-SM_LINK = PLACE["sm_bytes_per_cycle"]
-STORE_LINES = PLACE["store_lines"]
-L2_FETCH = PLACE["l2_fetch_bytes"]
-L2_READ_LEAST = PLACE["l2_read_least_bytes"]
-L2_WRITE_LEAST = PLACE["l2_write_least_bytes"]
-L2_SPREAD = PLACE["l2_spread_latency"]
-SM_STORE = PLACE["sm_store_bytes_per_cycle"]
-ATOMIC_LANE = PLACE["atomic_lane_interval"]
-ATOMIC_LINE = PLACE["atomic_line_interval"]
-ATOMIC_MEETING = PLACE["atomic_meeting_interval"]
-DRAM_FAR = PLACE["dram_far_latency"]
-DRAM_SPREAD = PLACE["dram_spread_latency"]
-DRAM_QUEUE = PLACE["dram_queue_latency"]
-DRAM_REORDER = PLACE["dram_reordering"]
+L1_WAYS = L.PLACE["l1_ways"]
+LINE_INTERVAL = L.PLACE["l1_line_interval"]
+L1_LATENCY = L.PLACE["l1_latency"]
+L1_CACHES_LOADS = L.PLACE["l1_caches_loads"]
+L2_WAYS = L.PLACE["l2_ways"]
+L2_LATENCY = L.PLACE["l2_latency"]
+L2_QUEUE = L.PLACE["l2_queue_latency"]
+L2_READ = L.PLACE["l2_read_bytes_per_cycle"]
+L2_WRITE = L.PLACE["l2_write_bytes_per_cycle"]
+DRAM_LATENCY = L.PLACE["dram_latency"]
+DRAM_READ = L.PLACE["dram_read_bytes_per_cycle"]
+DRAM_WRITE = L.PLACE["dram_write_bytes_per_cycle"]
+SM_LINK = L.PLACE["sm_bytes_per_cycle"]
+STORE_LINES = L.PLACE["store_lines"]
+L2_FETCH = L.PLACE["l2_fetch_bytes"]
+L2_READ_LEAST = L.PLACE["l2_read_least_bytes"]
+L2_WRITE_LEAST = L.PLACE["l2_write_least_bytes"]
+L2_SPREAD = L.PLACE["l2_spread_latency"]
+SM_STORE = L.PLACE["sm_store_bytes_per_cycle"]
+ATOMIC_LANE = L.PLACE["atomic_lane_interval"]
+ATOMIC_LINE = L.PLACE["atomic_line_interval"]
+ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
+DRAM_FAR = L.PLACE["dram_far_latency"]
+DRAM_SPREAD = L.PLACE["dram_spread_latency"]
+DRAM_QUEUE = L.PLACE["dram_queue_latency"]
+DRAM_REORDER = L.PLACE["dram_reordering"]
 SECTOR = 32.0
 LOAD_WINDOW = 2048.0
 DRAM_WINDOW = 512.0
@@ -86,7 +86,7 @@ def _serve(CHIP, server, arrival, cycles):
 @jit_inline
 def _link(sm, arrival, n, t):
     """When *n* sectors are through the SM's connection to L2."""
-    at = sm * N_SM + M_LINK_FREE
+    at = sm * L.N_SM + L.M_LINK_FREE
     t.SMS[at] = max(t.SMS[at], arrival) + n * SECTOR / t.NUMBERS[SM_LINK]
     return t.SMS[at]
 
@@ -99,9 +99,9 @@ def _send(sm, sectors, masked, arrival, t):
     the shortest request takes l2_write_least_bytes.
     """
     size = (sectors + masked) * SECTOR
-    at = sm * N_SM + M_STORE_FREE
+    at = sm * L.N_SM + L.M_STORE_FREE
     t.SMS[at] = max(t.SMS[at], arrival) + size / t.NUMBERS[SM_STORE]
-    return _serve(t.CHIP, C_L2_WRITE_FREE, t.SMS[at], max(size, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE])
+    return _serve(t.CHIP, L.C_L2_WRITE_FREE, t.SMS[at], max(size, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE])
 
 
 @jit
@@ -113,10 +113,10 @@ def _memory(arrival, cycles, t):
     although others are idle shows as latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
     """
     CHIP = t.CHIP
-    since = max(arrival - CHIP[C_MEMORY_LOAD_AT], 0.0)
-    CHIP[C_MEMORY_LOAD] = CHIP[C_MEMORY_LOAD] * np.exp(-since / LOAD_WINDOW) + cycles / LOAD_WINDOW
-    CHIP[C_MEMORY_LOAD_AT] = max(CHIP[C_MEMORY_LOAD_AT], arrival)
-    return _serve(CHIP, C_MEMORY_FREE, arrival, cycles)
+    since = max(arrival - CHIP[L.C_MEMORY_LOAD_AT], 0.0)
+    CHIP[L.C_MEMORY_LOAD] = CHIP[L.C_MEMORY_LOAD] * np.exp(-since / LOAD_WINDOW) + cycles / LOAD_WINDOW
+    CHIP[L.C_MEMORY_LOAD_AT] = max(CHIP[L.C_MEMORY_LOAD_AT], arrival)
+    return _serve(CHIP, L.C_MEMORY_FREE, arrival, cycles)
 
 
 @jit_inline
@@ -170,17 +170,17 @@ def _complete(way, arrival, t):
     incomplete = _sectors_of(t.L2_PARTIAL[way])
     t.L2_SECTORS[way] |= incomplete
     t.L2_PARTIAL[way] = 0
-    t.TOTALS[N_DRAM_READ] += popcount(incomplete)
+    t.TOTALS[L.N_DRAM_READ] += popcount(incomplete)
     cycles = popcount(_fetched(incomplete, t)) * SECTOR / t.NUMBERS[DRAM_READ]
     _memory(arrival, cycles, t)
-    return _serve(t.CHIP, C_DRAM_FREE, arrival, cycles)
+    return _serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles)
 
 
 @jit
 def _write_back(way, arrival, t):
     """Write what is dirty in a way of L2 to DRAM, its sectors completed; returns when that is through."""
     dirty = t.L2_DIRTY[way]
-    t.TOTALS[N_DRAM_WRITE] += popcount(dirty)
+    t.TOTALS[L.N_DRAM_WRITE] += popcount(dirty)
     # The write to L2 has been paid for already.
     cost = max(1.0 / t.NUMBERS[DRAM_WRITE] - 1.0 / t.NUMBERS[L2_WRITE], 0.0)
     size = popcount(_fetched(dirty, t)) * SECTOR
@@ -188,7 +188,7 @@ def _write_back(way, arrival, t):
     if t.L2_PARTIAL[way]:
         _complete(way, arrival, t)
     t.L2_DIRTY[way] = 0
-    return _serve(t.CHIP, C_DRAM_FREE, arrival, size / t.NUMBERS[DRAM_READ])
+    return _serve(t.CHIP, L.C_DRAM_FREE, arrival, size / t.NUMBERS[DRAM_READ])
 
 
 @jit
@@ -197,7 +197,7 @@ def _displaced(way, LISTED, FLAGS, t):
 
     Entries whose FLAGS are cleared, or that hold another line by now, are free.
     """
-    sets = t.CONFIG[G_WRITTEN_SETS]
+    sets = t.CONFIG[L.G_WRITTEN_SETS]
     room = len(LISTED) // sets
     home = _set_of(t.L2_TAGS[way], sets)
     free = np.int64(-1)
@@ -243,8 +243,8 @@ def _written(way, mask, partial, arrival, t):
 def _l2_place(line, arrival, t):
     """The way of *line* in L2; a dirty victim is written to DRAM first."""
     ways = np.int64(t.NUMBERS[L2_WAYS])
-    start = _set_of(line, t.CONFIG[G_L2_SETS]) * ways
-    stamp = t.TOTALS[N_L2_SECTORS]
+    start = _set_of(line, t.CONFIG[L.G_L2_SETS]) * ways
+    stamp = t.TOTALS[L.N_L2_SECTORS]
     way = _find(t.L2_TAGS, t.L2_USED, start, ways, line, stamp)
     if way < 0:
         way = _victim(t.L2_TAGS, t.L2_USED, start, ways)
@@ -303,7 +303,7 @@ def _l2_latency(sm, line, t):
     What misses L2 delays what hits, too (H200, phases.cu): it is less than DRAM_QUEUE.
     """
     share = _scramble(line * 256 + sm) / (1 << 53)
-    queue = t.NUMBERS[L2_QUEUE] * min(t.CHIP[C_MEMORY_LOAD], 1.0) ** 2
+    queue = t.NUMBERS[L2_QUEUE] * min(t.CHIP[L.C_MEMORY_LOAD], 1.0) ** 2
     return t.NUMBERS[L2_LATENCY] + t.NUMBERS[L2_SPREAD] * (2.0 * share - 1.0) + queue
 
 
@@ -311,12 +311,12 @@ def _l2_latency(sm, line, t):
 def _look_up(way, line, mask, t):
     """The sectors of *mask* that a way of L2 lacks."""
     n = popcount(mask)
-    t.TOTALS[N_L2_SECTORS] += n
+    t.TOTALS[L.N_L2_SECTORS] += n
     missing = mask & ~t.L2_SECTORS[way]
     if missing and _fetched_by_others(line, popcount(missing), t):
         t.L2_SECTORS[way] |= missing
         missing = np.int64(0)
-    t.TOTALS[N_L2_HITS] += n - popcount(missing)
+    t.TOTALS[L.N_L2_HITS] += n - popcount(missing)
     return missing
 
 
@@ -329,10 +329,10 @@ def _fetch(sm, way, line, missing, arrival, t):
     """
     fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
     n = popcount(fetched)
-    t.TOTALS[N_DRAM_READ] += n
+    t.TOTALS[L.N_DRAM_READ] += n
     through = _memory(arrival, n * SECTOR / t.NUMBERS[DRAM_READ], t)
     _have(way, fetched, t)
-    queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[C_MEMORY_LOAD], 1.0) ** 2
+    queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[L.C_MEMORY_LOAD], 1.0) ** 2
     waited = (through - arrival) * (
         1.0 + t.NUMBERS[DRAM_REORDER] * (2.0 * (_scramble(line + (1 << 41)) / (1 << 53)) - 1.0)
     )
@@ -349,7 +349,7 @@ def _l2_read(sm, line, mask, arrival, t):
     if present:
         # Data from DRAM come later: they do not hold up what is in L2 already.
         size = max(present * SECTOR, t.NUMBERS[L2_READ_LEAST])
-        served = _serve(t.CHIP, C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
+        served = _serve(t.CHIP, L.C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
         through = max(served, _link(sm, arrival, present, t))
         back = through + _l2_latency(sm, line, t)
     if missing:
@@ -362,8 +362,8 @@ def _l2_write(line, mask, partial, arrival, t):
     """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*."""
     n = popcount(mask)
     way = _l2_place(line, arrival, t)
-    t.TOTALS[N_L2_SECTORS] += n
-    t.TOTALS[N_L2_HITS] += n
+    t.TOTALS[L.N_L2_SECTORS] += n
+    t.TOTALS[L.N_L2_HITS] += n
     new = popcount(mask & ~t.L2_DIRTY[way])
     if new:
         cycles = max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE]
@@ -390,15 +390,15 @@ def _displace(sm, home, t):
     Fitted to which of 1200 to 2300 lines, read in order over and over, an H200 finds again in L1 (64 such footprints):
     4 % of them are wrong, 14 % if always the least recently used one of the set goes.
     """
-    sets = t.CONFIG[G_L1_SETS]
+    sets = t.CONFIG[L.G_L1_SETS]
     ways = np.int64(t.NUMBERS[L1_WAYS])
-    at = sm * N_SM
-    t.SMS[at + M_L1_DISPLACED] += 1
-    if t.SMS[at + M_L1_DISPLACED] % ELSEWHERE and _expel((sm * sets + home) * ways, ways, t):
+    at = sm * L.N_SM
+    t.SMS[at + L.M_L1_DISPLACED] += 1
+    if t.SMS[at + L.M_L1_DISPLACED] % ELSEWHERE and _expel((sm * sets + home) * ways, ways, t):
         return
     for _ in range(sets):
-        t.SMS[at + M_L1_HAND] = (t.SMS[at + M_L1_HAND] + HOP) % sets
-        if _expel((sm * sets + np.int64(t.SMS[at + M_L1_HAND])) * ways, ways, t):
+        t.SMS[at + L.M_L1_HAND] = (t.SMS[at + L.M_L1_HAND] + HOP) % sets
+        if _expel((sm * sets + np.int64(t.SMS[at + L.M_L1_HAND])) * ways, ways, t):
             return
 
 
@@ -410,15 +410,15 @@ def _l1_place(sm, line, t):
     that has as many lines as if all of L1 were there (memory.cu).
     """
     ways = np.int64(t.NUMBERS[L1_WAYS])
-    home = _set_of(line, t.CONFIG[G_L1_SETS])
-    first = (sm * t.CONFIG[G_L1_SETS] + home) * ways
-    stamp = t.TOTALS[N_L1_SECTORS]
+    home = _set_of(line, t.CONFIG[L.G_L1_SETS])
+    first = (sm * t.CONFIG[L.G_L1_SETS] + home) * ways
+    stamp = t.TOTALS[L.N_L1_SECTORS]
     way = _find(t.L1_TAGS, t.L1_USED, first, ways, line, stamp)
     if way < 0:
         way = _victim(t.L1_TAGS, t.L1_USED, first, ways)
         if t.L1_TAGS[way] < 0:
-            if t.SMS[sm * N_SM + M_L1_HELD] < t.CONFIG[G_L1_LINES]:
-                t.SMS[sm * N_SM + M_L1_HELD] += 1
+            if t.SMS[sm * L.N_SM + L.M_L1_HELD] < t.CONFIG[L.G_L1_LINES]:
+                t.SMS[sm * L.N_SM + L.M_L1_HELD] += 1
             else:
                 _displace(sm, home, t)
         t.L1_TAGS[way] = line
@@ -432,10 +432,10 @@ def _l1_place(sm, line, t):
 @jit_inline
 def _missed(sm, start, t):
     """When a line that L1 lacks is on its way to L2: one a cycle of each SM (H200, memory.cu)."""
-    at = sm * N_SM + M_MISS_FREE
+    at = sm * L.N_SM + L.M_MISS_FREE
     begin = max(t.SMS[at], start)
     t.SMS[at] = begin + t.NUMBERS[LINE_INTERVAL]
-    t.SMS[sm * N_SM + M_MISSES] += 1
+    t.SMS[sm * L.N_SM + L.M_MISSES] += 1
     return begin
 
 
@@ -444,12 +444,12 @@ def read_line(sm, line, mask, start, bypass, t):
     """When the sectors *mask* of *line* are there for the use of a load that reached L1 at *start*."""
     n = popcount(mask)
     back = start + t.NUMBERS[L1_LATENCY]
-    t.TOTALS[N_L1_SECTORS] += n
+    t.TOTALS[L.N_L1_SECTORS] += n
     if bypass or t.NUMBERS[L1_CACHES_LOADS] == 0:
         return _l2_read(sm, line, mask, _missed(sm, start, t), t)
     way = _l1_place(sm, line, t)
     missing = mask & ~t.L1_SECTORS[way]
-    t.TOTALS[N_L1_HITS] += n - popcount(missing)
+    t.TOTALS[L.N_L1_HITS] += n - popcount(missing)
     if missing:
         t.L1_SECTORS[way] |= missing
         t.L1_READY[way] = max(t.L1_READY[way], _l2_read(sm, line, missing, _missed(sm, start, t), t))
@@ -464,19 +464,19 @@ def write_line(sm, line, mask, partial, start, t):
     with 16 lines in turn stores are joined, with 32 they are not; eight warps that fill eight lines together are).
     """
     n = popcount(mask)
-    t.TOTALS[N_L1_SECTORS] += n
+    t.TOTALS[L.N_L1_SECTORS] += n
     if t.NUMBERS[L1_CACHES_LOADS] == 0:
         return _l2_write(line, mask, partial, _send(sm, n, partial != 0, start, t), t)
     way = _l1_place(sm, line, t)
-    t.TOTALS[N_L1_HITS] += popcount(mask & t.L1_SECTORS[way])
+    t.TOTALS[L.N_L1_HITS] += popcount(mask & t.L1_SECTORS[way])
     t.L1_SECTORS[way] |= mask & ~_sectors_of(partial)
-    recent = t.SMS[sm * N_SM + M_STORED] - t.L1_WRITTEN_NUMBER[way] < t.NUMBERS[STORE_LINES]
+    recent = t.SMS[sm * L.N_SM + L.M_STORED] - t.L1_WRITTEN_NUMBER[way] < t.NUMBERS[STORE_LINES]
     if recent and mask & ~t.L1_WRITTEN[way] == 0:
         _bytes_added(_l2_place(line, start, t), partial, t)
         return t.L1_WRITTEN_AT[way]
     there = _l2_write(line, mask, partial, _send(sm, n, partial != 0, start, t), t)
-    t.SMS[sm * N_SM + M_STORED] += 1
-    t.L1_WRITTEN_NUMBER[way] = t.SMS[sm * N_SM + M_STORED]
+    t.SMS[sm * L.N_SM + L.M_STORED] += 1
+    t.L1_WRITTEN_NUMBER[way] = t.SMS[sm * L.N_SM + L.M_STORED]
     t.L1_WRITTEN[way] = mask
     t.L1_WRITTEN_AT[way] = there
     return there
@@ -495,12 +495,12 @@ def _serialised(way, block, lanes, most, arrival, t):
     elif t.L2_ATOMIC_BLOCK[way] != block:
         t.L2_ATOMIC_BLOCK[way] = -2
     if t.L2_ATOMIC_BLOCK[way] == -2:
-        others = t.CONFIG[G_CHIP] / t.CONFIG[G_SMS]
+        others = t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
     busy = max(t.NUMBERS[ATOMIC_LANE], lanes * t.NUMBERS[ATOMIC_LINE])
     t.L2_ATOMIC_FREE[way] = max(t.L2_ATOMIC_FREE[way], arrival) + busy * others
     done = t.L2_ATOMIC_FREE[way] - busy * (others - 1.0) / 2  # in the middle of those of the others
-    chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[G_CHIP] / t.CONFIG[G_SMS]
-    return max(done, _serve(t.CHIP, C_ATOMIC_FREE, arrival, chip))
+    chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
+    return max(done, _serve(t.CHIP, L.C_ATOMIC_FREE, arrival, chip))
 
 
 @jit
@@ -510,10 +510,10 @@ def atomic_line(sm, line, mask, block, lanes, most, start, t):
     On an H200 a request takes as long as a store of parts of its sectors; a lone lane's word goes without a mask.
     """
     n = popcount(mask)
-    t.TOTALS[N_L1_SECTORS] += n
+    t.TOTALS[L.N_L1_SECTORS] += n
     ways = np.int64(t.NUMBERS[L1_WAYS])
-    first = (sm * t.CONFIG[G_L1_SETS] + _set_of(line, t.CONFIG[G_L1_SETS])) * ways
-    way = _find(t.L1_TAGS, t.L1_USED, first, ways, line, t.TOTALS[N_L1_SECTORS])
+    first = (sm * t.CONFIG[L.G_L1_SETS] + _set_of(line, t.CONFIG[L.G_L1_SETS])) * ways
+    way = _find(t.L1_TAGS, t.L1_USED, first, ways, line, t.TOTALS[L.N_L1_SECTORS])
     if way >= 0:
         t.L1_SECTORS[way] &= ~mask
     arrival = _send(sm, n, lanes > 1, start, t)

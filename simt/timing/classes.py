@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from simt.program import MICRO_OPS, Family
+from simt.ops.table import MICRO_OPS
 
 
 class Unit(IntEnum):
@@ -30,15 +30,14 @@ class TimingClass:
     """One row: ``name`` is also the key of ``latency_<name>`` and ``interval_<name>`` in device files.
 
     ``pipe`` names the issue port (classes of one pipe wait for each other); ``opcodes`` of machine code, longest
-    match, opcode and first modifier, first; ``micro_ops`` of the source view; ``like`` is the class whose latency and
-    interval it has, if not its own.
+    match, opcode and first modifier, first (micro-ops name their class in :mod:`simt.ops`); ``like`` is the class whose
+    latency and interval it has, if not its own.
     """
 
     name: str
     unit: Unit
     pipe: str
     opcodes: str = ""
-    micro_ops: str = ""
     like: str = ""
 
     @property
@@ -53,65 +52,50 @@ CLASSES: tuple[TimingClass, ...] = (
         "alu",
         Unit.FIXED,
         "alu",
-        "IADD3 IADD LOP3 LOP SEL FSEL PRMT PLOP3 MOV P2R IABS SGXT BMSK LOP32I IADD32I MOV32I FCHK I2I IDP XMAD HSET2"
-        " HMNMX2 CS2R VOTE I2FP F2FP",
-        "add.s64 sub.s64 neg.s64 abs.s64 and.b64 or.b64 xor.b64 not.b64 selp mov",
+        "IADD3 IADD LOP3 LOP SEL FSEL PRMT PLOP3 MOV P2R IABS SGXT BMSK LOP32I IADD32I MOV32I FCHK I2I IDP"
+        " XMAD HSET2 HMNMX2 CS2R VOTE I2FP F2FP",
     ),
     # Shifts and comparisons: half the rate of the others on Maxwell and Pascal.
     TimingClass(
         "shift",
         Unit.FIXED,
         "alu",
-        "SHF SHL SHR LEA ISCADD BFE BFI ISETP ICMP ISET IMNMX VIMNMX VIMNMX3 VIADDMNMX VABSDIFF PSETP FSETP FSET FCMP"
-        " FMNMX HSETP2 DMNMX R2P",
-        "min.s64 max.s64 min.u64 max.u64 shl.b64 shr.s64 shr.u64",
+        "SHF SHL SHR LEA ISCADD BFE BFI ISETP ICMP ISET IMNMX VIMNMX VIMNMX3 VIADDMNMX VABSDIFF PSETP FSETP"
+        " FSET FCMP FMNMX HSETP2 DMNMX R2P",
     ),
-    TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD IMUL VIADD", "mul.s64 mad.s64 index"),
-    TimingClass("imad_wide", Unit.FIXED, "fma_heavy", "IMAD.WIDE IMAD.HI", "mulhi.s64 mulhi.u64"),
-    TimingClass("fma", Unit.FIXED, "fma", "FADD FMUL FFMA FADD32I FMUL32I FFMA32I", ""),
+    TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD IMUL VIADD"),
+    TimingClass("imad_wide", Unit.FIXED, "fma_heavy", "IMAD.WIDE IMAD.HI"),
+    TimingClass("fma", Unit.FIXED, "fma", "FADD FMUL FFMA FADD32I FMUL32I FFMA32I"),
     TimingClass("half", Unit.FIXED, "fma_both", "HFMA2 HADD2 HMUL2", like="imad"),
-    TimingClass("half_matrix", Unit.FIXED, "half", "HFMA2.MMA", ""),
-    TimingClass("fp64", Unit.FIXED, "fp64", "DADD DMUL DFMA DSETP", ""),
-    TimingClass(
-        "divide",
-        Unit.FIXED,
-        "xu",
-        "",
-        "floordiv.s64 floormod.s64 div.u64 rem.u64 pow.s64",
-    ),
-    TimingClass(
-        "mufu",
-        Unit.QUEUED,
-        "xu",
-        "MUFU POPC FLO BREV MATCH",
-        "popc.b64 clz.b64 clz.b32 brev.b64 brev.b32 ffs.b64",
-    ),
-    TimingClass("convert", Unit.QUEUED, "xu", "I2F F2I F2F FRND", ""),
-    TimingClass("uniform", Unit.FIXED, "uniform", "LDCU VOTEU R2UR", ""),
-    TimingClass("redux", Unit.QUEUED, "redux", "REDUX CREDUX", ""),
-    TimingClass("sreg", Unit.QUEUED, "sreg", "S2R S2UR B2R", "sreg"),
-    TimingClass("const", Unit.QUEUED, "const", "LDC", "ld.const"),
-    TimingClass("shuffle", Unit.QUEUED, "lsu", "SHFL", "shfl.idx shfl.up shfl.down shfl.bfly"),
-    TimingClass("shared_load", Unit.SHARED, "lsu", "LDS LDSM", "ld.shared"),
-    TimingClass("shared_store", Unit.SHARED, "lsu", "STS", "st.shared"),
-    TimingClass("shared_atomic", Unit.SHARED, "lsu", "ATOMS", "atom.shared"),
-    TimingClass("load", Unit.GLOBAL, "lsu", "LDG LD LDL", "ld.global ld.generic ld.local"),
-    TimingClass("store", Unit.GLOBAL, "lsu", "STG ST STL", "st.global st.generic st.local"),
-    TimingClass("atomic", Unit.GLOBAL, "lsu", "ATOMG ATOM", "atom.global atom.generic"),
-    TimingClass("reduction", Unit.GLOBAL, "lsu", "RED REDG", ""),
-    TimingClass("texture", Unit.QUEUED, "tex", "TEX TXD TLD TLD4 TXQ SULD SUST SUATOM SURED", ""),
+    TimingClass("half_matrix", Unit.FIXED, "half", "HFMA2.MMA"),
+    TimingClass("fp64", Unit.FIXED, "fp64", "DADD DMUL DFMA DSETP"),
+    TimingClass("divide", Unit.FIXED, "xu"),
+    TimingClass("mufu", Unit.QUEUED, "xu", "MUFU POPC FLO BREV MATCH"),
+    TimingClass("convert", Unit.QUEUED, "xu", "I2F F2I F2F FRND"),
+    TimingClass("uniform", Unit.FIXED, "uniform", "LDCU VOTEU R2UR"),
+    TimingClass("redux", Unit.QUEUED, "redux", "REDUX CREDUX"),
+    TimingClass("sreg", Unit.QUEUED, "sreg", "S2R S2UR B2R"),
+    TimingClass("const", Unit.QUEUED, "const", "LDC"),
+    TimingClass("shuffle", Unit.QUEUED, "lsu", "SHFL"),
+    TimingClass("shared_load", Unit.SHARED, "lsu", "LDS LDSM"),
+    TimingClass("shared_store", Unit.SHARED, "lsu", "STS"),
+    TimingClass("shared_atomic", Unit.SHARED, "lsu", "ATOMS"),
+    TimingClass("load", Unit.GLOBAL, "lsu", "LDG LD LDL"),
+    TimingClass("store", Unit.GLOBAL, "lsu", "STG ST STL"),
+    TimingClass("atomic", Unit.GLOBAL, "lsu", "ATOMG ATOM"),
+    TimingClass("reduction", Unit.GLOBAL, "lsu", "RED REDG"),
+    TimingClass("texture", Unit.QUEUED, "tex", "TEX TXD TLD TLD4 TXQ SULD SUST SUATOM SURED"),
     TimingClass(
         "branch",
         Unit.BRANCH,
         "branch",
-        "BRA BRX JMP CALL RET BSSY BSYNC BREAK WARPSYNC SYNC BRK SSY PBK BMOV YIELD NANOSLEEP KILL BPT JCAL CAL"
-        " PCNT CONT",
-        "bra brx bssy bsync break warpsync trap bmov.get bmov.set",
+        "BRA BRX JMP CALL RET BSSY BSYNC BREAK WARPSYNC SYNC BRK SSY PBK BMOV YIELD NANOSLEEP KILL BPT JCAL"
+        " CAL PCNT CONT",
     ),
-    TimingClass("barrier", Unit.BARRIER, "barrier", "BAR", "bar.sync bar.red.popc bar.red.and bar.red.or bar.arrive"),
-    TimingClass("exit", Unit.EXIT, "branch", "EXIT", "exit"),
-    TimingClass("fence", Unit.FENCE, "lsu", "MEMBAR ERRBAR CCTL", ""),
-    TimingClass("nop", Unit.FIXED, "none", "NOP DEPBAR QSPC", "nop"),
+    TimingClass("barrier", Unit.BARRIER, "barrier", "BAR"),
+    TimingClass("exit", Unit.EXIT, "branch", "EXIT"),
+    TimingClass("fence", Unit.FENCE, "lsu", "MEMBAR ERRBAR CCTL"),
+    TimingClass("nop", Unit.FIXED, "none", "NOP DEPBAR QSPC"),
 )
 """Every class; its number is its place here."""
 
@@ -125,39 +109,16 @@ TIMED = tuple(
 """Classes whose latency and interval a device file gives."""
 
 _BY_OPCODE = {opcode: k for k, row in enumerate(CLASSES) for opcode in row.opcodes.split()}
-_BY_MICRO_OP = {name: k for k, row in enumerate(CLASSES) for name in row.micro_ops.split()}
-_BY_FAMILY = {
-    Family.INT: "alu",
-    Family.BITS: "alu",
-    Family.F64: "fp64",
-    Family.F32: "fma",
-    Family.CONVERT: "convert",
-    Family.COMPARE: "shift",
-    Family.PREDICATE: "alu",
-    Family.WARP: "alu",
-}
-_SHORT_F64 = frozenset(f"{name}.f64" for name in ("neg", "abs", "add", "sub", "mul", "fma", "min", "max", "copysign"))
-_INTEGER_CONVERSIONS = frozenset(("cvt.s8", "cvt.s16", "cvt.s32", "cvt.u8", "cvt.u16", "cvt.u32"))
-_LONG_F32 = frozenset(("div.f32", "sqrt.f32", "floordiv.f32", "floormod.f32"))
 
 
 def of_micro_op(name: str) -> int:
     """Class of a micro-op of the source view."""
-    if name in _BY_MICRO_OP:
-        return _BY_MICRO_OP[name]
-    family = MICRO_OPS[name].family
-    if name in _INTEGER_CONVERSIONS:
-        return NUMBER["alu"]
-    if name.startswith("redux."):
-        return NUMBER["redux"]
-    if (family is Family.F64 and name not in _SHORT_F64) or name in _LONG_F32:
-        return NUMBER["divide"]
-    return NUMBER[_BY_FAMILY[family]]
+    return NUMBER[MICRO_OPS[name].timing]
 
 
-def of_opcode(opcode: str, words: str = "") -> int:
-    """Class of a SASS opcode; *words* are its modifiers, ``.WIDE.U32``.  Those of the uniform datapath start with U."""
-    first = opcode + "." + words.split(".")[1] if words else opcode
+def of_opcode(opcode: str, modifiers: tuple[str, ...] = ()) -> int:
+    """Class of a SASS opcode with its modifiers.  Those of the uniform datapath start with U."""
+    first = ".".join((opcode, *modifiers[:1]))
     for name in (first, opcode):
         if name in _BY_OPCODE:
             return _BY_OPCODE[name]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from simt.machine.jit import cache_folder
-from simt.machine.jit import jit as engine_jit
+from simt.ops.jit import cache_folder
+from simt.ops.jit import jit as engine_jit
 
 FOLDER = cache_folder("simt.timing")
 
 
 def jit(function: Callable[..., Any]) -> Any:
-    """Compile *function* as the engine's are (see :mod:`simt.machine.jit`)."""
+    """Compile *function* as the engine's are (see :mod:`simt.ops.jit`)."""
     return engine_jit(function, folder=FOLDER)
 
 

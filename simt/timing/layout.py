@@ -5,199 +5,207 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from simt.metrics.stalls import Reason
+from simt.ops.columns import Columns
 from simt.timing.parameters import PARAMETERS
 
 NEVER = 1 << 60
 
 # One row per micro-op (int64[micro-ops * N_OP]).
-(
-    O_ISSUES,  # 1: takes an issue slot; 0: runs along with the instruction before it
-    O_GROUP,  # micro-ops that run in one go from here
-    O_CLASS,
-    O_UNIT,
-    O_PIPE,
-    O_LATENCY,
-    O_INTERVAL,
-    O_STALL,  # cycles to the next issue at least
-    O_WRITE_BARRIER,  # scoreboard released with the result, -1: none
-    O_READ_BARRIER,  # scoreboard released when the operands have been read, -1: none
-    O_WAIT_MASK,  # scoreboards to wait for
-    O_MEMORY_PC,  # the memory micro-op of this instruction, -1: none
-    O_FALL,  # issuing micro-op that follows if nothing jumps
-    O_LINE,  # line of instruction memory
-    O_DUAL,  # 1: issued in the cycle of the instruction before it
-    O_SOURCES,  # first and one past the last entry in OPERANDS
-    O_SOURCES_END,
-    O_RESULTS,
-    O_RESULTS_END,
-    O_KIND,  # K_* of control flow and of memory
-    O_SIZE,  # bytes that one lane accesses
-    O_DEFERRED,  # instructions behind a barrier that issue although it is not open
-    O_DEFERRED_STALL,  # cycles from the barrier's issue until they are through
-    O_DEFERRED_MASK,  # scoreboards that they wait for
-    O_FREEZE,  # cycles that the scheduler stands still after the issue
-    O_EVEN,  # registers of the even and of the odd bank that it reads
-    O_ODD,
-    O_EVEN_KEPT,  # the same if those that were marked for reuse are still at hand
-    O_ODD_KEPT,
-    O_KEPT,  # so many instructions of the warp must have issued last for that
-    O_RESULT,  # 1: writes a register
-    O_WRITES_LATER,  # cycles by which that is later than for most instructions
-    O_YIELDS,  # 1: other warps go first
-) = range(33)
-N_OP = 33
-(
-    K_NONE,
-    K_BRANCH,
-    K_RECONVERGE,
-    K_LOAD,
-    K_STORE,
-    K_ATOMIC,
-    K_REDUCTION,
-    K_LOCAL,
-    K_LOAD_L2,
-    K_FENCE_BLOCK,
-    K_LOAD_SYSTEM,  # as K_LOAD_L2, for all of the system
-    K_COUNT,  # an atomic that counts lanes: those that meet at a word are added up first
-) = range(12)
+_op = Columns()
+O_ISSUES = _op()  # 1: takes an issue slot; 0: runs along with the instruction before it
+O_GROUP = _op()  # micro-ops that run in one go from here
+O_CLASS = _op()
+O_UNIT = _op()
+O_PIPE = _op()
+O_LATENCY = _op()
+O_INTERVAL = _op()
+O_STALL = _op()  # cycles to the next issue at least
+O_WRITE_BARRIER = _op()  # scoreboard released with the result, -1: none
+O_READ_BARRIER = _op()  # scoreboard released when the operands have been read, -1: none
+O_WAIT_MASK = _op()  # scoreboards to wait for
+O_MEMORY_PC = _op()  # the memory micro-op of this instruction, -1: none
+O_FALL = _op()  # issuing micro-op that follows if nothing jumps
+O_LINE = _op()  # line of instruction memory
+O_DUAL = _op()  # 1: issued in the cycle of the instruction before it
+O_SOURCES = _op()  # first and one past the last entry in OPERANDS
+O_SOURCES_END = _op()
+O_RESULTS = _op()
+O_RESULTS_END = _op()
+O_KIND = _op()  # K_* of control flow and of memory
+O_SIZE = _op()  # bytes that one lane accesses
+O_DEFERRED = _op()  # instructions behind a barrier that issue although it is not open
+O_DEFERRED_STALL = _op()  # cycles from the barrier's issue until they are through
+O_DEFERRED_MASK = _op()  # scoreboards that they wait for
+O_FREEZE = _op()  # cycles that the scheduler stands still after the issue
+O_EVEN = _op()  # registers of the even and of the odd bank that it reads
+O_ODD = _op()
+O_EVEN_KEPT = _op()  # the same if those that were marked for reuse are still at hand
+O_ODD_KEPT = _op()
+O_KEPT = _op()  # so many instructions of the warp must have issued last for that
+O_RESULT = _op()  # 1: writes a register
+O_WRITES_LATER = _op()  # cycles by which that is later than for most instructions
+O_YIELDS = _op()  # 1: other warps go first
+N_OP = _op.count
+_kind = Columns()
+K_NONE = _kind()
+K_BRANCH = _kind()
+K_RECONVERGE = _kind()
+K_LOAD = _kind()
+K_STORE = _kind()
+K_ATOMIC = _kind()
+K_REDUCTION = _kind()
+K_LOCAL = _kind()
+K_LOAD_L2 = _kind()
+K_FENCE_BLOCK = _kind()
+K_LOAD_SYSTEM = _kind()  # as K_LOAD_L2, for all of the system
+K_COUNT = _kind()  # an atomic that counts lanes: those that meet at a word are added up first
 
 # One row per resident warp (int64[warps * N_WARP]).
-(
-    W_READY,  # cycle in which the next instruction may issue; NEVER: waits for others
-    W_FIXED,  # until then it waits for a fixed number of cycles
-    W_REASON,  # what it waits for after that
-    W_LAST,  # cycle of the last issue (or of the start, minus 1)
-    W_PC,  # next micro-op
-    W_AGE,  # a smaller number started earlier
-    W_START,
-    W_STATE,
-    W_PASSED,  # cycles in which another warp was chosen
-    W_THROTTLE,  # what else kept it from issuing when it was ready
-    W_SHARED_FREE,  # the wavefronts of its accesses to shared memory are through
-    W_STREAK,  # micro-ops since the warp last waited for others: its splits take turns as in the engine
-    W_RESOLVED,  # from W_FIXED until then it waits for a branch
-    W_HOLD,  # no memory access or control flow before this cycle: the barrier is closed until then
-    W_AHEAD,  # instructions that issued while the warp waited at a barrier, still to be executed
-    W_NEXT_LINE,  # line of instructions that is still on its way, and when it comes
-    W_NEXT_LINE_AT,
-    W_EARLIEST,  # at a barrier: when the instructions that run on are through
-    W_DRAINED,  # when its last store is on its way and the warp may end
-    W_YIELDS,  # its last instruction lets other warps go first
-    W_GONE_AT,  # if it has ended: when another warp may take its slot and registers
-) = range(21)
-N_WARP = 21
+_warp = Columns()
+W_READY = _warp()  # cycle in which the next instruction may issue; NEVER: waits for others
+W_FIXED = _warp()  # until then it waits for a fixed number of cycles
+W_REASON = _warp()  # what it waits for after that
+W_LAST = _warp()  # cycle of the last issue (or of the start, minus 1)
+W_PC = _warp()  # next micro-op
+W_AGE = _warp()  # a smaller number started earlier
+W_START = _warp()
+W_STATE = _warp()
+W_PASSED = _warp()  # cycles in which another warp was chosen
+W_THROTTLE = _warp()  # what else kept it from issuing when it was ready
+W_SHARED_FREE = _warp()  # the wavefronts of its accesses to shared memory are through
+W_STREAK = _warp()  # micro-ops since the warp last waited for others: its splits take turns as in the engine
+W_RESOLVED = _warp()  # from W_FIXED until then it waits for a branch
+W_HOLD = _warp()  # no memory access or control flow before this cycle: the barrier is closed until then
+W_AHEAD = _warp()  # instructions that issued while the warp waited at a barrier, still to be executed
+W_NEXT_LINE = _warp()  # line of instructions that is still on its way, and when it comes
+W_NEXT_LINE_AT = _warp()
+W_EARLIEST = _warp()  # at a barrier: when the instructions that run on are through
+W_DRAINED = _warp()  # when its last store is on its way and the warp may end
+W_YIELDS = _warp()  # its last instruction lets other warps go first
+W_GONE_AT = _warp()  # if it has ended: when another warp may take its slot and registers
+N_WARP = _warp.count
 EMPTY, RUNNING, AT_BARRIER = range(3)
 SCOREBOARDS = 6
 
 # One row per place for a block (int64[places * N_SLOT]).
-S_BLOCK, S_WARPS, S_FREE_AT = range(3)  # S_WARPS: that have not ended
-N_SLOT = 3
+_slot = Columns()
+S_BLOCK = _slot()
+S_WARPS = _slot()
+S_FREE_AT = _slot()
+N_SLOT = _slot.count
 
 # One row per SM (float64[SMs * N_SM]).
-(
-    M_LSU_FREE,
-    M_LINK_FREE,  # requests on their way to L2
-    M_BARRIER_FREE,
-    M_START_FREE,  # the next warp starts not before
-    M_RESIDENT,  # warps
-    M_ACTIVE_SINCE,
-    M_ACTIVE,  # cycles with a warp
-    M_EVENT,  # cycle in which blocks may start
-    M_STORED,  # lines that stores have sent to L2
-    M_STORE_FREE,  # the way from the SM to L2
-    M_TURN,  # scheduler that is the first to use the load/store unit
-    M_L1_HELD,  # lines in L1
-    M_MISS_FREE,  # misses of L1 on their way to L2
-    M_MISSES,  # lines of loads that L1 missed
-    M_STORES_LAST,  # 1: the last access to global memory was a store
-    M_L1_DISPLACED,  # lines that had to go although their set had room
-    M_L1_HAND,  # set from which the last of them was taken that was not of the set of the new line
-) = range(17)
-N_SM = 17
+_sm = Columns()
+M_LSU_FREE = _sm()
+M_LINK_FREE = _sm()  # requests on their way to L2
+M_BARRIER_FREE = _sm()
+M_START_FREE = _sm()  # the next warp starts not before
+M_RESIDENT = _sm()  # warps
+M_ACTIVE_SINCE = _sm()
+M_ACTIVE = _sm()  # cycles with a warp
+M_EVENT = _sm()  # cycle in which blocks may start
+M_STORED = _sm()  # lines that stores have sent to L2
+M_STORE_FREE = _sm()  # the way from the SM to L2
+M_TURN = _sm()  # scheduler that is the first to use the load/store unit
+M_L1_HELD = _sm()  # lines in L1
+M_MISS_FREE = _sm()  # misses of L1 on their way to L2
+M_MISSES = _sm()  # lines of loads that L1 missed
+M_STORES_LAST = _sm()  # 1: the last access to global memory was a store
+M_L1_DISPLACED = _sm()  # lines that had to go although their set had room
+M_L1_HAND = _sm()  # set from which the last of them was taken that was not of the set of the new line
+N_SM = _sm.count
 
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
-(
-    Q_NEXT,
-    Q_LAST,
-    Q_MIO_FREE,
-    Q_FETCH_FREE,
-    Q_OWED,  # issue slots of instructions that ran on behind a barrier
-    Q_ISSUED_AT,
-    Q_EVEN_FREE,  # the banks of registers have delivered what was asked of them
-    Q_ODD_FREE,
-    Q_STREAK,  # instructions of the last warp that issued without one of another between them
-    Q_WRITTEN,  # an instruction of usual latency that issues then meets the result of a slower one
-) = range(10)
-N_SCHEDULER = 10
+_scheduler = Columns()
+Q_NEXT = _scheduler()
+Q_LAST = _scheduler()
+Q_MIO_FREE = _scheduler()
+Q_FETCH_FREE = _scheduler()
+Q_OWED = _scheduler()  # issue slots of instructions that ran on behind a barrier
+Q_ISSUED_AT = _scheduler()
+Q_EVEN_FREE = _scheduler()  # the banks of registers have delivered what was asked of them
+Q_ODD_FREE = _scheduler()
+Q_STREAK = _scheduler()  # instructions of the last warp that issued without one of another between them
+Q_WRITTEN = _scheduler()  # an instruction of usual latency that issues then meets the result of a slower one
+N_SCHEDULER = _scheduler.count
 
 # The chip (float64[N_CHIP]).
-(
-    C_L2_READ_FREE,
-    C_L2_WRITE_FREE,
-    C_MEMORY_FREE,  # DRAM reads, and writes
-    C_MEMORY_LOAD,  # share of the last cycles in which it was busy, and when it was brought up to date
-    C_MEMORY_LOAD_AT,
-    C_DISPATCH_FREE,
-    C_NEXT_BLOCK,
-    C_NOW,
-    C_ATOMIC_FREE,  # lanes that meet in L2
-    C_DRAINED,  # the last store of warps that have ended is in L2
-    C_DRAM_FREE,  # what L2 writes back and completes
-) = range(11)
-N_CHIP = 11
+_chip = Columns()
+C_L2_READ_FREE = _chip()
+C_L2_WRITE_FREE = _chip()
+C_MEMORY_FREE = _chip()  # DRAM reads, and writes
+C_MEMORY_LOAD = _chip()  # share of the last cycles in which it was busy, and when it was brought up to date
+C_MEMORY_LOAD_AT = _chip()
+C_DISPATCH_FREE = _chip()
+C_NEXT_BLOCK = _chip()
+C_NOW = _chip()
+C_ATOMIC_FREE = _chip()  # lanes that meet in L2
+C_DRAINED = _chip()  # the last store of warps that have ended is in L2
+C_DRAM_FREE = _chip()  # what L2 writes back and completes
+N_CHIP = _chip.count
 
 # Totals (int64[N_TOTAL]).
-(
-    N_ISSUED,
-    N_ELIGIBLE,  # eligible warps, summed over cycles and schedulers
-    N_WARP_CYCLES,
-    N_ACTIVE_CYCLES,
-    N_BLOCKS,
-    N_L1_SECTORS,
-    N_L1_HITS,
-    N_L2_SECTORS,
-    N_L2_HITS,
-    N_LOAD_SECTORS,
-    N_STORE_SECTORS,
-    N_LOAD_BYTES,
-    N_STORE_BYTES,
-    N_DRAM_READ,  # sectors
-    N_DRAM_WRITE,
-    N_SHARED_WAVEFRONTS,
-    N_EVENTS,
-    N_AGE,
-) = range(18)
-N_TOTAL = 18
+_total = Columns()
+N_ISSUED = _total()
+N_ELIGIBLE = _total()  # eligible warps, summed over cycles and schedulers
+N_WARP_CYCLES = _total()
+N_ACTIVE_CYCLES = _total()
+N_BLOCKS = _total()
+N_L1_SECTORS = _total()
+N_L1_HITS = _total()
+N_L2_SECTORS = _total()
+N_L2_HITS = _total()
+N_LOAD_SECTORS = _total()
+N_STORE_SECTORS = _total()
+N_LOAD_BYTES = _total()
+N_STORE_BYTES = _total()
+N_DRAM_READ = _total()  # sectors
+N_DRAM_WRITE = _total()
+N_SHARED_WAVEFRONTS = _total()
+N_EVENTS = _total()
+N_AGE = _total()
+N_TOTAL = _total.count
 N_REASONS = len(Reason)
 
 # The configuration (int64[N_CONFIG]).
-(
-    G_SMS,
-    G_SCHEDULERS,
-    G_PLACES,  # for blocks, per SM
-    G_WARPS,  # per block
-    G_BLOCKS,  # blocks to run in all
-    G_CHIP,  # SMs of the chip that get blocks
-    G_CONTROL,  # 1: the code's own control bits; 0: a scoreboard by register
-    G_REGISTERS,  # scoreboard entries per warp
-    G_L1_SETS,
-    G_L1_LINES,  # that it has room for beside shared memory
-    G_L2_SETS,
-    G_WRITTEN_SETS,  # of L2's lines that are dirty
-    G_LINES,  # of instruction memory
-    G_R,  # array elements per place for a block
-    G_P,
-    G_PARTICIPANTS,
-    G_MEMBERS,  # warps of a scheduler
-    G_ROOM,  # warps whose registers fit on an SM
-    G_FROM,  # the recorded window, cycles
-    G_TO,
-) = range(20)
-N_CONFIG = 20
+_config = Columns()
+G_SMS = _config()
+G_SCHEDULERS = _config()
+G_PLACES = _config()  # for blocks, per SM
+G_WARPS = _config()  # per block
+G_BLOCKS = _config()  # blocks to run in all
+G_CHIP = _config()  # SMs of the chip that get blocks
+G_CONTROL = _config()  # 1: the code's own control bits; 0: a scoreboard by register
+G_REGISTERS = _config()  # scoreboard entries per warp
+G_L1_SETS = _config()
+G_L1_LINES = _config()  # that it has room for beside shared memory
+G_L2_SETS = _config()
+G_WRITTEN_SETS = _config()  # of L2's lines that are dirty
+G_LINES = _config()  # of instruction memory
+G_R = _config()  # array elements per place for a block
+G_P = _config()
+G_PARTICIPANTS = _config()
+G_MEMBERS = _config()  # warps of a scheduler
+G_ROOM = _config()  # warps whose registers fit on an SM
+G_FROM = _config()  # the recorded window, cycles
+G_TO = _config()
+N_CONFIG = _config.count
 
 # A recorded issue (int64[capacity * N_EVENT]): who, what, since when it waited, for what, and when it issued.
-E_SM, E_SCHEDULER, E_WARP, E_BLOCK, E_PC, E_SINCE, E_FIXED, E_READY, E_REASON, E_CYCLE, E_NUMBER, E_RESOLVED = range(12)
-N_EVENT = 12
+_event = Columns()
+E_SM = _event()
+E_SCHEDULER = _event()
+E_WARP = _event()
+E_BLOCK = _event()
+E_PC = _event()
+E_SINCE = _event()
+E_FIXED = _event()
+E_READY = _event()
+E_REASON = _event()
+E_CYCLE = _event()
+E_NUMBER = _event()
+E_RESOLVED = _event()
+N_EVENT = _event.count
 
 # What a call of the loop came to.
 FINISHED, PAUSED, FAILED, STUCK, FULL = range(5)

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.timing import layout as L
 from simt.timing.caches import atomic_line, read_line, write_line
 from simt.timing.jit import jit, jit_inline
-from simt.timing.layout import *
 
-SHARED_INTERVAL = PLACE["shared_wavefront_interval"]
-SHARED_WAVEFRONT = PLACE["shared_wavefront_latency"]
-LINE_LATENCY = PLACE["l1_line_latency"]
-L1_LATENCY = PLACE["l1_latency"]
-LINE_SHARE = PLACE["l1_line_share"]
-LSU_STORE = PLACE["lsu_store_bytes_per_cycle"]
-STORE_TO_LOAD = PLACE["store_to_load_interval"]
-STORE_QUEUE = PLACE["store_queue"]
-ATOMIC_LATENCY = PLACE["atomic_latency"]
-ATOMIC_LANE = PLACE["atomic_lane_interval"]
-SYSTEM_LATENCY = PLACE["system_latency"]
+SHARED_INTERVAL = L.PLACE["shared_wavefront_interval"]
+SHARED_WAVEFRONT = L.PLACE["shared_wavefront_latency"]
+LINE_LATENCY = L.PLACE["l1_line_latency"]
+L1_LATENCY = L.PLACE["l1_latency"]
+LINE_SHARE = L.PLACE["l1_line_share"]
+LSU_STORE = L.PLACE["lsu_store_bytes_per_cycle"]
+STORE_TO_LOAD = L.PLACE["store_to_load_interval"]
+STORE_QUEUE = L.PLACE["store_queue"]
+ATOMIC_LATENCY = L.PLACE["atomic_latency"]
+ATOMIC_LANE = L.PLACE["atomic_lane_interval"]
+SYSTEM_LATENCY = L.PLACE["system_latency"]
 SECTOR_BYTES = 32
 
 
 @jit_inline
 def _occupy(sm, now, cycles, t):
     """Occupy the load/store unit of *sm*; returns when it begins with this instruction."""
-    at = sm * N_SM + M_LSU_FREE
+    at = sm * L.N_SM + L.M_LSU_FREE
     begin = max(t.SMS[at], np.float64(now))
     t.SMS[at] = begin + cycles
     return begin
@@ -37,8 +37,8 @@ def shared_access(sm, wi, now, wavefronts, latency, t):
 
     The unit takes wavefronts of several warps in turn; those of one warp follow each other more slowly.
     """
-    t.TOTALS[N_SHARED_WAVEFRONTS] += wavefronts
-    at = wi * N_WARP + W_SHARED_FREE
+    t.TOTALS[L.N_SHARED_WAVEFRONTS] += wavefronts
+    at = wi * L.N_WARP + L.W_SHARED_FREE
     begin = max(_occupy(sm, now, wavefronts * t.NUMBERS[SHARED_INTERVAL], t), np.float64(t.WARPS[at]))
     last = begin + (wavefronts - 1) * t.NUMBERS[SHARED_WAVEFRONT]
     if wavefronts > 1:
@@ -109,9 +109,9 @@ def _await_misses(sm, misses, cycles, t):
     On an H200 loads that hit wait for others' misses, as if L1 looked these up once more (memory.cu).  It stops if
     too many are on their way.
     """
-    at = sm * N_SM + M_LSU_FREE
+    at = sm * L.N_SM + L.M_LSU_FREE
     t.SMS[at] += max(misses * t.NUMBERS[LINE_SHARE] - cycles, 0.0)
-    t.SMS[at] = max(t.SMS[at], t.SMS[sm * N_SM + M_MISS_FREE] - t.NUMBERS[STORE_QUEUE])
+    t.SMS[at] = max(t.SMS[at], t.SMS[sm * L.N_SM + L.M_MISS_FREE] - t.NUMBERS[STORE_QUEUE])
 
 
 @jit
@@ -156,50 +156,53 @@ def meetings(ADDRESSES, lanes):
 
 
 @jit
-def global_access(sm, wi, block, now, kind, sectors, size, lanes, ADDRESSES, t):
+def global_access(sm, wi, block, now, kind, asked, lanes, t):
     """When a global (or local) access has its result; for stores and reductions, when L2 has it.
 
     Measured on an H200 (mixed.cu): a store keeps the unit for its bytes, a load behind one for a cycle more.
     """
-    if kind == K_LOCAL:
+    sectors = asked.sectors
+    size = asked.bytes
+    ADDRESSES = asked.addresses
+    if kind == L.K_LOCAL:
         # Interleaved by lane: consecutive lines that stay in L1.
         n = np.int64((sectors + 3) >> 2)
         begin = _occupy(sm, now, n * t.NUMBERS[SHARED_INTERVAL], t)
-        t.TOTALS[N_L1_SECTORS] += sectors
-        t.TOTALS[N_L1_HITS] += sectors
+        t.TOTALS[L.N_L1_SECTORS] += sectors
+        t.TOTALS[L.N_L1_HITS] += sectors
         return begin + t.NUMBERS[L1_LATENCY]
-    loads = kind in (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
+    loads = kind in (L.K_LOAD, L.K_LOAD_L2, L.K_LOAD_SYSTEM)
     n = _coalesce(ADDRESSES, size // lanes, t.LINES, t.MASKS, t.LANES)
     banks, tags = np.int64(1), n
     if loads and n > 1:
         banks, tags = _banks(n, t.LANES), _tags(n, t.LINES)
     passes = max(banks, tags)
     cycles = passes * t.NUMBERS[SHARED_INTERVAL]
-    if kind == K_STORE:
+    if kind == L.K_STORE:
         cycles = max(cycles, size / t.NUMBERS[LSU_STORE])
-    elif loads and t.SMS[sm * N_SM + M_STORES_LAST]:
+    elif loads and t.SMS[sm * L.N_SM + L.M_STORES_LAST]:
         cycles += t.NUMBERS[STORE_TO_LOAD]
-    t.SMS[sm * N_SM + M_STORES_LAST] = kind == K_STORE
+    t.SMS[sm * L.N_SM + L.M_STORES_LAST] = kind == L.K_STORE
     begin = _occupy(sm, now, cycles, t)
     if loads and passes > 1:
-        begin = max(begin, np.float64(t.WARPS[wi * N_WARP + W_SHARED_FREE]))
+        begin = max(begin, np.float64(t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE]))
         apart = max(banks * t.NUMBERS[SHARED_WAVEFRONT], tags * t.NUMBERS[LINE_LATENCY])
-        t.WARPS[wi * N_WARP + W_SHARED_FREE] = np.int64(begin + apart)
+        t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE] = np.int64(begin + apart)
     done = 0.0
-    soonest = np.float64(NEVER)
-    misses = t.SMS[sm * N_SM + M_MISSES]
+    soonest = np.float64(L.NEVER)
+    misses = t.SMS[sm * L.N_SM + L.M_MISSES]
     most = np.int64(1)
-    if kind in (K_ATOMIC, K_REDUCTION):
+    if kind in (L.K_ATOMIC, L.K_REDUCTION):
         most = meetings(ADDRESSES, lanes)
     if not loads:
         _count_lanes(ADDRESSES, n, lanes, t.LINES, t.LANES)
     for k in range(n):
         start = begin + k * tags // n * t.NUMBERS[LINE_LATENCY]
         if loads:
-            back = read_line(sm, t.LINES[k], t.MASKS[k], start, kind != K_LOAD, t)
+            back = read_line(sm, t.LINES[k], t.MASKS[k], start, kind != L.K_LOAD, t)
             done = max(done, back)
             soonest = min(soonest, back)
-        elif kind == K_STORE:
+        elif kind == L.K_STORE:
             partial = _written_in_part(k, t.MASKS[k], size // lanes, t.LANES)
             done = max(done, write_line(sm, t.LINES[k], t.MASKS[k], partial, start, t))
         else:
@@ -210,20 +213,20 @@ def global_access(sm, wi, block, now, kind, sectors, size, lanes, ADDRESSES, t):
     if loads:  # wavefronts of one warp, from when the first line is there and the last has been looked up
         looked_up = begin + t.NUMBERS[L1_LATENCY] + (tags - 1) * t.NUMBERS[LINE_LATENCY]
         done = max(done, max(soonest, looked_up) + (banks - 1) * t.NUMBERS[SHARED_WAVEFRONT])
-    misses = t.SMS[sm * N_SM + M_MISSES] - misses
+    misses = t.SMS[sm * L.N_SM + L.M_MISSES] - misses
     if misses:
         _await_misses(sm, misses, passes * t.NUMBERS[SHARED_INTERVAL], t)
-    if kind == K_STORE:
-        at = sm * N_SM + M_LSU_FREE
+    if kind == L.K_STORE:
+        at = sm * L.N_SM + L.M_LSU_FREE
         t.SMS[at] = max(t.SMS[at], done - t.NUMBERS[STORE_QUEUE])
-    if kind == K_LOAD_SYSTEM:
+    if kind == L.K_LOAD_SYSTEM:
         done += t.NUMBERS[SYSTEM_LATENCY]
     if loads:
-        t.TOTALS[N_LOAD_SECTORS] += sectors
-        t.TOTALS[N_LOAD_BYTES] += size
-    elif kind == K_STORE:
-        t.TOTALS[N_STORE_SECTORS] += sectors
-        t.TOTALS[N_STORE_BYTES] += size
-    elif kind == K_ATOMIC:
+        t.TOTALS[L.N_LOAD_SECTORS] += sectors
+        t.TOTALS[L.N_LOAD_BYTES] += size
+    elif kind == L.K_STORE:
+        t.TOTALS[L.N_STORE_SECTORS] += sectors
+        t.TOTALS[L.N_STORE_BYTES] += size
+    elif kind == L.K_ATOMIC:
         done += t.NUMBERS[ATOMIC_LATENCY] + (most - 1) * t.NUMBERS[ATOMIC_LANE]
     return done

@@ -8,16 +8,11 @@ and read factors that share a bank in each of them.
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 
-BANKS = 2
+from simt.program import MachineCode
 
-_PREDICATE = re.compile(r"!?U?P(?:T|\d)$")
-_REGISTER = re.compile(r"R(\d+)")
-_WIDE = re.compile(r"D(?:ADD|MUL|FMA|SETP|MNMX)\b")
-_TWO_RESULTS = re.compile(r"IMAD\.WIDE\b|CS2R$")
-WIDE_MULTIPLY = re.compile(r"IMAD\.(?:WIDE|HI)\b")
+BANKS = 2
 
 
 class Passes(Enum):
@@ -28,52 +23,18 @@ class Passes(Enum):
     TWO_UNIFORM = 2
 
 
-def passes(text: str) -> Passes:
-    """Those of an instruction; *text* is its disassembly without guard."""
-    if not WIDE_MULTIPLY.match(text):
+def passes(code: MachineCode) -> Passes:
+    """Those of an instruction."""
+    if code.opcode != "IMAD" or code.modifiers[:1] not in (("WIDE",), ("HI",)):
         return Passes.ONE
-    return Passes.TWO_UNIFORM if re.search(r"\bUR\d", text) else Passes.TWO
+    return Passes.TWO_UNIFORM if code.uniform else Passes.TWO
 
 
 Slots = tuple[tuple[int, ...], ...]
-"""Registers of the operand slots a, b and c."""
+"""Registers of the operand slots a, b and c, as :class:`simt.program.MachineCode` has them."""
 
 Kept = dict[tuple[int, int], int]
 """Registers that are at hand, by bank and operand slot."""
-
-
-def slots(text: str) -> Slots:
-    """Registers that an instruction reads, by operand slot; RZ, constants and uniform registers take no port.
-
-    *text* is its disassembly without guard, ``FFMA R25, R25, UR6, R2``; a pair of registers counts as both.
-    """
-    opcode, _, rest = text.partition(" ")
-    operands = [operand.strip() for operand in rest.split(",")]
-    sources = [operand for operand in operands[1:] if not _PREDICATE.match(operand)]
-    if operands and _PREDICATE.match(operands[0]) and opcode.startswith("LOP3"):
-        sources = sources[1:]  # RZ, the destination beside the predicate
-    if len(sources) == 1:
-        sources = ["", *sources]
-    found: list[tuple[int, ...]] = []
-    for k, operand in enumerate(sources[:3]):
-        register = _REGISTER.search(operand)
-        if register is None or operand.startswith(("U", "c[", "-UR")):
-            found.append(())
-            continue
-        number = int(register[1])
-        pair = ".64" in operand or _WIDE.match(opcode) or (k == 2 and WIDE_MULTIPLY.match(opcode))
-        found.append((number, number + 1) if pair else (number,))
-    return tuple(found)
-
-
-def results(text: str) -> tuple[int, ...]:
-    """Registers that an instruction writes, as far as its text tells: two by a wide multiply or a 64-bit clock."""
-    opcode, _, rest = text.partition(" ")
-    register = _REGISTER.match(rest.strip())
-    if register is None:
-        return ()
-    number = int(register[1])
-    return (number, number + 1) if _TWO_RESULTS.match(opcode) else (number,)
 
 
 def reads(own: Slots, kept: Kept, passes: Passes = Passes.ONE) -> tuple[int, int]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.timing import layout as L
 from simt.timing.classes import PIPES
 from simt.timing.codes import FMA, FMA_BOTH, FMA_HEAVY, FMA_LIGHT
 from simt.timing.jit import jit, jit_inline
-from simt.timing.layout import *
 
 
 @jit_inline
@@ -48,24 +48,24 @@ def read_registers(q, row, now, kept, OPS, WINDOW, SCHEDULERS):
     Each bank delivers one register a cycle; *kept* says that the warp's instruction before it issued last, so that the
     registers marked for reuse need no port.  What is not read within the window, dispatch waits for.
     """
-    even = OPS[row + (O_EVEN_KEPT if kept else O_EVEN)]
-    odd = OPS[row + (O_ODD_KEPT if kept else O_ODD)]
-    at = q * N_SCHEDULER
+    even = OPS[row + (L.O_EVEN_KEPT if kept else L.O_EVEN)]
+    odd = OPS[row + (L.O_ODD_KEPT if kept else L.O_ODD)]
+    at = q * L.N_SCHEDULER
     late = np.int64(0)
     starts = np.int64(now)
     if even:
-        done = max(SCHEDULERS[at + Q_EVEN_FREE], now) + even
-        SCHEDULERS[at + Q_EVEN_FREE] = done
+        done = max(SCHEDULERS[at + L.Q_EVEN_FREE], now) + even
+        SCHEDULERS[at + L.Q_EVEN_FREE] = done
         late = max(late, done - now - max(even, WINDOW))
         starts = max(starts, done - WINDOW)
     if odd:
-        done = max(SCHEDULERS[at + Q_ODD_FREE], now) + odd
-        SCHEDULERS[at + Q_ODD_FREE] = done
+        done = max(SCHEDULERS[at + L.Q_ODD_FREE], now) + odd
+        SCHEDULERS[at + L.Q_ODD_FREE] = done
         late = max(late, done - now - max(odd, WINDOW))
         starts = max(starts, done - WINDOW)
-    if OPS[row + O_WRITES_LATER]:
-        SCHEDULERS[at + Q_WRITTEN] = starts + OPS[row + O_WRITES_LATER]
-    elif OPS[row + O_RESULT] and SCHEDULERS[at + Q_WRITTEN] == starts:
+    if OPS[row + L.O_WRITES_LATER]:
+        SCHEDULERS[at + L.Q_WRITTEN] = starts + OPS[row + L.O_WRITES_LATER]
+    elif OPS[row + L.O_RESULT] and SCHEDULERS[at + L.Q_WRITTEN] == starts:
         late += 1
     return late
 
@@ -73,14 +73,14 @@ def read_registers(q, row, now, kept, OPS, WINDOW, SCHEDULERS):
 @jit_inline
 def pay(q, now, SCHEDULERS):
     """Slots owed to instructions that ran on behind a barrier: idle cycles pay, else every other issue does."""
-    at = q * N_SCHEDULER
-    if SCHEDULERS[at + Q_OWED] > 0:
-        idle = now - SCHEDULERS[at + Q_ISSUED_AT] - 1
-        SCHEDULERS[at + Q_OWED] = max(SCHEDULERS[at + Q_OWED] - idle, 0)
-        if SCHEDULERS[at + Q_OWED] > 0:
-            SCHEDULERS[at + Q_OWED] -= 1
-            SCHEDULERS[at + Q_NEXT] += 1
-    SCHEDULERS[at + Q_ISSUED_AT] = now
+    at = q * L.N_SCHEDULER
+    if SCHEDULERS[at + L.Q_OWED] > 0:
+        idle = now - SCHEDULERS[at + L.Q_ISSUED_AT] - 1
+        SCHEDULERS[at + L.Q_OWED] = max(SCHEDULERS[at + L.Q_OWED] - idle, 0)
+        if SCHEDULERS[at + L.Q_OWED] > 0:
+            SCHEDULERS[at + L.Q_OWED] -= 1
+            SCHEDULERS[at + L.Q_NEXT] += 1
+    SCHEDULERS[at + L.Q_ISSUED_AT] = now
 
 
 @jit
@@ -90,11 +90,11 @@ def freeze(q, now, cycles, t):
     Measured on an H200: a wide multiply lengthens every wait of its scheduler, not just that of its own warp.
     """
     WARPS = t.WARPS
-    t.SCHEDULERS[q * N_SCHEDULER + Q_NEXT] += cycles
-    for j in range(t.CONFIG[G_MEMBERS]):
-        row = t.MEMBERS[q * t.CONFIG[G_MEMBERS] + j] * N_WARP
-        if row < 0 or WARPS[row + W_STATE] != RUNNING or WARPS[row + W_FIXED] <= now:
+    t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT] += cycles
+    for j in range(t.CONFIG[L.G_MEMBERS]):
+        row = t.MEMBERS[q * t.CONFIG[L.G_MEMBERS] + j] * L.N_WARP
+        if row < 0 or WARPS[row + L.W_STATE] != L.RUNNING or WARPS[row + L.W_FIXED] <= now:
             continue
-        WARPS[row + W_FIXED] += cycles
-        WARPS[row + W_RESOLVED] += cycles
-        WARPS[row + W_READY] = max(WARPS[row + W_READY], WARPS[row + W_RESOLVED])
+        WARPS[row + L.W_FIXED] += cycles
+        WARPS[row + L.W_RESOLVED] += cycles
+        WARPS[row + L.W_READY] = max(WARPS[row + L.W_READY], WARPS[row + L.W_RESOLVED])

@@ -2,67 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError, Location
-from simt.program import ATOMIC_BYTES, MEMORY_TYPES, MICRO_OPS, PT, RZ, Family, Instruction, Program
+from simt.ops.encoding import ATOMIC_BYTES, MEMORY_TYPES
+from simt.ops.table import MICRO_OPS, Family
+from simt.program import PT, RZ, Instruction, MachineCode, Program
+from simt.timing import layout as L
 from simt.timing.classes import CLASSES, NUMBER, PIPES, Unit, of_micro_op, of_opcode
-from simt.timing.layout import (
-    K_ATOMIC,
-    K_BRANCH,
-    K_COUNT,
-    K_FENCE_BLOCK,
-    K_LOAD,
-    K_LOAD_L2,
-    K_LOAD_SYSTEM,
-    K_LOCAL,
-    K_NONE,
-    K_RECONVERGE,
-    K_REDUCTION,
-    K_STORE,
-    N_OP,
-    O_CLASS,
-    O_DEFERRED,
-    O_DEFERRED_MASK,
-    O_DEFERRED_STALL,
-    O_DUAL,
-    O_EVEN,
-    O_EVEN_KEPT,
-    O_FALL,
-    O_FREEZE,
-    O_GROUP,
-    O_INTERVAL,
-    O_ISSUES,
-    O_KEPT,
-    O_KIND,
-    O_LATENCY,
-    O_LINE,
-    O_MEMORY_PC,
-    O_ODD,
-    O_ODD_KEPT,
-    O_PIPE,
-    O_READ_BARRIER,
-    O_RESULT,
-    O_RESULTS,
-    O_RESULTS_END,
-    O_SIZE,
-    O_SOURCES,
-    O_SOURCES_END,
-    O_STALL,
-    O_UNIT,
-    O_WAIT_MASK,
-    O_WRITE_BARRIER,
-    O_WRITES_LATER,
-    O_YIELDS,
-    SCOREBOARDS,
-)
-from simt.timing.operands import Kept, keep, passes, reads, results, slots
+from simt.timing.operands import Kept, keep, passes, reads
 from simt.timing.parameters import Parameters
 
 SOURCE_VIEW = "source"
@@ -110,12 +64,9 @@ class Schedule:
     lines: int
 
 
-_OPCODE = re.compile(r"(?:@!?U?P\w+\s+)?(?P<opcode>[A-Z0-9]+)(?P<words>[.\w]*)")
-_OPERAND = re.compile(r"\],\s*U?R\d")
-"""A register behind the address of an atomic."""
-_GUARD = re.compile(r"@!?U?P\w+\s+")
-_DEFERS = ".DEFER_BLOCKING"
-_PAST_L1 = re.compile(r"\.STRONG\.(?:SYS|GPU)|\.CG|\.CV")
+_DEFERS = "DEFER_BLOCKING"
+_PAST_L1 = frozenset(("CG", "CV"))
+_STRONG = (("STRONG", "SYS"), ("STRONG", "GPU"))
 """Modifiers of loads that must see what other SMs wrote (volatile, ``ld.cg``, ``ld.relaxed.gpu``): L1 may be stale."""
 _REGISTER_PIPES = frozenset(
     PIPES.index(name) for name in ("alu", "fma", "fma_light", "fma_heavy", "fma_both", "half", "fp64")
@@ -129,34 +80,24 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
     The last row is the engine's trap for code that runs past its end.
     """
     n = len(program.instructions)
-    ops = np.zeros((n + 1, N_OP), np.int64)
-    ops[n, [O_ISSUES, O_GROUP, O_FALL]] = 1, 1, n
-    ops[:, [O_WRITE_BARRIER, O_READ_BARRIER, O_MEMORY_PC]] = -1
-    ops[:, O_STALL] = 1
+    ops = np.zeros((n + 1, L.N_OP), np.int64)
+    ops[n, [L.O_ISSUES, L.O_GROUP, L.O_FALL]] = 1, 1, n
+    ops[:, [L.O_WRITE_BARRIER, L.O_READ_BARRIER, L.O_MEMORY_PC]] = -1
+    ops[:, L.O_STALL] = 1
     source = program.view == SOURCE_VIEW
     issues = _issues(program)
-    ops[:n, O_ISSUES] = issues
+    ops[:n, L.O_ISSUES] = issues
     _groups(program, ops)
     for pc, instruction in enumerate(program.instructions):
         if issues[pc]:
             if source:
                 _describe(program, pc, of_micro_op(instruction.op), True, numbers, ops)
             else:
-                opcode, words = _mnemonic(program, instruction)
-                _describe(program, pc, of_opcode(opcode, words), False, numbers, ops)
-                ops[pc, O_DEFERRED] = _DEFERS in words
-                if opcode == "ATOMS" and ".POPC" in words:
-                    ops[pc, O_KIND] = K_COUNT
-                if opcode == "ATOMS" and ".CAS" in words:
-                    ops[pc, O_LATENCY] = round(numbers["shared_cas_latency"])
-                elif opcode == "ATOMS" and not _OPERAND.search(_text(program, instruction)):
-                    ops[pc, O_LATENCY] = round(numbers["shared_latency"])
-                if opcode == "MEMBAR" and ".CTA" in words:
-                    ops[pc, O_KIND] = K_FENCE_BLOCK
-                if ops[pc, O_KIND] == K_LOAD and _PAST_L1.search(words):
-                    ops[pc, O_KIND] = K_LOAD_SYSTEM if ".SYS" in words else K_LOAD_L2
+                found = _code(program, instruction)
+                _describe(program, pc, of_opcode(found.opcode, found.modifiers), False, numbers, ops)
+                _modify(pc, found, numbers, ops)
     for pc, instruction in enumerate(program.instructions):
-        ops[pc, O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
+        ops[pc, L.O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
     control = bool(code) and all(entry.control is not None for entry in code or ())
     if code is not None and control:
         _control(program, code, numbers, ops)
@@ -170,27 +111,36 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
         program.listing[i.line].number if not source else pc * int(numbers["instruction_bytes"])
         for pc, i in enumerate(program.instructions)
     ]
-    ops[:n, O_LINE] = np.array(where, np.int64) // size
-    return Schedule(ops.reshape(-1), operands, control, registers, int(ops[:, O_LINE].max(initial=0)) + 1)
+    ops[:n, L.O_LINE] = np.array(where, np.int64) // size
+    return Schedule(ops.reshape(-1), operands, control, registers, int(ops[:, L.O_LINE].max(initial=0)) + 1)
 
 
-def _text(program: Program, instruction: Instruction) -> str:
-    return program.listing[instruction.line].text.strip()
+def _code(program: Program, instruction: Instruction) -> MachineCode:
+    code = program.listing[instruction.line].code
+    assert code is not None, "a listing of machine code has the code of each line"
+    return code
 
 
-def _unguarded(program: Program, instruction: Instruction) -> str:
-    return _GUARD.sub("", _text(program, instruction))
+def _modify(pc: int, code: MachineCode, numbers: Parameters, ops: npt.NDArray[np.int64]) -> None:
+    """What the modifiers of an instruction change of its class."""
+    words = set(code.modifiers)
+    ops[pc, L.O_DEFERRED] = _DEFERS in words
+    if code.opcode == "ATOMS" and "POPC" in words:
+        ops[pc, L.O_KIND] = L.K_COUNT
+    if code.opcode == "ATOMS" and words & {"CAS", "CAST"}:
+        ops[pc, L.O_LATENCY] = round(numbers["shared_cas_latency"])
+    elif code.opcode == "ATOMS" and not code.data:
+        ops[pc, L.O_LATENCY] = round(numbers["shared_latency"])
+    if code.opcode == "MEMBAR" and "CTA" in words:
+        ops[pc, L.O_KIND] = L.K_FENCE_BLOCK
+    strong = any(pair in _STRONG for pair in pairwise(code.modifiers))
+    if ops[pc, L.O_KIND] == L.K_LOAD and (strong or words & _PAST_L1):
+        ops[pc, L.O_KIND] = L.K_LOAD_SYSTEM if "SYS" in words else L.K_LOAD_L2
 
 
 def _joined_from_elsewhere(program: Program) -> set[int]:
     """Micro-ops at which other control flow than that of the micro-op before may arrive."""
     return {i.imm for i in program.instructions if i.op in ("bra", "bssy")}
-
-
-def _mnemonic(program: Program, instruction: Instruction) -> tuple[str, str]:
-    """Opcode and modifier words of a SASS instruction."""
-    match = _OPCODE.match(_text(program, instruction))
-    return (match["opcode"], match["words"]) if match else ("", "")
 
 
 def _issues(program: Program) -> npt.NDArray[np.bool_]:
@@ -235,18 +185,18 @@ def _groups(program: Program, ops: npt.NDArray[np.int64]) -> None:
     """Micro-ops that run in one go: up to the next that issues, or through the next control flow."""
     instructions = program.instructions
     for pc in range(len(instructions) - 1, -1, -1):
-        last = pc + 1 == len(instructions) or ops[pc + 1, O_ISSUES] or instructions[pc].op in _CONTROL_FLOW
-        ops[pc, O_GROUP] = 1 if last else ops[pc + 1, O_GROUP] + 1
+        last = pc + 1 == len(instructions) or ops[pc + 1, L.O_ISSUES] or instructions[pc].op in _CONTROL_FLOW
+        ops[pc, L.O_GROUP] = 1 if last else ops[pc + 1, L.O_GROUP] + 1
     for pc in range(len(instructions)):
-        if ops[pc, O_ISSUES]:
-            ops[pc, O_FALL] = _fall(instructions, ops, pc)
+        if ops[pc, L.O_ISSUES]:
+            ops[pc, L.O_FALL] = _fall(instructions, ops, pc)
 
 
 def _fall(instructions: Sequence[Instruction], ops: npt.NDArray[np.int64], pc: int) -> int:
     """The micro-op that issues next if no conditional branch is taken."""
     at = pc + 1
     for _ in range(len(instructions)):
-        if at >= len(instructions) or ops[at, O_ISSUES]:
+        if at >= len(instructions) or ops[at, L.O_ISSUES]:
             return at
         following = instructions[at]
         at = following.imm if following.op == "bra" and following.a == PT and following.guard == PT else at + 1
@@ -257,44 +207,44 @@ def _describe(
     program: Program, pc: int, number: int, high: bool, numbers: Parameters, ops: npt.NDArray[np.int64]
 ) -> None:
     row = CLASSES[number]
-    ops[pc, O_CLASS] = number
-    ops[pc, O_UNIT] = row.unit
-    ops[pc, O_PIPE] = PIPES.index(row.pipe)
+    ops[pc, L.O_CLASS] = number
+    ops[pc, L.O_UNIT] = row.unit
+    ops[pc, L.O_PIPE] = PIPES.index(row.pipe)
     if row.unit in (Unit.FIXED, Unit.QUEUED) and row.pipe != "none":
-        ops[pc, O_LATENCY] = round(numbers[f"latency_{row.numbers}"])
-        ops[pc, O_INTERVAL] = round(numbers[f"interval_{row.numbers}"])
+        ops[pc, L.O_LATENCY] = round(numbers[f"latency_{row.numbers}"])
+        ops[pc, L.O_INTERVAL] = round(numbers[f"interval_{row.numbers}"])
     elif row.unit is Unit.FIXED:
-        ops[pc, O_LATENCY] = 1
+        ops[pc, L.O_LATENCY] = 1
     elif row.unit in (Unit.SHARED, Unit.GLOBAL):  # the latter with addresses in shared memory
         atomic = row.name in ("shared_atomic", "atomic", "reduction")
-        ops[pc, O_LATENCY] = round(numbers["shared_atomic_latency" if atomic else "shared_latency"])
+        ops[pc, L.O_LATENCY] = round(numbers["shared_atomic_latency" if atomic else "shared_latency"])
     if row.name == "imad_wide":
-        ops[pc, O_FREEZE] = round(numbers["high_stall" if high else "wide_stall"])
+        ops[pc, L.O_FREEZE] = round(numbers["high_stall" if high else "wide_stall"])
     if row.numbers == "fma" and numbers["interval_imad"] >= 2 * numbers["interval_fma"]:
-        ops[pc, O_INTERVAL] *= 2  # each half of the pipe
+        ops[pc, L.O_INTERVAL] *= 2  # each half of the pipe
     elif row.numbers == "fma":
-        ops[pc, O_PIPE] = PIPES.index("fma_heavy")
+        ops[pc, L.O_PIPE] = PIPES.index("fma_heavy")
     line = program.instructions[pc].line
     for at in range(pc, len(program.instructions)):
         i = program.instructions[at]
-        if at > pc and (i.line != line or ops[at, O_ISSUES]):
+        if at > pc and (i.line != line or ops[at, L.O_ISSUES]):
             break
         if MICRO_OPS[i.op].family is Family.MEMORY:
-            ops[pc, O_MEMORY_PC] = at
-            ops[pc, O_SIZE] = _size(i)
-            ops[pc, O_KIND] = _memory_kind(i, row.name)
+            ops[pc, L.O_MEMORY_PC] = at
+            ops[pc, L.O_SIZE] = _size(i)
+            ops[pc, L.O_KIND] = _memory_kind(i, row.name)
         elif i.op in ("bra", "brx"):
-            ops[pc, O_KIND] = K_BRANCH
-        elif i.op in ("bsync", "warpsync") and ops[pc, O_KIND] == K_NONE:
-            ops[pc, O_KIND] = K_RECONVERGE
+            ops[pc, L.O_KIND] = L.K_BRANCH
+        elif i.op in ("bsync", "warpsync") and ops[pc, L.O_KIND] == L.K_NONE:
+            ops[pc, L.O_KIND] = L.K_RECONVERGE
 
 
 def _memory_kind(i: Instruction, name: str) -> int:
     if i.op.endswith(".local"):
-        return K_LOCAL
+        return L.K_LOCAL
     if name == "reduction":
-        return K_REDUCTION
-    return {"ld": K_LOAD, "st": K_STORE}.get(i.op.partition(".")[0], K_ATOMIC)
+        return L.K_REDUCTION
+    return {"ld": L.K_LOAD, "st": L.K_STORE}.get(i.op.partition(".")[0], L.K_ATOMIC)
 
 
 def _size(i: Instruction) -> int:
@@ -308,23 +258,23 @@ def _control(
 ) -> None:
     for pc, i in enumerate(program.instructions):
         bits = code[i.line].control
-        if bits is None or not ops[pc, O_ISSUES]:
+        if bits is None or not ops[pc, L.O_ISSUES]:
             continue
         _check_scoreboards(program, i, bits)
-        ops[pc, O_YIELDS] = bits.yields and numbers["scheduler_policy"] == AHEAD_UNTIL_YIELD
-        ops[pc, O_STALL] = max(bits.stall, 2) if ops[pc, O_YIELDS] else bits.stall
-        ops[pc, O_WRITE_BARRIER] = -1 if bits.write_barrier is None else bits.write_barrier
-        ops[pc, O_READ_BARRIER] = -1 if bits.read_barrier is None else bits.read_barrier
-        ops[pc, O_WAIT_MASK] = bits.wait_mask
+        ops[pc, L.O_YIELDS] = bits.yields and numbers["scheduler_policy"] == AHEAD_UNTIL_YIELD
+        ops[pc, L.O_STALL] = max(bits.stall, 2) if ops[pc, L.O_YIELDS] else bits.stall
+        ops[pc, L.O_WRITE_BARRIER] = -1 if bits.write_barrier is None else bits.write_barrier
+        ops[pc, L.O_READ_BARRIER] = -1 if bits.read_barrier is None else bits.read_barrier
+        ops[pc, L.O_WAIT_MASK] = bits.wait_mask
 
 
 def _check_scoreboards(program: Program, i: Instruction, bits: ControlBits) -> None:
     """Raise LaunchError if control bits name a scoreboard that a warp does not have."""
     named = [board for board in (bits.write_barrier, bits.read_barrier) if board is not None]
-    if max(named, default=0) >= SCOREBOARDS or bits.wait_mask >> SCOREBOARDS:
+    if max(named, default=0) >= L.SCOREBOARDS or bits.wait_mask >> L.SCOREBOARDS:
         line = program.listing[i.line]
         raise LaunchError(
-            f"control bits that cannot be: they name scoreboard {max(named, default=SCOREBOARDS)} of {SCOREBOARDS}",
+            f"control bits that cannot be: they name scoreboard {max(named, default=L.SCOREBOARDS)} of {L.SCOREBOARDS}",
             location=Location(program.file, line.number, 0, program.name, line.text),
             help="no compiler writes such code; the file or the listing is damaged",
         )
@@ -341,19 +291,18 @@ def _ports(
     for pc, i in enumerate(program.instructions):
         if pc in targets:
             kept = {}
-        if not ops[pc, O_ISSUES]:
+        if not ops[pc, L.O_ISSUES]:
             continue
-        text = _unguarded(program, i)
-        own = slots(text)
-        if ops[pc, O_PIPE] in _REGISTER_PIPES:
-            runs = passes(text)
-            ops[pc, [O_EVEN, O_ODD]] = reads(own, {}, runs)
-            ops[pc, [O_EVEN_KEPT, O_ODD_KEPT]] = reads(own, kept, runs)
+        own = _code(program, i).sources
+        if ops[pc, L.O_PIPE] in _REGISTER_PIPES:
+            runs = passes(_code(program, i))
+            ops[pc, [L.O_EVEN, L.O_ODD]] = reads(own, {}, runs)
+            ops[pc, [L.O_EVEN_KEPT, L.O_ODD_KEPT]] = reads(own, kept, runs)
             used = [since[r % 2, k] for k, registers in enumerate(own) for r in registers if kept.get((r % 2, k)) == r]
-            ops[pc, O_RESULT] = len(results(text)) > 0
-            if ops[pc, O_CLASS] == NUMBER["half_matrix"]:
-                ops[pc, O_WRITES_LATER] = round(numbers["latency_half_matrix"] - numbers["latency_fma"])
-            ops[pc, O_KEPT] = number - min(used, default=number)
+            ops[pc, L.O_RESULT] = len(_code(program, i).results) > 0
+            if ops[pc, L.O_CLASS] == NUMBER["half_matrix"]:
+                ops[pc, L.O_WRITES_LATER] = round(numbers["latency_half_matrix"] - numbers["latency_fma"])
+            ops[pc, L.O_KEPT] = number - min(used, default=number)
         bits = code[i.line].control
         kept = keep(own, 0 if bits is None else bits.reuse, kept)
         since.update({(r % 2, k): number for k, registers in enumerate(own) for r in registers})
@@ -370,22 +319,22 @@ def _fresh_operands(program: Program, numbers: Parameters, ops: npt.NDArray[np.i
     computed: dict[int, int] = {}
     targets = _joined_from_elsewhere(program)
     now, before = 0, -1
-    for pc in np.flatnonzero(ops[:-1, O_ISSUES]).tolist():
+    for pc in np.flatnonzero(ops[:-1, L.O_ISSUES]).tolist():
         if pc in targets:
             computed, before = {}, -1
-        text = _unguarded(program, program.instructions[pc])
-        wide = ops[pc, O_CLASS] == NUMBER["imad_wide"]
+        found = _code(program, program.instructions[pc])
+        wide = ops[pc, L.O_CLASS] == NUMBER["imad_wide"]
         if wide and before >= 0:
-            factors = [r for registers in slots(text)[:2] for r in registers]
+            factors = [r for registers in found.sources[:2] for r in registers]
             there = max((computed[r] for r in factors if r in computed), default=now)
-            ops[before, O_STALL] += max(there - now, 0)
+            ops[before, L.O_STALL] += max(there - now, 0)
             now = max(there, now)
-        for r in results(text):
+        for r in found.results:
             computed.pop(r, None)
-            if ops[pc, O_PIPE] in _REGISTER_PIPES:
-                later = numbers["wide_stall"] if wide and ".HI" in text else 0
+            if ops[pc, L.O_PIPE] in _REGISTER_PIPES:
+                later = numbers["wide_stall"] if wide and "HI" in found.modifiers else 0
                 computed[r] = now + round(numbers["wide_operand_latency"] + later)
-        now += max(ops[pc, O_STALL], 1) + ops[pc, O_FREEZE]
+        now += max(ops[pc, L.O_STALL], 1) + ops[pc, L.O_FREEZE]
         before = pc
 
 
@@ -395,15 +344,15 @@ def _defer(ops: npt.NDArray[np.int64]) -> None:
     Measured on an H200 by sampling program counters: arithmetic behind BAR.SYNC.DEFER_BLOCKING issues, and the first
     branch, memory or uniform instruction stalls for the barrier.
     """
-    for pc in np.flatnonzero(ops[:, O_DEFERRED]):
-        ops[pc, O_DEFERRED] = 0
-        ops[pc, O_DEFERRED_STALL] = ops[pc, O_STALL]
-        following = ops[pc, O_FALL]
-        while following < len(ops) and ops[following, O_PIPE] in _REGISTER_PIPES:
-            ops[pc, O_DEFERRED] += 1
-            ops[pc, O_DEFERRED_MASK] |= ops[following, O_WAIT_MASK]
-            ops[pc, O_DEFERRED_STALL] += ops[following, O_STALL]
-            following = ops[following, O_FALL]
+    for pc in np.flatnonzero(ops[:, L.O_DEFERRED]):
+        ops[pc, L.O_DEFERRED] = 0
+        ops[pc, L.O_DEFERRED_STALL] = ops[pc, L.O_STALL]
+        following = ops[pc, L.O_FALL]
+        while following < len(ops) and ops[following, L.O_PIPE] in _REGISTER_PIPES:
+            ops[pc, L.O_DEFERRED] += 1
+            ops[pc, L.O_DEFERRED_MASK] |= ops[following, L.O_WAIT_MASK]
+            ops[pc, L.O_DEFERRED_STALL] += ops[following, L.O_STALL]
+            following = ops[following, L.O_FALL]
 
 
 def _operands(program: Program, ops: npt.NDArray[np.int64], source: bool) -> tuple[npt.NDArray[np.int64], int]:
@@ -424,7 +373,7 @@ def _operands(program: Program, ops: npt.NDArray[np.int64], source: bool) -> tup
     if not source:
         owner = -1
         for pc in range(len(program.instructions)):
-            if ops[pc, O_ISSUES]:
+            if ops[pc, L.O_ISSUES]:
                 owner = pc
             elif owner >= 0:
                 reads[owner] |= reads[pc] - writes[owner]
@@ -433,11 +382,11 @@ def _operands(program: Program, ops: npt.NDArray[np.int64], source: bool) -> tup
         used = set().union(*reads)
         writes = [written & used for written in writes]  # the others are temporaries, which instructions share
     for pc in range(len(program.instructions)):
-        ops[pc, O_SOURCES] = len(table)
+        ops[pc, L.O_SOURCES] = len(table)
         table += sorted(reads[pc])
-        ops[pc, O_SOURCES_END] = ops[pc, O_RESULTS] = len(table)
+        ops[pc, L.O_SOURCES_END] = ops[pc, L.O_RESULTS] = len(table)
         table += sorted(writes[pc])
-        ops[pc, O_RESULTS_END] = len(table)
+        ops[pc, L.O_RESULTS_END] = len(table)
     return np.array(table or [0], np.int64), first_predicate + program.n_predicates
 
 

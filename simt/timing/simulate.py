@@ -10,21 +10,20 @@ import numpy as np
 
 from simt.check import LaunchError
 from simt.devices import Device, Occupancy, occupancy
-from simt.machine import layout as machine
+from simt.machine import door
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.findings import deadlock, failure
-from simt.machine.jit import compilation, name_of
 from simt.machine.launch import Launch
 from simt.machine.prepare import Prepared, prepare, state_arrays
+from simt.ops.jit import compilation, name_of
 from simt.program import Program
 from simt.timing import layout
-from simt.timing.arrays import clock_arrays, stack
+from simt.timing.arrays import clock_arrays
 from simt.timing.core import run
 from simt.timing.jit import FOLDER
 from simt.timing.parameters import Parameters, parameters
 from simt.timing.result import TimingResult, collect
 from simt.timing.schedule import MachineInstruction, Schedule, schedule
-from simt.timing.slots import slot_state
 
 STEP = 1 << 18
 """SM cycles between two looks at ctrl-C and the progress callback."""
@@ -152,7 +151,7 @@ class _Run:
         self.prepared: Prepared = prepare(program, launch, n_sms * places, memory)
         self.stop = np.zeros(1, np.int64)
         states = [state_arrays(self.prepared, k, 0, self.stop) for k in range(n_sms * places)]
-        self.state = stack(states)
+        self.state = door.side_by_side(states)
         self.clock = clock_arrays(
             self.prepared, numbers, table, states[0], n_sms, self.blocks, fit, places, self.chip, window
         )
@@ -186,7 +185,9 @@ class _Run:
     def _stuck(self) -> Exception:
         slots = self.clock.SLOTS.reshape(-1, layout.N_SLOT)
         place = int(np.flatnonzero(slots[:, layout.S_BLOCK] >= 0)[0])
-        state = slot_state.py_func(self.state, place, self.clock)
+        config = self.clock.CONFIG
+        sizes = (int(config[column]) for column in (layout.G_R, layout.G_P, layout.G_PARTICIPANTS))
+        state = door.block_at.py_func(self.state, place, *sizes)
         return deadlock(self.prepared, state, int(slots[place, layout.S_BLOCK]))
 
     def _drain(self) -> None:
@@ -198,7 +199,7 @@ class _Run:
     def result(self) -> TimingResult:
         """What was simulated."""
         events = np.concatenate(self.events) if self.events else np.zeros((0, layout.N_EVENT), np.int64)
-        counters = self.state.COUNTS.reshape(-1, machine.N_COUNT)
+        counters = door.counters(self.state)
         return collect(
             self.program,
             self.launch,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from simt.devices import Device
 from simt.machine import DeviceMemory, Launch
+from simt.options import Timing
 from simt.program import Program
 from simt.timing.result import TimingResult
 from simt.timing.schedule import MachineInstruction
@@ -16,7 +17,7 @@ from simt.timing.simulate import check, simulate
 class TimedRun:
     """Runs a launch cycle by cycle when it is called, and keeps what it found in ``result``.
 
-    The parameters are those of :func:`simulate`.  What cannot be is said when it is made, before anything runs:
+    ``code`` is as for :func:`simulate`.  What cannot be is said when it is made, before anything runs:
     DeviceError, LaunchError.
     """
 
@@ -27,21 +28,14 @@ class TimedRun:
         program: Program,
         launch: Launch,
         device: Device,
-        *,
         code: Sequence[MachineInstruction] | None,
-        sms: str | int,
-        max_host_seconds: float,
-        overrides: Mapping[str, float] | None,
-        window: tuple[int, int] | None,
+        options: Timing,
     ) -> None:
-        check(program, launch, device, sms, overrides)
+        check(program, launch, device, options.sms, options.overrides)
         self.program = program
         self.device = device
         self.code = code
-        self.sms = sms
-        self.max_host_seconds = max_host_seconds
-        self.overrides = overrides
-        self.window = window
+        self.options = options
 
     def __call__(self, launch: Launch, memory: DeviceMemory) -> None:
         """Simulate *launch*, whose arrays *memory* holds; ``launch.progress`` hears of it."""
@@ -51,9 +45,9 @@ class TimedRun:
             self.device,
             memory,
             code=self.code,
-            sms=self.sms,
-            max_host_seconds=self.max_host_seconds,
-            overrides=self.overrides,
-            window=self.window,
+            sms=self.options.sms,
+            max_host_seconds=self.options.max_host_seconds,
+            overrides=self.options.overrides,
+            window=self.options.window,
             progress=launch.progress,
         )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.timing import layout as L
 from simt.timing.codes import FETCHING, FIXED, STALLED_BARRIER, UNIFORM, WAIT
 from simt.timing.jit import jit, jit_inline
-from simt.timing.layout import *
 
-MISS_LATENCY = PLACE["instruction_miss_latency"]
-PREFETCH = PLACE["instruction_prefetch_lines"]
+MISS_LATENCY = L.PLACE["instruction_miss_latency"]
+PREFETCH = L.PLACE["instruction_prefetch_lines"]
 
 
 @jit_inline
@@ -20,10 +20,10 @@ def ceil(x):
 @jit
 def _fetch(sm, line, now, CONFIG, NUMBERS, FETCHED):
     """When a line of instructions is there; the first warp of the SM that wants it waits, the next lines follow."""
-    base = sm * CONFIG[G_LINES]
+    base = sm * CONFIG[L.G_LINES]
     if FETCHED[base + line] < 0:
         FETCHED[base + line] = now + np.int64(NUMBERS[MISS_LATENCY])
-    for k in range(line + 1, min(line + 1 + np.int64(NUMBERS[PREFETCH]), CONFIG[G_LINES])):
+    for k in range(line + 1, min(line + 1 + np.int64(NUMBERS[PREFETCH]), CONFIG[L.G_LINES])):
         if FETCHED[base + k] < 0:
             FETCHED[base + k] = FETCHED[base + line] + (k - line)
     return FETCHED[base + line]
@@ -37,58 +37,58 @@ def awaits(wi, sm, pc, now, t):
     WARPS = t.WARPS
     BOARDS = t.BOARDS
     REGISTERS = t.REGISTERS
-    row = pc * N_OP
-    at = wi * N_WARP
-    ready = WARPS[at + W_READY]
-    reason = WARPS[at + W_REASON]
-    if CONFIG[G_CONTROL]:
-        mask = OPS[row + O_WAIT_MASK]
+    row = pc * L.N_OP
+    at = wi * L.N_WARP
+    ready = WARPS[at + L.W_READY]
+    reason = WARPS[at + L.W_REASON]
+    if CONFIG[L.G_CONTROL]:
+        mask = OPS[row + L.O_WAIT_MASK]
         board = 0
         while mask:
             if mask & 1:
-                k = (wi * SCOREBOARDS + board) * 2
+                k = (wi * L.SCOREBOARDS + board) * 2
                 if BOARDS[k] > ready:
                     ready = BOARDS[k]
                     reason = BOARDS[k + 1]
             mask >>= 1
             board += 1
     else:
-        for i in range(OPS[row + O_SOURCES], OPS[row + O_RESULTS_END]):
-            k = (wi * CONFIG[G_REGISTERS] + t.OPERANDS[i]) * 2
+        for i in range(OPS[row + L.O_SOURCES], OPS[row + L.O_RESULTS_END]):
+            k = (wi * CONFIG[L.G_REGISTERS] + t.OPERANDS[i]) * 2
             if REGISTERS[k] > ready:
                 ready = REGISTERS[k]
                 reason = REGISTERS[k + 1]
-    unit = OPS[row + O_UNIT]
-    if WARPS[at + W_HOLD] > ready and (unit != FIXED or OPS[row + O_PIPE] == UNIFORM):
-        ready = WARPS[at + W_HOLD]
+    unit = OPS[row + L.O_UNIT]
+    if WARPS[at + L.W_HOLD] > ready and (unit != FIXED or OPS[row + L.O_PIPE] == UNIFORM):
+        ready = WARPS[at + L.W_HOLD]
         reason = STALLED_BARRIER
-    line = OPS[row + O_LINE]
+    line = OPS[row + L.O_LINE]
     there = _fetch(sm, line, now, CONFIG, t.NUMBERS, t.FETCHED)
-    if line == WARPS[at + W_NEXT_LINE]:
-        there = max(there, WARPS[at + W_NEXT_LINE_AT])
+    if line == WARPS[at + L.W_NEXT_LINE]:
+        there = max(there, WARPS[at + L.W_NEXT_LINE_AT])
     if there > ready:
         ready = there
         reason = FETCHING
-    WARPS[at + W_READY] = ready
-    WARPS[at + W_REASON] = reason
-    WARPS[at + W_PC] = pc
-    WARPS[at + W_PASSED] = 0
+    WARPS[at + L.W_READY] = ready
+    WARPS[at + L.W_REASON] = reason
+    WARPS[at + L.W_PC] = pc
+    WARPS[at + L.W_PASSED] = 0
 
 
 @jit
 def hand_on(wi, first, end, CONFIG, OPS, OPERANDS, REGISTERS):
     """Micro-ops without an issue slot: their results are ready when their sources are."""
     for pc in range(first, end):
-        row = pc * N_OP
+        row = pc * L.N_OP
         when = np.int64(0)
         why = WAIT
-        for i in range(OPS[row + O_SOURCES], OPS[row + O_SOURCES_END]):
-            k = (wi * CONFIG[G_REGISTERS] + OPERANDS[i]) * 2
+        for i in range(OPS[row + L.O_SOURCES], OPS[row + L.O_SOURCES_END]):
+            k = (wi * CONFIG[L.G_REGISTERS] + OPERANDS[i]) * 2
             if REGISTERS[k] > when:
                 when = REGISTERS[k]
                 why = REGISTERS[k + 1]
-        for i in range(OPS[row + O_RESULTS], OPS[row + O_RESULTS_END]):
-            k = (wi * CONFIG[G_REGISTERS] + OPERANDS[i]) * 2
+        for i in range(OPS[row + L.O_RESULTS], OPS[row + L.O_RESULTS_END]):
+            k = (wi * CONFIG[L.G_REGISTERS] + OPERANDS[i]) * 2
             REGISTERS[k] = when
             REGISTERS[k + 1] = why
 
@@ -97,7 +97,7 @@ def hand_on(wi, first, end, CONFIG, OPS, OPERANDS, REGISTERS):
 def _signal(wi, board, when, why, BOARDS):
     """A scoreboard (-1: none) is released at *when*, unless something else holds it for longer."""
     if board >= 0:
-        k = (wi * SCOREBOARDS + board) * 2
+        k = (wi * L.SCOREBOARDS + board) * 2
         if ceil(when) > BOARDS[k]:
             BOARDS[k] = ceil(when)
             BOARDS[k + 1] = why
@@ -106,13 +106,13 @@ def _signal(wi, board, when, why, BOARDS):
 @jit
 def note_results(wi, pc, now, done, why, read, CONFIG, OPS, OPERANDS, BOARDS, REGISTERS):
     """Scoreboards of the instruction that issued: control bits, or its result registers."""
-    row = pc * N_OP
-    if CONFIG[G_CONTROL]:
-        _signal(wi, OPS[row + O_WRITE_BARRIER], done, why, BOARDS)
-        _signal(wi, OPS[row + O_READ_BARRIER], read, why, BOARDS)
+    row = pc * L.N_OP
+    if CONFIG[L.G_CONTROL]:
+        _signal(wi, OPS[row + L.O_WRITE_BARRIER], done, why, BOARDS)
+        _signal(wi, OPS[row + L.O_READ_BARRIER], read, why, BOARDS)
     else:
-        for i in range(OPS[row + O_RESULTS], OPS[row + O_RESULTS_END]):
-            k = (wi * CONFIG[G_REGISTERS] + OPERANDS[i]) * 2
+        for i in range(OPS[row + L.O_RESULTS], OPS[row + L.O_RESULTS_END]):
+            k = (wi * CONFIG[L.G_REGISTERS] + OPERANDS[i]) * 2
             REGISTERS[k] = ceil(done)
             REGISTERS[k + 1] = why
-        hand_on(wi, pc + 1, pc + OPS[row + O_GROUP], CONFIG, OPS, OPERANDS, REGISTERS)
+        hand_on(wi, pc + 1, pc + OPS[row + L.O_GROUP], CONFIG, OPS, OPERANDS, REGISTERS)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simt.program import FULL_MASK, MICRO_OPS
+from simt.ops.table import MICRO_OPS
+from simt.program import FULL_MASK
 from simt.text import to_text
 from simt.trace.render import render
 from simt.trace.replay import BRANCHES, replay_counters

@@ -17,8 +17,10 @@ from simt import machine, runtime
 from simt.devices import Device
 from simt.devices.device import parse
 from simt.devices.occupancy import occupancy
+from simt.ops.table import MICRO_OPS
+from simt.options import Timing
 from simt.profile.compare import WAYS, compare, load
-from simt.program import MICRO_OPS, Instruction, Program
+from simt.program import Instruction, Program
 from simt.sass import bank_image, inner_arrays
 from simt.timing import TimedRun
 from tests.fuzz import seeds
@@ -51,10 +53,7 @@ def warm_up() -> None:
 
 def _run(program: Program, launch: machine.Launch, device: Device | None, context: Any = None, **options: Any) -> None:
     """Run a launch, and with *device* cycle by cycle, too."""
-    sms, window = options.get("sms", "one"), options.get("window")
-    timed = device and TimedRun(
-        program, launch, device, code=None, sms=sms, max_host_seconds=60, overrides=None, window=window
-    )
+    timed = device and TimedRun(program, launch, device, None, Timing(max_host_seconds=60, **options))
     runtime.run(program, launch, context, timed)
 
 

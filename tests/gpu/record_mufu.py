@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from cuda.bindings import driver
 
-from simt.program import MUFU_FUNCTIONS
+from simt.ops.encoding import MUFU_FUNCTIONS
 from tests.gpu.provenance import provenance
 
 BLOCKS, RESULTS = 512, 8

@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from simt.program import ATOMICS, INTEGER_TYPES, MICRO_OPS, SPECIAL_REGISTERS, Program
+from simt.ops.encoding import ATOMICS, INTEGER_TYPES, SPECIAL_REGISTERS
+from simt.ops.table import MICRO_OPS
+from simt.program import Program
 
 LANES = range(32)
 FULL = 0xFFFFFFFF

@@ -10,21 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.machine import Launch, RunResult
-from simt.program import (
-    COUNTERS,
-    MICRO_OPS,
-    PT,
-    RZ,
-    SPECIAL_REGISTERS,
-    ArrayRef,
-    Family,
-    Instruction,
-    ListingLine,
-    Program,
-    Space,
-    Uniform,
-    pred,
-)
+from simt.ops.encoding import SPECIAL_REGISTERS
+from simt.ops.table import MICRO_OPS, Family
+from simt.program import COUNTERS, PT, RZ, ArrayRef, Instruction, ListingLine, Program, Space, Uniform, pred
 from simt.runtime import run
 
 Words = npt.NDArray[np.uint64]
@@ -177,7 +165,7 @@ class Builder:
 
 def type_number(name: str) -> int:
     """The ``mod`` of a load or store."""
-    from simt.program import MEMORY_TYPES
+    from simt.ops.encoding import MEMORY_TYPES
 
     return MEMORY_TYPES[name][0]
 

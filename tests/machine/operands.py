@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from simt.program import Family
+from simt.ops.table import Family
 from tests.machine.patterns import M32, M64, bits
 
 INTEGERS = [

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from simt.program import INTEGER_TYPES, PRMT_MODES, ROUNDED_FORMATS, ROUNDINGS
+from simt.ops.encoding import INTEGER_TYPES, PRMT_MODES, ROUNDED_FORMATS, ROUNDINGS
 from tests.machine.patterns import (
     FORMATS,
     M32,

@@ -13,7 +13,10 @@ import numpy as np
 
 from simt.check import SimtError
 from simt.machine import TraceRecords
-from simt.program import ATOMIC_TYPES, ATOMICS, MEMORY_TYPES, MICRO_OPS, Family, pred
+from simt.ops import mathematics
+from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, MEMORY_TYPES
+from simt.ops.table import MICRO_OPS, Family
+from simt.program import pred
 from tests.machine.harness import Builder, Call, evaluate, launch, ops_of, type_number
 from tests.machine.operands import DOUBLES, INTEGERS, SINGLES
 from tests.machine.structured import Condition, If, Leave, Loop, Statement, Step, lower
@@ -28,7 +31,7 @@ KERNEL: tuple[Statement, ...] = (
     Loop(4, (Step(3), Leave(Condition(4, 2), False), Leave(Condition(11, 2), True))),
     Step(2),
 )
-APPROXIMATE = {*ops_of(Family.F64)[ops_of(Family.F64).index("powi.f64") :], "powi.f32"} - {"fmod.f64"}
+APPROXIMATE = {*(row.name for row in mathematics.TABLE.rows), "powi.f32"} - {"fmod.f64"}
 """Results of the host's mathematical library, in which NumPy and compiled code may differ in the last bits."""
 
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simt.check import OutOfBoundsError
-from simt.program import SPECIAL_REGISTERS, Uniform
+from simt.ops.encoding import SPECIAL_REGISTERS
+from simt.program import Uniform
 from tests.machine.harness import Builder, launch, type_number
 
 

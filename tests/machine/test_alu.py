@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simt.program import INTEGER_TYPES, MICRO_OPS, PRMT_MODES, ROUNDED_FORMATS, ROUNDINGS, Family
+from simt.ops.encoding import INTEGER_TYPES, PRMT_MODES, ROUNDED_FORMATS, ROUNDINGS
+from simt.ops.table import MICRO_OPS, Family
 from tests.machine.harness import Bools, Call, Outcome, Words, evaluate, mask_of, ops_of
 from tests.machine.operands import DOUBLES, EXTREMES, rows_of, rows_of_pairs, words
 from tests.machine.patterns import M32, M64, f32, f64

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from numba.core import config
 
-from simt.machine import jit as module
-from simt.machine.jit import CodeCache, compilation, is_compiled, jit
+from simt.ops import jit as module
+from simt.ops.jit import CodeCache, compilation, is_compiled, jit
 
 ROOT = Path(__file__).parents[2]
 NAME = "test_cache.twice"
@@ -144,7 +144,7 @@ def test_code_with_addresses_of_this_process_is_not_kept(tmp_path: Path) -> None
 RACE = """
 import sys, time
 from pathlib import Path
-from simt.machine.jit import compilation, jit
+from simt.ops.jit import compilation, jit
 from tests.machine.test_cache import NAME, twice
 
 folder = Path(sys.argv[1])
@@ -187,8 +187,8 @@ def test_of_two_first_runs_one_compiles_and_the_other_waits(tmp_path: Path) -> N
 ZIPPED = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import simt, simt.devices, simt.machine.mufu, simt.timing
-from simt.machine import jit, scalar
+import simt, simt.devices, simt.ops.mufu, simt.timing
+from simt.ops import jit, scalar
 assert simt.__file__.startswith(sys.argv[1]), simt.__file__
 assert scalar.popcount(255) == 8
 print(jit.FOLDER.name, sum(scalar.popcount.stats.cache_hits.values()))

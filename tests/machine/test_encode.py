@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from simt.check import LaunchError
 from simt.machine.encode import encode
 from simt.machine.prepare import MAX_LOCAL_BYTES
-from simt.program import MICRO_OPS, Program
+from simt.ops.table import MICRO_OPS
+from simt.program import Program
 from tests.machine.harness import Builder, launch, type_number
 
 V4 = type_number("v4")

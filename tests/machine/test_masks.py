@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simt.program import MICRO_OPS, RZ, Family, pred
+from simt.ops.table import MICRO_OPS, Family
+from simt.program import RZ, pred
 from tests.machine.harness import Builder, Call, evaluate, launch, ops_of, type_number
 from tests.machine.patterns import M32
 

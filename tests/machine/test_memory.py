@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simt.machine.layout import ADDRESS_BASE
-from simt.program import ATOMIC_BYTES, ATOMIC_TYPES, ATOMICS, COUNTERS, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW, pred
+from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
+from simt.program import COUNTERS, pred
 from tests.machine.harness import Builder, launch, type_number
 from tests.machine.operands import words
 from tests.machine.patterns import M32, M64, f32, f64, signed, total

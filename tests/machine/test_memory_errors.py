@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from simt.check import KernelError, MisalignedError, OutOfBoundsError, SimtError
-from simt.program import LOCAL_WINDOW, MEMORY_TYPES, RZ, SHARED_WINDOW, pred
+from simt.ops.encoding import LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
+from simt.program import RZ, pred
 from tests.machine.harness import Builder, launch, type_number
 
 

@@ -10,8 +10,8 @@ import numba
 import numpy as np
 import pytest
 
-from simt.machine import mufu
-from simt.program import MUFU_FUNCTIONS
+from simt.ops import mufu
+from simt.ops.encoding import MUFU_FUNCTIONS
 from tests.machine.harness import Call, evaluate
 
 DATA = Path(__file__).parent.parent / "data" / "hardware"

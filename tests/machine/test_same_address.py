@@ -12,7 +12,8 @@ import pytest
 from numba import cuda
 
 import simt
-from simt.program import ATOMIC_TYPES, ATOMICS, SHARED_WINDOW, pred
+from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, SHARED_WINDOW
+from simt.program import pred
 from tests.machine.harness import Builder, launch, type_number
 from tests.sass.assembler import run_lanes
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from simt.machine import Launch
-from simt.program import MEMORY_TYPES, ArrayRef, Instruction, ListingLine, Program, Space, Uniform, pred
+from simt.ops.encoding import MEMORY_TYPES
+from simt.program import ArrayRef, Instruction, ListingLine, Program, Space, Uniform, pred
 from simt.runtime import run
 
 EVIDENCE = json.loads((Path(__file__).parent.parent / "data/hardware/shared_wavefronts.json").read_text())

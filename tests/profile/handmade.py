@@ -5,18 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine import Launch
+from simt.ops.encoding import MEMORY_TYPES, SPECIAL_REGISTERS
 from simt.profile import Profile
-from simt.program import (
-    MEMORY_TYPES,
-    SPECIAL_REGISTERS,
-    ArrayRef,
-    Instruction,
-    ListingLine,
-    Program,
-    Space,
-    Uniform,
-    pred,
-)
+from simt.program import ArrayRef, Instruction, ListingLine, Program, Space, Uniform, pred
 from simt.runtime import run
 
 B64 = MEMORY_TYPES["b64"][0]

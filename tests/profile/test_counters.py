@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simt.ops.table import MICRO_OPS
 from simt.profile.compare import COMPARED
 from simt.profile.counters import COUNTER_NAMES, IDLE_CAUSES, access_of, line_table
-from simt.program import COUNTERS, MICRO_OPS, Instruction, ListingLine, Program
+from simt.program import COUNTERS, Instruction, ListingLine, Program
 from tests.profile.handmade import guarded, if_else, machine_code, profile, strided_shared
 
 

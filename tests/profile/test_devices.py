@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from importlib import resources
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simt.devices import Device, DeviceError, default_for, get, names, occupancy, parse
+from simt.devices.device import DEFAULTS
 
 H200 = resources.files("simt.devices").joinpath("h200.toml").read_text(encoding="utf-8")
 
@@ -152,3 +154,78 @@ def test_how_many_timing_numbers_are_known() -> None:
         assert numbers == len(device.sections["timing"])
         assert numbers - known == sum(number.estimated for number in device.sections["timing"].values())
     assert Device("bare", "Bare", "sm_90", "9.0", {}, {}).measured == (0, 0)
+
+
+LAPTOP = """
+name = "A laptop"
+like = "rtx_4090"
+
+[limits]
+multiprocessors = { value = 76, unit = "SMs", source = "product page" }
+
+[timing]
+latency_alu = { value = 5, unit = "cycles", source = "measured" }
+"""
+
+
+def test_a_device_like_another_gives_only_what_differs() -> None:
+    base, laptop = get("rtx_4090"), parse(LAPTOP, "laptop")
+    assert (laptop.key, laptop.name, laptop.architecture) == ("laptop", "A laptop", "sm_89")
+    assert laptop.limit("multiprocessors") == 76
+    assert laptop.limits["multiprocessors"].source == "product page"
+    for name, number in base.limits.items():
+        if name != "multiprocessors":
+            assert laptop.limits[name].value == number.value
+            assert laptop.limits[name].source == f"as rtx_4090: {number.source}"
+    timing = laptop.sections["timing"]
+    assert timing["latency_alu"].value == 5
+    assert laptop.measured == (1, len(base.sections["timing"]))  # nobody has measured the others on this one
+    assert {name: n.value for name, n in timing.items() if name != "latency_alu"} == {
+        name: n.value for name, n in base.sections["timing"].items() if name != "latency_alu"
+    }
+
+
+def test_limits_of_another_generation_are_estimates() -> None:
+    newer = LAPTOP.replace(
+        'like = "rtx_4090"', 'like = "rtx_4090"\narchitecture = "sm_120"\ncompute_capability = "12.0"'
+    )
+    assert parse(newer, "newer").limits["warps_per_sm"].estimated
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("rtx_4090", "rtx_9999"), "there is no device 'rtx_9999'"),
+        (('like = "rtx_4090"', "like = 3"), "like is missing or not a text"),
+        (('name = "A laptop"', ""), "name is missing"),
+        (("value = 76", "value = 0"), "limits.multiprocessors: 0 is not positive"),
+        (("[limits]", '[limits]\nthreads_per_sm = { value = 99, unit = "threads", source = "x" }'), "threads_per_sm"),
+    ],
+)
+def test_a_device_like_another_is_checked(change: tuple[str, str], says: str) -> None:
+    with pytest.raises(DeviceError) as caught:
+        parse(LAPTOP.replace(*change), "laptop")
+    assert says in str(caught.value)
+
+
+def test_files_that_are_like_each_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, like in (("one", "two"), ("two", "one"), ("three", "four")):
+        (tmp_path / f"{name}.toml").write_text(LAPTOP.replace("rtx_4090", like), encoding="utf-8")
+    monkeypatch.setattr("simt.devices.device.resources.files", lambda package: tmp_path)
+    get.cache_clear()
+    try:
+        with pytest.raises(DeviceError, match="is like itself: one like two like one"):
+            get("one")
+        with pytest.raises(DeviceError, match="like 'four', for which there is no file"):
+            get("three")
+    finally:
+        get.cache_clear()
+
+
+def test_a_new_file_changes_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    views = ["source", *(f"sm_{number}" for number in (52, 61, 70, 75, 80, 86, 89, 90, 100, 120))]
+    known = names()
+    before = [default_for(view).key for view in views]
+    assert set(before) <= set(DEFAULTS)
+    monkeypatch.setattr("simt.devices.device.names", lambda: ("a_new_one", *known))
+    assert [default_for(view).key for view in views] == before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simt.program import LOCAL_WINDOW, SHARED_WINDOW
+from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
 from tests.sass.assembler import LANES, run_lanes, words
 from tests.sass.data import DATA
 

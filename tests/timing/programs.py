@@ -8,7 +8,8 @@ import numpy as np
 
 from simt import devices
 from simt.machine import Launch
-from simt.program import SPECIAL_REGISTERS, ArrayRef, Instruction, ListingLine, Program, Space, Uniform, pred
+from simt.ops.encoding import SPECIAL_REGISTERS
+from simt.program import ArrayRef, Instruction, ListingLine, Program, Space, Uniform, pred
 from simt.timing import TimingResult
 from tests.timing.simulated import simulate
 

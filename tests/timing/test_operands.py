@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from simt.timing.operands import keep, passes, reads, results, slots
+from simt.program import MachineCode
+from simt.sass.grammar import parse
+from simt.sass.scheduling import machine_code
+from simt.timing.operands import keep, passes, reads
+
+
+def code(text: str) -> MachineCode:
+    return machine_code(parse(text))
+
+
+def slots(text: str) -> tuple[tuple[int, ...], ...]:
+    return code(text).sources
 
 
 @pytest.mark.parametrize(
@@ -36,7 +47,7 @@ def test_registers_by_operand_slot(text: str, registers: tuple[tuple[int, ...], 
     ],
 )
 def test_registers_that_are_written(text: str, registers: tuple[int, ...]) -> None:
-    assert results(text) == registers
+    assert code(text).results == registers
 
 
 def test_each_register_is_read_once_from_its_bank() -> None:
@@ -57,7 +68,7 @@ def test_each_register_is_read_once_from_its_bank() -> None:
     ],
 )
 def test_wide_multiplies_read_twice_what_shares_a_bank(text: str, cycles: tuple[int, int]) -> None:
-    assert reads(slots(text), {}, passes(text)) == cycles
+    assert reads(slots(text), {}, passes(code(text))) == cycles
 
 
 def test_a_register_is_at_hand_until_its_slot_reads_another_of_its_bank() -> None:

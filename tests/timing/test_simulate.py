@@ -17,7 +17,8 @@ from simt import devices, kernels, lang
 from simt.check import DeadlockError, LaunchError, OutOfBoundsError
 from simt.devices import DeviceError
 from simt.machine import Launch
-from simt.program import MEMORY_TYPES, SPECIAL_REGISTERS, Instruction, Program
+from simt.ops.encoding import MEMORY_TYPES, SPECIAL_REGISTERS
+from simt.program import Instruction, Program
 from simt.runtime import run as run_functionally
 from simt.timing import PARAMETERS, TimingResult, sweep, text, trace_events, write_trace
 from simt.timing.timeline import spans

@@ -10,7 +10,10 @@ import numpy as np
 from numba.core import config, types
 from numba.extending import intrinsic
 
-from simt.machine.jit import jit
+from simt.ops.jit import jit
+
+FULL = np.int64(0xFFFFFFFF)
+"""All lanes of a warp; the low 32 bits."""
 
 
 def _exact_fma(x: Any, y: Any, z: Any, dtype: Any) -> Any:

@@ -36,6 +36,8 @@ if config.DISABLE_JIT and (np.uint64(1) + 1).dtype != np.uint64:
 LONGEST_WAIT = 1200.0
 """Seconds to wait for another process that compiles the engine (it takes minutes on a busy computer)."""
 
+ENGINE = ("simt.ops", "simt.machine", "simt.machine.checks")
+"""Packages whose code is compiled into the engine."""
 _DIGEST = hashlib.sha256().digest_size
 _said: set[str] = set()
 
@@ -51,7 +53,7 @@ def cache_folder(*packages: str) -> Path:
     """The folder of compiled code of these very sources: the engine's, those of *packages*, Numba, and its settings."""
     settings = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, config.OPT, config.BOUNDSCHECK)
     digest = hashlib.sha256(repr(settings).encode())
-    for package in ("simt.machine", *packages):
+    for package in (*ENGINE, *packages):
         for contents in _sources(package):
             digest.update(contents)
     digest.update(importlib.resources.files("simt").joinpath("program.py").read_bytes())
@@ -59,8 +61,10 @@ def cache_folder(*packages: str) -> Path:
 
 
 def _sources(package: str) -> list[bytes]:
-    """The code and tables of a package, which may stand in a zip archive."""
-    files = {file.name: file for file in importlib.resources.files(package).iterdir()}
+    """The code and tables of a package of simt, which may stand in a zip archive.  It is not imported."""
+    _, *folders = package.split(".")
+    place = importlib.resources.files("simt").joinpath(*folders)
+    files = {file.name: file for file in place.iterdir()}
     return [files[name].read_bytes() for name in sorted(files) if name.endswith((".py", ".csv"))]
 
 
@@ -149,6 +153,14 @@ def jit(function: Callable[..., Any], *, inline: bool = False, folder: Path = FO
 def jit_inline(function: Callable[..., Any]) -> Any:
     """:func:`jit` with ``inline``, as a decorator."""
     return jit(function, inline=True)
+
+
+def jit_part(function: Callable[..., Any]) -> Any:
+    """A piece of one jitted function: put into it before it is typed, and so never compiled by itself.
+
+    Cheaper to compile than :func:`jit_inline`, but compiled anew with each function that calls it.
+    """
+    return numba.njit(function, nogil=True, error_model="numpy", _nrt=False, inline="always")
 
 
 def is_compiled(entry: str, folder: Path = FOLDER) -> bool:

@@ -14,25 +14,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine.jit import jit
-from simt.machine.layout import (
-    ADDRESS_BASE,
-    E_ADDRESS,
-    E_EXTRA,
-    E_LANE,
-    E_MASK,
-    E_OTHER,
-    E_REASON,
-    LAUNCH_FENCED,
-    LAUNCH_GRANULE,
-    LAUNCH_INDEX,
-    N_WARP,
-    R_NONE,
-    R_RACE,
-    W_BLOCK_EPOCH,
-    W_WARP_EPOCH,
-)
-from simt.program import MEMORY_TYPES
+from simt.machine import layout as L
+from simt.ops.encoding import MEMORY_TYPES
+from simt.ops.jit import jit
+from simt.ops.memory import ATOMIC as KIND_ATOMIC
+from simt.ops.memory import GLOBAL
+from simt.ops.memory import LOAD as KIND_LOAD
 
 B64 = MEMORY_TYPES["b64"][0]
 
@@ -62,18 +49,24 @@ def _orders(who, when, block, thread, epoch, global_space, fenced):
 
 
 @jit
-def check_races(ADDRESSES, mod, size, R, b, exec_mask, writes, atomic, global_space, pc, w, s):
-    """Check the accesses of one micro-op (arena positions *ADDRESSES*) against the shadow, then note them.
+def check_races(access, s):
+    """Check an access to global or shared memory against the shadow, then note it.
 
-    Called before a store changes memory.  Returns R_RACE, with both sides in ERROR, or R_NONE.
+    Returns R_RACE, with both sides in ERROR, or R_NONE.
     """
     SHADOW = s.SHADOW
     LAUNCH = s.LAUNCH
     ERROR = s.ERROR
-    granule = LAUNCH[LAUNCH_GRANULE]
-    block = LAUNCH[LAUNCH_INDEX]
-    fenced = LAUNCH[LAUNCH_FENCED] != 0
-    epoch = (s.WARPS[w * N_WARP + W_BLOCK_EPOCH] << 32) | s.WARPS[w * N_WARP + W_WARP_EPOCH]
+    R = s.R
+    ADDRESSES = access.positions
+    mod, size, b, exec_mask, pc, w = access.type, access.size, access.values, access.lanes, access.pc, access.warp
+    atomic = access.kind == KIND_ATOMIC
+    writes = access.kind != KIND_LOAD
+    global_space = access.space == GLOBAL
+    granule = LAUNCH[L.LAUNCH_GRANULE]
+    block = LAUNCH[L.LAUNCH_INDEX]
+    fenced = LAUNCH[L.LAUNCH_FENCED] != 0
+    epoch = (s.WARPS[w * L.N_WARP + L.W_BLOCK_EPOCH] << 32) | s.WARPS[w * L.N_WARP + L.W_WARP_EPOCH]
     units = max(size >> granule, 1)
     for l in range(32):
         if not (exec_mask >> l) & 1:
@@ -95,24 +88,24 @@ def check_races(ADDRESSES, mod, size, R, b, exec_mask, writes, atomic, global_sp
                         if atomic or not _stores_the_same(ADDRESSES[l], mod, size, R, b, l, s):
                             other = last
             if other != 0:
-                ERROR[E_REASON] = R_RACE
-                ERROR[E_MASK] = np.int64(1) << l
-                ERROR[E_LANE] = l
-                ERROR[E_ADDRESS] = ADDRESSES[l] + ADDRESS_BASE
-                ERROR[E_EXTRA] = size
-                ERROR[E_OTHER] = other
-                return R_RACE
+                ERROR[L.E_REASON] = L.R_RACE
+                ERROR[L.E_MASK] = np.int64(1) << l
+                ERROR[L.E_LANE] = l
+                ERROR[L.E_ADDRESS] = ADDRESSES[l] + L.ADDRESS_BASE
+                ERROR[L.E_EXTRA] = size
+                ERROR[L.E_OTHER] = other
+                return L.R_RACE
     if writes and not atomic:
         clash = _same_instruction(ADDRESSES, mod, size, R, b, exec_mask)
         if clash != 0:
             lane = clash & 31
-            ERROR[E_REASON] = R_RACE
-            ERROR[E_MASK] = np.int64(1) << lane
-            ERROR[E_LANE] = lane
-            ERROR[E_ADDRESS] = ADDRESSES[lane] + ADDRESS_BASE
-            ERROR[E_EXTRA] = size
-            ERROR[E_OTHER] = _who(block, w * 32 + (clash >> 8), pc, False)
-            return R_RACE
+            ERROR[L.E_REASON] = L.R_RACE
+            ERROR[L.E_MASK] = np.int64(1) << lane
+            ERROR[L.E_LANE] = lane
+            ERROR[L.E_ADDRESS] = ADDRESSES[lane] + L.ADDRESS_BASE
+            ERROR[L.E_EXTRA] = size
+            ERROR[L.E_OTHER] = _who(block, w * 32 + (clash >> 8), pc, False)
+            return L.R_RACE
     for l in range(32):
         if (exec_mask >> l) & 1:
             who = _who(block, w * 32 + l, pc, atomic)
@@ -127,7 +120,7 @@ def check_races(ADDRESSES, mod, size, R, b, exec_mask, writes, atomic, global_sp
                     SHADOW[at + OTHER_READ + 1] = SHADOW[at + READ + 1]
                 SHADOW[at + READ] = who
                 SHADOW[at + READ + 1] = epoch
-    return R_NONE
+    return L.R_NONE
 
 
 @jit

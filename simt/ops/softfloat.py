@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.machine.jit import jit
-from simt.machine.scalar import multiply_wide
-from simt.program import INTEGER_TYPES, ROUNDED_FORMATS, ROUNDINGS
+from simt.ops.encoding import INTEGER_TYPES, ROUNDED_FORMATS, ROUNDINGS
+from simt.ops.jit import jit
+from simt.ops.scalar import multiply_wide
 
 F16 = ROUNDED_FORMATS.index("f16")
 F32 = ROUNDED_FORMATS.index("f32")

@@ -18,9 +18,9 @@ from importlib import resources
 
 import numpy as np
 
-from simt.machine.jit import jit
-from simt.machine.softfloat import leading_zeros
-from simt.program import MUFU_FUNCTIONS
+from simt.ops.encoding import MUFU_FUNCTIONS
+from simt.ops.jit import jit
+from simt.ops.softfloat import leading_zeros
 
 _NUMBERS = {name: number for number, name in enumerate(MUFU_FUNCTIONS)}
 RCP = _NUMBERS["rcp"]

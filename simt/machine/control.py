@@ -1,0 +1,351 @@
+"""Control micro-ops: branches, convergence, barriers, exits.  Each is executed by the function of its name.
+
+A function returns where the warp goes on: a micro-op (0 or more), at which the same split goes on with the same
+lanes; RESUME if the current split is another one or has changed; LEAVE if it waits or has ended, so that another one is
+to run; FAIL if it was an error, which ERROR then tells.  A function takes what it needs: its parameters are named as in
+:data:`simt.machine.interpreter.PLACES`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.machine import layout as L
+from simt.machine.barriers import arrive, is_complete, release
+from simt.machine.registers import predicate, row_at
+from simt.machine.splits import (
+    add_split,
+    diverge,
+    gave_way,
+    give_way,
+    go_without,
+    join_fresh,
+    meet_released,
+    remove_split,
+    settle,
+    smallest_first,
+    take_turns,
+)
+from simt.ops.jit import jit, jit_inline, jit_part
+from simt.ops.scalar import lowest, popcount
+
+RESUME, LEAVE, FAIL = -1, -2, -3
+
+
+@jit_part
+def current(WARPS, w):
+    """Where the current split of warp *w* stands in SPLITS."""
+    return (w * 32 + WARPS[w * L.N_WARP + L.W_CURRENT]) * L.N_SPLIT
+
+
+@jit
+def _fail(ERROR, reason, mask, address):
+    ERROR[L.E_REASON] = reason
+    ERROR[L.E_MASK] = mask
+    ERROR[L.E_LANE] = lowest(mask)
+    ERROR[L.E_ADDRESS] = address
+    return FAIL
+
+
+@jit_part
+def nop(pc):
+    return pc + 1
+
+
+@jit_part
+def trap(ERROR, pc, executing):
+    if executing == 0:
+        return pc + 1
+    ERROR[L.E_REASON] = L.R_TRAP
+    ERROR[L.E_MASK] = executing
+    ERROR[L.E_LANE] = lowest(executing)
+    return FAIL
+
+
+@jit_inline
+def bra(CODE, COUNTS, P, SPLITS, WARPS, w, pc, code, count, predicates, active, executing, order):
+    COUNTS[count + L.N_BRANCHES] += 1
+    taken = executing
+    if CODE[code + L.C_A] != 0:
+        taken &= predicate(P, predicates, CODE[code + L.C_A])
+    WARPS[w * L.N_WARP + L.W_JUMPED] = taken
+    where = pc + 1
+    if taken == active and taken != 0:
+        where = CODE[code + L.C_IMM]
+    elif taken != 0:
+        COUNTS[count + L.N_DIVERGENT] += 1
+        WARPS[w * L.N_WARP + L.W_PARTED] = 1
+        diverge(SPLITS, WARPS, w, order, pc, CODE[code + L.C_IMM], taken)
+        where = np.int64(RESUME)
+    released = WARPS[w * L.N_WARP + L.W_RELEASED]
+    if released != 0:
+        WARPS[w * L.N_WARP + L.W_RELEASED] = 0
+        if order == L.HARDWARE:
+            if where != RESUME:
+                SPLITS[current(WARPS, w) + L.S_PC] = where
+            take_turns(SPLITS, WARPS, w, released)
+            where = np.int64(RESUME)
+    return where
+
+
+@jit
+def brx(
+    CODE,
+    COUNTS,
+    R,
+    SPLITS,
+    WARPS,
+    LAUNCH,
+    ERROR,
+    TARGETS,
+    w,
+    pc,
+    code,
+    count,
+    rows,
+    uniform_end,
+    active,
+    executing,
+    order,
+):
+    COUNTS[count + L.N_BRANCHES] += 1
+    WARPS[w * L.N_WARP + L.W_JUMPED] = executing
+    addresses = row_at(CODE[code + L.C_A], rows, uniform_end)
+    offset = CODE[code + L.C_IMM]
+    rest = executing
+    stay = active & ~executing
+    groups = 0
+    going_on = np.int64(0)
+    at = current(WARPS, w)
+    while rest != 0 or stay != 0:
+        if rest != 0:
+            address = R[addresses + np.uint64(lowest(rest))] + offset
+            group = np.int64(0)
+            for l in range(32):
+                if (rest >> l) & 1 and R[addresses + np.uint64(l)] + offset == address:
+                    group |= np.int64(1) << l
+            distance = address - LAUNCH[L.LAUNCH_CODE_START]
+            entry = distance >> 3
+            if distance & 7 or entry < 0 or entry >= len(TARGETS) or TARGETS[entry] < 0:
+                return _fail(ERROR, L.R_CODE_ADDRESS, group, address)
+            target = TARGETS[entry]
+            rest &= ~group
+        else:
+            group = stay
+            stay = np.int64(0)
+            target = pc + 1
+        groups += 1
+        if groups == 1:
+            if order == L.HARDWARE and group != active:
+                join_fresh(SPLITS, WARPS, w)
+                at = current(WARPS, w)
+            going_on = group
+            SPLITS[at + L.S_PC] = target
+        else:
+            add_split(SPLITS, WARPS, w, target, group)
+    if groups > 1:
+        COUNTS[count + L.N_DIVERGENT] += groups - 1
+        WARPS[w * L.N_WARP + L.W_PARTED] = 1
+        SPLITS[at + L.S_MASK] = going_on
+        SPLITS[at + L.S_PASS] = 0
+        if order == L.HARDWARE:
+            smallest_first(SPLITS, WARPS, w, active, groups)
+    return RESUME
+
+
+@jit_inline
+def bssy(CODE, PARTICIPANTS, w, pc, code, n_barriers, executing, order):
+    start = np.uint64((w * n_barriers + CODE[code + L.C_IMM]) * 32)
+    written = L.FULL if order == L.HARDWARE else executing
+    if executing != 0:
+        for l in range(np.uint64(32)):
+            PARTICIPANTS[start + l] = executing if (written >> np.int64(l)) & 1 else PARTICIPANTS[start + l]
+    return pc + 1
+
+
+@jit_inline
+def bsync(CODE, SPLITS, WARPS, PARTICIPANTS, w, pc, code, n_barriers, active, executing, order):
+    if WARPS[w * L.N_WARP + L.W_SPLITS] == 1 or executing == 0:
+        return pc + 1
+    barrier = CODE[code + L.C_IMM]
+    needed = PARTICIPANTS[(w * n_barriers + barrier) * 32 + lowest(active)]
+    if needed & active == 0:
+        needed = np.int64(0)  # the barrier register names other lanes meanwhile: nothing to wait for
+    yielded = gave_way(SPLITS, WARPS, w)
+    needed &= ~(WARPS[w * L.N_WARP + L.W_EXITED] | WARPS[w * L.N_WARP + L.W_ABSENT] | yielded)
+    if needed & ~active == 0:
+        if yielded != 0:
+            go_without(PARTICIPANTS, w * n_barriers + barrier, active)
+        return pc + 1
+    _wait(SPLITS, current(WARPS, w), pc, L.WAIT_BSYNC, barrier)
+    settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+    return np.int64(LEAVE)
+
+
+@jit_part
+def _wait(SPLITS, at, pc, state, argument):
+    SPLITS[at + L.S_PC] = pc
+    SPLITS[at + L.S_STATE] = state
+    SPLITS[at + L.S_ARG] = argument
+
+
+@jit
+def break_(CODE, SPLITS, WARPS, PARTICIPANTS, w, pc, code, n_barriers, executing, order):
+    if executing == 0:
+        return pc + 1
+    start = (w * n_barriers + CODE[code + L.C_IMM]) * 32
+    for l in range(32):
+        if (executing >> l) & 1 and order != L.HARDWARE:
+            PARTICIPANTS[start + l] = 0
+        else:
+            PARTICIPANTS[start + l] &= ~executing
+    if WARPS[w * L.N_WARP + L.W_SPLITS] == 1:
+        return pc + 1
+    SPLITS[current(WARPS, w) + L.S_PC] = pc + 1
+    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
+        last = (w * 32 + WARPS[w * L.N_WARP + L.W_SPLITS] - 1) * L.N_SPLIT
+        WARPS[w * L.N_WARP + L.W_RELEASED] = SPLITS[last + L.S_MASK]
+    return RESUME
+
+
+@jit
+def yield_(SPLITS, WARPS, PARTICIPANTS, w, pc, n_barriers, order):
+    if order != L.HARDWARE or WARPS[w * L.N_WARP + L.W_SPLITS] == 1:
+        return pc + 1
+    at = current(WARPS, w)
+    SPLITS[at + L.S_PC] = pc + 1
+    SPLITS[at + L.S_YIELDED] = 1
+    settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+    give_way(SPLITS, WARPS, w)
+    return RESUME
+
+
+@jit
+def bmov_get(CODE, R, PARTICIPANTS, w, pc, code, rows, n_barriers, executing, order):
+    start = (w * n_barriers + CODE[code + L.C_IMM]) * 32
+    for l in range(32):
+        if (executing >> l) & 1 and CODE[code + L.C_DST] > 0:
+            R[rows + CODE[code + L.C_DST] + l] = PARTICIPANTS[start + l]
+        if CODE[code + L.C_MOD] == 1 and ((executing >> l) & 1 or (order == L.HARDWARE and executing != 0)):
+            PARTICIPANTS[start + l] = 0
+    return pc + 1
+
+
+@jit
+def bmov_set(CODE, R, SPLITS, WARPS, PARTICIPANTS, w, pc, code, rows, uniform_end, n_barriers, executing, order):
+    WARPS[w * L.N_WARP + L.W_MOVED] |= np.int64(executing != 0)
+    where = pc + 1
+    if order == L.HARDWARE and WARPS[w * L.N_WARP + L.W_SPLITS] > 1:
+        join_fresh(SPLITS, WARPS, w)
+    start = (w * n_barriers + CODE[code + L.C_IMM]) * 32
+    source = row_at(CODE[code + L.C_A], rows, uniform_end)
+    for l in range(32):
+        if order == L.HARDWARE and executing != 0:  # one register per warp, set from the lowest lane
+            PARTICIPANTS[start + l] = R[source + np.uint64(lowest(executing))] & L.FULL
+        elif (executing >> l) & 1:
+            PARTICIPANTS[start + l] = R[source + np.uint64(l)] & L.FULL
+    return where
+
+
+@jit_inline
+def warpsync(
+    CODE,
+    COUNTS,
+    R,
+    SPLITS,
+    WARPS,
+    PARTICIPANTS,
+    ERROR,
+    w,
+    pc,
+    code,
+    count,
+    rows,
+    uniform_end,
+    n_barriers,
+    flags,
+    active,
+    executing,
+    order,
+):
+    if executing == 0:
+        return pc + 1
+    WARPS[w * L.N_WARP + L.W_WARP_EPOCH] += flags & L.RETIRES  # not those that only bring shuffles together
+    # Lanes may have masks of their own (tiles of a warp): the split waits for all that any of them names.
+    masks = row_at(CODE[code + L.C_A], rows, uniform_end)
+    mask = np.int64(0)
+    unnamed = np.int64(0)
+    for l in range(32):
+        if (executing >> l) & 1:
+            mask |= R[masks + np.uint64(l)] & L.FULL
+            unnamed |= (~R[masks + np.uint64(l)] >> l & 1) << l
+    gone = WARPS[w * L.N_WARP + L.W_EXITED] | WARPS[w * L.N_WARP + L.W_ABSENT]
+    if unnamed:
+        return np.int64(_fail(ERROR, L.R_WARPSYNC, unnamed, R[masks + np.uint64(lowest(unnamed))] & L.FULL))
+    if mask & ~gone & ~active == 0:
+        return pc + 1
+    # Hardware issues the instruction again when the lanes are there (measured on an H200).
+    COUNTS[count + L.N_REPLAYS] += 1
+    WARPS[w * L.N_WARP + L.W_PARTED] = 1
+    _wait(SPLITS, current(WARPS, w), pc, L.WAIT_WARPSYNC, mask | CODE[code + L.C_MOD] << 32)
+    settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+    return np.int64(LEAVE)
+
+
+@jit
+def _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing, operand, waits):
+    """Exec lanes arrive at the block barrier that a micro-op names, with *operand*; the last to come open it."""
+    if executing == 0:
+        return pc + 1
+    lane = np.uint64(lowest(executing))
+    expected = R[row_at(CODE[code + L.C_B], rows, uniform_end) + lane]
+    added = R[row_at(CODE[code + L.C_C], rows, uniform_end) + lane]
+    barrier = (CODE[code + L.C_IMM] + added) % L.BLOCK_BARRIERS
+    if waits:
+        _wait(SPLITS, current(WARPS, w), pc, L.WAIT_BARRIER, barrier)
+    arrive(BARRIERS, barrier, popcount(executing), expected, operand, executing)
+    if is_complete(BARRIERS, LAUNCH[L.LAUNCH_LIVE], barrier):
+        release(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, barrier)
+    return np.int64(LEAVE) if waits else pc + 1
+
+
+@jit_part
+def bar_sync(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing):
+    return _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing, 0, True)
+
+
+@jit_part
+def bar_red(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, predicates, executing):
+    operand = predicate(P, predicates, CODE[code + L.C_A])
+    return _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing, operand, True)
+
+
+bar_red_popc = bar_red_and = bar_red_or = bar_red
+
+
+@jit_part
+def bar_arrive(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing):
+    return _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing, 0, False)
+
+
+@jit
+def exit(CODE, R, P, SPLITS, WARPS, PARTICIPANTS, BARRIERS, LAUNCH, w, pc, n_barriers, active, executing, order):
+    if executing == 0:
+        return pc + 1
+    WARPS[w * L.N_WARP + L.W_EXITED] |= executing
+    LAUNCH[L.LAUNCH_LIVE] -= popcount(executing)
+    ended = executing == active
+    if ended:
+        remove_split(SPLITS, WARPS, w, WARPS[w * L.N_WARP + L.W_CURRENT])
+    else:
+        at = current(WARPS, w)
+        SPLITS[at + L.S_MASK] = active & ~executing
+        SPLITS[at + L.S_PC] = pc + 1
+    if WARPS[w * L.N_WARP + L.W_SPLITS] > 0:
+        released = settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+        if released and order == L.HARDWARE and not ended:
+            meet_released(SPLITS, WARPS, w)
+    for barrier in range(L.BLOCK_BARRIERS):
+        if is_complete(BARRIERS, LAUNCH[L.LAUNCH_LIVE], barrier):
+            release(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, barrier)
+    return LEAVE if ended else RESUME

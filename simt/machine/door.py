@@ -1,0 +1,155 @@
+"""The door through which the timing model drives the machine: it sees no column of the machine's arrays.
+
+It keeps the blocks of its SMs side by side (:func:`side_by_side`), looks at one of them (:func:`block_at`), lets a
+warp run a few micro-ops (:func:`step`) and asks what came of it (:func:`request`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.machine import layout as L
+from simt.machine.control import current
+from simt.machine.engine import QUANTUM, advance, start_block
+from simt.machine.layout import BLOCKED, DONE, FAILED, OWN, PAUSED, State
+from simt.machine.splits import choose
+from simt.ops.jit import jit_inline, jit_part
+
+__all__ = [
+    "BLOCKED",
+    "DONE",
+    "FAILED",
+    "PAUSED",
+    "Request",
+    "State",
+    "begin",
+    "block_at",
+    "counters",
+    "request",
+    "requests",
+    "set_clock",
+    "side_by_side",
+    "step",
+    "wake",
+]
+
+N_OWN = len(OWN)
+
+
+def side_by_side(states: Sequence[State]) -> State:
+    """One State with the arrays that each of *states* has for itself one behind the other."""
+    together = {name: np.concatenate([getattr(state, name) for state in states]) for name in OWN if name != "SHARED"}
+    together["F64"] = together["R"].view(np.float64)
+    together["F32"] = together["R"].view(np.float32)
+    return states[0]._replace(**together)
+
+
+def counters(state: State) -> npt.NDArray[np.int64]:
+    """Counters by micro-op: int64 [micro-ops, columns], in the order of :data:`simt.program.COUNTERS`."""
+    table: npt.NDArray[np.int64] = state.COUNTS.reshape(-1, L.N_COUNT)
+    return table
+
+
+@jit_inline
+def block_at(s: Any, k: Any, rows: Any, predicates: Any, participants: Any) -> Any:
+    """State of the block in place *k*; no data is copied.
+
+    *rows*, *predicates*, *participants*: elements of R, P and PARTICIPANTS for each place.
+    """
+    launch = s.LAUNCH[k * L.N_LAUNCH : (k + 1) * L.N_LAUNCH]
+    warps = launch[L.LAUNCH_WARPS]
+    splits = warps * 32 * L.N_SPLIT
+    own_warps = warps * L.N_WARP
+    barriers = L.BLOCK_BARRIERS * L.N_BARRIER
+    shared = launch[L.LAUNCH_SHARED] >> 3
+    own = (
+        s.R[k * rows : (k + 1) * rows],
+        s.F64[k * rows : (k + 1) * rows],
+        s.F32[2 * k * rows : 2 * (k + 1) * rows],
+        s.P[k * predicates : (k + 1) * predicates],
+        s.PARTICIPANTS[k * participants : (k + 1) * participants],
+        s.SPLITS[k * splits : (k + 1) * splits],
+        s.WARPS[k * own_warps : (k + 1) * own_warps],
+        s.BARRIERS[k * barriers : (k + 1) * barriers],
+        launch,
+        s.M64[shared : shared + ((launch[L.LAUNCH_SHARED_BYTES] + 7) >> 3)],
+    )
+    return State(*(own + s[N_OWN:]))
+
+
+@jit_part
+def begin(block, sm, first_warp, s):
+    """Start block *block* in the place of *s*: on SM *sm*, whose warps before it are *first_warp*."""
+    start_block(block, s)
+    s.LAUNCH[L.LAUNCH_SM] = sm
+    s.LAUNCH[L.LAUNCH_FIRST_WARP] = first_warp
+
+
+@jit_part
+def set_clock(now, s):
+    """The cycle that a kernel reads as ``clock``."""
+    s.LAUNCH[L.LAUNCH_CLOCK] = now
+
+
+@jit_part
+def _following(w, s):
+    """The micro-op at which the current split of warp *w* goes on."""
+    return s.SPLITS[current(s.WARPS, w) + L.S_PC]
+
+
+@jit_part
+def step(w, limit, streak, s):
+    """Run warp *w* for at most *limit* micro-ops: (status, the micro-op that follows, streak).
+
+    Status: DONE, BLOCKED, PAUSED (more follows) or FAILED; the micro-op is -1 unless PAUSED.  *streak* counts the
+    warp's micro-ops since it last waited: after a turn of them its splits take turns, as in the engine.
+    """
+    begun = s.LAUNCH[L.LAUNCH_STEPS]
+    following = np.int64(-1)
+    status = advance(w, min(limit, QUANTUM - streak), s)
+    streak += s.LAUNCH[L.LAUNCH_STEPS] - begun
+    if status == PAUSED:
+        if streak == QUANTUM:
+            streak = np.int64(0)
+            if s.LAUNCH[L.LAUNCH_ORDER] <= L.HARDWARE:
+                choose(s.SPLITS, s.WARPS, w, L.INTERLEAVED)
+        following = _following(w, s)
+    return status, following, streak
+
+
+@jit_part
+def wake(w, s):
+    """Make a ready split of warp *w* the current one; the micro-op at which it goes on, -1 if none is ready."""
+    following = np.int64(-1)
+    if choose(s.SPLITS, s.WARPS, w, s.LAUNCH[L.LAUNCH_ORDER]):
+        following = _following(w, s)
+    return following
+
+
+@jit_part
+def requests(pc, s):
+    """Requests to memory that micro-op *pc* has made so far."""
+    return s.COUNTS[np.uint64(pc * L.N_COUNT) + L.N_REQUESTS]
+
+
+class Request(NamedTuple):
+    """The last request to memory: 32-byte sectors, bytes asked for, wavefronts; int64[32] addresses.
+
+    Lanes that did not execute repeat the address of one that did.
+    """
+
+    sectors: Any
+    bytes: Any
+    wavefronts: Any
+    addresses: Any
+
+
+@jit_part
+def request(s):
+    """The last request to memory."""
+    X = s.X
+    return Request(X[L.X_SECTORS], X[L.X_BYTES], X[L.X_WAVEFRONTS], s.ADDRESSES)

@@ -1,0 +1,95 @@
+"""Micro-ops across the lanes of a warp that have no lane function: each is the function of its name.
+
+Their parameters are named as in :data:`simt.machine.interpreter.PLACES`; they return a mask of lanes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.machine import layout as L
+from simt.ops.encoding import SPECIAL_REGISTERS
+from simt.ops.jit import jit, jit_inline
+from simt.ops.scalar import FULL, lowest
+
+_UNIFORM_REGISTERS = SPECIAL_REGISTERS.index("laneid")
+_LANEID = SPECIAL_REGISTERS.index("laneid")
+_WARPID = SPECIAL_REGISTERS.index("warpid")
+_NWARPID = SPECIAL_REGISTERS.index("nwarpid")
+_SMID = SPECIAL_REGISTERS.index("smid")
+_LANEMASK_EQ = SPECIAL_REGISTERS.index("lanemask_eq")
+_LANEMASK_LT = SPECIAL_REGISTERS.index("lanemask_lt")
+_LANEMASK_LE = SPECIAL_REGISTERS.index("lanemask_le")
+_LANEMASK_GT = SPECIAL_REGISTERS.index("lanemask_gt")
+_LANEMASK_GE = SPECIAL_REGISTERS.index("lanemask_ge")
+
+
+@jit_inline
+def sreg(O, TID, LAUNCH, w, imm):
+    """Special register *imm*.  TID is int64[warps * 3 * 32], LAUNCH holds the block's and grid's coordinates."""
+    if imm < 3:
+        start = (w * 3 + imm) * 32
+        for l in range(32):
+            O[l] = TID[start + l]
+    elif imm < _UNIFORM_REGISTERS:
+        value = LAUNCH[L.LAUNCH_BLOCK + imm - 3]
+        for l in range(32):
+            O[l] = value
+    else:
+        for l in range(32):
+            bit = np.int64(1) << l
+            if imm == _LANEID:
+                O[l] = l
+            elif imm == _WARPID:
+                O[l] = LAUNCH[L.LAUNCH_FIRST_WARP] + w
+            elif imm == _NWARPID:
+                O[l] = LAUNCH[L.LAUNCH_WARPS]
+            elif imm == _LANEMASK_EQ:
+                O[l] = bit
+            elif imm == _LANEMASK_LT:
+                O[l] = bit - 1
+            elif imm == _LANEMASK_LE:
+                O[l] = 2 * bit - 1
+            elif imm == _LANEMASK_GT:
+                O[l] = FULL & ~(2 * bit - 1)
+            elif imm == _LANEMASK_GE:
+                O[l] = FULL & ~(bit - 1)
+            elif imm == _SMID:
+                O[l] = LAUNCH[L.LAUNCH_SM]
+            else:  # clock: 32 bits
+                O[l] = LAUNCH[L.LAUNCH_CLOCK] & 0xFFFFFFFF
+    return np.int64(0)
+
+
+@jit
+def first(R, O, a, executing):
+    """The value of the lowest exec lane, to all lanes."""
+    value = R[a + np.uint64(lowest(executing))]
+    for l in range(32):
+        O[l] = value
+    return np.int64(0)
+
+
+@jit
+def match_any(R, O, a, executing):
+    """For each lane the exec lanes that hold the same value."""
+    for l in range(32):
+        equal = np.int64(0)
+        for k in range(32):
+            if (executing >> k) & 1 and R[a + np.uint64(k)] == R[a + np.uint64(l)]:
+                equal |= np.int64(1) << k
+        O[l] = equal
+    return np.int64(0)
+
+
+@jit
+def match_all(R, O, a, executing):
+    """The exec lanes if all hold the same value, else none; also as the mask of the second destination."""
+    value = R[a + np.uint64(lowest(executing))]
+    same = executing
+    for k in range(32):
+        if (executing >> k) & 1 and R[a + np.uint64(k)] != value:
+            same = np.int64(0)
+    for l in range(32):
+        O[l] = same
+    return same
