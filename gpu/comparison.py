@@ -196,7 +196,11 @@ def compare(
             unprofiled = ""
         except ProfilerError as error:
             unprofiled = error.title
-    rows, fewer = compare_profiles(simulated, hardware)
+    totals = None
+    if hardware is not None and simulated.view != SOURCE and "order" not in options:
+        in_order = {**options, "order": "hardware", "timing": False}
+        totals = simt.launch(kernel, grid, block, *copies(args), view=view, shared_bytes=shared_bytes, **in_order)
+    rows, fewer = compare_profiles(simulated, hardware, totals)
     return Comparison(
         kernel=kernel_name(kernel),
         view=view,
@@ -258,17 +262,26 @@ def _output(position: int, mine: npt.NDArray[Any], real: npt.NDArray[Any], round
 
 
 def compare_profiles(
-    simulated: Profile, hardware: HardwareProfile | Profile | None
+    simulated: Profile, hardware: HardwareProfile | Profile | None, totals: Profile | None = None
 ) -> tuple[tuple[Row, ...], tuple[LineAccess, ...]]:
     """The rows of the metrics, and for the source view the lines that access memory differently often in machine code.
 
-    *hardware* may also be a profile of the machine view, in place of a GPU.
+    *hardware* may also be a profile of the machine view, in place of a GPU.  *totals* is the simulated launch in
+    the order ``hardware``, for the metrics that the hardware counts by itself; *simulated* is beside those that its
+    profiler counts with instrumented code.
     """
     if hardware is None:
         return (), ()
     source = simulated.view == SOURCE
     lines = compare_accesses(accesses(simulated), accesses(hardware)) if source else ()
-    rows = compare_metrics(simulated.metrics, hardware.metrics, simulated.view, lines)
+    ours: dict[str, Number | None] = dict(simulated.metrics)
+    if totals is not None:
+        ours |= {
+            name: value
+            for name, value in totals.metrics.items()
+            if METRICS[name].group != TIMING and not METRICS[name].instrumented
+        }
+    rows = compare_metrics(ours, hardware.metrics, simulated.view, lines)
     return rows, tuple(line for line in lines if line.differs)
 
 

@@ -15,7 +15,7 @@ from simt.devices import Device, DeviceError
 from simt.dispatcher import check_launch_bounds, python_function
 from simt.machine.images import Image
 from simt.machine.launch import BankImage, parse_order
-from simt.machine.layout import HARDWARE, INTERLEAVED, RANDOM
+from simt.machine.layout import HARDWARE, INTERLEAVED, PROFILER, RANDOM
 from simt.options import Timing, is_pair
 from simt.profile import Profile
 from simt.program import Program
@@ -65,8 +65,10 @@ def launch(
         threads: host threads (default: one per core); the results do not depend on it.
         trace: True records every executed instruction, ``(block, warp)`` those of one warp (-1: of all).
         order: which lanes go first where a warp diverges: ``then_first``, ``else_first``, ``interleaved`` (splits
-            take turns after every instruction), ``random:SEED``, or for machine code ``hardware`` (as on an H200
-            under its profiler), the default for that of Volta and later; else it is ``then_first``.  Code with
+            take turns after every instruction), ``random:SEED``; for machine code of Volta and later also
+            ``profiler``, the default (each line counts what Nsight Compute's source page prints), and ``hardware``
+            (the sum is what the hardware's own counters print: the source page's are instrumented, which changes
+            the order, and the sum by about 1 % where lanes diverge much); else it is ``then_first``.  Code with
             uniform registers (sm_75 and later) takes no turns.
         predicate: if/else bodies of at most so many simple instructions are predicated instead of branching.
         shared_bytes: dynamic shared memory per block.
@@ -140,15 +142,15 @@ def _check_order(order: str | None, program: Program) -> None:
     if order is None:
         return
     policy, _ = parse_order(order)
-    if policy == HARDWARE and program.view == SOURCE:
+    if HARDWARE <= policy <= PROFILER and program.view == SOURCE:
         raise LaunchError(
-            "the order 'hardware' is about machine code: it follows a GPU's barrier registers",
+            f"the order {order!r} is about machine code: it follows a GPU's barrier registers",
             help="choose then_first, else_first, interleaved or random:SEED, or view='sm_90'",
         )
     if policy in (INTERLEAVED, RANDOM) and any(instruction.uniform for instruction in program.instructions):
         raise LaunchError(
             f"in the order {order!r} the lanes of a warp would overwrite each other's uniform registers",
-            help="choose hardware, then_first or else_first; a compiler relies on one of them running on",
+            help="choose profiler, hardware, then_first or else_first; a compiler relies on one of them running on",
         )
 
 

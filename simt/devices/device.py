@@ -243,6 +243,7 @@ def _contradictions(device: Device) -> list[str]:
     return found
 
 
+@cache
 def names() -> tuple[str, ...]:
     """Keys of the devices that come with simt, sorted."""
     files = (path.name for path in resources.files(__package__).iterdir())

@@ -12,10 +12,12 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.barriers import arrive, is_complete, release
+from simt.machine.gpu_orders import leaders_first, leave_barriers, smallest_first, take_turns
 from simt.machine.registers import predicate, row_at
 from simt.machine.splits import (
     add_split,
     diverge,
+    follows_gpu,
     gave_way,
     give_way,
     go_without,
@@ -23,9 +25,9 @@ from simt.machine.splits import (
     meet_released,
     remove_split,
     settle,
-    smallest_first,
-    take_turns,
+    waits_at_warpsync,
 )
+from simt.ops.encoding import COLLECTIVE
 from simt.ops.jit import jit, jit_inline, jit_part
 from simt.ops.scalar import lowest, popcount
 
@@ -80,7 +82,7 @@ def bra(CODE, COUNTS, P, SPLITS, WARPS, w, pc, code, count, predicates, active, 
     released = WARPS[w * L.N_WARP + L.W_RELEASED]
     if released != 0:
         WARPS[w * L.N_WARP + L.W_RELEASED] = 0
-        if order == L.HARDWARE:
+        if order == L.PROFILER:
             if where != RESUME:
                 SPLITS[current(WARPS, w) + L.S_PC] = where
             take_turns(SPLITS, WARPS, w, released)
@@ -136,8 +138,8 @@ def brx(
             target = pc + 1
         groups += 1
         if groups == 1:
-            if order == L.HARDWARE and group != active:
-                join_fresh(SPLITS, WARPS, w)
+            if follows_gpu(order) and group != active:
+                join_fresh(SPLITS, WARPS, w, order)
                 at = current(WARPS, w)
             going_on = group
             SPLITS[at + L.S_PC] = target
@@ -149,25 +151,38 @@ def brx(
         SPLITS[at + L.S_MASK] = going_on
         SPLITS[at + L.S_PASS] = 0
         if order == L.HARDWARE:
+            COUNTS[count + L.N_REPLAYS] += groups - 1
+            leaders_first(SPLITS, WARPS, w, active, groups)
+        elif order == L.PROFILER:
             smallest_first(SPLITS, WARPS, w, active, groups)
     return RESUME
 
 
 @jit_inline
-def bssy(CODE, PARTICIPANTS, w, pc, code, n_barriers, executing, order):
+def bssy(CODE, WARPS, PARTICIPANTS, w, pc, code, n_barriers, executing, order):
     start = np.uint64((w * n_barriers + CODE[code + L.C_IMM]) * 32)
-    written = L.FULL if order == L.HARDWARE else executing
+    written = L.FULL if follows_gpu(order) else executing
     if executing != 0:
+        WARPS[w * L.N_WARP + L.W_BY_MOVE] &= ~(1 << CODE[code + L.C_IMM])
         for l in range(np.uint64(32)):
             PARTICIPANTS[start + l] = executing if (written >> np.int64(l)) & 1 else PARTICIPANTS[start + l]
     return pc + 1
 
 
 @jit_inline
-def bsync(CODE, SPLITS, WARPS, PARTICIPANTS, w, pc, code, n_barriers, active, executing, order):
-    if WARPS[w * L.N_WARP + L.W_SPLITS] == 1 or executing == 0:
-        return pc + 1
+def bsync(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barriers, active, executing, order):
     barrier = CODE[code + L.C_IMM]
+    moved = np.int64(0)
+    if order == L.HARDWARE and executing != 0:
+        moved = (WARPS[w * L.N_WARP + L.W_BY_MOVE] >> barrier) & 1
+    if WARPS[w * L.N_WARP + L.W_SPLITS] == 1 or executing == 0:
+        COUNTS[count + L.N_REPLAYS] += moved
+        return pc + 1
+    # At a barrier that was moved the last one to come waits, too, and all go on in a second issue (H200); a split
+    # that is picked from those that wait for their turn comes there together with all that wait at the barrier.
+    if WARPS[w * L.N_WARP + L.W_PICKED] == pc:
+        moved = np.int64(0)
+    WARPS[w * L.N_WARP + L.W_PICKED] = -1
     needed = PARTICIPANTS[(w * n_barriers + barrier) * 32 + lowest(active)]
     if needed & active == 0:
         needed = np.int64(0)  # the barrier register names other lanes meanwhile: nothing to wait for
@@ -176,9 +191,11 @@ def bsync(CODE, SPLITS, WARPS, PARTICIPANTS, w, pc, code, n_barriers, active, ex
     if needed & ~active == 0:
         if yielded != 0:
             go_without(PARTICIPANTS, w * n_barriers + barrier, active)
+        COUNTS[count + L.N_REPLAYS] += moved
         return pc + 1
     _wait(SPLITS, current(WARPS, w), pc, L.WAIT_BSYNC, barrier)
-    settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
+        COUNTS[count + L.N_REPLAYS] += moved
     return np.int64(LEAVE)
 
 
@@ -190,32 +207,40 @@ def _wait(SPLITS, at, pc, state, argument):
 
 
 @jit
-def break_(CODE, SPLITS, WARPS, PARTICIPANTS, w, pc, code, n_barriers, executing, order):
+def break_(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barriers, executing, order):
     if executing == 0:
         return pc + 1
     start = (w * n_barriers + CODE[code + L.C_IMM]) * 32
     for l in range(32):
-        if (executing >> l) & 1 and order != L.HARDWARE:
+        if (executing >> l) & 1 and not follows_gpu(order):
             PARTICIPANTS[start + l] = 0
         else:
             PARTICIPANTS[start + l] &= ~executing
     if WARPS[w * L.N_WARP + L.W_SPLITS] == 1:
         return pc + 1
     SPLITS[current(WARPS, w) + L.S_PC] = pc + 1
-    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
+    released = settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+    if released and order == L.HARDWARE:
+        COUNTS[count + L.N_REPLAYS] += 1  # those that waited issue their BSYNC again
+        meet_released(SPLITS, WARPS, w, order)
+    elif released:
         last = (w * 32 + WARPS[w * L.N_WARP + L.W_SPLITS] - 1) * L.N_SPLIT
         WARPS[w * L.N_WARP + L.W_RELEASED] = SPLITS[last + L.S_MASK]
     return RESUME
 
 
 @jit
-def yield_(SPLITS, WARPS, PARTICIPANTS, w, pc, n_barriers, order):
-    if order != L.HARDWARE or WARPS[w * L.N_WARP + L.W_SPLITS] == 1:
+def yield_(COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, count, n_barriers, active, order):
+    if not follows_gpu(order) or WARPS[w * L.N_WARP + L.W_SPLITS] == 1:
         return pc + 1
     at = current(WARPS, w)
     SPLITS[at + L.S_PC] = pc + 1
-    SPLITS[at + L.S_YIELDED] = 1
-    settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+    if order == L.HARDWARE:
+        leave_barriers(PARTICIPANTS, w, n_barriers, active)
+    else:
+        SPLITS[at + L.S_YIELDED] = 1
+    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order) and order == L.HARDWARE:
+        COUNTS[count + L.N_REPLAYS] += 1  # those that waited issue their BSYNC again
     give_way(SPLITS, WARPS, w)
     return RESUME
 
@@ -226,7 +251,7 @@ def bmov_get(CODE, R, PARTICIPANTS, w, pc, code, rows, n_barriers, executing, or
     for l in range(32):
         if (executing >> l) & 1 and CODE[code + L.C_DST] > 0:
             R[rows + CODE[code + L.C_DST] + l] = PARTICIPANTS[start + l]
-        if CODE[code + L.C_MOD] == 1 and ((executing >> l) & 1 or (order == L.HARDWARE and executing != 0)):
+        if CODE[code + L.C_MOD] == 1 and ((executing >> l) & 1 or (follows_gpu(order) and executing != 0)):
             PARTICIPANTS[start + l] = 0
     return pc + 1
 
@@ -235,12 +260,14 @@ def bmov_get(CODE, R, PARTICIPANTS, w, pc, code, rows, n_barriers, executing, or
 def bmov_set(CODE, R, SPLITS, WARPS, PARTICIPANTS, w, pc, code, rows, uniform_end, n_barriers, executing, order):
     WARPS[w * L.N_WARP + L.W_MOVED] |= np.int64(executing != 0)
     where = pc + 1
-    if order == L.HARDWARE and WARPS[w * L.N_WARP + L.W_SPLITS] > 1:
-        join_fresh(SPLITS, WARPS, w)
+    if executing != 0:
+        WARPS[w * L.N_WARP + L.W_BY_MOVE] |= 1 << CODE[code + L.C_IMM]
+    if order == L.PROFILER and WARPS[w * L.N_WARP + L.W_SPLITS] > 1:
+        join_fresh(SPLITS, WARPS, w, order)
     start = (w * n_barriers + CODE[code + L.C_IMM]) * 32
     source = row_at(CODE[code + L.C_A], rows, uniform_end)
     for l in range(32):
-        if order == L.HARDWARE and executing != 0:  # one register per warp, set from the lowest lane
+        if follows_gpu(order) and executing != 0:  # one register per warp, set from the lowest lane
             PARTICIPANTS[start + l] = R[source + np.uint64(lowest(executing))] & L.FULL
         elif (executing >> l) & 1:
             PARTICIPANTS[start + l] = R[source + np.uint64(l)] & L.FULL
@@ -284,11 +311,13 @@ def warpsync(
         return np.int64(_fail(ERROR, L.R_WARPSYNC, unnamed, R[masks + np.uint64(lowest(unnamed))] & L.FULL))
     if mask & ~gone & ~active == 0:
         return pc + 1
-    # Hardware issues the instruction again when the lanes are there (measured on an H200).
-    COUNTS[count + L.N_REPLAYS] += 1
-    WARPS[w * L.N_WARP + L.W_PARTED] = 1
     _wait(SPLITS, current(WARPS, w), pc, L.WAIT_WARPSYNC, mask | CODE[code + L.C_MOD] << 32)
     settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+    if not waits_at_warpsync(SPLITS, WARPS, w, active):
+        # Hardware issues the instruction once more, for all lanes, when the last ones came, but no collective one
+        # (measured on an H200).
+        COUNTS[count + L.N_REPLAYS] += np.int64(CODE[code + L.C_MOD] != COLLECTIVE)
+        WARPS[w * L.N_WARP + L.W_PARTED] = 1
     return np.int64(LEAVE)
 
 
@@ -329,7 +358,24 @@ def bar_arrive(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, u
 
 
 @jit
-def exit(CODE, R, P, SPLITS, WARPS, PARTICIPANTS, BARRIERS, LAUNCH, w, pc, n_barriers, active, executing, order):
+def exit(
+    CODE,
+    COUNTS,
+    R,
+    P,
+    SPLITS,
+    WARPS,
+    PARTICIPANTS,
+    BARRIERS,
+    LAUNCH,
+    w,
+    pc,
+    count,
+    n_barriers,
+    active,
+    executing,
+    order,
+):
     if executing == 0:
         return pc + 1
     WARPS[w * L.N_WARP + L.W_EXITED] |= executing
@@ -343,8 +389,10 @@ def exit(CODE, R, P, SPLITS, WARPS, PARTICIPANTS, BARRIERS, LAUNCH, w, pc, n_bar
         SPLITS[at + L.S_PC] = pc + 1
     if WARPS[w * L.N_WARP + L.W_SPLITS] > 0:
         released = settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
-        if released and order == L.HARDWARE and not ended:
-            meet_released(SPLITS, WARPS, w)
+        if released and order == L.HARDWARE:
+            COUNTS[count + L.N_REPLAYS] += 1  # those that waited issue their BSYNC again
+        if released and follows_gpu(order) and not ended:
+            meet_released(SPLITS, WARPS, w, order)
     for barrier in range(L.BLOCK_BARRIERS):
         if is_complete(BARRIERS, LAUNCH[L.LAUNCH_LIVE], barrier):
             release(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, barrier)

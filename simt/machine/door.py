@@ -115,7 +115,7 @@ def step(w, limit, streak, s):
     if status == PAUSED:
         if streak == QUANTUM:
             streak = np.int64(0)
-            if s.LAUNCH[L.LAUNCH_ORDER] <= L.HARDWARE:
+            if s.LAUNCH[L.LAUNCH_ORDER] <= L.PROFILER:
                 choose(s.SPLITS, s.WARPS, w, L.INTERLEAVED)
         following = _following(w, s)
     return status, following, streak

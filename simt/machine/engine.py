@@ -253,7 +253,7 @@ def advance(w, quantum, s):
             pc = where
         if executed == quantum:
             SPLITS[current(WARPS, w) + L.S_PC] = pc
-            if order <= L.HARDWARE and quantum == QUANTUM and WARPS[wbase + L.W_SPLITS] > 1:
+            if order <= L.PROFILER and quantum == QUANTUM and WARPS[wbase + L.W_SPLITS] > 1:
                 choose(SPLITS, WARPS, w, L.INTERLEAVED)  # a split may be spinning on what another one does
             break
         if traced and LAUNCH[L.LAUNCH_TRACED] == len(s.TRACE):
@@ -286,8 +286,8 @@ def advance(w, quantum, s):
                     status = L.FAILED
                     break
         elif kind == MEMORY:
-            if order == L.HARDWARE and WARPS[wbase + L.W_SPLITS] > 1 and op != LD_CONST:
-                join_fresh(SPLITS, WARPS, w)
+            if order == L.PROFILER and WARPS[wbase + L.W_SPLITS] > 1 and op != LD_CONST:
+                join_fresh(SPLITS, WARPS, w, order)
             if executing != 0 and not _access(op, w, pc, code, count, warp_rows, uniform_end, executing, s):
                 status = L.FAILED
                 break
@@ -388,6 +388,8 @@ def start_block(index, s):
         WARPS[w * L.N_WARP + L.W_QUANTUM] = 0
         WARPS[w * L.N_WARP + L.W_USED] = 0
         WARPS[w * L.N_WARP + L.W_MOVED] = 0
+        WARPS[w * L.N_WARP + L.W_BY_MOVE] = 0
+        WARPS[w * L.N_WARP + L.W_PICKED] = -1
         WARPS[w * L.N_WARP + L.W_RELEASED] = 0
         WARPS[w * L.N_WARP + L.W_BLOCK_EPOCH] = 0
         WARPS[w * L.N_WARP + L.W_WARP_EPOCH] = 0

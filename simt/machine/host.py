@@ -124,7 +124,7 @@ def _is_small(launch: Launch) -> bool:
         and launch.blocks <= SMALL_BLOCKS
         and launch.blocks * launch.threads_per_block <= SMALL_THREADS
         and launch.max_instructions > SMALL_INSTRUCTIONS  # what ends it is not the launch's own budget
-        and parse_order(launch.order)[0] <= layout.HARDWARE  # in others a new turn would be another one
+        and parse_order(launch.order)[0] <= layout.PROFILER  # in others a new turn would be another one
     )
 
 

@@ -24,7 +24,7 @@ MAX_LOCAL_BYTES = 512 * 1024
 MAX_RACES_BYTES = 2**26
 """Array bytes of a launch that looks for races: its shadow takes up to 48 bytes for each."""
 
-ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "interleaved": 3, "random": 4}
+ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "profiler": 3, "interleaved": 4, "random": 5}
 
 
 class DeviceArray(NamedTuple):
@@ -98,7 +98,7 @@ def dimensions(value: Any, what: str) -> tuple[int, int, int]:
 
 
 def parse_order(order: str) -> tuple[int, int]:
-    """Number and seed of an order: ``then_first``, ``else_first``, ``hardware``, ``interleaved``, ``random:SEED``."""
+    """Number and seed of an order: ``then_first``, ``else_first``, ``hardware``, ``profiler``, ...; see ORDERS."""
     name, _, seed = order.partition(":")
     if name not in ORDERS or (seed and not (name == "random" and seed.lstrip("-").isdigit())):
         raise LaunchError(

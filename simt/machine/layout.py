@@ -86,8 +86,10 @@ W_QUANTUM = _warp()  # of a turn that a full trace buffer interrupted: its lengt
 W_USED = _warp()
 W_MOVED = _warp()  # 1 if a convergence barrier was set by a move (recursion, calls)
 W_RELEASED = _warp()  # lanes that the last BREAK released, until the next branch
+W_BY_MOVE = _warp()  # convergence barriers (bits) that a move wrote last, not a BSSY
+W_PICKED = _warp()  # where a split that had waited longer than the one put back last goes on; -1: elsewhere
 W_JUMPED = _warp()  # for the trace: lanes that a branch sent elsewhere
-W_PARTED = _warp()  # for the trace: 1 if it parted lanes, or if a WARPSYNC waited
+W_PARTED = _warp()  # for the trace: 1 if it parted lanes, or if its arrival ended a wait (WARPSYNC)
 N_WARP = _warp.count
 
 # A block barrier (int64 [16 * N_BARRIER]): threads that arrived, threads expected (0: all), reduction.
@@ -137,7 +139,7 @@ LAUNCH_CLOCK = _launch()
 N_LAUNCH = _launch.count
 
 # Orders in which the splits of a warp (and, for the last two, the warps of a block) run.
-THEN_FIRST, ELSE_FIRST, HARDWARE, INTERLEAVED, RANDOM = range(5)
+THEN_FIRST, ELSE_FIRST, HARDWARE, PROFILER, INTERLEAVED, RANDOM = range(6)
 
 # What advancing a warp or running blocks came to.
 DONE, BLOCKED, PAUSED, TRACE_FULL, FAILED, DEADLOCK, STOPPED = range(7)

@@ -34,7 +34,8 @@ class TraceRecords:
     taken: npt.NDArray[np.uint32]
     """Branches: lanes that jumped.  Micro-ops that write a predicate: lanes where it became true."""
     diverged: npt.NDArray[np.bool_]
-    """Branches: whether the active lanes went more than one way.  Warp-level waits: whether lanes were missing."""
+    """Branches: whether the active lanes went more than one way.  Warp-level waits: whether the split was the last of
+    several to come."""
     memory: npt.NDArray[np.int64]
     """[n, 6]: requests, bytes, sectors, sectors_ideal, wavefronts, wavefronts_ideal of this execution."""
     values: npt.NDArray[np.int64]

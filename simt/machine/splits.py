@@ -10,7 +10,7 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.ops.encoding import COLLECTIVE
-from simt.ops.jit import jit
+from simt.ops.jit import jit, jit_part
 from simt.ops.scalar import lowest, popcount
 
 
@@ -47,7 +47,7 @@ def add_split(SPLITS, WARPS, w, pc, mask):
 
 
 @jit
-def _to_end(SPLITS, WARPS, w, i):
+def to_end(SPLITS, WARPS, w, i):
     """Make split *i* the newest."""
     last = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
     for j in range(i, last):
@@ -64,11 +64,13 @@ def _to_end(SPLITS, WARPS, w, i):
 
 
 @jit
-def join_fresh(SPLITS, WARPS, w):
-    """Before another split is put back: the one put back last joins one that waits at its place, come the same way.
+def join_fresh(SPLITS, WARPS, w, order):
+    """Before another split is put back: the one put back last joins one that waits at its place.
 
-    The H200 does so (order HARDWARE): a split that was put back only just, or resumed meanwhile, joins none.
+    A GPU does so: a split that was put back only just, or resumed meanwhile, joins none.  Under a profiler they must
+    have come the same way, too.
     """
+    current = WARPS[w * L.N_WARP + L.W_CURRENT]
     n = WARPS[w * L.N_WARP + L.W_SPLITS]
     for i in range(n - 1, -1, -1):
         at = (w * 32 + i) * L.N_SPLIT
@@ -79,8 +81,9 @@ def join_fresh(SPLITS, WARPS, w):
             other = (w * 32 + j) * L.N_SPLIT
             if (
                 j != i
-                and SPLITS[at + L.S_WAY] != L.ELSEWHERE
-                and SPLITS[other + L.S_WAY] == SPLITS[at + L.S_WAY]
+                and j != current
+                and (order == L.HARDWARE or SPLITS[at + L.S_WAY] != L.ELSEWHERE)
+                and (order == L.HARDWARE or SPLITS[other + L.S_WAY] == SPLITS[at + L.S_WAY])
                 and SPLITS[other + L.S_PC] == SPLITS[at + L.S_PC]
                 and SPLITS[other + L.S_STATE] == L.READY
             ):
@@ -91,25 +94,31 @@ def join_fresh(SPLITS, WARPS, w):
         return
 
 
+@jit_part
+def follows_gpu(order):
+    """Whether an order is that of a GPU, with or without its profiler."""
+    return L.HARDWARE <= order <= L.PROFILER
+
+
 @jit
 def diverge(SPLITS, WARPS, w, order, pc, target, taken):
     """Split the current split at a branch: lanes *taken* go to *target*, the others fall through; one side goes on."""
-    if order == L.HARDWARE:
-        join_fresh(SPLITS, WARPS, w)
+    if follows_gpu(order):
+        join_fresh(SPLITS, WARPS, w, order)
     current = WARPS[w * L.N_WARP + L.W_CURRENT]
     at = (w * 32 + current) * L.N_SPLIT
     fell = SPLITS[at + L.S_MASK] & ~taken
-    taken_first = order == L.ELSE_FIRST or (order == L.HARDWARE and popcount(taken) < popcount(fell))
+    taken_first = order == L.ELSE_FIRST or (follows_gpu(order) and popcount(taken) < popcount(fell))
     SPLITS[at + L.S_MASK] = taken if taken_first else fell
     SPLITS[at + L.S_PC] = target if taken_first else pc + 1
     SPLITS[at + L.S_PASS] = 0
     last = WARPS[w * L.N_WARP + L.W_SPLITS]
     add_split(SPLITS, WARPS, w, pc + 1 if taken_first else target, fell if taken_first else taken)
     other = (w * 32 + last) * L.N_SPLIT
-    if order == L.HARDWARE:
+    if follows_gpu(order):
         SPLITS[other + L.S_WAY] = L.FELL if taken_first else L.TAKEN
         SPLITS[other + L.S_FRESH] = 1
-        _to_end(SPLITS, WARPS, w, current)
+        to_end(SPLITS, WARPS, w, current)
         return
     # The split that goes on stands last, so that the newest one runs first.
     for k in range(L.N_SPLIT):
@@ -120,33 +129,12 @@ def diverge(SPLITS, WARPS, w, order, pc, target, taken):
 
 
 @jit
-def smallest_first(SPLITS, WARPS, w, lanes, groups):
-    """Order HARDWARE: an indirect branch split *lanes* into *groups*: put back by size, but the smallest goes on."""
-    for placed in range(groups):
-        if placed > 0 and placed < groups - 1:
-            join_fresh(SPLITS, WARPS, w)
-        largest = -1
-        best = 0
-        for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
-            mask = SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_MASK]
-            if mask & lanes != 0 and popcount(mask) >= best:
-                largest = i
-                best = popcount(mask)
-        at = (w * 32 + largest) * L.N_SPLIT
-        lanes &= ~SPLITS[at + L.S_MASK]
-        SPLITS[at + L.S_WAY] = L.TAKEN
-        SPLITS[at + L.S_FRESH] = np.int64(placed < groups - 1)
-        _to_end(SPLITS, WARPS, w, largest)
-    WARPS[w * L.N_WARP + L.W_CURRENT] = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
-
-
-@jit
-def meet_released(SPLITS, WARPS, w):
-    """Order HARDWARE: the newest split was released while the current one goes on; the smaller of both runs first."""
+def meet_released(SPLITS, WARPS, w, order):
+    """Orders of a GPU: the newest split was released while the current one goes on; the smaller of both runs first."""
     last = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
     released = (w * 32 + last) * L.N_SPLIT
     SPLITS[released + L.S_FRESH] = 0
-    join_fresh(SPLITS, WARPS, w)
+    join_fresh(SPLITS, WARPS, w, order)
     last = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
     current = WARPS[w * L.N_WARP + L.W_CURRENT]
     at = (w * 32 + current) * L.N_SPLIT
@@ -154,37 +142,12 @@ def meet_released(SPLITS, WARPS, w):
     if popcount(SPLITS[released + L.S_MASK]) < popcount(SPLITS[at + L.S_MASK]):
         SPLITS[at + L.S_WAY] = L.ELSEWHERE
         SPLITS[at + L.S_FRESH] = 1
-        _to_end(SPLITS, WARPS, w, current)
+        to_end(SPLITS, WARPS, w, current)
         WARPS[w * L.N_WARP + L.W_CURRENT] = last - 1
-        _to_end(SPLITS, WARPS, w, last - 1)
+        to_end(SPLITS, WARPS, w, last - 1)
     else:
         SPLITS[released + L.S_FRESH] = 1
-        _to_end(SPLITS, WARPS, w, current)
-
-
-@jit
-def take_turns(SPLITS, WARPS, w, lanes):
-    """Order HARDWARE, at the branch after a BREAK that released *lanes*: they go on first if they are fewer.
-
-    If not, the split put back last joins, unless it gave its turn away itself: that waits for the next put back.
-    """
-    current = WARPS[w * L.N_WARP + L.W_CURRENT]
-    most = popcount(SPLITS[(w * 32 + current) * L.N_SPLIT + L.S_MASK])
-    turned = False
-    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
-        at = (w * 32 + i) * L.N_SPLIT
-        turned |= SPLITS[at + L.S_FRESH] != 0 and SPLITS[at + L.S_WAY] == L.TURNED
-        if i != current and SPLITS[at + L.S_MASK] == lanes and popcount(lanes) < most:
-            WARPS[w * L.N_WARP + L.W_CURRENT] = i
-            _to_end(SPLITS, WARPS, w, current)
-            _to_end(SPLITS, WARPS, w, WARPS[w * L.N_WARP + L.W_CURRENT])
-            join_fresh(SPLITS, WARPS, w)
-            last = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
-            SPLITS[(w * 32 + last - 1) * L.N_SPLIT + L.S_WAY] = L.TURNED
-            SPLITS[(w * 32 + last - 1) * L.N_SPLIT + L.S_FRESH] = 1
-            return
-    if not turned:
-        join_fresh(SPLITS, WARPS, w)
+        to_end(SPLITS, WARPS, w, current)
 
 
 @jit
@@ -294,8 +257,8 @@ def _release_bsync(SPLITS, WARPS, w, i, needed, order):
     argument = SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_ARG]
     while i >= 0:
         joined = _merge(SPLITS, WARPS, w, i, needed, L.WAIT_BSYNC, argument, SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_PC])
-        if order == L.HARDWARE:
-            _to_end(SPLITS, WARPS, w, joined)
+        if follows_gpu(order):
+            to_end(SPLITS, WARPS, w, joined)
         i = -1
         for j in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
             at = (w * 32 + j) * L.N_SPLIT
@@ -303,6 +266,8 @@ def _release_bsync(SPLITS, WARPS, w, i, needed, order):
             if waits and SPLITS[at + L.S_MASK] & needed:
                 i = j
                 break
+    if order == L.HARDWARE:  # it goes on before any other: it is not picked from those that wait for their turn
+        SPLITS[(w * 32 + WARPS[w * L.N_WARP + L.W_SPLITS] - 1) * L.N_SPLIT + L.S_FRESH] = 1
 
 
 @jit
@@ -331,6 +296,16 @@ def _release_warpsync(SPLITS, WARPS, w, argument):
 
 
 @jit
+def waits_at_warpsync(SPLITS, WARPS, w, lanes):
+    """Whether a split with any of *lanes* waits at a warpsync."""
+    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
+        at = (w * 32 + i) * L.N_SPLIT
+        if SPLITS[at + L.S_STATE] == L.WAIT_WARPSYNC and SPLITS[at + L.S_MASK] & lanes:
+            return True
+    return False
+
+
+@jit
 def give_way(SPLITS, WARPS, w):
     """Let the newest other ready split run, if there is one; the current one is next after it."""
     current = WARPS[w * L.N_WARP + L.W_CURRENT]
@@ -341,8 +316,8 @@ def give_way(SPLITS, WARPS, w):
             SPLITS[(w * 32 + current) * L.N_SPLIT + L.S_WAY] = L.ELSEWHERE
             SPLITS[(w * 32 + current) * L.N_SPLIT + L.S_FRESH] = 1
             WARPS[w * L.N_WARP + L.W_CURRENT] = i
-            _to_end(SPLITS, WARPS, w, current)
-            _to_end(SPLITS, WARPS, w, WARPS[w * L.N_WARP + L.W_CURRENT])
+            to_end(SPLITS, WARPS, w, current)
+            to_end(SPLITS, WARPS, w, WARPS[w * L.N_WARP + L.W_CURRENT])
             return
 
 
@@ -385,6 +360,8 @@ def choose(SPLITS, WARPS, w, order):
     for i in range(n - 1, -1, -1):
         if SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_STATE] == L.READY:
             WARPS[w * L.N_WARP + L.W_CURRENT] = i
+            at = (w * 32 + i) * L.N_SPLIT
+            WARPS[w * L.N_WARP + L.W_PICKED] = -1 if SPLITS[at + L.S_FRESH] else SPLITS[at + L.S_PC]
             return True
     return False
 
@@ -399,7 +376,7 @@ def _warpsyncs_give_way(SPLITS, WARPS, w, yielded):
 
 @jit
 def let_through(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
-    """Order HARDWARE, no split can run: whether one that waits at a convergence barrier goes on.
+    """Orders of a GPU, no split can run: whether one that waits at a convergence barrier goes on.
 
     Convergence barriers do not wait for lanes at a warpsync then: lanes that return early wait at the end of a kernel
     for those before a block barrier, whose warpsync waits for them (on an H200 the former leave together).
@@ -407,7 +384,7 @@ def let_through(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
     Else the newest goes on, if all wait at such, or if barriers were moved: splits that set one barrier register in
     turn, as in a recursion, may wait for each other, or for lanes that passed.  On an H200 such code ends, too.
     """
-    if order != L.HARDWARE:
+    if not follows_gpu(order):
         return False
     _warpsyncs_give_way(SPLITS, WARPS, w, 1)
     if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):

@@ -59,6 +59,11 @@ class Metric:
         return (self.name, *self.ncu)
 
     @property
+    def instrumented(self) -> bool:
+        """Whether Nsight Compute counts it with patched code, which runs in the order ``profiler``."""
+        return any("__sass_" in name or name.startswith(("memory_", "derived__memory_")) for name in self.ncu)
+
+    @property
     def same_in_every_view(self) -> bool:
         """Whether the views can agree on it: it follows from which addresses lanes access, or from the launch.
 

@@ -28,7 +28,7 @@ _MEMORY: dict[str, tuple[str, ...]] = {"global": _SECTORED, "local": _SECTORED, 
 
 _EXECUTION = ("inst_executed", "thread_inst_executed", "pred_on_thread_inst_executed")
 _BRANCHES = ("branches", "divergent_branches")
-_BRANCH_OPS = frozenset({"bra", "brx", "bsync", "break", "warpsync", "exit"})
+_BRANCH_OPS = frozenset({"bra", "brx", "bsync", "break", "yield", "warpsync", "exit"})
 
 
 def _names() -> tuple[str, ...]:
@@ -52,9 +52,9 @@ COUNTER_NAMES = _names()
 ``inst_executed`` counts per warp, ``thread_inst_executed`` active lanes, ``pred_on_thread_inst_executed``
 exec lanes, ``idle_*`` lane-slots by cause.  ``branches`` are the warp executions of conditional and indirect
 branches, ``branch_instructions`` those of everything that Nsight Compute calls a branch (branches,
-convergence barrier and warp waits, exits: checked against an H200).  ``replays`` are second issues of warp
-instructions that had to wait for other lanes (``WARPSYNC``), which the hardware's totals include, its
-per-instruction counts not.  ``{global,local,shared}_{load,store,atomic}_*``:
+convergence barrier and warp waits, exits: checked against an H200).  ``replays`` are further issues of one
+execution, which the hardware's totals include, its per-instruction counts not: of ``WARPSYNC`` when the last lanes came
+and, in the order ``hardware``, of what docs/order.md names.  ``{global,local,shared}_{load,store,atomic}_*``:
 requests (warp executions with at least one exec lane), bytes asked for by the exec lanes, 32-byte sectors or
 shared-memory wavefronts, and the least possible number of those.  ``global_atomic_sectors`` has a sector as often
 as lanes of the request meet at one of its addresses; ``global_sectors``, all directions together, has it once.

@@ -79,7 +79,7 @@ class SassKernel:
     @property
     def order(self) -> str:
         """The order of splits that its code is made for: since Volta it has convergence barriers."""
-        return "hardware" if self.architecture >= VOLTA else "then_first"
+        return "profiler" if self.architecture >= VOLTA else "then_first"
 
     @cached_property
     def code(self) -> Code:

@@ -222,6 +222,7 @@ def _program(random: Random) -> Mutant:
     program = copy.deepcopy(seeds.source_program() if kernel is None else kernel.program)
     changes = [_spoil_program(random, program) for _ in several(random, 3)]
     shape = (2, 1, 1), (random.choice((32, 64, 96)), 1, 1)
+    order = random.choice(("hardware", "profiler"))
 
     def trial(_: Path) -> None:
         if kernel is None:
@@ -231,7 +232,7 @@ def _program(random: Random) -> Mutant:
             launch = machine.Launch(
                 *shape,
                 [*given, *inner_arrays(given)],
-                order="hardware",
+                order=order,
                 max_instructions=BUDGET,
                 threads=1,
                 bank_image=lambda addresses: bank_image(kernel, *shape, given, addresses),

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gpu.comparison import CLOSE, DIFFERENT, EQUAL, OTHER_CODE, PREDICTED, Row, compare_metrics, compare_outputs
+from gpu.comparison import (
+    CLOSE,
+    DIFFERENT,
+    EQUAL,
+    OTHER_CODE,
+    PREDICTED,
+    Row,
+    compare_metrics,
+    compare_outputs,
+    compare_profiles,
+)
 
 
 def verdict(ours: np.ndarray, theirs: np.ndarray, **options: object) -> str:
@@ -72,3 +83,14 @@ def test_what_the_views_count_alike_is_what_the_metric_says() -> None:
     ours = {"shared_wavefronts": 4, "branch": 3}
     rows = compare_metrics(ours, {"shared_wavefronts": 5, "branch": 5}, "source")
     assert [row.verdict for row in rows] == [DIFFERENT, OTHER_CODE]
+
+
+def test_totals_are_beside_totals_and_what_instrumented_code_counts_beside_rows() -> None:
+    """A launch in the order of the profiler, the same in that of the hardware, and what Nsight Compute printed."""
+    rows = SimpleNamespace(view="sm_90", metrics={"inst_executed": 70, "divergent_branch": 3})
+    totals = SimpleNamespace(metrics={"inst_executed": 72, "divergent_branch": 4})
+    hardware = SimpleNamespace(metrics={"inst_executed": 72, "divergent_branch": 3})
+    compared, _ = compare_profiles(rows, hardware, totals)
+    assert {row.metric: row.verdict for row in compared} == {"inst_executed": EQUAL, "divergent_branch": EQUAL}
+    compared, _ = compare_profiles(rows, hardware)
+    assert {row.metric: row.verdict for row in compared} == {"inst_executed": DIFFERENT, "divergent_branch": EQUAL}

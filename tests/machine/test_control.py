@@ -13,7 +13,7 @@ from simt.program import RZ, Instruction, ListingLine, Program, pred
 from simt.runtime import run
 from tests.machine.harness import Builder, column, launch
 
-ORDERS = ["then_first", "else_first", "hardware", "interleaved", "random:3"]
+ORDERS = ["then_first", "else_first", "hardware", "profiler", "interleaved", "random:3"]
 
 
 def masks_at(b: Builder, pc: int, *arguments: np.ndarray, **options: object) -> list[int]:

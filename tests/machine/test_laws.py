@@ -15,7 +15,7 @@ from tests.machine.structured import Condition, If, Statement, Step, kernels, lo
 
 Kernel = tuple[Statement, ...]
 
-ORDERS = ["then_first", "else_first", "hardware", "interleaved", "random:0", "random:7"]
+ORDERS = ["then_first", "else_first", "hardware", "profiler", "interleaved", "random:0", "random:7"]
 SHAPES = [(1, 32), (3, 40), (2, 96), (5, 1), (4, 33)]
 TRACE_COLUMNS = list(TraceRecords.__dataclass_fields__)
 
@@ -61,14 +61,15 @@ def test_a_warp_computes_what_each_thread_alone_computes(kernel: Kernel, shape: 
 def test_split_order_changes_neither_memory_nor_counters(kernel: Kernel, shape: tuple[int, int]) -> None:
     """Splits part at branches and meet at barriers only, so that each executes the same in every order.
 
-    One cause of idle lanes depends on time: lanes of another path count as exited once they have.
+    One cause of idle lanes depends on time: lanes of another path count as exited once they have.  In the order
+    ``hardware`` some are issued again.
     """
     program = lower(kernel).build()
-    same = [name != "idle_exited" for name in COUNTERS]
     memory, result = execute(program, *shape)
     for order in ORDERS[1:]:
         other_memory, other = execute(program, *shape, order=order)
         np.testing.assert_array_equal(other_memory, memory)
+        same = [name != "idle_exited" and (order != "hardware" or name != "replays") for name in COUNTERS]
         np.testing.assert_array_equal(other.counters[:, same], result.counters[:, same], order)
 
 
@@ -108,7 +109,9 @@ def test_counters_equal_those_replayed_from_the_trace(kernel: Kernel, shape: tup
     assert plain.trace is None
     assert traced.trace is not None
     retiring = [instruction.retires for instruction in program.instructions]
-    np.testing.assert_array_equal(replay(traced.trace, program)[retiring], traced.counters[retiring])
+    executions = [order != "hardware" or name != "replays" for name in COUNTERS]  # a trace has no second issues
+    replayed = replay(traced.trace, program)[retiring]
+    np.testing.assert_array_equal(replayed[:, executions], traced.counters[retiring][:, executions])
 
 
 @settings(max_examples=20)

@@ -42,8 +42,9 @@ def launch(
     block: tuple[int, int, int],
     args: Sequence[Any],
     shared_bytes: int = 0,
+    order: str = "profiler",
 ) -> RunResult:
-    """Run a kernel; arrays among the arguments are changed in place."""
+    """Run a kernel; arrays among the arguments are changed in place.  In the default order rows are a profiler's."""
     return run(
         kernel.program,
         Launch(
@@ -51,7 +52,7 @@ def launch(
             block,
             [*args, *inner_arrays(args)],
             shared_bytes=shared_bytes,
-            order="hardware",
+            order=order,
             bank_image=lambda addresses: bank_image(kernel, grid, block, args, addresses),
         ),
         kernel.module.memory.context,

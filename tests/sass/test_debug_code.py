@@ -92,5 +92,5 @@ def test_everything_together(kernels: Kernels) -> None:
             kind = total & 3
             sums[block, t] = [total + fibonacci(t & 7), total ^ 0x55, total.bit_count() << 3, total][kind]
     partner = sums[:, np.arange(64) ^ 1]
-    for order in ("hardware", "then_first", "else_first"):
+    for order in ("hardware", "profiler", "then_first", "else_first"):
         np.testing.assert_array_equal(run(kernels, "mixed", order=order), (shared + partner).ravel(), order)

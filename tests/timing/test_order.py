@@ -33,7 +33,7 @@ def prepared(name: str, order: str) -> tuple[Any, Launch]:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("order", ["hardware", "then_first", "else_first"])
+@pytest.mark.parametrize("order", ["hardware", "profiler", "then_first", "else_first"])
 @pytest.mark.parametrize("name", KERNELS)
 def test_counts_of_diverged_warps(name: str, order: str) -> None:
     """Each counter of each instruction, on all SMs; one SM has those of its blocks."""
