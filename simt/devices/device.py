@@ -216,6 +216,8 @@ def _section(section: str, table: object, sources: Mapping[str, str], problems: 
             problems.append(f"{where}: {value!r} is not a number of at most {LARGEST:g}")
         elif value < 0 or (value == 0 and section == "limits" and name not in _MAY_BE_ZERO):
             problems.append(f"{where}: {value} is not positive")
+        elif section == "limits" and value != int(value):
+            problems.append(f"{where}: {value} is not a whole number")
         elif not isinstance(source, str) or not source:
             problems.append(f'{where} has no source; write "estimated" if there is none')
         elif section == "limits" and unit != LIMITS.get(name, unit):

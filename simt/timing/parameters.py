@@ -118,6 +118,19 @@ _POSITIVE = frozenset(
     if name.endswith(("_bytes", "_ways", "_bytes_per_cycle")) or name in ("schedulers", "issue_width", "mio_queue")
 )
 
+_WHOLE = (
+    "schedulers",
+    "issue_width",
+    "scheduler_policy",
+    "l1_ways",
+    "l2_ways",
+    "l2_dirty_ways",
+    "l2_partial_ways",
+    "l1_caches_loads",
+    "instruction_bytes",
+    "instruction_line_bytes",
+)
+
 LARGEST = 2**31
 """No timing number is larger; cycles of many of them still fit in 64 bits."""
 
@@ -194,7 +207,7 @@ def _contradictions(values: Mapping[str, float], device: Device) -> list[str]:
     ):
         if values[low] > values[high]:
             found.append(f"{low} = {values[low]:g} exceeds {high} = {values[high]:g}")
-    for name in ("schedulers", "issue_width", "scheduler_policy", "l1_ways", "l2_ways", "l1_caches_loads"):
+    for name in _WHOLE:
         if values[name] != int(values[name]):
             found.append(f"{name} = {values[name]:g} is not a whole number")
     if values["schedulers"] > device.limit("warps_per_sm"):

@@ -144,6 +144,8 @@ def fuzz(
                 report.add(*item, outcome, message)
                 if outcome not in FINE and log:
                     print(*item, outcome, message.splitlines()[0] if message else "", file=log, flush=True)
+                if log and sum(report.counts.values()) % 1000 == 0:
+                    print(f"{sum(report.counts.values())} mutants", file=log, flush=True)
             if outcome in ("crash", "hang"):
                 worker.close()
                 worker = None

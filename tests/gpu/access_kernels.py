@@ -68,7 +68,7 @@ def wide_loads(pairs, out):
 
 
 def launches() -> dict[str, LaunchPlan]:
-    """A launch for each kernel."""
+    """A launch for each kernel.  Recordings go by line: add kernels below the others."""
     rng = np.random.default_rng(5)
 
     def plan(kernel: Any, *args: Any) -> LaunchPlan:

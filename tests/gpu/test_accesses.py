@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,6 +62,47 @@ def test_without_a_difference_there_is_nothing_to_explain() -> None:
     rows, lines = both("wide_loads")
     assert not {DIFFERENT, FEWER} & {row.verdict for row in rows}
     assert lines == ()
+
+
+DATA = Path(__file__).parent.parent / "data" / "hardware"
+RECORDED = {
+    entry["kernel"]: entry for entry in json.loads((DATA / "accesses.json").read_text(encoding="utf-8"))["launches"]
+}
+"""What Nsight Compute counted on an H200: metrics, and every instruction that accesses global memory."""
+
+
+def recorded(name: str) -> HardwareProfile:
+    """The profile of a recorded launch, as far as it is stored."""
+    entry = RECORDED[name]
+    instructions = [
+        InstructionRow(
+            16 * k,
+            each["text"],
+            {
+                "Instructions Executed": each["inst_executed"],
+                "Predicated-On Thread Instructions Executed": each["pred_on_thread_inst_executed"],
+                "L2 Theoretical Sectors Global": each["global_sectors"],
+            },
+            ("access_kernels.py", each["line"]),
+        )
+        for k, each in enumerate(entry["accesses"])
+    ]
+    nothing: Any = None
+    return HardwareProfile(name, Report(name, {}, instructions), (2, 1, 1), (64, 1, 1), nothing, {})
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_an_h200_is_explained_by_line(name: str) -> None:
+    plan = launches()[name]
+    profile = simt.launch(plan.kernel, plan.grid, plan.block, *plan.args)
+    lines = compare_accesses(accesses(profile), accesses(recorded(name)))
+    rows = compare_metrics(profile.metrics, RECORDED[name]["metrics"], "source", lines)
+    verdicts = {row.metric: row.verdict for row in rows}
+    assert {"gld_transactions", "gst_transactions", "global_sectors"} <= verdicts.keys()
+    assert DIFFERENT not in verdicts.values()
+    assert (FEWER in verdicts.values()) is (name != "wide_loads")
+    without = compare_metrics(profile.metrics, RECORDED[name]["metrics"], "source")
+    assert (DIFFERENT in {row.verdict for row in without}) is (name != "wide_loads")
 
 
 def line(source: Access, machine: Access, kind: str = "global_load") -> LineAccess:

@@ -47,7 +47,9 @@ def simulated(name: str) -> tuple[int, simt.Profile]:
     return int(total), profile
 
 
-@pytest.mark.parametrize("name", ["numba_rules.json", "reductions.json", "two_gpus.json", "numba/launches.json"])
+@pytest.mark.parametrize(
+    "name", ["numba_rules.json", "reductions.json", "two_gpus.json", "numba/launches.json", "accesses.json"]
+)
 def test_evidence_says_where_it_comes_from(name: str) -> None:
     found = read(name)
     for key in ("date", "command", "devices", "versions", "profiler"):

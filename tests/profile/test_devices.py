@@ -51,6 +51,7 @@ def test_unknown_device_names_close_ones() -> None:
         ("blocks_per_sm             = { value = 32", 'blocks_per_sm = { value = "32"', "not a number"),
         ("blocks_per_sm             = { value = 32", "blocks_per_sm = { value = inf", "inf is not a number"),
         ("blocks_per_sm             = { value = 32", "blocks_per_sm = { value = nan", "nan is not a number"),
+        ("blocks_per_sm             = { value = 32", "blocks_per_sm = { value = 0.5", "0.5 is not a whole number"),
         ("blocks_per_sm ", "blocks_in_sm ", "blocks_per_sm is missing"),
         ('architecture = "sm_90"', 'architecture = "sm_80"', "sm_80 is not compute capability 9.0"),
         ('compute_capability = "9.0"', 'compute_capability = "nine"', "not of the form"),
@@ -208,18 +209,24 @@ def test_a_device_like_another_is_checked(change: tuple[str, str], says: str) ->
     assert says in str(caught.value)
 
 
+def _forget() -> None:
+    """Let the folder of the files be read again."""
+    names.cache_clear()
+    get.cache_clear()
+
+
 def test_files_that_are_like_each_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name, like in (("one", "two"), ("two", "one"), ("three", "four")):
         (tmp_path / f"{name}.toml").write_text(LAPTOP.replace("rtx_4090", like), encoding="utf-8")
     monkeypatch.setattr("simt.devices.device.resources.files", lambda package: tmp_path)
-    get.cache_clear()
+    _forget()
     try:
         with pytest.raises(DeviceError, match="is like itself: one like two like one"):
             get("one")
         with pytest.raises(DeviceError, match="like 'four', for which there is no file"):
             get("three")
     finally:
-        get.cache_clear()
+        _forget()
 
 
 def test_a_new_file_changes_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
