@@ -292,8 +292,8 @@ def advance(w, quantum, s):
                 status = L.FAILED
                 break
         elif kind == IMAGE:
-            if order == L.HARDWARE and WARPS[wbase + L.W_SPLITS] > 1:
-                join_fresh(SPLITS, WARPS, w)
+            if order == L.PROFILER and WARPS[wbase + L.W_SPLITS] > 1:
+                join_fresh(SPLITS, WARPS, w, order)
             if executing != 0 and not _sample(op, w, code, warp_rows, uniform_end, executing, s):
                 status = L.FAILED
                 break
