@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from simt.api import launch, load_cubin, reduce
     from simt.check import KernelError, LaunchError, SimtError, UnsupportedError
     from simt.dispatcher import without_gpu
+    from simt.machine.images import surface, texture
     from simt.profile import Profile
 
 _HOME = {
     "launch": "simt.api",
     "load_cubin": "simt.api",
     "reduce": "simt.api",
+    "surface": "simt.machine.images",
+    "texture": "simt.machine.images",
     "Profile": "simt.profile",
     "SimtError": "simt.check",
     "KernelError": "simt.check",
@@ -38,6 +41,8 @@ __all__ = [
     "launch",
     "load_cubin",
     "reduce",
+    "surface",
+    "texture",
     "without_gpu",
 ]
 __version__ = "0.1.0"

@@ -13,6 +13,7 @@ from simt import devices, kernels, lang, machine, runtime
 from simt.check import LaunchError, UnsupportedError
 from simt.devices import Device, DeviceError
 from simt.dispatcher import check_launch_bounds, python_function
+from simt.machine.images import Image
 from simt.machine.launch import BankImage, parse_order
 from simt.machine.layout import HARDWARE, INTERLEAVED, PROFILER, RANDOM
 from simt.options import Timing, is_pair
@@ -53,8 +54,9 @@ def launch(
         kernel: a Python function in the Numba CUDA dialect, plain or decorated with ``@cuda.jit``, or a kernel of
             :func:`load_cubin`.
         grid, block: blocks in the grid and threads in a block: an int or up to three (x, y, z).
-        args: the kernel's arguments.  NumPy arrays of any layout are changed in place once the whole launch has
-            succeeded; after an error or ctrl-C they are as they were.  Scalars are typed as Numba types them.
+        args: the kernel's arguments; machine code also takes :func:`simt.texture` and :func:`simt.surface`.  NumPy
+            arrays of any layout are changed in place once the whole launch has succeeded;
+            after an error or ctrl-C they are as they were.  Scalars are typed as Numba types them.
             Arrays that overlap on the host overlap on the modelled GPU.  Machine code also takes structures by value:
             a tuple or dictionary has C's layout of its members (arrays are pointers), ``(x, np.int32(n), y)`` for
             ``struct { float *x; int n; float *y; }``; a NumPy record its own, with arrays in fields of dtype object.
@@ -177,6 +179,8 @@ def _compiled(
     races: bool,
 ) -> _Code:
     """The kernel in the view that was asked for."""
+    if not isinstance(kernel, MachineKernel):
+        _check_no_images(args)
     if view == SOURCE and not isinstance(kernel, MachineKernel):
         args, argtypes = lang.typed_arguments(kernel, args)
         program = lang.compile(kernel, argtypes, predicate=predicate)
@@ -189,6 +193,16 @@ def _compiled(
             help="ptxas leaves out warp barriers that it has proved needless, which would look like races",
         )
     return _machine_code(kernel, view, grid, block, args)
+
+
+def _check_no_images(args: Sequence[Any]) -> None:
+    """Raises LaunchError for textures and surfaces as arguments of a Python kernel."""
+    for position, value in enumerate(args):
+        if isinstance(value, Image):
+            raise LaunchError(
+                f"argument {position + 1} is a {value.word}, which kernels in Python do not take: Numba has none",
+                help="textures and surfaces are for the kernels of simt.load_cubin; pass the array itself",
+            )
 
 
 def _device(key: str | None, view: str, timing: bool) -> Device:

@@ -12,6 +12,7 @@ import typer
 
 from simt.check import LaunchError
 from simt.cli.options import parse_size
+from simt.machine.images import Image, surface, texture
 
 _HOW = "`simt profile --help` shows how arguments are written"
 
@@ -62,8 +63,9 @@ def _argument(number: int, text: str, size: int) -> Any:
         value = _value(text.strip(), size)
     except ValueError as error:
         raise LaunchError(f"argument {number}, {text!r}: {error}", help=_HOW) from None
-    if isinstance(value, np.ndarray) and size != 8:
-        raise LaunchError(f"argument {number}, {text!r}, is an array, but parameter {number} has {size} bytes, not 8")
+    if isinstance(value, np.ndarray | Image) and size != 8:
+        what = "an array" if isinstance(value, np.ndarray) else f"a {value.word}"
+        raise LaunchError(f"argument {number}, {text!r}, is {what}, but parameter {number} has {size} bytes, not 8")
     if isinstance(value, np.generic) and value.nbytes != size:
         raise LaunchError(
             f"argument {number}, {text!r}, has {value.nbytes} bytes; parameter {number} takes {size}", help=_HOW
@@ -74,12 +76,54 @@ def _argument(number: int, text: str, size: int) -> Any:
 def _value(text: str, size: int) -> Any:
     if text.startswith("bytes:"):
         return np.void(bytes.fromhex(text.removeprefix("bytes:")))
+    if text.startswith(("texture:", "surface:")):
+        return _image(*text.split(":", 1))
     if text.endswith(".npy"):
         return _saved(text)
     generated = _GENERATED.fullmatch(text)
     if generated is not None:
         return _generated(**generated.groupdict())
     return _number(text, size)
+
+
+_WORDS = {"true": True, "false": False}
+_IMAGE_OPTIONS = {
+    "texture": ("filter", "address", "normalized", "read", "layered", "channels", "border"),
+    "surface": ("layered", "channels"),
+}
+
+
+def _image(kind: str, text: str) -> Image:
+    """``FILE.npy,filter=linear,address=wrap/clamp``: a texture or surface on a saved array."""
+    file, *options = text.split(",")
+    given: dict[str, Any] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if name not in _IMAGE_OPTIONS[kind] or not equals:
+            raise ValueError(
+                f"{option!r} is no option of a {kind}; write {', '.join(_IMAGE_OPTIONS[kind])}, each with ="
+            )
+        given[name] = _image_option(name, value)
+    array = np.asarray(_saved(file))
+    try:
+        return texture(array, **given) if kind == "texture" else surface(array, **given)
+    except LaunchError as error:
+        raise ValueError(f"{error.title}; {error.help}" if error.help else error.title) from None
+
+
+def _image_option(name: str, value: str) -> Any:
+    if name in ("normalized", "layered"):
+        if value not in _WORDS:
+            raise ValueError(f"{name}={value}: write true or false")
+        return _WORDS[value]
+    if name == "address":
+        return tuple(value.split("/")) if "/" in value else value
+    if name in ("channels", "border"):
+        try:
+            return int(value) if name == "channels" else [float(part) for part in value.split("/")]
+        except ValueError:
+            raise ValueError(f"{name}={value}: write numbers") from None
+    return value
 
 
 def _saved(text: str) -> Any:

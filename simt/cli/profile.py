@@ -44,6 +44,11 @@ has a point or an exponent or is inf or nan
 
   [bold]data.npy[/bold]: an array that NumPy saved
 
+  [bold]texture:picture.npy,filter=linear,address=wrap/clamp,normalized=true[/bold]: a texture on a saved array; also
+read=normalized, layered=true, channels=4, border=0.5
+
+  [bold]surface:picture.npy,channels=4[/bold]: a surface on a saved array; --out saves it
+
   [bold]bytes:0100000002000000[/bold]: a structure passed by value, as hexadecimal bytes"""
 
 
@@ -135,7 +140,7 @@ def profile(
             progress=bar.start(found.demangled), **keywords,
         )  # fmt: skip
     for index, path in targets.items():
-        _save(path, args[index])
+        _save(path, _array(args[index]))
     if watched is not None:
         show(counted, *watched, values=values, as_json=as_json)
     elif as_json:
@@ -214,12 +219,17 @@ def _targets(texts: Sequence[str], args: Sequence[Any]) -> dict[int, Path]:
         index, equals, path = text.partition("=")
         if not equals or not index.isdecimal() or not path:
             raise typer.BadParameter(f"{text!r} is not INDEX=FILE.npy, such as 1=sums.npy", param_hint="--out")
-        if int(index) >= len(args) or getattr(args[int(index)], "ndim", 0) == 0:
+        if int(index) >= len(args) or getattr(_array(args[int(index)]), "ndim", 0) == 0:
             raise LaunchError(f"argument {index} is no array: there is nothing to save", help="the first argument is 0")
         if not Path(path).parent.is_dir():
             raise LaunchError(f"there is no folder {Path(path).parent}")
         found[int(index)] = Path(path)
     return found
+
+
+def _array(argument: Any) -> Any:
+    """The array of a texture or surface; other arguments as they are."""
+    return getattr(argument, "array", argument)
 
 
 def _save(path: Path, array: Any) -> None:

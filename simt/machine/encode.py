@@ -26,10 +26,12 @@ from simt.ops.encoding import (
     ROUNDED_FORMATS,
     ROUNDINGS,
     SPECIAL_REGISTERS,
+    SURFACE_FORMS,
+    TEXTURE_FORMS,
     UNCOUNTED,
     WHOLE,
 )
-from simt.ops.table import MICRO_OPS
+from simt.ops.table import MICRO_OPS, Family
 from simt.program import RZ, Instruction, Program
 
 _TRUTH_TABLE = 256
@@ -39,6 +41,8 @@ _IMMEDIATES = {
     "lop3.b32": _TRUTH_TABLE,
     "plop": _TRUTH_TABLE,
     "prmt.b32": len(PRMT_MODES),
+    **dict.fromkeys(("tex", "tld", "tld4", "txq"), TEXTURE_FORMS),
+    **dict.fromkeys(("suld", "sust", "suatom"), SURFACE_FORMS),
     "dp4a.b32": 4,
     "mufu.b32": len(MUFU_FUNCTIONS),
     **dict.fromkeys(("add.rnd", "mul.rnd", "fma.rnd", "cvt.rnd.f64", "cvt.rnd.s64", "cvt.rnd.u64"), _ROUNDED),
@@ -46,6 +50,7 @@ _IMMEDIATES = {
     **dict.fromkeys(("bar.sync", "bar.red.popc", "bar.red.and", "bar.red.or", "bar.arrive"), layout.BLOCK_BARRIERS),
 }
 """One past the greatest ``imm`` of micro-ops for which it is a number of something."""
+_STORES = frozenset({"st.global", "st.generic", "atom.global", "atom.generic", "sust", "suatom"})
 _CONVERGENCE = frozenset({"bssy", "bsync", "break", "bmov.get", "bmov.set"})
 _MODES = {
     "index": 1,
@@ -141,8 +146,8 @@ class _Encoder:
             code_start=code_start,
             granule=_granule(program),
             fenced=any(i.op == "nop" and i.mod == FENCE for i in program.instructions),
-            communicates=not ops.isdisjoint({"atom.global", "atom.generic"}),
-            stores=not ops.isdisjoint({"st.global", "st.generic", "atom.global", "atom.generic"}),
+            communicates=not ops.isdisjoint({"atom.global", "atom.generic", "suatom"}),
+            stores=not ops.isdisjoint(_STORES),
         )
 
     def _row(self, instruction: Instruction) -> list[int]:
@@ -210,10 +215,10 @@ class _Encoder:
         if most is not None:
             if not 0 <= i.mod <= most:
                 yield f"mode {i.mod} of {i.op}"
-        elif i.op.startswith("atom."):
+        elif i.op.startswith(("atom.", "suatom")):
             if not (0 <= i.mod >> 4 < len(ATOMICS) and i.mod & 15 < len(ATOMIC_TYPES)):
                 yield f"atomic operation {i.mod >> 4} on type {i.mod & 15}"
-        elif i.op.startswith(("ld.", "st.")):
+        elif i.op.startswith(("ld.", "st.", "suld", "sust")):
             if i.mod not in _BY_NUMBER:
                 yield f"an access of type {i.mod}"
         elif not -(2**63) <= i.mod < 2**63:
@@ -236,6 +241,8 @@ class _Encoder:
 
 def _rows_of(i: Instruction, operand: int) -> int:
     """Consecutive rows that operand number *operand* of a micro-op (0 is the destination) takes."""
+    if MICRO_OPS[i.op].family is Family.IMAGE:
+        return _image_rows(i, operand)
     if i.op.startswith("atom."):
         return _VECTOR_ATOMICS.get(ATOMIC_TYPES[i.mod & 15], 1) if operand in (0, 2) else 1
     if i.op.startswith("ld.") and operand == 0:
@@ -243,6 +250,15 @@ def _rows_of(i: Instruction, operand: int) -> int:
     if i.op.startswith("st.") and operand == 2 and i.b != RZ:  # all words of RZ are zero
         return _VECTOR_ROWS.get(_BY_NUMBER[i.mod][0], 1)
     return 1
+
+
+def _image_rows(i: Instruction, operand: int) -> int:
+    """The same for textures and surfaces."""
+    if i.op.startswith("t"):
+        return {0: (i.imm & 15).bit_count(), 1: 1 if i.op == "txq" else 4}.get(operand, 1)
+    words = 1 if i.op == "suatom" else _VECTOR_ROWS.get(_BY_NUMBER[i.mod][0], 1)
+    data = 2 if i.op == "suatom" else 4 if i.imm >> 6 & 1 else words
+    return (words, (i.imm & 3) + (i.imm >> 2 & 1), 1, data)[operand]
 
 
 def _targets(program: Program) -> tuple[npt.NDArray[np.int64], int]:

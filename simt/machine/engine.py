@@ -12,6 +12,7 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.control import FAIL, LEAVE, RESUME, current
+from simt.machine.image_access import image_access, image_rows
 from simt.machine.interpreter import go_on, masks, rows
 from simt.machine.memory import access, rows_loaded, step_index
 from simt.machine.registers import predicate, row_at
@@ -22,8 +23,8 @@ from simt.ops.row import KIND_SHIFT
 from simt.ops.scalar import popcount
 from simt.ops.table import MICRO_OPS, Kind
 
-ROW, MASK, ELEMENT, MEMORY, CONTROL = (
-    int(kind) for kind in (Kind.ROW, Kind.MASK, Kind.ELEMENT, Kind.MEMORY, Kind.CONTROL)
+ROW, MASK, ELEMENT, MEMORY, CONTROL, IMAGE = (
+    int(kind) for kind in (Kind.ROW, Kind.MASK, Kind.ELEMENT, Kind.MEMORY, Kind.CONTROL, Kind.IMAGE)
 )
 LD_CONST = MICRO_OPS["ld.const"].code
 EXIT = MICRO_OPS["exit"].code
@@ -63,7 +64,7 @@ def _record(w, pc, op, active, executing, pass_number, outcome, s):
     memory = kind == MEMORY and executing != 0
     for k in range(L.N_MEMORY):
         TRACE[row, L.T_MEMORY + k] = s.X[k] if memory else 0
-    if (kind == ROW or kind == ELEMENT or kind == MEMORY) and CODE[code + L.C_DST] > 0:
+    if (kind == ROW or kind == ELEMENT or kind == MEMORY or kind == IMAGE) and CODE[code + L.C_DST] > 0:
         warp_rows = w * LAUNCH[L.LAUNCH_REGISTERS] * 32
         d = np.uint64(warp_rows + CODE[code + L.C_DST])
         if op == HIGH_B64 and CODE[code + L.C_MOD] == WHOLE:
@@ -160,6 +161,24 @@ def _access(op, w, pc, code, count, warp_rows, uniform_end, executing, s):
         s.COUNTS[count + L.N_REQUESTS + np.uint64(k)] += s.X[k]
     if CODE[code + L.C_DST] > 0:
         for k in range(rows_loaded(op, mod)):
+            d = np.uint64(warp_rows + CODE[code + L.C_DST] + 32 * k)
+            _write_row(s.R, s.O, d, np.uint64(32 * k), executing)
+    return True
+
+
+@jit_part
+def _sample(op, w, code, warp_rows, uniform_end, executing, s):
+    """A micro-op of textures and surfaces, for the exec lanes (not empty).  False if it was an error."""
+    CODE = s.CODE
+    mod = CODE[code + L.C_MOD]
+    form = CODE[code + L.C_IMM]
+    a = row_at(CODE[code + L.C_A], warp_rows, uniform_end)
+    b = row_at(CODE[code + L.C_B], warp_rows, uniform_end)
+    c = row_at(CODE[code + L.C_C], warp_rows, uniform_end)
+    if image_access(op, mod, form, a, b, c, executing, s) != L.R_NONE:
+        return False
+    if CODE[code + L.C_DST] > 0:
+        for k in range(image_rows(op, mod, form)):
             d = np.uint64(warp_rows + CODE[code + L.C_DST] + 32 * k)
             _write_row(s.R, s.O, d, np.uint64(32 * k), executing)
     return True
@@ -270,6 +289,12 @@ def advance(w, quantum, s):
             if order == L.PROFILER and WARPS[wbase + L.W_SPLITS] > 1 and op != LD_CONST:
                 join_fresh(SPLITS, WARPS, w, order)
             if executing != 0 and not _access(op, w, pc, code, count, warp_rows, uniform_end, executing, s):
+                status = L.FAILED
+                break
+        elif kind == IMAGE:
+            if order == L.PROFILER and WARPS[wbase + L.W_SPLITS] > 1:
+                join_fresh(SPLITS, WARPS, w, order)
+            if executing != 0 and not _sample(op, w, code, warp_rows, uniform_end, executing, s):
                 status = L.FAILED
                 break
         else:

@@ -20,6 +20,7 @@ from simt.check import (
 )
 from simt.machine import layout
 from simt.machine.checks import races
+from simt.machine.images import HANDLES, DeviceImage
 from simt.machine.prepare import Prepared
 from simt.ops.encoding import NULL_CALL, ZERO_DIVISION
 from simt.program import ArrayRef, Instruction, ListingLine
@@ -75,7 +76,8 @@ def _array_of_slot(prepared: Prepared, slot: int) -> tuple[ArrayRef, int]:
 
 def _access_text(instruction: Instruction) -> str:
     kind = instruction.op.split(".")[0]
-    return {"ld": "read", "st": "write", "atom": "atomic"}.get(kind, "access")
+    kinds = {"ld": "read", "st": "write", "atom": "atomic", "suld": "read", "sust": "write", "suatom": "atomic"}
+    return kinds.get(kind, "access")
 
 
 def _with_article(instruction: Instruction) -> str:
@@ -85,6 +87,8 @@ def _with_article(instruction: Instruction) -> str:
 
 def _nearest(prepared: Prepared, address: int, size: int) -> list[str]:
     """Which allocation an address just misses, and by how much."""
+    if 0 < address - HANDLES < 1 << 32:
+        return ["that is the handle of a texture or surface: the kernel takes an array there", *_images(prepared)]
     memory = prepared.memory
     best = min(
         range(len(memory.names)),
@@ -97,6 +101,15 @@ def _nearest(prepared: Prepared, address: int, size: int) -> list[str]:
     if start <= address < end:
         side = f"{address + size - end} bytes past the end"
     return [f"nearest allocation: `{memory.names[best]}`, {end - start} bytes at {start:#x}; the access is {side}"]
+
+
+def _images(prepared: Prepared) -> list[str]:
+    """The textures and surfaces of a launch."""
+    return [
+        f"argument {k} is a {value.image.word}: {value.image.array.dtype}, shape {value.image.array.shape}"
+        for k, value in enumerate(prepared.launch.arguments)
+        if isinstance(value, DeviceImage)
+    ]
 
 
 def failure(prepared: Prepared, state: layout.State) -> Exception:
@@ -136,6 +149,20 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             details += _nearest(prepared, address, extra)
         return OutOfBoundsError(
             f"out-of-bounds {_access_text(instruction)} of {space} memory", location=location, details=details
+        )
+    if reason == layout.R_HANDLE:
+        return KernelError(
+            f"no {'surface' if extra else 'texture'} has the handle {address & 0xFFFFFFFF:#x}",
+            location=location,
+            details=[*details, *_images(prepared)],
+            help=f"give simt.{'surface' if extra else 'texture'}(array, ...) as the kernel's argument",
+        )
+    if reason == layout.R_SURFACE:
+        return OutOfBoundsError(
+            f"out-of-bounds {_access_text(instruction)} of a surface",
+            location=location,
+            details=[*details, *_images(prepared)],
+            help="x counts bytes; cudaBoundaryModeZero and cudaBoundaryModeClamp allow what is outside",
         )
     if reason == layout.R_MISALIGNED:
         return MisalignedError(

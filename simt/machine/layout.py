@@ -168,6 +168,8 @@ R_BUDGET = _reason()
 R_CODE_ADDRESS = _reason()
 R_UNKNOWN = _reason()
 R_RACE = _reason()
+R_HANDLE = _reason()  # no texture or surface has this handle
+R_SURFACE = _reason()  # an access outside a surface that traps
 
 # A trace record (int64 [capacity, N_TRACE]); the last N_MEMORY are the memory counters of this execution.
 _trace = Columns()
@@ -215,6 +217,7 @@ class State(NamedTuple):
     O32: Any
     TID: Any  # int64[warps * 3 * 32], threadIdx
     DIMS: Any  # int64[dimension slots, 2]: size, byte stride
+    TEXTURES: Any  # int64, textures and surfaces: rows of images.N_IMAGE columns
     TARGETS: Any  # int64: micro-op of each 8 bytes of machine code, -1 where none starts
     X: Any  # int64[N_MEMORY], memory counters of one execution
     ADDRESSES: Any  # int64[32]

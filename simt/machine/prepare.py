@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError
-from simt.machine import layout
+from simt.machine import images, layout
 from simt.machine import layout as L
 from simt.machine.checks.races import N_SHADOW
 from simt.machine.device_memory import ALIGNMENT, GUARD_GAP, Allocation, DeviceMemory, Words, align
@@ -59,6 +59,7 @@ class Prepared:
     memory: Memory
     uniform: npt.NDArray[np.int64]
     dims: npt.NDArray[np.int64]
+    textures: npt.NDArray[np.int64]
     shared_bytes: int
 
 
@@ -98,7 +99,8 @@ def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory
             raise AssertionError(uniform.kind)
         values[uniform.row] = _signed(value)
     uniform_values = np.array(list(values.values()), np.int64)
-    return Prepared(program, launch, encoded, memory, uniform_values, dims, shared_bytes)
+    textures = images.table(launch.arguments)
+    return Prepared(program, launch, encoded, memory, uniform_values, dims, textures, shared_bytes)
 
 
 def _check_sizes(program: Program, launch: Launch, device: DeviceMemory) -> int:
@@ -188,7 +190,10 @@ def _banks(launch: Launch, plan: _Plan) -> dict[int, Bank]:
     """The constant banks of the launch, each with its address."""
     if launch.bank_image is None:
         return {}
-    addresses = [value.address if isinstance(value, DeviceArray) else None for value in launch.arguments]
+    handles = images.handles(launch.arguments)
+    addresses = [
+        value.address if isinstance(value, DeviceArray) else handles.get(k) for k, value in enumerate(launch.arguments)
+    ]
     return {
         number: bank if bank.address is not None else Bank(bank.data, plan.place(f"constant bank {number}", bank.data))
         for number, bank in launch.bank_image(addresses).items()
@@ -308,6 +313,7 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
         TID=_thread_indices(launch.block),
         LAUNCH=info,
         DIMS=prepared.dims,
+        TEXTURES=prepared.textures,
         TARGETS=encoded.targets,
         X=np.zeros(layout.N_MEMORY, np.int64),
         ADDRESSES=np.zeros(32, np.int64),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 SPECIAL_REGISTERS = (
     "tid.x", "tid.y", "tid.z",
     "ntid.x", "ntid.y", "ntid.z",
@@ -86,3 +88,30 @@ NULL_CALL = 1
 
 ZERO_DIVISION = 2
 """``imm`` of a ``trap`` that stands for a division by zero where Numba checks for it (``debug=True``)."""
+
+TEXTURE_FORMS, SURFACE_FORMS = 1 << 9, 1 << 7
+"""One past the greatest ``imm`` of texture and of surface micro-ops."""
+
+
+class Boundary(Enum):
+    """What a surface access does outside the surface."""
+
+    TRAP = 0  # it ends the kernel
+    CLAMP = 1  # it goes to the nearest texel
+    ZERO = 2  # a read gives zero, a write does nothing
+
+
+def texture_form(mask: int, dims: int, layered: bool, component: int = 0) -> int:
+    """The ``imm`` of a texture micro-op.
+
+    *mask*: which of four results it leaves, in consecutive rows; *component*: which one ``tld4`` gathers.
+    """
+    return mask | dims << 4 | layered << 6 | component << 7
+
+
+def surface_form(dims: int, layered: bool, boundary: Boundary, in_bytes: bool, formatted: bool = False) -> int:
+    """The ``imm`` of a surface micro-op.  Coordinates: x (*in_bytes*, or in texels), y, z, then the layer.
+
+    *formatted*: ``sust`` converts four components to the surface's type.
+    """
+    return dims | layered << 2 | boundary.value << 3 | in_bytes << 5 | formatted << 6

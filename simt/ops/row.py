@@ -57,6 +57,7 @@ class Family(Enum):
     PREDICATE = "predicate"  # predicates -> predicate
     WARP = "warp"  # shuffle, vote, match, reduce across lanes
     MEMORY = "memory"
+    IMAGE = "image"  # textures and surfaces
     CONTROL = "control"
 
 
@@ -68,6 +69,7 @@ class Kind(IntEnum):
     ELEMENT = 2  # computes the address of an array element, and checks the index
     MEMORY = 3
     CONTROL = 4
+    IMAGE = 5
 
 
 class Effect(Flag):

@@ -10,6 +10,7 @@ from simt.ops import (
     division,
     float32,
     float64,
+    image,
     integer,
     mathematics,
     memory,
@@ -40,6 +41,7 @@ TABLES: tuple[Table, ...] = (
     warp.MASKS,
     warp.OTHERS,
     memory.TABLE,
+    image.TABLE,
     control.TABLE,
 )
 

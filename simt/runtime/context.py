@@ -6,12 +6,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from simt import machine
-from simt.machine import DeviceMemory, Launch, RunResult
+from simt.machine import DeviceArray, DeviceMemory, Launch, RunResult
 from simt.machine.encode import encode
+from simt.machine.images import DeviceImage, Image
 from simt.program import Program
 from simt.runtime.arena import Arena
 from simt.runtime.modules import LoadedModule, ModuleImage
@@ -48,7 +50,7 @@ class Context:
             upload = Upload(self._arena, _host_arrays(program, launch))
             try:
                 on_device = iter(upload.arguments)
-                arguments = [next(on_device) if isinstance(value, np.ndarray) else value for value in launch.arguments]
+                arguments = [_on_device(value, on_device) for value in launch.arguments]
                 yield Placed(replace(launch, arguments=arguments), self._arena.memory(), upload)
             finally:
                 upload.free()
@@ -91,10 +93,17 @@ def _host_arrays(program: Program, launch: Launch) -> list[HostArray]:
     names = program.parameters
     by_axes = {array.argument for array in program.arrays}
     return [
-        HostArray(names[k] if k < len(names) else f"argument {k}", value, whole_buffer=k not in by_axes)
+        HostArray(names[k] if k < len(names) else f"argument {k}", array, whole_buffer=k not in by_axes)
         for k, value in enumerate(launch.arguments)
-        if isinstance(value, np.ndarray)
+        if isinstance(array := value.array if isinstance(value, Image) else value, np.ndarray)
     ]
+
+
+def _on_device(value: Any, arrays: Iterator[DeviceArray]) -> Any:
+    """An argument as the machine takes it; *arrays* are those not yet used."""
+    if isinstance(value, Image):
+        return DeviceImage(value, next(arrays).address)
+    return next(arrays) if isinstance(value, np.ndarray) else value
 
 
 _idle: list[Context] = []

@@ -12,6 +12,7 @@ import numpy as np
 
 from simt.check import LaunchError
 from simt.machine import Bank
+from simt.machine.images import Image
 from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
 from simt.sass.elf import Parameter
 from simt.sass.module import Module
@@ -58,9 +59,10 @@ def parameter_bytes(parameter: Parameter, value: Any, address: int | None, inner
     Raises LaunchError if it does not fit the parameter.
     """
     number, size = parameter.ordinal, parameter.size
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | Image):
         if size != 8 or address is None:
-            raise LaunchError(f"argument {number} is an array, but parameter {number} has {size} bytes, not 8")
+            what = "an array" if isinstance(value, np.ndarray) else f"a {value.word}"
+            raise LaunchError(f"argument {number} is {what}, but parameter {number} has {size} bytes, not 8")
         return struct.pack("<Q", address)
     if is_structure(value):
         data = structure_bytes(value, inner, f"argument {number}")

@@ -18,6 +18,7 @@ from simt.sass import (
     packed,
     pascal,
     predicates,
+    texture,
     uniform,
     warp,
 )
@@ -33,7 +34,7 @@ from simt.sass.operands import Predicate
 from simt.sass.scheduling import machine_code
 from simt.sass.table import Opcode, find, is_known
 
-FAMILIES = (integer, bits, packed, predicates, float, half, convert, memory, control, warp, uniform, pascal)
+FAMILIES = (integer, bits, packed, predicates, float, half, convert, memory, texture, control, warp, uniform, pascal)
 """The files that declare opcodes: importing them fills the table."""
 
 N_BARRIERS = 16

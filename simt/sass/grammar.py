@@ -153,6 +153,7 @@ _PART = re.compile(
     r"32@(?P<part>lo|hi)\((?:(?P<symbol>[^()\s]+)|fun@(?P<via>\w+)\((?P<function>[^()\s]+)\)"
     r"|\((?P<base>[^()\s]+) \+ (?:(?P<within>[^()\s]+)@srel|(?P<addend>0x[0-9a-f]{1,16}))\))\)"
 )
+_TEXTURE_WORD = re.compile(r"(?:ARRAY_)?(?:1D|2D|3D|CUBE)|TEX_[A-Z_]+")
 _CODE_REGISTER = re.compile(rf"(?P<register>{_REGISTER}) (?P<displacement>\S.*)")
 _BANK_BYTES = 1 << 16
 
@@ -224,7 +225,7 @@ class _Operands:
             base, uniform, offset = self._sum(match["inside"])
             descriptor = self._plain_register(match["descriptor"]) if match["descriptor"] else None
             return Address(base, uniform, offset, descriptor)
-        if text.startswith("SR_") or text == "SRZ":
+        if text.startswith("SR_") or text == "SRZ" or _TEXTURE_WORD.fullmatch(text):
             return Special(text)
         match = _BARRIER.fullmatch(text)
         if match:

@@ -79,6 +79,7 @@ class Rows:
     _zeros: int | None = None
     _barrier: int | None = None
     _after_collective: int | None = None
+    _texture: int | None = None
     _temporaries: list[int] = field(default_factory=list)
 
     def constant(self, value: int) -> int:
@@ -121,6 +122,12 @@ class Rows:
             self._after_collective = self.next_row
             self.next_row += 1
         return self._after_collective
+
+    def texture(self) -> int:
+        """First of eight rows for coordinates and results of textures, which each instruction uses afresh."""
+        if self._texture is None:
+            self._texture = self.consecutive(8)
+        return self._texture
 
     def consecutive(self, count: int) -> int:
         """First of *count* consecutive temporary rows, which belong to one instruction only."""

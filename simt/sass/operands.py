@@ -158,7 +158,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Special:
-    """A special register: ``SR_TID.X``, ``SRZ``."""
+    """A special register, ``SR_TID.X``, ``SRZ``; or a word of a texture instruction: ``2D``, ``ARRAY_1D``."""
 
     name: str
 

@@ -84,6 +84,7 @@ CLASSES: tuple[TimingClass, ...] = (
     TimingClass("store", Unit.GLOBAL, "lsu", "STG ST STL"),
     TimingClass("atomic", Unit.GLOBAL, "lsu", "ATOMG ATOM"),
     TimingClass("reduction", Unit.GLOBAL, "lsu", "RED REDG"),
+    TimingClass("texture", Unit.QUEUED, "tex", "TEX TXD TLD TLD4 TXQ SULD SUST SUATOM SURED"),
     TimingClass(
         "branch",
         Unit.BRANCH,

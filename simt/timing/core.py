@@ -32,6 +32,7 @@ from simt.timing.codes import (
     SHARED,
     SHORT,
     STALLED_BARRIER,
+    TEX,
     WAIT,
 )
 from simt.timing.jit import jit
@@ -213,7 +214,7 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
             t.PIPES[at] = max(now, t.PIPES[at]) + t.OPS[row + L.O_INTERVAL]
             at = sm * L.N_SM + L.M_LSU_FREE
             t.SMS[at] = max(t.SMS[at], np.float64(now)) + t.NUMBERS[MIO_SHARE]
-        return begin + t.OPS[row + L.O_LATENCY], SHORT, begin + t.NUMBERS[OPERAND_LATENCY]
+        return begin + t.OPS[row + L.O_LATENCY], LONG if pipe == TEX else SHORT, begin + t.NUMBERS[OPERAND_LATENCY]
     asked = door.request(s)
     if unit == SHARED or (unit == GLOBAL and executed and asked.wavefronts > 0):
         kind = t.OPS[row + L.O_KIND]

@@ -63,7 +63,7 @@ def test_writes_to_rz_and_pt_are_discarded() -> None:
             row if letter == "r" else pred(truth) if letter == "p" else 0
             for letter, row, truth in zip(letters[1:], rows, truths, strict=True)
         ]
-        b.emit(op, 0, *operands, imm=0x00 if op == "plop" else 0x96)
+        b.emit(op, 0, *operands, imm=0x96 if op == "lop3.b32" else 0)
         b.store(sink, thread, RZ, imm=2 * k * 256)
         b.store(sink, thread, b.number(0), imm=(2 * k + 1) * 256)
     found = np.full((2 * len(ALU), 32), 99, np.uint64)

@@ -37,7 +37,12 @@ def program(tmp_path: Path, *lines: str, architecture: int = 90) -> object:
         ("FADD R0, R1, +QNAN", "needs the encodings"),
         ("LDC R0, c[0x3][0x0]", "reads constant bank 3"),
         ("CALL.ABS.NOINC `(vprintf)", "calls vprintf, which is not in the file"),
-        ("TEX R0, R1, R2, 0x0", "opcode TEX is not supported"),
+        ("TMML R0, R1, R2, 0x0", "opcode TMML is not supported"),
+        ("TEX.LL R6, R4, R4, R15, UR4, 0x0, CUBE", "cube maps are not supported"),
+        ("TEX.LL R6, R4, R4, UR4, 0x0, 2D", "1 source registers for x, y, level"),
+        ("TLD4 R6, R4, R4, UR4, 0x0, 2D", "TLD4 without one component"),
+        ("TXQ RZ, R5, R5, TEX_HEADER_SAMPLER_POS, UR4, 0x0, 0x1", "only the dimensions of a texture"),
+        ("SULD.P.2D.TRAP R6, [R2], UR4, 0x0", "formatted reads of surfaces"),
     ],
 )
 def test_message(tmp_path: Path, line: str, message: str) -> None:
@@ -57,13 +62,15 @@ def test_unreadable_operand(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_operand_spoils_only_its_kernel(tmp_path: Path) -> None:
-    """Those of textures, surfaces and tensor cores have syntax of their own."""
+    """Those of tensor cores have syntax of their own."""
     path = tmp_path / "k.sass"
-    unknown = listing(["TEX.LL RZ, R5, R4, R0, UR4, 0x0, 2D, 0x1", "EXIT"], 90)
+    unknown = listing(["HGMMA.64x8x16.F32 R24, gdesc[UR4], !UPT", "EXIT"], 90)
     path.write_text(unknown + listing(["EXIT"], 90).replace(".text.k", ".text.other"))
     kernels = load_cubin(path, parameters={"other": []})
     simt.launch(kernels["other"], 1, 32)
-    with pytest.raises(UnsupportedError, match=r"opcode TEX is not supported \(TEX.LL at 0x0 of k, sm_90\)"):
+    with pytest.raises(
+        UnsupportedError, match=r"opcode HGMMA is not supported \(HGMMA.64x8x16.F32 at 0x0 of k, sm_90\)"
+    ):
         _ = kernels["k"].program
     with pytest.raises(LaunchError, match="has no kernel 'absent'"):
         _ = kernels["absent"]
