@@ -112,6 +112,7 @@ def launch(
         trace=trace,
         max_instructions=max_instructions,
         races=races,
+        whole_buffers=code.whole_buffers,
         bank_image=code.bank_image,
         progress=progress,
     )
@@ -144,7 +145,7 @@ def _check_order(order: str | None, program: Program) -> None:
     policy, _ = parse_order(order)
     if HARDWARE <= policy <= PROFILER and program.view == SOURCE:
         raise LaunchError(
-            f"the order {order!r} is about machine code: it follows a GPU's barrier registers",
+            f"the order {order!r} applies to machine code only: it follows a GPU's barrier registers",
             help="choose then_first, else_first, interleaved or random:SEED, or view='sm_90'",
         )
     if policy in (INTERLEAVED, RANDOM) and any(instruction.uniform for instruction in program.instructions):
@@ -167,6 +168,8 @@ class _Code:
     context: runtime.Context | None = None
     """Where the module's variables are."""
     notes: Sequence[str] = ()
+    whole_buffers: bool = True
+    """False: Numba copies each argument to the GPU for itself, also if it is a view of a larger array."""
 
 
 def _compiled(
@@ -250,7 +253,8 @@ def _machine_code(
     """The SASS of a kernel, with arguments and constant banks as the hardware has them."""
     from simt import sass
 
-    if isinstance(kernel, sass.SassKernel):
+    from_numba = not isinstance(kernel, sass.SassKernel)
+    if not from_numba:
         if view not in (SOURCE, kernel.view):
             raise LaunchError(f"the kernel is machine code for {kernel.view}, not {view}")
     else:
@@ -271,6 +275,7 @@ def _machine_code(
         bank_image=bank_image,
         context=kernel.module.memory.context,
         notes=kernel.notes(),
+        whole_buffers=not from_numba,
     )
 
 

@@ -61,8 +61,8 @@ Order = Annotated[
     str | None,
     typer.Option(
         metavar="ORDER",
-        help="Which path runs first: then_first, else_first, interleaved, random:SEED; for machine code also hardware, "
-        "the default from sm_70 on.",
+        help="Which path runs first: then_first, else_first, interleaved, random:SEED; for machine code from sm_70 on "
+        "profiler (its default) and hardware. Code for sm_75 and later takes neither interleaved nor random.",
     ),
 ]
 Races = Annotated[

@@ -53,7 +53,9 @@ class Launch:
     ``arguments`` are scalars and arrays, one per kernel parameter.  The machine wants arrays as :class:`DeviceArray`;
     :mod:`simt.runtime` takes NumPy arrays and puts them there.  ``bank_image`` (machine view) makes the constant
     banks.  ``trace`` is False, True, or (linear block index, warp), -1 meaning all.  ``max_instructions`` is per
-    block, in warp instructions.  ``races`` looks for data races (slower, and one host thread).
+    block, in warp instructions.  ``races`` looks for data races (slower, and one host thread).  ``whole_buffers``: a
+    NumPy array that the program does not address by axes may be followed to the ends of the buffer that it is a view
+    of.
     """
 
     grid: tuple[int, int, int]
@@ -65,6 +67,7 @@ class Launch:
     trace: bool | tuple[int, int] = False
     max_instructions: int = 2**28
     races: bool = False
+    whole_buffers: bool = True
     bank_image: BankImage | None = None
     progress: Callable[[int, int], None] | None = None
 
@@ -103,6 +106,6 @@ def parse_order(order: str) -> tuple[int, int]:
     if name not in ORDERS or (seed and not (name == "random" and seed.lstrip("-").isdigit())):
         raise LaunchError(
             f"unknown split order {order!r}",
-            help="choose then_first, else_first, hardware, interleaved or random:SEED",
+            help="choose then_first, else_first, profiler, hardware, interleaved or random:SEED",
         )
     return ORDERS[name], int(seed or 0) & 0x7FFFFFFF

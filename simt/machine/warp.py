@@ -1,6 +1,7 @@
 """Micro-ops across the lanes of a warp that have no lane function: each is the function of its name.
 
-Their parameters are named as in :data:`simt.machine.interpreter.PLACES`; they return a mask of lanes.
+Their parameters are named as in :data:`simt.machine.interpreter.PLACES`; they return the mask for their
+second destination, -1 if they have none.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def sreg(O, TID, LAUNCH, w, imm):
                 O[l] = LAUNCH[L.LAUNCH_SM]
             else:  # clock: 32 bits
                 O[l] = LAUNCH[L.LAUNCH_CLOCK] & 0xFFFFFFFF
-    return np.int64(0)
+    return np.int64(-1)
 
 
 @jit
@@ -67,7 +68,7 @@ def first(R, O, a, executing):
     value = R[a + np.uint64(lowest(executing))]
     for l in range(32):
         O[l] = value
-    return np.int64(0)
+    return np.int64(-1)
 
 
 @jit
@@ -79,7 +80,7 @@ def match_any(R, O, a, executing):
             if (executing >> k) & 1 and R[a + np.uint64(k)] == R[a + np.uint64(l)]:
                 equal |= np.int64(1) << k
         O[l] = equal
-    return np.int64(0)
+    return np.int64(-1)
 
 
 @jit

@@ -93,7 +93,11 @@ def _host_arrays(program: Program, launch: Launch) -> list[HostArray]:
     names = program.parameters
     by_axes = {array.argument for array in program.arrays}
     return [
-        HostArray(names[k] if k < len(names) else f"argument {k}", array, whole_buffer=k not in by_axes)
+        HostArray(
+            names[k] if k < len(names) else f"argument {k}",
+            array,
+            whole_buffer=launch.whole_buffers and k not in by_axes,
+        )
         for k, value in enumerate(launch.arguments)
         if isinstance(array := value.array if isinstance(value, Image) else value, np.ndarray)
     ]

@@ -251,7 +251,7 @@ class Lowering:
     def done(self) -> None:
         """All operands must have been used."""
         if self.operands:
-            raise self.unsupported(f"operand {self.operands[0]} is not understood")
+            raise self.unsupported(f"operand {self.operands[0]} is one too many")
 
     def unsupported(self, what: str) -> UnsupportedError:
         """An error about this instruction."""

@@ -57,9 +57,9 @@ TOGETHER = {
 
 ELSEWHERE = {
     ("profile", "--kernel"), ("profile", "--listing"), ("profile", "--arg"), ("profile", "--arch"),
-    ("profile", "--parameters"),
+    ("profile", "--parameters"), ("profile", "--symbol"),
 }  # fmt: skip
-"""In ``BASE``, or about another kind of file: tests/cli/test_machine.py has them."""
+"""In ``BASE``, or about another kind of file: tests/cli/test_machine.py and test_symbols.py have them."""
 
 
 def options() -> list[tuple[str, str]]:

@@ -94,7 +94,7 @@ def test_lanes_that_return_before_a_barrier(order: str) -> None:
 
 
 def test_the_order_of_machine_code_is_not_one_of_the_source_view() -> None:
-    with pytest.raises(LaunchError, match="is about machine code"):
+    with pytest.raises(LaunchError, match="applies to machine code only"):
         launch(leaves_early, 1, 48, np.zeros(48), order="hardware")
 
 

@@ -48,7 +48,7 @@ def _alu() -> dict[str, dict[str, list[int]]]:
     rows = np.concatenate([rng.choice(pool, (3, 32)) for pool in pools], axis=1)
     predicates = rng.random((3, rows.shape[1])) < 0.5
     guard = rng.random(rows.shape[1]) < 0.7
-    families = [family for family in Family if family not in (Family.MEMORY, Family.CONTROL)]
+    families = [family for family in Family if family not in (Family.MEMORY, Family.IMAGE, Family.CONTROL)]
     calls = [Call(op, imm) for op in ops_of(*families) if op not in ("index", "sreg") for imm in _immediates(op)]
     report: dict[str, dict[str, list[int]]] = {"exact": {}, "approximate": {}}
     outcomes = evaluate(calls, rows, predicates, np.arange(rows.shape[1], dtype=np.uint64), guard)

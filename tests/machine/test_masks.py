@@ -14,7 +14,7 @@ from tests.machine.patterns import M32
 
 ALU = [
     op
-    for op in ops_of(*(family for family in Family if family not in (Family.MEMORY, Family.CONTROL)))
+    for op in ops_of(*(family for family in Family if family not in (Family.MEMORY, Family.IMAGE, Family.CONTROL)))
     if op not in ("index", "sreg")
 ]
 ROWS = np.random.default_rng(3).integers(0, 40, (3, 32)).astype(np.uint64)

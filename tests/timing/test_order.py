@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -44,7 +43,7 @@ def test_counts_of_diverged_warps(name: str, order: str) -> None:
     n = launch.blocks
     alone = simulate(sass.program, launch, device, **options, sms=1).counters
     rest = simulate(sass.program, launch, device, **options, sms=n).counters
-    expected = run(sass.program, replace(launch, arguments=prepared(name, order)[1].arguments)).counters
+    expected = run(sass.program, prepared(name, order)[1], options["context"]).counters
     assert np.array_equal(everywhere, expected)
     assert np.array_equal(rest, everywhere)
     assert (alone <= everywhere).all()
