@@ -211,9 +211,9 @@ def load_cubin(
     if is_container(data):
         with TemporaryDirectory() as folder:
             cubins = choose(path, extract(path, Path(folder)), architecture)
-            kernels = [kernel for cubin in cubins for kernel in _from_cubin(path, cubin.read_bytes(), None, home)]
+            kernels = [kernel for cubin in cubins for kernel in _from_cubin(str(path), cubin.read_bytes(), None, home)]
     else:
-        kernels = _from_cubin(path, data, listing, home) if is_cubin else _from_listing(path, parameters or {})
+        kernels = _from_cubin(str(path), data, listing, home) if is_cubin else _from_listing(path, parameters or {})
     if not kernels:
         raise LaunchError(
             f"{path} has no kernels",
@@ -222,6 +222,11 @@ def load_cubin(
     if architecture is not None and any(kernel.architecture != number_of(architecture) for kernel in kernels):
         raise LaunchError(f"{path} is for sm_{kernels[0].architecture}, not {architecture}")
     return Kernels(str(path), kernels)
+
+
+def read_cubin(data: bytes, name: str) -> Kernels:
+    """The kernels of a cubin in memory, which messages call *name*.  Raises as :func:`load_cubin`."""
+    return Kernels(name, _from_cubin(name, data, None))
 
 
 def architectures(path: str | Path) -> list[str]:
@@ -233,18 +238,17 @@ def architectures(path: str | Path) -> list[str]:
         return [f"sm_{number}" for number in sorted(extract(path, Path(folder)))]
 
 
-def _from_cubin(path: Path, data: bytes, given: str | Path | None, home: Context | None) -> list[SassKernel]:
-    """The kernels of a cubin of these bytes, from the file at *path*; with the listing *given* for it, or None."""
-    image = Image(str(path), data)
+def _from_cubin(name: str, data: bytes, given: str | Path | None, home: Context | None) -> list[SassKernel]:
+    """The kernels of a cubin of these bytes, which messages call *name*; with the listing *given* for it, or None."""
+    image = Image(name, data)
     if not image.kernels:
         return []
-    _check_architecture(path, image.architecture)
+    _check_architecture(name, image.architecture)
     if given is not None:
         listing = parse_listing(_read_listing(Path(given)), str(given))
-        module = Module(str(path), image, lambda: listing, home)
+        module = Module(name, image, lambda: listing, home)
         _check_listing(listing, module, image, given)
     else:
-        name = str(path)
         module = Module(name, image, lambda: parse_listing(disassemble(name, data, image.architecture), name), home)
     return [_from_image(module, image, kernel) for kernel in image.kernels]
 
@@ -272,10 +276,10 @@ def _check_listing(listing: Listing, module: Module, image: Image, given: str | 
         )
 
 
-def _check_architecture(path: Path, architecture: int) -> None:
+def _check_architecture(name: str, architecture: int) -> None:
     if not OLDEST <= architecture <= NEWEST or VOLTA <= architecture < 75:
         raise UnsupportedError(
-            f"{path} is for sm_{architecture}; supported are sm_50 to sm_62 and sm_75 to sm_{NEWEST - 8}"
+            f"{name} is for sm_{architecture}; supported are sm_50 to sm_62 and sm_75 to sm_{NEWEST - 8}"
         )
 
 
@@ -330,7 +334,7 @@ def _read_listing(path: Path) -> str:
 
 def _from_listing(path: Path, sizes: Mapping[str, Sequence[int]]) -> list[SassKernel]:
     listing = parse_listing(_read_listing(path), str(path))
-    _check_architecture(path, listing.architecture)
+    _check_architecture(str(path), listing.architecture)
     module = Module(str(path), None, lambda: listing)
     kernels = []
     for name, section in listing.sections.items():
