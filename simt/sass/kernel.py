@@ -224,9 +224,9 @@ def load_cubin(
     return Kernels(str(path), kernels)
 
 
-def read_cubin(data: bytes, name: str) -> Kernels:
-    """The kernels of a cubin in memory, which messages call *name*.  Raises as :func:`load_cubin`."""
-    return Kernels(name, _from_cubin(name, data, None))
+def read_cubin(data: bytes, name: str, home: Context | None = None) -> Kernels:
+    """The kernels of a cubin in memory, which messages call *name*.  *home* and errors as for :func:`load_cubin`."""
+    return Kernels(name, _from_cubin(name, data, None, home))
 
 
 def architectures(path: str | Path) -> list[str]:
