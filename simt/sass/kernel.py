@@ -22,10 +22,10 @@ from simt.sass.fatbin import choose, extract, is_container, number_of
 from simt.sass.grammar import SassInstruction
 from simt.sass.link import Code, link
 from simt.sass.listing import Listing, parse_listing
-from simt.sass.lowering import SYMBOL_BANK
 from simt.sass.module import ASSERT, Module
 from simt.sass.operands import CodeRegister, Register
 from simt.sass.reads import variables_read
+from simt.sass.rows import SYMBOL_BANK
 
 OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
