@@ -19,15 +19,18 @@ if TYPE_CHECKING:
     from simt.dispatcher import without_gpu
     from simt.machine.images import surface, texture
     from simt.profile import Profile
+    from simt.reasons import Explanation, explain
 
 _HOME = {
     "Device": "simt.calls.device",
     "DeviceArray": "simt.calls.arrays",
+    "explain": "simt.reasons",
     "launch": "simt.api",
     "load_cubin": "simt.api",
     "reduce": "simt.api",
     "surface": "simt.machine.images",
     "texture": "simt.machine.images",
+    "Explanation": "simt.reasons",
     "Profile": "simt.profile",
     "SimtError": "simt.check",
     "KernelError": "simt.check",
@@ -39,11 +42,13 @@ _HOME = {
 __all__ = [
     "Device",
     "DeviceArray",
+    "Explanation",
     "KernelError",
     "LaunchError",
     "Profile",
     "SimtError",
     "UnsupportedError",
+    "explain",
     "launch",
     "load_cubin",
     "reduce",
