@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from simt.check import LaunchError, ListingError, SimtError
 from simt.disk_cache import DiskCache
-from simt.sass import disassemble, load_cubin
+from simt.sass import load_cubin
 from simt.sass.elf import Image
 from simt.sass.grammar import Control, NotThere, parse
 from simt.sass.module import Module
+from simt.toolkit import nvdisasm
 from tests.sass.assembler import listing
 from tests.sass.data import DATA
 
@@ -139,8 +140,8 @@ def runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
         found.append(command)
         return run(command, **options)
 
-    monkeypatch.setattr(disassemble.subprocess, "run", counted)
-    monkeypatch.setattr(disassemble, "LISTINGS", DiskCache("listings", tmp_path / "listings"))
+    monkeypatch.setattr(nvdisasm.subprocess, "run", counted)
+    monkeypatch.setattr(nvdisasm, "LISTINGS", DiskCache("listings", tmp_path / "listings"))
     return found
 
 
@@ -172,7 +173,7 @@ def test_a_cache_folder_that_cannot_be_written(
     runs: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(disassemble, "LISTINGS", DiskCache("listings", tmp_path / "file"))
+    monkeypatch.setattr(nvdisasm, "LISTINGS", DiskCache("listings", tmp_path / "file"))
     for count in (1, 2):
         assert load_cubin(DATA / "linked" / "names.cubin")["first"].program.instructions
         assert len(runs) == count
