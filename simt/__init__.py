@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simt.api import launch, load_cubin, reduce
+    from simt.api import launch, load_cubin, load_cuda, reduce
     from simt.calls.arrays import DeviceArray
     from simt.calls.device import Device
     from simt.check import KernelError, LaunchError, SimtError, UnsupportedError
@@ -27,6 +27,7 @@ _HOME = {
     "explain": "simt.reasons",
     "launch": "simt.api",
     "load_cubin": "simt.api",
+    "load_cuda": "simt.api",
     "reduce": "simt.api",
     "surface": "simt.machine.images",
     "texture": "simt.machine.images",
@@ -51,6 +52,7 @@ __all__ = [
     "explain",
     "launch",
     "load_cubin",
+    "load_cuda",
     "reduce",
     "surface",
     "texture",

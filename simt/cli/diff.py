@@ -6,19 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simt.cli.options import (
-    Columns,
-    Json,
-    OptionalBlock,
-    OptionalSize,
-    Order,
-    Seed,
-    Threads,
-    TimingOptions,
-    grouped,
-)
+from simt.cli.options import Columns, Json, TimingOptions, grouped
 from simt.cli.output import print_json
-from simt.cli.sides import SIDE, SIDES_HELP, Runs
+from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
 
 if TYPE_CHECKING:
     from simt.profile.sides import By
@@ -51,11 +41,7 @@ def diff(
         str | None, typer.Option(help="What stands beside what: listing, line, opcode. Default: what fits.")
     ] = None,
     column: Columns = None,
-    size: OptionalSize = None,
-    block: OptionalBlock = None,
-    order: Order = None,
-    threads: Threads = None,
-    seed: Seed = 0,
+    sides: SideOptions,
     model: TimingOptions,
     as_json: Json = False,
 ) -> None:
@@ -68,8 +54,7 @@ def diff(
         raise typer.BadParameter(f"{by!r} is none of {', '.join(WAYS)}", param_hint="--by")
     from simt.profile import compare
 
-    runs = Runs(size, block, order, threads, seed, model.keywords)
-    found = compare(runs.side(a), runs.side(b), WAYS[by] if by else None)
+    found = compare(*(sides.side(each, model.keywords) for each in (a, b)), WAYS[by] if by else None)
     if as_json:
         print_json(found.to_dict())
     else:

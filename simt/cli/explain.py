@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from simt.cli.options import Json, OptionalBlock, OptionalSize, Order, Seed, Threads, TimingOptions, grouped
+from simt.cli.options import Json, TimingOptions, grouped
 from simt.cli.output import print_json
-from simt.cli.sides import SIDE, SIDES_HELP, Runs
+from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
 
 EXAMPLES = f"""Examples:
 
@@ -44,11 +44,7 @@ def explain(
     lines: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Show so many terms; the others as one sum. Default: 8.")
     ] = None,
-    size: OptionalSize = None,
-    block: OptionalBlock = None,
-    order: Order = None,
-    threads: Threads = None,
-    seed: Seed = 0,
+    sides: SideOptions,
     model: TimingOptions,
     as_json: Json = False,
 ) -> None:
@@ -61,8 +57,8 @@ def explain(
     METRICS[metric]  # before anything runs
     import simt
 
-    runs = Runs(size, block, order, threads, seed, model.keywords)
-    found = simt.explain(runs.side(a), None if b is None else runs.side(b), metric)
+    keywords = model.keywords
+    found = simt.explain(sides.side(a, keywords), None if b is None else sides.side(b, keywords), metric)
     if as_json:
         print_json(found.to_dict())
     else:
