@@ -54,7 +54,8 @@ def diff(
         raise typer.BadParameter(f"{by!r} is none of {', '.join(WAYS)}", param_hint="--by")
     from simt.profile import compare
 
-    found = compare(*(sides.side(each, model.keywords) for each in (a, b)), WAYS[by] if by else None)
+    ours, theirs = (sides.side(each, model.keywords) for each in (a, b))
+    found = compare(ours, theirs, WAYS[by] if by else None)
     if as_json:
         print_json(found.to_dict())
     else:
