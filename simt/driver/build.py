@@ -1,4 +1,4 @@
-"""The libraries that stand in the place of NVIDIA's in a program: compiled once with the user's C compiler, and kept."""
+"""The libraries that stand in the place of NVIDIA's: compiled once with the user's C compiler, and kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from simt.driver import protocol
 RUNTIMES = (12, 13)
 """Versions of CUDA whose runtime there is: ``cudaDeviceProp`` is another structure in each."""
 DRIVER = "libcuda.so.1"
-_FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", "-Wall", "-Wno-parentheses", "-Wno-logical-op-parentheses")
+_FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", "-Wall", "-Wno-parentheses")
 
 
 def libraries() -> Path:

@@ -1,8 +1,8 @@
 """What the libraries in a program and the server say to each other: one table, from which C's structures follow.
 
 A request is its number and the size of what follows (two u32), then its fields and bytes without a form; the reply
-CUDA's error code and the size (i32, u32), then fields and bytes likewise.  ``note`` has no reply.  Both sides run on one
-computer: numbers are in its byte order, without gaps.
+CUDA's error code and the size (i32, u32), then fields and bytes likewise.  ``note`` has no reply.  Both sides run on
+one computer: numbers are in its byte order, without gaps.
 """
 
 from __future__ import annotations
