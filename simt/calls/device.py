@@ -140,13 +140,16 @@ class Device:
     # Kernels
 
     def load(self, path: str | Path, architecture: str | None = None) -> Kernels:
-        """The kernels of a cubin, fat binary, executable or listing, with variables in this device's memory.
+        """The kernels of CUDA C, a cubin, fat binary, executable or listing, with variables in this device's memory.
 
-        ``architecture``: of several in a file (default: the newest that the device runs).  Raises what
-        :func:`simt.load_cubin` raises, and DeviceError for machine code that the device does not run.
+        ``architecture``: what CUDA C is compiled for (default: the device's own), and of several in a file (default:
+        the newest that the device runs).  Raises what :func:`simt.load_cubin` and :func:`simt.load_cuda` raise, and
+        DeviceError for machine code that the device does not run.
         """
         from simt import sass
 
+        if Path(path).suffix == ".cu":
+            return sass.load_cuda(path, architecture or self.gpu.architecture, home=self.memory)
         if architecture is None:
             able = [each for each in sass.architectures(path) if self.gpu.runs(each)]
             architecture = able[-1] if able else None

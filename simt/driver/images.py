@@ -13,9 +13,9 @@ from simt.devices import Gpu
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.driver.codes import Code, CudaError
 from simt.runtime import Context
-from simt.sass.disassemble import find_program
-from simt.sass.fatbin import extract, is_container
 from simt.sass.kernel import Kernels, read_cubin
+from simt.toolkit.fatbin import extract, is_container
+from simt.toolkit.find import find_program, identity
 
 _ELF = b"\x7fELF"
 CUBINS = DiskCache("compiled PTX", cache_root() / "cubins", most=256)
@@ -58,7 +58,7 @@ def _cubins(image: bytes, name: str, gpu: Gpu) -> list[bytes]:
 
 def _ptx(path: Path, gpu: Gpu) -> list[bytes]:
     """The newest PTX in a fat binary that the device can run."""
-    program = find_program("cuobjdump", "nvidia-cuda-cuobjdump")
+    program = find_program("cuobjdump")
     subprocess.run([program, "-xptx", "all", str(path)], capture_output=True, check=False, cwd=path.parent)
     found: dict[int, list[bytes]] = {}
     for file in sorted(path.parent.glob("*.ptx")):
@@ -73,7 +73,7 @@ def assemble(ptx: bytes, architecture: str, *options: str) -> bytes:
     target = re.search(rb"\.target\s+(sm_\d+[af]?)", ptx)
     if target and target[1].decode().rstrip("af") == architecture:
         architecture = target[1].decode()  # sm_90a
-    program = find_program("ptxas", "nvidia-cuda-nvcc")
+    program = find_program("ptxas")
 
     def make() -> bytes:
         with TemporaryDirectory() as place:
@@ -82,7 +82,7 @@ def assemble(ptx: bytes, architecture: str, *options: str) -> bytes:
             _run([program, f"-arch={architecture}", "-lineinfo", *options, str(source), "-o", str(made)])
             return made.read_bytes()
 
-    return CUBINS.get_or_make(digest(program, architecture, " ".join(options), ptx), make)
+    return CUBINS.get_or_make(digest(identity(program), architecture, " ".join(options), ptx), make)
 
 
 def _run(command: list[str]) -> None:
@@ -118,5 +118,5 @@ def link(inputs: bytes, architecture: str) -> bytes:
             path.write_bytes(data)
             files.append(str(path))
         made = Path(place, "linked.cubin")
-        _run([find_program("nvlink", "nvidia-cuda-nvcc"), f"-arch={architecture}", *files, "-o", str(made)])
+        _run([find_program("nvlink"), f"-arch={architecture}", *files, "-o", str(made)])
         return made.read_bytes()

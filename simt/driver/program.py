@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from simt import devices
-from simt.check import LaunchError, UnsupportedError
+from simt.check import LaunchError, UnsupportedError, check_file
 from simt.driver.build import libraries
 from simt.driver.server import Server
 from simt.driver.settings import Finished, Settings
+from simt.toolkit.programs import build_program
 
 _RUNTIME_TEXT = b"CUDA driver version is insufficient for CUDA runtime version"
 """NVIDIA's runtime holds this text; programs that are linked with a shared one do not."""
@@ -28,8 +29,8 @@ def run_program(command: Sequence[str], settings: Settings) -> Finished:
     Raises DeviceError for an unknown device, LaunchError for a program that is not there, UnsupportedError for one
     that contains NVIDIA's runtime, and where there is no C compiler.
     """
-    devices.get(settings.device)
-    command = _prepared(command)
+    gpu = devices.get(settings.device)
+    command = _prepared(command, settings.architecture or gpu.architecture)
     server = Server(settings)
     try:
         returncode = _run(command, surroundings(server.name), settings.quiet)
@@ -54,15 +55,20 @@ def surroundings(server: str | None = None, given: Mapping[str, str] = os.enviro
     return found
 
 
-def _prepared(command: Sequence[str]) -> list[str]:
-    """The command to start: Python programs with this interpreter.  Raises LaunchError for a file that is not there."""
+def _prepared(command: Sequence[str], architecture: str) -> list[str]:
+    """The command to start: CUDA C compiled, Python programs with this interpreter.
+
+    Raises LaunchError for a file that is not there, and what compiling raises.
+    """
     first, *rest = command
     if first == "-m":
         return [sys.executable, "-m", *rest]
     path = Path(first)
+    if path.suffix in (".cu", ".py"):
+        check_file(path)
+    if path.suffix == ".cu":
+        return [str(build_program(path, architecture, libraries())), *rest]
     if path.suffix == ".py":
-        if not path.is_file():
-            raise LaunchError(f"there is no file {first}")
         return [sys.executable, first, *rest]
     if path.is_file():
         _check_runtime(path)

@@ -14,7 +14,8 @@ from simt.profile.activity import Activities
 class Settings:
     """How to run a program.
 
-    ``device``: a name of ``simt devices``.  ``timing``: how long each launch takes, too.  ``order``: as for
+    ``device``: a name of ``simt devices``.  ``architecture``: what a ``.cu`` file is compiled for (default: that of the
+    device).  ``timing``: how long each launch takes, too.  ``order``: as for
     :func:`simt.launch` (default: the kernels' own).  ``kernel``, ``skip``, ``count``: only launches of kernels whose
     names match are profiled, so many of them after the first ones; all are run.  ``view``: ``"machine"`` or, for
     kernels that Numba compiled, ``"source"``.  ``quiet``: the program's standard output is dropped.
@@ -22,6 +23,7 @@ class Settings:
     """
 
     device: str = "h200"
+    architecture: str | None = None
     timing: bool = False
     order: str | None = None
     view: str = "machine"

@@ -218,11 +218,11 @@ static CUresult attribute(void *data, int which, CUdeviceptr address) {
   return is ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 API(CUresult) cuPointerGetAttribute(void *data, int which, CUdeviceptr address) {
-  READY();
+  BEGIN();
   return data ? attribute(data, which, address) : CUDA_ERROR_INVALID_VALUE;
 }
 API(CUresult) cuPointerGetAttributes(unsigned n, int *which, void **data, CUdeviceptr address) {
-  READY();
+  BEGIN();
   for (unsigned k = 0; k < n; k++)
     if (attribute(data[k], which[k], address) == CUDA_ERROR_NOT_SUPPORTED) return CUDA_ERROR_NOT_SUPPORTED;
   return CUDA_SUCCESS;

@@ -92,6 +92,7 @@ void simt_leave(struct simt_call *call) {
   if (call->name) note("call %s %llu %llu\n", call->name, (unsigned long long)call->start, (unsigned long long)(nanoseconds() - call->start));
 }
 int simt_unsupported(const char *name) {
+  simt_begin();  // so that there is somebody to tell
   note("stub %s\n", name);
   return CUDA_ERROR_NOT_SUPPORTED;
 }
