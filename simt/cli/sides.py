@@ -54,15 +54,25 @@ class SideOptions:
             from simt.profile.compare import load
 
             return load(text)
+        return self._kernel(text).launch(self.block, threads=self.threads, **keywords)
+
+    def patterns(self, text: str) -> Any:
+        """How the lines of a kernel access memory, from a second run; nothing is known of a saved profile."""
+        if Path(text).suffix == ".json":
+            return {}
+        from simt.reasons import access_patterns
+
+        return self._kernel(text).run(access_patterns, self.block)
+
+    def _kernel(self, text: str) -> KernelOptions:
         kernel, _, view = text.partition("@")
         predicate = 0 if view else self.predicate
         if view.startswith(PREDICATE):
             view, predicate = "", _most(view.removeprefix(PREDICATE), text)
-        launch = KernelOptions(
+        return KernelOptions(
             kernel, self.size, view or "source", self.order, predicate,
             seed=self.seed, grid=self.grid, arg=self.arg, shared=self.shared, nvrtc=self.nvrtc,
         )  # fmt: skip
-        return launch.launch(self.block, threads=self.threads, **keywords)
 
 
 def _most(text: str, side: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -10,10 +10,11 @@ from typing import Any
 from simt.metrics.table import METRICS, Metric, UnknownMetricError
 from simt.profile.compare import UnusableProfileError
 from simt.profile.sides import Side
-from simt.reasons import between, words
+from simt.reasons import between, cycles, room, words
+from simt.reasons.between import SidePatterns
 from simt.reasons.render import render, to_html
-from simt.reasons.subject import Subject, subject_of
-from simt.reasons.terms import RESIDUAL, WHOLE, Shares, Term, recipe_of, shares_of
+from simt.reasons.subject import Patterns, Subject, subject_of
+from simt.reasons.terms import ON_NO_LINE, RESIDUAL, WHOLE, Shares, Term, recipe_of, shares_of
 from simt.text import to_text
 
 DEFAULT = "inst_per_warp"
@@ -64,13 +65,13 @@ def explain(
     other: Any = None,
     metric: str = DEFAULT,
     *,
-    patterns: Mapping[str, Mapping[str, str]] | None = None,
+    patterns: SidePatterns | None = None,
 ) -> Explanation:
     """Take a metric of *profile* apart, or what *other* has more or less of it.
 
     Both are profiles of :func:`simt.launch` or of the hardware, or what one of them saved (``to_dict()``).  ``metric``
-    is a name of ``simt metrics``.  ``patterns``: by side (``"a"``, ``"b"``) and label of a line, how it accesses
-    memory in words (:mod:`simt.reasons.accesses`).
+    is a name of ``simt metrics``.  ``patterns``: how lines access memory, by side (``"a"``, ``"b"``), as
+    :func:`simt.reasons.access_patterns` finds it.
 
     Raises UnknownMetricError, and UnusableProfileError where a profile does not know the metric or the two count
     different things under its name.
@@ -80,13 +81,16 @@ def explain(
     if other is not None:
         _check_comparable(wanted, *subjects)
     notes = tuple(dict.fromkeys(note for subject in subjects for note in _notes(subject)))
-    recipe = recipe_of(wanted)
-    shares = [shares_of(recipe, subject) for subject in subjects]
+    shares = [_shares(wanted, subject) for subject in subjects]
     values = [_value(wanted, subject, share) for subject, share in zip(subjects, shares, strict=True)]
     a, b = values[0], values[1] if other is not None else None
     explained = a if b is None else b - a
+    profiles = [subject.profile for subject in subjects if subject.profile is not None]
     first, last = shares[0], shares[-1]
-    if first is None or last is None:
+    if wanted.name == room.METRIC and len(profiles) == len(subjects):
+        rooms = [each.occupancy for each in profiles]
+        found = list(room.single(*rooms) if len(rooms) == 1 else room.between(*rooms))
+    elif first is None or last is None:
         found = [Term(explained, RESIDUAL, "the profile has the metric, but not the counts of its lines")]
     elif other is None:
         found = list(_single(first, (patterns or {}).get("a", {})))
@@ -96,13 +100,18 @@ def explain(
     return Explanation(wanted, sides, a, b, _ranked(found, explained), notes)
 
 
-def _single(shares: Shares, patterns: Mapping[str, str]) -> Iterator[Term]:
+def _single(shares: Shares, patterns: Patterns) -> Iterator[Term]:
     for place in shares.subject.places:
         for cause, value in shares.of(place.counters).items():
             yield Term(value, cause, words.single(shares, place, cause, patterns), (("a", place),))
     for cause, value in shares.constant():
-        text = "what it is without losses" if cause == WHOLE else "counted, but on no line"
-        yield Term(value, cause, text)
+        yield Term(value, cause, ON_NO_LINE.get(cause, cause))
+
+
+def _shares(metric: Metric, subject: Subject) -> Shares | None:
+    if metric.name in cycles.METRIC_NAMES:
+        return cycles.shares_of(metric.name, subject)
+    return shares_of(recipe_of(metric), subject)
 
 
 def _ranked(terms: list[Term], whole: Fraction) -> tuple[Term, ...]:

@@ -33,7 +33,7 @@ def test_json_adds_up(run) -> None:
 def test_saved_profiles_and_predication(run, tmp_path: Path) -> None:
     saved = tmp_path / "a.json"
     saved.write_text(run("run", "even_odd", "--json").out, encoding="utf-8")
-    assert "no difference" in run("explain", str(saved), "even_odd").out
+    assert "(the same; " in run("explain", str(saved), "even_odd").out
     found = run("explain", "even_odd", "even_odd@predicate=4", "--metric", "divergent_branch", "--json").json()
     assert (found["a"], found["b"], found["terms"][0]["cause"]) == (2.0, 0.0, "divergent branches")
 
