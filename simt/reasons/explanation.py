@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from fractions import Fraction
 from typing import Any
 
 from simt.metrics.table import METRICS, Metric, UnknownMetricError
-from simt.profile.compare import UnusableProfileError
+from simt.profile.compare import UnusableProfileError, opcode_of
+from simt.profile.difference_text import same_launch
 from simt.profile.sides import Side
 from simt.reasons import between, cycles, room, words
 from simt.reasons.between import SidePatterns
@@ -81,6 +83,8 @@ def explain(
     if other is not None:
         _check_comparable(wanted, *subjects)
     notes = tuple(dict.fromkeys(note for subject in subjects for note in _notes(subject)))
+    if other is not None:
+        notes += tuple(_pair_notes(wanted, *subjects))
     shares = [_shares(wanted, subject) for subject in subjects]
     values = [_value(wanted, subject, share) for subject, share in zip(subjects, shares, strict=True)]
     a, b = values[0], values[1] if other is not None else None
@@ -148,6 +152,22 @@ def _notes(subject: Subject) -> Iterator[str]:
             f"{subject.side.kernel} has no line information: compile with nvcc -lineinfo (with -G it is there), and "
             "profile with ncu --import-source yes"
         )
+
+
+def _pair_notes(metric: Metric, a: Subject, b: Subject) -> Iterator[str]:
+    """Why the same kernel may count otherwise elsewhere."""
+    if not same_launch(a.side, b.side):
+        yield "the launches differ in grid or block"
+    if any(subject.side.is_measured for subject in (a, b)) and not metric.exact:
+        yield f"hardware does not count {metric.name} the same in every run"
+    ours, theirs = ([opcode_of(line.text) for line in subject.side.lines] for subject in (a, b))
+    if a.side.kernel == b.side.kernel and a.side.view == b.side.view and not a.side.is_source and ours and theirs:
+        common = sum(match.size for match in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks())
+        if common < max(len(ours), len(theirs)):
+            yield (
+                f"the machine code differs: {len(ours)} and {len(theirs)} instructions with {common} in common; "
+                "another version of the compiler, or other options"
+            )
 
 
 __all__ = ["DEFAULT", "Explanation", "UnknownMetricError", "explain"]

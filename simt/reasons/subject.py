@@ -185,11 +185,11 @@ def _places(rows: Sequence[Row], side: Side) -> Iterator[Place]:
     for row in rows:
         members.setdefault(row.source, []).append(row)
     files = list(dict.fromkeys(source[0] for source in members if source))
-    listed = {line.source: line.text for line in side.lines} if side.is_source else {}
+    listed = {line.source: line.text for line in side.lines} if side.is_source else side.sources
     for source in sorted((each for each in members if each), key=lambda each: (files.index(each[0]), each[1])):
         path, number = source
         name = PurePath(path).name
-        text = listed.get(source) or line_text(source, side.file)
+        text = listed.get(source, "") or line_text(source, side.file)
         label = f"line {number}" if len(files) == 1 else f"{name}:{number}"
         yield Place(label, name, number, text.strip(), tuple(_groups(members[source])))
     for _, stretch in groupby(members.get(None, ()), key=lambda row: row.executions):

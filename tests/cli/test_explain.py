@@ -52,3 +52,11 @@ def test_wrong_use(run, arguments: list[str], message: str) -> None:
     found = run("explain", *arguments)
     assert found.code != 0
     assert message in " ".join(found.err.replace("│", " ").split())
+
+
+def test_a_profilers_file(run) -> None:
+    file = Path(__file__).parent.parent / "data" / "hardware" / "ncu" / "source.csv"
+    found = run("explain", f"{file}:reduceNeighbored", f"{file}:reduceInterleaved", "--json").json()
+    assert (found["a"], found["b"], found["terms"][0]["value"]) == (293.875, 98.125, -162.0)
+    missing = run("diff", f"{file}:reduceNeighbourd", "if_else")
+    assert "did you mean reduceNeighbored" in " ".join(missing.err.split())
