@@ -153,7 +153,7 @@ def test_what_cannot_be_explained_is_refused() -> None:
         simt.explain(profile, metric="duration")
     with pytest.raises(UnusableProfileError, match="no value of shared_efficiency"):
         simt.explain(profile, metric="shared_efficiency")
-    with pytest.raises(UnusableProfileError, match="this is no profile"):
+    with pytest.raises(UnusableProfileError, match="this is not a profile"):
         simt.explain({"kernel": "x"})
 
 
