@@ -281,6 +281,8 @@ def _machine_code(
 
 def _numpy(value: Any) -> Any:
     """A Python number as the NumPy scalar of the type that Numba gives it; NumPy's scalars and arrays stay."""
+    if isinstance(value, np.void):
+        return np.asarray(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return np.int64(value) if value < 2**63 else np.uint64(value)
     return value if isinstance(value, np.ndarray) else np.asarray(value)[()]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from enum import Enum
 from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
 from numba.core import types
 
-from simt.dispatcher import unwrap
-from simt.lang import arrays, intrinsics, operators
+from simt.dispatcher import is_dispatcher, unwrap
+from simt.lang import aggregates, arrays, attributes, elements, intrinsics, operators
 from simt.lang import numba_types as nt
+from simt.lang.aggregates import fields_of
 from simt.lang.builder import Builder
-from simt.lang.convert import cast, scalar, truth
+from simt.lang.convert import Number, cast, constant, number, scalar, truth
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.dialect import DIMENSIONS, NAMES, symbol_of
 from simt.lang.dtypes import converted_to, dtype_object, element_type, is_builtin
@@ -22,7 +24,21 @@ from simt.lang.environment import Environment, Variables
 from simt.lang.frozen import Names
 from simt.lang.ir import Block, Place
 from simt.lang.source import MISSING, FunctionSource, is_library
-from simt.lang.values import Array, Conflict, Constant, Object, Scalar, Tuple, Undefined, Value, describe
+from simt.lang.values import (
+    NONE,
+    Array,
+    Conflict,
+    Constant,
+    Method,
+    Object,
+    Record,
+    Scalar,
+    Slice,
+    Tuple,
+    Undefined,
+    Value,
+    describe,
+)
 from simt.program import Space
 
 BINARY = {
@@ -85,22 +101,22 @@ class Expressions:
         self.mark(node)
         return value
 
-    def evaluate_scalar(self, node: ast.expr) -> Scalar | Constant:
+    def evaluate_number(self, node: ast.expr) -> Number:
         """The value of an expression that has to be a number."""
-        return scalar(self.b, self.evaluate(node))
+        return number(self.b, self.evaluate(node))
 
     # Leaves
 
     def _constant(self, node: ast.Constant) -> Value:
         self.mark(node)
         if node.value is None:
-            return intrinsics.NONE
-        if isinstance(node.value, str):
+            return NONE
+        if isinstance(node.value, str) or node.value is Ellipsis:
             return Object(node.value)
-        ty = nt.constant_type(node.value)
-        if ty is None:
+        value = constant(node.value)
+        if value is None:
             unsupported(self.place(node), f"the constant {node.value!r}", help="use numbers")
-        return Constant(ty, node.value)
+        return value
 
     def _name(self, node: ast.Name) -> Value:
         self.mark(node)
@@ -109,7 +125,7 @@ class Expressions:
             found = self.source.lookup(node.id)
             if found is MISSING:
                 wrong(self.place(node), f"name {node.id!r} is not defined")
-            return self.wrap(found, (*self.path, node.id), node)
+            return self.wrap(found, (*self.path, node.id), self.place(node))
         if isinstance(value, Undefined):
             value.touch()
             if value.in_loop:
@@ -123,40 +139,38 @@ class Expressions:
             )
         return value
 
-    def wrap(self, found: Any, path: tuple[str, ...], node: ast.AST) -> Value:
-        """The value of a global, closure variable or module attribute that *path* leads to."""
+    def wrap(self, found: Any, path: tuple[str, ...], place: Place) -> Value:
+        """The value of a global, closure variable or module attribute that *path* leads to, named at *place*."""
         found = self.names.read(path, found, self.b.copies)
-        self.mark(node)
+        self.b.place = place
         symbol = symbol_of(found)
         if symbol is not None:
-            return self._dialect(Object(found, path, symbol), node)
+            return self._dialect(Object(found, path, symbol))
         if found is None:
-            return intrinsics.NONE
-        ty = nt.constant_type(found)
-        if ty is not None:
-            return Constant(ty, found.item() if isinstance(found, np.generic) else found)
+            return NONE
+        value = constant(found)
+        if value is not None:
+            return value
         if isinstance(found, tuple):
-            return Tuple(tuple(self.wrap(item, (*path, f"[{i}]"), node) for i, item in enumerate(found)))
+            items = tuple(self.wrap(item, (*path, f"[{i}]"), place) for i, item in enumerate(found))
+            return Tuple(items, *fields_of(found))
         if isinstance(found, np.ndarray):
             return self.b.constant_array(path[-1], found)
         return Object(found, path)
 
-    def _dialect(self, value: Object, node: ast.AST) -> Value:
-        self.mark(node)
+    def _dialect(self, value: Object) -> Value:
         register = intrinsics.attribute_register(self.b, value.symbol or "")
         return value if register is None else register
 
     def _attribute(self, node: ast.Attribute) -> Value:
         base = self.evaluate(node.value)
         self.mark(node)
-        if isinstance(base, Array):
-            return self._array_attribute(base, node)
         if not isinstance(base, Object):
-            unsupported(self.place(node), f"attribute .{node.attr} of {describe(base)}")
+            return attributes.attribute(self.b, base, node.attr)
         if base.symbol is not None:
             symbol = f"{base.symbol}.{node.attr}".lstrip(".")
             if symbol in NAMES or (base.symbol and symbol.split(".")[0] in DIMENSIONS):
-                return self._dialect(Object(getattr(base.value, node.attr, None), base.path, symbol), node)
+                return self._dialect(Object(getattr(base.value, node.attr, None), base.path, symbol))
         found = getattr(base.value, node.attr, MISSING)
         if found is MISSING:
             if base.symbol is not None:
@@ -164,25 +178,9 @@ class Expressions:
             wrong(self.place(node), f"{describe(base)} has no attribute {node.attr!r}")
         if isinstance(base.value, np.dtype) and node.attr == "type":
             return Object(found)
-        if not isinstance(base.value, ModuleType | type):
+        if not isinstance(base.value, ModuleType | type | Enum):
             unsupported(self.place(node), f"attribute .{node.attr} of {describe(base)}")
-        return self.wrap(found, (*base.path, node.attr), node)
-
-    def _array_attribute(self, array: Array, node: ast.Attribute) -> Value:
-        match node.attr:
-            case "shape":
-                return arrays.shape(array)
-            case "size":
-                return arrays.size(self.b, array)
-            case "ndim":
-                return Constant(types.int64, array.ndim)
-            case "dtype":
-                return dtype_object(array.type)
-        unsupported(
-            self.place(node),
-            f"attribute .{node.attr} of an array",
-            help="arrays have .shape, .size, .ndim, .dtype and len()",
-        )
+        return self.wrap(found, (*base.path, node.attr), self.place(node))
 
     def _tuple(self, node: ast.Tuple) -> Value:
         return Tuple(tuple(self.evaluate_arguments(node.elts)))
@@ -214,10 +212,10 @@ class Expressions:
             unsupported(self.place(node), "the operator @", help="write the loops of a matrix product")
         if text == "+" and isinstance(left, Tuple) and isinstance(right, Tuple):
             return Tuple(left.items + right.items)
-        return operators.binary(self.b, text, scalar(self.b, left), scalar(self.b, right))
+        return operators.operate(self.b, text, number(self.b, left), number(self.b, right))
 
     def _unaryop(self, node: ast.UnaryOp) -> Value:
-        value = self.evaluate_scalar(node.operand)
+        value = self.evaluate_number(node.operand)
         self.mark(node)
         if isinstance(node.op, ast.Not):
             return operators.logical_not(self.b, value)
@@ -244,13 +242,17 @@ class Expressions:
 
     def _comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Value:
         if isinstance(op, ast.Is | ast.IsNot):
-            if intrinsics.NONE not in (left, right):
+            same = left == right if NONE in (left, right) else attributes.same(left, right)
+            if same is None:
                 unsupported(self.place(node), "'is' between values", help="use ==")
-            return Constant(types.boolean, (left == right) == isinstance(op, ast.Is))
+            return Constant(types.boolean, same == isinstance(op, ast.Is))
         text = COMPARISON.get(type(op))
         if text is None:
             unsupported(self.place(node), "'in'", help="compare with each item, joined by 'or'")
-        return operators.compare(self.b, text, scalar(self.b, left), scalar(self.b, right))
+        same = attributes.same(left, right)
+        if same is not None and text in ("==", "!="):
+            return Constant(types.boolean, same == (text == "=="))
+        return operators.compare(self.b, text, number(self.b, left), number(self.b, right))
 
     # Control flow inside expressions
 
@@ -262,7 +264,7 @@ class Expressions:
         """``and``/``or``: the first value whose truth is *stops_on*, else the last one."""
         results: list[tuple[Block, Value]] = []
         for thunk in thunks[:-1]:
-            value = scalar(self.b, thunk())
+            value = number(self.b, thunk())
             condition = truth(self.b, value)
             if isinstance(condition, Constant):
                 if condition.value == stops_on:
@@ -314,7 +316,7 @@ class Expressions:
         if isinstance(node, ast.Compare) and len(node.ops) > 1:
             self._chain_condition(node, then, other)
             return
-        value = truth(self.b, self.evaluate_scalar(node))
+        value = truth(self.b, self.evaluate_number(node))
         self.mark(node)
         self.b.branch(value, then, other)
 
@@ -322,11 +324,11 @@ class Expressions:
         links = self._links(node)
         for link in links[:-1]:
             proceed = self.b.block("next")
-            self.b.branch(truth(self.b, scalar(self.b, link())), proceed, other)
+            self.b.branch(truth(self.b, number(self.b, link())), proceed, other)
             if proceed not in self.b.entered:
                 return
             self.b.current = proceed
-        self.b.branch(truth(self.b, scalar(self.b, links[-1]())), then, other)
+        self.b.branch(truth(self.b, number(self.b, links[-1]())), then, other)
 
     # Subscripts
 
@@ -334,48 +336,53 @@ class Expressions:
         base = self.evaluate(node.value)
         if isinstance(base, Tuple):
             return self._tuple_item(base, node)
-        if not isinstance(base, Array):
-            unsupported(self.place(node), f"indexing {describe(base)}", help="arrays and tuples have items")
-        index = self.index(node)
+        index = self.evaluate(node.slice)
         self.mark(node)
-        return arrays.load(self.b, arrays.subscript(self.b, base, index))
+        return elements.load(self.b, self.part(base, index))
 
-    def index(self, node: ast.Subscript) -> Value:
-        """The value of a subscript's index."""
-        items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        for item in items:
-            if isinstance(item, ast.Slice) or (isinstance(item, ast.Constant) and item.value in (None, Ellipsis)):
-                unsupported(
-                    self.place(item),
-                    "a slice of an array",
-                    help="index single elements; a row of an n-d array is a[i]",
-                )
-        return self.evaluate(node.slice)
+    def part(self, base: Value, index: Value) -> Array:
+        """The element, row or field that an index names."""
+        if isinstance(index, Object) and isinstance(index.value, str):
+            found = attributes.field(self.b, base, index.value)
+            if found is None:
+                wrong(self.b.place, f"{describe(base)} has no field {index.value!r}")
+            return found
+        if isinstance(base, Record) and isinstance(index, Constant):
+            fields = list(base.element.type.fields)
+            if isinstance(index.value, int) and -len(fields) <= index.value < len(fields):
+                return self.part(base, Object(fields[index.value]))
+        if not isinstance(base, Array):
+            unsupported(self.b.place, f"indexing {describe(base)}", help="arrays, records and tuples have items")
+        return arrays.subscript(self.b, base, index)
+
+    def _slice(self, node: ast.Slice) -> Slice:
+        parts = [None if part is None else self.evaluate(part) for part in (node.lower, node.upper, node.step)]
+        return Slice(*(None if part in (None, NONE) else scalar(self.b, part) for part in parts))
 
     def _tuple_item(self, base: Tuple, node: ast.Subscript) -> Value:
-        if isinstance(node.slice, ast.Slice):
-            start, stop, step = (
-                None if part is None else self._constant_integer(part, "a bound of a tuple's slice")
-                for part in (node.slice.lower, node.slice.upper, node.slice.step)
-            )
-            return Tuple(base.items[start:stop:step])
-        index = self._constant_integer(node.slice, "a tuple index")
-        if not -len(base.items) <= index < len(base.items):
-            wrong(self.place(node), f"index {index} of a tuple of {len(base.items)} items")
-        return base.items[index]
+        index = self.evaluate(node.slice)
+        self.mark(node)
+        if isinstance(index, Slice):
+            bounds = [self._whole(part) for part in (index.start, index.stop, index.step)]
+            return Tuple(base.items[slice(*bounds)])
+        if isinstance(index, Scalar) and nt.storage_class(index.type) == nt.INT:
+            return aggregates.item(self.b, base, index)
+        position = self._whole(index)
+        if position is None or not -len(base.items) <= position < len(base.items):
+            wrong(self.place(node), f"index {position} of a tuple of {len(base.items)} items")
+        return base.items[position]
 
-    def _constant_integer(self, node: ast.expr, what: str) -> int:
-        value = self.evaluate(node)
+    def _whole(self, value: Value | None) -> int | None:
+        if value is None:
+            return None
         if not isinstance(value, Constant) or nt.storage_class(value.type) != nt.INT:
-            unsupported(self.place(node), f"{what} that is not a constant integer", help="use a constant, or an array")
+            unsupported(self.b.place, f"a tuple's index or bound {describe(value)}", help="use constant integers")
         return int(value.value)
 
     # Calls
 
     def _call(self, node: ast.Call) -> Value:
         function = self.evaluate(node.func)
-        if not isinstance(function, Object):
-            wrong(self.place(node), f"{describe(function)} is not a function")
         args = self.evaluate_arguments(node.args)
         keywords = {}
         for keyword in node.keywords:
@@ -383,13 +390,17 @@ class Expressions:
                 unsupported(self.place(keyword), "** unpacking")
             keywords[keyword.arg] = self.evaluate(keyword.value)
         self.mark(node)
+        if isinstance(function, Method):
+            return self.call_method(function, args, keywords, node)
+        if not isinstance(function, Object):
+            wrong(self.place(node), f"{describe(function)} is not a function")
         if function.symbol in ("shared.array", "local.array"):
             return self._array_constructor(function.symbol, node, args, keywords)
         intrinsic = intrinsics.find(function)
         inlined = unwrap(function.value)
         is_python = isinstance(inlined, FunctionType) and function.symbol is None and intrinsic is None
-        if is_python and not is_library(inlined):
-            return self.inline(function.value, function.path, args, keywords, node)
+        if is_python and (is_dispatcher(function.value) or not is_library(inlined)):
+            return self.inline(function.value, function.path, args, keywords, self.place(node))
         if keywords:
             unsupported(self.place(node), f"keyword arguments of {describe(function)}")
         if function.symbol == "const.array_like":
@@ -402,7 +413,14 @@ class Expressions:
             return self._length(node, args)
         if function.value is np.dtype:
             return self._dtype(node, args)
-        return self._conversion(node, function, args)
+        made = aggregates.construct(self.b, function, args)
+        return self._conversion(node, function, args) if made is None else made
+
+    def call_method(self, method: Method, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        """The result of a method of an array or a number."""
+        if keywords:
+            unsupported(self.place(node), f"keyword arguments of {describe(method)}")
+        return attributes.call(self.b, method, args)
 
     def _length(self, node: ast.Call, args: list[Value]) -> Value:
         if len(args) == 1 and isinstance(args[0], Tuple):
@@ -421,7 +439,7 @@ class Expressions:
             )
         if len(args) != 1:
             wrong(self.place(node), f"a conversion takes 1 argument, not {len(args)}")
-        value = scalar(self.b, args[0])
+        value = number(self.b, args[0])
         return cast(self.b, value, converted_to(function.value, value.type))
 
     def _dtype(self, node: ast.Call, args: list[Value]) -> Value:
@@ -431,9 +449,9 @@ class Expressions:
         return dtype_object(ty)
 
     def _array_constructor(self, symbol: str, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
-        bound = dict(zip(("shape", "dtype"), args, strict=False)) | keywords
-        if set(bound) != {"shape", "dtype"} or len(args) + len(keywords) != 2:
-            wrong(self.place(node), f"cuda.{symbol} takes a shape and a dtype")
+        bound = dict(zip(("shape", "dtype", "alignment"), args, strict=False)) | keywords
+        if not {"shape", "dtype"} <= set(bound) <= {"shape", "dtype", "alignment"} or len(bound) < len(args):
+            wrong(self.place(node), f"cuda.{symbol} takes a shape, a dtype and an alignment")
         dtype = bound["dtype"]
         ty = element_type(dtype)
         if ty is None:
@@ -441,7 +459,8 @@ class Expressions:
         shape = tuple(arrays.constant_shape(self.b, bound["shape"]))
         space = Space.SHARED if symbol == "shared.array" else Space.LOCAL
         site = (self.source.function.__code__, node.lineno, node.col_offset)
-        return self.b.allocate(site, self._target_of(node), ty, shape, space)
+        alignment = attributes.alignment_of(self.b, bound.get("alignment", NONE))
+        return self.b.allocate(site, self._target_of(node), ty, shape, space, alignment)
 
     def _target_of(self, node: ast.Call) -> str:
         """The variable that a statement of this function assigns *node* to; the text of *node* if there is none."""
@@ -456,7 +475,7 @@ class Expressions:
         path: tuple[str, ...],
         args: list[Value],
         keywords: dict[str, Value],
-        node: ast.Call,
+        place: Place,
     ) -> Value:
         """Lower a call of a device function, plain or decorated, in place."""
         raise NotImplementedError

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numba.core import types
 
-from simt.lang import arrays, intrinsics, operators, predication
+from simt.lang import aggregates, arrays, attributes, elements, library, operators, predication
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
 from simt.lang.calls import RESULT, Calls, stored_names
@@ -19,7 +19,19 @@ from simt.lang.environment import Environment, Kind, kind_of, unify_kinds
 from simt.lang.frozen import Names
 from simt.lang.ir import PLOP_MOVE, PREDICATE, REGISTER, ZERO, Block, Exit, Place, PredRef, VReg
 from simt.lang.source import FunctionSource
-from simt.lang.values import Array, Constant, Object, Scalar, Tuple, Undefined, Value, describe
+from simt.lang.values import (
+    NONE,
+    Array,
+    Complex,
+    Constant,
+    Object,
+    Record,
+    Scalar,
+    Tuple,
+    Undefined,
+    Value,
+    describe,
+)
 
 
 @dataclass(slots=True)
@@ -91,16 +103,27 @@ class Function(Calls):
             self.mark(target)
             self.env[target.id] = self.variables.assign(target.id, value)
         elif isinstance(target, ast.Subscript):
-            base, index = self._element(target)
-            self.mark(target)
-            element = arrays.subscript(self.b, base, index)
-            arrays.store(self.b, element, scalar(self.b, value))
+            self._store(self._element(target), value)
+        elif isinstance(target, ast.Attribute):
+            self._store(self._field(target), value)
         elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, value)
         else:
-            unsupported(self.place(target), "assignment to an attribute", help="assign to names or elements")
+            self.refuse(target)
+
+    def _store(self, element: Array, value: Value) -> None:
+        """Store into an element; into each of a part of an array."""
+        if not element.ndim:
+            elements.store(self.b, element, value)
+            return
+        if element.ndim > len(library.FILL) or (isinstance(value, Array) and value.ndim not in (0, element.ndim)):
+            unsupported(self.b.place, f"{describe(value)} assigned to {describe(element)}", help="use a loop")
+        functions = library.COPY if isinstance(value, Array) and value.ndim else library.FILL
+        self.b.inline(functions[element.ndim - 1], [element, value])
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value) -> None:
+        if isinstance(value, Array) and value.ndim:
+            value = self._unpacked(value, len(target.elts))
         if not isinstance(value, Tuple):
             wrong(
                 self.place(target),
@@ -118,31 +141,45 @@ class Function(Calls):
     def _kept(self, value: Value) -> Value:
         """*value*, copied if it stands in a variable that another target of the statement may change."""
         if isinstance(value, Tuple):
-            return Tuple(tuple(self._kept(item) for item in value.items))
+            return replace(value, items=tuple(self._kept(item) for item in value.items))
+        if isinstance(value, Complex):
+            return Complex(value.type, self._kept(value.real), self._kept(value.imag))  # type: ignore[arg-type]
         if isinstance(value, Scalar):
             register = value.operand.reg if isinstance(value.operand, PredRef) else value.operand
             if isinstance(register, VReg) and register.name:
                 return self.b.snapshot(value)
         return value
 
-    def _element(self, target: ast.Subscript) -> tuple[Array, Value]:
+    def _unpacked(self, value: Array, count: int) -> Tuple:
+        """The items of an array with as many positions along its first axis as there are targets."""
+        positions = (Constant(types.int64, position) for position in range(count))
+        return Tuple(tuple(elements.load(self.b, arrays.subscript(self.b, value, at)) for at in positions))
+
+    def _element(self, target: ast.Subscript) -> Array:
         base = self.evaluate(target.value)
-        if not isinstance(base, Array):
+        if not isinstance(base, Array | Record):
             wrong(self.place(target), f"cannot assign to an item of {describe(base)}")
-        return base, self.index(target)
+        index = self.evaluate(target.slice)
+        self.mark(target)
+        return self.part(base, index)
+
+    def _field(self, target: ast.Attribute) -> Array:
+        base = self.evaluate(target.value)
+        self.mark(target)
+        found = attributes.field(self.b, base, target.attr)
+        if found is None:
+            wrong(self.place(target), f"cannot assign to attribute .{target.attr} of {describe(base)}")
+        return found
 
     def _do_augassign(self, node: ast.AugAssign) -> None:
-        if isinstance(node.target, ast.Subscript):
-            base, index = self._element(node.target)
-            self.mark(node.target)
-            element = arrays.subscript(self.b, base, index)
-            old = arrays.load(self.b, element)
+        if isinstance(node.target, ast.Subscript | ast.Attribute):
+            is_item = isinstance(node.target, ast.Subscript)
+            element = self._element(node.target) if is_item else self._field(node.target)  # type: ignore[arg-type]
+            old = elements.load(self.b, element)
             right = self.evaluate(node.value)
             self.mark(node)
-            arrays.store(self.b, element, scalar(self.b, self.binary(node, node.op, old, right)))
+            self._store(element, self.binary(node, node.op, old, right))
             return
-        if not isinstance(node.target, ast.Name):
-            unsupported(self.place(node), "assignment to an attribute", help="assign to names or elements")
         left = self._name(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
         right = self.evaluate(node.value)
         self.mark(node)
@@ -169,10 +206,10 @@ class Function(Calls):
         self.b.current = None
 
     def _do_return(self, node: ast.Return) -> None:
-        value = self.evaluate(node.value) if node.value is not None else intrinsics.NONE
+        value = self.evaluate(node.value) if node.value is not None else NONE
         self.mark(node)
         if self.caller is None:
-            if value != intrinsics.NONE:
+            if value != NONE:
                 wrong(
                     self.place(node),
                     "a kernel returns a value",
@@ -289,15 +326,9 @@ class Function(Calls):
     def _item(self, items: Value, position: Scalar) -> Value:
         """The item of an array or tuple that a trip is for; that of a tuple is free of charge."""
         if isinstance(items, Array):
-            return arrays.load(self.b, arrays.subscript(self.b, items, position))
+            return elements.load(self.b, arrays.subscript(self.b, items, position))
         assert isinstance(items, Tuple)
-        found = scalar(self.b, items.items[0])
-        for number, item in enumerate(items.items[1:], 1):
-            here = self.b.operand(Constant(types.int64, number))
-            is_here = self.b.value("eq.s64", types.boolean, position.operand, here, retires=False)
-            operands = (self.b.operand(value) for value in (item, found, is_here))
-            found = self.b.value("selp", nt.plain(found.type), *operands, retires=False)
-        return found
+        return aggregates.picked(self.b, items, position)
 
     def _range(self, node: ast.For) -> tuple[ScalarValue, ScalarValue, ScalarValue, Any]:
         """Start, stop and step of ``for ... in range(...)`` and the type that Numba gives the variable."""
@@ -346,7 +377,7 @@ class Function(Calls):
             test(inside, outside)
             if inside in self.b.entered:
                 self._body(node, inside, enter, loop)
-                wider, late = self._bottom(node, stored, top, entry)
+                wider, late = self._bottom(node, stored, top, entry, kinds)
                 if wider:
                     kinds |= wider
                     continue
@@ -371,7 +402,7 @@ class Function(Calls):
                 env[name] = self.variables.move(name, value, kinds[name])
             elif isinstance(value, Undefined):
                 env[name] = Undefined(name, value, in_loop=True)
-            elif isinstance(value, Scalar | Constant | Tuple):
+            elif isinstance(value, Scalar | Constant | Complex | Tuple):
                 env[name] = self.variables.move(name, value, kind_of(value))
         return env
 
@@ -389,7 +420,12 @@ class Function(Calls):
         self.env = self.variables.join(loop.continues)
 
     def _bottom(
-        self, node: ast.For | ast.While, stored: list[str], top: Environment, entry: Block
+        self,
+        node: ast.For | ast.While,
+        stored: list[str],
+        top: Environment,
+        entry: Block,
+        kinds: dict[str, Kind],
     ) -> tuple[dict[str, Kind], Environment]:
         """Bring the variables back to their types at the top.
 
@@ -419,7 +455,7 @@ class Function(Calls):
                     f"variable {name!r} is {describe(above)} before the loop and {describe(below)} in it",
                     help="use two variables",
                 )
-            if unified != kind_of(above):
+            if unified != kind_of(above) or (isinstance(above, Array) and name not in kinds):
                 wider[name] = unified
             else:
                 self.variables.move(name, below, unified)

@@ -1,0 +1,119 @@
+"""What Numba has functions of Python for: lowered like device functions; their lines count on their own.
+
+Complex division and power follow the formulas that Numba documents (CPython's), operation by operation.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def divide(a: Any, b: Any) -> Any:
+    """a / b by Smith's method."""
+    if not b.real and not b.imag:
+        return complex(math.nan, math.nan)
+    if abs(b.real) >= abs(b.imag):
+        ratio = b.imag / b.real
+        scale = b.real + b.imag * ratio
+        return complex((a.real + a.imag * ratio) / scale, (a.imag - a.real * ratio) / scale)
+    ratio = b.real / b.imag
+    scale = b.real * ratio + b.imag
+    return complex((a.real * ratio + a.imag) / scale, (a.imag * ratio - a.real) / scale)
+
+
+def power(a: Any, b: Any) -> Any:
+    """a ** b in polar coordinates."""
+    if b.real == 0.0 and b.imag == 0.0:
+        return complex(1.0, 0.0)
+    if a.real == 0.0 and b.real == 0.0:
+        return complex(0.0, 0.0)
+    size = math.hypot(a.real, a.imag)
+    length = math.pow(size, b.real)
+    angle = math.atan2(a.imag, a.real)
+    phase = angle * b.real
+    if b.imag != 0.0:
+        length /= math.exp(angle * b.imag)
+        phase += b.imag * math.log(size)
+    return complex(length * math.cos(phase), length * math.sin(phase))
+
+
+def exponential(z: Any) -> Any:
+    """cmath.exp(z)."""
+    x, y = z.real, z.imag
+    if math.isfinite(x):
+        if not math.isfinite(y):
+            return complex(math.nan, math.nan)
+        size = math.exp(x)
+        return complex(size * math.cos(y), size * math.sin(y))
+    if math.isnan(x):
+        return complex(x, x if y else y)
+    if x < 0.0:
+        if not math.isfinite(y):
+            return complex(0.0, 0.0)
+        return complex(0.0 * math.cos(y), 0.0 * math.sin(y))
+    if not math.isfinite(y):
+        return complex(x, math.nan)
+    real, imag = math.cos(y), math.sin(y)
+    if real != 0.0:
+        real *= x
+    if imag != 0.0:
+        imag *= x
+    return complex(real, imag)
+
+
+def logarithm(z: Any) -> Any:
+    """cmath.log(z)."""
+    return complex(math.log(math.hypot(z.real, z.imag)), math.atan2(z.imag, z.real))
+
+
+def absolute(z: Any) -> Any:
+    """abs(z)."""
+    return math.hypot(z.real, z.imag)
+
+
+def fill_1(target: Any, value: Any) -> None:
+    """target[:] = value."""
+    for i in range(target.shape[0]):
+        target[i] = value
+
+
+def fill_2(target: Any, value: Any) -> None:
+    """The same for two dimensions."""
+    for i in range(target.shape[0]):
+        for j in range(target.shape[1]):
+            target[i, j] = value
+
+
+def fill_3(target: Any, value: Any) -> None:
+    """The same for three dimensions."""
+    for i in range(target.shape[0]):
+        for j in range(target.shape[1]):
+            for k in range(target.shape[2]):
+                target[i, j, k] = value
+
+
+def copy_1(target: Any, source: Any) -> None:
+    """target[:] = source, from first to last."""
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
+def copy_2(target: Any, source: Any) -> None:
+    """The same for two dimensions."""
+    for i in range(target.shape[0]):
+        for j in range(target.shape[1]):
+            target[i, j] = source[i, j]
+
+
+def copy_3(target: Any, source: Any) -> None:
+    """The same for three dimensions."""
+    for i in range(target.shape[0]):
+        for j in range(target.shape[1]):
+            for k in range(target.shape[2]):
+                target[i, j, k] = source[i, j, k]
+
+
+FILL = (fill_1, fill_2, fill_3)
+COPY = (copy_1, copy_2, copy_3)
+"""By the number of dimensions, from 1 on."""
