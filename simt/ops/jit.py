@@ -3,61 +3,45 @@
 Numba's own cache looks only at the file of the function that it stores: a changed helper in another file would leave
 stale machine code behind.  It trusts its files: one that a full disk or a killed process left behind half written is
 an error in every later run.  Where its folder cannot be written it takes ``__pycache__``.  So the engine keeps its code
-itself: in the user's cache folder (read-only installations are cached, too), in a folder named by a hash of all
-sources and settings, one file per function and types of arguments, each with a checksum.
+in a :class:`~simt.disk_cache.DiskCache` (read-only installations are cached, too), in a folder named by a hash of all
+sources and settings, one entry per function and types of arguments.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import importlib.resources
-import os
 import pickle
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numba
 import numpy as np
-from filelock import FileLock, Timeout
 from numba.core import config
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
-from platformdirs import user_cache_path
+
+from simt.disk_cache import DiskCache, cache_root, digest
 
 if config.DISABLE_JIT and (np.uint64(1) + 1).dtype != np.uint64:
     # The plain engine adds ints to unsigned indices, which NumPy 1 turns into floats (NEP 50 has the switch).
     raise ImportError("NUMBA_DISABLE_JIT=1 needs NumPy 2, or with NumPy 1 also NPY_PROMOTION_STATE=weak")
 
-LONGEST_WAIT = 1200.0
-"""Seconds to wait for another process that compiles the engine (it takes minutes on a busy computer)."""
-
 ENGINE = ("simt.ops", "simt.machine", "simt.machine.checks")
 """Packages whose code is compiled into the engine."""
-_DIGEST = hashlib.sha256().digest_size
-_said: set[str] = set()
-
-
-def _say(text: str) -> None:
-    """A note on standard error, once."""
-    if text not in _said:
-        _said.add(text)
-        print(f"simt: {text}", file=sys.stderr, flush=True)
 
 
 def cache_folder(*packages: str) -> Path:
     """The folder of compiled code of these very sources: the engine's, those of *packages*, Numba, and its settings."""
     settings = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, config.OPT, config.BOUNDSCHECK)
-    digest = hashlib.sha256(repr(settings).encode())
+    contents = [repr(settings).encode()]
     for package in (*ENGINE, *packages):
-        for contents in _sources(package):
-            digest.update(contents)
-    digest.update(importlib.resources.files("simt").joinpath("program.py").read_bytes())
-    return user_cache_path("simt") / f"engine-{digest.hexdigest()[:16]}"
+        contents += _sources(package)
+    contents.append(importlib.resources.files("simt").joinpath("program.py").read_bytes())
+    return cache_root() / f"engine-{digest(*contents)[:16]}"
 
 
 def _sources(package: str) -> list[bytes]:
@@ -69,57 +53,28 @@ def _sources(package: str) -> list[bytes]:
 
 
 class CodeCache:
-    """Compiled code of one function on disk: what a dispatcher of Numba asks to load and to save.
-
-    A file holds a SHA-256 sum and the pickled code.  A file that does not match is deleted and compiled again.  Where
-    files cannot be written nothing is kept.
-    """
+    """Compiled code of one function on disk: what a dispatcher of Numba asks to load and to save."""
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         self.cache_path = folder
+        self._cache = DiskCache("compiled functions", folder)
         self._name = name_of(function)
         self._bytecode = function.__code__.co_code  # of functions that are not among the sources
 
-    def _file(self, signature: Any, codegen: Any) -> Path:
-        key = repr((signature, codegen.magic_tuple(), self._bytecode))
-        return self.cache_path / f"{self._name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.code"
+    def _entry(self, signature: Any, codegen: Any) -> str:
+        key = digest(repr((signature, codegen.magic_tuple(), self._bytecode)))
+        return f"{self._name}-{key[:16]}.code"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled function, or None."""
         target_context.refresh()  # as Numba's own cache does, before code is rebuilt
-        path = self._file(signature, target_context.codegen())
-        try:
-            data = path.read_bytes()
-        except OSError:
-            return None  # not there, or not ours to read: compiled anew
-        if hashlib.sha256(data[_DIGEST:]).digest() != data[:_DIGEST]:
-            _say(f"{path} is damaged; it is compiled again")
-            with contextlib.suppress(OSError):
-                path.unlink()
-            return None
-        return CompileResult._rebuild(target_context, *pickle.loads(data[_DIGEST:]))
+        data = self._cache.get(self._entry(signature, target_context.codegen()))
+        return None if data is None else CompileResult._rebuild(target_context, *pickle.loads(data))
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep a compiled function, whole or not at all."""
-        if compiled.library.has_dynamic_globals:  # holds addresses of this process: with bounds checks
-            return
-        data = dumps(compiled._reduce())
-        path = self._file(signature, compiled.codegen)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            number, name = tempfile.mkstemp(dir=path.parent, suffix=".new")
-            try:
-                with os.fdopen(number, "wb") as file:
-                    file.write(hashlib.sha256(data).digest() + data)
-                os.replace(name, path)
-            except BaseException:
-                os.unlink(name)
-                raise
-        except OSError as error:
-            _say(
-                f"compiled code cannot be kept in {path.parent} ({error.strerror}); every run compiles anew, "
-                "which takes about a minute"
-            )
+        """Keep a compiled function."""
+        if not compiled.library.has_dynamic_globals:  # those hold addresses of this process: with bounds checks
+            self._cache.put(self._entry(signature, compiled.codegen), dumps(compiled._reduce()))
 
     def flush(self) -> None:
         """Delete what is kept of the function."""
@@ -168,26 +123,10 @@ def is_compiled(entry: str, folder: Path = FOLDER) -> bool:
     return bool(config.DISABLE_JIT) or next(folder.glob(f"{entry}-*.code"), None) is not None
 
 
-@contextlib.contextmanager
-def compilation(what: str, entry: str, folder: Path = FOLDER) -> Iterator[None]:
+def compilation(what: str, entry: str, folder: Path = FOLDER) -> AbstractContextManager[None]:
     """Around the first call of *entry* in a process: of several processes one compiles it, the others wait.
 
     ``what`` is said where it takes long.
     """
-    if is_compiled(entry, folder):
-        yield
-        return
-    with contextlib.ExitStack() as held:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(folder / f"{entry}.lock")
-            try:
-                held.enter_context(lock.acquire(timeout=0))
-            except Timeout:
-                _say(f"another process compiles {what}; waiting for it ...")
-                held.enter_context(lock.acquire(timeout=LONGEST_WAIT))
-        except (OSError, NotImplementedError, Timeout):
-            pass  # no folder, no locks on this file system, or the other one hangs: each compiles for itself
-        if not is_compiled(entry, folder):
-            _say(f"compiling {what} (once; cached for later runs) ...")
-        yield
+    cache = DiskCache("compiled functions", folder)
+    return cache.making(entry, lambda: is_compiled(entry, folder), f"compiling {what}")

@@ -3,6 +3,7 @@
 from simt.metrics.stalls import STALLS
 from simt.metrics.table import METRICS, Metric, UnknownMetricError
 from simt.metrics.timing import TIMING
+from simt.profile.activity import Activities, Called, Copied, Launched
 from simt.profile.compare import Difference, UnusableProfileError, compare
 from simt.profile.counters import COUNTER_NAMES, IDLE_CAUSES
 from simt.profile.lines import LineProfile
@@ -14,7 +15,11 @@ __all__ = [
     "METRICS",
     "STALLS",
     "TIMING",
+    "Activities",
+    "Called",
+    "Copied",
     "Difference",
+    "Launched",
     "LineProfile",
     "Metric",
     "MetricValues",

@@ -1,8 +1,7 @@
-"""Runs NVIDIA's disassembler on a cubin, once: listings are kept in the user's cache folder."""
+"""Runs NVIDIA's disassembler on a cubin, once: listings are cached."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -11,16 +10,15 @@ import zlib
 from importlib import metadata
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from simt.check import UnsupportedError
+from simt.disk_cache import DiskCache, cache_root, digest
 
 OLDEST = 75
 """First architecture that the disassembler of CUDA 13 knows; older code has to come as a listing."""
 LONGEST = 600
 """Seconds that the disassembler may take."""
-KEPT = 256
-"""Listings that the cache keeps."""
+LISTINGS = DiskCache("listings", cache_root() / "listings", most=256)
+"""Compressed listings, by the cubin's bytes and the disassembler."""
 
 
 def find_program(name: str, wheel: str) -> str:
@@ -57,15 +55,13 @@ def disassemble(shown: str, data: bytes, architecture: int) -> str:
             "or set SIMT_NVDISASM to such an nvdisasm",
         )
     program = find_program("nvdisasm", "nvidia-cuda-nvdisasm")
-    path = _cached(program, data)
-    text = _read(path)
-    if text is None:
-        text = _run(program, shown, data)
-        _write(path, text)
-    return text
+    packed = LISTINGS.get_or_make(
+        digest(data, _identity(program)), lambda: zlib.compress(_run(program, shown, data), 1)
+    )
+    return zlib.decompress(packed).decode("utf-8", "replace")
 
 
-def _run(program: str, shown: str, data: bytes) -> str:
+def _run(program: str, shown: str, data: bytes) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         cubin = Path(folder) / "k.cubin"
         cubin.write_bytes(data)
@@ -81,40 +77,13 @@ def _run(program: str, shown: str, data: bytes) -> str:
             f"nvdisasm cannot read {shown}",
             details=said.strip().splitlines()[:5] or [f"it ended with {done.returncode}"],
         )
-    return done.stdout.decode("utf-8", "replace")
+    return done.stdout
 
 
-def _cached(program: str, data: bytes) -> Path:
-    """Where the listing of these bytes by this very disassembler is kept."""
-    digest = hashlib.sha256(data)
+def _identity(program: str) -> str:
+    """What tells one disassembler from another."""
     try:
         about = Path(program).stat()
-        digest.update(f"{program} {about.st_size} {about.st_mtime_ns}".encode())
     except OSError:  # a name that the shell finds
-        digest.update(program.encode())
-    return user_cache_path("simt") / "listings" / f"{digest.hexdigest()[:32]}.z"
-
-
-def _read(path: Path) -> str | None:
-    """A kept listing; None if there is none, or it is broken.  The digest of the text comes first."""
-    try:
-        raw = path.read_bytes()
-        text = zlib.decompress(raw[32:])
-    except (OSError, zlib.error):
-        return None
-    return text.decode() if hashlib.sha256(text).digest() == raw[:32] else None
-
-
-def _write(path: Path, text: str) -> None:
-    """Keep a listing, whole or not at all; a folder that cannot be written is no error.  The oldest make room."""
-    raw = text.encode()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".new", delete=False) as file:
-            file.write(hashlib.sha256(raw).digest() + zlib.compress(raw, 1))
-        Path(file.name).replace(path)
-        kept = sorted(path.parent.iterdir(), key=lambda each: each.stat().st_mtime)
-        for each in kept[:-KEPT]:
-            each.unlink()
-    except OSError:
-        return
+        return program
+    return f"{program} {about.st_size} {about.st_mtime_ns}"

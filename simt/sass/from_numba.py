@@ -1,12 +1,11 @@
 """The machine code that Numba makes of a Python kernel: numba-cuda, libNVVM and ptxas, all from wheels, no GPU.
 
-Only this module of the package imports numba-cuda.  Compiled cubins are kept in the user's cache folder, by the
-kernel's code, the constants and functions it uses, its argument types, and the versions of the tools.
+Only this module of the package imports numba-cuda.  Compiled cubins are cached by the kernel's code, the constants and
+functions that it uses, its argument types, and the versions of the tools.
 """
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import re
 import subprocess
@@ -25,15 +24,16 @@ import numpy.typing as npt
 from numba.core import types
 from numba.core.errors import NumbaError
 from numba.core.types import containers
-from platformdirs import user_cache_path
 
 from simt.check import KernelError, LaunchError, Location, UnsupportedError
+from simt.disk_cache import DiskCache, cache_root, digest
 from simt.dispatcher import Options, compile_declared, is_dispatcher, options_of, python_function
 from simt.sass.disassemble import OLDEST, find_program
-from simt.sass.kernel import SassKernel, load_cubin
+from simt.sass.kernel import SassKernel, read_cubin
 
 _PACKAGES = ("numba-cuda", "numba", "nvidia-nvvm", "nvidia-cuda-nvcc")
 INSTALL = "pip install 'simt[sass]'"
+CUBINS = DiskCache("cubins", cache_root() / "cubins")
 
 
 def compile_numba(kernel: Any, argtypes: Sequence[Any], architecture: str) -> SassKernel:
@@ -54,14 +54,11 @@ def compile_numba(kernel: Any, argtypes: Sequence[Any], architecture: str) -> Sa
     if is_dispatcher(kernel):
         known = _FROZEN.setdefault(kernel, {})
         if (argtypes, architecture) not in known:
-            known[argtypes, architecture] = _cached(function, argtypes, architecture, options)
-        path = known[argtypes, architecture]
+            known[argtypes, architecture] = _cubin(function, argtypes, architecture, options)
+        cubin = known[argtypes, architecture]
     else:
-        path = _cached(function, argtypes, architecture, options)
-    if not path.is_file():
-        ptx = _ptx(function, argtypes, (int(number[:-1]), int(number[-1])), options)
-        _assemble(ptx, architecture, path)
-    (compiled,) = load_cubin(path).values()
+        cubin = _cubin(function, argtypes, architecture, options)
+    (compiled,) = read_cubin(cubin, f"the cubin of {function.__name__}").values()
     compiled.program.name = function.__name__  # instead of the mangled one, which holds the argument types
     names = inspect.signature(function).parameters
     compiled.program.parameters = [
@@ -70,9 +67,9 @@ def compile_numba(kernel: Any, argtypes: Sequence[Any], architecture: str) -> Sa
     return compiled
 
 
-_FROZEN: WeakKeyDictionary[Any, dict[tuple[Any, ...], Path]] = WeakKeyDictionary()
-"""Where the machine code of each dispatcher is, by types of arguments and architecture: it is compiled once, with
-the constants of that time, as Numba does."""
+_FROZEN: WeakKeyDictionary[Any, dict[tuple[Any, ...], bytes]] = WeakKeyDictionary()
+"""The cubins of each dispatcher, by types of arguments and architecture: each is compiled once, with the constants of
+that time, as Numba does."""
 
 
 def _parameter_names(name: str, ty: Any) -> Iterator[str]:
@@ -139,11 +136,14 @@ def _versions() -> str:
     return " ".join(found)
 
 
-def _cached(function: FunctionType, argtypes: Sequence[Any], architecture: str, options: Options) -> Path:
-    digest = hashlib.sha256(f"{_versions()} {architecture} {options} {[str(t) for t in argtypes]}".encode())
-    for part in _parts(function, set()):
-        digest.update(part)
-    return user_cache_path("simt") / "cubins" / f"{function.__name__}-{digest.hexdigest()[:24]}.cubin"
+def _cubin(function: FunctionType, argtypes: tuple[Any, ...], architecture: str, options: Options) -> bytes:
+    about = f"{_versions()} {architecture} {options} {[str(ty) for ty in argtypes]}"
+    number = architecture.removeprefix("sm_")
+
+    def build() -> bytes:
+        return _assemble(_ptx(function, argtypes, (int(number[:-1]), int(number[-1])), options), architecture)
+
+    return CUBINS.get_or_make(f"{function.__name__}-{digest(about, *_parts(function, set()))}.cubin", build)
 
 
 def _parts(value: Any, seen: set[int]) -> Iterator[bytes]:
@@ -244,10 +244,9 @@ def _refusal(function: FunctionType, error: Exception) -> KernelError:
     )
 
 
-def _assemble(ptx: str, architecture: str, path: Path) -> None:
-    """Run ptxas; the cubin appears at *path* whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+def _assemble(ptx: str, architecture: str) -> bytes:
+    """The cubin that ptxas makes."""
+    with tempfile.TemporaryDirectory() as folder:
         source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
         source.write_text(ptx)
         command = [
@@ -268,4 +267,4 @@ def _assemble(ptx: str, architecture: str, path: Path) -> None:
             raise UnsupportedError(
                 f"ptxas does not compile this kernel for {architecture}", details=done.stderr.splitlines()[-5:]
             )
-        result.replace(path)
+        return result.read_bytes()
