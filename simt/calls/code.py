@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -139,9 +138,7 @@ def _numpy(value: Any) -> Any:
     A record becomes an array without axes over its own memory: kernels take it by reference.
     """
     if isinstance(value, np.void):
-        bytes_of = np.frombuffer(value, np.uint8)
-        memory = (ctypes.c_char * bytes_of.size).from_address(bytes_of.ctypes.data)
-        return np.ndarray((), value.dtype, memory)
+        return np.asarray(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return np.int64(value) if value < 2**63 else np.uint64(value)
     return value if isinstance(value, np.ndarray) else np.asarray(value)[()]

@@ -19,6 +19,7 @@ from numba.np import numpy_support
 
 from simt.api import launch
 from simt.check.errors import UnsupportedError
+from simt.lang import remember_executed_code
 from simt.profile import Profile
 
 Record = Callable[[Profile, int], None]
@@ -35,6 +36,7 @@ def install(record: Record, refused: Refused) -> Callable[[], None]:
     """
     from numba.cuda import dispatcher as numba_dispatcher
 
+    remember_executed_code()
     kernels, dispatchers = numba_dispatcher._Kernel, numba_dispatcher.CUDADispatcher
     before = kernels.launch, dispatchers.add_overload
     owners: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()

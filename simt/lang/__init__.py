@@ -12,6 +12,14 @@ multiply-add, libdevice, results that LLVM leaves undefined), with the reasons.
 
 from simt.lang.arguments import argument_types, flat_arguments, typed_arguments
 from simt.lang.compiler import compile, parameter_names
-from simt.lang.source import read_source
+from simt.lang.source import read_source, remember_executed_code
 
-__all__ = ["argument_types", "compile", "flat_arguments", "parameter_names", "read_source", "typed_arguments"]
+__all__ = [
+    "argument_types",
+    "compile",
+    "flat_arguments",
+    "parameter_names",
+    "read_source",
+    "remember_executed_code",
+    "typed_arguments",
+]

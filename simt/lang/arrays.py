@@ -87,6 +87,15 @@ def _step(b: Builder, array: Array, base: VReg | UniformRef, axis: Axis, item: S
     return address
 
 
+def element_at(b: Builder, array: Array, position: ScalarValue) -> Array:
+    """The element at a position of ``array.flat``; the divisions that its indices take are free."""
+    indices: list[Value] = []
+    for axis in reversed(array.axes[1:]):
+        indices.insert(0, _free(b, "floormod.s64", lambda x, y: x % y if y else 0, position, axis.size))
+        position = _free(b, "floordiv.s64", lambda x, y: x // y if y else 0, position, axis.size)
+    return subscript(b, array, Tuple((position, *indices)))
+
+
 # Slices
 
 

@@ -7,9 +7,10 @@ from enum import Enum
 
 from numba.core import types
 
-from simt.lang import arrays, complexes, elements
+from simt.lang import arrays, complexes, elements, library
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
+from simt.lang.convert import convert
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.dtypes import dtype_object, element_type
 from simt.lang.values import (
@@ -17,6 +18,7 @@ from simt.lang.values import (
     Array,
     Complex,
     Constant,
+    Flat,
     Method,
     Object,
     Record,
@@ -27,8 +29,8 @@ from simt.lang.values import (
 )
 
 
-def attribute(b: Builder, base: Value, name: str) -> Value:
-    """``base.name``."""
+def attribute(b: Builder, base: Value, name: str) -> Value | None:
+    """``base.name``; None if it is not among the attributes here."""
     if isinstance(base, Array):
         return _of_array(b, base, name)
     if isinstance(base, Record):
@@ -42,7 +44,7 @@ def attribute(b: Builder, base: Value, name: str) -> Value:
         found_part = _of_number(base, name)
         if found_part is not None:
             return found_part
-    unsupported(b.place, f"attribute .{name} of {describe(base)}")
+    return None
 
 
 def field(b: Builder, base: Value, name: str) -> Array | None:
@@ -52,7 +54,7 @@ def field(b: Builder, base: Value, name: str) -> Array | None:
     return elements.field(b, base, name) if isinstance(base, Array) else None
 
 
-def _of_array(b: Builder, array: Array, name: str) -> Value:
+def _of_array(b: Builder, array: Array, name: str) -> Value | None:
     found = field(b, array, name)
     if found is not None:
         return found if found.ndim else elements.load(b, found)
@@ -75,13 +77,13 @@ def _of_array(b: Builder, array: Array, name: str) -> Value:
             return arrays.transposed(b, array)
         case "real" | "imag":
             return elements.part(array, name)
-    if name in METHODS:
-        return Method(array, name)
-    unsupported(
-        b.place,
-        f"attribute .{name} of an array",
-        help="arrays have .shape, .strides, .size, .ndim, .dtype, .T, .reshape(), .ravel(), .view() and len()",
-    )
+        case "flat":
+            return Flat(array)
+    return None
+
+
+HELP = "arrays have .shape, .strides, .size, .ndim, .dtype, .T, .flat, .reshape(), .ravel(), .view() and len()"
+"""What to use instead of an attribute or method that is not there."""
 
 
 def _of_number(value: Complex | Scalar | Constant, name: str) -> Value | None:
@@ -89,16 +91,19 @@ def _of_number(value: Complex | Scalar | Constant, name: str) -> Value | None:
         return value.real if isinstance(value, Complex) else value
     if name == "imag":
         return value.imag if isinstance(value, Complex) else Constant(value.type, nt.cast_constant(0, value.type))
-    return Method(value, name) if name in ("conjugate", "item") else None
+    return None
 
 
-def call(b: Builder, method: Method, args: list[Value]) -> Value:
-    """The result of a method."""
+def call(b: Builder, method: Method, args: list[Value]) -> Value | None:
+    """The result of a method; None if it is not among the methods here."""
     owner = method.owner
     if isinstance(owner, Array):
-        return METHODS[method.name](b, owner, args)
-    if args:
-        wrong(b.place, f"{describe(method)} takes no arguments")
+        emit = METHODS.get(method.name)
+        return None if emit is None else emit(b, owner, args)
+    if args or not isinstance(owner, Complex | Scalar | Constant):
+        return None
+    if method.name not in ("conjugate", "item"):
+        return None
     return complexes.conjugate(b, owner) if isinstance(owner, Complex) and method.name == "conjugate" else owner
 
 
@@ -130,8 +135,24 @@ def _item(b: Builder, array: Array, args: list[Value]) -> Value:
     return elements.load(b, arrays.subscript(b, array, index))
 
 
+def _reduction(name: str) -> Callable[[Builder, Array, list[Value]], Value]:
+    """A reduction: a function of the library.  Sums and products start with a number of the type that Numba gives."""
+
+    def reduce(b: Builder, array: Array, args: list[Value]) -> Value:
+        if args:
+            unsupported(b.place, f"{name}() along an axis", help="reduce in a loop")
+        start: list[Value] = []
+        if name in ("sum", "prod", "mean"):
+            ty = nt.reduced(array.type, name)
+            start = [convert(b, Constant(types.int64, int(name == "prod")), ty)]
+        return b.inline(library.REDUCTIONS[name], [array, *start])
+
+    return reduce
+
+
 METHODS: dict[str, Callable[[Builder, Array, list[Value]], Value]] = {
     "reshape": _reshape, "ravel": _ravel, "view": _view, "transpose": _transpose, "item": _item,
+    **{name: _reduction(name) for name in library.REDUCTIONS},
 }  # fmt: skip
 """Methods of arrays."""
 

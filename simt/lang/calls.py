@@ -11,6 +11,7 @@ from numba.core import types
 from numba.core.types import containers
 
 from simt.dispatcher import is_dispatcher, options_of, python_function, signatures_of
+from simt.lang import implementations
 from simt.lang import numba_types as nt
 from simt.lang.arguments import choose, signatures_text
 from simt.lang.builder import Builder
@@ -21,7 +22,7 @@ from simt.lang.expressions import Expressions
 from simt.lang.frozen import Names, names_of
 from simt.lang.ir import Block, Place
 from simt.lang.source import FunctionSource
-from simt.lang.values import NONE, Array, Complex, Constant, Record, Scalar, Tuple, Value
+from simt.lang.values import NONE, Array, Complex, Constant, Object, Record, Scalar, Tuple, Value
 
 RESULT = "<result>"
 """The variable that a device function returns its value in."""
@@ -83,6 +84,39 @@ class Calls(Expressions):
         if isinstance(value, Scalar | Constant | Complex):
             return convert(self.b, value, result)
         return value
+
+    def numba_function(self, function: Any, args: list[Value], keywords: dict[str, Value]) -> Value | None:
+        """A call of a function that Numba has in Python; None if it has not."""
+        given = tuple(numba_type(value) for value in args)
+        named = {name: numba_type(value) for name, value in keywords.items()}
+        if None in given or None in named.values():
+            return None
+        return self._implementation(implementations.of_function(function, given, named), args, keywords)
+
+    def numba_method(self, owner: Value, name: str, args: list[Value]) -> Value | None:
+        """A method that Numba has in Python; None if it has not."""
+        ty, *given = (numba_type(value) for value in (owner, *args))
+        if ty is None or None in given:
+            return None
+        return self._implementation(implementations.of_method(ty, name, tuple(given)), [owner, *args], {})
+
+    def numba_attribute(self, owner: Value, name: str) -> Value | None:
+        """An attribute that Numba has in Python; None if it has not."""
+        ty = numba_type(owner)
+        found = None if ty is None else implementations.of_attribute(ty, name)
+        return None if found is None else self.b.inline(found, [owner])
+
+    def _implementation(
+        self, found: implementations.Implementation | None, args: list[Value], keywords: dict[str, Value]
+    ) -> Value | None:
+        if found is None:
+            return None
+        function, taken = found
+        values = [
+            convert(self.b, value, ty) if isinstance(value, Scalar | Constant | Complex) else value
+            for value, ty in zip(args, taken, strict=True)
+        ]
+        return self.inline(function, (function.__name__,), values, keywords, self.b.place, own_names=True)
 
     def inline_library(self, function: FunctionType, args: list[Value]) -> Value:
         """Lower a call of a function that is Numba's or the simulator's own."""
@@ -156,6 +190,12 @@ def _value_type(value: Value) -> Any:
             return (value.type, *items)
         return containers.Tuple(items) if all(isinstance(item, types.Type) for item in items) else tuple(items)
     return value
+
+
+def numba_type(value: Value) -> Any | None:
+    """Numba's type of any value; None for what it has none for."""
+    ty = implementations.type_of(value.value) if isinstance(value, Object) else _value_type(value)
+    return ty if isinstance(ty, types.Type) else None
 
 
 def stored_names(nodes: list[Any]) -> list[str]:

@@ -122,12 +122,27 @@ class Variables:
         if isinstance(value, Complex):
             parts = (self.assign(name, part, (*path, i)) for i, part in enumerate((value.real, value.imag)))
             return Complex(value.type, *parts)  # type: ignore[arg-type]
+        if isinstance(value, Array):
+            return self._apart(value)
         if not isinstance(value, Scalar | Constant):
             return value
         register = self.register(name, path, value.type)
         operation = self.b.move(register, value)
         operation.variable, operation.dtype = register.name, nt.dtype_name(value.type)
         return _in_register(value.type, register)
+
+    def _apart(self, array: Array) -> Array:
+        """*array*, copied out of the registers of the variable that holds it, which may hold another one later."""
+
+        def apart(value: Scalar | Constant | None) -> Scalar | Constant | None:
+            if isinstance(value, Scalar) and isinstance(value.operand, VReg) and value.operand.name:
+                return self.b.snapshot(value)
+            return value
+
+        base = apart(Scalar(types.int64, array.base))
+        assert isinstance(base, Scalar)
+        axes = [Axis(apart(axis.size), axis.slot, axis.start, axis.step, apart(axis.stride)) for axis in array.axes]  # type: ignore[arg-type]
+        return replace(array, base=base.operand, axes=tuple(axes))  # type: ignore[arg-type]
 
     def move(self, name: str, value: Value, kind: Kind, path: tuple[int, ...] = ()) -> Value:
         """Bring *value* of variable *name* to *kind* in the variable's register; free of charge."""

@@ -48,6 +48,9 @@ BINARY = {
 COMPARISON = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 
+_OWN = (int, float, bool, complex, len, tuple)
+"""Types and functions whose calls are lowered here, although Numba has some of them in Python."""
+
 CONSTRUCTS = {
     "Lambda": "lambda", "ListComp": "a list comprehension", "SetComp": "a set comprehension",
     "DictComp": "a dict comprehension", "GeneratorExp": "a generator expression", "Await": "await",
@@ -166,7 +169,8 @@ class Expressions:
         base = self.evaluate(node.value)
         self.mark(node)
         if not isinstance(base, Object):
-            return attributes.attribute(self.b, base, node.attr)
+            found = attributes.attribute(self.b, base, node.attr)
+            return found or self.numba_attribute(base, node.attr) or Method(base, node.attr)
         if base.symbol is not None:
             symbol = f"{base.symbol}.{node.attr}".lstrip(".")
             if symbol in NAMES or (base.symbol and symbol.split(".")[0] in DIMENSIONS):
@@ -401,6 +405,10 @@ class Expressions:
         is_python = isinstance(inlined, FunctionType) and function.symbol is None and intrinsic is None
         if is_python and (is_dispatcher(function.value) or not is_library(inlined)):
             return self.inline(function.value, function.path, args, keywords, self.place(node))
+        if intrinsic is None and function.symbol is None and function.value not in _OWN:
+            found = self.numba_function(function.value, args, keywords)
+            if found is not None:
+                return found
         if keywords:
             unsupported(self.place(node), f"keyword arguments of {describe(function)}")
         if function.symbol == "const.array_like":
@@ -420,7 +428,24 @@ class Expressions:
         """The result of a method of an array or a number."""
         if keywords:
             unsupported(self.place(node), f"keyword arguments of {describe(method)}")
-        return attributes.call(self.b, method, args)
+        found = attributes.call(self.b, method, args)
+        if found is None:
+            found = self.numba_method(method.owner, method.name, args)
+        if found is None:
+            unsupported(self.place(node), describe(method), help=attributes.HELP)
+        return found
+
+    def numba_function(self, function: Any, args: list[Value], keywords: dict[str, Value]) -> Value | None:
+        """A call of a function that Numba has in Python; None if it has not."""
+        raise NotImplementedError
+
+    def numba_method(self, owner: Value, name: str, args: list[Value]) -> Value | None:
+        """A method that Numba has in Python; None if it has not."""
+        raise NotImplementedError
+
+    def numba_attribute(self, owner: Value, name: str) -> Value | None:
+        """An attribute that Numba has in Python; None if it has not."""
+        raise NotImplementedError
 
     def _length(self, node: ast.Call, args: list[Value]) -> Value:
         if len(args) == 1 and isinstance(args[0], Tuple):

@@ -7,19 +7,30 @@ says otherwise.
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
 import numpy as np
+from numba.core import types
 
-from simt.lang import atomic_functions, bit_functions, block_functions, math_functions, warp_functions
+from simt.lang import (
+    atomic_functions,
+    attributes,
+    bit_functions,
+    block_functions,
+    library,
+    math_functions,
+    warp_functions,
+)
 from simt.lang.builder import Builder
 from simt.lang.convert import number
+from simt.lang.diagnostics import wrong
 from simt.lang.dialect import DIMENSIONS
 from simt.lang.intrinsic import Emit, Intrinsic, call, i4, special_register
 from simt.lang.numeric import absolute, minmax, rounded
 from simt.lang.operators import BINARY, COMPARISONS, compare, operate
-from simt.lang.values import Constant, Object, Value
+from simt.lang.values import Array, Constant, Object, Value, describe
 
 __all__ = ["INTRINSICS", "Intrinsic", "attribute_register", "call", "find"]
 
@@ -34,7 +45,40 @@ def _operator(text: str) -> Emit:
     return emit
 
 
+def _reduction(name: str) -> Emit:
+    def emit(b: Builder, _: str, args: list[Value], signature: Any) -> Value:
+        if not isinstance(args[0], Array):
+            wrong(b.place, f"numpy.{name} of {describe(args[0])}")
+        return attributes.METHODS[name](b, args[0], [])
+
+    return emit
+
+
+_COMPLEX: dict[Any, Any] = {
+    cmath.exp: library.exponential,
+    cmath.log: library.logarithm,
+    cmath.isnan: library.is_nan,
+    cmath.isinf: library.is_infinite,
+    cmath.isfinite: library.is_finite,
+}
+"""Functions of the cmath module that Numba has not in Python."""
+
+_COMPLEX_CASES = (types.complex64(types.complex64), types.complex128(types.complex128))
+
+
+def _complex_function(function: Any) -> Emit:
+    def emit(b: Builder, name: str, args: list[Value], signature: Any) -> Value:
+        return b.inline(function, args)
+
+    return emit
+
+
 _BUILTINS = [
+    *(Intrinsic(f"numpy.{name}", _reduction(name), (1,)) for name in library.REDUCTIONS),
+    *(
+        Intrinsic(f"cmath.{python.__name__}", _complex_function(own), (1,), _COMPLEX_CASES)
+        for python, own in _COMPLEX.items()
+    ),
     Intrinsic("min", minmax, tuple(range(1, 65))),
     Intrinsic("max", minmax, tuple(range(1, 65))),
     *(
@@ -73,6 +117,8 @@ def _by_object() -> dict[Any, Intrinsic]:
     for name, equivalent in math_functions.NUMPY.items():
         table[getattr(np, name)] = INTRINSICS[f"math.{equivalent}"]
     table[np.abs] = INTRINSICS["abs"]
+    table |= {getattr(np, name): INTRINSICS[f"numpy.{name}"] for name in library.REDUCTIONS}
+    table |= {function: INTRINSICS[f"cmath.{function.__name__}"] for function in _COMPLEX}
     return table
 
 

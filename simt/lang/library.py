@@ -67,6 +67,21 @@ def logarithm(z: Any) -> Any:
     return complex(math.log(math.hypot(z.real, z.imag)), math.atan2(z.imag, z.real))
 
 
+def is_nan(z: Any) -> Any:
+    """cmath.isnan(z)."""
+    return math.isnan(z.real) or math.isnan(z.imag)
+
+
+def is_infinite(z: Any) -> Any:
+    """cmath.isinf(z)."""
+    return math.isinf(z.real) or math.isinf(z.imag)
+
+
+def is_finite(z: Any) -> Any:
+    """cmath.isfinite(z)."""
+    return math.isfinite(z.real) and math.isfinite(z.imag)
+
+
 def absolute(z: Any) -> Any:
     """abs(z)."""
     return math.hypot(z.real, z.imag)
@@ -117,3 +132,55 @@ def copy_3(target: Any, source: Any) -> None:
 FILL = (fill_1, fill_2, fill_3)
 COPY = (copy_1, copy_2, copy_3)
 """By the number of dimensions, from 1 on."""
+
+
+def total(a: Any, start: Any) -> Any:
+    """a.sum(), one element after the other."""
+    result = start
+    for value in a.flat:
+        result += value
+    return result
+
+
+def product(a: Any, start: Any) -> Any:
+    """a.prod(), one element after the other."""
+    result = start
+    for value in a.flat:
+        result *= value
+    return result
+
+
+def mean(a: Any, start: Any) -> Any:
+    """a.mean()."""
+    return total(a, start) / a.size
+
+
+def least(a: Any) -> Any:
+    """a.min(): the first NaN, if there is one."""
+    result = first(a)
+    for value in a.flat:
+        if value < result or value != value:
+            result = value
+        if result != result:
+            break
+    return result
+
+
+def greatest(a: Any) -> Any:
+    """a.max(): the first NaN, if there is one."""
+    result = first(a)
+    for value in a.flat:
+        if value > result or value != value:
+            result = value
+        if result != result:
+            break
+    return result
+
+
+def first(a: Any) -> Any:
+    """The first element."""
+    return a.item()
+
+
+REDUCTIONS = {"sum": total, "prod": product, "mean": mean, "min": least, "max": greatest}
+"""Methods of arrays, and functions of NumPy, that reduce a whole array."""

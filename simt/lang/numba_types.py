@@ -157,6 +157,15 @@ def unify_all(argtypes: Sequence[Any]) -> Any | None:
     return distinct[0] if len(distinct) == 1 else unify(tuple(distinct))
 
 
+def reduced(ty: Any, name: str) -> Any:
+    """The type that Numba gives the sum, product (``name``: ``"sum"``, ``"prod"``) or mean of elements of type *ty*."""
+    if name == "mean":
+        return ty if isinstance(ty, types.Float | types.Complex) else types.float64
+    if isinstance(ty, types.Boolean) or (isinstance(ty, types.Integer) and ty.bitwidth < 64):
+        return types.uint64 if isinstance(ty, types.Integer) and not ty.signed else types.int64
+    return ty
+
+
 def storage_class(ty: Any) -> str | None:
     """How a number of type *ty* is kept: INT, F16, F32, F64 in registers, BOOL in predicates; None if not in one."""
     if isinstance(ty, types.Boolean):

@@ -9,8 +9,10 @@ import sys
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
-from types import FunctionType
+from threading import get_ident
+from types import CodeType, FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from simt.check.errors import Location, UnsupportedError
 
@@ -66,7 +68,7 @@ def read_source(function: FunctionType) -> FunctionSource:
     file = function.__code__.co_filename
     where = Location(file, function.__code__.co_firstlineno, function=function.__name__)
     try:
-        raw, start = inspect.getsourcelines(function)
+        raw, start = _executed_lines(function) or inspect.getsourcelines(function)
     except (OSError, TypeError, IndexError, SyntaxError):
         raise UnsupportedError(
             f"the source of {function.__name__} is not available",
@@ -92,6 +94,47 @@ def read_source(function: FunctionType) -> FunctionSource:
     end = tree.end_lineno or tree.lineno
     lines = tuple(line.rstrip("\n") for line in raw[tree.lineno - start : end - start + 1])
     return FunctionSource(function, tree, file, tree.lineno, lines)
+
+
+_EXECUTED: WeakKeyDictionary[CodeType, str] = WeakKeyDictionary()
+"""Source texts of code that exec() ran, by the code objects in it."""
+
+
+def remember_executed_code() -> None:
+    """From now on keep the text of what exec() and eval() run, for kernels that are made so.
+
+    There is no way back: Python's audit hooks stay.
+    """
+    compiled: dict[int, tuple[str, str]] = {}  # by thread: what it compiled last, and the file that it named
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "compile" and isinstance(arguments[0], str | bytes):
+            text, file = arguments
+            if str(file).startswith("<"):
+                text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+                compiled[get_ident()] = (text, str(file))
+        elif event == "exec" and get_ident() in compiled:
+            text, file = compiled.pop(get_ident())
+            if arguments[0].co_filename == file:
+                _keep(arguments[0], text)
+
+    sys.addaudithook(hook)
+
+
+def _keep(code: CodeType, text: str) -> None:
+    _EXECUTED[code] = text
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _keep(constant, text)
+
+
+def _executed_lines(function: FunctionType) -> tuple[list[str], int] | None:
+    """The lines of a function that exec() made, and the number of the first; None if its text was not kept."""
+    text = _EXECUTED.get(function.__code__)
+    if text is None:
+        return None
+    start = function.__code__.co_firstlineno
+    return inspect.getblock(text.splitlines(keepends=True)[start - 1 :]), start
 
 
 def _parse(text: str, name: str) -> ast.FunctionDef | None:

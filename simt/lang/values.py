@@ -107,6 +107,13 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
+class Flat:
+    """``array.flat``: the elements of an array one after the other, the last index going fastest."""
+
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """A record in memory, which names refer to, as Numba does: ``element`` is where (without axes)."""
 
@@ -171,7 +178,7 @@ class Conflict:
     second: str
 
 
-Value = Scalar | Constant | Complex | Tuple | Slice | Array | Record | Object | Method | Undefined | Conflict
+Value = Scalar | Constant | Complex | Tuple | Slice | Array | Flat | Record | Object | Method | Undefined | Conflict
 
 
 def describe(value: Value) -> str:
@@ -187,6 +194,8 @@ def describe(value: Value) -> str:
             return f"the method .{value.name} of {describe(value.owner)}"
         case Slice():
             return "a slice"
+        case Flat(array=array):
+            return f"the elements of {describe(array)}"
         case Record():
             return f"a record of {value.element.name}"
         case Array():
