@@ -12,7 +12,7 @@ import numpy as np
 from numba.core import types
 
 from simt.dispatcher import is_dispatcher, unwrap
-from simt.lang import aggregates, arrays, attributes, elements, intrinsics, operators
+from simt.lang import aggregates, arrays, attributes, elements, intrinsics, operators, ufuncs
 from simt.lang import numba_types as nt
 from simt.lang.aggregates import fields_of
 from simt.lang.builder import Builder
@@ -29,6 +29,7 @@ from simt.lang.values import (
     Array,
     Conflict,
     Constant,
+    Flat,
     Method,
     Object,
     Record,
@@ -355,6 +356,8 @@ class Expressions:
             fields = list(base.element.type.fields)
             if isinstance(index.value, int) and -len(fields) <= index.value < len(fields):
                 return self.part(base, Object(fields[index.value]))
+        if isinstance(base, Flat) and isinstance(index, Scalar | Constant):
+            return arrays.element_at(self.b, base.array, index)
         if not isinstance(base, Array):
             unsupported(self.b.place, f"indexing {describe(base)}", help="arrays, records and tuples have items")
         return arrays.subscript(self.b, base, index)
@@ -405,7 +408,8 @@ class Expressions:
         is_python = isinstance(inlined, FunctionType) and function.symbol is None and intrinsic is None
         if is_python and (is_dispatcher(function.value) or not is_library(inlined)):
             return self.inline(function.value, function.path, args, keywords, self.place(node))
-        if intrinsic is None and function.symbol is None and function.value not in _OWN:
+        own = isinstance(function.value, np.ufunc | ufuncs.Elementwise) or function.value in _OWN
+        if intrinsic is None and function.symbol is None and not own:
             found = self.numba_function(function.value, args, keywords)
             if found is not None:
                 return found
@@ -415,6 +419,10 @@ class Expressions:
             if len(args) != 1 or not isinstance(args[0], Array) or args[0].space != Space.CONST.value:
                 wrong(self.place(node), "const.array_like takes a global or closure array")
             return args[0]
+        if isinstance(function.value, np.ufunc) and (intrinsic is None or not _is_real(args)):
+            return ufuncs.call(self.b, function.value, args)
+        if isinstance(function.value, ufuncs.Elementwise):
+            return function.value(self.b, args)
         if intrinsic is not None:
             return intrinsics.call(self.b, intrinsic, args)
         if function.value is len:
@@ -450,6 +458,8 @@ class Expressions:
     def _length(self, node: ast.Call, args: list[Value]) -> Value:
         if len(args) == 1 and isinstance(args[0], Tuple):
             return Constant(types.int64, len(args[0].items))
+        if len(args) == 1 and isinstance(args[0], Flat):
+            return arrays.size(self.b, args[0].array)
         if len(args) == 1 and isinstance(args[0], Array) and args[0].ndim:
             return arrays.axis_size(args[0], 0)
         wrong(self.place(node), "len() takes an array or a tuple")
@@ -504,6 +514,11 @@ class Expressions:
     ) -> Value:
         """Lower a call of a device function, plain or decorated, in place."""
         raise NotImplementedError
+
+
+def _is_real(args: list[Value]) -> bool:
+    """Whether these are the arguments of a function of one number that is not complex."""
+    return len(args) == 1 and isinstance(args[0], Scalar | Constant)
 
 
 def _local_names(tree: ast.FunctionDef) -> list[str]:

@@ -19,6 +19,8 @@ from simt.lang import (
     attributes,
     bit_functions,
     block_functions,
+    half_functions,
+    libdevice_functions,
     library,
     math_functions,
     warp_functions,
@@ -99,6 +101,8 @@ INTRINSICS = {
         bit_functions.ROWS,
         atomic_functions.ROWS,
         math_functions.ROWS,
+        half_functions.ROWS,
+        libdevice_functions.ROWS,
         _BUILTINS,
     )
     for row in rows
@@ -109,7 +113,7 @@ INTRINSICS = {
 def _by_object() -> dict[Any, Intrinsic]:
     table: dict[Any, Intrinsic] = {function: INTRINSICS[function.__name__] for function in (min, max, abs, round, pow)}
     for name, intrinsic in INTRINSICS.items():
-        if name.startswith("math."):
+        if name.startswith("math.") and hasattr(math, name.removeprefix("math.")):  # exp2: from Python 3.11 on
             table[getattr(math, name.removeprefix("math."))] = intrinsic
     operations = [row.function for row in BINARY.values()] + [row.function for row in COMPARISONS.values()]
     for function in operations:
@@ -129,10 +133,26 @@ def find(value: Object) -> Intrinsic | None:
     """The intrinsic that *value* is, by its dialect name or as a Python object."""
     if value.symbol is not None:
         return INTRINSICS.get(f"cuda.{value.symbol}")
+    name = _in_library(value.value)
+    if name is not None:
+        return INTRINSICS.get(name)
     try:
         return _OBJECTS.get(value.value)
     except TypeError:
         return None
+
+
+_LIBRARIES = {"cuda.libdevice": "libdevice", "cuda._internal.cuda_fp16": "fp16", "cuda.fp16": "fp16"}
+"""Modules of Numba's CUDA target whose functions have no Python in them, by the ends of their names."""
+
+
+def _in_library(value: Any) -> str | None:
+    """The name of a function of libdevice or of the float16 module: ``fp16.hadd``, ``libdevice.sinf``."""
+    module = getattr(value, "__module__", None)
+    if not isinstance(module, str):
+        return None
+    found = [short for end, short in _LIBRARIES.items() if module == f"numba.{end}" or module.endswith(f"numba.{end}")]
+    return f"{found[0]}.{value.__name__.strip('_')}" if found and hasattr(value, "__name__") else None
 
 
 def attribute_register(b: Builder, symbol: str) -> Value | None:

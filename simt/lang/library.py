@@ -184,3 +184,91 @@ def first(a: Any) -> Any:
 
 REDUCTIONS = {"sum": total, "prod": product, "mean": mean, "min": least, "max": greatest}
 """Methods of arrays, and functions of NumPy, that reduce a whole array."""
+
+
+def apply_1(out: Any, function: Any, a: Any) -> None:
+    """A universal function of one argument, element by element."""
+    for i in range(len(out)):
+        out[i] = function(a[i])
+
+
+def apply_2(out: Any, function: Any, a: Any, b: Any) -> None:
+    """The same with two arguments."""
+    for i in range(len(out)):
+        out[i] = function(a[i], b[i])
+
+
+APPLY = (apply_1, apply_2)
+"""By the number of arguments, from 1 on."""
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """numpy.maximum: a NaN wins, the first of two."""
+    return a if a >= b or a != a else b
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """numpy.minimum: a NaN wins, the first of two."""
+    return a if a <= b or a != a else b
+
+
+def fmax(a: Any, b: Any) -> Any:
+    """numpy.fmax of complex numbers: a NaN loses."""
+    if is_nan(b):
+        return a
+    return a if greater_or_equal(a, b) else b
+
+
+def fmin(a: Any, b: Any) -> Any:
+    """numpy.fmin of complex numbers: a NaN loses."""
+    if is_nan(b):
+        return a
+    return a if less_or_equal(a, b) else b
+
+
+def complex_maximum(a: Any, b: Any) -> Any:
+    """numpy.maximum of complex numbers, by real part first."""
+    return a if is_nan(a) or greater_or_equal(a, b) else b
+
+
+def complex_minimum(a: Any, b: Any) -> Any:
+    """numpy.minimum of complex numbers, by real part first."""
+    return a if is_nan(a) or less_or_equal(a, b) else b
+
+
+COMPLEX_EXTREMES = {"maximum": complex_maximum, "minimum": complex_minimum, "fmax": fmax, "fmin": fmin}
+"""By the name of the function of reals."""
+
+
+def less(a: Any, b: Any) -> Any:
+    """a < b, by real part first."""
+    return a.real < b.real or (a.real == b.real and a.imag < b.imag)
+
+
+def less_or_equal(a: Any, b: Any) -> Any:
+    """a <= b, by real part first."""
+    return a.real < b.real or (a.real == b.real and a.imag <= b.imag)
+
+
+def greater(a: Any, b: Any) -> Any:
+    """a > b, by real part first."""
+    return a.real > b.real or (a.real == b.real and a.imag > b.imag)
+
+
+def greater_or_equal(a: Any, b: Any) -> Any:
+    """a >= b, by real part first."""
+    return a.real > b.real or (a.real == b.real and a.imag >= b.imag)
+
+
+COMPLEX_ORDER = {"<": less, "<=": less_or_equal, ">": greater, ">=": greater_or_equal}
+"""NumPy's comparisons of complex numbers; Python has none."""
+
+
+def logarithm_2(z: Any) -> Any:
+    """The logarithm to base 2."""
+    w = logarithm(z)
+    return complex(w.real / math.log(2.0), w.imag / math.log(2.0))
+
+
+COMPLEX = {"exp": exponential, "log": logarithm, "log2": logarithm_2}
+"""Functions of complex numbers that Numba has not in Python, by name."""

@@ -6,17 +6,22 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from numba.core import types
 from numba.core.types import containers
 
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
-from simt.lang.convert import convert, scalar
+from simt.lang.convert import ScalarValue, convert, scalar
 from simt.lang.intrinsic import Emit, Intrinsic, b1, f4, f8, i4, i8, u8
 from simt.lang.ir import ZERO
 from simt.lang.operators import compare, float64_op
 from simt.lang.values import Constant, Scalar, Tuple, Value
+from simt.ops.encoding import rounded
 
 _UNARY = tuple(ret(arg) for ret, arg in ((f8, i8), (f8, u8), (f4, f4), (f8, f8)))
+_UNARY_HALF = (types.float16(types.float16), *_UNARY)
+_HALVES = ("sin", "cos", "tanh", "log", "log2", "log10", "exp", "exp2", "floor", "ceil", "trunc", "fabs", "sqrt")
+"""Functions that Numba has for float16, too."""
 _BINARY = (f4(f4, f4), f8(f8, f8))
 _BINARY_INT = (f8(i8, i8), f8(u8, u8), *_BINARY)
 _TEST = tuple(b1(arg) for arg in (i8, u8, f4, f8))
@@ -43,6 +48,8 @@ def _math(stem: str) -> Emit:
         if folded is not None:
             return folded
         values = [scalar(b, arg) for arg in args]
+        if nt.storage_class(ty) == nt.F16:
+            return _half(b, stem, values[0])
         if nt.storage_class(ty) == nt.F32 and stem in ("sqrt", "abs"):
             return b.value(f"{stem}.f32", ty, b.operand(values[0]))
         if name == "math.pow" and nt.storage_class(values[1].type) == nt.INT:
@@ -50,6 +57,27 @@ def _math(stem: str) -> Emit:
         return float64_op(b, stem, ty, *(convert(b, value, ty) if value.type != f8 else value for value in values))
 
     return emit
+
+
+def _half(b: Builder, stem: str, value: ScalarValue) -> Scalar:
+    """A function of a float16, by way of float64."""
+    wide = b.operand(convert(b, value, f8, counted=False))
+    result = b.value(f"{stem}.f64", f8, wide, retires=False)
+    return b.value("cvt.rnd.f64", types.float16, result.operand, imm=rounded("f16", "rn"))
+
+
+def _power_of_two(b: Builder, name: str, args: list[Value], signature: Any) -> Value:
+    exponent = convert(b, scalar(b, args[0]), f8, counted=False)
+    two = Constant(f8, 2.0)
+    if nt.storage_class(signature.return_type) != nt.F16:
+        return float64_op(b, "pow", signature.return_type, two, exponent)
+    power = b.value("pow.f64", f8, b.operand(two), b.operand(exponent), retires=False)
+    return b.value("cvt.rnd.f64", types.float16, power.operand, imm=rounded("f16", "rn"))
+
+
+def plain(emit: Emit, name: str) -> Emit:
+    """*emit* under the name of the function of the math module that it is."""
+    return lambda b, _, args, signature: emit(b, name, args, signature)
 
 
 def _scaled(factor: float) -> Emit:
@@ -116,7 +144,11 @@ NUMPY = {
 
 
 ROWS = [
-    *(Intrinsic(f"math.{name}", _math(stem), (1,), _UNARY) for name, stem in _MATH_UNARY.items()),
+    *(
+        Intrinsic(f"math.{name}", _math(stem), (1,), _UNARY_HALF if name in _HALVES else _UNARY)
+        for name, stem in _MATH_UNARY.items()
+    ),
+    Intrinsic("math.exp2", _power_of_two, (1,), _UNARY_HALF),
     Intrinsic("math.atan2", _math("atan2"), (2,), _BINARY_INT),
     Intrinsic("math.hypot", _math("hypot"), (2,), _BINARY_INT),
     Intrinsic("math.copysign", _math("copysign"), (2,), _BINARY),
@@ -128,3 +160,6 @@ ROWS = [
     Intrinsic("math.modf", _modf, (1,), tuple(containers.UniTuple(t, 2)(t) for t in (f8, f4))),
     Intrinsic("math.ldexp", _ldexp, (2,), (f4(f4, i4), f8(f8, i4))),
 ]
+
+EMITTED = {row.name.removeprefix("math."): row.emit for row in ROWS}
+"""What each function of the math module becomes."""

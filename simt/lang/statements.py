@@ -23,6 +23,7 @@ from simt.lang.values import (
     Complex,
     Conflict,
     Constant,
+    Flat,
     Record,
     Scalar,
     Tuple,
@@ -143,7 +144,7 @@ class Function(Loops):
 
     def _element(self, target: ast.Subscript) -> Array:
         base = self.evaluate(target.value)
-        if not isinstance(base, Array | Record):
+        if not isinstance(base, Array | Flat | Record):
             wrong(self.place(target), f"cannot assign to an item of {describe(base)}")
         index = self.evaluate(target.slice)
         self.mark(target)
