@@ -38,13 +38,16 @@ def typed_arguments(
     return tuple(_as_declared(value, ty) for value, ty in zip(args, found.args, strict=True)), found.args
 
 
-def choose(signatures: Sequence[Signature], given: Sequence[Any]) -> Signature | None:
-    """The declared signature that Numba's rules choose for arguments of types *given*; None if none fits."""
+def choose(signatures: Sequence[Signature], given: Sequence[Any], *, launched: bool = True) -> Signature | None:
+    """The declared signature that Numba's rules choose for arguments of types *given*; None if none fits.
+
+    *launched*: by rules of its launcher; else by those of a call in a kernel, which cuts floats to integers.
+    """
     fitting = {
         tuple(each.args): each
         for each in signatures
         if len(each.args) == len(given)
-        and all(_fits(ty, declared) for ty, declared in zip(given, each.args, strict=True))
+        and all(not launched or _fits(ty, declared) for ty, declared in zip(given, each.args, strict=True))
     }
     found = nt.overload("a kernel", tuple(types.void(*args) for args in fitting), tuple(given)) if fitting else None
     return None if found is None else fitting[tuple(found.args)]

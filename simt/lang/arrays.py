@@ -89,11 +89,22 @@ def _step(b: Builder, array: Array, base: VReg | UniformRef, axis: Axis, item: S
 
 def element_at(b: Builder, array: Array, position: ScalarValue) -> Array:
     """The element at a position of ``array.flat``; the divisions that its indices take are free."""
-    indices: list[Value] = []
-    for axis in reversed(array.axes[1:]):
-        indices.insert(0, _free(b, "floormod.s64", lambda x, y: x % y if y else 0, position, axis.size))
-        position = _free(b, "floordiv.s64", lambda x, y: x // y if y else 0, position, axis.size)
-    return subscript(b, array, Tuple((position, *indices)))
+    index = unravelled(b, [axis.size for axis in array.axes], position)
+    return subscript(b, array, Tuple(tuple(index)))
+
+
+def unravelled(b: Builder, sizes: Sequence[ScalarValue], position: ScalarValue) -> list[ScalarValue]:
+    """The indices that number *position* has in an array of these sizes; free."""
+    indices: list[ScalarValue] = []
+    for size in reversed(sizes[1:]):
+        indices.insert(0, _free(b, "floormod.s64", lambda x, y: x % y if y else 0, position, size))
+        position = _free(b, "floordiv.s64", lambda x, y: x // y if y else 0, position, size)
+    return [position, *indices] if sizes else []
+
+
+def product(b: Builder, left: ScalarValue, right: ScalarValue) -> ScalarValue:
+    """The product of two int64; free."""
+    return _multiply(b, left, right)
 
 
 # Slices
@@ -209,12 +220,28 @@ def reshaped(b: Builder, array: Array, shape: Value) -> Array:
     product: ScalarValue = ONE
     for item in known:
         product = _multiply(b, product, item)
+    if not all(isinstance(item, Constant) for item in given):
+        return contiguous(b, array, _with_rest(b, total, given))
     if len(known) < len(given):
         rest = _free(b, "floordiv.s64", lambda x, y: x // y if y else 0, total, product)
         given[given.index(Constant(i8, -1))] = rest
     elif isinstance(product, Constant) and isinstance(total, Constant) and product.value != total.value:
         wrong(b.place, f"{total.value} elements do not fill a shape of {product.value}")
     return contiguous(b, array, given)
+
+
+def _with_rest(b: Builder, total: ScalarValue, given: Sequence[ScalarValue]) -> list[ScalarValue]:
+    """A shape of run-time sizes, the negative one of which stands for the rest."""
+    signs = [b.value("lt.s64", types.boolean, b.operand(item), b.operand(ZERO), retires=False) for item in given]
+    product: ScalarValue = ONE
+    for item, negative in zip(given, signs, strict=True):
+        operands = b.operand(ONE), b.operand(item), negative.operand
+        product = _multiply(b, product, b.value("selp", i8, *operands, retires=False))
+    rest = b.value("floordiv.s64", i8, b.operand(total), b.operand(product), retires=False)
+    return [
+        b.value("selp", i8, rest.operand, b.operand(item), negative.operand, retires=False)
+        for item, negative in zip(given, signs, strict=True)
+    ]
 
 
 def contiguous(b: Builder, array: Array, shape: Sequence[ScalarValue]) -> Array:

@@ -36,7 +36,7 @@ def _atomic(b: Builder, name: str, args: list[Value], _: Any) -> Value:
         values.reverse()
     operands = [b.operand(value) for value in values]
     mod = ATOMICS.index(operation) << 4 | ATOMIC_TYPES.index(nt.ATOMIC_TYPE[ty])
-    return b.value(f"atom.{element.space}", ty, element.base, *operands, mod=mod)
+    return b.value(f"atom.{element.space}", ty, element.base, *operands, imm=element.offset, mod=mod)
 
 
 ROWS = [

@@ -128,7 +128,7 @@ class Calls(Expressions):
         if not signatures:
             return values, None
         given = tuple(_value_type(value) for value in values)
-        found = choose(signatures, given)
+        found = choose(signatures, given, launched=False)
         if found is None:
             name = python_function(called).__name__
             wrong(

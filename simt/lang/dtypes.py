@@ -41,14 +41,18 @@ def element_type(value: Value) -> Any | None:
             target = np.dtype(target)
         except TypeError:
             return None
+    if isinstance(target, types.Record):
+        return target
     if isinstance(target, np.dtype):
+        if target.fields is not None:
+            return nt.element_of(np.empty(0, target))
         target = target.type
     return None if is_builtin(target) else converted_to(target, None)
 
 
 def dtype_object(ty: Any) -> Object:
-    """A scalar type as the dtype that ``array.dtype`` is."""
-    return Object(np.dtype(nt.dtype_name(ty)))
+    """An element type as the dtype that ``array.dtype`` is."""
+    return Object(nt.as_dtype(ty))
 
 
 def _of_numpy(target: Any) -> Any | None:

@@ -12,8 +12,8 @@ from typing import Any
 
 from numba.core import types
 
+from simt.lang import library
 from simt.lang import numba_types as nt
-from simt.lang.arrays import ZERO as NOTHING
 from simt.lang.builder import Builder
 from simt.lang.convert import Number, convert, number
 from simt.lang.diagnostics import unsupported, wrong
@@ -173,10 +173,17 @@ def _copy(b: Builder, element: Array, value: Value) -> None:
 def _fill(b: Builder, element: Array, value: Value) -> None:
     """Copy an array of the same shape into a field that is an array."""
     target = nested(b, element)
+    if isinstance(value, Array) and value.ndim == target.ndim and not _is_static(value):
+        b.inline(library.COPY[target.ndim - 1], [target, value])
+        return
     sizes = [axis.size for axis in target.axes]
     if not isinstance(value, Array) or [axis.size for axis in value.axes] != sizes:
         wrong(b.place, f"{describe(value)} is assigned to {describe(target)}", help="assign the elements in a loop")
     _fill_axes(b, target, value)
+
+
+def _is_static(array: Array) -> bool:
+    return all(isinstance(axis.size, Constant) and isinstance(axis.stride, Constant) for axis in array.axes)
 
 
 def _fill_axes(b: Builder, target: Array, value: Array) -> None:
@@ -191,7 +198,6 @@ def _fill_axes(b: Builder, target: Array, value: Array) -> None:
 
 def _at(array: Array, position: int) -> Array:
     """One position along the first axis of an array with constant strides."""
-    axis = array.axes[0]
-    stride = axis.stride if axis.stride is not None else NOTHING
+    stride = array.axes[0].stride
     assert isinstance(stride, Constant)
     return replace(array, axes=array.axes[1:], offset=array.offset + position * stride.value)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from numba.core import types
 
 from simt.lang import aggregates, arrays, elements, operators
@@ -42,6 +43,17 @@ class Way:
 class Loops(Calls):
     """A function instance that can lower the head of a ``for`` loop."""
 
+    def unrolled(self, node: ast.expr) -> tuple[Value, ...] | None:
+        """The items of the tuple that ``literal_unroll(...)`` goes over; None if *node* is something else."""
+        function = self.evaluate(node.func) if isinstance(node, ast.Call) else None
+        if not isinstance(function, Object) or getattr(function.value, "__name__", "") != "literal_unroll":
+            return None
+        assert isinstance(node, ast.Call)
+        args = self.evaluate_arguments(node.args)
+        if len(args) != 1 or not isinstance(args[0], Tuple):
+            wrong(self.place(node), "literal_unroll() takes a tuple")
+        return args[0].items
+
     def way(self, node: ast.expr) -> Way:
         """How a loop over *node* goes."""
         function = self.evaluate(node.func) if isinstance(node, ast.Call) else None
@@ -49,6 +61,8 @@ class Loops(Calls):
             if function.value is range:
                 bounds = self._range(node)
                 return Way(bounds, lambda position: position)
+            if function.value in (np.nditer, np.ndenumerate, np.ndindex):
+                return self._over_elements(node, function.value)
             if function.value in (enumerate, zip):
                 for keyword in node.keywords:
                     unsupported(self.place(keyword), f"keyword arguments of {describe(function)}")
@@ -75,6 +89,31 @@ class Loops(Calls):
             return convert(self.b, operators.binary(self.b, "+", start, offset), ty)
 
         return Way((ZERO_I8, self.b.snapshot(trips), ONE_I8, types.int64), item)
+
+    def _over_elements(self, node: ast.Call, function: Any) -> Way:
+        """``np.nditer(a)``: arrays without axes; ``np.ndenumerate(a)``; ``np.ndindex(shape)``."""
+        args = self.evaluate_arguments(node.args)
+        self.mark(node)
+        if function is np.ndindex:
+            sizes = args[0].items if len(args) == 1 and isinstance(args[0], Tuple) else args
+            lengths = [self.b.snapshot(convert(self.b, scalar(self.b, size), types.int64)) for size in sizes]
+            count: ScalarValue = ONE_I8
+            for length in lengths:
+                count = arrays.product(self.b, count, length)
+            bounds = (ZERO_I8, count, ONE_I8, types.int64)
+            return Way(bounds, lambda at: Tuple(tuple(arrays.unravelled(self.b, lengths, at))))
+        if len(args) != 1 or not isinstance(args[0], Array) or node.keywords:
+            unsupported(self.place(node), f"{describe(Object(function))} of anything but one array")
+        array = args[0]
+
+        def item(position: Scalar) -> Value:
+            element = arrays.element_at(self.b, array, position)
+            if function is np.nditer:
+                return element
+            index = arrays.unravelled(self.b, [axis.size for axis in array.axes], position)
+            return Tuple((Tuple(tuple(index)), elements.load(self.b, element)))
+
+        return Way((ZERO_I8, arrays.size(self.b, array), ONE_I8, types.int64), item)
 
     def _enumerated(self, node: ast.Call) -> Way:
         if len(node.args) not in (1, 2):

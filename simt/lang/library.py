@@ -67,6 +67,23 @@ def logarithm(z: Any) -> Any:
     return complex(math.log(math.hypot(z.real, z.imag)), math.atan2(z.imag, z.real))
 
 
+def remainder(x: Any, y: Any) -> Any:
+    """math.remainder: of the quotient nearest to x / y."""
+    if math.isnan(x) or math.isnan(y) or math.isinf(x) or y == 0.0:
+        return (x - x) / (y - y)
+    if math.isinf(y):
+        return x
+    left = math.fmod(abs(x), abs(y))
+    right = abs(y) - left
+    if left < right:
+        rest = left
+    elif left > right:
+        rest = -right
+    else:
+        rest = left - 2.0 * math.fmod(0.5 * (abs(x) - left), abs(y))
+    return math.copysign(1.0, x) * rest
+
+
 def is_nan(z: Any) -> Any:
     """cmath.isnan(z)."""
     return math.isnan(z.real) or math.isnan(z.imag)

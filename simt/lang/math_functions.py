@@ -9,6 +9,7 @@ from typing import Any
 from numba.core import types
 from numba.core.types import containers
 
+from simt.lang import library
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
 from simt.lang.convert import ScalarValue, convert, scalar
@@ -73,6 +74,13 @@ def _power_of_two(b: Builder, name: str, args: list[Value], signature: Any) -> V
         return float64_op(b, "pow", signature.return_type, two, exponent)
     power = b.value("pow.f64", f8, b.operand(two), b.operand(exponent), retires=False)
     return b.value("cvt.rnd.f64", types.float16, power.operand, imm=rounded("f16", "rn"))
+
+
+def _of_library(function: Any) -> Emit:
+    def emit(b: Builder, name: str, args: list[Value], signature: Any) -> Value:
+        return convert(b, scalar(b, b.inline(function, args)), signature.return_type)
+
+    return emit
 
 
 def plain(emit: Emit, name: str) -> Emit:
@@ -148,6 +156,7 @@ ROWS = [
         Intrinsic(f"math.{name}", _math(stem), (1,), _UNARY_HALF if name in _HALVES else _UNARY)
         for name, stem in _MATH_UNARY.items()
     ),
+    Intrinsic("math.remainder", _of_library(library.remainder), (2,), _BINARY),
     Intrinsic("math.exp2", _power_of_two, (1,), _UNARY_HALF),
     Intrinsic("math.atan2", _math("atan2"), (2,), _BINARY_INT),
     Intrinsic("math.hypot", _math("hypot"), (2,), _BINARY_INT),

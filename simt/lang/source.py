@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import linecache
 import sys
 import textwrap
 from dataclasses import dataclass
@@ -77,6 +78,8 @@ def read_source(function: FunctionType) -> FunctionSource:
             "which exec() and the interactive prompt do not keep",
         ) from None
     start = max(start, 1)
+    if function.__code__.co_name == "<lambda>":
+        return _read_lambda(function, where)
     text = textwrap.dedent("".join(raw))
     indent = len(raw[0]) - len(raw[0].lstrip())
     tree = _parse(text, function.__code__.co_name)  # __name__ may have been changed since
@@ -84,7 +87,7 @@ def read_source(function: FunctionType) -> FunctionSource:
         raise UnsupportedError(
             f"{function.__name__} is not written as a def statement",
             location=where,
-            help="write the kernel as 'def name(...):'; lambdas have no statements to count",
+            help="write the kernel as 'def name(...):'",
         )
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt | ast.expr | ast.arg | ast.keyword):
@@ -94,6 +97,41 @@ def read_source(function: FunctionType) -> FunctionSource:
     end = tree.end_lineno or tree.lineno
     lines = tuple(line.rstrip("\n") for line in raw[tree.lineno - start : end - start + 1])
     return FunctionSource(function, tree, file, tree.lineno, lines)
+
+
+def _read_lambda(function: FunctionType, where: Location) -> FunctionSource:
+    """The source of a lambda: a function with one ``return``.  Raises UnsupportedError where it cannot be told."""
+    code = function.__code__
+    lines = _EXECUTED.get(code, "").splitlines() or [line.rstrip("\n") for line in linecache.getlines(code.co_filename)]
+    same_line = [
+        node
+        for node in ast.walk(ast.parse("\n".join(lines)))
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno
+    ]
+    found = [node for node in same_line if _is_of(node, code)] if len(same_line) > 1 else same_line
+    if len(found) != 1:
+        raise UnsupportedError(
+            "the source of a lambda cannot be told from others on its line",
+            location=where,
+            help="write it as 'def name(...):'",
+        )
+    (node,) = found
+    last = node.end_lineno or node.lineno
+    tree = ast.FunctionDef(name=code.co_name, args=node.args, body=[], decorator_list=[], returns=None)
+    tree.body = [ast.copy_location(ast.Return(node.body), node.body)]
+    ast.copy_location(tree, node)
+    return FunctionSource(function, tree, code.co_filename, node.lineno, tuple(lines[node.lineno - 1 : last]))
+
+
+def _is_of(node: ast.Lambda, code: CodeType) -> bool:
+    """Whether *code* may be that of the lambda *node*: its names, and (Python 3.11 and later) its place."""
+    names = tuple(argument.arg for argument in (*node.args.posonlyargs, *node.args.args))
+    if names != code.co_varnames[: code.co_argcount]:
+        return False
+    places = {(line, column) for line, _, column, _ in code.co_positions()} if hasattr(code, "co_positions") else None
+    body = node.body
+    inside = {(each.lineno, each.col_offset) for each in ast.walk(body) if isinstance(each, ast.expr)}
+    return places is None or (body.lineno, body.col_offset) in places or bool(inside & places)
 
 
 _EXECUTED: WeakKeyDictionary[CodeType, str] = WeakKeyDictionary()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from numba.core import types
@@ -235,6 +235,10 @@ class Function(Loops):
         self._loop(node, stored_names(node.body), test, lambda: None, lambda: None)
 
     def _do_for(self, node: ast.For) -> None:
+        items = self.unrolled(node.iter)
+        if items is not None:
+            self._unroll(node, items)
+            return
         way = self.way(node.iter)
         start, stop, step, ty = way.bounds
         self.mark(node)
@@ -256,6 +260,28 @@ class Function(Loops):
             self.b.emit("add.s64", counter, counter, self.b.operand(step))
 
         self._loop(node, stored_names([node]), test, enter, advance)
+
+    def _unroll(self, node: ast.For, items: Sequence[Value]) -> None:
+        """Lower the body once for each item of ``literal_unroll(...)``; there is no counter to count."""
+        breaks: list[tuple[Block, Environment]] = []
+        for item in items:
+            loop = Loop()
+            self.loops.append(loop)
+            self.mark(node)
+            self.assign(node.target, item)
+            self.statements(node.body)
+            self.loops.pop()
+            if self.b.current is not None:
+                loop.continues.append((self.b.current, self.env))
+            breaks += loop.breaks
+            self.env = self.variables.join(loop.continues)
+            if self.b.current is None:
+                break
+        if self.b.current is not None:
+            self.statements(node.orelse)
+        if self.b.current is not None:
+            breaks.append((self.b.current, self.env))
+        self.env = self.variables.join(breaks)
 
     def _loop(
         self,
