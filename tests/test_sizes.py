@@ -31,7 +31,7 @@ def too_long(source: str) -> list[str]:
     return found
 
 
-BEING_SPLIT = ("simt/lang/expressions.py", "simt/lang/intrinsics.py", "tests/lang/interp.py")
+BEING_SPLIT = ("tests/lang/interp.py",)
 MARKS = {path: pytest.mark.xfail(strict=True, reason="being split") for path in BEING_SPLIT}
 
 

@@ -117,7 +117,7 @@ def _argument_type(position: int, value: Any, machine_code: bool) -> Any:
         return _array_type(f"argument {position + 1} is an array of {value.dtype}", value, machine_code)
     if isinstance(value, np.void):
         return _record_type(f"argument {position + 1} is a record of {value.dtype}", value, machine_code)
-    ty = typeof(value) if value is None or isinstance(value, Enum) else nt.constant_type(value)
+    ty = typeof(value) if isinstance(value, Enum) else nt.constant_type(value)
     if ty is None:
         raise LaunchError(
             f"argument {position + 1} has type {type(value).__name__}",

@@ -13,12 +13,12 @@ from numba.core.types import containers
 from simt.dispatcher import is_dispatcher, options_of, python_function, signatures_of
 from simt.lang import implementations
 from simt.lang import numba_types as nt
+from simt.lang.applications import Applications
 from simt.lang.arguments import choose, signatures_text
 from simt.lang.builder import Builder
 from simt.lang.convert import convert
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.environment import Environment
-from simt.lang.expressions import Expressions
 from simt.lang.frozen import Names, names_of
 from simt.lang.ir import Block, Place
 from simt.lang.source import FunctionSource
@@ -28,7 +28,7 @@ RESULT = "<result>"
 """The variable that a device function returns its value in."""
 
 
-class Calls(Expressions):
+class Calls(Applications):
     """A function instance that can call others; ``returns`` are the ends of its own paths."""
 
     def __init__(

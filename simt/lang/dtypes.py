@@ -29,7 +29,7 @@ def converted_to(target: Any, argument: Any) -> Any | None:
     if isinstance(target, types.NumberClass):
         target = target.dtype
     if isinstance(target, types.Type):
-        return target if nt.storage_class(target) is not None else None
+        return target if nt.is_element(target) else None
     return _of_numpy(target)
 
 

@@ -115,7 +115,7 @@ def operator_signature(function: Callable[..., Any], argtypes: tuple[Any, ...]) 
             return signature
     try:
         return _context().resolve_function_type(function, argtypes, {})
-    except (NumbaError, NotImplementedError, ValueError):
+    except (NumbaError, NotImplementedError, ValueError, AttributeError):  # the last with NUMBA_DISABLE_JIT
         return None
 
 
