@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba.core import types
+from numba.core.types import containers
 from numba.np import numpy_support
 
 from simt.api import launch
@@ -85,7 +86,7 @@ def _argument(kernel: Any, ty: Any, value: Any, stream: Any, write_back: list[Ca
     if isinstance(ty, types.Record):
         on_device = wrap_arg(value).to_device(write_back, stream)
         return _view(on_device.ptr, numpy_support.as_dtype(ty), (), (), True)[()]
-    if isinstance(ty, types.BaseTuple):
+    if isinstance(ty, containers.BaseTuple):
         items = [_argument(kernel, each, item, stream, write_back) for each, item in zip(ty, value, strict=True)]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return value
@@ -100,6 +101,6 @@ def _view(address: int, dtype: Any, shape: Sequence[int], strides: Sequence[int]
     low = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True) if stride < 0)
     high = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True) if stride > 0)
     memory = (ctypes.c_char * (high - low + dtype.itemsize)).from_address(address + low)
-    view = np.ndarray(tuple(shape), dtype, memory, -low, tuple(strides))
+    view: np.ndarray = np.ndarray(tuple(shape), dtype, memory, -low, tuple(strides))
     view.flags.writeable = writable
     return view

@@ -110,10 +110,10 @@ class Applications(Expressions):
             wrong(self.place(node), f"{describe(function)} is not a function")
         if function.symbol in ("shared.array", "local.array"):
             return self._array_constructor(function.symbol, node, args, keywords)
-        if type(function.value).__name__ == "_Intrinsic":
+        intrinsic = intrinsics.find(function)
+        if intrinsic is None and function.symbol is None and type(function.value).__name__ == "_Intrinsic":
             help = "it makes LLVM code, which the source view has not; use the machine view"
             unsupported(self.place(node), f"{describe(function)}, an @intrinsic", help=help)
-        intrinsic = intrinsics.find(function)
         inlined = unwrap(function.value)
         is_python = isinstance(inlined, FunctionType) and function.symbol is None and intrinsic is None
         if is_python and (hasattr(function.value, "py_func") or not is_library(inlined)):

@@ -112,7 +112,7 @@ def flat_arguments(args: Sequence[Any]) -> list[Any]:
 def _argument_type(position: int, value: Any, machine_code: bool) -> Any:
     if isinstance(value, tuple):
         items = [_argument_type(position, item, machine_code) for item in value]
-        return types.BaseTuple.from_types(items, type(value) if hasattr(value, "_fields") else None)
+        return containers.BaseTuple.from_types(items, type(value) if hasattr(value, "_fields") else None)
     if isinstance(value, np.ndarray):
         return _array_type(f"argument {position + 1} is an array of {value.dtype}", value, machine_code)
     if isinstance(value, np.void):

@@ -61,7 +61,7 @@ class Builder:
     entered: Counter[Block] = field(default_factory=Counter)
     last_branch: Block | None = None
     debug: bool = False
-    inline: Callable[[FunctionType, list[Value]], Value] = field(init=False)
+    inline: Callable[[Any, list[Value]], Any] = field(init=False)
     _allocations: dict[Any, int] = field(default_factory=dict)
     _slots: int = 0
     _blocks: int = 0

@@ -181,7 +181,8 @@ def _value_type(value: Value) -> Any:
     if isinstance(value, Scalar | Constant | Complex):
         return nt.plain(value.type)
     if isinstance(value, Array):
-        return types.Array(value.type, value.ndim, value.layout, readonly=value.readonly)
+        layout: Any = value.layout
+        return types.Array(value.type, value.ndim, layout, readonly=value.readonly)
     if isinstance(value, Record):
         return value.element.type
     if isinstance(value, Tuple):

@@ -16,14 +16,13 @@ from simt.lang import cfg
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
 from simt.lang.convergence import place_barriers
-from simt.lang.convert import constant
 from simt.lang.diagnostics import unsupported
 from simt.lang.emit import emit
 from simt.lang.frozen import Names, Path, compiled, names_of
 from simt.lang.ir import ZERO, Place, UniformRef
 from simt.lang.source import MISSING, lookup
 from simt.lang.statements import Function
-from simt.lang.values import NONE, Complex, Scalar, Tuple, Value
+from simt.lang.values import Complex, Scalar, Tuple, Value
 from simt.program import Program
 
 _CACHE: dict[tuple[CodeType, tuple[Any, ...], int], list[tuple[Names, Program]]] = {}
@@ -106,20 +105,16 @@ def parameter_names(function: FunctionType, argtypes: tuple[Any, ...], place: Pl
 def _parameter(b: Builder, names: list[str], name: str, ty: Any) -> Value:
     """The value of a parameter; the flat arguments that it takes are appended to *names*."""
     if isinstance(ty, containers.BaseTuple):
-        fields, python_type = (), None
-        if isinstance(ty, types.BaseNamedTuple):
+        fields: tuple[str, ...] = ()
+        python_type = None
+        if isinstance(ty, containers.BaseNamedTuple):
             fields, python_type = tuple(ty.fields), ty.instance_class
-        parts = (f"{name}.{fields[i]}" if fields else f"{name}[{i}]" for i in range(len(ty)))
-        items = tuple(_parameter(b, names, part, item) for part, item in zip(parts, ty, strict=True))
+        labels = (f"{name}.{fields[i]}" if fields else f"{name}[{i}]" for i in range(len(ty)))
+        items = tuple(_parameter(b, names, part, item) for part, item in zip(labels, ty, strict=True))
         return Tuple(items, fields, python_type)
     if isinstance(ty, types.Complex):
         parts = (_parameter(b, names, f"{name}.{part}", ty.underlying_float) for part in ("real", "imag"))
         return Complex(ty, *parts)  # type: ignore[arg-type]
-    if isinstance(ty, types.NoneType):
-        return NONE
-    if isinstance(ty, types.Omitted):
-        value = constant(ty.value)
-        return NONE if value is None else value
     if isinstance(ty, types.EnumMember):
         return _parameter(b, names, name, ty.dtype)
     number = len(names)

@@ -9,7 +9,7 @@ from numba.core import types
 from simt.lang import library
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
-from simt.lang.convert import Number, convert
+from simt.lang.convert import Number, as_complex
 from simt.lang.diagnostics import wrong
 from simt.lang.ir import PLOP_AND, PLOP_OR
 from simt.lang.values import Complex, Constant, Scalar, Value
@@ -18,7 +18,7 @@ from simt.lang.values import Complex, Constant, Scalar, Value
 def binary(b: Builder, text: str, left: Number, right: Number, signature: Any) -> Value:
     """``left <text> right``: 2 instructions for + and -, 6 for *; / and ** count what their functions do."""
     ty = signature.return_type
-    x, y = convert(b, left, ty), convert(b, right, ty)
+    x, y = as_complex(b, left, ty), as_complex(b, right, ty)
     if text in ("+", "-"):
         name = "add" if text == "+" else "sub"
         return Complex(ty, _part(b, name, x.real, y.real), _part(b, name, x.imag, y.imag))
@@ -27,11 +27,11 @@ def binary(b: Builder, text: str, left: Number, right: Number, signature: Any) -
         imag = _part(b, "add", _part(b, "mul", x.real, y.imag), _part(b, "mul", x.imag, y.real))
         return Complex(ty, real, imag)
     if text == "/":
-        return convert(b, b.inline(library.divide, [x, y]), ty)
+        return as_complex(b, b.inline(library.divide, [x, y]), ty)
     if text == "**":
         if isinstance(right, Constant) and right.value == 2:
             return binary(b, "*", x, x, signature)
-        return convert(b, b.inline(library.power, [x, y]), ty)
+        return as_complex(b, b.inline(library.power, [x, y]), ty)
     wrong(b.place, f"operator {text} on complex numbers")
 
 
@@ -43,7 +43,7 @@ def _part(b: Builder, name: str, left: Scalar | Constant, right: Scalar | Consta
 def compare(b: Builder, text: str, left: Number, right: Number, signature: Any) -> Scalar:
     """``==`` and ``!=``: two comparisons, and what joins them."""
     ty = nt.plain(signature.args[0])
-    x, y = convert(b, left, ty), convert(b, right, ty)
+    x, y = as_complex(b, left, ty), as_complex(b, right, ty)
     kind = nt.storage_class(ty.underlying_float)
     stem = "eq" if text == "==" else "ne"
     parts = [

@@ -85,6 +85,12 @@ def convert(b: Builder, value: Number, ty: Any, *, counted: bool = True) -> Any:
     return _change(b, value, ty, retires=counted)
 
 
+def as_complex(b: Builder, value: Number, ty: Any, *, counted: bool = True) -> Complex:
+    """*value* as a complex number of type *ty*."""
+    result: Complex = convert(b, value, ty, counted=counted)  # type: ignore[assignment]
+    return result
+
+
 def cast(b: Builder, value: Number, ty: Any) -> Number:
     """*value* explicitly converted to *ty*: exactly one instruction, unless it is a constant; for each part."""
     ty = nt.plain(ty)

@@ -16,7 +16,7 @@ from numba.core import types
 from simt.lang import arrays
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
-from simt.lang.convert import convert
+from simt.lang.convert import as_complex, convert
 from simt.lang.ir import PREDICATE, REGISTER, Block, PredRef, VReg
 from simt.lang.values import Array, Axis, Complex, Conflict, Constant, Scalar, Tuple, Undefined, Value, describe
 
@@ -174,7 +174,7 @@ class Variables:
         if isinstance(value, Undefined):
             value = Constant(part, 0.0)
         assert isinstance(value, Scalar | Constant | Complex)
-        given = convert(self.b, value, kind, counted=False)
+        given = as_complex(self.b, value, kind, counted=False)
         moved = (self.move(name, item, part, (*path, i)) for i, item in enumerate((given.real, given.imag)))
         return Complex(kind, *moved)  # type: ignore[arg-type]
 

@@ -48,7 +48,7 @@ def call(b: Builder, ufunc: np.ufunc, args: list[Value]) -> Value:
     if loop is None:
         listed = ", ".join(map(str, kinds))
         wrong(b.place, f"numpy.{ufunc.__name__} does not take ({listed})")
-    function = Elementwise(ufunc.__name__, tuple(loop.inputs), loop.outputs[0])
+    function = Elementwise(ufunc.__name__, tuple(loop.inputs), list(loop.outputs)[0])
     if not out:
         if any(isinstance(arg, Array) for arg in given):
             help = "give the array for the result as the last argument"
@@ -167,10 +167,6 @@ def _operations() -> dict[str, Emit]:
         "fmax": _extreme("max", library.fmax),
         "fmin": _extreme("min", library.fmin),
     }
-
-
-def _conjugate(b: Builder, value: Number) -> Number:
-    return complexes.conjugate(b, value) if isinstance(value, Complex) else value
 
 
 def _conjugate(b: Builder, value: Number) -> Number:
