@@ -145,7 +145,8 @@ def _reduction(name: str) -> Callable[[Builder, Array, list[Value]], Value]:
         if name in ("sum", "prod", "mean"):
             ty = nt.reduced(array.type, name)
             start = [convert(b, Constant(types.int64, int(name == "prod")), ty)]
-        return b.inline(library.REDUCTIONS[name], [array, *start])
+        result: Value = b.inline(library.REDUCTIONS[name], [array, *start])
+        return result
 
     return reduce
 

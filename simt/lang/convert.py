@@ -190,7 +190,7 @@ _DIRECT: dict[tuple[Any, str | None], str] = {
 def _truncate(b: Builder, value: Scalar, ty: Any, *, retires: bool) -> Scalar:
     """A float as an integer (see :func:`simt.lang.numba_types.cast_constant` for the rule)."""
     source = nt.storage_class(value.type)
-    operand: Operand = value.operand
+    operand = value.operand
     if source == nt.F32:
         operand = b.value("cvt.f64.f32", types.float64, operand, retires=False).operand
     direct = _DIRECT.get((ty, source))

@@ -166,16 +166,16 @@ class Expressions:
             symbol = f"{base.symbol}.{node.attr}".lstrip(".")
             if symbol in NAMES or (base.symbol and symbol.split(".")[0] in DIMENSIONS):
                 return self._dialect(Object(getattr(base.value, node.attr, None), base.path, symbol))
-        found = getattr(base.value, node.attr, MISSING)
-        if found is MISSING:
+        named: Any = getattr(base.value, node.attr, MISSING)
+        if named is MISSING:
             if base.symbol is not None:
                 wrong(self.place(node), f"cuda has no {node.attr!r}")
             wrong(self.place(node), f"{describe(base)} has no attribute {node.attr!r}")
         if isinstance(base.value, np.dtype) and node.attr == "type":
-            return Object(found)
+            return Object(named)
         if not isinstance(base.value, ModuleType | type | Enum):
             unsupported(self.place(node), f"attribute .{node.attr} of {describe(base)}")
-        return self.wrap(found, (*base.path, node.attr), self.place(node))
+        return self.wrap(named, (*base.path, node.attr), self.place(node))
 
     def numba_attribute(self, owner: Value, name: str) -> Value | None:
         """An attribute that Numba has in Python; None if it has not."""

@@ -70,7 +70,8 @@ _COMPLEX_CASES = (types.complex64(types.complex64), types.complex128(types.compl
 
 def _complex_function(function: Any) -> Emit:
     def emit(b: Builder, name: str, args: list[Value], signature: Any) -> Value:
-        return b.inline(function, args)
+        result: Value = b.inline(function, args)
+        return result
 
     return emit
 

@@ -161,9 +161,9 @@ def reduced(ty: Any, name: str) -> Any:
     """The type that Numba gives the sum, product (``name``: ``"sum"``, ``"prod"``) or mean of elements of type *ty*."""
     if name == "mean":
         return ty if isinstance(ty, types.Float | types.Complex) else types.float64
-    if isinstance(ty, types.Boolean) or (isinstance(ty, types.Integer) and ty.bitwidth < 64):
-        return types.uint64 if isinstance(ty, types.Integer) and not ty.signed else types.int64
-    return ty
+    if storage_class(ty) not in (INT, BOOL):
+        return ty
+    return types.int64 if storage_class(ty) == BOOL or is_signed(ty) else types.uint64
 
 
 def storage_class(ty: Any) -> str | None:

@@ -74,7 +74,8 @@ def select(b: Builder, condition: ScalarValue, yes: ScalarValue, no: ScalarValue
 def absolute(b: Builder, name: str, args: list[Value], _: Any) -> Value:
     """``abs``: one instruction; that of the least integer is itself.  Of a complex number: a function."""
     if isinstance(args[0], Complex):
-        return b.inline(library.absolute, args)
+        size: Value = b.inline(library.absolute, args)
+        return size
     value = scalar(b, args[0])
     signature = nt.operator_signature(abs, (value.type,))
     if signature is None:

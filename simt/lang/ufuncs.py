@@ -48,7 +48,7 @@ def call(b: Builder, ufunc: np.ufunc, args: list[Value]) -> Value:
     if loop is None:
         listed = ", ".join(map(str, kinds))
         wrong(b.place, f"numpy.{ufunc.__name__} does not take ({listed})")
-    function = Elementwise(ufunc.__name__, tuple(loop.inputs), list(loop.outputs)[0])
+    function = Elementwise(ufunc.__name__, tuple(loop.inputs), next(iter(loop.outputs)))
     if not out:
         if any(isinstance(arg, Array) for arg in given):
             help = "give the array for the result as the last argument"
