@@ -1,9 +1,11 @@
 """The source view's front end: a kernel in Numba's CUDA dialect of Python, unchanged, becomes a Program.
 
-Reading order: :mod:`~simt.lang.compiler` (the way through), :mod:`~simt.lang.source`,
-:mod:`~simt.lang.statements` and :mod:`~simt.lang.expressions` (syntax to operations),
-:mod:`~simt.lang.environment` (types of variables), :mod:`~simt.lang.operators`,
-:mod:`~simt.lang.numeric`, :mod:`~simt.lang.intrinsics`, :mod:`~simt.lang.convergence`,
+Reading order: :mod:`~simt.lang.compiler` (the way through), :mod:`~simt.lang.source`, :mod:`~simt.lang.values`,
+:mod:`~simt.lang.statements`, :mod:`~simt.lang.iteration`, :mod:`~simt.lang.calls`, :mod:`~simt.lang.applications` and
+:mod:`~simt.lang.expressions` (syntax to operations; each extends the next), :mod:`~simt.lang.environment` (types of
+variables), :mod:`~simt.lang.operators`, :mod:`~simt.lang.complexes`, :mod:`~simt.lang.arrays` and
+:mod:`~simt.lang.elements`, :mod:`~simt.lang.intrinsics` (tables of functions), :mod:`~simt.lang.implementations` (what
+Numba has in Python) and :mod:`~simt.lang.library` (what it has not), :mod:`~simt.lang.convergence`,
 :mod:`~simt.lang.registers`, :mod:`~simt.lang.emit`.
 
 Results are those of Numba's CUDA target on a GPU, bit by bit.  ARCHITECTURE.md lists what is left (fused

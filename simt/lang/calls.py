@@ -10,6 +10,7 @@ from typing import Any
 from numba.core import types
 from numba.core.types import containers
 
+from simt.check.errors import UnsupportedError
 from simt.dispatcher import is_dispatcher, options_of, python_function, signatures_of
 from simt.lang import implementations
 from simt.lang import numba_types as nt
@@ -22,7 +23,7 @@ from simt.lang.environment import Environment
 from simt.lang.frozen import Names, names_of
 from simt.lang.ir import Block, Place
 from simt.lang.source import FunctionSource
-from simt.lang.values import NONE, Array, Complex, Constant, Object, Record, Scalar, Tuple, Value
+from simt.lang.values import NONE, Array, Complex, Constant, Method, Object, Record, Scalar, Tuple, Value, describe
 
 RESULT = "<result>"
 """The variable that a device function returns its value in."""
@@ -91,14 +92,16 @@ class Calls(Applications):
         named = {name: numba_type(value) for name, value in keywords.items()}
         if None in given or None in named.values():
             return None
-        return self._implementation(implementations.of_function(function, given, named), args, keywords)
+        found = implementations.of_function(function, given, named)
+        return self._implementation(f"calling {describe(Object(function))}", found, args, keywords)
 
     def numba_method(self, owner: Value, name: str, args: list[Value]) -> Value | None:
         """A method that Numba has in Python; None if it has not."""
         ty, *given = (numba_type(value) for value in (owner, *args))
         if ty is None or None in given:
             return None
-        return self._implementation(implementations.of_method(ty, name, tuple(given)), [owner, *args], {})
+        found = implementations.of_method(ty, name, tuple(given))
+        return self._implementation(describe(Method(owner, name)), found, [owner, *args], {})
 
     def numba_attribute(self, owner: Value, name: str) -> Value | None:
         """An attribute that Numba has in Python; None if it has not."""
@@ -107,16 +110,25 @@ class Calls(Applications):
         return None if found is None else self.b.inline(found, [owner])
 
     def _implementation(
-        self, found: implementations.Implementation | None, args: list[Value], keywords: dict[str, Value]
+        self,
+        what: str,
+        found: implementations.Implementation | None,
+        args: list[Value],
+        keywords: dict[str, Value],
     ) -> Value | None:
+        """Lower what Numba has in Python; what is unsupported in it is so where the kernel calls it."""
         if found is None:
             return None
+        place = self.b.place
         function, taken = found
         values = [
             convert(self.b, value, ty) if isinstance(value, Scalar | Constant | Complex) else value
             for value, ty in zip(args, taken, strict=True)
         ]
-        return self.inline(function, (function.__name__,), values, keywords, self.b.place, own_names=True)
+        try:
+            return self.inline(function, (function.__name__,), values, keywords, place, own_names=True)
+        except UnsupportedError as error:
+            unsupported(place, what, help=error.help, details=(f"Numba's function for it has {error.title}",))
 
     def inline_library(self, function: FunctionType, args: list[Value]) -> Value:
         """Lower a call of a function that is Numba's or the simulator's own."""

@@ -80,7 +80,7 @@ class Expressions:
         """Raise UnsupportedError for a construct outside of the language."""
         name = type(node).__name__
         words = CONSTRUCTS.get(name, name)
-        unsupported(self.place(node), words, help="rewrite it with the constructs that README.md lists")
+        unsupported(self.place(node), words, help="rewrite it with the constructs that docs/dialect.md lists")
 
     # Dispatch
 

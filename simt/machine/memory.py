@@ -442,10 +442,8 @@ def step_within(R, O, a, b, wraps, exec_mask, ERROR):
     """``within``: O = i, with Python's negative indices for a size in R; returns the mask of lanes out of range."""
     bad = np.uint64(0)
     for l in range(np.uint64(32)):
-        i = R[a + l]
-        i = i + R[b + l] if wraps and i < 0 else i
-        bad |= np.uint64((i < 0) | (i >= R[b + l])) << np.uint64(l)
-        O[l] = i
+        O[l] = R[a + l] + R[b + l] if wraps and R[a + l] < 0 else R[a + l]
+        bad |= np.uint64((O[l] < 0) | (O[l] >= R[b + l])) << np.uint64(l)
     wrong = np.int64(bad) & exec_mask
     if wrong != 0:
         _not_an_index(wrong, R[a + np.uint64(lowest(wrong))], R[b + np.uint64(lowest(wrong))], ERROR)

@@ -10,6 +10,7 @@ import pytest
 from numba import cuda, int32
 from numba.np.numpy_support import from_dtype
 
+from simt import launch
 from simt.check.errors import KernelError, LaunchError, SimtError, UnsupportedError
 from simt.lang import argument_types, compile
 
@@ -37,7 +38,7 @@ def test_golden_message() -> None:
         f"{' ' * len(str(first + 2))} |\n"
         f"{first + 2} |     out[t] = sum([i for i in range(t)])\n"
         f"{' ' * len(str(first + 2))} |                  ^\n"
-        "  help: rewrite it with the constructs that README.md lists"
+        "  help: rewrite it with the constructs that docs/dialect.md lists"
     )
 
 
@@ -214,7 +215,7 @@ def array_method(out):
         (recursion, "recursion: factorial calls itself"),
         (prints, "calling print"),
         (numpy_sort, "calling numpy.sort"),
-        (grid_group, "numba.cuda.cg._this_grid, an @intrinsic"),
+        (grid_group, "calling numba.cuda.cg.this_grid"),
         (over_number, "a for loop over float64"),
         (over_mixed_tuple, "a for loop over (int64, float64)"),
         (tries, "try"),
