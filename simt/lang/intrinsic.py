@@ -46,10 +46,7 @@ def call(b: Builder, intrinsic: Intrinsic, args: list[Value]) -> Value:
     if intrinsic.cases:
         given = [number(b, arg) for arg in args]
         argtypes = tuple(value.type for value in given)
-        cases = intrinsic.cases
-        if types.float16 not in argtypes:  # Numba has these apart: nothing else is converted to float16 for them
-            cases = tuple(case for case in cases if types.float16 not in case.args) or cases
-        signature = nt.overload(intrinsic.name, cases, argtypes)
+        signature = nt.overload(intrinsic.name, intrinsic.cases, argtypes)
         if signature is None:
             listed = ", ".join(str(ty) for ty in argtypes)
             wrong(b.place, f"{intrinsic.name} does not take ({listed})", help="convert the arguments first")

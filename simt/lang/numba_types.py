@@ -137,7 +137,12 @@ def _half_signature(result: Any, argtypes: tuple[Any, ...]) -> Any | None:
 
 @lru_cache(maxsize=4096)
 def overload(name: str, cases: tuple[Any, ...], argtypes: tuple[Any, ...]) -> Any | None:
-    """The declared signature of *cases* that Numba's rules choose for *argtypes*; None if none fits."""
+    """The declared signature of *cases* that Numba's rules choose for *argtypes*; None if none fits.
+
+    Numba has functions of float16 apart: nothing else is converted to it where there are other cases.
+    """
+    if types.float16 not in argtypes:
+        cases = tuple(case for case in cases if types.float16 not in case.args) or cases
     try:
         return _context().resolve_overload(name, cases, argtypes, {})
     except (NumbaError, NotImplementedError, ValueError):

@@ -12,7 +12,7 @@ from simt.lang import arrays, attributes, elements, library, predication
 from simt.lang.builder import Builder
 from simt.lang.calls import RESULT, Calls, stored_names
 from simt.lang.diagnostics import unsupported, wrong
-from simt.lang.environment import Environment, Kind, kind_of, unify_kinds
+from simt.lang.environment import ArrayKind, Environment, Kind, kind_of, unify_kinds
 from simt.lang.frozen import Names
 from simt.lang.ir import REGISTER, Block, Exit, Place, VReg
 from simt.lang.iteration import Loops
@@ -378,7 +378,8 @@ class Function(Loops):
                 if above.touched:
                     wider[name] = kind
                 else:
-                    self._start_from_zero(entry, name, above, kind)
+                    if not isinstance(kind, ArrayKind):  # where an array begins is no variable's register
+                        self._start_from_zero(entry, name, above, kind)
                     late[name] = below
                 continue
             unified = unify_kinds([kind_of(above), kind])

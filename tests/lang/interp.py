@@ -112,6 +112,8 @@ class Block:
             return self.segments[value][0]
         if kind == "shape":
             return int(self.segments[value][1].shape[uniform.axis])
+        if kind == "stride":
+            return int(self.segments[value][1].strides[uniform.axis]) & M64
         if kind == "size":
             return int(self.segments[value][1].size)
         scalar = np.asarray(self.args[value])
