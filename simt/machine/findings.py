@@ -194,7 +194,8 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             details=details,
         )
     if reason == layout.R_TRAP:
-        return TrapError(_why_stopped(prepared, state), location=location, details=details)
+        why = "a function is called through a null pointer" if instruction.imm == NULL_CALL else _STOPPED
+        return TrapError(why, location=location, details=details)
     if reason == layout.R_CODE_ADDRESS:
         return UnsupportedError(
             f"an indirect branch goes to code address {address:#x}, where no instruction of this kernel starts",
@@ -211,31 +212,7 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
     )
 
 
-def _why_stopped(prepared: Prepared, state: layout.State) -> str:
-    """The message of a trap: that of a failed assertion, with its file and line, where the micro-op has them."""
-    pc, warp, lane = (int(state.ERROR[k]) for k in (layout.E_PC, layout.E_WARP, layout.E_LANE))
-    if prepared.program.instructions[pc].imm == NULL_CALL:
-        return "a function is called through a null pointer"
-    values = []
-    for column in (layout.C_A, layout.C_B, layout.C_C):
-        row = int(prepared.encoded.code[pc, column])
-        if row >= state.LAUNCH[layout.LAUNCH_UNIFORM_END]:
-            row += warp * int(state.LAUNCH[layout.LAUNCH_REGISTERS]) * 32
-        values.append(int(state.R[row + lane]))
-    message, file = (_text(prepared, address) for address in values[:2])
-    if not message:
-        return "the kernel stopped itself (assertion or breakpoint)"
-    return f"assertion failed: {message} ({file}:{values[2]})"
-
-
-def _text(prepared: Prepared, address: int) -> str:
-    """The zero-terminated string in global memory at an address; empty if none is there."""
-    memory = prepared.memory
-    for start, end in zip(memory.starts.tolist(), memory.ends.tolist(), strict=True):
-        if start <= address < end:
-            data = memory.words.M8[address - int(layout.ADDRESS_BASE) : end - int(layout.ADDRESS_BASE)].tobytes()
-            return data.partition(b"\0")[0].decode("utf-8", "replace")
-    return ""
+_STOPPED = "the kernel stopped itself (__trap or breakpoint)"
 
 
 def _race(prepared: Prepared, state: layout.State, location: Location) -> RaceError:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simt.check import LaunchError
+from simt.machine.services import Services
 
 MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = (1024, 1024, 64)
@@ -25,6 +26,10 @@ MAX_RACES_BYTES = 2**26
 """Array bytes of a launch that looks for races: its shadow takes up to 48 bytes for each."""
 
 ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "profiler": 3, "interleaved": 4, "random": 5}
+
+
+CLOCK_STEP = 1
+"""Cycles from one read of the clock to the next without the timing model."""
 
 
 class DeviceArray(NamedTuple):
@@ -55,7 +60,8 @@ class Launch:
     banks.  ``trace`` is False, True, or (linear block index, warp), -1 meaning all.  ``max_instructions`` is per
     block, in warp instructions.  ``races`` looks for data races (slower, and one host thread).  ``whole_buffers``: a
     NumPy array that the program does not address by axes may be followed to the ends of the buffer that it is a view
-    of.
+    of.  ``services`` serve the calls of code that is not the kernel's (``printf``); ``clock_mhz`` is the rate of its
+    clock.
     """
 
     grid: tuple[int, int, int]
@@ -69,6 +75,8 @@ class Launch:
     races: bool = False
     whole_buffers: bool = True
     bank_image: BankImage | None = None
+    services: Services | None = None
+    clock_mhz: int = 1000
     progress: Callable[[int, int], None] | None = None
 
     @property

@@ -17,6 +17,7 @@ from simt.machine.checks.races import N_SHADOW
 from simt.machine.device_memory import ALIGNMENT, GUARD_GAP, Allocation, DeviceMemory, Words, align
 from simt.machine.encode import Encoded, encode
 from simt.machine.launch import (
+    CLOCK_STEP,
     MAX_LOCAL_BYTES,
     MAX_RACES_BYTES,
     MAX_SHARED_BYTES,
@@ -56,6 +57,7 @@ class Prepared:
     program: Program
     launch: Launch
     encoded: Encoded
+    device: DeviceMemory
     memory: Memory
     uniform: npt.NDArray[np.int64]
     dims: npt.NDArray[np.int64]
@@ -100,7 +102,7 @@ def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory
         values[uniform.row] = _signed(value)
     uniform_values = np.array(list(values.values()), np.int64)
     textures = images.table(launch.arguments)
-    return Prepared(program, launch, encoded, memory, uniform_values, dims, textures, shared_bytes)
+    return Prepared(program, launch, encoded, device, memory, uniform_values, dims, textures, shared_bytes)
 
 
 def _check_sizes(program: Program, launch: Launch, device: DeviceMemory) -> int:
@@ -296,6 +298,8 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
     info[layout.LAUNCH_RACES] = launch.races
     info[layout.LAUNCH_GRANULE] = encoded.granule
     info[layout.LAUNCH_FENCED] = encoded.fenced
+    info[layout.LAUNCH_TICK] = CLOCK_STEP
+    info[layout.LAUNCH_MHZ] = launch.clock_mhz
     return layout.State(
         CODE=encoded.code.reshape(-1),
         COUNTS=np.zeros(len(encoded.code) * layout.N_COUNT, np.int64),
