@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from simt.check import KernelError, Location, UnsupportedError
-from simt.program import PT, Instruction, ListingLine, Program, pred
+from simt.ops.encoding import SYSCALL
+from simt.program import PT, RZ, Instruction, ListingLine, Program, pred
 from simt.sass import (
     bits,
     control,
@@ -29,15 +30,18 @@ from simt.sass.grammar import SassInstruction
 from simt.sass.link import Code
 from simt.sass.lowering import SYMBOL_BANK, Before, Lowering, Place, Rows
 from simt.sass.modifiers import resolve
-from simt.sass.module import ASSERT, CODE_ALIGN, Module
+from simt.sass.module import CODE_ALIGN, Module
 from simt.sass.operands import Predicate
 from simt.sass.scheduling import machine_code
 from simt.sass.table import Opcode, find, is_known
+from simt.system import FUNCTIONS, serves
 
 FAMILIES = (integer, bits, packed, predicates, float, half, convert, memory, texture, control, warp, uniform, pascal)
 """The files that declare opcodes: importing them fills the table."""
 
 N_BARRIERS = 16
+FIRST_ARGUMENT, RETURN_ADDRESS = 4, 20
+"""Registers of CUDA's calling convention, as nvcc 13.0 uses them for sm_75 to sm_120, and ptxas 12.9 for sm_61."""
 
 
 class Lowerable(Protocol):
@@ -73,11 +77,11 @@ def compile_kernel(kernel: Lowerable) -> Program:
     Raises UnsupportedError for an external function or an unknown opcode, modifier or operand, before anything
     runs, and KernelError for a branch to nowhere.
     """
-    missing = [name for name in kernel.externs if name != ASSERT or kernel.architecture < VOLTA]
+    missing = [name for name in kernel.externs if not serves(name, in_file=False)]
     if missing:
         raise UnsupportedError(
             f"{kernel.demangled} calls {', '.join(missing)}, which is not in the file",
-            help="device-side printf and malloc are not supported",
+            help="link the cubin with all of its functions",
         )
     compiler = _Compiler(kernel)
     if kernel.architecture < VOLTA:
@@ -107,6 +111,7 @@ class _Compiler:
         self.places: dict[object, int] = {}  # code offset, node or stub -> micro-op
         self.line = 0
         self.n_barriers = N_BARRIERS
+        self.syscalls: dict[str, int] = {}
 
     def add(self, micro_op: Instruction, target: object) -> None:
         """Append a micro-op of the current listing line."""
@@ -131,12 +136,24 @@ class _Compiler:
         if not context.retired:
             self.instructions[-1].retires = True
 
+    def call(self, name: str, returns: tuple[int, int]) -> None:
+        """The call of a function of the system; *returns*: rows with the words of the return address."""
+        number = self.syscalls.setdefault(name, len(self.syscalls))
+        first = self.rows.register(FIRST_ARGUMENT)
+        low, high = returns
+        self.add(Instruction(SYSCALL, 0, first, low, high, imm=number, mod=FUNCTIONS[name].rows, retires=False), None)
+
     def straight(self) -> None:
         """Volta and later: instructions in address order."""
         for line, instruction in enumerate(self.code.instructions):
             self.line = line
             self.places[instruction.offset] = len(self.instructions)
+            name = self.code.functions[line]
+            if name in self.code.calls:
+                self.call(name, (self.rows.register(RETURN_ADDRESS), self.rows.register(RETURN_ADDRESS + 1)))
+            begin = len(self.instructions)
             self.lower(instruction, self.add)
+            self._uncount(begin, name)
 
     def with_token_stack(self) -> None:
         """Maxwell and Pascal: one lowering per instruction and token stack."""
@@ -150,9 +167,14 @@ class _Compiler:
             self.line = lines[offset]
             self.places[node] = len(self.instructions)
             instruction = flow.by_offset[offset]
+            begin = len(self.instructions)
             if instruction.opcode in token_stack.OPCODES:
+                name = self.code.functions[lines[offset]]
+                if name in self.code.calls:
+                    self.call(name, (self.rows.constant(flow.successors(node)[0][0]), RZ))
                 guard = self._guard(instruction)
                 token_stack.lower(flow, node, guard, self.add)
+                self._uncount(begin, name)
             else:
                 self.lower(instruction, self._with_stack(stack))
             following = self._falls_to(flow, node)
@@ -160,6 +182,12 @@ class _Compiler:
                 self.add(Instruction("bra", retires=False), following)
         self._stubs()
         self.n_barriers = max(depth, N_BARRIERS)
+
+    def _uncount(self, begin: int, function: str) -> None:
+        """Of the micro-ops from *begin* on none retires in a function of the system: a profiler does not show it."""
+        if function in self.code.calls:
+            for micro_op in self.instructions[begin:]:
+                micro_op.retires = False
 
     def _with_stack(self, stack: token_stack.Stack) -> Callable[[Instruction, object], None]:
         """Adds micro-ops whose targets are code offsets, reached with the same tokens on the stack."""
@@ -238,6 +266,7 @@ class _Compiler:
             system_shared_bytes=kernel.system_shared_bytes,
             local_bytes=kernel.local_bytes,
             registers=kernel.registers,
+            syscalls=list(self.syscalls),
             addresses=self._addresses(),
             file=kernel.module.path,
             toolchain=kernel.module.image.tool if kernel.module.image else "",

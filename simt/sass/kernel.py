@@ -22,7 +22,7 @@ from simt.sass.grammar import SassInstruction
 from simt.sass.link import Code, link
 from simt.sass.listing import Listing, parse_listing
 from simt.sass.lowering import SYMBOL_BANK
-from simt.sass.module import ASSERT, Module
+from simt.sass.module import Module
 from simt.sass.operands import CodeRegister, Register
 from simt.sass.reads import variables_read
 
@@ -89,7 +89,7 @@ class SassKernel:
         if own is None:
             raise UnsupportedError(f"nvdisasm shows no code of {self.demangled} in {module.path}")
         named = {place for patches in self.bank_relocations.values() for place in module.called(patches)}
-        pointed = {name for name in named if name in module.listing.sections or name == ASSERT}
+        pointed = {name for name in named if name in module.listing.sections or name in self.externs}
         code = link(module, own, sorted(pointed))
         more = module.pointed_functions & set(module.listing.sections)
         if more and any(_calls_a_pointer(instruction) for instruction in code.instructions):

@@ -13,23 +13,26 @@ from dataclasses import dataclass, replace
 from simt.check import KernelError, Location, UnsupportedError
 from simt.sass.architectures import VOLTA
 from simt.sass.elf import Symbol
-from simt.sass.grammar import SassInstruction
+from simt.sass.grammar import Control, SassInstruction
 from simt.sass.listing import CodeSection
-from simt.sass.module import ASSERT, CODE_ALIGN, Module
+from simt.sass.module import CODE_ALIGN, Module
 from simt.sass.operands import CodeRegister, Immediate, Label, Operand
+from simt.system import serves
 
 
 @dataclass(frozen=True)
 class Code:
     """A kernel's code: instructions in address order, with the name of the function that each belongs to.
 
-    ``bases``: code address of each section; ``pointed``: those to which pointers may point.
+    ``bases``: code address of each section; ``pointed``: those to which pointers may point; ``calls``: functions of
+    the system, for each of which one instruction stands here, its return.
     """
 
     instructions: list[SassInstruction]
     functions: list[str]
     bases: dict[str, int]
     pointed: frozenset[str] = frozenset()
+    calls: frozenset[str] = frozenset()
 
 
 def link(module: Module, kernel: str, extra: Collection[str] = ()) -> Code:
@@ -48,6 +51,7 @@ class _Linker:
         self.owner = module.listing.owners
         self.bases: dict[str, int] = {}
         self.pointed: set[str] = set()
+        self.stubs: dict[str, CodeSection] = {}
         self.order: list[CodeSection] = []
         self.end = 0
 
@@ -70,7 +74,8 @@ class _Linker:
             for instruction in section.instructions:
                 instructions.append(self._resolve(instruction, section))
                 functions.append(next(name for at, name in names if at <= instruction.offset))
-        return Code(instructions, functions, self.bases, frozenset(self.pointed.union(extra)))
+        calls = frozenset(self.bases.keys() & self.stubs.keys())
+        return Code(instructions, functions, self.bases, frozenset(self.pointed.union(extra)), calls)
 
     def _place(self, name: str) -> None:
         if name in self.bases:
@@ -79,18 +84,18 @@ class _Linker:
         if section is None:
             raise UnsupportedError(
                 f"{self.kernel} calls {name}, which is not in the file",
-                details=["device-side printf and malloc, and separately compiled code, end up here"],
-                help="link the cubin with all of its functions; printf and malloc are not supported",
+                details=["separately compiled code ends up here"],
+                help="link the cubin with all of its functions",
             )
         self.bases[name] = self.end
         self.order.append(section)
         self.end = -(-(self.end + section.size) // CODE_ALIGN) * CODE_ALIGN
 
     def _section(self, name: str) -> CodeSection | None:
+        """The code of a function; of one that the system has, the stub that calls it."""
         section = self.module.code(name)
-        architecture = self.module.listing.architecture
-        if section is None and name == ASSERT and architecture >= VOLTA:
-            return _assert_stub(architecture)
+        if name != self.kernel and serves(name, in_file=section is not None):
+            section = self.stubs[name] = _stub(name, self.module.listing.architecture)
         return section
 
     def _target(self, label: Label, instruction: SassInstruction, section: CodeSection) -> tuple[str, int] | Symbol:
@@ -149,12 +154,16 @@ class _Linker:
         return operand
 
 
-def _assert_stub(architecture: int) -> CodeSection:
-    """Stops the kernel with the arguments of ``__assertfail``: message, file and (32 bits) line.
+def _stub(name: str, architecture: int) -> CodeSection:
+    """The code of a function of the system: its return, before which the call is lowered (compile.py)."""
+    text = "/*0000*/ RET.ABS.NODEC R20 0x0 ;" if architecture >= VOLTA else "/*0008*/ RET ;"
+    section = CodeSection(name, text, 1, "", architecture)
+    section.code.instructions[:] = [replace(one, control=_AT_ONCE) for one in section.instructions]
+    return section
 
-    The registers are those of CUDA's calling convention, as nvcc 13.0 fills them for sm_75 to sm_120.
-    """
-    return CodeSection(ASSERT, "/*0000*/ BPT.TRAP R4, R6, R8 ;", 1, "", architecture)
+
+_AT_ONCE = Control(stall=1, yields=False, write_barrier=None, read_barrier=None, wait_mask=0, reuse=0)
+"""Control bits that make nobody wait."""
 
 
 _JUMPS = frozenset({"BRA", "JMP", "BSSY", "SSY", "PBK", "PCNT", "CAL", "PRET", "CALL"})

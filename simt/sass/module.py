@@ -18,13 +18,12 @@ from simt.sass.elf import MOST_GLOBAL, Image, Relocation, Section, Symbol
 from simt.sass.grammar import Control
 from simt.sass.listing import CodeSection, Listing
 from simt.sass.variables import ModuleMemory
+from simt.system import FUNCTIONS
 
 _DATA = (".nv.global.init", ".nv.global")
 _CODE = ".text."
 CODE_ALIGN = 128
 """Bytes to which functions are aligned."""
-ASSERT = "__assertfail"
-"""What a failed ``assert`` calls: the driver's, so code has none for it."""
 VARIABLE_ALIGN = 256
 """Bytes to which global variables are aligned.  An H200 (driver 580) starts each at a sector of its own, at least."""
 
@@ -171,12 +170,12 @@ class Module(Mapping[str, npt.NDArray[Any]]):
 
     @cached_property
     def _pointers(self) -> dict[str, int]:
-        """Where each section of the listing begins for pointers to functions; last the stub of failed assertions."""
-        names = [*self.listing.sections, ASSERT]
-        sizes = [-(-section.size // CODE_ALIGN) * CODE_ALIGN for section in self.listing.sections.values()]
-        # Behind the code of any kernel, which holds no section twice, and the stub.
-        first = sum(sizes) + 2 * CODE_ALIGN
-        return dict(zip(names, accumulate([first, *sizes]), strict=True))
+        """Where each section of the listing begins for pointers to functions; behind them those of the system."""
+        room = {name: -(-section.size // CODE_ALIGN) * CODE_ALIGN for name, section in self.listing.sections.items()}
+        room |= {name: CODE_ALIGN for name in FUNCTIONS if name not in room}
+        # Behind the code of any kernel, which holds no section and no stub twice.
+        first = sum(room.values()) + CODE_ALIGN
+        return dict(zip(room, accumulate([first, *room.values()]), strict=False))
 
     def function(self, section: str, offset: int = 0) -> int:
         """What a pointer to code holds, the same in all kernels; 0 for a section that the listing does not have."""
