@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from simt.api import launch, load_cubin, reduce
+    from simt.calls.arrays import DeviceArray
+    from simt.calls.device import Device
     from simt.check import KernelError, LaunchError, SimtError, UnsupportedError
     from simt.dispatcher import without_gpu
     from simt.machine.images import surface, texture
     from simt.profile import Profile
 
 _HOME = {
+    "Device": "simt.calls.device",
+    "DeviceArray": "simt.calls.arrays",
     "launch": "simt.api",
     "load_cubin": "simt.api",
     "reduce": "simt.api",
@@ -33,6 +37,8 @@ _HOME = {
 }
 
 __all__ = [
+    "Device",
+    "DeviceArray",
     "KernelError",
     "LaunchError",
     "Profile",

@@ -1,30 +1,26 @@
-"""The two functions that users call: :func:`launch` any kernel, :func:`reduce` an array with the family."""
+"""The functions that users call: :func:`launch` any kernel, :func:`reduce` an array with the family."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simt import devices, kernels, lang, machine, runtime
-from simt.check import LaunchError, UnsupportedError
-from simt.devices import Device, DeviceError
-from simt.dispatcher import check_launch_bounds, python_function
-from simt.machine.images import Image
-from simt.machine.launch import BankImage, parse_order
-from simt.machine.layout import HARDWARE, INTERLEAVED, PROFILER, RANDOM
-from simt.options import Timing, is_pair
+from simt import kernels, machine
+from simt.calls.arrays import in_memory
+from simt.calls.code import MachineKernel, check_order, code_of
+from simt.calls.options import SOURCE, Options
+from simt.calls.running import gpu_for, run
+from simt.check import LaunchError
+from simt.dispatcher import check_launch_bounds
 from simt.profile import Profile
-from simt.program import Program
 
 if TYPE_CHECKING:
     from simt.sass import Kernels
-    from simt.timing import MachineInstruction
 
-SOURCE = "source"
+__all__ = ["SOURCE", "MachineKernel", "launch", "load_cubin", "reduce"]
 
 
 def launch(
@@ -92,132 +88,29 @@ def launch(
     wrong, :class:`simt.UnsupportedError` where the simulator cannot do it, :class:`simt.devices.DeviceError` for a
     device or a timing number that does not exist or cannot be.
     """
-    timed = Timing(sms, max_host_seconds, overrides, window)
-    if not timing and not timed.is_default:
-        raise LaunchError("sms, overrides and window concern the timing model", help="pass timing=True, too")
-    timed.check()
-    _check_options(trace, shared_bytes, max_instructions)
-    shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
-    check_launch_bounds(kernel, shape[1])
-    code = _compiled(kernel, view, *shape, args, predicate, races)
-    _check_order(order, code.program)
-    gpu = _device(device, code.program.view, timing)
-    what = machine.Launch(
-        grid=shape[0],
-        block=shape[1],
-        arguments=code.arguments,
-        shared_bytes=shared_bytes,
-        order=code.own_order if order is None else order,
+    options = Options(
+        view=view,
         threads=threads,
         trace=trace,
+        order=order,
+        predicate=predicate,
+        shared_bytes=shared_bytes,
         max_instructions=max_instructions,
         races=races,
-        whole_buffers=code.whole_buffers,
-        bank_image=code.bank_image,
         progress=progress,
+        timing=timing,
+        sms=sms,
+        max_host_seconds=max_host_seconds,
+        overrides=overrides,
+        window=window,
     )
-    if not timing:
-        return Profile(code.program, runtime.run(code.program, what, code.context), device=gpu.key, notes=code.notes)
-
-    from simt.timing import TimedRun  # here: a launch without timing does not load the model
-
-    model = TimedRun(code.program, what, gpu, code.instructions, timed)
-    result = runtime.run(code.program, what, code.context, model)
-    return Profile(code.program, result, device=gpu.key, timing=model.result, notes=code.notes)
-
-
-def _check_options(trace: bool | tuple[int, int], shared_bytes: int, max_instructions: int) -> None:
-    """Raises LaunchError for options of :func:`launch` that cannot be, whatever the kernel."""
-    if not isinstance(trace, bool) and not is_pair(trace):
-        raise LaunchError(
-            f"trace is {trace!r}; it must be True, False, or the block and the warp to trace", help="trace=(0, 0)"
-        )
-    if shared_bytes < 0:
-        raise LaunchError(f"shared_bytes is {shared_bytes}; it must not be negative")
-    if max_instructions < 1:
-        raise LaunchError(f"max_instructions is {max_instructions}; it must be at least 1")
-
-
-def _check_order(order: str | None, program: Program) -> None:
-    """Raises LaunchError for an order of splits in which the code could go wrong though it is right."""
-    if order is None:
-        return
-    policy, _ = parse_order(order)
-    if HARDWARE <= policy <= PROFILER and program.view == SOURCE:
-        raise LaunchError(
-            f"the order {order!r} applies to machine code only: it follows a GPU's barrier registers",
-            help="choose then_first, else_first, interleaved or random:SEED, or view='sm_90'",
-        )
-    if policy in (INTERLEAVED, RANDOM) and any(instruction.uniform for instruction in program.instructions):
-        raise LaunchError(
-            f"in the order {order!r} the lanes of a warp would overwrite each other's uniform registers",
-            help="choose profiler, hardware, then_first or else_first; a compiler relies on one of them running on",
-        )
-
-
-@dataclass(frozen=True)
-class _Code:
-    """What a view makes of a kernel and its arguments."""
-
-    program: Program
-    arguments: list[Any]
-    own_order: str = "then_first"
-    instructions: Sequence[MachineInstruction] | None = None
-    """SASS with its control bits, for the timing model; None in the source view."""
-    bank_image: BankImage | None = None
-    context: runtime.Context | None = None
-    """Where the module's variables are."""
-    notes: Sequence[str] = ()
-    whole_buffers: bool = True
-    """False: Numba copies each argument to the GPU for itself, also if it is a view of a larger array."""
-
-
-def _compiled(
-    kernel: Any,
-    view: str,
-    grid: tuple[int, int, int],
-    block: tuple[int, int, int],
-    args: Sequence[Any],
-    predicate: int,
-    races: bool,
-) -> _Code:
-    """The kernel in the view that was asked for."""
-    if not isinstance(kernel, MachineKernel):
-        _check_no_images(args)
-    if view == SOURCE and not isinstance(kernel, MachineKernel):
-        args, argtypes = lang.typed_arguments(kernel, args)
-        program = lang.compile(kernel, argtypes, predicate=predicate)
-        return _Code(program, [_numpy(value) for value in lang.flat_arguments(args)])
-    if predicate:
-        raise LaunchError("predicate concerns the source view; in the machine view the compiler has decided")
-    if races:
-        raise UnsupportedError(
-            "races are looked for in the source view only",
-            help="ptxas leaves out warp barriers that it has proved needless, which would look like races",
-        )
-    return _machine_code(kernel, view, grid, block, args)
-
-
-def _check_no_images(args: Sequence[Any]) -> None:
-    """Raises LaunchError for textures and surfaces as arguments of a Python kernel."""
-    for position, value in enumerate(args):
-        if isinstance(value, Image):
-            raise LaunchError(
-                f"argument {position + 1} is a {value.word}, which kernels in Python do not take: Numba has none",
-                help="textures and surfaces are for the kernels of simt.load_cubin; pass the array itself",
-            )
-
-
-def _device(key: str | None, view: str, timing: bool) -> Device:
-    """The modelled GPU.  DeviceError if it is unknown or cannot run the code."""
-    device = devices.get(key) if key else devices.default_for(view)
-    if not device.runs(view) and (key or timing):
-        able = [name for name in devices.names() if devices.get(name).runs(view)]
-        raise DeviceError(
-            f"{device.name} ({device.architecture}) does not run {view} code",
-            help=f"choose {', '.join(able)}" if able else "there is no device file for it; the source view runs on any",
-        )
-    return device
+    options.check()
+    shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
+    check_launch_bounds(kernel, shape[1])
+    given = [in_memory(value, None) for value in args]
+    code = code_of(kernel, view, shape, given, predicate, races)
+    check_order(order, code.program)
+    return run(code, shape, options, gpu_for(device, code.program.view, timing))
 
 
 def load_cubin(
@@ -233,57 +126,6 @@ def load_cubin(
     from simt import sass
 
     return sass.load_cubin(path, listing, parameters, architecture)
-
-
-@runtime_checkable
-class MachineKernel(Protocol):
-    """A kernel that is machine code already; Python functions and dispatchers have no view of their own."""
-
-    @property
-    def view(self) -> str:
-        """Its architecture: ``"sm_90"``."""
-
-    def notes(self) -> list[str]:
-        """What a profile of the kernel, launched now, should say of it."""
-
-
-def _machine_code(
-    kernel: Any, view: str, grid: tuple[int, int, int], block: tuple[int, int, int], args: Sequence[Any]
-) -> _Code:
-    """The SASS of a kernel, with arguments and constant banks as the hardware has them."""
-    from simt import sass
-
-    from_numba = not isinstance(kernel, sass.SassKernel)
-    if not from_numba:
-        if view not in (SOURCE, kernel.view):
-            raise LaunchError(f"the kernel is machine code for {kernel.view}, not {view}")
-    else:
-        args, argtypes = lang.typed_arguments(kernel, args, machine_code=True)
-        lang.parameter_names(python_function(kernel), argtypes)
-        kernel = sass.compile_numba(kernel, argtypes, view)
-        args = sass.flatten([_numpy(value) for value in lang.flat_arguments(args)])
-    sass.check_arguments(kernel, block, args)
-
-    def bank_image(addresses: Sequence[int | None]) -> Mapping[int, machine.Bank]:
-        return sass.bank_image(kernel, grid, block, args, addresses)
-
-    return _Code(
-        program=kernel.program,
-        arguments=[*args, *sass.inner_arrays(args)],
-        own_order=kernel.order,
-        instructions=kernel.code.instructions,
-        bank_image=bank_image,
-        context=kernel.module.memory.context,
-        notes=kernel.notes(),
-        whole_buffers=not from_numba,
-    )
-
-
-def _numpy(value: Any) -> Any:
-    """A Python number as the NumPy scalar of the type that Numba gives it; NumPy's scalars and arrays stay."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return np.int64(value) if value < 2**63 else np.uint64(value)
-    return value if isinstance(value, np.ndarray) else np.asarray(value)[()]
 
 
 def reduce(

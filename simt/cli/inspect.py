@@ -10,7 +10,7 @@ from simt.cli.options import Json
 from simt.cli.output import console, print_json, show, table
 
 if TYPE_CHECKING:
-    from simt.devices import Device
+    from simt.devices import Gpu
     from simt.profile import Metric
 
 OCCUPANCY_EXAMPLE = "Example: [bold]simt occupancy --device a100 --block 512 --registers 40[/bold]"
@@ -122,7 +122,7 @@ def devices(
         _list_devices(found)
 
 
-def _list_devices(found: list[Device]) -> None:
+def _list_devices(found: list[Gpu]) -> None:
     columns = (
         "device",
         "name",
@@ -144,12 +144,12 @@ def _list_devices(found: list[Device]) -> None:
     show(rows, optional=("MHz", "blocks\nper SM", "registers\nper SM", "shared KiB\nper SM"))
 
 
-def _estimated(device: Device) -> str:
+def _estimated(device: Gpu) -> str:
     known, numbers = device.measured
     return f"{numbers - known} of {numbers}"
 
 
-def _show_device(device: Device) -> None:
+def _show_device(device: Gpu) -> None:
     from rich.text import Text
 
     title = f"{device.name} ({device.architecture}); {_estimated(device)} timing numbers are estimated"

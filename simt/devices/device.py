@@ -56,8 +56,8 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Device:
-    """One GPU.  ``limits`` and ``sections`` keep every number with its source."""
+class Gpu:
+    """The numbers of one GPU.  ``limits`` and ``sections`` keep every number with its source."""
 
     key: str
     name: str
@@ -148,7 +148,7 @@ _AT_MOST: tuple[tuple[str, str], ...] = (
 """Pairs (smaller, larger) that a consistent file keeps."""
 
 
-def parse(text: str, key: str, find: Callable[[str], Device] | None = None) -> Device:
+def parse(text: str, key: str, find: Callable[[str], Gpu] | None = None) -> Gpu:
     """The device that a TOML text describes; *find* gives the device that it is ``like`` (default: :func:`get`).
 
     Raises :class:`DeviceError` with every problem found if the text is incomplete or contradicts itself.
@@ -176,7 +176,7 @@ def parse(text: str, key: str, find: Callable[[str], Device] | None = None) -> D
     limits = sections.pop("limits", {})
     problems += [f"limits.{limit} is missing" for limit in LIMITS if limit not in limits]
     problems += [f"limits.{limit} is not a limit that simt knows" for limit in limits if limit not in LIMITS]
-    device = Device(key, name, architecture, capability, limits, sections)
+    device = Gpu(key, name, architecture, capability, limits, sections)
     problems = problems or _contradictions(device)
     if problems:
         raise DeviceError(
@@ -187,7 +187,7 @@ def parse(text: str, key: str, find: Callable[[str], Device] | None = None) -> D
     return device
 
 
-def _inherited(base: Device, section: str, table: Mapping[str, Quantity], capability: str) -> dict[str, Quantity]:
+def _inherited(base: Gpu, section: str, table: Mapping[str, Quantity], capability: str) -> dict[str, Quantity]:
     """The numbers of *base* as a device like it has them: nobody has measured them there."""
     known = section == "limits" and capability == base.compute_capability
     prefix = f"as {base.key}" if known else f"estimated, as {base.key}"
@@ -227,7 +227,7 @@ def _section(section: str, table: object, sources: Mapping[str, str], problems: 
     return quantities
 
 
-def _contradictions(device: Device) -> list[str]:
+def _contradictions(device: Gpu) -> list[str]:
     limit = device.limit
     found = [
         f"{small} = {limit(small)} exceeds {large} = {limit(large)}"
@@ -253,7 +253,7 @@ def names() -> tuple[str, ...]:
 
 
 @cache
-def get(key: str) -> Device:
+def get(key: str) -> Gpu:
     """The device with this key (``"h200"``).  Raises :class:`DeviceError` if there is none."""
     if key not in names():
         close = difflib.get_close_matches(key.lower(), names(), n=3, cutoff=0.4)
@@ -262,7 +262,7 @@ def get(key: str) -> Device:
     return _read(key, ())
 
 
-def _read(key: str, likes: tuple[str, ...]) -> Device:
+def _read(key: str, likes: tuple[str, ...]) -> Gpu:
     """The device of a file; *likes* are the files that are like it, directly or by another."""
     if key in likes:
         raise DeviceError(f"device file {likes[0]}.toml is like itself: {' like '.join((*likes, key))}")
@@ -272,7 +272,7 @@ def _read(key: str, likes: tuple[str, ...]) -> Device:
     return parse(file.read_text(encoding="utf-8"), key, lambda other: _read(other, (*likes, key)))
 
 
-def default_for(view: str) -> Device:
+def default_for(view: str) -> Gpu:
     """The device of a launch that names none: of :data:`DEFAULTS` the nearest that runs the code, else the default.
 
     ``view`` is ``"source"`` or an architecture such as ``"sm_90"``.

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from simt.devices.device import WARP_SIZE, Device, DeviceError
+from simt.devices.device import WARP_SIZE, DeviceError, Gpu
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def _round_up(value: int, unit: int) -> int:
     return -(-value // unit) * unit
 
 
-def _blocks_by_registers(device: Device, warps_per_block: int, registers: int) -> int:
+def _blocks_by_registers(device: Gpu, warps_per_block: int, registers: int) -> int:
     per_warp = _round_up(registers * WARP_SIZE, device.limit("register_unit"))
     unit = device.limit("warp_unit")
     in_block = device.limit("registers_per_block")
@@ -59,7 +59,7 @@ def _blocks_by_registers(device: Device, warps_per_block: int, registers: int) -
     return warps // warps_per_block
 
 
-def _blocks_by_shared(device: Device, shared_bytes: int) -> int | None:
+def _blocks_by_shared(device: Gpu, shared_bytes: int) -> int | None:
     """Blocks that shared memory allows; ``None`` if it sets no limit."""
     if shared_bytes > device.limit("shared_per_block_optin"):
         return 0
@@ -68,7 +68,7 @@ def _blocks_by_shared(device: Device, shared_bytes: int) -> int | None:
     return device.limit("shared_per_sm") // taken if taken else None
 
 
-def occupancy(device: Device, threads_per_block: int, registers: int | None = None, shared_bytes: int = 0) -> Occupancy:
+def occupancy(device: Gpu, threads_per_block: int, registers: int | None = None, shared_bytes: int = 0) -> Occupancy:
     """Theoretical occupancy of a kernel on *device*.
 
     ``registers`` per thread (``None``: not known, no limit), ``shared_bytes`` static and dynamic per block.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from simt.devices import Device
+from simt.devices import Gpu
 from simt.profile.profile import Profile
 
 
@@ -66,7 +66,7 @@ class Activities:
     ``unsupported``: how often the program called entry points that there are only as stubs.
     """
 
-    device: Device
+    device: Gpu
     launched: list[Launched] = field(default_factory=list)
     copied: list[Copied] = field(default_factory=list)
     called: list[Called] = field(default_factory=list)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simt.devices import Device
+from simt.devices import Gpu
 from simt.metrics.formula import Number
 from simt.metrics.stalls import main_stall
 from simt.program import WARP_SIZE
@@ -124,7 +124,7 @@ class Rendered(Protocol):
         """Metrics by nvprof or ncu name."""
 
     @property
-    def device(self) -> Device:
+    def device(self) -> Gpu:
         """The modelled GPU."""
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simt.devices import Device, Occupancy, default_for, occupancy
+from simt.devices import Gpu, Occupancy, default_for, occupancy
 from simt.devices import get as get_device
 from simt.metrics.formula import Number
 from simt.metrics.stalls import STALLS
@@ -96,7 +96,7 @@ class Profile:
         self.program = program
         self.result = result
         self.timing = timing
-        self.device: Device = get_device(device) if device else default_for(program.view)
+        self.device: Gpu = get_device(device) if device else default_for(program.view)
         self.launches: tuple[LaunchShape, ...] = (LaunchShape(result.grid, result.block),)
 
     @property

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import mmap
+import os
 import sys
-from bisect import insort
+from bisect import bisect_right, insort
 
 import numpy as np
 
@@ -22,11 +23,17 @@ _LARGE = 1 << 22
 """Allocations from here on ask for huge pages, as NumPy's do, and give their pages back when they are freed."""
 
 
-def _map() -> mmap.mmap:
-    """Zeros that take no memory until they are touched.  Raises LaunchError if the host refuses even a little."""
+def _map(file: int | None) -> mmap.mmap:
+    """Zeros that take no memory until they are touched: of *file*, else of nobody else.
+
+    Raises LaunchError if the host refuses even a little.
+    """
     size = MAX_BYTES
     while size >= _MIN_BYTES:
         try:
+            if file is not None:
+                os.ftruncate(file, size)
+                return mmap.mmap(file, size, flags=mmap.MAP_SHARED | _NO_RESERVE)
             if sys.platform == "win32":
                 return mmap.mmap(-1, size)
             return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANON | _NO_RESERVE)
@@ -38,11 +45,14 @@ def _map() -> mmap.mmap:
 class Arena:
     """Allocations with guard gaps between them; the lowest gap that is large enough is taken.
 
-    The same allocations in the same order get the same addresses.
+    The same allocations in the same order get the same addresses.  ``file``: one in memory (``memfd``) that is to hold
+    the arena's bytes, so that another process can map them.
     """
 
-    def __init__(self) -> None:
-        self._mapping = _map()
+    def __init__(self, file: int | None = None) -> None:
+        self._mapping = _map(file)
+        # The pages of a file stay until it has holes in their place.
+        self._drop = getattr(mmap, "MADV_DONTNEED" if file is None else "MADV_REMOVE", None)
         words = np.frombuffer(self._mapping, np.uint8)
         self._words = Words(
             words,
@@ -52,6 +62,7 @@ class Arena:
             words.view(np.float32),
             words.view(np.float64),
         )
+        self._first = int(words.__array_interface__["data"][0])
         self._allocations: list[Allocation] = []
 
     @property
@@ -64,16 +75,37 @@ class Arena:
         """Device memory as a launch finds it now."""
         return DeviceMemory(self._words, tuple(self._allocations), self.end)
 
-    def allocate(self, size: int, name: str, writable: bool = True) -> Allocation:
-        """Reserve *size* bytes at a multiple of 256, as cudaMalloc does; what they hold is not defined.
+    @property
+    def size(self) -> int:
+        """Bytes of addresses."""
+        return len(self._mapping)
+
+    @property
+    def allocated(self) -> int:
+        """Bytes that are allocated, without the gaps."""
+        return sum(allocation.end - allocation.start for allocation in self._allocations)
+
+    def find(self, address: int) -> Allocation | None:
+        """The allocation that holds the byte at a device address."""
+        before = bisect_right(self._allocations, address, key=lambda allocation: allocation.start) - 1
+        found = self._allocations[before] if before >= 0 else None
+        return found if found is not None and address < found.end else None
+
+    def address_of(self, host: int) -> int | None:
+        """Device address of the byte that this process has at address *host*; None if it is not the arena's."""
+        position = host - self._first
+        return int(ADDRESS_BASE) + position if 0 <= position < self.size else None
+
+    def allocate(self, size: int, name: str, writable: bool = True, alignment: int = ALIGNMENT) -> Allocation:
+        """Reserve *size* bytes at a multiple of 256, as cudaMalloc does, or more; what they hold is not defined.
 
         Raises LaunchError if there is no room.
         """
-        at = GUARD_GAP
+        at = align(GUARD_GAP, alignment)
         for allocation in self._allocations:
             if at + size + GUARD_GAP <= allocation.start - int(ADDRESS_BASE):
                 break
-            at = align(allocation.end - int(ADDRESS_BASE) + GUARD_GAP, ALIGNMENT)
+            at = align(allocation.end - int(ADDRESS_BASE) + GUARD_GAP, alignment)
         if at + size + GUARD_GAP > len(self._words.M8):
             raise LaunchError(
                 f"{name}: {size} bytes do not fit into device memory, which has {len(self._words.M8)}",
@@ -82,15 +114,15 @@ class Arena:
         start = at + int(ADDRESS_BASE)
         made = Allocation(start, start + size, writable, name)
         insort(self._allocations, made)
-        if size >= _LARGE and hasattr(mmap, "MADV_HUGEPAGE"):
-            self._advise(mmap.MADV_HUGEPAGE, made)
+        if size >= _LARGE:
+            self._advise(getattr(mmap, "MADV_HUGEPAGE", None), made)
         return made
 
     def clear(self, allocation: Allocation) -> None:
         """Fill an allocation with zeros."""
         contents = self.memory().bytes_of(allocation)
         if len(contents) >= _LARGE and sys.platform == "linux":  # pages given back there are zeros when touched again
-            self._advise(mmap.MADV_DONTNEED, allocation)
+            self._advise(self._drop, allocation)
             contents[: mmap.PAGESIZE], contents[-mmap.PAGESIZE :] = 0, 0
         else:
             contents[:] = 0
@@ -98,17 +130,19 @@ class Arena:
     def free(self, allocation: Allocation) -> None:
         """Give an allocation back; its addresses may be used again."""
         self._allocations.remove(allocation)
-        if allocation.end - allocation.start >= _LARGE and hasattr(mmap, "MADV_DONTNEED"):
-            self._advise(mmap.MADV_DONTNEED, allocation)
+        if allocation.end - allocation.start >= _LARGE:
+            self._advise(self._drop, allocation)
 
     def trim(self) -> None:
         """Give the host's memory behind the last allocation back, which launches had for themselves."""
-        if hasattr(mmap, "MADV_DONTNEED"):
+        if self._drop is not None:
             first = align(self.end, _LARGE)
-            self._mapping.madvise(mmap.MADV_DONTNEED, first, len(self._mapping) - first)
+            self._mapping.madvise(self._drop, first, len(self._mapping) - first)
 
-    def _advise(self, advice: int, allocation: Allocation) -> None:
-        """Tell the host about the whole pages of an allocation."""
+    def _advise(self, advice: int | None, allocation: Allocation) -> None:
+        """Tell the host about the whole pages of an allocation, if it knows the advice."""
+        if advice is None:
+            return
         first = align(allocation.start - int(ADDRESS_BASE), mmap.PAGESIZE)
         last = (allocation.end - int(ADDRESS_BASE)) // mmap.PAGESIZE * mmap.PAGESIZE
         if last > first:

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simt import machine
-from simt.machine import DeviceArray, DeviceMemory, Launch, RunResult
+from simt.machine import Allocation, DeviceArray, DeviceMemory, Launch, RunResult, Snapshot
+from simt.machine.device_memory import ALIGNMENT
 from simt.machine.encode import encode
 from simt.machine.images import DeviceImage, Image
 from simt.program import Program
@@ -32,11 +34,44 @@ class Placed:
 
 
 class Context:
-    """One device memory.  Launches in it run one after the other, from whatever host thread they come."""
+    """One device memory.  Launches in it run one after the other, from whatever host thread they come.
 
-    def __init__(self) -> None:
-        self._arena = Arena()
+    ``file`` as for :class:`~simt.runtime.arena.Arena`.
+    """
+
+    def __init__(self, file: int | None = None) -> None:
+        self._arena = Arena(file)
         self._lock = threading.Lock()
+
+    @property
+    def size(self) -> int:
+        """Bytes of addresses of device memory."""
+        return self._arena.size
+
+    @property
+    def allocated(self) -> int:
+        """Bytes that are allocated."""
+        with self._lock:
+            return self._arena.allocated
+
+    def allocate(self, size: int, name: str, alignment: int = ALIGNMENT) -> Allocation:
+        """Reserve *size* bytes, until they are freed.  Raises LaunchError if there is no room."""
+        with self._lock:
+            return self._arena.allocate(size, name, alignment=alignment)
+
+    def free(self, allocation: Allocation) -> None:
+        """Give an allocation back.  Raises ValueError if there is none such."""
+        with self._lock:
+            self._arena.free(allocation)
+
+    def find(self, address: int) -> Allocation | None:
+        """The allocation that holds the byte at a device address."""
+        with self._lock:
+            return self._arena.find(address)
+
+    def bytes_of(self, allocation: Allocation) -> npt.NDArray[np.uint8]:
+        """The bytes of an allocation, to read and to write."""
+        return self._arena.memory().bytes_of(allocation)
 
     def load(self, image: ModuleImage) -> LoadedModule:
         """Place a module's variables for as long as the context lives."""
@@ -56,28 +91,34 @@ class Context:
                 upload.free()
                 self._arena.trim()
 
-    def run(self, program: Program, launch: Launch, second: SecondRun | None = None) -> RunResult:
+    def run(self, program: Program, launch: Launch, second: SecondRun | None = None, keep: bool = False) -> RunResult:
         """Upload the launch's arrays, run, and download what the kernel changed.
 
-        After an error or ctrl-C arrays and variables are as they were.  *second* is called once the launch has
-        succeeded, with device memory as it was before: a second run of it leaves no trace.
+        After an error or ctrl-C arrays and variables are as they were; with *keep* arrays are, and device memory is as
+        the kernel left it.  *second* is called once the launch has succeeded, with device memory as it was before: a
+        second run of it leaves no trace.
 
         Raises the errors of :mod:`simt.check`, and KeyboardInterrupt.
         """
         with self.placed(program, launch) as placed:
             lasting = self._lasting(program, placed)
-            before = lasting.snapshot()
+            before = Snapshot([]) if keep and second is None else lasting.snapshot()
             try:
                 result = machine.run(program, placed.launch, placed.memory)
-                if second is not None:
-                    after = placed.memory.snapshot()
-                    placed.upload.repeat()
-                    before.restore()
-                    second(placed.launch, placed.memory)
-                    after.restore()
             except BaseException:
-                before.restore()
+                if not keep:
+                    before.restore()
                 raise
+            if second is not None:
+                after = placed.memory.snapshot()
+                placed.upload.repeat()
+                before.restore()
+                try:
+                    second(placed.launch, placed.memory)
+                except BaseException:
+                    (after if keep else before).restore()
+                    raise
+                after.restore()
             placed.upload.download()
         return result
 
@@ -114,10 +155,16 @@ _idle: list[Context] = []
 """Contexts without modules that no launch uses: a launch takes one and gives it back."""
 
 
-def run(program: Program, launch: Launch, context: Context | None = None, second: SecondRun | None = None) -> RunResult:
+def run(
+    program: Program,
+    launch: Launch,
+    context: Context | None = None,
+    second: SecondRun | None = None,
+    keep: bool = False,
+) -> RunResult:
     """Run a launch in *context*, or in one that holds nothing else; see :meth:`Context.run`."""
     if context is not None:
-        return context.run(program, launch, second)
+        return context.run(program, launch, second, keep)
     context = take()
     try:
         return context.run(program, launch, second)

@@ -47,12 +47,13 @@ class ModuleImage:
 
 
 class LoadedModule:
-    """A module's variables in an arena, until the arena goes.
+    """A module's variables in an arena, until it is freed or the arena goes.
 
     ``addresses``: the device address of each piece; ``bytes``: what it holds, to read and to write.
     """
 
     def __init__(self, arena: Arena, image: ModuleImage) -> None:
+        self._arena = arena
         self._memory = [arena.allocate(piece.size, piece.name, piece.writable) for piece in image.pieces]
         self.addresses = [allocation.start for allocation in self._memory]
         self.bytes = [arena.memory().bytes_of(allocation) for allocation in self._memory]
@@ -65,3 +66,8 @@ class LoadedModule:
             whole = (base + pointer.value & (1 << 64) - 1).to_bytes(8, "little")
             part = whole[pointer.shift : pointer.shift + pointer.size]
             self.bytes[pointer.piece][pointer.offset : pointer.offset + pointer.size] = np.frombuffer(part, np.uint8)
+
+    def free(self) -> None:
+        """Give the memory back."""
+        while self._memory:
+            self._arena.free(self._memory.pop())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +63,7 @@ def buffer_of(array: Array) -> Array:
 class Upload:
     """Host arrays in device memory, for one launch.  Arrays that overlap on the host overlap there, too.
 
-    ``arguments`` are the device arrays, in the order given.
+    ``arguments`` are the device arrays, in the order given.  An array of the arena's own bytes is there already.
     """
 
     def __init__(self, arena: Arena, arrays: Sequence[HostArray]) -> None:
@@ -72,8 +72,15 @@ class Upload:
         self._copies: list[tuple[Array, Array, bool]] = []  # host, device, whether the kernel may write
         self.arguments: list[DeviceArray] = [DeviceArray(0, (), ())] * len(arrays)
         sources = [buffer_of(each.array) if each.whole_buffer else each.array for each in arrays]
+        elsewhere = []
+        for k, each in enumerate(arrays):
+            address = arena.address_of(_first(each.array))
+            if address is None:
+                elsewhere.append(k)
+            else:
+                self.arguments[k] = DeviceArray(address, each.array.shape, each.array.strides)
         try:
-            for low, high, members in _merged(sources):
+            for low, high, members in _merged({k: sources[k] for k in elsewhere}):
                 self._place(low, high, [(k, arrays[k], sources[k]) for k in members])
             self.repeat()
         except BaseException:
@@ -117,10 +124,10 @@ class Upload:
             self._arena.free(self._allocations.pop())
 
 
-def _merged(sources: Sequence[Array]) -> list[tuple[int, int, list[int]]]:
+def _merged(sources: Mapping[int, Array]) -> list[tuple[int, int, list[int]]]:
     """Host memory by pieces that do not overlap: low, high, and the numbers of the arrays in it."""
     merged: list[tuple[int, int, list[int]]] = []
-    for k, source in enumerate(sources):
+    for k, source in sources.items():
         low, high = span(source)
         members = [k]
         for other in [group for group in merged if group[0] < high and low < group[1]]:

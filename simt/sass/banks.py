@@ -108,10 +108,15 @@ def check_arguments(kernel: SassKernel, block: tuple[int, int, int], arguments: 
             f"{kernel.name} takes {len(parameters)} arguments, not {len(arguments)}",
             details=[f"parameter sizes in bytes: {sizes or 'none'}"],
         )
-    if kernel.required_block not in (None, block):
-        raise LaunchError(f"{kernel.name} was compiled for blocks of {kernel.required_block}, not {block}")
+    check_block(kernel, block)
     for parameter, value in zip(parameters, arguments, strict=True):
         parameter_bytes(parameter, value, 0, repeat(0))
+
+
+def check_block(kernel: SassKernel, block: tuple[int, int, int]) -> None:
+    """Raise LaunchError if the kernel was compiled for other blocks."""
+    if kernel.required_block not in (None, block):
+        raise LaunchError(f"{kernel.name} was compiled for blocks of {kernel.required_block}, not {block}")
 
 
 def bank_image(
@@ -126,11 +131,27 @@ def bank_image(
     ``addresses`` are the device addresses of the arguments that are arrays, then those of the arrays inside of
     structures (:func:`inner_arrays`).
     """
+    pointers = iter([address or 0 for address in addresses[len(arguments) :]])
+    parameters = bytearray(parameters_size(kernel))
+    for parameter, value, address in zip(kernel.parameters or (), arguments, addresses, strict=False):
+        end = parameter.offset + parameter.size
+        parameters[parameter.offset : end] = parameter_bytes(parameter, value, address, pointers)
+    return raw_bank_image(kernel, grid, block, bytes(parameters))
+
+
+def parameters_size(kernel: SassKernel) -> int:
+    """Bytes of a kernel's parameters."""
+    return max((parameter.offset + parameter.size for parameter in kernel.parameters or ()), default=0)
+
+
+def raw_bank_image(
+    kernel: SassKernel, grid: tuple[int, int, int], block: tuple[int, int, int], parameters: bytes
+) -> dict[int, Bank]:
+    """The constant banks of a launch with these bytes of parameters."""
     area = driver_area(kernel.architecture)
     banks = dict(kernel.lasting_banks)
-    pointers = iter([address or 0 for address in addresses[len(arguments) :]])
-    size = max([0x400, *(kernel.parameter_base + p.offset + p.size for p in kernel.parameters or ())])
-    first = bytearray(size)
+    base = kernel.parameter_base
+    first = bytearray(max(0x400, base + len(parameters)))
     struct.pack_into("<3I", first, area.block, *block)
     struct.pack_into("<3I", first, area.grid, *grid)
     struct.pack_into("<I", first, area.stack, kernel.local_bytes)
@@ -140,8 +161,6 @@ def bank_image(
         struct.pack_into("<Q", first, area.shared_window, SHARED_WINDOW)
     if area.constants is not None and Module.CONSTANTS in banks:
         struct.pack_into("<Q", first, area.constants, banks[Module.CONSTANTS].address)
-    for parameter, value, address in zip(kernel.parameters or (), arguments, addresses, strict=False):
-        at = kernel.parameter_base + parameter.offset
-        first[at : at + parameter.size] = parameter_bytes(parameter, value, address, pointers)
+    first[base : base + len(parameters)] = parameters
     banks[0] = Bank(bytes(first))
     return banks

@@ -28,10 +28,11 @@ from simt.sass.architectures import VOLTA
 from simt.sass.elf import Parameter
 from simt.sass.grammar import SassInstruction
 from simt.sass.link import Code
-from simt.sass.lowering import SYMBOL_BANK, Before, Lowering, Place, Rows
+from simt.sass.lowering import Before, Lowering, Place
 from simt.sass.modifiers import resolve
 from simt.sass.module import CODE_ALIGN, Module
 from simt.sass.operands import Predicate
+from simt.sass.rows import SYMBOL_BANK, Rows
 from simt.sass.scheduling import machine_code
 from simt.sass.table import Opcode, find, is_known
 from simt.system import FUNCTIONS, serves

@@ -9,9 +9,10 @@ from __future__ import annotations
 from simt.ops.encoding import COLLECTIVE, NULL_CALL, UNCOUNTED
 from simt.program import PT, RZ, pred
 from simt.sass.architectures import VOLTA
-from simt.sass.lowering import MASK, Before, Hidden, Lowering
+from simt.sass.lowering import MASK, Before, Lowering
 from simt.sass.modifiers import Combine, Flag, Hint, Width
 from simt.sass.operands import Barrier, CodeRegister, Immediate, Operand, Register
+from simt.sass.rows import Hidden
 from simt.sass.table import Source, opcode
 
 _A_B_NOT_C = 0b01000000

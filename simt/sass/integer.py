@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from simt.program import PT, RZ, pred
 from simt.sass.architectures import BLACKWELL, VOLTA
-from simt.sass.lowering import AND, MASK, OR, XOR, Hidden, Lowering
+from simt.sass.lowering import AND, MASK, OR, XOR, Lowering
 from simt.sass.modifiers import Combine, Compare, Flag, Integer, Width
 from simt.sass.operands import Constant, Immediate, Operand, Predicate, Register, Suffix
+from simt.sass.rows import Hidden
 from simt.sass.table import Source, opcode
 
 FALSE = pred(0, True)

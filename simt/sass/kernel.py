@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from simt.check import LaunchError, UnsupportedError, check_file
 from simt.machine import Bank
 from simt.program import Program
+from simt.runtime import Context
 from simt.sass.architectures import VOLTA
 from simt.sass.compile import compile_kernel
 from simt.sass.demangle import aliases
@@ -21,10 +22,10 @@ from simt.sass.fatbin import choose, extract, is_container, number_of
 from simt.sass.grammar import SassInstruction
 from simt.sass.link import Code, link
 from simt.sass.listing import Listing, parse_listing
-from simt.sass.lowering import SYMBOL_BANK
 from simt.sass.module import Module
 from simt.sass.operands import CodeRegister, Register
 from simt.sass.reads import variables_read
+from simt.sass.rows import SYMBOL_BANK
 
 OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
@@ -186,6 +187,7 @@ def load_cubin(
     listing: str | Path | None = None,
     parameters: Mapping[str, Sequence[int]] | None = None,
     architecture: str | None = None,
+    home: Context | None = None,
 ) -> Kernels:
     """The kernels of a cubin, of a listing made by nvdisasm or ``cuobjdump -sass``, or of a file with cubins in it.
 
@@ -194,7 +196,8 @@ def load_cubin(
 
     ``listing``: the disassembly to use for this very cubin, needed before sm_75.  ``parameters``: byte sizes of the
     parameters by (mangled or readable) kernel name, for listings, which do not say them.  ``architecture``:
-    ``"sm_90"``, for instance, where a file has code for several.
+    ``"sm_90"``, for instance, where a file has code for several.  ``home``: the context that the variables are to be
+    in (default: one for each module).
 
     Raises LaunchError (none of these, damaged, or without kernels; several architectures, or not this one; the listing
     of other code), ListingError (a listing that is truncated) and UnsupportedError (architecture, no cuobjdump).
@@ -208,9 +211,9 @@ def load_cubin(
     if is_container(data):
         with TemporaryDirectory() as folder:
             cubins = choose(path, extract(path, Path(folder)), architecture)
-            kernels = [kernel for cubin in cubins for kernel in _from_cubin(str(path), cubin.read_bytes(), None)]
+            kernels = [kernel for cubin in cubins for kernel in _from_cubin(str(path), cubin.read_bytes(), None, home)]
     else:
-        kernels = _from_cubin(str(path), data, listing) if is_cubin else _from_listing(path, parameters or {})
+        kernels = _from_cubin(str(path), data, listing, home) if is_cubin else _from_listing(path, parameters or {})
     if not kernels:
         raise LaunchError(
             f"{path} has no kernels",
@@ -221,9 +224,9 @@ def load_cubin(
     return Kernels(str(path), kernels)
 
 
-def read_cubin(data: bytes, name: str) -> Kernels:
-    """The kernels of a cubin in memory, which messages call *name*.  Raises as :func:`load_cubin`."""
-    return Kernels(name, _from_cubin(name, data, None))
+def read_cubin(data: bytes, name: str, home: Context | None = None) -> Kernels:
+    """The kernels of a cubin in memory, which messages call *name*.  *home* and errors as for :func:`load_cubin`."""
+    return Kernels(name, _from_cubin(name, data, None, home))
 
 
 def architectures(path: str | Path) -> list[str]:
@@ -235,7 +238,7 @@ def architectures(path: str | Path) -> list[str]:
         return [f"sm_{number}" for number in sorted(extract(path, Path(folder)))]
 
 
-def _from_cubin(name: str, data: bytes, given: str | Path | None) -> list[SassKernel]:
+def _from_cubin(name: str, data: bytes, given: str | Path | None, home: Context | None) -> list[SassKernel]:
     """The kernels of a cubin of these bytes, which messages call *name*; with the listing *given* for it, or None."""
     image = Image(name, data)
     if not image.kernels:
@@ -243,10 +246,10 @@ def _from_cubin(name: str, data: bytes, given: str | Path | None) -> list[SassKe
     _check_architecture(name, image.architecture)
     if given is not None:
         listing = parse_listing(_read_listing(Path(given)), str(given))
-        module = Module(name, image, lambda: listing)
+        module = Module(name, image, lambda: listing, home)
         _check_listing(listing, module, image, given)
     else:
-        module = Module(name, image, lambda: parse_listing(disassemble(name, data, image.architecture), name))
+        module = Module(name, image, lambda: parse_listing(disassemble(name, data, image.architecture), name), home)
     return [_from_image(module, image, kernel) for kernel in image.kernels]
 
 

@@ -1,9 +1,7 @@
-"""Lowering of one instruction to micro-ops: rows for its operands, temporaries, guard, retirement.
+"""Lowering of one instruction to micro-ops: its operands in order, temporaries, guard, retirement.
 
-Storage: register *n* is row ``1 + n``, uniform register *n* row ``257 + n``; predicates P0 to P6 are 1 to 7, UP0
-to UP6 8 to 14; then the carry flag of Pascal's condition code and what BAR.RED left for B2R.  Constants and
-temporaries have rows above.  32-bit values are zero-extended; 64-bit values live in register pairs and are
-packed into one row when they are operated on.
+32-bit values are zero-extended; 64-bit values live in register pairs and are packed into one row when they are
+operated on.
 
 All micro-ops of an instruction carry its guard.  The guard's own predicate must therefore be written last, which
 :meth:`Lowering.set_predicate` sees to.
@@ -13,15 +11,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
 from simt.check import UnsupportedError
-from simt.ops.encoding import ROUNDED_FORMATS, WHOLE
-from simt.ops.table import MICRO_OPS, Family
-from simt.program import PT, RZ, Instruction, Uniform, pred
+from simt.ops.encoding import WHOLE
+from simt.program import PT, RZ, Instruction, pred
 from simt.sass.grammar import SassInstruction, limits
 from simt.sass.modifiers import Modifiers
 from simt.sass.operands import (
@@ -34,23 +31,9 @@ from simt.sass.operands import (
     Register,
     Suffix,
 )
+from simt.sass.rows import FIRST_UNIFORM, FIRST_UNIFORM_PREDICATE, Hidden, Rows, dtype_of, named
 
 MASK = 0xFFFFFFFF
-REGISTERS = 256
-FIRST_UNIFORM = 1 + REGISTERS
-FIRST_FREE = FIRST_UNIFORM + 256
-FIRST_UNIFORM_PREDICATE = 8
-_FLOATS = (Family.F32, Family.F64)
-SYMBOL_BANK = 100
-"""A bank that no hardware has: addresses of global variables, which are known only at launch."""
-
-
-class Hidden(IntEnum):
-    """Predicates that code cannot name; plain indices."""
-
-    CARRY = 16  # Pascal's condition code, carry flag
-    BARRIER = 17  # result of BAR.RED.AND and BAR.RED.OR
-    FIRST_TEMPORARY = 18
 
 
 class Kind(IntEnum):
@@ -67,95 +50,6 @@ AND, OR, XOR, COPY = 0b11000000, 0b11111100, 0b00111100, 0b11110000
 """Truth tables of ``plop`` and ``lop3`` over (a, b): bit 4a + 2b + c."""
 
 
-@dataclass
-class Rows:
-    """Rows and predicates of one Program under construction."""
-
-    symbols: dict[tuple[int, int], int] = field(default_factory=dict)  # symbol number and addend: slot
-    uniforms: list[Uniform] = field(default_factory=list)
-    next_row: int = FIRST_FREE
-    most_predicates: int = Hidden.FIRST_TEMPORARY
-    _known: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
-    _zeros: int | None = None
-    _barrier: int | None = None
-    _after_collective: int | None = None
-    _texture: int | None = None
-    _temporaries: list[int] = field(default_factory=list)
-
-    def constant(self, value: int) -> int:
-        """Row that holds *value* (64 bits, given as unsigned or signed)."""
-        value &= (1 << 64) - 1
-        return RZ if value == 0 else self._uniform("const", value, 0, 8)
-
-    @staticmethod
-    def register(number: int) -> int:
-        """Row of a register."""
-        return 1 + number
-
-    def bank(self, number: int, offset: int, size: int) -> int:
-        """Row that holds *size* bytes of a constant bank."""
-        return self._uniform("bank", number, offset, size)
-
-    def bank_base(self, number: int) -> int:
-        """Row that holds the address of a constant bank."""
-        return self._uniform("bank_base", number, 0, 8)
-
-    def symbol(self, number: int, addend: int, part: str) -> int:
-        """Row that holds half an address of a global variable, by its symbol's number, plus *addend*."""
-        slot = self.symbols.setdefault((number, addend), len(self.symbols))
-        return self.bank(SYMBOL_BANK, 8 * slot + (4 if part == "hi" else 0), 4)
-
-    def zeros(self) -> int:
-        """First of four consecutive rows that hold zero."""
-        if self._zeros is None:
-            self._zeros = self.next_row
-            for _ in range(4):
-                self.uniforms.append(Uniform(self.next_row, "const", 0))
-                self.next_row += 1
-        return self._zeros
-
-    def barrier_result(self) -> int:
-        """Row that keeps what BAR.RED.POPC counted until B2R reads it."""
-        if self._barrier is None:
-            self._barrier = self.next_row
-            self.next_row += 1
-        return self._barrier
-
-    def after_collective(self) -> int:
-        """Row that keeps where a lane goes on after ENDCOLLECTIVE."""
-        if self._after_collective is None:
-            self._after_collective = self.next_row
-            self.next_row += 1
-        return self._after_collective
-
-    def texture(self) -> int:
-        """First of eight rows for coordinates and results of textures, which each instruction uses afresh."""
-        if self._texture is None:
-            self._texture = self.consecutive(8)
-        return self._texture
-
-    def consecutive(self, count: int) -> int:
-        """First of *count* consecutive temporary rows, which belong to one instruction only."""
-        self.next_row += count
-        return self.next_row - count
-
-    def temporary(self, number: int) -> int:
-        """Temporary row *number* of an instruction; every instruction starts again at 0."""
-        while len(self._temporaries) <= number:
-            self._temporaries.append(self.next_row)
-            self.next_row += 1
-        return self._temporaries[number]
-
-    def _uniform(self, kind: str, value: int, axis: int, size: int) -> int:
-        key = (kind, value, axis, size)
-        if key not in self._known:
-            self._known[key] = self.next_row
-            signed = value - (1 << 64) if kind == "const" and value >> 63 else value
-            self.uniforms.append(Uniform(self.next_row, kind, signed, axis, size))
-            self.next_row += 1
-        return self._known[key]
-
-
 @dataclass(frozen=True)
 class Place:
     """Where an instruction stands, for error messages."""
@@ -168,26 +62,6 @@ class Place:
             f"{what} ({instruction.mnemonic} at {instruction.offset:#x} of {self.kernel}, sm_{self.architecture})",
             details=[f"instruction: {instruction.profiler_text()}"],
         )
-
-
-def _named(micro_op: Instruction) -> tuple[str | None, str | None]:
-    """What a trace calls the destination of a micro-op, if it is a register or predicate, and its type."""
-    kind, number = MICRO_OPS[micro_op.op].operands[0], micro_op.dst
-    if kind == "p" and 0 < number < Hidden.CARRY:
-        return (f"P{number - 1}" if number < FIRST_UNIFORM_PREDICATE else f"UP{number - FIRST_UNIFORM_PREDICATE}"), None
-    if kind == "r" and 0 < number < FIRST_FREE:
-        name = f"R{number - 1}" if number < FIRST_UNIFORM else f"UR{number - FIRST_UNIFORM}"
-        return name, _dtype(micro_op)
-    return None, None
-
-
-def _dtype(micro_op: Instruction) -> str | None:
-    """The floating-point type of a result, None for integers and bits."""
-    if "rnd" in micro_op.op:
-        form = ROUNDED_FORMATS[micro_op.imm & 3]
-    else:
-        form = micro_op.op.rpartition(".")[2] if MICRO_OPS[micro_op.op].family in _FLOATS else ""
-    return {"f16": "float16", "f32": "float32", "f64": "float64"}.get(form)
 
 
 @dataclass(frozen=True)
@@ -300,7 +174,7 @@ class Lowering:
             uniform=self.uniform,
             copies=copies,
         )
-        micro_op.variable, micro_op.dtype = _named(micro_op)
+        micro_op.variable, micro_op.dtype = named(micro_op)
         if shows is not None and shows.index is not None:
             pair = mod == WHOLE and op == "high.b64"
             micro_op.variable = f"{shows.name}:{shows.next().name}" if pair else shows.name
@@ -500,7 +374,7 @@ class Lowering:
             low = self.row(register, 2)
             source = self._written.get(row)
             self.emit("cvt.u32", low, row)
-            self.emit("high.b64", low + 1, row, mod=WHOLE, shows=register, dtype=_dtype(source) if source else None)
+            self.emit("high.b64", low + 1, row, mod=WHOLE, shows=register, dtype=dtype_of(source) if source else None)
 
     def set_predicate(self, destination: Predicate, operand: int) -> None:
         """Write a predicate operand to a predicate when all else is done."""

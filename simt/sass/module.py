@@ -13,6 +13,7 @@ from typing import Any
 import numpy.typing as npt
 
 from simt.check import LaunchError
+from simt.runtime import Context
 from simt.sass.architectures import VOLTA
 from simt.sass.elf import MOST_GLOBAL, Image, Relocation, Section, Symbol
 from simt.sass.grammar import Control
@@ -35,7 +36,8 @@ class Module(Mapping[str, npt.NDArray[Any]]):
     read and write them in device memory, where they outlive launches.  Their elements are integers of the variable's
     size, or of 4 bytes for larger ones (fewer if those do not fit); ``.view(np.float32)`` shows another type.
 
-    ``listing``: a function that gives the listing, called when code is first asked for.  ``data_size``: bytes of the
+    ``listing``: a function that gives the listing, called when code is first asked for.  ``home``: the context for the
+    variables (default: one of the module's own).  ``data_size``: bytes of the
     ``__device__`` variables together.  Symbols and sections go by their numbers in the cubin, since names need not be
     unique.
     """
@@ -43,7 +45,9 @@ class Module(Mapping[str, npt.NDArray[Any]]):
     CONSTANTS = 3
     """The constant bank that holds ``__constant__`` variables."""
 
-    def __init__(self, path: str, image: Image | None, listing: Callable[[], Listing]) -> None:
+    def __init__(
+        self, path: str, image: Image | None, listing: Callable[[], Listing], home: Context | None = None
+    ) -> None:
         self.path = path
         self.image = image
         self._listing = listing
@@ -51,7 +55,7 @@ class Module(Mapping[str, npt.NDArray[Any]]):
         self._starts: dict[int, int] = {}  # symbol number: offset in data
         self._sorted: dict[int, list[tuple[int, int]]] = {}  # section number: (offset, symbol number) of its variables
         self.data_size = 0
-        self.memory = ModuleMemory(self)
+        self.memory = ModuleMemory(self, home)
         if image is not None:
             self._lay_out(image)
 

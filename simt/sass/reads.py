@@ -7,8 +7,8 @@ from typing import Protocol
 from simt.ops.table import MICRO_OPS
 from simt.program import PT, RZ, Instruction, Program
 from simt.sass.elf import Relocation
-from simt.sass.lowering import SYMBOL_BANK
 from simt.sass.module import Module
+from simt.sass.rows import SYMBOL_BANK
 
 Symbols = frozenset[int]
 _NONE: Symbols = frozenset()

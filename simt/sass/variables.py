@@ -57,11 +57,12 @@ class Holder(Protocol):
 class ModuleMemory:
     """The variables of a module: where they are, and arrays that read and write them.
 
-    They are placed and relocated when they are first asked for, in a context of their own.
+    They are placed and relocated when they are first asked for, in *home* or in a context of their own.
     """
 
-    def __init__(self, module: Holder) -> None:
+    def __init__(self, module: Holder, home: Context | None = None) -> None:
         self._module = module
+        self._home = home
         self._lock = threading.Lock()
         self._made: tuple[Context, LoadedModule] | None = None
         self._handed_out: set[int] = set()  # variables that the host has asked for: it may have set them
@@ -79,14 +80,14 @@ class ModuleMemory:
     def _load(self) -> tuple[Context, LoadedModule]:
         with self._lock:
             if self._made is None:
-                context = Context()
+                context = self._home or Context()
                 self._made = context, context.load(self._image())
             return self._made
 
     @property
     def context(self) -> Context | None:
-        """Where launches of the module's kernels run, so that they find its variables; None if it has none."""
-        return None if self.is_empty else self._load()[0]
+        """Where launches of the module's kernels run, so that they find its variables; None if that does not matter."""
+        return self._home if self.is_empty else self._load()[0]
 
     @property
     def constants(self) -> tuple[npt.NDArray[np.uint8], int] | None:
@@ -162,6 +163,18 @@ class ModuleMemory:
             return False
         room = constants.size if constants is not None and place[0] == CONSTANTS else self._module.data_size
         return place[1] + symbol.size <= room
+
+    def place(self, symbol: Symbol) -> tuple[int, int]:
+        """Device address and size of a variable, which the host may have set from now on."""
+        self._handed_out.add(symbol.number)
+        return self.address(symbol.number), symbol.size
+
+    def unload(self) -> None:
+        """Give the device memory of the variables back; the module must not be used any more."""
+        with self._lock:
+            if self._made is not None:
+                self._made[1].free()
+                self._made = None
 
     def find(self, name: str) -> Symbol:
         """The variable of a (mangled or readable) name.  Raises UnknownVariableError."""

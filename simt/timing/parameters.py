@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from simt.devices import Device, DeviceError
+from simt.devices import DeviceError, Gpu
 from simt.timing.classes import TIMED
 
 SECTION = "timing"
@@ -142,7 +142,7 @@ LINE_BYTES = 128
 class Parameters:
     """The timing numbers of a device, overrides applied.  Latencies in cycles of the SM's clock."""
 
-    device: Device
+    device: Gpu
     values: Mapping[str, float]
     overridden: tuple[str, ...] = ()
 
@@ -156,7 +156,7 @@ class Parameters:
         return tuple(name for name in PARAMETERS if name not in self.overridden and section[name].estimated)
 
 
-def parameters(device: Device, overrides: Mapping[str, float] | None = None) -> Parameters:
+def parameters(device: Gpu, overrides: Mapping[str, float] | None = None) -> Parameters:
     """The timing numbers of *device*, some replaced.
 
     Raises DeviceError if the device file has no timing section, lacks or contradicts something, or if an override has
@@ -185,7 +185,7 @@ def parameters(device: Device, overrides: Mapping[str, float] | None = None) -> 
     return Parameters(device, MappingProxyType(values), tuple(given))
 
 
-def _contradictions(values: Mapping[str, float], device: Device) -> list[str]:
+def _contradictions(values: Mapping[str, float], device: Gpu) -> list[str]:
     found = [
         f"{name} = {value:g} is not between 0 and {LARGEST:,}"
         for name, value in values.items()

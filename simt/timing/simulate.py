@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from simt.check import LaunchError
-from simt.devices import Device, Occupancy, occupancy
+from simt.devices import Gpu, Occupancy, occupancy
 from simt.machine import door
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.findings import deadlock, failure
@@ -33,7 +33,7 @@ MAX_HOST_BYTES = 4 << 30
 def simulate(
     program: Program,
     launch: Launch,
-    device: Device,
+    device: Gpu,
     memory: DeviceMemory,
     *,
     code: Sequence[MachineInstruction] | None = None,
@@ -71,7 +71,7 @@ def simulate(
 
 
 def check(
-    program: Program, launch: Launch, device: Device, sms: str | int, overrides: Mapping[str, float] | None
+    program: Program, launch: Launch, device: Gpu, sms: str | int, overrides: Mapping[str, float] | None
 ) -> tuple[Parameters, Occupancy, int]:
     """Numbers, blocks per SM and SMs of a simulation.  Raises DeviceError or LaunchError if it cannot be."""
     numbers = parameters(device, overrides)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from simt.devices import Device
+from simt.devices import Gpu
 from simt.machine import DeviceMemory, Launch
 from simt.options import Timing
 from simt.program import Program
@@ -27,7 +27,7 @@ class TimedRun:
         self,
         program: Program,
         launch: Launch,
-        device: Device,
+        device: Gpu,
         code: Sequence[MachineInstruction] | None,
         options: Timing,
     ) -> None:

@@ -10,14 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import typer
 
 import simt
 from simt.cli.options import parse_size
 from simt.cli.output import show, table
-from simt.cli.reduce import sample
 
 COMMANDS = [
     "reduce",
@@ -33,50 +31,6 @@ COMMANDS = [
     "devices",
     "occupancy",
 ]
-FAMILY_OF_TWO = ["--kernel", "neighbored", "--kernel", "interleaved"]
-
-MINE = """
-import numpy as np
-from numba import cuda
-
-def saxpy(a, x, y):
-    i = cuda.grid(1)
-    if i < x.size:
-        y[i] = a * x[i] + y[i]
-
-def launch_saxpy(size=100, block=64):
-    x = np.ones(size, np.float32)
-    return dict(grid=-(-size // block), block=block, args=(2.0, x, x.copy()))
-
-def twice(x):
-    x[cuda.grid(1)] *= 2
-
-def launch():
-    return dict(grid=1, block=32, args=[np.ones(32)])
-
-def racing(x):
-    i = cuda.grid(1)
-    x[i] = 2 * x[(i + 32) % 64]
-
-def launch_racing():
-    return dict(grid=1, block=64, args=(np.ones(64),))
-
-def launch_list(): return [1]
-def list(x): pass
-def launch_more(): return dict(grid=1, block=1, args=(), blocks=3)
-def more(): pass
-def launch_fails(): return 1 // 0
-def fails(): pass
-def launch_bare(): return dict(grid=1, block=32, args=np.ones(32))
-def bare(x): pass
-"""
-
-
-@pytest.fixture
-def mine(tmp_path: Path) -> str:
-    path = tmp_path / "mine.py"
-    path.write_text(MINE)
-    return str(path)
 
 
 @pytest.mark.parametrize(
@@ -108,20 +62,6 @@ def test_bad_sizes(run, text: str) -> None:
     assert not found.out
 
 
-def test_reduce_prints_a_table(run) -> None:
-    found = run("reduce", "--size", "10_000", *FAMILY_OF_TWO)
-    assert found.code == 0
-    assert "10,000 int32" in found.out
-    assert "source view" in found.out
-    rows = [line.split() for line in found.out.splitlines() if line.strip().startswith(("neigh", "inter"))]
-    assert [(row[0], row[1], row[3]) for row in rows] == [
-        ("neighbored", "20", "yes"),
-        ("interleaved", "20", "yes"),
-    ]
-    assert max(map(len, found.out.splitlines())) <= 120
-    assert "\x1b" not in found.out
-
-
 @pytest.mark.parametrize("columns", [60, 80, 100])
 @pytest.mark.parametrize("command", [["reduce", "--size", "2^20"], ["devices"]], ids=" ".join)
 def test_no_number_is_cut_in_a_narrow_terminal(
@@ -141,69 +81,6 @@ def test_no_number_is_cut_in_a_narrow_terminal(
     for row in piped[6:-1]:  # without headings
         (narrow,) = [line for line in found if line.split()[:1] == row.split()[:1]]
         assert set(narrow.split()) <= set(row.split())
-
-
-def test_reduce_runs_the_whole_family_by_default(run) -> None:
-    results = run("reduce", "--size", "3000", "--block", "128", "--json").json()["results"]
-    assert len(results) == 14
-    assert all(result["correct"] for result in results)
-    assert {result["sum"] for result in results} == {int(sample(3000, "int32", "sum", 0).sum())}
-
-
-def test_reduce_json(run) -> None:
-    data = run("reduce", "--size", "2^12", "--block", "64", "--kernel", "neighbored", "--json").json()
-    assert (data["view"], data["toolchain"], data["size"], data["block"]) == ("source", "", 4096, 64)
-    (result,) = data["results"]
-    assert result["kernel"] == "neighbored"
-    assert result["grid"] == 64
-    assert result["sum"] == result["expected"]
-    assert result["correct"] is True
-    assert result["seconds"] > 0
-    assert result["metrics"]["divergent_branch"] == result["counters"]["divergent_branches"] > 0
-    idle = result["idle_lane_slots"]
-    assert set(idle) == {"no_thread", "exited", "other_path", "predicated_off"}
-    counters = result["counters"]
-    assert counters["pred_on_thread_inst_executed"] + sum(idle.values()) == 32 * counters["inst_executed"]
-
-
-@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
-@pytest.mark.parametrize("op", ["sum", "max", "min", "product"])
-def test_operations_and_types(run, dtype: str, op: str) -> None:
-    found = run("reduce", "--size", "1003", "--dtype", dtype, "--op", op, "--kernel", "interleaved", "--json")
-    (result,) = found.json()["results"]
-    assert result["correct"] is True
-    assert result["expected"] != 0
-
-
-def test_the_default_family_leaves_out_kernels_that_cannot_do_the_operation(run) -> None:
-    names = [r["kernel"] for r in run("reduce", "--size", "1K", "--op", "product", "--json").json()["results"]]
-    assert "interleaved" in names
-    assert "atomic" not in names
-
-
-@pytest.mark.parametrize("dtype", ["int32", "float32"])
-def test_products_of_the_sample_say_something(dtype: str) -> None:
-    data = sample(2**16, dtype, "product", 0)
-    total = np.multiply.reduce(data)
-    assert total != 0
-    assert np.isfinite(total)
-
-
-def test_a_wrong_sum_is_exit_code_1(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    import simt.api
-
-    right = simt.api.reduce
-
-    def wrong(*arguments: Any, **options: Any) -> Any:
-        total, profile = right(*arguments, **options)
-        return total + 1, profile
-
-    monkeypatch.setattr(simt.api, "reduce", wrong)
-    found = run("reduce", "--size", "1000", "--kernel", "neighbored")
-    assert found.code == 1
-    assert "NO" in found.out
-    assert "instead of NumPy's" in found.out
-    assert run("reduce", "--size", "1000", "--kernel", "neighbored", "--json").code == 1
 
 
 @pytest.mark.parametrize(
@@ -303,42 +180,6 @@ def test_threads_are_an_option_where_they_matter(run, command: str) -> None:
     assert ("--threads" in run(command, "--help").out) == (command != "trace")
 
 
-def test_a_kernel_in_a_file(run, mine: str) -> None:
-    found = run("trace", f"{mine}:saxpy", "--size", "40", "--warp", "1")
-    assert found.code == 0
-    assert "y[i] = a * x[i] + y[i]" in found.out
-    profile = run("run", f"{mine}:saxpy", "--json").json()
-    assert profile["kernel"] == "saxpy"
-    assert profile["grid"] == [2, 1, 1]
-    assert run("run", f"{mine}:twice").code == 0  # by launch()
-
-
-@pytest.mark.parametrize(
-    ("function", "options", "message"),
-    [
-        ("saxp", [], "did you mean saxpy"),
-        ("twice", ["--size", "5"], "no parameter 'size'"),
-        ("list", [], "must return a dict with grid, block, args (and shared_bytes), not list"),
-        ("more", [], "not args, block, blocks, grid"),
-        ("fails", [], "ZeroDivisionError"),
-        ("bare", [], "returns args that are no tuple but ndarray"),
-    ],
-)
-def test_launches_in_files_that_are_wrong(run, mine: str, function: str, options: list[str], message: str) -> None:
-    found = run("run", f"{mine}:{function}", *options)
-    assert found.code == 2
-    assert message in found.err
-    assert "Traceback" not in found.err
-
-
-def test_a_sweep_says_what_the_file_lacks(run, mine: str) -> None:
-    """It has no option --block that one could leave out."""
-    found = run("sweep", f"{mine}:twice")
-    assert found.code == 2
-    assert "launch() in" in found.err
-    assert "def launch(block=256)" in found.err
-
-
 def test_a_title_stays_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     """Even where it is wider than its table."""
     title = "a title that is wider than its table"
@@ -346,27 +187,6 @@ def test_a_title_stays_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     rows.add_row("1")
     show(rows)
     assert capsys.readouterr().out.splitlines()[0] == title
-
-
-def test_files_that_do_not_load(run, tmp_path: Path) -> None:
-    absent = run("run", str(tmp_path / "absent.py:k")).err
-    assert "no file" in absent
-    assert str(tmp_path.resolve()) in absent
-    (tmp_path / "folder.py").mkdir()
-    assert "folder.py is a folder, not a file" in run("run", str(tmp_path / "folder.py:k")).err
-    for wrong in ("notes.txt:k", str(tmp_path)):
-        found = run("run", wrong)
-        assert found.code == 2
-        assert f"{wrong} is neither a name of `simt kernels` nor of the form FILE.py:FUNCTION" in found.err
-    broken = tmp_path / "broken.py"
-    broken.write_text("x = 1\ndef k(:\n")
-    found = run("run", f"{broken}:k")
-    assert found.code == 2
-    assert "SyntaxError" in found.err
-    assert f"{broken}:2" in found.err
-    silent = tmp_path / "silent.py"
-    silent.write_text("def k(x): pass\n")
-    assert "launch_k()" in run("run", f"{silent}:k").err
 
 
 def test_run_shows_metrics_and_lines(run) -> None:
@@ -382,14 +202,6 @@ def test_run_shows_metrics_and_lines(run) -> None:
     assert "did you mean global_sectors" in run("run", "vector_add", "--column", "globl_sectors").err
     assert "--timing" in run("run", "vector_add", "--column", "waited").err
     assert "c[i] = a[i] + b[i]" not in run("run", "vector_add", "--no-annotate").out
-
-
-def test_races_are_found_if_asked_for(run, mine: str) -> None:
-    assert run("run", f"{mine}:racing").code == 0
-    found = run("run", f"{mine}:racing", "--races")
-    assert found.code == 2
-    assert "data race" in found.err
-    assert run("reduce", "--size", "2000", "--block", "64", "--races", *FAMILY_OF_TWO).code == 0
 
 
 def test_diff(run, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import simt
 import simt.devices
 from simt import machine, runtime
-from simt.devices import Device
+from simt.devices import Gpu
 from simt.devices.device import parse
 from simt.devices.occupancy import occupancy
 from simt.ops.table import MICRO_OPS
@@ -51,7 +51,7 @@ def warm_up() -> None:
     _run(seeds.source_program(), launch, simt.devices.get("h200"))
 
 
-def _run(program: Program, launch: machine.Launch, device: Device | None, context: Any = None, **options: Any) -> None:
+def _run(program: Program, launch: machine.Launch, device: Gpu | None, context: Any = None, **options: Any) -> None:
     """Run a launch, and with *device* cycle by cycle, too."""
     timed = device and TimedRun(program, launch, device, None, Timing(max_host_seconds=60, **options))
     runtime.run(program, launch, context, timed)
@@ -208,7 +208,7 @@ def _quantity(random: Random) -> str:
     return random.choice((str(value), str(value), str(value), "nan", "inf", f'"{value}"', "true", "1979-05-27"))
 
 
-def _time(random: Random, device: Device) -> None:
+def _time(random: Random, device: Gpu) -> None:
     launch = machine.Launch((4, 1, 1), (64, 1, 1), seeds.source_arguments(), max_instructions=BUDGET)
     window = (0, 100) if random.random() < 0.2 else None
     sms = random.choice(("one", "one", 2))

@@ -283,3 +283,24 @@ def evaluate(
 def ops_of(*families: Family) -> list[str]:
     """The micro-ops of these families, in order."""
     return [op.name for op in MICRO_OPS.values() if op.family in families]
+
+
+ORDERS = ["then_first", "else_first", "hardware", "profiler", "interleaved", "random:3"]
+
+
+def masks_at(b: Builder, pc: int, *arguments: np.ndarray, **options: object) -> list[int]:
+    """The active masks of the executions of one micro-op."""
+    trace = launch(b, *arguments, trace=True, **options).trace
+    assert trace is not None
+    return [int(mask) for mask in trace.active[trace.pc == pc]]
+
+
+def lanes_below(b: Builder, count: int) -> int:
+    """Predicate operand: lane < count."""
+    return pred(b.value("lt.s64", b.special("laneid"), b.const(count)))
+
+
+def mark(b: Builder) -> int:
+    """A micro-op to watch; its index."""
+    b.emit("nop")
+    return len(b.instructions) - 1

@@ -14,7 +14,8 @@ from simt.ops.table import MICRO_OPS, Family
 from tests.machine.harness import Bools, Call, Outcome, Words, evaluate, mask_of, ops_of
 from tests.machine.operands import DOUBLES, EXTREMES, rows_of, rows_of_pairs, words
 from tests.machine.patterns import M32, M64, f32, f64
-from tests.machine.references import LANEWISE, TRANSCENDENTAL, WARP, WARP_FLAGS
+from tests.machine.references import LANEWISE, TRANSCENDENTAL
+from tests.machine.warp_references import WARP, WARP_FLAGS
 
 LANEWISE_FAMILIES = [
     Family.INT,

@@ -1,4 +1,4 @@
-"""Device files and the occupancy calculation."""
+"""Gpu files and the occupancy calculation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simt.devices import Device, DeviceError, default_for, get, names, occupancy, parse
+from simt.devices import DeviceError, Gpu, default_for, get, names, occupancy, parse
 from simt.devices.device import DEFAULTS
 
 H200 = resources.files("simt.devices").joinpath("h200.toml").read_text(encoding="utf-8")
@@ -154,7 +154,7 @@ def test_how_many_timing_numbers_are_known() -> None:
         known, numbers = device.measured
         assert numbers == len(device.sections["timing"])
         assert numbers - known == sum(number.estimated for number in device.sections["timing"].values())
-    assert Device("bare", "Bare", "sm_90", "9.0", {}, {}).measured == (0, 0)
+    assert Gpu("bare", "Bare", "sm_90", "9.0", {}, {}).measured == (0, 0)
 
 
 LAPTOP = """

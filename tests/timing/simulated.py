@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simt import timing
-from simt.devices import Device
+from simt.devices import Gpu
 from simt.machine import Launch
 from simt.program import Program
 from simt.runtime import Context
@@ -17,7 +17,7 @@ CONTEXT = Context()
 def simulate(
     program: Program,
     launch: Launch,
-    device: Device,
+    device: Gpu,
     *,
     context: Context | None = None,
     copy_back: bool = False,

@@ -172,7 +172,7 @@ def test_overrides_that_cannot_be(overrides: dict[str, float], message: str) -> 
 
 
 def test_a_device_without_timing_numbers() -> None:
-    bare = devices.Device("bare", "Bare", "sm_90", "9.0", H200.limits, {})
+    bare = devices.Gpu("bare", "Bare", "sm_90", "9.0", H200.limits, {})
     made, launch, _ = prepared("neighbored", 1000, 128)
     with pytest.raises(DeviceError, match=r"no section \[timing\]"):
         simulate(made, launch, bare)

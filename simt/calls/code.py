@@ -1,0 +1,156 @@
+"""What a view makes of a kernel and its arguments: a Program, and what a launch of it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from simt import lang, machine, runtime
+from simt.calls.options import SOURCE
+from simt.check import LaunchError, UnsupportedError
+from simt.dispatcher import python_function
+from simt.machine.images import DeviceImage, Image
+from simt.machine.launch import BankImage, parse_order
+from simt.machine.layout import HARDWARE, INTERLEAVED, PROFILER, RANDOM
+from simt.program import Program
+
+if TYPE_CHECKING:
+    from simt.sass import SassKernel
+    from simt.timing import MachineInstruction
+
+Shape = tuple[tuple[int, int, int], tuple[int, int, int]]
+"""Grid and block."""
+
+
+@dataclass(frozen=True)
+class Code:
+    """What a view makes of a kernel and its arguments."""
+
+    program: Program
+    arguments: Sequence[Any]
+    own_order: str = "then_first"
+    instructions: Sequence[MachineInstruction] | None = None
+    """SASS with its control bits, for the timing model; None in the source view."""
+    bank_image: BankImage | None = None
+    context: runtime.Context | None = None
+    """Where the module's variables are."""
+    notes: Sequence[str] = ()
+    whole_buffers: bool = True
+    """False: Numba copies each argument to the GPU for itself, also if it is a view of a larger array."""
+
+
+@runtime_checkable
+class MachineKernel(Protocol):
+    """A kernel that is machine code already; Python functions and dispatchers have no view of their own."""
+
+    @property
+    def view(self) -> str:
+        """Its architecture: ``"sm_90"``."""
+
+    def notes(self) -> list[str]:
+        """What a profile of the kernel, launched now, should say of it."""
+
+
+def code_of(kernel: Any, view: str, shape: Shape, args: Sequence[Any], predicate: int, races: bool) -> Code:
+    """The kernel in the view that was asked for.  Raises what compiling and typing raise."""
+    if not isinstance(kernel, MachineKernel):
+        _check_no_images(args)
+    if view == SOURCE and not isinstance(kernel, MachineKernel):
+        args, argtypes = lang.typed_arguments(kernel, args)
+        program = lang.compile(kernel, argtypes, predicate=predicate)
+        return Code(program, [_numpy(value) for value in lang.flat_arguments(args)])
+    if predicate:
+        raise LaunchError("predicate concerns the source view; in the machine view the compiler has decided")
+    if races:
+        raise UnsupportedError(
+            "races are looked for in the source view only",
+            help="ptxas leaves out warp barriers that it has proved needless, which would look like races",
+        )
+    return _machine_code(kernel, view, shape, args)
+
+
+def _check_no_images(args: Sequence[Any]) -> None:
+    """Raises LaunchError for textures and surfaces as arguments of a Python kernel."""
+    for position, value in enumerate(args):
+        if isinstance(value, Image):
+            raise LaunchError(
+                f"argument {position + 1} is a {value.word}, which kernels in Python do not take: Numba has none",
+                help="textures and surfaces are for the kernels of simt.load_cubin; pass the array itself",
+            )
+
+
+def _machine_code(kernel: Any, view: str, shape: Shape, args: Sequence[Any]) -> Code:
+    """The SASS of a kernel, with arguments and constant banks as the hardware has them."""
+    from simt import sass
+
+    from_numba = not isinstance(kernel, sass.SassKernel)
+    if not from_numba:
+        if view not in (SOURCE, kernel.view):
+            raise LaunchError(f"the kernel is machine code for {kernel.view}, not {view}")
+    else:
+        args, argtypes = lang.typed_arguments(kernel, args, machine_code=True)
+        lang.parameter_names(python_function(kernel), argtypes)
+        kernel = sass.compile_numba(kernel, argtypes, view)
+        args = sass.flatten([_numpy(value) for value in lang.flat_arguments(args)])
+    sass.check_arguments(kernel, shape[1], args)
+
+    def bank_image(addresses: Sequence[int | None]) -> Mapping[int, machine.Bank]:
+        return sass.bank_image(kernel, *shape, args, addresses)
+
+    return _of_machine(kernel, [*args, *sass.inner_arrays(args)], bank_image, whole_buffers=not from_numba)
+
+
+def raw_code(kernel: SassKernel, shape: Shape, parameters: bytes, images: Sequence[DeviceImage] = ()) -> Code:
+    """The SASS of a kernel with the bytes of its parameters, pointers being device addresses.
+
+    ``images``: textures and surfaces whose handles the parameters may hold, in the order of their numbers.
+
+    Raises LaunchError if these are not as many bytes as the kernel takes, or the block is not one it was compiled for.
+    """
+    from simt import sass
+
+    sass.check_block(kernel, shape[1])
+    size = sass.parameters_size(kernel)
+    if len(parameters) < size:
+        raise LaunchError(f"{kernel.name} takes {size} bytes of parameters, not {len(parameters)}")
+    return _of_machine(kernel, images, lambda _: sass.raw_bank_image(kernel, *shape, parameters[:size]))
+
+
+def _of_machine(kernel: SassKernel, arguments: Sequence[Any], image: BankImage, whole_buffers: bool = True) -> Code:
+    return Code(
+        program=kernel.program,
+        arguments=arguments,
+        own_order=kernel.order,
+        instructions=kernel.code.instructions,
+        bank_image=image,
+        context=kernel.module.memory.context,
+        notes=kernel.notes(),
+        whole_buffers=whole_buffers,
+    )
+
+
+def _numpy(value: Any) -> Any:
+    """A Python number as the NumPy scalar of the type that Numba gives it; NumPy's scalars and arrays stay."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return np.int64(value) if value < 2**63 else np.uint64(value)
+    return value if isinstance(value, np.ndarray) else np.asarray(value)[()]
+
+
+def check_order(order: str | None, program: Program) -> None:
+    """Raises LaunchError for an order of splits in which the code could go wrong though it is right."""
+    if order is None:
+        return
+    policy, _ = parse_order(order)
+    if HARDWARE <= policy <= PROFILER and program.view == SOURCE:
+        raise LaunchError(
+            f"the order {order!r} applies to machine code only: it follows a GPU's barrier registers",
+            help="choose then_first, else_first, interleaved or random:SEED, or view='sm_90'",
+        )
+    if policy in (INTERLEAVED, RANDOM) and any(instruction.uniform for instruction in program.instructions):
+        raise LaunchError(
+            f"in the order {order!r} the lanes of a warp would overwrite each other's uniform registers",
+            help="choose profiler, hardware, then_first or else_first; a compiler relies on one of them running on",
+        )

@@ -1,0 +1,213 @@
+"""A modelled GPU that lives between launches: :class:`Device`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+import numpy.typing as npt
+
+from simt import devices, machine
+from simt.calls.arrays import DeviceArray
+from simt.calls.code import Code, Shape, check_order, code_of, raw_code
+from simt.calls.options import Options
+from simt.calls.running import gpu_for, run
+from simt.check import KernelError, LaunchError, ListingError
+from simt.devices.device import DEFAULT
+from simt.dispatcher import check_launch_bounds
+from simt.machine import Allocation
+from simt.machine.images import DeviceImage
+from simt.profile import Profile
+from simt.profile.activity import Activities, Copied, Launched
+from simt.runtime import Context
+
+if TYPE_CHECKING:
+    from simt.sass import Kernels, SassKernel
+
+DEFAULT_STREAM = 7
+"""What NVIDIA's tools call the default stream."""
+
+
+class LostDeviceError(LaunchError):
+    """A kernel went wrong before: as on hardware, nothing runs on the device any more.
+
+    ``cause`` is the kernel's error.
+    """
+
+    kind = "the device is lost"
+
+    def __init__(self, cause: KernelError) -> None:
+        super().__init__(
+            "an earlier kernel went wrong, and every launch after it fails",
+            details=[cause.title],
+            help="make a new simt.Device; what the memory of this one holds can still be read",
+        )
+        self.cause = cause
+
+
+class Device:
+    """A modelled GPU: memory with stable addresses, modules, and launches one after the other.
+
+    >>> gpu = Device("h200")
+    >>> x = gpu.array(np.arange(4, dtype=np.float32))
+    >>> profile = gpu.launch(kernel, 1, 4, x)
+    >>> x.numpy()
+
+    What a kernel writes stays for the next one.  After a kernel's error memory is as the kernel left it, and the
+    device is lost (:class:`LostDeviceError`), as on hardware; :func:`simt.launch` instead takes everything back.
+
+    Parameters:
+        name: a name of ``simt devices``.
+        timing: time every launch that does not say otherwise; activities then start at modelled times.
+        stdout: where what kernels print goes (default: ``sys.stdout``).
+        memory: a device memory that is there already, which nobody else uses.
+    """
+
+    def __init__(
+        self, name: str = DEFAULT, *, timing: bool = False, stdout: TextIO | None = None, memory: Context | None = None
+    ) -> None:
+        self.gpu = devices.get(name)
+        self.stdout = sys.stdout if stdout is None else stdout
+        self.memory = Context() if memory is None else memory
+        self.activities = Activities(self.gpu)
+        self.images: list[DeviceImage] = []
+        self.timing = timing
+        self.lost: KernelError | None = None
+        self.now = 0.0
+        """Seconds of modelled time that timed launches have taken."""
+        self._modules: list[Kernels] = []
+        self._closed = False
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{self.gpu.name}, {self.memory.allocated} bytes allocated, {len(self.profiles)} launches>"
+
+    @property
+    def profiles(self) -> list[Profile]:
+        """The profile of every launch, in order."""
+        return [each.profile for each in self.activities.launched]
+
+    def close(self) -> None:
+        """End the device: launches are refused from now on.  Its memory goes with the last array that is in it."""
+        self._closed = True
+
+    def synchronize(self) -> None:
+        """Wait for everything launched; raises LostDeviceError after a kernel's error.  Launches never run on."""
+        if self.lost is not None:
+            raise LostDeviceError(self.lost)
+
+    # Memory
+
+    def array(self, values: npt.ArrayLike) -> DeviceArray:
+        """Upload *values*.  Raises LaunchError if there is no room, or for Python objects."""
+        host = np.asarray(values, order="C")
+        if host.dtype.hasobject:
+            raise LaunchError(f"an array of {host.dtype} holds Python objects", help="use a numeric dtype")
+        allocation = self.allocate(host.nbytes, f"array of {host.nbytes} bytes")
+        made = DeviceArray(self.memory, allocation, host)
+        made.write(host)
+        self._copied("HtoD", host.nbytes)
+        return made
+
+    def allocate(self, size: int, name: str, alignment: int = 256) -> Allocation:
+        """Reserve *size* bytes, called *name* in messages; what they hold is not defined.
+
+        Raises LaunchError if there is no room.
+        """
+        return self.memory.allocate(size, name, alignment)
+
+    def _copied(self, kind: str, size: int) -> None:
+        self.activities.copied.append(Copied(kind, size, self._start()))
+
+    def _start(self) -> float:
+        """What an activity that begins now has for its start."""
+        activities = self.activities
+        return self.now if self.timing else float(len(activities.launched) + len(activities.copied))
+
+    # Kernels
+
+    def load(self, path: str | Path, architecture: str | None = None) -> Kernels:
+        """The kernels of a cubin, fat binary, executable or listing, with variables in this device's memory.
+
+        ``architecture``: of several in a file (default: the newest that the device runs).  Raises what
+        :func:`simt.load_cubin` raises, and DeviceError for machine code that the device does not run.
+        """
+        from simt import sass
+
+        if architecture is None:
+            able = [each for each in sass.architectures(path) if self.gpu.runs(each)]
+            architecture = able[-1] if able else None
+        kernels = sass.load_cubin(path, architecture=architecture, home=self.memory)
+        for kernel in kernels.values():
+            gpu_for(self.gpu.key, kernel.view, timing=False)
+        self._modules.append(kernels)
+        return kernels
+
+    def launch(
+        self,
+        kernel: Any,
+        grid: int | tuple[int, ...],
+        block: int | tuple[int, ...],
+        *args: Any,
+        stream: int = DEFAULT_STREAM,
+        **options: Any,
+    ) -> Profile:
+        """Run a kernel and return what it counted; the profile joins :attr:`profiles`, too.
+
+        ``args`` are arrays of this device, and what :func:`simt.launch` takes: NumPy arrays are uploaded for the
+        launch and downloaded after it.  ``options`` are those of :func:`simt.launch`, except for ``device``.
+
+        Raises what :func:`simt.launch` raises, and LostDeviceError.
+        """
+        wanted = Options.of({"timing": self.timing, **options})
+        wanted.check()
+        shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
+        check_launch_bounds(kernel, shape[1])
+        given = [each.in_memory(self.memory) if isinstance(each, DeviceArray) else each for each in args]
+        return self._run(
+            code_of(kernel, wanted.view, shape, given, wanted.predicate, wanted.races), shape, wanted, stream
+        )
+
+    def launch_raw(
+        self,
+        kernel: SassKernel,
+        grid: Sequence[int],
+        block: Sequence[int],
+        parameters: bytes,
+        stream: int,
+        options: Options,
+    ) -> Profile:
+        """Run a kernel with the bytes of its parameters, as a CUDA program gives them: with device addresses."""
+        shape = machine.dimensions(tuple(grid), "grid"), machine.dimensions(tuple(block), "block")
+        return self._run(raw_code(kernel, shape, parameters, self.images), shape, options, stream)
+
+    def _run(self, code: Code, shape: Shape, options: Options, stream: int) -> Profile:
+        self.synchronize()
+        if self._closed:
+            raise LaunchError("the device is closed", help="launch inside of the with statement, or make a new device")
+        if code.context not in (None, self.memory):
+            raise LaunchError(
+                "the kernel's module has variables in the memory of another device",
+                help="load it with this device's load(), not with simt.load_cubin()",
+            )
+        check_order(options.order, code.program)
+        gpu = gpu_for(self.gpu.key, code.program.view, options.timing)
+        start = self._start()
+        try:
+            profile = run(code, shape, options, gpu, self.memory, keep=True)
+        except KernelError as error:
+            if not isinstance(error, LaunchError | ListingError):
+                self.lost = error
+            raise
+        self.activities.launched.append(Launched(profile, start, stream))
+        if profile.timing is not None:
+            self.now += profile.timing.seconds
+        return profile

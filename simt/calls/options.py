@@ -1,0 +1,63 @@
+"""Options of one launch: :func:`simt.launch` and :meth:`simt.Device.launch` take them as keywords."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from simt.check import LaunchError, suggestion
+from simt.options import Timing, is_pair
+
+SOURCE = "source"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run a launch; :func:`simt.launch` explains each."""
+
+    view: str = SOURCE
+    threads: int | None = None
+    trace: bool | tuple[int, int] = False
+    order: str | None = None
+    predicate: int = 0
+    shared_bytes: int = 0
+    max_instructions: int = 2**28
+    races: bool = False
+    progress: Callable[[int, int], None] | None = None
+    timing: bool = False
+    sms: str | int = "one"
+    max_host_seconds: float = 600.0
+    overrides: Mapping[str, float] | None = None
+    window: tuple[int, int] | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Options:
+        """Options by name.  Raises LaunchError for a name that there is not."""
+        known = [field.name for field in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise LaunchError(
+                    f"a launch has no option {name!r}", help=suggestion(name, known, f"there are {', '.join(known)}")
+                )
+        return cls(**given)
+
+    @property
+    def timed(self) -> Timing:
+        """What concerns the timing model."""
+        return Timing(self.sms, self.max_host_seconds, self.overrides, self.window)
+
+    def check(self) -> None:
+        """Raises LaunchError for what cannot be, whatever the kernel."""
+        if not self.timing and not self.timed.is_default:
+            raise LaunchError("sms, overrides and window concern the timing model", help="pass timing=True, too")
+        self.timed.check()
+        if not isinstance(self.trace, bool) and not is_pair(self.trace):
+            raise LaunchError(
+                f"trace is {self.trace!r}; it must be True, False, or the block and the warp to trace",
+                help="trace=(0, 0)",
+            )
+        if self.shared_bytes < 0:
+            raise LaunchError(f"shared_bytes is {self.shared_bytes}; it must not be negative")
+        if self.max_instructions < 1:
+            raise LaunchError(f"max_instructions is {self.max_instructions}; it must be at least 1")

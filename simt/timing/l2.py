@@ -1,0 +1,383 @@
+"""L2 and DRAM: a sectored cache with LRU replacement, and servers with a bandwidth.
+
+Lines are 128 bytes of four 32-byte sectors.  A server is the time at which it is free: a transfer starts then or when
+it arrives, whichever is later, and occupies the server for its bytes over the bandwidth.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.ops.scalar import popcount
+from simt.timing import layout as L
+from simt.timing.jit import jit, jit_inline
+
+L2_WAYS = L.PLACE["l2_ways"]
+L2_LATENCY = L.PLACE["l2_latency"]
+L2_QUEUE = L.PLACE["l2_queue_latency"]
+L2_READ = L.PLACE["l2_read_bytes_per_cycle"]
+L2_WRITE = L.PLACE["l2_write_bytes_per_cycle"]
+DRAM_LATENCY = L.PLACE["dram_latency"]
+DRAM_READ = L.PLACE["dram_read_bytes_per_cycle"]
+DRAM_WRITE = L.PLACE["dram_write_bytes_per_cycle"]
+SM_LINK = L.PLACE["sm_bytes_per_cycle"]
+L2_FETCH = L.PLACE["l2_fetch_bytes"]
+L2_READ_LEAST = L.PLACE["l2_read_least_bytes"]
+L2_WRITE_LEAST = L.PLACE["l2_write_least_bytes"]
+L2_SPREAD = L.PLACE["l2_spread_latency"]
+SM_STORE = L.PLACE["sm_store_bytes_per_cycle"]
+ATOMIC_LANE = L.PLACE["atomic_lane_interval"]
+ATOMIC_LINE = L.PLACE["atomic_line_interval"]
+ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
+DRAM_FAR = L.PLACE["dram_far_latency"]
+DRAM_SPREAD = L.PLACE["dram_spread_latency"]
+DRAM_QUEUE = L.PLACE["dram_queue_latency"]
+DRAM_REORDER = L.PLACE["dram_reordering"]
+SECTOR = 32.0
+LOAD_WINDOW = 2048.0
+DRAM_WINDOW = 512.0
+
+
+@jit_inline
+def set_of(line, sets):
+    """Sets are chosen by a hash, so that power-of-two strides spread over them."""
+    mixed = line ^ (line >> 7) ^ (line >> 15)
+    return (mixed & 0x7FFFFFFFFFFFFFFF) % sets
+
+
+@jit
+def find(TAGS, USED, start, ways, line, stamp):
+    """Way that holds *line* (made the most recently used), or -1."""
+    for k in range(ways):
+        if TAGS[start + k] == line:
+            USED[start + k] = stamp
+            return start + k
+    return -1
+
+
+@jit
+def victim(TAGS, USED, start, ways):
+    """An empty way, or the least recently used one."""
+    best = start
+    for k in range(ways):
+        if TAGS[start + k] < 0:
+            return start + k
+        if USED[start + k] < USED[best]:
+            best = start + k
+    return best
+
+
+@jit_inline
+def _serve(CHIP, server, arrival, cycles):
+    """Occupy a server; returns when the transfer is through."""
+    CHIP[server] = max(CHIP[server], arrival) + cycles
+    return CHIP[server]
+
+
+@jit_inline
+def _link(sm, arrival, n, t):
+    """When *n* sectors are through the SM's connection to L2."""
+    at = sm * L.N_SM + L.M_LINK_FREE
+    t.SMS[at] = max(t.SMS[at], arrival) + n * SECTOR / t.NUMBERS[SM_LINK]
+    return t.SMS[at]
+
+
+@jit_inline
+def send(sm, sectors, masked, arrival, t):
+    """When a store or an atomic of so many sectors has reached L2; *masked*: with a mask of the bytes that it writes.
+
+    Measured on an H200: an SM sends 32 bytes a cycle, a mask takes as long as a sector, and from all SMs together even
+    the shortest request takes l2_write_least_bytes.
+    """
+    size = (sectors + masked) * SECTOR
+    at = sm * L.N_SM + L.M_STORE_FREE
+    t.SMS[at] = max(t.SMS[at], arrival) + size / t.NUMBERS[SM_STORE]
+    return _serve(t.CHIP, L.C_L2_WRITE_FREE, t.SMS[at], max(size, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE])
+
+
+@jit
+def _memory(arrival, cycles, t):
+    """Occupy the memory side: reads of DRAM and writes; returns when the transfer is through.
+
+    Reads that miss share its time with writes to sectors that were clean, although those stay in L2 (measured on an
+    H200: copies take the sum of both).  Channels and banks are not simulated one by one: that requests meet at them
+    although others are idle shows as latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
+    """
+    CHIP = t.CHIP
+    since = max(arrival - CHIP[L.C_MEMORY_LOAD_AT], 0.0)
+    CHIP[L.C_MEMORY_LOAD] = CHIP[L.C_MEMORY_LOAD] * np.exp(-since / LOAD_WINDOW) + cycles / LOAD_WINDOW
+    CHIP[L.C_MEMORY_LOAD_AT] = max(CHIP[L.C_MEMORY_LOAD_AT], arrival)
+    return _serve(CHIP, L.C_MEMORY_FREE, arrival, cycles)
+
+
+@jit_inline
+def _fetched(mask, t):
+    """The sectors that DRAM delivers for those of *mask*: whole units of l2_fetch_bytes."""
+    if t.NUMBERS[L2_FETCH] >= 4 * SECTOR:
+        return np.int64(15)
+    if t.NUMBERS[L2_FETCH] >= 2 * SECTOR:
+        return mask | ((mask & 5) << 1) | ((mask & 10) >> 1)
+    return mask
+
+
+@jit_inline
+def sectors_of(partial):
+    """The sectors of which *partial* counts bytes."""
+    mask = np.int64(0)
+    for sector in range(4):
+        if (partial >> (8 * sector)) & 255:
+            mask |= np.int64(1) << sector
+    return mask
+
+
+@jit
+def bytes_added(way, partial, t):
+    """Add bytes that a store writes to sectors of L2 that lack some; no two stores are taken to write the same ones."""
+    for sector in range(4):
+        place = 8 * sector
+        if (t.L2_SECTORS[way] >> sector) & 1 or (partial >> place) & 255 == 0:
+            continue
+        written = ((t.L2_PARTIAL[way] >> place) & 255) + ((partial >> place) & 255)
+        t.L2_PARTIAL[way] &= ~(np.int64(255) << place)
+        if written < SECTOR:
+            t.L2_PARTIAL[way] |= np.int64(written) << place
+        else:
+            t.L2_SECTORS[way] |= np.int64(1) << sector
+
+
+@jit_inline
+def _have(way, mask, t):
+    """Sectors of a way of L2 are there as a whole."""
+    t.L2_SECTORS[way] |= mask
+    if t.L2_PARTIAL[way]:
+        for sector in range(4):
+            if (mask >> sector) & 1:
+                t.L2_PARTIAL[way] &= ~(np.int64(255) << (8 * sector))
+
+
+@jit
+def _complete(way, arrival, t):
+    """Read from DRAM what stores left out of the sectors of a way of L2; returns when that is through."""
+    incomplete = sectors_of(t.L2_PARTIAL[way])
+    t.L2_SECTORS[way] |= incomplete
+    t.L2_PARTIAL[way] = 0
+    t.TOTALS[L.N_DRAM_READ] += popcount(incomplete)
+    cycles = popcount(_fetched(incomplete, t)) * SECTOR / t.NUMBERS[DRAM_READ]
+    _memory(arrival, cycles, t)
+    return _serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles)
+
+
+@jit
+def _write_back(way, arrival, t):
+    """Write what is dirty in a way of L2 to DRAM, its sectors completed; returns when that is through."""
+    dirty = t.L2_DIRTY[way]
+    t.TOTALS[L.N_DRAM_WRITE] += popcount(dirty)
+    # The write to L2 has been paid for already.
+    cost = max(1.0 / t.NUMBERS[DRAM_WRITE] - 1.0 / t.NUMBERS[L2_WRITE], 0.0)
+    size = popcount(_fetched(dirty, t)) * SECTOR
+    _memory(arrival, size * cost, t)
+    if t.L2_PARTIAL[way]:
+        _complete(way, arrival, t)
+    t.L2_DIRTY[way] = 0
+    return _serve(t.CHIP, L.C_DRAM_FREE, arrival, size / t.NUMBERS[DRAM_READ])
+
+
+@jit
+def _displaced(way, LISTED, FLAGS, t):
+    """Add a way of L2 to its set of LISTED; returns the least recently used one that it displaces there, or -1.
+
+    Entries whose FLAGS are cleared, or that hold another line by now, are free.
+    """
+    sets = t.CONFIG[L.G_WRITTEN_SETS]
+    room = len(LISTED) // sets
+    home = set_of(t.L2_TAGS[way], sets)
+    free = np.int64(-1)
+    oldest = home * room
+    for k in range(home * room, (home + 1) * room):
+        other = LISTED[k]
+        if other < 0 or other == way or FLAGS[other] == 0 or set_of(t.L2_TAGS[other], sets) != home:
+            free = k
+        elif t.L2_USED[other] < t.L2_USED[LISTED[oldest]]:
+            oldest = k
+    if free >= 0:
+        LISTED[free] = way
+        return np.int64(-1)
+    displaced = LISTED[oldest]
+    LISTED[oldest] = way
+    return displaced
+
+
+@jit
+def written(way, mask, partial, arrival, t):
+    """Note sectors that are written, some in part; returns when the set has room for them.
+
+    Measured on an H200 (stores.cu): few lines of a set may be dirty, and fewer incomplete.  The least recently used is
+    written to DRAM, or completed from there, before one more gets so, and the store waits for that.
+    """
+    there = arrival
+    if t.L2_DIRTY[way] == 0:
+        oldest = _displaced(way, t.L2_OWED, t.L2_DIRTY, t)
+        if oldest >= 0:
+            there = _write_back(oldest, arrival, t)
+    complete = t.L2_PARTIAL[way] == 0
+    _have(way, mask & ~sectors_of(partial), t)
+    bytes_added(way, partial, t)
+    if complete and t.L2_PARTIAL[way]:
+        oldest = _displaced(way, t.L2_LACKING, t.L2_PARTIAL, t)
+        if oldest >= 0:
+            there = max(there, _complete(oldest, arrival, t))
+    t.L2_DIRTY[way] |= mask
+    return there
+
+
+@jit
+def l2_place(line, arrival, t):
+    """The way of *line* in L2; a dirty victim is written to DRAM first."""
+    ways = np.int64(t.NUMBERS[L2_WAYS])
+    start = set_of(line, t.CONFIG[L.G_L2_SETS]) * ways
+    stamp = t.TOTALS[L.N_L2_SECTORS]
+    way = find(t.L2_TAGS, t.L2_USED, start, ways, line, stamp)
+    if way < 0:
+        way = victim(t.L2_TAGS, t.L2_USED, start, ways)
+        if t.L2_DIRTY[way]:
+            _write_back(way, arrival, t)
+        t.L2_TAGS[way] = line
+        t.L2_SECTORS[way] = 0
+        t.L2_ATOMIC_BLOCK[way] = -1
+        t.L2_ATOMIC_FREE[way] = 0.0
+        t.L2_USED[way] = stamp
+    return way
+
+
+@jit
+def _fetched_by_others(line, n, t):
+    """Whether an SM that is not simulated has brought *n* sectors of *line* to L2.
+
+    Each SM is taken to fetch its share of every allocation from DRAM.  One that asks for more finds there what others
+    fetched: data that all blocks read.  That holds as long as everything fits in L2.
+    """
+    for k in range(len(t.QUOTAS)):
+        if t.EXTENTS[2 * k] <= line < t.EXTENTS[2 * k + 1]:
+            t.QUOTAS[k] -= n
+            return t.QUOTAS[k] < 0
+    return False
+
+
+@jit_inline
+def _scramble(x):
+    """53 bits of a hash of *x*."""
+    z = np.uint64(x) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.int64((z ^ (z >> np.uint64(32))) >> np.uint64(11))
+
+
+@jit
+def _dram_latency(sm, line, arrival, t):
+    """From a miss to the use of *line*, without queues.
+
+    Measured on an H200 (spread.cu): of two neighbouring 4-KiB regions one is about 180 cycles farther, and on either
+    side a tail that falls off exponentially follows the shortest latency.  Of lines that are asked for at once, 0, 1, 4
+    and 5 of a KiB come together, and so do the other four (together.cu).  Which region is far, and what four lines draw
+    at a time, is a hash here.
+    """
+    region = line >> 5
+    far = t.NUMBERS[DRAM_FAR] if (_scramble(region >> 1) ^ region ^ sm) & 1 else -t.NUMBERS[DRAM_FAR]
+    four = (line >> 3) * 2 + ((line >> 1) & 1)
+    share = (_scramble(four * (1 << 24) + np.int64(arrival / DRAM_WINDOW)) + 1) / (1 << 53)
+    return t.NUMBERS[DRAM_LATENCY] + far + t.NUMBERS[DRAM_SPREAD] * (-np.log(share) - 1.0)
+
+
+@jit_inline
+def _l2_latency(sm, line, t):
+    """From L2 to the use of *line*: slices are near and far, uniformly as measured (latency.cu).
+
+    What misses L2 delays what hits, too (H200, phases.cu): it is less than DRAM_QUEUE.
+    """
+    share = _scramble(line * 256 + sm) / (1 << 53)
+    queue = t.NUMBERS[L2_QUEUE] * min(t.CHIP[L.C_MEMORY_LOAD], 1.0) ** 2
+    return t.NUMBERS[L2_LATENCY] + t.NUMBERS[L2_SPREAD] * (2.0 * share - 1.0) + queue
+
+
+@jit
+def look_up(way, line, mask, t):
+    """The sectors of *mask* that a way of L2 lacks."""
+    n = popcount(mask)
+    t.TOTALS[L.N_L2_SECTORS] += n
+    missing = mask & ~t.L2_SECTORS[way]
+    if missing and _fetched_by_others(line, popcount(missing), t):
+        t.L2_SECTORS[way] |= missing
+        missing = np.int64(0)
+    t.TOTALS[L.N_L2_HITS] += n - popcount(missing)
+    return missing
+
+
+@jit
+def fetch(sm, way, line, missing, arrival, t):
+    """When DRAM has delivered the sectors *missing* of a way of L2, on to the SM.
+
+    Who waits is served in any order: the wait in order, shortened or lengthened at random by up to DRAM_REORDER of it.
+    In order, the warps of a first wave of blocks came too early on average (phases.cu).
+    """
+    fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
+    n = popcount(fetched)
+    t.TOTALS[L.N_DRAM_READ] += n
+    through = _memory(arrival, n * SECTOR / t.NUMBERS[DRAM_READ], t)
+    _have(way, fetched, t)
+    queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[L.C_MEMORY_LOAD], 1.0) ** 2
+    waited = (through - arrival) * (
+        1.0 + t.NUMBERS[DRAM_REORDER] * (2.0 * (_scramble(line + (1 << 41)) / (1 << 53)) - 1.0)
+    )
+    return arrival + waited + _dram_latency(sm, line, arrival, t) + queue
+
+
+@jit
+def l2_read(sm, line, mask, arrival, t):
+    """When the sectors *mask* of *line* are back at the SM that asked at *arrival*."""
+    way = l2_place(line, arrival, t)
+    missing = look_up(way, line, mask, t)
+    back = 0.0
+    present = popcount(mask) - popcount(missing)
+    if present:
+        # Data from DRAM come later: they do not hold up what is in L2 already.
+        size = max(present * SECTOR, t.NUMBERS[L2_READ_LEAST])
+        served = _serve(t.CHIP, L.C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
+        through = max(served, _link(sm, arrival, present, t))
+        back = through + _l2_latency(sm, line, t)
+    if missing:
+        back = max(back, fetch(sm, way, line, missing, arrival, t))
+    return back
+
+
+@jit
+def l2_write(line, mask, partial, arrival, t):
+    """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*."""
+    n = popcount(mask)
+    way = l2_place(line, arrival, t)
+    t.TOTALS[L.N_L2_SECTORS] += n
+    t.TOTALS[L.N_L2_HITS] += n
+    new = popcount(mask & ~t.L2_DIRTY[way])
+    if new:
+        cycles = max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE]
+        _memory(arrival, cycles, t)  # delays reads; the write itself need not wait for those before it
+    return written(way, mask, partial, arrival, t)
+
+
+@jit
+def serialised(way, block, lanes, most, arrival, t):
+    """When L2 has carried out the atomics of *lanes* lanes on the line of *way*, *most* of them on one word.
+
+    Requests to one line follow each other.  A line that two blocks of one SM have used is taken to be used by all
+    blocks: the SMs that are not simulated keep it busy, too.
+    """
+    others = 1.0
+    if t.L2_ATOMIC_BLOCK[way] == -1:
+        t.L2_ATOMIC_BLOCK[way] = block
+    elif t.L2_ATOMIC_BLOCK[way] != block:
+        t.L2_ATOMIC_BLOCK[way] = -2
+    if t.L2_ATOMIC_BLOCK[way] == -2:
+        others = t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
+    busy = max(t.NUMBERS[ATOMIC_LANE], lanes * t.NUMBERS[ATOMIC_LINE])
+    t.L2_ATOMIC_FREE[way] = max(t.L2_ATOMIC_FREE[way], arrival) + busy * others
+    done = t.L2_ATOMIC_FREE[way] - busy * (others - 1.0) / 2  # in the middle of those of the others
+    chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
+    return max(done, _serve(t.CHIP, L.C_ATOMIC_FREE, arrival, chip))
