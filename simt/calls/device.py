@@ -202,7 +202,7 @@ class Device:
         gpu = gpu_for(self.gpu.key, code.program.view, options.timing)
         start = self._start()
         try:
-            profile = run(code, shape, options, gpu, self.memory, keep=True)
+            profile = run(code, shape, options, gpu, self.memory, keep=True, stdout=self.stdout)
         except KernelError as error:
             if not isinstance(error, LaunchError | ListingError):
                 self.lost = error

@@ -112,6 +112,16 @@ class TrapError(KernelError):
     """The kernel stopped itself: a failed assertion or a breakpoint."""
 
 
+class AssertError(TrapError):
+    """An ``assert`` of the kernel failed.  ``text``: what CUDA writes to stderr, a line for each thread."""
+
+    text = ""
+
+
+class FreeError(KernelError):
+    """The kernel frees what its ``malloc`` did not give, or frees it twice."""
+
+
 class DivisionError(TrapError, ZeroDivisionError):
     """A division by zero in a kernel that Numba compiles with ``debug=True``, which checks for it."""
 

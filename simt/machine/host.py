@@ -173,7 +173,10 @@ class _Team:
             _wait_out(pending)
             raise
         if self.failed:
-            raise self.failed[min(self.failed)]
+            block = min(self.failed)
+            if self.prepared.launch.services is not None:
+                self.prepared.launch.services.cut(block)
+            raise self.failed[block]
         return self._trace()
 
     def _begin(self) -> tuple[int, int] | None:

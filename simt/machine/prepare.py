@@ -36,7 +36,7 @@ _PAGE = 4096
 class Memory:
     """What one launch has: allocations (those of its own, too), and where each worker's shared and local memory is.
 
-    ``starts``, ``ends`` are device addresses in ascending order; ``shared_at``, ``local_at`` positions in the arena,
+    ``room`` is the device address of what the services asked for; ``starts``, ``ends`` are device addresses in ascending order; ``shared_at``, ``local_at`` positions in the arena,
     which the launch uses up to ``end``.
     """
 
@@ -47,6 +47,7 @@ class Memory:
     names: list[str]
     shared_at: list[int]
     local_at: list[int]
+    room: int
     end: int
 
 
@@ -78,6 +79,8 @@ def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory
         for array in program.arrays
     ]
     banks = _banks(launch, plan)
+    if launch.services is not None:
+        plan.make_room(launch.services.room(program.syscalls))
     memory = plan.finish(workers, shared_bytes, program.local_bytes, launch.threads_per_block)
     dims, bases, shapes = _dimension_table(program, launch, constants, encoded.n_dimensions)
     values = dict.fromkeys(encoded.uniform_rows, 0)
@@ -140,6 +143,7 @@ class _Plan:
         self.device = device
         self.allocations = list(device.allocations)
         self.position = align(device.end, ALIGNMENT)
+        self.room = 0
 
     def place(self, name: str, data: bytes | memoryview) -> int:
         """Put read-only *data* into the arena; its device address."""
@@ -151,6 +155,13 @@ class _Plan:
         self.allocations.append(Allocation(start, start + size, False, name))
         self.position += GUARD_GAP
         return start
+
+    def make_room(self, size: int) -> None:
+        """Reserve writable memory for those who serve system calls."""
+        if size:
+            self.room = self._reserve(size, ALIGNMENT) + int(L.ADDRESS_BASE)
+            self.allocations.append(Allocation(self.room, self.room + size, True, "parameters of device-side launches"))
+            self.position += GUARD_GAP
 
     def _reserve(self, size: int, alignment: int) -> int:
         at = align(self.position, alignment)
@@ -179,6 +190,7 @@ class _Plan:
             names=[region.name for region in regions],
             shared_at=shared_at,
             local_at=local_at,
+            room=self.room,
             end=end,
         )
 

@@ -35,6 +35,10 @@ class SystemCall(Protocol):
         """Where the call stands in the user's code."""
 
     @property
+    def room(self) -> int:
+        """Device address of the memory that the services asked for."""
+
+    @property
     def memory(self) -> DeviceMemory:
         """Device memory, whose ``end`` is behind all that the launch has for itself."""
 
@@ -50,8 +54,8 @@ class SystemCall(Protocol):
     def read(self, lane: int, address: int, size: int) -> bytes | None:
         """*size* bytes at a generic address of a lane; None if not all of them are memory of the launch."""
 
-    def write(self, lane: int, address: int, data: bytes) -> bool:
-        """Put bytes at a generic address of a lane; False if not all of them are writable memory."""
+    def store(self, lane: int, address: int, data: bytes) -> None:
+        """Put bytes at a generic address of a lane.  Raises OutOfBoundsError if not all are writable memory."""
 
     def text(self, lane: int, address: int) -> bytes | None:
         """The zero-terminated string at a generic address of a lane; None if memory ends before it does."""
@@ -67,6 +71,15 @@ class Services(Protocol):
 
     def serve(self, call: SystemCall) -> None:
         """Do what a function does, for each lane of the call.  Raises the errors of :mod:`simt.check`."""
+
+    def room(self, functions: Sequence[str]) -> int:
+        """Bytes of device memory that they need to serve these functions, for as long as the launch lasts."""
+
+    def finish(self, memory: DeviceMemory) -> None:
+        """The launch, one of the host's, has ended: do what it left to do."""
+
+    def cut(self, block: int) -> None:
+        """The launch failed in *block*: what later blocks did is not to be told."""
 
     def rehearsal(self) -> Services:
         """Services as they are now, for a second run of the launch (the timing model's) that leaves no trace."""

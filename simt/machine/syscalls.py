@@ -9,14 +9,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from simt.check import KernelError, LaunchError, Location
+from simt.check import KernelError, LaunchError, Location, OutOfBoundsError
 from simt.machine import layout as L
 from simt.machine.device_memory import DeviceMemory
-from simt.machine.findings import locate, where
+from simt.machine.findings import caller, locate, row_of, where
 from simt.machine.prepare import Prepared
-from simt.machine.registers import row_at
 from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
-from simt.program import RZ
 
 _WINDOW = 1 << 32
 _BASE = int(L.ADDRESS_BASE)
@@ -57,16 +55,10 @@ class Stopped:
         mask = self._error(L.E_MASK)
         return [lane for lane in range(32) if mask >> lane & 1]
 
-    def _place(self, column: np.uint64) -> int:
-        """Where an operand's first row stands for this warp in the register file."""
-        base = self.warp * int(self.state.LAUNCH[L.LAUNCH_REGISTERS]) * 32
-        operand = int(self.prepared.encoded.code[self._pc, column])
-        return int(row_at(operand, base, int(self.state.LAUNCH[L.LAUNCH_UNIFORM_END])))
-
     @cached_property
     def rows(self) -> npt.NDArray[np.int64]:
         """The rows of the arguments, int64 [rows, 32], to read and to write."""
-        first = self._place(L.C_A)
+        first = row_of(self.prepared, self.state, L.C_A)
         count = self.prepared.program.instructions[self._pc].mod
         rows: npt.NDArray[np.int64] = self.state.R[first : first + 32 * count].reshape(count, 32)
         return rows
@@ -74,18 +66,12 @@ class Stopped:
     @property
     def location(self) -> Location:
         """Where the call stands in the user's code: before the return address, or at the micro-op itself."""
-        return locate(self.prepared, self._caller)
+        return locate(self.prepared, caller(self.prepared, self.state))
 
-    @cached_property
-    def _caller(self) -> int:
-        instruction = self.prepared.program.instructions[self._pc]
-        if instruction.b == RZ and instruction.c == RZ:
-            return self._pc
-        lane, registers = self.lanes[0], self.state.R
-        low, high = (int(registers[self._place(column) + lane]) for column in (L.C_B, L.C_C))
-        entry = (low | high << 32) - self.prepared.encoded.code_start >> 3
-        targets = self.prepared.encoded.targets
-        return max(int(targets[entry]) - 1, 0) if 0 <= entry < len(targets) else self._pc
+    @property
+    def room(self) -> int:
+        """Device address of the memory that the services asked for."""
+        return self.prepared.memory.room
 
     @property
     def memory(self) -> DeviceMemory:
@@ -131,13 +117,13 @@ class Stopped:
         found = self._bytes(lane, address)
         return found[:size].tobytes() if size <= len(found) else None
 
-    def write(self, lane: int, address: int, data: bytes) -> bool:
-        """Put bytes at a generic address of a lane; False if not all of them are writable memory."""
+    def store(self, lane: int, address: int, data: bytes) -> None:
+        """Put bytes at a generic address of a lane.  Raises OutOfBoundsError if not all are writable memory."""
         found = self._bytes(lane, address, writes=True)
         if len(data) > len(found):
-            return False
+            what = f"{self.function} writes {len(data)} bytes to address {address:#x}, which is no memory"
+            raise self.error(OutOfBoundsError, what, [lane])
         found[: len(data)] = np.frombuffer(data, np.uint8)
-        return True
 
     def text(self, lane: int, address: int) -> bytes | None:
         """The zero-terminated string at a generic address of a lane; None if memory ends before it does."""

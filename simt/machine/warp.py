@@ -60,8 +60,8 @@ def sreg(O, TID, LAUNCH, w, imm):
                 O[l] = LAUNCH[L.LAUNCH_SM]
             elif imm == _CLOCK:
                 O[l] = LAUNCH[L.LAUNCH_CLOCK]
-            else:  # globaltimer: nanoseconds
-                O[l] = LAUNCH[L.LAUNCH_CLOCK] * 1000 // LAUNCH[L.LAUNCH_MHZ]
+            else:  # globaltimer: nanoseconds, in steps of 32 as on an H200
+                O[l] = LAUNCH[L.LAUNCH_CLOCK] * 1000 // LAUNCH[L.LAUNCH_MHZ] & ~31
         if imm >= _CLOCK:
             LAUNCH[L.LAUNCH_CLOCK] += LAUNCH[L.LAUNCH_TICK]
     return np.int64(-1)

@@ -1,6 +1,6 @@
 """Machine code: cubins and SASS listings become Programs."""
 
-from simt.sass.banks import bank_image, check_arguments, check_block, parameters_size, raw_bank_image
+from simt.sass.banks import bank_image, check_arguments, check_block, raw_bank_image
 from simt.sass.compile import compile_kernel
 from simt.sass.from_numba import compile_numba, flatten
 from simt.sass.kernel import Kernels, SassKernel, UnknownKernelError, architectures, load_cubin
@@ -19,6 +19,5 @@ __all__ = [
     "flatten",
     "inner_arrays",
     "load_cubin",
-    "parameters_size",
     "raw_bank_image",
 ]

@@ -35,7 +35,7 @@ from simt.sass.operands import Predicate
 from simt.sass.rows import SYMBOL_BANK, Rows
 from simt.sass.scheduling import machine_code
 from simt.sass.table import Opcode, find, is_known
-from simt.system import FUNCTIONS, serves
+from simt.system import FUNCTIONS
 
 FAMILIES = (integer, bits, packed, predicates, float, half, convert, memory, texture, control, warp, uniform, pascal)
 """The files that declare opcodes: importing them fills the table."""
@@ -57,7 +57,6 @@ class Lowerable(Protocol):
     system_shared_bytes: int
     banks: dict[int, bytes]
     symbols: list[tuple[int, int]]
-    externs: list[str]
 
     @property
     def demangled(self) -> str:
@@ -78,12 +77,6 @@ def compile_kernel(kernel: Lowerable) -> Program:
     Raises UnsupportedError for an external function or an unknown opcode, modifier or operand, before anything
     runs, and KernelError for a branch to nowhere.
     """
-    missing = [name for name in kernel.externs if not serves(name, in_file=False)]
-    if missing:
-        raise UnsupportedError(
-            f"{kernel.demangled} calls {', '.join(missing)}, which is not in the file",
-            help="link the cubin with all of its functions",
-        )
     compiler = _Compiler(kernel)
     if kernel.architecture < VOLTA:
         compiler.with_token_stack()
@@ -149,12 +142,14 @@ class _Compiler:
         for line, instruction in enumerate(self.code.instructions):
             self.line = line
             self.places[instruction.offset] = len(self.instructions)
-            name = self.code.functions[line]
-            if name in self.code.calls:
-                self.call(name, (self.rows.register(RETURN_ADDRESS), self.rows.register(RETURN_ADDRESS + 1)))
-            begin = len(self.instructions)
             self.lower(instruction, self.add)
-            self._uncount(begin, name)
+        address = self.rows.register(RETURN_ADDRESS), self.rows.register(RETURN_ADDRESS + 1)
+        for name, offset in self.code.calls.items():
+            self.places[offset] = len(self.instructions)
+            self.call(name, address)
+            where = self.rows.temporary(0)
+            self.add(Instruction("pack.b64", where, *address, retires=False), None)
+            self.add(Instruction("brx", a=where, retires=False), None)
 
     def with_token_stack(self) -> None:
         """Maxwell and Pascal: one lowering per instruction and token stack."""
@@ -165,17 +160,14 @@ class _Compiler:
         for k, node in enumerate(nodes):
             offset, stack = node
             depth = max(depth, len(stack) + 1)
-            self.line = lines[offset]
+            self.line = lines.get(offset, len(lines) - 1)
             self.places[node] = len(self.instructions)
             instruction = flow.by_offset[offset]
-            begin = len(self.instructions)
+            if offset in flow.calls:
+                self.call(flow.calls[offset], (self.rows.constant(flow.successors(node)[0][0]), RZ))
             if instruction.opcode in token_stack.OPCODES:
-                name = self.code.functions[lines[offset]]
-                if name in self.code.calls:
-                    self.call(name, (self.rows.constant(flow.successors(node)[0][0]), RZ))
                 guard = self._guard(instruction)
                 token_stack.lower(flow, node, guard, self.add)
-                self._uncount(begin, name)
             else:
                 self.lower(instruction, self._with_stack(stack))
             following = self._falls_to(flow, node)
@@ -183,12 +175,6 @@ class _Compiler:
                 self.add(Instruction("bra", retires=False), following)
         self._stubs()
         self.n_barriers = max(depth, N_BARRIERS)
-
-    def _uncount(self, begin: int, function: str) -> None:
-        """Of the micro-ops from *begin* on none retires in a function of the system: a profiler does not show it."""
-        if function in self.code.calls:
-            for micro_op in self.instructions[begin:]:
-                micro_op.retires = False
 
     def _with_stack(self, stack: token_stack.Stack) -> Callable[[Instruction, object], None]:
         """Adds micro-ops whose targets are code offsets, reached with the same tokens on the stack."""

@@ -19,7 +19,7 @@ from simt.sass.elf import MOST_GLOBAL, Image, Relocation, Section, Symbol
 from simt.sass.grammar import Control
 from simt.sass.listing import CodeSection, Listing
 from simt.sass.variables import ModuleMemory
-from simt.system import FUNCTIONS
+from simt.system import ALLOCATING, FUNCTIONS
 
 _DATA = (".nv.global.init", ".nv.global")
 _CODE = ".text."
@@ -38,7 +38,7 @@ class Module(Mapping[str, npt.NDArray[Any]]):
 
     ``listing``: a function that gives the listing, called when code is first asked for.  ``home``: the context for the
     variables (default: one of the module's own).  ``data_size``: bytes of the
-    ``__device__`` variables together.  Symbols and sections go by their numbers in the cubin, since names need not be
+    ``__device__`` variables together; ``allocates``: its code calls ``malloc``.  Symbols and sections go by their numbers in the cubin, since names need not be
     unique.
     """
 
@@ -55,6 +55,9 @@ class Module(Mapping[str, npt.NDArray[Any]]):
         self._starts: dict[int, int] = {}  # symbol number: offset in data
         self._sorted: dict[int, list[tuple[int, int]]] = {}  # section number: (offset, symbol number) of its variables
         self.data_size = 0
+        sections = image.sections if image else []
+        called = {entry.symbol for section in sections for entry in section.relocations}
+        self.allocates = image is not None and any(image.symbols[number].name in ALLOCATING for number in called)
         self.memory = ModuleMemory(self, home)
         if image is not None:
             self._lay_out(image)
@@ -132,6 +135,12 @@ class Module(Mapping[str, npt.NDArray[Any]]):
         """Sections of the cubin by the name that the listing has for them."""
         sections = self.image.sections if self.image else []
         return {name: sections[number] for number, name in self.code_names.items()}
+
+    @cached_property
+    def kernels(self) -> frozenset[str]:
+        """What the listing calls the sections of kernels; nothing for a listing without its cubin."""
+        infos = self.image.kernels if self.image else []
+        return frozenset(self.code_names[info.section] for info in infos if info.section in self.code_names)
 
     def code(self, name: str) -> CodeSection | None:
         """A section of the listing, parsed, with control bits wherever the file has them."""

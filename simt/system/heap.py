@@ -8,6 +8,8 @@ from simt.machine.device_memory import align
 
 ALIGNMENT = 16
 """Bytes to which ``malloc`` aligns (CUDA C++ Programming Guide, "Heap Memory Allocation")."""
+HEADER, LEAST = 16, 64
+"""Bytes before each block, and of the smallest one: an H200 gives small blocks 80 bytes apart."""
 
 
 class InvalidFreeError(Exception):
@@ -20,7 +22,7 @@ class Heap:
     def __init__(self, start: int, size: int) -> None:
         self.start, self.end = start, start + size
         self._top = start
-        self._taken: dict[int, int] = {}  # address: bytes, rounded up
+        self._taken: dict[int, int] = {}  # address: bytes, with the header
         self._free: dict[int, list[int]] = {}  # bytes: addresses
 
     @property
@@ -45,17 +47,18 @@ class Heap:
         self._free = {size: list(addresses) for size, addresses in other._free.items()}
 
     def allocate(self, size: int) -> int:
-        """The address of *size* bytes; 0 if there is no room, or for no bytes."""
-        room = align(size, ALIGNMENT)
-        if not 0 < room <= self.end - self.start:
+        """The address of *size* bytes; 0 if there is no room.  No bytes have an address, too, as on an H200."""
+        room = HEADER + align(max(size, LEAST), ALIGNMENT)
+        if room > self.end - self.start:
             return 0
         address = self._fit(room)
         if not address:
             self._gather()
             address = self._fit(room)
-        if address:
-            self._taken[address] = room
-        return address
+        if not address:
+            return 0
+        self._taken[address + HEADER] = room
+        return address + HEADER
 
     def _fit(self, room: int) -> int:
         """A free block of exactly so many bytes, else new ones at the top, else a part of a larger block."""
@@ -76,9 +79,10 @@ class Heap:
         self._free.clear()
         at = self.start
         for address in sorted(self._taken):
-            if address > at:
-                self._free.setdefault(address - at, []).append(at)
-            at = address + self._taken[address]
+            begin = address - HEADER
+            if begin > at:
+                self._free.setdefault(begin - at, []).append(at)
+            at = begin + self._taken[address]
         self._top = at
 
     def free(self, address: int) -> None:
@@ -88,14 +92,14 @@ class Heap:
         room = self._taken.pop(address, None)
         if room is None:
             raise InvalidFreeError(self._what(address))
-        self._free.setdefault(room, []).append(address)
+        self._free.setdefault(room, []).append(address - HEADER)
 
     def _what(self, address: int) -> str:
         if not self.start <= address < self.end:
             return "malloc gives no such address: it is not in the device heap"
         blocks = sorted(self._taken)
         before = bisect_right(blocks, address) - 1
-        if before >= 0 and address < blocks[before] + self._taken[blocks[before]]:
+        if before >= 0 and address < blocks[before] + self._taken[blocks[before]] - HEADER:
             return f"it is {address - blocks[before]} bytes inside of the block at {blocks[before]:#x}"
         if address < self._top:
             return "no block begins there; if one did, it was freed before"

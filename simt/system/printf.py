@@ -1,4 +1,8 @@
-"""The text that ``printf`` makes of a format and its arguments, as C defines it (LP64: a ``long`` has 64 bits)."""
+"""The text that ``printf`` makes of a format and its arguments, as C defines it (LP64: a ``long`` has 64 bits).
+
+As on an H200, what ``printf`` of CUDA does not know is text and takes no argument: ``%zd``, ``%jd``, ``%td``, ``%Lf``,
+``%.*f``, ``%'d``, ``%2$d``.  ``%hhd`` and ``%F``, of which hardware makes a muddle, are as in C.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,22 @@ from dataclasses import dataclass
 from typing import Protocol
 
 _CONVERSION = re.compile(
-    rb"%(?P<flags>[-+ #0']*)(?P<width>\*|\d{1,9})?(?:\.(?P<precision>\*|\d{0,9}))?"
-    rb"(?P<length>hh|h|ll|l|L|j|z|t)?(?P<kind>[diouxXfFeEgGaAcsp%])",
+    rb"%(?:(?P<percent>%)|(?P<flags>[-+ #0]*)(?P<width>\*|\d{1,9})?(?:\.(?P<precision>\d{0,9}))?"
+    rb"(?P<length>hh|h|ll|l)?(?P<kind>[diouxXfFeEgGaAcspn]))",
 )
-_WIDE = frozenset((b"l", b"ll", b"j", b"z", b"t", b"L"))
+_WIDE = frozenset((b"l", b"ll"))
 _BITS = {b"hh": 8, b"h": 16}
 FLOATS = b"fFeEgGaA"
+MOST_WIDTH = 1 << 20
+"""Characters of a field, so that one number does not fill the host's memory."""
+
+
+class CannotFormatError(Exception):
+    """A format that ``printf`` must not be given: the message says what is in it, ``help`` what to know."""
+
+    def __init__(self, what: str, help: str) -> None:
+        super().__init__(what)
+        self.help = help
 
 
 class Arguments(Protocol):
@@ -33,13 +47,14 @@ class Arguments(Protocol):
 
 @dataclass(frozen=True)
 class Conversion:
-    """One ``%...``: flags, width and precision (a number, ``*`` or nothing), length and kind."""
+    """One ``%...``: flags, width (a number, ``*`` or nothing), precision (a number; none is 0), length and kind."""
 
     flags: bytes
     width: bytes
-    precision: bytes | None
+    precision: bytes
     length: bytes
     kind: bytes
+    has_precision: bool
 
     @property
     def is_wide(self) -> bool:
@@ -53,8 +68,8 @@ def pieces(template: bytes) -> Iterator[bytes | Conversion]:
     for found in _CONVERSION.finditer(template):
         if found.start() > at:
             yield template[at : found.start()]
-        flags, width, precision, length, kind = found.group("flags", "width", "precision", "length", "kind")
-        yield b"%" if kind == b"%" else Conversion(flags, width or b"", precision, length or b"", kind)
+        percent, *parts = found.group("percent", "flags", "width", "precision", "length", "kind")
+        yield percent or Conversion(*(part or b"" for part in parts), has_precision=parts[2] is not None)
         at = found.end()
     if at < len(template):
         yield template[at:]
@@ -73,10 +88,12 @@ def convert(conversion: Conversion, arguments: Arguments) -> bytes:
     width = _number(conversion.width, arguments)
     if width < 0:  # only one that is an argument can be
         flags, width = flags + b"-", -width
-    precision = None if conversion.precision is None else _number(conversion.precision, arguments)
-    if precision is not None and precision < 0:
-        precision = None
+    precision = int(conversion.precision or b"0") if conversion.has_precision else None
     kind = conversion.kind
+    if width > MOST_WIDTH or (precision or 0) > MOST_WIDTH:
+        raise CannotFormatError("a field wider than 1 MiB", "")
+    if kind == b"n":
+        raise CannotFormatError("%n", "CUDA's printf has no %n; on an H200 it ends the program with a crash")
     raw = arguments.double_word() if conversion.is_wide else arguments.word()
     zeros = b"0" in flags and b"-" not in flags
     if kind == b"c":
@@ -88,7 +105,9 @@ def convert(conversion: Conversion, arguments: Arguments) -> bytes:
         sign, body = _floating(value, kind, flags, precision)
         zeros = zeros and math.isfinite(value)
     elif kind == b"p":
-        sign, body = (b"", b"(nil)") if raw == 0 else (_sign(False, flags) + b"0x", (b"%x" % raw).rjust(precision or 0, b"0"))
+        sign, body = _sign(False, flags) + b"0x", (b"%x" % raw).rjust(precision or 0, b"0")
+        if raw == 0:
+            sign, body = b"", b"(nil)"
         zeros = zeros and precision is None and raw != 0
     else:
         bits = 64 if conversion.is_wide else _BITS.get(conversion.length, 32)
@@ -101,7 +120,7 @@ def convert(conversion: Conversion, arguments: Arguments) -> bytes:
 
 
 def _number(text: bytes, arguments: Arguments) -> int:
-    """A width or a precision; ``*`` takes it from the arguments."""
+    """A width; ``*`` takes it from the arguments."""
     if text == b"*":
         value = arguments.word()
         return value - (1 << 32) if value >> 31 else value
