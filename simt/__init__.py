@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simt.api import launch, load_cubin, reduce
+    from simt.api import launch, load_cubin, load_cuda, reduce
     from simt.calls.arrays import DeviceArray
     from simt.calls.device import Device
     from simt.check import KernelError, LaunchError, SimtError, UnsupportedError
@@ -25,6 +25,7 @@ _HOME = {
     "DeviceArray": "simt.calls.arrays",
     "launch": "simt.api",
     "load_cubin": "simt.api",
+    "load_cuda": "simt.api",
     "reduce": "simt.api",
     "surface": "simt.machine.images",
     "texture": "simt.machine.images",
@@ -46,6 +47,7 @@ __all__ = [
     "UnsupportedError",
     "launch",
     "load_cubin",
+    "load_cuda",
     "reduce",
     "surface",
     "texture",

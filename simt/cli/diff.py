@@ -9,13 +9,17 @@ import typer
 
 from simt.cli.options import (
     LAUNCH_IN_FILE,
+    Arguments,
     Columns,
+    Grid,
     Json,
     KernelOptions,
+    Nvrtc,
     OptionalBlock,
     OptionalSize,
     Order,
     Seed,
+    Shared,
     Threads,
     TimingOptions,
     grouped,
@@ -60,6 +64,10 @@ def diff(
     column: Columns = None,
     size: OptionalSize = None,
     block: OptionalBlock = None,
+    grid: Grid = None,
+    arg: Arguments = None,
+    shared: Shared = 0,
+    nvrtc: Nvrtc = None,
     order: Order = None,
     threads: Threads = None,
     seed: Seed = 0,
@@ -81,7 +89,9 @@ def diff(
         if Path(text).suffix == ".json":
             return _saved(text)
         kernel, _, view = text.partition("@")
-        launch = KernelOptions(kernel, size, view or "source", order, seed=seed)
+        launch = KernelOptions(
+            kernel, size, view or "source", order, seed=seed, grid=grid, arg=arg, shared=shared, nvrtc=nvrtc
+        )
         return launch.launch(block, threads=threads, **keywords)
 
     found = compare(side(a), side(b), WAYS[by] if by else None)

@@ -179,6 +179,8 @@ class _Encoder:
     def _problems(self, i: Instruction) -> Iterator[str]:
         if not 0 <= i.line < len(self.program.listing):
             yield f"it belongs to line {i.line} of {len(self.program.listing)}"
+        if i.op == SYSCALL and i.retires:
+            yield "a system call that counts as an instruction"
         yield from self._mode_problems(i)
         yield from self._operand_problems(i)
         if not 0 <= i.guard < 2 * self.n_predicates:

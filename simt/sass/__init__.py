@@ -2,11 +2,13 @@
 
 from simt.sass.banks import bank_image, check_arguments, check_block, raw_bank_image
 from simt.sass.compile import compile_kernel
+from simt.sass.from_cuda import CudaKernels, load_cuda
 from simt.sass.from_numba import compile_numba, flatten
 from simt.sass.kernel import Kernels, SassKernel, UnknownKernelError, architectures, load_cubin
 from simt.sass.structures import inner_arrays
 
 __all__ = [
+    "CudaKernels",
     "Kernels",
     "SassKernel",
     "UnknownKernelError",
@@ -19,5 +21,6 @@ __all__ = [
     "flatten",
     "inner_arrays",
     "load_cubin",
+    "load_cuda",
     "raw_bank_image",
 ]
