@@ -117,6 +117,13 @@ class AssertError(TrapError):
 
     text = ""
 
+    @classmethod
+    def of(cls, finding: TrapError, text: str) -> AssertError:
+        """The same finding with what CUDA writes."""
+        made = cls(finding.title, location=finding.location, details=finding.details, help=finding.help)
+        made.text = text
+        return made
+
 
 class FreeError(KernelError):
     """The kernel frees what its ``malloc`` did not give, or frees it twice."""

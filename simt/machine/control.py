@@ -1,9 +1,9 @@
 """Control micro-ops: branches, convergence, barriers, exits.  Each is executed by the function of its name.
 
-A function returns where the warp goes on: a micro-op (0 or more), at which the same split goes on with the same
-lanes; RESUME if the current split is another one or has changed; LEAVE if it waits or has ended, so that another one is
-to run; FAIL if it was an error, which ERROR then tells; CALL if the host is to do something first.  A function takes what it needs: its parameters are named as in
-:data:`simt.machine.interpreter.PLACES`.
+A function returns where the warp goes on: a micro-op (0 or more), at which the same split goes on with the same lanes;
+RESUME if the current split is another one or has changed; LEAVE if it waits or has ended, so that another one is to
+run; FAIL if it was an error, which ERROR then tells; CALL if the host is to do something first.  A function takes what
+it needs: its parameters are named as in :data:`simt.machine.interpreter.PLACES`.
 """
 
 from __future__ import annotations

@@ -107,8 +107,9 @@ def _following(w, s):
 def step(w, limit, streak, s):
     """Run warp *w* for at most *limit* micro-ops: (status, the micro-op that follows, streak).
 
-    Status: DONE, BLOCKED, PAUSED (more follows), CALLED (the host is to serve a call) or FAILED; the micro-op is -1 unless PAUSED.  *streak* counts the
-    warp's micro-ops since it last waited: after a turn of them its splits take turns, as in the engine.
+    Status: DONE, BLOCKED, PAUSED (more follows), CALLED (the host is to serve a call) or FAILED; the micro-op is -1
+    unless PAUSED.  *streak* counts the warp's micro-ops since it last waited: after a turn of them its splits take
+    turns, as in the engine.
     """
     begun = s.LAUNCH[L.LAUNCH_STEPS]
     following = np.int64(-1)

@@ -403,7 +403,8 @@ def start_block(index, s):
 def run_blocks(first, end, s):
     """Run blocks *first* to *end* - 1; (status, the block it came to).  A started block is taken up again.
 
-    Status: L.DONE; L.TRACE_FULL (drain the trace, call again); L.CALLED (serve the call in ERROR, call again); L.FAILED and L.DEADLOCK (see ERROR); L.STOPPED.
+    Status: L.DONE; L.TRACE_FULL (drain the trace, call again); L.CALLED (serve the call in ERROR, call again);
+    L.FAILED and L.DEADLOCK (see ERROR); L.STOPPED.
     """
     LAUNCH = s.LAUNCH
     WARPS = s.WARPS

@@ -29,8 +29,8 @@ ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "profiler": 3, "inter
 
 
 CLOCK_STEP = 41
-"""Cycles from one read of the clock to the next without the timing model: a loop that waits for ``clock64`` takes so many
-a round on an H200 (tests/data/system), so that it makes as many rounds here."""
+"""Cycles from one read of the clock to the next without the timing model: a loop that waits for ``clock64`` takes so
+many a round on an H200 (tests/data/system), so that it makes as many rounds here."""
 
 
 class DeviceArray(NamedTuple):

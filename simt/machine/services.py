@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from simt.check import KernelError, Location
 from simt.machine.device_memory import DeviceMemory
+
+Finding = TypeVar("Finding", bound=KernelError)
 
 
 class SystemCall(Protocol):
@@ -61,8 +63,8 @@ class SystemCall(Protocol):
         """The zero-terminated string at a generic address of a lane; None if memory ends before it does."""
 
     def error(
-        self, kind: type[KernelError], title: str, lanes: Sequence[int], details: Sequence[str] = (), help: str = ""
-    ) -> KernelError:
+        self, kind: type[Finding], title: str, lanes: Sequence[int], details: Sequence[str] = (), help: str = ""
+    ) -> Finding:
         """A finding about these lanes, which says where the call stands and which threads made it."""
 
 

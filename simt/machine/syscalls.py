@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from simt.check import KernelError, LaunchError, Location, OutOfBoundsError
+from simt.check import LaunchError, Location, OutOfBoundsError
 from simt.machine import layout as L
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.findings import caller, locate, row_of, where
 from simt.machine.prepare import Prepared
+from simt.machine.services import Finding
 from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
 
 _WINDOW = 1 << 32
@@ -135,8 +136,8 @@ class Stopped:
         return None
 
     def error(
-        self, kind: type[KernelError], title: str, lanes: Sequence[int], details: Sequence[str] = (), help: str = ""
-    ) -> KernelError:
+        self, kind: type[Finding], title: str, lanes: Sequence[int], details: Sequence[str] = (), help: str = ""
+    ) -> Finding:
         """A finding about these lanes."""
         mask = sum(1 << lane for lane in lanes)
         return kind(

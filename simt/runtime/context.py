@@ -37,8 +37,8 @@ class Placed:
 class Context:
     """One device memory.  Launches in it run one after the other, from whatever host thread they come.
 
-    ``file`` as for :class:`~simt.runtime.arena.Arena`.  ``limits`` hold for the launches to come, that of the heap until
-    code first asks for one.
+    ``file`` as for :class:`~simt.runtime.arena.Arena`.  ``limits`` hold for the launches to come, that of the heap
+    until code first asks for one.
     """
 
     def __init__(self, file: int | None = None) -> None:

@@ -37,7 +37,8 @@ _RESERVED_SECTIONS = 0xFF00
 """Section numbers from here on name no section (ELF)."""
 _RELA, _REL, _SYMTAB = 4, 9, 2
 _NO_BYTES = frozenset((8, 0x70000007, 0x70000009, 0x7000000A))
-"""Kinds of sections without bytes in the file: NOBITS, in code that is not linked yet CUDA_GLOBAL, _LOCAL and _SHARED."""
+"""Kinds of sections without bytes in the file: NOBITS, in code that is not linked yet CUDA_GLOBAL, _LOCAL and
+_SHARED."""
 _SECTION_SYMBOL, _FUNCTION_SYMBOL = 3, 2
 _HAS_SIZE = 4  # EIFMT_SVAL: a 16-bit size, then that many bytes; other formats hold the value in 16 bits
 

@@ -48,8 +48,8 @@ class SassKernel:
     ``name`` is the mangled name; ``section`` the number of its code's section in the cubin (None: a listing).
     ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, after the
     ``system_shared_bytes`` that the system keeps; ``frame_bytes`` of local memory per thread as the file says.
-    ``externs``: functions that are not in the file; ``siblings``: all kernels of the file, which it can launch.  ``symbols``: the symbols (number, addend) whose addresses the
-    code has, in the order of their slots.
+    ``externs``: functions that are not in the file; ``siblings``: all kernels of the file, which it can launch.
+    ``symbols``: the symbols (number, addend) whose addresses the code has, in the order of their slots.
     """
 
     name: str

@@ -37,9 +37,9 @@ class Module(Mapping[str, npt.NDArray[Any]]):
     size, or of 4 bytes for larger ones (fewer if those do not fit); ``.view(np.float32)`` shows another type.
 
     ``listing``: a function that gives the listing, called when code is first asked for.  ``home``: the context for the
-    variables (default: one of the module's own).  ``data_size``: bytes of the
-    ``__device__`` variables together; ``allocates``: its code calls ``malloc``.  Symbols and sections go by their numbers in the cubin, since names need not be
-    unique.
+    variables (default: one of the module's own).  ``data_size``: bytes of the ``__device__`` variables together;
+    ``allocates``: its code calls ``malloc``.  Symbols and sections go by their numbers in the cubin, since names need
+    not be unique.
     """
 
     CONSTANTS = 3

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from simt.machine import DeviceMemory
-from simt.machine.services import SystemCall
+from simt.machine.services import Services, SystemCall
 from simt.system.heap import Heap
 from simt.system.world import Request, World
 
@@ -24,7 +25,7 @@ class Child:
     tail: bool
 
 
-class Grid:
+class Grid(ABC):
     """A grid under way.  ``depth`` is 0 for the host's own launch."""
 
     def __init__(self, world: World, depth: int = 0) -> None:
@@ -38,6 +39,18 @@ class Grid:
         self._after: list[bytes] = []
         self._children: list[Child] = []
         self._buffers: Heap | None = None
+
+    @abstractmethod
+    def serve(self, call: SystemCall) -> None:
+        """Do what a function does, for each lane of the call."""
+
+    @abstractmethod
+    def room(self, functions: Sequence[str]) -> int:
+        """Bytes of device memory that these functions need."""
+
+    @abstractmethod
+    def rehearsal(self) -> Services:
+        """The same services for a second run that leaves no trace."""
 
     # Output
 

@@ -17,7 +17,7 @@ class InvalidFreeError(Exception):
 
 
 class Heap:
-    """Blocks of *size* bytes from device address *start* on; the same calls in the same order get the same addresses."""
+    """Blocks of *size* bytes from device address *start* on; the same calls get the same addresses."""
 
     def __init__(self, start: int, size: int) -> None:
         self.start, self.end = start, start + size

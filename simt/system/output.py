@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simt.check import AssertError, KernelError, OutOfBoundsError
+from simt.check import AssertError, KernelError, OutOfBoundsError, TrapError
 from simt.machine.services import SystemCall
 from simt.system.grid import Grid
 from simt.system.printf import CannotFormatError, printf
@@ -109,10 +109,6 @@ def assertfail(grid: Grid, call: SystemCall, arguments: Sequence[Sequence[int]])
     for lane, (message, file, line, function, _) in zip(call.lanes, arguments, strict=True):
         texts = [(call.text(lane, address) or b"?").decode("utf-8", "replace") for address in (message, file, function)]
         block, thread = (str(list(index)).replace(" ", "") for index in (call.block_index(), call.thread_index(lane)))
-        lines.append(
-            f"{texts[1]}:{line}: {texts[2]}: block: {block}, thread: {thread} Assertion `{texts[0]}` failed."
-        )
+        lines.append(f"{texts[1]}:{line}: {texts[2]}: block: {block}, thread: {thread} Assertion `{texts[0]}` failed.")
         title = f"assertion failed: {texts[0]} ({texts[1]}:{line})"
-    error = call.error(AssertError, title, call.lanes)
-    error.text = "\n".join(lines) + "\n"
-    raise error
+    raise AssertError.of(call.error(TrapError, title, call.lanes), "\n".join(lines) + "\n")

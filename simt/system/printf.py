@@ -69,7 +69,8 @@ def pieces(template: bytes) -> Iterator[bytes | Conversion]:
         if found.start() > at:
             yield template[at : found.start()]
         percent, *parts = found.group("percent", "flags", "width", "precision", "length", "kind")
-        yield percent or Conversion(*(part or b"" for part in parts), has_precision=parts[2] is not None)
+        flags, width, precision, length, kind = (part or b"" for part in parts)
+        yield percent or Conversion(flags, width, precision, length, kind, has_precision=parts[2] is not None)
         at = found.end()
     if at < len(template):
         yield template[at:]
@@ -77,9 +78,7 @@ def pieces(template: bytes) -> Iterator[bytes | Conversion]:
 
 def printf(template: bytes, arguments: Arguments) -> bytes:
     """The text of one call."""
-    return b"".join(
-        piece if isinstance(piece, bytes) else convert(piece, arguments) for piece in pieces(template)
-    )
+    return b"".join(piece if isinstance(piece, bytes) else convert(piece, arguments) for piece in pieces(template))
 
 
 def convert(conversion: Conversion, arguments: Arguments) -> bytes:

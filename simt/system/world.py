@@ -77,7 +77,8 @@ class World:
     """What the grids of one launch of the host share.
 
     ``heap``: of ``malloc``; ``kernel_at``: the kernel that a handle on the device stands for, if it is one;
-    ``execute``: runs a grid and keeps its profile, ``repeat`` runs one that leaves none; ``waiting``: tail launches that wait for the end of grids under way.
+    ``execute``: runs a grid and keeps its profile, ``repeat`` runs one that leaves none; ``waiting``: tail launches
+    that wait for the end of grids under way.
     """
 
     heap: Heap | None = None
