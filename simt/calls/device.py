@@ -222,6 +222,13 @@ class Device:
             raise
         if profiled:
             self.activities.launched.append(Launched(profile, start, stream))
+        self._took(profile)
+        for each in profile.launched:
+            if profiled:
+                self.activities.launched.append(Launched(each, self.start, stream, by_device=True))
+            self._took(each)
+        return profile
+
+    def _took(self, profile: Profile) -> None:
         if profile.timing is not None:
             self.now += profile.timing.seconds
-        return profile

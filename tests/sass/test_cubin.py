@@ -276,11 +276,11 @@ def test_architectures(tmp_path: Path) -> None:
 
 
 def test_no_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
-    from simt.sass import disassemble
+    from simt.toolkit import find
 
     monkeypatch.delenv("SIMT_NVDISASM", raising=False)
-    monkeypatch.setattr(disassemble.metadata, "files", lambda wheel: None)
-    monkeypatch.setattr(disassemble.shutil, "which", lambda name: None)
+    monkeypatch.setattr(find.metadata, "files", lambda wheel: None)
+    monkeypatch.setattr(find.shutil, "which", lambda name: None)
     kernel = load_cubin(DATA / "sm_90" / "kernels_O3.cubin")[REDUCE]
     with pytest.raises(UnsupportedError, match="nvdisasm is not installed") as caught:
         _ = kernel.program
