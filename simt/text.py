@@ -37,6 +37,14 @@ def number_text(value: int | float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 byte``, ``2 bytes``, ``2 launches``, ``2 copies``."""
+    if number == 1:
+        return f"{number:,} {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{number:,} {plural}"
+
+
 _SCALES = {"ns": ("ns", "us", "ms", "s"), "bytes/s": ("bytes/s", "KB/s", "MB/s", "GB/s", "TB/s")}
 """Units that are scaled by 1000 where they are shown, as nvprof and Nsight Compute do."""
 

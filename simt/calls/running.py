@@ -12,6 +12,7 @@ from simt import devices, machine, runtime
 from simt.calls.code import Code, Shape, raw_code
 from simt.calls.options import Options
 from simt.devices import DeviceError, Gpu
+from simt.machine import checks
 from simt.machine.services import Services
 from simt.profile import Profile
 from simt.system import Limits, Request, SystemServices, World
@@ -93,15 +94,16 @@ class _HostLaunch:
 
     def _profile(self, code: Code, shape: Shape, services: Services | None) -> Profile:
         launch = self._launch(code, shape, self.options.shared_bytes, services)
+        notes = [*code.notes, *(f"{name} found nothing" for name in launch.checks)]
         if not self.options.timing:
             result = runtime.run(code.program, launch, self.context, keep=self.keep)
-            return Profile(code.program, result, device=self.gpu.key, notes=code.notes)
+            return Profile(code.program, result, device=self.gpu.key, notes=notes)
 
         from simt.timing import TimedRun  # here: a launch without timing does not load the model
 
         model = TimedRun(code.program, launch, self.gpu, code.instructions, self.options.timed)
         result = runtime.run(code.program, launch, self.context, model, self.keep)
-        return Profile(code.program, result, device=self.gpu.key, timing=model.result, notes=code.notes)
+        return Profile(code.program, result, device=self.gpu.key, timing=model.result, notes=notes)
 
     def _launch(self, code: Code, shape: Shape, shared_bytes: int, services: Services | None) -> machine.Launch:
         options = self.options
@@ -114,7 +116,7 @@ class _HostLaunch:
             threads=options.threads,
             trace=options.trace,
             max_instructions=options.max_instructions,
-            races=options.races,
+            checks=checks.names_of(options.check),
             whole_buffers=code.whole_buffers,
             bank_image=code.bank_image,
             services=services,

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from simt.check import LaunchError, Location, OutOfBoundsError
 from simt.machine import layout as L
 from simt.machine.device_memory import DeviceMemory
-from simt.machine.findings import caller, locate, row_of, where
-from simt.machine.prepare import Prepared
+from simt.machine.places import caller, locate, row_of, where
+from simt.machine.prepared import Prepared
 from simt.machine.services import Finding
 from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
 

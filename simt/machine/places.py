@@ -1,0 +1,97 @@
+"""Places in the words of messages: lines and instructions, threads, allocations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.check import Location, lanes_text
+from simt.machine import layout
+from simt.machine.prepared import Prepared
+from simt.machine.registers import row_at
+from simt.ops.encoding import SYSCALL
+from simt.ops.scalar import lowest
+from simt.program import RZ, Instruction, ListingLine
+
+
+def locate(prepared: Prepared, pc: int) -> Location:
+    """Where micro-op *pc* stands in the user's code: the line, for machine code if the cubin knows it."""
+    program = prepared.program
+    instruction = program.instructions[pc]
+    line = program.listing[instruction.line]
+    if program.view == "source":
+        return Location(
+            line.file or program.file, line.number, instruction.column, line.function or program.name, line.text
+        )
+    if line.source is not None:
+        return Location(*line.source, function=program.name)
+    return Location(program.file, line.number, 0, program.name, _machine_text(line))
+
+
+def row_of(prepared: Prepared, state: layout.State, column: np.uint64) -> int:
+    """Where the row of an operand stands in the register file, for the micro-op and the warp that ERROR names."""
+    pc, warp = int(state.ERROR[layout.E_PC]), int(state.ERROR[layout.E_WARP])
+    own = warp * int(state.LAUNCH[layout.LAUNCH_REGISTERS]) * 32
+    return int(row_at(int(prepared.encoded.code[pc, column]), own, int(state.LAUNCH[layout.LAUNCH_UNIFORM_END])))
+
+
+def caller(prepared: Prepared, state: layout.State) -> int:
+    """The micro-op that ERROR names; where that is a system call, the one before the address that it returns to."""
+    pc = int(state.ERROR[layout.E_PC])
+    instruction = prepared.program.instructions[pc]
+    if instruction.op != SYSCALL or (instruction.b == RZ and instruction.c == RZ):
+        return pc
+    lane = lowest(int(state.ERROR[layout.E_MASK]))
+    low, high = (int(state.R[row_of(prepared, state, column) + lane]) for column in (layout.C_B, layout.C_C))
+    entry = (low | high << 32) - prepared.encoded.code_start >> 3
+    targets = prepared.encoded.targets
+    found = int(targets[entry]) if 0 <= entry < len(targets) else 0
+    return found - 1 if found > 0 else pc
+
+
+def _machine_text(line: ListingLine) -> str:
+    return f"{line.number:#06x}  {line.text}"
+
+
+def place_of(prepared: Prepared, pc: int) -> str:
+    """The line or machine instruction of micro-op *pc*, in the words of a detail."""
+    line = prepared.program.listing[prepared.program.instructions[pc].line]
+    if prepared.program.view != "source":
+        return _machine_text(line)
+    return f"line {line.number}: {line.text.strip()}"
+
+
+def where(prepared: Prepared, block: int, warp: int, mask: int) -> str:
+    """``block (3, 0, 0), warp 2, lanes 5-7 (threads (69, 0, 0) ...)``."""
+    gx, gy, _ = prepared.launch.grid
+    coordinates = (block % gx, block // gx % gy, block // (gx * gy))
+    lanes = "lane" if mask.bit_count() == 1 else "lanes"
+    text = f"block {coordinates}, warp {warp}, {lanes} {lanes_text(mask)}"
+    if mask:
+        thread = warp * 32 + (mask & -mask).bit_length() - 1
+        bx, by, _ = prepared.launch.block
+        text += (
+            f" ({'' if lanes == 'lane' else 'first: '}thread {(thread % bx, thread // bx % by, thread // (bx * by))})"
+        )
+    return text
+
+
+def access_text(instruction: Instruction) -> str:
+    kind = instruction.op.split(".")[0]
+    kinds = {"ld": "read", "st": "write", "atom": "atomic", "suld": "read", "sust": "write", "suatom": "atomic"}
+    return kinds.get(kind, "access")
+
+
+def with_article(instruction: Instruction) -> str:
+    text = access_text(instruction)
+    return f"an {text}" if text[0] == "a" else f"a {text}"
+
+
+def holder(prepared: Prepared, instruction: Instruction, address: int) -> list[str]:
+    """The allocation that holds a global address, and where in it."""
+    if ".shared" in instruction.op:
+        return []
+    memory = prepared.memory
+    for name, start, end in zip(memory.names, memory.starts, memory.ends, strict=True):
+        if start <= address < end:
+            return [f"`{name}`, byte {address - int(start)} of {int(end - start)}"]
+    return []
