@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -131,6 +131,9 @@ Timing = Annotated[
 ]
 
 
+Found = TypeVar("Found")
+
+
 @dataclass(frozen=True)
 class KernelOptions:
     """A KERNEL and how it is launched."""
@@ -152,12 +155,16 @@ class KernelOptions:
         """Launch it in blocks of so many threads (None: its own)."""
         import simt
 
+        return self.run(simt.launch, block, **more)
+
+    def run(self, how: Callable[..., Found], block: Shape | None, **more: Any) -> Found:
+        """Call *how*, which takes what :func:`simt.launch` takes."""
         architecture = None if self.view == "source" else self.view
         asked = Asked(
             self.size, block, self.seed, self.grid, self.arg or (), self.shared, architecture, self.nvrtc or ()
         )
         found = find(self.kernel, asked)
-        return simt.launch(
+        return how(
             found.kernel, found.grid, found.block, *found.args,
             view=self.view, order=self.order, predicate=self.predicate, check=self.check or (),
             max_instructions=self.max_instructions,
@@ -206,7 +213,7 @@ class TimingOptions(ModelOptions):
             return super().keywords
         untimed = {"--set": self.sets, "--sms": self.sms != "one", "--max-host-seconds": self.max_host_seconds != 600}
         for option in (name for name, given in untimed.items() if given):
-            raise typer.BadParameter("this is about the timing model; add --timing", param_hint=option)
+            raise typer.BadParameter("it applies to the timing model; add --timing", param_hint=option)
         return {"device": self.device}
 
 
@@ -214,7 +221,7 @@ def _sms(text: str) -> str | int:
     if text in ("one", "all"):
         return text
     if not text.isdecimal() or int(text) < 1:
-        raise typer.BadParameter(f"{text!r} is none of one, all, or a number of SMs", param_hint="--sms")
+        raise typer.BadParameter(f"{text!r} is not one, all, or a number of SMs", param_hint="--sms")
     return int(text)
 
 
