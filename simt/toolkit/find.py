@@ -17,6 +17,7 @@ INSTALL = "pip install 'simt[sass]'"
 _WHEELS = {
     "cuobjdump": ("nvidia-cuda-cuobjdump",),
     "nvcc": ("nvidia-cuda-nvcc",),
+    "nvlink": ("nvidia-cuda-nvcc",),
     "nvdisasm": ("nvidia-cuda-nvdisasm",),
     "ptxas": ("nvidia-cuda-nvcc",),
     "nvrtc": ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"),

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from simt.check import KernelError, Location, UnsupportedError, check_file
+from simt.check import KernelError, UnsupportedError, check_file
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.toolkit import nvrtc
+from simt.toolkit.diagnostics import refusal
 from simt.toolkit.find import identity, include_folder, nvrtc_library
 from simt.toolkit.headers import PRELUDE, standard_headers
 from simt.toolkit.host_code import DeviceCode, device_code
@@ -25,16 +26,8 @@ _ALWAYS = ("-lineinfo", "-default-device", f"-include={PRELUDE}")
 """Options of every compilation.  What the host's functions were left out of may be the device's: constants, members."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
-_DIAGNOSTIC = re.compile(r"^(?P<file>.*)\((?P<line>\d+)\): (?:catastrophic )?error: (?P<what>.*)$", re.MULTILINE)
-_MISSING_HEADER = re.compile(r'cannot open source file "([^"]+)"')
 _OF_DEVICE_RUNTIME = re.compile(r'device-side kernel launch could not be processed|identifier "cuda\w+" is undefined')
 """What NVRTC says where device code calls the CUDA runtime, which is declared in relocatable code only."""
-
-_WHEELS_OF_HEADERS = (
-    (("nv/", "cuda/", "cub/", "thrust/"), "nvidia-cuda-cccl"),
-    (("curand",), "nvidia-curand"),
-    (("cooperative_groups", "cuda_", "mma.h", "sm_", "vector_", "math_", "device_", "texture_"), "nvidia-cuda-runtime"),
-)
 
 
 @dataclass(frozen=True)
@@ -152,33 +145,15 @@ def _add_headers(sources: _Sources, text: str, folder: Path, folders: Sequence[P
 
 
 def _refusal(name: str, result: nvrtc.Result) -> KernelError | UnsupportedError:
-    """NVRTC's reason, at the first line that it names."""
-    lines = [line for line in result.log.splitlines() if line.strip()]
+    """NVRTC's reason."""
     if not result.is_about_source:
-        return UnsupportedError("NVRTC refuses the options", details=lines[:5], help="nvcc has others")
-    first = _DIAGNOSTIC.search(result.log)
-    errors = [line for line in lines if _DIAGNOSTIC.match(line)]
-    missing = _MISSING_HEADER.search(result.log)
-    title = f"{first['what']}" if first else f"{name} does not compile"
-    return KernelError(
-        title,
-        location=Location(first["file"], int(first["line"])) if first else None,
-        details=errors[1:6] + ([f"and {len(errors) - 6} more"] if len(errors) > 6 else []) if first else lines[:10],
-        help=_help_for_header(missing[1]) if missing else _help_for(result.log),
-    )
-
-
-def _help_for_header(name: str) -> str:
-    for prefixes, wheel in _WHEELS_OF_HEADERS:
-        if name.startswith(prefixes):
-            return f"pip install {wheel}"
-    return "give its folder: --option -I --option FOLDER"
-
-
-def _help_for(log: str) -> str:
-    if re.search(r"\bstd\b", log):
-        return (
+        return UnsupportedError(
+            "NVRTC refuses the options", details=result.log.splitlines()[:5], help="nvcc has others"
+        )
+    error = refusal(name, result.log, "--nvrtc -Ifolder, or options=['-Ifolder']")
+    if not error.help and re.search(r"\bstd\b", result.log):
+        error.help = (
             "NVRTC has no C++ standard library: use cuda::std, or compile with a host compiler: "
             "nvcc -cubin -arch=sm_90 -lineinfo FILE.cu"
         )
-    return ""
+    return error
