@@ -19,16 +19,19 @@ if TYPE_CHECKING:
     from simt.dispatcher import without_gpu
     from simt.machine.images import surface, texture
     from simt.profile import Profile
+    from simt.reasons import Explanation, explain
 
 _HOME = {
     "Device": "simt.calls.device",
     "DeviceArray": "simt.calls.arrays",
+    "explain": "simt.reasons",
     "launch": "simt.api",
     "load_cubin": "simt.api",
     "load_cuda": "simt.api",
     "reduce": "simt.api",
     "surface": "simt.machine.images",
     "texture": "simt.machine.images",
+    "Explanation": "simt.reasons",
     "Profile": "simt.profile",
     "SimtError": "simt.check",
     "KernelError": "simt.check",
@@ -40,11 +43,13 @@ _HOME = {
 __all__ = [
     "Device",
     "DeviceArray",
+    "Explanation",
     "KernelError",
     "LaunchError",
     "Profile",
     "SimtError",
     "UnsupportedError",
+    "explain",
     "launch",
     "load_cubin",
     "load_cuda",

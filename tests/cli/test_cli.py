@@ -25,6 +25,7 @@ COMMANDS = [
     "sweep",
     "timeline",
     "diff",
+    "explain",
     "gpu",
     "kernels",
     "metrics",
