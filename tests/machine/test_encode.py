@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simt.check import LaunchError
-from simt.machine.encode import encode
+from simt.machine.encode import MOST_ROWS, encode
 from simt.machine.prepare import MAX_LOCAL_BYTES
 from simt.ops.table import MICRO_OPS
 from simt.program import Program
@@ -57,7 +57,9 @@ def program(op: str, dst: int = 0, a: int = 0, b: int = 0, c: int = 0, **fields:
         ({"op": "bra", "imm": 4}, "a branch to micro-op 4"),
         ({"op": "sreg", "dst": 2, "imm": 99}, "the number 99 in sreg"),
         ({"op": "mov", "dst": 2, "a": 2, "imm": 1 << 63}, f"the number {1 << 63} in mov"),
+        ({"op": "mov", "dst": 2, "a": 2, "b": 1 << 63}, f"an operand of {1 << 63}"),
         ({"op": "mov", "dst": 2, "a": 2, "line": 7}, "it belongs to line 7 of 2"),
+        ({"op": "mov", "dst": 2, "a": 2, "line": -1}, "it belongs to line -1 of 2"),
     ],
 )
 def test_what_cannot_be(fields: dict[str, Any], message: str) -> None:
@@ -65,6 +67,7 @@ def test_what_cannot_be(fields: dict[str, Any], message: str) -> None:
         launch(program(**fields), np.zeros(4))
     assert f": {message}\n" in str(caught.value)
     assert f"micro-op 0: {fields['op']}" in str(caught.value)
+    assert (caught.value.location is None) == ("line" in fields)
 
 
 def test_what_can_be() -> None:
@@ -79,6 +82,15 @@ def test_too_much_local_memory() -> None:
     with pytest.raises(
         LaunchError, match=f"2147483647 bytes of local memory per thread; the limit is {MAX_LOCAL_BYTES}"
     ):
+        launch(made, np.zeros(4))
+
+
+@pytest.mark.parametrize("name", ["n_registers", "n_predicates", "n_barriers"])
+@pytest.mark.parametrize("number", [MOST_ROWS + 1, 1 << 31, 1 << 64])
+def test_more_rows_than_a_warp_can_have(name: str, number: int) -> None:
+    made = program("nop")
+    setattr(made, name, number)
+    with pytest.raises(LaunchError, match=f"{name} = {number}; the most are {MOST_ROWS}"):
         launch(made, np.zeros(4))
 
 
