@@ -18,7 +18,8 @@ from simt.toolkit.programs import build_program
 
 _RUNTIME_TEXT = b"CUDA driver version is insufficient for CUDA runtime version"
 """NVIDIA's runtime holds this text; programs that are linked with a shared one do not."""
-_RELINK = 'compile it again with nvcc -cudart shared (make NVCC_APPEND_FLAGS="-cudart shared"), or with simt nvcc'
+STATIC = "NVIDIA's static CUDA runtime, which runs on NVIDIA's driver only"
+RELINK = 'compile it again with nvcc -cudart shared (make NVCC_APPEND_FLAGS="-cudart shared"), or with simt nvcc'
 
 
 def run_program(command: Sequence[str], settings: Settings) -> Finished:
@@ -84,9 +85,7 @@ def _check_runtime(path: Path) -> None:
     except OSError:
         return
     if data.startswith(b"\x7fELF") and _RUNTIME_TEXT in data:
-        raise UnsupportedError(
-            f"{path} contains NVIDIA's static CUDA runtime, which runs on NVIDIA's driver only", help=_RELINK
-        )
+        raise UnsupportedError(f"{path} contains {STATIC}", help=RELINK)
 
 
 def _run(command: list[str], environment: Mapping[str, str], quiet: bool) -> int:

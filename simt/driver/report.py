@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from simt.driver.program import RELINK, STATIC
 from simt.driver.settings import Finished
 from simt.metrics import METRICS, TIMING
 from simt.profile import Profile
@@ -14,8 +15,15 @@ from simt.text import quantity_texts
 
 METRICS_SHOWN = ("inst_executed", "warp_execution_efficiency", "branch_efficiency", "gld_efficiency", "gst_efficiency")
 TIMED_SHOWN = ("duration", "achieved_occupancy_percent")
+STATIC_RUNTIME = "cuGetExportTable"
+"""What NVIDIA's own runtime calls first; Python's cuda.bindings does, too, and goes on without an answer."""
 WIDEST = 40
 """Characters of a kernel's name."""
+
+
+def marked(text: str) -> str:
+    """Each line marked as ours, as NVIDIA's profilers mark theirs."""
+    return "\n".join(f"==simt== {line}".rstrip() for line in text.splitlines())
 
 
 def needs_timing(metrics: Sequence[str]) -> bool:
@@ -35,6 +43,8 @@ def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
         lines += ["", *_table(found.launched, shown)]
         if not timed:
             lines.append("not timed: events measure the time of this computer (--timing models the GPU's)")
+    if found.unsupported[STATIC_RUNTIME] and not found.launched:
+        lines += ["", f"the program contains {STATIC}", f"  help: {RELINK}"]
     if found.unsupported:
         lines += ["", 'not there, and answered with CUDA\'s "operation not supported":']
         lines += [f"  {name}, {_times(number, 'call')}" for name, number in sorted(found.unsupported.items())]

@@ -51,12 +51,19 @@ class LaunchFailed(Exception):
 class Session:
     """The device of one process of a program.  ``name`` is the program's, for messages.
 
-    ``alive``: whether the process is still there; asked while kernels run.
+    ``alive``: whether the process is still there; asked while kernels run.  ``on_end`` is called once, at the end.
     """
 
-    def __init__(self, settings: Settings, memory: Context, alive: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        memory: Context,
+        alive: Callable[[], bool],
+        on_end: Callable[[Session], None] = lambda session: None,
+    ) -> None:
         self.settings = settings
         self.alive = alive
+        self._on_end: Callable[[Session], None] | None = on_end
         self.name = "the program"
         self.findings: list[Finding] = []
         self.began = False
@@ -107,7 +114,14 @@ class Session:
 
     def goodbye(self, _: bytes) -> Reply:
         """The process is about to end."""
+        self.end()
         return NOTHING
+
+    def end(self) -> None:
+        """Nothing comes after this."""
+        if self._on_end is not None:
+            ended, self._on_end = self._on_end, None
+            ended(self)
 
     def reset(self, _: bytes) -> Reply:
         """Forget modules, and the error that nothing goes on after.  Memory of the host stays."""
