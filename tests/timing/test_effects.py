@@ -107,7 +107,7 @@ def halve(start, trips):
 def test_the_timed_run_computes_in_float64() -> None:
     """It takes as many trips as the functional one, on every multiprocessor."""
     trips = np.zeros(1024, np.int32)
-    profile = simt.launch(halve, 8, 128, np.arange(1.0, 1025.0), trips, **EVERY_SM)
+    profile = simt.launch(halve, 8, 128, np.arange(1.0, 1025.0), trips, device="h200", timing=True, sms="all")
     assert trips.tolist() == np.ceil(np.log2(np.arange(1, 1025))).astype(int).tolist()
     assert profile.timing is not None
     assert profile.timing.totals["issued"] == profile.counters["inst_executed"]
