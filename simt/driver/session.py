@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import pickle
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,8 @@ from simt.driver.textures import image_of
 from simt.machine import Allocation
 from simt.machine.images import HANDLE_STEP, HANDLES
 from simt.machine.layout import ADDRESS_BASE
-from simt.profile.activity import Called, Copied
+from simt.profile import Profile
+from simt.profile.activity import Called, Copied, Launched
 from simt.runtime import Context
 
 if TYPE_CHECKING:
@@ -68,6 +70,8 @@ class Session:
         self.findings: list[Finding] = []
         self.began = False
         """Whether the process asked for anything."""
+        self.machine_code: dict[str, str] = {}
+        """Kernels that ran as machine code though the source view was asked for, and why."""
         self._printed = io.StringIO()
         self.device = Device(settings.device, timing=settings.timing, stdout=self._printed, memory=memory)
         self._kinds: dict[int, int] = {}  # address of an allocation: its kind
@@ -146,6 +150,21 @@ class Session:
                 activities.copied.append(Copied(words[0], int(words[1]), self.device.start, stream=int(words[2])))
             else:
                 activities.unsupported[" ".join(words)] += 1
+        return NOTHING
+
+    # What runs in the process itself, in the source view
+
+    def profile(self, tail: bytes, stream: int) -> Reply:
+        """A launch that the process has run."""
+        made = pickle.loads(tail)
+        if isinstance(made, Profile) and self._is_profiled(made.kernel):
+            self.device.activities.launched.append(Launched(made, self.device.start, stream))
+        return NOTHING
+
+    def refused(self, tail: bytes) -> Reply:
+        """A kernel that the source view could not run: it goes on as machine code."""
+        name, _, why = tail.decode(errors="replace").partition("\0")
+        self.machine_code[name] = why
         return NOTHING
 
     # Memory

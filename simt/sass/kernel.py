@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from simt.check import LaunchError, UnsupportedError, check_file, suggestion
+from simt.demangle import aliases
 from simt.machine import Bank
 from simt.program import Program
 from simt.runtime import Context
 from simt.sass.architectures import VOLTA
 from simt.sass.compile import compile_kernel
-from simt.sass.demangle import aliases
 from simt.sass.elf import HELP, Image, KernelInfo, Parameter, Relocation
 from simt.sass.grammar import SassInstruction
 from simt.sass.link import Code, link

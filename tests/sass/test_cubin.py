@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import simt
 from simt.check import KernelError, LaunchError, UnsupportedError
+from simt.demangle import aliases, demangle
 from simt.sass import UnknownKernelError, bank_image, check_arguments, load_cubin
 from simt.sass.banks import parameter_bytes
-from simt.sass.demangle import aliases, demangle
 from simt.sass.elf import Parameter
 from simt.sass.grammar import Control
 from simt.sass.operands import Immediate
