@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from simt.check import LaunchError
 from simt.machine.encode import MOST_ROWS, encode
+from simt.machine.launch import dimensions
 from simt.machine.prepare import MAX_LOCAL_BYTES
+from simt.ops.encoding import MEMORY_TYPES
 from simt.ops.table import MICRO_OPS
 from simt.program import Program
 from tests.machine.harness import Builder, launch, type_number
@@ -110,3 +112,19 @@ def test_any_number_is_refused_or_inside_of_the_tables(op: str, numbers: list[in
         if letter == "r":
             assert 0 <= value < 32 * encoded.n_registers
     assert 0 <= row[5] < 2 * encoded.n_predicates
+
+
+def test_every_type_of_access_has_a_number_of_its_own() -> None:
+    assert [number for number, _ in MEMORY_TYPES.values()] == list(range(len(MEMORY_TYPES)))
+    sizes = {"b64": 8, "v2": 8, "v4": 16}
+    assert all(size == sizes.get(name) or 8 * size == int(name[1:]) for name, (_, size) in MEMORY_TYPES.items())
+
+
+@given(st.tuples(*[st.integers(1, 64) | st.sampled_from((128, 512, 1024))] * 3))
+def test_a_block_has_1024_threads_at_most(block: tuple[int, int, int]) -> None:
+    fits = block[2] <= 64 and block[0] * block[1] * block[2] <= 1024
+    if fits:
+        assert dimensions(block, "block") == block
+    else:
+        with pytest.raises(LaunchError, match=r"threads per block|block dimension z"):
+            dimensions(block, "block")
