@@ -95,7 +95,7 @@ def test_no_number_is_cut_in_a_narrow_terminal(
     ("arguments", "message"),
     [
         (["--kernel", "nothing"], "no kernel 'nothing'"),
-        (["--kernel", "if_else"], "no reduction"),
+        (["--kernel", "if_else"], "is not a reduction"),
         (["--block", "1025"], "1025"),
         (["--block", "0"], "0"),
         (["--dtype", "int16"], "int16"),

@@ -253,7 +253,7 @@ def test_listing_of_another_cubin(tmp_path: Path) -> None:
     assert any(detail.startswith(f"{REDUCE}: ") for detail in caught.value.details)
     with pytest.raises(LaunchError, match="there is no file"):
         load_cubin(cubin, listing=tmp_path / "missing.sass")
-    with pytest.raises(LaunchError, match="goes with a cubin"):
+    with pytest.raises(LaunchError, match="requires a cubin"):
         load_cubin(renamed, listing=renamed)
 
 
