@@ -106,11 +106,18 @@ def encode(program: Program) -> Encoded:
     return found
 
 
+MOST_ROWS = 1 << 16
+"""Registers, predicates or convergence barriers of a Program at most: each takes room in every warp of a block."""
+
+
 class _Encoder:
     """Renumbers rows, so that the uniform ones come first, and checks every field."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        for name in ("n_registers", "n_predicates", "n_barriers"):
+            if getattr(program, name) > MOST_ROWS:
+                raise LaunchError(f"{program.name} has {name} = {getattr(program, name)}; the most are {MOST_ROWS}")
         self.rows = (RZ, *sorted({uniform.row for uniform in program.uniforms} - {RZ}))
         self.place = self._places()
         self.n_predicates = max(program.n_predicates, 1)
