@@ -39,6 +39,8 @@ class Code:
     context: runtime.Context | None = None
     """Where the module's variables are."""
     notes: Sequence[str] = ()
+    kernel: SassKernel | None = None
+    """The machine code that it comes from, if it does."""
     whole_buffers: bool = True
     """False: Numba copies each argument to the GPU for itself, also if it is a view of a larger array."""
 
@@ -116,7 +118,7 @@ def raw_code(kernel: SassKernel, shape: Shape, parameters: bytes, images: Sequen
     from simt import sass
 
     sass.check_block(kernel, shape[1])
-    size = sass.parameters_size(kernel)
+    size = kernel.parameter_bytes
     if len(parameters) < size:
         raise LaunchError(f"{kernel.name} takes {size} bytes of parameters, not {len(parameters)}")
     return _of_machine(kernel, images, lambda _: sass.raw_bank_image(kernel, *shape, parameters[:size]))
@@ -130,6 +132,7 @@ def _of_machine(kernel: SassKernel, arguments: Sequence[object], image: BankImag
         instructions=kernel.code.instructions,
         bank_image=image,
         context=kernel.module.memory.context,
+        kernel=kernel,
         notes=kernel.notes(),
         whole_buffers=whole_buffers,
     )

@@ -47,14 +47,10 @@ def execute(
     ] = False,
     metrics: Annotated[str, typer.Option(metavar="A,B,...", help="Columns of the report; see simt metrics.")] = "",
     order: Annotated[str | None, typer.Option(metavar="ORDER", help="Which lanes go first, as for simt run.")] = None,
-    kernel: Annotated[str, typer.Option(metavar="REGEX", help="Report on kernels whose names match only.")] = "",
     view: Annotated[
-        str,
-        typer.Option(
-            metavar="VIEW",
-            help="[bold]source[/bold]: kernels of numba.cuda by their Python lines, where the source view takes them.",
-        ),
+        str, typer.Option(metavar="VIEW", help="machine, or source: kernels of numba.cuda line by line.")
     ] = "machine",
+    kernel: Annotated[str, typer.Option(metavar="REGEX", help="Report on kernels whose names match only.")] = "",
     as_json: Json = False,
     log_file: Annotated[Path | None, typer.Option(metavar="FILE", help="Where the report goes; else stderr.")] = None,
 ) -> None:
@@ -65,12 +61,8 @@ def execute(
     from simt.driver import Settings, run_program
     from simt.driver.report import marked, needs_timing, report, to_dict
 
-    if view not in ("machine", "source"):
-        raise typer.BadParameter(f"there is no view {view}; choose machine or source", param_hint="--view")
     wanted = [name.strip() for name in metrics.split(",") if name.strip()]
     timing = timing or needs_timing(wanted)
-    if timing and view == "source":
-        raise typer.BadParameter("programs are timed in the machine view only", param_hint="--view")
     settings = Settings(
         device=device,
         architecture=arch,

@@ -1,50 +1,51 @@
-"""Runs a Python program whose Numba kernels run in the source view: ``python -m simt.driver.python_program FILE``.
+"""A Python program whose kernels run in the source view: ``python -m simt.driver.python_program SCRIPT [ARGS]``.
 
-``simt exec --view source`` starts it: the launches are in this process, and what they counted goes to the server.
+``simt exec --view source`` starts this in the program's process.  Each launch of a ``numba.cuda`` kernel runs there
+(:mod:`simt.driver.numba_source`), and its profile goes to the server through the connection of the library.
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
 import pickle
 import runpy
+import struct
 import sys
 from pathlib import Path
 
-from simt.check.errors import UnsupportedError
-from simt.driver import numba_source
-from simt.driver.protocol import messages
+from simt.calls.device import DEFAULT_STREAM
+from simt.check import UnsupportedError
+from simt.driver import protocol
+from simt.driver.build import DRIVER
+from simt.driver.numba_source import install
 from simt.profile import Profile
 
 
-def _send(name: str, *fields: int, tail: bytes = b"") -> None:
-    """Make a request to the server, through the library that this process has for libcuda."""
-    (request,) = (message for message in messages() if message.name == name)
-    content = request.form.pack(*fields) + tail
-    library = ctypes.CDLL("libcuda.so.1")
-    library.simt_send(ctypes.c_int(request.number), content, ctypes.c_size_t(len(content)))
-
-
-def main(arguments: list[str]) -> None:
-    """Run the script or ``-m module`` of *arguments* as Python does."""
-
-    def record(profile: Profile, stream: int) -> None:
-        _send("profile", stream & 0xFFFFFFFF, tail=pickle.dumps(profile))
-
-    def refused(name: str, error: UnsupportedError) -> None:
-        _send("refused", tail=f"{name}\0{error.title}".encode())
-
-    numba_source.install(record, refused)
-    if arguments[0] == "-m":
-        sys.argv = arguments[1:]
-        sys.path[0] = os.getcwd()
-        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+def main() -> None:
+    """Run the script or, after ``-m``, the module as Python would."""
+    install(_record, _refused)
+    del sys.argv[0]
+    if sys.argv[0] == "-m":
+        del sys.argv[0]
+        sys.path.insert(0, "")
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     else:
-        sys.argv = arguments
-        sys.path[0] = str(Path(arguments[0]).resolve().parent)
-        runpy.run_path(arguments[0], run_name="__main__")
+        sys.path.insert(0, str(Path(sys.argv[0]).resolve().parent))
+        runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+def _send(name: str, bytes_: bytes) -> None:
+    number = next(message.number for message in protocol.messages() if message.name == name)
+    ctypes.CDLL(DRIVER).simt_send(number, bytes_, ctypes.c_size_t(len(bytes_)))
+
+
+def _record(profile: Profile, stream: int) -> None:
+    _send("profile", struct.pack("=I", DEFAULT_STREAM) + pickle.dumps(profile))
+
+
+def _refused(name: str, error: UnsupportedError) -> None:
+    _send("refused", f"{name}\0{error.title}".encode())
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

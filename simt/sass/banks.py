@@ -160,16 +160,11 @@ def bank_image(
     structures (:func:`inner_arrays`).
     """
     pointers = iter([address or 0 for address in addresses[len(arguments) :]])
-    parameters = bytearray(parameters_size(kernel))
+    parameters = bytearray(kernel.parameter_bytes)
     for parameter, value, address in zip(kernel.parameters or (), arguments, addresses, strict=False):
         end = parameter.offset + parameter.size
         parameters[parameter.offset : end] = parameter_bytes(parameter, value, address, pointers)
     return raw_bank_image(kernel, grid, block, bytes(parameters))
-
-
-def parameters_size(kernel: SassKernel) -> int:
-    """Bytes of a kernel's parameters."""
-    return max((parameter.offset + parameter.size for parameter in kernel.parameters or ()), default=0)
 
 
 def raw_bank_image(
