@@ -43,15 +43,18 @@ def leaders_first(SPLITS, WARPS, w, lanes, groups):
     """Order HARDWARE: an indirect branch parted *lanes* into *groups*, of which one goes on and the others wait.
 
     It is issued once for each: the lanes of its lowest lane's target leave, unless they are more than all others;
-    then those of the lowest lane among these do.
+    then those of the lowest lane among these do.  Returns how many lanes the further issues have together.
     """
+    issued = np.int64(0)
     for number in range(groups - 1, -1, -1):
         if 0 < number < groups - 1:
             join_fresh(SPLITS, WARPS, w, L.HARDWARE)
         i = _leaver(SPLITS, WARPS, w, lanes, number)
         SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_FRESH] = np.int64(number > 0)
+        issued += number * popcount(SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_MASK])
         WARPS[w * L.N_WARP + L.W_CURRENT] = i
         to_end(SPLITS, WARPS, w, i)
+    return issued
 
 
 @jit
