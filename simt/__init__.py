@@ -12,22 +12,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simt.api import launch, load_cubin, reduce
+    from simt.api import launch, load_cubin, load_cuda, reduce
     from simt.calls.arrays import DeviceArray
     from simt.calls.device import Device
     from simt.check import KernelError, LaunchError, SimtError, UnsupportedError
     from simt.dispatcher import without_gpu
     from simt.machine.images import surface, texture
     from simt.profile import Profile
+    from simt.reasons import Explanation, explain
 
 _HOME = {
     "Device": "simt.calls.device",
     "DeviceArray": "simt.calls.arrays",
+    "explain": "simt.reasons",
     "launch": "simt.api",
     "load_cubin": "simt.api",
+    "load_cuda": "simt.api",
     "reduce": "simt.api",
     "surface": "simt.machine.images",
     "texture": "simt.machine.images",
+    "Explanation": "simt.reasons",
     "Profile": "simt.profile",
     "SimtError": "simt.check",
     "KernelError": "simt.check",
@@ -39,13 +43,16 @@ _HOME = {
 __all__ = [
     "Device",
     "DeviceArray",
+    "Explanation",
     "KernelError",
     "LaunchError",
     "Profile",
     "SimtError",
     "UnsupportedError",
+    "explain",
     "launch",
     "load_cubin",
+    "load_cuda",
     "reduce",
     "surface",
     "texture",

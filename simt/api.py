@@ -18,7 +18,7 @@ from simt.dispatcher import check_launch_bounds
 from simt.profile import Profile
 
 if TYPE_CHECKING:
-    from simt.sass import Kernels
+    from simt.sass import CudaKernels, Kernels
 
 __all__ = ["SOURCE", "MachineKernel", "launch", "load_cubin", "reduce"]
 
@@ -126,6 +126,17 @@ def load_cubin(
     from simt import sass
 
     return sass.load_cubin(path, listing, parameters, architecture)
+
+
+def load_cuda(source: str | Path, architecture: str = "sm_90", options: Sequence[str] = ()) -> CudaKernels:
+    """The kernels of a ``.cu`` file, or of a text of CUDA C, by name; ``kernels["reduce<512>"]`` is one of a template.
+
+    NVRTC compiles them (extra ``sass``); :func:`launch` takes them like any other kernel.  See
+    :func:`simt.sass.load_cuda` for the parameters and errors.
+    """
+    from simt import sass
+
+    return sass.load_cuda(source, architecture, options)
 
 
 def reduce(

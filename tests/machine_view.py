@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from simt.check import UnsupportedError
-from simt.sass.disassemble import find_program
+from simt.toolkit.find import find_program
 
 DATA = Path(__file__).parent / "data" / "sass"
 PASCAL = [str(DATA / "sm_61" / "kernels.cubin"), "--listing", str(DATA / "sm_61" / "kernels.sass")]
@@ -18,7 +18,7 @@ PASCAL = [str(DATA / "sm_61" / "kernels.cubin"), "--listing", str(DATA / "sm_61"
 
 def _has_nvdisasm() -> bool:
     try:
-        return Path(shutil.which(find_program("nvdisasm", "nvidia-cuda-nvdisasm")) or "").is_file()
+        return Path(shutil.which(find_program("nvdisasm")) or "").is_file()
     except UnsupportedError:
         return False
 

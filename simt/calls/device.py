@@ -104,6 +104,10 @@ class Device:
         if self.lost is not None:
             raise LostDeviceError(self.lost)
 
+    def recover(self) -> None:
+        """Go on after an error, as after ``cudaDeviceReset``: what memory holds stays."""
+        self.lost = None
+
     # Memory
 
     def array(self, values: npt.ArrayLike) -> DeviceArray:
@@ -125,9 +129,10 @@ class Device:
         return self.memory.allocate(size, name, alignment)
 
     def _copied(self, kind: str, size: int) -> None:
-        self.activities.copied.append(Copied(kind, size, self._start()))
+        self.activities.copied.append(Copied(kind, size, self.start))
 
-    def _start(self) -> float:
+    @property
+    def start(self) -> float:
         """What an activity that begins now has for its start."""
         activities = self.activities
         return self.now if self.timing else float(len(activities.launched) + len(activities.copied))
@@ -135,13 +140,16 @@ class Device:
     # Kernels
 
     def load(self, path: str | Path, architecture: str | None = None) -> Kernels:
-        """The kernels of a cubin, fat binary, executable or listing, with variables in this device's memory.
+        """The kernels of CUDA C, a cubin, fat binary, executable or listing, with variables in this device's memory.
 
-        ``architecture``: of several in a file (default: the newest that the device runs).  Raises what
-        :func:`simt.load_cubin` raises, and DeviceError for machine code that the device does not run.
+        ``architecture``: what CUDA C is compiled for (default: the device's own), and of several in a file (default:
+        the newest that the device runs).  Raises what :func:`simt.load_cubin` and :func:`simt.load_cuda` raise, and
+        DeviceError for machine code that the device does not run.
         """
         from simt import sass
 
+        if Path(path).suffix == ".cu":
+            return sass.load_cuda(path, architecture or self.gpu.architecture, home=self.memory)
         if architecture is None:
             able = [each for each in sass.architectures(path) if self.gpu.runs(each)]
             architecture = able[-1] if able else None
@@ -182,14 +190,19 @@ class Device:
         grid: Sequence[int],
         block: Sequence[int],
         parameters: bytes,
-        stream: int,
         options: Options,
+        *,
+        stream: int = DEFAULT_STREAM,
+        profiled: bool = True,
     ) -> Profile:
-        """Run a kernel with the bytes of its parameters, as a CUDA program gives them: with device addresses."""
-        shape = machine.dimensions(tuple(grid), "grid"), machine.dimensions(tuple(block), "block")
-        return self._run(raw_code(kernel, shape, parameters, self.images), shape, options, stream)
+        """Run a kernel with the bytes of its parameters, as a CUDA program gives them: with device addresses.
 
-    def _run(self, code: Code, shape: Shape, options: Options, stream: int) -> Profile:
+        Without *profiled* the launch does not join :attr:`profiles`.  Raises as :meth:`launch`.
+        """
+        shape = machine.dimensions(tuple(grid), "grid"), machine.dimensions(tuple(block), "block")
+        return self._run(raw_code(kernel, shape, parameters, self.images), shape, options, stream, profiled)
+
+    def _run(self, code: Code, shape: Shape, options: Options, stream: int, profiled: bool = True) -> Profile:
         self.synchronize()
         if self._closed:
             raise LaunchError("the device is closed", help="launch inside of the with statement, or make a new device")
@@ -200,14 +213,15 @@ class Device:
             )
         check_order(options.order, code.program)
         gpu = gpu_for(self.gpu.key, code.program.view, options.timing)
-        start = self._start()
+        start = self.start
         try:
             profile = run(code, shape, options, gpu, self.memory, keep=True)
         except KernelError as error:
             if not isinstance(error, LaunchError | ListingError):
                 self.lost = error
             raise
-        self.activities.launched.append(Launched(profile, start, stream))
+        if profiled:
+            self.activities.launched.append(Launched(profile, start, stream))
         if profile.timing is not None:
             self.now += profile.timing.seconds
         return profile

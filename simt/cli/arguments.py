@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from simt.check import LaunchError
-from simt.cli.options import parse_size
+from simt.cli.numbers import parse_size
 from simt.machine.images import Image, surface, texture
 
 _HOW = "`simt profile --help` shows how arguments are written"

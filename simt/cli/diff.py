@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simt.cli.options import (
-    LAUNCH_IN_FILE,
-    Columns,
-    Json,
-    KernelOptions,
-    OptionalBlock,
-    OptionalSize,
-    Order,
-    Seed,
-    Threads,
-    TimingOptions,
-    grouped,
-)
+from simt.cli.options import Columns, Json, TimingOptions, grouped
 from simt.cli.output import print_json
+from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
 
 if TYPE_CHECKING:
     from simt.profile.sides import By
@@ -35,13 +23,8 @@ EXAMPLES = f"""Examples:
 
   [bold]simt run shuffle --view sm_90 --json > mine.json; simt diff mine.json hardware.json[/bold]
 
-A and B are each a profile saved as .json (by [bold]simt run --json[/bold], [bold]simt profile --json[/bold],
-Profile.to_json() or a profile of the hardware), or KERNEL or KERNEL@VIEW, which is run now; KERNEL as in
-[bold]simt run[/bold].
+{SIDES_HELP}"""
 
-{LAUNCH_IN_FILE}"""
-
-SIDE = "A profile saved as .json, or KERNEL or KERNEL@VIEW to run."
 WAYS: dict[str, By] = {"listing": "listing", "line": "source line", "opcode": "opcode"}
 
 
@@ -58,11 +41,7 @@ def diff(
         str | None, typer.Option(help="What stands beside what: listing, line, opcode. Default: what fits.")
     ] = None,
     column: Columns = None,
-    size: OptionalSize = None,
-    block: OptionalBlock = None,
-    order: Order = None,
-    threads: Threads = None,
-    seed: Seed = 0,
+    sides: SideOptions,
     model: TimingOptions,
     as_json: Json = False,
 ) -> None:
@@ -75,23 +54,9 @@ def diff(
         raise typer.BadParameter(f"{by!r} is none of {', '.join(WAYS)}", param_hint="--by")
     from simt.profile import compare
 
-    keywords = model.keywords
-
-    def side(text: str) -> Any:
-        if Path(text).suffix == ".json":
-            return _saved(text)
-        kernel, _, view = text.partition("@")
-        launch = KernelOptions(kernel, size, view or "source", order, seed=seed)
-        return launch.launch(block, threads=threads, **keywords)
-
-    found = compare(side(a), side(b), WAYS[by] if by else None)
+    ours, theirs = (sides.side(each, model.keywords) for each in (a, b))
+    found = compare(ours, theirs, WAYS[by] if by else None)
     if as_json:
         print_json(found.to_dict())
     else:
         typer.echo(found.render(column or None))
-
-
-def _saved(text: str) -> Any:
-    from simt.profile.compare import load
-
-    return load(text)

@@ -7,38 +7,41 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from simt.check import LaunchError, Location, check_file, suggestion
+from simt.cli import machine_files
+from simt.cli.asked import Asked, KernelLaunch, Shape
 
 TRACE_BLOCK = 64
 TRACE_SIZE = 1024
 """Threads per block and elements of a reduction, if not given: small enough to read."""
 
 
-@dataclass(frozen=True)
-class KernelLaunch:
-    """All that ``simt.launch`` needs."""
-
-    kernel: Callable[..., Any]
-    grid: Any
-    block: Any
-    args: tuple[Any, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-def find(kernel: str, size: int | None, block: int | None, seed: int) -> KernelLaunch:
+def find(kernel: str, asked: Asked) -> KernelLaunch:
     """The launch of a kernel of the registry or of a file.  Raises :class:`~simt.check.LaunchError`."""
+    file = machine_files.split(kernel)
+    if file is not None:
+        return machine_files.launch_of(*file, asked)
+    for option, given in (
+        ("--grid", asked.grid),
+        ("--arg", asked.args),
+        ("--shared", asked.shared),
+        ("--nvrtc", asked.nvrtc),
+    ):
+        if given:
+            raise LaunchError(f"{option} is for kernels of CUDA C and machine code", help="write FILE.cu:KERNEL")
     if is_file(kernel):
-        return from_file(kernel, size, block)
-    if Path(kernel).suffix == ".py":
+        return from_file(kernel, asked.size, asked.block)
+    if Path(kernel).suffix in (".py", *machine_files.CUDA_SUFFIXES):
         raise LaunchError(f"which function of {kernel}?", help=f"write {kernel}:FUNCTION")
     if ":" in kernel or Path(kernel).exists():
         raise LaunchError(f"{kernel} is neither a name of `simt kernels` nor of the form FILE.py:FUNCTION")
-    return from_registry(kernel, size, block, seed)
+    if isinstance(asked.block, tuple):
+        raise LaunchError(f"the blocks of {kernel} have one dimension", help=f"write --block {asked.block[0]}")
+    return from_registry(kernel, asked.size, asked.block, asked.seed)
 
 
 def from_registry(name: str, size: int | None, block: int | None, seed: int) -> KernelLaunch:
@@ -53,7 +56,7 @@ def from_registry(name: str, size: int | None, block: int | None, seed: int) -> 
     return KernelLaunch(plan.kernel, plan.grid, plan.block, plan.args)
 
 
-def from_file(kernel: str, size: int | None, block: int | None) -> KernelLaunch:
+def from_file(kernel: str, size: int | None, block: Shape | None) -> KernelLaunch:
     """``FILE.py:FUNCTION`` with the launch that the file describes; see ``simt trace --help``."""
     path, _, name = kernel.rpartition(":")
     module = _load(Path(path))
@@ -101,7 +104,7 @@ def is_file(kernel: str) -> bool:
 
 
 def _described(
-    kernel: Callable[..., Any], describe: Callable[..., Any], options: Mapping[str, int | None], path: Path
+    kernel: Callable[..., Any], describe: Callable[..., Any], options: Mapping[str, Shape | None], path: Path
 ) -> KernelLaunch:
     called = f"{describe.__name__}() in {path}"
     given = {name: value for name, value in options.items() if value is not None}

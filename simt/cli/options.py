@@ -3,42 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
 
+from simt.cli.asked import Asked, Shape
 from simt.cli.launches import find
+from simt.cli.numbers import parse_shape, parse_size
 
 if TYPE_CHECKING:
     from simt.profile import Profile
-
-MAX_SIZE = 2**30
-"""Elements at most: 4 GiB of int32."""
-
-_SUFFIXES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
-
-
-def parse_size(text: str | int) -> int:
-    """A number of elements: ``1000``, ``1_000_000``, ``2^24``, ``2**24``, ``16M`` (K, M, G: powers of 1024).
-
-    Raises ``typer.BadParameter`` for anything else, and outside of 1 to 2^30.
-    """
-    cleaned = str(text).strip().lower().replace("_", "").replace("**", "^")
-    match = re.fullmatch(r"(-?\d+)(?:\^(\d+)|([kmg]?))", cleaned)
-    if match is None:
-        raise typer.BadParameter(f"{text!r} is not a size; write 1000, 1_000_000, 2^24 or 16M (M: 1024 x 1024)")
-    base, exponent, suffix = match.groups()
-    power = min(int(exponent or 1), 64)  # more is too big in any case, and slow to work out
-    value: int = int(base) ** power * _SUFFIXES[suffix or ""]
-    if value < 1:
-        raise typer.BadParameter(f"{text}: at least 1 element is needed")
-    if value > MAX_SIZE:
-        raise typer.BadParameter(f"{text} is more than 2^30 elements")
-    return value
-
 
 Size = Annotated[int, typer.Option(parser=parse_size, metavar="N", help="Elements: 1000, 1_000_000, 2^24, 16M.")]
 OptionalSize = Annotated[
@@ -46,7 +22,31 @@ OptionalSize = Annotated[
     typer.Option(parser=parse_size, metavar="N", help="Elements: 1000, 2^10, 1K. Default: the kernel's own."),
 ]
 Block = Annotated[int, typer.Option(metavar="N", help="Threads per block, 1 to 1024.")]
-OptionalBlock = Annotated[int | None, typer.Option(metavar="N", help="Threads per block. Default: the kernel's own.")]
+OptionalBlock = Annotated[
+    Any,
+    typer.Option(parser=parse_shape, metavar="N[,N[,N]]", help="Threads per block. Default: the kernel's own."),
+]
+Grid = Annotated[
+    Any,
+    typer.Option(
+        parser=parse_shape,
+        metavar="X[,Y[,Z]]",
+        help="CUDA C, machine code: blocks. Default: --size / threads per block.",
+    ),
+]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--arg", metavar="VALUE", help="CUDA C, machine code: the next argument, as in [bold]simt profile[/bold]."
+    ),
+]
+Shared = Annotated[
+    int, typer.Option(min=0, metavar="BYTES", help="CUDA C, machine code: dynamic shared memory per block.")
+]
+Nvrtc = Annotated[
+    list[str] | None,
+    typer.Option("--nvrtc", metavar="OPTION", help="CUDA C: an option of the compiler, such as -DN=4 or -Ifolder."),
+]
 Dtype = Annotated[str, typer.Option(metavar="TYPE", help="int32, int64, float32 or float64.")]
 Operation = Annotated[str, typer.Option(metavar="OP", help="sum, max, min or product.")]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the data, for NumPy's default_rng.")]
@@ -80,7 +80,11 @@ Columns = Annotated[
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Host threads. Default: one per core.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 KernelArgument = Annotated[
-    str, typer.Argument(metavar="KERNEL", help="A name of [bold]simt kernels[/bold], or FILE.py:FUNCTION.")
+    str,
+    typer.Argument(
+        metavar="KERNEL",
+        help="A name of [bold]simt kernels[/bold], or FILE.py:FUNCTION, FILE.cu:KERNEL, FILE.cubin:KERNEL.",
+    ),
 ]
 
 Device = Annotated[
@@ -128,12 +132,20 @@ class KernelOptions:
     predicate: Predicate = 0
     races: Races = False
     seed: Seed = 0
+    grid: Grid = None
+    arg: Arguments = None
+    shared: Shared = 0
+    nvrtc: Nvrtc = None
 
-    def launch(self, block: int | None, **more: Any) -> Profile:
+    def launch(self, block: Shape | None, **more: Any) -> Profile:
         """Launch it in blocks of so many threads (None: its own)."""
         import simt
 
-        found = find(self.kernel, self.size, block, self.seed)
+        architecture = None if self.view == "source" else self.view
+        asked = Asked(
+            self.size, block, self.seed, self.grid, self.arg or (), self.shared, architecture, self.nvrtc or ()
+        )
+        found = find(self.kernel, asked)
         return simt.launch(
             found.kernel, found.grid, found.block, *found.args,
             view=self.view, order=self.order, predicate=self.predicate, races=self.races,
@@ -257,4 +269,7 @@ if wanted, shared_bytes. For a kernel saxpy(a, x, y):
   def launch_saxpy(size=1000, block=256): return dict(grid=-(-size // block), block=block,
 args=(2.0, np.ones(size), np.zeros(size)))
 
---size and --block are passed on if that function has parameters of these names."""
+--size and --block are passed on if that function has parameters of these names.
+
+[bold]FILE.cu:KERNEL[/bold] is a kernel of CUDA C, [bold]FILE.cubin:KERNEL[/bold] one of machine code: give --grid (or
+--size), --block and for each argument an --arg. [bold]simt profile --help[/bold] shows how arguments are written."""

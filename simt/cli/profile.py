@@ -10,17 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simt.check import LaunchError
-from simt.cli.options import Columns, Fold, Json, Order, Threads, TimingOptions, grouped
+from simt.cli import machine_files
+from simt.cli.numbers import parse_shape
+from simt.cli.options import Columns, Fold, Json, Nvrtc, Order, Threads, TimingOptions, grouped
 from simt.cli.output import print_json, progress, table
 from simt.cli.output import show as show_table
 from simt.cli.trace import show
 
 if TYPE_CHECKING:
-    from simt.sass import SassKernel
+    from simt.sass import Kernels, SassKernel
 
 EXAMPLES = """Examples:
 
   [bold]simt profile kernels.cubin[/bold]
+
+  [bold]simt profile kernels.cu --kernel saxpy --grid 4 --block 256 --arg 2.0 --arg arange:float32:1000
+--arg zeros:float32:1000 --arg 1000 --annotate[/bold]
 
   [bold]simt profile kernels.cubin --kernel reduce --grid 2048 --block 512 --arg random:int32:2^20
 --arg zeros:int32:2048 --arg 2^20 --out 1=sums.npy[/bold]
@@ -60,11 +65,14 @@ def register(app: typer.Typer) -> None:
 def profile(
     *,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A cubin, a fat binary or a file that holds one, or a SASS listing.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="CUDA C (.cu), a cubin, a fat binary or a file that holds one, or a SASS listing."
+        ),
     ],
     kernel: Annotated[str | None, typer.Option(metavar="NAME", help="Without it, the kernels are listed.")] = None,
-    grid: Annotated[str | None, typer.Option(metavar="X[,Y[,Z]]", help="Blocks of the grid.")] = None,
-    block: Annotated[str | None, typer.Option(metavar="X[,Y[,Z]]", help="Threads of a block.")] = None,
+    grid: Annotated[Any, typer.Option(parser=parse_shape, metavar="X[,Y[,Z]]", help="Blocks of the grid.")] = None,
+    block: Annotated[Any, typer.Option(parser=parse_shape, metavar="X[,Y[,Z]]", help="Threads of a block.")] = None,
     arg: Annotated[list[str] | None, typer.Option(metavar="VALUE", help="The next argument; see below.")] = None,
     out: Annotated[
         list[str] | None,
@@ -83,8 +91,10 @@ def profile(
         typer.Option(metavar="BYTES,...", help="Sizes of the kernel's parameters, for a listing without cubin."),
     ] = None,
     arch: Annotated[
-        str | None, typer.Option(metavar="sm_XX", help="Which code of a fat binary, executable or library.")
+        str | None,
+        typer.Option(metavar="sm_XX", help="Which code of a fat binary, executable or library; what to compile for."),
     ] = None,
+    nvrtc: Nvrtc = None,
     annotate: Annotated[bool, typer.Option(help="Show the machine code beside its counts.")] = False,
     column: Columns = None,
     fold: Fold = True,
@@ -97,7 +107,7 @@ def profile(
     model: TimingOptions,
     as_json: Json = False,
 ) -> None:
-    """Execute a kernel of a cubin: the counts that a profiler would give, without a GPU; with --timing its time, too.
+    """Execute a kernel of CUDA C or of a cubin: the counts of a profiler, without a GPU; with --timing its time, too.
 
     Needs the extra [bold]sass[/bold]: pip install 'simt\\[sass]'.
     """
@@ -112,14 +122,13 @@ def profile(
         launched = {"--grid": grid, "--block": block, "--arg": arg, "--out": out, "--trace": trace}
         for option in (name for name, given in launched.items() if given):
             raise typer.BadParameter("a launch needs --kernel", param_hint=option)
-        _list(_all_kernels(file, listing, arch), as_json)
+        _list(_all_kernels(file, listing, arch, nvrtc or ()), as_json)
         return
     if grid is None or block is None:
         raise typer.BadParameter("a launch needs --grid and --block")
-    shape = _numbers("--grid", grid, 3), _numbers("--block", block, 3)
     watched = None if trace is None else _pair(trace)
     sizes = None if parameters is None else {kernel: _numbers("--parameters", parameters)}
-    found: SassKernel = simt.load_cubin(file, listing, sizes, arch)[kernel]
+    found: SassKernel = machine_files.load(file, arch, nvrtc or (), listing, sizes)[kernel]
     if found.parameters is None:
         raise LaunchError(
             f"{file} is a listing and does not say what parameters {kernel} has",
@@ -135,7 +144,7 @@ def profile(
     keywords = model.keywords
     with progress() as bar:
         counted = simt.launch(
-            found, *shape, *args,
+            found, grid, block, *args,
             shared_bytes=shared, trace=watched or False, order=order, threads=threads,
             progress=bar.start(found.demangled), **keywords,
         )  # fmt: skip
@@ -151,18 +160,18 @@ def profile(
             typer.echo(f"\n{counted.annotate(column or None, fold=fold)}")
 
 
-def _all_kernels(file: Path, listing: Path | None, arch: str | None) -> list[SassKernel]:
+def _all_kernels(file: Path, listing: Path | None, arch: str | None, nvrtc: Sequence[str]) -> list[Kernels]:
     """The kernels of a file, for every architecture that it has unless one is given."""
     from simt import sass
 
     several: list[str | None] = []
     if arch is None and file.is_file():
         several += sass.architectures(file)
-    return [kernel for each in several or [arch] for kernel in sass.load_cubin(file, listing, None, each).values()]
+    return [machine_files.load(file, each, nvrtc, listing) for each in several or [arch]]
 
 
-def _list(kernels: Sequence[SassKernel], as_json: bool) -> None:
-    entries = [_described(kernel) for kernel in kernels]
+def _list(found: Sequence[Kernels], as_json: bool) -> None:
+    entries = [_described(kernel) for kernels in found for kernel in kernels.values()]
     if as_json:
         print_json(entries)
         return
@@ -180,6 +189,8 @@ def _list(kernels: Sequence[SassKernel], as_json: bool) -> None:
             entry["mangled"],
         )
     show_table(rows)
+    for template in dict.fromkeys(name for kernels in found for name in kernels.templates):
+        typer.echo(f"{template} is a template: name an instance, such as --kernel '{template}<512>'")
 
 
 def _described(kernel: SassKernel) -> dict[str, Any]:

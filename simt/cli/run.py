@@ -17,6 +17,9 @@ EXAMPLES = f"""Examples:
 
   [bold]simt run neighbored --view sm_90 --no-fold[/bold]
 
+  [bold]simt run kernels.cu:saxpy --grid 4 --block 256 --arg 2.0 --arg arange:float32:1000 --arg zeros:float32:1000
+--arg 1000[/bold]
+
   [bold]simt run my_kernels.py:saxpy --column inst_executed --column global_sectors[/bold]
 
 {LAUNCH_IN_FILE}"""

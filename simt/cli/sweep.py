@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simt.check import LaunchError, SimtError
-from simt.cli.launches import is_file
 from simt.cli.options import LAUNCH_IN_FILE, Json, KernelOptions, ModelOptions, Threads, grouped
 from simt.cli.output import console, print_json, progress, show, table
 
@@ -59,7 +58,7 @@ def sweep(
     keywords = model.keywords
     device = devices.get(model.device) if model.device else devices.default_for(launch.view)
     timing.parameters(device, keywords["overrides"])
-    if launch.size is None and not is_file(launch.kernel) and kernels.get(launch.kernel).group == "reduction":
+    if launch.size is None and launch.kernel in kernels.names() and kernels.get(launch.kernel).group == "reduction":
         launch = replace(launch, size=SIZE)
 
     errors: dict[int, SimtError] = {}

@@ -20,7 +20,7 @@ class Formula:
     text: str
 
     def __post_init__(self) -> None:
-        for node in ast.walk(self._tree):
+        for node in ast.walk(self.tree):
             if not isinstance(node, _ALLOWED):
                 raise ValueError(f"formula {self.text!r}: {type(node).__name__} is not allowed")
             if isinstance(node, ast.Constant) and type(node.value) not in (int, float):
@@ -30,7 +30,8 @@ class Formula:
         return self.text
 
     @cached_property
-    def _tree(self) -> ast.expr:
+    def tree(self) -> ast.expr:
+        """The parsed expression."""
         try:
             return ast.parse(self.text, mode="eval").body
         except SyntaxError as error:
@@ -39,14 +40,14 @@ class Formula:
     @cached_property
     def names(self) -> frozenset[str]:
         """The counters that the formula needs."""
-        return frozenset(node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name))
+        return frozenset(node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name))
 
     def __call__(self, values: Mapping[str, Number]) -> Number | None:
         """The value; ``None`` if a counter is missing from ``values`` or a denominator is zero."""
         if not self.names <= values.keys():
             return None
         try:
-            return _evaluate(self._tree, values)
+            return _evaluate(self.tree, values)
         except ZeroDivisionError:
             return None
 

@@ -137,7 +137,7 @@ def _listed(profile: Rendered) -> list[Row]:
 def _folded(profile: Rendered) -> list[Row]:
     """The source lines, and below each its instructions."""
     shown = profile.lines[: len(profile.lines) - _padding(profile.lines)]
-    groups = fold(shown)
+    groups = fold(shown, shown[0].file if shown else "")
     heads = []
     file = None
     for group in groups:

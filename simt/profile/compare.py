@@ -90,7 +90,7 @@ def compare(a: Any, b: Any, by: By | None = None) -> Difference:
 
     Raises UnusableProfileError for something that is no profile, and where *by* does not fit.
     """
-    left, right = _side(a), _side(b)
+    left, right = side_of(a), side_of(b)
     way = by or _way(left, right)
     pairs = {"listing": _by_listing, "source line": _by_source_line, "opcode": _by_opcode}.get(way)
     if pairs is None:
@@ -107,7 +107,7 @@ def load(path: str | Path) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:  # brackets in brackets, a thousand deep
         raise UnusableProfileError(f"{path} is not JSON: {error}", help=_HOW_TO_SAVE) from None
     try:
-        _side(found)
+        side_of(found)
     except UnusableProfileError as error:
         raise UnusableProfileError(f"{path}: {error.title}", help=error.help) from None
     return dict(found)
@@ -116,7 +116,8 @@ def load(path: str | Path) -> Mapping[str, Any]:
 _HOW_TO_SAVE = "save one with `simt run KERNEL --json > FILE`, or Profile.to_json()"
 
 
-def _side(profile: Any) -> Side:
+def side_of(profile: Any) -> Side:
+    """What is compared of a profile, or of what one saved.  Raises UnusableProfileError."""
     saved = profile if isinstance(profile, Mapping) else getattr(profile, "to_dict", dict)()
     try:
         view = str(saved["view"])
@@ -128,6 +129,8 @@ def _side(profile: Any) -> Side:
             block=tuple(map(int, saved["block"])),
             metrics={name: _number(value) for name, value in saved["metrics"].items()},
             lines=tuple(_line(entry, view) for entry in saved["lines"]),
+            file=next((str(entry.get("file", "")) for entry in saved["lines"]), ""),
+            counters={str(name): int(value) for name, value in saved.get("counters", {}).items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         raise UnusableProfileError("this is no profile of one launch", help=_HOW_TO_SAVE) from None
@@ -150,12 +153,14 @@ def _origin(saved: Mapping[str, Any]) -> str:
 
 def _line(entry: Mapping[str, Any], view: str) -> Line:
     counters = {str(name): int(value) for name, value in entry["counters"].items()}
+    stalls = {str(name): int(value) for name, value in entry.get("stalls", {}).items()}
     text = str(entry["text"]).rstrip()
     if view == SOURCE:
         number = int(entry["number"])
-        return Line(str(number), text, counters, (str(entry["file"]), number))
+        return Line(str(number), text, counters, (str(entry["file"]), number), stalls)
     source = entry.get("source")
-    return Line(f"{int(entry['offset']):#06x}", text, counters, (str(source[0]), int(source[1])) if source else None)
+    place = (str(source[0]), int(source[1])) if source else None
+    return Line(f"{int(entry['offset']):#06x}", text, counters, place, stalls)
 
 
 def _way(a: Side, b: Side) -> By:
@@ -189,10 +194,10 @@ def _by_listing(a: Side, b: Side) -> Iterator[LineRow]:
 
 def _alike(line: Line) -> str:
     """Lines with the same key may stand beside each other: machine code by opcode, source by its text."""
-    return _opcode(line.text) if line.position.startswith("0x") else line.text.strip()
+    return opcode_of(line.text) if line.position.startswith("0x") else line.text.strip()
 
 
-def _opcode(text: str) -> str:
+def opcode_of(text: str) -> str:
     """``ISETP.GE.AND`` of ``@!P0 ISETP.GE.AND P1, PT, R0, R2, PT``."""
     words = [word for word in text.split() if not word.startswith(("@", "{"))]
     return words[0].rstrip(";,") if words else ""
@@ -214,7 +219,7 @@ def _source_lines(side: Side) -> dict[tuple[str, int], Line]:
     """Sums by (name of the file, line): the other side may have found the file in another folder."""
     texts = {line.source: line.text for line in side.lines} if side.is_source else {}
     found: dict[tuple[str, int], Line] = {}
-    for group in fold(side.lines):
+    for group in fold(side.lines, side.file):
         if group.source is not None:
             file, number = group.source
             text = texts.get(group.source) or group.text or group.place
@@ -247,7 +252,7 @@ def _opcodes(side: Side) -> dict[str, Line]:
     """Sums by opcode without its modifiers."""
     groups: dict[str, list[Line]] = {}
     for line in side.lines:
-        groups.setdefault(_opcode(line.text).partition(".")[0], []).append(line)
+        groups.setdefault(opcode_of(line.text).partition(".")[0], []).append(line)
     return {
         name: Line("", name, {counter: sum(line.counters.get(counter, 0) for line in lines) for counter in COMPARED})
         for name, lines in groups.items()

@@ -140,8 +140,8 @@ def _is_hidden_branch(instruction: Instruction) -> bool:
     return instruction.op == "bra" and conditional and instruction.mod != UNCOUNTED
 
 
-def line_table(program: Program, counters: np.ndarray) -> np.ndarray:
-    """Counters per listing line: int64 ``[len(program.listing), len(COUNTER_NAMES)]``.
+def operation_table(program: Program, counters: np.ndarray) -> np.ndarray:
+    """Counters per micro-op: int64 ``[len(program.instructions), len(COUNTER_NAMES)]``.
 
     ``counters`` is the machine's table, int64 ``[len(program.instructions), len(COUNTERS)]``.  Executions are
     counted where a micro-op retires a listing instruction; memory traffic wherever it happens, since a
@@ -152,17 +152,23 @@ def line_table(program: Program, counters: np.ndarray) -> np.ndarray:
     expected = (len(program.instructions), len(COUNTERS))
     if counters.shape != expected:
         raise ValueError(f"counter table has shape {counters.shape}, this program needs {expected}")
-    table = np.zeros((len(program.listing), len(COUNTER_NAMES)), dtype=np.int64)
-    for instruction, row in zip(program.instructions, counters, strict=True):
-        line = table[instruction.line]
+    table = np.zeros((len(program.instructions), len(COUNTER_NAMES)), dtype=np.int64)
+    for instruction, row, found in zip(program.instructions, counters, table, strict=True):
         if instruction.retires:
-            _add_execution(line, row, instruction)
+            _add_execution(found, row, instruction)
         elif _is_hidden_branch(instruction):
             for name in _BRANCHES:
-                line[_COLUMN[name]] += row[_MACHINE[name]]
+                found[_COLUMN[name]] += row[_MACHINE[name]]
         for name in _REPLAYS:
-            line[_COLUMN[name]] += row[_MACHINE[name]]
-        _add_memory(line, row, instruction)
+            found[_COLUMN[name]] += row[_MACHINE[name]]
+        _add_memory(found, row, instruction)
+    return table
+
+
+def line_table(program: Program, counters: np.ndarray) -> np.ndarray:
+    """Sums of :func:`operation_table` per listing line: int64 ``[len(program.listing), len(COUNTER_NAMES)]``."""
+    table = np.zeros((len(program.listing), len(COUNTER_NAMES)), dtype=np.int64)
+    np.add.at(table, [instruction.line for instruction in program.instructions], operation_table(program, counters))
     return table
 
 

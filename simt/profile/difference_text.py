@@ -33,7 +33,7 @@ def render(difference: Compared, columns: Sequence[str] | None) -> Text:
     names = _columns(difference, columns)
     text = Text(no_wrap=True)
     for label, side in (("A", difference.a), ("B", difference.b)):
-        text.append(f"{label}  {_heading(side)}\n", style="bold")
+        text.append(f"{label}  {heading(side)}\n", style="bold")
     if (difference.a.grid, difference.a.block) != (difference.b.grid, difference.b.block):
         text.append("the launches differ: totals are those of different amounts of work\n", style="yellow")
     text.append("\n")
@@ -43,7 +43,8 @@ def render(difference: Compared, columns: Sequence[str] | None) -> Text:
     return text
 
 
-def _heading(side: Side) -> str:
+def heading(side: Side) -> str:
+    """Kernel, launch, view, and who counted."""
     dims = [" x ".join(map(str, _used(each))) for each in (side.grid, side.block)]
     return f"{side.kernel}, grid {dims[0]}, block {dims[1]} ({side.view}: {side.origin})"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Protocol
 
 
@@ -38,8 +38,11 @@ class SourceLine:
         return "no source line" if self.source is None else f"{PurePath(self.source[0]).name}:{self.source[1]}"
 
 
-def fold(lines: Sequence[Counted]) -> list[SourceLine]:
-    """The source lines of *lines*: files in order of appearance, lines ascending, those without a line last."""
+def fold(lines: Sequence[Counted], code: str = "") -> list[SourceLine]:
+    """The source lines of *lines*: files in order of appearance, lines ascending, those without a line last.
+
+    ``code``: the file with the machine code, beside which sources are looked for.
+    """
     members: dict[tuple[str, int] | None, list[int]] = {}
     for index, line in enumerate(lines):
         members.setdefault(line.source, []).append(index)
@@ -48,13 +51,27 @@ def fold(lines: Sequence[Counted]) -> list[SourceLine]:
         members, key=lambda source: (len(files), 0) if source is None else (files.index(source[0]), source[1])
     )
     return [
-        SourceLine(source, _text(source), tuple(members[source]), add([lines[k].counters for k in members[source]]))
+        SourceLine(
+            source, line_text(source, code), tuple(members[source]), add([lines[k].counters for k in members[source]])
+        )
         for source in order
     ]
 
 
-def _text(source: tuple[str, int] | None) -> str:
-    return "" if source is None else linecache.getline(*source).rstrip()
+def line_text(source: tuple[str, int] | None, code: str = "") -> str:
+    """The text of a source line; empty if its file is not here.
+
+    A file that is not where the compiler found it is looked for beside *code*, the file with the machine code, and in
+    the folder above.
+    """
+    if source is None:
+        return ""
+    path, number = source
+    if not Path(path).is_file() and code:
+        folder = Path(code).resolve().parent
+        near = [place / PurePath(path).name for place in (folder, folder.parent)]
+        path = next((str(each) for each in near if each.is_file()), path)
+    return linecache.getline(path, number).rstrip()
 
 
 def add(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
@@ -32,6 +32,7 @@ class Line:
     text: str
     counters: Mapping[str, int]
     source: tuple[str, int] | None = None
+    stalls: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -50,6 +51,10 @@ class Side:
     block: tuple[int, ...]
     metrics: Mapping[str, Number | None]
     lines: tuple[Line, ...]
+    counters: Mapping[str, int] = field(default_factory=dict)
+    """Totals; empty where the profile has none."""
+    file: str = ""
+    """Where the code is from: the Python file, or the cubin."""
 
     @property
     def is_source(self) -> bool:

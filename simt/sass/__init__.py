@@ -2,11 +2,13 @@
 
 from simt.sass.banks import bank_image, check_arguments, check_block, parameters_size, raw_bank_image
 from simt.sass.compile import compile_kernel
+from simt.sass.from_cuda import CudaKernels, load_cuda
 from simt.sass.from_numba import compile_numba, flatten
 from simt.sass.kernel import Kernels, SassKernel, UnknownKernelError, architectures, load_cubin
 from simt.sass.structures import inner_arrays
 
 __all__ = [
+    "CudaKernels",
     "Kernels",
     "SassKernel",
     "UnknownKernelError",
@@ -19,6 +21,7 @@ __all__ = [
     "flatten",
     "inner_arrays",
     "load_cubin",
+    "load_cuda",
     "parameters_size",
     "raw_bank_image",
 ]

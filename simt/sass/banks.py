@@ -73,7 +73,7 @@ def parameter_bytes(parameter: Parameter, value: Any, address: int | None, inner
     elif isinstance(value, bool | int):
         data = _integer(value, parameter)
     elif isinstance(value, float) and size in (4, 8):
-        data = struct.pack("<f" if size == 4 else "<d", value)
+        data = _float(value, parameter)
     else:
         raise LaunchError(
             f"argument {number} is a {type(value).__name__}; give an array or a NumPy scalar",
@@ -87,10 +87,21 @@ def parameter_bytes(parameter: Parameter, value: Any, address: int | None, inner
     return data
 
 
+def _too_large(value: float, parameter: Parameter) -> LaunchError:
+    return LaunchError(f"argument {parameter.ordinal} is {value}, which does not fit in {parameter.size} bytes")
+
+
+def _float(value: float, parameter: Parameter) -> bytes:
+    try:
+        return struct.pack("<f" if parameter.size == 4 else "<d", value)
+    except OverflowError:
+        raise _too_large(value, parameter) from None
+
+
 def _integer(value: int, parameter: Parameter) -> bytes:
     bits = 8 * parameter.size
     if not -(1 << bits - 1) <= value < 1 << bits:
-        raise LaunchError(f"argument {parameter.ordinal} is {value}, which does not fit in {parameter.size} bytes")
+        raise _too_large(value, parameter)
     return (value & (1 << bits) - 1).to_bytes(parameter.size, "little")
 
 

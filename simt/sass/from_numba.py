@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import subprocess
-import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,14 +23,15 @@ from numba.core import types
 from numba.core.errors import NumbaError
 from numba.core.types import containers
 
-from simt.check import KernelError, LaunchError, Location, UnsupportedError
+from simt.check import KernelError, Location, UnsupportedError
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.dispatcher import Options, compile_declared, is_dispatcher, options_of, python_function
-from simt.sass.disassemble import OLDEST, find_program
 from simt.sass.kernel import SassKernel, read_cubin
+from simt.toolkit.find import INSTALL
+from simt.toolkit.nvdisasm import OLDEST
+from simt.toolkit.ptxas import assemble
 
 _PACKAGES = ("numba-cuda", "numba", "nvidia-nvvm", "nvidia-cuda-nvcc")
-INSTALL = "pip install 'simt[sass]'"
 CUBINS = DiskCache("cubins", cache_root() / "cubins")
 
 
@@ -141,7 +140,7 @@ def _cubin(function: FunctionType, argtypes: tuple[Any, ...], architecture: str,
     number = architecture.removeprefix("sm_")
 
     def build() -> bytes:
-        return _assemble(_ptx(function, argtypes, (int(number[:-1]), int(number[-1])), options), architecture)
+        return assemble(_ptx(function, argtypes, (int(number[:-1]), int(number[-1])), options), architecture)
 
     return CUBINS.get_or_make(f"{function.__name__}-{digest(about, *_parts(function, set()))}.cubin", build)
 
@@ -242,29 +241,3 @@ def _refusal(function: FunctionType, error: Exception) -> KernelError:
         details=details,
         help="the source view may say more",
     )
-
-
-def _assemble(ptx: str, architecture: str) -> bytes:
-    """The cubin that ptxas makes."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
-        source.write_text(ptx)
-        command = [
-            find_program("ptxas", "nvidia-cuda-nvcc"),
-            f"-arch={architecture}",
-            "-O3",
-            "--generate-line-info",
-        ]
-        done = subprocess.run([*command, str(source), "-o", str(result)], capture_output=True, text=True, check=False)
-        too_much = re.search(r"uses too much shared data \((0x\w+) bytes, (0x\w+) max\)", done.stderr)
-        if too_much:
-            size, limit = (int(number, 16) for number in too_much.groups())
-            raise LaunchError(
-                f"{size} bytes of static shared memory; the limit is {limit}",
-                help="use dynamic shared memory: shape 0, and shared_bytes at the launch",
-            )
-        if done.returncode:
-            raise UnsupportedError(
-                f"ptxas does not compile this kernel for {architecture}", details=done.stderr.splitlines()[-5:]
-            )
-        return result.read_bytes()

@@ -16,9 +16,7 @@ from simt.runtime import Context
 from simt.sass.architectures import VOLTA
 from simt.sass.compile import compile_kernel
 from simt.sass.demangle import aliases
-from simt.sass.disassemble import disassemble
 from simt.sass.elf import HELP, Image, KernelInfo, Parameter, Relocation
-from simt.sass.fatbin import choose, extract, is_container, number_of
 from simt.sass.grammar import SassInstruction
 from simt.sass.link import Code, link
 from simt.sass.listing import Listing, parse_listing
@@ -26,6 +24,8 @@ from simt.sass.module import ASSERT, Module
 from simt.sass.operands import CodeRegister, Register
 from simt.sass.reads import variables_read
 from simt.sass.rows import SYMBOL_BANK
+from simt.toolkit.fatbin import choose, extract, is_container, number_of
+from simt.toolkit.nvdisasm import disassemble
 
 OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
@@ -145,7 +145,12 @@ class SassKernel:
 
 
 class Kernels(Mapping[str, SassKernel]):
-    """Kernels by mangled name, the second ``k`` of linked code as ``k#2``; also by readable names that only one has."""
+    """Kernels by mangled name, the second ``k`` of linked code as ``k#2``; also by readable names that only one has.
+
+    ``templates``: kernels of CUDA C that need template arguments before there is code of them.
+    """
+
+    templates: tuple[str, ...] = ()
 
     def __init__(self, path: str, kernels: Sequence[SassKernel]) -> None:
         self.path = path

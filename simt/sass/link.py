@@ -114,10 +114,8 @@ class _Linker:
 
     def _resolve(self, instruction: SassInstruction, section: CodeSection) -> SassInstruction:
         base = self.bases[section.name]
-        jumps = instruction.opcode in _JUMPS and section.name != self.kernel
-        operands = tuple(
-            self._operand(operand, base if jumps else 0, instruction, section) for operand in instruction.operands
-        )
+        shift = base if instruction.opcode in _JUMPS else 0
+        operands = tuple(self._operand(operand, shift, instruction, section) for operand in instruction.operands)
         targets = tuple(
             f"{self._address(self._target(Label(label), instruction, section)):#x}"
             for label in instruction.targets

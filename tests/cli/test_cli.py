@@ -14,7 +14,7 @@ import pytest
 import typer
 
 import simt
-from simt.cli.options import parse_size
+from simt.cli.numbers import parse_size
 from simt.cli.output import show, table
 
 COMMANDS = [
@@ -25,6 +25,7 @@ COMMANDS = [
     "sweep",
     "timeline",
     "diff",
+    "explain",
     "gpu",
     "kernels",
     "metrics",

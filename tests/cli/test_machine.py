@@ -261,13 +261,13 @@ def test_a_cubin_alone(run) -> None:
 
 
 def test_a_missing_disassembler_says_what_to_install(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from simt.sass import disassemble
+    from simt.toolkit import find
 
     def nothing(_: str) -> None:
-        raise disassemble.metadata.PackageNotFoundError
+        raise find.metadata.PackageNotFoundError
 
     monkeypatch.delenv("SIMT_NVDISASM", raising=False)
-    monkeypatch.setattr(disassemble.metadata, "files", nothing)
+    monkeypatch.setattr(find.metadata, "files", nothing)
     monkeypatch.setenv("PATH", "")
     path = str(DATA / "sm_90" / "kernels_O3.cubin")
     assert run("profile", path)[0] == 0  # to list kernels takes no disassembler

@@ -57,9 +57,11 @@ TOGETHER = {
 
 ELSEWHERE = {
     ("profile", "--kernel"), ("profile", "--listing"), ("profile", "--arg"), ("profile", "--arch"),
-    ("profile", "--parameters"), ("profile", "--symbol"),
+    ("profile", "--parameters"), ("profile", "--symbol"), ("profile", "--nvrtc"),
+    *((command, option) for command in ("trace", "run", "sweep", "timeline", "diff")
+      for option in ("--grid", "--arg", "--shared", "--nvrtc")),
 }  # fmt: skip
-"""In ``BASE``, or about another kind of file: tests/cli/test_machine.py and test_symbols.py have them."""
+"""In ``BASE``, or about another kind of file: tests/cli/test_machine.py, test_symbols.py and test_cuda.py have them."""
 
 
 def options() -> list[tuple[str, str]]:

@@ -18,8 +18,8 @@ import simt.devices
 from simt import lang
 from simt.program import Program
 from simt.sass import flatten
-from simt.sass.disassemble import disassemble
 from simt.sass.elf import Image, KernelInfo
+from simt.toolkit.nvdisasm import disassemble
 
 DATA = Path(__file__).parents[1] / "data"
 CUBINS = (

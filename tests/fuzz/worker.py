@@ -15,8 +15,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import simt.sass.disassemble
+import simt.toolkit.nvdisasm
 from simt.check import SimtError
+from simt.disk_cache import DiskCache
 from tests.fuzz.trials import mutant, warm_up
 
 ADDRESS_SPACE = 1 << 38
@@ -51,13 +52,14 @@ def outcome(kind: str, number: int, folder: Path) -> dict[str, Any]:
 def main() -> None:
     """Serve until standard input ends."""
     warnings.simplefilter("ignore")  # what is spoilt may well overflow
-    simt.sass.disassemble._write = lambda *_: None  # listings of mutants are not worth keeping
     warm_up()
     if sys.platform == "linux":
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     with tempfile.TemporaryDirectory() as folder:
+        # Listings of mutants are not worth keeping.
+        simt.toolkit.nvdisasm.LISTINGS = DiskCache("listings", Path(folder) / "listings", most=8)
         for line in sys.stdin:
             kind, number = line.split()
             if hasattr(signal, "setitimer"):

@@ -245,3 +245,16 @@ def test_programs_are_well_formed(kernel: Any) -> None:
     for instruction in program.instructions:
         assert 0 <= instruction.line < len(program.listing)
         assert str(instruction)
+
+
+def unified(out, n):
+    x = n + 1
+    if n > 5:
+        x = 0.5
+    out[0] = x
+
+
+def test_the_conversion_to_the_type_of_a_joined_variable_is_free() -> None:
+    """``x`` is a float64 behind the branch; Numba converts there, and a compiler keeps both."""
+    found = counts(unified, np.zeros(1), 3)
+    assert found == {"x = n + 1": 1, "if n > 5:": 2, "out[0] = x": 2 + 1}

@@ -7,6 +7,9 @@ import operator
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from numba import typeof
 from numba.core import types
 
 from simt.lang import numba_types as nt
@@ -85,3 +88,16 @@ def test_constants_convert_as_on_the_machine() -> None:
     assert nt.constant_bits(1.0, types.float32) == 0x3F800000
     assert nt.cast_constant(float("nan"), types.int32) == -(2**31)
     assert nt.cast_constant(float("nan"), types.int32, types.float32) == 0
+
+
+@given(st.integers(-(2**65), 2**65))
+@example(2**63 - 1)
+@example(2**63)
+@example(-(2**63))
+@example(2**64 - 1)
+def test_integers_have_the_types_that_numba_gives_them(value: int) -> None:
+    try:
+        expected = typeof(value)
+    except ValueError:
+        expected = None
+    assert nt.constant_type(value) == expected

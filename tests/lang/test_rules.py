@@ -360,6 +360,10 @@ def test_float32_additions_in_global_memory_flush_denormals() -> None:
     assert inside.tolist() == expected.tolist()
 
 
+def fraction(x, _):
+    return math.modf(x)[0]
+
+
 @pytest.mark.parametrize(
     ("function", "operands", "count"),
     [
@@ -372,6 +376,7 @@ def test_float32_additions_in_global_memory_flush_denormals() -> None:
         (least, (2.0, I64(3)), 2),  # the conversion of the integer
         (rounded, (2.0, I64(1)), 1),
         (rounded, (np.float32(2.0), I64(1)), 1),
+        (fraction, (2.5, I64(0)), 1),
     ],
 )
 def test_each_counts_one_instruction(function: Any, operands: tuple[Any, Any], count: int) -> None:

@@ -248,6 +248,19 @@ def test_arrays_of_any_layout(layout: str) -> None:
         assert out[i] == grid.size + len(grid) * 100 + 2000 + vector[-1 - i] + TABLE[1, i]
 
 
+def sizes(out, cube):
+    rows = cube[1]
+    out[0], out[1], out[2] = cube.shape[0], cube.shape[1], cube.shape[2]
+    out[3], out[4], out[5] = rows.shape[0], rows.shape[1], rows[2].shape[0]
+    out[6], out[7], out[8] = len(cube), len(rows), len(rows[2])
+
+
+def test_sizes_of_an_array_and_of_its_parts() -> None:
+    out = np.zeros(9, np.int64)
+    run(sizes, out, np.zeros((2, 3, 5)))
+    assert out.tolist() == [2, 3, 5, 3, 5, 5, 2, 3, 5]
+
+
 def spaces(out, flags):
     t = cuda.threadIdx.x
     tile = cuda.shared.array(64, int32)

@@ -8,6 +8,9 @@ from dataclasses import replace
 import pytest
 
 from simt.profile import Profile, UnknownMetricError
+from simt.profile.annotate import Row, cell
+from simt.profile.counters import COUNTER_NAMES
+from simt.program import Instruction, ListingLine
 from tests.profile.handmade import guarded, if_else, machine_code, profile
 
 
@@ -50,6 +53,30 @@ def test_annotate_takes_columns() -> None:
     assert [line.split()[:2] for line in text.splitlines() if "v = lane + 1" in line] == [["24", "8"]]
     with pytest.raises(UnknownMetricError, match="global_sectors"):
         profile(if_else()).annotate(["globl_sectors"])
+
+
+@pytest.mark.parametrize(
+    ("column", "parts"),
+    [
+        ("shared_wavefronts", ("load", "store", "atomic", "copy")),
+        ("local_sectors", ("load", "store")),
+    ],
+)
+def test_columns_of_sums(column: str, parts: tuple[str, ...]) -> None:
+    """Each counter is a power of two of its own, so a sum names its parts."""
+    space, _, unit = column.partition("_")
+    counters = {name: 1 << k for k, name in enumerate(COUNTER_NAMES)}
+    wanted = sum(counters[f"{space}_{part}_{unit}"] for part in parts)
+    assert cell(Row(counters, "", ""), column, 1).replace(",", "") == str(wanted)
+
+
+def test_only_the_padding_at_the_end_is_left_out() -> None:
+    program = machine_code()
+    texts = ["S2R R4, SR_LANEID", "NOP", "STG.E.64 [R6], R4", "EXIT", "NOP", "NOP"]
+    program.listing = [ListingLine(text, 16 * k, "k.py", "k") for k, text in enumerate(texts)]
+    program.instructions = [Instruction("bra", imm=1, line=0), Instruction("exit", line=3)]
+    shown = profile(program).annotate(color=False).splitlines()[2:]
+    assert [line.split("  ")[-1].strip() for line in shown] == texts[:4]
 
 
 def test_machine_listing_shows_offsets() -> None:

@@ -121,6 +121,17 @@ def test_a_note_about_what_nobody_set(kernels: Kernels) -> None:
     assert not simt.launch(kernels["weigh"], 1, 8, data, out).notes
 
 
+def test_a_note_about_a_variable_in_global_memory(tmp_path: Path) -> None:
+    """``table`` with zeros for its initial values cannot be told from one that has none; ``sum`` reads it."""
+    path = tmp_path / "zeros.cubin"
+    values = np.array([0.5, 1.5, 2.5]).tobytes()
+    assert CUBIN.read_bytes().count(values) == 1
+    path.write_bytes(CUBIN.read_bytes().replace(values, bytes(len(values))))
+    kernels = simt.load_cubin(path)
+    (note,) = simt.launch(kernels["sum"], 1, 1, np.zeros(1)).notes
+    assert note.startswith("the kernel reads `table`, which has no initial value and which nobody set")
+
+
 def test_a_view_reaches_all_of_its_buffer(kernels: Kernels) -> None:
     """Machine code has pointers without ends: ``in[threadIdx.x]`` of the middle of a buffer, and before it."""
     buffer = np.arange(64, dtype=np.int32)

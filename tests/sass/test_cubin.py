@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import simt
 from simt.check import KernelError, LaunchError, UnsupportedError
 from simt.sass import UnknownKernelError, bank_image, check_arguments, load_cubin
+from simt.sass.banks import parameter_bytes
 from simt.sass.demangle import aliases, demangle
+from simt.sass.elf import Parameter
+from simt.sass.grammar import Control
+from simt.sass.operands import Immediate
+from tests.sass.assembler import listing
 from tests.sass.data import DATA, cubin, launch
 
 REDUCE = "_Z16reduceNeighboredPiS_j"
@@ -110,6 +118,28 @@ def test_python_numbers_take_the_size_of_the_parameter() -> None:
             simt.launch(kernel, 2, 512, data, sums, size)
 
 
+@given(st.floats() | st.integers(-(2**64), 2**64), st.sampled_from((1, 2, 4, 8)))
+@example(1.5, 4)
+@example(1.5, 8)
+@example(1.5, 2)
+@example(1e39, 4)
+def test_bytes_of_python_numbers(value: float, size: int) -> None:
+    """Integers of any size, signed or unsigned, and floats of four and eight bytes, as far as they fit."""
+    given_bytes = partial(parameter_bytes, Parameter(0, 0, size), value, None, iter(()))
+    if isinstance(value, int):
+        kinds = [np.dtype(f"{sign}{size}") for sign in "iu"]
+        fits = [kind for kind in kinds if np.iinfo(kind).min <= value <= np.iinfo(kind).max]
+    else:
+        with np.errstate(over="ignore"):
+            kept = size == 8 or (size == 4 and np.isinf(np.float32(value)) == np.isinf(value))
+        fits = [np.dtype(f"f{size}")] if kept else []
+    if fits:
+        assert given_bytes() == np.array(value, fits[0]).tobytes()
+    else:
+        with pytest.raises(LaunchError, match=f"argument 0 .*in {size} bytes|argument 0 is a float"):
+            given_bytes()
+
+
 def test_listing_alone(tmp_path: Path) -> None:
     path = DATA / "sm_90" / "kernels_O3.sass"
     kernel = load_cubin(path)["mathKernel1"]
@@ -147,6 +177,31 @@ def test_cuobjdump_format(tmp_path: Path) -> None:
     launch(kernel, (1, 1, 1), (32, 1, 1), [out])
     assert out.tolist() == list(range(32))
     assert kernel.program.listing[5].text == "BRA 0x50"
+
+
+def test_upper_halves_of_encodings_alone(tmp_path: Path) -> None:
+    """Control bits stand in the upper half; a listing may lack the lower one."""
+    lines = ["IADD3 R1, R2, R3, R4", "EXIT"]
+    bits = [0b0000_101011_100_001_1_0111, 0b0001_000000_111_111_0_0101]
+    text = listing(lines).splitlines()
+    for k, control in enumerate(bits):
+        text.insert(4 + 2 * k, f"    /* {control << 41:#018x} */")
+    path = tmp_path / "k.sass"
+    path.write_text("\n".join(text) + "\n")
+    code = load_cubin(path, parameters={"k": []})["k"].code
+    assert [instruction.control for instruction in code.instructions] == [Control.from_bits(each) for each in bits]
+
+
+def test_numeric_targets_count_from_the_start_of_their_own_function(tmp_path: Path) -> None:
+    """As cuobjdump prints them: ``f`` stands behind the kernel, and its branch goes to its own third instruction."""
+    kernel = ["S2R R0, SR_TID.X", "CALL.REL.NOINC `(f)", "EXIT"]
+    function = ["MOV R4, 0x5", "BRA 0x30", "MOV R4, 0x7", "RET.REL.NODEC R20 `(k)"]
+    path = tmp_path / "k.sass"
+    path.write_text(listing(kernel) + listing(function).replace(".text.k", ".text.f").replace("\nk:", "\nf:"))
+    code = load_cubin(path, parameters={"k": []})["k"].code
+    assert code.bases["f"] > 0
+    branch = next(each for each in code.instructions if each.opcode == "BRA")
+    assert branch.operands == (Immediate(code.bases["f"] + 0x30),)
 
 
 @pytest.mark.parametrize("keep", [0.3, 0.55, 0.8])

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from simt.check import LaunchError, ListingError, SimtError
+from simt.check import LaunchError, ListingError, SimtError, UnsupportedError
 from simt.disk_cache import DiskCache
-from simt.sass import disassemble, load_cubin
+from simt.sass import load_cubin
 from simt.sass.elf import Image
 from simt.sass.grammar import Control, NotThere, parse
 from simt.sass.module import Module
+from simt.toolkit import nvdisasm
 from tests.sass.assembler import listing
 from tests.sass.data import DATA
 
@@ -69,6 +70,39 @@ def header(name: str) -> int:
 def test_where_and_why(data: bytes, message: str) -> None:
     with pytest.raises(LaunchError, match=f"k.cubin is a damaged cubin: .*{message}"):
         Image("k.cubin", data)
+
+
+@pytest.mark.parametrize("size", [0x10000, 0x10001])
+def test_a_constant_bank_has_64_kib(size: int) -> None:
+    image = Image("k.cubin", with_number(header(".nv.constant0.first") + 32, 8, size))
+    kernel = next(kernel for kernel in image.kernels if kernel.name == "first")
+    if size == 0x10000:
+        assert image.banks(kernel)[0].size == size
+        return
+    with pytest.raises(LaunchError, match=r"\.nv\.constant0\.first has 65537 bytes; a bank has 65536"):
+        image.banks(kernel)
+
+
+RELOCATIONS = {
+    **dict.fromkeys((1, 3, 34, 103), (4, 0)),
+    **dict.fromkeys((2, 4, 35, 102), (8, 0)),
+    **{first + k: (1, k) for first in (76, 84, 92, 104) for k in range(8)},
+}
+"""By type, as the CUDA binary utilities name them: bytes that are filled in, and the first of the address's."""
+
+
+@pytest.mark.parametrize("kind", range(120))
+def test_relocations_of_data(kind: int) -> None:
+    sections = Image("", CUBIN).sections
+    data = next(section for section in sections if section.name == ".nv.global.init")
+    table = next(section for section in sections if section.name.startswith(".rel") and section.owner == data.number)
+    changed = with_number(table.at + 8, 4, kind)  # the type is the low half of r_info
+    if kind not in RELOCATIONS:
+        with pytest.raises(UnsupportedError, match=f"relocation type {kind} in .nv.global.init"):
+            Image("k.cubin", changed)
+        return
+    first = Image("k.cubin", changed).sections[data.number].relocations[0]
+    assert (first.size, first.shift) == RELOCATIONS[kind]
 
 
 def test_too_much_stack() -> None:
@@ -139,8 +173,8 @@ def runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
         found.append(command)
         return run(command, **options)
 
-    monkeypatch.setattr(disassemble.subprocess, "run", counted)
-    monkeypatch.setattr(disassemble, "LISTINGS", DiskCache("listings", tmp_path / "listings"))
+    monkeypatch.setattr(nvdisasm.subprocess, "run", counted)
+    monkeypatch.setattr(nvdisasm, "LISTINGS", DiskCache("listings", tmp_path / "listings"))
     return found
 
 
@@ -172,7 +206,7 @@ def test_a_cache_folder_that_cannot_be_written(
     runs: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(disassemble, "LISTINGS", DiskCache("listings", tmp_path / "file"))
+    monkeypatch.setattr(nvdisasm, "LISTINGS", DiskCache("listings", tmp_path / "file"))
     for count in (1, 2):
         assert load_cubin(DATA / "linked" / "names.cubin")["first"].program.instructions
         assert len(runs) == count

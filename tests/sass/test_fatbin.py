@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 import simt
 from simt.check import KernelError, LaunchError, UnsupportedError
 from simt.cli import application
-from simt.sass import architectures, disassemble, load_cubin
+from simt.sass import architectures, load_cubin
+from simt.toolkit import find
 from tests.sass.data import DATA
 
 FAT = DATA / "fat"
@@ -78,8 +79,8 @@ def test_command_line(cuobjdump: None) -> None:
 
 def test_without_cuobjdump(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SIMT_CUOBJDUMP", raising=False)
-    monkeypatch.setattr(disassemble.metadata, "files", lambda wheel: None)
-    monkeypatch.setattr(disassemble.shutil, "which", lambda name: None)
+    monkeypatch.setattr(find.metadata, "files", lambda wheel: None)
+    monkeypatch.setattr(find.shutil, "which", lambda name: None)
     with pytest.raises(UnsupportedError, match="cuobjdump is not installed") as caught:
         load_cubin(FAT / "two.fatbin", architecture="sm_90")
     assert "simt[sass]" in caught.value.help
@@ -87,7 +88,7 @@ def test_without_cuobjdump(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _real() -> str | None:
     try:
-        return disassemble.find_program("cuobjdump", "nvidia-cuda-cuobjdump")
+        return find.find_program("cuobjdump")
     except UnsupportedError:
         return None
 

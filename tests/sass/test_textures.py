@@ -13,7 +13,7 @@ import pytest
 
 import simt
 from simt.check import KernelError, LaunchError, MisalignedError, OutOfBoundsError
-from simt.machine.images import ADDRESS_MODES, FILTERS, READS, Texture
+from simt.machine.images import ADDRESS_MODES, FILTERS, HANDLE_STEP, HANDLES, READS, Texture
 from tests.machine_view import DATA, needs_nvdisasm
 
 pytestmark = needs_nvdisasm
@@ -199,7 +199,8 @@ def test_timing_takes_textures() -> None:
     [
         ({"array": [1, 2]}, "a texture of a list"),
         ({"array": np.zeros(4, np.float64)}, "a texture of float64"),
-        ({"array": np.zeros((2, 2, 2, 2), np.float32)}, "of 4 dimensions"),
+        ({"array": np.zeros((2, 2, 2, 2), np.float32)}, "channels=4 makes the last axis the components"),
+        ({"array": np.zeros((2, 2, 2, 2), np.float32), "layered": True}, "it has one or two, and the layer first;"),
         ({"array": np.zeros((4, 3), np.float32), "channels": 3}, "of 3 channels"),
         ({"array": np.zeros((4, 3), np.float32), "channels": 4}, "on an array of shape (4, 3)"),
         ({"array": np.zeros(0, np.float32)}, "without texels"),
@@ -215,6 +216,48 @@ def test_what_no_texture_can_be_is_refused(arguments: dict[str, Any], message: s
     with pytest.raises(LaunchError) as caught:
         simt.texture(**arguments)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("layered", [False, True])
+@pytest.mark.parametrize("channels", [1, 2, 4])
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_one_address_mode_for_each_dimension(dims: int, channels: int, layered: bool) -> None:
+    array = np.zeros((*[2] * (dims + layered), *[channels] * (channels > 1)), np.float32)
+    if dims == 3 and layered:
+        with pytest.raises(LaunchError, match="of 3 dimensions"):
+            simt.texture(array, layered=layered, channels=channels)
+        return
+    modes = ("wrap", "mirror", "border")[:dims]
+    image = simt.texture(array, address=modes, normalized=True, layered=layered, channels=channels)
+    assert image.address == (*modes, *["clamp"] * (3 - dims))
+    for wrong in (modes[:-1], (*modes, *["clamp"] * (4 - dims))):
+        with pytest.raises(LaunchError, match=f"{len(wrong)} address modes for {dims} dimensions"):
+            simt.texture(array, address=wrong, normalized=True, layered=layered, channels=channels)
+
+
+def test_a_border_that_no_texel_can_have_is_the_nearest_but_infinity_stays() -> None:
+    most = np.finfo(np.float32).max
+    image = simt.texture(np.zeros((4, 4), np.float32), address="border", channels=4, border=(np.inf, 1e39, -1e300, 2))
+    assert outside(image).view(np.float32).tolist() == [np.inf, most, -most, 2]
+
+
+def outside(image: Texture, handle: int | None = None) -> Any:
+    """What a kernel reads left of a texture, or left of the one with this handle; it gets another one beside it."""
+    one, out = np.float32([-5]), np.zeros((1, 4), np.uint32)
+    other = simt.texture(np.zeros(4, np.float32), address="border", border=9)
+    given = image if handle is None else np.uint64(handle)
+    simt.launch(kernels()["tex_1d"], 1, 1, given, np.int32(1), one, other, image, one, out)
+    return out[0]
+
+
+def test_handles_are_those_of_the_launch_and_no_others() -> None:
+    image = simt.texture(np.zeros((4, 4), np.float32), address="border", channels=4, border=(1, 2, 3, 4))
+    first = HANDLES + HANDLE_STEP
+    assert outside(image, first).view(np.float32)[0] == 9
+    assert outside(image, first + HANDLE_STEP).view(np.float32).tolist() == [1, 2, 3, 4]
+    for wrong in (0, HANDLES, first + 1, first + HANDLE_STEP // 2, *(first + k * HANDLE_STEP for k in (-1, 2, 3, 40))):
+        with pytest.raises(KernelError, match="no texture has the handle"):
+            outside(image, wrong)
 
 
 def test_arrays_where_textures_are_wanted_and_the_reverse_are_told() -> None:

@@ -21,6 +21,7 @@ CODE = (
     "DADD R6, RZ, 1.5",
     "@P0 IADD3 R8, R0, 0x1, RZ",
     "UMOV UR4, 0x7",
+    "LDG.E.S8 R9, [R2.64]",
     "STG.E [R2.64], R5",
     "EXIT",
 )
@@ -43,6 +44,7 @@ def test_registers_by_name_and_type(steps: dict[str, dict[str, list[object]]]) -
     assert steps["FMUL"] == {"R5": [k / 2 for k in range(32)]}
     assert steps["UMOV"] == {"UR4": [7] * 32}
     assert steps["@P0"]["R8"][31] == 32
+    assert steps["LDG.E.S8"] == {"R9": [0] * 32}
     assert steps["STG.E"] == {}
 
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from simt.check import KernelError, LaunchError
-from simt.sass.disassemble import find_program
+from simt.toolkit.find import find_program
 
 _MAGIC = b"\x50\xed\x55\xba"
 _ELF = b"\x7fELF"
@@ -24,7 +24,7 @@ def is_container(data: bytes) -> bool:
 
 
 def _cuobjdump(*arguments: str, folder: Path) -> str:
-    program = find_program("cuobjdump", "nvidia-cuda-cuobjdump")
+    program = find_program("cuobjdump")
     done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False, cwd=folder)
     return done.stdout + done.stderr
 

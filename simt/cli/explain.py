@@ -1,0 +1,67 @@
+"""``simt explain``: why a metric is what it is, or why two profiles differ in it."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Annotated
+
+import typer
+
+from simt.cli.options import Json, TimingOptions, grouped
+from simt.cli.output import print_json
+from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
+
+EXAMPLES = f"""Examples:
+
+  [bold]simt explain neighbored --size 2^16 --block 512[/bold]
+
+  [bold]simt explain neighbored interleaved --size 2^16 --block 512[/bold]
+
+  [bold]simt explain neighbored@sm_90 interleaved@sm_90 --lines 3[/bold]
+
+  [bold]simt explain neighbored interleaved --metric gld_efficiency --json[/bold]
+
+  [bold]simt explain neighbored --metric cycles --timing --device h200[/bold]
+
+{SIDES_HELP}"""
+
+WIDTHS = (60, 120)
+"""Columns of the text at least, and at most."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES)(grouped(explain))
+
+
+def explain(
+    *,
+    a: Annotated[str, typer.Argument(metavar="A", help=SIDE)],
+    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The same, to explain how it differs.")] = None,
+    metric: Annotated[
+        str, typer.Option(metavar="NAME", help="What to take apart, a name of [bold]simt metrics[/bold].")
+    ] = "inst_per_warp",
+    lines: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Show so many terms; the others as one sum. Default: 8.")
+    ] = None,
+    sides: SideOptions,
+    model: TimingOptions,
+    as_json: Json = False,
+) -> None:
+    """Take a metric apart, or the difference of two profiles: terms by line and cause that add up exactly to it.
+
+    The largest term is first. What the counts do not say is not said; what no line accounts for is shown as residual.
+    """
+    from simt.metrics import METRICS
+
+    METRICS[metric]  # before anything runs
+    import simt
+
+    keywords = model.keywords
+    found = simt.explain(sides.side(a, keywords), None if b is None else sides.side(b, keywords), metric)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        least, most = WIDTHS
+        columns = shutil.get_terminal_size((80, 24)).columns
+        typer.echo(found.render(lines, width=min(max(columns, least), most)))

@@ -1,0 +1,122 @@
+"""What a program gives the driver as code: cubins, fat binaries and PTX become kernels; the linker."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from simt.check import LaunchError, SimtError, UnsupportedError
+from simt.devices import Gpu
+from simt.disk_cache import DiskCache, cache_root, digest
+from simt.driver.codes import Code, CudaError
+from simt.runtime import Context
+from simt.sass.kernel import Kernels, read_cubin
+from simt.toolkit.fatbin import extract, is_container
+from simt.toolkit.find import find_program, identity
+
+_ELF = b"\x7fELF"
+CUBINS = DiskCache("compiled PTX", cache_root() / "cubins", most=256)
+
+
+def kernels_of(image: bytes, name: str, gpu: Gpu, home: Context) -> list[Kernels]:
+    """The kernels of an image that a program loads, by cubin.  Messages call the program *name*.
+
+    Machine code of the device's generation is taken, else the PTX that comes with it.  Raises UnsupportedError and
+    LaunchError for what cannot be read, CudaError where there is nothing for this device.
+    """
+    return [read_cubin(cubin, name, home) for cubin in _cubins(image, name, gpu)]
+
+
+def _cubins(image: bytes, name: str, gpu: Gpu) -> list[bytes]:
+    if image.startswith(_ELF) and not is_container(image):
+        return [image]
+    if not is_container(image):
+        return [assemble(image.rstrip(b"\0"), gpu.architecture)]
+    with TemporaryDirectory() as place:
+        path = Path(place, "image.fatbin")
+        path.write_bytes(image)
+        try:
+            found = extract(path, Path(place))
+        except SimtError:
+            found = {}
+        able = [number for number in sorted(found) if gpu.runs(f"sm_{number}")]
+        if able:
+            return [file.read_bytes() for file in found[able[-1]]]
+        texts = _ptx(path, gpu)
+        if not texts:
+            present = ", ".join(f"sm_{number}" for number in sorted(found)) or "none"
+            raise UnsupportedError(
+                f"{name} has no code for {gpu.architecture} ({gpu.name})",
+                details=[f"it has machine code for {present}"],
+                help=f"compile with -arch={gpu.architecture}, or choose another --device",
+            )
+        return [assemble(text, gpu.architecture) for text in texts]
+
+
+def _ptx(path: Path, gpu: Gpu) -> list[bytes]:
+    """The newest PTX in a fat binary that the device can run."""
+    program = find_program("cuobjdump")
+    subprocess.run([program, "-xptx", "all", str(path)], capture_output=True, check=False, cwd=path.parent)
+    found: dict[int, list[bytes]] = {}
+    for file in sorted(path.parent.glob("*.ptx")):
+        match = re.search(r"\.sm_(\d+)\.ptx$", file.name)
+        if match and int(match[1]) <= int(gpu.architecture[3:]):
+            found.setdefault(int(match[1]), []).append(file.read_bytes())
+    return found[max(found)] if found else []
+
+
+def assemble(ptx: bytes, architecture: str, *options: str) -> bytes:
+    """PTX as a cubin, which a driver's compiler makes; here ptxas does, once.  CudaError for wrong PTX."""
+    target = re.search(rb"\.target\s+(sm_\d+[af]?)", ptx)
+    if target and target[1].decode().rstrip("af") == architecture:
+        architecture = target[1].decode()  # sm_90a
+    program = find_program("ptxas")
+
+    def make() -> bytes:
+        with TemporaryDirectory() as place:
+            source, made = Path(place, "image.ptx"), Path(place, "image.cubin")
+            source.write_bytes(ptx)
+            _run([program, f"-arch={architecture}", "-lineinfo", *options, str(source), "-o", str(made)])
+            return made.read_bytes()
+
+    return CUBINS.get_or_make(digest(identity(program), architecture, " ".join(options), ptx), make)
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        name = Path(command[0]).name
+        raise LaunchError(f"{name} refuses the program's code", details=done.stderr.strip().splitlines()[:5])
+
+
+_SUFFIXES = {0: "cubin", 1: "ptx", 2: "fatbin", 3: "o", 4: "a"}
+"""File names of what ``CUjitInputType`` numbers."""
+
+
+def link(inputs: bytes, architecture: str) -> bytes:
+    """A cubin of what a program gave its linker (kind and size, 64 bits each, and bytes): ptxas, then nvlink."""
+    with TemporaryDirectory() as place:
+        files: list[str] = []
+        at = 0
+        parts = []
+        while at < len(inputs):
+            kind, size = struct.unpack_from("=QQ", inputs, at)
+            parts.append((kind, inputs[at + 16 : at + 16 + size]))
+            at += 16 + size
+        if len(parts) == 1 and parts[0][0] == 1:
+            return assemble(parts[0][1].rstrip(b"\0"), architecture)
+        for number, (kind, data) in enumerate(parts):
+            if kind not in _SUFFIXES:
+                raise CudaError(Code.NOT_SUPPORTED)
+            path = Path(place, f"{number}.{_SUFFIXES[kind]}")
+            if kind == 1:
+                path = path.with_suffix(".cubin")
+                data = assemble(data.rstrip(b"\0"), architecture, "-c")
+            path.write_bytes(data)
+            files.append(str(path))
+        made = Path(place, "linked.cubin")
+        _run([find_program("nvlink"), f"-arch={architecture}", *files, "-o", str(made)])
+        return made.read_bytes()

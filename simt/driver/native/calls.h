@@ -1,0 +1,17 @@
+// What libcuda.so.1 offers to libcudart.so, besides CUDA's driver API: a record of calls.
+#pragma once
+#include <stdint.h>
+
+#define API(result) __attribute__((visibility("default"))) result
+
+struct simt_call {
+  const char *name;
+  uint64_t start;
+};
+API(struct simt_call) simt_enter(const char *name);
+API(void) simt_leave(struct simt_call *call);
+API(int) simt_unsupported(const char *name);  // counts a call of a stub; CUDA_ERROR_NOT_SUPPORTED
+API(void) simt_say(const char *format, ...);  // one line for the user
+
+// At the start of a function of the API: its call is recorded, unless another one of the API makes it.
+#define ENTER() __attribute__((cleanup(simt_leave), unused)) struct simt_call call_ = simt_enter(__func__)

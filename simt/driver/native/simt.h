@@ -1,0 +1,100 @@
+// What the files of libcuda.so.1 share.  Handles of CUDA are pointers to structures of ours.
+#pragma once
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "errors.h"
+#include "protocol.h"
+#include "calls.h"
+
+typedef int CUresult;
+typedef uint64_t CUdeviceptr;
+typedef int CUdevice;
+typedef struct context *CUcontext;
+typedef struct module *CUmodule;
+typedef struct function *CUfunction;
+typedef struct stream *CUstream;
+typedef struct event *CUevent;
+typedef struct array *CUarray;
+
+// ---- wire.c: the connection to the server
+struct device {
+  uint64_t base, size, memory;
+  int timed;
+  int attributes[N_ATTRIBUTES];
+  char name[256];
+  char *alias;    // where this process can read and write all of device memory
+  double clock;   // seconds of modelled time
+};
+extern struct device device;
+struct answer {
+  void *bytes;  // what follows the fields of the reply, to be freed
+  size_t size;
+};
+CUresult simt_begin(void);  // connects once
+CUresult simt_ask(int op, const void *request, size_t size, const void *tail, size_t tail_size, void *reply,
+                  size_t reply_size, struct answer *rest);
+CUresult simt_state(void);  // the error that all calls give since a kernel went wrong, or the server
+void simt_stick(CUresult error);
+void simt_reset(void);
+double simt_now(void);  // modelled time if launches are timed, else time of this computer; seconds
+
+#define ASK(op, request, reply) simt_ask(op, request, sizeof *(request), NULL, 0, reply, sizeof *(reply), NULL)
+#define TELL(op, request) simt_ask(op, request, sizeof *(request), NULL, 0, NULL, 0, NULL)
+
+#define BEGIN()                             \
+  ENTER();                                  \
+  {                                         \
+    CUresult begun_ = simt_begin();         \
+    if (begun_) return begun_;              \
+  }
+#define READY()                             \
+  BEGIN();                                  \
+  {                                         \
+    CUresult state_ = simt_state();         \
+    if (state_) return state_;              \
+  }
+#define TRY(call)                           \
+  {                                         \
+    CUresult tried_ = (call);               \
+    if (tried_) return tried_;              \
+  }
+
+// ---- memory.c
+CUresult simt_allocate(uint64_t *address, size_t size, int kind);
+CUresult simt_resolve(uint64_t address, size_t size, void **at, int *kind);  // kind -1: this process's own memory
+struct block {  // rows of bytes in memory, for copies
+  uint64_t at;
+  size_t pitch, height;  // bytes from row to row, rows from slice to slice
+};
+CUresult simt_copy(struct block to, struct block from, size_t width, size_t height, size_t depth, CUstream stream);
+
+// ---- the others
+struct stream {
+  unsigned flags;
+  int priority;
+  unsigned number;
+};
+unsigned simt_stream_number(CUstream stream);
+unsigned simt_context_number(void);
+struct array {
+  uint64_t address;
+  size_t width, height, depth;  // height and depth 0: one and two dimensions
+  unsigned format, channels, flags;
+  size_t texel, pitch;
+};
+struct block simt_array_block(CUarray array, size_t x, size_t y, size_t z);
+struct function {
+  CUmodule module;
+  char *name;
+  struct function_reply is;
+  struct { uint32_t offset, size; } *parameters;
+  int dynamic, carveout;
+  struct function *next;
+};
+CUresult simt_multiprocessors(int *count);

@@ -1,0 +1,116 @@
+"""Running a program on the modelled GPU: its command, its surroundings, its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from simt import devices
+from simt.check import LaunchError, UnsupportedError, check_file
+from simt.driver.build import libraries
+from simt.driver.server import Server
+from simt.driver.settings import Finished, Settings
+from simt.toolkit.programs import build_program
+
+_RUNTIME_TEXT = b"CUDA driver version is insufficient for CUDA runtime version"
+"""NVIDIA's runtime holds this text; programs that are linked with a shared one do not."""
+_RELINK = 'compile it again with nvcc -cudart shared (make NVCC_APPEND_FLAGS="-cudart shared"), or with simt nvcc'
+
+
+def run_program(command: Sequence[str], settings: Settings) -> Finished:
+    """Run a program with the modelled GPU in the place of NVIDIA's, and wait for its end.
+
+    Its standard streams are ours.  ctrl-C is the program's affair: it ends, and what it did so far is returned.
+
+    Raises DeviceError for an unknown device, LaunchError for a program that is not there, UnsupportedError for one
+    that contains NVIDIA's runtime, and where there is no C compiler.
+    """
+    gpu = devices.get(settings.device)
+    command = _prepared(command, settings.architecture or gpu.architecture)
+    server = Server(settings)
+    try:
+        returncode = _run(command, surroundings(server.name), settings.quiet)
+    finally:
+        server.close()
+    sessions = [each for each in server.sessions if each.began]
+    findings = [finding for each in sessions for finding in each.findings]
+    return Finished(returncode, [each.device.activities for each in sessions], findings)
+
+
+def surroundings(server: str | None = None, given: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Environment variables with which CUDA programs use the modelled GPU.
+
+    ``server``: the name of a running one; without it each process starts one of its own.
+    """
+    folders = [str(libraries()), *filter(None, given.get("LD_LIBRARY_PATH", "").split(os.pathsep))]
+    found = {**given, "LD_LIBRARY_PATH": os.pathsep.join(dict.fromkeys(folders)), "SIMT_PYTHON": sys.executable}
+    if server is None:
+        found.pop("SIMT_DRIVER", None)
+    else:
+        found["SIMT_DRIVER"] = server
+    return found
+
+
+def _prepared(command: Sequence[str], architecture: str) -> list[str]:
+    """The command to start: CUDA C compiled, Python programs with this interpreter.
+
+    Raises LaunchError for a file that is not there, and what compiling raises.
+    """
+    first, *rest = command
+    if first == "-m":
+        return [sys.executable, "-m", *rest]
+    path = Path(first)
+    if path.suffix in (".cu", ".py"):
+        check_file(path)
+    if path.suffix == ".cu":
+        return [str(build_program(path, architecture, libraries())), *rest]
+    if path.suffix == ".py":
+        return [sys.executable, first, *rest]
+    if path.is_file():
+        _check_runtime(path)
+        if "/" not in first:
+            return [f"./{first}", *rest]
+    return [first, *rest]
+
+
+def _check_runtime(path: Path) -> None:
+    """Raises UnsupportedError for an executable that contains NVIDIA's runtime."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return
+    if data.startswith(b"\x7fELF") and _RUNTIME_TEXT in data:
+        raise UnsupportedError(
+            f"{path} contains NVIDIA's static CUDA runtime, which runs on NVIDIA's driver only", help=_RELINK
+        )
+
+
+def _run(command: list[str], environment: Mapping[str, str], quiet: bool) -> int:
+    """Run to the end, through ctrl-C, which the program gets, too."""
+    try:
+        child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL if quiet else None)
+    except OSError as error:
+        raise LaunchError(f"cannot run {command[0]}: {error.strerror}") from None
+    handler = signal.getsignal(signal.SIGINT)
+    in_main = _set_interrupt(lambda *_: None)
+    try:
+        return child.wait()
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.wait()
+        if in_main:
+            signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
+
+
+def _set_interrupt(handler: object) -> bool:
+    """Handle ctrl-C so, if this is the main thread; only that can."""
+    try:
+        signal.signal(signal.SIGINT, handler)  # type: ignore[arg-type]
+    except ValueError:
+        return False
+    return True

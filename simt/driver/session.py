@@ -1,0 +1,317 @@
+"""One program's device: what each request of the libraries in the program does."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simt.calls import Device, LostDeviceError, Options
+from simt.check import LaunchError, SimtError
+from simt.devices import occupancy
+from simt.driver import protocol
+from simt.driver.attributes import attributes, product
+from simt.driver.codes import Code, CudaError, code_of
+from simt.driver.images import kernels_of, link
+from simt.driver.settings import Finding, Settings
+from simt.driver.textures import image_of
+from simt.machine import Allocation
+from simt.machine.images import HANDLE_STEP, HANDLES
+from simt.machine.layout import ADDRESS_BASE
+from simt.profile.activity import Called, Copied
+from simt.runtime import Context
+
+if TYPE_CHECKING:
+    from simt.sass import Kernels, SassKernel
+
+Reply = tuple[Sequence[Any], bytes]
+"""Fields, and bytes after them."""
+NOTHING: Reply = ((), b"")
+_PAGE = 4096
+_SHARED_WITH_HOST = (protocol.HOST, protocol.MANAGED)
+
+
+class Cancelled(Exception):
+    """The program is gone, in the middle of a launch."""
+
+
+class LaunchFailed(Exception):
+    """A launch went wrong: CUDA's code, and the reply all the same, with what the kernel printed before."""
+
+    def __init__(self, code: Code, reply: Reply) -> None:
+        super().__init__(code.name)
+        self.code = code
+        self.reply = reply
+
+
+class Session:
+    """The device of one process of a program.  ``name`` is the program's, for messages.
+
+    ``alive``: whether the process is still there; asked while kernels run.
+    """
+
+    def __init__(self, settings: Settings, memory: Context, alive: Callable[[], bool]) -> None:
+        self.settings = settings
+        self.alive = alive
+        self.name = "the program"
+        self.findings: list[Finding] = []
+        self.began = False
+        """Whether the process asked for anything."""
+        self._printed = io.StringIO()
+        self.device = Device(settings.device, timing=settings.timing, stdout=self._printed, memory=memory)
+        self._kinds: dict[int, int] = {}  # address of an allocation: its kind
+        self._modules: dict[int, list[Kernels]] = {}
+        self._functions: list[SassKernel] = []
+        self._begin: float | None = None
+        self._matching = 0
+        self._warned: set[str] = set()
+
+    def answer(self, message: protocol.Message, payload: bytes) -> tuple[Code, Reply]:
+        """Do what a request says; CUDA's code and the reply."""
+        form = message.form
+        if len(payload) < form.size:
+            return Code.INVALID_VALUE, NOTHING
+        try:
+            return Code.SUCCESS, getattr(self, message.name)(payload[form.size :], *form.unpack_from(payload))
+        except LaunchFailed as failed:
+            return failed.code, failed.reply
+        except (SimtError, CudaError, MemoryError) as error:
+            self._report("", error)
+            return code_of(error), NOTHING
+
+    def _report(self, subject: str, error: BaseException) -> None:
+        """Tell the user of an error, unless it follows from one that was told, or a kernel has had it before."""
+        if not isinstance(error, SimtError) or isinstance(error, LostDeviceError):
+            return
+        finding = Finding(subject, error)
+        if str(finding) not in self._warned:
+            self._warned.add(str(finding))
+            self.findings.append(finding)
+            if self.settings.on_finding is not None:
+                self.settings.on_finding(finding)
+
+    # The device
+
+    def hello(self, _: bytes, process: int) -> Reply:
+        """A process begins to use the device."""
+        gpu, self.began = self.device.gpu, True
+        with contextlib.suppress(OSError):
+            self.name = Path(f"/proc/{process}/exe").resolve().name
+        name = gpu.name.encode()[:255].ljust(256, b"\0")
+        places = int(ADDRESS_BASE), self.device.memory.size, self._total
+        return (*places, self.settings.timing, *attributes(gpu), *name), b""
+
+    def goodbye(self, _: bytes) -> Reply:
+        """The process is about to end."""
+        return NOTHING
+
+    def reset(self, _: bytes) -> Reply:
+        """Forget modules, and the error that nothing goes on after.  Memory of the host stays."""
+        for number in list(self._modules):
+            self.unload(b"", number)
+        for address, kind in list(self._kinds.items()):
+            if kind == protocol.DEVICE:
+                self.free(b"", address)
+        self.device.recover()
+        return NOTHING
+
+    def note(self, tail: bytes) -> Reply:
+        """What happened in the process meanwhile: calls, copies, stubs."""
+        activities = self.device.activities
+        for line in tail.decode(errors="replace").splitlines():
+            what, *words = line.split(" ")
+            if what == "call":
+                start = int(words[1]) * 1e-9
+                self._begin = start if self._begin is None else self._begin
+                activities.called.append(Called(words[0], start - self._begin, int(words[2]) * 1e-9))
+            elif what == "copy":
+                activities.copied.append(Copied(words[0], int(words[1]), self.device.start, stream=int(words[2])))
+            else:
+                activities.unsupported[" ".join(words)] += 1
+        return NOTHING
+
+    # Memory
+
+    @property
+    def _total(self) -> int:
+        """Bytes of the device's memory: what it has, and what this computer has addresses for."""
+        size = self.device.memory.size
+        return min(product(self.device.gpu, "memory_bytes") or size, size)
+
+    def allocate(self, _: bytes, size: int, kind: int) -> Reply:
+        """Memory of the device, or of both: whole pages then, which the process can make its own."""
+        alignment = _PAGE if kind in _SHARED_WITH_HOST else 256
+        if kind != protocol.HOST and self.device.memory.allocated + size > self._total:
+            raise CudaError(Code.OUT_OF_MEMORY)
+        try:
+            made = self.device.allocate(size, f"allocation of {size} bytes", alignment)
+        except LaunchError:
+            raise CudaError(Code.OUT_OF_MEMORY) from None
+        self._kinds[made.start] = kind
+        return (made.start,), b""
+
+    def free(self, _: bytes, address: int) -> Reply:
+        """Give memory back."""
+        found = self.device.memory.find(address)
+        if address not in self._kinds or found is None:
+            raise CudaError(Code.INVALID_VALUE)
+        del self._kinds[address]
+        self.device.memory.free(found)
+        return NOTHING
+
+    def range(self, _: bytes, address: int) -> Reply:
+        """The allocation or variable that an address is in."""
+        found = self._allocation(address)
+        return (found.start, found.end - found.start, self._kinds.get(found.start, protocol.MODULE)), b""
+
+    def _allocation(self, address: int) -> Allocation:
+        found = self.device.memory.find(address)
+        if found is None:
+            raise CudaError(Code.INVALID_VALUE)
+        return found
+
+    # Code
+
+    def load(self, tail: bytes) -> Reply:
+        """A module."""
+        loaded = kernels_of(tail, self.name, self.device.gpu, self.device.memory)
+        number = len(self._modules) and max(self._modules) + 1
+        self._modules[number] = loaded
+        return (number,), b""
+
+    def unload(self, _: bytes, module: int) -> Reply:
+        """A module goes, and its variables."""
+        for kernels in self._of(module):
+            for kernel in kernels.values():
+                kernel.module.memory.unload()
+        del self._modules[module]
+        return NOTHING
+
+    def _of(self, module: int) -> list[Kernels]:
+        if module not in self._modules:
+            raise CudaError(Code.INVALID_HANDLE)
+        return self._modules[module]
+
+    def function(self, tail: bytes, module: int) -> Reply:
+        """A kernel by its name, what launches of it need, and its attributes."""
+        name = tail.decode(errors="replace")
+        kernel = next((kernels[name] for kernels in self._of(module) if name in list(kernels)), None)
+        if kernel is None:
+            raise CudaError(Code.NOT_FOUND)
+        self._functions.append(kernel)
+        parameters = kernel.parameters or []
+        places = np.array([(each.offset, each.size) for each in parameters], np.uint32)
+        constants = kernel.module.memory.constants
+        fields = (
+            len(self._functions) - 1,
+            self._threads(kernel),
+            kernel.shared_bytes,
+            len(constants[0]) if constants else 0,
+            kernel.local_bytes,
+            kernel.registers or 0,
+            kernel.architecture,
+            len(parameters),
+        )
+        return fields, places.tobytes()
+
+    def _threads(self, kernel: SassKernel) -> int:
+        """The largest block that a kernel can have: its registers may allow fewer threads than the device does."""
+        if kernel.required_block:
+            return int(np.prod(kernel.required_block))
+        most = self.device.gpu.limit("threads_per_block")
+        while most > 32 and not occupancy(self.device.gpu, most, kernel.registers, kernel.shared_bytes).blocks_per_sm:
+            most -= 32
+        return most
+
+    def functions(self, _: bytes, module: int) -> Reply:
+        """The names of a module's kernels."""
+        names = [name for kernels in self._of(module) for name in kernels]
+        return (len(names),), b"".join(name.encode() + b"\0" for name in names)
+
+    def variable(self, tail: bytes, module: int) -> Reply:
+        """Where a variable of a module is."""
+        name = tail.decode(errors="replace")
+        for kernels in self._of(module):
+            for each in {kernel.module for kernel in kernels.values()}:
+                symbol = next((s for s in each.memory.named.values() if s.name == name), None)
+                if symbol is not None:
+                    return each.memory.place(symbol), b""
+        raise CudaError(Code.NOT_FOUND)
+
+    def link(self, tail: bytes) -> Reply:
+        """The program's linker."""
+        return (), link(tail, self.device.gpu.architecture)
+
+    # Images
+
+    def image(self, _: bytes, *fields: Any) -> Reply:
+        """A texture or surface; the handle is the number of its row in the table of launches."""
+        self.device.images.append(image_of(self.device.memory, *fields))
+        return (HANDLES + HANDLE_STEP * len(self.device.images),), b""
+
+    def drop(self, _: bytes, handle: int) -> Reply:
+        """A texture or surface goes; its row stays, since others are numbered after it."""
+        if not HANDLES < handle <= HANDLES + HANDLE_STEP * len(self.device.images):
+            raise CudaError(Code.INVALID_HANDLE)
+        return NOTHING
+
+    # Launches
+
+    def launch(self, tail: bytes, function: int, *rest: int) -> Reply:
+        """A launch; its reply comes when it is done.  What goes wrong in the kernel is told by ``sticky``."""
+        grid, block, (shared, stream, _, cooperative) = rest[0:3], rest[3:6], rest[6:]
+        kernel = self._functions[function]
+        gpu = self.device.gpu
+        threads = block[0] * block[1] * block[2]
+        if not 0 < threads <= gpu.limit("threads_per_block"):
+            raise CudaError(Code.INVALID_VALUE)
+        fit = occupancy(gpu, threads, kernel.registers, kernel.shared_bytes + shared).blocks_per_sm
+        if not fit:
+            raise CudaError(Code.LAUNCH_OUT_OF_RESOURCES)
+        if cooperative and grid[0] * grid[1] * grid[2] > fit * gpu.limit("multiprocessors"):
+            raise CudaError(Code.COOPERATIVE_LAUNCH_TOO_LARGE)
+        options = Options(
+            shared_bytes=shared,
+            order=self.settings.order,
+            timing=self.settings.timing,
+            max_instructions=self.settings.max_instructions,
+            progress=self._progress,
+        )
+        before = self.device.now
+        try:
+            profiled = self._is_profiled(kernel.demangled)
+            self.device.launch_raw(kernel, grid, block, tail, options, stream=stream, profiled=profiled)
+        except SimtError as error:
+            self._report(kernel.demangled, error)
+            raise LaunchFailed(code_of(error), ((0.0, error is self.device.lost), self._taken())) from None
+        return (self.device.now - before, 0), self._taken()
+
+    def _progress(self, done: int, blocks: int) -> None:
+        if not self.alive():
+            raise Cancelled
+
+    def _taken(self) -> bytes:
+        """What kernels printed since the last time."""
+        text = self._printed.getvalue()
+        self._printed.seek(0)
+        self._printed.truncate()
+        return text.encode(errors="surrogateescape")
+
+    def _is_profiled(self, name: str) -> bool:
+        """Whether the next launch, of the kernel *name*, is one of those that the user wants to hear of."""
+        if not self.settings.matches(name):
+            return False
+        self._matching += 1
+        return self.settings.wants(self._matching - 1)
+
+    def occupancy(self, _: bytes, function: int, threads: int, dynamic: int) -> Reply:
+        """Blocks of a kernel on a multiprocessor at a time."""
+        kernel = self._functions[function]
+        if threads > self.device.gpu.limit("threads_per_block"):
+            return (0,), b""
+        found = occupancy(self.device.gpu, threads, kernel.registers, kernel.shared_bytes + dynamic)
+        return (found.blocks_per_sm,), b""

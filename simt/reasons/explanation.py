@@ -1,0 +1,144 @@
+"""One metric of a profile, or the difference of two, taken apart: :func:`explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from simt.metrics.table import METRICS, Metric, UnknownMetricError
+from simt.profile.compare import UnusableProfileError
+from simt.profile.sides import Side
+from simt.reasons import between, words
+from simt.reasons.render import render, to_html
+from simt.reasons.subject import Subject, subject_of
+from simt.reasons.terms import RESIDUAL, WHOLE, Shares, Term, recipe_of, shares_of
+from simt.text import to_text
+
+DEFAULT = "inst_per_warp"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Terms that add up exactly to a metric, or to B's less A's.
+
+    ``terms`` are sorted by size, the largest first; the 100 % that losses are subtracted from stand last.  ``a`` and
+    ``b`` are exact values (fractions); ``notes`` say what could not be known.
+    """
+
+    metric: Metric
+    sides: tuple[Side, ...]
+    a: Fraction
+    b: Fraction | None
+    terms: tuple[Term, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def explained(self) -> Fraction:
+        """What the terms add up to."""
+        return self.a if self.b is None else self.b - self.a
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain dicts, lists, numbers and texts."""
+        return {
+            "metric": self.metric.name,
+            "a": float(self.a),
+            "b": None if self.b is None else float(self.b),
+            "terms": [term.to_dict() for term in self.terms],
+        }
+
+    def render(self, most: int | None = None, *, width: int = 80, color: bool | None = None) -> str:
+        """The terms as text, *width* columns wide; at most so many of them, and the sum of the others."""
+        return to_text(render(self, most, width), color)
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def _repr_html_(self) -> str:
+        return to_html(self)
+
+
+def explain(
+    profile: Any,
+    other: Any = None,
+    metric: str = DEFAULT,
+    *,
+    patterns: Mapping[str, Mapping[str, str]] | None = None,
+) -> Explanation:
+    """Take a metric of *profile* apart, or what *other* has more or less of it.
+
+    Both are profiles of :func:`simt.launch` or of the hardware, or what one of them saved (``to_dict()``).  ``metric``
+    is a name of ``simt metrics``.  ``patterns``: by side (``"a"``, ``"b"``) and label of a line, how it accesses
+    memory in words (:mod:`simt.reasons.accesses`).
+
+    Raises UnknownMetricError, and UnusableProfileError where a profile does not know the metric or the two count
+    different things under its name.
+    """
+    wanted = METRICS[metric]
+    subjects = [subject_of(each) for each in ((profile,) if other is None else (profile, other))]
+    if other is not None:
+        _check_comparable(wanted, *subjects)
+    notes = tuple(dict.fromkeys(note for subject in subjects for note in _notes(subject)))
+    recipe = recipe_of(wanted)
+    shares = [shares_of(recipe, subject) for subject in subjects]
+    values = [_value(wanted, subject, share) for subject, share in zip(subjects, shares, strict=True)]
+    a, b = values[0], values[1] if other is not None else None
+    explained = a if b is None else b - a
+    first, last = shares[0], shares[-1]
+    if first is None or last is None:
+        found = [Term(explained, RESIDUAL, "the profile has the metric, but not the counts of its lines")]
+    elif other is None:
+        found = list(_single(first, (patterns or {}).get("a", {})))
+    else:
+        found = list(between.terms(first, last, patterns or {}))
+    sides = tuple(subject.side for subject in subjects)
+    return Explanation(wanted, sides, a, b, _ranked(found, explained), notes)
+
+
+def _single(shares: Shares, patterns: Mapping[str, str]) -> Iterator[Term]:
+    for place in shares.subject.places:
+        for cause, value in shares.of(place.counters).items():
+            yield Term(value, cause, words.single(shares, place, cause, patterns), (("a", place),))
+    for cause, value in shares.constant():
+        text = "what it is without losses" if cause == WHOLE else "counted, but on no line"
+        yield Term(value, cause, text)
+
+
+def _ranked(terms: list[Term], whole: Fraction) -> tuple[Term, ...]:
+    whole -= sum((term.value for term in terms if term.cause == WHOLE), Fraction(0))
+    shared = [
+        replace(term, share=term.value / whole if whole and term.cause != WHOLE else Fraction(0))
+        for term in terms
+        if term.value
+    ]
+    return tuple(sorted(shared, key=lambda term: (term.cause == WHOLE, -abs(term.value))))
+
+
+def _value(metric: Metric, subject: Subject, shares: Shares | None) -> Fraction:
+    if shares is not None:
+        return shares.value
+    value = subject.side.metrics.get(metric.name)
+    if value is None:
+        help = "launch with timing=True, or --timing on the command line" if metric.group == "timing" else ""
+        raise UnusableProfileError(f"the profile of {subject.side.kernel} has no value of {metric.name}", help=help)
+    return Fraction(value)
+
+
+def _check_comparable(metric: Metric, a: Subject, b: Subject) -> None:
+    if a.side.is_source != b.side.is_source and not metric.same_in_every_view:
+        raise UnusableProfileError(
+            f"{metric.name} counts operations of the source on one side and instructions of the machine on the other",
+            help="give both the same view, KERNEL@sm_90 for instance, or a metric of memory such as gld_efficiency",
+        )
+
+
+def _notes(subject: Subject) -> Iterator[str]:
+    if not subject.side.is_source and subject.places and not subject.has_source_lines:
+        yield (
+            f"{subject.side.kernel} has no line information: compile with nvcc -lineinfo (with -G it is there), and "
+            "profile with ncu --import-source yes"
+        )
+
+
+__all__ = ["DEFAULT", "Explanation", "UnknownMetricError", "explain"]

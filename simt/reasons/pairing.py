@@ -1,0 +1,99 @@
+"""Which line of one kernel stands for which of another: by text, then by structure."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+
+from simt.reasons.subject import Group, Place
+
+Pair = tuple[Place | None, Place | None]
+GroupPair = tuple[Group | None, Group | None]
+
+ALIKE = 0.5
+"""Lines pair by structure if they have so much in common: 1 for all words and 1 for all opcodes."""
+
+_WORD = re.compile(r"\w+|[^\w\s]+")
+
+
+def pairs_of(a: Sequence[Place], b: Sequence[Place]) -> Iterator[Pair]:
+    """Every place of both, once; None where the other kernel has nothing like it.
+
+    Lines of the same text pair first, in their order; between them, lines that have words and opcodes in common.
+    """
+    keys = [[place.text or place.opcodes for place in places] for places in (a, b)]
+    done = [0, 0]
+    for i, j, length in _matches(*keys):
+        yield from _by_structure(a[done[0] : i], b[done[1] : j])
+        yield from zip(a[i : i + length], b[j : j + length], strict=True)
+        done = [i + length, j + length]
+
+
+def _matches(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> Sequence[difflib.Match]:
+    return difflib.SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
+
+
+def _by_structure(a: Sequence[Place], b: Sequence[Place]) -> Iterator[Pair]:
+    """The pairs, in order, that have most in common together."""
+    features = [[_features(place) for place in places] for places in (a, b)]
+    best = [[0.0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i in reversed(range(len(a))):
+        for j in reversed(range(len(b))):
+            both = _alike(features[0][i], features[1][j])
+            paired = both + best[i + 1][j + 1] if both >= ALIKE else 0.0
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], paired)
+    i = j = 0
+    while i < len(a) and j < len(b):
+        if best[i][j] == best[i + 1][j]:
+            yield a[i], None
+            i += 1
+        elif best[i][j] == best[i][j + 1]:
+            yield None, b[j]
+            j += 1
+        else:
+            yield a[i], b[j]
+            i, j = i + 1, j + 1
+    yield from ((place, None) for place in a[i:])
+    yield from ((None, place) for place in b[j:])
+
+
+_Features = tuple["Counter[str]", "Counter[str]"]
+
+
+def _features(place: Place) -> _Features:
+    return Counter(_WORD.findall(place.text)), Counter(opcode.partition(".")[0] for opcode in place.opcodes)
+
+
+def _alike(a: _Features, b: _Features) -> float:
+    return sum(_common(ours, theirs) for ours, theirs in zip(a, b, strict=True))
+
+
+def _common(a: Counter[str], b: Counter[str]) -> float:
+    """The share of their members that two bags have in common."""
+    whole = a.total() + b.total()
+    return 2 * (a & b).total() / whole if whole else 0.0
+
+
+def group_pairs(a: Sequence[tuple[Group, Hashable]], b: Sequence[tuple[Group, Hashable]]) -> Iterator[GroupPair]:
+    """Groups of two lines that belong together; each comes with what it should have in common with its partner.
+
+    Those that have it pair first, then the others in their order, as long as one opcode at least is in both.
+    """
+    rest = list(b)
+    left: list[Group] = []
+    for group, key in a:
+        partner = next((each for each in rest if each[1] == key), None)
+        if partner is None:
+            left.append(group)
+        else:
+            rest.remove(partner)
+            yield group, partner[0]
+    others = [group for group, _ in rest]
+    for group in left:
+        partner_ = next((each for each in others if set(each.opcodes) & set(group.opcodes)), None)
+        if partner_ is not None:
+            others.remove(partner_)
+        yield group, partner_
+    yield from ((None, group) for group in others)

@@ -1,0 +1,54 @@
+"""``simt explain`` on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SMALL = ("--size", "512", "--block", "64")
+
+
+def test_one_kernel_and_two(run) -> None:
+    alone = run("explain", "neighbored", *SMALL)
+    assert alone.code == 0
+    assert alone.out.startswith("inst_per_warp  ")
+    assert "line 42" in alone.out
+    both = run("explain", "neighbored", "interleaved", *SMALL, "--lines", "1")
+    assert " fewer; source)" in both.out.splitlines()[0]
+    assert "smaller terms together" in both.out
+    assert max(map(len, both.out.splitlines())) <= 80
+
+
+def test_json_adds_up(run) -> None:
+    found = run("explain", "neighbored", "interleaved", *SMALL, "--metric", "gld_efficiency", "--json").json()
+    assert set(found) == {"metric", "a", "b", "terms"}
+    assert found["metric"] == "gld_efficiency"
+    assert sum(term["value"] for term in found["terms"]) == pytest.approx(found["b"] - found["a"], abs=1e-9)
+    assert all(set(term) == {"value", "share", "lines", "cause", "text"} for term in found["terms"])
+    first = found["terms"][0]["lines"]
+    assert [(each["side"], each["line"]) for each in first] == [("a", 43), ("b", 87)]
+
+
+def test_saved_profiles_and_predication(run, tmp_path: Path) -> None:
+    saved = tmp_path / "a.json"
+    saved.write_text(run("run", "even_odd", "--json").out, encoding="utf-8")
+    assert "no difference" in run("explain", str(saved), "even_odd").out
+    found = run("explain", "even_odd", "even_odd@predicate=4", "--metric", "divergent_branch", "--json").json()
+    assert (found["a"], found["b"], found["terms"][0]["cause"]) == (2.0, 0.0, "divergent branches")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["if_else", "--metric", "inst_per_wrap"], "did you mean inst_per_warp"),
+        (["if_else", "--metric", "duration"], "launch with timing=True, or --timing"),
+        (["if_else", "even_odd@predicate=x"], "write a number of instructions after predicate="),
+        (["if_els"], "did you mean if_else"),
+        (["nothing.json"], "cannot be read"),
+    ],
+)
+def test_wrong_use(run, arguments: list[str], message: str) -> None:
+    found = run("explain", *arguments)
+    assert found.code != 0
+    assert message in " ".join(found.err.replace("│", " ").split())

@@ -1,0 +1,273 @@
+// A CUDA program without nvcc: program CUBIN SCENARIO.  It registers the kernels of a cubin as nvcc's code does, and
+// then does what the scenario says.  The declarations are those of CUDA's documentation.
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct { unsigned x, y, z; } dim3;
+typedef void *stream_t, *event_t;
+enum { TO_DEVICE = 1, TO_HOST, ON_DEVICE, DEFAULT };
+int cudaMalloc(void **, size_t), cudaFree(void *), cudaMallocManaged(void **, size_t, unsigned), cudaHostAlloc(void **, size_t, unsigned), cudaFreeHost(void *);
+int cudaHostRegister(void *, size_t, unsigned), cudaHostUnregister(void *), cudaHostGetDevicePointer(void **, void *, unsigned);
+int cudaMemcpy(void *, const void *, size_t, int), cudaMemcpy2D(void *, size_t, const void *, size_t, size_t, size_t, int), cudaMemset(void *, int, size_t);
+int cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int), cudaMemcpyFromSymbol(void *, const void *, size_t, size_t, int);
+int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, stream_t), cudaDeviceSynchronize(void), cudaDeviceReset(void);
+int cudaGetLastError(void), cudaPeekAtLastError(void), cudaGetDeviceCount(int *), cudaMemGetInfo(size_t *, size_t *);
+int cudaStreamCreate(stream_t *), cudaStreamSynchronize(stream_t), cudaStreamDestroy(stream_t);
+int cudaEventCreate(event_t *), cudaEventRecord(event_t, stream_t), cudaEventElapsedTime(float *, event_t, event_t);
+int cudaGraphCreate(void **, unsigned), cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, const void *, int, size_t);
+int cudaMallocArray(void **, const void *, size_t, size_t, unsigned), cudaMemcpy2DToArray(void *, size_t, size_t, const void *, size_t, size_t, size_t, int);
+int cudaCreateTextureObject(uint64_t *, const void *, const void *, const void *), cudaDestroyTextureObject(uint64_t), cudaFreeArray(void *);
+const char *cudaGetErrorName(int);
+void **__cudaRegisterFatBinary(void *);
+void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
+void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int);
+void __cudaRegisterManagedVar(void **, void **, char *, const char *, int, size_t, int, int);
+
+// What stands for kernels and variables on the host.
+static char multiply, beyond, forever, stop, sample, scale, counter;
+static struct { unsigned magic, version; void *image, *more; } wrapper = {0x466243b1, 1};
+static void load(const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (!file) exit(99);
+  wrapper.image = malloc(1 << 20);
+  if (!fread(wrapper.image, 1, 1 << 20, file)) exit(99);
+  void **handle = __cudaRegisterFatBinary(&wrapper);
+#define KERNEL(name) __cudaRegisterFunction(handle, &name, #name, #name, -1, 0, 0, 0, 0, 0)
+  KERNEL(multiply), KERNEL(beyond), KERNEL(forever), KERNEL(stop), KERNEL(sample);
+  __cudaRegisterVar(handle, &scale, "scale", "scale", 0, 4, 1, 0);
+  __cudaRegisterVar(handle, &counter, "counter", "counter", 0, 4, 0, 0);
+}
+
+enum { N = 1000 };
+static float host[N];
+static int launch_on(stream_t s, char *kernel, float *x, int n, int blocks, int threads) {
+  void *arguments[] = {&x, &n};
+  return cudaLaunchKernel(kernel, (dim3){blocks, 1, 1}, (dim3){threads, 1, 1}, arguments, 0, s);
+}
+static int launch(char *kernel, float *x, int n) { return launch_on(NULL, kernel, x, n, (n + 127) / 128, 128); }
+static float *array(void) {
+  float *x = NULL;
+  for (int i = 0; i < N; i++) host[i] = i;
+  if (cudaMalloc((void **)&x, sizeof host)) exit(98);
+  cudaMemcpy(x, host, sizeof host, TO_DEVICE);
+  return x;
+}
+static void say(const char *what, int error) { printf("%s: %s\n", what, cudaGetErrorName(error)), fflush(stdout); }
+static float back(float *x, int i) {
+  cudaMemcpy(host, x, sizeof host, TO_HOST);
+  return host[i];
+}
+
+static void plain(void) {
+  float *x = array(), three = 3;
+  int n = 0, blocks = 0;
+  size_t free_, total;
+  say("launch", launch(&multiply, x, N));
+  cudaMemcpyToSymbol(&scale, &three, 4, 0, TO_DEVICE);
+  say("launch", launch(&multiply, x, N));
+  cudaMemcpyFromSymbol(&n, &counter, 4, 0, TO_HOST);
+  say("synchronize", cudaDeviceSynchronize());
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &multiply, 128, 0);
+  printf("%g %d %d\n", back(x, 999), n, blocks);
+  say("memory", cudaMemGetInfo(&free_, &total));
+  printf("%d\n", free_ < total && total - free_ < 1 << 16);
+  say("free", cudaFree(x));
+}
+static void memory(void) {
+  static float own[2048];
+  float *managed, *pinned, *d, *registered = own + 100;
+  cudaMallocManaged((void **)&managed, sizeof host, 1);
+  cudaHostAlloc((void **)&pinned, sizeof host, 0);
+  for (int i = 0; i < N; i++) managed[i] = pinned[i] = registered[i] = i;
+  say("register", cudaHostRegister(registered, sizeof host, 0));
+  cudaHostGetDevicePointer((void **)&d, registered, 0);
+  launch(&multiply, managed, N), launch(&multiply, pinned, N), launch(&multiply, d, N);
+  printf("%g %g %g\n", managed[10], pinned[20], registered[30]);
+  say("unregister", cudaHostUnregister(registered));
+  say("unregister", cudaHostUnregister(registered));
+  registered[30] = 1;
+  say("free", cudaFree(managed));
+  say("free", cudaFreeHost(pinned));
+  char grid[4][8] = {{0}}, *pitched;
+  cudaMalloc((void **)&pitched, 4 * 512);
+  cudaMemset(pitched, 5, 4 * 512);
+  say("2D", cudaMemcpy2D(grid, 8, pitched, 512, 3, 4, TO_HOST));
+  printf("%d %d %d\n", grid[0][0], grid[3][2], grid[3][3]);
+}
+static void dereference(void) { printf("%g\n", *array()); }
+static void frees(void) {
+  float *x = array();
+  say("free", cudaFree(x));
+  say("twice", cudaFree(x));
+  say("inside", cudaFree(array() + 1));
+  say("host", cudaFree(host));
+  say("null", cudaFree(NULL));
+}
+static void copies(void) {
+  float *x = array();
+  say("beyond", cudaMemcpy(x, host, sizeof host + 4, TO_DEVICE));
+  say("before", cudaMemcpy(x - 1, host, 4, TO_DEVICE));
+  say("freed", (cudaFree(x), cudaMemcpy(host, x, 4, TO_HOST)));
+  say("direction", cudaMemcpy(host, array(), 4, TO_DEVICE));
+  say("unknown direction", cudaMemcpy(host, array(), 4, 9));
+  say("default", cudaMemcpy(array(), host, 4, DEFAULT));
+  say("fill", cudaMemset(array(), 0, sizeof host + 1));
+  say("fill of the host", cudaMemset(host, 0, 4));
+  say("symbol", cudaMemcpyToSymbol(&scale, host, 8, 0, TO_DEVICE));
+  say("no symbol", cudaMemcpyToSymbol(host, host, 4, 0, TO_DEVICE));
+}
+static void shapes(void) {
+  float *x = array();
+  say("threads", launch_on(NULL, &multiply, x, N, 1, 2048));
+  say("blocks", launch_on(NULL, &multiply, x, N, 0, 32));
+  say("function", launch_on(NULL, &scale, x, N, 1, 32));
+  say("last", cudaPeekAtLastError());
+  say("last", cudaGetLastError());
+  say("last", cudaGetLastError());
+  say("good", launch(&multiply, x, N));
+}
+static void wrong(void) {
+  float *x = array(), *other = array();
+  say("launch", launch(&beyond, x, 100000));
+  say("synchronize", cudaDeviceSynchronize());
+  say("allocate", cudaMalloc((void **)&x, 4));
+  say("copy", cudaMemcpy(host, other, 4, TO_HOST));
+  say("launch", launch(&multiply, other, N));
+  say("reset", cudaDeviceReset());
+  x = array();
+  say("launch", launch(&multiply, x, N));
+  printf("%g\n", back(x, 9));
+}
+static void keeps(void) {
+  float *managed;
+  cudaMallocManaged((void **)&managed, 4096, 1);
+  for (int i = 0; i < 1024; i++) managed[i] = i;
+  say("launch", launch_on(NULL, &beyond, managed, 1 << 20, 1, 32));
+  printf("%g %g %g\n", managed[0], managed[31], managed[32]);
+  say("synchronize", cudaDeviceSynchronize());
+}
+static void host_pointer(void) {
+  array();
+  say("launch", launch(&multiply, host, N));
+  say("synchronize", cudaDeviceSynchronize());
+}
+static void trap(void) {
+  say("launch", cudaLaunchKernel(&stop, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0, NULL));
+  say("synchronize", cudaDeviceSynchronize());
+}
+static void *in_thread(void *given) {
+  stream_t s;
+  float *x = array(), copy[N];
+  cudaStreamCreate(&s);
+  for (int k = 0; k < 5; k++) *(int *)given |= launch_on(s, &multiply, x, N, 8, 128);
+  *(int *)given |= cudaStreamSynchronize(s);
+  cudaMemcpy(copy, x, sizeof copy, TO_HOST);
+  *(int *)given |= copy[999] != 32 * 999;
+  cudaStreamDestroy(s);
+  return NULL;
+}
+static void threads(void) {
+  pthread_t thread[2];
+  int error[2] = {0, 0};
+  for (int k = 0; k < 2; k++) pthread_create(thread + k, NULL, in_thread, error + k);
+  for (int k = 0; k < 2; k++) pthread_join(thread[k], NULL);
+  printf("%d %d\n", error[0], error[1]);
+}
+static void forks(void) {
+  float *x = array();
+  fflush(stdout);
+  if (fork() == 0) {
+    say("child", cudaMemcpy(host, x, 4, TO_HOST));
+    _exit(0);
+  }
+  wait(NULL);
+  say("parent", launch(&multiply, x, N));
+  printf("%g\n", back(x, 5));
+}
+static void forks_first(void) {
+  if (fork() == 0) {
+    float *x = array();
+    say("child", launch(&multiply, x, N));
+    exit(0);
+  }
+  wait(NULL);
+  float *x = array();
+  say("parent", launch(&multiply, x, N));
+}
+static void *endless(void *stop_) {
+  cudaLaunchKernel(&forever, (dim3){1, 1, 1}, (dim3){32, 1, 1}, (void *[]){&stop_}, 0, NULL);
+  return NULL;
+}
+static void begin_endless(void) {
+  pthread_t thread;
+  float *x = array();
+  cudaMemset(x, 0, sizeof host);
+  printf("running\n"), fflush(stdout);
+  pthread_create(&thread, NULL, endless, x);
+  sleep(2);
+}
+static void exits(void) { begin_endless(), _exit(3); }
+static void crashes(void) { begin_endless(), raise(SIGSEGV); }
+static void killed(void) { begin_endless(), raise(SIGKILL); }
+static void waits(void) { begin_endless(), sleep(600); }
+static void server_dies(void) {  // the parent is the simulator, and the test kills it
+  float *x = array();
+  printf("ready\n"), fflush(stdout);
+  for (int k = 0; k < 300; k++) {
+    int error = launch(&multiply, x, N);
+    if (error) {
+      say("launch", error), say("synchronize", cudaDeviceSynchronize()), say("allocate", cudaMalloc((void **)&x, 4));
+      return;
+    }
+    usleep(100000);
+  }
+}
+static void missing(void) {
+  void *graph;
+  say("graph", cudaGraphCreate(&graph, 0));
+  say("last", cudaGetLastError());
+  say("graph", cudaGraphCreate(&graph, 0));
+}
+static void times(void) {
+  event_t a, b, c;
+  float *x = array(), first, second;
+  cudaEventCreate(&a), cudaEventCreate(&b), cudaEventCreate(&c);
+  cudaEventRecord(a, NULL), launch(&multiply, x, N), cudaEventRecord(b, NULL), launch(&multiply, x, N), cudaEventRecord(c, NULL);
+  cudaEventElapsedTime(&first, a, b), cudaEventElapsedTime(&second, b, c);
+  printf("%.6f %.6f\n", first, second);
+}
+static void texture(void) {
+  struct { int x, y, z, w, kind; } channels = {32, 0, 0, 0, 2};
+  struct { int type; union { void *array; int room[32]; } is; unsigned flags; } resource = {0};
+  struct { int mode[3], filter, read, srgb; float border[4]; int normalized; unsigned rest[8]; } how = {{1, 1, 1}};
+  float texels[2][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}}, *out = array();
+  uint64_t image;
+  void *a;
+  say("array", cudaMallocArray(&a, &channels, 4, 2, 0));
+  say("copy", cudaMemcpy2DToArray(a, 0, 0, texels, 16, 16, 2, TO_DEVICE));
+  resource.is.array = a;
+  say("texture", cudaCreateTextureObject(&image, &resource, &how, NULL));
+  cudaLaunchKernel(&sample, (dim3){1, 1, 1}, (dim3){8, 1, 1}, (void *[]){&image, &out}, 0, NULL);
+  back(out, 0);
+  for (int i = 0; i < 8; i++) printf("%g%c", host[i], i < 7 ? ' ' : '\n');
+  say("destroy", cudaDestroyTextureObject(image));
+  say("free", cudaFreeArray(a));
+}
+
+int main(int n, char **words) {
+  static const struct { const char *name; void (*run)(void); } scenarios[] = {
+#define SCENARIO(name) {#name, name}
+      SCENARIO(plain), SCENARIO(memory), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(shapes), SCENARIO(wrong),
+      SCENARIO(keeps), SCENARIO(host_pointer), SCENARIO(trap), SCENARIO(threads), SCENARIO(forks), SCENARIO(forks_first), SCENARIO(exits),
+      SCENARIO(crashes), SCENARIO(killed), SCENARIO(waits), SCENARIO(server_dies), SCENARIO(missing), SCENARIO(times), SCENARIO(texture)};
+  load(words[1]);
+  for (size_t k = 0; k < sizeof scenarios / sizeof *scenarios; k++)
+    if (!strcmp(words[2], scenarios[k].name)) return scenarios[k].run(), fflush(stdout), 0;
+  return 97;
+}

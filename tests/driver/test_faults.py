@@ -1,0 +1,181 @@
+"""What programs do wrong, and what happens to them: CUDA's error code, our finding, no hang, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from simt.check import OutOfBoundsError, TrapError
+from simt.driver import Settings, run_program
+from tests.driver.conftest import needs_nvdisasm
+from tests.driver.scenarios import CUBIN, run, start
+
+pytestmark = needs_nvdisasm
+
+
+def test_freed_twice(program: Path, tmp_path: Path) -> None:
+    assert run(program, "frees", tmp_path).lines == [
+        *("free: cudaSuccess", "twice: cudaErrorInvalidValue", "inside: cudaErrorInvalidValue"),
+        *("host: cudaErrorInvalidValue", "null: cudaSuccess"),
+    ]
+
+
+def test_copies_out_of_bounds(program: Path, tmp_path: Path) -> None:
+    invalid = "cudaErrorInvalidValue"
+    assert run(program, "copies", tmp_path).lines == [
+        *(f"beyond: {invalid}", f"before: {invalid}", f"freed: {invalid}", f"direction: {invalid}"),
+        *("unknown direction: cudaErrorInvalidMemcpyDirection", "default: cudaSuccess"),
+        *(
+            f"fill: {invalid}",
+            f"fill of the host: {invalid}",
+            f"symbol: {invalid}",
+            "no symbol: cudaErrorInvalidSymbol",
+        ),
+    ]
+
+
+def test_bad_launches(program: Path, tmp_path: Path) -> None:
+    ran = run(program, "shapes", tmp_path)
+    assert ran.lines == [
+        *("threads: cudaErrorInvalidConfiguration", "blocks: cudaErrorInvalidConfiguration"),
+        *("function: cudaErrorInvalidDeviceFunction", "last: cudaErrorInvalidDeviceFunction"),
+        *("last: cudaErrorInvalidDeviceFunction", "last: cudaSuccess", "good: cudaSuccess"),
+    ]
+    assert not ran.finished.findings
+
+
+def test_a_kernel_that_goes_wrong(program: Path, tmp_path: Path) -> None:
+    """The error is sticky until the device is reset; the user is told once, with the line."""
+    told: list[str] = []
+    ran = run(program, "wrong", tmp_path, Settings(on_finding=lambda finding: told.append(str(finding))))
+    illegal = "cudaErrorIllegalAddress"
+    assert ran.lines == [
+        *("launch: cudaSuccess", f"synchronize: {illegal}", f"allocate: {illegal}", f"copy: {illegal}"),
+        *(f"launch: {illegal}", "reset: cudaSuccess", "launch: cudaSuccess", "18"),
+    ]
+    (finding,) = ran.finished.findings
+    assert isinstance(finding.error, OutOfBoundsError)
+    assert finding.subject == "beyond"
+    assert finding.error.location is not None
+    assert finding.error.location.file.endswith("kernels.cu")
+    assert told == [str(finding)]
+
+
+def test_after_an_error_memory_is_as_the_kernel_left_it(program: Path, tmp_path: Path) -> None:
+    assert run(program, "keeps", tmp_path).lines == [
+        *("launch: cudaSuccess", "7 7 32", "synchronize: cudaErrorIllegalAddress"),
+    ]
+
+
+def test_pointers_of_the_host(program: Path, tmp_path: Path) -> None:
+    ran = run(program, "host_pointer", tmp_path)
+    assert ran.lines == ["launch: cudaSuccess", "synchronize: cudaErrorIllegalAddress"]
+    assert len(ran.finished.findings) == 1
+
+
+def test_a_device_pointer_on_the_host_crashes_as_on_hardware(program: Path, tmp_path: Path) -> None:
+    assert run(program, "dereference", tmp_path).finished.returncode == -signal.SIGSEGV
+
+
+def test_a_trap(program: Path, tmp_path: Path) -> None:
+    ran = run(program, "trap", tmp_path)
+    assert ran.lines == ["launch: cudaSuccess", "synchronize: cudaErrorLaunchFailure"]
+    assert isinstance(ran.finished.findings[0].error, TrapError)
+
+
+def test_two_threads_and_streams(program: Path, tmp_path: Path) -> None:
+    ran = run(program, "threads", tmp_path)
+    assert ran.lines == ["0 0"]
+    assert ran.finished.activities is not None
+    assert len({each.stream for each in ran.finished.activities.launched}) == 2
+
+
+def test_a_child_process_has_no_part_in_the_device(program: Path, tmp_path: Path) -> None:
+    lines = run(program, "forks", tmp_path).lines
+    assert lines == ["child: cudaErrorInitializationError", "parent: cudaSuccess", "10"]
+
+
+def test_a_fork_before_the_first_call_gives_two_devices(program: Path, tmp_path: Path) -> None:
+    ran = run(program, "forks_first", tmp_path)
+    assert sorted(ran.lines) == ["child: cudaSuccess", "parent: cudaSuccess"]
+    assert len(ran.finished.processes) == 2
+
+
+@pytest.mark.parametrize(
+    ("scenario", "code"), [("exits", 3), ("crashes", -signal.SIGSEGV), ("killed", -signal.SIGKILL)]
+)
+def test_the_end_in_the_middle_of_a_kernel(program: Path, tmp_path: Path, scenario: str, code: int) -> None:
+    begin = time.monotonic()
+    ran = run(program, scenario, tmp_path, Settings(max_instructions=2**50))
+    assert ran.finished.returncode == code
+    assert ran.lines == ["running"]
+    assert time.monotonic() - begin < 60
+    assert not ran.finished.findings
+
+
+def test_a_kernel_without_end_is_a_finding(program: Path, tmp_path: Path) -> None:
+    ran = run(program, "exits", tmp_path, Settings(max_instructions=1000))
+    assert "warp instructions" in str(ran.finished.findings[0])
+
+
+def test_interrupted(program: Path) -> None:
+    """ctrl-C goes to both: the program ends by it, and what it did so far is reported."""
+    child = start(program, "waits")
+    assert child.stdout is not None
+    assert child.stdout.readline() == "running\n"
+    os.killpg(child.pid, signal.SIGINT)
+    report = child.communicate(timeout=60)[1]
+    assert child.returncode == 128 + signal.SIGINT
+    assert "==simt== NVIDIA H200 (modelled): 0 launches" in report
+    assert "Traceback" not in report
+
+
+def test_the_simulator_is_killed(program: Path) -> None:
+    """Then the program's calls fail, and it can end by itself."""
+    child = start(program, "server_dies")
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    child.kill()
+    out, told = child.communicate(timeout=60)  # until the program has closed its ends, too
+    gone = "cudaErrorDevicesUnavailable"
+    assert out.splitlines() == [f"launch: {gone}", f"synchronize: {gone}", f"allocate: {gone}"]
+    assert told.count("the simulator has ended, and with it the device") == 1
+
+
+def test_two_at_once(program: Path) -> None:
+    children = [start(program, "plain") for _ in range(2)]
+    for child in children:
+        assert child.communicate(timeout=120)[0].splitlines()[3] == "5994 2000 16"
+
+
+def test_nothing_stays_behind(program: Path, tmp_path: Path) -> None:
+    def here() -> set[str]:
+        return {path for folder in ("/dev/shm", "/tmp") for path in os.listdir(folder) if "simt" in path}
+
+    before = here()
+    run(program, "killed", tmp_path, Settings(max_instructions=2**50))
+    assert here() == before
+    children = subprocess.run(["ps", "-o", "args", "--ppid", str(os.getpid())], capture_output=True, text=True)
+    assert str(CUBIN) not in children.stdout
+
+
+def test_a_program_that_is_not_there() -> None:
+    from simt.check import LaunchError
+
+    with pytest.raises(LaunchError, match="no_such_program: No such file"):
+        run_program(["./no_such_program"], Settings())
+
+
+def test_a_static_runtime_is_refused(tmp_path: Path) -> None:
+    from simt.check import UnsupportedError
+
+    fake = tmp_path / "static"
+    fake.write_bytes(b"\x7fELF" + b"\0CUDA driver version is insufficient for CUDA runtime version\0")
+    with pytest.raises(UnsupportedError, match="static CUDA runtime") as caught:
+        run_program([str(fake)], Settings())
+    assert "-cudart shared" in str(caught.value)

@@ -1,0 +1,101 @@
+"""Programs on the modelled GPU: what they compute and are told, and what is told of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import simt
+from simt.driver import Settings
+from tests.driver.conftest import needs_nvdisasm
+from tests.driver.scenarios import CUBIN, run, start
+
+pytestmark = needs_nvdisasm
+
+
+def test_a_program(program: Path, tmp_path: Path) -> None:
+    ran = run(program, "plain", tmp_path)
+    ok = "cudaSuccess"
+    assert ran.finished.returncode == 0
+    assert ran.lines == [
+        *(f"launch: {ok}", f"launch: {ok}", f"synchronize: {ok}", "5994 2000 16"),
+        *(f"memory: {ok}", "1", f"free: {ok}"),
+    ]
+    found = ran.finished.activities
+    assert found is not None
+    assert [each.profile.kernel for each in found.launched] == ["multiply", "multiply"]
+    assert [(each.kind, each.bytes) for each in found.copied] == [
+        *(("HtoD", 4000), ("HtoD", 4), ("DtoH", 4), ("DtoH", 4000)),
+    ]
+    assert found.called[0].name == "cudaMalloc"
+    assert not ran.finished.findings
+
+
+def test_counts_are_those_of_a_launch(program: Path, tmp_path: Path) -> None:
+    found = run(program, "plain", tmp_path).finished.activities
+    assert found is not None
+    kernel = simt.load_cubin(CUBIN)["multiply"]
+    alone = simt.launch(kernel, 8, 128, np.zeros(1000, np.float32), np.int32(1000))
+    for each in found.launched:
+        assert each.profile.to_dict()["metrics"] == alone.to_dict()["metrics"]
+
+
+def test_memory_of_both(program: Path, tmp_path: Path) -> None:
+    """Managed, pinned and registered memory is the kernels' own: nothing is copied."""
+    ran = run(program, "memory", tmp_path)
+    assert ran.lines == [
+        *("register: cudaSuccess", "20 40 60"),
+        *("unregister: cudaSuccess", "unregister: cudaErrorHostMemoryNotRegistered"),
+        *("free: cudaSuccess", "free: cudaSuccess", "2D: cudaSuccess", "5 5 0"),
+    ]
+
+
+def test_a_texture(program: Path, tmp_path: Path) -> None:
+    lines = run(program, "texture", tmp_path).lines
+    assert lines[3] == "1 2 3 4 5 6 7 8"
+    assert all(line.endswith("cudaSuccess") for line in lines[:3] + lines[4:])
+
+
+def test_events_tell_modelled_time(program: Path, tmp_path: Path) -> None:
+    ran = run(program, "times", tmp_path, Settings(timing=True))
+    found = ran.finished.activities
+    assert found is not None
+    seconds = [each.seconds for each in found.launched]
+    told = [float(word) for word in ran.lines[0].split()]
+    assert told == pytest.approx([1e3 * (each or 0) for each in seconds], rel=1e-3)
+    assert found.launched[1].start == pytest.approx(seconds[0])
+
+
+def test_which_launches_are_profiled(program: Path, tmp_path: Path) -> None:
+    for settings, many in ((Settings(kernel="nothing"), 0), (Settings(skip=1), 1), (Settings(count=1), 1)):
+        found = run(program, "plain", tmp_path, settings).finished.activities
+        assert found is not None
+        assert len(found.launched) == many
+
+
+def test_what_is_not_there_is_named(program: Path, tmp_path: Path) -> None:
+    ran = run(program, "missing", tmp_path)
+    assert ran.lines == [f"{what}: cudaErrorNotSupported" for what in ("graph", "last", "graph")]
+    assert ran.finished.activities is not None
+    assert ran.finished.activities.unsupported == {"cudaGraphCreate": 2}
+
+
+def test_the_command(program: Path) -> None:
+    child = start(program, "plain", "--metrics", "inst_executed")
+    out, report = child.communicate(timeout=120)
+    assert child.returncode == 0
+    assert out.splitlines()[3] == "5994 2000 16"
+    assert "==simt== NVIDIA H200 (modelled): 2 launches of 1 kernel, 4 copies of 8,008 bytes together" in report
+    assert all(line.startswith(("==simt==", "simt:")) for line in report.splitlines())
+
+
+def test_json_of_the_command(program: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    child = start(program, "missing", "--json", "--log-file", str(log))
+    assert child.communicate(timeout=120)[1] == ""
+    found = json.loads(log.read_text())
+    assert found["not_supported"] == {"cudaGraphCreate": 2}
+    assert found["launches"] == []

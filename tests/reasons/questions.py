@@ -1,0 +1,102 @@
+"""Questions with known answers, and the launches that they are about.
+
+The figures are those of the articles' own questions and of an H200 (tests/data/sass/h200/counters.json,
+tests/data/hardware/accesses.json and shared_wavefronts.json): they were written down before the explanation was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import simt
+from simt import kernels
+from simt.profile import Profile
+from tests.sass.data import cubin
+
+Make = Callable[[], Profile]
+
+BLOCK = 512
+
+
+@cache
+def reduction(name: str, chunks: int = 1) -> Profile:
+    """A reduction of kernels.cu, compiled with line information, on 16 blocks of 512 threads."""
+    found = cubin("sm_90/kernels_lines")
+    (kernel,) = (kernel for kernel in found.values() if kernel.demangled.split("(")[0].split("<")[0].endswith(name))
+    n = 16 * BLOCK * chunks
+    data, sums = np.ones(n, np.int32), np.zeros(16, np.int32)
+    return simt.launch(kernel, 16, BLOCK, data, sums, np.uint32(n))
+
+
+@cache
+def access(name: str, *numbers: int) -> Profile:
+    """A kernel of access.cu on 8 blocks of 256 threads."""
+    (kernel,) = (each for each in cubin("sm_90/access_lines").values() if each.demangled.startswith(f"{name}("))
+    out = np.zeros(8 * 256, np.float32)
+    data = np.zeros(64 * 8 * 256, np.float32)
+    args: list[Any] = {"conflict": [out], "scatter": [_scattered(len(out)), data, out]}.get(name, [data, out])
+    return simt.launch(kernel, 8, 256, *args, *map(np.int32, numbers))
+
+
+def _scattered(count: int) -> np.ndarray:
+    return np.random.default_rng(0).permutation(64 * count)[:count].astype(np.int32)
+
+
+@cache
+def entry(name: str, **options: Any) -> Profile:
+    """A kernel of the registry, in the source view unless said otherwise."""
+    plan = kernels.get(name).plan()
+    return simt.launch(plan.kernel, plan.grid, plan.block, *plan.args, **options)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, and what the first term has to say: how much, on which lines, why, and words of the sentence."""
+
+    name: str
+    metric: str
+    a: Make
+    b: Make | None
+    value: float
+    lines: tuple[int, ...]
+    cause: str
+    words: tuple[str, ...]
+
+
+QUESTIONS = (
+    # 162 of the 195.75 instructions are the %: 21 instructions a round instead of 3, in 9 rounds.
+    Question(
+        "neighbored against interleaved", "inst_per_warp",
+        lambda: reduction("reduceNeighbored"), lambda: reduction("reduceInterleaved"),
+        -162.0, (6, 27), "instructions", ("tid%(2*stride)", "21 → 3 instructions", "9 times a warp"),
+    ),
+    # 18 instructions less a round for the test, one more for each of the six of the sum.
+    Question(
+        "neighbored against neighbored_less", "inst_per_warp",
+        lambda: reduction("reduceNeighbored"), lambda: reduction("reduceNeighboredLess"),
+        -156.0625, (6, 17), "instructions", ("tid%(2*stride)", "21 → 3 instructions", "9 times a warp"),
+    ),
+    # One more element a thread: an H200 executes 8 instructions more per warp, most of them on the line that adds it.
+    Question(
+        "unrolling by 2", "inst_per_warp",
+        lambda: reduction("reduceInterleaved"), lambda: reduction("reduceUnrolling2", 2),
+        7.0, (25, 35), "instructions", ("idx+blockDim.x<n", "3 → 10 instructions"),
+    ),
+    # Six more elements a thread: their loads.
+    Question(
+        "unrolling by 8", "inst_per_warp",
+        lambda: reduction("reduceUnrolling2", 2), lambda: reduction("reduceUnrolling8", 8),
+        12.0, (59,), "only in B", ("int a1=g[idx]", "12 instructions 1 time a warp"),
+    ),
+    # The rounds stop at stride 32: three of nine are left, of nine instructions each.
+    Question(
+        "the last warp alone", "inst_per_warp",
+        lambda: reduction("reduceUnrolling8", 8), lambda: reduction("reduceUnrollWarps8", 8),
+        -54.0, (69, 70, 71, 87, 88, 89), "times", ("9 → 3 times a warp", "9 instructions each"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,167 @@
+"""Explanations add up exactly, whatever was run; and what cannot be explained is refused."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import cuda
+
+import simt
+from simt import kernels
+from simt.metrics import METRICS, UnknownMetricError
+from simt.metrics.linear import NotLinearError, ratio_of
+from simt.profile import Profile, UnusableProfileError
+from simt.reasons import Explanation
+from simt.reasons.pairing import pairs_of
+from simt.reasons.subject import subject_of
+from simt.reasons.terms import WHOLE
+from tests.lang.test_random_kernels import blocks, function_from, kernel_source, twice
+from tests.machine_view import needs_numba_cuda
+from tests.reasons.questions import entry
+
+RUNNABLE = [*kernels.names("reduction"), *kernels.names("divergence")]
+EXPLAINED = ("inst_per_warp", "inst_executed", "gld_efficiency", "gld_transactions_per_request", "gst_efficiency",
+             "branch_efficiency", "divergent_branch", "warp_execution_efficiency", "shared_efficiency",
+             "warp_nonpred_execution_efficiency", "active_threads_per_instruction",
+             "shared_load_transactions_per_request")  # fmt: skip
+
+
+def check(found: Explanation) -> None:
+    """The laws of every explanation."""
+    assert sum((term.value for term in found.terms), Fraction(0)) == found.explained
+    shares = sum((term.share for term in found.terms), Fraction(0))
+    whole = sum(term.value for term in found.terms if term.cause == WHOLE)
+    assert shares == (1 if found.explained != whole else 0)
+    ranked = [abs(term.value) for term in found.terms if term.cause != WHOLE]
+    assert ranked == sorted(ranked, reverse=True)
+    saved = json.loads(json.dumps(found.to_dict()))
+    assert sum(term["value"] for term in saved["terms"]) == pytest.approx(float(found.explained), abs=1e-9)
+    assert all(len(line) <= 80 for line in str(found).splitlines())
+    assert "<script" not in found._repr_html_()
+
+
+def metrics_of(profile: Profile) -> Iterator[str]:
+    for metric in EXPLAINED:
+        if profile.metrics[metric] is not None:
+            yield metric
+
+
+def check_all(a: Profile, b: Profile | None = None) -> None:
+    for metric in metrics_of(a):
+        if b is not None and b.metrics[metric] is None:
+            continue
+        found = simt.explain(a, b, metric)
+        check(found)
+        assert float(found.a) == pytest.approx(a.metrics[metric])
+        assert b is None or (found.b is not None and float(found.b) == pytest.approx(b.metrics[metric]))
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_every_kernel_of_the_registry_adds_up(name: str) -> None:
+    check_all(small(name))
+
+
+def small(name: str, **options: Any) -> Profile:
+    plan = kernels.get(name).plan(300, 16 if name == "picture_guard" else 64)
+    return simt.launch(plan.kernel, plan.grid, plan.block, *plan.args, **options)
+
+
+@pytest.mark.parametrize("pair", list(itertools.pairwise(RUNNABLE)), ids=lambda pair: " ".join(pair))
+def test_pairs_of_the_registry_add_up(pair: tuple[str, str]) -> None:
+    check_all(*map(small, pair))
+
+
+@needs_numba_cuda
+@pytest.mark.parametrize("pair", list(itertools.pairwise(RUNNABLE)), ids=lambda pair: " ".join(pair))
+def test_machine_code_of_the_registry_adds_up(pair: tuple[str, str]) -> None:
+    a, b = (small(name, view="sm_90") for name in pair)
+    check_all(a)
+    check_all(a, b)
+    check(simt.explain(a.to_dict(), b))
+
+
+def random_profile(body: str, threads: int, predicate: int) -> Profile:
+    made = kernel_source(body)
+    kernel = function_from(made, {"cuda": cuda, "twice": twice})
+    data = np.random.default_rng(threads).integers(0, 50, threads)
+    seen, out = np.zeros((2, threads), np.int64)
+    return simt.launch(kernel, 1, threads, data, seen, out, predicate=predicate)
+
+
+@settings(max_examples=25, deadline=None)
+@given(blocks(2, in_loop=False), blocks(2, in_loop=False), st.integers(1, 96), st.sampled_from([0, 8]))
+def test_random_kernels_add_up(ours: str, theirs: str, threads: int, predicate: int) -> None:
+    a, b = (random_profile(body, threads, predicate) for body in (ours, theirs))
+    check_all(a)
+    check_all(a, b)
+
+
+def test_every_place_is_paired_once() -> None:
+    a, b = (subject_of(small(name)).places for name in ("neighbored", "interleaved"))
+    pairs = list(pairs_of(a, b))
+    assert [ours for ours, _ in pairs if ours] == list(a)
+    assert sorted(b.index(theirs) for _, theirs in pairs if theirs) == list(range(len(b)))
+    barrier = next((ours, theirs) for ours, theirs in pairs if ours and "syncthreads" in ours.text)
+    assert barrier[1] is not None
+    assert barrier[1].text == barrier[0].text  # type: ignore[union-attr]
+
+
+def test_a_profile_against_itself_has_nothing_to_explain() -> None:
+    found = simt.explain(entry("if_else"), entry("if_else"))
+    assert found.terms == ()
+    assert "no difference" in str(found)
+
+
+def test_predication_takes_the_passes_away() -> None:
+    """Even and odd lanes: two branches of which one diverges; predicated, none does."""
+    found = simt.explain(entry("even_odd"), metric="branch_efficiency")
+    assert found.terms[0].cause == "divergent branches"
+    assert float(found.terms[0].value) == -100.0
+    assert simt.explain(entry("even_odd", predicate=4), metric="divergent_branch").terms == ()
+
+
+def test_formulas_are_fractions_of_sums() -> None:
+    ratio = ratio_of(METRICS["gld_efficiency"].formula)
+    assert ratio.numerator == {"global_load_bytes": Fraction(100, 32)}
+    assert ratio.denominators == ({"global_load_sectors": Fraction(1)},)
+    for metric in METRICS.values():
+        if metric.group != "timing":
+            ratio_of(metric.formula)
+
+
+def test_a_sum_of_fractions_is_none() -> None:
+    from simt.metrics import Formula
+
+    for text in ("a / b + c / d", "a * b"):
+        with pytest.raises(NotLinearError):
+            ratio_of(Formula(text))
+
+
+def test_what_cannot_be_explained_is_refused() -> None:
+    profile = entry("if_else")
+    with pytest.raises(UnknownMetricError, match="did you mean gld_efficiency"):
+        simt.explain(profile, metric="gld_eficiency")
+    with pytest.raises(UnusableProfileError, match="timing=True"):
+        simt.explain(profile, metric="duration")
+    with pytest.raises(UnusableProfileError, match="no value of shared_efficiency"):
+        simt.explain(profile, metric="shared_efficiency")
+    with pytest.raises(UnusableProfileError, match="this is no profile"):
+        simt.explain({"kernel": "x"})
+
+
+def test_names_are_escaped_in_html() -> None:
+    saved = entry("if_else").to_dict()
+    saved["kernel"] = "<script>alert(1)</script>"
+    saved["lines"] = [{**line, "text": "<b>" + line["text"]} for line in saved["lines"]]
+    html = simt.explain(saved)._repr_html_()
+    assert "<script" not in html
+    assert "<b>if" not in html
+    assert "&lt;b&gt;" in html
