@@ -12,7 +12,7 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.barriers import arrive, is_complete, release
-from simt.machine.gpu_orders import leaders_first, leave_barriers, smallest_first, take_turns
+from simt.machine.gpu_orders import leaders_first, leave_barriers, share_barriers, smallest_first, take_turns
 from simt.machine.registers import predicate, row_at
 from simt.machine.splits import (
     add_split,
@@ -105,6 +105,7 @@ def brx(
     R,
     SPLITS,
     WARPS,
+    PARTICIPANTS,
     LAUNCH,
     ERROR,
     TARGETS,
@@ -114,6 +115,7 @@ def brx(
     count,
     rows,
     uniform_end,
+    n_barriers,
     active,
     executing,
     order,
@@ -163,8 +165,10 @@ def brx(
         if order == L.HARDWARE:
             COUNTS[count + L.N_REPLAYS] += groups - 1
             issued = leaders_first(SPLITS, WARPS, w, active, groups)
-            # ENDCOLLECTIVE is issued for all lanes, then once for those of each other place that they came from.
-            COUNTS[count + L.N_REPLAY_THREADS] += popcount(others) if CODE[code + L.C_MOD] == COLLECTIVE else issued
+            if CODE[code + L.C_MOD] == COLLECTIVE:
+                issued = popcount(others)  # it is issued for all lanes, then for those of each other place
+                share_barriers(WARPS, PARTICIPANTS, w, n_barriers, active, others)
+            COUNTS[count + L.N_REPLAY_THREADS] += issued
         elif order == L.PROFILER:
             smallest_first(SPLITS, WARPS, w, active, groups)
     return RESUME
@@ -203,9 +207,6 @@ def bsync(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barri
     needed = PARTICIPANTS[(w * n_barriers + barrier) * 32 + lowest(active)]
     if needed & active == 0:
         needed = np.int64(0)  # the barrier register names other lanes meanwhile: nothing to wait for
-        if order == L.HARDWARE and moved == 0:  # these and the lanes that it names issue it twice
-            moved = np.int64(1)
-            WARPS[w * L.N_WARP + L.W_BY_MOVE] |= 1 << barrier
     yielded = gave_way(SPLITS, WARPS, w)
     needed &= ~(WARPS[w * L.N_WARP + L.W_EXITED] | WARPS[w * L.N_WARP + L.W_ABSENT] | yielded)
     if needed & ~active == 0:

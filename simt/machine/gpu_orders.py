@@ -108,3 +108,15 @@ def leave_barriers(PARTICIPANTS, w, n_barriers, lanes):
     """Order HARDWARE: take *lanes* out of all convergence barriers of warp *w*."""
     for i in range(w * n_barriers * 32, (w + 1) * n_barriers * 32):
         PARTICIPANTS[i] &= ~lanes
+
+
+@jit
+def share_barriers(WARPS, PARTICIPANTS, w, n_barriers, lanes, others):
+    """Order HARDWARE, *lanes* leave a collective region, *others* of them for places where they came first.
+
+    A barrier that the last to come set, but not for the others, was theirs before: it is as one that a move set.
+    """
+    for barrier in range(n_barriers):
+        named = PARTICIPANTS[(w * n_barriers + barrier) * 32]
+        if named & lanes != 0 and named & others == 0:
+            WARPS[w * L.N_WARP + L.W_BY_MOVE] |= 1 << barrier

@@ -29,7 +29,8 @@ def derived(counters: Mapping[str, Number]) -> dict[str, int]:
 
     ``idle_inactive``: lane-slots that were not active, of profiles that do not say why (the hardware's).
     ``*_excess``: sectors or wavefronts beyond the least possible, negative where lanes share what they read;
-    ``*_unused``: bytes that the least possible moves without having been asked for; ``*_undivided``: sectors or
+    ``*_unused``: bytes that the least possible moves without having been asked for; ``*_repeated``: bytes that several
+    lanes of a request ask for, but for the first time; ``*_undivided``: sectors or
     wavefronts of a profile that does not know the least possible.
     """
     found = {}
@@ -44,6 +45,8 @@ def derived(counters: Mapping[str, Number]) -> dict[str, int]:
         else:
             found[f"{prefix}_excess"] = moved - least
             found[f"{prefix}_unused"] = width * least - asked
+        if (once := counters.get(f"{prefix}_bytes_distinct")) is not None:
+            found[f"{prefix}_repeated"] = asked - int(once)
     return {name: count for name, count in found.items() if count}
 
 
@@ -68,11 +71,16 @@ LOSSES: Mapping[str, Linear] = {
         }
         for prefix, unit, width in TRAFFIC
     },
+    **{
+        f"{prefix}_bytes_distinct": {f"{prefix}_bytes": Fraction(1), f"{prefix}_repeated": Fraction(-1)}
+        for prefix, _, _ in TRAFFIC
+    },
 }
 """What a count is less than the most that it could be."""
 
 WORK, DIVERGENCE, EXITED = "work", "divergence", "exited lanes"
 NEEDED, PATTERN, CONFLICTS, UNUSED = "needed", "access pattern", "bank conflicts", "unused bytes"
+REPEATED = "shared addresses"
 BRANCHES = "divergent branches"
 COUNT = "count"
 
@@ -84,10 +92,12 @@ _NAMES = {
     "idle_inactive": "inactive lanes",
     "idle_predicated_off": "predication",
     "replays": "replays",
+    "replay_threads": "replays",
     "divergent_branches": BRANCHES,
     **{f"{prefix}_{unit}_ideal": NEEDED for prefix, unit, _ in TRAFFIC},
     **{f"{prefix}_excess": PATTERN if unit == "sectors" else CONFLICTS for prefix, unit, _ in TRAFFIC},
     **{f"{prefix}_unused": UNUSED for prefix, _, _ in TRAFFIC},
+    **{f"{prefix}_repeated": REPEATED for prefix, _, _ in TRAFFIC},
     **{STALLED + name: f"stall: {row.words}" for name, row in STALLS.items()},
 }
 

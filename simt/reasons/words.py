@@ -94,7 +94,7 @@ def single(shares: Shares, place: Place, cause: str, patterns: Mapping[str, str]
         group = _most(place.groups, counter)
         idle = Fraction(group.counters.get(counter, 0), max(group.counters.get("inst_executed", 0), 1))
         return named(place, f"{number(idle)} of {WARP_SIZE} lanes {words}")
-    if cause in (causes.NEEDED, causes.PATTERN, causes.CONFLICTS, causes.UNUSED):
+    if cause in (causes.NEEDED, causes.PATTERN, causes.CONFLICTS, causes.UNUSED, causes.REPEATED):
         return named(place, _traffic(place, cause, patterns.get(place.label, "")))
     if cause == causes.BRANCHES:
         diverged, branches = (place.counters.get(name, 0) for name in ("divergent_branches", "branches"))
@@ -128,13 +128,19 @@ def _passes(shares: Shares, place: Place, voice: Voice) -> str:
 def _traffic(place: Place, cause: str, pattern: str) -> str:
     """Sectors or wavefronts a request, of the accesses that cost most."""
     prefix, unit, width = max(TRAFFIC, key=lambda each: place.counters.get(f"{each[0]}_{each[1]}", 0))
-    count = {name: place.counters.get(f"{prefix}_{name}", 0) for name in ("requests", unit, f"{unit}_ideal", "bytes")}
+    names = ("requests", unit, f"{unit}_ideal", "bytes", "bytes_distinct")
+    count = {name: place.counters.get(f"{prefix}_{name}", 0) for name in names}
     requests = max(count["requests"], 1)
     a_request = {name: Fraction(value, requests) for name, value in count.items()}
     moved, least = counted(a_request[unit], unit[:-1]), number(a_request[f"{unit}_ideal"])
     if cause == causes.UNUSED:
         asked = number(a_request["bytes"])
         return f"{asked} bytes a request of the {number(width * a_request[f'{unit}_ideal'])} that the least {unit} hold"
+    if cause == causes.REPEATED:
+        asked, once = number(a_request["bytes"]), number(a_request["bytes_distinct"])
+        return f"{asked} bytes a request, {once} of them at addresses of their own" + (
+            f": {pattern}" if pattern else ""
+        )
     if cause == causes.CONFLICTS:
         return f"{moved} a request where {least} would do" + (f": {pattern}" if pattern else "")
     if cause == causes.PATTERN and a_request[unit] < a_request[f"{unit}_ideal"]:
