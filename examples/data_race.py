@@ -32,10 +32,10 @@ def synchronised(data):
 def main() -> None:
     data = np.arange(32, dtype=np.int32)
     try:
-        simt.launch(lockstep, 1, 32, data, races=True)
+        simt.launch(lockstep, 1, 32, data, check="racecheck")
     except RaceError as error:
         print(error)
-    simt.launch(synchronised, 1, 32, data, races=True)
+    simt.launch(synchronised, 1, 32, data, check="racecheck")
     print(f"\nwith syncwarp: no race, sum {data[0]}")
 
 

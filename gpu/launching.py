@@ -244,7 +244,8 @@ def _launch(
         raise UnstableResultError(
             f"{name}: {', '.join(unstable)}",
             details=("integers: a data race; floats: a race, or atomics that add in another order each time",),
-            help="simt.launch(..., races=True) finds data races; allow_unstable=True takes the last run's result",
+            help="simt.launch(..., check='racecheck') finds data races; "
+            "allow_unstable=True takes the last run's result",
         )
     for argument, contents in zip(arguments, last, strict=True):
         argument.finish(contents)

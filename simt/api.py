@@ -35,7 +35,7 @@ def launch(
     predicate: int = 0,
     shared_bytes: int = 0,
     max_instructions: int = 2**28,
-    races: bool = False,
+    check: str | Sequence[str] = (),
     progress: Callable[[int, int], None] | None = None,
     device: str | None = None,
     timing: bool = False,
@@ -52,7 +52,8 @@ def launch(
         grid, block: blocks in the grid and threads in a block: an int or up to three (x, y, z).
         args: the kernel's arguments; machine code also takes :func:`simt.texture` and :func:`simt.surface`.  NumPy
             arrays of any layout are changed in place once the whole launch has succeeded;
-            after an error or ctrl-C they are as they were.  Scalars are typed as Numba types them.
+            after an error or ctrl-C they are as they were.  Scalars are typed as Numba types them; machine code
+            takes an int as an integer, also where the parameter is a float, which a cubin does not say: give 2.0.
             Arrays that overlap on the host overlap on the modelled GPU.  Machine code also takes structures by value:
             a tuple or dictionary has C's layout of its members (arrays are pointers), ``(x, np.int32(n), y)`` for
             ``struct { float *x; int n; float *y; }``; a NumPy record its own, with arrays in fields of dtype object.
@@ -69,11 +70,12 @@ def launch(
         predicate: if/else bodies of at most so many simple instructions are predicated instead of branching.
         shared_bytes: dynamic shared memory per block.
         max_instructions: warp instructions that one block may execute before BudgetError stops an endless kernel.
-        races: look for data races between threads and raise RaceError at the first; slower, for small launches.
+        check: what else to look for, one name or several: ``"racecheck"``, data races between threads, of which the
+            first raises RaceError (source view; slower, for small launches).  ``"memcheck"`` is always on.
         progress: called with (blocks done, blocks in all), from this thread, several times a second; with timing
             a second time from the start, for the simulated blocks.
-        device: the modelled GPU, a name of ``simt devices``: its occupancy, and its timing.  Default: one that runs
-            the machine code, else ``"h200"``.  Counts and results do not depend on it.
+        device: the modelled GPU, a name of ``simt devices`` or a file (``"my.toml"``): its occupancy, and its timing.
+            Default: one that runs the machine code, else ``"h200"``.  Counts and results do not depend on it.
         timing: simulate cycle by cycle, too (:mod:`simt.timing`): ``Profile.timing``, its metrics, and how long each
             line waits for what.  Counts and results are those of a launch without.
         sms: ``"one"``: time one SM with its share of the grid and of the chip's bandwidth, as if all did the same;
@@ -96,7 +98,7 @@ def launch(
         predicate=predicate,
         shared_bytes=shared_bytes,
         max_instructions=max_instructions,
-        races=races,
+        check=check,
         progress=progress,
         timing=timing,
         sms=sms,
@@ -104,11 +106,11 @@ def launch(
         overrides=overrides,
         window=window,
     )
-    options.check()
+    options.validate()
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
     check_launch_bounds(kernel, shape[1])
     given = [in_memory(value, None) for value in args]
-    code = code_of(kernel, view, shape, given, predicate, races)
+    code = code_of(kernel, view, shape, given, predicate, check)
     check_order(order, code.program)
     return run(code, shape, options, gpu_for(device, code.program.view, timing))
 

@@ -37,6 +37,11 @@ def number_text(value: int | float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 byte``, ``2 bytes``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 _SCALES = {"ns": ("ns", "us", "ms", "s"), "bytes/s": ("bytes/s", "KB/s", "MB/s", "GB/s", "TB/s")}
 """Units that are scaled by 1000 where they are shown, as nvprof and Nsight Compute do."""
 

@@ -12,6 +12,7 @@ from simt import lang, machine, runtime
 from simt.calls.options import SOURCE
 from simt.check import LaunchError, UnsupportedError
 from simt.dispatcher import python_function
+from simt.machine import checks
 from simt.machine.images import DeviceImage, Image
 from simt.machine.launch import BankImage, parse_order
 from simt.machine.layout import HARDWARE, INTERLEAVED, PROFILER, RANDOM
@@ -54,7 +55,9 @@ class MachineKernel(Protocol):
         """What a profile of the kernel, launched now, should say of it."""
 
 
-def code_of(kernel: Any, view: str, shape: Shape, args: Sequence[Any], predicate: int, races: bool) -> Code:
+def code_of(
+    kernel: Any, view: str, shape: Shape, args: Sequence[Any], predicate: int, check: str | Sequence[str] = ()
+) -> Code:
     """The kernel in the view that was asked for.  Raises what compiling and typing raise."""
     if not isinstance(kernel, MachineKernel):
         _check_no_images(args)
@@ -64,11 +67,9 @@ def code_of(kernel: Any, view: str, shape: Shape, args: Sequence[Any], predicate
         return Code(program, [_numpy(value) for value in lang.flat_arguments(args)])
     if predicate:
         raise LaunchError("predicate concerns the source view; in the machine view the compiler has decided")
-    if races:
-        raise UnsupportedError(
-            "races are looked for in the source view only",
-            help="ptxas leaves out warp barriers that it has proved needless, which would look like races",
-        )
+    for name in checks.names_of(check):
+        if why := checks.named(name).source_only:
+            raise UnsupportedError(f"{name} requires the source view", help=why)
     return _machine_code(kernel, view, shape, args)
 
 
@@ -151,6 +152,7 @@ def check_order(order: str | None, program: Program) -> None:
         )
     if policy in (INTERLEAVED, RANDOM) and any(instruction.uniform for instruction in program.instructions):
         raise LaunchError(
-            f"in the order {order!r} the lanes of a warp would overwrite each other's uniform registers",
-            help="choose profiler, hardware, then_first or else_first; a compiler relies on one of them running on",
+            f"code with uniform registers cannot run in the order {order!r}",
+            details=["the paths of a diverged warp share those registers; the code relies on one path running on"],
+            help="choose profiler, hardware, then_first or else_first",
         )

@@ -176,12 +176,12 @@ class Device:
         Raises what :func:`simt.launch` raises, and LostDeviceError.
         """
         wanted = Options.of({"timing": self.timing, **options})
-        wanted.check()
+        wanted.validate()
         shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
         check_launch_bounds(kernel, shape[1])
         given = [each.in_memory(self.memory) if isinstance(each, DeviceArray) else each for each in args]
         return self._run(
-            code_of(kernel, wanted.view, shape, given, wanted.predicate, wanted.races), shape, wanted, stream
+            code_of(kernel, wanted.view, shape, given, wanted.predicate, wanted.check), shape, wanted, stream
         )
 
     def launch_raw(

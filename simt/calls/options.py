@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from simt.check import LaunchError, suggestion
+from simt.machine.checks import names_of
 from simt.options import Timing, is_pair
 
 SOURCE = "source"
@@ -23,7 +24,7 @@ class Options:
     predicate: int = 0
     shared_bytes: int = 0
     max_instructions: int = 2**28
-    races: bool = False
+    check: str | Sequence[str] = ()
     progress: Callable[[int, int], None] | None = None
     timing: bool = False
     sms: str | int = "one"
@@ -47,7 +48,7 @@ class Options:
         """What concerns the timing model."""
         return Timing(self.sms, self.max_host_seconds, self.overrides, self.window)
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Raises LaunchError for what cannot be, whatever the kernel."""
         if not self.timing and not self.timed.is_default:
             raise LaunchError("sms, overrides and window concern the timing model", help="pass timing=True, too")
@@ -57,6 +58,7 @@ class Options:
                 f"trace is {self.trace!r}; it must be True, False, or the block and the warp to trace",
                 help="trace=(0, 0)",
             )
+        names_of(self.check)
         if self.shared_bytes < 0:
             raise LaunchError(f"shared_bytes is {self.shared_bytes}; it must not be negative")
         if self.max_instructions < 1:

@@ -6,6 +6,7 @@ from simt import devices, machine, runtime
 from simt.calls.code import Code, Shape
 from simt.calls.options import Options
 from simt.devices import DeviceError, Gpu
+from simt.machine import checks
 from simt.profile import Profile
 
 
@@ -37,18 +38,19 @@ def run(
         threads=options.threads,
         trace=options.trace,
         max_instructions=options.max_instructions,
-        races=options.races,
+        checks=checks.names_of(options.check),
         whole_buffers=code.whole_buffers,
         bank_image=code.bank_image,
         progress=options.progress,
     )
     place = context or code.context
+    notes = [*code.notes, *(f"{name} found nothing" for name in what.checks)]
     if not options.timing:
         result = runtime.run(code.program, what, place, keep=keep)
-        return Profile(code.program, result, device=gpu.key, notes=code.notes)
+        return Profile(code.program, result, device=gpu.key, notes=notes)
 
     from simt.timing import TimedRun  # here: a launch without timing does not load the model
 
     model = TimedRun(code.program, what, gpu, code.instructions, options.timed)
     result = runtime.run(code.program, what, place, model, keep)
-    return Profile(code.program, result, device=gpu.key, timing=model.result, notes=code.notes)
+    return Profile(code.program, result, device=gpu.key, timing=model.result, notes=notes)

@@ -76,8 +76,14 @@ class ListingError(KernelError):
 
 def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
     """Help for an unknown name: those of *known* that it may stand for, or *otherwise* if none is close."""
-    close = difflib.get_close_matches(name, list(known), n=3)
-    return f"did you mean {', '.join(close)}?" if close else otherwise
+    by_lower = {each.lower(): each for each in known}
+    close = [by_lower[each] for each in difflib.get_close_matches(name.lower(), list(by_lower), n=3)]
+    return f"did you mean {either(close)}?" if close else otherwise
+
+
+def either(names: Sequence[str]) -> str:
+    """``a, b or c``."""
+    return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def check_file(path: Path) -> None:

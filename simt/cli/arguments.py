@@ -13,6 +13,7 @@ import typer
 from simt.check import LaunchError
 from simt.cli.numbers import parse_size
 from simt.machine.images import Image, surface, texture
+from simt.text import counted
 
 _HOW = "`simt profile --help` shows how arguments are written"
 
@@ -28,6 +29,7 @@ _LITERAL = re.compile(
     r"|(?P<float>[+-]?(?:(?:\d[\d_]*\.\d*|\.\d+|\d[\d_]*(?=e))(?:e[+-]?\d+)?|inf|nan))(?P<float_type>f\d+)?",
     re.IGNORECASE,
 )
+_ARRAYS = ("zeros", "arange", "random")
 _GENERATED = re.compile(r"(?P<how>zeros|arange|random):(?P<dtype>\w+):(?P<size>[^:]+)(?::(?P<seed>\d+))?")
 
 
@@ -50,40 +52,56 @@ def set_variable(variable: np.ndarray, name: str, text: str) -> None:
     """Write what *text* says to a variable of a module.  Raises LaunchError if it does not have the variable's size."""
     size = variable.nbytes
     try:
-        value = np.ascontiguousarray(_value(text.strip(), size))
+        value = np.ascontiguousarray(_value(text.strip(), size, "variable"))
     except ValueError as error:
         raise LaunchError(f"symbol {name}, {text!r}: {error}", help=_HOW) from None
     if value.nbytes != size:
-        raise LaunchError(f"symbol {name}, {text!r}, has {value.nbytes} bytes; the variable has {size}", help=_HOW)
+        raise LaunchError(
+            f"symbol {name}, {text!r}, has {counted(value.nbytes, 'byte')}; the variable has {size}", help=_HOW
+        )
     variable.view(np.uint8)[:] = value.reshape(-1).view(np.uint8)
 
 
 def _argument(number: int, text: str, size: int) -> Any:
     try:
-        value = _value(text.strip(), size)
+        value = _value(text.strip(), size, "parameter")
     except ValueError as error:
         raise LaunchError(f"argument {number}, {text!r}: {error}", help=_HOW) from None
     if isinstance(value, np.ndarray | Image) and size != 8:
         what = "an array" if isinstance(value, np.ndarray) else f"a {value.word}"
-        raise LaunchError(f"argument {number}, {text!r}, is {what}, but parameter {number} has {size} bytes, not 8")
+        raise LaunchError(
+            f"argument {number}, {text!r}, is {what}, but parameter {number} has {counted(size, 'byte')}, not 8"
+        )
     if isinstance(value, np.generic) and value.nbytes != size:
         raise LaunchError(
-            f"argument {number}, {text!r}, has {value.nbytes} bytes; parameter {number} takes {size}", help=_HOW
+            f"argument {number}, {text!r}, has {counted(value.nbytes, 'byte')}; parameter {number} takes {size}",
+            help=_HOW,
         )
     return value
 
 
-def _value(text: str, size: int) -> Any:
+def _value(text: str, size: int, target: str) -> Any:
+    """What *text* says, for a *target* ("parameter") of so many bytes.  Raises ValueError."""
     if text.startswith("bytes:"):
-        return np.void(bytes.fromhex(text.removeprefix("bytes:")))
+        return _bytes(text.removeprefix("bytes:"))
     if text.startswith(("texture:", "surface:")):
         return _image(*text.split(":", 1))
     if text.endswith(".npy"):
         return _saved(text)
-    generated = _GENERATED.fullmatch(text)
-    if generated is not None:
+    how, colon, _ = text.partition(":")
+    if colon and how in _ARRAYS:
+        generated = _GENERATED.fullmatch(text)
+        if generated is None:
+            raise ValueError(f"an array is written {how}:TYPE:SIZE, such as {how}:int32:2^20")
         return _generated(**generated.groupdict())
-    return _number(text, size)
+    return _number(text, size, target)
+
+
+def _bytes(text: str) -> Any:
+    try:
+        return np.void(bytes.fromhex(text))
+    except ValueError:
+        raise ValueError("bytes are written as pairs of hexadecimal digits, such as bytes:01ff") from None
 
 
 _WORDS = {"true": True, "false": False}
@@ -133,6 +151,8 @@ def _saved(text: str) -> Any:
         array = np.load(text, allow_pickle=False)
     except (OSError, EOFError) as error:
         raise ValueError(f"it is not an array that NumPy saved ({error})") from None
+    except ValueError:
+        raise ValueError("it holds Python objects or is damaged; save an array of numbers with numpy.save") from None
     if array.dtype.kind not in "iufbc":
         raise ValueError(f"an array of {array.dtype} has no place on a GPU")
     return array[()] if array.ndim == 0 else np.ascontiguousarray(array)
@@ -142,9 +162,9 @@ def _generated(how: str, dtype: str, size: str, seed: str | None) -> Any:
     try:
         kind = np.dtype(dtype)
     except TypeError:
-        raise ValueError(f"{dtype} is no type of NumPy's") from None
+        kind = np.dtype(object)
     if kind.kind not in "iuf" or kind.itemsize > 8:
-        raise ValueError(f"{dtype} is none of int8 to int64, uint8 to uint64, float16 to float64")
+        raise ValueError(f"there is no type {dtype}; choose int8 to int64, uint8 to uint64 or float16 to float64")
     try:
         count = parse_size(size)
     except typer.BadParameter as error:
@@ -161,12 +181,12 @@ def _generated(how: str, dtype: str, size: str, seed: str | None) -> Any:
     return generator.integers(-128 if kind.kind == "i" else 0, 128 if kind.kind == "i" else 256, count).astype(kind)
 
 
-def _number(text: str, size: int) -> Any:
+def _number(text: str, size: int, target: str) -> Any:
     if text.lower() in ("true", "false"):
         text = str(int(text.lower() == "true"))
     found = _LITERAL.fullmatch(text)
     if found is None:
-        raise ValueError("this is no number, array or file.npy")
+        raise ValueError("this is not a number, an array or a file.npy")
     suffix = (found["type"] or found["float_type"] or "").lower()
     if suffix and suffix not in _SUFFIX:
         raise ValueError(f"there is no type {suffix}; the types are {', '.join(_SUFFIX)}")
@@ -176,7 +196,8 @@ def _number(text: str, size: int) -> Any:
     elif size in (2, 4, 8) or (size == 1 and not is_float):
         kind = np.dtype(f"{'f' if is_float else 'i'}{size}")
     else:
-        raise ValueError(f"a parameter of {size} bytes takes no {'float' if is_float else 'number'}; write bytes:...")
+        given = "float" if is_float else "number"
+        raise ValueError(f"a {target} of {counted(size, 'byte')} takes no {given}; write bytes:... or FILE.npy")
     if is_float or kind.kind == "f":
         return kind.type(float(found["float"] or _integer(found["integer"])))
     return _fitting(_integer(found["integer"]), kind, signed_or_not=not suffix)
@@ -196,4 +217,6 @@ def _fitting(value: int, kind: np.dtype[Any], signed_or_not: bool) -> Any:
         limits = np.iinfo(each)
         if limits.min <= value <= limits.max:
             return each.type(value)
-    raise ValueError(f"it does not fit in {kind.itemsize} bytes" if signed_or_not else f"it does not fit in {kind}")
+    raise ValueError(
+        f"it does not fit in {counted(kind.itemsize, 'byte')}" if signed_or_not else f"it does not fit in {kind}"
+    )

@@ -103,7 +103,7 @@ def _explain(metric: Metric) -> None:
 
 
 def devices(
-    name: Annotated[str | None, typer.Argument(help="A device: shows every number with its source.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A device or my.toml: shows every number with its source.")] = None,
     as_json: Json = False,
 ) -> None:
     """List the modelled GPUs, or show one with the source of every number.

@@ -65,9 +65,18 @@ Order = Annotated[
         "profiler (its default) and hardware. Code for sm_75 and later takes neither interleaved nor random.",
     ),
 ]
-Races = Annotated[
-    bool,
-    typer.Option("--races", help="Source view: stop at the first data race between threads; slower."),
+Checks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--check",
+        metavar="NAME",
+        help="What else to look for: racecheck stops at the first data race between threads (source view; slower); "
+        "memcheck is always on. May be repeated.",
+    ),
+]
+MaxInstructions = Annotated[
+    int,
+    typer.Option(min=1, metavar="N", help="Warp instructions that one block may execute before it is taken to hang."),
 ]
 Fold = Annotated[
     bool,
@@ -91,7 +100,8 @@ Device = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The modelled GPU, a name of [bold]simt devices[/bold]. Default: one that runs the code, else h200.",
+        help="The modelled GPU: a name of [bold]simt devices[/bold], or my.toml. Default: one that runs the code, "
+        "else h200.",
     ),
 ]
 Sets = Annotated[
@@ -130,7 +140,8 @@ class KernelOptions:
     view: View = "source"
     order: Order = None
     predicate: Predicate = 0
-    races: Races = False
+    check: Checks = None
+    max_instructions: MaxInstructions = 2**28
     seed: Seed = 0
     grid: Grid = None
     arg: Arguments = None
@@ -148,7 +159,8 @@ class KernelOptions:
         found = find(self.kernel, asked)
         return simt.launch(
             found.kernel, found.grid, found.block, *found.args,
-            view=self.view, order=self.order, predicate=self.predicate, races=self.races,
+            view=self.view, order=self.order, predicate=self.predicate, check=self.check or (),
+            max_instructions=self.max_instructions,
             **found.options, **more,
         )  # fmt: skip
 

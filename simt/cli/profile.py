@@ -12,7 +12,7 @@ import typer
 from simt.check import LaunchError
 from simt.cli import machine_files
 from simt.cli.numbers import parse_shape
-from simt.cli.options import Columns, Fold, Json, Nvrtc, Order, Threads, TimingOptions, grouped
+from simt.cli.options import Columns, Fold, Json, MaxInstructions, Nvrtc, Order, Threads, TimingOptions, grouped
 from simt.cli.output import print_json, progress, table
 from simt.cli.output import show as show_table
 from simt.cli.trace import show
@@ -39,7 +39,7 @@ EXAMPLES = """Examples:
 Arguments, in order, one [bold]--arg[/bold] each:
 
   [bold]3, 0x10, -1, 2^20, 2.5, 1e-3, nan, true[/bold]: a number, as wide as the kernel's parameter; a float if it
-has a point or an exponent or is inf or nan
+has a point or an exponent or is inf or nan. A cubin does not say which parameters are floats: write 2.0, not 2
 
   [bold]7u32, -1i64, 3f32, 2.5f64[/bold]: a number of that type: i, u or f and its bits
 
@@ -103,6 +103,7 @@ def profile(
     ] = None,
     values: Annotated[bool, typer.Option("--values", help="With --trace, show the registers written, too.")] = False,
     order: Order = None,
+    max_instructions: MaxInstructions = 2**28,
     threads: Threads = None,
     model: TimingOptions,
     as_json: Json = False,
@@ -121,7 +122,7 @@ def profile(
     if kernel is None:
         launched = {"--grid": grid, "--block": block, "--arg": arg, "--out": out, "--trace": trace}
         for option in (name for name, given in launched.items() if given):
-            raise typer.BadParameter("a launch needs --kernel", param_hint=option)
+            raise typer.BadParameter("add --kernel NAME; without it the kernels are listed", param_hint=option)
         _list(_all_kernels(file, listing, arch, nvrtc or ()), as_json)
         return
     if grid is None or block is None:
@@ -146,7 +147,7 @@ def profile(
         counted = simt.launch(
             found, grid, block, *args,
             shared_bytes=shared, trace=watched or False, order=order, threads=threads,
-            progress=bar.start(found.demangled), **keywords,
+            max_instructions=max_instructions, progress=bar.start(found.demangled), **keywords,
         )  # fmt: skip
     for index, path in targets.items():
         _save(path, _array(args[index]))

@@ -9,12 +9,12 @@ import typer
 
 from simt.cli.options import (
     Block,
+    Checks,
     Dtype,
     Json,
     Operation,
     Order,
     Predicate,
-    Races,
     Seed,
     Size,
     Threads,
@@ -118,7 +118,7 @@ def reduce(
     view: View = "source",
     order: Order = None,
     predicate: Predicate = 0,
-    races: Races = False,
+    check: Checks = None,
     threads: Threads = None,
     model: TimingOptions,
     as_json: Json = False,
@@ -134,7 +134,7 @@ def reduce(
     """
     names = _checked(kernel) if kernel else _family(op)
     data = sample(size, dtype, op, seed)
-    options = {"view": view, "order": order, "predicate": predicate, "races": races, "threads": threads, "op": op}
+    options = {"view": view, "order": order, "predicate": predicate, "check": check or (), "threads": threads, "op": op}
     options |= model.keywords
     with progress() as bar:
         rows = [_run(name, data, block, options, bar) for name in names]

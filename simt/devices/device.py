@@ -11,16 +11,16 @@ have one compute capability, any other number as an estimate.
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
-from simt.check import SimtError
+from simt.check import SimtError, check_file, either, suggestion
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -156,7 +156,7 @@ def parse(text: str, key: str, find: Callable[[str], Gpu] | None = None) -> Gpu:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise DeviceError(f"device file {key}.toml is not TOML: {error}") from None
+        raise DeviceError(f"device file {_file_of(key)} is not TOML: {error}") from None
     problems: list[str] = []
     like = data.pop("like", None)
     other = "" if like is None else _text(like, "like", problems)
@@ -168,7 +168,7 @@ def parse(text: str, key: str, find: Callable[[str], Gpu] | None = None) -> Gpu:
     )
     sources = data.pop("sources", {})
     if not isinstance(sources, dict):
-        raise DeviceError(f"device file {key}.toml is rejected", details=["sources is not a section"])
+        raise DeviceError(f"device file {_file_of(key)} is rejected", details=["sources is not a section"])
     sections = {title: _section(title, table, sources, problems) for title, table in data.items()}
     if base is not None:
         for title, table in {"limits": base.limits, **base.sections}.items():
@@ -180,11 +180,15 @@ def parse(text: str, key: str, find: Callable[[str], Gpu] | None = None) -> Gpu:
     problems = problems or _contradictions(device)
     if problems:
         raise DeviceError(
-            f"device file {key}.toml is rejected",
+            f"device file {_file_of(key)} is rejected",
             details=problems,
             help="each number needs value, unit, source",
         )
     return device
+
+
+def _file_of(key: str) -> str:
+    return key if key.endswith(".toml") else f"{key}.toml"
 
 
 def _inherited(base: Gpu, section: str, table: Mapping[str, Quantity], capability: str) -> dict[str, Quantity]:
@@ -252,14 +256,29 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml")))
 
 
-@cache
 def get(key: str) -> Gpu:
-    """The device with this key (``"h200"``).  Raises :class:`DeviceError` if there is none."""
+    """The device with this key (``"h200"``), or that of a file of one's own (``"my.toml"``).
+
+    Raises :class:`DeviceError` if there is none, or if the file is wrong.
+    """
+    return _from_file(Path(key)) if key.endswith(".toml") else _named(key)
+
+
+@cache
+def _named(key: str) -> Gpu:
     if key not in names():
-        close = difflib.get_close_matches(key.lower(), names(), n=3, cutoff=0.4)
-        hint = f"did you mean {', '.join(close)}?" if close else f"there are {', '.join(names())}"
-        raise DeviceError(f"there is no device {key!r}", help=hint)
+        choices = f"choose {either(names())}, or give a file: my.toml"
+        raise DeviceError(f"there is no device {key!r}", help=suggestion(key, names(), choices))
     return _read(key, ())
+
+
+def _from_file(path: Path) -> Gpu:
+    check_file(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DeviceError(f"{path} cannot be read: {error}") from None
+    return parse(text, str(path))
 
 
 def _read(key: str, likes: tuple[str, ...]) -> Gpu:

@@ -74,7 +74,7 @@ class Encoded:
     ``code`` is int64 [micro-ops + 1, N_CODE]; its last row stops code that runs past its end.  ``uniform_rows`` are
     the Program's rows that stand once for all warps, in their order in the register file, RZ first; ``n_registers``
     counts all rows.  ``targets``: micro-op per 8 bytes of machine code from ``code_start`` on, -1 where none starts.
-    ``granule``: log2 bytes of the smallest access, in which races are looked for; ``fenced``: it has a memory fence;
+    ``granule``: log2 bytes of the smallest access, the unit of what checks remember; ``fenced``: it has a memory fence;
     ``communicates``: blocks may act on each other through atomics; ``stores``: it may change global memory.
     """
 
@@ -276,7 +276,7 @@ def _targets(program: Program) -> tuple[npt.NDArray[np.int64], int]:
 
 
 def _granule(program: Program) -> int:
-    """log2 of the smallest access to global or shared memory, in bytes: the unit in which races are looked for."""
+    """log2 of the smallest access to global or shared memory, in bytes: the unit of what checks remember."""
     sizes = [4]
     for instruction in program.instructions:
         if instruction.op.startswith(("ld.global", "ld.shared", "ld.generic", "st.global", "st.shared", "st.generic")):

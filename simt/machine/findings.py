@@ -10,61 +10,24 @@ from simt.check import (
     DeadlockError,
     DivisionError,
     KernelError,
-    Location,
     MisalignedError,
     OutOfBoundsError,
-    RaceError,
     TrapError,
     UnsupportedError,
     lanes_text,
 )
 from simt.machine import layout
-from simt.machine.checks import races
+from simt.machine.checks import CHECKS
 from simt.machine.images import HANDLES, DeviceImage
-from simt.machine.prepare import Prepared
+from simt.machine.launch import DeviceArray
+from simt.machine.places import access_text, locate, place_of, where
+from simt.machine.prepared import BANK, Prepared
 from simt.ops.encoding import NULL_CALL, ZERO_DIVISION
-from simt.program import ArrayRef, Instruction, ListingLine
+from simt.program import ArrayRef
+from simt.text import counted
 
-
-def locate(prepared: Prepared, pc: int) -> Location:
-    """Where micro-op *pc* stands in the user's code: the line, for machine code if the cubin knows it."""
-    program = prepared.program
-    instruction = program.instructions[pc]
-    line = program.listing[instruction.line]
-    if program.view == "source":
-        return Location(
-            line.file or program.file, line.number, instruction.column, line.function or program.name, line.text
-        )
-    if line.source is not None:
-        return Location(*line.source, function=program.name)
-    return Location(program.file, line.number, 0, program.name, _machine_text(line))
-
-
-def _machine_text(line: ListingLine) -> str:
-    return f"{line.number:#06x}  {line.text}"
-
-
-def _at(prepared: Prepared, pc: int) -> str:
-    """The line or machine instruction of micro-op *pc*, in the words of a detail."""
-    line = prepared.program.listing[prepared.program.instructions[pc].line]
-    if prepared.program.view != "source":
-        return _machine_text(line)
-    return f"line {line.number}: {line.text.strip()}"
-
-
-def where(prepared: Prepared, block: int, warp: int, mask: int) -> str:
-    """``block (3, 0, 0), warp 2, lanes 5-7 (threads (69, 0, 0) ...)``."""
-    gx, gy, _ = prepared.launch.grid
-    coordinates = (block % gx, block // gx % gy, block // (gx * gy))
-    lanes = "lane" if mask.bit_count() == 1 else "lanes"
-    text = f"block {coordinates}, warp {warp}, {lanes} {lanes_text(mask)}"
-    if mask:
-        thread = warp * 32 + (mask & -mask).bit_length() - 1
-        bx, by, _ = prepared.launch.block
-        text += (
-            f" ({'' if lanes == 'lane' else 'first: '}thread {(thread % bx, thread // bx % by, thread // (bx * by))})"
-        )
-    return text
+_NULL_PAGE = 4096
+"""Addresses below are taken for a null pointer with the offset of a member or an element."""
 
 
 def _array_of_slot(prepared: Prepared, slot: int) -> tuple[ArrayRef, int]:
@@ -74,33 +37,31 @@ def _array_of_slot(prepared: Prepared, slot: int) -> tuple[ArrayRef, int]:
     raise AssertionError(slot)
 
 
-def _access_text(instruction: Instruction) -> str:
-    kind = instruction.op.split(".")[0]
-    kinds = {"ld": "read", "st": "write", "atom": "atomic", "suld": "read", "sust": "write", "suatom": "atomic"}
-    return kinds.get(kind, "access")
-
-
-def _with_article(instruction: Instruction) -> str:
-    text = _access_text(instruction)
-    return f"an {text}" if text[0] == "a" else f"a {text}"
-
-
 def _nearest(prepared: Prepared, address: int, size: int) -> list[str]:
     """Which allocation an address just misses, and by how much."""
     if 0 < address - HANDLES < 1 << 32:
         return ["that is the handle of a texture or surface: the kernel takes an array there", *_images(prepared)]
+    if 0 <= address < _NULL_PAGE:
+        return ["that is a null pointer" if address == 0 else f"that is {counted(address, 'byte')} past a null pointer"]
     memory = prepared.memory
+    own = [k for k, name in enumerate(memory.names) if name and not name.startswith(BANK)]
+    if not own:
+        return ["the launch has no array argument"]
     best = min(
-        range(len(memory.names)),
+        own,
         key=lambda k: min(abs(address - int(memory.starts[k])), abs(address - int(memory.ends[k]))),
     )
     start, end = int(memory.starts[best]), int(memory.ends[best])
-    if not memory.names[best]:
-        return ["the launch has no array argument"]
-    side = f"{address - end} bytes past the end" if address >= end else f"{start - address} bytes before the start"
-    if start <= address < end:
-        side = f"{address + size - end} bytes past the end"
-    return [f"nearest allocation: `{memory.names[best]}`, {end - start} bytes at {start:#x}; the access is {side}"]
+    if address == end:
+        side = "right behind the end"
+    elif address > end:
+        side = f"{counted(address - end, 'byte')} past the end"
+    elif address >= start:
+        side = f"{counted(address + size - end, 'byte')} past the end"
+    else:
+        side = f"{counted(start - address, 'byte')} before the start"
+    what = f"`{memory.names[best]}`, {counted(end - start, 'byte')} at {start:#x}"
+    return [f"nearest allocation: {what}; the access is {side}"]
 
 
 def _images(prepared: Prepared) -> list[str]:
@@ -109,6 +70,16 @@ def _images(prepared: Prepared) -> list[str]:
         f"argument {k} is a {value.image.word}: {value.image.array.dtype}, shape {value.image.array.shape}"
         for k, value in enumerate(prepared.launch.arguments)
         if isinstance(value, DeviceImage)
+    ]
+
+
+def _array_at(prepared: Prepared, handle: int) -> list[str]:
+    """The array whose address was used as a handle, of which instructions see the low 32 bits only."""
+    low = handle & 0xFFFFFFFF
+    return [
+        f"that is the address of argument {k}, an array"
+        for k, value in enumerate(prepared.launch.arguments)
+        if isinstance(value, DeviceArray) and value.address & 0xFFFFFFFF == low
     ]
 
 
@@ -125,7 +96,7 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
     location = locate(prepared, pc)
     details = [where(prepared, block, warp, mask)]
     if prepared.program.listing[instruction.line].source is not None:
-        details.append(f"instruction {_at(prepared, pc)}")
+        details.append(f"instruction {place_of(prepared, pc)}")
     if reason == layout.R_INDEX:
         array, axis = _array_of_slot(prepared, instruction.imm)
         of_axis = f" of axis {axis}" if array.ndim > 1 else ""
@@ -148,25 +119,25 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             details.append(f"address {address:#x}, {extra} bytes")
             details += _nearest(prepared, address, extra)
         return OutOfBoundsError(
-            f"out-of-bounds {_access_text(instruction)} of {space} memory", location=location, details=details
+            f"out-of-bounds {access_text(instruction)} of {space} memory", location=location, details=details
         )
     if reason == layout.R_HANDLE:
         return KernelError(
             f"no {'surface' if extra else 'texture'} has the handle {address & 0xFFFFFFFF:#x}",
             location=location,
-            details=[*details, *_images(prepared)],
+            details=[*details, *_array_at(prepared, address), *_images(prepared)],
             help=f"give simt.{'surface' if extra else 'texture'}(array, ...) as the kernel's argument",
         )
     if reason == layout.R_SURFACE:
         return OutOfBoundsError(
-            f"out-of-bounds {_access_text(instruction)} of a surface",
+            f"out-of-bounds {access_text(instruction)} of a surface",
             location=location,
             details=[*details, *_images(prepared)],
             help="x counts bytes; cudaBoundaryModeZero and cudaBoundaryModeClamp allow what is outside",
         )
     if reason == layout.R_MISALIGNED:
         return MisalignedError(
-            f"misaligned {_access_text(instruction)}: an access of {extra} bytes needs an address that is a multiple "
+            f"misaligned {access_text(instruction)}: an access of {extra} bytes needs an address that is a multiple "
             "of it",
             location=location,
             details=[*details, f"address {address:#x}"],
@@ -185,8 +156,8 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             details=[*details, f"mask {address:#010x} names lanes {lanes_text(address)}"],
             help="every executing lane must be in the mask; take the mask before the branch with ballot_sync",
         )
-    if reason == layout.R_RACE:
-        return _race(prepared, state, location)
+    if reason == layout.R_CHECK:
+        return CHECKS[error[layout.E_CHECK]].finding(prepared, state)
     if reason == layout.R_TRAP and instruction.imm == ZERO_DIVISION:
         return DivisionError(
             "division by zero in a kernel with debug=True, where Numba raises ZeroDivisionError",
@@ -201,14 +172,16 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             location=location,
             details=details,
         )
+    if reason == layout.R_BUDGET:
+        return BudgetError(
+            f"a block executed more than {prepared.launch.max_instructions} warp instructions",
+            location=location,
+            details=details,
+            help="the kernel may never end; if it is only long, raise max_instructions (--max-instructions)",
+        )
     if reason == layout.R_UNKNOWN:
         return AssertionError(f"the engine has no case for micro-op {instruction.op}")
-    return BudgetError(
-        f"a block executed more than {prepared.launch.max_instructions} warp instructions",
-        location=location,
-        details=details,
-        help="the kernel may never end; if it is only long, raise max_instructions",
-    )
+    return AssertionError(f"the engine stopped at {instruction.op} for reason {reason}, which findings.py lacks")
 
 
 def _why_stopped(prepared: Prepared, state: layout.State) -> str:
@@ -236,47 +209,6 @@ def _text(prepared: Prepared, address: int) -> str:
             data = memory.words.M8[address - int(layout.ADDRESS_BASE) : end - int(layout.ADDRESS_BASE)].tobytes()
             return data.partition(b"\0")[0].decode("utf-8", "replace")
     return ""
-
-
-def _race(prepared: Prepared, state: layout.State, location: Location) -> RaceError:
-    """Both sides of a race: this access, and the one before that nothing orders it after."""
-    pc, warp, mask = (int(state.ERROR[k]) for k in (layout.E_PC, layout.E_WARP, layout.E_MASK))
-    block, other = int(state.ERROR[layout.E_BLOCK]), int(state.ERROR[layout.E_OTHER])
-    other_pc = (other & ((1 << races.THREAD_SHIFT) - 1)) >> races.PC_SHIFT
-    thread = (other >> races.THREAD_SHIFT) & 1023
-    other_block = other >> races.BLOCK_SHIFT
-    instruction, before = prepared.program.instructions[pc], prepared.program.instructions[other_pc]
-    address = int(state.ERROR[layout.E_ADDRESS])
-    barrier = "`cuda.syncwarp()`" if (other_block, thread >> 5) == (block, warp) else "`cuda.syncthreads()`"
-    if other_block != block:
-        help = "blocks of one launch cannot wait for each other: use atomics, or a second launch"
-    elif instruction.line == before.line:
-        help = f"split the statement, with {barrier} between; or let one thread do it, or an atomic"
-    else:
-        help = f"put {barrier} between the two"
-    return RaceError(
-        f"data race: {_with_article(instruction)} and {_with_article(before)} of the same bytes, with nothing between "
-        "that orders them",
-        location=location,
-        details=[
-            f"this {_access_text(instruction)}: {where(prepared, block, warp, mask)}",
-            f"the {_access_text(before)} before: {where(prepared, other_block, thread >> 5, 1 << (thread & 31))}, "
-            f"at {_at(prepared, other_pc)}",
-            *_holder(prepared, instruction, address),
-        ],
-        help=help,
-    )
-
-
-def _holder(prepared: Prepared, instruction: Instruction, address: int) -> list[str]:
-    """The allocation that holds a global address, and where in it."""
-    if ".shared" in instruction.op:
-        return []
-    memory = prepared.memory
-    for name, start, end in zip(memory.names, memory.starts, memory.ends, strict=True):
-        if start <= address < end:
-            return [f"`{name}`, byte {address - int(start)} of {int(end - start)}"]
-    return []
 
 
 _WAITS = {
@@ -307,7 +239,7 @@ def deadlock(prepared: Prepared, state: layout.State, block: int) -> DeadlockErr
             first.setdefault(split[layout.S_STATE], pc)
             waiting.append(
                 f"warp {warp}, lanes {lanes_text(split[layout.S_MASK])}: "
-                f"{_WAITS[split[layout.S_STATE]]} at {_at(prepared, pc)}"
+                f"{_WAITS[split[layout.S_STATE]]} at {place_of(prepared, pc)}"
             )
     gx, gy, _ = prepared.launch.grid
     culprit = layout.WAIT_BARRIER if layout.WAIT_BARRIER in first else layout.WAIT_WARPSYNC

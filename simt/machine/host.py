@@ -16,7 +16,8 @@ from simt.machine.encode import encode
 from simt.machine.engine import run_blocks
 from simt.machine.findings import deadlock, failure
 from simt.machine.launch import Launch, parse_order
-from simt.machine.prepare import Prepared, prepare, state_arrays
+from simt.machine.prepare import prepare, state_arrays
+from simt.machine.prepared import Prepared
 from simt.machine.result import RunResult, TraceRecords
 from simt.ops.jit import compilation, name_of
 from simt.program import COUNTERS, Program
@@ -68,7 +69,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
     """
     parse_order(launch.order)
     traced = launch.trace is not False
-    workers = 1 if traced or launch.races or encode(program).communicates else _workers(launch)
+    workers = 1 if traced or launch.checks or encode(program).communicates else _workers(launch)
     prepared = prepare(program, launch, workers, device)
     team = _Team(prepared, workers)
     _compile(team.states[0])

@@ -53,7 +53,7 @@ X_BORDER = X_ADDRESS + 3  # bits of the border's four components
 N_IMAGE = X_BORDER + MAX_CHANNELS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Image:
     """A NumPy array that a kernel sees as a surface: texels of ``channels`` components in ``dims`` dimensions.
 
@@ -65,6 +65,9 @@ class Image:
     channels: int = 1
 
     word = "surface"
+
+    def __repr__(self) -> str:
+        return f"<{self.word} on {self.array.dtype}, shape {self.array.shape}>"
 
     @property
     def dims(self) -> int:
@@ -93,7 +96,7 @@ class Image:
         return [1, *[0] * (N_IMAGE - X_SURFACE - 1)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Texture(Image):
     """A NumPy array that a kernel samples as a texture; see :func:`texture`."""
 
@@ -189,10 +192,18 @@ def texture(
             "the address modes wrap and mirror are for normalised coordinates",
             help="pass normalized=True and divide the coordinates by the size, or choose clamp or border",
         )
-    colours = tuple(np.broadcast_to(np.asarray(border, np.float64), MAX_CHANNELS)) if np.size(border) in (1, 4) else ()
-    if not colours:
-        raise LaunchError(f"a border of {np.size(border)} components", help="pass one number, or four")
-    return Texture(array, layered, channels, filter, modes, normalized, read, colours, cube, seamless)
+    return Texture(array, layered, channels, filter, modes, normalized, read, _colour(border), cube, seamless)
+
+
+def _colour(border: float | Sequence[float]) -> tuple[float, ...]:
+    """The four components of a border.  Raises LaunchError."""
+    try:
+        given = np.asarray(border, np.float64)
+    except (TypeError, ValueError):
+        raise LaunchError(f"a texture's border is {border!r}", help="pass one number, or four") from None
+    if given.size not in (1, MAX_CHANNELS):
+        raise LaunchError(f"a texture's border has {given.size} components", help="pass one number, or four")
+    return tuple(float(component) for component in np.broadcast_to(given.reshape(-1), MAX_CHANNELS))
 
 
 def surface(array: npt.NDArray[Any], layered: bool = False, channels: int = 1) -> Image:

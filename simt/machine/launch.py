@@ -21,9 +21,6 @@ Specifications per Compute Capability"); shared memory is the largest opt-in siz
 MAX_LOCAL_BYTES = 512 * 1024
 """Local memory per thread, likewise the same on all devices (stack included)."""
 
-MAX_RACES_BYTES = 2**26
-"""Array bytes of a launch that looks for races: its shadow takes up to 48 bytes for each."""
-
 ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "profiler": 3, "interleaved": 4, "random": 5}
 
 
@@ -53,7 +50,8 @@ class Launch:
     ``arguments`` are scalars and arrays, one per kernel parameter.  The machine wants arrays as :class:`DeviceArray`;
     :mod:`simt.runtime` takes NumPy arrays and puts them there.  ``bank_image`` (machine view) makes the constant
     banks.  ``trace`` is False, True, or (linear block index, warp), -1 meaning all.  ``max_instructions`` is per
-    block, in warp instructions.  ``races`` looks for data races (slower, and one host thread).  ``whole_buffers``: a
+    block, in warp instructions.  ``checks`` names what else to look for (slower, and one host thread); see
+    :mod:`simt.machine.checks`.  ``whole_buffers``: a
     NumPy array that the program does not address by axes may be followed to the ends of the buffer that it is a view
     of.
     """
@@ -66,7 +64,7 @@ class Launch:
     threads: int | None = None
     trace: bool | tuple[int, int] = False
     max_instructions: int = 2**28
-    races: bool = False
+    checks: tuple[str, ...] = ()
     whole_buffers: bool = True
     bank_image: BankImage | None = None
     progress: Callable[[int, int], None] | None = None

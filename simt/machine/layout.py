@@ -105,6 +105,9 @@ B_OR = _barrier()
 N_BARRIER = _barrier.count
 BLOCK_BARRIERS = 16
 
+MOST_CHECKS = 8
+"""Checks that there is room for; see checks/check.py."""
+
 # The launch, as seen by one block (int64 [N_LAUNCH]).
 _launch = Columns()
 LAUNCH_BLOCK = _launch(9)  # nine coordinates in the order of SPECIAL_REGISTERS: ntid, ctaid, nctaid
@@ -133,8 +136,9 @@ LAUNCH_NEXT_WARP = _launch()
 LAUNCH_STARTED = _launch()
 LAUNCH_PROGRESS = _launch()
 LAUNCH_CODE_START = _launch()
-LAUNCH_RACES = _launch()
-LAUNCH_GRANULE = _launch()
+LAUNCH_CHECKS = _launch()  # a bit for each check that is on
+LAUNCH_SHADOW = _launch(MOST_CHECKS)  # where the shadow of each check begins in SHADOW
+LAUNCH_GRANULE = _launch()  # log2 of the bytes that share an entry of a shadow
 LAUNCH_FENCED = _launch()
 LAUNCH_SM = _launch()  # set by the timing model: the block's SM, its first warp there, and the cycle; 0 without it
 LAUNCH_FIRST_WARP = _launch()
@@ -158,6 +162,7 @@ E_LANE = _error()
 E_BLOCK = _error()
 E_EXTRA = _error()
 E_OTHER = _error()
+E_CHECK = _error()
 N_ERROR = _error.count
 _reason = Columns()
 R_NONE = _reason()
@@ -170,7 +175,7 @@ R_TRAP = _reason()
 R_BUDGET = _reason()
 R_CODE_ADDRESS = _reason()
 R_UNKNOWN = _reason()
-R_RACE = _reason()
+R_CHECK = _reason()  # a check found something: E_CHECK says which
 R_HANDLE = _reason()  # no texture or surface has this handle
 R_SURFACE = _reason()  # an access outside a surface that traps
 
@@ -239,7 +244,7 @@ class State(NamedTuple):
     TRACE: Any
     VALUES: Any  # int64[capacity, 32]
     ERROR: Any
-    SHADOW: Any  # int64[units of the arena * 6], see races.py; empty unless races are looked for
+    SHADOW: Any  # int64: what each check that is on remembers of memory, one behind the other
     STOP: Any  # int64[1], not zero: stop soon (shared by all workers)
 
 

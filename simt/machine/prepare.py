@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -13,12 +12,11 @@ import numpy.typing as npt
 from simt.check import LaunchError
 from simt.machine import images, layout
 from simt.machine import layout as L
-from simt.machine.checks.races import N_SHADOW
-from simt.machine.device_memory import ALIGNMENT, GUARD_GAP, Allocation, DeviceMemory, Words, align
-from simt.machine.encode import Encoded, encode
+from simt.machine.checks import bits_of, check_room, shadows
+from simt.machine.device_memory import ALIGNMENT, GUARD_GAP, Allocation, DeviceMemory, align
+from simt.machine.encode import encode
 from simt.machine.launch import (
     MAX_LOCAL_BYTES,
-    MAX_RACES_BYTES,
     MAX_SHARED_BYTES,
     MAX_STATIC_SHARED_BYTES,
     Bank,
@@ -26,41 +24,10 @@ from simt.machine.launch import (
     Launch,
     parse_order,
 )
+from simt.machine.prepared import BANK, Memory, Prepared
 from simt.program import FULL_MASK, ArrayRef, Program, Space
 
 _PAGE = 4096
-
-
-@dataclass(frozen=True)
-class Memory:
-    """What one launch has: allocations (those of its own, too), and where each worker's shared and local memory is.
-
-    ``starts``, ``ends`` are device addresses in ascending order; ``shared_at``, ``local_at`` positions in the arena,
-    which the launch uses up to ``end``.
-    """
-
-    words: Words
-    starts: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
-    writable: npt.NDArray[np.bool_]
-    names: list[str]
-    shared_at: list[int]
-    local_at: list[int]
-    end: int
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A Program and a Launch as arrays.  ``uniform`` is int64 [n_uniform], the value of each uniform row."""
-
-    program: Program
-    launch: Launch
-    encoded: Encoded
-    memory: Memory
-    uniform: npt.NDArray[np.int64]
-    dims: npt.NDArray[np.int64]
-    textures: npt.NDArray[np.int64]
-    shared_bytes: int
 
 
 def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory) -> Prepared:
@@ -121,13 +88,8 @@ def _check_sizes(program: Program, launch: Launch, device: DeviceMemory) -> int:
             f"{program.local_bytes} bytes of local memory per thread; the limit is {MAX_LOCAL_BYTES}",
             details=["stack, spilled registers and arrays of a thread"],
         )
-    if launch.races:
-        given = sum(allocation.end - allocation.start for allocation in device.allocations)
-        if given > MAX_RACES_BYTES:
-            raise LaunchError(
-                f"{given} bytes of arrays; races are looked for in at most {MAX_RACES_BYTES}",
-                help="a smaller input shows the same races",
-            )
+    if launch.checks:
+        check_room(launch.checks, sum(allocation.end - allocation.start for allocation in device.allocations))
     return program.system_shared_bytes + shared_bytes
 
 
@@ -195,7 +157,7 @@ def _banks(launch: Launch, plan: _Plan) -> dict[int, Bank]:
         value.address if isinstance(value, DeviceArray) else handles.get(k) for k, value in enumerate(launch.arguments)
     ]
     return {
-        number: bank if bank.address is not None else Bank(bank.data, plan.place(f"constant bank {number}", bank.data))
+        number: bank if bank.address is not None else Bank(bank.data, plan.place(f"{BANK} {number}", bank.data))
         for number, bank in launch.bank_image(addresses).items()
     }
 
@@ -293,7 +255,9 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
     traced = {False: (-2, -2), True: (-1, -1)}[launch.trace] if isinstance(launch.trace, bool) else launch.trace
     info[layout.LAUNCH_TRACE_BLOCK], info[layout.LAUNCH_TRACE_WARP] = traced
     info[layout.LAUNCH_CODE_START] = encoded.code_start
-    info[layout.LAUNCH_RACES] = launch.races
+    info[layout.LAUNCH_CHECKS] = bits_of(launch.checks)
+    firsts, shadow_size = shadows(launch.checks, memory.end >> encoded.granule)
+    info[layout.LAUNCH_SHADOW : layout.LAUNCH_SHADOW + layout.MOST_CHECKS] = firsts
     info[layout.LAUNCH_GRANULE] = encoded.granule
     info[layout.LAUNCH_FENCED] = encoded.fenced
     return layout.State(
@@ -327,7 +291,7 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
         TRACE=np.zeros((trace_rows, layout.N_TRACE), np.int64),
         VALUES=np.zeros((trace_rows, 32), np.int64),
         ERROR=np.zeros(layout.N_ERROR, np.int64),
-        SHADOW=np.zeros((memory.end >> encoded.granule) * N_SHADOW if launch.races else 0, np.int64),
+        SHADOW=np.zeros(shadow_size, np.int64),
         STOP=stop,
         **memory.words._asdict(),
     )

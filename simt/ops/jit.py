@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import importlib.resources
 import pickle
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llvmlite
 import numba
@@ -26,30 +27,66 @@ from numba.core.serialize import dumps
 
 from simt.disk_cache import DiskCache, cache_root, digest
 
+if TYPE_CHECKING:
+    from importlib.abc import Traversable
+
 if config.DISABLE_JIT and (np.uint64(1) + 1).dtype != np.uint64:
     # The plain engine adds ints to unsigned indices, which NumPy 1 turns into floats (NEP 50 has the switch).
     raise ImportError("NUMBA_DISABLE_JIT=1 needs NumPy 2, or with NumPy 1 also NPY_PROMOTION_STATE=weak")
 
-ENGINE = ("simt.ops", "simt.machine", "simt.machine.checks")
+ENGINE = ("simt.ops", "simt.machine")
 """Packages whose code is compiled into the engine."""
+
+_MESSAGES = "simt.check"
+"""The package that compiled code takes nothing from, whatever its modules import for the host."""
+_DECORATORS = re.compile(rb"^from simt\.\w+\.jit import (\([^)]*\)|.*)", re.MULTILINE)
+_IMPORT = re.compile(rb"^(?:from (simt[.\w]*) import (\([^)]*\)|.*)|import (simt[.\w]*))", re.MULTILINE)
 
 
 def cache_folder(*packages: str) -> Path:
     """The folder of compiled code of these very sources: the engine's, those of *packages*, Numba, and its settings."""
     settings = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, config.OPT, config.BOUNDSCHECK)
-    contents = [repr(settings).encode()]
-    for package in (*ENGINE, *packages):
-        contents += _sources(package)
-    contents.append(importlib.resources.files("simt").joinpath("program.py").read_bytes())
-    return cache_root() / f"engine-{digest(*contents)[:16]}"
+    sources = compiled_sources(*ENGINE, *packages)
+    return cache_root() / f"engine-{digest(repr(settings), *(sources[name] for name in sorted(sources)))[:16]}"
 
 
-def _sources(package: str) -> list[bytes]:
-    """The code and tables of a package of simt, which may stand in a zip archive.  It is not imported."""
-    _, *folders = package.split(".")
-    place = importlib.resources.files("simt").joinpath(*folders)
-    files = {file.name: file for file in place.iterdir()}
-    return [files[name].read_bytes() for name in sorted(files) if name.endswith((".py", ".csv"))]
+def compiled_sources(*packages: str) -> dict[str, bytes]:
+    """What the compiled code of *packages* depends on: modules that compile functions, what they import, tables.
+
+    A change anywhere else leaves the compiled code alone.  Nothing is imported, and simt may stand in a zip archive.
+    """
+    files = dict(_files("simt", importlib.resources.files("simt")))
+    found: dict[str, bytes] = {}
+    waiting = []
+    for name in files:
+        if any(name.startswith(f"{package}.") or name == package for package in packages):
+            contents = files[name].read_bytes()
+            if name.endswith(".csv"):
+                found[name] = contents
+            elif any(b"jit" in names for names in _DECORATORS.findall(contents)):
+                waiting.append(name)
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found[name] = files[name].read_bytes()
+        for package, names, module in _IMPORT.findall(found[name]):
+            base = (package or module).decode()
+            parts = {f"{base}.{part}" for part in re.findall(r"\w+", names.decode())} & files.keys()
+            waiting += [part for part in parts or {base} & files.keys() if not part.startswith(_MESSAGES)]
+    return found
+
+
+def _files(package: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:
+    """The modules and tables below a package, by their names."""
+    for entry in folder.iterdir():
+        stem, _, ending = entry.name.rpartition(".")
+        if ending == "py":
+            yield (package if stem == "__init__" else f"{package}.{stem}"), entry
+        elif ending == "csv":
+            yield f"{package}.{entry.name}", entry
+        elif not ending.startswith("_") and not stem and entry.is_dir():
+            yield from _files(f"{package}.{entry.name}", entry)
 
 
 class CodeCache:

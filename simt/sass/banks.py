@@ -17,6 +17,7 @@ from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
 from simt.sass.elf import Parameter
 from simt.sass.module import Module
 from simt.sass.structures import is_structure, structure_bytes
+from simt.text import counted
 
 if TYPE_CHECKING:
     from simt.sass.kernel import SassKernel
@@ -48,6 +49,9 @@ _AREAS = (
 )
 
 
+_STRUCTURE = "the members of the tuple must be those of the C structure, in order and of the same sizes"
+
+
 def driver_area(architecture: int) -> DriverArea:
     """Layout of the driver's part of bank 0."""
     return [area for first, area in _AREAS if first <= architecture][-1]
@@ -62,7 +66,11 @@ def parameter_bytes(parameter: Parameter, value: Any, address: int | None, inner
     if isinstance(value, np.ndarray | Image):
         if size != 8 or address is None:
             what = "an array" if isinstance(value, np.ndarray) else f"a {value.word}"
-            raise LaunchError(f"argument {number} is {what}, but parameter {number} has {size} bytes, not 8")
+            record = isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.names
+            raise LaunchError(
+                f"argument {number} is {what}, but parameter {number} has {counted(size, 'byte')}, not 8",
+                help="for the structure in the array give array[()]" if record else "",
+            )
         return struct.pack("<Q", address)
     if is_structure(value):
         data = structure_bytes(value, inner, f"argument {number}")
@@ -81,14 +89,17 @@ def parameter_bytes(parameter: Parameter, value: Any, address: int | None, inner
         )
     if len(data) != size:
         raise LaunchError(
-            f"argument {number} has {len(data)} bytes ({type(value).__name__}); parameter {number} takes {size}",
-            help="give a NumPy scalar of the right size, for instance np.int32(n)",
+            f"argument {number} has {counted(len(data), 'byte')} ({type(value).__name__}); parameter {number} takes "
+            f"{size}",
+            help=_STRUCTURE if is_structure(value) else "give a NumPy scalar of the right size, such as np.int32(n)",
         )
     return data
 
 
 def _too_large(value: float, parameter: Parameter) -> LaunchError:
-    return LaunchError(f"argument {parameter.ordinal} is {value}, which does not fit in {parameter.size} bytes")
+    return LaunchError(
+        f"argument {parameter.ordinal} is {value}, which does not fit in {counted(parameter.size, 'byte')}"
+    )
 
 
 def _float(value: float, parameter: Parameter) -> bytes:
@@ -99,6 +110,12 @@ def _float(value: float, parameter: Parameter) -> bytes:
 
 
 def _integer(value: int, parameter: Parameter) -> bytes:
+    if parameter.size not in (1, 2, 4, 8):
+        raise LaunchError(
+            f"argument {parameter.ordinal} is {value}, but parameter {parameter.ordinal} is a structure "
+            f"of {counted(parameter.size, 'byte')}",
+            help="give its members as a tuple of NumPy scalars and arrays",
+        )
     bits = 8 * parameter.size
     if not -(1 << bits - 1) <= value < 1 << bits:
         raise _too_large(value, parameter)

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from simt.check import LaunchError, UnsupportedError, check_file
+from simt.check import LaunchError, UnsupportedError, check_file, suggestion
 from simt.machine import Bank
 from simt.program import Program
 from simt.runtime import Context
@@ -24,6 +24,7 @@ from simt.sass.module import ASSERT, Module
 from simt.sass.operands import CodeRegister, Register
 from simt.sass.reads import variables_read
 from simt.sass.rows import SYMBOL_BANK
+from simt.text import counted
 from simt.toolkit.fatbin import choose, extract, is_container, number_of
 from simt.toolkit.nvdisasm import disassemble
 
@@ -144,6 +145,12 @@ class SassKernel:
         return f"<SASS kernel {self.demangled} for sm_{self.architecture}>"
 
 
+def _described(entry: tuple[str, SassKernel]) -> str:
+    """A kernel by its readable name, and by the one that it is found by if that is another."""
+    name, kernel = entry
+    return kernel.demangled if kernel.demangled == name else f"{kernel.demangled} ({name})"
+
+
 class Kernels(Mapping[str, SassKernel]):
     """Kernels by mangled name, the second ``k`` of linked code as ``k#2``; also by readable names that only one has.
 
@@ -172,10 +179,15 @@ class Kernels(Mapping[str, SassKernel]):
             return self._kernels[found[0]]
         if found:
             raise UnknownKernelError(f"several kernels are called {name}", details=found, help="give the mangled name")
+        unique = [alias for alias, owners in self._aliases.items() if len(owners) == 1]
         raise UnknownKernelError(
             f"{self.path} has no kernel {name!r}",
-            details=[f"it has {kernel.demangled} ({kernel.name})" for kernel in self._kernels.values()],
+            details=[f"it has {described}" for described in dict.fromkeys(map(_described, self._kernels.items()))],
+            help=suggestion(name, self._kernels if name.startswith("_Z") else unique or self._kernels, ""),
         )
+
+    def __repr__(self) -> str:
+        return f"<{counted(len(self), 'kernel')} of {self.path}: {', '.join(self)}>"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._kernels)

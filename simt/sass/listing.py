@@ -23,6 +23,8 @@ _HEADER = re.compile(
     re.MULTILINE | re.ASCII,
 )
 _CODE = ".text."
+_HELP = "give a cubin, a fat binary, or the output of nvdisasm or cuobjdump -sass"
+_HELP_CU = "compile it first: nvcc -cubin -arch=sm_90"
 _LABEL = re.compile(r"^(?P<name>[.$\w]+):[ \t\r]*$", re.MULTILINE)
 _OFFSET = re.compile(r"^[ \t]*/\*([0-9a-f]{4,})\*/", re.MULTILINE)
 _INSTRUCTION = re.compile(
@@ -234,8 +236,8 @@ def parse_listing(text: str, file: str = "") -> Listing:
         sections[name] = CodeSection(name, code, line, file, architecture)
     if not architecture or not sections:
         raise ListingError(
-            f"{file or 'the listing'} has no machine code that could be read",
-            help="give a cubin, or the output of nvdisasm or cuobjdump -sass",
+            f"{file or 'the text'} is neither a cubin nor a SASS listing: no machine code was found in it",
+            help=_HELP_CU if file.endswith((".cu", ".ptx")) else _HELP,
         )
     for section in sections.values():
         section.check()

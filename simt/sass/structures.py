@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError
+from simt.text import counted
 
 _POINTER = 8
 
@@ -91,7 +92,7 @@ def _record(value: np.void, addresses: Iterator[int], name: str) -> bytes:
         if kind.hasobject:
             own = _member(member, addresses, f"{name}[{field!r}]")[0]
             if len(own) != kind.itemsize:
-                raise LaunchError(f"{name}[{field!r}] has {len(own)} bytes; its field has {kind.itemsize}")
+                raise LaunchError(f"{name}[{field!r}] has {counted(len(own), 'byte')}; its field has {kind.itemsize}")
         else:
             own = member.tobytes()
         data[at : at + kind.itemsize] = own

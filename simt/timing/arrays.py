@@ -8,7 +8,7 @@ import numpy.typing as npt
 from simt.devices import Occupancy
 from simt.machine.door import State
 from simt.machine.layout import ADDRESS_BASE
-from simt.machine.prepare import Prepared
+from simt.machine.prepared import Prepared
 from simt.timing import layout
 from simt.timing.classes import PIPES
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters

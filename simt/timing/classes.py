@@ -53,15 +53,15 @@ CLASSES: tuple[TimingClass, ...] = (
         Unit.FIXED,
         "alu",
         "IADD3 IADD LOP3 LOP SEL FSEL PRMT PLOP3 MOV P2R IABS SGXT BMSK LOP32I IADD32I MOV32I FCHK I2I IDP"
-        " XMAD HSET2 HMNMX2 CS2R VOTE I2FP F2FP",
+        " XMAD HSET2 HMNMX2 CS2R VOTE I2FP F2FP LEPC VABSDIFF4",
     ),
     # Shifts and comparisons: half the rate of the others on Maxwell and Pascal.
     TimingClass(
         "shift",
         Unit.FIXED,
         "alu",
-        "SHF SHL SHR LEA ISCADD BFE BFI ISETP ICMP ISET IMNMX VIMNMX VIMNMX3 VIADDMNMX VABSDIFF PSETP FSETP"
-        " FSET FCMP FMNMX HSETP2 DMNMX R2P",
+        "SHF SHL SHR LEA ISCADD ISCADD32I BFE BFI ISETP ICMP ISET IMNMX VIMNMX VIMNMX3 VIADDMNMX VABSDIFF PSETP FSETP"
+        " FSET FCMP FMNMX FMNMX3 HSETP2 DMNMX R2P",
     ),
     TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD IMUL VIADD"),
     TimingClass("imad_wide", Unit.FIXED, "fma_heavy", "IMAD.WIDE IMAD.HI"),
@@ -71,8 +71,14 @@ CLASSES: tuple[TimingClass, ...] = (
     TimingClass("fp64", Unit.FIXED, "fp64", "DADD DMUL DFMA DSETP"),
     TimingClass("divide", Unit.FIXED, "xu"),
     TimingClass("mufu", Unit.QUEUED, "xu", "MUFU POPC FLO BREV MATCH"),
-    TimingClass("convert", Unit.QUEUED, "xu", "I2F F2I F2F FRND"),
-    TimingClass("uniform", Unit.FIXED, "uniform", "LDCU VOTEU R2UR"),
+    TimingClass("convert", Unit.QUEUED, "xu", "I2F F2I F2F F2IP FRND"),
+    TimingClass(
+        "uniform",
+        Unit.FIXED,
+        "uniform",
+        "UMOV UIADD3 UIADD UVIADD UIMAD USHF USGXT UBMSK ULEA ULOP3 UPLOP3 UPRMT USEL UIABS UIMNMX UVIMNMX UISETP UBREV"
+        " UFLO UPOPC UFADD UFMUL UFFMA UFMNMX UFSEL UFSETP UI2F UI2FP ULDC LDCU VOTEU R2UR CS2UR",
+    ),
     TimingClass("redux", Unit.QUEUED, "redux", "REDUX CREDUX"),
     TimingClass("sreg", Unit.QUEUED, "sreg", "S2R S2UR B2R"),
     TimingClass("const", Unit.QUEUED, "const", "LDC"),
@@ -80,7 +86,7 @@ CLASSES: tuple[TimingClass, ...] = (
     TimingClass("shared_load", Unit.SHARED, "lsu", "LDS LDSM"),
     TimingClass("shared_store", Unit.SHARED, "lsu", "STS"),
     TimingClass("shared_atomic", Unit.SHARED, "lsu", "ATOMS"),
-    TimingClass("load", Unit.GLOBAL, "lsu", "LDG LD LDL"),
+    TimingClass("load", Unit.GLOBAL, "lsu", "LDG LD LDL LDGSTS"),
     TimingClass("store", Unit.GLOBAL, "lsu", "STG ST STL"),
     TimingClass("atomic", Unit.GLOBAL, "lsu", "ATOMG ATOM"),
     TimingClass("reduction", Unit.GLOBAL, "lsu", "RED REDG"),
@@ -89,13 +95,13 @@ CLASSES: tuple[TimingClass, ...] = (
         "branch",
         Unit.BRANCH,
         "branch",
-        "BRA BRX JMP CALL RET BSSY BSYNC BREAK WARPSYNC SYNC BRK SSY PBK BMOV YIELD NANOSLEEP KILL BPT JCAL"
-        " CAL PCNT CONT",
+        "BRA BRX JMP CALL RET BSSY BSYNC BREAK WARPSYNC SYNC BRK SSY PBK BMOV YIELD NANOSLEEP KIL KILL BPT JCAL"
+        " CAL PCNT CONT ENDCOLLECTIVE",
     ),
     TimingClass("barrier", Unit.BARRIER, "barrier", "BAR"),
     TimingClass("exit", Unit.EXIT, "branch", "EXIT"),
-    TimingClass("fence", Unit.FENCE, "lsu", "MEMBAR ERRBAR CCTL"),
-    TimingClass("nop", Unit.FIXED, "none", "NOP DEPBAR QSPC"),
+    TimingClass("fence", Unit.FENCE, "lsu", "MEMBAR ERRBAR CGAERRBAR FENCE CCTL CCTLL"),
+    TimingClass("nop", Unit.FIXED, "none", "NOP DEPBAR LDGDEPBAR QSPC ACQBULK PREEXIT"),
 )
 """Every class; its number is its place here."""
 
@@ -117,9 +123,6 @@ def of_micro_op(name: str) -> int:
 
 
 def of_opcode(opcode: str, modifiers: tuple[str, ...] = ()) -> int:
-    """Class of a SASS opcode with its modifiers.  Those of the uniform datapath start with U."""
-    first = ".".join((opcode, *modifiers[:1]))
-    for name in (first, opcode):
-        if name in _BY_OPCODE:
-            return _BY_OPCODE[name]
-    return NUMBER["uniform" if opcode.startswith("U") else "alu"]
+    """Class of a SASS opcode with its modifiers.  Every opcode of simt.sass has one; KeyError for others."""
+    exact = ".".join((opcode, *modifiers[:1]))
+    return _BY_OPCODE[exact if exact in _BY_OPCODE else opcode]

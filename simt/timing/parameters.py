@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from simt.check import suggestion
 from simt.devices import DeviceError, Gpu
 from simt.timing.classes import TIMED
 
@@ -171,8 +171,7 @@ def parameters(device: Gpu, overrides: Mapping[str, float] | None = None) -> Par
     given = dict(overrides or {})
     for name, value in given.items():
         if name not in PARAMETERS:
-            close = difflib.get_close_matches(name, PARAMETERS, n=3)
-            hint = f"did you mean {', '.join(close)}?" if close else f"`simt devices {device.key}` lists them"
+            hint = suggestion(name, PARAMETERS, f"`simt devices {device.key}` lists them")
             raise DeviceError(f"{device.name} has no timing number {name!r}", help=hint)
         try:
             values[name] = float(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from simt.machine import door
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.findings import deadlock, failure
 from simt.machine.launch import Launch
-from simt.machine.prepare import Prepared, prepare, state_arrays
+from simt.machine.prepare import prepare, state_arrays
+from simt.machine.prepared import Prepared
 from simt.ops.jit import compilation, name_of
+from simt.options import Timing
 from simt.program import Program
 from simt.timing import layout
 from simt.timing.arrays import clock_arrays
@@ -35,59 +37,49 @@ def simulate(
     launch: Launch,
     device: Gpu,
     memory: DeviceMemory,
-    *,
+    options: Timing,
     code: Sequence[MachineInstruction] | None = None,
-    sms: str | int = "one",
-    max_host_seconds: float = math.inf,
-    overrides: Mapping[str, float] | None = None,
-    window: tuple[int, int] | None = None,
-    progress: Callable[[int, int], None] | None = None,
 ) -> TimingResult:
-    """Simulate a launch cycle by cycle on *device*, on what *memory* holds.
+    """Simulate a launch cycle by cycle on *device*, on what *memory* holds; ``launch.progress`` is called.
 
     Parameters:
         code: SASS instructions with control bits, one per listing line (machine view).  Without them a scoreboard by
             register decides when operands are ready.
-        sms: ``"one"``: one SM with its share of the grid and of the chip's bandwidth, as if all others did the same;
-            ``"all"``: every SM; a number: so many SMs with their share, blocks going to whichever has room first.
-        max_host_seconds: a simulation of all SMs that would take longer is refused.
-        overrides: timing numbers to replace, see :data:`simt.timing.parameters.PARAMETERS`.
-        window: first and one past the last cycle to record for the timeline.
-        progress: called with (blocks done, blocks in all).
-
     Afterwards *memory* is as the blocks of the simulated SMs left it; results come from the functional run, which
     executes the same instructions.
 
     Raises DeviceError (numbers), LaunchError (the block fits on no SM, too large for ``sms="all"``), and whatever the
     kernel does wrong, as without timing.
     """
-    numbers, fit, n_sms = check(program, launch, device, sms, overrides)
+    numbers, fit, n_sms = check(program, launch, device, options)
     table = schedule(program, numbers, code)
-    if sms == "all" and n_sms > 1:
-        _refuse_too_long(program, launch, memory, numbers, fit, table, n_sms, max_host_seconds)
-    run_of = _Run(program, launch, memory, numbers, fit, table, n_sms, window)
-    run_of.go(run_of.blocks, progress)
+    if options.sms == "all" and n_sms > 1:
+        _refuse_too_long(program, launch, memory, numbers, fit, table, n_sms, options.max_host_seconds)
+    run_of = _Run(program, launch, memory, numbers, fit, table, n_sms, options.window)
+    run_of.go(run_of.blocks, launch.progress)
     return run_of.result()
 
 
-def check(
-    program: Program, launch: Launch, device: Gpu, sms: str | int, overrides: Mapping[str, float] | None
-) -> tuple[Parameters, Occupancy, int]:
+def check(program: Program, launch: Launch, device: Gpu, options: Timing) -> tuple[Parameters, Occupancy, int]:
     """Numbers, blocks per SM and SMs of a simulation.  Raises DeviceError or LaunchError if it cannot be."""
-    numbers = parameters(device, overrides)
+    sms = options.sms
+    numbers = parameters(device, options.overrides)
     fit = occupancy(device, launch.threads_per_block, program.registers, program.shared_bytes + launch.shared_bytes)
     if fit.blocks_per_sm == 0:
         raise LaunchError(
-            f"a block of {launch.threads_per_block} threads fits on no SM of {device.name}",
+            f"a block of {launch.threads_per_block} threads does not fit on any SM of {device.name}",
             details=[f"limited by {', '.join(fit.limited_by)}"],
             help="use smaller blocks, less shared memory or fewer registers per thread",
         )
     chip = min(device.limit("multiprocessors"), launch.blocks)
     if sms in ("one", "all"):
         return numbers, fit, 1 if sms == "one" else chip
-    if isinstance(sms, int) and sms >= 1:
+    if isinstance(sms, int) and 1 <= sms <= device.limit("multiprocessors"):
         return numbers, fit, min(sms, chip)
-    raise LaunchError(f"sms is {sms!r}", help='choose "one", "all" or a number of SMs')
+    raise LaunchError(
+        f"sms is {sms!r}; {device.name} has {device.limit('multiprocessors')} SMs",
+        help='choose "one", "all" or a number of SMs',
+    )
 
 
 def _refuse_too_long(

@@ -31,23 +31,19 @@ class TimedRun:
         code: Sequence[MachineInstruction] | None,
         options: Timing,
     ) -> None:
-        check(program, launch, device, options.sms, options.overrides)
+        check(program, launch, device, options)
         self.program = program
         self.device = device
         self.code = code
         self.options = options
 
     def __call__(self, launch: Launch, memory: DeviceMemory) -> None:
-        """Simulate *launch*, whose arrays *memory* holds; ``launch.progress`` hears of it."""
+        """Simulate *launch*, whose arrays *memory* holds; ``launch.progress`` is called."""
         self.result = simulate(
             self.program,
-            replace(launch, trace=False, races=False),
+            replace(launch, trace=False, checks=()),
             self.device,
             memory,
-            code=self.code,
-            sms=self.options.sms,
-            max_host_seconds=self.options.max_host_seconds,
-            overrides=self.options.overrides,
-            window=self.options.window,
-            progress=launch.progress,
+            self.options,
+            self.code,
         )

@@ -72,7 +72,7 @@ def bytes_side_by_side(out):
 
 
 def run(kernel, grid=1, block=64, dtype=np.int32):
-    return simt.launch(kernel, grid, block, np.zeros(grid * block, dtype), races=True)
+    return simt.launch(kernel, grid, block, np.zeros(grid * block, dtype), check="racecheck")
 
 
 @pytest.mark.parametrize(
@@ -124,10 +124,32 @@ def test_the_remedy_fits_the_race():
 @pytest.mark.parametrize("name", [n for n in kernels.names() if kernels.get(n).group == "reduction"])
 def test_the_family_has_no_race(name, order):
     data = np.arange(3000, dtype=np.int32)
-    total, _ = simt.reduce(data, kernel=name, block=128, races=True, order=order)
+    total, _ = simt.reduce(data, kernel=name, block=128, check="racecheck", order=order)
     assert total == data.sum()
 
 
 def test_large_arrays_are_refused():
-    with pytest.raises(simt.LaunchError, match="races"):
-        simt.launch(everybody_writes_one, 1, 32, np.zeros(2**27, np.int8), races=True)
+    with pytest.raises(simt.LaunchError, match="racecheck takes at most 67108864 bytes of arrays"):
+        simt.launch(everybody_writes_one, 1, 32, np.zeros(2**27, np.int8), check="racecheck")
+
+
+def test_what_was_looked_for_in_vain_is_said():
+    assert "note: racecheck found nothing" in str(run(shared_with_barrier))
+    with pytest.raises(RaceError):
+        run(shared_without_barrier)
+    assert "racecheck" not in str(simt.launch(shared_with_barrier, 1, 64, np.zeros(64, np.int32), check="memcheck"))
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        ("racechek", "there is no check 'racechek'.*\n.*did you mean racecheck"),
+        (["memcheck", "leakcheck"], "there is no check 'leakcheck'"),
+        ("", "there is no check ''.*\n.*choose memcheck or racecheck"),
+        (True, "check is True; it must be a name or several"),
+        ([3], "there is no check 3"),
+    ],
+)
+def test_checks_that_there_are_not(check, message):
+    with pytest.raises(simt.LaunchError, match=message):
+        simt.launch(everybody_writes_one, 1, 32, np.zeros(1), check=check)

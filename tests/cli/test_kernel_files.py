@@ -109,7 +109,7 @@ def test_files_that_do_not_load(run, tmp_path: Path) -> None:
 
 def test_races_are_found_if_asked_for(run, mine: str) -> None:
     assert run("run", f"{mine}:racing").code == 0
-    found = run("run", f"{mine}:racing", "--races")
+    found = run("run", f"{mine}:racing", "--check", "racecheck")
     assert found.code == 2
     assert "data race" in found.err
-    assert run("reduce", "--size", "2000", "--block", "64", "--races", "--kernel", "neighbored").code == 0
+    assert run("reduce", "--size", "2000", "--block", "64", "--check", "racecheck", "--kernel", "neighbored").code == 0

@@ -80,25 +80,29 @@ def test_arrays(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "size", "message"),
     [
-        ("256", 1, "does not fit in 1 bytes"),
+        ("256", 1, "does not fit in 1 byte"),
         ("-1u32", 4, "does not fit in uint32"),
         ("2^64", 8, "does not fit"),
         ("9^999999999", 8, "does not fit"),
         ("7u33", 4, "no type u33"),
-        ("2.5i32", 4, "no number"),
+        ("2.5i32", 4, "not a number"),
         ("3", 12, "bytes:..."),
         ("2.5", 1, "takes no float"),
         ("7i64", 4, "has 8 bytes; parameter 0 takes 4"),
         ("zeros:int32:4", 4, "is an array"),
-        ("zeros:int33:4", 8, "no type of NumPy's"),
-        ("zeros:complex64:4", 8, "complex64 is none of"),
+        ("zeros:int33:4", 8, "there is no type int33; choose int8"),
+        ("zeros:complex64:4", 8, "there is no type complex64"),
         ("zeros:int32:0", 8, "at least 1"),
         ("zeros:int32:4:7", 8, "takes no seed"),
         ("absent.npy", 8, "no such file"),
-        ("bytes:0x", 8, "argument 0"),
-        ("bytes:00", 8, "has 1 bytes"),
-        ("seven", 4, "no number, array or file.npy"),
-        ("", 4, "no number"),
+        ("bytes:0x", 8, "pairs of hexadecimal digits, such as bytes:01ff"),
+        ("bytes:00", 8, "has 1 byte;"),
+        ("bytes:0g", 8, "pairs of hexadecimal digits"),
+        ("random:x", 8, "an array is written random:TYPE:SIZE, such as random:int32:2^20"),
+        ("zeros:float32", 8, "an array is written zeros:TYPE:SIZE"),
+        ("zeros:float99:100", 8, "there is no type float99"),
+        ("seven", 4, "not a number, an array or a file.npy"),
+        ("", 4, "not a number"),
     ],
 )
 def test_arguments_that_are_wrong(text: str, size: int, message: str) -> None:
@@ -112,8 +116,13 @@ def test_files_that_are_no_arrays(tmp_path: Path) -> None:
     (tmp_path / "empty.npy").write_text("")
     np.save(tmp_path / "objects.npy", np.array([None, {}]), allow_pickle=True)
     np.save(tmp_path / "names.npy", np.array(["a", "b"]))
-    for name in ("text", "empty", "objects", "names"):
-        with pytest.raises(LaunchError):
+    for name, message in {
+        "text": "holds Python objects or is damaged",
+        "empty": "not an array that NumPy saved",
+        "objects": "holds Python objects or is damaged",
+        "names": "has no place on a GPU",
+    }.items():
+        with pytest.raises(LaunchError, match=message):
             parse([str(tmp_path / f"{name}.npy")], [8])
 
 

@@ -113,4 +113,4 @@ def test_options_of_a_profile_that_nothing_would_heed(run, arguments: list[str],
 
 
 def test_a_profile_of_machine_code_has_no_option_for_races(run) -> None:
-    assert run("profile", *PASCAL, "--races").code == 2
+    assert run("profile", *PASCAL, "--check", "racecheck").code == 2

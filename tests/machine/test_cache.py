@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import subprocess
 import sys
 import zipfile
@@ -11,6 +13,7 @@ from typing import Any
 
 import pytest
 from numba.core import config
+from numba.core.dispatcher import Dispatcher
 
 from simt import disk_cache
 from simt.ops import jit as module
@@ -176,3 +179,26 @@ def test_settings_that_change_the_code_change_the_folder(monkeypatch: pytest.Mon
     monkeypatch.setattr(config, "BOUNDSCHECK", 1)
     names.add(module.cache_folder().name)
     assert len(names) == 3
+
+
+def test_compiled_code_goes_by_the_modules_that_make_it() -> None:
+    """Those with a compiled function and what they import: the columns, the tables; not what runs on the host."""
+    packages = ("simt.ops", "simt.machine", "simt.timing")
+    sources = module.compiled_sources(*packages)
+    for package in map(importlib.import_module, packages):
+        for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            contents = vars(importlib.import_module(info.name)).values()
+            compiled = any(isinstance(each, Dispatcher) and each.py_func.__module__ == info.name for each in contents)
+            assert not compiled or info.name in sources, info.name
+    assert {"simt.machine.layout", "simt.program", "simt.timing.layout", "simt.ops.mufu.csv"} <= set(sources)
+    hosts = {"simt.machine.host", "simt.machine.findings", "simt.timing.timeline", "simt.check.errors"}
+    assert not hosts & set(sources)
+
+
+def test_a_change_of_such_a_module_changes_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = module.cache_folder().name
+    found = module.compiled_sources(*module.ENGINE)
+    for name in ("simt.machine.layout", "simt.ops.mufu.csv"):
+        changed = {**found, name: found[name] + b"#"}
+        monkeypatch.setattr(module, "compiled_sources", lambda *_, changed=changed: changed)
+        assert module.cache_folder().name != before

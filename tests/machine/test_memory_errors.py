@@ -57,10 +57,10 @@ KINDS = {"ld": "read", "st": "write", "atom": "atomic"}
 @pytest.mark.parametrize(
     ("offset", "nearest"),
     [
-        (256, "0 bytes past the end"),
+        (256, "right behind the end"),
         (260, "4 bytes past the end"),
         (-4, "4 bytes before the start"),
-        (4096, "3840 bytes past the end"),
+        (4096, "3,840 bytes past the end"),
     ],
 )
 def test_out_of_bounds(op: str, offset: int, nearest: str) -> None:
@@ -114,6 +114,14 @@ def test_out_of_bounds_of_shared_and_local_memory(op: str, through_window: bool)
     assert f"address 0x40, 4 bytes; {space} memory has 64 bytes" in message
 
 
+@pytest.mark.parametrize(("address", "said"), [(0, "a null pointer"), (16, "16 bytes past a null pointer")])
+def test_a_null_pointer_is_called_so(address: int, said: str) -> None:
+    with pytest.raises(OutOfBoundsError) as caught:
+        touch("ld.global", [0] * 32, base=address)
+    assert f"that is {said}" in str(caught.value)
+    assert "nearest" not in str(caught.value)
+
+
 def test_between_arrays() -> None:
     data, other = np.zeros(64, np.uint32), np.zeros(64, np.uint32)
     for offset in (2**15, 2**16):
@@ -122,7 +130,7 @@ def test_between_arrays() -> None:
 
 
 def test_an_empty_array_has_no_element() -> None:
-    with pytest.raises(OutOfBoundsError, match=r"`data`, 0 bytes at .*; the access is 0 bytes past the end"):
+    with pytest.raises(OutOfBoundsError, match=r"`data`, 0 bytes at .*; the access is right behind the end"):
         touch("ld.global", [0] * 32, arrays=(np.zeros(0, np.uint32),))
 
 

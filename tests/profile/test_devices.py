@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -9,10 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import simt
+from simt.check import LaunchError
 from simt.devices import DeviceError, Gpu, default_for, get, names, occupancy, parse
+from simt.devices import device as device_files
 from simt.devices.device import DEFAULTS
 
 H200 = resources.files("simt.devices").joinpath("h200.toml").read_text(encoding="utf-8")
+
+
+def nothing():
+    pass
 
 
 def test_the_devices() -> None:
@@ -34,6 +42,26 @@ def test_every_number_has_a_source(name: str) -> None:
 def test_unknown_device_names_close_ones() -> None:
     with pytest.raises(DeviceError, match="h200"):
         get("h20")
+
+
+def test_a_file_of_ones_own_is_a_device(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'like = "h200"\nname = "half an H200"\n[limits]\nmultiprocessors = '
+        '{ value = 66, unit = "SMs", source = "estimated" }\n'
+    )
+    mine = get(str(path))
+    assert (mine.key, mine.name, mine.limit("multiprocessors")) == (str(path), "half an H200", 66)
+    assert mine.limit("warps_per_sm") == get("h200").limit("warps_per_sm")
+    profile = simt.launch(nothing, 1, 32, device=str(path), timing=True, sms=66)
+    assert "half an H200" in str(profile)
+    with pytest.raises(LaunchError, match="half an H200 has 66 SMs"):
+        simt.launch(nothing, 1, 32, device=str(path), timing=True, sms=67)
+    path.write_text("like = 3")
+    with pytest.raises(DeviceError, match=f"device file {re.escape(str(path))} is rejected"):
+        get(str(path))
+    with pytest.raises(LaunchError, match="there is no file"):
+        get(str(tmp_path / "theirs.toml"))
 
 
 @pytest.mark.parametrize(
@@ -212,7 +240,7 @@ def test_a_device_like_another_is_checked(change: tuple[str, str], says: str) ->
 def _forget() -> None:
     """Let the folder of the files be read again."""
     names.cache_clear()
-    get.cache_clear()
+    device_files._named.cache_clear()
 
 
 def test_files_that_are_like_each_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

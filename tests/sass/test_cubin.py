@@ -18,6 +18,7 @@ from simt.sass.demangle import aliases, demangle
 from simt.sass.elf import Parameter
 from simt.sass.grammar import Control
 from simt.sass.operands import Immediate
+from simt.toolkit import find
 from tests.sass.assembler import listing
 from tests.sass.data import DATA, cubin, launch
 
@@ -61,6 +62,16 @@ def test_names() -> None:
         kernels["reduce"]
     assert isinstance(caught.value, KeyError)
     assert any("reduceNeighbored (_Z16" in detail for detail in caught.value.details)
+    assert len(caught.value.details) == 17
+    with pytest.raises(UnknownKernelError, match="did you mean reduceNeighbored or reduceNeighboredLess"):
+        kernels["reduceNeighboured"]
+    assert repr(kernels).startswith("<17 kernels of ")
+
+
+def test_a_kernel_is_listed_once_by_the_name_that_finds_it() -> None:
+    with pytest.raises(UnknownKernelError) as caught:
+        cubin("linked/names")["third"]
+    assert len(set(caught.value.details)) == len(caught.value.details) == 3
 
 
 @pytest.mark.parametrize(
@@ -136,7 +147,7 @@ def test_bytes_of_python_numbers(value: float, size: int) -> None:
     if fits:
         assert given_bytes() == np.array(value, fits[0]).tobytes()
     else:
-        with pytest.raises(LaunchError, match=f"argument 0 .*in {size} bytes|argument 0 is a float"):
+        with pytest.raises(LaunchError, match=f"argument 0 .*in {size} bytes?|argument 0 is a float"):
             given_bytes()
 
 
@@ -251,8 +262,12 @@ def test_not_a_cubin(tmp_path: Path) -> None:
         load_cubin(tmp_path / "missing.cubin")
     empty = tmp_path / "empty"
     empty.write_bytes(b"")
-    with pytest.raises(KernelError, match="has no machine code"):
+    with pytest.raises(KernelError, match="is neither a cubin nor a SASS listing: no machine code"):
         load_cubin(empty)
+    source = tmp_path / "kernels.cu"
+    source.write_text("__global__ void k() {}")
+    with pytest.raises(KernelError, match=r"(?s)neither a cubin nor a SASS listing.*compile it first: nvcc -cubin"):
+        load_cubin(source)
     binary = tmp_path / "binary"
     binary.write_bytes(bytes(range(128, 256)) * 8)
     with pytest.raises(KernelError, match="neither a cubin nor a SASS listing"):
@@ -275,11 +290,9 @@ def test_architectures(tmp_path: Path) -> None:
 
 
 def test_no_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
-    from simt.sass import disassemble
-
     monkeypatch.delenv("SIMT_NVDISASM", raising=False)
-    monkeypatch.setattr(disassemble.metadata, "files", lambda wheel: None)
-    monkeypatch.setattr(disassemble.shutil, "which", lambda name: None)
+    monkeypatch.setattr(find.metadata, "files", lambda wheel: None)
+    monkeypatch.setattr(find.shutil, "which", lambda name: None)
     kernel = load_cubin(DATA / "sm_90" / "kernels_O3.cubin")[REDUCE]
     with pytest.raises(UnsupportedError, match="nvdisasm is not installed") as caught:
         _ = kernel.program

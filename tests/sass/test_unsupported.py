@@ -87,5 +87,5 @@ def test_every_row_names_its_source_and_covers_an_architecture() -> None:
 def test_races_are_not_looked_for_in_machine_code() -> None:
     kernel = cubin("sm_90/kernels_O3")["reduceNeighbored"]
     data, sums = np.zeros(512, np.int32), np.zeros(1, np.int32)
-    with pytest.raises(UnsupportedError, match="source view only"):
-        simt.launch(kernel, 1, 512, data, sums, 512, races=True)
+    with pytest.raises(UnsupportedError, match="racecheck requires the source view"):
+        simt.launch(kernel, 1, 512, data, sums, 512, check="racecheck")

@@ -97,8 +97,8 @@ def strided(data, out, stride):
 
 def test_a_traced_launch_that_looks_for_races_can_be_timed() -> None:
     kernel, args = strided, (np.zeros(256, np.int32), np.zeros(128, np.int32), 2)
-    plain = simt.launch(kernel, 2, 64, *args, trace=(1, 1), races=True)
-    timed = simt.launch(kernel, 2, 64, *args, trace=(1, 1), races=True, device="h200", timing=True, sms="all")
+    plain = simt.launch(kernel, 2, 64, *args, trace=(1, 1), check="racecheck")
+    timed = simt.launch(kernel, 2, 64, *args, trace=(1, 1), check="racecheck", device="h200", timing=True, sms="all")
     assert timed.trace.to_dict(1, 1) == plain.trace.to_dict(1, 1)
     assert timed.timing.totals["issued"] == plain.counters["inst_executed"]
 

@@ -293,7 +293,7 @@ def test_ctrl_c_while_the_clock_runs_leaves_the_arrays_alone() -> None:
         ({"overrides": {"l1_latency": "x"}, "timing": True}, DeviceError, "l1_latency is 'x'; it must be a number"),
         ({"sms": "none", "timing": True}, LaunchError, "number of SMs"),
         ({"sms": "all", "timing": True, "max_host_seconds": 0}, LaunchError, "must be positive"),
-        ({"shared_bytes": 120_000, "device": "quadro_p2000", "timing": True}, LaunchError, "fits on no SM"),
+        ({"shared_bytes": 120_000, "device": "quadro_p2000", "timing": True}, LaunchError, "does not fit on any SM"),
     ],
 )
 def test_wrong_use(options: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+import simt.sass  # noqa: F401  (fills the table of opcodes)
 from simt.program import MachineCode
 from simt.sass.grammar import parse
 from simt.sass.scheduling import machine_code
+from simt.sass.table import OPCODES
+from simt.timing.classes import CLASSES, of_opcode
 from simt.timing.operands import keep, passes, reads
 
 
@@ -79,3 +82,14 @@ def test_a_register_is_at_hand_until_its_slot_reads_another_of_its_bank() -> Non
     assert reads(slots("HFMA2 R21, R21, R4, R5"), kept) == (0, 1)
     kept = keep(slots("IMAD R23, R23, UR6, R7"), 0, kept)
     assert reads(slots("HFMA2 R21, R21, R4, R5"), kept) == (0, 2)
+
+
+@pytest.mark.parametrize("opcode", sorted(OPCODES))
+def test_every_opcode_has_a_timing_class(opcode: str) -> None:
+    assert 0 <= of_opcode(opcode) < len(CLASSES)
+
+
+def test_an_opcode_without_a_class_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        of_opcode("NEWOP")
+    assert of_opcode("IMAD", ("WIDE", "U32")) != of_opcode("IMAD", ("U32",)) == of_opcode("IMAD")

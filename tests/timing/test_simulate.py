@@ -181,7 +181,7 @@ def test_a_device_without_timing_numbers() -> None:
 
 def test_a_block_that_fits_on_no_sm() -> None:
     made, launch, _ = prepared("neighbored", 4096, 1024)
-    with pytest.raises(LaunchError, match="fits on no SM"):
+    with pytest.raises(LaunchError, match="does not fit on any SM"):
         simulate(replace(made, registers=255), launch, H200)
 
 
