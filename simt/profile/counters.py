@@ -68,9 +68,8 @@ execution, which the hardware's totals include, its per-instruction counts not: 
 and, in the order ``hardware``, of what docs/order.md names; ``replay_threads`` are the lanes that these have together.
 ``{global,local,shared}_{load,store,atomic}_*``: requests (warp executions with at least one exec lane), bytes asked for
 by the exec lanes, the same with each byte of a request once (``bytes_distinct``; not of local memory), 32-byte sectors
-or shared-memory wavefronts, and the least possible number of those.  A generic access counts its distinct bytes as
-global and as shared ones, as on an H200.  ``global_atomic_sectors`` has a sector as often as lanes of the request meet
-at one of its addresses; ``global_sectors``, all directions together, has it once.
+or shared-memory wavefronts, and the least possible number of those.  ``global_atomic_sectors`` has a sector as often
+as lanes of the request meet at one of its addresses; ``global_sectors``, all directions together, has it once.
 ``shared_copy_*`` is the storing half of copies from global to shared memory (``LDGSTS``), whose loading half is a
 global load.
 """
@@ -126,9 +125,6 @@ def _add_memory(line: np.ndarray, row: np.ndarray, instruction: Instruction) -> 
     columns = {"sectors": "updates"} if prefix == "global_atomic" else {}
     for quantity in _MEMORY[space]:
         line[_COLUMN[f"{prefix}_{quantity}"]] += row[_MACHINE[columns.get(quantity, quantity)]]
-    if access[0] == "generic":
-        other = "global" if space == "shared" else "shared"
-        line[_COLUMN[f"{other}_{access[1]}_{_DISTINCT}"]] += row[_MACHINE[_DISTINCT]]
     if space == "global":
         line[_COLUMN["global_sectors"]] += row[_MACHINE["sectors"]]
         line[_COLUMN["global_sectors_ideal"]] += row[_MACHINE["sectors_ideal"]]

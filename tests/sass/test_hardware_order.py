@@ -19,10 +19,13 @@ RECURSION = "recursion: not settled"
 KNOWN = {
     ("shapes_O3", "c_lp3"): MOVED,
     ("syncs_and_calls_O3", "ca_f3"): MOVED,
+    ("order_O3", "rec_0"): RECURSION,
+    **{("shapes_O3", f"r_{name}"): RECURSION for name in "12345l"},
+    **{("recursion_O3", f"r_{name}"): RECURSION for name in (*"12345l", "ack", "fib", "han", "mut", "qs", "two")},
 }
-"""Kernels whose total differs, and why."""
-KNOWN_THREADS: dict[tuple[str, str], str] = {}
-"""More whose total of threads differs."""
+"""Kernels whose totals differ, and why."""
+MOST_OFF = 0.03
+"""The greatest share by which a known total is off."""
 
 
 def _rows() -> dict[tuple[str, str], list[dict[str, str]]]:
@@ -35,7 +38,12 @@ def _rows() -> dict[tuple[str, str], list[dict[str, str]]]:
 
 
 ROWS = _rows()
-KNOWN_ROWS = {("shapes_O3", f"r_{name}"): RECURSION for name in "2345l"}
+KNOWN_ROWS = {
+    **{("shapes_O3", f"r_{name}"): RECURSION for name in "2345l"},
+    **{("recursion_O3", f"r_{name}"): RECURSION for name in (*"2345l", "mut", "qs", "two")},
+    ("syncs_and_calls_O3", "ws_in"): "two splits of one size come to a collective region: which of them is the last",
+    ("unseen_O3", "b_bfs"): "warps race for the distances",
+}
 """Kernels of which some rows differ under the profiler, and why."""
 
 
@@ -64,10 +72,13 @@ def test_totals_of_the_hardware_counters(file: str, name: str) -> None:
     _, table = counts(file, name, "hardware")
     column = {counter: table[:, COUNTERS.index(counter)].sum() for counter in COUNTERS}
     recorded = TOTALS[file, name]
-    total, threads = (column["inst_executed"] + column["replays"], column["thread_inst_executed"])
-    assert (total == int(recorded["inst_executed"])) != ((file, name) in KNOWN)
-    same = threads + column["replay_threads"] == int(recorded["thread_inst_executed"])
-    assert same != ((file, name) in KNOWN or (file, name) in KNOWN_THREADS)
+    ours = {
+        "inst_executed": column["inst_executed"] + column["replays"],
+        "thread_inst_executed": column["thread_inst_executed"] + column["replay_threads"],
+    }
+    for counter, total in ours.items():
+        assert (total == int(recorded[counter])) != ((file, name) in KNOWN), counter
+        assert abs(total / int(recorded[counter]) - 1) < MOST_OFF, counter
 
 
 @pytest.mark.parametrize(("file", "name"), ROWS)
