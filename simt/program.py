@@ -181,7 +181,8 @@ class ArrayRef:
 class Program:
     """A kernel ready for the machine.  Both views make one; nothing in the machine asks which.
 
-    ``view`` is ``"source"`` or the architecture (``"sm_90"``); ``toolchain`` names the compiler of machine code.
+    ``view`` is ``"source"`` or the architecture (``"sm_90"``); ``symbol`` is the mangled name of machine code, with its
+    parameters (empty: ``name`` is all there is); ``toolchain`` names the compiler of machine code.
     ``addresses`` maps code addresses (machine view) to micro-op indices for ``brx``.
     ``shared_bytes`` is static shared memory per block, ``local_bytes`` per thread, ``registers`` the registers per
     thread for the occupancy calculation (``None`` where the view cannot know).  ``system_shared_bytes``: what the
@@ -208,6 +209,7 @@ class Program:
     addresses: dict[int, int] = field(default_factory=dict)
     file: str = ""
     toolchain: str = ""
+    symbol: str = ""
     encoded: Any = field(default=None, init=False, repr=False, compare=False)
 
     def dump(self) -> Iterator[str]:

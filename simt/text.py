@@ -38,8 +38,11 @@ def number_text(value: int | float | None) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """``1 byte``, ``2 bytes``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    """``1 byte``, ``2 bytes``, ``2 launches``, ``2 copies``."""
+    if number == 1:
+        return f"{number:,} {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{number:,} {plural}"
 
 
 _SCALES = {"ns": ("ns", "us", "ms", "s"), "bytes/s": ("bytes/s", "KB/s", "MB/s", "GB/s", "TB/s")}

@@ -66,7 +66,9 @@ def code_of(
         program = lang.compile(kernel, argtypes, predicate=predicate)
         return Code(program, [_numpy(value) for value in lang.flat_arguments(args)])
     if predicate:
-        raise LaunchError("predicate concerns the source view; in the machine view the compiler has decided")
+        raise LaunchError(
+            "predicate applies to the source view only; machine code is what the compiler made of the kernel"
+        )
     for name in checks.names_of(check):
         if why := checks.named(name).source_only:
             raise UnsupportedError(f"{name} requires the source view", help=why)
@@ -78,7 +80,7 @@ def _check_no_images(args: Sequence[Any]) -> None:
     for position, value in enumerate(args):
         if isinstance(value, Image):
             raise LaunchError(
-                f"argument {position + 1} is a {value.word}, which kernels in Python do not take: Numba has none",
+                f"argument {position + 1} is a {value.word}, which Python kernels do not support",
                 help="textures and surfaces are for the kernels of simt.load_cubin; pass the array itself",
             )
 

@@ -205,7 +205,7 @@ class Device:
     def _run(self, code: Code, shape: Shape, options: Options, stream: int, profiled: bool = True) -> Profile:
         self.synchronize()
         if self._closed:
-            raise LaunchError("the device is closed", help="launch inside of the with statement, or make a new device")
+            raise LaunchError("the device is closed", help="launch inside the with statement, or make a new device")
         if code.context not in (None, self.memory):
             raise LaunchError(
                 "the kernel's module has variables in the memory of another device",

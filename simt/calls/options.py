@@ -51,7 +51,7 @@ class Options:
     def validate(self) -> None:
         """Raises LaunchError for what cannot be, whatever the kernel."""
         if not self.timing and not self.timed.is_default:
-            raise LaunchError("sms, overrides and window concern the timing model", help="pass timing=True, too")
+            raise LaunchError("sms, overrides and window apply to the timing model only", help="add timing=True")
         self.timed.check()
         if not isinstance(self.trace, bool) and not is_pair(self.trace):
             raise LaunchError(

@@ -82,7 +82,21 @@ def application(*more: Callable[[typer.Typer], None]) -> typer.Typer:
 
     What stands above this package adds its commands here instead of being imported from here.
     """
-    from simt.cli import diff, exec, explain, inspect, profile, reduce, run, sweep, timeline, trace
+    from simt.cli import (
+        diff,
+        exec,
+        explain,
+        inspect,
+        ncu,
+        nvcc,
+        nvprof,
+        profile,
+        reduce,
+        run,
+        sweep,
+        timeline,
+        trace,
+    )
 
     app = typer.Typer(
         cls=Commands,
@@ -94,7 +108,7 @@ def application(*more: Callable[[typer.Typer], None]) -> typer.Typer:
         "[bold]simt reduce --timing[/bold].",
     )
     app.callback(no_args_is_help=True)(_common)
-    for module in (reduce, trace, run, profile, exec, sweep, timeline, diff, explain, inspect):
+    for module in (reduce, trace, run, profile, exec, nvprof, ncu, nvcc, sweep, timeline, diff, explain, inspect):
         module.register(app)
     for register in more:
         register(app)

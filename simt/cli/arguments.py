@@ -119,7 +119,7 @@ def _image(kind: str, text: str) -> Image:
         name, equals, value = option.partition("=")
         if name not in _IMAGE_OPTIONS[kind] or not equals:
             raise ValueError(
-                f"{option!r} is no option of a {kind}; write {', '.join(_IMAGE_OPTIONS[kind])}, each with ="
+                f"a {kind} has no option {option!r}; choose {', '.join(_IMAGE_OPTIONS[kind])}, each with =VALUE"
             )
         given[name] = _image_option(name, value)
     array = np.asarray(_saved(file))
@@ -154,7 +154,7 @@ def _saved(text: str) -> Any:
     except ValueError:
         raise ValueError("it holds Python objects or is damaged; save an array of numbers with numpy.save") from None
     if array.dtype.kind not in "iufbc":
-        raise ValueError(f"an array of {array.dtype} has no place on a GPU")
+        raise ValueError(f"an array of {array.dtype} cannot be used on a GPU")
     return array[()] if array.ndim == 0 else np.ascontiguousarray(array)
 
 

@@ -51,7 +51,7 @@ def diff(
     marked; what depends only on the addresses is not.
     """
     if by is not None and by not in WAYS:
-        raise typer.BadParameter(f"{by!r} is none of {', '.join(WAYS)}", param_hint="--by")
+        raise typer.BadParameter(f"{by!r} is not one of {', '.join(WAYS)}", param_hint="--by")
     from simt.profile import compare
 
     ours, theirs = (sides.side(each, model.keywords) for each in (a, b))

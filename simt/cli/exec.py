@@ -56,7 +56,7 @@ def execute(
     The program's own output is untouched; the report goes to standard error.
     """
     from simt.driver import Settings, run_program
-    from simt.driver.report import needs_timing, report, to_dict
+    from simt.driver.report import marked, needs_timing, report, to_dict
 
     wanted = [name.strip() for name in metrics.split(",") if name.strip()]
     timing = timing or needs_timing(wanted)
@@ -66,18 +66,13 @@ def execute(
         timing=timing,
         order=order,
         kernel=kernel,
-        on_finding=lambda finding: print(_marked(str(finding)), file=sys.stderr, flush=True),
+        on_finding=lambda finding: print(marked(str(finding)), file=sys.stderr, flush=True),
     )
     finished = run_program(program, settings)
-    text = json.dumps(to_dict(finished), indent=2) if as_json else _marked(report(finished, wanted))
+    text = json.dumps(to_dict(finished), indent=2) if as_json else marked(report(finished, wanted))
     if log_file is not None:
         log_file.write_text(text + "\n", encoding="utf-8")
     else:
         print(text, file=sys.stderr)
     code = finished.returncode
     raise typer.Exit(code if code >= 0 else 128 - code)
-
-
-def _marked(text: str) -> str:
-    """Each line marked as ours, as NVIDIA's profilers mark theirs."""
-    return "\n".join(f"==simt== {line}".rstrip() for line in text.splitlines())

@@ -123,7 +123,7 @@ def _described(
         raise LaunchError(f"{called} must return a dict with grid, block, args (and shared_bytes), not {returned}")
     if not isinstance(found["args"], tuple | list):
         raise LaunchError(
-            f"{called} returns args that are no tuple but {type(found['args']).__name__}", help="write args=(x,)"
+            f"{called} must return args as a tuple, not {type(found['args']).__name__}", help="write args=(x,)"
         )
     more = {key: value for key, value in found.items() if key not in needed}
     return KernelLaunch(kernel, found["grid"], found["block"], tuple(found["args"]), more)

@@ -206,7 +206,7 @@ class TimingOptions(ModelOptions):
             return super().keywords
         untimed = {"--set": self.sets, "--sms": self.sms != "one", "--max-host-seconds": self.max_host_seconds != 600}
         for option in (name for name, given in untimed.items() if given):
-            raise typer.BadParameter("this is about the timing model; add --timing", param_hint=option)
+            raise typer.BadParameter("it applies to the timing model; add --timing", param_hint=option)
         return {"device": self.device}
 
 
@@ -214,7 +214,7 @@ def _sms(text: str) -> str | int:
     if text in ("one", "all"):
         return text
     if not text.isdecimal() or int(text) < 1:
-        raise typer.BadParameter(f"{text!r} is none of one, all, or a number of SMs", param_hint="--sms")
+        raise typer.BadParameter(f"{text!r} is not one, all, or a number of SMs", param_hint="--sms")
     return int(text)
 
 

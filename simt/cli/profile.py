@@ -118,7 +118,7 @@ def profile(
 
     check_columns(column or (), timed=model.timing)
     if values and trace is None:
-        raise typer.BadParameter("it says what --trace shows; add --trace BLOCK,WARP", param_hint="--values")
+        raise typer.BadParameter("it applies to --trace; add --trace BLOCK,WARP", param_hint="--values")
     if kernel is None:
         launched = {"--grid": grid, "--block": block, "--arg": arg, "--out": out, "--trace": trace}
         for option in (name for name, given in launched.items() if given):
@@ -232,7 +232,7 @@ def _targets(texts: Sequence[str], args: Sequence[Any]) -> dict[int, Path]:
         if not equals or not index.isdecimal() or not path:
             raise typer.BadParameter(f"{text!r} is not INDEX=FILE.npy, such as 1=sums.npy", param_hint="--out")
         if int(index) >= len(args) or getattr(_array(args[int(index)]), "ndim", 0) == 0:
-            raise LaunchError(f"argument {index} is no array: there is nothing to save", help="the first argument is 0")
+            raise LaunchError(f"argument {index} is not an array and cannot be saved", help="the first argument is 0")
         if not Path(path).parent.is_dir():
             raise LaunchError(f"there is no folder {Path(path).parent}")
         found[int(index)] = Path(path)

@@ -167,7 +167,7 @@ def sample(size: int, dtype: str, op: str, seed: int) -> npt.NDArray[Any]:
 
 
 def _checked(names: list[str]) -> list[str]:
-    """The same names; raises before anything runs if one of them is no reduction."""
+    """The same names; raises before anything runs if one of them is not a reduction."""
     from simt import kernels
 
     for name in names:

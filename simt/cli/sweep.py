@@ -92,7 +92,7 @@ def _none_ran(errors: Mapping[int, SimtError]) -> SimtError:
     if all(error.title == first.title for error in errors.values()):
         return first
     return LaunchError(
-        "the kernel runs with none of these block sizes",
+        "the kernel does not run with any of these block sizes",
         details=[f"{block}: {error.title}" for block, error in errors.items()],
     )
 

@@ -284,7 +284,7 @@ def _from_file(path: Path) -> Gpu:
 def _read(key: str, likes: tuple[str, ...]) -> Gpu:
     """The device of a file; *likes* are the files that are like it, directly or by another."""
     if key in likes:
-        raise DeviceError(f"device file {likes[0]}.toml is like itself: {' like '.join((*likes, key))}")
+        raise DeviceError(f"device file {likes[0]}.toml refers to itself: {' like '.join((*likes, key))}")
     file = resources.files(__package__).joinpath(f"{key}.toml")
     if not file.is_file():
         raise DeviceError(f"device file {likes[-1]}.toml is like {key!r}, for which there is no file")

@@ -81,7 +81,7 @@ def occupancy(device: Gpu, threads_per_block: int, registers: int | None = None,
     if registers is not None and registers < 1:
         raise DeviceError(f"{registers} registers per thread: a kernel has at least 1")
     if shared_bytes < 0:
-        raise DeviceError(f"{shared_bytes} bytes of shared memory: a size is not negative")
+        raise DeviceError(f"{shared_bytes} bytes of shared memory: a size cannot be negative")
     warps = -(-threads_per_block // WARP_SIZE)
     limits = {"warps": device.limit("warps_per_sm") // warps, "blocks": device.limit("blocks_per_sm")}
     if registers is not None:

@@ -18,7 +18,8 @@ from simt.toolkit.programs import build_program
 
 _RUNTIME_TEXT = b"CUDA driver version is insufficient for CUDA runtime version"
 """NVIDIA's runtime holds this text; programs that are linked with a shared one do not."""
-_RELINK = 'compile it again with nvcc -cudart shared (make NVCC_APPEND_FLAGS="-cudart shared"), or with simt nvcc'
+STATIC = "NVIDIA's static CUDA runtime, which runs on NVIDIA's driver only"
+RELINK = 'compile it again with nvcc -cudart shared (make NVCC_APPEND_FLAGS="-cudart shared"), or with simt nvcc'
 
 
 def run_program(command: Sequence[str], settings: Settings) -> Finished:
@@ -30,15 +31,16 @@ def run_program(command: Sequence[str], settings: Settings) -> Finished:
     that contains NVIDIA's runtime, and where there is no C compiler.
     """
     gpu = devices.get(settings.device)
-    command = _prepared(command, settings.architecture or gpu.architecture)
+    command = _prepared(command, settings.architecture or gpu.architecture, settings.view)
     server = Server(settings)
     try:
-        returncode = _run(command, surroundings(server.name), settings.quiet)
+        returncode = _run(command, {**surroundings(server.name), "SIMT_VIEW": settings.view}, settings.quiet)
     finally:
         server.close()
     sessions = [each for each in server.sessions if each.began]
     findings = [finding for each in sessions for finding in each.findings]
-    return Finished(returncode, [each.device.activities for each in sessions], findings)
+    refused = {name: why for each in sessions for name, why in each.machine_code.items()}
+    return Finished(returncode, [each.device.activities for each in sessions], findings, refused)
 
 
 def surroundings(server: str | None = None, given: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -55,21 +57,24 @@ def surroundings(server: str | None = None, given: Mapping[str, str] = os.enviro
     return found
 
 
-def _prepared(command: Sequence[str], architecture: str) -> list[str]:
+def _prepared(command: Sequence[str], architecture: str, view: str) -> list[str]:
     """The command to start: CUDA C compiled, Python programs with this interpreter.
 
     Raises LaunchError for a file that is not there, and what compiling raises.
     """
     first, *rest = command
+    python = [sys.executable, *(("-m", "simt.driver.python_program") if view == "source" else ())]
     if first == "-m":
-        return [sys.executable, "-m", *rest]
+        return [*python, "-m", *rest]
     path = Path(first)
     if path.suffix in (".cu", ".py"):
         check_file(path)
+    if path.suffix == ".py":
+        return [*python, first, *rest]
+    if view == "source":
+        raise LaunchError("the source view is for Python programs", help="leave --view source out")
     if path.suffix == ".cu":
         return [str(build_program(path, architecture, libraries())), *rest]
-    if path.suffix == ".py":
-        return [sys.executable, first, *rest]
     if path.is_file():
         _check_runtime(path)
         if "/" not in first:
@@ -84,9 +89,7 @@ def _check_runtime(path: Path) -> None:
     except OSError:
         return
     if data.startswith(b"\x7fELF") and _RUNTIME_TEXT in data:
-        raise UnsupportedError(
-            f"{path} contains NVIDIA's static CUDA runtime, which runs on NVIDIA's driver only", help=_RELINK
-        )
+        raise UnsupportedError(f"{path} contains {STATIC}", help=RELINK)
 
 
 def _run(command: list[str], environment: Mapping[str, str], quiet: bool) -> int:

@@ -31,6 +31,8 @@ link       ->
 image      u64 address, u64 pitch, u64 width, u64 height, u64 depth, u32 layered, u32 format, u32 channels, u32 surface, u32 filter, u32 normalized, u32 read, u32 mode[3], f64 border[4] -> u64 handle
 drop       u64 handle ->
 reset      ->
+profile    u32 stream ->
+refused    ->
 goodbye    ->
 note       ->
 """  # noqa: E501

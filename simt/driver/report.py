@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from simt.driver.program import RELINK, STATIC
 from simt.driver.settings import Finished
 from simt.metrics import METRICS, TIMING
 from simt.profile import Profile
 from simt.profile.activity import Activities, Launched
-from simt.text import quantity_texts
+from simt.text import counted, quantity_texts
 
 METRICS_SHOWN = ("inst_executed", "warp_execution_efficiency", "branch_efficiency", "gld_efficiency", "gst_efficiency")
 TIMED_SHOWN = ("duration", "achieved_occupancy_percent")
-WIDEST = 40
-"""Characters of a kernel's name."""
+STATIC_RUNTIME = "cuGetExportTable"
+"""What NVIDIA's own runtime calls first; Python's cuda.bindings does, too, and goes on without an answer."""
+TIED = "\N{NO-BREAK SPACE}"
+"""Between what must stand in one line."""
+WIDTH = 80
+"""Characters of a line, "==simt== " included."""
+
+
+def marked(text: str) -> str:
+    """Each line marked as ours, as NVIDIA's profilers mark theirs."""
+    return "\n".join(f"==simt== {line}".rstrip() for line in text.splitlines())
 
 
 def needs_timing(metrics: Sequence[str]) -> bool:
@@ -28,79 +39,71 @@ def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
     found = finished.activities
     if found is None:
         return "the program did not use the GPU: it made no CUDA call that needs a device"
-    lines = [_heading(found, len(finished.processes))]
+    lines = _heading(found, len(finished.processes))
     if found.launched:
         timed = any(each.profile.timing is not None for each in found.launched)
         shown = list(metrics) or [*METRICS_SHOWN, *(TIMED_SHOWN if timed else ())]
-        lines += ["", *_table(found.launched, shown)]
+        lines += ["", *_kernels(found.launched, shown)]
         if not timed:
-            lines.append("not timed: events measure the time of this computer (--timing models the GPU's)")
+            lines.append("not timed: events tell this computer's time (--timing models the GPU's)")
+    for name, why in finished.machine_code.items():
+        lines += _wrapped(f"{name} ran as machine code, because the source view does not: {why}", "", "  ")
+    if found.unsupported[STATIC_RUNTIME] and not found.launched:
+        lines += ["", *_wrapped(f"the program contains {STATIC}; {RELINK}", "", "  ")]
     if found.unsupported:
         lines += ["", 'not there, and answered with CUDA\'s "operation not supported":']
-        lines += [f"  {name}, {_times(number, 'call')}" for name, number in sorted(found.unsupported.items())]
+        lines += [f"  {name}, {counted(number, 'call')}" for name, number in sorted(found.unsupported.items())]
     if finished.findings:
-        lines += ["", f"{_times(len(finished.findings), 'error')}, each told above where it came up"]
+        lines += ["", f"{counted(len(finished.findings), 'error')}, each told above where it came up"]
     return "\n".join(lines)
 
 
-def _times(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _heading(found: Activities, processes: int) -> str:
+def _heading(found: Activities, processes: int) -> list[str]:
     kernels = len({each.profile.kernel for each in found.launched})
-    copied = sum(each.bytes for each in found.copied if each.kind != "memset")
-    parts = [f"{_times(len(found.launched), 'launch').replace('launchs', 'launches')} of {_times(kernels, 'kernel')}"]
-    parts.append(f"{_times(sum(each.kind != 'memset' for each in found.copied), 'copy').replace('copys', 'copies')}")
+    copied = [each.bytes for each in found.copied if each.kind != "memset"]
     many = f" by {processes} processes" if processes > 1 else ""
-    return f"{found.device.name} (modelled): {parts[0]}, {parts[1]} of {copied:,} bytes together{many}"
+    text = (
+        f"{found.device.name} (modelled): {counted(len(found.launched), 'launch')} of {counted(kernels, 'kernel')}, "
+        f"{counted(len(copied), 'copy')} of {counted(sum(copied), 'byte')} together{many}"
+    )
+    return _wrapped(text, "", "  ")
 
 
-def _table(launched: Sequence[Launched], shown: Sequence[str]) -> list[str]:
-    """A row for each kernel and shape, in the order of their first launches."""
+def _kernels(launched: Sequence[Launched], shown: Sequence[str]) -> list[str]:
+    """For each kernel and shape, in the order of their first launches, a heading and its metrics."""
     groups: dict[tuple[str, str], list[Profile]] = {}
     for each in launched:
         profile = each.profile
-        shape = f"{_dims(profile.grid)} x {_dims(profile.block)}"
+        shape = f"{_dims(profile.grid, 'block')} of {_dims(profile.block, 'thread')}"
         groups.setdefault((profile.kernel, shape), []).append(profile)
-    columns: list[list[str]] = [["kernel"], ["blocks x threads"], ["launches"]]
+    lines = []
     for (name, shape), profiles in groups.items():
-        for column, text in zip(columns, (_short(name), shape, f"{len(profiles):,}"), strict=True):
-            column.append(text)
-    for metric in shown:
-        *texts, unit = _values(metric, list(groups.values()))
-        columns.append([f"{metric} [{unit}]" if unit else metric, *texts])
-    widths = [max(map(len, column)) for column in columns]
-    left = (0, 1)
-    return [
-        "  ".join(
-            text.ljust(width) if k in left else text.rjust(width)
-            for k, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in zip(*columns, strict=True)
-    ]
+        lines += _wrapped(f"{name}, {shape}, {counted(len(profiles), 'launch')}", "", "    ")
+        lines += _wrapped(", ".join(_value(metric, profiles) for metric in shown), "  ", "  ")
+    return lines
 
 
-def _values(metric: str, groups: Sequence[Sequence[Profile]]) -> list[str]:
-    """What each group of launches has for a metric, a range if that differs; last the unit."""
-    ends: list[int | float | None] = []
-    for profiles in groups:
-        known = [value for profile in profiles if (value := profile.metrics.get(metric)) is not None]
-        ends += [min(known, default=None), max(known, default=None)]
-    *texts, unit = quantity_texts(ends, METRICS[metric].unit)
-    pairs = zip(texts[::2], texts[1::2], strict=True)
-    return [*(low if low == high else f"{low} to {high}" for low, high in pairs), unit]
+def _wrapped(text: str, first: str, others: str) -> list[str]:
+    width = WIDTH - len("==simt== ")
+    lines = textwrap.wrap(text, width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
+    return [line.replace(TIED, " ") for line in lines]
 
 
-def _dims(dims: Sequence[int]) -> str:
+def _value(metric: str, profiles: Sequence[Profile]) -> str:
+    """What launches have for a metric, with its name and unit; a range if they differ."""
+    known = [value for profile in profiles if (value := profile.metrics.get(metric)) is not None]
+    low, high, unit = quantity_texts([min(known, default=None), max(known, default=None)], METRICS[metric].unit)
+    text = low if low == high else f"{low} to {high}"
+    words = [metric, *text.split(), *(unit.split() if known and unit != METRICS["inst_executed"].unit else ())]
+    return TIED.join(words)
+
+
+def _dims(dims: Sequence[int], what: str) -> str:
+    """``8 blocks`` or ``(4, 4) threads``."""
     sizes = list(dims)
     while len(sizes) > 1 and sizes[-1] == 1:
         sizes.pop()
-    return str(sizes[0]) if len(sizes) == 1 else f"({', '.join(map(str, sizes))})"
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= WIDEST else f"{name[: WIDEST - 3]}..."
+    return counted(sizes[0], what) if len(sizes) == 1 else f"({', '.join(map(str, sizes))}) {what}s"
 
 
 def to_dict(finished: Finished) -> dict[str, Any]:

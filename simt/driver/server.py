@@ -11,11 +11,15 @@ import threading
 import traceback
 from collections.abc import Callable
 
+from simt import devices
 from simt.driver import protocol
+from simt.driver.attributes import product
 from simt.driver.codes import Code
 from simt.driver.session import NOTHING, Cancelled, Reply, Session
 from simt.driver.settings import Settings
+from simt.machine.device_memory import align
 from simt.runtime import Context
+from simt.runtime.arena import MAX_BYTES
 
 _HANGUP = select.POLLRDHUP | select.POLLHUP | select.POLLERR if hasattr(select, "POLLRDHUP") else 0
 LONGEST_WAIT = 5.0
@@ -74,13 +78,21 @@ class Server:
                 connection.shutdown(socket.SHUT_RDWR)
 
 
-def serve(connection: socket.socket, settings: Settings, begin: Callable[[Session], None]) -> None:
-    """Serve one process until its end of the connection is closed; *begin* hears of its session."""
+def serve(
+    connection: socket.socket,
+    settings: Settings,
+    begin: Callable[[Session], None],
+    end: Callable[[Session], None] = lambda session: None,
+) -> None:
+    """Serve one process until its end of the connection is closed.
+
+    *begin* hears of its session, *end* when the process is about to end (it waits for that), or is gone.
+    """
     watch = select.poll()
     watch.register(connection, _HANGUP)
     file = os.memfd_create("simt device memory")
     try:
-        session = Session(settings, Context(file), lambda: not watch.poll(0))
+        session = Session(settings, Context(file, _addresses(settings)), lambda: not watch.poll(0), end)
         begin(session)
         socket.send_fds(connection, [b"\0"], [file])
     except OSError:
@@ -96,6 +108,14 @@ def serve(connection: socket.socket, settings: Settings, begin: Callable[[Sessio
                     return
         except (OSError, Cancelled):  # the process is gone
             return
+        finally:
+            session.end()
+
+
+def _addresses(settings: Settings) -> int:
+    """Bytes of addresses for the device's memory, pinned memory of the host, and what launches have for themselves."""
+    wanted = 2 * product(devices.get(settings.device), "memory_bytes")
+    return max(MAX_BYTES, align(wanted, 1 << 30))
 
 
 def _reply(connection: socket.socket, session: Session, number: int, payload: bytes) -> bool:

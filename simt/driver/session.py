@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import pickle
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,8 @@ from simt.driver.textures import image_of
 from simt.machine import Allocation
 from simt.machine.images import HANDLE_STEP, HANDLES
 from simt.machine.layout import ADDRESS_BASE
-from simt.profile.activity import Called, Copied
+from simt.profile import Profile
+from simt.profile.activity import Called, Copied, Launched
 from simt.runtime import Context
 
 if TYPE_CHECKING:
@@ -51,16 +53,25 @@ class LaunchFailed(Exception):
 class Session:
     """The device of one process of a program.  ``name`` is the program's, for messages.
 
-    ``alive``: whether the process is still there; asked while kernels run.
+    ``alive``: whether the process is still there; asked while kernels run.  ``on_end`` is called once, at the end.
     """
 
-    def __init__(self, settings: Settings, memory: Context, alive: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        memory: Context,
+        alive: Callable[[], bool],
+        on_end: Callable[[Session], None] = lambda session: None,
+    ) -> None:
         self.settings = settings
         self.alive = alive
+        self._on_end: Callable[[Session], None] | None = on_end
         self.name = "the program"
         self.findings: list[Finding] = []
         self.began = False
         """Whether the process asked for anything."""
+        self.machine_code: dict[str, str] = {}
+        """Kernels that ran as machine code though the source view was asked for, and why."""
         self._printed = io.StringIO()
         self.device = Device(settings.device, timing=settings.timing, stdout=self._printed, memory=memory)
         self._kinds: dict[int, int] = {}  # address of an allocation: its kind
@@ -107,7 +118,14 @@ class Session:
 
     def goodbye(self, _: bytes) -> Reply:
         """The process is about to end."""
+        self.end()
         return NOTHING
+
+    def end(self) -> None:
+        """Nothing comes after this."""
+        if self._on_end is not None:
+            ended, self._on_end = self._on_end, None
+            ended(self)
 
     def reset(self, _: bytes) -> Reply:
         """Forget modules, and the error that nothing goes on after.  Memory of the host stays."""
@@ -132,6 +150,21 @@ class Session:
                 activities.copied.append(Copied(words[0], int(words[1]), self.device.start, stream=int(words[2])))
             else:
                 activities.unsupported[" ".join(words)] += 1
+        return NOTHING
+
+    # What runs in the process itself, in the source view
+
+    def profile(self, tail: bytes, stream: int) -> Reply:
+        """A launch that the process has run."""
+        made = pickle.loads(tail)
+        if isinstance(made, Profile) and self._is_profiled(made.kernel):
+            self.device.activities.launched.append(Launched(made, self.device.start, stream))
+        return NOTHING
+
+    def refused(self, tail: bytes) -> Reply:
+        """A kernel that the source view could not run: it goes on as machine code."""
+        name, _, why = tail.decode(errors="replace").partition("\0")
+        self.machine_code[name] = why
         return NOTHING
 
     # Memory

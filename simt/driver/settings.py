@@ -58,12 +58,14 @@ class Finding:
 class Finished:
     """A program that has ended: what each of its processes that used the device did there, and how it ended.
 
-    ``returncode`` as of :class:`subprocess.Popen`: negative for a signal.
+    ``returncode`` as of :class:`subprocess.Popen`: negative for a signal.  ``machine_code``: kernels that the source
+    view could not run, and why.
     """
 
     returncode: int
     processes: list[Activities] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    machine_code: dict[str, str] = field(default_factory=dict)
 
     @property
     def activities(self) -> Activities | None:

@@ -382,13 +382,13 @@ def get(name: str) -> KernelEntry:
 
 
 def get_reduction(name: str) -> ReductionKernel:
-    """The reduction called *name*; :class:`LaunchError` if there is none or it is no reduction."""
+    """The reduction called *name*; :class:`LaunchError` if there is none or it is not a reduction."""
     choices = names("reduction") + names("published")
     if name not in ENTRIES:
         raise _unknown(name, choices)
     entry = ENTRIES[name]
     if not isinstance(entry, ReductionKernel):
-        raise LaunchError(f"kernel {name!r} is no reduction", help="choose one of " + ", ".join(choices))
+        raise LaunchError(f"kernel {name!r} is not a reduction", help="choose one of " + ", ".join(choices))
     return entry
 
 

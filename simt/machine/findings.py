@@ -46,14 +46,14 @@ def _nearest(prepared: Prepared, address: int, size: int) -> list[str]:
     memory = prepared.memory
     own = [k for k, name in enumerate(memory.names) if name and not name.startswith(BANK)]
     if not own:
-        return ["the launch has no array argument"]
+        return ["the launch has no array arguments"]
     best = min(
         own,
         key=lambda k: min(abs(address - int(memory.starts[k])), abs(address - int(memory.ends[k]))),
     )
     start, end = int(memory.starts[best]), int(memory.ends[best])
     if address == end:
-        side = "right behind the end"
+        side = "right past the end"
     elif address > end:
         side = f"{counted(address - end, 'byte')} past the end"
     elif address >= start:
@@ -137,8 +137,8 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
         )
     if reason == layout.R_MISALIGNED:
         return MisalignedError(
-            f"misaligned {access_text(instruction)}: an access of {extra} bytes needs an address that is a multiple "
-            "of it",
+            f"misaligned {access_text(instruction)}: an access of {extra} bytes requires an address that is a multiple "
+            f"of {extra}",
             location=location,
             details=[*details, f"address {address:#x}"],
         )
@@ -151,7 +151,7 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
         )
     if reason == layout.R_WARPSYNC:
         return BarrierError(
-            "a lane executes a warp-level operation whose mask does not name it",
+            "a lane executes a warp-level operation whose mask does not include it",
             location=location,
             details=[*details, f"mask {address:#010x} names lanes {lanes_text(address)}"],
             help="every executing lane must be in the mask; take the mask before the branch with ballot_sync",

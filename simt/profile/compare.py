@@ -94,7 +94,7 @@ def compare(a: Any, b: Any, by: By | None = None) -> Difference:
     way = by or _way(left, right)
     pairs = {"listing": _by_listing, "source line": _by_source_line, "opcode": _by_opcode}.get(way)
     if pairs is None:
-        raise UnusableProfileError(f"profiles are not compared by {way!r}", help=f"ways: {', '.join(WAYS)}")
+        raise UnusableProfileError(f"profiles cannot be compared by {way!r}", help=f"ways: {', '.join(WAYS)}")
     return Difference(left, right, way, tuple(_metric_rows(left, right)), tuple(pairs(left, right)))
 
 
@@ -133,7 +133,7 @@ def side_of(profile: Any) -> Side:
             counters={str(name): int(value) for name, value in saved.get("counters", {}).items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
-        raise UnusableProfileError("this is no profile of one launch", help=_HOW_TO_SAVE) from None
+        raise UnusableProfileError("this is not a profile of one launch", help=_HOW_TO_SAVE) from None
 
 
 def _number(value: Any) -> Number | None:
@@ -207,7 +207,7 @@ def _by_source_line(a: Side, b: Side) -> Iterator[LineRow]:
     ours, theirs = _source_lines(a), _source_lines(b)
     for side, lines in ((a, ours), (b, theirs)):
         if not lines:
-            raise UnusableProfileError(f"the profile of {side.kernel} ({side.view}) does not know its source lines")
+            raise UnusableProfileError(f"the profile of {side.kernel} ({side.view}) has no source lines")
     for place in sorted(ours.keys() | theirs.keys()):
         yield LineRow(ours.get(place), theirs.get(place))
     rest = [_unplaced(side) for side in (a, b)]

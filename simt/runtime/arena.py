@@ -23,12 +23,11 @@ _LARGE = 1 << 22
 """Allocations from here on ask for huge pages, as NumPy's do, and give their pages back when they are freed."""
 
 
-def _map(file: int | None) -> mmap.mmap:
-    """Zeros that take no memory until they are touched: of *file*, else of nobody else.
+def _map(file: int | None, size: int) -> mmap.mmap:
+    """Zeros that take no memory until they are touched: of *file*, else of nobody else; *size* bytes, or fewer.
 
     Raises LaunchError if the host refuses even a little.
     """
-    size = MAX_BYTES
     while size >= _MIN_BYTES:
         try:
             if file is not None:
@@ -46,11 +45,11 @@ class Arena:
     """Allocations with guard gaps between them; the lowest gap that is large enough is taken.
 
     The same allocations in the same order get the same addresses.  ``file``: one in memory (``memfd``) that is to hold
-    the arena's bytes, so that another process can map them.
+    the arena's bytes, so that another process can map them.  ``size``: bytes of addresses, if the host has so many.
     """
 
-    def __init__(self, file: int | None = None) -> None:
-        self._mapping = _map(file)
+    def __init__(self, file: int | None = None, size: int = MAX_BYTES) -> None:
+        self._mapping = _map(file, size)
         # The pages of a file stay until it has holes in their place.
         self._drop = getattr(mmap, "MADV_DONTNEED" if file is None else "MADV_REMOVE", None)
         words = np.frombuffer(self._mapping, np.uint8)

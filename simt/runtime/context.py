@@ -17,7 +17,7 @@ from simt.machine.device_memory import ALIGNMENT
 from simt.machine.encode import encode
 from simt.machine.images import DeviceImage, Image
 from simt.program import Program
-from simt.runtime.arena import Arena
+from simt.runtime.arena import MAX_BYTES, Arena
 from simt.runtime.modules import LoadedModule, ModuleImage
 from simt.runtime.transfers import HostArray, Upload
 
@@ -36,11 +36,11 @@ class Placed:
 class Context:
     """One device memory.  Launches in it run one after the other, from whatever host thread they come.
 
-    ``file`` as for :class:`~simt.runtime.arena.Arena`.
+    ``file`` and ``size`` as for :class:`~simt.runtime.arena.Arena`.
     """
 
-    def __init__(self, file: int | None = None) -> None:
-        self._arena = Arena(file)
+    def __init__(self, file: int | None = None, size: int = MAX_BYTES) -> None:
+        self._arena = Arena(file, size)
         self._lock = threading.Lock()
 
     @property

@@ -242,6 +242,7 @@ class _Compiler:
             addresses=self._addresses(),
             file=kernel.module.path,
             toolchain=kernel.module.image.tool if kernel.module.image else "",
+            symbol=kernel.name,
         )
 
     def _addresses(self) -> dict[int, int]:

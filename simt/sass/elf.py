@@ -82,7 +82,7 @@ class Bytes:
         try:
             return self.data[at:stop].decode()
         except UnicodeDecodeError as problem:
-            raise self.damaged(at + problem.start, f"{what} is no text") from None
+            raise self.damaged(at + problem.start, f"{what} is not text") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,6 +418,6 @@ class Image:
                 yield attribute, at - 2, 2
                 continue
             if at + value > end:
-                raise self.damaged(at, f"an attribute of {value} bytes goes on behind the end of {section.name}")
+                raise self.damaged(at, f"an attribute of {value} bytes extends past the end of {section.name}")
             yield attribute, at, value
             at += value

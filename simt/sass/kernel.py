@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from simt.check import LaunchError, UnsupportedError, check_file, suggestion
+from simt.demangle import aliases
 from simt.machine import Bank
 from simt.program import Program
 from simt.runtime import Context
 from simt.sass.architectures import VOLTA
 from simt.sass.compile import compile_kernel
-from simt.sass.demangle import aliases
 from simt.sass.elf import HELP, Image, KernelInfo, Parameter, Relocation
 from simt.sass.grammar import SassInstruction
 from simt.sass.link import Code, link
@@ -224,7 +224,7 @@ def load_cubin(
     data = path.read_bytes()
     is_cubin = data.startswith(b"\x7fELF")
     if listing is not None and (is_container(data) or not is_cubin):
-        raise LaunchError(f"a listing goes with a cubin, and {path} is none")
+        raise LaunchError(f"a listing requires a cubin, and {path} is not one")
     if is_container(data):
         with TemporaryDirectory() as folder:
             cubins = choose(path, extract(path, Path(folder)), architecture)
@@ -289,7 +289,7 @@ def _check_listing(listing: Listing, module: Module, image: Image, given: str | 
         raise LaunchError(
             f"the listing {given} is not that of {image.path}",
             details=different,
-            help=f"make it anew: nvdisasm {image.path} (before sm_75 that of CUDA 12 or older)",
+            help=f"create it again: nvdisasm {image.path} (before sm_75 that of CUDA 12 or older)",
         )
 
 

@@ -74,7 +74,7 @@ def _member(member: Any, addresses: Iterator[int], name: str) -> tuple[bytes, in
     if isinstance(member, np.generic):
         return member.tobytes(), member.dtype.alignment
     raise LaunchError(
-        f"{name} is a {type(member).__name__}, whose size in a structure is not known",
+        f"{name} is a {type(member).__name__}, whose size in a structure is unknown",
         help="give NumPy scalars such as np.int32(n), arrays, None, tuples or dictionaries",
     )
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError, suggestion
+from simt.demangle import aliases
 from simt.runtime import Context, LoadedModule, ModuleImage, Pointer, Variables
-from simt.sass.demangle import aliases
 
 if TYPE_CHECKING:
     from simt.sass.elf import Image, Section, Symbol

@@ -45,7 +45,7 @@ class Trace:
         """The steps of one warp in order of execution.  Raises ``LookupError`` if it was not traced."""
         key = (block, warp)
         if key not in self.warps:
-            raise LookupError(f"block {block}, warp {warp} was not traced; traced are {self.warps[:8]}")
+            raise LookupError(f"block {block}, warp {warp} was not traced; the trace has {self.warps[:8]}")
         if key not in self._steps:
             self._steps[key] = tuple(self._group(*key))
         return self._steps[key]

@@ -22,6 +22,11 @@ COMMANDS = [
     "trace",
     "run",
     "profile",
+    "exec",
+    "nvprof",
+    "ncu",
+    "nvcc",
+    "env",
     "sweep",
     "timeline",
     "diff",
@@ -32,6 +37,8 @@ COMMANDS = [
     "devices",
     "occupancy",
 ]
+AS_OTHER_TOOLS = {"nvprof", "ncu", "nvcc", "env"}
+"""Commands whose output is for what reads that of NVIDIA's tools, or for shells."""
 
 
 @pytest.mark.parametrize(
@@ -88,7 +95,7 @@ def test_no_number_is_cut_in_a_narrow_terminal(
     ("arguments", "message"),
     [
         (["--kernel", "nothing"], "no kernel 'nothing'"),
-        (["--kernel", "if_else"], "no reduction"),
+        (["--kernel", "if_else"], "is not a reduction"),
         (["--block", "1025"], "1025"),
         (["--block", "0"], "0"),
         (["--dtype", "int16"], "int16"),
@@ -278,7 +285,8 @@ def test_occupancy(run) -> None:
 def test_every_command_has_help(run, command: str) -> None:
     found = run(command, "--help")
     assert found.code == 0
-    assert "--json" in found.out
+    assert ("--json" in found.out) == (command not in AS_OTHER_TOOLS)
+    assert f"simt {command}" in found.out.split("Usage:")[1]
 
 
 def test_help_loads_neither_numpy_nor_numba() -> None:

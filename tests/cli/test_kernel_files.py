@@ -68,7 +68,7 @@ def test_a_kernel_in_a_file(run, mine: str) -> None:
         ("list", [], "must return a dict with grid, block, args (and shared_bytes), not list"),
         ("more", [], "not args, block, blocks, grid"),
         ("fails", [], "ZeroDivisionError"),
-        ("bare", [], "returns args that are no tuple but ndarray"),
+        ("bare", [], "must return args as a tuple, not ndarray"),
     ],
 )
 def test_launches_in_files_that_are_wrong(run, mine: str, function: str, options: list[str], message: str) -> None:

@@ -120,7 +120,7 @@ def test_files_that_are_no_arrays(tmp_path: Path) -> None:
         "text": "holds Python objects or is damaged",
         "empty": "not an array that NumPy saved",
         "objects": "holds Python objects or is damaged",
-        "names": "has no place on a GPU",
+        "names": "cannot be used on a GPU",
     }.items():
         with pytest.raises(LaunchError, match=message):
             parse([str(tmp_path / f"{name}.npy")], [8])

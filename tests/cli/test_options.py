@@ -55,6 +55,10 @@ TOGETHER = {
 }
 """What an option's help asks for beside it, where the command has that."""
 
+OTHERS = {"gpu", "exec", "explain", "nvprof", "ncu", "nvcc", "env"}
+"""Commands that need a GPU or a program, or two kernels: tests/gpu, tests/driver, test_profilers.py and test_explain.py
+have them."""
+
 ELSEWHERE = {
     ("profile", "--kernel"), ("profile", "--listing"), ("profile", "--arg"), ("profile", "--arch"),
     ("profile", "--parameters"), ("profile", "--symbol"), ("profile", "--nvrtc"),
@@ -68,7 +72,7 @@ def options() -> list[tuple[str, str]]:
     """Each option of each command, ``--no-`` forms included."""
     found = []
     for command, arguments in COMMANDS.items():
-        if command == "gpu":  # needs one; tests/gpu
+        if command in OTHERS:
             continue
         for parameter in arguments.params:
             if parameter.param_type_name == "option":

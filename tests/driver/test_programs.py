@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import simt
-from simt.driver import Settings
+from simt.driver import Settings, surroundings
 from tests.driver.conftest import needs_nvdisasm
 from tests.driver.scenarios import CUBIN, run, start
 
@@ -88,8 +91,15 @@ def test_the_command(program: Path) -> None:
     out, report = child.communicate(timeout=120)
     assert child.returncode == 0
     assert out.splitlines()[3] == "5994 2000 16"
-    assert "==simt== NVIDIA H200 (modelled): 2 launches of 1 kernel, 4 copies of 8,008 bytes together" in report
-    assert all(line.startswith(("==simt==", "simt:")) for line in report.splitlines())
+    lines = report.splitlines()
+    assert [line for line in lines if not line.startswith("simt:")] == [
+        "==simt== NVIDIA H200 (modelled): 2 launches of 1 kernel, 4 copies of 8,008 bytes",
+        "==simt==   together",
+        "==simt==",
+        "==simt== multiply, 8 blocks of 128 threads, 2 launches",
+        "==simt==   inst_executed 736",
+        "==simt== not timed: events tell this computer's time (--timing models the GPU's)",
+    ]
 
 
 def test_json_of_the_command(program: Path, tmp_path: Path) -> None:
@@ -99,3 +109,15 @@ def test_json_of_the_command(program: Path, tmp_path: Path) -> None:
     found = json.loads(log.read_text())
     assert found["not_supported"] == {"cudaGraphCreate": 2}
     assert found["launches"] == []
+
+
+def test_a_program_starts_a_server_of_its_own(program: Path, tmp_path: Path) -> None:
+    """With the variables of `simt env` and without a server; the report is there when the program has ended."""
+    log = tmp_path / "log"
+    variables = {"SIMT_METRICS": "inst_executed", "SIMT_LOG": str(log), "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = surroundings(given={**os.environ, **variables, "SIMT_DRIVER": "an older one"})
+    done = subprocess.run([program, CUBIN, "plain"], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[3] == "5994 2000 16"
+    assert "2 launches of 1 kernel" in log.read_text()
+    assert done.stderr == ""

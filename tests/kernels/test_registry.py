@@ -45,7 +45,7 @@ def test_a_plan_copies_the_data(kernel: str) -> None:
 def test_wrong_choices_name_the_right_ones() -> None:
     with pytest.raises(LaunchError, match=r"no kernel 'neighboured'(?s:.*)neighbored"):
         kernels.get("neighboured")
-    with pytest.raises(LaunchError, match=r"'even_odd' is no reduction(?s:.*)interleaved"):
+    with pytest.raises(LaunchError, match=r"'even_odd' is not a reduction(?s:.*)interleaved"):
         kernels.get_reduction("even_odd")
     with pytest.raises(LaunchError, match=r"no kernel 'sum'(?s:.*)one of neighbored, (?s:.*)published_off_by_one$"):
         kernels.get_reduction("sum")

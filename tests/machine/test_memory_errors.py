@@ -57,7 +57,7 @@ KINDS = {"ld": "read", "st": "write", "atom": "atomic"}
 @pytest.mark.parametrize(
     ("offset", "nearest"),
     [
-        (256, "right behind the end"),
+        (256, "right past the end"),
         (260, "4 bytes past the end"),
         (-4, "4 bytes before the start"),
         (4096, "3,840 bytes past the end"),
@@ -130,7 +130,7 @@ def test_between_arrays() -> None:
 
 
 def test_an_empty_array_has_no_element() -> None:
-    with pytest.raises(OutOfBoundsError, match=r"`data`, 0 bytes at .*; the access is right behind the end"):
+    with pytest.raises(OutOfBoundsError, match=r"`data`, 0 bytes at .*; the access is right past the end"):
         touch("ld.global", [0] * 32, arrays=(np.zeros(0, np.uint32),))
 
 

@@ -249,7 +249,7 @@ def test_files_that_are_like_each_other(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr("simt.devices.device.resources.files", lambda package: tmp_path)
     _forget()
     try:
-        with pytest.raises(DeviceError, match="is like itself: one like two like one"):
+        with pytest.raises(DeviceError, match="refers to itself: one like two like one"):
             get("one")
         with pytest.raises(DeviceError, match="like 'four', for which there is no file"):
             get("three")

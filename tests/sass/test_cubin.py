@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import simt
 from simt.check import KernelError, LaunchError, UnsupportedError
+from simt.demangle import aliases, demangle
 from simt.sass import UnknownKernelError, bank_image, check_arguments, load_cubin
 from simt.sass.banks import parameter_bytes
-from simt.sass.demangle import aliases, demangle
 from simt.sass.elf import Parameter
 from simt.sass.grammar import Control
 from simt.sass.operands import Immediate
@@ -253,7 +253,7 @@ def test_listing_of_another_cubin(tmp_path: Path) -> None:
     assert any(detail.startswith(f"{REDUCE}: ") for detail in caught.value.details)
     with pytest.raises(LaunchError, match="there is no file"):
         load_cubin(cubin, listing=tmp_path / "missing.sass")
-    with pytest.raises(LaunchError, match="goes with a cubin"):
+    with pytest.raises(LaunchError, match="requires a cubin"):
         load_cubin(renamed, listing=renamed)
 
 

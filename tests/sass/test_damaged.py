@@ -64,7 +64,7 @@ def header(name: str) -> int:
         (with_number(header(".symtab") + 24, 8, 1 << 60), r"symbol 0 needs 24 bytes"),
         (with_number(header(".symtab") + 40, 4, 77), r"there is no section 77 with names"),
         (with_number(header(".nv.global.init") + 32, 8, 8), r"a relocation is at 0x\w+ of .nv.global.init"),
-        (with_number(header(".nv.info.first") + 32, 8, 12), r"an attribute of \d+ bytes goes on behind the end"),
+        (with_number(header(".nv.info.first") + 32, 8, 12), r"an attribute of \d+ bytes extends past the end"),
     ],
 )
 def test_where_and_why(data: bytes, message: str) -> None:

@@ -272,7 +272,7 @@ def test_arrays_where_textures_are_wanted_and_the_reverse_are_told() -> None:
         simt.launch(tex, 1, 32, image, n, image, x, x, layer, out)
     with pytest.raises(KernelError, match="no texture has the handle"):
         simt.launch(tex, 1, 32, simt.surface(np.ones(8, np.float32)), n, x, x, x, layer, out)
-    with pytest.raises(LaunchError, match="kernels in Python do not take"):
+    with pytest.raises(LaunchError, match="which Python kernels do not support"):
         simt.launch(lambda a: None, 1, 1, image)
     surface = simt.surface(np.zeros((4, 8), np.uint32))
     places, values = np.full(32, 2, np.int32), np.zeros(32, np.uint32)
@@ -291,7 +291,7 @@ def test_profile_takes_a_texture_as_an_argument(tmp_path: Path, capsys: Any) -> 
     assert (image.filter, image.address[:2], image.normalized) == ("linear", ("wrap", "clamp"), True)
     for wrong, message in (
         (f"texture:{tmp_path}/picture.npy,filter=cubic", "a texture's filter is 'cubic'"),
-        (f"texture:{tmp_path}/picture.npy,colour=1", "is no option of a texture"),
+        (f"texture:{tmp_path}/picture.npy,colour=1", "a texture has no option"),
         (f"texture:{tmp_path}/picture.npy,layered=1", "write true or false"),
         (f"surface:{tmp_path}/nothing.npy", "there is no such file"),
     ):

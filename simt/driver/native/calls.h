@@ -11,6 +11,7 @@ struct simt_call {
 API(struct simt_call) simt_enter(const char *name);
 API(void) simt_leave(struct simt_call *call);
 API(int) simt_unsupported(const char *name);  // counts a call of a stub; CUDA_ERROR_NOT_SUPPORTED
+API(int) simt_send(int op, const void *bytes, size_t size);
 API(void) simt_say(const char *format, ...);  // one line for the user
 
 // At the start of a function of the API: its call is recorded, unless another one of the API makes it.

@@ -18,13 +18,10 @@ API(CUresult) cuGetProcAddress_v2(const char *symbol, void **function, int versi
 API(CUresult) cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags) {
   return cuGetProcAddress_v2(symbol, function, version, flags, NULL);
 }
-// NVIDIA's own runtime asks for undocumented tables first.  A program that contains it can only be linked again.
+// NVIDIA's own runtime asks for undocumented tables first.  A program that contains it can only be linked again, which
+// the report says.
 API(CUresult) cuGetExportTable(const void **table, const void *id) {
-  static int said;
-  ENTER();
-  if (!__sync_fetch_and_add(&said, 1))
-    simt_say("this program contains NVIDIA's static CUDA runtime, which runs on NVIDIA's driver only; "
-             "link it again with -cudart shared (NVCC_APPEND_FLAGS=\"-cudart shared\", or simt nvcc)");
+  simt_unsupported(__func__);
   if (table) *table = NULL;
   return CUDA_ERROR_NOT_FOUND;
 }

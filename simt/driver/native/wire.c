@@ -133,6 +133,11 @@ CUresult simt_ask(int op, const void *request, size_t size, const void *tail, si
   pthread_mutex_unlock(&lock);
   return result;
 }
+// For what runs in the program itself (simt/driver/python_program.py): a message as it is.
+API(CUresult) simt_send(int op, const void *bytes, size_t size) {
+  CUresult begun = simt_begin();
+  return begun ? begun : simt_ask(op, bytes, size, NULL, 0, NULL, 0, NULL);
+}
 CUresult simt_state(void) { return stuck; }
 void simt_stick(CUresult error) { stuck = error; }
 void simt_reset(void) {
@@ -193,7 +198,9 @@ static void in_child(void) {  // a forked process has no part in its parent's de
 static CUresult map_memory(int file) {
   int shared = MAP_SHARED | MAP_NORESERVE;
   // Device pointers are addresses that nobody can follow here, until memory is allocated for the host, too.
-  void *at = mmap((void *)device.base, device.size, PROT_NONE, shared | MAP_FIXED_NOREPLACE, file, 0);
+  const char *view = getenv("SIMT_VIEW");  // in the source view kernels run in this process
+  int access = view && !strcmp(view, "source") ? PROT_READ | PROT_WRITE : PROT_NONE;
+  void *at = mmap((void *)device.base, device.size, access, shared | MAP_FIXED_NOREPLACE, file, 0);
   device.alias = mmap(NULL, device.size, PROT_READ | PROT_WRITE, shared, file, 0);
   int problem = errno;
   close(file);

@@ -1,0 +1,103 @@
+"""``simt nvcc`` and ``simt env``: building and running CUDA programs with the tools that one has."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from typing import Annotated
+
+import typer
+
+from simt.cli.programs import Device
+
+NVCC_EXAMPLES = """Examples:
+
+  [bold]simt nvcc -o reduce reduce.cu[/bold]    ([bold]simt exec ./reduce[/bold] runs it)
+
+  [bold]simt nvcc -arch=sm_80 -rdc=true -o nested nested.cu -lcudadevrt[/bold]
+
+All arguments are nvcc's. It is the nvcc on PATH, else that of the extra [bold]sass[/bold]; added are, unless given,
+-cudart shared and the folder of its library, -lineinfo, and -arch=sm_90."""
+
+ENV_EXAMPLES = """Examples:
+
+  [bold]eval "$(simt env)"; make; ctest[/bold]
+
+  [bold]simt env --shell fish | source[/bold]
+
+  [bold]simt env --device rtx_4090 --timing >> "$GITHUB_ENV"[/bold]    (--shell github)
+
+Programs that are started then use the modelled GPU, each with a device of its own, and report when they end (to
+standard error, or to the end of the file SIMT_LOG). nvcc, too, takes what it needs from a variable."""
+
+SHELLS = ("sh", "fish", "csh", "github")
+
+
+def register(app: typer.Typer) -> None:
+    """Add both commands."""
+    context = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+    app.command(epilog=NVCC_EXAMPLES, context_settings=context)(nvcc)
+    app.command("env", epilog=ENV_EXAMPLES)(environment)
+
+
+def nvcc(
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARGS]...", help="Arguments of nvcc.")] = None,
+) -> None:
+    """Run nvcc so that what it makes runs on the modelled GPU."""
+    from simt.driver import libraries
+    from simt.sass.from_cuda import DEFAULT_ARCHITECTURE
+    from simt.toolkit.programs import nvcc_command
+
+    command = nvcc_command(libraries(), DEFAULT_ARCHITECTURE, arguments or [])
+    raise typer.Exit(subprocess.run(command, check=False).returncode)
+
+
+def environment(
+    *,
+    shell: Annotated[str, typer.Option(metavar="|".join(SHELLS), help="Whose commands to print.")] = "sh",
+    device: Device = "h200",
+    timing: Annotated[bool, typer.Option("--timing", help="Time every launch.")] = False,
+    metrics: Annotated[str, typer.Option(metavar="A,B,...", help="Metrics of the report.")] = "",
+    log_file: Annotated[str, typer.Option(metavar="FILE", help="Where reports go; else standard error.")] = "",
+) -> None:
+    """Print commands for a shell, so that make, CTest and all that it starts use the modelled GPU."""
+    if shell not in SHELLS:
+        raise typer.BadParameter(f"{shell!r} is none of {', '.join(SHELLS)}", param_hint="--shell")
+    from simt import devices
+    from simt.cli import programs
+
+    gpu = devices.get(device)
+    wanted = ",".join(programs.names([metrics]))
+    for name, value in variables(gpu.key, gpu.architecture, timing, wanted, log_file).items():
+        typer.echo(assignment(shell, name, value))
+
+
+def variables(device: str, architecture: str, timing: bool, metrics: str, log_file: str) -> dict[str, str]:
+    """The variables that differ from those of this process."""
+    from simt.driver import libraries, surroundings
+    from simt.toolkit.programs import needed_flags
+
+    given = shlex.split(os.environ.get("NVCC_APPEND_FLAGS", ""))
+    added = [flag for flag in needed_flags(libraries(), architecture, given) if not flag.startswith("-arch")]
+    wanted = {
+        **surroundings(),
+        "NVCC_APPEND_FLAGS": shlex.join([*given, *(flag for flag in added if flag not in given)]),
+        "SIMT_DEVICE": device,
+        "SIMT_TIMING": "1" if timing else "",
+        "SIMT_METRICS": metrics,
+        "SIMT_LOG": os.path.abspath(log_file) if log_file else "",
+    }
+    return {name: value for name, value in wanted.items() if os.environ.get(name, "") != value}
+
+
+def assignment(shell: str, name: str, value: str) -> str:
+    """A command that sets a variable for what the shell starts."""
+    quoted = shlex.quote(value)
+    forms = {
+        "sh": f"export {name}={quoted}",
+        "fish": f"set -gx {name} {quoted}",
+        "csh": f"setenv {name} {quoted};",
+        "github": f"{name}={value}",
+    }
+    return forms[shell]

@@ -1,0 +1,154 @@
+"""``simt nvprof``: a whole program, with the options and tables of nvprof."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from simt.cli import programs
+from simt.cli.programs import Arch, Device, LogFile, Program, Timing
+
+if TYPE_CHECKING:
+    from simt.profile.activity import Activities
+
+EXAMPLES = """Examples:
+
+  [bold]simt nvprof ./reduce[/bold]    (the summary: time by kernel)
+
+  [bold]simt nvprof --metrics inst_per_warp,gld_efficiency reduce.cu 1048576[/bold]
+
+  [bold]simt nvprof --events branch,divergent_branch ./simpleDivergence[/bold]
+
+  [bold]simt nvprof --kernels interleaved --metrics stall_sync --csv --log-file stalls.csv ./reduce[/bold]
+
+  [bold]simt nvprof --print-gpu-trace python script.py[/bold]
+
+Metrics are those of [bold]simt metrics[/bold]; one that needs times switches timing on, and so do the summary and the
+trace. As nvprof does, it writes to standard error."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES, context_settings=programs.CONTEXT)(nvprof)
+
+
+def nvprof(
+    program: Program = None,
+    *,
+    metrics: Annotated[
+        list[str] | None, typer.Option("--metrics", "-m", metavar="A,B,...", help="Metrics, or all.")
+    ] = None,
+    events: Annotated[
+        list[str] | None, typer.Option("--events", "-e", metavar="A,B,...", help="Events: metrics that are counts.")
+    ] = None,
+    kernels: Annotated[
+        str | None,
+        typer.Option(metavar="FILTER", help="Kernels to profile: a regular expression, or CONTEXT:STREAM:NAME:LAUNCH."),
+    ] = None,
+    print_gpu_trace: Annotated[bool, typer.Option("--print-gpu-trace", help="Each launch and copy in a line.")] = False,
+    query_metrics: Annotated[bool, typer.Option("--query-metrics", help="List the metrics, and exit.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Comma-separated values instead of tables.")] = False,
+    log_file: LogFile = None,
+    device: Device = "h200",
+    arch: Arch = None,
+    timing: Timing = None,
+) -> None:
+    """Run a program and print what nvprof prints: a summary, a trace, metrics or events of its kernels."""
+    if query_metrics:
+        typer.echo("\n".join(_listed()))
+        return
+    command = programs.required(program)
+    asked, counted = _metrics(metrics), programs.names(events)
+    _check_events(counted)
+    report = programs.Report(log_file)
+    report.check()
+    has_times = not asked and not counted
+    timed = timing if timing is not None else has_times or programs.needs_timing([*asked, *counted])
+    finished = programs.run(command, device, arch, timed, **_filter(kernels))
+    found = programs.activities_of(finished, device)
+    shown = [name for name in asked if timed or not programs.needs_timing([name])]
+    report.write(list(_pages(found, command, shown, counted, print_gpu_trace, csv)))
+    raise programs.exit_with(finished)
+
+
+def _pages(
+    found: Activities, command: Sequence[str], metrics: Sequence[str], events: Sequence[str], trace: bool, csv: bool
+) -> Iterator[str]:
+    """The lines of the report."""
+    from simt.profile import nvprof
+
+    mark = f"=={os.getpid()}=="
+    yield f"{mark} NVPROF is profiling process {os.getpid()}, command: {programs.command_text(command)}"
+    for sentence in programs.unsupported(found):
+        yield f"{mark} Warning: {sentence}"
+    yield f"{mark} Profiling application: {programs.command_text(command)}"
+    yield f"{mark} Profiling result:"
+    if not found.launched and not found.copied:
+        yield "No kernels were profiled."
+        return
+    if trace:
+        yield from nvprof.gpu_trace(found, csv)
+    elif not metrics and not events:
+        yield from nvprof.summary(found, csv)
+    if not found.launched and (metrics or events):
+        yield "No events/metrics were profiled."
+        return
+    if events:
+        yield from (f"{mark} Event result:", *nvprof.event_result(found, events, csv))
+    if metrics:
+        yield from ("", f"{mark} Metric result:") if events else (f"{mark} Metric result:",)
+        yield from nvprof.metric_result(found, metrics, csv)
+
+
+def _metrics(texts: Sequence[str] | None) -> list[str]:
+    """The metrics that were asked for; ``all``: those that nvprof has."""
+    from simt.metrics import METRICS
+
+    if "all" in (texts or ()):
+        return [name for name, metric in METRICS.items() if metric.nvprof]
+    return programs.names(texts)
+
+
+def _check_events(events: Sequence[str]) -> None:
+    """Raises BadParameter for a metric that is no count."""
+    from simt.metrics import METRICS, UnknownMetricError
+
+    counts = [name for name, metric in METRICS.items() if not re.search(r"[%/]", metric.unit)]
+    for name in events:
+        if METRICS[name].name not in counts:
+            raise UnknownMetricError(name, counts, "event", f"{name} is a metric: --metrics {name}")
+
+
+def _listed() -> Iterator[str]:
+    from simt.metrics import METRICS
+
+    yield "Available Metrics:"
+    for name, metric in METRICS.items():
+        if metric.nvprof:
+            yield f"{name:>40}:  {metric.explanation}"
+
+
+def _filter(text: str | None) -> dict[str, object]:
+    """The settings of ``--kernels``."""
+    if not text:
+        return {}
+    parts = text.split(":")
+    if len(parts) < 4:
+        return {"kernel": _checked(text)}
+    name, number = ":".join(parts[2:-1]), parts[-1]
+    found: dict[str, object] = {"kernel": _checked(name)}
+    if number.isdigit():  # invocations count from 1
+        found |= {"skip": max(int(number) - 1, 0), "count": 1}
+    return found
+
+
+def _checked(expression: str) -> str:
+    try:
+        re.compile(expression)
+    except re.error as error:
+        raise typer.BadParameter(f"{expression!r} is no regular expression: {error}", param_hint="--kernels") from None
+    return expression

@@ -1,0 +1,130 @@
+"""What the commands share that run whole programs: the program's arguments, its end, where a report goes."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from simt.check import LaunchError
+
+if TYPE_CHECKING:
+    from simt.driver import Finding, Finished
+    from simt.profile.activity import Activities
+
+CONTEXT = {"allow_interspersed_args": False}
+"""Options after the program are the program's."""
+
+Program = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PROGRAM [ARGS]...",
+        help="An executable, a [bold].cu[/bold] file, a Python script, or -m MODULE.",
+        show_default=False,
+    ),
+]
+Device = Annotated[str, typer.Option(metavar="NAME", help="The modelled GPU, a name of [bold]simt devices[/bold].")]
+Arch = Annotated[
+    str | None, typer.Option(metavar="sm_NN", help="What a .cu file is compiled for. Default: the device's own.")
+]
+LogFile = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Where the report goes; %p in it is the process, %1 standard output.")
+]
+Timing = Annotated[
+    bool | None,
+    typer.Option("--timing/--no-timing", help="Whether launches are timed. Default: if what is asked for needs it."),
+]
+
+
+def names(texts: Sequence[str] | None) -> list[str]:
+    """The names in options that take several, separated by commas.  Raises UnknownMetricError for one that is none."""
+    from simt.metrics import METRICS
+
+    found = [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
+    for name in found:
+        METRICS[name]  # refuses those that it does not have
+    return found
+
+
+def needs_timing(metrics: Sequence[str]) -> bool:
+    """Whether one of the metrics is known of timed launches only."""
+    from simt.metrics import METRICS, TIMING
+
+    return any(METRICS[name].group == TIMING for name in metrics)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Where a report goes: a file, or a stream (None: standard error)."""
+
+    path: str | None
+    to_stdout: bool = False
+
+    def check(self) -> None:
+        """Raises LaunchError, before the program runs, for a folder that is not there."""
+        folder = Path(self.path).parent if self.path and self.path != "%1" else Path()
+        if not folder.is_dir():
+            raise LaunchError(f"there is no folder {folder}")
+
+    def write(self, lines: Sequence[str]) -> None:
+        """Write the lines."""
+        text = "".join(f"{line}\n" for line in lines)
+        if self.path and self.path != "%1":
+            try:
+                Path(self.path.replace("%p", str(os.getpid()))).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise LaunchError(f"{self.path} cannot be written: {error.strerror}") from None
+        else:
+            stream = sys.stdout if self.to_stdout or self.path == "%1" else sys.stderr
+            stream.write(text)
+            stream.flush()
+
+
+def run(program: Sequence[str], device: str, arch: str | None, timing: bool, **more: Any) -> Finished:
+    """Run a program; what its kernels do wrong is told at once, on standard error."""
+    from simt.driver import Settings, run_program
+
+    def tell(finding: Finding) -> None:
+        print("\n".join(f"==simt== {line}".rstrip() for line in str(finding).splitlines()), file=sys.stderr, flush=True)
+
+    return run_program(program, Settings(device=device, architecture=arch, timing=timing, on_finding=tell, **more))
+
+
+def activities_of(finished: Finished, device: str) -> Activities:
+    """What a program did; nothing for one that did not use the device."""
+    from simt import devices
+    from simt.profile.activity import Activities
+
+    return finished.activities or Activities(devices.get(device))
+
+
+def unsupported(activities: Activities) -> list[str]:
+    """A sentence for each entry point that the program called and that is not there."""
+    return [
+        f"{name} is not there: {count} calls were answered with cudaErrorNotSupported"
+        for name, count in sorted(activities.unsupported.items())
+    ]
+
+
+def required(program: list[str] | None) -> list[str]:
+    """The program, which must be given."""
+    if not program:
+        raise typer.BadParameter("which program? Write its name last, with its arguments", param_hint="PROGRAM")
+    return program
+
+
+def command_text(program: Sequence[str]) -> str:
+    """The command as a shell has it."""
+    return shlex.join(program)
+
+
+def exit_with(finished: Finished) -> typer.Exit:
+    """End as the program did."""
+    code = finished.returncode
+    return typer.Exit(code if code >= 0 else 128 - code)

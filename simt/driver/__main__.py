@@ -1,0 +1,54 @@
+"""A server of one process, which the library in that process starts where no other one is named (`simt env`).
+
+``python -m simt.driver NUMBER``: NUMBER is the file descriptor of the connection.  The variables ``SIMT_DEVICE``,
+``SIMT_TIMING``, ``SIMT_METRICS`` and ``SIMT_LOG`` say what ``simt exec`` says by options; the report goes to the file
+``SIMT_LOG`` (added to its end), or to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+
+from simt.check import SimtError
+from simt.driver.report import marked, needs_timing, report
+from simt.driver.server import serve
+from simt.driver.session import Session
+from simt.driver.settings import Finding, Finished, Settings
+
+
+def main() -> None:
+    """Serve until the process at the other end has ended, and report."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is the program's affair
+    connection = socket.socket(fileno=int(sys.argv[1]))
+    metrics = [name for name in os.environ.get("SIMT_METRICS", "").split(",") if name]
+    try:
+        timing = os.environ.get("SIMT_TIMING", "") not in ("", "0") or needs_timing(metrics)
+        settings = Settings(os.environ.get("SIMT_DEVICE") or "h200", timing=timing, on_finding=_tell)
+        serve(connection, settings, lambda session: None, lambda session: _report(session, metrics))
+    except SimtError as error:
+        _write(marked(str(error)))
+
+
+def _report(session: Session, metrics: list[str]) -> None:
+    if session.began:
+        _write(marked(report(Finished(0, [session.device.activities], session.findings), metrics)))
+
+
+def _tell(finding: Finding) -> None:
+    _write(marked(str(finding)))
+
+
+def _write(text: str) -> None:
+    path = os.environ.get("SIMT_LOG")
+    if path:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(text + "\n")
+    else:
+        print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

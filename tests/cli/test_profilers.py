@@ -1,0 +1,182 @@
+"""``simt nvprof``, ``simt ncu``, ``simt nvcc`` and ``simt env``: what they ask of a program, and what they refuse."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from simt import driver
+from simt.cli import nvcc
+from simt.driver import Finished, Settings
+from tests.profile.activity import timed, untimed
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], Settings]]:
+    """Programs that were run; each did what tests.profile.activity has."""
+    calls: list[tuple[list[str], Settings]] = []
+
+    def run_program(command: list[str], settings: Settings) -> Finished:
+        calls.append((command, settings))
+        return Finished(3, [timed() if settings.timing else untimed()], [])
+
+    monkeypatch.setattr(driver, "run_program", run_program)
+    return calls
+
+
+def test_metrics_of_nvprof(run, ran) -> None:
+    code, out, err = run("nvprof", "--metrics", "inst_per_warp", "--metrics", "branch", "./reduce", "--size", "5")
+    assert (code, out) == (3, "")
+    assert ran[0][0] == ["./reduce", "--size", "5"]
+    assert not ran[0][1].timing
+    lines = err.splitlines()
+    assert re.fullmatch(r"==\d+== NVPROF is profiling process \d+, command: ./reduce --size 5", lines[0])
+    assert re.fullmatch(r"==\d+== Metric result:", lines[3])
+    assert lines[4].startswith("Invocations")
+    assert sum("inst_per_warp" in line for line in lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "timing"),
+    [
+        ([], True),
+        (["--no-timing"], False),
+        (["--print-gpu-trace"], True),
+        (["--metrics", "stall_sync"], True),
+        (["--metrics", "inst_per_warp,gld_throughput"], True),
+        (["--events", "branch"], False),
+        (["--metrics", "inst_executed", "--timing"], True),
+    ],
+)
+def test_what_needs_time_is_timed(run, ran, options: list[str], timing: bool) -> None:
+    run("nvprof", *options, "./reduce")
+    assert ran[0][1].timing is timing
+
+
+def test_a_log_file(run, ran, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    found = run("nvprof", "--csv", "--log-file", str(path), "--events", "branch", "./reduce")
+    assert (found.out, found.err) == ("", "")
+    assert '"Device","Kernel","Invocations","Event Name","Min","Max","Avg","Total"' in path.read_text()
+    assert "branch" in run("nvprof", "--log-file", "%1", "--events", "branch", "./reduce").out
+
+
+@pytest.mark.parametrize("command", ["nvprof", "ncu"])
+def test_an_unknown_metric_is_refused_before_the_program_runs(run, ran, command: str) -> None:
+    found = run(command, "--metrics", "inst_per_wrap", "./reduce")
+    assert found.code == 2
+    assert "there is no metric 'inst_per_wrap'" in found.err
+    assert "inst_per_warp" in found.err
+    assert ran == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nvprof", "--events", "gld_efficiency", "./a"], ["no event 'gld_efficiency'", "--metrics gld_efficiency"]),
+        (["nvprof", "--kernels", "(", "./a"], ["no regular expression"]),
+        (["nvprof"], ["which program?"]),
+        (["nvprof", "--log-file", "nowhere/log", "./a"], ["there is no folder nowhere"]),
+        (["ncu", "--page", "roofline", "./a"], ["none of details, raw, source"]),
+        (["ncu", "-k", "regex:(", "./a"], ["no regular expression"]),
+        (["ncu", "-o", "nowhere/r", "./a"], ["there is no folder nowhere"]),
+        (["ncu", "-i", "nowhere.json"], ["there is no file nowhere.json"]),
+        (["env", "--shell", "cmd"], ["none of sh, fish, csh"]),
+    ],
+)
+def test_what_is_refused(run, ran, arguments: list[str], words: list[str]) -> None:
+    found = run(*arguments)
+    assert found.code == 2
+    said = " ".join(found.err.replace("│", " ").split())
+    assert all(word in said for word in words)
+    assert ran == []
+
+
+@pytest.mark.parametrize(
+    ("given", "matching", "others"),
+    [
+        (["-k", "unrolling2"], ["unrolling2", "ns::unrolling2", "unrolling2<3>"], ["unrolling24", "my_unrolling2"]),
+        (["-k", "regex:unroll"], ["unrolling2", "complete_unroll<512>"], ["shared"]),
+        ([], ["anything"], []),
+    ],
+)
+def test_kernels_of_ncu(run, ran, given: list[str], matching: list[str], others: list[str]) -> None:
+    run("ncu", *given, "./reduce")
+    settings = ran[0][1]
+    assert all(settings.matches(name) for name in matching)
+    assert not any(settings.matches(name) for name in others)
+
+
+def test_launches_of_ncu_and_nvprof(run, ran) -> None:
+    run("ncu", "--launch-skip", "2", "-c", "3", "./reduce")
+    run("nvprof", "--kernels", "::inter.*:2", "--metrics", "branch", "./reduce")
+    first, second = ran[0][1], ran[1][1]
+    assert [first.wants(number) for number in range(6)] == [False, False, True, True, True, False]
+    assert (second.kernel, second.skip, second.count) == ("inter.*", 1, 1)
+
+
+def test_ncu_writes_a_report_and_reads_it(run, ran, tmp_path: Path) -> None:
+    direct = run("ncu", "--metrics", "inst_executed", "--csv", "--page", "raw", "./reduce")
+    target = tmp_path / "report"
+    assert run("ncu", "-o", str(target), "./reduce").out == ""
+    again = run("ncu", "-i", f"{target}.json", "--metrics", "inst_executed", "--csv", "--page", "raw")
+    assert (again.code, again.out) == (0, direct.out)
+    refused = run("ncu", "-o", str(target), "./reduce")
+    assert refused.code == 2
+    assert "is there already" in refused.err
+    assert run("ncu", "-f", "-o", str(target), "./reduce").code == 3
+
+
+@pytest.mark.parametrize("page", ["details", "raw", "source"])
+@pytest.mark.parametrize("csv", [[], ["--csv"]])
+def test_pages_of_ncu(run, ran, page: str, csv: list[str]) -> None:
+    found = run("ncu", "--page", page, *csv, "./reduce")
+    assert "neighbored(int *, int *, unsigned int)" in found.out
+    assert found.out.count("void complete_unroll<512>") >= 2
+
+
+def test_query_metrics(run, ran) -> None:
+    assert "branch_efficiency:  Share of branches" in run("nvprof", "--query-metrics").out
+
+
+def test_nvcc_gets_what_it_needs(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Any] = []
+    monkeypatch.setattr(driver, "libraries", lambda: Path("/libraries"))
+    monkeypatch.setenv("SIMT_NVCC", "/opt/nvcc")
+    monkeypatch.setattr(
+        nvcc.subprocess, "run", lambda command, check: calls.append(command) or SimpleNamespace(returncode=4)
+    )
+    monkeypatch.setattr("simt.toolkit.programs.shutil.which", lambda name: name)
+    assert run("nvcc", "-O3", "-o", "reduce", "reduce.cu").code == 4
+    assert calls[0][0] == "/opt/nvcc"
+    assert calls[0][-4:] == ["-O3", "-o", "reduce", "reduce.cu"]
+    assert {"-cudart", "shared", "-L/libraries", "-arch=sm_90", "-lineinfo"} <= set(calls[0])
+
+
+@pytest.mark.parametrize(
+    ("shell", "line"),
+    [
+        ("sh", "export NAME='a b'"), ("fish", "set -gx NAME 'a b'"), ("csh", "setenv NAME 'a b';"),
+        ("github", "NAME=a b"),
+    ],
+)  # fmt: skip
+def test_assignments(shell: str, line: str) -> None:
+    assert nvcc.assignment(shell, "NAME", "a b") == line
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="programs run on Linux")
+def test_env(run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("simt.driver.program.libraries", lambda: Path("/libraries"))
+    monkeypatch.setattr(driver, "libraries", lambda: Path("/libraries"))
+    for name in ("LD_LIBRARY_PATH", "NVCC_APPEND_FLAGS", "SIMT_DEVICE"):
+        monkeypatch.delenv(name, raising=False)
+    out = run("env", "--device", "a100", "--timing", "--metrics", "ipc", "--log-file", "report.txt").out
+    assert "export LD_LIBRARY_PATH=/libraries\n" in out
+    assert "export NVCC_APPEND_FLAGS='-cudart shared -L/libraries -lineinfo'\n" in out
+    assert "export SIMT_DEVICE=a100\nexport SIMT_TIMING=1\nexport SIMT_METRICS=ipc\n" in out
+    assert f"export SIMT_LOG={Path.cwd() / 'report.txt'}\n" in out

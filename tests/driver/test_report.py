@@ -1,0 +1,66 @@
+"""The report of a program: one line fits a terminal, a range where launches differ."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import cuda
+
+import simt
+from simt.devices import get
+from simt.driver import Finished
+from simt.driver.report import METRICS_SHOWN, WIDTH, marked, needs_timing, report, to_dict
+from simt.metrics import UnknownMetricError
+from simt.profile.activity import Activities, Copied, Launched
+
+
+@cuda.jit
+def fill(x, n):
+    i = cuda.grid(1)
+    if i < n:
+        x[i] = 1
+
+
+def finished(*sizes: int) -> Finished:
+    """A program that filled so many elements in one block each."""
+    found = Activities(get("h200"))
+    for start, n in enumerate(sizes):
+        profile = simt.launch(fill, 1, 64, np.zeros(64), np.int32(n))
+        found.launched.append(Launched(profile, start))
+    found.copied.append(Copied("HtoD", 5, 0))
+    return Finished(0, [found])
+
+
+def test_lines_fit_a_terminal() -> None:
+    text = marked(report(finished(64, 1)))
+    assert all(len(line) <= WIDTH for line in text.splitlines())
+    joined = " ".join(line.removeprefix("==simt==").strip() for line in text.splitlines())
+    assert all(f"{name} " in joined for name in METRICS_SHOWN)
+
+
+def test_a_range_where_launches_differ() -> None:
+    same, other = report(finished(64, 64), ["gst_transactions"]), report(finished(64, 32), ["gst_transactions"])
+    assert "  gst_transactions 16 sectors\n" in same
+    assert "  gst_transactions 8 to 16 sectors\n" in other
+    assert "fill, 1 block of 64 threads, 2 launches" in same
+
+
+def test_what_is_not_there() -> None:
+    done = finished()
+    done.processes[0].unsupported["cuGraphCreate"] += 2
+    assert "  cuGraphCreate, 2 calls" in report(done)
+    assert "static CUDA runtime" not in report(done)
+    done.processes[0].unsupported["cuGetExportTable"] += 1
+    assert "-cudart shared" in report(done)
+
+
+def test_a_program_without_a_gpu() -> None:
+    assert "did not use the GPU" in report(Finished(0))
+    assert to_dict(Finished(3)) == {"returncode": 3, "device": None, "launches": [], "copies": [], "calls": {}}
+
+
+def test_metrics_are_checked_before_a_program_runs() -> None:
+    assert needs_timing(["inst_executed", "duration"])
+    assert not needs_timing(["inst_executed"])
+    with pytest.raises(UnknownMetricError):
+        needs_timing(["inst_execute"])

@@ -1,0 +1,81 @@
+"""``pytest --simt``, in a pytest of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.machine_view import needs_numba_cuda
+
+ROOT = Path(__file__).parent.parent
+linux = pytest.mark.skipif(sys.platform != "linux", reason="programs run on Linux")
+
+SUITE = """\
+import numpy as np
+import pytest
+from numba import cuda
+
+@cuda.jit
+def twice(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] *= 2
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_twice(size):
+    x = cuda.to_device(np.arange(size, dtype=np.float32))
+    twice[2, 64](x)
+    assert (x.copy_to_host() == 2 * np.arange(size)).all()
+
+def test_that_fails():
+    x = cuda.to_device(np.ones(3))
+    twice[1, 32](x)
+    assert x.copy_to_host().sum() == 7
+
+def test_which_device():
+    assert cuda.get_current_device().compute_capability == (8, 0)
+"""
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest on the files in *folder*."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment.pop("SIMT_PYTEST", None)
+    options = ["-p", "simt.pytest_plugin", "-p", "no:cacheprovider", "--rootdir", str(folder), *arguments]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *options], cwd=folder, env=environment, capture_output=True, text=True,
+        check=False, timeout=280,
+    )  # fmt: skip
+
+
+@linux
+@needs_numba_cuda
+def test_a_suite_written_for_numba_cuda(tmp_path: Path) -> None:
+    (tmp_path / "test_suite.py").write_text(SUITE)
+    done = run(tmp_path, "--simt", "--simt-device", "a100")
+    assert "simt: modelled NVIDIA A100" in done.stdout
+    assert "1 failed, 3 passed" in done.stdout
+    assert "6.0) == 7" in done.stdout
+    assert done.returncode == 1
+
+
+@linux
+def test_a_device_that_there_is_not(tmp_path: Path) -> None:
+    done = run(tmp_path, "--simt", "--simt-device", "h2000")
+    assert done.returncode == 4
+    assert "there is no device 'h2000'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_the_option_nothing_is_different(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import os, sys\ndef test_it():\n    assert 'SIMT_PYTEST' not in os.environ\n"
+        "    assert 'simt.driver' not in sys.modules\n"
+    )
+    done = run(tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "modelled" not in done.stdout
