@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 from gpu import jobs
 from gpu.errors import ProfilerError
+from simt.profile.ncu_pages import Report, parse
 
 USUAL_PLACES = ("/usr/local/cuda/bin/ncu", "/opt/nvidia/nsight-compute/ncu")
 """Where installers put ncu when it is not on the PATH."""
@@ -50,26 +49,6 @@ _PROBLEMS = (
         "the kernel was not launched; run it with gpu.launch first",
     ),
 )
-
-
-@dataclass
-class InstructionRow:
-    """One SASS instruction: byte offset, text, the values of ncu's columns, the source line where known."""
-
-    offset: int
-    text: str
-    values: dict[str, int]
-    source: tuple[str, int] | None = None
-
-
-@dataclass
-class Report:
-    """One profiled launch: ncu's metrics by name, and the instructions in address order."""
-
-    kernel: str
-    metrics: dict[str, float]
-    instructions: list[InstructionRow] = field(default_factory=list)
-    version: str = ""
 
 
 def find() -> str:
@@ -134,81 +113,3 @@ def _page(ncu: str, report: Path, page: str, *options: str) -> str:
     if done.returncode != 0:
         raise explain(done.stdout + done.stderr)
     return done.stdout
-
-
-def parse(raw: str, source: str, lines: str = "") -> list[Report]:
-    """Reports from the CSV text of ncu's pages ``raw`` and ``source``.
-
-    *source* is the page printed with ``--print-source sass``, *lines* with ``cuda,sass``, which has line numbers.
-    Addresses of different kernels of one process differ as long as all stay loaded, which the runner sees to.
-    """
-    tables = list(_tables(source))
-    known = _line_numbers(lines)
-    reports = []
-    for index, (name, metrics) in enumerate(_launches(raw)):
-        rows = tables[index] if index < len(tables) else []
-        start = rows[0][0] if rows else 0
-        instructions = [
-            InstructionRow(address - start, text, values, known.get(address)) for address, text, values in rows
-        ]
-        reports.append(Report(name, metrics, instructions))
-    return reports
-
-
-def _launches(raw: str) -> Iterator[tuple[str, dict[str, float]]]:
-    """Kernel name and numeric metrics of each launch: a row of names, a row of units, one row each."""
-    rows = [row for row in csv.reader(raw.splitlines()) if len(row) > 10]
-    if len(rows) < 3:
-        return
-    names = rows[0]
-    for row in rows[2:]:
-        values = dict(zip(names, row, strict=False))
-        metrics = {name: value for name, text in values.items() if (value := number(text)) is not None}
-        yield values.get("Kernel Name", ""), metrics
-
-
-def number(text: str) -> float | None:
-    """A number as ncu prints it (``1,234.5``); None if it is none."""
-    try:
-        return float(text.replace(",", ""))
-    except ValueError:
-        return None
-
-
-Table = list[tuple[int, str, dict[str, int]]]
-
-
-def _tables(source: str) -> Iterator[Table]:
-    """The SASS table of each launch: address, text, numeric columns."""
-    header: list[str] = []
-    table: Table = []
-    for row in csv.reader(source.splitlines()):
-        if row[:1] == ["Kernel Name"]:
-            if table:
-                yield table
-            table, header = [], []
-        elif row[:2] == ["Address", "Source"]:
-            header = row
-        elif header and row and row[0].startswith("0x"):
-            values = {
-                name: int(value)
-                for name, text in zip(header[2:], row[2:], strict=False)
-                if (value := number(text)) is not None
-            }
-            table.append((int(row[0], 16), " ".join(row[1].split()), values))
-    if table:
-        yield table
-
-
-def _line_numbers(page: str) -> dict[int, tuple[str, int]]:
-    """Address to (file, line): the row of a source line is followed by those of its instructions."""
-    file, line = "", 0
-    known: dict[int, tuple[str, int]] = {}
-    for row in csv.reader(page.splitlines()):
-        if row[:1] in (["File Path"], ["File Name"]):
-            file = row[1]
-        elif row and row[0].isdigit():
-            line = int(row[0])
-        elif len(row) > 2 and row[2].startswith("0x"):
-            known[int(row[2], 16)] = (file, line)
-    return known

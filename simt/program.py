@@ -144,7 +144,8 @@ class Uniform:
     * ``"const"``: ``value`` is the 64-bit pattern (as a signed Python int);
     * ``"arg"``: the scalar argument number ``value``;
     * ``"base"``: the start address of ``Program.arrays[value]``;
-    * ``"shape"``: the size of axis ``axis`` of ``Program.arrays[value]``; ``"size"``: its element count;
+    * ``"shape"``, ``"stride"``: size and bytes between elements of axis ``axis`` of ``Program.arrays[value]``;
+      ``"size"``: its element count;
     * ``"bank"``: ``size`` bytes at offset ``axis`` of constant bank ``value`` (machine view).
     """
 

@@ -31,13 +31,9 @@ def too_long(source: str) -> list[str]:
     return found
 
 
-BEING_SPLIT = ("simt/lang/expressions.py", "simt/lang/intrinsics.py", "tests/lang/interp.py")
-MARKS = {path: pytest.mark.xfail(strict=True, reason="being split") for path in BEING_SPLIT}
-
-
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(path, marks=MARKS.get(path.relative_to(ROOT).as_posix(), ())) for path in SOURCES],
+    SOURCES,
     ids=lambda path: path.relative_to(ROOT).as_posix(),
 )
 def test_nothing_is_too_long(path: Path) -> None:

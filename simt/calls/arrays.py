@@ -73,7 +73,8 @@ def in_memory(value: Any, memory: Context | None) -> Any:
     if isinstance(value, DeviceArray):
         return value.in_memory(memory)
     if isinstance(value, tuple):
-        return tuple(in_memory(each, memory) for each in value)
+        items = [in_memory(each, memory) for each in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     if isinstance(value, dict):
         return {name: in_memory(each, memory) for name, each in value.items()}
     return value

@@ -136,7 +136,12 @@ def _of_machine(kernel: SassKernel, arguments: Sequence[Any], image: BankImage, 
 
 
 def _numpy(value: Any) -> Any:
-    """A Python number as the NumPy scalar of the type that Numba gives it; NumPy's scalars and arrays stay."""
+    """A Python number as the NumPy scalar of the type that Numba gives it; NumPy's scalars and arrays stay.
+
+    A record becomes an array without axes over its own memory: kernels take it by reference.
+    """
+    if isinstance(value, np.void):
+        return np.asarray(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return np.int64(value) if value < 2**63 else np.uint64(value)
     return value if isinstance(value, np.ndarray) else np.asarray(value)[()]

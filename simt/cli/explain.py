@@ -57,8 +57,11 @@ def explain(
     METRICS[metric]  # before anything runs
     import simt
 
-    keywords = model.keywords
-    found = simt.explain(sides.side(a, keywords), None if b is None else sides.side(b, keywords), metric)
+    profiles = {name: sides.side(text, model.keywords) for name, text in (("a", a), ("b", b)) if text is not None}
+    patterns = {}
+    if METRICS[metric].group in ("global memory", "local memory", "shared memory"):
+        patterns = {name: sides.patterns(text) for name, text in (("a", a), ("b", b)) if text is not None}
+    found = simt.explain(profiles["a"], profiles.get("b"), metric, patterns=patterns)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -131,6 +131,9 @@ Timing = Annotated[
 ]
 
 
+Found = TypeVar("Found")
+
+
 @dataclass(frozen=True)
 class KernelOptions:
     """A KERNEL and how it is launched."""
@@ -152,12 +155,16 @@ class KernelOptions:
         """Launch it in blocks of so many threads (None: its own)."""
         import simt
 
+        return self.run(simt.launch, block, **more)
+
+    def run(self, how: Callable[..., Found], block: Shape | None, **more: Any) -> Found:
+        """Call *how*, which takes what :func:`simt.launch` takes."""
         architecture = None if self.view == "source" else self.view
         asked = Asked(
             self.size, block, self.seed, self.grid, self.arg or (), self.shared, architecture, self.nvrtc or ()
         )
         found = find(self.kernel, asked)
-        return simt.launch(
+        return how(
             found.kernel, found.grid, found.block, *found.args,
             view=self.view, order=self.order, predicate=self.predicate, check=self.check or (),
             max_instructions=self.max_instructions,

@@ -24,11 +24,15 @@ from simt.cli.options import (
     Threads,
 )
 
-SIDE = "A profile saved as .json, or KERNEL or KERNEL@VIEW to run."
+SIDE = "A profile saved as .json, a profiler's .csv:KERNEL, or KERNEL or KERNEL@VIEW to run."
 PREDICATE = "predicate="
 SIDES_HELP = f"""A and B are each a profile saved as .json (by [bold]simt run --json[/bold],
-[bold]simt profile --json[/bold], Profile.to_json() or a profile of the hardware), or KERNEL or KERNEL@VIEW, which is
-run now; KERNEL as in [bold]simt run[/bold]. [bold]KERNEL@predicate=N[/bold] is the source view as --predicate N has it.
+[bold]simt profile --json[/bold], Profile.to_json() or a profile of the hardware), a launch in CSV of ncu or nvprof, or
+KERNEL or KERNEL@VIEW, which is run now; KERNEL as in [bold]simt run[/bold]. [bold]KERNEL@predicate=N[/bold] is the
+source view as --predicate N has it.
+
+[bold]ncu.csv:KERNEL[/bold] is what ncu --csv --page raw or --page source printed, or nvprof --csv --log-file;
+[bold]raw.csv+source.csv:KERNEL#2[/bold] both pages of a report, and the second launch of the kernel in it.
 
 {LAUNCH_IN_FILE}"""
 
@@ -50,19 +54,33 @@ class SideOptions:
 
     def side(self, text: str, keywords: Mapping[str, Any]) -> Any:
         """The profile that *text* names; *keywords* are more options of :func:`simt.launch`."""
-        if Path(text).suffix == ".json":
-            from simt.profile.compare import load
+        from simt.profile import recorded
+        from simt.profile.compare import load
 
+        if Path(text).suffix == ".json":
             return load(text)
+        if recorded.is_recorded(text):
+            return recorded.load_recorded(text)
+        return self._kernel(text).launch(self.block, threads=self.threads, **keywords)
+
+    def patterns(self, text: str) -> Any:
+        """How the lines of a kernel access memory, from a second run; nothing is known of a saved profile."""
+        from simt.profile.recorded import is_recorded
+        from simt.reasons import access_patterns
+
+        if Path(text).suffix == ".json" or is_recorded(text):
+            return {}
+        return self._kernel(text).run(access_patterns, self.block)
+
+    def _kernel(self, text: str) -> KernelOptions:
         kernel, _, view = text.partition("@")
         predicate = 0 if view else self.predicate
         if view.startswith(PREDICATE):
             view, predicate = "", _most(view.removeprefix(PREDICATE), text)
-        launch = KernelOptions(
+        return KernelOptions(
             kernel, self.size, view or "source", self.order, predicate,
             seed=self.seed, grid=self.grid, arg=self.arg, shared=self.shared, nvrtc=self.nvrtc,
         )  # fmt: skip
-        return launch.launch(self.block, threads=self.threads, **keywords)
 
 
 def _most(text: str, side: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -37,13 +38,16 @@ def typed_arguments(
     return tuple(_as_declared(value, ty) for value, ty in zip(args, found.args, strict=True)), found.args
 
 
-def choose(signatures: Sequence[Signature], given: Sequence[Any]) -> Signature | None:
-    """The declared signature that Numba's rules choose for arguments of types *given*; None if none fits."""
+def choose(signatures: Sequence[Signature], given: Sequence[Any], *, launched: bool = True) -> Signature | None:
+    """The declared signature that Numba's rules choose for arguments of types *given*; None if none fits.
+
+    *launched*: by rules of its launcher; else by those of a call in a kernel, which cuts floats to integers.
+    """
     fitting = {
         tuple(each.args): each
         for each in signatures
         if len(each.args) == len(given)
-        and all(_fits(ty, declared) for ty, declared in zip(given, each.args, strict=True))
+        and all(not launched or _fits(ty, declared) for ty, declared in zip(given, each.args, strict=True))
     }
     found = nt.overload("a kernel", tuple(types.void(*args) for args in fitting), tuple(given)) if fitting else None
     return None if found is None else fitting[tuple(found.args)]
@@ -64,9 +68,12 @@ def signatures_text(signatures: Sequence[Signature]) -> str:
 def _as_declared(value: Any, ty: Any) -> Any:
     """An argument as the declared type *ty* has it."""
     if isinstance(value, tuple):
-        return tuple(_as_declared(item, each) for item, each in zip(value, ty, strict=True))
-    if isinstance(value, np.ndarray):
+        items = [_as_declared(item, each) for item, each in zip(value, ty, strict=True)]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if value is None or isinstance(value, np.ndarray | np.void | Enum):
         return value
+    if isinstance(ty, types.Complex):
+        return nt.as_dtype(ty).type(value)
     plain = value.item() if isinstance(value, np.generic) else value
     return np.dtype(nt.dtype_name(ty)).type(nt.cast_constant(plain, ty, nt.constant_type(value)))
 
@@ -84,19 +91,33 @@ def argument_types(args: Sequence[Any], *, machine_code: bool = False) -> tuple[
 
 
 def flat_arguments(args: Sequence[Any]) -> list[Any]:
-    """The arguments with the items of tuples in the tuples' places: what ``Uniform`` and ``ArrayRef`` number."""
+    """The arguments as ``Uniform`` and ``ArrayRef`` number them.
+
+    Items of tuples and parts of complex numbers stand in the place of these, None in none.
+    """
     flat: list[Any] = []
     for value in args:
-        flat += flat_arguments(value) if isinstance(value, tuple) else [value]
+        if isinstance(value, tuple):
+            flat += flat_arguments(value)
+        elif isinstance(value, Enum):
+            flat += flat_arguments([value.value])
+        elif isinstance(value, complex | np.complexfloating):
+            part = np.float32 if isinstance(value, np.complex64) else np.float64
+            flat += [part(value.real), part(value.imag)]
+        elif value is not None:
+            flat.append(value)
     return flat
 
 
 def _argument_type(position: int, value: Any, machine_code: bool) -> Any:
     if isinstance(value, tuple):
-        return containers.Tuple([_argument_type(position, item, machine_code) for item in value])
+        items = [_argument_type(position, item, machine_code) for item in value]
+        return containers.BaseTuple.from_types(items, type(value) if hasattr(value, "_fields") else None)
     if isinstance(value, np.ndarray):
         return _array_type(f"argument {position + 1} is an array of {value.dtype}", value, machine_code)
-    ty = nt.constant_type(value)
+    if isinstance(value, np.void):
+        return _record_type(f"argument {position + 1} is a record of {value.dtype}", value, machine_code)
+    ty = typeof(value) if isinstance(value, Enum) else nt.constant_type(value)
     if ty is None:
         raise LaunchError(
             f"argument {position + 1} has type {type(value).__name__}",
@@ -115,12 +136,15 @@ def _array_type(what: str, array: np.ndarray, machine_code: bool) -> Any:
         ty = typeof(array)
     except (ValueError, NumbaError) as error:
         plain = type(array) is np.ndarray
-        help = _DTYPES if plain else "pass a plain array: np.asarray(a)"
+        help = nt.ELEMENTS if plain else "pass a plain array: np.asarray(a)"
         raise LaunchError(what, details=(str(error),), help=help) from None
-    if ty.dtype not in nt.MEMORY_TYPE and not machine_code:
-        fields = "pass one array per field, a['x'].copy(), or " if array.dtype.fields is not None else ""
-        raise UnsupportedError(what, help=f"{fields}{_DTYPES}; the machine view (view='sm_90') takes more")
+    if not nt.is_element(ty.dtype) and not machine_code:
+        raise UnsupportedError(what, help=f"{nt.ELEMENTS}; the machine view (view='sm_90') takes more")
     return ty
 
 
-_DTYPES = "use bool, int8 to int64, uint8 to uint64, float32 or float64"
+def _record_type(what: str, record: np.void, machine_code: bool) -> Any:
+    ty = nt.element_of(np.empty(1, record.dtype))
+    if ty is None or not (machine_code or nt.is_element(ty)):
+        raise UnsupportedError(what, help=nt.ELEMENTS)
+    return ty

@@ -1,98 +1,329 @@
-"""Element addresses, loads and stores: one multiply-add per dimension, then one access."""
+"""Arrays and parts of them: element addresses, slices and other views, and their attributes.
+
+An index that leaves an array or a row of one costs one multiply-add per dimension.  A view costs one instruction per
+dimension that it cuts at run-time bounds; the rest of its arithmetic is free.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from numba.core import types
 
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
-from simt.lang.convert import ScalarValue, convert
+from simt.lang.convert import ScalarValue, convert, scalar
 from simt.lang.diagnostics import unsupported, wrong
-from simt.lang.ir import REGISTER, ZERO, UniformRef, VReg
-from simt.lang.values import Array, Constant, Scalar, Tuple, Value, describe
-from simt.ops.encoding import MEMORY_TYPES
+from simt.lang.ir import REGISTER, UniformRef, VReg
+from simt.lang.values import NONE, Array, Axis, Constant, Object, Scalar, Slice, Tuple, Value, describe
+
+i8 = types.int64
+ZERO, ONE = Constant(i8, 0), Constant(i8, 1)
 
 
 def subscript(b: Builder, array: Array, index: Value) -> Array:
-    """``array[index]`` before it is loaded or stored: the element (0 axes left), or the row it names."""
-    items = index.items if isinstance(index, Tuple) else (index,)
-    if len(items) > array.ndim:
-        wrong(b.place, f"{len(items)} indices for {describe(array)}")
-    base = array.base
-    for position, item in enumerate(items):
-        if not isinstance(item, Scalar | Constant) or nt.storage_class(item.type) != nt.INT:
-            wrong(b.place, f"{describe(item)} is not an index", help="array indices are integers")
-        negative = nt.is_signed(item.type) and not (isinstance(item, Constant) and item.value >= 0)
-        slot = b.arrays[array.number].slot + array.axis + position
-        address = VReg(REGISTER)
-        b.emit("index", address, base, b.operand(item), imm=slot, mod=int(negative))
-        base = address
-    taken = len(items)
-    shape = array.shape[taken:] if array.shape is not None else None
-    return replace(array, base=base, axis=array.axis + taken, ndim=array.ndim - taken, shape=shape)
+    """``array[index]`` before it is loaded or stored: the element (no axes left), or the part that it names."""
+    items = _without_ellipsis(b, array, list(index.items if isinstance(index, Tuple) else (index,)))
+    base, axes, left = array.base, [], list(array.axes)
+    whole = True
+    for item in items:
+        if item == NONE:
+            axes.append(Axis(ONE, stride=ZERO))
+            whole = False
+        elif isinstance(item, Slice):
+            axis = left.pop(0)
+            cut = _cut(b, axis, item)
+            whole = whole and cut is axis
+            axes.append(cut)
+        elif isinstance(item, Scalar | Constant) and nt.storage_class(item.type) == nt.INT:
+            whole = whole and not axes
+            base = _step(b, array, base, left.pop(0), item)
+        else:
+            wrong(b.place, f"{describe(item)} is not an index", help="array indices are integers, slices and ...")
+    first = bool(items) and isinstance(items[0], Slice) and all(_is_full(item) for item in items[1:])
+    keeps = array.layout == "C" and (whole or (first and not _strided(items[0])))
+    return replace(array, base=base, axes=(*axes, *left), layout="C" if keeps else "A")
 
 
-def load(b: Builder, element: Array) -> Value:
-    """The value of *element*; an array with axes left is itself (a view)."""
-    if element.ndim:
-        return element
-    memory = MEMORY_TYPES[nt.MEMORY_TYPE[element.type]][0]
-    op = f"ld.{element.space}"
-    if nt.storage_class(element.type) != nt.BOOL:
-        return b.value(op, element.type, element.base, mod=memory)
-    byte = b.value(op, types.uint8, element.base, mod=memory)
-    return b.value("ne.s64", types.boolean, byte.operand, ZERO, retires=False)
+def _without_ellipsis(b: Builder, array: Array, items: list[Value]) -> list[Value]:
+    """The items with full slices in the place of ``...``."""
+    dots = [k for k, item in enumerate(items) if isinstance(item, Object) and item.value is Ellipsis]
+    named = sum(item != NONE for item in items) - len(dots)
+    if len(dots) > 1 or named > array.ndim:
+        wrong(b.place, f"{named} indices for {describe(array)}")
+    if dots:
+        items[dots[0] : dots[0] + 1] = [Slice(None, None, None)] * (array.ndim - named)
+    return items
 
 
-def store(b: Builder, element: Array, value: ScalarValue) -> None:
-    """Store *value*, converted to the element type, into *element*."""
-    if element.readonly:
-        wrong(
-            b.place,
-            f"array {element.name} is read-only, and the kernel stores into it",
-            help="pass a writeable array (a copy, or flags.writeable = True)",
-        )
-    if element.ndim:
-        unsupported(b.place, "assignment to a whole array", help="assign the elements in a loop")
-    memory = MEMORY_TYPES[nt.MEMORY_TYPE[element.type]][0]
-    kind = nt.storage_class(element.type)
-    if kind == nt.INT and nt.storage_class(value.type) == nt.INT:
-        operand = b.operand(value)  # the store keeps the low bits
+def _is_full(item: Value) -> bool:
+    return item == Slice(None, None, None)
+
+
+def _strided(item: Value) -> bool:
+    return isinstance(item, Slice) and item.step is not None and item.step != ONE
+
+
+def _step(b: Builder, array: Array, base: VReg | UniformRef, axis: Axis, item: ScalarValue) -> VReg:
+    """The address of the part of an array that the integer *item* picks along *axis*: one instruction."""
+    negative = nt.is_signed(item.type) and not (isinstance(item, Constant) and item.value >= 0)
+    address = VReg(REGISTER)
+    if axis.slot is not None and axis.start is None:
+        b.emit("index", address, base, b.operand(item), imm=axis.slot, mod=int(negative))
+        return address
+    with b.one_instruction():
+        size = b.operand(axis.size)
+        position = b.value("within", i8, b.operand(item), size, imm=array.number, mod=int(negative))
+        if axis.start is not None:
+            assert axis.step is not None
+            position = b.value("mad.s64", i8, position.operand, b.operand(axis.step), b.operand(axis.start))
+        if axis.slot is not None:
+            b.emit("index", address, base, position.operand, imm=axis.slot)
+        else:
+            assert axis.stride is not None
+            b.emit("mad.s64", address, position.operand, b.operand(axis.stride), base)
+    return address
+
+
+def element_at(b: Builder, array: Array, position: ScalarValue) -> Array:
+    """The element at a position of ``array.flat``; the divisions that its indices take are free."""
+    index = unravelled(b, [axis.size for axis in array.axes], position)
+    return subscript(b, array, Tuple(tuple(index)))
+
+
+def unravelled(b: Builder, sizes: Sequence[ScalarValue], position: ScalarValue) -> list[ScalarValue]:
+    """The indices that number *position* has in an array of these sizes; free."""
+    indices: list[ScalarValue] = []
+    for size in reversed(sizes[1:]):
+        indices.insert(0, _free(b, "floormod.s64", lambda x, y: x % y if y else 0, position, size))
+        position = _free(b, "floordiv.s64", lambda x, y: x // y if y else 0, position, size)
+    return [position, *indices] if sizes else []
+
+
+def product(b: Builder, left: ScalarValue, right: ScalarValue) -> ScalarValue:
+    """The product of two int64; free."""
+    return _multiply(b, left, right)
+
+
+# Slices
+
+
+def _cut(b: Builder, axis: Axis, item: Slice) -> Axis:
+    """The part of *axis* that a slice names, by Python's rules.
+
+    One instruction, if its bounds are known at run time only.
+    """
+    step = ONE if item.step is None else _integer(b, item.step)
+    if isinstance(step, Constant) and step.value == 0:
+        wrong(b.place, "a slice with step 0")
+    if _is_full(item):
+        return axis
+    if not isinstance(step, Constant):
+        unsupported(b.place, "a slice whose step is not a constant", help="index the elements in a loop")
+    before = len(b.here().ops)
+    down = step.value < 0
+    last = _add(b, axis.size, Constant(i8, -1))
+    if down:
+        start = last if item.start is None else _clamp(b, axis.size, item.start, Constant(i8, -1), last)
+        stop = Constant(i8, -1) if item.stop is None else _clamp(b, axis.size, item.stop, Constant(i8, -1), last)
+        span = _add(b, start, stop, subtract=True)
     else:
-        operand = b.operand(convert(b, value, element.type))
-    if kind == nt.BOOL:
-        one = UniformRef("const", 1)
-        operand = b.value("selp", types.uint8, one, ZERO, operand, retires=False).operand
-    b.emit(f"st.{element.space}", None, element.base, operand, mod=memory)
+        start = ZERO if item.start is None else _clamp(b, axis.size, item.start, ZERO, axis.size)
+        stop = axis.size if item.stop is None else _clamp(b, axis.size, item.stop, ZERO, axis.size)
+        span = _add(b, stop, start, subtract=True)
+    stride = abs(step.value)
+    size = _largest(b, span, ZERO)
+    if stride != 1:
+        size = _divide(b, _add(b, size, Constant(i8, stride - 1)), stride)
+    made = b.here().ops[before:]
+    if made:
+        made[-1].retires = True
+    inner = axis.step if axis.step is not None else ONE
+    first = _multiply(b, start, inner)
+    if axis.start is not None:
+        first = _add(b, first, axis.start)
+    return Axis(size, axis.slot, first, _multiply(b, step, inner), axis.stride)
+
+
+def _integer(b: Builder, value: ScalarValue) -> ScalarValue:
+    """An index as an int64 that later assignments to variables do not change."""
+    if nt.storage_class(value.type) != nt.INT:
+        wrong(b.place, f"{describe(value)} is not an index", help="bounds of slices are integers")
+    return b.snapshot(convert(b, value, i8))
+
+
+def _clamp(b: Builder, size: ScalarValue, bound: ScalarValue, low: ScalarValue, high: ScalarValue) -> ScalarValue:
+    """A slice's bound, counted from the end if negative, between *low* and *high*."""
+    value = _integer(b, bound)
+    if isinstance(value, Constant):
+        if value.value < 0:
+            return _largest(b, _add(b, size, value), low)
+        return _smallest(b, value, high)
+    negative = b.value("lt.s64", types.boolean, value.operand, b.operand(ZERO), retires=False)
+    turned = _add(b, value, size)
+    value = b.value("selp", i8, b.operand(turned), value.operand, negative.operand, retires=False)
+    return _smallest(b, _largest(b, value, low), high)
+
+
+def _free(b: Builder, op: str, fold: Any, left: ScalarValue, right: ScalarValue) -> ScalarValue:
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return Constant(i8, fold(left.value, right.value))
+    return b.value(op, i8, b.operand(left), b.operand(right), retires=False)
+
+
+def _add(b: Builder, left: ScalarValue, right: ScalarValue, subtract: bool = False) -> ScalarValue:
+    if isinstance(right, Constant) and right.value == 0:
+        return left
+    if subtract:
+        return _free(b, "sub.s64", lambda x, y: x - y, left, right)
+    return _free(b, "add.s64", lambda x, y: x + y, left, right)
+
+
+def _multiply(b: Builder, left: ScalarValue, right: ScalarValue) -> ScalarValue:
+    if left == ONE or right == ONE:
+        return right if left == ONE else left
+    return _free(b, "mul.s64", lambda x, y: x * y, left, right)
+
+
+def _largest(b: Builder, left: ScalarValue, right: ScalarValue) -> ScalarValue:
+    return _free(b, "max.s64", max, left, right)
+
+
+def _smallest(b: Builder, left: ScalarValue, right: ScalarValue) -> ScalarValue:
+    return _free(b, "min.s64", min, left, right)
+
+
+def _divide(b: Builder, left: ScalarValue, right: int) -> ScalarValue:
+    return _free(b, "floordiv.s64", lambda x, y: x // y, left, Constant(i8, right))
+
+
+# Other views
+
+
+def transposed(b: Builder, array: Array) -> Array:
+    """``array.T``: free."""
+    turned = {"C": "F", "F": "C"}.get(array.layout, "A") if array.ndim > 1 else array.layout
+    return replace(array, axes=array.axes[::-1], layout=turned)
+
+
+def reshaped(b: Builder, array: Array, shape: Value) -> Array:
+    """``array.reshape(shape)`` of a contiguous array: one instruction, none if the shape is constant."""
+    if array.layout != "C":
+        wrong(b.place, f"{describe(array)} is reshaped, and its elements do not lie one after the other")
+    given = [_integer(b, scalar(b, item)) for item in (shape.items if isinstance(shape, Tuple) else (shape,))]
+    total = size(b, array)
+    known = [item for item in given if item != Constant(i8, -1)]
+    if len(given) - len(known) > 1:
+        wrong(b.place, "a shape with more than one -1")
+    product: ScalarValue = ONE
+    for item in known:
+        product = _multiply(b, product, item)
+    if not all(isinstance(item, Constant) for item in given):
+        return contiguous(b, array, _with_rest(b, total, given))
+    if len(known) < len(given):
+        rest = _free(b, "floordiv.s64", lambda x, y: x // y if y else 0, total, product)
+        given[given.index(Constant(i8, -1))] = rest
+    elif isinstance(product, Constant) and isinstance(total, Constant) and product.value != total.value:
+        wrong(b.place, f"{total.value} elements do not fill a shape of {product.value}")
+    return contiguous(b, array, given)
+
+
+def _with_rest(b: Builder, total: ScalarValue, given: Sequence[ScalarValue]) -> list[ScalarValue]:
+    """A shape of run-time sizes, the negative one of which stands for the rest."""
+    signs = [b.value("lt.s64", types.boolean, b.operand(item), b.operand(ZERO), retires=False) for item in given]
+    product: ScalarValue = ONE
+    for item, negative in zip(given, signs, strict=True):
+        operands = b.operand(ONE), b.operand(item), negative.operand
+        product = _multiply(b, product, b.value("selp", i8, *operands, retires=False))
+    rest = b.value("floordiv.s64", i8, b.operand(total), b.operand(product), retires=False)
+    return [
+        b.value("selp", i8, rest.operand, b.operand(item), negative.operand, retires=False)
+        for item, negative in zip(given, signs, strict=True)
+    ]
+
+
+def contiguous(b: Builder, array: Array, shape: Sequence[ScalarValue]) -> Array:
+    """An array of *shape* over the memory of *array*, its elements one after the other."""
+    stride: ScalarValue = Constant(i8, nt.as_dtype(array.type).itemsize)
+    axes = []
+    for item in reversed(shape):
+        axes.append(Axis(item, stride=stride))
+        stride = _multiply(b, stride, item)
+    return replace(flattened(b, array), axes=tuple(reversed(axes)), layout="C")
+
+
+def viewed(b: Builder, array: Array, ty: Any) -> Array:
+    """``array.view(dtype)``: the same bytes as other elements."""
+    old, new = nt.as_dtype(array.type).itemsize, nt.as_dtype(ty).itemsize
+    if old == new:
+        return replace(array, type=ty)
+    if array.layout != "C" or not array.ndim:
+        wrong(b.place, f"{describe(array)} is viewed as {ty}, and its elements do not lie one after the other")
+    *outer, last = (axis.size for axis in array.axes)
+    size = _divide(b, _multiply(b, last, Constant(i8, old)), new)
+    return contiguous(b, replace(array, type=ty), [*outer, size])
+
+
+def flattened(b: Builder, array: Array) -> Array:
+    """The same array with an address that is complete and a stride for every axis; free."""
+    base = array.base
+    total: ScalarValue = Constant(i8, array.offset)
+    axes = []
+    for axis in array.axes:
+        stride = _stride(b, replace(axis, start=None, step=None), array.number)
+        if axis.start is not None:
+            total = _add(b, _multiply(b, axis.start, stride), total)
+        axes.append(Axis(axis.size, stride=_multiply(b, stride, axis.step or ONE)))
+    if total != ZERO:
+        base = b.value("add.s64", i8, base, b.operand(total), retires=False).operand  # type: ignore[assignment]
+    return replace(array, base=base, offset=0, axes=tuple(axes))
+
+
+# Attributes
 
 
 def shape(array: Array) -> Tuple:
     """``array.shape``: free."""
-    return Tuple(tuple(axis_size(array, axis) for axis in range(array.ndim)))
+    return Tuple(tuple(axis.size for axis in array.axes))
+
+
+def strides(b: Builder, array: Array) -> Tuple:
+    """``array.strides``: free."""
+    return Tuple(tuple(_multiply(b, _stride(b, axis, array.number), axis.step or ONE) for axis in array.axes))
+
+
+def _stride(b: Builder, axis: Axis, number: int) -> ScalarValue:
+    """Bytes between the elements of an axis of array *number*; of a slice, between those that it is cut from."""
+    if axis.slot is None:
+        assert axis.stride is not None
+        return axis.stride
+    return Scalar(i8, UniformRef("stride", number, axis.slot - b.arrays[number].slot))
 
 
 def axis_size(array: Array, axis: int) -> ScalarValue:
     """The size of one axis as an int64."""
-    if array.shape is not None and array.shape[axis] >= 0:
-        return Constant(types.int64, array.shape[axis])
-    return Scalar(types.int64, UniformRef("shape", array.number, array.axis + axis))
+    return array.axes[axis].size
 
 
 def size(b: Builder, array: Array) -> ScalarValue:
     """``array.size``: free."""
-    if array.axis == 0 and (array.shape is None or -1 in array.shape):
-        return Scalar(types.int64, UniformRef("size", array.number))
-    total: ScalarValue = Constant(types.int64, 1)
-    for axis in range(array.ndim):
-        factor = axis_size(array, axis)
-        if isinstance(total, Constant) and isinstance(factor, Constant):
-            total = Constant(types.int64, total.value * factor.value)
-        else:
-            total = b.value("mul.s64", types.int64, b.operand(total), b.operand(factor), retires=False)
+    slots = [axis.slot for axis in array.axes if axis.start is None]
+    first = b.arrays[array.number].slot
+    if slots == list(range(first, first + b.arrays[array.number].ndim)) and not all(
+        isinstance(axis.size, Constant) for axis in array.axes
+    ):
+        return Scalar(i8, UniformRef("size", array.number))
+    total: ScalarValue = ONE
+    for axis in array.axes:
+        total = _multiply(b, total, axis.size)
     return total
+
+
+def size_in_bytes(b: Builder, array: Array) -> ScalarValue:
+    """``array.nbytes``: free."""
+    return _multiply(b, size(b, array), Constant(i8, nt.as_dtype(array.type).itemsize))
 
 
 def element_of(b: Builder, array: Value, index: Value, what: str) -> Array:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
 import numpy as np
+from numba.core import types
 
 from simt.lang import numba_types as nt
 from simt.lang.diagnostics import unsupported, wrong
@@ -31,7 +33,7 @@ from simt.lang.ir import (
     VReg,
 )
 from simt.lang.source import FunctionSource, read_source
-from simt.lang.values import Array, Constant, Scalar, Value, describe
+from simt.lang.values import Array, Axis, Constant, Record, Scalar, Value, describe
 from simt.program import ArrayRef, Space
 
 
@@ -43,7 +45,8 @@ class Builder:
     operation comes from.  ``entered`` says how many jumps and sides of branches lead to a block.  ``last_branch``
     is the block that the latest :meth:`branch` ended, if it tests anything.  ``copies`` are the arrays that names
     led to (see :class:`~simt.lang.frozen.Names`), ``frozen`` the names of the dispatchers among the functions, with
-    the dispatcher and the types of its arguments.  ``debug`` says that divisions check their divisor.
+    the dispatcher and the types of its arguments.  ``debug`` says that divisions check their divisor.  ``inline``
+    lowers a call of a function of :mod:`simt.lang.library`, or of Numba's own, at the current place.
     """
 
     predicate: int
@@ -58,6 +61,7 @@ class Builder:
     entered: Counter[Block] = field(default_factory=Counter)
     last_branch: Block | None = None
     debug: bool = False
+    inline: Callable[[Any, list[Value]], Any] = field(init=False)
     _allocations: dict[Any, int] = field(default_factory=dict)
     _slots: int = 0
     _blocks: int = 0
@@ -183,27 +187,37 @@ class Builder:
 
     def argument_array(self, number: int, name: str, ty: Any) -> Array:
         """Declare the array that kernel argument *number* passes."""
-        if nt.plain(ty.dtype) not in nt.MEMORY_TYPE:
-            unsupported(self.place, f"elements of type {ty.dtype} (array {name})", help=_DTYPE_HELP)
-        return self._declare(name, ty.dtype, ty.ndim, Space.GLOBAL, argument=number, readonly=not ty.mutable)
+        dtype = nt.plain(ty.dtype)
+        self._check_element(dtype, f"array {name}")
+        alignment = 16 if ty.aligned else 1
+        array = self._declare(name, dtype, ty.ndim, Space.GLOBAL, argument=number)
+        return replace(array, readonly=not ty.mutable, layout=ty.layout, alignment=_alignment(dtype, alignment))
 
-    def allocate(self, site: Any, name: str, ty: Any, shape: tuple[int, ...], space: Space) -> Array:
-        """Declare a shared or local array of static *shape*; the same *site* gives the same memory."""
-        if ty not in nt.MEMORY_TYPE:
-            unsupported(self.place, f"elements of type {ty} (array {name})", help=_DTYPE_HELP)
+    def argument_record(self, number: int, name: str, ty: Any) -> Record:
+        """Declare the record that kernel argument *number* passes."""
+        self._check_element(ty, f"record {name}")
+        return Record(self._declare(name, ty, 0, Space.GLOBAL, argument=number))
+
+    def allocate(self, site: Any, name: str, ty: Any, shape: tuple[int, ...], space: Space, alignment: int) -> Array:
+        """Declare a shared or local array of static *shape*; the same *site* gives the same memory.
+
+        It starts at a multiple of *alignment* bytes, and of what its elements need.
+        """
+        self._check_element(ty, f"array {name}")
         key = (site, ty, shape, space)
         if key in self._allocations:
             return self._array(self._allocations[key], ty)
-        size = ty.bitwidth // 8 if nt.storage_class(ty) != nt.BOOL else 1
-        length = size * int(np.prod(shape, dtype=np.int64))
+        dtype = nt.as_dtype(ty)
+        length = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+        multiple = max(alignment, nt.natural_alignment(ty))
         if space is Space.SHARED and shape == (0,):
             array = self._declare(name, ty, 1, space, shape=(-1,))
         elif space is Space.SHARED:
-            offset = _align(self.shared_bytes, size)
+            offset = _align(self.shared_bytes, multiple)
             self.shared_bytes = offset + length
             array = self._declare(name, ty, len(shape), space, shape=shape, offset=offset)
         else:
-            offset = _align(self.local_bytes, size)
+            offset = _align(self.local_bytes, multiple)
             self.local_bytes = offset + length
             array = self._declare(name, ty, len(shape), space, shape=shape, offset=offset)
         self._allocations[key] = array.number
@@ -211,15 +225,19 @@ class Builder:
 
     def constant_array(self, name: str, data: np.ndarray) -> Array:
         """Declare a constant array with the values that *data* has now."""
-        ty = nt.constant_type(data.dtype.type(0))
-        if ty not in nt.MEMORY_TYPE:
-            unsupported(self.place, f"constant elements of type {data.dtype} (array {name})", help=_DTYPE_HELP)
+        ty = nt.element_of(data)
+        if ty is None or not nt.is_element(ty):
+            unsupported(self.place, f"constant elements of type {data.dtype} (array {name})", help=nt.ELEMENTS)
         key = ("const", id(data))
         if key not in self._allocations:
             frozen = np.ascontiguousarray(data).copy().reshape(data.shape)
             array = self._declare(name, ty, data.ndim, Space.CONST, shape=data.shape, data=frozen)
             self._allocations[key] = array.number
         return self._array(self._allocations[key], ty)
+
+    def _check_element(self, ty: Any, what: str) -> None:
+        if not nt.is_element(ty):
+            unsupported(self.place, f"elements of type {ty} ({what})", help=nt.ELEMENTS)
 
     def _declare(
         self,
@@ -232,25 +250,25 @@ class Builder:
         shape: tuple[int, ...] | None = None,
         offset: int = 0,
         data: Any = None,
-        readonly: bool = False,
     ) -> Array:
         number = len(self.arrays)
-        self.arrays.append(ArrayRef(name, nt.dtype_name(ty), ndim, space, self._slots, argument, shape, offset, data))
+        dtype = nt.dtype_name(ty) if nt.storage_class(ty) is not None else f"V{nt.as_dtype(ty).itemsize}"
+        self.arrays.append(ArrayRef(name, dtype, ndim, space, self._slots, argument, shape, offset, data))
         self._slots += ndim
-        array = self._array(number, ty)
-        return replace(array, readonly=readonly or space is Space.CONST)
+        return self._array(number, ty)
 
     def _array(self, number: int, ty: Any) -> Array:
         ref = self.arrays[number]
+        axes = []
+        for axis in range(ref.ndim):
+            known = ref.shape is not None and ref.shape[axis] >= 0
+            row = UniformRef("shape", number, axis)
+            size = Constant(types.int64, ref.shape[axis]) if known and ref.shape else Scalar(types.int64, row)
+            axes.append(Axis(size, ref.slot + axis))
+        base = UniformRef("base", number)
+        readonly = ref.space is Space.CONST
         return Array(
-            number,
-            ref.name,
-            ty,
-            ref.ndim,
-            ref.space.value,
-            UniformRef("base", number),
-            shape=ref.shape,
-            readonly=ref.space is Space.CONST,
+            number, ref.name, ty, tuple(axes), ref.space.value, base, alignment=_alignment(ty), readonly=readonly
         )
 
     def finished_arrays(self) -> list[ArrayRef]:
@@ -259,7 +277,9 @@ class Builder:
         return [replace(ref, offset=start) if ref.shape == (-1,) else ref for ref in self.arrays]
 
 
-_DTYPE_HELP = "use bool, int8 to int64, uint8 to uint64, float32 or float64"
+def _alignment(ty: Any, start: int = 16) -> int:
+    """What the addresses of elements of type *ty* are multiples of, if those of the array's start are of *start*."""
+    return math.gcd(nt.as_dtype(ty).itemsize, start) if isinstance(ty, types.Record) else start
 
 
 def _align(offset: int, size: int) -> int:

@@ -10,25 +10,26 @@ from typing import Any
 from numba.core import types
 from numba.core.types import containers
 
+from simt.check.errors import UnsupportedError
 from simt.dispatcher import is_dispatcher, options_of, python_function, signatures_of
-from simt.lang import intrinsics
+from simt.lang import implementations
 from simt.lang import numba_types as nt
+from simt.lang.applications import Applications
 from simt.lang.arguments import choose, signatures_text
 from simt.lang.builder import Builder
-from simt.lang.convert import convert, scalar
+from simt.lang.convert import convert
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.environment import Environment
-from simt.lang.expressions import Expressions
 from simt.lang.frozen import Names, names_of
-from simt.lang.ir import Block
+from simt.lang.ir import Block, Place
 from simt.lang.source import FunctionSource
-from simt.lang.values import Array, Constant, Scalar, Tuple, Value
+from simt.lang.values import NONE, Array, Complex, Constant, Method, Object, Record, Scalar, Tuple, Value, describe
 
 RESULT = "<result>"
 """The variable that a device function returns its value in."""
 
 
-class Calls(Expressions):
+class Calls(Applications):
     """A function instance that can call others; ``returns`` are the ends of its own paths."""
 
     def __init__(
@@ -37,7 +38,7 @@ class Calls(Expressions):
         super().__init__(b, source, path, names)
         self.caller = caller
         self.returns: list[tuple[Block, Environment]] = []
-        self.env[RESULT] = intrinsics.NONE
+        self.env[RESULT] = NONE
 
     def body(self) -> None:
         """Lower the function's statements."""
@@ -49,21 +50,23 @@ class Calls(Expressions):
         path: tuple[str, ...],
         args: list[Value],
         keywords: dict[str, Value],
-        node: ast.Call,
+        place: Place,
+        own_names: bool = False,
     ) -> Value:
         """Lower a call of a device function in place; its arguments and result are free.
 
-        Where it declares signatures, they are converted to what it declares.
+        Where it declares signatures, they are converted to what it declares.  With *own_names* its globals are
+        nothing that a later launch has to look at again.
         """
         function = python_function(called)
         if function.__code__ in self._callers():
-            unsupported(self.place(node), f"recursion: {function.__name__} calls itself", help="rewrite it as a loop")
-        bound = self._bind(function, path, args, keywords, node)
-        self.mark(node)
+            unsupported(place, f"recursion: {function.__name__} calls itself", help="rewrite it as a loop")
+        bound = self._bind(function, path, args, keywords, place)
+        self.b.place = place
         values, result = self._declared(called, list(bound.values()))
         kinds = tuple(_value_type(value) for value in values)
-        names = names_of(called, kinds, path, self.names)
-        if names is not self.names:
+        names = Names(len(path)) if own_names else names_of(called, kinds, path, self.names)
+        if names is not self.names and not own_names:
             self.b.frozen.append((called, kinds, names))
         callee = type(self)(self.b, self.b.source(function), names, path, self)
         for name, value in zip(bound, values, strict=True):
@@ -72,10 +75,64 @@ class Calls(Expressions):
         debug, self.b.debug = self.b.debug, options_of(called).debug if is_dispatcher(called) else self.b.debug
         callee.body()
         self.b.debug = debug
-        self.mark(node)
+        self.b.place = place
         joined = callee.variables.join([(block, {RESULT: env[RESULT]}) for block, env in callee.returns])
-        value = joined.get(RESULT, intrinsics.NONE)
-        return value if result is None else convert(self.b, scalar(self.b, value), result)
+        value = joined.get(RESULT, NONE)
+        return value if result is None else self._returned(value, result)
+
+    def _returned(self, value: Value, result: Any) -> Value:
+        """The result of a function, as it declares it."""
+        if isinstance(value, Scalar | Constant | Complex):
+            return convert(self.b, value, result)
+        return value
+
+    def numba_function(self, function: Any, args: list[Value], keywords: dict[str, Value]) -> Value | None:
+        """A call of a function that Numba has in Python; None if it has not."""
+        given = tuple(numba_type(value) for value in args)
+        named = {name: numba_type(value) for name, value in keywords.items()}
+        if None in given or None in named.values():
+            return None
+        found = implementations.of_function(function, given, named)
+        return self._implementation(f"calling {describe(Object(function))}", found, args, keywords)
+
+    def numba_method(self, owner: Value, name: str, args: list[Value]) -> Value | None:
+        """A method that Numba has in Python; None if it has not."""
+        ty, *given = (numba_type(value) for value in (owner, *args))
+        if ty is None or None in given:
+            return None
+        found = implementations.of_method(ty, name, tuple(given))
+        return self._implementation(describe(Method(owner, name)), found, [owner, *args], {})
+
+    def numba_attribute(self, owner: Value, name: str) -> Value | None:
+        """An attribute that Numba has in Python; None if it has not."""
+        ty = numba_type(owner)
+        found = None if ty is None else implementations.of_attribute(ty, name)
+        return None if found is None else self.b.inline(found, [owner])
+
+    def _implementation(
+        self,
+        what: str,
+        found: implementations.Implementation | None,
+        args: list[Value],
+        keywords: dict[str, Value],
+    ) -> Value | None:
+        """Lower what Numba has in Python; what is unsupported in it is so where the kernel calls it."""
+        if found is None:
+            return None
+        place = self.b.place
+        function, taken = found
+        values = [
+            convert(self.b, value, ty) if isinstance(value, Scalar | Constant | Complex) else value
+            for value, ty in zip(args, taken, strict=True)
+        ]
+        try:
+            return self.inline(function, (function.__name__,), values, keywords, place, own_names=True)
+        except UnsupportedError as error:
+            unsupported(place, what, help=error.help, details=(f"Numba's function for it has {error.title}",))
+
+    def inline_library(self, function: FunctionType, args: list[Value]) -> Value:
+        """Lower a call of a function that is Numba's or the simulator's own."""
+        return self.inline(function, (function.__name__,), args, {}, self.b.place, own_names=True)
 
     def _declared(self, called: Any, values: list[Value]) -> tuple[list[Value], Any]:
         """The arguments as the signature that fits best declares them, and the type of the result, if it does."""
@@ -83,7 +140,7 @@ class Calls(Expressions):
         if not signatures:
             return values, None
         given = tuple(_value_type(value) for value in values)
-        found = choose(signatures, given)
+        found = choose(signatures, given, launched=False)
         if found is None:
             name = python_function(called).__name__
             wrong(
@@ -92,7 +149,7 @@ class Calls(Expressions):
                 help=f"it is declared for {signatures_text(signatures)}",
             )
         converted = [
-            convert(self.b, value, ty) if isinstance(value, Scalar | Constant) else value
+            convert(self.b, value, ty) if isinstance(value, Scalar | Constant | Complex) else value
             for value, ty in zip(values, found.args, strict=True)
         ]
         return converted, None if found.result in (None, types.none) else found.result
@@ -111,35 +168,47 @@ class Calls(Expressions):
         path: tuple[str, ...],
         args: list[Value],
         keywords: dict[str, Value],
-        node: ast.Call,
+        place: Place,
     ) -> dict[str, Value]:
         signature = inspect.signature(function)
-        for parameter in signature.parameters.values():
-            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                unsupported(self.place(node), f"{function.__name__} takes * or ** arguments")
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values()):
+            unsupported(place, f"{function.__name__} takes ** arguments")
         try:
             bound = signature.bind(*args, **keywords)
         except TypeError as error:
-            wrong(self.place(node), f"call of {function.__name__}: {error}")
+            wrong(place, f"call of {function.__name__}: {error}")
         values: dict[str, Value] = {}
         for name, parameter in signature.parameters.items():
-            if name in bound.arguments:
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                values[name] = Tuple(tuple(bound.arguments.get(name, ())))
+            elif name in bound.arguments:
                 values[name] = bound.arguments[name]
             else:
-                values[name] = self.wrap(parameter.default, (*path, f"{name}="), node)
+                values[name] = self.wrap(parameter.default, (*path, f"{name}="), place)
         return values
 
 
 def _value_type(value: Value) -> Any:
     """The Numba type of a value, as far as it has one."""
-    if isinstance(value, Scalar | Constant):
+    if isinstance(value, Scalar | Constant | Complex):
         return nt.plain(value.type)
     if isinstance(value, Array):
-        return types.Array(value.type, value.ndim, "C", readonly=value.readonly)
+        layout: Any = value.layout
+        return types.Array(value.type, value.ndim, layout, readonly=value.readonly)
+    if isinstance(value, Record):
+        return value.element.type
     if isinstance(value, Tuple):
         items = [_value_type(item) for item in value.items]
+        if value.names:
+            return (value.type, *items)
         return containers.Tuple(items) if all(isinstance(item, types.Type) for item in items) else tuple(items)
     return value
+
+
+def numba_type(value: Value) -> Any | None:
+    """Numba's type of any value; None for what it has none for."""
+    ty = implementations.type_of(value.value) if isinstance(value, Object) else _value_type(value)
+    return ty if isinstance(ty, types.Type) else None
 
 
 def stored_names(nodes: list[Any]) -> list[str]:

@@ -22,7 +22,7 @@ from simt.lang.frozen import Names, Path, compiled, names_of
 from simt.lang.ir import ZERO, Place, UniformRef
 from simt.lang.source import MISSING, lookup
 from simt.lang.statements import Function
-from simt.lang.values import Scalar, Tuple, Value
+from simt.lang.values import Complex, Scalar, Tuple, Value
 from simt.program import Program
 
 _CACHE: dict[tuple[CodeType, tuple[Any, ...], int], list[tuple[Names, Program]]] = {}
@@ -66,6 +66,7 @@ def _compile(
     builder.place = Place(source.file, source.name, source.first_line, source.tree.col_offset)
     parameters = parameter_names(function, argtypes, builder.place)
     lowering = Function(builder, source, names)
+    builder.inline = lowering.inline_library
     entry = builder.block("entry")
     builder.current = entry
     arguments: list[str] = []
@@ -104,11 +105,24 @@ def parameter_names(function: FunctionType, argtypes: tuple[Any, ...], place: Pl
 def _parameter(b: Builder, names: list[str], name: str, ty: Any) -> Value:
     """The value of a parameter; the flat arguments that it takes are appended to *names*."""
     if isinstance(ty, containers.BaseTuple):
-        return Tuple(tuple(_parameter(b, names, f"{name}[{i}]", item) for i, item in enumerate(ty)))
+        fields: tuple[str, ...] = ()
+        python_type = None
+        if isinstance(ty, containers.BaseNamedTuple):
+            fields, python_type = tuple(ty.fields), ty.instance_class
+        labels = (f"{name}.{fields[i]}" if fields else f"{name}[{i}]" for i in range(len(ty)))
+        items = tuple(_parameter(b, names, part, item) for part, item in zip(labels, ty, strict=True))
+        return Tuple(items, fields, python_type)
+    if isinstance(ty, types.Complex):
+        parts = (_parameter(b, names, f"{name}.{part}", ty.underlying_float) for part in ("real", "imag"))
+        return Complex(ty, *parts)  # type: ignore[arg-type]
+    if isinstance(ty, types.EnumMember):
+        return _parameter(b, names, name, ty.dtype)
     number = len(names)
     names.append(name)
     if isinstance(ty, types.Array):
         return b.argument_array(number, name, ty)
+    if isinstance(ty, types.Record):
+        return b.argument_record(number, name, ty)
     if nt.storage_class(ty) is None:
         unsupported(b.place, f"an argument of type {ty} ({name})", help="pass NumPy arrays and numbers")
     row = UniformRef("arg", number)

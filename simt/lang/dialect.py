@@ -22,6 +22,7 @@ NAMES = (
     "shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync", "shfl_sync_intrinsic",
     "all_sync", "any_sync", "eq_sync", "ballot_sync", "vote_sync_intrinsic",
     "match_any_sync", "match_all_sync", "activemask", "lanemask_lt",
+    "ldca", "ldcg", "ldcs", "ldlu", "ldcv", "stcg", "stcs", "stwb", "stwt", "cbrt",
     "popc", "brev", "clz", "ffs", "fma", "selp", "nanosleep",
     "atomic", "atomic.add", "atomic.sub", "atomic.and_", "atomic.or_", "atomic.xor", "atomic.inc",
     "atomic.dec", "atomic.exch", "atomic.max", "atomic.min", "atomic.nanmax", "atomic.nanmin", "atomic.cas",

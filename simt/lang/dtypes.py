@@ -29,7 +29,7 @@ def converted_to(target: Any, argument: Any) -> Any | None:
     if isinstance(target, types.NumberClass):
         target = target.dtype
     if isinstance(target, types.Type):
-        return target if nt.storage_class(target) is not None else None
+        return target if nt.is_element(target) else None
     return _of_numpy(target)
 
 
@@ -41,14 +41,18 @@ def element_type(value: Value) -> Any | None:
             target = np.dtype(target)
         except TypeError:
             return None
+    if isinstance(target, types.Record):
+        return target
     if isinstance(target, np.dtype):
+        if target.fields is not None:
+            return nt.element_of(np.empty(0, target))
         target = target.type
     return None if is_builtin(target) else converted_to(target, None)
 
 
 def dtype_object(ty: Any) -> Object:
-    """A scalar type as the dtype that ``array.dtype`` is."""
-    return Object(np.dtype(nt.dtype_name(ty)))
+    """An element type as the dtype that ``array.dtype`` is."""
+    return Object(nt.as_dtype(ty))
 
 
 def _of_numpy(target: Any) -> Any | None:

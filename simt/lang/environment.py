@@ -8,30 +8,65 @@ takes Numba's unified type, and the paths convert.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numba.core import types
 
+from simt.lang import arrays
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
-from simt.lang.convert import convert
+from simt.lang.convert import as_complex, convert
 from simt.lang.ir import PREDICATE, REGISTER, Block, PredRef, VReg
-from simt.lang.values import Conflict, Constant, Scalar, Tuple, Undefined, Value, describe
+from simt.lang.values import Array, Axis, Complex, Conflict, Constant, Scalar, Tuple, Undefined, Value, describe
 
 Environment = dict[str, Value]
 """The value of every local variable at some point of a function."""
 
 Kind = Any
-"""What joined values share: a Numba type, a tuple of kinds, or the compile-time value itself."""
+"""What joined values share: a Numba type, one of the kinds below, or the compile-time value itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class TupleKind:
+    """Of tuples: the kinds of their items, and what :class:`~simt.lang.values.Tuple` says of them."""
+
+    items: tuple[Kind, ...]
+    names: tuple[str, ...] = ()
+    type: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayKind:
+    """Of arrays: all that code has to know of one; ``number`` is that of the first, which messages name."""
+
+    type: Any
+    ndim: int
+    space: str
+    number: int
+    name: str
+    alignment: int
+    layout: str
+    readonly: bool
 
 
 def kind_of(value: Value) -> Kind:
     """The kind of a value."""
-    if isinstance(value, Scalar | Constant):
+    if isinstance(value, Scalar | Constant | Complex):
         return nt.plain(value.type)
     if isinstance(value, Tuple):
-        return tuple(kind_of(item) for item in value.items)
+        return TupleKind(tuple(kind_of(item) for item in value.items), value.names, value.type)
+    if isinstance(value, Array):
+        return ArrayKind(
+            value.type,
+            value.ndim,
+            value.space,
+            value.number,
+            value.name,
+            value.alignment,
+            value.layout,
+            value.readonly,
+        )
     return value
 
 
@@ -42,10 +77,24 @@ def unify_kinds(kinds: Sequence[Kind]) -> Kind | None:
         return first
     if all(isinstance(kind, types.Type) for kind in kinds):
         return nt.unify_all(kinds)
-    if all(isinstance(kind, tuple) and len(kind) == len(first) for kind in kinds):
-        items = tuple(unify_kinds(column) for column in zip(*kinds, strict=True))
-        return None if None in items else items
+    if all(isinstance(kind, ArrayKind) for kind in kinds):
+        return _unify_arrays(kinds)
+    if all(isinstance(kind, TupleKind) and len(kind.items) == len(first.items) for kind in kinds):
+        items = tuple(unify_kinds(column) for column in zip(*(kind.items for kind in kinds), strict=True))
+        same = all((kind.names, kind.type) == (first.names, first.type) for kind in kinds)
+        return None if None in items or not same else TupleKind(items, first.names, first.type)
     return None
+
+
+def _unify_arrays(kinds: Sequence[ArrayKind]) -> ArrayKind | None:
+    if len({(kind.type, kind.ndim, kind.space) for kind in kinds}) > 1:
+        return None
+    return replace(
+        min(kinds, key=lambda kind: kind.number),
+        alignment=min(kind.alignment for kind in kinds),
+        layout=kinds[0].layout if len({kind.layout for kind in kinds}) == 1 else "A",
+        readonly=any(kind.readonly for kind in kinds),
+    )
 
 
 @dataclass(eq=False, slots=True)
@@ -68,7 +117,13 @@ class Variables:
     def assign(self, name: str, value: Value, path: tuple[int, ...] = ()) -> Value:
         """Put *value* into variable *name*; the value that the variable then has."""
         if isinstance(value, Tuple):
-            return Tuple(tuple(self.assign(name, item, (*path, i)) for i, item in enumerate(value.items)))
+            items = tuple(self.assign(name, item, (*path, i)) for i, item in enumerate(value.items))
+            return replace(value, items=items)
+        if isinstance(value, Complex):
+            parts = (self.assign(name, part, (*path, i)) for i, part in enumerate((value.real, value.imag)))
+            return Complex(value.type, *parts)  # type: ignore[arg-type]
+        if isinstance(value, Array):
+            return self._apart(value)
         if not isinstance(value, Scalar | Constant):
             return value
         register = self.register(name, path, value.type)
@@ -76,19 +131,35 @@ class Variables:
         operation.variable, operation.dtype = register.name, nt.dtype_name(value.type)
         return _in_register(value.type, register)
 
+    def _apart(self, array: Array) -> Array:
+        """*array*, copied out of the registers of the variable that holds it, which may hold another one later."""
+
+        def apart(value: Scalar | Constant | None) -> Scalar | Constant | None:
+            if isinstance(value, Scalar) and isinstance(value.operand, VReg) and value.operand.name:
+                return self.b.snapshot(value)
+            return value
+
+        base = apart(Scalar(types.int64, array.base))
+        assert isinstance(base, Scalar)
+        axes = [Axis(apart(axis.size), axis.slot, axis.start, axis.step, apart(axis.stride)) for axis in array.axes]  # type: ignore[arg-type]
+        return replace(array, base=base.operand, axes=tuple(axes))  # type: ignore[arg-type]
+
     def move(self, name: str, value: Value, kind: Kind, path: tuple[int, ...] = ()) -> Value:
         """Bring *value* of variable *name* to *kind* in the variable's register; free of charge."""
-        if isinstance(kind, tuple):
-            if isinstance(value, Undefined):
-                value.touch()
-                return Tuple(tuple(self.move(name, value, k, (*path, i)) for i, k in enumerate(kind)))
-            assert isinstance(value, Tuple)
-            pairs = enumerate(zip(value.items, kind, strict=True))
-            return Tuple(tuple(self.move(name, item, k, (*path, i)) for i, (item, k) in pairs))
-        if not isinstance(kind, types.Type):
-            return value
         if isinstance(value, Undefined):
             value.touch()
+        if isinstance(kind, TupleKind):
+            given = value.items if isinstance(value, Tuple) else (value,) * len(kind.items)
+            pairs = enumerate(zip(given, kind.items, strict=True))
+            items = tuple(self.move(name, item, each, (*path, i)) for i, (item, each) in pairs)
+            return Tuple(items, kind.names, kind.type)
+        if isinstance(kind, ArrayKind):
+            return self._move_array(name, value, kind, path)
+        if not isinstance(kind, types.Type):
+            return value
+        if isinstance(kind, types.Complex):
+            return self._move_complex(name, value, kind, path)
+        if isinstance(value, Undefined):
             value = Constant(kind, nt.cast_constant(0, kind))
         assert isinstance(value, Scalar | Constant)
         register = self.register(name, path, kind)
@@ -97,6 +168,42 @@ class Variables:
         if isinstance(converted, Constant) or converted.operand != result.operand:
             self.b.move(register, converted)
         return result
+
+    def _move_complex(self, name: str, value: Value, kind: Any, path: tuple[int, ...]) -> Complex:
+        part = kind.underlying_float
+        if isinstance(value, Undefined):
+            value = Constant(part, 0.0)
+        assert isinstance(value, Scalar | Constant | Complex)
+        given = as_complex(self.b, value, kind, counted=False)
+        moved = (self.move(name, item, part, (*path, i)) for i, item in enumerate((given.real, given.imag)))
+        return Complex(kind, *moved)  # type: ignore[arg-type]
+
+    def _move_array(self, name: str, value: Value, kind: ArrayKind, path: tuple[int, ...]) -> Array:
+        """An array in registers: its address, and size and stride of each axis."""
+        address: Value = Constant(types.int64, 0)
+        axes: list[tuple[Value, Value]] = [(address, address)] * kind.ndim
+        if isinstance(value, Array):
+            flat = arrays.flattened(self.b, value)
+            address = Scalar(types.int64, flat.base)
+            axes = [(axis.size, axis.stride or address) for axis in flat.axes]
+        base = self.move(name, address, types.int64, (*path, -1))
+        assert isinstance(base, Scalar)
+        assert isinstance(base.operand, VReg)
+        moved = []
+        for i, (size, stride) in enumerate(axes):
+            items = [self.move(name, item, types.int64, (*path, 2 * i + k)) for k, item in enumerate((size, stride))]
+            moved.append(Axis(items[0], stride=items[1]))  # type: ignore[arg-type]
+        return Array(
+            kind.number,
+            kind.name,
+            kind.type,
+            tuple(moved),
+            kind.space,
+            base.operand,
+            alignment=kind.alignment,
+            layout=kind.layout,
+            readonly=kind.readonly,
+        )
 
     def join(self, arrivals: Sequence[tuple[Block, Environment]]) -> Environment:
         """Let the open blocks of *arrivals* meet; the builder goes on there (nowhere, if there are none)."""
@@ -122,7 +229,7 @@ class Variables:
             if kind is None or isinstance(kind, Conflict):
                 others = [value for value in known if value != known[0]]
                 joined[name] = Conflict(name, describe(known[0]), describe(others[0] if others else known[0]))
-            elif isinstance(kind, tuple | types.Type):
+            elif isinstance(kind, TupleKind | ArrayKind | types.Type):
                 moves.append((name, kind))
             else:
                 joined[name] = kind

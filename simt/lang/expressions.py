@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from types import FunctionType, ModuleType
+from enum import Enum
+from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
 from numba.core import types
 
-from simt.dispatcher import unwrap
-from simt.lang import arrays, intrinsics, operators
-from simt.lang import numba_types as nt
+from simt.lang import attributes, intrinsics, operators
+from simt.lang.aggregates import fields_of
 from simt.lang.builder import Builder
-from simt.lang.convert import cast, scalar, truth
+from simt.lang.convert import Number, constant, number, truth
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.dialect import DIMENSIONS, NAMES, symbol_of
-from simt.lang.dtypes import converted_to, dtype_object, element_type, is_builtin
 from simt.lang.environment import Environment, Variables
 from simt.lang.frozen import Names
 from simt.lang.ir import Block, Place
-from simt.lang.source import MISSING, FunctionSource, is_library
-from simt.lang.values import Array, Conflict, Constant, Object, Scalar, Tuple, Undefined, Value, describe
-from simt.program import Space
+from simt.lang.source import MISSING, FunctionSource
+from simt.lang.values import (
+    NONE,
+    Conflict,
+    Constant,
+    Method,
+    Object,
+    Tuple,
+    Undefined,
+    Value,
+    describe,
+)
 
 BINARY = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -72,7 +80,7 @@ class Expressions:
         """Raise UnsupportedError for a construct outside of the language."""
         name = type(node).__name__
         words = CONSTRUCTS.get(name, name)
-        unsupported(self.place(node), words, help="rewrite it with the constructs that README.md lists")
+        unsupported(self.place(node), words, help="rewrite it with the constructs that docs/dialect.md lists")
 
     # Dispatch
 
@@ -85,22 +93,22 @@ class Expressions:
         self.mark(node)
         return value
 
-    def evaluate_scalar(self, node: ast.expr) -> Scalar | Constant:
+    def evaluate_number(self, node: ast.expr) -> Number:
         """The value of an expression that has to be a number."""
-        return scalar(self.b, self.evaluate(node))
+        return number(self.b, self.evaluate(node))
 
     # Leaves
 
     def _constant(self, node: ast.Constant) -> Value:
         self.mark(node)
         if node.value is None:
-            return intrinsics.NONE
-        if isinstance(node.value, str):
+            return NONE
+        if isinstance(node.value, str) or node.value is Ellipsis:
             return Object(node.value)
-        ty = nt.constant_type(node.value)
-        if ty is None:
+        value = constant(node.value)
+        if value is None:
             unsupported(self.place(node), f"the constant {node.value!r}", help="use numbers")
-        return Constant(ty, node.value)
+        return value
 
     def _name(self, node: ast.Name) -> Value:
         self.mark(node)
@@ -109,7 +117,7 @@ class Expressions:
             found = self.source.lookup(node.id)
             if found is MISSING:
                 wrong(self.place(node), f"name {node.id!r} is not defined")
-            return self.wrap(found, (*self.path, node.id), node)
+            return self.wrap(found, (*self.path, node.id), self.place(node))
         if isinstance(value, Undefined):
             value.touch()
             if value.in_loop:
@@ -123,66 +131,55 @@ class Expressions:
             )
         return value
 
-    def wrap(self, found: Any, path: tuple[str, ...], node: ast.AST) -> Value:
-        """The value of a global, closure variable or module attribute that *path* leads to."""
+    def wrap(self, found: Any, path: tuple[str, ...], place: Place) -> Value:
+        """The value of a global, closure variable or module attribute that *path* leads to, named at *place*."""
         found = self.names.read(path, found, self.b.copies)
-        self.mark(node)
+        self.b.place = place
         symbol = symbol_of(found)
         if symbol is not None:
-            return self._dialect(Object(found, path, symbol), node)
+            return self._dialect(Object(found, path, symbol))
         if found is None:
-            return intrinsics.NONE
-        ty = nt.constant_type(found)
-        if ty is not None:
-            return Constant(ty, found.item() if isinstance(found, np.generic) else found)
+            return NONE
+        value = constant(found)
+        if value is not None:
+            return value
         if isinstance(found, tuple):
-            return Tuple(tuple(self.wrap(item, (*path, f"[{i}]"), node) for i, item in enumerate(found)))
+            items = tuple(self.wrap(item, (*path, f"[{i}]"), place) for i, item in enumerate(found))
+            return Tuple(items, *fields_of(found))
         if isinstance(found, np.ndarray):
             return self.b.constant_array(path[-1], found)
         return Object(found, path)
 
-    def _dialect(self, value: Object, node: ast.AST) -> Value:
-        self.mark(node)
+    def _dialect(self, value: Object) -> Value:
         register = intrinsics.attribute_register(self.b, value.symbol or "")
         return value if register is None else register
 
     def _attribute(self, node: ast.Attribute) -> Value:
         base = self.evaluate(node.value)
         self.mark(node)
-        if isinstance(base, Array):
-            return self._array_attribute(base, node)
         if not isinstance(base, Object):
-            unsupported(self.place(node), f"attribute .{node.attr} of {describe(base)}")
+            found = attributes.attribute(self.b, base, node.attr)
+            if found is None:
+                found = self.numba_attribute(base, node.attr)
+            return Method(base, node.attr) if found is None else found
         if base.symbol is not None:
             symbol = f"{base.symbol}.{node.attr}".lstrip(".")
             if symbol in NAMES or (base.symbol and symbol.split(".")[0] in DIMENSIONS):
-                return self._dialect(Object(getattr(base.value, node.attr, None), base.path, symbol), node)
-        found = getattr(base.value, node.attr, MISSING)
-        if found is MISSING:
+                return self._dialect(Object(getattr(base.value, node.attr, None), base.path, symbol))
+        named: Any = getattr(base.value, node.attr, MISSING)
+        if named is MISSING:
             if base.symbol is not None:
                 wrong(self.place(node), f"cuda has no {node.attr!r}")
             wrong(self.place(node), f"{describe(base)} has no attribute {node.attr!r}")
         if isinstance(base.value, np.dtype) and node.attr == "type":
-            return Object(found)
-        if not isinstance(base.value, ModuleType | type):
+            return Object(named)
+        if not isinstance(base.value, ModuleType | type | Enum):
             unsupported(self.place(node), f"attribute .{node.attr} of {describe(base)}")
-        return self.wrap(found, (*base.path, node.attr), node)
+        return self.wrap(named, (*base.path, node.attr), self.place(node))
 
-    def _array_attribute(self, array: Array, node: ast.Attribute) -> Value:
-        match node.attr:
-            case "shape":
-                return arrays.shape(array)
-            case "size":
-                return arrays.size(self.b, array)
-            case "ndim":
-                return Constant(types.int64, array.ndim)
-            case "dtype":
-                return dtype_object(array.type)
-        unsupported(
-            self.place(node),
-            f"attribute .{node.attr} of an array",
-            help="arrays have .shape, .size, .ndim, .dtype and len()",
-        )
+    def numba_attribute(self, owner: Value, name: str) -> Value | None:
+        """An attribute that Numba has in Python; None if it has not."""
+        raise NotImplementedError
 
     def _tuple(self, node: ast.Tuple) -> Value:
         return Tuple(tuple(self.evaluate_arguments(node.elts)))
@@ -214,10 +211,10 @@ class Expressions:
             unsupported(self.place(node), "the operator @", help="write the loops of a matrix product")
         if text == "+" and isinstance(left, Tuple) and isinstance(right, Tuple):
             return Tuple(left.items + right.items)
-        return operators.binary(self.b, text, scalar(self.b, left), scalar(self.b, right))
+        return operators.operate(self.b, text, number(self.b, left), number(self.b, right))
 
     def _unaryop(self, node: ast.UnaryOp) -> Value:
-        value = self.evaluate_scalar(node.operand)
+        value = self.evaluate_number(node.operand)
         self.mark(node)
         if isinstance(node.op, ast.Not):
             return operators.logical_not(self.b, value)
@@ -244,13 +241,17 @@ class Expressions:
 
     def _comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Value:
         if isinstance(op, ast.Is | ast.IsNot):
-            if intrinsics.NONE not in (left, right):
+            same = left == right if NONE in (left, right) else attributes.same(left, right)
+            if same is None:
                 unsupported(self.place(node), "'is' between values", help="use ==")
-            return Constant(types.boolean, (left == right) == isinstance(op, ast.Is))
+            return Constant(types.boolean, same == isinstance(op, ast.Is))
         text = COMPARISON.get(type(op))
         if text is None:
             unsupported(self.place(node), "'in'", help="compare with each item, joined by 'or'")
-        return operators.compare(self.b, text, scalar(self.b, left), scalar(self.b, right))
+        same = attributes.same(left, right)
+        if same is not None and text in ("==", "!="):
+            return Constant(types.boolean, same == (text == "=="))
+        return operators.compare(self.b, text, number(self.b, left), number(self.b, right))
 
     # Control flow inside expressions
 
@@ -262,7 +263,7 @@ class Expressions:
         """``and``/``or``: the first value whose truth is *stops_on*, else the last one."""
         results: list[tuple[Block, Value]] = []
         for thunk in thunks[:-1]:
-            value = scalar(self.b, thunk())
+            value = number(self.b, thunk())
             condition = truth(self.b, value)
             if isinstance(condition, Constant):
                 if condition.value == stops_on:
@@ -314,7 +315,7 @@ class Expressions:
         if isinstance(node, ast.Compare) and len(node.ops) > 1:
             self._chain_condition(node, then, other)
             return
-        value = truth(self.b, self.evaluate_scalar(node))
+        value = truth(self.b, self.evaluate_number(node))
         self.mark(node)
         self.b.branch(value, then, other)
 
@@ -322,144 +323,11 @@ class Expressions:
         links = self._links(node)
         for link in links[:-1]:
             proceed = self.b.block("next")
-            self.b.branch(truth(self.b, scalar(self.b, link())), proceed, other)
+            self.b.branch(truth(self.b, number(self.b, link())), proceed, other)
             if proceed not in self.b.entered:
                 return
             self.b.current = proceed
-        self.b.branch(truth(self.b, scalar(self.b, links[-1]())), then, other)
-
-    # Subscripts
-
-    def _subscript(self, node: ast.Subscript) -> Value:
-        base = self.evaluate(node.value)
-        if isinstance(base, Tuple):
-            return self._tuple_item(base, node)
-        if not isinstance(base, Array):
-            unsupported(self.place(node), f"indexing {describe(base)}", help="arrays and tuples have items")
-        index = self.index(node)
-        self.mark(node)
-        return arrays.load(self.b, arrays.subscript(self.b, base, index))
-
-    def index(self, node: ast.Subscript) -> Value:
-        """The value of a subscript's index."""
-        items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        for item in items:
-            if isinstance(item, ast.Slice) or (isinstance(item, ast.Constant) and item.value in (None, Ellipsis)):
-                unsupported(
-                    self.place(item),
-                    "a slice of an array",
-                    help="index single elements; a row of an n-d array is a[i]",
-                )
-        return self.evaluate(node.slice)
-
-    def _tuple_item(self, base: Tuple, node: ast.Subscript) -> Value:
-        if isinstance(node.slice, ast.Slice):
-            start, stop, step = (
-                None if part is None else self._constant_integer(part, "a bound of a tuple's slice")
-                for part in (node.slice.lower, node.slice.upper, node.slice.step)
-            )
-            return Tuple(base.items[start:stop:step])
-        index = self._constant_integer(node.slice, "a tuple index")
-        if not -len(base.items) <= index < len(base.items):
-            wrong(self.place(node), f"index {index} of a tuple of {len(base.items)} items")
-        return base.items[index]
-
-    def _constant_integer(self, node: ast.expr, what: str) -> int:
-        value = self.evaluate(node)
-        if not isinstance(value, Constant) or nt.storage_class(value.type) != nt.INT:
-            unsupported(self.place(node), f"{what} that is not a constant integer", help="use a constant, or an array")
-        return int(value.value)
-
-    # Calls
-
-    def _call(self, node: ast.Call) -> Value:
-        function = self.evaluate(node.func)
-        if not isinstance(function, Object):
-            wrong(self.place(node), f"{describe(function)} is not a function")
-        args = self.evaluate_arguments(node.args)
-        keywords = {}
-        for keyword in node.keywords:
-            if keyword.arg is None:
-                unsupported(self.place(keyword), "** unpacking")
-            keywords[keyword.arg] = self.evaluate(keyword.value)
-        self.mark(node)
-        if function.symbol in ("shared.array", "local.array"):
-            return self._array_constructor(function.symbol, node, args, keywords)
-        intrinsic = intrinsics.find(function)
-        inlined = unwrap(function.value)
-        is_python = isinstance(inlined, FunctionType) and function.symbol is None and intrinsic is None
-        if is_python and not is_library(inlined):
-            return self.inline(function.value, function.path, args, keywords, node)
-        if keywords:
-            unsupported(self.place(node), f"keyword arguments of {describe(function)}")
-        if function.symbol == "const.array_like":
-            if len(args) != 1 or not isinstance(args[0], Array) or args[0].space != Space.CONST.value:
-                wrong(self.place(node), "const.array_like takes a global or closure array")
-            return args[0]
-        if intrinsic is not None:
-            return intrinsics.call(self.b, intrinsic, args)
-        if function.value is len:
-            return self._length(node, args)
-        if function.value is np.dtype:
-            return self._dtype(node, args)
-        return self._conversion(node, function, args)
-
-    def _length(self, node: ast.Call, args: list[Value]) -> Value:
-        if len(args) == 1 and isinstance(args[0], Tuple):
-            return Constant(types.int64, len(args[0].items))
-        if len(args) == 1 and isinstance(args[0], Array) and args[0].ndim:
-            return arrays.axis_size(args[0], 0)
-        wrong(self.place(node), "len() takes an array or a tuple")
-
-    def _conversion(self, node: ast.Call, function: Object, args: list[Value]) -> Value:
-        """``int32(x)``, ``np.float32(x)``, ``float(x)``: an explicit conversion."""
-        if not is_builtin(function.value) and converted_to(function.value, None) is None:
-            unsupported(
-                self.place(node),
-                f"calling {describe(function)}",
-                help="call device functions, Numba's CUDA functions, the math module, or conversions",
-            )
-        if len(args) != 1:
-            wrong(self.place(node), f"a conversion takes 1 argument, not {len(args)}")
-        value = scalar(self.b, args[0])
-        return cast(self.b, value, converted_to(function.value, value.type))
-
-    def _dtype(self, node: ast.Call, args: list[Value]) -> Value:
-        ty = element_type(args[0]) if len(args) == 1 else None
-        if ty is None:
-            wrong(self.place(node), "np.dtype takes the name of a number type", help='use e.g. np.dtype("int32")')
-        return dtype_object(ty)
-
-    def _array_constructor(self, symbol: str, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
-        bound = dict(zip(("shape", "dtype"), args, strict=False)) | keywords
-        if set(bound) != {"shape", "dtype"} or len(args) + len(keywords) != 2:
-            wrong(self.place(node), f"cuda.{symbol} takes a shape and a dtype")
-        dtype = bound["dtype"]
-        ty = element_type(dtype)
-        if ty is None:
-            wrong(self.place(node), f"{describe(dtype)} is not an element type", help="use e.g. np.float32")
-        shape = tuple(arrays.constant_shape(self.b, bound["shape"]))
-        space = Space.SHARED if symbol == "shared.array" else Space.LOCAL
-        site = (self.source.function.__code__, node.lineno, node.col_offset)
-        return self.b.allocate(site, self._target_of(node), ty, shape, space)
-
-    def _target_of(self, node: ast.Call) -> str:
-        """The variable that a statement of this function assigns *node* to; the text of *node* if there is none."""
-        for statement in ast.walk(self.source.tree):
-            if isinstance(statement, ast.Assign) and statement.value is node:
-                return ast.unparse(statement.targets[0])
-        return ast.unparse(node)
-
-    def inline(
-        self,
-        called: Any,
-        path: tuple[str, ...],
-        args: list[Value],
-        keywords: dict[str, Value],
-        node: ast.Call,
-    ) -> Value:
-        """Lower a call of a device function, plain or decorated, in place."""
-        raise NotImplementedError
+        self.b.branch(truth(self.b, number(self.b, links[-1]())), then, other)
 
 
 def _local_names(tree: ast.FunctionDef) -> list[str]:

@@ -7,12 +7,14 @@ from typing import Any
 
 from numba.core import types
 
+from simt.lang import library
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
 from simt.lang.convert import ScalarValue, convert, scalar
 from simt.lang.diagnostics import wrong
-from simt.lang.operators import binary, compare
-from simt.lang.values import Constant, Scalar, Tuple, Value, describe
+from simt.lang.ir import UniformRef
+from simt.lang.operators import binary, compare, half_op
+from simt.lang.values import Complex, Constant, Scalar, Tuple, Value, describe
 
 _MOST_DIGITS = 22
 """10.0 to this power is exact; more digits are scaled in two steps."""
@@ -32,7 +34,7 @@ def minmax(b: Builder, name: str, args: list[Value], _: Any) -> Value:
     ty = nt.plain(signature.return_type)
     if nt.storage_class(ty) == nt.BOOL:
         wrong(b.place, f"{name} of booleans", help="use 'and' or 'or'")
-    floats = all(nt.storage_class(value.type) in (nt.F32, nt.F64) for value in values)
+    floats = all(nt.storage_class(value.type) in nt.FLOATS for value in values)
     ieee = floats and len(values) == 2 and not spread
     result = values[0]
     for value in values[1:]:
@@ -54,6 +56,8 @@ def _pick(b: Builder, name: str, first: ScalarValue, second: ScalarValue, ieee: 
     operands = b.operand(first), b.operand(second)
     if kind == nt.INT:
         return b.value(f"{name}.{'s64' if ty.signed else 'u64'}", ty, *operands)
+    if ieee and kind == nt.F16:
+        return half_op(b, name, ty, first, second)
     if ieee:
         return b.value(f"{name}.{kind}", ty, *operands)
     with b.one_instruction():
@@ -68,7 +72,10 @@ def select(b: Builder, condition: ScalarValue, yes: ScalarValue, no: ScalarValue
 
 
 def absolute(b: Builder, name: str, args: list[Value], _: Any) -> Value:
-    """``abs``: one instruction; that of the least integer is itself."""
+    """``abs``: one instruction; that of the least integer is itself.  Of a complex number: a function."""
+    if isinstance(args[0], Complex):
+        size: Value = b.inline(library.absolute, args)
+        return size
     value = scalar(b, args[0])
     signature = nt.operator_signature(abs, (value.type,))
     if signature is None:
@@ -78,6 +85,8 @@ def absolute(b: Builder, name: str, args: list[Value], _: Any) -> Value:
         return Constant(ty, nt.cast_constant(abs(value.value), ty))
     kind = nt.storage_class(ty)
     operand = b.operand(convert(b, value, ty))
+    if kind == nt.F16:
+        return b.value("and.b64", ty, operand, UniformRef("const", 0x7FFF))
     if kind != nt.INT:
         return b.value(f"abs.{kind}", ty, operand)
     if not ty.signed:

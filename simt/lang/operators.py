@@ -9,9 +9,10 @@ from typing import Any
 
 from numba.core import types
 
+from simt.lang import complexes
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
-from simt.lang.convert import ScalarValue, convert, narrow, truth
+from simt.lang.convert import Number, ScalarValue, convert, narrow, scalar, truth
 from simt.lang.diagnostics import wrong
 from simt.lang.ir import (
     PLOP_AND,
@@ -23,8 +24,9 @@ from simt.lang.ir import (
     PLOP_XOR,
     ZERO,
     PredRef,
+    UniformRef,
 )
-from simt.lang.values import Constant, Scalar
+from simt.lang.values import Complex, Constant, Scalar, Value
 from simt.ops.encoding import ZERO_DIVISION
 
 
@@ -87,6 +89,15 @@ COMPARISONS = {
 }
 
 
+def operate(b: Builder, text: str, left: Number, right: Number) -> Value:
+    """``left <text> right`` on numbers of any type."""
+    row = BINARY[text]
+    signature = nt.operator_signature(row.function, (left.type, right.type))
+    if signature is not None and isinstance(signature.return_type, types.Complex):
+        return complexes.binary(b, text, left, right, signature)
+    return binary(b, text, scalar(b, left), scalar(b, right))
+
+
 def binary(b: Builder, text: str, left: ScalarValue, right: ScalarValue) -> ScalarValue:
     """``left <text> right``: one instruction, and one per operand that has to be converted."""
     row = BINARY[text]
@@ -101,6 +112,8 @@ def binary(b: Builder, text: str, left: ScalarValue, right: ScalarValue) -> Scal
     if row.text == "**":
         return _power(b, left, right, signature, result)
     kind = nt.storage_class(result)
+    if kind == nt.F16:
+        return half_op(b, row.floating, result, convert(b, left, result), convert(b, right, result))
     if kind in (nt.F32, nt.F64):
         left, right = convert(b, left, result), convert(b, right, result)
         _check_divisor(b, text, right, f"eq.{kind}")
@@ -194,6 +207,13 @@ def _end_at_overflow(b: Builder, given: ScalarValue, exponent: ScalarValue, ty: 
     b.emit("exit", retires=False).guard = raises.operand
 
 
+def half_op(b: Builder, stem: str, result: Any, *args: ScalarValue) -> Scalar:
+    """Apply ``<stem>.f32`` to float16 *args*, and round once more: the bits of the operation in float16."""
+    wide = [b.operand(convert(b, arg, types.float32, counted=False)) for arg in args]
+    value = b.value(f"{stem}.f32", types.float32, *wide, retires=False)
+    return b.value("cvt.f16.f32", result, value.operand)
+
+
 def float64_op(b: Builder, stem: str, result: Any, *args: ScalarValue) -> Scalar:
     """Apply ``<stem>.f64`` to *args* for a result of type float32 or float64.
 
@@ -205,13 +225,16 @@ def float64_op(b: Builder, stem: str, result: Any, *args: ScalarValue) -> Scalar
     return b.value("cvt.f32.f64", result, value.operand) if narrow else value
 
 
-def compare(b: Builder, text: str, left: ScalarValue, right: ScalarValue) -> ScalarValue:
+def compare(b: Builder, text: str, left: Number, right: Number) -> ScalarValue:
     """``left <text> right`` as a boolean: one instruction, and one per operand that has to be converted."""
     row = COMPARISONS[text]
     signature = nt.operator_signature(row.function, (left.type, right.type))
     if signature is None:
         wrong(b.place, f"comparison {text} of {left.type} and {right.type}", help=_OPERAND_HELP)
     ty = nt.plain(signature.args[0])
+    if isinstance(ty, types.Complex):
+        return complexes.compare(b, text, left, right, signature)
+    left, right = scalar(b, left), scalar(b, right)
     if isinstance(left, Constant) and isinstance(right, Constant):
         values = (nt.cast_constant(left.value, ty), nt.cast_constant(right.value, ty))
         return Constant(types.boolean, bool(row.function(*values)))
@@ -219,6 +242,9 @@ def compare(b: Builder, text: str, left: ScalarValue, right: ScalarValue) -> Sca
     if row.swapped:
         left, right = right, left
     kind = nt.storage_class(ty)
+    if kind == nt.F16:
+        left, right = (convert(b, value, types.float32, counted=False) for value in (left, right))
+        kind = nt.F32
     operands = b.operand(left), b.operand(right)
     if kind == nt.BOOL:
         return b.value("plop", types.boolean, *operands, imm=row.table)
@@ -227,8 +253,10 @@ def compare(b: Builder, text: str, left: ScalarValue, right: ScalarValue) -> Sca
     return b.value(f"{row.stem}.{kind}", types.boolean, *operands)
 
 
-def logical_not(b: Builder, value: ScalarValue) -> ScalarValue:
+def logical_not(b: Builder, value: Number) -> ScalarValue:
     """``not value``: one instruction."""
+    if isinstance(value, Complex):
+        return logical_not(b, truth(b, value))
     if isinstance(value, Constant):
         return Constant(types.boolean, not value.value)
     kind = nt.storage_class(value.type)
@@ -240,8 +268,12 @@ def logical_not(b: Builder, value: ScalarValue) -> ScalarValue:
 UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
 
 
-def unary(b: Builder, text: str, value: ScalarValue) -> ScalarValue:
-    """``-value``, ``+value``, ``~value``: one instruction."""
+def unary(b: Builder, text: str, value: Number) -> Number:
+    """``-value``, ``+value``, ``~value``: one instruction (for each part of a complex number)."""
+    if isinstance(value, Complex):
+        if text == "~":
+            wrong(b.place, f"operator ~ on {value.type}", help=_OPERAND_HELP)
+        return value if text == "+" else complexes.negative(b, value)
     signature = nt.operator_signature(UNARY[text], (value.type,))
     if signature is None:
         wrong(b.place, f"operator {text} on {value.type}", help=_OPERAND_HELP)
@@ -255,6 +287,8 @@ def unary(b: Builder, text: str, value: ScalarValue) -> ScalarValue:
     operand = b.operand(convert(b, value, result))
     if text == "+":
         return b.value("mov", result, operand)
+    if kind == nt.F16:
+        return b.value("xor.b64", result, operand, UniformRef("const", 0x8000))
     if kind != nt.INT:
         return b.value(f"neg.{kind}", result, operand)
     name = "not.b64" if text == "~" else "neg.s64"

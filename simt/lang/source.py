@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import linecache
 import sys
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
-from types import FunctionType
+from threading import get_ident
+from types import CodeType, FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from simt.check.errors import Location, UnsupportedError
 
@@ -66,7 +69,7 @@ def read_source(function: FunctionType) -> FunctionSource:
     file = function.__code__.co_filename
     where = Location(file, function.__code__.co_firstlineno, function=function.__name__)
     try:
-        raw, start = inspect.getsourcelines(function)
+        raw, start = _executed_lines(function) or inspect.getsourcelines(function)
     except (OSError, TypeError, IndexError, SyntaxError):
         raise UnsupportedError(
             f"the source of {function.__name__} is not available",
@@ -75,6 +78,8 @@ def read_source(function: FunctionType) -> FunctionSource:
             "which exec() and the interactive prompt do not keep",
         ) from None
     start = max(start, 1)
+    if function.__code__.co_name == "<lambda>":
+        return _read_lambda(function, where)
     text = textwrap.dedent("".join(raw))
     indent = len(raw[0]) - len(raw[0].lstrip())
     tree = _parse(text, function.__code__.co_name)  # __name__ may have been changed since
@@ -82,7 +87,7 @@ def read_source(function: FunctionType) -> FunctionSource:
         raise UnsupportedError(
             f"{function.__name__} is not written as a def statement",
             location=where,
-            help="write the kernel as 'def name(...):'; lambdas have no statements to count",
+            help="write the kernel as 'def name(...):'",
         )
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt | ast.expr | ast.arg | ast.keyword):
@@ -92,6 +97,82 @@ def read_source(function: FunctionType) -> FunctionSource:
     end = tree.end_lineno or tree.lineno
     lines = tuple(line.rstrip("\n") for line in raw[tree.lineno - start : end - start + 1])
     return FunctionSource(function, tree, file, tree.lineno, lines)
+
+
+def _read_lambda(function: FunctionType, where: Location) -> FunctionSource:
+    """The source of a lambda: a function with one ``return``.  Raises UnsupportedError where it cannot be told."""
+    code = function.__code__
+    lines = _EXECUTED.get(code, "").splitlines() or [line.rstrip("\n") for line in linecache.getlines(code.co_filename)]
+    same_line = [
+        node
+        for node in ast.walk(ast.parse("\n".join(lines)))
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno
+    ]
+    found = [node for node in same_line if _is_of(node, code)] if len(same_line) > 1 else same_line
+    if len(found) != 1:
+        raise UnsupportedError(
+            "the source of a lambda cannot be told from others on its line",
+            location=where,
+            help="write it as 'def name(...):'",
+        )
+    (node,) = found
+    last = node.end_lineno or node.lineno
+    tree = ast.FunctionDef(name=code.co_name, args=node.args, body=[], decorator_list=[], returns=None)
+    tree.body = [ast.copy_location(ast.Return(node.body), node.body)]
+    ast.copy_location(tree, node)
+    return FunctionSource(function, tree, code.co_filename, node.lineno, tuple(lines[node.lineno - 1 : last]))
+
+
+def _is_of(node: ast.Lambda, code: CodeType) -> bool:
+    """Whether *code* may be that of the lambda *node*: its names, and (Python 3.11 and later) its place."""
+    names = tuple(argument.arg for argument in (*node.args.posonlyargs, *node.args.args))
+    if names != code.co_varnames[: code.co_argcount]:
+        return False
+    places = {(line, column) for line, _, column, _ in code.co_positions()} if hasattr(code, "co_positions") else None
+    body = node.body
+    inside = {(each.lineno, each.col_offset) for each in ast.walk(body) if isinstance(each, ast.expr)}
+    return places is None or (body.lineno, body.col_offset) in places or bool(inside & places)
+
+
+_EXECUTED: WeakKeyDictionary[CodeType, str] = WeakKeyDictionary()
+"""Source texts of code that exec() ran, by the code objects in it."""
+
+
+def remember_executed_code() -> None:
+    """From now on keep the text of what exec() and eval() run, for kernels that are made so.
+
+    There is no way back: Python's audit hooks stay.
+    """
+    compiled: dict[int, tuple[str, str]] = {}  # by thread: what it compiled last, and the file that it named
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "compile" and isinstance(arguments[0], str | bytes):
+            text, file = arguments
+            if str(file).startswith("<"):
+                text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+                compiled[get_ident()] = (text, str(file))
+        elif event == "exec" and get_ident() in compiled:
+            text, file = compiled.pop(get_ident())
+            if arguments[0].co_filename == file:
+                _keep(arguments[0], text)
+
+    sys.addaudithook(hook)
+
+
+def _keep(code: CodeType, text: str) -> None:
+    _EXECUTED[code] = text
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _keep(constant, text)
+
+
+def _executed_lines(function: FunctionType) -> tuple[list[str], int] | None:
+    """The lines of a function that exec() made, and the number of the first; None if its text was not kept."""
+    text = _EXECUTED.get(function.__code__)
+    if text is None:
+        return None
+    start = function.__code__.co_firstlineno
+    return inspect.getblock(text.splitlines(keepends=True)[start - 1 :]), start
 
 
 def _parse(text: str, name: str) -> ast.FunctionDef | None:

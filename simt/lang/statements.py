@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from numba.core import types
 
-from simt.lang import arrays, intrinsics, operators, predication
-from simt.lang import numba_types as nt
+from simt.lang import arrays, attributes, elements, library, predication
 from simt.lang.builder import Builder
 from simt.lang.calls import RESULT, Calls, stored_names
-from simt.lang.convert import ScalarValue, convert, scalar
 from simt.lang.diagnostics import unsupported, wrong
-from simt.lang.environment import Environment, Kind, kind_of, unify_kinds
+from simt.lang.environment import ArrayKind, Environment, Kind, kind_of, unify_kinds
 from simt.lang.frozen import Names
-from simt.lang.ir import PLOP_MOVE, PREDICATE, REGISTER, ZERO, Block, Exit, Place, PredRef, VReg
+from simt.lang.ir import REGISTER, Block, Exit, Place, VReg
+from simt.lang.iteration import Loops
 from simt.lang.source import FunctionSource
-from simt.lang.values import Array, Constant, Object, Scalar, Tuple, Undefined, Value, describe
+from simt.lang.values import (
+    NONE,
+    Array,
+    Complex,
+    Conflict,
+    Constant,
+    Flat,
+    Record,
+    Scalar,
+    Tuple,
+    Undefined,
+    Value,
+    describe,
+)
 
 
 @dataclass(slots=True)
@@ -30,7 +41,7 @@ class Loop:
     breaks: list[tuple[Block, Environment]] = field(default_factory=list)
 
 
-class Function(Calls):
+class Function(Loops):
     """Lowers one function instance: the kernel (no ``caller``), or one inlined call of a device function."""
 
     def __init__(
@@ -91,16 +102,27 @@ class Function(Calls):
             self.mark(target)
             self.env[target.id] = self.variables.assign(target.id, value)
         elif isinstance(target, ast.Subscript):
-            base, index = self._element(target)
-            self.mark(target)
-            element = arrays.subscript(self.b, base, index)
-            arrays.store(self.b, element, scalar(self.b, value))
+            self._store(self._element(target), value)
+        elif isinstance(target, ast.Attribute):
+            self._store(self._field(target), value)
         elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, value)
         else:
-            unsupported(self.place(target), "assignment to an attribute", help="assign to names or elements")
+            self.refuse(target)
+
+    def _store(self, element: Array, value: Value) -> None:
+        """Store into an element; into each of a part of an array."""
+        if not element.ndim:
+            elements.store(self.b, element, value)
+            return
+        if element.ndim > len(library.FILL) or (isinstance(value, Array) and value.ndim not in (0, element.ndim)):
+            unsupported(self.b.place, f"{describe(value)} assigned to {describe(element)}", help="use a loop")
+        functions = library.COPY if isinstance(value, Array) and value.ndim else library.FILL
+        self.b.inline(functions[element.ndim - 1], [element, value])
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value) -> None:
+        if isinstance(value, Array) and value.ndim:
+            value = self._unpacked(value, len(target.elts))
         if not isinstance(value, Tuple):
             wrong(
                 self.place(target),
@@ -111,38 +133,40 @@ class Function(Calls):
             unsupported(self.place(target), "* in an assignment", help="name every item")
         if len(target.elts) != len(value.items):
             wrong(self.place(target), f"cannot unpack {len(value.items)} values into {len(target.elts)} names")
-        items = [self._kept(item) for item in value.items] if len(value.items) > 1 else value.items
+        items = [self.kept(item) for item in value.items] if len(value.items) > 1 else value.items
         for element, item in zip(target.elts, items, strict=True):
             self.assign(element, item)
 
-    def _kept(self, value: Value) -> Value:
-        """*value*, copied if it stands in a variable that another target of the statement may change."""
-        if isinstance(value, Tuple):
-            return Tuple(tuple(self._kept(item) for item in value.items))
-        if isinstance(value, Scalar):
-            register = value.operand.reg if isinstance(value.operand, PredRef) else value.operand
-            if isinstance(register, VReg) and register.name:
-                return self.b.snapshot(value)
-        return value
+    def _unpacked(self, value: Array, count: int) -> Tuple:
+        """The items of an array with as many positions along its first axis as there are targets."""
+        positions = (Constant(types.int64, position) for position in range(count))
+        return Tuple(tuple(elements.load(self.b, arrays.subscript(self.b, value, at)) for at in positions))
 
-    def _element(self, target: ast.Subscript) -> tuple[Array, Value]:
+    def _element(self, target: ast.Subscript) -> Array:
         base = self.evaluate(target.value)
-        if not isinstance(base, Array):
+        if not isinstance(base, Array | Flat | Record):
             wrong(self.place(target), f"cannot assign to an item of {describe(base)}")
-        return base, self.index(target)
+        index = self.evaluate(target.slice)
+        self.mark(target)
+        return self.part(base, index)
+
+    def _field(self, target: ast.Attribute) -> Array:
+        base = self.evaluate(target.value)
+        self.mark(target)
+        found = attributes.field(self.b, base, target.attr)
+        if found is None:
+            wrong(self.place(target), f"cannot assign to attribute .{target.attr} of {describe(base)}")
+        return found
 
     def _do_augassign(self, node: ast.AugAssign) -> None:
-        if isinstance(node.target, ast.Subscript):
-            base, index = self._element(node.target)
-            self.mark(node.target)
-            element = arrays.subscript(self.b, base, index)
-            old = arrays.load(self.b, element)
+        if isinstance(node.target, ast.Subscript | ast.Attribute):
+            is_item = isinstance(node.target, ast.Subscript)
+            element = self._element(node.target) if is_item else self._field(node.target)  # type: ignore[arg-type]
+            old = elements.load(self.b, element)
             right = self.evaluate(node.value)
             self.mark(node)
-            arrays.store(self.b, element, scalar(self.b, self.binary(node, node.op, old, right)))
+            self._store(element, self.binary(node, node.op, old, right))
             return
-        if not isinstance(node.target, ast.Name):
-            unsupported(self.place(node), "assignment to an attribute", help="assign to names or elements")
         left = self._name(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
         right = self.evaluate(node.value)
         self.mark(node)
@@ -169,10 +193,10 @@ class Function(Calls):
         self.b.current = None
 
     def _do_return(self, node: ast.Return) -> None:
-        value = self.evaluate(node.value) if node.value is not None else intrinsics.NONE
+        value = self.evaluate(node.value) if node.value is not None else NONE
         self.mark(node)
         if self.caller is None:
-            if value != intrinsics.NONE:
+            if value != NONE:
                 wrong(
                     self.place(node),
                     "a kernel returns a value",
@@ -211,13 +235,17 @@ class Function(Calls):
         self._loop(node, stored_names(node.body), test, lambda: None, lambda: None)
 
     def _do_for(self, node: ast.For) -> None:
-        items = None if self._is_range(node.iter) else self._kept(self.evaluate(node.iter))
-        start, stop, step, ty = self._range(node) if items is None else self._positions(node, items)
+        items = self.unrolled(node.iter)
+        if items is not None:
+            self._unroll(node, items)
+            return
+        way = self.way(node.iter)
+        start, stop, step, ty = way.bounds
         self.mark(node)
         counter = VReg(REGISTER)
         position = Scalar(ty, counter)
         self.b.move(counter, start)
-        compare = self._range_test(position, start, stop, step)
+        compare = self.range_test(position, start, stop, step)
 
         def test(inside: Block, outside: Block) -> None:
             self.mark(node)
@@ -225,7 +253,7 @@ class Function(Calls):
 
         def enter() -> None:
             self.mark(node)
-            self.assign(node.target, position if items is None else self._item(items, position))
+            self.assign(node.target, way.item(position))
 
         def advance() -> None:
             self.mark(node)
@@ -233,93 +261,27 @@ class Function(Calls):
 
         self._loop(node, stored_names([node]), test, enter, advance)
 
-    def _boolean(self, value: ScalarValue) -> Scalar:
-        """A condition as a run-time predicate, even if constant."""
-        if isinstance(value, Scalar):
-            return value
-        register = VReg(PREDICATE)
-        self.b.emit("plop", register, self.b.operand(value), imm=PLOP_MOVE)
-        return Scalar(types.boolean, PredRef(register))
-
-    def _range_test(
-        self, position: Scalar, start: ScalarValue, stop: ScalarValue, step: ScalarValue
-    ) -> Callable[[], Scalar]:
-        """What emits the test of each trip: one comparison.
-
-        Where the sign of the step is known at run time only, complementing both sides turns the order around.
-        A step of 0 makes no trip.
-        """
-        if isinstance(step, Constant):
-            text = "<" if step.value > 0 else ">"
-            return lambda: self._boolean(operators.compare(self.b, text, position, stop))
-        zero = self.b.value("eq.s64", types.boolean, self.b.operand(step), ZERO, retires=False)
-        bounds = self.b.operand(start), self.b.operand(stop)
-        stop = self.b.value("selp", position.type, *bounds, zero.operand, retires=False)
-        if not position.type.signed:
-            return lambda: self._boolean(operators.compare(self.b, "<", position, stop))
-        sign_shift = self.b.operand(Constant(types.int64, 63))
-        flip = self.b.value("shr.s64", types.int64, self.b.operand(step), sign_shift, retires=False)
-        limit = self.b.value("xor.b64", types.int64, stop.operand, flip.operand, retires=False)
-
-        def compare() -> Scalar:
-            turned = self.b.value("xor.b64", types.int64, position.operand, flip.operand, retires=False)
-            return self.b.value("lt.s64", types.boolean, turned.operand, limit.operand)
-
-        return compare
-
-    def _is_range(self, node: ast.expr) -> bool:
-        function = self.evaluate(node.func) if isinstance(node, ast.Call) else None
-        return isinstance(function, Object) and function.value is range
-
-    def _positions(self, node: ast.For, items: Value) -> tuple[ScalarValue, ScalarValue, ScalarValue, Any]:
-        """Start, stop and step of the positions in an array or tuple that is iterated over, and their type."""
-        zero, one = (Constant(types.int64, value) for value in (0, 1))
-        if isinstance(items, Array) and items.ndim:
-            return zero, arrays.axis_size(items, 0), one, types.int64
-        if not isinstance(items, Tuple):
-            unsupported(
-                self.place(node.iter), f"a for loop over {describe(items)}", help="use for i in range(len(...))"
-            )
-        kinds = {kind_of(item) for item in items.items}
-        if len(kinds) != 1 or nt.storage_class(*kinds) in (None, nt.BOOL):
-            help = "Numba takes tuples of numbers of one type; write the trips one after the other"
-            unsupported(self.place(node.iter), f"a for loop over {describe(items)}", help=help)
-        return zero, Constant(types.int64, len(items.items)), one, types.int64
-
-    def _item(self, items: Value, position: Scalar) -> Value:
-        """The item of an array or tuple that a trip is for; that of a tuple is free of charge."""
-        if isinstance(items, Array):
-            return arrays.load(self.b, arrays.subscript(self.b, items, position))
-        assert isinstance(items, Tuple)
-        found = scalar(self.b, items.items[0])
-        for number, item in enumerate(items.items[1:], 1):
-            here = self.b.operand(Constant(types.int64, number))
-            is_here = self.b.value("eq.s64", types.boolean, position.operand, here, retires=False)
-            operands = (self.b.operand(value) for value in (item, found, is_here))
-            found = self.b.value("selp", nt.plain(found.type), *operands, retires=False)
-        return found
-
-    def _range(self, node: ast.For) -> tuple[ScalarValue, ScalarValue, ScalarValue, Any]:
-        """Start, stop and step of ``for ... in range(...)`` and the type that Numba gives the variable."""
-        call = node.iter
-        assert isinstance(call, ast.Call)
-        args = [scalar(self.b, value) for value in self.evaluate_arguments(call.args)]
-        self.mark(call)
-        signature = nt.operator_signature(range, tuple(value.type for value in args)) if args else None
-        if signature is None or call.keywords:
-            given = ", ".join(describe(value) for value in args)
-            wrong(self.place(call), f"range({given})", help="range takes one to three integers")
-        ty = signature.return_type.dtype
-        values = [self._kept(convert(self.b, value, ty)) for value in args]
-        scalars = [scalar(self.b, value) for value in values]
-        if len(scalars) == 1:
-            scalars.insert(0, Constant(ty, 0))
-        if len(scalars) == 2:
-            scalars.append(Constant(ty, 1))
-        start, stop, step = scalars
-        if isinstance(step, Constant) and step.value == 0:
-            wrong(self.place(call), "range() with step 0")
-        return start, stop, step, ty
+    def _unroll(self, node: ast.For, items: Sequence[Value]) -> None:
+        """Lower the body once for each item of ``literal_unroll(...)``; there is no counter to count."""
+        breaks: list[tuple[Block, Environment]] = []
+        for item in items:
+            loop = Loop()
+            self.loops.append(loop)
+            self.mark(node)
+            self.assign(node.target, item)
+            self.statements(node.body)
+            self.loops.pop()
+            if self.b.current is not None:
+                loop.continues.append((self.b.current, self.env))
+            breaks += loop.breaks
+            self.env = self.variables.join(loop.continues)
+            if self.b.current is None:
+                break
+        if self.b.current is not None:
+            self.statements(node.orelse)
+        if self.b.current is not None:
+            breaks.append((self.b.current, self.env))
+        self.env = self.variables.join(breaks)
 
     def _loop(
         self,
@@ -346,7 +308,7 @@ class Function(Calls):
             test(inside, outside)
             if inside in self.b.entered:
                 self._body(node, inside, enter, loop)
-                wider, late = self._bottom(node, stored, top, entry)
+                wider, late = self._bottom(node, stored, top, entry, kinds)
                 if wider:
                     kinds |= wider
                     continue
@@ -367,11 +329,13 @@ class Function(Calls):
         """The variables at the top of a loop that assigns *stored*, with the types known so far."""
         for name in stored:
             value = env[name]
-            if name in kinds:
+            if isinstance(kinds.get(name), Conflict):
+                env[name] = kinds[name]
+            elif name in kinds:
                 env[name] = self.variables.move(name, value, kinds[name])
             elif isinstance(value, Undefined):
                 env[name] = Undefined(name, value, in_loop=True)
-            elif isinstance(value, Scalar | Constant | Tuple):
+            elif isinstance(value, Scalar | Constant | Complex | Tuple):
                 env[name] = self.variables.move(name, value, kind_of(value))
         return env
 
@@ -389,7 +353,12 @@ class Function(Calls):
         self.env = self.variables.join(loop.continues)
 
     def _bottom(
-        self, node: ast.For | ast.While, stored: list[str], top: Environment, entry: Block
+        self,
+        node: ast.For | ast.While,
+        stored: list[str],
+        top: Environment,
+        entry: Block,
+        kinds: dict[str, Kind],
     ) -> tuple[dict[str, Kind], Environment]:
         """Bring the variables back to their types at the top.
 
@@ -402,24 +371,21 @@ class Function(Calls):
             return wider, late
         for name in stored:
             above, below = top[name], self.env[name]
-            if isinstance(below, Undefined) or above == below:
+            if isinstance(below, Undefined) or isinstance(above, Conflict) or above == below:
                 continue
             kind = kind_of(below)
             if isinstance(above, Undefined):
                 if above.touched:
                     wider[name] = kind
                 else:
-                    self._start_from_zero(entry, name, above, kind)
+                    if not isinstance(kind, ArrayKind):  # where an array begins is no variable's register
+                        self._start_from_zero(entry, name, above, kind)
                     late[name] = below
                 continue
             unified = unify_kinds([kind_of(above), kind])
             if unified is None:
-                wrong(
-                    self.place(node),
-                    f"variable {name!r} is {describe(above)} before the loop and {describe(below)} in it",
-                    help="use two variables",
-                )
-            if unified != kind_of(above):
+                wider[name] = Conflict(name, describe(above), describe(below))
+            elif unified != kind_of(above) or (isinstance(above, Array) and name not in kinds):
                 wider[name] = unified
             else:
                 self.variables.move(name, below, unified)

@@ -1,4 +1,4 @@
-"""What an expression is worth at compile time: scalars, constants, tuples, arrays, Python objects."""
+"""What an expression is worth at compile time: numbers, tuples, arrays and parts of them, Python objects."""
 
 from __future__ import annotations
 
@@ -35,30 +35,89 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
+class Complex:
+    """A complex number of Numba type ``type``: two floats."""
+
+    type: Any
+    real: Scalar | Constant
+    imag: Scalar | Constant
+
+
+@dataclass(frozen=True, slots=True)
 class Tuple:
-    """A tuple of values; it exists at compile time only."""
+    """A tuple of values; it exists at compile time only.
+
+    ``names`` are the fields of a namedtuple or a vector (``x``, ``y`` ...), ``type`` is the class of the former, or
+    the type that all items of the latter have, with its name.
+    """
 
     items: tuple[Value, ...]
+    names: tuple[str, ...] = ()
+    type: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """``start:stop:step``; None where a part is left out."""
+
+    start: Scalar | Constant | None
+    stop: Scalar | Constant | None
+    step: Scalar | Constant | None
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of an array: its size, and where the element at a position is.
+
+    With a ``slot`` (of the Program's dimension table) position *i* is *start* + *i* * *step* of that dimension
+    (*i* itself, where there is no ``start``); without, elements are ``stride`` bytes apart.
+    """
+
+    size: Scalar | Constant
+    slot: int | None = None
+    start: Scalar | Constant | None = None
+    step: Scalar | Constant | None = None
+    stride: Scalar | Constant | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array, or the part of one that leading integer indices leave.
+    """An array, or a part of one: its element type, where it starts, and its axes.
 
-    ``number`` indexes ``Program.arrays``; ``type`` is the element type; ``base`` the address of the part's
-    first element; ``axis`` the array's axis that is the part's first; ``shape`` is static for shared, local
-    and constant arrays.
+    ``number`` indexes ``Program.arrays``: the array that it is or is a part of.  Elements begin at address
+    ``base`` + ``offset``; ``alignment`` is what their addresses are known to be multiples of.  ``layout`` is
+    Numba's: C where the elements lie one after the other.
     """
 
     number: int
     name: str
     type: Any
-    ndim: int
+    axes: tuple[Axis, ...]
     space: str
     base: VReg | UniformRef
-    axis: int = 0
-    shape: tuple[int, ...] | None = None
+    offset: int = 0
+    alignment: int = 16
+    layout: str = "C"
     readonly: bool = False
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """``array.flat``: the elements of an array one after the other, the last index going fastest."""
+
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record in memory, which names refer to, as Numba does: ``element`` is where (without axes)."""
+
+    element: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +136,18 @@ class Object:
 
     def __hash__(self) -> int:
         return hash((id(self.value), self.symbol))
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of a value, before it is called."""
+
+    owner: Value
+    name: str
+
+
+NONE = Object(None)
+"""The value ``None``: what a call that returns nothing gives, and a new axis in an index."""
 
 
 @dataclass(eq=False, slots=True)
@@ -107,16 +178,26 @@ class Conflict:
     second: str
 
 
-Value = Scalar | Constant | Tuple | Array | Object | Undefined | Conflict
+Value = Scalar | Constant | Complex | Tuple | Slice | Array | Flat | Record | Object | Method | Undefined | Conflict
 
 
 def describe(value: Value) -> str:
     """*value* in words, for messages: ``an int64``, ``array a``."""
     match value:
-        case Scalar() | Constant():
+        case Scalar() | Constant() | Complex():
             return f"{value.type}"
+        case Tuple(names=names) if names:
+            return f"{value.type.__name__ if isinstance(value.type, type) else value.type}"
         case Tuple():
             return "(" + ", ".join(describe(item) for item in value.items) + ")"
+        case Method():
+            return f"the method .{value.name} of {describe(value.owner)}"
+        case Slice():
+            return "a slice"
+        case Flat(array=array):
+            return f"the elements of {describe(array)}"
+        case Record():
+            return f"a record of {value.element.name}"
         case Array():
             return f"{value.ndim}-d array {value.name} of {value.type}"
         case Object(value=None, symbol=None):

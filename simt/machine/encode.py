@@ -54,6 +54,7 @@ _STORES = frozenset({"st.global", "st.generic", "atom.global", "atom.generic", "
 _CONVERGENCE = frozenset({"bssy", "bsync", "break", "bmov.get", "bmov.set"})
 _MODES = {
     "index": 1,
+    "within": 1,
     "high.b64": WHOLE,
     "nop": FENCE,
     "bra": UNCOUNTED,
@@ -230,6 +231,8 @@ class _Encoder:
         what = f"the number {i.imm} in {i.op}"
         if i.op == "index":
             end, what = self.n_dimensions, f"dimension {i.imm} of {self.n_dimensions}"
+        elif i.op == "within":
+            end, what = len(self.program.arrays), f"array {i.imm} of {len(self.program.arrays)}"
         elif i.op in _CONVERGENCE:
             end, what = self.n_barriers, f"convergence barrier {i.imm} of {self.n_barriers}"
         elif i.op == "bra":

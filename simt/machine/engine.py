@@ -14,12 +14,13 @@ from simt.machine import layout as L
 from simt.machine.control import FAIL, LEAVE, RESUME, current
 from simt.machine.image_access import image_access, image_rows
 from simt.machine.interpreter import go_on, masks, rows
-from simt.machine.memory import access, rows_loaded, step_index
+from simt.machine.memory import access, rows_loaded, step_index, step_within
 from simt.machine.registers import predicate, row_at
 from simt.machine.splits import add_split, choose, join_fresh, let_through, next_random
 from simt.ops.encoding import WHOLE
+from simt.ops.integer import INDEX
 from simt.ops.jit import jit, jit_inline, jit_part
-from simt.ops.row import KIND_SHIFT
+from simt.ops.row import KIND_SHIFT, NUMBER_MASK
 from simt.ops.scalar import popcount
 from simt.ops.table import MICRO_OPS, Kind
 
@@ -133,8 +134,12 @@ def _compute(op, kind, flags, w, code, warp_rows, uniform_end, predicates, activ
             _write_predicate(s.P, predicates + dst, written, outcome)
         return outcome
     if kind == ELEMENT:
-        slot = CODE[code + L.C_IMM]
-        wrong = step_index(s.R, s.O, a, b, s.DIMS[slot, 0], s.DIMS[slot, 1], CODE[code + L.C_MOD], executing, s.ERROR)
+        wraps = CODE[code + L.C_MOD]
+        if op & NUMBER_MASK == INDEX:
+            slot = CODE[code + L.C_IMM]
+            wrong = step_index(s.R, s.O, a, b, s.DIMS[slot, 0], s.DIMS[slot, 1], wraps, executing, s.ERROR)
+        else:
+            wrong = step_within(s.R, s.O, a, b, wraps, executing, s.ERROR)
         if wrong:
             return np.int64(-1)
     else:

@@ -97,6 +97,14 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
     details = [where(prepared, block, warp, mask)]
     if prepared.program.listing[instruction.line].source is not None:
         details.append(f"instruction {place_of(prepared, pc)}")
+    if reason == layout.R_INDEX and instruction.op == "within":
+        name = prepared.program.arrays[instruction.imm].name
+        return OutOfBoundsError(
+            f"index {address} is out of bounds for a part of `{name}`, whose size is {extra}",
+            location=location,
+            details=details,
+            help="guard the access: compare the index with the part's .shape",
+        )
     if reason == layout.R_INDEX:
         array, axis = _array_of_slot(prepared, instruction.imm)
         of_axis = f" of axis {axis}" if array.ndim > 1 else ""

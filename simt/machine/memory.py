@@ -316,6 +316,16 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
     return L.R_NONE
 
 
+@jit
+def _not_an_index(wrong, index, size, ERROR):
+    """Note that the lanes *wrong*, the lowest of which has *index*, are outside of an axis of *size*."""
+    ERROR[L.E_REASON] = L.R_INDEX
+    ERROR[L.E_MASK] = wrong
+    ERROR[L.E_LANE] = lowest(wrong)
+    ERROR[L.E_ADDRESS] = index
+    ERROR[L.E_EXTRA] = size
+
+
 @jit_inline
 def step_index(R, O, a, b, size, stride, wraps, exec_mask, ERROR):
     """``index``: O = a + i * stride with Python's negative indices; returns the mask of lanes out of range."""
@@ -327,10 +337,18 @@ def step_index(R, O, a, b, size, stride, wraps, exec_mask, ERROR):
         O[l] = R[a + l] + i * stride
     wrong = np.int64(bad) & exec_mask
     if wrong != 0:
-        lane = lowest(wrong)
-        ERROR[L.E_REASON] = L.R_INDEX
-        ERROR[L.E_MASK] = wrong
-        ERROR[L.E_LANE] = lane
-        ERROR[L.E_ADDRESS] = R[b + np.uint64(lane)]
-        ERROR[L.E_EXTRA] = size
+        _not_an_index(wrong, R[b + np.uint64(lowest(wrong))], size, ERROR)
+    return wrong
+
+
+@jit
+def step_within(R, O, a, b, wraps, exec_mask, ERROR):
+    """``within``: O = i, with Python's negative indices for a size in R; returns the mask of lanes out of range."""
+    bad = np.uint64(0)
+    for l in range(np.uint64(32)):
+        O[l] = R[a + l] + R[b + l] if wraps and R[a + l] < 0 else R[a + l]
+        bad |= np.uint64((O[l] < 0) | (O[l] >= R[b + l])) << np.uint64(l)
+    wrong = np.int64(bad) & exec_mask
+    if wrong != 0:
+        _not_an_index(wrong, R[a + np.uint64(lowest(wrong))], R[b + np.uint64(lowest(wrong))], ERROR)
     return wrong

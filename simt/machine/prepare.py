@@ -55,6 +55,8 @@ def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory
             value = bases[uniform.value]
         elif uniform.kind == "shape":
             value = shapes[uniform.value][uniform.axis]
+        elif uniform.kind == "stride":
+            value = int(dims[program.arrays[uniform.value].slot + uniform.axis, 1])
         elif uniform.kind == "size":
             value = int(np.prod(shapes[uniform.value], dtype=np.int64))
         elif uniform.kind == "bank":

@@ -64,6 +64,12 @@ class Metric:
         return any("__sass_" in name or name.startswith(("memory_", "derived__memory_")) for name in self.ncu)
 
     @property
+    def exact(self) -> bool:
+        """Whether hardware counts the same in every run: not times, sectors of stores, nor bank conflicts alone."""
+        inexact = ("store_sectors", "_ideal")
+        return self.group != "timing" and not any(name.endswith(inexact) for name in self.formula.names)
+
+    @property
     def same_in_every_view(self) -> bool:
         """Whether the views can agree on it: it follows from which addresses lanes access, or from the launch.
 

@@ -17,8 +17,12 @@ multiply = TABLE.lanes("imad")
 wide_multiply = TABLE.lanes("imad_wide")
 
 ELEMENT.declare(
-    "index rrr imad - d = a + i * stride, i = b (b + size if b < 0 and mod = 1); imm = dimension slot",
+    """
+    index  rrr  imad  -  d = a + i * stride, i = b (b + size if b < 0 and mod = 1); imm = dimension slot
+    within rrr  alu   -  d = i = a (a + b if a < 0 and mod = 1), which has to be below b; imm = number of the array
+    """
 )
+INDEX, WITHIN = range(2)
 
 
 @alu

@@ -43,6 +43,21 @@ def _integer_power(x, exponent):
     return power_by_squaring(x, exponent, 1.0)
 
 
+@jit
+def _cube_root(x):
+    """The cube root: a power, and one step of Newton's."""
+    if x == 0.0 or not np.isfinite(x):
+        return x
+    root = np.copysign(np.power(abs(x), 1.0 / 3.0), x)
+    return root - (root * root * root - x) / (3.0 * root * root)
+
+
+@divide
+def cbrt_f64(a: F64) -> F64:
+    """d = cube root"""
+    return _cube_root(a)
+
+
 @divide
 def powi_f64(a: F64, b: S64) -> F64:
     """d = a ** b for a signed integer b, by squaring as Numba does it"""

@@ -24,7 +24,7 @@ from simt.metrics.formula import Number
 from simt.metrics.table import METRICS, SOURCE
 from simt.profile.difference_text import render
 from simt.profile.fold import fold
-from simt.profile.sides import COMPARED, WAYS, By, Line, LineRow, MetricRow, Side, compared
+from simt.profile.sides import COMPARED, MEASURED, WAYS, By, Line, LineRow, MetricRow, Side, compared
 from simt.text import to_text
 
 
@@ -131,6 +131,7 @@ def side_of(profile: Any) -> Side:
             lines=tuple(_line(entry, view) for entry in saved["lines"]),
             file=next((str(entry.get("file", "")) for entry in saved["lines"]), ""),
             counters={str(name): int(value) for name, value in saved.get("counters", {}).items()},
+            sources={(str(file), int(line)): str(text) for file, line, text in saved.get("sources", ())},
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         raise UnusableProfileError("this is not a profile of one launch", help=_HOW_TO_SAVE) from None
@@ -144,7 +145,7 @@ def _number(value: Any) -> Number | None:
 
 def _origin(saved: Mapping[str, Any]) -> str:
     if "profiler" in saved:
-        return f"measured on {saved['device']['name']}, {saved['profiler']}"
+        return f"{MEASURED}{saved['device']['name']}, {saved['profiler']}"
     timed = f", timed on {saved['timing']['device']}" if saved.get("timing") else ""
     if saved["view"] == SOURCE:
         return f"simulated, operations of the Python source{timed}"
@@ -217,12 +218,12 @@ def _by_source_line(a: Side, b: Side) -> Iterator[LineRow]:
 
 def _source_lines(side: Side) -> dict[tuple[str, int], Line]:
     """Sums by (name of the file, line): the other side may have found the file in another folder."""
-    texts = {line.source: line.text for line in side.lines} if side.is_source else {}
+    texts = {line.source: line.text for line in side.lines} if side.is_source else side.sources
     found: dict[tuple[str, int], Line] = {}
     for group in fold(side.lines, side.file):
         if group.source is not None:
             file, number = group.source
-            text = texts.get(group.source) or group.text or group.place
+            text = texts.get(group.source, "") or group.text or group.place
             found[PurePath(file).name, number] = Line(str(number), text, group.counters, group.source)
     return found
 

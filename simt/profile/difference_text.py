@@ -34,7 +34,7 @@ def render(difference: Compared, columns: Sequence[str] | None) -> Text:
     text = Text(no_wrap=True)
     for label, side in (("A", difference.a), ("B", difference.b)):
         text.append(f"{label}  {heading(side)}\n", style="bold")
-    if (difference.a.grid, difference.a.block) != (difference.b.grid, difference.b.block):
+    if not same_launch(difference.a, difference.b):
         text.append("the launches differ: totals are those of different amounts of work\n", style="yellow")
     text.append("\n")
     _metrics(text, difference)
@@ -46,7 +46,13 @@ def render(difference: Compared, columns: Sequence[str] | None) -> Text:
 def heading(side: Side) -> str:
     """Kernel, launch, view, and who counted."""
     dims = [" x ".join(map(str, _used(each))) for each in (side.grid, side.block)]
-    return f"{side.kernel}, grid {dims[0]}, block {dims[1]} ({side.view}: {side.origin})"
+    launch = f", grid {dims[0]}, block {dims[1]}" if side.grid and side.block else ""
+    return f"{side.kernel}{launch} ({side.view}: {side.origin})"
+
+
+def same_launch(a: Side, b: Side) -> bool:
+    """Whether grid and block are the same, as far as both are known."""
+    return all(not ours or not theirs or ours == theirs for ours, theirs in ((a.grid, b.grid), (a.block, b.block)))
 
 
 def _used(dims: tuple[int, ...]) -> tuple[int, ...]:

@@ -39,6 +39,10 @@ class Line:
         return {"position": self.position, "text": self.text, "counters": compared(self)}
 
 
+MEASURED = "measured on "
+"""How the origin of a profile of the hardware begins."""
+
+
 @dataclass(frozen=True)
 class Side:
     """One of the two profiles."""
@@ -55,6 +59,13 @@ class Side:
     """Totals; empty where the profile has none."""
     file: str = ""
     """Where the code is from: the Python file, or the cubin."""
+    sources: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """Texts of source lines that came with the profile."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether hardware counted."""
+        return self.origin.startswith(MEASURED)
 
     @property
     def is_source(self) -> bool:

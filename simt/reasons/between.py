@@ -8,13 +8,14 @@ from fractions import Fraction
 
 from simt.reasons import causes, words
 from simt.reasons.pairing import GroupPair, group_pairs, pairs_of
-from simt.reasons.subject import Group, Place
-from simt.reasons.terms import RESIDUAL, WHOLE, Shares, Term
+from simt.reasons.subject import Group, Patterns, Place
+from simt.reasons.terms import ON_NO_LINE, Shares, Term
 
 INSTRUCTIONS = "instructions"
 """The same way through the kernel costs another number of instructions."""
 TIMES = "times"
 """Lanes that work come by more or less often."""
+SidePatterns = Mapping[str, Patterns]
 ONLY_A, ONLY_B = "only in A", "only in B"
 
 _ZERO = Fraction(0)
@@ -30,10 +31,10 @@ class _Step:
     groups: GroupPair
 
 
-def terms(a: Shares, b: Shares, patterns: Mapping[str, Mapping[str, str]]) -> Iterator[Term]:
+def terms(a: Shares, b: Shares, patterns: SidePatterns) -> Iterator[Term]:
     """Terms that add up to the metric of B less that of A.
 
-    ``patterns``: by side and label, how lines access memory.
+    ``patterns``: by side, how lines access memory.
     """
     rounds: dict[tuple[Fraction, Fraction], list[tuple[_Step, Place, Place]]] = {}
     for ours, theirs in pairs_of(a.subject.places, b.subject.places):
@@ -51,14 +52,12 @@ def terms(a: Shares, b: Shares, patterns: Mapping[str, Mapping[str, str]]) -> It
     for (before, after), members in rounds.items():
         yield _rounds(a, before, after, members)
     left_over = dict(a.constant()), dict(b.constant())
-    for cause in (WHOLE, RESIDUAL):
+    for cause in dict.fromkeys([*left_over[0], *left_over[1]]):
         if value := left_over[1].get(cause, _ZERO) - left_over[0].get(cause, _ZERO):
-            yield Term(value, cause, "counted, but on no line")
+            yield Term(value, cause, ON_NO_LINE.get(cause, cause))
 
 
-def _alone(
-    a: Shares, b: Shares, ours: Place | None, theirs: Place | None, patterns: Mapping[str, Mapping[str, str]]
-) -> Iterator[Term]:
+def _alone(a: Shares, b: Shares, ours: Place | None, theirs: Place | None, patterns: SidePatterns) -> Iterator[Term]:
     """A line that has no partner."""
     side, shares, place, sign = ("a", a, ours, -1) if ours else ("b", b, theirs, 1)
     assert place is not None
@@ -70,7 +69,7 @@ def _alone(
 
 
 def _pair(
-    a: Shares, b: Shares, ours: Place, theirs: Place, steps: list[_Step], patterns: Mapping[str, Mapping[str, str]]
+    a: Shares, b: Shares, ours: Place, theirs: Place, steps: list[_Step], patterns: SidePatterns
 ) -> Iterator[Term]:
     """Two lines that belong together: a term for every cause."""
     for cause in dict.fromkeys(step.cause for step in steps):
@@ -130,9 +129,7 @@ def _is_bsync(pair: GroupPair) -> bool:
     return all(group is not None and set(group.opcodes) == {"BSYNC"} for group in pair)
 
 
-def _text(
-    a: Shares, b: Shares, ours: Place, theirs: Place, steps: list[_Step], patterns: Mapping[str, Mapping[str, str]]
-) -> str:
+def _text(a: Shares, b: Shares, ours: Place, theirs: Place, steps: list[_Step], patterns: SidePatterns) -> str:
     """Why, of steps of one cause, the largest first."""
     cause = steps[0].cause
     left, right = steps[0].groups
@@ -147,6 +144,9 @@ def _text(
         if again and not _is_bsync(steps[0].groups):
             text += f"; {words.number(abs(again))} of it BSYNC, which every pass executes"
         return words.changed(ours, theirs, text)
+    if cause in words.TRAFFIC_CAUSES:
+        known = [patterns.get(side, {}) for side in _SIDES]
+        return words.traffic_changed(a, b, ours, theirs, cause, known)
     sides = zip(_SIDES, (a, b), (ours, theirs), strict=True)
     said = [words.single(shares, place, cause, patterns.get(side, {})) for side, shares, place in sides]
     return said[0] if said[0] == said[1] else f"{said[0]} → {said[1]}"

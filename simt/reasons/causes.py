@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from simt.metrics.formula import Number
 from simt.metrics.linear import Linear
-from simt.metrics.stalls import STALLS
+from simt.metrics.stalls import STATES
 from simt.program import WARP_SIZE
 
 STALLED = "stalled_"
@@ -28,10 +28,10 @@ def derived(counters: Mapping[str, Number]) -> dict[str, int]:
     """Counts that complete others to a sum, so that every cause has a counter of its own.
 
     ``idle_inactive``: lane-slots that were not active, of profiles that do not say why (the hardware's).
-    ``*_excess``: sectors or wavefronts beyond the least possible, negative where lanes share what they read;
-    ``*_unused``: bytes that the least possible moves without having been asked for; ``*_repeated``: bytes that several
-    lanes of a request ask for, but for the first time; ``*_undivided``: sectors or
-    wavefronts of a profile that does not know the least possible.
+    ``*_excess``: sectors or wavefronts beyond the least possible; ``*_unused``: bytes that the least possible moves
+    without having been asked for; ``*_spare``: likewise, where each byte of a request counts once; ``*_reused``: bytes
+    that more lanes asked for than it moves; ``*_undivided``: sectors or wavefronts of a profile that does not know the
+    least possible.
     """
     found = {}
     executed, threads, *idle = (
@@ -44,9 +44,9 @@ def derived(counters: Mapping[str, Number]) -> dict[str, int]:
             found[f"{prefix}_undivided"] = moved
         else:
             found[f"{prefix}_excess"] = moved - least
-            found[f"{prefix}_unused"] = width * least - asked
-        if (once := counters.get(f"{prefix}_bytes_distinct")) is not None:
-            found[f"{prefix}_repeated"] = asked - int(once)
+            found[f"{prefix}_unused"] = max(width * least - asked, 0)
+            found[f"{prefix}_reused"] = max(asked - width * least, 0)
+            found[f"{prefix}_spare"] = width * least - int(counters.get(f"{prefix}_bytes_distinct", asked))
     return {name: count for name, count in found.items() if count}
 
 
@@ -68,19 +68,25 @@ LOSSES: Mapping[str, Linear] = {
             f"{prefix}_{unit}": Fraction(width),
             f"{prefix}_excess": Fraction(-width),
             f"{prefix}_unused": Fraction(-1),
+            f"{prefix}_reused": Fraction(1),
         }
         for prefix, unit, width in TRAFFIC
     },
     **{
-        f"{prefix}_bytes_distinct": {f"{prefix}_bytes": Fraction(1), f"{prefix}_repeated": Fraction(-1)}
-        for prefix, _, _ in TRAFFIC
+        f"{prefix}_bytes_distinct": {
+            f"{prefix}_{unit}": Fraction(width),
+            f"{prefix}_excess": Fraction(-width),
+            f"{prefix}_spare": Fraction(-1),
+        }
+        for prefix, unit, width in TRAFFIC
     },
 }
 """What a count is less than the most that it could be."""
 
-WORK, DIVERGENCE, EXITED = "work", "divergence", "exited lanes"
-NEEDED, PATTERN, CONFLICTS, UNUSED = "needed", "access pattern", "bank conflicts", "unused bytes"
-REPEATED = "shared addresses"
+WORK, DIVERGENCE = "work", "divergence"
+EXITED, PARTIAL, INACTIVE, PREDICATION = "exited lanes", "partial warps", "inactive lanes", "predication"
+NEEDED, PATTERN, CONFLICTS = "needed", "access pattern", "bank conflicts"
+UNUSED, BROADCAST = "unused bytes", "broadcast"
 BRANCHES = "divergent branches"
 COUNT = "count"
 
@@ -88,17 +94,17 @@ _NAMES = {
     "thread_inst_executed": WORK,
     "idle_other_path": DIVERGENCE,
     "idle_exited": EXITED,
-    "idle_no_thread": "partial warps",
-    "idle_inactive": "inactive lanes",
-    "idle_predicated_off": "predication",
+    "idle_no_thread": PARTIAL,
+    "idle_inactive": INACTIVE,
+    "idle_predicated_off": PREDICATION,
     "replays": "replays",
     "replay_threads": "replays",
     "divergent_branches": BRANCHES,
     **{f"{prefix}_{unit}_ideal": NEEDED for prefix, unit, _ in TRAFFIC},
     **{f"{prefix}_excess": PATTERN if unit == "sectors" else CONFLICTS for prefix, unit, _ in TRAFFIC},
-    **{f"{prefix}_unused": UNUSED for prefix, _, _ in TRAFFIC},
-    **{f"{prefix}_repeated": REPEATED for prefix, _, _ in TRAFFIC},
-    **{STALLED + name: f"stall: {row.words}" for name, row in STALLS.items()},
+    **{f"{prefix}_{part}": UNUSED for prefix, _, _ in TRAFFIC for part in ("unused", "spare")},
+    **{f"{prefix}_reused": BROADCAST for prefix, _, _ in TRAFFIC},
+    **{STALLED + state.name: state.words for state in STATES.values()},
 }
 
 

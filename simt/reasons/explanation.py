@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from fractions import Fraction
 from typing import Any
 
 from simt.metrics.table import METRICS, Metric, UnknownMetricError
-from simt.profile.compare import UnusableProfileError
+from simt.profile.compare import UnusableProfileError, opcode_of
+from simt.profile.difference_text import same_launch
 from simt.profile.sides import Side
-from simt.reasons import between, words
+from simt.reasons import between, cycles, room, words
+from simt.reasons.between import SidePatterns
 from simt.reasons.render import render, to_html
-from simt.reasons.subject import Subject, subject_of
-from simt.reasons.terms import RESIDUAL, WHOLE, Shares, Term, recipe_of, shares_of
+from simt.reasons.subject import Patterns, Subject, subject_of
+from simt.reasons.terms import ON_NO_LINE, RESIDUAL, WHOLE, Shares, Term, recipe_of, shares_of
 from simt.text import to_text
 
 DEFAULT = "inst_per_warp"
@@ -64,13 +67,13 @@ def explain(
     other: Any = None,
     metric: str = DEFAULT,
     *,
-    patterns: Mapping[str, Mapping[str, str]] | None = None,
+    patterns: SidePatterns | None = None,
 ) -> Explanation:
     """Take a metric of *profile* apart, or what *other* has more or less of it.
 
     Both are profiles of :func:`simt.launch` or of the hardware, or what one of them saved (``to_dict()``).  ``metric``
-    is a name of ``simt metrics``.  ``patterns``: by side (``"a"``, ``"b"``) and label of a line, how it accesses
-    memory in words (:mod:`simt.reasons.accesses`).
+    is a name of ``simt metrics``.  ``patterns``: how lines access memory, by side (``"a"``, ``"b"``), as
+    :func:`simt.reasons.access_patterns` finds it.
 
     Raises UnknownMetricError, and UnusableProfileError where a profile does not know the metric or the two count
     different things under its name.
@@ -80,13 +83,18 @@ def explain(
     if other is not None:
         _check_comparable(wanted, *subjects)
     notes = tuple(dict.fromkeys(note for subject in subjects for note in _notes(subject)))
-    recipe = recipe_of(wanted)
-    shares = [shares_of(recipe, subject) for subject in subjects]
+    if other is not None:
+        notes += tuple(_pair_notes(wanted, *subjects))
+    shares = [_shares(wanted, subject) for subject in subjects]
     values = [_value(wanted, subject, share) for subject, share in zip(subjects, shares, strict=True)]
     a, b = values[0], values[1] if other is not None else None
     explained = a if b is None else b - a
+    profiles = [subject.profile for subject in subjects if subject.profile is not None]
     first, last = shares[0], shares[-1]
-    if first is None or last is None:
+    if wanted.name == room.METRIC and len(profiles) == len(subjects):
+        rooms = [each.occupancy for each in profiles]
+        found = list(room.single(*rooms) if len(rooms) == 1 else room.between(*rooms))
+    elif first is None or last is None:
         found = [Term(explained, RESIDUAL, "the profile has the metric, but not the counts of its lines")]
     elif other is None:
         found = list(_single(first, (patterns or {}).get("a", {})))
@@ -96,13 +104,18 @@ def explain(
     return Explanation(wanted, sides, a, b, _ranked(found, explained), notes)
 
 
-def _single(shares: Shares, patterns: Mapping[str, str]) -> Iterator[Term]:
+def _single(shares: Shares, patterns: Patterns) -> Iterator[Term]:
     for place in shares.subject.places:
         for cause, value in shares.of(place.counters).items():
             yield Term(value, cause, words.single(shares, place, cause, patterns), (("a", place),))
     for cause, value in shares.constant():
-        text = "what it is without losses" if cause == WHOLE else "counted, but on no line"
-        yield Term(value, cause, text)
+        yield Term(value, cause, ON_NO_LINE.get(cause, cause))
+
+
+def _shares(metric: Metric, subject: Subject) -> Shares | None:
+    if metric.name in cycles.METRIC_NAMES:
+        return cycles.shares_of(metric.name, subject)
+    return shares_of(recipe_of(metric), subject)
 
 
 def _ranked(terms: list[Term], whole: Fraction) -> tuple[Term, ...]:
@@ -139,6 +152,22 @@ def _notes(subject: Subject) -> Iterator[str]:
             f"{subject.side.kernel} has no line information: compile with nvcc -lineinfo (with -G it is there), and "
             "profile with ncu --import-source yes"
         )
+
+
+def _pair_notes(metric: Metric, a: Subject, b: Subject) -> Iterator[str]:
+    """Why the same kernel may count otherwise elsewhere."""
+    if not same_launch(a.side, b.side):
+        yield "the launches differ in grid or block"
+    if any(subject.side.is_measured for subject in (a, b)) and not metric.exact:
+        yield f"hardware does not count {metric.name} the same in every run"
+    ours, theirs = ([opcode_of(line.text) for line in subject.side.lines] for subject in (a, b))
+    if a.side.kernel == b.side.kernel and a.side.view == b.side.view and not a.side.is_source and ours and theirs:
+        common = sum(match.size for match in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks())
+        if common < max(len(ours), len(theirs)):
+            yield (
+                f"the machine code differs: {len(ours)} and {len(theirs)} instructions with {common} in common; "
+                "another version of the compiler, or other options"
+            )
 
 
 __all__ = ["DEFAULT", "Explanation", "UnknownMetricError", "explain"]

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
 
 from simt.reasons.subject import Group, Place
 
@@ -59,15 +60,22 @@ def _by_structure(a: Sequence[Place], b: Sequence[Place]) -> Iterator[Pair]:
     yield from ((None, place) for place in b[j:])
 
 
-_Features = tuple["Counter[str]", "Counter[str]"]
+@dataclass(frozen=True)
+class _Features:
+    words: Counter[str]
+    opcodes: Counter[str]
+    branches: bool
 
 
 def _features(place: Place) -> _Features:
-    return Counter(_WORD.findall(place.text)), Counter(opcode.partition(".")[0] for opcode in place.opcodes)
+    opcodes = Counter(opcode.partition(".")[0] for opcode in place.opcodes)
+    return _Features(Counter(_WORD.findall(place.text)), opcodes, bool(place.counters.get("branches")))
 
 
 def _alike(a: _Features, b: _Features) -> float:
-    return sum(_common(ours, theirs) for ours, theirs in zip(a, b, strict=True))
+    """What they have in common, from 0 to 2; half of it if only one of them decides where lanes go."""
+    common = _common(a.words, b.words) + _common(a.opcodes, b.opcodes)
+    return common if a.branches == b.branches else common / 2
 
 
 def _common(a: Counter[str], b: Counter[str]) -> float:

@@ -57,15 +57,17 @@ class Explained(Protocol):
         """What could not be known."""
 
 
-def title(explained: Explained) -> str:
-    """``inst_per_warp  293.88 → 98.13  (195.75 fewer; sm_90)``."""
+def title(explained: Explained, width: int = 0) -> str:
+    """``inst_per_warp  293.88 → 98.13  (195.75 fewer; sm_90)``; without the unit if *width* has no room for it."""
     views = " → ".join(dict.fromkeys(side.view for side in explained.sides))
-    unit = explained.metric.unit
-    if explained.b is None:
-        return f"{explained.metric.name}  {number(explained.a)} {unit}  ({views})"
-    change = explained.explained
-    said = f"{number(abs(change))} {'fewer' if change < 0 else 'more'}" if change else "no difference"
-    return f"{explained.metric.name}  {number(explained.a)} → {number(explained.b)} {unit}  ({said}; {views})"
+    value, said = number(explained.a), views
+    if explained.b is not None:
+        change = explained.explained
+        value += f" → {number(explained.b)}"
+        said = f"{number(abs(change))} {'fewer' if change < 0 else 'more'}; {views}" if change else f"the same; {views}"
+    short = f"{explained.metric.name}  {value}  ({said})"
+    full = f"{explained.metric.name}  {value} {explained.metric.unit}  ({said})"
+    return full if not width or len(full) <= width else short
 
 
 def where(term: Term) -> str:
@@ -116,7 +118,7 @@ def render(explained: Explained, most: int | None, width: int) -> Text:
     from rich.text import Text
 
     text = Text(no_wrap=True)
-    _wrapped(text, title(explained), "", width, "bold")
+    _wrapped(text, title(explained, width), "", width, "bold")
     rows = _cells(list(_rows(explained, most)))
     values, shares = (max((len(row[k]) for row in rows), default=0) for k in (0, 1))
     for value, share, words in rows:

@@ -11,12 +11,27 @@ from pathlib import PurePath
 from typing import Any
 
 from simt.metrics.formula import Number
+from simt.metrics.table import SOURCE
 from simt.profile import Profile
 from simt.profile.compare import opcode_of, side_of
 from simt.profile.counters import COUNTER_NAMES, operation_table
 from simt.profile.fold import add, line_text
 from simt.profile.sides import Side
+from simt.program import Program
 from simt.reasons.causes import STALLED, derived
+
+LineKey = tuple[str, int]
+"""A source line: name of the file, number.  Another side may have found the file in another folder."""
+
+Patterns = Mapping[LineKey, Mapping[str, str]]
+"""How lines access memory, in words, by prefix of the counters (``global_load``)."""
+
+
+def key_of(program: Program, line: int) -> LineKey:
+    """The source line of a listing line; without line information, its offset in the code."""
+    entry = program.listing[line]
+    path, number = entry.source or (entry.file if program.view == SOURCE else "", entry.number)
+    return PurePath(path).name, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +109,10 @@ class Place:
         """What its instructions are, in groups."""
         return tuple(opcode for group in self.groups for opcode in group.opcodes)
 
+    def pattern(self, patterns: Patterns, prefix: str) -> str:
+        """How it accesses memory, where that is known."""
+        return patterns.get((self.file, self.number or -1), {}).get(prefix, "")
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {"file": self.file, "line": self.number, "label": self.label, "text": self.text}
@@ -106,6 +125,8 @@ class Subject:
     side: Side
     totals: Mapping[str, Number]
     places: tuple[Place, ...]
+    profile: Profile | None = None
+    """The profile itself, if it was not saved."""
 
     @property
     def has_source_lines(self) -> bool:
@@ -121,7 +142,7 @@ def subject_of(profile: Any) -> Subject:
     if isinstance(profile, Profile):
         totals |= {"resident_warps": profile.occupancy.warps_per_sm, "max_warps": profile.occupancy.max_warps_per_sm}
         totals |= {} if profile.timing is None else profile.timing.inputs
-    return Subject(side, {**totals, **derived(totals)}, tuple(_places(rows, side)))
+    return Subject(side, totals, tuple(_places(rows, side)), profile if isinstance(profile, Profile) else None)
 
 
 def _rows(profile: Any, side: Side) -> Iterator[Row]:
@@ -129,27 +150,32 @@ def _rows(profile: Any, side: Side) -> Iterator[Row]:
     if isinstance(profile, Profile) and side.is_source:
         yield from _operations(profile)
         return
-    for line in side.lines:
-        if any(line.counters.values()):
-            stalls = {STALLED + name: cycles for name, cycles in line.stalls.items()}
+    timing = profile.timing if isinstance(profile, Profile) else None
+    timed = [] if timing is None else [_waits(timing.reasons, row) for row in timing.lines.tolist()]
+    for k, line in enumerate(side.lines):
+        waits = timed[k] if timed else _waits(list(line.stalls), list(line.stalls.values()))
+        counters = {**line.counters, **waits}
+        if any(counters.values()):
             offset = None if side.is_source else int(line.position, 16)
-            counters = {**line.counters, **stalls}
-            yield Row(
-                line.text, opcode_of(line.text), line.source, offset, {**counters, **derived(counters)}, side.is_source
-            )
+            counters |= derived(counters)
+            yield Row(line.text, opcode_of(line.text), line.source, offset, counters, side.is_source)
+
+
+def _waits(reasons: Sequence[str], cycles: Sequence[int]) -> dict[str, int]:
+    """Warp-cycles by the names of counters."""
+    return {STALLED + reason: count for reason, count in zip(reasons, cycles, strict=True) if count}
 
 
 def _operations(profile: Profile) -> Iterator[Row]:
     """The micro-ops of the source view, which a saved profile does not have."""
     program = profile.program
     table = operation_table(program, profile.result.counters)
-    stalls = None if profile.timing is None else profile.timing.stalls
-    names = () if profile.timing is None else [STALLED + name for name in profile.timing.reasons]
+    timing = profile.timing
     for k, (instruction, row) in enumerate(zip(program.instructions, table, strict=True)):
-        waited = {} if stalls is None else dict(zip(names, stalls[k].tolist(), strict=True))
-        if row.any() or any(waited.values()):
+        waits = {} if timing is None else _waits(timing.reasons, timing.stalls[k].tolist())
+        if row.any() or waits:
             line = program.listing[instruction.line]
-            counters = {name: count for name, count in zip(COUNTER_NAMES, row.tolist(), strict=True) if count} | waited
+            counters = {name: count for name, count in zip(COUNTER_NAMES, row.tolist(), strict=True) if count} | waits
             counters |= derived(counters)
             yield Row(line.text, instruction.op, (line.file, line.number), None, counters)
 
@@ -159,11 +185,11 @@ def _places(rows: Sequence[Row], side: Side) -> Iterator[Place]:
     for row in rows:
         members.setdefault(row.source, []).append(row)
     files = list(dict.fromkeys(source[0] for source in members if source))
-    listed = {line.source: line.text for line in side.lines} if side.is_source else {}
+    listed = {line.source: line.text for line in side.lines} if side.is_source else side.sources
     for source in sorted((each for each in members if each), key=lambda each: (files.index(each[0]), each[1])):
         path, number = source
         name = PurePath(path).name
-        text = listed.get(source) or line_text(source, side.file)
+        text = listed.get(source, "") or line_text(source, side.file)
         label = f"line {number}" if len(files) == 1 else f"{name}:{number}"
         yield Place(label, name, number, text.strip(), tuple(_groups(members[source])))
     for _, stretch in groupby(members.get(None, ()), key=lambda row: row.executions):

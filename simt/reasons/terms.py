@@ -90,16 +90,18 @@ def _share(reduced: Linear, ratio: Ratio) -> Fraction:
 
 @dataclass(frozen=True)
 class Shares:
-    """A metric of one profile, shared out: exact values."""
+    """A metric of one profile, shared out: exact values.  ``extra``: parts that belong to no line, by cause."""
 
     recipe: Recipe
     subject: Subject
     below: Fraction
+    extra: tuple[tuple[str, Fraction], ...] = ()
 
     @property
     def value(self) -> Fraction:
         """The metric."""
-        return total(self.recipe.ratio.numerator, self.subject.totals) / self.below
+        lines = total(self.recipe.ratio.numerator, self.subject.totals) / self.below
+        return lines + sum((value for _, value in self.extra), Fraction(0))
 
     def of(self, counters: Mapping[str, Number]) -> dict[str, Fraction]:
         """What these counters give to it, by cause; causes that give nothing are left out."""
@@ -116,10 +118,14 @@ class Shares:
 
     def constant(self) -> Iterator[tuple[str, Fraction]]:
         """What is left for no line: the whole of a share, and what the lines do not add up to."""
-        if self.recipe.whole:
-            yield WHOLE, self.recipe.whole
-        lines = sum((sum(self.of(place.counters).values()) for place in self.subject.places), Fraction(0))
-        if rest := self.value - self.recipe.whole - lines:
+        rest = self.value
+        for cause, value in ((WHOLE, self.recipe.whole), *self.extra):
+            if value:
+                yield cause, value
+            rest -= value
+        for place in self.subject.places:
+            rest -= sum(self.of(place.counters).values())
+        if rest:
             yield RESIDUAL, rest
 
 
@@ -129,6 +135,10 @@ def shares_of(recipe: Recipe | None, subject: Subject) -> Shares | None:
         return None
     below = recipe.ratio.denominator(subject.totals)
     return Shares(recipe, subject, below) if below else None
+
+
+ON_NO_LINE = {WHOLE: "what it is without losses", RESIDUAL: "counted, but on no line"}
+"""Words for causes that belong to no line."""
 
 
 def _names(ratio: Ratio) -> set[str]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from simt.metrics.stalls import STALLS
+from simt.metrics.stalls import STATES
 from simt.program import WARP_SIZE
 from simt.reasons import causes
-from simt.reasons.causes import STALLED, TRAFFIC
-from simt.reasons.subject import Group, Place
+from simt.reasons.causes import TRAFFIC
+from simt.reasons.subject import Group, Patterns, Place
 from simt.reasons.terms import Shares
 
 MOST_CODE = 48
@@ -32,7 +32,7 @@ def code(text: str) -> str:
 
 
 def counted(count: Fraction | int, what: str) -> str:
-    """``1 pass``, ``2 passes``."""
+    """``1 pass``, ``2 passes``; *what* is a word in the singular."""
     plural = what if count == 1 else f"{what}es" if what.endswith("s") else f"{what}s"
     return f"{number(count)} {plural}"
 
@@ -76,13 +76,13 @@ def _most(groups: Sequence[Group], counter: str) -> Group:
 
 _IDLE = {
     causes.EXITED: ("idle_exited", "have left the kernel"),
-    "partial warps": ("idle_no_thread", "have no thread"),
-    "inactive lanes": ("idle_inactive", "are not active"),
-    "predication": ("idle_predicated_off", "are predicated off"),
+    causes.PARTIAL: ("idle_no_thread", "have no thread"),
+    causes.INACTIVE: ("idle_inactive", "are not active"),
+    causes.PREDICATION: ("idle_predicated_off", "are predicated off"),
 }
 
 
-def single(shares: Shares, place: Place, cause: str, patterns: Mapping[str, str]) -> str:
+def single(shares: Shares, place: Place, cause: str, patterns: Patterns) -> str:
     """Why a line gives what it gives."""
     voice = voice_of(shares)
     if cause == causes.WORK and shares.recipe.executions:
@@ -94,14 +94,15 @@ def single(shares: Shares, place: Place, cause: str, patterns: Mapping[str, str]
         group = _most(place.groups, counter)
         idle = Fraction(group.counters.get(counter, 0), max(group.counters.get("inst_executed", 0), 1))
         return named(place, f"{number(idle)} of {WARP_SIZE} lanes {words}")
-    if cause in (causes.NEEDED, causes.PATTERN, causes.CONFLICTS, causes.UNUSED, causes.REPEATED):
-        return named(place, _traffic(place, cause, patterns.get(place.label, "")))
+    if cause in TRAFFIC_CAUSES:
+        return named(place, _traffic(_traffic_of(shares, place, patterns), cause))
     if cause == causes.BRANCHES:
         diverged, branches = (place.counters.get(name, 0) for name in ("divergent_branches", "branches"))
         of = f" of {branches:,}" if branches else ""
         return named(place, f"{diverged:,}{of} branches diverge")
-    if cause.startswith("stall: "):
-        return named(place, _stall(place))
+    if cause in _STATES:
+        waited_for, _, instead = _STATES[cause].what.partition("nothing: ")
+        return named(place, f"a warp waits for {waited_for}" if waited_for else f"a warp waits for nothing, {instead}")
     return named(place, shares.recipe.metric.unit)
 
 
@@ -125,35 +126,58 @@ def _passes(shares: Shares, place: Place, voice: Voice) -> str:
     return f"{_lanes(group)} are active; others are on another path"
 
 
-def _traffic(place: Place, cause: str, pattern: str) -> str:
-    """Sectors or wavefronts a request, of the accesses that cost most."""
-    prefix, unit, width = max(TRAFFIC, key=lambda each: place.counters.get(f"{each[0]}_{each[1]}", 0))
-    names = ("requests", unit, f"{unit}_ideal", "bytes", "bytes_distinct")
-    count = {name: place.counters.get(f"{prefix}_{name}", 0) for name in names}
-    requests = max(count["requests"], 1)
-    a_request = {name: Fraction(value, requests) for name, value in count.items()}
-    moved, least = counted(a_request[unit], unit[:-1]), number(a_request[f"{unit}_ideal"])
+TRAFFIC_CAUSES = (causes.NEEDED, causes.PATTERN, causes.CONFLICTS, causes.UNUSED, causes.BROADCAST)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What an average request of a line moves: its loads or stores in the space that the metric is about."""
+
+    unit: str
+    moved: Fraction
+    least: Fraction
+    asked: Fraction
+    held: Fraction
+    pattern: str
+
+
+def _traffic_of(shares: Shares, place: Place, patterns: Patterns) -> Traffic:
+    meant = [each for each in TRAFFIC if any(name.startswith(each[0]) for name in shares.recipe.sum_)]
+    prefix, unit, width = max(meant, key=lambda each: place.counters.get(f"{each[0]}_{each[1]}", 0))
+    requests = max(place.counters.get(f"{prefix}_requests", 0), 1)
+    moved, least, asked = (
+        Fraction(place.counters.get(f"{prefix}_{name}", 0), requests) for name in (unit, f"{unit}_ideal", "bytes")
+    )
+    return Traffic(unit[:-1], moved, least, asked, width * least, place.pattern(patterns, prefix))
+
+
+def _traffic(found: Traffic, cause: str) -> str:
+    """Sectors or wavefronts a request, and why so many."""
+    because = f": {found.pattern}" if found.pattern else ""
     if cause == causes.UNUSED:
-        asked = number(a_request["bytes"])
-        return f"{asked} bytes a request of the {number(width * a_request[f'{unit}_ideal'])} that the least {unit} hold"
-    if cause == causes.REPEATED:
-        asked, once = number(a_request["bytes"]), number(a_request["bytes_distinct"])
-        return f"{asked} bytes a request, {once} of them at addresses of their own" + (
-            f": {pattern}" if pattern else ""
-        )
-    if cause == causes.CONFLICTS:
-        return f"{moved} a request where {least} would do" + (f": {pattern}" if pattern else "")
-    if cause == causes.PATTERN and a_request[unit] < a_request[f"{unit}_ideal"]:
-        return f"{moved} a request for {number(a_request['bytes'])} bytes: {pattern or 'lanes read the same addresses'}"
-    if cause == causes.PATTERN:
-        return f"{moved} a request where {least} would hold the bytes" + (f": {pattern}" if pattern else "")
-    return f"{least} {unit} a request hold its {number(a_request['bytes'])} bytes"
+        return f"lanes ask for {number(found.asked)} of the {number(found.held)} bytes that a request moves at least"
+    if cause == causes.BROADCAST:
+        return f"lanes ask for {number(found.asked)} bytes a request, of {number(found.held)} that it moves{because}"
+    if cause == causes.NEEDED:
+        return f"the least {found.unit}s a request are {number(found.least)}, for {number(found.asked)} bytes"
+    return f"{counted(found.moved, found.unit)} a request, at least {number(found.least)}{because}"
 
 
-def _stall(place: Place) -> str:
-    reasons = {name: place.counters.get(STALLED + name, 0) for name in STALLS}
-    name = max(reasons, key=lambda each: reasons[each])
-    return f"mostly waits for {STALLS[name].what}"
+def traffic_changed(a: Shares, b: Shares, ours: Place, theirs: Place, cause: str, patterns: Sequence[Patterns]) -> str:
+    """How the requests of two lines differ."""
+    before, after = _traffic_of(a, ours, patterns[0]), _traffic_of(b, theirs, patterns[1])
+    said = [each.pattern for each in (before, after)]
+    because = f": {' → '.join(dict.fromkeys(said))}" if all(said) else f": {said[1]}" if said[1] else ""
+    if cause in (causes.UNUSED, causes.BROADCAST):
+        asked = f"{number(before.asked)} → {number(after.asked)} bytes asked for"
+        held = " → ".join(dict.fromkeys((number(before.held), number(after.held))))
+        return changed(ours, theirs, f"{asked} a request, {held} moved at least{because}")
+    least = f"at least {' → '.join(dict.fromkeys((number(before.least), number(after.least))))}"
+    moved = arrow(before.moved, after.moved, after.unit)
+    return changed(ours, theirs, f"{moved} a request, {least}{'' if cause == causes.NEEDED else because}")
+
+
+_STATES = {state.words: state for state in STATES.values()}
 
 
 # Differences

@@ -33,7 +33,7 @@ def test_json_adds_up(run) -> None:
 def test_saved_profiles_and_predication(run, tmp_path: Path) -> None:
     saved = tmp_path / "a.json"
     saved.write_text(run("run", "even_odd", "--json").out, encoding="utf-8")
-    assert "no difference" in run("explain", str(saved), "even_odd").out
+    assert "(the same; " in run("explain", str(saved), "even_odd").out
     found = run("explain", "even_odd", "even_odd@predicate=4", "--metric", "divergent_branch", "--json").json()
     assert (found["a"], found["b"], found["terms"][0]["cause"]) == (2.0, 0.0, "divergent branches")
 
@@ -52,3 +52,11 @@ def test_wrong_use(run, arguments: list[str], message: str) -> None:
     found = run("explain", *arguments)
     assert found.code != 0
     assert message in " ".join(found.err.replace("│", " ").split())
+
+
+def test_a_profilers_file(run) -> None:
+    file = Path(__file__).parent.parent / "data" / "hardware" / "ncu" / "source.csv"
+    found = run("explain", f"{file}:reduceNeighbored", f"{file}:reduceInterleaved", "--json").json()
+    assert (found["a"], found["b"], found["terms"][0]["value"]) == (293.875, 98.125, -162.0)
+    missing = run("diff", f"{file}:reduceNeighbourd", "if_else")
+    assert "did you mean reduceNeighbored" in " ".join(missing.err.split())

@@ -15,6 +15,7 @@ from gpu.hardware import Device
 from gpu.profiling import HardwareProfile
 from simt import kernels
 from simt.profile import UnknownMetricError
+from simt.profile.ncu_pages import parse
 
 DEVICE = Device(0, "Test GPU", "sm_90", 1, 2**30, 10**6, 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535), 49152, "")
 
@@ -45,7 +46,7 @@ LINES = """"File Path","kernels.py"
 
 
 def test_pages_become_reports() -> None:
-    first, second = ncu.parse(RAW, SASS, LINES)
+    first, second = parse(RAW, SASS, LINES)
     assert first.kernel == "first(int)"
     assert first.metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 1040
     assert [row.offset for row in first.instructions] == [0, 0x10]
@@ -56,7 +57,7 @@ def test_pages_become_reports() -> None:
 
 
 def test_a_profile_has_the_simulators_names() -> None:
-    first = ncu.parse(RAW, SASS, LINES)[0]
+    first = parse(RAW, SASS, LINES)[0]
     profile = HardwareProfile("first", first, (2, 1, 1), (64, 1, 1), DEVICE, {})
     assert profile.counters["inst_executed"] == 12
     assert profile.counters["pred_on_thread_inst_executed"] == 380

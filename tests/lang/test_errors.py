@@ -10,6 +10,7 @@ import pytest
 from numba import cuda, int32
 from numba.np.numpy_support import from_dtype
 
+from simt import launch
 from simt.check.errors import KernelError, LaunchError, SimtError, UnsupportedError
 from simt.lang import argument_types, compile
 
@@ -37,7 +38,7 @@ def test_golden_message() -> None:
         f"{' ' * len(str(first + 2))} |\n"
         f"{first + 2} |     out[t] = sum([i for i in range(t)])\n"
         f"{' ' * len(str(first + 2))} |                  ^\n"
-        "  help: rewrite it with the constructs that README.md lists"
+        "  help: rewrite it with the constructs that docs/dialect.md lists"
     )
 
 
@@ -152,7 +153,8 @@ def test_wrong_kernels(kernel: Any, words: str) -> None:
 
 
 def slices(out):
-    out[0] = out[1:3].size
+    step = int(out[0])
+    out[0] = out[1:3:step].size
 
 
 def recursion(out):
@@ -169,8 +171,8 @@ def prints(out):
     print(out[0])
 
 
-def numpy_sum(out):
-    out[0] = np.sum(out)
+def numpy_sort(out):
+    np.sort(out)
 
 
 def grid_group(out):
@@ -185,11 +187,6 @@ def over_number(out):
 def over_mixed_tuple(out):
     for x in (1, 2.5):
         out[0] = x
-
-
-def over_pairs(out):
-    for i, x in enumerate(out):
-        out[i] = x
 
 
 def tries(out):
@@ -208,24 +205,23 @@ def membership(out):
 
 
 def array_method(out):
-    out[0] = out.sum()
+    out[0] = out.tolist()
 
 
 @pytest.mark.parametrize(
     ("kernel", "words"),
     [
-        (slices, "a slice of an array"),
+        (slices, "a slice whose step is not a constant"),
         (recursion, "recursion: factorial calls itself"),
         (prints, "calling print"),
-        (numpy_sum, "calling numpy.sum"),
+        (numpy_sort, "calling numpy.sort"),
         (grid_group, "calling numba.cuda.cg.this_grid"),
         (over_number, "a for loop over float64"),
         (over_mixed_tuple, "a for loop over (int64, float64)"),
-        (over_pairs, "calling enumerate"),
         (tries, "try"),
         (matrix_product, "the operator @"),
         (membership, "'in'"),
-        (array_method, "attribute .sum of an array"),
+        (array_method, "the method .tolist of 1-d array out of float64"),
     ],
 )
 def test_unsupported_constructs(kernel: Any, words: str) -> None:
@@ -267,7 +263,6 @@ def test_read_only_array() -> None:
         "text",
         None,
         [1, 2],
-        1j,
         2**70,
     ],
     ids=repr,
@@ -278,7 +273,7 @@ def test_arguments_that_no_kernel_takes(value: Any) -> None:
     assert caught.value.help
 
 
-@pytest.mark.parametrize("dtype", [[("x", "i4")], complex, "f2", "M8[s]"], ids=str)
+@pytest.mark.parametrize("dtype", [[("x", "M8[s]")], [("x", "U4")], "M8[s]"], ids=str)
 def test_elements_of_the_machine_view_only(dtype: Any) -> None:
     """Numba has these on a GPU, so the launch is not wrong."""
     array = np.zeros(2, dtype)
@@ -302,6 +297,6 @@ def test_no_source() -> None:
 
 
 def test_lambda_and_other_objects() -> None:
-    assert isinstance(refuse(lambda out: None, np.zeros(1)), UnsupportedError)
+    launch(lambda out: None, 1, 1, np.zeros(1))
     with pytest.raises(KernelError, match="is not a kernel"):
         compile(3, ())

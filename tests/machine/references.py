@@ -360,6 +360,7 @@ def _lgamma(x: np.float64) -> float:
 
 TRANSCENDENTAL: dict[str, Callable[..., Any]] = {
     # Arrays: for scalars NumPy takes the square root of -0 instead of its power 0.5.
+    "cbrt.f64": np.cbrt,
     "pow.f64": lambda x, y: np.power(np.array([x, x]), np.array([y, y]))[0],
     "atan2.f64": np.arctan2,
     "hypot.f64": np.hypot,

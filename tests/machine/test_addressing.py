@@ -146,6 +146,37 @@ def test_an_index_outside_of_its_axis(row: int, column: int, wraps: bool, axis: 
     assert "lanes 5, 9 " in message
 
 
+def positions(indices: list[int], sizes: list[int], wraps: bool = False) -> list[int]:
+    """What ``within`` makes of an index and a size in each lane."""
+    b = Builder()
+    given, sink = b.array(0, ndim=2, name="given"), b.array(1)
+    thread = b.thread()
+    i = b.load(given, thread)
+    size = b.load(given, b.value("add.s64", thread, b.const(32)))
+    b.store(sink, thread, b.value("within", i, size, imm=0, mod=int(wraps)))
+    found = np.zeros(32, np.int64)
+    launch(b, np.array([indices, sizes], np.int64), found)
+    return found.tolist()
+
+
+@settings(max_examples=10)
+@given(st.lists(st.tuples(st.integers(1, 2**40), st.integers(0, 2**60)), min_size=32, max_size=32), st.booleans())
+def test_positions_within_a_size(pairs: list[tuple[int, int]], wraps: bool) -> None:
+    sizes = [size for size, _ in pairs]
+    inside = [number % size for size, number in pairs]
+    indices = [i - size if wraps and i % 2 else i for i, size in zip(inside, sizes, strict=True)]
+    assert positions(indices, sizes, wraps) == inside
+
+
+@pytest.mark.parametrize(("index", "wraps"), [(4, False), (4, True), (-1, False), (-5, True)])
+def test_a_position_outside_of_its_size(index: int, wraps: bool) -> None:
+    with pytest.raises(OutOfBoundsError) as caught:
+        positions([0] * 5 + [index] + [0] * 26, [4] * 32, wraps)
+    message = str(caught.value)
+    assert f"index {index} is out of bounds for a part of `given`, whose size is 4" in message
+    assert "lane 5 " in message
+
+
 def test_stores_reach_strided_arrays() -> None:
     values = np.zeros(100, np.int64)
     view = values[90:10:-3]

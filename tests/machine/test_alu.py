@@ -28,6 +28,7 @@ LANEWISE_FAMILIES = [
 ]
 ELSEWHERE = {
     "index": "test_addressing.py",
+    "within": "test_addressing.py",
     "mufu.b32": "test_mufu.py",
     "sreg": "test_addressing.py",
     "activemask": "test_control.py",

@@ -54,6 +54,7 @@ def program(op: str, dst: int = 0, a: int = 0, b: int = 0, c: int = 0, **fields:
         ({"op": "bssy", "imm": 9999999}, "convergence barrier 9999999 of 2"),
         ({"op": "bar.sync", "imm": 0x63}, "block barrier 99 of 16"),
         ({"op": "index", "dst": 2, "a": 2, "b": 2, "imm": 1}, "dimension 1 of 1"),
+        ({"op": "within", "dst": 2, "a": 2, "b": 2, "imm": 1}, "array 1 of 1"),
         ({"op": "bra", "imm": 4}, "a branch to micro-op 4"),
         ({"op": "sreg", "dst": 2, "imm": 99}, "the number 99 in sreg"),
         ({"op": "mov", "dst": 2, "a": 2, "imm": 1 << 63}, f"the number {1 << 63} in mov"),

@@ -15,7 +15,7 @@ from tests.machine.patterns import M32
 ALU = [
     op
     for op in ops_of(*(family for family in Family if family not in (Family.MEMORY, Family.IMAGE, Family.CONTROL)))
-    if op not in ("index", "sreg")
+    if op not in ("index", "within", "sreg")
 ]
 ROWS = np.random.default_rng(3).integers(0, 40, (3, 32)).astype(np.uint64)
 PREDICATES = np.random.default_rng(4).random((3, 32)) < 0.5

@@ -200,7 +200,7 @@ def test_a_way_that_does_not_fit() -> None:
     ],
 )
 def test_what_is_no_profile(wrong: Any, tmp_path: Path) -> None:
-    with pytest.raises(UnusableProfileError, match="no profile"):
+    with pytest.raises(UnusableProfileError, match="not a profile"):
         compare(machine(), wrong)
     path = tmp_path / "saved.json"
     path.write_text(json.dumps(wrong))

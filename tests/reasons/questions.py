@@ -6,7 +6,7 @@ tests/data/hardware/accesses.json and shared_wavefronts.json): they were written
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,6 +16,8 @@ import numpy as np
 import simt
 from simt import kernels
 from simt.profile import Profile
+from simt.reasons import access_patterns
+from simt.reasons.subject import Patterns
 from tests.sass.data import cubin
 
 Make = Callable[[], Profile]
@@ -33,14 +35,24 @@ def reduction(name: str, chunks: int = 1) -> Profile:
     return simt.launch(kernel, 16, BLOCK, data, sums, np.uint32(n))
 
 
+def _access(name: str, *numbers: int) -> tuple[Any, ...]:
+    """What a launch of a kernel of access.cu takes: 8 blocks of 256 threads."""
+    (kernel,) = (each for each in cubin("sm_90/access_lines").values() if each.demangled.split("(")[0] == name)
+    out, data = np.zeros(8 * 256, np.float32), np.zeros(64 * 8 * 256, np.float32)
+    args: list[Any] = {"conflict": [out], "scatter": [_scattered(len(out)), data, out]}.get(name, [data, out])
+    return (kernel, 8, 256, *args, *map(np.int32, numbers))
+
+
 @cache
 def access(name: str, *numbers: int) -> Profile:
-    """A kernel of access.cu on 8 blocks of 256 threads."""
-    (kernel,) = (each for each in cubin("sm_90/access_lines").values() if each.demangled.startswith(f"{name}("))
-    out = np.zeros(8 * 256, np.float32)
-    data = np.zeros(64 * 8 * 256, np.float32)
-    args: list[Any] = {"conflict": [out], "scatter": [_scattered(len(out)), data, out]}.get(name, [data, out])
-    return simt.launch(kernel, 8, 256, *args, *map(np.int32, numbers))
+    """A launch of a kernel of access.cu."""
+    return simt.launch(*_access(name, *numbers))
+
+
+@cache
+def pattern(side: str, name: str, *numbers: int) -> Mapping[str, Patterns]:
+    """How its lines access memory."""
+    return {side: access_patterns(*_access(name, *numbers))}
 
 
 def _scattered(count: int) -> np.ndarray:
@@ -66,6 +78,7 @@ class Question:
     lines: tuple[int, ...]
     cause: str
     words: tuple[str, ...]
+    patterns: Callable[[], Mapping[str, Patterns]] = dict
 
 
 QUESTIONS = (
@@ -98,5 +111,53 @@ QUESTIONS = (
         "the last warp alone", "inst_per_warp",
         lambda: reduction("reduceUnrolling8", 8), lambda: reduction("reduceUnrollWarps8", 8),
         -54.0, (69, 70, 71, 87, 88, 89), "times", ("9 → 3 times a warp", "9 instructions each"),
+    ),
+    # Both ways of the branch run, each with half of the lanes; predicated, the branch itself is gone.
+    Question(
+        "even and odd lanes, predicated", "branch_efficiency",
+        lambda: entry("even_odd"), None,
+        -100.0, (56,), "divergent branches", ("2 of 2 branches diverge",),
+    ),
+    # Each of the two ifs diverges (an H200 counts 2 against 1 per warp, -G); here for two warps.
+    Question(
+        "two ifs instead of if/else", "divergent_branch",
+        lambda: entry("even_odd"), lambda: entry("two_ifs"),
+        2.0, (81,), "only in B", ("if not even", "2 of 2 branches diverge"),
+    ),
+    # 32 bytes apart, every lane has a sector of its own, of which it uses an eighth.
+    Question(
+        "a strided load", "gld_efficiency",
+        lambda: access("copy"), lambda: access("strided", 8),
+        -87.5, (4, 8), "access pattern", ("4 → 32 sectors a request", "strided, lanes are 32 bytes apart"),
+        lambda: pattern("b", "strided", 8),
+    ),
+    # 128 bytes that begin in the middle of a sector touch five.
+    Question(
+        "a misaligned load", "gld_transactions_per_request",
+        lambda: access("copy"), lambda: access("misaligned", 1),
+        1.0, (4, 12), "access pattern", ("4 → 5 sectors a request", "misaligned", "4 bytes after a multiple of 32"),
+        lambda: pattern("b", "misaligned", 1),
+    ),
+    # All lanes ask for the same 4 bytes: 128 bytes of one sector.
+    Question(
+        "a broadcast", "gld_efficiency",
+        lambda: access("broadcast"), None,
+        300.0, (16,), "broadcast", ("128 bytes a request, of 32", "broadcast, 32 lanes read one address"),
+        lambda: pattern("a", "broadcast"),
+    ),
+    *(
+        Question(
+            f"a {ways}-way bank conflict", "shared_load_transactions_per_request",
+            lambda: access("conflict", 1), lambda ways=ways: access("conflict", ways),
+            ways - 1.0, (29, 29), "bank conflicts", (f"1 → {ways} wavefronts a request", f"{ways}-way bank conflict"),
+            lambda ways=ways: pattern("b", "conflict", ways),
+        )
+        for ways in (2, 4, 8, 16, 32)
+    ),
+    # 98 registers a thread: 2 blocks of 8 warps on an SM that holds 64 warps.
+    Question(
+        "occupancy limited by registers", "theoretical_occupancy",
+        lambda: access("many_registers"), None,
+        -75.0, (), "limit: registers", ("98 registers a thread", "2 of its blocks"),
     ),
 )  # fmt: skip

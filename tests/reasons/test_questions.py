@@ -12,7 +12,7 @@ from tests.reasons.questions import QUESTIONS, Question
 @needs_nvdisasm
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.name)
 def test_the_first_term_is_the_answer(question: Question) -> None:
-    found = simt.explain(question.a(), question.b and question.b(), question.metric)
+    found = simt.explain(question.a(), question.b and question.b(), question.metric, patterns=question.patterns())
     first = found.terms[0]
     said = (float(first.value), tuple(place.number for _, place in first.places), first.cause)
     assert said == (question.value, question.lines, question.cause), str(found)
