@@ -114,7 +114,7 @@ def test_the_linear_filter_is_that_of_numpy(seed: int, width: int, height: int, 
         if mode == "border":
             padded = np.pad(texels, 1)
             return padded[np.clip(row + 1, 0, height + 1), np.clip(column + 1, 0, width + 1)]
-        pad = {"clamp": "edge", "wrap": "wrap", "mirror": "symmetric"}[mode]
+        pad: Any = {"clamp": "edge", "wrap": "wrap", "mirror": "symmetric"}[mode]
         padded = np.pad(texels, ((3 * height + 1,) * 2, (3 * width + 1,) * 2), pad)
         return padded[row + 3 * height + 1, column + 3 * width + 1]
 
@@ -131,10 +131,11 @@ def test_a_cube_map_sees_the_direction_only(seed: int, size: int, seamless: bool
     faces = random.standard_normal((6, size, size)).astype(np.float32)
     image = simt.texture(faces, "linear", cube=True, seamless=seamless)
     x, y, z = random.standard_normal((3, 60)).astype(np.float32)
-    longer = [v * np.float32(2.0**exponent) for v in (x, y, z)]
-    assert (read(image, x, y, "cube", z) == read(image, *longer[:2], "cube", longer[2])).all()
+    a, b, c = (v * np.float32(2.0**exponent) for v in (x, y, z))
+    assert (read(image, x, y, "cube", z) == read(image, a, b, "cube", c)).all()
     constant = simt.texture(np.full((6, size, size), 2.5, np.float32), "linear", cube=True, seamless=seamless)
     assert (read(constant, x, y, "cube", z) == 2.5).all()
     axes = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], np.float32)
     if size % 2:  # the middle of a face is the centre of a texel
-        assert (read(image, *axes.T[:2], "cube", axes.T[2]) == faces[:, size // 2, size // 2]).all()
+        x, y, z = axes.T
+        assert (read(image, x, y, "cube", z) == faces[:, size // 2, size // 2]).all()
