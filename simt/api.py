@@ -24,10 +24,10 @@ __all__ = ["SOURCE", "MachineKernel", "launch", "load_cubin", "reduce"]
 
 
 def launch(
-    kernel: Any,
+    kernel: object,
     grid: int | tuple[int, ...],
     block: int | tuple[int, ...],
-    *args: Any,
+    *args: object,
     view: str = SOURCE,
     threads: int | None = None,
     trace: bool | tuple[int, int] = False,

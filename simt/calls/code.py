@@ -31,7 +31,7 @@ class Code:
     """What a view makes of a kernel and its arguments."""
 
     program: Program
-    arguments: Sequence[Any]
+    arguments: Sequence[object]
     own_order: str = "then_first"
     instructions: Sequence[MachineInstruction] | None = None
     """SASS with its control bits, for the timing model; None in the source view."""
@@ -39,6 +39,8 @@ class Code:
     context: runtime.Context | None = None
     """Where the module's variables are."""
     notes: Sequence[str] = ()
+    kernel: SassKernel | None = None
+    """The machine code that it comes from, if it does."""
     whole_buffers: bool = True
     """False: Numba copies each argument to the GPU for itself, also if it is a view of a larger array."""
 
@@ -56,7 +58,7 @@ class MachineKernel(Protocol):
 
 
 def code_of(
-    kernel: Any, view: str, shape: Shape, args: Sequence[Any], predicate: int, check: str | Sequence[str] = ()
+    kernel: object, view: str, shape: Shape, args: Sequence[object], predicate: int, check: str | Sequence[str] = ()
 ) -> Code:
     """The kernel in the view that was asked for.  Raises what compiling and typing raise."""
     if not isinstance(kernel, MachineKernel):
@@ -75,7 +77,7 @@ def code_of(
     return _machine_code(kernel, view, shape, args)
 
 
-def _check_no_images(args: Sequence[Any]) -> None:
+def _check_no_images(args: Sequence[object]) -> None:
     """Raises LaunchError for textures and surfaces as arguments of a Python kernel."""
     for position, value in enumerate(args):
         if isinstance(value, Image):
@@ -85,25 +87,25 @@ def _check_no_images(args: Sequence[Any]) -> None:
             )
 
 
-def _machine_code(kernel: Any, view: str, shape: Shape, args: Sequence[Any]) -> Code:
+def _machine_code(kernel: object, view: str, shape: Shape, args: Sequence[object]) -> Code:
     """The SASS of a kernel, with arguments and constant banks as the hardware has them."""
     from simt import sass
 
-    from_numba = not isinstance(kernel, sass.SassKernel)
-    if not from_numba:
-        if view not in (SOURCE, kernel.view):
-            raise LaunchError(f"the kernel is machine code for {kernel.view}, not {view}")
+    if isinstance(kernel, sass.SassKernel):
+        code = kernel
+        if view not in (SOURCE, code.view):
+            raise LaunchError(f"the kernel is machine code for {code.view}, not {view}")
     else:
         args, argtypes = lang.typed_arguments(kernel, args, machine_code=True)
         lang.parameter_names(python_function(kernel), argtypes)
-        kernel = sass.compile_numba(kernel, argtypes, view)
+        code = sass.compile_numba(kernel, argtypes, view)
         args = sass.flatten([_numpy(value) for value in lang.flat_arguments(args)])
-    sass.check_arguments(kernel, shape[1], args)
+    sass.check_arguments(code, shape[1], args)
 
     def bank_image(addresses: Sequence[int | None]) -> Mapping[int, machine.Bank]:
-        return sass.bank_image(kernel, *shape, args, addresses)
+        return sass.bank_image(code, *shape, args, addresses)
 
-    return _of_machine(kernel, [*args, *sass.inner_arrays(args)], bank_image, whole_buffers=not from_numba)
+    return _of_machine(code, [*args, *sass.inner_arrays(args)], bank_image, whole_buffers=code is kernel)
 
 
 def raw_code(kernel: SassKernel, shape: Shape, parameters: bytes, images: Sequence[DeviceImage] = ()) -> Code:
@@ -116,13 +118,13 @@ def raw_code(kernel: SassKernel, shape: Shape, parameters: bytes, images: Sequen
     from simt import sass
 
     sass.check_block(kernel, shape[1])
-    size = sass.parameters_size(kernel)
+    size = kernel.parameter_bytes
     if len(parameters) < size:
         raise LaunchError(f"{kernel.name} takes {size} bytes of parameters, not {len(parameters)}")
     return _of_machine(kernel, images, lambda _: sass.raw_bank_image(kernel, *shape, parameters[:size]))
 
 
-def _of_machine(kernel: SassKernel, arguments: Sequence[Any], image: BankImage, whole_buffers: bool = True) -> Code:
+def _of_machine(kernel: SassKernel, arguments: Sequence[object], image: BankImage, whole_buffers: bool = True) -> Code:
     return Code(
         program=kernel.program,
         arguments=arguments,
@@ -130,12 +132,13 @@ def _of_machine(kernel: SassKernel, arguments: Sequence[Any], image: BankImage, 
         instructions=kernel.code.instructions,
         bank_image=image,
         context=kernel.module.memory.context,
+        kernel=kernel,
         notes=kernel.notes(),
         whole_buffers=whole_buffers,
     )
 
 
-def _numpy(value: Any) -> Any:
+def _numpy(value: object) -> Any:
     """A Python number as the NumPy scalar of the type that Numba gives it; NumPy's scalars and arrays stay.
 
     A record becomes an array without axes over its own memory: kernels take it by reference.

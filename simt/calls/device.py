@@ -215,13 +215,20 @@ class Device:
         gpu = gpu_for(self.gpu.key, code.program.view, options.timing)
         start = self.start
         try:
-            profile = run(code, shape, options, gpu, self.memory, keep=True)
+            profile = run(code, shape, options, gpu, self.memory, keep=True, stdout=self.stdout)
         except KernelError as error:
             if not isinstance(error, LaunchError | ListingError):
                 self.lost = error
             raise
         if profiled:
             self.activities.launched.append(Launched(profile, start, stream))
+        self._took(profile)
+        for each in profile.launched:
+            if profiled:
+                self.activities.launched.append(Launched(each, self.start, stream, by_device=True))
+            self._took(each)
+        return profile
+
+    def _took(self, profile: Profile) -> None:
         if profile.timing is not None:
             self.now += profile.timing.seconds
-        return profile

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING, TextIO, cast
+
+import numpy as np
+import numpy.typing as npt
+
 from simt import devices, machine, runtime
-from simt.calls.code import Code, Shape
+from simt.calls.code import Code, Shape, raw_code
 from simt.calls.options import Options
 from simt.devices import DeviceError, Gpu
 from simt.machine import checks
+from simt.machine.services import Services
 from simt.profile import Profile
+from simt.system import Limits, Request, SystemServices, World
+
+if TYPE_CHECKING:
+    from simt.sass import SassKernel
 
 
 def gpu_for(key: str | None, view: str, timing: bool) -> Gpu:
@@ -23,34 +34,125 @@ def gpu_for(key: str | None, view: str, timing: bool) -> Gpu:
 
 
 def run(
-    code: Code, shape: Shape, options: Options, gpu: Gpu, context: runtime.Context | None = None, keep: bool = False
+    code: Code,
+    shape: Shape,
+    options: Options,
+    gpu: Gpu,
+    context: runtime.Context | None = None,
+    keep: bool = False,
+    stdout: TextIO | None = None,
 ) -> Profile:
     """Run a launch in *context* (default: the module's, or one that holds nothing else) and return its profile.
 
-    *keep*: after an error device memory is as the kernel left it (:meth:`simt.runtime.Context.run`).
+    *keep*: after an error device memory is as the kernel left it (:meth:`simt.runtime.Context.run`).  *stdout*: where
+    what the kernel prints goes, after the launch, also after one that went wrong (default: ``sys.stdout``).
     """
-    what = machine.Launch(
-        grid=shape[0],
-        block=shape[1],
-        arguments=code.arguments,
-        shared_bytes=options.shared_bytes,
-        order=code.own_order if options.order is None else options.order,
-        threads=options.threads,
-        trace=options.trace,
-        max_instructions=options.max_instructions,
-        checks=checks.names_of(options.check),
-        whole_buffers=code.whole_buffers,
-        bank_image=code.bank_image,
-        progress=options.progress,
-    )
-    place = context or code.context
-    notes = [*code.notes, *(f"{name} found nothing" for name in what.checks)]
-    if not options.timing:
-        result = runtime.run(code.program, what, place, keep=keep)
-        return Profile(code.program, result, device=gpu.key, notes=notes)
+    return _HostLaunch(options, gpu, context or code.context, keep).run(code, shape, stdout)
 
-    from simt.timing import TimedRun  # here: a launch without timing does not load the model
 
-    model = TimedRun(code.program, what, gpu, code.instructions, options.timed)
-    result = runtime.run(code.program, what, place, model, keep)
-    return Profile(code.program, result, device=gpu.key, timing=model.result, notes=notes)
+class _HostLaunch:
+    """A launch of the host, with the grids that its kernels launch."""
+
+    def __init__(self, options: Options, gpu: Gpu, context: runtime.Context | None, keep: bool) -> None:
+        self.options = options
+        self.gpu = gpu
+        self.context = context
+        self.keep = keep
+        self.launched: list[Profile] = []
+        self._counters: dict[bytes, npt.NDArray[np.int64]] = {}
+
+    def run(self, code: Code, shape: Shape, stdout: TextIO | None) -> Profile:
+        """Run it; what it prints goes to *stdout*."""
+        services = self._services(code)
+        if services is None:
+            return self._profile(code, shape, None)
+        heap = services.world.heap
+        before = heap.copy() if heap is not None else None
+        try:
+            profile = self._profile(code, shape, services)
+        except BaseException:
+            if heap is not None and before is not None and not self.keep:
+                heap.restore(before)
+            raise
+        finally:
+            text = services.text()
+            if text:
+                print(text.decode("utf-8", "replace"), end="", file=stdout)
+        profile.launched = tuple(self.launched)
+        return profile
+
+    def _services(self, code: Code) -> SystemServices | None:
+        """Who serves the system calls of the code; None if it makes none."""
+        if not code.program.syscalls:
+            return None
+        kernel = code.kernel
+        if kernel is None:
+            return SystemServices(World())
+        heap = self.context.heap() if kernel.module.allocates and self.context is not None else None
+        limits = self.context.limits if self.context is not None else Limits()
+        return SystemServices(World(heap, kernel.launched_by, self._execute, self._repeat, limits))
+
+    def _profile(self, code: Code, shape: Shape, services: Services | None) -> Profile:
+        launch = self._launch(code, shape, self.options.shared_bytes, services)
+        notes = [*code.notes, *(f"{name} found nothing" for name in launch.checks)]
+        if not self.options.timing:
+            result = runtime.run(code.program, launch, self.context, keep=self.keep)
+            return Profile(code.program, result, device=self.gpu.key, notes=notes)
+
+        from simt.timing import TimedRun  # here: a launch without timing does not load the model
+
+        model = TimedRun(code.program, launch, self.gpu, code.instructions, self.options.timed)
+        result = runtime.run(code.program, launch, self.context, model, self.keep)
+        return Profile(code.program, result, device=self.gpu.key, timing=model.result, notes=notes)
+
+    def _launch(self, code: Code, shape: Shape, shared_bytes: int, services: Services | None) -> machine.Launch:
+        options = self.options
+        return machine.Launch(
+            grid=shape[0],
+            block=shape[1],
+            arguments=code.arguments,
+            shared_bytes=shared_bytes,
+            order=code.own_order if options.order is None else options.order,
+            threads=options.threads,
+            trace=options.trace,
+            max_instructions=options.max_instructions,
+            checks=checks.names_of(options.check),
+            whole_buffers=code.whole_buffers,
+            bank_image=code.bank_image,
+            services=services,
+            clock_mhz=round(self.gpu.limit("clock_mhz")),
+            progress=options.progress,
+        )
+
+    # Grids that the device launches
+
+    def _execute(self, request: Request, services: Services, memory: machine.DeviceMemory) -> None:
+        self.launched.append(self._child(request, services, memory))
+
+    def _repeat(self, request: Request, services: Services, memory: machine.DeviceMemory) -> None:
+        code, shape = _requested(request)
+        machine.run(code.program, self._launch(code, shape, request.shared_bytes, services), memory)
+
+    def _child(self, request: Request, services: Services, memory: machine.DeviceMemory) -> Profile:
+        """Run a grid that the device launched; it is counted and timed as a launch of its own."""
+        code, shape = _requested(request)
+        launch = self._launch(code, shape, request.shared_bytes, services)
+        timing = None
+        if self.options.timing:
+            from simt.timing import TimedRun
+
+            model = TimedRun(code.program, launch, self.gpu, code.instructions, self.options.timed)
+            result = runtime.run_twice(code.program, launch, memory, model)
+            timing = model.result
+        else:
+            result = machine.run(code.program, launch, memory)
+        # Thousands of grids may have counted the same.
+        counters = self._counters.setdefault(result.counters.tobytes(), result.counters)
+        result = replace(result, counters=counters)
+        return Profile(code.program, result, device=self.gpu.key, timing=timing, notes=code.notes)
+
+
+def _requested(request: Request) -> tuple[Code, Shape]:
+    shape = request.grid, request.block
+    kernel = cast("SassKernel", request.kernel)  # World.kernel_at is one's launched_by
+    return raw_code(kernel, shape, request.parameters), shape

@@ -1,10 +1,12 @@
 """Findings: what can be wrong with a kernel or a launch, and how it is told."""
 
 from simt.check.errors import (
+    AssertError,
     BarrierError,
     BudgetError,
     DeadlockError,
     DivisionError,
+    FreeError,
     KernelError,
     LaunchError,
     ListingError,
@@ -23,10 +25,12 @@ from simt.check.errors import (
 )
 
 __all__ = [
+    "AssertError",
     "BarrierError",
     "BudgetError",
     "DeadlockError",
     "DivisionError",
+    "FreeError",
     "KernelError",
     "LaunchError",
     "ListingError",

@@ -118,6 +118,23 @@ class TrapError(KernelError):
     """The kernel stopped itself: a failed assertion or a breakpoint."""
 
 
+class AssertError(TrapError):
+    """An ``assert`` of the kernel failed.  ``text``: what CUDA writes to stderr, a line for each thread."""
+
+    text = ""
+
+    @classmethod
+    def of(cls, finding: TrapError, text: str) -> AssertError:
+        """The same finding with what CUDA writes."""
+        made = cls(finding.title, location=finding.location, details=finding.details, help=finding.help)
+        made.text = text
+        return made
+
+
+class FreeError(KernelError):
+    """The kernel frees what its ``malloc`` did not give, or frees it twice."""
+
+
 class DivisionError(TrapError, ZeroDivisionError):
     """A division by zero in a kernel that Numba compiles with ``debug=True``, which checks for it."""
 

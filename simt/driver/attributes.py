@@ -98,4 +98,6 @@ def attributes(gpu: Gpu) -> list[int]:
         76: minor,
         95: 1,  # cooperative launches
     }
+    if major >= 8:  # the part of L2 that persisting accesses can have, and how many bytes they may be: as on an A100
+        found |= {108: 3 * found[38] // 4, 109: 1 << 27}
     return [found.get(number, 0) for number in range(ATTRIBUTES)]

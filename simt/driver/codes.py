@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from simt.check import KernelError, LaunchError, ListingError, SimtError, UnsupportedError
+from simt.check import AssertError, KernelError, LaunchError, ListingError, SimtError, UnsupportedError
 from simt.check.errors import BudgetError, DeadlockError, MisalignedError, OutOfBoundsError
 from simt.devices import DeviceError
 
@@ -23,6 +23,7 @@ class Code(IntEnum):
     ILLEGAL_ADDRESS = 700
     LAUNCH_OUT_OF_RESOURCES = 701
     LAUNCH_TIMEOUT = 702
+    ASSERT = 710
     MISALIGNED_ADDRESS = 716
     LAUNCH_FAILED = 719
     COOPERATIVE_LAUNCH_TOO_LARGE = 720
@@ -33,6 +34,7 @@ class Code(IntEnum):
 _CODES: tuple[tuple[type[SimtError], Code], ...] = (
     (OutOfBoundsError, Code.ILLEGAL_ADDRESS),
     (MisalignedError, Code.MISALIGNED_ADDRESS),
+    (AssertError, Code.ASSERT),
     (BudgetError, Code.LAUNCH_TIMEOUT),
     (DeadlockError, Code.LAUNCH_TIMEOUT),
     (ListingError, Code.INVALID_IMAGE),

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numba import typeof
-from numba.core import types
+from numba.core import config, types
 from numba.core.errors import NumbaError
 from numba.core.registry import cpu_target
 from numba.core.typeconv import Conversion
@@ -106,6 +107,19 @@ def _context() -> Any:
     return context
 
 
+@contextmanager
+def _typing() -> Iterator[Any]:
+    """Numba's typing context, with the compiler on: ``min`` and its kin are typed by compiling them.
+
+    ``NUMBA_DISABLE_JIT=1`` is for the engine, and would end that in an AttributeError.
+    """
+    before, config.DISABLE_JIT = config.DISABLE_JIT, 0
+    try:
+        yield _context()
+    finally:
+        config.DISABLE_JIT = before
+
+
 @lru_cache(maxsize=4096)
 def operator_signature(function: Callable[..., Any], argtypes: tuple[Any, ...]) -> Any | None:
     """Numba's signature (``.return_type``, ``.args``) of an operator or builtin; None if it has none."""
@@ -114,8 +128,9 @@ def operator_signature(function: Callable[..., Any], argtypes: tuple[Any, ...]) 
         if signature is not None:
             return signature
     try:
-        return _context().resolve_function_type(function, argtypes, {})
-    except (NumbaError, NotImplementedError, ValueError, AttributeError):  # the last with NUMBA_DISABLE_JIT
+        with _typing() as context:
+            return context.resolve_function_type(function, argtypes, {})
+    except (NumbaError, NotImplementedError, ValueError):
         return None
 
 
@@ -144,7 +159,8 @@ def overload(name: str, cases: tuple[Any, ...], argtypes: tuple[Any, ...]) -> An
     if types.float16 not in argtypes:
         cases = tuple(case for case in cases if types.float16 not in case.args) or cases
     try:
-        return _context().resolve_overload(name, cases, argtypes, {})
+        with _typing() as context:
+            return context.resolve_overload(name, cases, argtypes, {})
     except (NumbaError, NotImplementedError, ValueError):
         return None
 
@@ -152,7 +168,8 @@ def overload(name: str, cases: tuple[Any, ...], argtypes: tuple[Any, ...]) -> An
 @lru_cache(maxsize=4096)
 def unify(argtypes: tuple[Any, ...]) -> Any | None:
     """The type of a variable that has each of *argtypes* on some path; None if Numba finds none."""
-    unified = _context().unify_types(*argtypes)
+    with _typing() as context:
+        unified = context.unify_types(*argtypes)
     return None if unified is None or unified in (types.undefined, types.unknown) else unified
 
 

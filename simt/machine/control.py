@@ -1,9 +1,9 @@
 """Control micro-ops: branches, convergence, barriers, exits.  Each is executed by the function of its name.
 
-A function returns where the warp goes on: a micro-op (0 or more), at which the same split goes on with the same
-lanes; RESUME if the current split is another one or has changed; LEAVE if it waits or has ended, so that another one is
-to run; FAIL if it was an error, which ERROR then tells.  A function takes what it needs: its parameters are named as in
-:data:`simt.machine.interpreter.PLACES`.
+A function returns where the warp goes on: a micro-op (0 or more), at which the same split goes on with the same lanes;
+RESUME if the current split is another one or has changed; LEAVE if it waits or has ended, so that another one is to
+run; FAIL if it was an error, which ERROR then tells; CALL if the host is to do something first.  A function takes what
+it needs: its parameters are named as in :data:`simt.machine.interpreter.PLACES`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from simt.ops.encoding import COLLECTIVE
 from simt.ops.jit import jit, jit_inline, jit_part
 from simt.ops.scalar import lowest, popcount
 
-RESUME, LEAVE, FAIL = -1, -2, -3
+RESUME, LEAVE, FAIL, CALL = -1, -2, -3, -4
 
 
 @jit_part
@@ -70,6 +70,20 @@ def trap(ERROR, pc, executing):
     ERROR[L.E_MASK] = executing
     ERROR[L.E_LANE] = lowest(executing)
     return FAIL
+
+
+@jit_part
+def syscall(SPLITS, WARPS, ERROR, w, pc, executing):
+    """The first time the engine stops here; once the host has served the call, the same lanes come again and go on."""
+    if executing == 0:
+        return pc + 1
+    if WARPS[w * L.N_WARP + L.W_SERVED]:
+        WARPS[w * L.N_WARP + L.W_SERVED] = 0
+        return pc + 1
+    SPLITS[current(WARPS, w) + L.S_PC] = pc
+    ERROR[L.E_MASK] = executing
+    ERROR[L.E_LANE] = lowest(executing)
+    return np.int64(CALL)
 
 
 @jit_inline

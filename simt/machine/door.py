@@ -15,12 +15,13 @@ import numpy.typing as npt
 from simt.machine import layout as L
 from simt.machine.control import current
 from simt.machine.engine import QUANTUM, advance, start_block
-from simt.machine.layout import BLOCKED, DONE, FAILED, OWN, PAUSED, State
+from simt.machine.layout import BLOCKED, CALLED, DONE, FAILED, OWN, PAUSED, State
 from simt.machine.splits import choose
 from simt.ops.jit import jit_inline, jit_part
 
 __all__ = [
     "BLOCKED",
+    "CALLED",
     "DONE",
     "FAILED",
     "PAUSED",
@@ -86,6 +87,7 @@ def begin(block, sm, first_warp, s):
     """Start block *block* in the place of *s*: on SM *sm*, whose warps before it are *first_warp*."""
     start_block(block, s)
     s.LAUNCH[L.LAUNCH_SM] = sm
+    s.LAUNCH[L.LAUNCH_TICK] = 0
     s.LAUNCH[L.LAUNCH_FIRST_WARP] = first_warp
 
 
@@ -105,8 +107,9 @@ def _following(w, s):
 def step(w, limit, streak, s):
     """Run warp *w* for at most *limit* micro-ops: (status, the micro-op that follows, streak).
 
-    Status: DONE, BLOCKED, PAUSED (more follows) or FAILED; the micro-op is -1 unless PAUSED.  *streak* counts the
-    warp's micro-ops since it last waited: after a turn of them its splits take turns, as in the engine.
+    Status: DONE, BLOCKED, PAUSED (more follows), CALLED (the host is to serve a call) or FAILED; the micro-op is -1
+    unless PAUSED.  *streak* counts the warp's micro-ops since it last waited: after a turn of them its splits take
+    turns, as in the engine.
     """
     begun = s.LAUNCH[L.LAUNCH_STEPS]
     following = np.int64(-1)

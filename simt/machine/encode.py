@@ -19,6 +19,7 @@ from simt.ops.encoding import (
     ATOMICS,
     COLLECTIVE,
     FENCE,
+    INDEPENDENT_CALLS,
     INTEGER_TYPES,
     MEMORY_TYPES,
     MUFU_FUNCTIONS,
@@ -27,6 +28,7 @@ from simt.ops.encoding import (
     ROUNDINGS,
     SPECIAL_REGISTERS,
     SURFACE_FORMS,
+    SYSCALL,
     TEXTURE_FORMS,
     UNCOUNTED,
     WHOLE,
@@ -76,7 +78,8 @@ class Encoded:
     the Program's rows that stand once for all warps, in their order in the register file, RZ first; ``n_registers``
     counts all rows.  ``targets``: micro-op per 8 bytes of machine code from ``code_start`` on, -1 where none starts.
     ``granule``: log2 bytes of the smallest access, the unit of what checks remember; ``fenced``: it has a memory fence;
-    ``communicates``: blocks may act on each other through atomics; ``stores``: it may change global memory.
+    ``communicates``: blocks may act on each other through atomics or system calls; ``stores``: it may change global
+    memory.
     """
 
     code: npt.NDArray[np.int64]
@@ -104,11 +107,18 @@ def encode(program: Program) -> Encoded:
     return found
 
 
+MOST_ROWS = 1 << 16
+"""Registers, predicates or convergence barriers of a Program at most: each takes room in every warp of a block."""
+
+
 class _Encoder:
     """Renumbers rows, so that the uniform ones come first, and checks every field."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        for name in ("n_registers", "n_predicates", "n_barriers"):
+            if getattr(program, name) > MOST_ROWS:
+                raise LaunchError(f"{program.name} has {name} = {getattr(program, name)}; the most are {MOST_ROWS}")
         self.rows = (RZ, *sorted({uniform.row for uniform in program.uniforms} - {RZ}))
         self.place = self._places()
         self.n_predicates = max(program.n_predicates, 1)
@@ -137,6 +147,7 @@ class _Encoder:
             code[pc] = self._row(instruction)
         targets, code_start = _targets(program)
         ops = {instruction.op for instruction in program.instructions}
+        acts = not INDEPENDENT_CALLS.issuperset(program.syscalls)
         return Encoded(
             code=code,
             uniform_rows=self.rows,
@@ -148,8 +159,8 @@ class _Encoder:
             code_start=code_start,
             granule=_granule(program),
             fenced=any(i.op == "nop" and i.mod == FENCE for i in program.instructions),
-            communicates=not ops.isdisjoint({"atom.global", "atom.generic", "suatom"}),
-            stores=not ops.isdisjoint(_STORES),
+            communicates=not ops.isdisjoint({"atom.global", "atom.generic", "suatom"}) or acts,
+            stores=not ops.isdisjoint(_STORES) or acts,
         )
 
     def _row(self, instruction: Instruction) -> list[int]:
@@ -178,6 +189,8 @@ class _Encoder:
     def _problems(self, i: Instruction) -> Iterator[str]:
         if not 0 <= i.line < len(self.program.listing):
             yield f"it belongs to line {i.line} of {len(self.program.listing)}"
+        if i.op == SYSCALL and i.retires:
+            yield "a system call that counts as an instruction"
         yield from self._mode_problems(i)
         yield from self._operand_problems(i)
         if not 0 <= i.guard < 2 * self.n_predicates:
@@ -188,7 +201,8 @@ class _Encoder:
         letters = MICRO_OPS[i.op].operands
         for k, (letter, value) in enumerate(zip(letters, (i.dst, i.a, i.b, i.c), strict=True)):
             if letter == "r":
-                yield from self._register_problems(value, _rows_of(i, k), is_written=k == 0)
+                is_written = k == 0 or (k == 1 and i.op == SYSCALL)
+                yield from self._register_problems(value, _rows_of(i, k), is_written)
             elif letter == "p" and not 0 <= value < (self.n_predicates if k == 0 else 2 * self.n_predicates):
                 yield f"predicate {value if k == 0 else value >> 1} of {self.n_predicates}"
             elif letter == "-" and not -(2**63) <= value < 2**63:
@@ -223,7 +237,7 @@ class _Encoder:
         elif i.op.startswith(("ld.", "st.", "suld", "sust")):
             if i.mod not in _BY_NUMBER:
                 yield f"an access of type {i.mod}"
-        elif not -(2**63) <= i.mod < 2**63:
+        elif not (1 if i.op == SYSCALL else -(2**63)) <= i.mod < 2**63:
             yield f"mode {i.mod}"
 
     def _immediate_problems(self, i: Instruction) -> Iterator[str]:
@@ -235,6 +249,8 @@ class _Encoder:
             end, what = len(self.program.arrays), f"array {i.imm} of {len(self.program.arrays)}"
         elif i.op in _CONVERGENCE:
             end, what = self.n_barriers, f"convergence barrier {i.imm} of {self.n_barriers}"
+        elif i.op == SYSCALL:
+            end, what = len(self.program.syscalls), f"system call {i.imm} of {len(self.program.syscalls)}"
         elif i.op == "bra":
             end, what = len(self.program.instructions) + 1, f"a branch to micro-op {i.imm}"
         elif i.op.startswith("bar."):
@@ -249,6 +265,8 @@ def _rows_of(i: Instruction, operand: int) -> int:
         return _image_rows(i, operand)
     if i.op.startswith("atom."):
         return _VECTOR_ATOMICS.get(ATOMIC_TYPES[i.mod & 15], 1) if operand in (0, 2) else 1
+    if i.op == SYSCALL:
+        return i.mod if operand == 1 else 1
     if i.op.startswith("ld.") and operand == 0:
         return _VECTOR_ROWS.get(_BY_NUMBER[i.mod][0], 1)
     if i.op.startswith("st.") and operand == 2 and i.b != RZ:  # all words of RZ are zero

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine import layout as L
-from simt.machine.control import FAIL, LEAVE, RESUME, current
+from simt.machine.control import CALL, FAIL, LEAVE, RESUME, current
 from simt.machine.image_access import image_access, image_rows
 from simt.machine.interpreter import go_on, masks, rows
 from simt.machine.memory import access, rows_loaded, step_index, step_within
@@ -198,7 +198,7 @@ def _is_traced(LAUNCH, w):
 
 @jit_part
 def _end_of_turn(w, pc, active, retired, executed, status, s):
-    """Note what a turn used of the block's budget, and where an error is; returns the status, FAILED over budget."""
+    """Note what a turn used of the block's budget, and where it ended early; returns the status, FAILED over budget."""
     LAUNCH = s.LAUNCH
     ERROR = s.ERROR
     wbase = w * L.N_WARP
@@ -206,14 +206,14 @@ def _end_of_turn(w, pc, active, retired, executed, status, s):
     LAUNCH[L.LAUNCH_EXECUTED] += retired
     LAUNCH[L.LAUNCH_STEPS] += steps
     LAUNCH[L.LAUNCH_PROGRESS] += steps
-    s.WARPS[wbase + L.W_USED] = executed if status == L.TRACE_FULL else 0
+    s.WARPS[wbase + L.W_USED] = executed - (status == L.CALLED) if status == L.TRACE_FULL or status == L.CALLED else 0
     budget = LAUNCH[L.LAUNCH_BUDGET]
     if status != L.FAILED and status != L.DONE:
         if LAUNCH[L.LAUNCH_EXECUTED] > budget or LAUNCH[L.LAUNCH_STEPS] > budget * STEPS_PER_INSTRUCTION:
             ERROR[L.E_REASON] = L.R_BUDGET
             ERROR[L.E_MASK] = active
             status = L.FAILED
-    if status == L.FAILED:
+    if status == L.FAILED or status == L.CALLED:
         ERROR[L.E_PC] = pc
         ERROR[L.E_WARP] = w
         ERROR[L.E_BLOCK] = LAUNCH[L.LAUNCH_INDEX]
@@ -222,7 +222,7 @@ def _end_of_turn(w, pc, active, retired, executed, status, s):
 
 @jit_inline
 def advance(w, quantum, s):
-    """Run warp *w* for at most *quantum* micro-ops: DONE, BLOCKED, PAUSED, TRACE_FULL or FAILED."""
+    """Run warp *w* for at most *quantum* micro-ops: DONE, BLOCKED, PAUSED, TRACE_FULL, CALLED or FAILED."""
     CODE = s.CODE
     SPLITS = s.SPLITS
     WARPS = s.WARPS
@@ -322,8 +322,8 @@ def advance(w, quantum, s):
                 executing,
                 order,
             )
-            if where == FAIL:
-                status = L.FAILED
+            if where <= FAIL:
+                status = L.CALLED if where == CALL else L.FAILED
                 break
 
         if traced and flags & L.RETIRES:
@@ -369,6 +369,7 @@ def start_block(index, s):
     LAUNCH[L.LAUNCH_EXECUTED] = 0
     LAUNCH[L.LAUNCH_STEPS] = 0
     LAUNCH[L.LAUNCH_NEXT_WARP] = 0
+    LAUNCH[L.LAUNCH_CLOCK] = 0
     for k in range(L.BLOCK_BARRIERS * L.N_BARRIER):
         s.BARRIERS[k] = 0
     for k in range(len(s.SHARED)):
@@ -396,6 +397,7 @@ def start_block(index, s):
         WARPS[w * L.N_WARP + L.W_BY_MOVE] = 0
         WARPS[w * L.N_WARP + L.W_PICKED] = -1
         WARPS[w * L.N_WARP + L.W_RELEASED] = 0
+        WARPS[w * L.N_WARP + L.W_SERVED] = 0
         WARPS[w * L.N_WARP + L.W_BLOCK_EPOCH] = 0
         WARPS[w * L.N_WARP + L.W_WARP_EPOCH] = 0
         add_split(s.SPLITS, WARPS, w, 0, mask)
@@ -406,7 +408,8 @@ def start_block(index, s):
 def run_blocks(first, end, s):
     """Run blocks *first* to *end* - 1; (status, the block it came to).  A started block is taken up again.
 
-    Status: L.DONE; L.TRACE_FULL (drain the trace, call again); L.FAILED and L.DEADLOCK (see ERROR); L.STOPPED.
+    Status: L.DONE; L.TRACE_FULL (drain the trace, call again); L.CALLED (serve the call in ERROR, call again);
+    L.FAILED and L.DEADLOCK (see ERROR); L.STOPPED.
     """
     LAUNCH = s.LAUNCH
     WARPS = s.WARPS
@@ -430,8 +433,8 @@ def run_blocks(first, end, s):
                         elif order == L.RANDOM:
                             quantum = 1 + next_random(WARPS, w) % 16
                     status = advance(w, quantum, s)
-                    WARPS[w * L.N_WARP + L.W_QUANTUM] = quantum if status == L.TRACE_FULL else 0
-                    if status == L.FAILED or status == L.TRACE_FULL:
+                    WARPS[w * L.N_WARP + L.W_QUANTUM] = quantum if status == L.TRACE_FULL or status == L.CALLED else 0
+                    if status == L.FAILED or status == L.TRACE_FULL or status == L.CALLED:
                         LAUNCH[L.LAUNCH_NEXT_WARP] = w
                         return status, index
                     if s.STOP[0]:

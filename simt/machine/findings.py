@@ -20,7 +20,7 @@ from simt.machine import layout
 from simt.machine.checks import CHECKS
 from simt.machine.images import HANDLES, DeviceImage
 from simt.machine.launch import DeviceArray
-from simt.machine.places import access_text, locate, place_of, where
+from simt.machine.places import access_text, caller, locate, place_of, where
 from simt.machine.prepared import BANK, Prepared
 from simt.ops.encoding import NULL_CALL, ZERO_DIVISION
 from simt.program import ArrayRef
@@ -93,10 +93,10 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
         )
     address, block, extra = error[layout.E_ADDRESS], error[layout.E_BLOCK], error[layout.E_EXTRA]
     instruction = prepared.program.instructions[pc]
-    location = locate(prepared, pc)
+    location = locate(prepared, caller(prepared, state))
     details = [where(prepared, block, warp, mask)]
     if prepared.program.listing[instruction.line].source is not None:
-        details.append(f"instruction {place_of(prepared, pc)}")
+        details.append(f"instruction {place_of(prepared, caller(prepared, state))}")
     if reason == layout.R_INDEX and instruction.op == "within":
         name = prepared.program.arrays[instruction.imm].name
         return OutOfBoundsError(
@@ -173,7 +173,8 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             details=details,
         )
     if reason == layout.R_TRAP:
-        return TrapError(_why_stopped(prepared, state), location=location, details=details)
+        why = "a function is called through a null pointer" if instruction.imm == NULL_CALL else _STOPPED
+        return TrapError(why, location=location, details=details)
     if reason == layout.R_CODE_ADDRESS:
         return UnsupportedError(
             f"an indirect branch goes to code address {address:#x}, where no instruction of this kernel starts",
@@ -192,31 +193,7 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
     return AssertionError(f"the engine stopped at {instruction.op} for reason {reason}, which findings.py lacks")
 
 
-def _why_stopped(prepared: Prepared, state: layout.State) -> str:
-    """The message of a trap: that of a failed assertion, with its file and line, where the micro-op has them."""
-    pc, warp, lane = (int(state.ERROR[k]) for k in (layout.E_PC, layout.E_WARP, layout.E_LANE))
-    if prepared.program.instructions[pc].imm == NULL_CALL:
-        return "a function is called through a null pointer"
-    values = []
-    for column in (layout.C_A, layout.C_B, layout.C_C):
-        row = int(prepared.encoded.code[pc, column])
-        if row >= state.LAUNCH[layout.LAUNCH_UNIFORM_END]:
-            row += warp * int(state.LAUNCH[layout.LAUNCH_REGISTERS]) * 32
-        values.append(int(state.R[row + lane]))
-    message, file = (_text(prepared, address) for address in values[:2])
-    if not message:
-        return "the kernel stopped itself (assertion or breakpoint)"
-    return f"assertion failed: {message} ({file}:{values[2]})"
-
-
-def _text(prepared: Prepared, address: int) -> str:
-    """The zero-terminated string in global memory at an address; empty if none is there."""
-    memory = prepared.memory
-    for start, end in zip(memory.starts.tolist(), memory.ends.tolist(), strict=True):
-        if start <= address < end:
-            data = memory.words.M8[address - int(layout.ADDRESS_BASE) : end - int(layout.ADDRESS_BASE)].tobytes()
-            return data.partition(b"\0")[0].decode("utf-8", "replace")
-    return ""
+_STOPPED = "the kernel stopped itself (__trap or breakpoint)"
 
 
 _WAITS = {

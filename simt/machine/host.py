@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
-from simt.check import LaunchError
+from simt.check import LaunchError, SimtError
 from simt.machine import layout
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.encode import encode
@@ -19,6 +19,7 @@ from simt.machine.launch import Launch, parse_order
 from simt.machine.prepare import prepare, state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.result import RunResult, TraceRecords
+from simt.machine.syscalls import serve
 from simt.ops.jit import compilation, name_of
 from simt.program import COUNTERS, Program
 
@@ -173,15 +174,17 @@ class _Team:
             _wait_out(pending)
             raise
         if self.failed:
-            raise self.failed[min(self.failed)]
+            block = min(self.failed)
+            if self.prepared.launch.services is not None:
+                self.prepared.launch.services.cut(block)
+            raise self.failed[block]
         return self._trace()
 
     def _begin(self) -> tuple[int, int] | None:
         """Run a small launch on this thread; of a block that turns out long its number and the next one's."""
         launch, state = self.prepared.launch, self.states[0]
         state.LAUNCH[layout.LAUNCH_BUDGET] = SMALL_INSTRUCTIONS
-        with np.errstate(all="ignore"):  # plain-Python engine: wrap-around is meant
-            status, block = run_blocks(0, self.blocks, state)
+        status, block = self._run(0, self.blocks, state)
         state.LAUNCH[layout.LAUNCH_BUDGET] = launch.max_instructions
         self.finished, self.next_block = block, self.blocks
         if status == layout.FAILED and state.ERROR[layout.E_REASON] == layout.R_BUDGET:
@@ -189,6 +192,23 @@ class _Team:
             return block, block + 1
         self._note_failure(status, block, state)
         return None
+
+    def _run(self, first: int, end: int, state: layout.State) -> tuple[int, int]:
+        """Run blocks up to *end* - 1, from *first* on, and serve their system calls; see :func:`run_blocks`.
+
+        An error that a call ends with is a failure of its block, which is then STOPPED.
+        """
+        while True:
+            with np.errstate(all="ignore"):  # plain-Python engine: wrap-around is meant
+                status, block = run_blocks(first, end, state)
+            if status != layout.CALLED:
+                return status, block
+            first = block
+            try:
+                serve(self.prepared, state)
+            except SimtError as error:
+                self._keep(block, error)
+                return layout.STOPPED, block
 
     def _take(self) -> tuple[int, int]:
         with self.lock:
@@ -209,8 +229,7 @@ class _Team:
             block, status = first, layout.TRACE_FULL
             while status == layout.TRACE_FULL or (status == layout.DEADLOCK and resumed):
                 resumed = resumed and status == layout.TRACE_FULL
-                with np.errstate(all="ignore"):  # plain-Python engine: wrap-around is meant
-                    status, block = run_blocks(block, end, state)
+                status, block = self._run(block, end, state)
                 self._drain(state)
             if status == layout.STOPPED:
                 return
@@ -223,10 +242,13 @@ class _Team:
         """Keep the error of a block that went wrong; whether it did."""
         if status not in (layout.FAILED, layout.DEADLOCK):
             return False
-        error = failure(self.prepared, state) if status == layout.FAILED else deadlock(self.prepared, state, block)
+        stuck = status == layout.DEADLOCK
+        self._keep(block, deadlock(self.prepared, state, block) if stuck else failure(self.prepared, state))
+        return True
+
+    def _keep(self, block: int, error: Exception) -> None:
         with self.lock:
             self.failed[block] = error
-        return True
 
     def _drain(self, state: layout.State) -> None:
         n = int(state.LAUNCH[layout.LAUNCH_TRACED])

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simt.check import LaunchError
+from simt.machine.services import Services
 
 MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = (1024, 1024, 64)
@@ -22,6 +23,11 @@ MAX_LOCAL_BYTES = 512 * 1024
 """Local memory per thread, likewise the same on all devices (stack included)."""
 
 ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "profiler": 3, "interleaved": 4, "random": 5}
+
+
+CLOCK_STEP = 41
+"""Cycles from one read of the clock to the next without the timing model: a loop that waits for ``clock64`` takes so
+many a round on an H200 (tests/data/system), so that it makes as many rounds here."""
 
 
 class DeviceArray(NamedTuple):
@@ -53,7 +59,8 @@ class Launch:
     block, in warp instructions.  ``checks`` names what else to look for (slower, and one host thread); see
     :mod:`simt.machine.checks`.  ``whole_buffers``: a
     NumPy array that the program does not address by axes may be followed to the ends of the buffer that it is a view
-    of.
+    of.  ``services`` serve the calls of code that is not the kernel's (``printf``); ``clock_mhz`` is the rate of its
+    clock.
     """
 
     grid: tuple[int, int, int]
@@ -67,6 +74,8 @@ class Launch:
     checks: tuple[str, ...] = ()
     whole_buffers: bool = True
     bank_image: BankImage | None = None
+    services: Services | None = None
+    clock_mhz: int = 1000
     progress: Callable[[int, int], None] | None = None
 
     @property

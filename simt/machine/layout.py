@@ -92,6 +92,7 @@ W_RELEASED = _warp()  # lanes that the last BREAK released, until the next branc
 W_BY_MOVE = _warp()  # convergence barriers (bits) that a move wrote last, not a BSSY
 W_PICKED = _warp()  # where a split that had waited longer than the one put back last goes on; -1: elsewhere
 W_JUMPED = _warp()  # for the trace: lanes that a branch sent elsewhere
+W_SERVED = _warp()  # 1 from when the host has served a system call until the warp goes on behind it
 W_PARTED = _warp()  # for the trace: 1 if it parted lanes, or if its arrival ended a wait (WARPSYNC)
 N_WARP = _warp.count
 
@@ -143,13 +144,15 @@ LAUNCH_FENCED = _launch()
 LAUNCH_SM = _launch()  # set by the timing model: the block's SM, its first warp there, and the cycle; 0 without it
 LAUNCH_FIRST_WARP = _launch()
 LAUNCH_CLOCK = _launch()
+LAUNCH_TICK = _launch()  # cycles by which each read of the clock moves it on; 0 where the timing model sets it
+LAUNCH_MHZ = _launch()  # of the clock, for %globaltimer
 N_LAUNCH = _launch.count
 
 # Orders in which the splits of a warp (and, for the last two, the warps of a block) run.
 THEN_FIRST, ELSE_FIRST, HARDWARE, PROFILER, INTERLEAVED, RANDOM = range(6)
 
 # What advancing a warp or running blocks came to.
-DONE, BLOCKED, PAUSED, TRACE_FULL, FAILED, DEADLOCK, STOPPED = range(7)
+DONE, BLOCKED, PAUSED, TRACE_FULL, FAILED, DEADLOCK, STOPPED, CALLED = range(8)
 
 # Reasons of FAILED, in ERROR[E_REASON]; the other columns say where.
 _error = Columns()

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from simt.check import Location, lanes_text
+from simt.machine import layout
 from simt.machine.prepared import Prepared
-from simt.program import Instruction, ListingLine
+from simt.machine.registers import row_at
+from simt.ops.encoding import SYSCALL
+from simt.ops.scalar import lowest
+from simt.program import RZ, Instruction, ListingLine
 
 
 def locate(prepared: Prepared, pc: int) -> Location:
@@ -19,6 +25,27 @@ def locate(prepared: Prepared, pc: int) -> Location:
     if line.source is not None:
         return Location(*line.source, function=program.name)
     return Location(program.file, line.number, 0, program.name, _machine_text(line))
+
+
+def row_of(prepared: Prepared, state: layout.State, column: np.uint64) -> int:
+    """Where the row of an operand stands in the register file, for the micro-op and the warp that ERROR names."""
+    pc, warp = int(state.ERROR[layout.E_PC]), int(state.ERROR[layout.E_WARP])
+    own = warp * int(state.LAUNCH[layout.LAUNCH_REGISTERS]) * 32
+    return int(row_at(int(prepared.encoded.code[pc, column]), own, int(state.LAUNCH[layout.LAUNCH_UNIFORM_END])))
+
+
+def caller(prepared: Prepared, state: layout.State) -> int:
+    """The micro-op that ERROR names; where that is a system call, the one before the address that it returns to."""
+    pc = int(state.ERROR[layout.E_PC])
+    instruction = prepared.program.instructions[pc]
+    if instruction.op != SYSCALL or (instruction.b == RZ and instruction.c == RZ):
+        return pc
+    lane = lowest(int(state.ERROR[layout.E_MASK]))
+    low, high = (int(state.R[row_of(prepared, state, column) + lane]) for column in (layout.C_B, layout.C_C))
+    entry = (low | high << 32) - prepared.encoded.code_start >> 3
+    targets = prepared.encoded.targets
+    found = int(targets[entry]) if 0 <= entry < len(targets) else 0
+    return found - 1 if found > 0 else pc
 
 
 def _machine_text(line: ListingLine) -> str:

@@ -16,6 +16,7 @@ from simt.machine.checks import bits_of, check_room, shadows
 from simt.machine.device_memory import ALIGNMENT, GUARD_GAP, Allocation, DeviceMemory, align
 from simt.machine.encode import encode
 from simt.machine.launch import (
+    CLOCK_STEP,
     MAX_LOCAL_BYTES,
     MAX_SHARED_BYTES,
     MAX_STATIC_SHARED_BYTES,
@@ -43,6 +44,8 @@ def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory
         for array in program.arrays
     ]
     banks = _banks(launch, plan)
+    if launch.services is not None:
+        plan.make_room(launch.services.room(program.syscalls))
     memory = plan.finish(workers, shared_bytes, program.local_bytes, launch.threads_per_block)
     dims, bases, shapes = _dimension_table(program, launch, constants, encoded.n_dimensions)
     values = dict.fromkeys(encoded.uniform_rows, 0)
@@ -69,7 +72,7 @@ def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory
         values[uniform.row] = _signed(value)
     uniform_values = np.array(list(values.values()), np.int64)
     textures = images.table(launch.arguments)
-    return Prepared(program, launch, encoded, memory, uniform_values, dims, textures, shared_bytes)
+    return Prepared(program, launch, encoded, device, memory, uniform_values, dims, textures, shared_bytes)
 
 
 def _check_sizes(program: Program, launch: Launch, device: DeviceMemory) -> int:
@@ -102,6 +105,7 @@ class _Plan:
         self.device = device
         self.allocations = list(device.allocations)
         self.position = align(device.end, ALIGNMENT)
+        self.room = 0
 
     def place(self, name: str, data: bytes | memoryview) -> int:
         """Put read-only *data* into the arena; its device address."""
@@ -113,6 +117,13 @@ class _Plan:
         self.allocations.append(Allocation(start, start + size, False, name))
         self.position += GUARD_GAP
         return start
+
+    def make_room(self, size: int) -> None:
+        """Reserve writable memory for those who serve system calls."""
+        if size:
+            self.room = self._reserve(size, ALIGNMENT) + int(L.ADDRESS_BASE)
+            self.allocations.append(Allocation(self.room, self.room + size, True, "parameters of device-side launches"))
+            self.position += GUARD_GAP
 
     def _reserve(self, size: int, alignment: int) -> int:
         at = align(self.position, alignment)
@@ -141,6 +152,7 @@ class _Plan:
             names=[region.name for region in regions],
             shared_at=shared_at,
             local_at=local_at,
+            room=self.room,
             end=end,
         )
 
@@ -262,6 +274,8 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
     info[layout.LAUNCH_SHADOW : layout.LAUNCH_SHADOW + layout.MOST_CHECKS] = firsts
     info[layout.LAUNCH_GRANULE] = encoded.granule
     info[layout.LAUNCH_FENCED] = encoded.fenced
+    info[layout.LAUNCH_TICK] = CLOCK_STEP
+    info[layout.LAUNCH_MHZ] = launch.clock_mhz
     return layout.State(
         CODE=encoded.code.reshape(-1),
         COUNTS=np.zeros(len(encoded.code) * layout.N_COUNT, np.int64),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from simt.machine.device_memory import Words
+from simt.machine.device_memory import DeviceMemory, Words
 from simt.machine.encode import Encoded
 from simt.machine.launch import Launch
 from simt.program import Program
@@ -20,8 +20,8 @@ BANK = "constant bank"
 class Memory:
     """What one launch has: allocations (those of its own, too), and where each worker's shared and local memory is.
 
-    ``starts``, ``ends`` are device addresses in ascending order; ``shared_at``, ``local_at`` positions in the arena,
-    which the launch uses up to ``end``.
+    ``room`` is the device address of what the services asked for; ``starts``, ``ends`` are device addresses in
+    ascending order; ``shared_at``, ``local_at`` positions in the arena, which the launch uses up to ``end``.
     """
 
     words: Words
@@ -31,6 +31,7 @@ class Memory:
     names: list[str]
     shared_at: list[int]
     local_at: list[int]
+    room: int
     end: int
 
 
@@ -41,6 +42,7 @@ class Prepared:
     program: Program
     launch: Launch
     encoded: Encoded
+    device: DeviceMemory
     memory: Memory
     uniform: npt.NDArray[np.int64]
     dims: npt.NDArray[np.int64]

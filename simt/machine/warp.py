@@ -18,6 +18,7 @@ _LANEID = SPECIAL_REGISTERS.index("laneid")
 _WARPID = SPECIAL_REGISTERS.index("warpid")
 _NWARPID = SPECIAL_REGISTERS.index("nwarpid")
 _SMID = SPECIAL_REGISTERS.index("smid")
+_CLOCK = SPECIAL_REGISTERS.index("clock")
 _LANEMASK_EQ = SPECIAL_REGISTERS.index("lanemask_eq")
 _LANEMASK_LT = SPECIAL_REGISTERS.index("lanemask_lt")
 _LANEMASK_LE = SPECIAL_REGISTERS.index("lanemask_le")
@@ -57,8 +58,12 @@ def sreg(O, TID, LAUNCH, w, imm):
                 O[l] = FULL & ~(bit - 1)
             elif imm == _SMID:
                 O[l] = LAUNCH[L.LAUNCH_SM]
-            else:  # clock: 32 bits
-                O[l] = LAUNCH[L.LAUNCH_CLOCK] & 0xFFFFFFFF
+            elif imm == _CLOCK:
+                O[l] = LAUNCH[L.LAUNCH_CLOCK]
+            else:  # globaltimer: nanoseconds, in steps of 32 as on an H200
+                O[l] = LAUNCH[L.LAUNCH_CLOCK] * 1000 // LAUNCH[L.LAUNCH_MHZ] & ~31
+        if imm >= _CLOCK:
+            LAUNCH[L.LAUNCH_CLOCK] += LAUNCH[L.LAUNCH_TICK]
     return np.int64(-1)
 
 

@@ -22,7 +22,8 @@ TABLE.declare(
     bar.red.or    pprr  barrier  jumps        __syncthreads_or
     bar.arrive    --rr  barrier  jumps        count as arrived at barrier imm + c and go on
     exit          -     exit     jumps        exec lanes end
-    trap          -rrr  branch   fails        stop: a, b addresses of message and file, c line; imm: ZERO_DIVISION ...
+    trap          -     branch   fails        stop; imm: NULL_CALL, ZERO_DIVISION
+    syscall       -rrr  branch  jumps+fails  the host serves Program.syscalls[imm]: see SYSCALL
     bmov.get      r     branch   -            d = participants of convergence barrier imm; mod = 1: which is cleared
     bmov.set      -r    branch   jumps        participants of convergence barrier imm = mask a
     """

@@ -11,7 +11,7 @@ SPECIAL_REGISTERS = (
     "nctaid.x", "nctaid.y", "nctaid.z",
     "laneid", "warpid", "nwarpid", "smid",
     "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge",
-    "clock",
+    "clock", "globaltimer",
 )  # fmt: skip
 """Special registers in order of their number (PTX names)."""
 
@@ -78,6 +78,17 @@ UNCOUNTED = 1
 COLLECTIVE = 1
 """``mod`` of a ``warpsync`` that lanes may reach at several places: they all go on where the last ones came; and of the
 ``brx`` that sends them back."""
+
+SYSCALL = "syscall"
+"""The micro-op at which the engine stops until the host has served a call of its exec lanes.
+
+``imm``: which one of ``Program.syscalls``.  ``a``: the first of ``mod`` consecutive rows with the arguments; what the
+call returns goes to the first of them, too.  ``b``, ``c``: rows with the two words of the return address, RZ where
+the micro-op is itself the call.  It counts nothing: it never retires.
+"""
+
+INDEPENDENT_CALLS = frozenset({"vprintf", "print", "__assertfail"})
+"""System calls whose outcome is the same in whatever order blocks make them."""
 
 SHARED_WINDOW = 0x7E0000000000
 """Generic addresses from here on are shared memory, one 4 GiB window."""

@@ -98,6 +98,8 @@ class Profile:
         self.timing = timing
         self.device: Gpu = get_device(device) if device else default_for(program.view)
         self.launches: tuple[LaunchShape, ...] = (LaunchShape(result.grid, result.block),)
+        self.launched: tuple[Profile, ...] = ()
+        """The grids that the kernel, and those that it launched, launched on the device, in the order they ran."""
 
     @property
     def kernel(self) -> str:

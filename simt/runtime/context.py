@@ -20,6 +20,7 @@ from simt.program import Program
 from simt.runtime.arena import MAX_BYTES, Arena
 from simt.runtime.modules import LoadedModule, ModuleImage
 from simt.runtime.transfers import HostArray, Upload
+from simt.system import Heap, Limits
 
 SecondRun = Callable[[Launch, DeviceMemory], None]
 
@@ -36,12 +37,15 @@ class Placed:
 class Context:
     """One device memory.  Launches in it run one after the other, from whatever host thread they come.
 
-    ``file`` and ``size`` as for :class:`~simt.runtime.arena.Arena`.
+    ``file`` and ``size`` as for :class:`~simt.runtime.arena.Arena`.  ``limits`` hold for the launches to come, that of
+    the heap until code first asks for one.
     """
 
     def __init__(self, file: int | None = None, size: int = MAX_BYTES) -> None:
         self._arena = Arena(file, size)
         self._lock = threading.Lock()
+        self._heap: Heap | None = None
+        self.limits = Limits()
 
     @property
     def size(self) -> int:
@@ -73,6 +77,15 @@ class Context:
         """The bytes of an allocation, to read and to write."""
         return self._arena.memory().bytes_of(allocation)
 
+    def heap(self) -> Heap:
+        """The heap of ``malloc`` in kernels, which lasts as long as the context; ``limits`` say how large it is."""
+        with self._lock:
+            if self._heap is None:
+                made = self._arena.allocate(self.limits.heap_bytes, "device heap")
+                self._arena.clear(made)
+                self._heap = Heap(made.start, made.end - made.start)
+            return self._heap
+
     def load(self, image: ModuleImage) -> LoadedModule:
         """Place a module's variables for as long as the context lives."""
         with self._lock:
@@ -103,8 +116,11 @@ class Context:
         with self.placed(program, launch) as placed:
             lasting = self._lasting(program, placed)
             before = Snapshot([]) if keep and second is None else lasting.snapshot()
+            again = _rehearsed(placed.launch)
             try:
                 result = machine.run(program, placed.launch, placed.memory)
+                if placed.launch.services is not None:
+                    placed.launch.services.finish(placed.memory)
             except BaseException:
                 if not keep:
                     before.restore()
@@ -114,7 +130,7 @@ class Context:
                 placed.upload.repeat()
                 before.restore()
                 try:
-                    second(placed.launch, placed.memory)
+                    second(again, placed.memory)
                 except BaseException:
                     (after if keep else before).restore()
                     raise
@@ -128,6 +144,24 @@ class Context:
         if not encode(program).stores:
             return replace(memory, allocations=())
         return replace(memory, allocations=[each for each in memory.allocations if not placed.upload.holds(each)])
+
+
+def run_twice(program: Program, launch: Launch, memory: DeviceMemory, second: SecondRun) -> RunResult:
+    """Run a launch whose arguments are in *memory* already, and then *second* on what it found."""
+    before, again = memory.snapshot(), _rehearsed(launch)
+    result = machine.run(program, launch, memory)
+    after = memory.snapshot()
+    before.restore()
+    try:
+        second(again, memory)
+    finally:
+        after.restore()
+    return result
+
+
+def _rehearsed(launch: Launch) -> Launch:
+    """The launch for a second run, whose system calls leave no trace."""
+    return launch if launch.services is None else replace(launch, services=launch.services.rehearsal())
 
 
 def _host_arrays(program: Program, launch: Launch) -> list[HostArray]:

@@ -1,6 +1,6 @@
 """Machine code: cubins and SASS listings become Programs."""
 
-from simt.sass.banks import bank_image, check_arguments, check_block, parameters_size, raw_bank_image
+from simt.sass.banks import bank_image, check_arguments, check_block, raw_bank_image
 from simt.sass.compile import compile_kernel
 from simt.sass.from_cuda import CudaKernels, load_cuda
 from simt.sass.from_numba import compile_numba, flatten
@@ -22,6 +22,5 @@ __all__ = [
     "inner_arrays",
     "load_cubin",
     "load_cuda",
-    "parameters_size",
     "raw_bank_image",
 ]

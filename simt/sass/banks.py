@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def driver_area(architecture: int) -> DriverArea:
     return [area for first, area in _AREAS if first <= architecture][-1]
 
 
-def parameter_bytes(parameter: Parameter, value: Any, address: int | None, inner: Iterator[int]) -> bytes:
+def parameter_bytes(parameter: Parameter, value: object, address: int | None, inner: Iterator[int]) -> bytes:
     """The bytes of one argument; ``inner``: addresses of the arrays inside of structures, as far as not yet used.
 
     Raises LaunchError if it does not fit the parameter.
@@ -122,7 +122,7 @@ def _integer(value: int, parameter: Parameter) -> bytes:
     return (value & (1 << bits) - 1).to_bytes(parameter.size, "little")
 
 
-def check_arguments(kernel: SassKernel, block: tuple[int, int, int], arguments: Sequence[Any]) -> None:
+def check_arguments(kernel: SassKernel, block: tuple[int, int, int], arguments: Sequence[object]) -> None:
     """Raise LaunchError if a launch does not fit the kernel's parameters or required block size."""
     parameters = kernel.parameters
     if parameters is None:
@@ -151,7 +151,7 @@ def bank_image(
     kernel: SassKernel,
     grid: tuple[int, int, int],
     block: tuple[int, int, int],
-    arguments: Sequence[Any],
+    arguments: Sequence[object],
     addresses: Sequence[int | None],
 ) -> dict[int, Bank]:
     """The constant banks of a launch.
@@ -160,16 +160,11 @@ def bank_image(
     structures (:func:`inner_arrays`).
     """
     pointers = iter([address or 0 for address in addresses[len(arguments) :]])
-    parameters = bytearray(parameters_size(kernel))
+    parameters = bytearray(kernel.parameter_bytes)
     for parameter, value, address in zip(kernel.parameters or (), arguments, addresses, strict=False):
         end = parameter.offset + parameter.size
         parameters[parameter.offset : end] = parameter_bytes(parameter, value, address, pointers)
     return raw_bank_image(kernel, grid, block, bytes(parameters))
-
-
-def parameters_size(kernel: SassKernel) -> int:
-    """Bytes of a kernel's parameters."""
-    return max((parameter.offset + parameter.size for parameter in kernel.parameters or ()), default=0)
 
 
 def raw_bank_image(

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from simt.check import KernelError, Location, UnsupportedError
-from simt.program import PT, Instruction, ListingLine, Program, pred
+from simt.ops.encoding import SYSCALL
+from simt.program import PT, RZ, Instruction, ListingLine, Program, pred
 from simt.sass import (
     bits,
     control,
@@ -29,16 +30,19 @@ from simt.sass.grammar import SassInstruction
 from simt.sass.link import Code
 from simt.sass.lowering import Before, Lowering, Place
 from simt.sass.modifiers import resolve
-from simt.sass.module import ASSERT, CODE_ALIGN, Module
+from simt.sass.module import CODE_ALIGN, Module
 from simt.sass.operands import Predicate
 from simt.sass.rows import SYMBOL_BANK, Rows
 from simt.sass.scheduling import machine_code
 from simt.sass.table import Opcode, find, is_known
+from simt.system import FUNCTIONS
 
 FAMILIES = (integer, bits, packed, predicates, float, half, convert, memory, texture, control, warp, uniform, pascal)
 """The files that declare opcodes: importing them fills the table."""
 
 N_BARRIERS = 16
+FIRST_ARGUMENT, RETURN_ADDRESS = 4, 20
+"""Registers of CUDA's calling convention, as nvcc 13.0 uses them for sm_75 to sm_120, and ptxas 12.9 for sm_61."""
 
 
 class Lowerable(Protocol):
@@ -53,7 +57,6 @@ class Lowerable(Protocol):
     system_shared_bytes: int
     banks: dict[int, bytes]
     symbols: list[tuple[int, int]]
-    externs: list[str]
 
     @property
     def demangled(self) -> str:
@@ -74,12 +77,6 @@ def compile_kernel(kernel: Lowerable) -> Program:
     Raises UnsupportedError for an external function or an unknown opcode, modifier or operand, before anything
     runs, and KernelError for a branch to nowhere.
     """
-    missing = [name for name in kernel.externs if name != ASSERT or kernel.architecture < VOLTA]
-    if missing:
-        raise UnsupportedError(
-            f"{kernel.demangled} calls {', '.join(missing)}, which is not in the file",
-            help="device-side printf and malloc are not supported",
-        )
     compiler = _Compiler(kernel)
     if kernel.architecture < VOLTA:
         compiler.with_token_stack()
@@ -108,6 +105,7 @@ class _Compiler:
         self.places: dict[object, int] = {}  # code offset, node or stub -> micro-op
         self.line = 0
         self.n_barriers = N_BARRIERS
+        self.syscalls: dict[str, int] = {}
 
     def add(self, micro_op: Instruction, target: object) -> None:
         """Append a micro-op of the current listing line."""
@@ -132,12 +130,26 @@ class _Compiler:
         if not context.retired:
             self.instructions[-1].retires = True
 
+    def call(self, name: str, returns: tuple[int, int]) -> None:
+        """The call of a function of the system; *returns*: rows with the words of the return address."""
+        number = self.syscalls.setdefault(name, len(self.syscalls))
+        first = self.rows.register(FIRST_ARGUMENT)
+        low, high = returns
+        self.add(Instruction(SYSCALL, 0, first, low, high, imm=number, mod=FUNCTIONS[name].rows, retires=False), None)
+
     def straight(self) -> None:
         """Volta and later: instructions in address order."""
         for line, instruction in enumerate(self.code.instructions):
             self.line = line
             self.places[instruction.offset] = len(self.instructions)
             self.lower(instruction, self.add)
+        address = self.rows.register(RETURN_ADDRESS), self.rows.register(RETURN_ADDRESS + 1)
+        for name, offset in self.code.calls.items():
+            self.places[offset] = len(self.instructions)
+            self.call(name, address)
+            where = self.rows.temporary(0)
+            self.add(Instruction("pack.b64", where, *address, retires=False), None)
+            self.add(Instruction("brx", a=where, retires=False), None)
 
     def with_token_stack(self) -> None:
         """Maxwell and Pascal: one lowering per instruction and token stack."""
@@ -148,9 +160,11 @@ class _Compiler:
         for k, node in enumerate(nodes):
             offset, stack = node
             depth = max(depth, len(stack) + 1)
-            self.line = lines[offset]
+            self.line = lines.get(offset, len(lines) - 1)
             self.places[node] = len(self.instructions)
             instruction = flow.by_offset[offset]
+            if offset in flow.calls:
+                self.call(flow.calls[offset], (self.rows.constant(flow.successors(node)[0][0]), RZ))
             if instruction.opcode in token_stack.OPCODES:
                 guard = self._guard(instruction)
                 token_stack.lower(flow, node, guard, self.add)
@@ -239,6 +253,7 @@ class _Compiler:
             system_shared_bytes=kernel.system_shared_bytes,
             local_bytes=kernel.local_bytes,
             registers=kernel.registers,
+            syscalls=list(self.syscalls),
             addresses=self._addresses(),
             file=kernel.module.path,
             toolchain=kernel.module.image.tool if kernel.module.image else "",

@@ -138,11 +138,7 @@ def leave(x: Lowering) -> None:
 def trap(x: Lowering) -> None:
     if Flag.TRAP not in x.modifiers:
         raise x.unsupported("only BPT.TRAP is supported")
-    if len(x.operands) < 3:  # the debugger's code for the reason
-        x.emit("trap")
-        return
-    message, file, line = (x.take_register() for _ in range(3))  # see link.py
-    x.emit("trap", a=x.pair(message), b=x.pair(file), c=x.row(line))
+    x.emit("trap")
 
 
 # Convergence

@@ -35,7 +35,10 @@ UNKNOWN_SIZE = 1 << 31
 """Stack sizes from here on: ptxas could not tell, because of recursion."""
 _RESERVED_SECTIONS = 0xFF00
 """Section numbers from here on name no section (ELF)."""
-_NOBITS, _RELA, _REL, _SYMTAB = 8, 4, 9, 2
+_RELA, _REL, _SYMTAB = 4, 9, 2
+_NO_BYTES = frozenset((8, 0x70000007, 0x70000009, 0x7000000A))
+"""Kinds of sections without bytes in the file: NOBITS, in code that is not linked yet CUDA_GLOBAL, _LOCAL and
+_SHARED."""
 _SECTION_SYMBOL, _FUNCTION_SYMBOL = 3, 2
 _HAS_SIZE = 4  # EIFMT_SVAL: a 16-bit size, then that many bytes; other formats hold the value in 16 bits
 
@@ -195,7 +198,7 @@ class Image:
 
     def contents(self, section: Section) -> bytes | None:
         """The bytes of a section, None for a zero-filled one."""
-        if section.kind == _NOBITS:
+        if section.kind in _NO_BYTES:
             return None
         return self._bytes.part(section.at, section.size, f"section {section.name}")
 

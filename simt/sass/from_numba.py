@@ -35,7 +35,7 @@ _PACKAGES = ("numba-cuda", "numba", "nvidia-nvvm", "nvidia-cuda-nvcc")
 CUBINS = DiskCache("cubins", cache_root() / "cubins")
 
 
-def compile_numba(kernel: Any, argtypes: Sequence[Any], architecture: str) -> SassKernel:
+def compile_numba(kernel: object, argtypes: Sequence[Any], architecture: str) -> SassKernel:
     """Compile a Python kernel for an architecture such as ``"sm_90"``, with line information.
 
     *argtypes* are Numba types, one per argument.  Raises UnsupportedError if a tool is missing or the architecture is
@@ -104,12 +104,12 @@ def _array_values(array: npt.NDArray[Any]) -> list[Any]:
     return [values[field] for field in array_fields(array.ndim)]
 
 
-def flatten(args: Sequence[Any]) -> list[Any]:
+def flatten(args: Sequence[object]) -> list[object]:
     """Arguments as Numba passes them to machine code.
 
     An array becomes its :func:`array_fields`, a bool one byte; scalars stay.
     """
-    flat: list[Any] = []
+    flat: list[object] = []
     for value in args:
         if isinstance(value, np.ndarray):
             flat += _array_values(value)

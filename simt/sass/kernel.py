@@ -20,10 +20,11 @@ from simt.sass.elf import HELP, Image, KernelInfo, Parameter, Relocation
 from simt.sass.grammar import SassInstruction
 from simt.sass.link import Code, link
 from simt.sass.listing import Listing, parse_listing
-from simt.sass.module import ASSERT, Module
+from simt.sass.module import Module
 from simt.sass.operands import CodeRegister, Register
 from simt.sass.reads import variables_read
 from simt.sass.rows import SYMBOL_BANK
+from simt.system import serves
 from simt.text import counted
 from simt.toolkit.fatbin import choose, extract, is_container, number_of
 from simt.toolkit.nvdisasm import disassemble
@@ -48,8 +49,8 @@ class SassKernel:
     ``name`` is the mangled name; ``section`` the number of its code's section in the cubin (None: a listing).
     ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, after the
     ``system_shared_bytes`` that the system keeps; ``frame_bytes`` of local memory per thread as the file says.
-    ``externs``: functions that are not in the file.  ``symbols``: the symbols (number, addend) whose addresses the
-    code has, in the order of their slots.
+    ``externs``: functions that are not in the file; ``siblings``: all kernels of the file, which it can launch.
+    ``symbols``: the symbols (number, addend) whose addresses the code has, in the order of their slots.
     """
 
     name: str
@@ -67,6 +68,7 @@ class SassKernel:
     externs: list[str] = field(default_factory=list)
     section: int | None = None
     system_shared_bytes: int = 0
+    siblings: Sequence[SassKernel] = field(default=(), repr=False, compare=False)
 
     @property
     def demangled(self) -> str:
@@ -91,7 +93,13 @@ class SassKernel:
         if own is None:
             raise UnsupportedError(f"nvdisasm shows no code of {self.demangled} in {module.path}")
         named = {place for patches in self.bank_relocations.values() for place in module.called(patches)}
-        pointed = {name for name in named if name in module.listing.sections or name == ASSERT}
+        missing = [name for name in self.externs if name in named and not serves(name, in_file=False)]
+        if missing:
+            raise UnsupportedError(
+                f"{self.demangled} calls {', '.join(missing)}, which is not in the file",
+                help="link the cubin with all of its functions",
+            )
+        pointed = {name for name in named if name in module.listing.sections or name in self.externs}
         code = link(module, own, sorted(pointed))
         more = module.pointed_functions & set(module.listing.sections)
         if more and any(_calls_a_pointer(instruction) for instruction in code.instructions):
@@ -111,6 +119,22 @@ class SassKernel:
         Raises UnsupportedError for an instruction that is not known, ListingError for a listing that is wrong.
         """
         return compile_kernel(self)
+
+    @property
+    def parameter_bytes(self) -> int:
+        """Bytes of its parameters."""
+        return max((parameter.offset + parameter.size for parameter in self.parameters or ()), default=0)
+
+    @cached_property
+    def _handles(self) -> dict[int, SassKernel]:
+        names = self.module.code_names
+        return {
+            self.module.function(names[kernel.section]): kernel for kernel in self.siblings if kernel.section in names
+        }
+
+    def launched_by(self, handle: int) -> SassKernel | None:
+        """The kernel that a pointer to a kernel stands for in the code of this one; None if it stands for none."""
+        return self._handles.get(handle)
 
     @cached_property
     def _reads(self) -> frozenset[int]:
@@ -267,7 +291,10 @@ def _from_cubin(name: str, data: bytes, given: str | Path | None, home: Context 
         _check_listing(listing, module, image, given)
     else:
         module = Module(name, image, lambda: parse_listing(disassemble(name, data, image.architecture), name), home)
-    return [_from_image(module, image, kernel) for kernel in image.kernels]
+    kernels = [_from_image(module, image, kernel) for kernel in image.kernels]
+    for kernel in kernels:
+        kernel.siblings = kernels
+    return kernels
 
 
 def _check_listing(listing: Listing, module: Module, image: Image, given: str | Path) -> None:

@@ -7,29 +7,31 @@ them on in variables: they lie behind the code of every kernel (see :meth:`simt.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from simt.check import KernelError, Location, UnsupportedError
-from simt.sass.architectures import VOLTA
 from simt.sass.elf import Symbol
 from simt.sass.grammar import SassInstruction
 from simt.sass.listing import CodeSection
-from simt.sass.module import ASSERT, CODE_ALIGN, Module
+from simt.sass.module import CODE_ALIGN, Module
 from simt.sass.operands import CodeRegister, Immediate, Label, Operand
+from simt.system import serves
 
 
 @dataclass(frozen=True)
 class Code:
     """A kernel's code: instructions in address order, with the name of the function that each belongs to.
 
-    ``bases``: code address of each section; ``pointed``: those to which pointers may point.
+    ``bases``: code address of each section; ``pointed``: those to which pointers may point; ``calls``: functions of
+    the system, which have no code, with the address of each.
     """
 
     instructions: list[SassInstruction]
     functions: list[str]
     bases: dict[str, int]
     pointed: frozenset[str] = frozenset()
+    calls: Mapping[str, int] = field(default_factory=dict)
 
 
 def link(module: Module, kernel: str, extra: Collection[str] = ()) -> Code:
@@ -48,6 +50,7 @@ class _Linker:
         self.owner = module.listing.owners
         self.bases: dict[str, int] = {}
         self.pointed: set[str] = set()
+        self.calls: dict[str, int] = {}
         self.order: list[CodeSection] = []
         self.end = 0
 
@@ -61,7 +64,7 @@ class _Linker:
             for instruction in section.instructions:
                 for label in _labels(instruction):
                     place = self._target(label, instruction, section)
-                    if not isinstance(place, Symbol):
+                    if not isinstance(place, Symbol) and place[0] not in self.module.kernels:
                         self._place(place[0])
             done += 1
         instructions, functions = [], []
@@ -70,28 +73,25 @@ class _Linker:
             for instruction in section.instructions:
                 instructions.append(self._resolve(instruction, section))
                 functions.append(next(name for at, name in names if at <= instruction.offset))
-        return Code(instructions, functions, self.bases, frozenset(self.pointed.union(extra)))
+        return Code(instructions, functions, self.bases, frozenset(self.pointed.union(extra)), self.calls)
 
     def _place(self, name: str) -> None:
         if name in self.bases:
             return
-        section = self._section(name)
+        section = self.module.code(name)
+        if name != self.kernel and serves(name, in_file=section is not None):
+            self.bases[name] = self.calls[name] = self.end
+            self.end += CODE_ALIGN
+            return
         if section is None:
             raise UnsupportedError(
                 f"{self.kernel} calls {name}, which is not in the file",
-                details=["device-side printf and malloc, and separately compiled code, end up here"],
-                help="link the cubin with all of its functions; printf and malloc are not supported",
+                details=["separately compiled code ends up here"],
+                help="link the cubin with all of its functions",
             )
         self.bases[name] = self.end
         self.order.append(section)
         self.end = -(-(self.end + section.size) // CODE_ALIGN) * CODE_ALIGN
-
-    def _section(self, name: str) -> CodeSection | None:
-        section = self.module.code(name)
-        architecture = self.module.listing.architecture
-        if section is None and name == ASSERT and architecture >= VOLTA:
-            return _assert_stub(architecture)
-        return section
 
     def _target(self, label: Label, instruction: SassInstruction, section: CodeSection) -> tuple[str, int] | Symbol:
         """Section and offset of what a label names in code; the symbol, if it is data."""
@@ -136,7 +136,8 @@ class _Linker:
             if operand.part is None or operand.within is not None or isinstance(place, Symbol):
                 address = self._address(place) + operand.addend
             else:
-                self.pointed.add(place[0])
+                if place[0] in self.bases:  # not a kernel that this one launches
+                    self.pointed.add(place[0])
                 address = self.module.function(*place) + operand.addend
             return Immediate(address >> 32 if operand.part == "hi" else address)
         if isinstance(operand, CodeRegister) and isinstance(operand.displacement, Label):
@@ -145,14 +146,6 @@ class _Linker:
         if isinstance(operand, Immediate) and base:
             return Immediate(operand.value + base)
         return operand
-
-
-def _assert_stub(architecture: int) -> CodeSection:
-    """Stops the kernel with the arguments of ``__assertfail``: message, file and (32 bits) line.
-
-    The registers are those of CUDA's calling convention, as nvcc 13.0 fills them for sm_75 to sm_120.
-    """
-    return CodeSection(ASSERT, "/*0000*/ BPT.TRAP R4, R6, R8 ;", 1, "", architecture)
 
 
 _JUMPS = frozenset({"BRA", "JMP", "BSSY", "SSY", "PBK", "PCNT", "CAL", "PRET", "CALL"})

@@ -152,7 +152,7 @@ def _store(x: Lowering, space: str) -> None:
     x.done()
     name, registers = _access(x)
     x.row(value, registers)
-    data = x.rows.zeros() if value.index is None and registers > 1 else x.source(value)
+    data = x.source(value)
     retires, number = _retire(x, places), MEMORY_TYPES[name][0]
     for at in places:
         x.emit(f"st.{at.space}", 0, at.row, data, imm=at.offset, mod=number, retires=retires, guard=at.guard)

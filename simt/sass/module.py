@@ -19,13 +19,12 @@ from simt.sass.elf import MOST_GLOBAL, Image, Relocation, Section, Symbol
 from simt.sass.grammar import Control
 from simt.sass.listing import CodeSection, Listing
 from simt.sass.variables import ModuleMemory
+from simt.system import ALLOCATING, FUNCTIONS
 
 _DATA = (".nv.global.init", ".nv.global")
 _CODE = ".text."
 CODE_ALIGN = 128
 """Bytes to which functions are aligned."""
-ASSERT = "__assertfail"
-"""What a failed ``assert`` calls: the driver's, so code has none for it."""
 VARIABLE_ALIGN = 256
 """Bytes to which global variables are aligned.  An H200 (driver 580) starts each at a sector of its own, at least."""
 
@@ -38,9 +37,9 @@ class Module(Mapping[str, npt.NDArray[Any]]):
     size, or of 4 bytes for larger ones (fewer if those do not fit); ``.view(np.float32)`` shows another type.
 
     ``listing``: a function that gives the listing, called when code is first asked for.  ``home``: the context for the
-    variables (default: one of the module's own).  ``data_size``: bytes of the
-    ``__device__`` variables together.  Symbols and sections go by their numbers in the cubin, since names need not be
-    unique.
+    variables (default: one of the module's own).  ``data_size``: bytes of the ``__device__`` variables together;
+    ``allocates``: its code calls ``malloc``.  Symbols and sections go by their numbers in the cubin, since names need
+    not be unique.
     """
 
     CONSTANTS = 3
@@ -56,6 +55,9 @@ class Module(Mapping[str, npt.NDArray[Any]]):
         self._starts: dict[int, int] = {}  # symbol number: offset in data
         self._sorted: dict[int, list[tuple[int, int]]] = {}  # section number: (offset, symbol number) of its variables
         self.data_size = 0
+        sections = image.sections if image else []
+        called = {entry.symbol for section in sections for entry in section.relocations}
+        self.allocates = image is not None and any(image.symbols[number].name in ALLOCATING for number in called)
         self.memory = ModuleMemory(self, home)
         if image is not None:
             self._lay_out(image)
@@ -134,6 +136,12 @@ class Module(Mapping[str, npt.NDArray[Any]]):
         sections = self.image.sections if self.image else []
         return {name: sections[number] for number, name in self.code_names.items()}
 
+    @cached_property
+    def kernels(self) -> frozenset[str]:
+        """What the listing calls the sections of kernels; nothing for a listing without its cubin."""
+        infos = self.image.kernels if self.image else []
+        return frozenset(self.code_names[info.section] for info in infos if info.section in self.code_names)
+
     def code(self, name: str) -> CodeSection | None:
         """A section of the listing, parsed, with control bits wherever the file has them."""
         section = self.listing.sections.get(name)
@@ -175,12 +183,12 @@ class Module(Mapping[str, npt.NDArray[Any]]):
 
     @cached_property
     def _pointers(self) -> dict[str, int]:
-        """Where each section of the listing begins for pointers to functions; last the stub of failed assertions."""
-        names = [*self.listing.sections, ASSERT]
-        sizes = [-(-section.size // CODE_ALIGN) * CODE_ALIGN for section in self.listing.sections.values()]
-        # Behind the code of any kernel, which holds no section twice, and the stub.
-        first = sum(sizes) + 2 * CODE_ALIGN
-        return dict(zip(names, accumulate([first, *sizes]), strict=True))
+        """Where each section of the listing begins for pointers to functions; behind them those of the system."""
+        room = {name: -(-section.size // CODE_ALIGN) * CODE_ALIGN for name, section in self.listing.sections.items()}
+        room |= {name: CODE_ALIGN for name in FUNCTIONS if name not in room}
+        # Behind the code of any kernel, which holds no section and no stub twice.
+        first = sum(room.values()) + CODE_ALIGN
+        return dict(zip(room, accumulate([first, *room.values()]), strict=False))
 
     def function(self, section: str, offset: int = 0) -> int:
         """What a pointer to code holds, the same in all kernels; 0 for a section that the listing does not have."""

@@ -51,6 +51,11 @@ class Rows:
         value &= (1 << 64) - 1
         return RZ if value == 0 else self._uniform("const", value, 0, 8)
 
+    @staticmethod
+    def register(number: int) -> int:
+        """Row of a register."""
+        return 1 + number
+
     def bank(self, number: int, offset: int, size: int) -> int:
         """Row that holds *size* bytes of a constant bank."""
         return self._uniform("bank", number, offset, size)

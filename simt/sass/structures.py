@@ -24,12 +24,12 @@ def is_structure(value: object) -> bool:
     return isinstance(value, tuple | dict) or (isinstance(value, np.void) and value.dtype.hasobject)
 
 
-def inner_arrays(arguments: Sequence[Any]) -> list[npt.NDArray[Any]]:
+def inner_arrays(arguments: Sequence[object]) -> list[npt.NDArray[Any]]:
     """The arrays inside of structures among the arguments, in the order in which :func:`structure_bytes` meets them."""
     return [array for value in arguments if is_structure(value) for array in _arrays(value)]
 
 
-def structure_bytes(value: Any, addresses: Iterator[int], name: str) -> bytes:
+def structure_bytes(value: object, addresses: Iterator[int], name: str) -> bytes:
     """The bytes of a structure; ``addresses``: those of its arrays, in order.
 
     Raises LaunchError, which calls the argument *name*, for a member that has no size of its own.
@@ -39,11 +39,13 @@ def structure_bytes(value: Any, addresses: Iterator[int], name: str) -> bytes:
     return _laid_out(_members(value), addresses, name)[0]
 
 
-def _members(value: Any) -> Sequence[Any]:
-    return list(value.values()) if isinstance(value, dict) else value
+def _members(value: object) -> Sequence[object]:
+    """The members of a tuple or dictionary."""
+    assert isinstance(value, tuple | dict)
+    return value if isinstance(value, tuple) else list(value.values())
 
 
-def _arrays(value: Any) -> Iterator[npt.NDArray[Any]]:
+def _arrays(value: object) -> Iterator[npt.NDArray[Any]]:
     if isinstance(value, np.ndarray):
         yield value
     elif is_structure(value):
@@ -52,7 +54,7 @@ def _arrays(value: Any) -> Iterator[npt.NDArray[Any]]:
             yield from _arrays(member)
 
 
-def _laid_out(members: Sequence[Any], addresses: Iterator[int], name: str) -> tuple[bytes, int]:
+def _laid_out(members: Sequence[object], addresses: Iterator[int], name: str) -> tuple[bytes, int]:
     """Bytes and alignment of a structure with these members."""
     data = bytearray()
     widest = 1
@@ -63,7 +65,7 @@ def _laid_out(members: Sequence[Any], addresses: Iterator[int], name: str) -> tu
     return bytes(data + bytes(-len(data) % widest)), widest
 
 
-def _member(member: Any, addresses: Iterator[int], name: str) -> tuple[bytes, int]:
+def _member(member: object, addresses: Iterator[int], name: str) -> tuple[bytes, int]:
     """Bytes and alignment of one member."""
     if member is None or isinstance(member, np.ndarray):
         return _pointer(member, addresses), _POINTER

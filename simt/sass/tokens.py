@@ -52,17 +52,24 @@ Node = tuple[int, Stack]
 
 @dataclass
 class Flow:
-    """What the emitter of a Pascal kernel needs: nodes in order of emission, and where each goes."""
+    """What the emitter of a Pascal kernel needs: nodes in order of emission, and where each goes.
+
+    ``calls``: functions of the system by offset; of each only a return stands there.
+    """
 
     code: Code
     kernel: str
     by_offset: dict[int, SassInstruction] = field(init=False)
     next_offset: dict[int, int] = field(init=False)
+    calls: dict[int, str] = field(init=False)
 
     def __post_init__(self) -> None:
         offsets = [instruction.offset for instruction in self.code.instructions]
         self.by_offset = {instruction.offset: instruction for instruction in self.code.instructions}
         self.next_offset = dict(pairwise(offsets))
+        self.calls = {_aligned(address): name for name, address in self.code.calls.items()}
+        for offset in self.calls:
+            self.by_offset[offset] = SassInstruction("RET", offset=offset)
 
     def nodes(self) -> list[Node]:
         """All nodes that can be reached from the entry, by offset."""
@@ -162,7 +169,7 @@ def lower(flow: Flow, node: Node, guard: int, emit: Emit) -> None:
         emit(Instruction("bra", guard=guard), flow.successors(node)[0])
         return
     depth = flow.depth(instruction, stack)
-    emit(Instruction("nop", guard=guard), None)
+    emit(Instruction("nop", guard=guard, retires=offset not in flow.calls), None)
     for above in range(len(stack) - 1, depth, -1):
         emit(Instruction("break", imm=above, guard=guard, retires=False), None)
     emit(Instruction("bra", guard=guard, retires=False), Stub(stack[: depth + 1]))

@@ -34,6 +34,7 @@ class Holder(Protocol):
     path: str
     image: Image | None
     data_size: int
+    allocates: bool
 
     def initial_data(self) -> Iterator[tuple[int, bytes]]:
         """Where global variables that are not zero at first are among them, and what they hold."""
@@ -74,8 +75,8 @@ class ModuleMemory:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the module has no variables."""
-        return not self._module.data_size and self._constants is None
+        """Whether the module has nothing that outlives launches: no variables, and no use for a heap."""
+        return not self._module.data_size and self._constants is None and not self._module.allocates
 
     def _load(self) -> tuple[Context, LoadedModule]:
         with self._lock:

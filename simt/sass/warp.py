@@ -30,13 +30,11 @@ _SPECIAL = {
     "SR_GTMASK": "lanemask_gt",
     "SR_GEMASK": "lanemask_ge",
     "SR_VIRTUALSMID": "smid",
-    "SR_CLOCKLO": "clock",
-    "SR_GLOBALTIMERLO": "clock",
 }
+_CLOCKS = {"SR_CLOCK": "clock", "SR_GLOBALTIMER": "globaltimer"}
+"""Special registers of 64 bits: LO and HI are their halves."""
 _FIXED = {
     "SRZ": 0,
-    "SR_CLOCKHI": 0,
-    "SR_GLOBALTIMERHI": 0,
     "SR_VIRTCFG": 1 << 20 | 64 << 8,  # %nsmid and %nwarpid: one multiprocessor with room for 64 warps
     "SR_CgaCtaId": 0,  # no clusters: each block is its own
     "SR_LMEMHIOFF": 0,  # the stack may grow down to here
@@ -51,11 +49,20 @@ def _special(x: Lowering, d: int, operand: Special) -> None:
         x.emit("mov", d, x.constant(_FIXED[name]))
     elif name in _SPECIAL:
         x.emit("sreg", d, imm=SPECIAL_REGISTERS.index(_SPECIAL[name]))
+    elif name[:-2] in _CLOCKS:
+        time = _clock(x, name)
+        half = x.compute("shr.u64", time, x.constant(32)) if name.endswith("HI") else time
+        x.emit("cvt.u32", d, half)
     elif name == "SR_VIRTID":  # bits 8 to 14: warp within the multiprocessor
         warp = x.compute("sreg", imm=SPECIAL_REGISTERS.index("warpid"))
         x.emit("shl.b32", d, warp, x.constant(8))
     else:
         raise x.unsupported(f"special register {name} is not supported")
+
+
+def _clock(x: Lowering, name: str) -> int:
+    """Row with the 64 bits of a clock."""
+    return x.compute("sreg", imm=SPECIAL_REGISTERS.index(_CLOCKS[name[:-2]]))
 
 
 def _take_special(x: Lowering) -> Special:
@@ -76,11 +83,15 @@ def read_special(x: Lowering) -> None:
 @opcode("CS2R", source=Source.LISTINGS, takes=(Width,), since=VOLTA)
 @opcode("CS2UR", source=Source.LISTINGS, takes=(Width,), since=VOLTA, uniform=True)
 def read_special_wide(x: Lowering) -> None:
-    """64 bits unless ``.32``: the upper word of those supported is zero."""
+    """64 bits unless ``.32``: a clock, or a register whose upper word is zero."""
     d = x.take_register()
     special = _take_special(x)
     x.done()
-    if x.modifiers.one(Width, Width.W64) is Width.W64:
+    wide = x.modifiers.one(Width, Width.W64) is Width.W64
+    if wide and special.name[:-2] in _CLOCKS and special.name.endswith("LO"):
+        x.write_pair(d, _clock(x, special.name))
+        return
+    if wide:
         x.emit("mov", x.destination(d.next()), RZ)
     _special(x, x.destination(d), special)
 

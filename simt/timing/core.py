@@ -302,7 +302,8 @@ def _follow(wi, q, pc, after, now, done, t):
 
 @jit
 def run(until, total_blocks, s, t):
-    """Simulate up to cycle *until*; FINISHED, PAUSED, FAILED (see ERROR), STUCK (nobody moves) or FULL (drain EVENTS).
+    """Simulate up to cycle *until*; FINISHED, PAUSED, FAILED (see ERROR), STUCK (nobody moves) or FULL (drain EVENTS),
+    CALLED (the host is to serve the call that the block in place C_CALLS makes).
 
     ``total_blocks`` is when to stop, *s* the engine's State of all places for blocks, *t* the Clock.
     """
@@ -374,8 +375,11 @@ def run(until, total_blocks, s, t):
                             end = at + OPS[at * L.N_OP + L.O_GROUP]
                             hand_on(wi, at, end, CONFIG, OPS, t.OPERANDS, t.REGISTERS)
                         status, at, streak = door.step(w, OPS[at * L.N_OP + L.O_GROUP], streak, block)
-                        if status != door.PAUSED or OPS[at * L.N_OP + L.O_ISSUES]:
+                        if status != door.PAUSED or OPS[at * L.N_OP + L.O_ISSUES] or OPS[at * L.N_OP + L.O_CALLS]:
                             break
+                    if status == door.CALLED:  # it did not issue, and nothing has happened: it comes again
+                        t.CHIP[L.C_CALLS] = place
+                        return L.CALLED
                     if status == door.FAILED:
                         t.CHIP[L.C_NOW] = now
                         return L.FAILED

@@ -13,6 +13,7 @@ NEVER = 1 << 60
 # One row per micro-op (int64[micro-ops * N_OP]).
 _op = Columns()
 O_ISSUES = _op()  # 1: takes an issue slot; 0: runs along with the instruction before it
+O_CALLS = _op()  # 1: a system call, before which the warp is looked at anew
 O_GROUP = _op()  # micro-ops that run in one go from here
 O_CLASS = _op()
 O_UNIT = _op()
@@ -139,6 +140,7 @@ C_MEMORY_LOAD_AT = _chip()
 C_DISPATCH_FREE = _chip()
 C_NEXT_BLOCK = _chip()
 C_NOW = _chip()
+C_CALLS = _chip()  # place of the block that makes a system call
 C_ATOMIC_FREE = _chip()  # lanes that meet in L2
 C_DRAINED = _chip()  # the last store of warps that have ended is in L2
 C_DRAM_FREE = _chip()  # what L2 writes back and completes
@@ -208,7 +210,7 @@ E_RESOLVED = _event()
 N_EVENT = _event.count
 
 # What a call of the loop came to.
-FINISHED, PAUSED, FAILED, STUCK, FULL = range(5)
+FINISHED, PAUSED, FAILED, STUCK, FULL, CALLED = range(6)
 
 PLACE = {name: k for k, name in enumerate(PARAMETERS)}
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError, Location
-from simt.ops.encoding import ATOMIC_BYTES, MEMORY_TYPES
+from simt.ops.encoding import ATOMIC_BYTES, MEMORY_TYPES, SYSCALL
 from simt.ops.table import MICRO_OPS, Family
 from simt.program import PT, RZ, Instruction, MachineCode, Program
 from simt.timing import layout as L
@@ -87,6 +87,7 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
     source = program.view == SOURCE_VIEW
     issues = _issues(program)
     ops[:n, L.O_ISSUES] = issues
+    ops[:n, L.O_CALLS] = [instruction.op == SYSCALL for instruction in program.instructions]
     _groups(program, ops)
     for pc, instruction in enumerate(program.instructions):
         if issues[pc]:

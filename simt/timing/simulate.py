@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,8 +15,10 @@ from simt.machine import door
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.findings import deadlock, failure
 from simt.machine.launch import Launch
+from simt.machine.layout import State
 from simt.machine.prepare import prepare, state_arrays
 from simt.machine.prepared import Prepared
+from simt.machine.syscalls import serve
 from simt.ops.jit import compilation, name_of
 from simt.options import Timing
 from simt.program import Program
@@ -131,6 +134,8 @@ class _Run:
         n_sms: int,
         window: tuple[int, int] | None,
     ) -> None:
+        if launch.services is not None:
+            launch = replace(launch, services=launch.services.rehearsal())
         self.program, self.launch, self.numbers, self.fit = program, launch, numbers, fit
         self.n_sms = n_sms
         self.chip = min(numbers.device.limit("multiprocessors"), launch.blocks)
@@ -161,10 +166,13 @@ class _Run:
         self.compile()
         begin = time.perf_counter()
         status = layout.PAUSED
-        while status in (layout.PAUSED, layout.FULL):
+        while status in (layout.PAUSED, layout.FULL, layout.CALLED):
             until = int(self.clock.CHIP[layout.C_NOW]) + max(STEP // self.n_sms, 1)
             with np.errstate(all="ignore"):  # plain-Python engine: wrap-around is meant
                 status = run(until, blocks, self.state, self.clock)
+            if status == layout.CALLED:
+                serve(self.prepared, self._block(int(self.clock.CHIP[layout.C_CALLS])))
+                continue
             self._drain()
             if progress:
                 progress(int(self.clock.TOTALS[layout.N_BLOCKS]), blocks)
@@ -177,10 +185,14 @@ class _Run:
     def _stuck(self) -> Exception:
         slots = self.clock.SLOTS.reshape(-1, layout.N_SLOT)
         place = int(np.flatnonzero(slots[:, layout.S_BLOCK] >= 0)[0])
+        return deadlock(self.prepared, self._block(place), int(slots[place, layout.S_BLOCK]))
+
+    def _block(self, place: int) -> State:
+        """The engine's state of the block in a place."""
         config = self.clock.CONFIG
         sizes = (int(config[column]) for column in (layout.G_R, layout.G_P, layout.G_PARTICIPANTS))
-        state = door.block_at.py_func(self.state, place, *sizes)
-        return deadlock(self.prepared, state, int(slots[place, layout.S_BLOCK]))
+        state: State = door.block_at.py_func(self.state, place, *sizes)
+        return state
 
     def _drain(self) -> None:
         n = int(self.clock.TOTALS[layout.N_EVENTS])

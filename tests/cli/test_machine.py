@@ -225,16 +225,13 @@ def test_files_that_are_no_machine_code(run, tmp_path: Path) -> None:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize(
-    ("kernel", "message"), [("prints", "calls vprintf"), ("allocs", "calls malloc"), ("absent", "it has plain")]
-)
-def test_kernels_that_cannot_run(run, kernel: str, message: str) -> None:
+def test_a_kernel_that_is_not_there(run) -> None:
     cubin = str(DATA / "sm_90" / "external_O3.cubin")
     code, out, err = run(
-        "profile", cubin, "--kernel", kernel, "--grid", "1", "--block", "32", "--arg", "zeros:int32:32"
+        "profile", cubin, "--kernel", "absent", "--grid", "1", "--block", "32", "--arg", "zeros:int32:32"
     )
     assert (code, out) == (2, "")
-    assert message in err
+    assert "it has plain" in err
 
 
 def test_elf_files_that_are_not_for_this(run, tmp_path: Path) -> None:

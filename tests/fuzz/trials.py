@@ -220,6 +220,7 @@ def _program(random: Random) -> Mutant:
     source = random.random() < 0.3
     kernel = None if source else random.choice(seeds.kernels())
     program = copy.deepcopy(seeds.source_program() if kernel is None else kernel.program)
+    program.encoded = None  # what the sound one was made into
     changes = [_spoil_program(random, program) for _ in several(random, 3)]
     shape = (2, 1, 1), (random.choice((32, 64, 96)), 1, 1)
     order = random.choice(("hardware", "profiler"))

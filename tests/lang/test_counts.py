@@ -258,3 +258,18 @@ def test_the_conversion_to_the_type_of_a_joined_variable_is_free() -> None:
     """``x`` is a float64 behind the branch; Numba converts there, and a compiler keeps both."""
     found = counts(unified, np.zeros(1), 3)
     assert found == {"x = n + 1": 1, "if n > 5:": 2, "out[0] = x": 2 + 1}
+
+
+def skips(out, n):
+    lane = cuda.threadIdx.x
+    for i in range(n):
+        if (lane + i) % 2:
+            continue
+        out[lane] += i
+
+
+def test_lanes_that_continue_wait_for_the_others() -> None:
+    """Every trip is made by the whole warp: the head of the loop runs as often as where nobody skips."""
+    found = counts(skips, np.zeros(32), 4)
+    assert found["for i in range(n):"] == 5 * 2 + 4
+    assert found["if (lane + i) % 2:"] == 4 * 4

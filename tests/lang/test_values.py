@@ -221,6 +221,34 @@ def test_device_functions() -> None:
     assert result(calls, data, 5, dtype=np.int64)[:5] == [21, 2, 6, 6, -1]
 
 
+def applied(function, pair, number):
+    return function(pair[0]) + number * pair[1]
+
+
+def square(x):
+    return x * x
+
+
+def functions_and_tuples(out, n):
+    out[0] = applied(square, (n, n + 1), 2)
+    out[1] = applied(abs, (-n, 1.5), 1)
+
+
+def test_device_functions_take_functions_and_tuples() -> None:
+    assert result(functions_and_tuples, 5)[:2] == [25 + 2 * 6, 5 + 1.5]
+
+
+def asserted(out, n):
+    assert n > 2
+    out[0] = n
+    assert True
+    out[1] = n + 1
+
+
+def test_code_goes_on_behind_an_assertion_that_holds() -> None:
+    assert result(asserted, 5)[:2] == [5, 6]
+
+
 def arrays(out, grid, vector):
     i = cuda.threadIdx.x
     if i < grid.shape[0]:

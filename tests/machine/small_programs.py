@@ -7,10 +7,13 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
+from numba import cuda
 
+import simt
 from simt.check import SimtError
 from simt.machine import TraceRecords
 from simt.ops import mathematics
@@ -150,9 +153,27 @@ def _errors() -> list[str]:
     return messages
 
 
+def _least_and_greatest(a: Any, out: Any) -> None:
+    i = cuda.grid(1)
+    least, greatest = a[i], a[i]
+    for k in range(i % 5):
+        least = min(least, a[k], round(a[i] / 3, 1))
+        greatest = max(greatest, abs(a[k]), math.floor(a[i] / 2))
+    out[i] = least + 1000 * greatest
+
+
+def _source() -> dict[str, Any]:
+    """A kernel in Python, with builtins that Numba types by compiling them: results and counts."""
+    data = np.arange(-20, 44) * 1.25
+    found = np.zeros(64)
+    profile = simt.launch(_least_and_greatest, 2, 32, data, found)
+    return {"memory": found.tolist(), "counters": profile.counters}
+
+
 def report() -> dict[str, Any]:
     """Everything, as plain lists and dicts."""
-    return {"alu": _alu(), "control": _control(), "memory": _memory(), "errors": _errors()}
+    parts = {"control": _control(), "memory": _memory(), "errors": _errors(), "source": _source()}
+    return {"alu": _alu(), **parts}
 
 
 if __name__ == "__main__":

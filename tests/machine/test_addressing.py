@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simt.check import OutOfBoundsError
+from simt.machine.launch import CLOCK_STEP
 from simt.ops.encoding import SPECIAL_REGISTERS
 from simt.program import Uniform
 from tests.machine.harness import Builder, launch, type_number
@@ -52,7 +53,8 @@ def test_special_registers() -> None:
                 "lanemask_le": (2 << lane) - 1,
                 "lanemask_gt": 2**32 - (2 << lane),
                 "lanemask_ge": 2**32 - (1 << lane),
-                "clock": 0,
+                "clock": 2 * CLOCK_STEP * warp,
+                "globaltimer": (2 * warp + 1) * CLOCK_STEP // 32 * 32,
             }
             assert dict(zip(SPECIAL_REGISTERS, found[:, cta, thread].tolist(), strict=True)) == expected
 

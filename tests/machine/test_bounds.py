@@ -36,6 +36,6 @@ def test_no_index_goes_astray(tmp_path: Path) -> None:
     assert set(found["mutants"].values()) == {"result", "refused"}
     assert found["timed"] == checked_suite.timed()
     ours = json.loads(json.dumps(small_programs.report()))
-    for part in ("control", "memory", "errors"):
+    for part in ("control", "memory", "errors", "source"):
         assert found["small"][part] == ours[part], part
     assert found["small"]["alu"]["exact"] == ours["alu"]["exact"]

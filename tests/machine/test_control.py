@@ -219,6 +219,7 @@ def test_livemask() -> None:
 def test_barrier_registers_can_be_saved_and_restored() -> None:
     b = Builder()
     sink, lane = b.array(0, ndim=2), b.special("laneid")
+    b.barrier()  # so that the one that is looked at is not the first
     barrier = b.barrier()
     b.emit("bssy", imm=barrier, guard=lanes_below(b, 8))
     saved = b.value("bmov.get", imm=barrier, mod=1)

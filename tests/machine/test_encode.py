@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simt.check import LaunchError
-from simt.machine.encode import encode
+from simt.machine.encode import MOST_ROWS, encode
+from simt.machine.launch import dimensions
 from simt.machine.prepare import MAX_LOCAL_BYTES
+from simt.ops.encoding import MEMORY_TYPES
 from simt.ops.table import MICRO_OPS
 from simt.program import Program
 from tests.machine.harness import Builder, launch, type_number
@@ -58,7 +60,9 @@ def program(op: str, dst: int = 0, a: int = 0, b: int = 0, c: int = 0, **fields:
         ({"op": "bra", "imm": 4}, "a branch to micro-op 4"),
         ({"op": "sreg", "dst": 2, "imm": 99}, "the number 99 in sreg"),
         ({"op": "mov", "dst": 2, "a": 2, "imm": 1 << 63}, f"the number {1 << 63} in mov"),
+        ({"op": "mov", "dst": 2, "a": 2, "b": 1 << 63}, f"an operand of {1 << 63}"),
         ({"op": "mov", "dst": 2, "a": 2, "line": 7}, "it belongs to line 7 of 2"),
+        ({"op": "mov", "dst": 2, "a": 2, "line": -1}, "it belongs to line -1 of 2"),
     ],
 )
 def test_what_cannot_be(fields: dict[str, Any], message: str) -> None:
@@ -66,6 +70,7 @@ def test_what_cannot_be(fields: dict[str, Any], message: str) -> None:
         launch(program(**fields), np.zeros(4))
     assert f": {message}\n" in str(caught.value)
     assert f"micro-op 0: {fields['op']}" in str(caught.value)
+    assert (caught.value.location is None) == ("line" in fields)
 
 
 def test_what_can_be() -> None:
@@ -80,6 +85,15 @@ def test_too_much_local_memory() -> None:
     with pytest.raises(
         LaunchError, match=f"2147483647 bytes of local memory per thread; the limit is {MAX_LOCAL_BYTES}"
     ):
+        launch(made, np.zeros(4))
+
+
+@pytest.mark.parametrize("name", ["n_registers", "n_predicates", "n_barriers"])
+@pytest.mark.parametrize("number", [MOST_ROWS + 1, 1 << 31, 1 << 64])
+def test_more_rows_than_a_warp_can_have(name: str, number: int) -> None:
+    made = program("nop")
+    setattr(made, name, number)
+    with pytest.raises(LaunchError, match=f"{name} = {number}; the most are {MOST_ROWS}"):
         launch(made, np.zeros(4))
 
 
@@ -99,3 +113,19 @@ def test_any_number_is_refused_or_inside_of_the_tables(op: str, numbers: list[in
         if letter == "r":
             assert 0 <= value < 32 * encoded.n_registers
     assert 0 <= row[5] < 2 * encoded.n_predicates
+
+
+def test_every_type_of_access_has_a_number_of_its_own() -> None:
+    assert [number for number, _ in MEMORY_TYPES.values()] == list(range(len(MEMORY_TYPES)))
+    sizes = {"b64": 8, "v2": 8, "v4": 16}
+    assert all(size == sizes.get(name) or 8 * size == int(name[1:]) for name, (_, size) in MEMORY_TYPES.items())
+
+
+@given(st.tuples(*[st.integers(1, 64) | st.sampled_from((128, 512, 1024))] * 3))
+def test_a_block_has_1024_threads_at_most(block: tuple[int, int, int]) -> None:
+    fits = block[2] <= 64 and block[0] * block[1] * block[2] <= 1024
+    if fits:
+        assert dimensions(block, "block") == block
+    else:
+        with pytest.raises(LaunchError, match=r"threads per block|block dimension z"):
+            dimensions(block, "block")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simt.check import KernelError, MisalignedError, OutOfBoundsError, SimtError
-from simt.ops.encoding import LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
+from simt.ops.encoding import ATOMIC_TYPES, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
 from simt.program import RZ, pred
 from tests.machine.harness import Builder, launch, type_number
 
@@ -146,6 +146,18 @@ def test_misaligned(op: str, name: str) -> None:
     message = str(caught.value)
     assert f"an access of {size} bytes" in message
     assert "lane 9 " in message
+
+
+@pytest.mark.parametrize("space", ["global", "shared"])
+@pytest.mark.parametrize("typ", ["u32", "s32", "u64", "s64", "f32", "f64", "f16x2", "bf16x2"])
+def test_misaligned_atomics(typ: str, space: str) -> None:
+    size = 8 if typ.endswith("64") else 4
+    b = Builder()
+    base = b.array(0) if space == "global" else b.const(0)
+    b.shared_bytes = 64
+    b.emit(f"atom.{space}", a=base, b=b.const(0), imm=size // 2, mod=ATOMIC_TYPES.index(typ))
+    with pytest.raises(MisalignedError, match=f"an access of {size} bytes"):
+        launch(b, np.zeros(4), block=1)
 
 
 @pytest.mark.parametrize("op", ["st.global", "st.generic", "atom.global"])

@@ -65,7 +65,7 @@ def test_mathematical_functions(plain: dict[str, Any], compiled: dict[str, Any])
         np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14, err_msg=name)
 
 
-@pytest.mark.parametrize("part", ["control", "memory", "errors"])
+@pytest.mark.parametrize("part", ["control", "memory", "errors", "source"])
 def test_everything_else(part: str, plain: dict[str, Any], compiled: dict[str, Any]) -> None:
     assert plain[part] == compiled[part]
 

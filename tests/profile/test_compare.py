@@ -284,3 +284,15 @@ def test_lines_of_the_machine_view() -> None:
     ]
     assert all(set(COMPARED) <= set(line.counters) for line in lines)
     assert [lines[1].counters[name] for name in COMPARED] == [1, 32, 32, 0, 8, 8]
+
+
+def test_who_counted() -> None:
+    """The toolchain of machine code, where it is known; the view, or the device and its profiler."""
+    unknown = machine().to_dict() | {"toolchain": None}
+    sides = (machine(), profile(if_else()), hardware(), unknown)
+    assert [compare(side, side).to_dict()["a"]["origin"] for side in sides] == [
+        "simulated, ptxas 13.0",
+        "simulated, operations of the Python source",
+        "measured on NVIDIA H200, Nsight Compute 2025.3",
+        "simulated",
+    ]

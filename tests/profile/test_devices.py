@@ -111,6 +111,7 @@ def test_further_sections_are_kept() -> None:
         ("h200", 64, 17, 0, 32, ("warps", "blocks")),
         ("h200", 32, 16, 0, 32, ("blocks",)),
         ("h200", 512, 33, 0, 3, ("registers",)),  # 33 x 32 registers are rounded up to 1280 a warp: 48 warps
+        ("h200", 1024, 64, 0, 1, ("registers",)),  # all registers that a block may have
         ("h200", 1024, 65, 0, 0, ("registers",)),  # 32 warps of 2304 registers: more than a block may have
         ("h200", 128, 255, 0, 2, ("registers",)),
         ("h200", 256, 32, 16 * 1024, 8, ("warps", "registers")),

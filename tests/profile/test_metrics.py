@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Mapping
 
 import pytest
 from hypothesis import given
@@ -142,6 +143,34 @@ def test_formulas_are_plain_arithmetic(text: str) -> None:
 @given(a=st.integers(0, 10**12), b=st.integers(0, 10**12), c=st.integers(1, 10**6))
 def test_formula_values(a: int, b: int, c: int) -> None:
     assert Formula("100 * (a - b) / c + 2")({"a": a, "b": b, "c": c}) == 100 * (a - b) / c + 2
+
+
+DEFINITIONS: dict[str, Callable[[Mapping[str, int]], float]] = {
+    "inst_executed": lambda c: c["inst_executed"] + c["replays"],
+    "inst_per_warp": lambda c: (c["inst_executed"] + c["replays"]) / c["warps_launched"],
+    "branch_efficiency": lambda c: 100 * (c["branches"] - c["divergent_branches"]) / c["branches"],
+    "warp_execution_efficiency": lambda c: 100 * c["thread_inst_executed"] / c["inst_executed"] / 32,
+    "warp_nonpred_execution_efficiency": lambda c: 100 * c["pred_on_thread_inst_executed"] / c["inst_executed"] / 32,
+    "gld_efficiency": lambda c: 100 * c["global_load_bytes"] / (32 * c["global_load_sectors"]),
+    "gst_efficiency": lambda c: 100 * c["global_store_bytes"] / (32 * c["global_store_sectors"]),
+    "gld_transactions_per_request": lambda c: c["global_load_sectors"] / c["global_load_requests"],
+    "gst_transactions_per_request": lambda c: c["global_store_sectors"] / c["global_store_requests"],
+    "local_load_transactions_per_request": lambda c: c["local_load_sectors"] / c["local_load_requests"],
+    "local_store_transactions_per_request": lambda c: c["local_store_sectors"] / c["local_store_requests"],
+    "shared_load_transactions_per_request": lambda c: c["shared_load_wavefronts"] / c["shared_load_requests"],
+    "shared_store_transactions_per_request": lambda c: c["shared_store_wavefronts"] / c["shared_store_requests"],
+    "atomic_transactions_per_request": lambda c: c["global_atomic_sectors"] / c["global_atomic_requests"],
+    "theoretical_occupancy": lambda c: 100 * c["resident_warps"] / c["max_warps"],
+}
+"""As the guides of nvprof and Nsight Compute define them; totals include replays."""
+COUNTED = (*COUNTER_NAMES, *sorted(LAUNCH_FACTS))
+
+
+@given(st.lists(st.integers(1, 10**9), min_size=len(COUNTED), max_size=len(COUNTED)))
+def test_metrics_are_what_their_names_mean(values: list[int]) -> None:
+    counters = dict(zip(COUNTED, values, strict=True))
+    found = {name: METRICS[name].value(counters) for name in DEFINITIONS}
+    assert found == {name: pytest.approx(definition(counters)) for name, definition in DEFINITIONS.items()}
 
 
 def test_nothing_to_divide_by_is_not_a_number() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from simt.check import UnsupportedError
 from tests.sass.assembler import COMPARISONS, LANES, MASK, run_lanes, s32, s64, words
 
 
@@ -154,10 +155,14 @@ def test_two_carries_and_wide_multiply_with_carry() -> None:
 def test_carry_chains_of_pascal() -> None:
     inputs = {4: words(1), 5: words(2), 6: words(3), 7: words(4)}
     lines = ["IADD R8.CC, R4, R6", "IADD.X R9, R5, R7", "IADD R10.CC, R4, -R6", "IADD.X R11, R5, ~R7"]
-    found, _ = run_lanes(lines, inputs, [8, 9, 10, 11], architecture=61)
+    difference = lines[2:]  # between the sums: its carry is another one
+    lines += ["IADD3 R12.CC, R4, R6, RZ", "IADD.X R13, R5, R7", *difference]
+    lines += ["ISCADD R14.CC, R4, R6, 0x0", "IADD.X R15, R5, R7"]
+    found, _ = run_lanes(lines, inputs, [*range(8, 16)], architecture=61)
     for k in range(LANES):
         a, b = (int(inputs[r + 1][k]) << 32 | int(inputs[r][k]) for r in (4, 6))
-        assert int(found[9][k]) << 32 | int(found[8][k]) == (a + b) & (1 << 64) - 1
+        for low in (8, 12, 14):
+            assert int(found[low + 1][k]) << 32 | int(found[low][k]) == (a + b) & (1 << 64) - 1
         assert int(found[11][k]) << 32 | int(found[10][k]) == (a - b) & (1 << 64) - 1
 
 
@@ -276,3 +281,47 @@ def test_exit_where_a_predicate_operand_is_true_too() -> None:
     found, _ = run_lanes(lines, inputs, [8])
     assert found[8].tolist() == [int(int(word) & 3 != 3) for word in inputs[4]]
     assert 0 < found[8].sum() < LANES
+
+
+def test_a_mask_of_bytes_that_is_not_whole() -> None:
+    assert run_lanes(["MOV R8, 0x7, 0xf"], {}, [8])[0][8].tolist() == [7] * LANES
+    with pytest.raises(UnsupportedError, match="MOV of single bytes"):
+        run_lanes(["MOV R8, 0x7, 0xe"], {}, [8])
+
+
+UNIFORM = {
+    "UMOV UR6, 0x9": 9,
+    "R2UR UR6, R200": 8,
+    "UIABS UR6, UR4": 5,
+    "UIADD3 UR6, UR4, 0xc, URZ": 7,
+    "ULOP3.LUT UR6, UR4, 0xff, URZ, 0xc0, !UPT": 0xFB,
+    "USHF.R.U32.HI UR6, URZ, 0x1c, UR4": 15,
+    "UIMAD UR6, UR4, UR4, URZ": 25,
+    "ULEA UR6, UR4, URZ, 0x1": MASK - 9,
+    "USEL UR6, UR4, 0x3, !UPT": 3,
+    "UPRMT UR6, UR4, 0x7770, URZ": 0xFB,
+    "UFLO.U32 UR6, UR4": 31,
+    "UPOPC UR6, UR4": 31,
+    "UBREV UR6, UR4": 0xDFFFFFFF,
+    "ULDC UR6, c[0x0][0x0]": LANES,
+    "REDUX.MAX UR6, R200": 31,
+    "VOTEU.ANY UR6, UPT, PT": 0xFFFFFF00,
+}
+"""Instructions in a branch that lanes 8 to 31 take, and what UR6 is then; UR4 is -5 and R200 the lane."""
+
+
+@pytest.mark.parametrize("text", UNIFORM)
+def test_a_uniform_register_has_one_value_for_all_lanes(text: str) -> None:
+    """Those that were elsewhere see it, too."""
+    start = 5 * 16  # behind the frame
+    lines = [
+        "UMOV UR4, 0xfffffffb",
+        "UMOV UR6, URZ",
+        "ISETP.LT.AND P0, PT, R200, 0x8, PT",
+        f"BSSY B0, {hex(start + 16 * 6)}",
+        f"@P0 BRA {hex(start + 16 * 6)}",
+        text,
+        "BSYNC B0",
+        "MOV R8, UR6",
+    ]
+    assert run_lanes(lines, {}, [8])[0][8].tolist() == [UNIFORM[text]] * LANES

@@ -234,3 +234,19 @@ def test_fchk_bounds() -> None:
     _, found = run_lanes(["FCHK P0, R4, R5"], {4: a, 5: b}, [], [0])
     slow = [True, False, False, True, True, False, False, True, False, True, False, True]
     assert found[0][: len(pairs)].tolist() == slow
+
+
+def test_the_upper_word_of_a_float64_written_as_a_number() -> None:
+    lines = ["MOV R4, 0x40080000", "MUFU.RCP64H R8, R4", "MUFU.RCP64H R9, 3"]
+    found, _ = run_lanes(lines, {}, [8, 9])
+    assert found[8].tolist() == found[9].tolist() == [0x3FD55555] * LANES
+
+
+def test_half_constants_need_two_zero_factors() -> None:
+    """``HFMA2 d, 0, 0, x, y`` loads constants; with one factor it multiplies, and infinity times zero is no number."""
+    infinite = np.full(LANES, 0x7C007C00, np.uint32)
+    lines = ["HFMA2 R8, -RZ, RZ, 1.5, 0.5", "HFMA2 R9, R4, RZ, 1.5, 0.5", "HFMA2 R10, RZ, R4, 1.5, 0.5"]
+    found, _ = run_lanes(lines, {4: infinite}, [8, 9, 10])
+    assert found[8].view(np.float16).tolist() == [0.5, 1.5] * LANES
+    assert np.isnan(found[9].view(np.float16)).all()
+    assert np.isnan(found[10].view(np.float16)).all()

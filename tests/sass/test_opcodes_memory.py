@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from tests.sass.assembler import LANES, MASK, run_lanes, s32, words
+import simt
+from simt.sass import load_cubin
+from tests.sass.assembler import LANES, MASK, listing, run_lanes, s32, words
 
 
 @pytest.mark.parametrize("width", [8, 16, 32, 64, 128])
@@ -144,3 +148,84 @@ def test_calls_return_to_where_they_came_from() -> None:
     ]
     found, _ = run_lanes(lines, {}, [9])
     assert set(found[9].tolist()) == {10}
+
+
+@pytest.mark.parametrize("index", ["", "R6+"])
+@pytest.mark.parametrize("typ", ["U8", "S8", "U16", "S16"])
+def test_constants_of_less_than_a_word(typ: str, index: str, tmp_path: Path) -> None:
+    """From constant bank 0, where a parameter is; with an index in a register, too."""
+    size = int(typ[1:]) // 8
+    places = range(0, 8, size)
+    lines = ["LDC.64 R2, c[0x0][0x210]", "MOV R6, 0x8"]
+    for k in places:
+        lines.append(f"LDC.{typ} R8, c[0x0][{index}{hex(0x218 + k - 8 * bool(index))}]")
+        lines.append(f"STG.E [R2.64+{hex(4 * (k // size))}], R8")
+    path = tmp_path / "k.sass"
+    path.write_text(listing([*lines, "EXIT"]))
+    value, out = np.uint64(0x807F01FE_C0DE8001), np.zeros(len(places), np.int32)
+    simt.launch(load_cubin(path, parameters={"k": [8, 8]})["k"], 1, 1, out, value)
+    assert out.tolist() == np.array([value]).view(f"{'i' if typ[0] == 'S' else 'u'}{size}").tolist()
+
+
+@pytest.mark.parametrize("window", ["0x7e00", "0x7e01", "RZ"], ids=["shared", "local", "global"])
+@pytest.mark.parametrize("text", ["LD.E R8, [R4.64]", "ST.E [R4.64], R6", "ATOM.E.ADD PT, R8, [R4.64], R6"])
+def test_a_generic_access_is_only_made_where_its_guard_holds(text: str, window: str, tmp_path: Path) -> None:
+    """Lanes 0 to 3 access a sound address, then those without the guard hold one that lies outside of every space."""
+    if window == "0x7e01" and text.startswith("ATOM"):
+        return  # there are no atomics on local memory
+    sound = ["MOV R4, RZ", f"MOV R5, {window}"] if window != "RZ" else ["LDC.64 R4, c[0x0][0x210]"]
+    lines = [
+        *sound,
+        "MOV R6, 0x7",
+        "S2R R0, SR_TID.X",
+        "ISETP.LT.AND P0, PT, R0, 0x4, PT",
+        text,
+        "@!P0 MOV R4, 0xfffffff0",
+        "@!P0 MOV R8, 0x5",
+        f"@P0 {text}",
+        "LDC.64 R2, c[0x0][0x218]",
+        "IMAD.WIDE.U32 R2, R0, 0x4, R2",
+        "STG.E [R2.64], R8",
+        "EXIT",
+    ]
+    path = tmp_path / "k.sass"
+    path.write_text(listing(lines))
+    kernel = load_cubin(path, parameters={"k": [8, 8]})["k"]
+    kernel.frame_bytes = 64
+    out = np.zeros(LANES, np.int32)
+    simt.launch(kernel, 1, LANES, np.zeros(4, np.int32), out, shared_bytes=64)
+    if not text.startswith("ST"):
+        assert out[4:].tolist() == [5] * 28
+
+
+@pytest.mark.parametrize("width", [64, 128])
+def test_zeros_for_a_whole_vector(width: int, tmp_path: Path) -> None:
+    """RZ stands for as many zeros as are stored, or added in one reduction of packed floats."""
+    words = width // 32
+    lines = [
+        *(f"MOV R{k}, 0x41100000" for k in range(4)),  # 9.0: the registers that follow RZ's number
+        "LDC.64 R6, c[0x0][0x210]",
+        f"STG.E.{width} [R6.64], RZ",
+        f"REDG.E.ADD.F32x{words}.FTZ.RN.STRONG.GPU [R6.64+0x10], RZ",
+        "EXIT",
+    ]
+    path = tmp_path / "k.sass"
+    path.write_text(listing(lines))
+    data = np.arange(1, 9, dtype=np.float32)
+    simt.launch(load_cubin(path, parameters={"k": [8]})["k"], 1, 1, data)
+    assert data.tolist() == [*[0] * words, *range(words + 1, 9)]
+
+
+@pytest.mark.parametrize(("mask", "jumps"), [(MASK, True), (0xFFFF, False), (0x1FFFF, True), (0x10000, True)])
+def test_a_guarded_branch_on_divergence(mask: int, jumps: bool) -> None:
+    """All lanes go where some lane of the mask does not fulfil the guard, here those from 16 on (H200)."""
+    start = 5 * 16  # behind the frame
+    lines = [
+        f"UMOV UR4, {mask:#x}",
+        "ISETP.LT.AND P0, PT, R200, 0x10, PT",
+        "MOV R8, 0x1",
+        f"@P0 BRA.DIV UR4, {hex(start + 16 * 5)}",
+        "MOV R8, 0x2",
+        "NOP",
+    ]
+    assert run_lanes(lines, {}, [8])[0][8].tolist() == [1 if jumps else 2] * LANES

@@ -36,7 +36,7 @@ def program(tmp_path: Path, *lines: str, architecture: int = 90) -> object:
         ("LDG.E R0, R1", "where an address is expected"),
         ("FADD R0, R1, +QNAN", "needs the encodings"),
         ("LDC R0, c[0x3][0x0]", "reads constant bank 3"),
-        ("CALL.ABS.NOINC `(vprintf)", "calls vprintf, which is not in the file"),
+        ("CALL.ABS.NOINC `(elsewhere)", "calls elsewhere, which is not in the file"),
         ("TMML R0, R1, R2, 0x0", "opcode TMML is not supported"),
         ("TEX.LL R6, R4, R4, R15, UR4, 0x0, TEX_HEADER_DIMENSION", "operand TEX_HEADER_DIMENSION is not"),
         ("TEX.LL R6, R4, R4, UR4, 0x0, 2D", "1 source registers for x, y, level"),

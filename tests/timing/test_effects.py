@@ -95,6 +95,24 @@ def strided(data, out, stride):
     out[i] = data[i * stride] + 1
 
 
+@cuda.jit
+def halve(start, trips):
+    i = cuda.grid(1)
+    x = start[i]
+    while x > 1.0:
+        x /= 2.0
+        trips[i] += 1
+
+
+def test_the_timed_run_computes_in_float64() -> None:
+    """It takes as many trips as the functional one, on every multiprocessor."""
+    trips = np.zeros(1024, np.int32)
+    profile = simt.launch(halve, 8, 128, np.arange(1.0, 1025.0), trips, device="h200", timing=True, sms="all")
+    assert trips.tolist() == np.ceil(np.log2(np.arange(1, 1025))).astype(int).tolist()
+    assert profile.timing is not None
+    assert profile.timing.totals["issued"] == profile.counters["inst_executed"]
+
+
 def test_a_traced_launch_that_looks_for_races_can_be_timed() -> None:
     kernel, args = strided, (np.zeros(256, np.int32), np.zeros(128, np.int32), 2)
     plain = simt.launch(kernel, 2, 64, *args, trace=(1, 1), check="racecheck")

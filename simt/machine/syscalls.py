@@ -1,0 +1,161 @@
+"""A system call at which the engine has stopped: what the host needs of the state to serve it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.check import LaunchError, Location, OutOfBoundsError
+from simt.machine import layout as L
+from simt.machine.device_memory import DeviceMemory
+from simt.machine.places import caller, locate, row_of, where
+from simt.machine.prepared import Prepared
+from simt.machine.services import Finding
+from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
+
+_WINDOW = 1 << 32
+_BASE = int(L.ADDRESS_BASE)
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The call that the engine stopped at in *state*; a :class:`simt.machine.services.SystemCall`."""
+
+    prepared: Prepared
+    state: L.State
+
+    def _error(self, column: int) -> int:
+        return int(self.state.ERROR[column])
+
+    @property
+    def _pc(self) -> int:
+        return self._error(L.E_PC)
+
+    @property
+    def function(self) -> str:
+        """Name of the function."""
+        return self.prepared.program.syscalls[self.prepared.program.instructions[self._pc].imm]
+
+    @property
+    def block(self) -> int:
+        """Linear index of the block."""
+        return self._error(L.E_BLOCK)
+
+    @property
+    def warp(self) -> int:
+        """Warp within the block."""
+        return self._error(L.E_WARP)
+
+    @cached_property
+    def lanes(self) -> list[int]:
+        """The lanes that call, in ascending order."""
+        mask = self._error(L.E_MASK)
+        return [lane for lane in range(32) if mask >> lane & 1]
+
+    @cached_property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """The rows of the arguments, int64 [rows, 32], to read and to write."""
+        first = row_of(self.prepared, self.state, L.C_A)
+        count = self.prepared.program.instructions[self._pc].mod
+        rows: npt.NDArray[np.int64] = self.state.R[first : first + 32 * count].reshape(count, 32)
+        return rows
+
+    @property
+    def location(self) -> Location:
+        """Where the call stands in the user's code: before the return address, or at the micro-op itself."""
+        return locate(self.prepared, caller(self.prepared, self.state))
+
+    @property
+    def room(self) -> int:
+        """Device address of the memory that the services asked for."""
+        return self.prepared.memory.room
+
+    @property
+    def memory(self) -> DeviceMemory:
+        """Device memory with room behind what the launch has for itself."""
+        return replace(self.prepared.device, end=self.prepared.memory.end)
+
+    def block_index(self) -> tuple[int, int, int]:
+        """BlockIdx."""
+        x, y, _ = self.prepared.launch.grid
+        return self.block % x, self.block // x % y, self.block // (x * y)
+
+    def thread_index(self, lane: int) -> tuple[int, int, int]:
+        """ThreadIdx of a lane."""
+        x, y, _ = self.prepared.launch.block
+        thread = self.warp * 32 + lane
+        return thread % x, thread // x % y, thread // (x * y)
+
+    def constant(self, number: int) -> str:
+        """A string of the Program."""
+        return self.prepared.program.strings[number]
+
+    def _bytes(self, lane: int, address: int, writes: bool = False) -> npt.NDArray[np.uint8]:
+        """The bytes from an address to the end of the memory that it is in; none if it is in none."""
+        info, arena = self.state.LAUNCH, self.prepared.memory.words.M8
+        for window, at, size in (
+            (SHARED_WINDOW, int(info[L.LAUNCH_SHARED]), int(info[L.LAUNCH_SHARED_BYTES])),
+            (
+                LOCAL_WINDOW,
+                int(info[L.LAUNCH_LOCAL]) + (self.warp * 32 + lane) * int(info[L.LAUNCH_LOCAL_STRIDE]),
+                int(info[L.LAUNCH_LOCAL_BYTES]),
+            ),
+        ):
+            if window <= address < window + _WINDOW:
+                return arena[at + min(address - window, size) : at + size]
+        memory = self.prepared.memory
+        k = int(np.searchsorted(memory.starts, address, "right")) - 1
+        if k < 0 or address >= memory.ends[k] or (writes and not memory.writable[k]):
+            return arena[:0]
+        return arena[address - _BASE : int(memory.ends[k]) - _BASE]
+
+    def read(self, lane: int, address: int, size: int) -> bytes | None:
+        """*size* bytes at a generic address of a lane; None if not all of them are there."""
+        found = self._bytes(lane, address)
+        return found[:size].tobytes() if size <= len(found) else None
+
+    def store(self, lane: int, address: int, data: bytes) -> None:
+        """Put bytes at a generic address of a lane.  Raises OutOfBoundsError if not all are writable memory."""
+        found = self._bytes(lane, address, writes=True)
+        if len(data) > len(found):
+            what = f"{self.function} writes {len(data)} bytes to address {address:#x}, which is no memory"
+            raise self.error(OutOfBoundsError, what, [lane])
+        found[: len(data)] = np.frombuffer(data, np.uint8)
+
+    def text(self, lane: int, address: int) -> bytes | None:
+        """The zero-terminated string at a generic address of a lane; None if memory ends before it does."""
+        found = self._bytes(lane, address)
+        for first in range(0, len(found), _PIECE):
+            zeros = np.flatnonzero(found[first : first + _PIECE] == 0)
+            if len(zeros):
+                return found[: first + int(zeros[0])].tobytes()
+        return None
+
+    def error(
+        self, kind: type[Finding], title: str, lanes: Sequence[int], details: Sequence[str] = (), help: str = ""
+    ) -> Finding:
+        """A finding about these lanes."""
+        mask = sum(1 << lane for lane in lanes)
+        return kind(
+            title,
+            location=self.location,
+            details=[where(self.prepared, self.block, self.warp, mask), *details],
+            help=help,
+        )
+
+
+_PIECE = 4096
+"""Bytes in which the end of a string is looked for at a time."""
+
+
+def serve(prepared: Prepared, state: L.State) -> None:
+    """Serve the call that the engine stopped at, so that it can go on.  Raises what the services raise."""
+    services = prepared.launch.services
+    if services is None:
+        raise LaunchError(f"the kernel calls {Stopped(prepared, state).function}, and nobody serves it")
+    services.serve(Stopped(prepared, state))
+    state.WARPS[int(state.ERROR[L.E_WARP]) * L.N_WARP + L.W_SERVED] = 1

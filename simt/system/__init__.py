@@ -1,0 +1,21 @@
+"""What a kernel calls that is not the kernel's: ``printf``, ``assert``, ``malloc``, launches from the device.
+
+The machine stops at a ``syscall`` micro-op and asks :class:`SystemServices`; nothing here counts as an instruction.
+"""
+
+from simt.system.functions import ALLOCATING, FUNCTIONS, serves
+from simt.system.heap import Heap
+from simt.system.services import SystemServices
+from simt.system.world import DeviceKernel, Limits, Request, World
+
+__all__ = [
+    "ALLOCATING",
+    "FUNCTIONS",
+    "DeviceKernel",
+    "Heap",
+    "Limits",
+    "Request",
+    "SystemServices",
+    "World",
+    "serves",
+]
