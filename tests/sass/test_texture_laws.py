@@ -37,7 +37,8 @@ def read(image: Any, x: Any, y: Any, kernel: str = "tex_2d", z: Any = None) -> F
     simt.launch(
         kernels(cubin)[kernel], -(-len(x) // 128), 128, image, np.int32(len(x)), x, y, z, layer, out.view(np.uint32)
     )
-    return out[:, 0].copy()
+    first: Floats = out[:, 0].copy()
+    return first
 
 
 def picture(seed: int, width: int, height: int) -> tuple[np.random.Generator, Floats]:
