@@ -47,6 +47,9 @@ def execute(
     ] = False,
     metrics: Annotated[str, typer.Option(metavar="A,B,...", help="Columns of the report; see simt metrics.")] = "",
     order: Annotated[str | None, typer.Option(metavar="ORDER", help="Which lanes go first, as for simt run.")] = None,
+    view: Annotated[
+        str, typer.Option(metavar="VIEW", help="machine, or source: kernels of numba.cuda line by line.")
+    ] = "machine",
     kernel: Annotated[str, typer.Option(metavar="REGEX", help="Report on kernels whose names match only.")] = "",
     as_json: Json = False,
     log_file: Annotated[Path | None, typer.Option(metavar="FILE", help="Where the report goes; else stderr.")] = None,
@@ -65,6 +68,7 @@ def execute(
         architecture=arch,
         timing=timing,
         order=order,
+        view=view,
         kernel=kernel,
         on_finding=lambda finding: print(marked(str(finding)), file=sys.stderr, flush=True),
     )

@@ -16,6 +16,9 @@ GroupPair = tuple[Group | None, Group | None]
 ALIKE = 0.5
 """Lines pair by structure if they have so much in common: 1 for all words and 1 for all opcodes."""
 
+NEAR = 8
+"""Of many lines without a partner only those pair that stand so near to each other, in lines: it would take long."""
+
 _WORD = re.compile(r"\w+|[^\w\s]+")
 
 
@@ -42,7 +45,8 @@ def _by_structure(a: Sequence[Place], b: Sequence[Place]) -> Iterator[Pair]:
     best = [[0.0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i in reversed(range(len(a))):
         for j in reversed(range(len(b))):
-            both = _alike(features[0][i], features[1][j])
+            near = abs(i * len(b) - j * len(a)) <= NEAR * max(len(a), len(b))
+            both = _alike(features[0][i], features[1][j]) if near else 0.0
             paired = both + best[i + 1][j + 1] if both >= ALIKE else 0.0
             best[i][j] = max(best[i + 1][j], best[i][j + 1], paired)
     i = j = 0

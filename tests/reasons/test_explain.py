@@ -19,7 +19,8 @@ from simt import kernels
 from simt.metrics import METRICS, UnknownMetricError
 from simt.metrics.linear import NotLinearError, ratio_of
 from simt.profile import Profile, UnusableProfileError
-from simt.reasons import Explanation
+from simt.reasons import Explanation, access_patterns
+from simt.reasons.accesses import Request, in_words
 from simt.reasons.pairing import pairs_of
 from simt.reasons.subject import subject_of
 from simt.reasons.terms import WHOLE
@@ -165,3 +166,52 @@ def test_names_are_escaped_in_html() -> None:
     assert "<script" not in html
     assert "<b>if" not in html
     assert "&lt;b&gt;" in html
+
+
+def test_time_is_shared_out_without_rest() -> None:
+    """Every warp-cycle belongs to a line and a reason; what remains is the launch itself."""
+    ours, theirs = (small(name, timing=True, device="h200") for name in ("neighbored", "interleaved"))
+    for metric in ("cycles", "duration"):
+        alone = simt.explain(ours, metric=metric)
+        check(alone)
+        assert float(alone.a) == pytest.approx(ours.metrics[metric])
+        assert [term.cause for term in alone.terms if not term.places] == ["launch overhead"]
+        check(simt.explain(ours, theirs, metric))
+
+
+def test_occupancy_is_shared_out_among_limits() -> None:
+    found = simt.explain(small("shared"), entry("if_else"), "theoretical_occupancy")
+    check(found)
+    assert {term.cause.partition(":")[0] for term in found.terms} == {"limit"}
+
+
+@pytest.mark.parametrize(
+    ("addresses", "lanes", "size", "space", "words"),
+    [
+        (range(0, 128, 4), range(32), 4, "global", "neighbouring lanes read neighbouring elements"),
+        (range(4, 132, 4), range(32), 4, "global", "misaligned, neighbouring elements begin 4 bytes"),
+        (range(124, -4, -4), range(32), 4, "global", "neighbouring lanes"),
+        (range(0, 256, 8), range(32), 4, "global", "strided, lanes are 8 bytes apart"),
+        ([0, 8, 16], [0, 2, 4], 4, "global", "strided, lanes are 8 bytes apart"),
+        ([0, 4, 64], [0, 1, 16], 4, "global", "neighbouring lanes"),
+        ([0, 4, 12], [0, 1, 2], 4, "global", "scattered"),
+        ([64] * 5, range(5), 4, "global", "broadcast, 5 lanes"),
+        ([64, 64, 96], range(3), 4, "global", "3 lanes share 2 addresses"),
+        ([64], [7], 4, "global", "one lane"),
+        (range(0, 4096, 128), range(32), 4, "shared", "32-way bank conflict, lanes 0, 1, 2, ... use bank 0"),
+        ([4, 132, 8], [3, 5, 6], 4, "shared", "2-way bank conflict, lanes 3, 5 use bank 1"),
+        (range(0, 128, 4), range(32), 4, "shared", "no conflict"),
+    ],
+)
+def test_patterns_in_words(addresses: Any, lanes: Any, size: int, space: str, words: str) -> None:
+    request = Request(0, space, "load", size, np.array([*lanes]), np.array([*addresses]), 0)
+    assert in_words(request).startswith(words)
+
+
+def test_patterns_of_the_source_view_leave_the_arrays_as_they_were() -> None:
+    plan = kernels.get("neighbored").plan(128, 64)
+    before = plan.args[0].copy()
+    found = access_patterns(plan.kernel, plan.grid, plan.block, *plan.args)
+    np.testing.assert_array_equal(plan.args[0], before)
+    assert found["reduction.py", 43]["global_load"].startswith("strided, lanes are")
+    assert found["reduction.py", 47] == {"global_load": "one lane", "global_store": "one lane"}
