@@ -244,9 +244,13 @@ COUNTERS = (
     "wavefronts",
     "wavefronts_ideal",
     "updates",
+    "bytes_distinct",
     "replays",
+    "replay_threads",
 )
 """What the machine counts per micro-op, in column order of the counter table (int64).
 
 ``updates``: sectors of atomics on global memory, each as often as lanes of the request meet at one of its addresses.
+``bytes_distinct``: bytes that a request asks for, each once however many of its lanes do.  ``replays``: further issues
+of one execution, and ``replay_threads`` the lanes that these have together.
 """

@@ -12,7 +12,7 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.barriers import arrive, is_complete, release
-from simt.machine.gpu_orders import leaders_first, leave_barriers, smallest_first, take_turns
+from simt.machine.gpu_orders import leaders_first, leave_barriers, share_barriers, smallest_first, take_turns
 from simt.machine.registers import predicate, row_at
 from simt.machine.splits import (
     add_split,
@@ -22,6 +22,7 @@ from simt.machine.splits import (
     give_way,
     go_without,
     join_fresh,
+    join_waiting,
     meet_released,
     remove_split,
     settle,
@@ -38,6 +39,13 @@ RESUME, LEAVE, FAIL, CALL = -1, -2, -3, -4
 def current(WARPS, w):
     """Where the current split of warp *w* stands in SPLITS."""
     return (w * 32 + WARPS[w * L.N_WARP + L.W_CURRENT]) * L.N_SPLIT
+
+
+@jit
+def _issue_again(COUNTS, count, times, lanes):
+    """Order HARDWARE: an instruction is issued so many times more, each for *lanes*."""
+    COUNTS[count + L.N_REPLAYS] += times
+    COUNTS[count + L.N_REPLAY_THREADS] += times * popcount(lanes)
 
 
 @jit
@@ -111,6 +119,7 @@ def brx(
     R,
     SPLITS,
     WARPS,
+    PARTICIPANTS,
     LAUNCH,
     ERROR,
     TARGETS,
@@ -120,6 +129,7 @@ def brx(
     count,
     rows,
     uniform_end,
+    n_barriers,
     active,
     executing,
     order,
@@ -132,6 +142,7 @@ def brx(
     stay = active & ~executing
     groups = 0
     going_on = np.int64(0)
+    others = np.int64(0)
     at = current(WARPS, w)
     while rest != 0 or stay != 0:
         if rest != 0:
@@ -151,6 +162,7 @@ def brx(
             stay = np.int64(0)
             target = pc + 1
         groups += 1
+        others |= group if target != pc + 1 else np.int64(0)
         if groups == 1:
             if follows_gpu(order) and group != active:
                 join_fresh(SPLITS, WARPS, w, order)
@@ -166,7 +178,11 @@ def brx(
         SPLITS[at + L.S_PASS] = 0
         if order == L.HARDWARE:
             COUNTS[count + L.N_REPLAYS] += groups - 1
-            leaders_first(SPLITS, WARPS, w, active, groups)
+            issued = leaders_first(SPLITS, WARPS, w, active, groups)
+            if CODE[code + L.C_MOD] == COLLECTIVE:
+                issued = popcount(others)  # it is issued for all lanes, then for those of each other place
+                share_barriers(WARPS, PARTICIPANTS, w, n_barriers, active, others)
+            COUNTS[count + L.N_REPLAY_THREADS] += issued
         elif order == L.PROFILER:
             smallest_first(SPLITS, WARPS, w, active, groups)
     return RESUME
@@ -190,12 +206,17 @@ def bsync(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barri
     if order == L.HARDWARE and executing != 0:
         moved = (WARPS[w * L.N_WARP + L.W_BY_MOVE] >> barrier) & 1
     if WARPS[w * L.N_WARP + L.W_SPLITS] == 1 or executing == 0:
-        COUNTS[count + L.N_REPLAYS] += moved
+        _issue_again(COUNTS, count, moved, active)
         return pc + 1
-    # At a barrier that was moved the last one to come waits, too, and all go on in a second issue (H200); a split
-    # that is picked from those that wait for their turn comes there together with all that wait at the barrier.
-    if WARPS[w * L.N_WARP + L.W_PICKED] == pc:
+    where = pc + 1
+    if order == L.HARDWARE and WARPS[w * L.N_WARP + L.W_PICKED] == pc:
         moved = np.int64(0)
+        waited = join_waiting(SPLITS, WARPS, w, pc)
+        COUNTS[count + L.N_REPLAY_THREADS] += popcount(waited)
+        active |= waited
+        if waited != 0:
+            SPLITS[current(WARPS, w) + L.S_PC] = where
+            where = np.int64(RESUME)
     WARPS[w * L.N_WARP + L.W_PICKED] = -1
     needed = PARTICIPANTS[(w * n_barriers + barrier) * 32 + lowest(active)]
     if needed & active == 0:
@@ -205,11 +226,12 @@ def bsync(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barri
     if needed & ~active == 0:
         if yielded != 0:
             go_without(PARTICIPANTS, w * n_barriers + barrier, active)
-        COUNTS[count + L.N_REPLAYS] += moved
-        return pc + 1
+        _issue_again(COUNTS, count, moved, active)
+        return where
     _wait(SPLITS, current(WARPS, w), pc, L.WAIT_BSYNC, barrier)
-    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
-        COUNTS[count + L.N_REPLAYS] += moved
+    released = settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+    if released != 0:
+        _issue_again(COUNTS, count, moved, released)
     return np.int64(LEAVE)
 
 
@@ -234,10 +256,10 @@ def break_(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barr
         return pc + 1
     SPLITS[current(WARPS, w) + L.S_PC] = pc + 1
     released = settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
-    if released and order == L.HARDWARE:
-        COUNTS[count + L.N_REPLAYS] += 1  # those that waited issue their BSYNC again
+    if released != 0 and order == L.HARDWARE:
+        _issue_again(COUNTS, count, 1, released)  # those that waited issue their BSYNC again
         meet_released(SPLITS, WARPS, w, order)
-    elif released:
+    elif released != 0:
         last = (w * 32 + WARPS[w * L.N_WARP + L.W_SPLITS] - 1) * L.N_SPLIT
         WARPS[w * L.N_WARP + L.W_RELEASED] = SPLITS[last + L.S_MASK]
     return RESUME
@@ -253,8 +275,9 @@ def yield_(COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, count, n_barriers, active
         leave_barriers(PARTICIPANTS, w, n_barriers, active)
     else:
         SPLITS[at + L.S_YIELDED] = 1
-    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order) and order == L.HARDWARE:
-        COUNTS[count + L.N_REPLAYS] += 1  # those that waited issue their BSYNC again
+    released = settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+    if released != 0 and order == L.HARDWARE:
+        _issue_again(COUNTS, count, 1, released)  # those that waited issue their BSYNC again
     give_way(SPLITS, WARPS, w)
     return RESUME
 
@@ -330,7 +353,7 @@ def warpsync(
     if not waits_at_warpsync(SPLITS, WARPS, w, active):
         # Hardware issues the instruction once more, for all lanes, when the last ones came, but no collective one
         # (measured on an H200).
-        COUNTS[count + L.N_REPLAYS] += np.int64(CODE[code + L.C_MOD] != COLLECTIVE)
+        _issue_again(COUNTS, count, np.int64(CODE[code + L.C_MOD] != COLLECTIVE), mask & ~gone)
         WARPS[w * L.N_WARP + L.W_PARTED] = 1
     return np.int64(LEAVE)
 
@@ -403,9 +426,9 @@ def exit(
         SPLITS[at + L.S_PC] = pc + 1
     if WARPS[w * L.N_WARP + L.W_SPLITS] > 0:
         released = settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
-        if released and order == L.HARDWARE:
-            COUNTS[count + L.N_REPLAYS] += 1  # those that waited issue their BSYNC again
-        if released and follows_gpu(order) and not ended:
+        if released != 0 and order == L.HARDWARE:
+            _issue_again(COUNTS, count, 1, released)  # those that waited issue their BSYNC again
+        if released != 0 and follows_gpu(order) and not ended:
             meet_released(SPLITS, WARPS, w, order)
     for barrier in range(L.BLOCK_BARRIERS):
         if is_complete(BARRIERS, LAUNCH[L.LAUNCH_LIVE], barrier):

@@ -61,6 +61,7 @@ _MODES = {
     "nop": FENCE,
     "bra": UNCOUNTED,
     "warpsync": COLLECTIVE,
+    "brx": COLLECTIVE,
     "bmov.get": 1,
 }
 """The greatest ``mod`` of micro-ops for which it is a mode."""

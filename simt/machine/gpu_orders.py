@@ -43,15 +43,18 @@ def leaders_first(SPLITS, WARPS, w, lanes, groups):
     """Order HARDWARE: an indirect branch parted *lanes* into *groups*, of which one goes on and the others wait.
 
     It is issued once for each: the lanes of its lowest lane's target leave, unless they are more than all others;
-    then those of the lowest lane among these do.
+    then those of the lowest lane among these do.  Returns how many lanes the further issues have together.
     """
+    issued = np.int64(0)
     for number in range(groups - 1, -1, -1):
         if 0 < number < groups - 1:
             join_fresh(SPLITS, WARPS, w, L.HARDWARE)
         i = _leaver(SPLITS, WARPS, w, lanes, number)
         SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_FRESH] = np.int64(number > 0)
+        issued += number * popcount(SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_MASK])
         WARPS[w * L.N_WARP + L.W_CURRENT] = i
         to_end(SPLITS, WARPS, w, i)
+    return issued
 
 
 @jit
@@ -105,3 +108,15 @@ def leave_barriers(PARTICIPANTS, w, n_barriers, lanes):
     """Order HARDWARE: take *lanes* out of all convergence barriers of warp *w*."""
     for i in range(w * n_barriers * 32, (w + 1) * n_barriers * 32):
         PARTICIPANTS[i] &= ~lanes
+
+
+@jit
+def share_barriers(WARPS, PARTICIPANTS, w, n_barriers, lanes, others):
+    """Order HARDWARE, *lanes* leave a collective region, *others* of them for places where they came first.
+
+    A barrier that the last to come set, but not for the others, was theirs before: it is as one that a move set.
+    """
+    for barrier in range(n_barriers):
+        named = PARTICIPANTS[(w * n_barriers + barrier) * 32]
+        if named & lanes != 0 and named & others == 0:
+            WARPS[w * L.N_WARP + L.W_BY_MOVE] |= 1 << barrier

@@ -7,7 +7,7 @@ import numpy as np
 from simt.machine import images as I
 from simt.machine import layout as L
 from simt.machine.atomics import update
-from simt.machine.surface import BYTES, SIZES, V2, V4, load, place, store
+from simt.machine.surface import BYTES, SIZES, V2, V4, load, load_formatted, place, store
 from simt.machine.texture import query, sample
 from simt.ops.encoding import ATOMIC_BYTES, Boundary
 from simt.ops.jit import jit
@@ -87,6 +87,8 @@ def image_access(op, mod, form, a, b, c, exec_mask, s):
                         s.O[32 * part + lane] = 0
                 elif op == SUATOM:
                     s.O[lane] = 0
+            elif op == SULD and (form >> 6) & 1:
+                load_formatted(lane, position, at, s)
             elif op == SULD:
                 load(mod, lane, position, s)
             elif op == SUST:

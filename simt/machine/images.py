@@ -46,8 +46,9 @@ HANDLE_STEP = 256
     X_FILTER,
     X_NORMALIZED,  # 1: coordinates count from 0 to 1
     X_READ,  # 1: integers read as fractions
+    X_CUBE,  # 1: a cube map, 2: one whose edges a linear filter crosses; its faces are its slices
     X_ADDRESS,  # address modes of x, y, z
-) = range(18)
+) = range(19)
 X_BORDER = X_ADDRESS + 3  # bits of the border's four components
 N_IMAGE = X_BORDER + MAX_CHANNELS
 
@@ -85,7 +86,7 @@ class Image:
         channel = strides.pop() if self.channels > 1 else self.array.itemsize
         del shape[len(strides) :]
         layers, layer_stride = (shape.pop(0), strides.pop(0)) if self.layered else (0, 0)
-        missing = 3 - self.dims
+        missing = 3 - len(shape)
         whole = [*shape[::-1], *[1] * missing]
         steps = [*strides[::-1], *[0] * missing]
         sizes = [base, *whole, layers, *steps, layer_stride, channel]
@@ -105,14 +106,22 @@ class Texture(Image):
     read: str = "element"
     border: tuple[float, ...] = (0.0,) * MAX_CHANNELS
 
+    cube: bool = False
+    seamless: bool = False
+
     word = "texture"
+
+    @property
+    def dims(self) -> int:
+        """Dimensions of one layer, those of a face for a cube map."""
+        return 2 if self.cube else super().dims
 
     def _sampler(self) -> list[int]:
         modes = [ADDRESS_MODES.index(mode) for mode in self.address]
-        if not self.normalized:  # as on hardware: nothing repeats
+        if not (self.normalized or self.cube):  # as on hardware: nothing repeats
             modes = [mode if mode == ADDRESS_MODES.index("border") else ADDRESS_MODES.index("clamp") for mode in modes]
         sampler = [0, FILTERS.index(self.filter), int(self.normalized), READS.index(self.read)]
-        return [*sampler, *modes, *self._border()]
+        return [*sampler, self.cube + (self.cube and self.seamless), *modes, *self._border()]
 
     def _border(self) -> list[int]:
         """The border's components as texels have them in memory."""
@@ -137,6 +146,8 @@ def texture(
     layered: bool = False,
     channels: int = 1,
     border: float | Sequence[float] = 0,
+    cube: bool = False,
+    seamless: bool = False,
 ) -> Texture:
     """An array as a texture: an argument of :func:`simt.launch` in the machine view, for a ``cudaTextureObject_t``.
 
@@ -153,10 +164,14 @@ def texture(
         read: ``"normalized"``: integers of 8 and 16 bits read as float32 from 0 or -1 to 1.
         channels: 1, 2 or 4 components of a texel.
         border: colour of the border, one component or one for each of four.
+        cube: a cube map: six square faces (x, -x, y, -y, z, -z), the axis before y; coordinates are a direction.
+        seamless: a linear filter takes texels of the next face at the edges of a cube map.
 
     Raises LaunchError for what no texture can be.
     """
-    _check_image("texture", array, layered, channels)
+    _check_image("texture", array, layered, channels, cube)
+    if seamless and not cube:
+        raise LaunchError("a seamless texture that is no cube map", help="pass cube=True and six faces")
     for name, value, choices in (("filter", filter, FILTERS), ("read", read, READS)):
         if value not in choices:
             raise LaunchError(f"a texture's {name} is {value!r}", help=f"choose {' or '.join(choices)}")
@@ -172,12 +187,12 @@ def texture(
         )
     dims = array.ndim - layered - (channels > 1)
     modes = _modes(address, dims)
-    if not normalized and {"wrap", "mirror"} & set(modes):
+    if not (normalized or cube) and {"wrap", "mirror"} & set(modes):
         raise LaunchError(
             "the address modes wrap and mirror are for normalised coordinates",
             help="pass normalized=True and divide the coordinates by the size, or choose clamp or border",
         )
-    return Texture(array, layered, channels, filter, modes, normalized, read, _colour(border))
+    return Texture(array, layered, channels, filter, modes, normalized, read, _colour(border), cube, seamless)
 
 
 def _colour(border: float | Sequence[float]) -> tuple[float, ...]:
@@ -204,7 +219,7 @@ def surface(array: npt.NDArray[Any], layered: bool = False, channels: int = 1) -
     return Image(array, layered, channels)
 
 
-def _check_image(word: str, array: Any, layered: bool, channels: int) -> None:
+def _check_image(word: str, array: Any, layered: bool, channels: int, cube: bool = False) -> None:
     """Raise LaunchError for an array that can be neither texture nor surface."""
     if not isinstance(array, np.ndarray):
         raise LaunchError(f"a {word} of a {type(array).__name__}", help="pass a NumPy array")
@@ -218,7 +233,13 @@ def _check_image(word: str, array: Any, layered: bool, channels: int) -> None:
             help=f"the components are its last axis: its size must be {channels}",
         )
     dims = array.ndim - layered - (channels > 1)
-    if not 1 <= dims <= (2 if layered else 3):
+    faces = array.shape[layered : layered + 3]
+    if cube and not (dims == 3 and faces[0] == 6 and faces[1] == faces[2]):
+        raise LaunchError(
+            f"a cube map of an array of shape {array.shape}",
+            help="it has six square faces: axes (face, y, x), with the layer before them and the components behind",
+        )
+    if not (cube or 1 <= dims <= (2 if layered else 3)):
         most = "one or two, and the layer first" if layered else "one to three"
         raise LaunchError(
             f"a {word} of {dims} dimensions: an array of shape {array.shape}"

@@ -43,8 +43,10 @@ N_SECTORS_IDEAL = np.uint64(_counts())
 N_WAVEFRONTS = np.uint64(_counts())
 N_WAVEFRONTS_IDEAL = np.uint64(_counts())
 N_UPDATES = np.uint64(_counts())
+N_DISTINCT = np.uint64(_counts())
 N_REPLAYS = np.uint64(_counts())
-N_COUNT = 16  # columns of the counter table, which is int64 [micro-ops * N_COUNT]
+N_REPLAY_THREADS = np.uint64(_counts())
+N_COUNT = 17  # columns of the counter table, which is int64 [micro-ops * N_COUNT]
 
 # The memory counters of one execution (int64 [N_MEMORY]), in the order of those from N_REQUESTS on.
 _request = Columns()
@@ -55,6 +57,7 @@ X_SECTORS_IDEAL = _request()
 X_WAVEFRONTS = _request()
 X_WAVEFRONTS_IDEAL = _request()
 X_UPDATES = _request()
+X_DISTINCT = _request()
 N_MEMORY = _request.count
 
 # A split: lanes of a warp that share a program counter (int64 [warps * 32 * N_SPLIT]).

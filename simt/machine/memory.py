@@ -13,6 +13,7 @@ from simt.machine import layout as L
 from simt.machine.atomics import F32X2_ATOMIC, F32X4_ATOMIC, update
 from simt.machine.checks import observe
 from simt.machine.checks.check import Access
+from simt.machine.coalescing import SECTOR_SHIFT, count_units, count_updates, count_wavefronts
 from simt.ops.encoding import ATOMIC_BYTES, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
 from simt.ops.jit import jit, jit_inline
 from simt.ops.memory import ACCESS_SHIFT, ATOMIC, CONST, GENERIC, GLOBAL, LOCAL, SHARED, SPACE_MASK, STORE
@@ -106,112 +107,6 @@ def _check_window(ADDRESSES, size, limit, exec_mask, ERROR):
         if (exec_mask >> l) & 1 and (ADDRESSES[l] < 0 or ADDRESSES[l] > limit - size):
             bad |= np.int64(1) << l
     return _fail(L.R_OUT_OF_BOUNDS, bad, ADDRESSES, ERROR) if bad != 0 else L.R_NONE
-
-
-@jit
-def _count_sectors(ADDRESSES, lo, hi, exec_mask):
-    """Distinct 32-byte sectors of aligned accesses."""
-    first = lo >> 5
-    span = (hi >> 5) - first
-    if span < 64:
-        bits = np.uint64(0)
-        for l in range(np.uint64(32)):
-            bits |= np.uint64(1) << np.uint64((ADDRESSES[l] >> 5) - first)
-        return popcount(np.int64(bits & np.uint64(0xFFFFFFFF))) + popcount(np.int64(bits >> np.uint64(32)))
-    count = 0
-    greatest = np.int64(-1)
-    for l in range(32):
-        if (exec_mask >> l) & 1:
-            sector = ADDRESSES[l] >> 5
-            if sector > greatest:
-                greatest = sector
-                count += 1
-            elif sector < greatest:
-                new = 1
-                for k in range(l):
-                    if (exec_mask >> k) & 1 and ADDRESSES[k] >> 5 == sector:
-                        new = 0
-                count += new
-    return count
-
-
-@jit
-def _count_updates(ADDRESSES, exec_mask, MEETING):
-    """Sectors, each as often as lanes meet at one of its addresses (the most of them); measured on an H200."""
-    for l in range(32):
-        MEETING[l] = 0
-        for k in range(32):
-            MEETING[l] += (exec_mask >> k) & np.int64(ADDRESSES[k] == ADDRESSES[l])
-    count = np.int64(0)
-    for l in range(32):
-        most = np.int64(0)
-        for k in range(32):
-            if (exec_mask >> k) & 1 and ADDRESSES[k] >> 5 == ADDRESSES[l] >> 5:
-                most = max(most, MEETING[k])
-                if k < l:  # counted with lane k
-                    most = np.int64(0)
-                    break
-        count += most if (exec_mask >> l) & 1 else 0
-    return count
-
-
-@jit
-def _pairs_agree(ADDRESSES, exec_mask, first, last):
-    """Whether lanes *first* to *last* - 1 come in pairs (1 or 2 apart) that access the same address or nothing."""
-    for apart in range(1, 3):
-        agree = True
-        for l in range(first, last):
-            k = l ^ apart
-            both = (exec_mask >> l) & (exec_mask >> k) & 1
-            agree &= both == 0 or ADDRESSES[l] == ADDRESSES[k]
-        if agree:
-            return True
-    return False
-
-
-@jit
-def _conflicts(ADDRESSES, size, exec_mask, first, last, WORDS, FILL):
-    """The most distinct words that lanes *first* to *last* - 1 access in one bank; 0 if none executes."""
-    most = np.int64(0)
-    for k in range(32):
-        FILL[k] = 0
-    for l in range(first, last):
-        if (exec_mask >> l) & 1:
-            word = ADDRESSES[l] >> 2
-            for part in range(max(size >> 2, 1)):
-                bank = (word + part) & 31
-                seen = False
-                for k in range(FILL[bank]):
-                    if WORDS[bank * 32 + k] == word + part:
-                        seen = True
-                        break
-                if not seen:
-                    WORDS[bank * 32 + FILL[bank]] = word + part
-                    FILL[bank] += 1
-                    most = max(most, FILL[bank])
-    return most
-
-
-@jit
-def _count_wavefronts(ADDRESSES, size, exec_mask, WORDS, FILL):
-    """Passes through shared memory: 32 banks of 4 bytes, one word a bank and pass; (passes, least passes).
-
-    A warp is served whole for accesses of up to 4 bytes, by halves for 8 and by quarters for 16; two neighbouring parts
-    (halves of the warp, or quarters of one half) are served together if their lanes pair up (:func:`_pairs_agree`).
-    Measured on an H200 with 24 access patterns: tests/data/hardware/shared_wavefronts.json.
-    """
-    total = np.int64(0)
-    ideal = np.int64(0)
-    width = 32 if size <= 8 else 16
-    for start in range(0, 32, width):
-        step = width
-        if size >= 8 and not _pairs_agree(ADDRESSES, exec_mask, start, start + width):
-            step = width // 2
-        for first in range(start, start + width, step):
-            passes = _conflicts(ADDRESSES, size, exec_mask, first, first + step, WORDS, FILL)
-            total += passes
-            ideal += passes > 0
-    return total, ideal
 
 
 @jit_inline
@@ -343,6 +238,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
     if space != CONST:
         X[L.X_REQUESTS] = 1
         X[L.X_BYTES] = lanes << shift
+        X[L.X_DISTINCT] = lanes << shift
     if space == GLOBAL or space == CONST:
         reason = _check_global(
             ADDRESSES, lo, hi, size, exec_mask, writes, pc, s.STARTS, s.ENDS, s.WRITABLE, s.HINTS, ERROR
@@ -351,11 +247,15 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             return reason
         if space == GLOBAL:
             X[L.X_SECTORS] = (
-                ((hi + size - 1) >> 5) - (lo >> 5) + 1 if run else _count_sectors(ADDRESSES, lo, hi, exec_mask)
+                ((hi + size - 1) >> 5) - (lo >> 5) + 1
+                if run
+                else count_units(ADDRESSES, SECTOR_SHIFT, lo, hi, exec_mask)
             )
             X[L.X_SECTORS_IDEAL] = min((X[L.X_BYTES] + 31) >> 5, X[L.X_SECTORS])  # lanes may share bytes (H200)
+            if X[L.X_SECTORS] < lanes and not run:
+                X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi, exec_mask) << shift
             if atomic:
-                X[L.X_UPDATES] = X[L.X_SECTORS] if run else _count_updates(ADDRESSES, exec_mask, WORDS)
+                X[L.X_UPDATES] = X[L.X_SECTORS] if run else count_updates(ADDRESSES, exec_mask, WORDS)
         base = L.ADDRESS_BASE
     elif space == SHARED:
         if lo >= SHARED_WINDOW:
@@ -369,7 +269,9 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             X[L.X_WAVEFRONTS] = 1
             X[L.X_WAVEFRONTS_IDEAL] = 1
         else:
-            X[L.X_WAVEFRONTS], X[L.X_WAVEFRONTS_IDEAL] = _count_wavefronts(ADDRESSES, size, exec_mask, WORDS, s.FILL)
+            X[L.X_WAVEFRONTS], X[L.X_WAVEFRONTS_IDEAL] = count_wavefronts(ADDRESSES, size, exec_mask, WORDS, s.FILL)
+        if not run:
+            X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi, exec_mask) << shift
         base = -LAUNCH[L.LAUNCH_SHARED]
     else:
         if lo >= LOCAL_WINDOW:
@@ -385,7 +287,9 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
         for l in range(n):
             lane = np.int64(l) if (exec_mask >> np.int64(l)) & 1 else lowest(exec_mask)
             WORDS[l] = ((ADDRESSES[l] >> 2) << 7) + (lane << 2)
-        X[L.X_SECTORS] = _count_sectors(WORDS, (lo >> 2) << 7, ((hi >> 2) << 7) + 127, exec_mask) * max(size >> 2, 1)
+        X[L.X_SECTORS] = count_units(WORDS, SECTOR_SHIFT, (lo >> 2) << 7, ((hi >> 2) << 7) + 127, exec_mask) * max(
+            size >> 2, 1
+        )
         X[L.X_SECTORS_IDEAL] = (X[L.X_BYTES] + 31) >> 5
         X[L.X_REQUESTS] = max(size >> 2, 1)  # one request per interleaved word (H200)
         for l in range(n):

@@ -184,6 +184,25 @@ def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
 
 
 @jit
+def join_waiting(SPLITS, WARPS, w, pc):
+    """Join into the current split all that wait at the convergence barrier of micro-op *pc*; returns their lanes.
+
+    A GPU picks an instruction for a split that waited for its turn: the lanes that wait there come with it, whichever
+    lanes their barrier named, and issue it once more.
+    """
+    lanes = np.int64(0)
+    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS] - 1, -1, -1):
+        at = (w * 32 + i) * L.N_SPLIT
+        if SPLITS[at + L.S_STATE] == L.WAIT_BSYNC and SPLITS[at + L.S_PC] == pc:
+            lanes |= SPLITS[at + L.S_MASK]
+            remove_split(SPLITS, WARPS, w, i)
+    at = (w * 32 + WARPS[w * L.N_WARP + L.W_CURRENT]) * L.N_SPLIT
+    SPLITS[at + L.S_MASK] |= lanes
+    SPLITS[at + L.S_PASS] *= np.int64(lanes == 0)
+    return lanes
+
+
+@jit
 def gave_way(SPLITS, WARPS, w):
     """Lanes that gave way to others and have not run since."""
     lanes = np.int64(0)
@@ -206,11 +225,11 @@ def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
     """Release every convergence barrier and warpsync of warp *w* whose lanes have all arrived or exited.
 
     Convergence barriers do not wait for lanes that gave way; these do not wait there for those that went on without
-    them.  Returns whether a split was released from one.
+    them.  Returns the lanes that were released from such.
     """
     gone = WARPS[w * L.N_WARP + L.W_EXITED] | WARPS[w * L.N_WARP + L.W_ABSENT]
     yielded = gave_way(SPLITS, WARPS, w)
-    released = False
+    released = np.int64(0)
     again = True
     while again:
         again = False
@@ -243,7 +262,7 @@ def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
                     if yielded != 0:
                         go_without(PARTICIPANTS, w * n_barriers + argument, needed)
                     _release_bsync(SPLITS, WARPS, w, i, needed, order)
-                    released = True
+                    released |= needed & arrived
                 else:
                     _release_warpsync(SPLITS, WARPS, w, argument)
                 again = True
@@ -387,7 +406,7 @@ def let_through(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
     if not follows_gpu(order):
         return False
     _warpsyncs_give_way(SPLITS, WARPS, w, 1)
-    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
+    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order) != 0:
         return choose(SPLITS, WARPS, w, order)
     _warpsyncs_give_way(SPLITS, WARPS, w, 0)
     waiting = -1

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine import images as I
-from simt.machine.texture import F16, F32, GREATEST, S8, S16, U8, U16, parts
+from simt.machine.texture import GREATEST
+from simt.machine.texture_filter import F16, F32, S8, S16, U8, U16, half_to_single, parts
 from simt.ops.encoding import MEMORY_TYPES, Boundary
 from simt.ops.jit import jit
 
@@ -64,6 +65,23 @@ def load(mod, lane, position, s):
     elif mod == _SIGNED_16:
         value = ((value << 48) >> 48) & 0xFFFFFFFF
     s.O[lane] = value
+
+
+@jit
+def load_formatted(lane, position, at, s):
+    """``suld`` of four components as a texture's elements read; those that the surface lacks are zero."""
+    kind = s.TEXTURES[at + I.X_FORMAT]
+    for channel in range(4):
+        value = np.int64(0)
+        if channel < s.TEXTURES[at + I.X_CHANNELS]:
+            for k in range(BYTES[kind]):
+                value |= np.int64(s.M8[position + channel * BYTES[kind] + k]) << (8 * k)
+            if kind == F16:
+                value = half_to_single(value)
+            elif kind == S8 or kind == S16:
+                shift = 64 - 8 * BYTES[kind]
+                value = ((value << shift) >> shift) & 0xFFFFFFFF
+        s.O[32 * channel + lane] = value
 
 
 @jit

@@ -1,10 +1,7 @@
 """Textures: coordinates, texels, filters, as an H200 computes them bit by bit.
 
 The arithmetic was derived from results of an H200 (tests/data/sass/h200/textures.npz).  A coordinate becomes a number
-of texels with 8 fractional bits, halves rounded up; a normalised one is first cut to 21 to 23 fractional bits.  The
-weights of a linear filter are multiples of 1/256 that add up to one (:func:`_weights`).  Texels of 8 and 16 bits are
-summed as integers.  Of floats, the significands of the texels with a weight are cut to four bits below the unit of the
-greatest one; the exact sum is rounded once, halves away from zero.
+of texels with 8 fractional bits, halves rounded up; a normalised one is first cut to 21 to 23 fractional bits.
 """
 
 from __future__ import annotations
@@ -14,24 +11,31 @@ import math
 import numpy as np
 
 from simt.machine import images as I
+from simt.machine.cube import TINY, face_of, share_corner, texel_of
+from simt.machine.texture_filter import (
+    F16,
+    S8,
+    S16,
+    U8,
+    U16,
+    UNIT,
+    blend_floats,
+    blend_integers,
+    half_to_single,
+    weights,
+)
+from simt.ops.encoding import CUBE
 from simt.ops.jit import jit
 from simt.ops.table import MICRO_OPS
 
 TEX = MICRO_OPS["tex"].code
 TLD = MICRO_OPS["tld"].code
 TLD4 = MICRO_OPS["tld4"].code
-U8, S8, U16, S16, U32, S32, F16, F32 = range(len(I.FORMATS))
 GREATEST = np.array([255, 127, 65535, 32767, 0, 0, 0, 0])
 _WRAP, _CLAMP, _MIRROR, _BORDER = range(4)
 
-TINY = 2.0**-126
 FAR = 2.0**40
 """Coordinates beyond are outside, or whole turns of a texture that repeats."""
-UNIT = 256
-EXTRA_BITS = 4
-"""Bits below the unit of the greatest texel that the others keep."""
-JOINED_BITS = 2
-"""More bits that the sums of two slices keep when they are added."""
 
 
 @jit
@@ -51,11 +55,11 @@ def _index(i, size, mode):
 
 @jit
 def _texels(x, size, greatest, mode, normalized):
-    """A float32 coordinate in texels (float64): denormals and NaN are zero, whole turns are taken off.
+    """A coordinate, a float32 (as float64), in texels: denormals and NaN are zero, whole turns are taken off.
 
     *greatest*: the texture's greatest size decides how many bits a normalised coordinate has.
     """
-    u = np.float64(x)
+    u = x
     if u != u or abs(u) < TINY:
         u = 0.0
     if math.isinf(u):
@@ -112,144 +116,6 @@ def _raw(at, x, y, z, layer, channel, s):
 
 
 @jit
-def parts(raw, form):
-    """Significand, exponent (of its unit) and sign of a float16 or float32; a denormal float32 is zero."""
-    if form == F16:
-        exponent = (raw >> 10) & 31
-        significand = raw & 1023
-        if exponent > 0:
-            significand |= 1024
-        return significand, max(exponent, 1) - 25, raw >> 15
-    exponent = (raw >> 23) & 255
-    significand = raw & 0x7FFFFF
-    if exponent == 0:
-        significand = np.int64(0)
-    else:
-        significand |= 0x800000
-    return significand, max(exponent, 1) - 150, (raw >> 31) & 1
-
-
-@jit
-def _half_to_single(raw):
-    """Bits of the float32 of a float16, payloads of NaN kept."""
-    significand, exponent, sign = parts(raw, F16)
-    if (raw >> 10) & 31 == 31:
-        return (sign << 31) | 0x7F800000 | ((raw & 1023) << 13)
-    if significand == 0:
-        return sign << 31
-    while significand < 1 << 23:
-        significand <<= 1
-        exponent -= 1
-    return (sign << 31) | ((exponent + 150) << 23) | (significand & 0x7FFFFF)
-
-
-@jit
-def _round(total, exponent, form):
-    """Bits of the float32 or, for float16, of its float32, of total * 2**exponent: halves away from zero."""
-    sign = np.int64(total < 0)
-    rest = abs(total)
-    if rest == 0:
-        return sign << 31
-    length = 0
-    while rest >> length:
-        length += 1
-    precision = 11 if form == F16 else 24
-    cut = max(length - precision, 0)
-    if form == F16:
-        cut = max(cut, -24 - exponent)
-    if cut > 0:
-        rest = (rest + (np.int64(1) << (cut - 1))) >> min(cut, 62)
-        exponent += cut
-        length = 0
-        while rest >> length:
-            length += 1
-    if rest == 0 or length + exponent < -125:
-        return sign << 31
-    if length + exponent > (16 if form == F16 else 128):
-        return (sign << 31) | 0x7F800000
-    return (sign << 31) | ((length + exponent + 126) << 23) | ((rest << (24 - length)) & 0x7FFFFF)
-
-
-@jit
-def _weights(a, b, c, WEIGHTS):
-    """Weights in 1/256 of the texels (z, y, x) of a cell at fractions a, b, c of x, y, z: index 4z + 2y + x.
-
-    They are split along z, then x, then y; the corner next to (0, 0) or (1, 1) is rounded, its partner gets the rest.
-    """
-    for z in range(2):
-        whole = c if z else UNIT - c
-        right = (a * whole + UNIT // 2) >> 8
-        left = whole - right
-        WEIGHTS[4 * z + 3] = (b * right + UNIT // 2) >> 8
-        WEIGHTS[4 * z + 1] = right - WEIGHTS[4 * z + 3]
-        WEIGHTS[4 * z] = ((UNIT - b) * left + UNIT // 2) >> 8
-        WEIGHTS[4 * z + 2] = left - WEIGHTS[4 * z]
-
-
-@jit
-def _blend_floats(form, WEIGHTS, TEXELS):
-    """Bits of the float32 that a linear filter makes of eight float texels."""
-    nan = False
-    infinite = np.int64(0)  # 1: a positive one, 2: a negative one
-    top = 31 if form == F16 else 255
-    shift = 10 if form == F16 else 23
-    negative = True
-    totals_0 = np.int64(0)
-    totals_1 = np.int64(0)
-    greatest_0 = np.int64(-1000)
-    greatest_1 = np.int64(-1000)
-    for z in range(2):
-        greatest = np.int64(-1000)
-        for k in range(4 * z, 4 * z + 4):
-            if WEIGHTS[k] > 0:
-                significand, exponent, sign = parts(TEXELS[k], form)
-                if (TEXELS[k] >> shift) & top == top:
-                    if TEXELS[k] & ((np.int64(1) << shift) - 1):
-                        nan = True
-                    infinite |= 2 if sign else 1
-                negative &= sign == 1
-                if significand > 0:
-                    greatest = max(greatest, exponent)
-        total = np.int64(0)
-        for k in range(4 * z, 4 * z + 4):
-            if WEIGHTS[k] > 0:
-                significand, exponent, sign = parts(TEXELS[k], form)
-                if significand > 0:
-                    kept = (significand << EXTRA_BITS) >> min(greatest - exponent, 62)
-                    total += -kept * WEIGHTS[k] if sign else kept * WEIGHTS[k]
-        if z == 0:
-            totals_0, greatest_0 = total, greatest
-        else:
-            totals_1, greatest_1 = total, greatest
-    if nan or infinite == 3:
-        return np.int64(0x7FFFE000 if form == F16 else 0x7FFFFFFF)
-    if infinite:
-        return np.int64(0x7F800000 if infinite == 1 else 0xFF800000)
-    greatest = max(greatest_0 if totals_0 != 0 else -1000, greatest_1 if totals_1 != 0 else -1000)
-    if greatest == -1000:
-        return np.int64(0x80000000 if negative else 0)
-    total = (totals_0 << JOINED_BITS) >> min(max(greatest - greatest_0, 0), 62)
-    total += (totals_1 << JOINED_BITS) >> min(max(greatest - greatest_1, 0), 62)
-    return _round(total, greatest - EXTRA_BITS - 8 - JOINED_BITS, form)
-
-
-@jit
-def _blend_integers(form, WEIGHTS, TEXELS):
-    """Numerator and denominator of the fraction that a linear filter makes of eight integer texels."""
-    total = np.int64(0)
-    for k in range(8):
-        total += WEIGHTS[k] * TEXELS[k]
-    half = UNIT // 2
-    if form == U8:
-        return (total * 257 + half) >> 8, 65535
-    if form == U16:
-        return (total + half) >> 8, 65535
-    if form == S8:  # 16 bits of it: the upper ones once more, below
-        return (total * 258 + ((total >> 12) << 5) + half) >> 8, 32767
-    return (total + half) >> 8, 32767
-
-
-@jit
 def _put_fraction(slot, numerator, denominator, s):
     """Leave a normalised number as a float32."""
     s.O[slot] = 0
@@ -263,9 +129,20 @@ def _put(slot, raw, at, s):
     if s.TEXTURES[at + I.X_READ]:
         _put_fraction(slot, raw, GREATEST[form], s)
     elif form == F16:
-        s.O[slot] = _half_to_single(raw)
+        s.O[slot] = half_to_single(raw)
     else:
         s.O[slot] = raw & 0xFFFFFFFF
+
+
+@jit
+def _put_blend(slot, at, WEIGHTS, TEXELS, s):
+    """Leave what a linear filter makes of eight texels, as a float32."""
+    kind = s.TEXTURES[at + I.X_FORMAT]
+    if kind >= F16:
+        s.O[slot] = blend_floats(kind, WEIGHTS, TEXELS)
+    else:
+        numerator, denominator = blend_integers(kind, WEIGHTS, TEXELS)
+        _put_fraction(slot, numerator, denominator, s)
 
 
 @jit
@@ -281,7 +158,9 @@ def _cell(axis, bits, offset, known, at, linear, CELL, s):
         return
     s.O[127] = bits
     greatest = max(TEXTURES[at + I.X_WIDTH], TEXTURES[at + I.X_HEIGHT], TEXTURES[at + I.X_DEPTH])
-    position = _position(s.O32[2 * 127], offset, size, greatest, mode, TEXTURES[at + I.X_NORMALIZED], linear)
+    position = _position(
+        np.float64(s.O32[2 * 127]), offset, size, greatest, mode, TEXTURES[at + I.X_NORMALIZED], linear
+    )
     fraction = np.int64(0)
     i = position
     if linear:
@@ -295,23 +174,86 @@ def _cell(axis, bits, offset, known, at, linear, CELL, s):
 
 
 @jit
+def _coordinate(lane, a, axis, s):
+    """A float32 coordinate, as float64."""
+    s.O[127] = s.R[a + np.uint64(32 * axis + lane)] & 0xFFFFFFFF
+    return np.float64(s.O32[2 * 127])
+
+
+@jit
+def _cube_cell(lane, a, at, linear, CELL, s):
+    """Cells of a direction on the face that it meets."""
+    TEXTURES = s.TEXTURES
+    x = _coordinate(lane, a, 0, s)
+    y = _coordinate(lane, a, 1, s)
+    face, x, y = face_of(x, y, _coordinate(lane, a, 2, s))
+    size = TEXTURES[at + I.X_WIDTH]
+    seamless = linear and TEXTURES[at + I.X_CUBE] == 2 and TEXTURES[at + I.X_FILTER] == 1
+    for axis in range(2):
+        mode = np.int64(_CLAMP) if seamless else TEXTURES[at + I.X_ADDRESS + axis]
+        u = 0.5 * ((x if axis == 0 else y) + 1.0)
+        position = _position(u, np.int64(0), size, size, mode, np.int64(1), linear)
+        fraction = np.int64(0)
+        i = position
+        if linear:
+            if seamless:
+                position = min(max(position, -(UNIT // 2)), size * UNIT - UNIT // 2)
+            i = position >> 8
+            fraction = position & (UNIT - 1)
+            if not seamless and mode == _CLAMP and (i < 0 or i >= size - 1):
+                fraction = np.int64(0)
+        CELL[axis] = i if seamless else _index(i, size, mode)
+        CELL[4 + axis] = CELL[axis]
+        if linear:
+            CELL[4 + axis] = i + 1 if seamless else _index(i + 1, size, mode)
+        CELL[8 + axis] = fraction
+    CELL[2] = face
+    CELL[6] = face
+    CELL[10] = 0
+
+
+@jit
+def _unpack(place, at, s):
+    """Column, row and face of a texel of a cube map."""
+    size = s.TEXTURES[at + I.X_WIDTH]
+    return place % size, place // size % size, place // (size * size)
+
+
+@jit
+def _cross_edges(at, CELL, WEIGHTS, PLACES, s):
+    """A seamless cell: PLACES gets its four texels, maybe of other faces; the weight beyond a corner is shared out."""
+    size = s.TEXTURES[at + I.X_WIDTH]
+    for corner in range(4):
+        x = CELL[4 * (corner & 1)]
+        y = CELL[1 + 4 * (corner >> 1)]
+        PLACES[corner] = texel_of(CELL[2], x, y, size, PLACES[4:7])
+        if PLACES[corner] < 0:
+            share_corner(WEIGHTS, corner)
+
+
+@jit
 def sample(lane, op, a, offsets, form, at, s):
     """``tex``, ``tld`` and ``tld4`` of one lane; results in ``s.O``, a row each."""
     TEXTURES = s.TEXTURES
     CELL = s.WORDS  # nothing else uses it meanwhile: cell, then weights, then texels
     WEIGHTS = s.WORDS[16:24]
     TEXELS = s.WORDS[24:32]
+    PLACES = s.WORDS[32:39]
     R = s.R
     dims = (form >> 4) & 3
     layers = TEXTURES[at + I.X_LAYERS]
     layer = np.int64(0)
     inside = max(dims, 2) == max(TEXTURES[at + I.X_DIMS], 2)
+    if dims == CUBE:
+        inside = TEXTURES[at + I.X_CUBE] != 0
     if (form >> 6) & 1 and layers > 0:
         layer = R[a + np.uint64(96 + lane)] & 0xFFFFFFFF
         inside &= op != TLD or layer < layers
         layer = min(layer, layers - 1)
     linear = op == TLD4 or (op == TEX and TEXTURES[at + I.X_FILTER] == 1)
-    for axis in range(3):
+    if dims == CUBE:
+        _cube_cell(lane, a, at, linear, CELL, s)
+    for axis in range(3 if dims != CUBE else 0):
         bits = R[a + np.uint64(32 * axis + lane)] & 0xFFFFFFFF
         if op == TLD:
             i = (bits << 32) >> 32 if axis < dims else np.int64(0)
@@ -322,8 +264,11 @@ def sample(lane, op, a, offsets, form, at, s):
             _cell(axis, bits, offset, axis < dims, at, linear, CELL, s)
     row = 0
     channels = TEXTURES[at + I.X_CHANNELS]
-    if linear and op == TEX:
-        _weights(CELL[8], CELL[9], CELL[10], WEIGHTS)
+    if linear:
+        weights(CELL[8], CELL[9], CELL[10], WEIGHTS)
+    crossing = linear and dims == CUBE and TEXTURES[at + I.X_CUBE] == 2 and TEXTURES[at + I.X_FILTER] == 1
+    if crossing:
+        _cross_edges(at, CELL, WEIGHTS, PLACES, s)
     for k in range(4):
         if not (form >> k) & 1:
             continue
@@ -334,8 +279,20 @@ def sample(lane, op, a, offsets, form, at, s):
             right = np.int64(k == 1 or k == 2)
             lower = np.int64(k < 2)
             if channel < channels:
-                raw = _raw(at, CELL[4 * right], CELL[1 + 4 * lower], CELL[2], layer, channel, s)
-                _put(slot, raw, at, s)
+                x, y, z = CELL[4 * right], CELL[1 + 4 * lower], CELL[2]
+                place = right + 2 * lower
+                if crossing and PLACES[place] < 0:
+                    for corner in range(8):
+                        WEIGHTS[corner] = UNIT if corner == place else 0
+                    share_corner(WEIGHTS, place)
+                    for corner in range(4):
+                        x, y, z = _unpack(PLACES[corner], at, s)
+                        TEXELS[corner] = _raw(at, x, y, z, layer, channel, s) if WEIGHTS[corner] > 0 else 0
+                    _put_blend(slot, at, WEIGHTS, TEXELS, s)
+                    continue
+                if crossing:
+                    x, y, z = _unpack(PLACES[place], at, s)
+                _put(slot, _raw(at, x, y, z, layer, channel, s), at, s)
             else:
                 s.O[slot] = 0
         elif k >= channels or not inside:
@@ -345,13 +302,10 @@ def sample(lane, op, a, offsets, form, at, s):
                 x = CELL[4 * (corner & 1)]
                 y = CELL[1 + 4 * ((corner >> 1) & 1)]
                 z = CELL[2 + 4 * (corner >> 2)]
+                if crossing:
+                    x, y, z = _unpack(PLACES[corner & 3], at, s)
                 TEXELS[corner] = _raw(at, x, y, z, layer, k, s) if WEIGHTS[corner] > 0 else 0
-            kind = TEXTURES[at + I.X_FORMAT]
-            if kind >= F16:
-                s.O[slot] = _blend_floats(kind, WEIGHTS, TEXELS)
-            else:
-                numerator, denominator = _blend_integers(kind, WEIGHTS, TEXELS)
-                _put_fraction(slot, numerator, denominator, s)
+            _put_blend(slot, at, WEIGHTS, TEXELS, s)
         else:
             _put(slot, _raw(at, CELL[0], CELL[1], CELL[2], layer, k, s), at, s)
 

@@ -142,14 +142,14 @@ declare(
     Metric(
         "thread_inst_executed",
         "thread instructions",
-        Formula("thread_inst_executed"),
+        Formula("thread_inst_executed + replay_threads"),
         "Instructions executed, counted once per active lane, whether or not its predicate is true.",
         ncu=("smsp__thread_inst_executed.sum",),
     ),
     Metric(
         "not_predicated_off_thread_inst_executed",
         "thread instructions",
-        Formula("pred_on_thread_inst_executed"),
+        Formula("pred_on_thread_inst_executed + replay_threads"),
         "Instructions executed, counted once per active lane whose predicate is true.",
         ncu=("smsp__thread_inst_executed_pred_on.sum",),
     ),
@@ -160,7 +160,7 @@ declare(
     Metric(
         "warp_execution_efficiency",
         "%",
-        Formula("100 * thread_inst_executed / (32 * inst_executed)"),
+        Formula("100 * (thread_inst_executed + replay_threads) / (32 * (inst_executed + replays))"),
         "Share of the 32 lanes that is active in an average instruction; below 100 % lanes have exited, "
         "never existed, or wait for another path of a divergent branch.",
         ncu=("smsp__thread_inst_executed_per_inst_executed.pct",),
@@ -168,7 +168,7 @@ declare(
     Metric(
         "active_threads_per_instruction",
         "threads / warp instruction",
-        Formula("thread_inst_executed / inst_executed"),
+        Formula("(thread_inst_executed + replay_threads) / (inst_executed + replays)"),
         "Active lanes of an average instruction, 32 at most.",
         ncu=("smsp__thread_inst_executed_per_inst_executed.ratio",),
         nvprof=False,
@@ -176,14 +176,14 @@ declare(
     Metric(
         "warp_nonpred_execution_efficiency",
         "%",
-        Formula("100 * pred_on_thread_inst_executed / (32 * inst_executed)"),
+        Formula("100 * (pred_on_thread_inst_executed + replay_threads) / (32 * (inst_executed + replays))"),
         "Like warp_execution_efficiency, but lanes whose predicate is false count as idle too.",
         ncu=("smsp__thread_inst_executed_pred_on_per_inst_executed.pct",),
     ),
     Metric(
         "pred_on_threads_per_instruction",
         "threads / warp instruction",
-        Formula("pred_on_thread_inst_executed / inst_executed"),
+        Formula("(pred_on_thread_inst_executed + replay_threads) / (inst_executed + replays)"),
         "Active lanes with a true predicate in an average instruction, 32 at most.",
         ncu=("smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",),
         nvprof=False,
@@ -282,9 +282,9 @@ def _efficiency(short: str, direction: str, op: str) -> Metric:
     return Metric(
         f"{short}_efficiency",
         "%",
-        Formula(f"100 * global_{direction}_bytes / (32 * global_{direction}_sectors)"),
+        Formula(f"100 * global_{direction}_bytes_distinct / (32 * global_{direction}_sectors)"),
         f"Share of the moved global-memory bytes that {direction}s asked for; low if lanes of a warp touch "
-        "scattered addresses. Lanes that read one address each count their bytes, so it may exceed 100 %.",
+        "scattered addresses. Each byte of a request counts once (nvprof counted it for every lane).",
         ncu=(f"smsp__sass_average_data_bytes_per_sector_mem_global_op_{op}.pct",),
     )
 
@@ -346,8 +346,8 @@ def _shared_metrics(direction: str, op: str) -> Iterator[Metric]:
     )
 
 
-_SHARED_BYTES = "(shared_load_bytes + shared_store_bytes)"
-_SHARED_WAVEFRONTS = "(shared_load_wavefronts + shared_store_wavefronts)"
+_SHARED_BYTES = "(shared_load_bytes_distinct + shared_store_bytes_distinct + shared_atomic_bytes_distinct)"
+_SHARED_WAVEFRONTS = "(shared_load_wavefronts + shared_store_wavefronts + shared_atomic_wavefronts)"
 _SHARED = ("load", "store", "atomic", "copy")
 _ALL_WAVEFRONTS = " + ".join(f"shared_{direction}_wavefronts" for direction in _SHARED)
 _ALL_IDEAL = " + ".join(f"shared_{direction}_wavefronts_ideal" for direction in _SHARED)
@@ -376,7 +376,8 @@ declare(
         "shared_efficiency",
         "%",
         Formula(f"100 * {_SHARED_BYTES} / (128 * {_SHARED_WAVEFRONTS})"),
-        "Share of the 128 bytes (32 banks x 4) a pass that loads and stores asked for.",
+        "Share of the 128 bytes (32 banks x 4) a pass that loads, stores and atomics asked for; each byte of a request "
+        "counts once.",
         ncu=("smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct",),
     ),
 )

@@ -76,7 +76,8 @@ UNCOUNTED = 1
 """``mod`` of a ``bra`` that is no branch to a profiler."""
 
 COLLECTIVE = 1
-"""``mod`` of a ``warpsync`` that lanes may reach at several places: they all go on where the last ones came."""
+"""``mod`` of a ``warpsync`` that lanes may reach at several places: they all go on where the last ones came; and of the
+``brx`` that sends them back."""
 
 SYSCALL = "syscall"
 """The micro-op at which the engine stops until the host has served a call of its exec lanes.
@@ -112,10 +113,15 @@ class Boundary(Enum):
     ZERO = 2  # a read gives zero, a write does nothing
 
 
+CUBE = 0
+"""Dimensions of a cube map in :func:`texture_form`; its coordinates are those of a direction."""
+
+
 def texture_form(mask: int, dims: int, layered: bool, component: int = 0) -> int:
     """The ``imm`` of a texture micro-op.
 
-    *mask*: which of four results it leaves, in consecutive rows; *component*: which one ``tld4`` gathers.
+    *mask*: which of four results it leaves, in consecutive rows; *dims*: 1 to 3, or CUBE; *component*: which one
+    ``tld4`` gathers.
     """
     return mask | dims << 4 | layered << 6 | component << 7
 
@@ -123,6 +129,6 @@ def texture_form(mask: int, dims: int, layered: bool, component: int = 0) -> int
 def surface_form(dims: int, layered: bool, boundary: Boundary, in_bytes: bool, formatted: bool = False) -> int:
     """The ``imm`` of a surface micro-op.  Coordinates: x (*in_bytes*, or in texels), y, z, then the layer.
 
-    *formatted*: ``sust`` converts four components to the surface's type.
+    *formatted*: four components are converted to or from the surface's type.
     """
     return dims | layered << 2 | boundary.value << 3 | in_bytes << 5 | formatted << 6

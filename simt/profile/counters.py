@@ -24,17 +24,23 @@ _DIRECTIONS = {"ld": "load", "st": "store", "atom": "atomic"}
 _SECTORED = ("requests", "bytes", "sectors", "sectors_ideal")
 _BANKED = ("requests", "bytes", "wavefronts", "wavefronts_ideal")
 _COPY = "shared_copy"
-_MEMORY: dict[str, tuple[str, ...]] = {"global": _SECTORED, "local": _SECTORED, "shared": _BANKED}
+_DISTINCT = "bytes_distinct"
+_MEMORY: dict[str, tuple[str, ...]] = {
+    "global": (*_SECTORED, _DISTINCT),
+    "local": _SECTORED,
+    "shared": (*_BANKED, _DISTINCT),
+}
 
 _EXECUTION = ("inst_executed", "thread_inst_executed", "pred_on_thread_inst_executed")
 _BRANCHES = ("branches", "divergent_branches")
+_REPLAYS = ("replays", "replay_threads")
 _BRANCH_OPS = frozenset({"bra", "brx", "bsync", "break", "yield", "warpsync", "exit"})
 
 
 def _names() -> tuple[str, ...]:
     names = [
         *_EXECUTION,
-        "replays",
+        *_REPLAYS,
         *(f"idle_{cause}" for cause in IDLE_CAUSES),
         *_BRANCHES,
         "branch_instructions",
@@ -43,7 +49,12 @@ def _names() -> tuple[str, ...]:
         for direction in _DIRECTIONS.values():
             if (space, direction) != ("local", "atomic"):
                 names += [f"{space}_{direction}_{quantity}" for quantity in quantities]
-    return (*names, *(f"{_COPY}_{quantity}" for quantity in _BANKED), "global_sectors", "global_sectors_ideal")
+    return (
+        *names,
+        *(f"{_COPY}_{quantity}" for quantity in _MEMORY["shared"]),
+        "global_sectors",
+        "global_sectors_ideal",
+    )
 
 
 COUNTER_NAMES = _names()
@@ -54,9 +65,10 @@ exec lanes, ``idle_*`` lane-slots by cause.  ``branches`` are the warp execution
 branches, ``branch_instructions`` those of everything that Nsight Compute calls a branch (branches,
 convergence barrier and warp waits, exits: checked against an H200).  ``replays`` are further issues of one
 execution, which the hardware's totals include, its per-instruction counts not: of ``WARPSYNC`` when the last lanes came
-and, in the order ``hardware``, of what docs/order.md names.  ``{global,local,shared}_{load,store,atomic}_*``:
-requests (warp executions with at least one exec lane), bytes asked for by the exec lanes, 32-byte sectors or
-shared-memory wavefronts, and the least possible number of those.  ``global_atomic_sectors`` has a sector as often
+and, in the order ``hardware``, of what docs/order.md names; ``replay_threads`` are the lanes that these have together.
+``{global,local,shared}_{load,store,atomic}_*``: requests (warp executions with at least one exec lane), bytes asked for
+by the exec lanes, the same with each byte of a request once (``bytes_distinct``; not of local memory), 32-byte sectors
+or shared-memory wavefronts, and the least possible number of those.  ``global_atomic_sectors`` has a sector as often
 as lanes of the request meet at one of its addresses; ``global_sectors``, all directions together, has it once.
 ``shared_copy_*`` is the storing half of copies from global to shared memory (``LDGSTS``), whose loading half is a
 global load.
@@ -88,19 +100,17 @@ def _add_execution(line: np.ndarray, row: np.ndarray, instruction: Instruction) 
     executed, threads, pred_on = (int(row[_MACHINE[name]]) for name in _EXECUTION)
     absent = int(row[_MACHINE["idle_no_thread"]])
     exited = int(row[_MACHINE["idle_exited"]])
-    replays = int(row[_MACHINE["replays"]])
     added = {
         "inst_executed": executed,
         "thread_inst_executed": threads,
         "pred_on_thread_inst_executed": pred_on,
-        "replays": replays,
         "idle_no_thread": absent,
         "idle_exited": exited,
         "idle_other_path": WARP_SIZE * executed - threads - absent - exited,
         "idle_predicated_off": threads - pred_on,
         "branches": int(row[_MACHINE["branches"]]),
         "divergent_branches": int(row[_MACHINE["divergent_branches"]]),
-        "branch_instructions": executed + replays if instruction.op in _BRANCH_OPS else 0,
+        "branch_instructions": executed + int(row[_MACHINE["replays"]]) if instruction.op in _BRANCH_OPS else 0,
     }
     for name, value in added.items():
         line[_COLUMN[name]] += value
@@ -145,6 +155,8 @@ def operation_table(program: Program, counters: np.ndarray) -> np.ndarray:
         elif _is_hidden_branch(instruction):
             for name in _BRANCHES:
                 found[_COLUMN[name]] += row[_MACHINE[name]]
+        for name in _REPLAYS:
+            found[_COLUMN[name]] += row[_MACHINE[name]]
         _add_memory(found, row, instruction)
     return table
 

@@ -29,8 +29,9 @@ def derived(counters: Mapping[str, Number]) -> dict[str, int]:
 
     ``idle_inactive``: lane-slots that were not active, of profiles that do not say why (the hardware's).
     ``*_excess``: sectors or wavefronts beyond the least possible; ``*_unused``: bytes that the least possible moves
-    without having been asked for; ``*_reused``: bytes that more lanes asked for than it moves; ``*_undivided``:
-    sectors or wavefronts of a profile that does not know the least possible.
+    without having been asked for; ``*_spare``: likewise, where each byte of a request counts once; ``*_reused``: bytes
+    that more lanes asked for than it moves; ``*_undivided``: sectors or wavefronts of a profile that does not know the
+    least possible.
     """
     found = {}
     executed, threads, *idle = (
@@ -45,6 +46,7 @@ def derived(counters: Mapping[str, Number]) -> dict[str, int]:
             found[f"{prefix}_excess"] = moved - least
             found[f"{prefix}_unused"] = max(width * least - asked, 0)
             found[f"{prefix}_reused"] = max(asked - width * least, 0)
+            found[f"{prefix}_spare"] = width * least - int(counters.get(f"{prefix}_bytes_distinct", asked))
     return {name: count for name, count in found.items() if count}
 
 
@@ -70,6 +72,14 @@ LOSSES: Mapping[str, Linear] = {
         }
         for prefix, unit, width in TRAFFIC
     },
+    **{
+        f"{prefix}_bytes_distinct": {
+            f"{prefix}_{unit}": Fraction(width),
+            f"{prefix}_excess": Fraction(-width),
+            f"{prefix}_spare": Fraction(-1),
+        }
+        for prefix, unit, width in TRAFFIC
+    },
 }
 """What a count is less than the most that it could be."""
 
@@ -88,10 +98,11 @@ _NAMES = {
     "idle_inactive": INACTIVE,
     "idle_predicated_off": PREDICATION,
     "replays": "replays",
+    "replay_threads": "replays",
     "divergent_branches": BRANCHES,
     **{f"{prefix}_{unit}_ideal": NEEDED for prefix, unit, _ in TRAFFIC},
     **{f"{prefix}_excess": PATTERN if unit == "sectors" else CONFLICTS for prefix, unit, _ in TRAFFIC},
-    **{f"{prefix}_unused": UNUSED for prefix, _, _ in TRAFFIC},
+    **{f"{prefix}_{part}": UNUSED for prefix, _, _ in TRAFFIC for part in ("unused", "spare")},
     **{f"{prefix}_reused": BROADCAST for prefix, _, _ in TRAFFIC},
     **{STALLED + state.name: state.words for state in STATES.values()},
 }

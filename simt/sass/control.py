@@ -220,7 +220,7 @@ def warp_sync(x: Lowering) -> None:
 def end_collective(x: Lowering) -> None:
     x.done()
     x.emit("nop", retires=True)
-    x.emit("brx", a=x.rows.after_collective())
+    x.emit("brx", a=x.rows.after_collective(), mod=COLLECTIVE)
 
 
 @opcode("YIELD", source=Source.H200, since=VOLTA)

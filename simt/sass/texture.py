@@ -19,6 +19,7 @@ from enum import Enum
 from simt.ops.encoding import (
     ATOMIC_TYPES,
     ATOMICS,
+    CUBE,
     MEMORY_TYPES,
     Boundary,
     surface_form,
@@ -38,6 +39,8 @@ _SHAPES = {
     "3D": (3, False),
     "ARRAY_1D": (1, True),
     "ARRAY_2D": (2, True),
+    "CUBE": (CUBE, False),
+    "ARRAY_CUBE": (CUBE, True),
 }
 _EVERYTHING = 0xF
 
@@ -136,7 +139,7 @@ def _take_shape(x: Lowering) -> tuple[int, bool, int]:
     """Dimensions, whether layered, and the mask of components."""
     name = str(x.take())
     if name not in _SHAPES:
-        raise x.unsupported("cube maps are not supported" if "CUBE" in name else f"operand {name} is not understood")
+        raise x.unsupported(f"operand {name} is not understood")
     mask = x.take() if x.operands else Immediate(_EVERYTHING)
     x.done()
     if not isinstance(mask, Immediate) or not 0 < mask.value <= _EVERYTHING:
@@ -166,17 +169,18 @@ def _texture(x: Lowering, op: str, bindless: bool, *, component: int = 0, gradie
     high, low = x.take_register(), x.take_register()
     registers = _take_sources(x)
     name = _shape_of(x.operands)
-    dims, layered = _SHAPES.get(name, (0, False))
-    coordinates = ["layer"] * layered + ["x", "y", "z"][:dims]
+    dims, layered = _SHAPES.get(name, (CUBE, False))
+    directions = ["x", "y", "z"][: 3 if dims == CUBE else dims]
+    coordinates = ["layer"] * layered + directions
     handle_in = ["handle"] * bindless
     rest = ["level"] * (Level.LL in x.modifiers or Level.LB in x.modifiers) + ["gradients"] * gradients
     rest += ["offsets"] * (Texture.AOFFI in x.modifiers)
     if gradients:  # the layer comes last here
-        coordinates = handle_in + ["x", "y", "z"][:dims] + ["layer"] * layered
+        coordinates = handle_in + directions + ["layer"] * layered
     else:
         rest = handle_in + rest
     in_register = None
-    if dims:
+    if name in _SHAPES:
         rows = _assign(x, coordinates, rest, registers)
         in_register = rows.get("handle")
     handle = _take_handle(x, in_register)
@@ -278,9 +282,7 @@ def load_surface(x: Lowering) -> None:
     coordinates, form = _place(x)
     handle = _take_handle(x, None)
     x.done()
-    if Surface.P in x.modifiers:
-        raise x.unsupported("formatted reads of surfaces are not supported")
-    number, _registers = _type(x)
+    number, _registers = (MEMORY_TYPES["v4"][0], 4) if Surface.P in x.modifiers else _type(x)
     at = x.destination(d) if d.index is not None else x.rows.texture()
     x.emit("suld", at, coordinates, handle, imm=form, mod=number, retires=True, shows=d)
 

@@ -29,7 +29,7 @@ def replay_counters(trace: TraceRecords, program: Program) -> npt.NDArray[np.int
     """Counter table int64 ``[len(program.instructions), len(COUNTERS)]`` of the traced executions.
 
     Equals the engine's table in the rows of retiring micro-ops if every block and warp was traced (a trace
-    holds no micro-op that does not retire).
+    holds no micro-op that does not retire), but for ``replay_threads``, which is zero: a trace does not hold them.
     """
     is_branch = np.array([instruction.op in BRANCHES for instruction in program.instructions], dtype=bool)
     branches = is_branch[trace.pc]
@@ -43,6 +43,7 @@ def replay_counters(trace: TraceRecords, program: Program) -> npt.NDArray[np.int
         "branches": branches.astype(np.int64),
         "divergent_branches": (branches & trace.diverged).astype(np.int64),
         "replays": (~branches & trace.diverged).astype(np.int64),
+        "replay_threads": np.zeros(len(trace.pc), dtype=np.int64),
         **{name: trace.memory[:, column] for column, name in enumerate(_MEMORY)},
     }
     table = np.zeros((len(program.instructions), len(COUNTERS)), dtype=np.int64)

@@ -38,11 +38,10 @@ def program(tmp_path: Path, *lines: str, architecture: int = 90) -> object:
         ("LDC R0, c[0x3][0x0]", "reads constant bank 3"),
         ("CALL.ABS.NOINC `(elsewhere)", "calls elsewhere, which is not in the file"),
         ("TMML R0, R1, R2, 0x0", "opcode TMML is not supported"),
-        ("TEX.LL R6, R4, R4, R15, UR4, 0x0, CUBE", "cube maps are not supported"),
+        ("TEX.LL R6, R4, R4, R15, UR4, 0x0, TEX_HEADER_DIMENSION", "operand TEX_HEADER_DIMENSION is not"),
         ("TEX.LL R6, R4, R4, UR4, 0x0, 2D", "1 source registers for x, y, level"),
         ("TLD4 R6, R4, R4, UR4, 0x0, 2D", "TLD4 without one component"),
         ("TXQ RZ, R5, R5, TEX_HEADER_SAMPLER_POS, UR4, 0x0, 0x1", "only the dimensions of a texture"),
-        ("SULD.P.2D.TRAP R6, [R2], UR4, 0x0", "formatted reads of surfaces"),
     ],
 )
 def test_message(tmp_path: Path, line: str, message: str) -> None:

@@ -1,0 +1,116 @@
+"""What the accesses of a warp come to: sectors, distinct bytes, updates of atomics, passes through shared memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.ops.jit import jit
+from simt.ops.scalar import popcount
+
+SECTOR_SHIFT = 5
+
+
+@jit
+def count_units(ADDRESSES, shift, lo, hi, exec_mask):
+    """Distinct units of 2**shift bytes that aligned accesses touch: *shift* 5: sectors, that of the size: addresses."""
+    first = lo >> shift
+    span = (hi >> shift) - first
+    if span < 64:
+        bits = np.uint64(0)
+        for l in range(np.uint64(32)):
+            bits |= np.uint64(1) << np.uint64((ADDRESSES[l] >> shift) - first)
+        return popcount(np.int64(bits & np.uint64(0xFFFFFFFF))) + popcount(np.int64(bits >> np.uint64(32)))
+    count = 0
+    greatest = np.int64(-1)
+    for l in range(32):
+        if (exec_mask >> l) & 1:
+            unit = ADDRESSES[l] >> shift
+            if unit > greatest:
+                greatest = unit
+                count += 1
+            elif unit < greatest:
+                new = 1
+                for k in range(l):
+                    if (exec_mask >> k) & 1 and ADDRESSES[k] >> shift == unit:
+                        new = 0
+                count += new
+    return count
+
+
+@jit
+def count_updates(ADDRESSES, exec_mask, MEETING):
+    """Sectors, each as often as lanes meet at one of its addresses (the most of them); measured on an H200."""
+    for l in range(32):
+        MEETING[l] = 0
+        for k in range(32):
+            MEETING[l] += (exec_mask >> k) & np.int64(ADDRESSES[k] == ADDRESSES[l])
+    count = np.int64(0)
+    for l in range(32):
+        most = np.int64(0)
+        for k in range(32):
+            if (exec_mask >> k) & 1 and ADDRESSES[k] >> 5 == ADDRESSES[l] >> 5:
+                most = max(most, MEETING[k])
+                if k < l:  # counted with lane k
+                    most = np.int64(0)
+                    break
+        count += most if (exec_mask >> l) & 1 else 0
+    return count
+
+
+@jit
+def _pairs_agree(ADDRESSES, exec_mask, first, last):
+    """Whether lanes *first* to *last* - 1 come in pairs (1 or 2 apart) that access the same address or nothing."""
+    for apart in range(1, 3):
+        agree = True
+        for l in range(first, last):
+            k = l ^ apart
+            both = (exec_mask >> l) & (exec_mask >> k) & 1
+            agree &= both == 0 or ADDRESSES[l] == ADDRESSES[k]
+        if agree:
+            return True
+    return False
+
+
+@jit
+def _conflicts(ADDRESSES, size, exec_mask, first, last, WORDS, FILL):
+    """The most distinct words that lanes *first* to *last* - 1 access in one bank; 0 if none executes."""
+    most = np.int64(0)
+    for k in range(32):
+        FILL[k] = 0
+    for l in range(first, last):
+        if (exec_mask >> l) & 1:
+            word = ADDRESSES[l] >> 2
+            for part in range(max(size >> 2, 1)):
+                bank = (word + part) & 31
+                seen = False
+                for k in range(FILL[bank]):
+                    if WORDS[bank * 32 + k] == word + part:
+                        seen = True
+                        break
+                if not seen:
+                    WORDS[bank * 32 + FILL[bank]] = word + part
+                    FILL[bank] += 1
+                    most = max(most, FILL[bank])
+    return most
+
+
+@jit
+def count_wavefronts(ADDRESSES, size, exec_mask, WORDS, FILL):
+    """Passes through shared memory: 32 banks of 4 bytes, one word a bank and pass; (passes, least passes).
+
+    A warp is served whole for accesses of up to 4 bytes, by halves for 8 and by quarters for 16; two neighbouring parts
+    (halves of the warp, or quarters of one half) are served together if their lanes pair up (:func:`_pairs_agree`).
+    Measured on an H200 with 24 access patterns: tests/data/hardware/shared_wavefronts.json.
+    """
+    total = np.int64(0)
+    ideal = np.int64(0)
+    width = 32 if size <= 8 else 16
+    for start in range(0, 32, width):
+        step = width
+        if size >= 8 and not _pairs_agree(ADDRESSES, exec_mask, start, start + width):
+            step = width // 2
+        for first in range(start, start + width, step):
+            passes = _conflicts(ADDRESSES, size, exec_mask, first, first + step, WORDS, FILL)
+            total += passes
+            ideal += passes > 0
+    return total, ideal
