@@ -43,7 +43,8 @@ def test_which_device():
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run pytest on the files in *folder*."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    # Without autoload: the plugin is loaded by name, and must not come a second time from an installed simt.
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     environment.pop("SIMT_PYTEST", None)
     options = ["-p", "simt.pytest_plugin", "-p", "no:cacheprovider", "--rootdir", str(folder), *arguments]
     return subprocess.run(

@@ -25,7 +25,8 @@ variable   u32 module -> u64 address, u64 size
 allocate   u64 size, u32 kind -> u64 address
 free       u64 address ->
 range      u64 address -> u64 address, u64 size, u32 kind
-launch     u32 function, u32 grid[3], u32 block[3], u32 shared, u32 stream, u32 context, u32 cooperative -> f64 seconds, u32 sticky
+launch     u32 function, u32 grid[3], u32 block[3], u32 shared, u32 stream, u32 context, u32 cooperative -> f64 seconds, u32 sticky, u32 printed
+limit      u32 which, u64 value ->
 occupancy  u32 function, u32 threads, u64 dynamic -> u32 blocks
 link       ->
 image      u64 address, u64 pitch, u64 width, u64 height, u64 depth, u32 layered, u32 format, u32 channels, u32 surface, u32 filter, u32 normalized, u32 read, u32 mode[3], f64 border[4] -> u64 handle

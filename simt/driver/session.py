@@ -6,13 +6,14 @@ import contextlib
 import io
 import pickle
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simt.calls import Device, LostDeviceError, Options
-from simt.check import LaunchError, SimtError
+from simt.check import AssertError, LaunchError, SimtError
 from simt.devices import occupancy
 from simt.driver import protocol
 from simt.driver.attributes import attributes, product
@@ -35,6 +36,8 @@ Reply = tuple[Sequence[Any], bytes]
 NOTHING: Reply = ((), b"")
 _PAGE = 4096
 _SHARED_WITH_HOST = (protocol.HOST, protocol.MANAGED)
+_LIMITS = {2: "heap_bytes", 3: "sync_depth", 4: "pending_launches"}
+"""Numbers of ``CUlimit`` that concern kernels: fields of :class:`simt.system.Limits`."""
 
 
 class Cancelled(Exception):
@@ -320,8 +323,19 @@ class Session:
             self.device.launch_raw(kernel, grid, block, tail, options, stream=stream, profiled=profiled)
         except SimtError as error:
             self._report(kernel.demangled, error)
-            raise LaunchFailed(code_of(error), ((0.0, error is self.device.lost), self._taken())) from None
-        return (self.device.now - before, 0), self._taken()
+            printed = self._taken()
+            said = error.text.encode() if isinstance(error, AssertError) else b""
+            fields = 0.0, error is self.device.lost, len(printed)
+            raise LaunchFailed(code_of(error), (fields, printed + said)) from None
+        printed = self._taken()
+        return (self.device.now - before, 0, len(printed)), printed
+
+    def limit(self, _: bytes, which: int, value: int) -> Reply:
+        """What kernels may do from now on."""
+        if which in _LIMITS:
+            memory = self.device.memory
+            memory.limits = replace(memory.limits, **{_LIMITS[which]: value})
+        return NOTHING
 
     def _progress(self, done: int, blocks: int) -> None:
         if not self.alive():

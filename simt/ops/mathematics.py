@@ -48,8 +48,11 @@ def _cube_root(x):
     """The cube root: a power, and one step of Newton's."""
     if x == 0.0 or not np.isfinite(x):
         return x
+    scale = 1.0
+    if abs(x) < 2.0**-960:  # the cube of the root would lose bits
+        x, scale = x * 2.0**108, 2.0**-36
     root = np.copysign(np.power(abs(x), 1.0 / 3.0), x)
-    return root - (root * root * root - x) / (3.0 * root * root)
+    return (root - (root * root * root - x) / (3.0 * root * root)) * scale
 
 
 @divide

@@ -145,8 +145,10 @@ def _traffic_of(shares: Shares, place: Place, patterns: Patterns) -> Traffic:
     meant = [each for each in TRAFFIC if any(name.startswith(each[0]) for name in shares.recipe.sum_)]
     prefix, unit, width = max(meant, key=lambda each: place.counters.get(f"{each[0]}_{each[1]}", 0))
     requests = max(place.counters.get(f"{prefix}_requests", 0), 1)
+    once = f"{prefix}_bytes_distinct" in place.counters and any(name.endswith("_spare") for name in shares.recipe.sum_)
     moved, least, asked = (
-        Fraction(place.counters.get(f"{prefix}_{name}", 0), requests) for name in (unit, f"{unit}_ideal", "bytes")
+        Fraction(place.counters.get(f"{prefix}_{name}", 0), requests)
+        for name in (unit, f"{unit}_ideal", "bytes_distinct" if once else "bytes")
     )
     return Traffic(unit[:-1], moved, least, asked, width * least, place.pattern(patterns, prefix))
 

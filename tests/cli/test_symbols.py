@@ -36,7 +36,7 @@ def test_a_variable_that_nobody_set_is_noted(run) -> None:
     [
         ("offsett=1", "did you mean offset?"),
         ("offset=1i64", "has 8 bytes; the variable has 4"),
-        ("offset=five", "this is no number"),
+        ("offset=five", "this is not a number"),
         ("offset", "is not NAME=VALUE"),
     ],
 )

@@ -20,7 +20,7 @@ int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, stream_t), cudaD
 int cudaGetLastError(void), cudaPeekAtLastError(void), cudaGetDeviceCount(int *), cudaMemGetInfo(size_t *, size_t *);
 int cudaStreamCreate(stream_t *), cudaStreamSynchronize(stream_t), cudaStreamDestroy(stream_t);
 int cudaEventCreate(event_t *), cudaEventRecord(event_t, stream_t), cudaEventElapsedTime(float *, event_t, event_t);
-int cudaGraphCreate(void **, unsigned), cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, const void *, int, size_t);
+int cudaDeviceSetLimit(int, size_t), cudaGraphCreate(void **, unsigned), cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, const void *, int, size_t);
 int cudaMallocArray(void **, const void *, size_t, size_t, unsigned), cudaMemcpy2DToArray(void *, size_t, size_t, const void *, size_t, size_t, size_t, int);
 int cudaCreateTextureObject(uint64_t *, const void *, const void *, const void *), cudaDestroyTextureObject(uint64_t), cudaFreeArray(void *);
 const char *cudaGetErrorName(int);
@@ -31,6 +31,7 @@ void __cudaRegisterManagedVar(void **, void **, char *, const char *, int, size_
 
 // What stands for kernels and variables on the host.
 static char multiply, beyond, forever, stop, sample, scale, counter;
+static char failing, pending, result;  // of tests/data/system
 static struct { unsigned magic, version; void *image, *more; } wrapper = {0x466243b1, 1};
 static void load(const char *path) {
   FILE *file = fopen(path, "rb");
@@ -38,10 +39,13 @@ static void load(const char *path) {
   wrapper.image = malloc(1 << 20);
   if (!fread(wrapper.image, 1, 1 << 20, file)) exit(99);
   void **handle = __cudaRegisterFatBinary(&wrapper);
-#define KERNEL(name) __cudaRegisterFunction(handle, &name, #name, #name, -1, 0, 0, 0, 0, 0)
+#define MANGLED(name, mangled) __cudaRegisterFunction(handle, &name, mangled, mangled, -1, 0, 0, 0, 0, 0)
+#define KERNEL(name) MANGLED(name, #name)
   KERNEL(multiply), KERNEL(beyond), KERNEL(forever), KERNEL(stop), KERNEL(sample);
+  MANGLED(failing, "_Z7failingi"), MANGLED(pending, "_Z7pendingiii");
   __cudaRegisterVar(handle, &scale, "scale", "scale", 0, 4, 1, 0);
   __cudaRegisterVar(handle, &counter, "counter", "counter", 0, 4, 0, 0);
+  __cudaRegisterVar(handle, &result, "result", "result", 0, 256, 0, 0);
 }
 
 enum { N = 1000 };
@@ -259,13 +263,28 @@ static void texture(void) {
   say("destroy", cudaDestroyTextureObject(image));
   say("free", cudaFreeArray(a));
 }
+static void asserts(void) {
+  int n = 61;
+  say("launch", cudaLaunchKernel(&failing, (dim3){2, 1, 1}, (dim3){64, 1, 1}, (void *[]){&n}, 0, NULL));
+  say("synchronize", cudaDeviceSynchronize());
+}
+static void limits(void) {
+  enum { PENDING = 4, HEAP = 2, TAIL = 2 };
+  int n = 6, which = TAIL, slowly = 0, found[5];
+  say("heap", cudaDeviceSetLimit(HEAP, 1 << 20));
+  say("pending", cudaDeviceSetLimit(PENDING, 4));
+  cudaLaunchKernel(&pending, (dim3){1, 1, 1}, (dim3){1, 1, 1}, (void *[]){&n, &which, &slowly}, 0, NULL);
+  say("copy", cudaMemcpyFromSymbol(found, &result, sizeof found, 0, TO_HOST));
+  printf("%d run, %d refused with %d\n", found[0], found[2], found[3]);
+}
 
 int main(int n, char **words) {
   static const struct { const char *name; void (*run)(void); } scenarios[] = {
 #define SCENARIO(name) {#name, name}
       SCENARIO(plain), SCENARIO(memory), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(shapes), SCENARIO(wrong),
       SCENARIO(keeps), SCENARIO(host_pointer), SCENARIO(trap), SCENARIO(threads), SCENARIO(forks), SCENARIO(forks_first), SCENARIO(exits),
-      SCENARIO(crashes), SCENARIO(killed), SCENARIO(waits), SCENARIO(server_dies), SCENARIO(missing), SCENARIO(times), SCENARIO(texture)};
+      SCENARIO(crashes), SCENARIO(killed), SCENARIO(waits), SCENARIO(server_dies), SCENARIO(missing), SCENARIO(times), SCENARIO(texture),
+      SCENARIO(asserts), SCENARIO(limits)};
   load(words[1]);
   for (size_t k = 0; k < sizeof scenarios / sizeof *scenarios; k++)
     if (!strcmp(words[2], scenarios[k].name)) return scenarios[k].run(), fflush(stdout), 0;

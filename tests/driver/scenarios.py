@@ -16,19 +16,20 @@ LONGEST = 120.0
 
 @dataclass(frozen=True)
 class Ran:
-    """How a scenario ended, and its lines."""
+    """How a scenario ended, its lines, and what it wrote to standard error."""
 
     finished: Finished
     lines: list[str]
+    errors: list[str]
 
 
-def run(program: Path, scenario: str, folder: Path, settings: Settings | None = None) -> Ran:
-    """Run a scenario here; its output goes through a file in *folder*."""
-    output = folder / "output"
-    script = 'exec "$0" "$@" > "$OUTPUT"'
-    os.environ["OUTPUT"] = str(output)
-    finished = run_program(["/bin/sh", "-c", script, str(program), str(CUBIN), scenario], settings or Settings())
-    return Ran(finished, output.read_text().splitlines())
+def run(program: Path, scenario: str, folder: Path, settings: Settings | None = None, cubin: Path = CUBIN) -> Ran:
+    """Run a scenario here; its output goes through files in *folder*."""
+    output, errors = folder / "output", folder / "errors"
+    script = 'exec "$0" "$@" > "$OUTPUT" 2> "$ERRORS"'
+    os.environ |= {"OUTPUT": str(output), "ERRORS": str(errors)}
+    finished = run_program(["/bin/sh", "-c", script, str(program), str(cubin), scenario], settings or Settings())
+    return Ran(finished, output.read_text().splitlines(), errors.read_text().splitlines())
 
 
 def start(program: Path, scenario: str, *options: str) -> subprocess.Popen[str]:

@@ -17,6 +17,7 @@ from tests.driver.conftest import needs_nvdisasm
 from tests.driver.scenarios import CUBIN, run, start
 
 pytestmark = needs_nvdisasm
+SYSTEM = Path(__file__).parent.parent / "data" / "system"
 
 
 def test_a_program(program: Path, tmp_path: Path) -> None:
@@ -70,6 +71,23 @@ def test_events_tell_modelled_time(program: Path, tmp_path: Path) -> None:
     told = [float(word) for word in ran.lines[0].split()]
     assert told == pytest.approx([1e3 * (each or 0) for each in seconds], rel=1e-3)
     assert found.launched[1].start == pytest.approx(seconds[0])
+
+
+def test_what_a_failed_assert_writes(program: Path, tmp_path: Path) -> None:
+    ran = run(program, "asserts", tmp_path, cubin=SYSTEM / "calls.cubin")
+    assert ran.lines[:1] == ["before 0"]
+    assert ran.lines[-2:] == ["launch: cudaSuccess", "synchronize: cudaErrorAssert"]
+    assert len(ran.errors) == 3  # of the first block: the launch ends there
+    assert all(line.endswith('Assertion `threadIdx.x < n && "below n"` failed.') for line in ran.errors)
+    assert len(ran.finished.findings) == 1
+
+
+def test_limits_of_what_runs_on_the_device(program: Path, tmp_path: Path) -> None:
+    lines = run(program, "limits", tmp_path, cubin=SYSTEM / "launches.cubin").lines
+    pending = 69  # cudaErrorLaunchPendingCountExceeded
+    assert lines == [f"{what}: cudaSuccess" for what in ("heap", "pending", "copy")] + [
+        f"4 run, 2 refused with {pending}"
+    ]
 
 
 def test_which_launches_are_profiled(program: Path, tmp_path: Path) -> None:

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import simt
 from gpu.accesses import Access, LineAccess, accesses, compare_accesses, explained, times
 from gpu.comparison import DIFFERENT, FEWER, Row, compare_metrics, compare_profiles
-from gpu.ncu import InstructionRow, Report
+from gpu.ncu import Report
 from gpu.profiling import HardwareProfile
+from simt.profile.ncu_pages import InstructionRow
 from tests.gpu.access_kernels import launches
 from tests.machine_view import needs_numba_cuda
 

@@ -171,7 +171,8 @@ def expected_counters(access: Access, size: int, space: str) -> dict[str, int]:
     counters = dict.fromkeys(COUNTERS[COUNTERS.index("requests") :], 0)
     if not offsets or space == "const":
         return counters
-    counters |= {"requests": 1, "bytes": len(offsets) * size}
+    apart = len(offsets) if space == "local" else len(set(offsets.values()))  # local memory: each lane has its own
+    counters |= {"requests": 1, "bytes": len(offsets) * size, "bytes_distinct": apart * size}
     if space == "shared":
         counters["wavefronts"], counters["wavefronts_ideal"] = wavefronts(offsets, size)
         return counters

@@ -145,14 +145,24 @@ def test_formula_values(a: int, b: int, c: int) -> None:
     assert Formula("100 * (a - b) / c + 2")({"a": a, "b": b, "c": c}) == 100 * (a - b) / c + 2
 
 
+def issued(c: Mapping[str, int]) -> int:
+    """Warp instructions, each as often as it is issued."""
+    return c["inst_executed"] + c["replays"]
+
+
+def threads(c: Mapping[str, int], name: str) -> int:
+    """Thread instructions, likewise."""
+    return c[name] + c["replay_threads"]
+
+
 DEFINITIONS: dict[str, Callable[[Mapping[str, int]], float]] = {
-    "inst_executed": lambda c: c["inst_executed"] + c["replays"],
-    "inst_per_warp": lambda c: (c["inst_executed"] + c["replays"]) / c["warps_launched"],
+    "inst_executed": issued,
+    "inst_per_warp": lambda c: issued(c) / c["warps_launched"],
     "branch_efficiency": lambda c: 100 * (c["branches"] - c["divergent_branches"]) / c["branches"],
-    "warp_execution_efficiency": lambda c: 100 * c["thread_inst_executed"] / c["inst_executed"] / 32,
-    "warp_nonpred_execution_efficiency": lambda c: 100 * c["pred_on_thread_inst_executed"] / c["inst_executed"] / 32,
-    "gld_efficiency": lambda c: 100 * c["global_load_bytes"] / (32 * c["global_load_sectors"]),
-    "gst_efficiency": lambda c: 100 * c["global_store_bytes"] / (32 * c["global_store_sectors"]),
+    "warp_execution_efficiency": lambda c: 100 * threads(c, "thread_inst_executed") / issued(c) / 32,
+    "warp_nonpred_execution_efficiency": lambda c: 100 * threads(c, "pred_on_thread_inst_executed") / issued(c) / 32,
+    "gld_efficiency": lambda c: 100 * c["global_load_bytes_distinct"] / (32 * c["global_load_sectors"]),
+    "gst_efficiency": lambda c: 100 * c["global_store_bytes_distinct"] / (32 * c["global_store_sectors"]),
     "gld_transactions_per_request": lambda c: c["global_load_sectors"] / c["global_load_requests"],
     "gst_transactions_per_request": lambda c: c["global_store_sectors"] / c["global_store_requests"],
     "local_load_transactions_per_request": lambda c: c["local_load_sectors"] / c["local_load_requests"],

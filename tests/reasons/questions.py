@@ -138,11 +138,11 @@ QUESTIONS = (
         1.0, (4, 12), "access pattern", ("4 → 5 sectors a request", "misaligned", "4 bytes after a multiple of 32"),
         lambda: pattern("b", "misaligned", 1),
     ),
-    # All lanes ask for the same 4 bytes: 128 bytes of one sector.
+    # All lanes ask for the same 4 bytes of one sector, and ncu counts each byte of a request once.
     Question(
         "a broadcast", "gld_efficiency",
         lambda: access("broadcast"), None,
-        300.0, (16,), "broadcast", ("128 bytes a request, of 32", "broadcast, 32 lanes read one address"),
+        -87.5, (16,), "unused bytes", ("4 of the 32 bytes",),
         lambda: pattern("a", "broadcast"),
     ),
     *(

@@ -131,7 +131,7 @@ def test_predication_takes_the_passes_away() -> None:
 
 def test_formulas_are_fractions_of_sums() -> None:
     ratio = ratio_of(METRICS["gld_efficiency"].formula)
-    assert ratio.numerator == {"global_load_bytes": Fraction(100, 32)}
+    assert ratio.numerator == {"global_load_bytes_distinct": Fraction(100, 32)}
     assert ratio.denominators == ({"global_load_sectors": Fraction(1)},)
     for metric in METRICS.values():
         if metric.group != "timing":

@@ -144,7 +144,7 @@ API(CUresult) cuCtxResetPersistingL2Cache(void) { BEGIN(); return CUDA_SUCCESS; 
 API(CUresult) cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) { BEGIN(); return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED; }
 API(CUresult) cuCtxDisablePeerAccess(CUcontext peer) { BEGIN(); return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED; }
 
-// ---- limits and preferences, which only have to be kept: stack, printf, heap, nesting, pending launches, L2
+// ---- limits (stack, printf, heap, nesting, pending launches, L2), and preferences, which only have to be kept
 static size_t limits[] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
 static int cache_config, shared_config;
 API(CUresult) cuCtxGetLimit(size_t *value, unsigned which) {
@@ -156,6 +156,8 @@ API(CUresult) cuCtxGetLimit(size_t *value, unsigned which) {
 API(CUresult) cuCtxSetLimit(unsigned which, size_t value) {
   BEGIN();
   if (which >= sizeof limits / sizeof *limits) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+  struct limit_request request = {which, value};
+  TRY(TELL(OP_LIMIT, &request));
   limits[which] = value;
   return CUDA_SUCCESS;
 }

@@ -40,7 +40,10 @@ static CUresult launch(struct function *f, struct shape shape, CUstream stream, 
   struct launch_reply reply = {0};
   CUresult result = simt_ask(OP_LAUNCH, &request, sizeof request, bytes, size, &reply, sizeof reply, &printed);
   device.clock += reply.seconds;
-  if (printed.size) fwrite(printed.bytes, 1, printed.size, stdout);
+  if (printed.size) {  // by printf, then by assert
+    fwrite(printed.bytes, 1, reply.printed, stdout);
+    fwrite((char *)printed.bytes + reply.printed, 1, printed.size - reply.printed, stderr);
+  }
   free(printed.bytes);
   if (!reply.sticky) return result;
   simt_stick(result);  // what goes wrong in a kernel is said by the calls after it
