@@ -17,6 +17,7 @@ from numba.cuda import random as cuda_random
 
 import simt
 from simt.check.errors import KernelError, OutOfBoundsError, UnsupportedError
+from tests.machine_view import needs_numba_cuda
 
 
 def counts(kernel: Any, *args: Any) -> dict[str, int]:
@@ -136,6 +137,7 @@ def halves(a, b, out):
     out[3, t] = cuda.fp16.hfma(a[t], b[t], a[t]) if a[t] < b[t] else -a[t]
 
 
+@needs_numba_cuda  # Numba itself has no fp16.hfma
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_float16_has_the_bits_of_float16(seed: int) -> None:
