@@ -61,16 +61,18 @@ def nvprof(
     if query_metrics:
         typer.echo("\n".join(_listed()))
         return
+    from simt.metrics import needs_timing
+
     command = programs.required(program)
     asked, counted = _metrics(metrics), programs.names(events)
     _check_events(counted)
     report = programs.Report(log_file)
     report.check()
     has_times = not asked and not counted
-    timed = timing if timing is not None else has_times or programs.needs_timing([*asked, *counted])
+    timed = timing if timing is not None else has_times or needs_timing([*asked, *counted])
     finished = programs.run(command, device, arch, timed, **_filter(kernels))
     found = programs.activities_of(finished, device)
-    shown = [name for name in asked if timed or not programs.needs_timing([name])]
+    shown = [name for name in asked if timed or not needs_timing([name])]
     report.write(list(_pages(found, command, shown, counted, print_gpu_trace, csv)))
     raise programs.exit_with(finished)
 
