@@ -90,10 +90,6 @@ class Stopped:
         thread = self.warp * 32 + lane
         return thread % x, thread // x % y, thread // (x * y)
 
-    def constant(self, number: int) -> str:
-        """A string of the Program."""
-        return self.prepared.program.strings[number]
-
     def _bytes(self, lane: int, address: int, writes: bool = False) -> npt.NDArray[np.uint8]:
         """The bytes from an address to the end of the memory that it is in; none if it is in none."""
         info, arena = self.state.LAUNCH, self.prepared.memory.words.M8

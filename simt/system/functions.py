@@ -44,8 +44,6 @@ class Function:
 
     def arguments(self, call: SystemCall) -> list[list[int]]:
         """The arguments of each lane."""
-        if self.parameters == "*":
-            return [[int(row[lane]) for row in call.rows] for lane in call.lanes]
         return [self._of_lane([int(row[lane]) & MASK for row in call.rows]) for lane in call.lanes]
 
     def _of_lane(self, words: Sequence[int]) -> list[int]:
@@ -80,7 +78,6 @@ FUNCTIONS = {
     function.name: function
     for function in [
         Function("vprintf", "pp", "i", output.vprintf),
-        Function("print", "*", "", output.print_values),
         Function("__assertfail", "ppipp", "", output.assertfail),
         Function("malloc", "p", "p", memory.malloc),
         Function("free", "p", "", memory.free),
