@@ -60,6 +60,7 @@ def execute(
     from simt.metrics import needs_timing
 
     wanted = programs.names([metrics])
+    kernel = programs.expression(kernel, "--kernel")
     to = programs.Report(log_file)
     to.check()
     timed = timing or needs_timing(wanted)

@@ -129,13 +129,7 @@ def _filter(name: str | None, skip: int, count: int | None) -> dict[str, Any]:
     if name is None:
         expression = ""
     elif name.startswith("regex:"):
-        expression = name.removeprefix("regex:")
-        try:
-            re.compile(expression)
-        except re.error as error:
-            raise typer.BadParameter(
-                f"{expression!r} is no regular expression: {error}", param_hint="--kernel-name"
-            ) from None
+        expression = programs.expression(name.removeprefix("regex:"), "--kernel-name")
     else:
         expression = rf"^(.*::)?{re.escape(name)}(<.*)?$"
     return {"kernel": expression, "skip": skip, "count": count}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -113,9 +113,13 @@ def required(program: list[str] | None) -> list[str]:
     return program
 
 
-def command_text(program: Sequence[str]) -> str:
-    """The command as a shell has it."""
-    return shlex.join(program)
+def expression(text: str, option: str) -> str:
+    """The regular expression given with an option.  Raises BadParameter for what is none."""
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise typer.BadParameter(f"{text!r} is no regular expression: {error}", param_hint=option) from None
+    return text
 
 
 def exit_with(finished: Finished) -> typer.Exit:

@@ -14,9 +14,8 @@ from simt.lang.builder import Builder
 from simt.lang.convert import ScalarValue, convert, scalar
 from simt.lang.intrinsic import Emit, Intrinsic, b1
 from simt.lang.numeric import absolute, minmax
-from simt.lang.operators import compare, half_op, operate, unary
-from simt.lang.values import Constant, Scalar, Value
-from simt.ops.encoding import rounded
+from simt.lang.operators import compare, float64_op, half_op, operate, unary
+from simt.lang.values import Constant, Value
 
 f2, f8 = types.float16, types.float64
 

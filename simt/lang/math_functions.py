@@ -12,12 +12,11 @@ from numba.core.types import containers
 from simt.lang import library
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
-from simt.lang.convert import ScalarValue, convert, scalar
+from simt.lang.convert import convert, scalar
 from simt.lang.intrinsic import Emit, Intrinsic, b1, f4, f8, i4, i8, u8
 from simt.lang.ir import ZERO
 from simt.lang.operators import compare, float64_op
 from simt.lang.values import Constant, Scalar, Tuple, Value
-from simt.ops.encoding import rounded
 
 _UNARY = tuple(ret(arg) for ret, arg in ((f8, i8), (f8, u8), (f4, f4), (f8, f8)))
 _UNARY_HALF = (types.float16(types.float16), *_UNARY)
