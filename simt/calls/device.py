@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simt import devices, machine
-from simt.calls.arrays import DeviceArray
+from simt.calls.arrays import DeviceArray, in_memory
 from simt.calls.code import Code, Shape, check_order, code_of, raw_code
 from simt.calls.options import Options
 from simt.calls.running import gpu_for, run
@@ -78,7 +78,6 @@ class Device:
         self.lost: KernelError | None = None
         self.now = 0.0
         """Seconds of modelled time that timed launches have taken."""
-        self._modules: list[Kernels] = []
         self._closed = False
 
     def __enter__(self) -> Device:
@@ -156,7 +155,6 @@ class Device:
         kernels = sass.load_cubin(path, architecture=architecture, home=self.memory)
         for kernel in kernels.values():
             gpu_for(self.gpu.key, kernel.view, timing=False)
-        self._modules.append(kernels)
         return kernels
 
     def launch(
@@ -179,7 +177,7 @@ class Device:
         wanted.validate()
         shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
         check_launch_bounds(kernel, shape[1])
-        given = [each.in_memory(self.memory) if isinstance(each, DeviceArray) else each for each in args]
+        given = [in_memory(each, self.memory) for each in args]
         return self._run(
             code_of(kernel, wanted.view, shape, given, wanted.predicate, wanted.check), shape, wanted, stream
         )

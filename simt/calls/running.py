@@ -19,6 +19,7 @@ from simt.system import Limits, Request, SystemServices, World
 
 if TYPE_CHECKING:
     from simt.sass import SassKernel
+    from simt.timing import TimedRun
 
 
 def gpu_for(key: str | None, view: str, timing: bool) -> Gpu:
@@ -99,9 +100,7 @@ class _HostLaunch:
             result = runtime.run(code.program, launch, self.context, keep=self.keep)
             return Profile(code.program, result, device=self.gpu.key, notes=notes)
 
-        from simt.timing import TimedRun  # here: a launch without timing does not load the model
-
-        model = TimedRun(code.program, launch, self.gpu, code.instructions, self.options.timed)
+        model = self._model(code, launch)
         result = runtime.run(code.program, launch, self.context, model, self.keep)
         return Profile(code.program, result, device=self.gpu.key, timing=model.result, notes=notes)
 
@@ -124,6 +123,11 @@ class _HostLaunch:
             progress=options.progress,
         )
 
+    def _model(self, code: Code, launch: machine.Launch) -> TimedRun:
+        from simt.timing import TimedRun  # here: a launch without timing does not load the model
+
+        return TimedRun(code.program, launch, self.gpu, code.instructions, self.options.timed)
+
     # Grids that the device launches
 
     def _execute(self, request: Request, services: Services, memory: machine.DeviceMemory) -> None:
@@ -139,9 +143,7 @@ class _HostLaunch:
         launch = self._launch(code, shape, request.shared_bytes, services)
         timing = None
         if self.options.timing:
-            from simt.timing import TimedRun
-
-            model = TimedRun(code.program, launch, self.gpu, code.instructions, self.options.timed)
+            model = self._model(code, launch)
             result = runtime.run_twice(code.program, launch, memory, model)
             timing = model.result
         else:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from simt.cli import programs
 from simt.cli.options import Json
+from simt.cli.programs import Arch, Device, LogFile
 
 EXAMPLES = """Examples:
 
@@ -38,10 +38,8 @@ def execute(
         ),
     ],
     *,
-    device: Annotated[str, typer.Option(metavar="NAME", help="The modelled GPU, a name of simt devices.")] = "h200",
-    arch: Annotated[
-        str | None, typer.Option(metavar="sm_NN", help="What a .cu file is compiled for. Default: the device's own.")
-    ] = None,
+    device: Device = "h200",
+    arch: Arch = None,
     timing: Annotated[
         bool, typer.Option("--timing", help="Time every launch; events then tell modelled time.")
     ] = False,
@@ -52,31 +50,20 @@ def execute(
     ] = "machine",
     kernel: Annotated[str, typer.Option(metavar="REGEX", help="Report on kernels whose names match only.")] = "",
     as_json: Json = False,
-    log_file: Annotated[Path | None, typer.Option(metavar="FILE", help="Where the report goes; else stderr.")] = None,
+    log_file: LogFile = None,
 ) -> None:
     """Run a CUDA program on the modelled GPU, and report what its kernels did.
 
     The program's own output is untouched; the report goes to standard error.
     """
-    from simt.driver import Settings, run_program
-    from simt.driver.report import marked, needs_timing, report, to_dict
+    from simt.driver.report import marked, report, to_dict
+    from simt.metrics import needs_timing
 
-    wanted = [name.strip() for name in metrics.split(",") if name.strip()]
-    timing = timing or needs_timing(wanted)
-    settings = Settings(
-        device=device,
-        architecture=arch,
-        timing=timing,
-        order=order,
-        view=view,
-        kernel=kernel,
-        on_finding=lambda finding: print(marked(str(finding)), file=sys.stderr, flush=True),
-    )
-    finished = run_program(program, settings)
-    text = json.dumps(to_dict(finished), indent=2) if as_json else marked(report(finished, wanted))
-    if log_file is not None:
-        log_file.write_text(text + "\n", encoding="utf-8")
-    else:
-        print(text, file=sys.stderr)
-    code = finished.returncode
-    raise typer.Exit(code if code >= 0 else 128 - code)
+    wanted = programs.names([metrics])
+    kernel = programs.expression(kernel, "--kernel")
+    to = programs.Report(log_file)
+    to.check()
+    timed = timing or needs_timing(wanted)
+    finished = programs.run(program, device, arch, timed, order=order, view=view, kernel=kernel)
+    to.write([json.dumps(to_dict(finished), indent=2) if as_json else marked(report(finished, wanted))])
+    raise programs.exit_with(finished)

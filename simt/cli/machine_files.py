@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,9 +61,7 @@ def launch_of(path: Path, name: str, asked: Asked) -> KernelLaunch:
 
     kernel: SassKernel = load(path, asked.architecture, asked.nvrtc)[name]
     block = asked.block or 256
-    threads = 1
-    for extent in block if isinstance(block, tuple) else (block,):
-        threads *= extent
+    threads = math.prod(block) if isinstance(block, tuple) else block
     if asked.grid is None and asked.size is None:
         raise LaunchError(
             f"how many blocks of {name}?",

@@ -75,6 +75,7 @@ def ncu(
     wanted = programs.names(metrics) if metrics else None
     out = programs.Report(log_file, to_stdout=True)
     out.check()
+    from simt.metrics import needs_timing
     from simt.profile.ncu import read_report, records_of, write_report
 
     if import_file is not None:
@@ -83,7 +84,7 @@ def ncu(
         return
     command = programs.required(program)
     target = None if export is None else _target(export, force_overwrite)
-    needed = page == "details" if wanted is None else programs.needs_timing(wanted)
+    needed = page == "details" if wanted is None else needs_timing(wanted)
     settings = _filter(kernel_name, launch_skip, launch_count)
     finished = programs.run(command, device, arch, needed if timing is None else timing, **settings)
     found = programs.activities_of(finished, device)
@@ -128,13 +129,7 @@ def _filter(name: str | None, skip: int, count: int | None) -> dict[str, Any]:
     if name is None:
         expression = ""
     elif name.startswith("regex:"):
-        expression = name.removeprefix("regex:")
-        try:
-            re.compile(expression)
-        except re.error as error:
-            raise typer.BadParameter(
-                f"{expression!r} is no regular expression: {error}", param_hint="--kernel-name"
-            ) from None
+        expression = programs.expression(name.removeprefix("regex:"), "--kernel-name")
     else:
         expression = rf"^(.*::)?{re.escape(name)}(<.*)?$"
     return {"kernel": expression, "skip": skip, "count": count}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,16 +62,18 @@ def nvprof(
     if query_metrics:
         typer.echo("\n".join(_listed()))
         return
+    from simt.metrics import needs_timing
+
     command = programs.required(program)
     asked, counted = _metrics(metrics), programs.names(events)
     _check_events(counted)
     report = programs.Report(log_file)
     report.check()
     has_times = not asked and not counted
-    timed = timing if timing is not None else has_times or programs.needs_timing([*asked, *counted])
+    timed = timing if timing is not None else has_times or needs_timing([*asked, *counted])
     finished = programs.run(command, device, arch, timed, **_filter(kernels))
     found = programs.activities_of(finished, device)
-    shown = [name for name in asked if timed or not programs.needs_timing([name])]
+    shown = [name for name in asked if timed or not needs_timing([name])]
     report.write(list(_pages(found, command, shown, counted, print_gpu_trace, csv)))
     raise programs.exit_with(finished)
 
@@ -82,10 +85,10 @@ def _pages(
     from simt.profile import nvprof
 
     mark = f"=={os.getpid()}=="
-    yield f"{mark} NVPROF is profiling process {os.getpid()}, command: {programs.command_text(command)}"
+    yield f"{mark} NVPROF is profiling process {os.getpid()}, command: {shlex.join(command)}"
     for sentence in programs.unsupported(found):
         yield f"{mark} Warning: {sentence}"
-    yield f"{mark} Profiling application: {programs.command_text(command)}"
+    yield f"{mark} Profiling application: {shlex.join(command)}"
     yield f"{mark} Profiling result:"
     if not found.launched and not found.copied:
         yield "No kernels were profiled."
@@ -138,17 +141,9 @@ def _filter(text: str | None) -> dict[str, object]:
         return {}
     parts = text.split(":")
     if len(parts) < 4:
-        return {"kernel": _checked(text)}
+        return {"kernel": programs.expression(text, "--kernels")}
     name, number = ":".join(parts[2:-1]), parts[-1]
-    found: dict[str, object] = {"kernel": _checked(name)}
+    found: dict[str, object] = {"kernel": programs.expression(name, "--kernels")}
     if number.isdigit():  # invocations count from 1
         found |= {"skip": max(int(number) - 1, 0), "count": 1}
     return found
-
-
-def _checked(expression: str) -> str:
-    try:
-        re.compile(expression)
-    except re.error as error:
-        raise typer.BadParameter(f"{expression!r} is no regular expression: {error}", param_hint="--kernels") from None
-    return expression

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Program = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="PROGRAM [ARGS]...",
-        help="An executable, a [bold].cu[/bold] file, a Python script, or -m MODULE.",
+        help="An executable, a [bold].cu[/bold] file, or a Python script.",
         show_default=False,
     ),
 ]
@@ -50,13 +50,6 @@ def names(texts: Sequence[str] | None) -> list[str]:
     for name in found:
         METRICS[name]  # refuses those that it does not have
     return found
-
-
-def needs_timing(metrics: Sequence[str]) -> bool:
-    """Whether one of the metrics is known of timed launches only."""
-    from simt.metrics import METRICS, TIMING
-
-    return any(METRICS[name].group == TIMING for name in metrics)
 
 
 @dataclass(frozen=True)
@@ -89,9 +82,10 @@ class Report:
 def run(program: Sequence[str], device: str, arch: str | None, timing: bool, **more: Any) -> Finished:
     """Run a program; what its kernels do wrong is told at once, on standard error."""
     from simt.driver import Settings, run_program
+    from simt.driver.report import marked
 
     def tell(finding: Finding) -> None:
-        print("\n".join(f"==simt== {line}".rstrip() for line in str(finding).splitlines()), file=sys.stderr, flush=True)
+        print(marked(str(finding)), file=sys.stderr, flush=True)
 
     return run_program(program, Settings(device=device, architecture=arch, timing=timing, on_finding=tell, **more))
 
@@ -119,9 +113,13 @@ def required(program: list[str] | None) -> list[str]:
     return program
 
 
-def command_text(program: Sequence[str]) -> str:
-    """The command as a shell has it."""
-    return shlex.join(program)
+def expression(text: str, option: str) -> str:
+    """The regular expression given with an option.  Raises BadParameter for what is none."""
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise typer.BadParameter(f"{text!r} is no regular expression: {error}", param_hint=option) from None
+    return text
 
 
 def exit_with(finished: Finished) -> typer.Exit:

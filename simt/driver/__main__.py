@@ -13,10 +13,11 @@ import socket
 import sys
 
 from simt.check import SimtError
-from simt.driver.report import marked, needs_timing, report
+from simt.driver.report import marked, report
 from simt.driver.server import serve
 from simt.driver.session import Session
 from simt.driver.settings import Finding, Finished, Settings
+from simt.metrics import needs_timing
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from simt.toolkit.fatbin import extract, is_container
 from simt.toolkit.find import find_program, identity
 
 _ELF = b"\x7fELF"
-CUBINS = DiskCache("compiled PTX", cache_root() / "cubins", most=256)
+CUBINS = DiskCache("compiled PTX", cache_root() / "ptx", most=256)
 
 
 def kernels_of(image: bytes, name: str, gpu: Gpu, home: Context) -> list[Kernels]:

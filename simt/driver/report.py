@@ -9,7 +9,7 @@ from typing import Any
 
 from simt.driver.program import RELINK, STATIC
 from simt.driver.settings import Finished
-from simt.metrics import METRICS, TIMING
+from simt.metrics import METRICS
 from simt.profile import Profile
 from simt.profile.activity import Activities, Launched
 from simt.text import counted, quantity_texts
@@ -27,11 +27,6 @@ WIDTH = 80
 def marked(text: str) -> str:
     """Each line marked as ours, as NVIDIA's profilers mark theirs."""
     return "\n".join(f"==simt== {line}".rstrip() for line in text.splitlines())
-
-
-def needs_timing(metrics: Sequence[str]) -> bool:
-    """Whether one of the metrics is known of timed launches only.  Raises UnknownMetricError for one that is none."""
-    return any(METRICS[name].group == TIMING for name in metrics)
 
 
 def report(finished: Finished, metrics: Sequence[str] = ()) -> str:

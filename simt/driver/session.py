@@ -192,8 +192,8 @@ class Session:
 
     def free(self, _: bytes, address: int) -> Reply:
         """Give memory back."""
-        found = self.device.memory.find(address)
-        if address not in self._kinds or found is None:
+        found = self._allocation(address)
+        if address not in self._kinds:
             raise CudaError(Code.INVALID_VALUE)
         del self._kinds[address]
         self.device.memory.free(found)
@@ -215,7 +215,7 @@ class Session:
     def load(self, tail: bytes) -> Reply:
         """A module."""
         loaded = kernels_of(tail, self.name, self.device.gpu, self.device.memory)
-        number = len(self._modules) and max(self._modules) + 1
+        number = max(self._modules, default=-1) + 1
         self._modules[number] = loaded
         return (number,), b""
 

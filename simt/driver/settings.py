@@ -45,7 +45,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Finding:
-    """What went wrong in a program: an error, what it was about (a kernel), and how often."""
+    """What went wrong in a program: an error, and what it was about (a kernel)."""
 
     subject: str
     error: SimtError

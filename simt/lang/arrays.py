@@ -102,11 +102,6 @@ def unravelled(b: Builder, sizes: Sequence[ScalarValue], position: ScalarValue) 
     return [position, *indices] if sizes else []
 
 
-def product(b: Builder, left: ScalarValue, right: ScalarValue) -> ScalarValue:
-    """The product of two int64; free."""
-    return _multiply(b, left, right)
-
-
 # Slices
 
 
@@ -141,10 +136,10 @@ def _cut(b: Builder, axis: Axis, item: Slice) -> Axis:
     if made:
         made[-1].retires = True
     inner = axis.step if axis.step is not None else ONE
-    first = _multiply(b, start, inner)
+    first = multiply(b, start, inner)
     if axis.start is not None:
         first = _add(b, first, axis.start)
-    return Axis(size, axis.slot, first, _multiply(b, step, inner), axis.stride)
+    return Axis(size, axis.slot, first, multiply(b, step, inner), axis.stride)
 
 
 def _integer(b: Builder, value: ScalarValue) -> ScalarValue:
@@ -181,7 +176,7 @@ def _add(b: Builder, left: ScalarValue, right: ScalarValue, subtract: bool = Fal
     return _free(b, "add.s64", lambda x, y: x + y, left, right)
 
 
-def _multiply(b: Builder, left: ScalarValue, right: ScalarValue) -> ScalarValue:
+def multiply(b: Builder, left: ScalarValue, right: ScalarValue) -> ScalarValue:
     if left == ONE or right == ONE:
         return right if left == ONE else left
     return _free(b, "mul.s64", lambda x, y: x * y, left, right)
@@ -202,7 +197,7 @@ def _divide(b: Builder, left: ScalarValue, right: int) -> ScalarValue:
 # Other views
 
 
-def transposed(b: Builder, array: Array) -> Array:
+def transposed(array: Array) -> Array:
     """``array.T``: free."""
     turned = {"C": "F", "F": "C"}.get(array.layout, "A") if array.ndim > 1 else array.layout
     return replace(array, axes=array.axes[::-1], layout=turned)
@@ -219,7 +214,7 @@ def reshaped(b: Builder, array: Array, shape: Value) -> Array:
         wrong(b.place, "a shape with more than one -1")
     product: ScalarValue = ONE
     for item in known:
-        product = _multiply(b, product, item)
+        product = multiply(b, product, item)
     if not all(isinstance(item, Constant) for item in given):
         return contiguous(b, array, _with_rest(b, total, given))
     if len(known) < len(given):
@@ -236,7 +231,7 @@ def _with_rest(b: Builder, total: ScalarValue, given: Sequence[ScalarValue]) -> 
     product: ScalarValue = ONE
     for item, negative in zip(given, signs, strict=True):
         operands = b.operand(ONE), b.operand(item), negative.operand
-        product = _multiply(b, product, b.value("selp", i8, *operands, retires=False))
+        product = multiply(b, product, b.value("selp", i8, *operands, retires=False))
     rest = b.value("floordiv.s64", i8, b.operand(total), b.operand(product), retires=False)
     return [
         b.value("selp", i8, rest.operand, b.operand(item), negative.operand, retires=False)
@@ -250,7 +245,7 @@ def contiguous(b: Builder, array: Array, shape: Sequence[ScalarValue]) -> Array:
     axes = []
     for item in reversed(shape):
         axes.append(Axis(item, stride=stride))
-        stride = _multiply(b, stride, item)
+        stride = multiply(b, stride, item)
     return replace(flattened(b, array), axes=tuple(reversed(axes)), layout="C")
 
 
@@ -262,7 +257,7 @@ def viewed(b: Builder, array: Array, ty: Any) -> Array:
     if array.layout != "C" or not array.ndim:
         wrong(b.place, f"{describe(array)} is viewed as {ty}, and its elements do not lie one after the other")
     *outer, last = (axis.size for axis in array.axes)
-    size = _divide(b, _multiply(b, last, Constant(i8, old)), new)
+    size = _divide(b, multiply(b, last, Constant(i8, old)), new)
     return contiguous(b, replace(array, type=ty), [*outer, size])
 
 
@@ -274,8 +269,8 @@ def flattened(b: Builder, array: Array) -> Array:
     for axis in array.axes:
         stride = _stride(b, replace(axis, start=None, step=None), array.number)
         if axis.start is not None:
-            total = _add(b, _multiply(b, axis.start, stride), total)
-        axes.append(Axis(axis.size, stride=_multiply(b, stride, axis.step or ONE)))
+            total = _add(b, multiply(b, axis.start, stride), total)
+        axes.append(Axis(axis.size, stride=multiply(b, stride, axis.step or ONE)))
     if total != ZERO:
         base = b.value("add.s64", i8, base, b.operand(total), retires=False).operand  # type: ignore[assignment]
     return replace(array, base=base, offset=0, axes=tuple(axes))
@@ -291,7 +286,7 @@ def shape(array: Array) -> Tuple:
 
 def strides(b: Builder, array: Array) -> Tuple:
     """``array.strides``: free."""
-    return Tuple(tuple(_multiply(b, _stride(b, axis, array.number), axis.step or ONE) for axis in array.axes))
+    return Tuple(tuple(multiply(b, _stride(b, axis, array.number), axis.step or ONE) for axis in array.axes))
 
 
 def _stride(b: Builder, axis: Axis, number: int) -> ScalarValue:
@@ -317,13 +312,13 @@ def size(b: Builder, array: Array) -> ScalarValue:
         return Scalar(i8, UniformRef("size", array.number))
     total: ScalarValue = ONE
     for axis in array.axes:
-        total = _multiply(b, total, axis.size)
+        total = multiply(b, total, axis.size)
     return total
 
 
 def size_in_bytes(b: Builder, array: Array) -> ScalarValue:
     """``array.nbytes``: free."""
-    return _multiply(b, size(b, array), Constant(i8, nt.as_dtype(array.type).itemsize))
+    return multiply(b, size(b, array), Constant(i8, nt.as_dtype(array.type).itemsize))
 
 
 def element_of(b: Builder, array: Value, index: Value, what: str) -> Array:

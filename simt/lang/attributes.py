@@ -74,7 +74,7 @@ def _of_array(b: Builder, array: Array, name: str) -> Value | None:
         case "dtype":
             return dtype_object(array.type)
         case "T":
-            return arrays.transposed(b, array)
+            return arrays.transposed(array)
         case "real" | "imag":
             return elements.part(array, name)
         case "flat":
@@ -127,7 +127,7 @@ def _view(b: Builder, array: Array, args: list[Value]) -> Value:
 def _transpose(b: Builder, array: Array, args: list[Value]) -> Value:
     if args:
         unsupported(b.place, "transpose() with axes", help="use .T, or index the elements")
-    return arrays.transposed(b, array)
+    return arrays.transposed(array)
 
 
 def _item(b: Builder, array: Array, args: list[Value]) -> Value:

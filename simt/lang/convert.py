@@ -87,7 +87,8 @@ def convert(b: Builder, value: Number, ty: Any, *, counted: bool = True) -> Any:
 
 def as_complex(b: Builder, value: Number, ty: Any, *, counted: bool = True) -> Complex:
     """*value* as a complex number of type *ty*."""
-    result: Complex = convert(b, value, ty, counted=counted)  # type: ignore[assignment]
+    result = convert(b, value, ty, counted=counted)
+    assert isinstance(result, Complex)
     return result
 
 

@@ -33,14 +33,14 @@ def load(b: Builder, element: Array) -> Value:
     if isinstance(ty, types.Record):
         return Record(element)
     if isinstance(ty, types.NestedArray):
-        return nested(b, element)
+        return nested(element)
     if isinstance(ty, types.Complex):
         real, imag = (_load(b, item) for item in _parts(element))
         return Complex(ty, real, imag)
     return _load(b, element)
 
 
-def nested(b: Builder, element: Array) -> Array:
+def nested(element: Array) -> Array:
     """The array that is a field of a record."""
     ty = element.type
     stride = nt.as_dtype(ty.dtype).itemsize
@@ -67,7 +67,7 @@ def field(b: Builder, array: Array, name: str) -> Array | None:
         layout="A" if array.ndim else "C",
     )
     if isinstance(found.type, types.NestedArray) and array.ndim:
-        inner = nested(b, replace(named, axes=()))
+        inner = nested(replace(named, axes=()))
         return replace(inner, axes=(*array.axes, *inner.axes), layout="A")
     return named
 
@@ -172,7 +172,7 @@ def _copy(b: Builder, element: Array, value: Value) -> None:
 
 def _fill(b: Builder, element: Array, value: Value) -> None:
     """Copy an array of the same shape into a field that is an array."""
-    target = nested(b, element)
+    target = nested(element)
     if isinstance(value, Array) and value.ndim == target.ndim and not _is_static(value):
         b.inline(library.COPY[target.ndim - 1], [target, value])
         return

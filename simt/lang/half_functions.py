@@ -14,9 +14,8 @@ from simt.lang.builder import Builder
 from simt.lang.convert import ScalarValue, convert, scalar
 from simt.lang.intrinsic import Emit, Intrinsic, b1
 from simt.lang.numeric import absolute, minmax
-from simt.lang.operators import compare, half_op, operate, unary
-from simt.lang.values import Constant, Scalar, Value
-from simt.ops.encoding import rounded
+from simt.lang.operators import compare, float64_op, half_op, operate, unary
+from simt.lang.values import Constant, Value
 
 f2, f8 = types.float16, types.float64
 
@@ -54,40 +53,31 @@ def _wide(b: Builder, value: Value) -> ScalarValue:
 
 def _fma(b: Builder, name: str, args: list[Value], signature: Any) -> Value:
     """In float64 product and sum are exact where that matters for the rounding to float16."""
-    operands = (b.operand(_wide(b, arg)) for arg in args)
-    return narrowed(b, b.value("fma.f64", f8, *operands, retires=False))
-
-
-def narrowed(b: Builder, value: ScalarValue) -> Scalar:
-    """A float64 as float16, in one rounding: the instruction that counts."""
-    return b.value("cvt.rnd.f64", f2, b.operand(value), imm=rounded("f16", "rn"))
+    return float64_op(b, "fma", f2, *(scalar(b, arg) for arg in args))
 
 
 def function(stem: str) -> Emit:
     """A function that one float64 micro-op computes."""
 
     def emit(b: Builder, name: str, args: list[Value], signature: Any) -> Value:
-        operands = (b.operand(_wide(b, arg)) for arg in args)
-        return narrowed(b, b.value(f"{stem}.f64", f8, *operands, retires=False))
+        return float64_op(b, stem, f2, *(scalar(b, arg) for arg in args))
 
     return emit
 
 
 def _power_of(base: float) -> Emit:
     def emit(b: Builder, name: str, args: list[Value], signature: Any) -> Value:
-        operands = b.operand(Constant(f8, base)), b.operand(_wide(b, args[0]))
-        return narrowed(b, b.value("pow.f64", f8, *operands, retires=False))
+        return float64_op(b, "pow", f2, Constant(f8, base), scalar(b, args[0]))
 
     return emit
 
 
 def _reciprocal(of_root: bool) -> Emit:
     def emit(b: Builder, name: str, args: list[Value], signature: Any) -> Value:
-        value = b.operand(_wide(b, args[0]))
+        value = _wide(b, args[0])
         if of_root:
-            value = b.value("sqrt.f64", f8, value, retires=False).operand
-        one = b.operand(Constant(f8, 1.0))
-        return narrowed(b, b.value("div.f64", f8, one, value, retires=False))
+            value = b.value("sqrt.f64", f8, b.operand(value), retires=False)
+        return float64_op(b, "div", f2, Constant(f8, 1.0), value)
 
     return emit
 

@@ -23,7 +23,7 @@ from simt.lang.values import Array, Complex, Constant, Flat, Object, Scalar, Tup
 Bounds = tuple[ScalarValue, ScalarValue, ScalarValue, Any]
 """Start, stop and step of a counter, and its type."""
 
-ZERO_I8, ONE_I8 = (Constant(types.int64, value) for value in (0, 1))
+ZERO_I8, ONE_I8 = arrays.ZERO, arrays.ONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Loops(Calls):
             lengths = [self.b.snapshot(convert(self.b, scalar(self.b, size), types.int64)) for size in sizes]
             count: ScalarValue = ONE_I8
             for length in lengths:
-                count = arrays.product(self.b, count, length)
+                count = arrays.multiply(self.b, count, length)
             bounds = (ZERO_I8, count, ONE_I8, types.int64)
             return Way(bounds, lambda at: Tuple(tuple(arrays.unravelled(self.b, lengths, at))))
         if len(args) != 1 or not isinstance(args[0], Array) or node.keywords:

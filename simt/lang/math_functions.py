@@ -12,12 +12,11 @@ from numba.core.types import containers
 from simt.lang import library
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
-from simt.lang.convert import ScalarValue, convert, scalar
+from simt.lang.convert import convert, scalar
 from simt.lang.intrinsic import Emit, Intrinsic, b1, f4, f8, i4, i8, u8
 from simt.lang.ir import ZERO
 from simt.lang.operators import compare, float64_op
 from simt.lang.values import Constant, Scalar, Tuple, Value
-from simt.ops.encoding import rounded
 
 _UNARY = tuple(ret(arg) for ret, arg in ((f8, i8), (f8, u8), (f4, f4), (f8, f8)))
 _UNARY_HALF = (types.float16(types.float16), *_UNARY)
@@ -49,8 +48,6 @@ def _math(stem: str) -> Emit:
         if folded is not None:
             return folded
         values = [scalar(b, arg) for arg in args]
-        if nt.storage_class(ty) == nt.F16:
-            return _half(b, stem, values[0])
         if nt.storage_class(ty) == nt.F32 and stem in ("sqrt", "abs"):
             return b.value(f"{stem}.f32", ty, b.operand(values[0]))
         if name == "math.pow" and nt.storage_class(values[1].type) == nt.INT:
@@ -60,20 +57,8 @@ def _math(stem: str) -> Emit:
     return emit
 
 
-def _half(b: Builder, stem: str, value: ScalarValue) -> Scalar:
-    """A function of a float16, by way of float64."""
-    wide = b.operand(convert(b, value, f8, counted=False))
-    result = b.value(f"{stem}.f64", f8, wide, retires=False)
-    return b.value("cvt.rnd.f64", types.float16, result.operand, imm=rounded("f16", "rn"))
-
-
 def _power_of_two(b: Builder, name: str, args: list[Value], signature: Any) -> Value:
-    exponent = convert(b, scalar(b, args[0]), f8, counted=False)
-    two = Constant(f8, 2.0)
-    if nt.storage_class(signature.return_type) != nt.F16:
-        return float64_op(b, "pow", signature.return_type, two, exponent)
-    power = b.value("pow.f64", f8, b.operand(two), b.operand(exponent), retires=False)
-    return b.value("cvt.rnd.f64", types.float16, power.operand, imm=rounded("f16", "rn"))
+    return float64_op(b, "pow", signature.return_type, Constant(f8, 2.0), scalar(b, args[0]))
 
 
 def _of_library(function: Any) -> Emit:

@@ -215,14 +215,18 @@ def half_op(b: Builder, stem: str, result: Any, *args: ScalarValue) -> Scalar:
 
 
 def float64_op(b: Builder, stem: str, result: Any, *args: ScalarValue) -> Scalar:
-    """Apply ``<stem>.f64`` to *args* for a result of type float32 or float64.
+    """Apply ``<stem>.f64`` to *args* for a result of any float type.
 
-    float32 operands are computed in float64 and rounded once; the conversions that takes are not counted.
+    Narrower operands are computed in float64 and rounded once, which counts; the conversions to float64 do not.
     """
     wide = [b.operand(convert(b, arg, types.float64, counted=False)) for arg in args]
-    narrow = nt.storage_class(result) == nt.F32
+    narrow = nt.storage_class(result) != nt.F64
     value = b.value(f"{stem}.f64", types.float64, *wide, retires=not narrow)
-    return b.value("cvt.f32.f64", result, value.operand) if narrow else value
+    if not narrow:
+        return value
+    rounded = convert(b, value, result)
+    assert isinstance(rounded, Scalar)
+    return rounded
 
 
 def compare(b: Builder, text: str, left: Number, right: Number) -> ScalarValue:

@@ -160,8 +160,8 @@ class Function(Loops):
 
     def _do_augassign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Subscript | ast.Attribute):
-            is_item = isinstance(node.target, ast.Subscript)
-            element = self._element(node.target) if is_item else self._field(node.target)  # type: ignore[arg-type]
+            target = node.target
+            element = self._element(target) if isinstance(target, ast.Subscript) else self._field(target)
             old = elements.load(self.b, element)
             right = self.evaluate(node.value)
             self.mark(node)

@@ -78,21 +78,18 @@ def _scalar(b: Builder, name: str, values: list[Number]) -> Number:
     emit = _operations().get(name)
     if emit is not None:
         return emit(b, values)
+    stem = _PYTHON_NAMES.get(name, name)
     if isinstance(values[0], Complex):
-        function = _on_complex(_PYTHON_NAMES.get(name, name), values)
+        function = _on_complex(stem, values)
         if function is not None:
             return number(b, b.inline(function, list(values)))
-    stem = _PYTHON_NAMES.get(name, name)
     row = next((row for row in math_functions.ROWS if row.name == f"math.{stem}"), None)
     if row is None or isinstance(values[0], Complex):
         unsupported(b.place, f"calling numpy.{name} of {values[0].type}")
     return number(b, call_intrinsic(b, row, list(values)))
 
 
-_PYTHON_NAMES = {
-    "arccos": "acos", "arcsin": "asin", "arctan": "atan", "arctan2": "atan2", "arccosh": "acosh",
-    "arcsinh": "asinh", "arctanh": "atanh", "deg2rad": "radians", "rad2deg": "degrees",
-}  # fmt: skip
+_PYTHON_NAMES = math_functions.NUMPY | {"arctan2": "atan2", "deg2rad": "radians", "rad2deg": "degrees"}
 """Names that the math module has for functions of NumPy."""
 
 

@@ -20,7 +20,7 @@ from simt.machine import layout
 from simt.machine.checks import CHECKS
 from simt.machine.images import HANDLES, DeviceImage
 from simt.machine.launch import DeviceArray
-from simt.machine.places import access_text, caller, locate, place_of, where
+from simt.machine.places import access_text, caller, coordinates, locate, place_of, where
 from simt.machine.prepared import BANK, Prepared
 from simt.ops.encoding import NULL_CALL, ZERO_DIVISION
 from simt.program import ArrayRef
@@ -226,10 +226,9 @@ def deadlock(prepared: Prepared, state: layout.State, block: int) -> DeadlockErr
                 f"warp {warp}, lanes {lanes_text(split[layout.S_MASK])}: "
                 f"{_WAITS[split[layout.S_STATE]]} at {place_of(prepared, pc)}"
             )
-    gx, gy, _ = prepared.launch.grid
     culprit = layout.WAIT_BARRIER if layout.WAIT_BARRIER in first else layout.WAIT_WARPSYNC
     return DeadlockError(
-        f"deadlock in block {(block % gx, block // gx % gy, block // (gx * gy))}: no warp can move",
+        f"deadlock in block {coordinates(block, prepared.launch.grid)}: no warp can move",
         location=locate(prepared, first[culprit]) if culprit in first else None,
         details=waiting,
         help=_REMEDIES[culprit],

@@ -60,18 +60,19 @@ def place_of(prepared: Prepared, pc: int) -> str:
     return f"line {line.number}: {line.text.strip()}"
 
 
+def coordinates(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
+    """x, y and z of a block of a grid, or of a thread of a block, by its number."""
+    x, y, _ = sizes
+    return number % x, number // x % y, number // (x * y)
+
+
 def where(prepared: Prepared, block: int, warp: int, mask: int) -> str:
     """``block (3, 0, 0), warp 2, lanes 5-7 (threads (69, 0, 0) ...)``."""
-    gx, gy, _ = prepared.launch.grid
-    coordinates = (block % gx, block // gx % gy, block // (gx * gy))
     lanes = "lane" if mask.bit_count() == 1 else "lanes"
-    text = f"block {coordinates}, warp {warp}, {lanes} {lanes_text(mask)}"
+    text = f"block {coordinates(block, prepared.launch.grid)}, warp {warp}, {lanes} {lanes_text(mask)}"
     if mask:
-        thread = warp * 32 + (mask & -mask).bit_length() - 1
-        bx, by, _ = prepared.launch.block
-        text += (
-            f" ({'' if lanes == 'lane' else 'first: '}thread {(thread % bx, thread // bx % by, thread // (bx * by))})"
-        )
+        thread = coordinates(warp * 32 + (mask & -mask).bit_length() - 1, prepared.launch.block)
+        text += f" ({'' if lanes == 'lane' else 'first: '}thread {thread})"
     return text
 
 

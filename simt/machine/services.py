@@ -50,9 +50,6 @@ class SystemCall(Protocol):
     def thread_index(self, lane: int) -> tuple[int, int, int]:
         """threadIdx of a lane."""
 
-    def constant(self, number: int) -> str:
-        """A string of the Program."""
-
     def read(self, lane: int, address: int, size: int) -> bytes | None:
         """*size* bytes at a generic address of a lane; None if not all of them are memory of the launch."""
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from simt.check import LaunchError, Location, OutOfBoundsError
 from simt.machine import layout as L
 from simt.machine.device_memory import DeviceMemory
-from simt.machine.places import caller, locate, row_of, where
+from simt.machine.places import caller, coordinates, locate, row_of, where
 from simt.machine.prepared import Prepared
 from simt.machine.services import Finding
 from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
@@ -81,18 +81,11 @@ class Stopped:
 
     def block_index(self) -> tuple[int, int, int]:
         """BlockIdx."""
-        x, y, _ = self.prepared.launch.grid
-        return self.block % x, self.block // x % y, self.block // (x * y)
+        return coordinates(self.block, self.prepared.launch.grid)
 
     def thread_index(self, lane: int) -> tuple[int, int, int]:
         """ThreadIdx of a lane."""
-        x, y, _ = self.prepared.launch.block
-        thread = self.warp * 32 + lane
-        return thread % x, thread // x % y, thread // (x * y)
-
-    def constant(self, number: int) -> str:
-        """A string of the Program."""
-        return self.prepared.program.strings[number]
+        return coordinates(self.warp * 32 + lane, self.prepared.launch.block)
 
     def _bytes(self, lane: int, address: int, writes: bool = False) -> npt.NDArray[np.uint8]:
         """The bytes from an address to the end of the memory that it is in; none if it is in none."""

@@ -33,6 +33,11 @@ class Launched:
         timing = self.profile.timing
         return None if timing is None else timing.seconds
 
+    @property
+    def dynamic_shared(self) -> int:
+        """Bytes of shared memory of a block that the launch asked for."""
+        return max(self.profile.result.shared_bytes - self.profile.program.shared_bytes, 0)
+
 
 @dataclass(frozen=True)
 class Copied:

@@ -21,7 +21,7 @@ _TOTALS = {
 }
 """Counters whose name at ncu no metric of the simulator gives alone."""
 
-_COLUMNS = {
+COLUMNS = {
     "inst_executed": "Instructions Executed",
     "thread_inst_executed": "Thread Instructions Executed",
     "pred_on_thread_inst_executed": "Predicated-On Thread Instructions Executed",
@@ -127,7 +127,7 @@ def lines_of(report: Report) -> tuple[HardwareLine, ...]:
             row.text,
             row.offset,
             row.source,
-            MappingProxyType({name: row.values.get(column, 0) for name, column in _COLUMNS.items()}),
+            MappingProxyType({name: row.values.get(column, 0) for name, column in COLUMNS.items()}),
         )
         for row in report.instructions
     )

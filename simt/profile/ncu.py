@@ -7,15 +7,17 @@ only if it was timed.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from simt.check import LaunchError, check_file
-from simt.demangle import NCU, demangle, signature
+from simt.demangle import NCU, signature
 from simt.metrics import METRICS, Number
 from simt.profile.activity import Activities, Launched
+from simt.profile.hardware import COLUMNS
 
 FORMAT = "simt ncu report 1"
 """What a report calls itself."""
@@ -94,15 +96,6 @@ _SECTIONS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
     ),
 )
 """Sections of the page ``details`` without --metrics: label, unit, and the metric or fact of the launch."""
-
-_SOURCE = (
-    ("Instructions Executed", "inst_executed"),
-    ("Thread Instructions Executed", "thread_inst_executed"),
-    ("Predicated-On Thread Instructions Executed", "pred_on_thread_inst_executed"),
-    ("Divergent Branches", "divergent_branches"),
-    ("L2 Theoretical Sectors Global", "global_sectors"),
-    ("L2 Theoretical Sectors Global Ideal", "global_sectors_ideal"),
-)
 """Columns of the page ``source``, and the counters of a line."""
 
 Cells = tuple[str, str, str]
@@ -132,18 +125,13 @@ class Record:
         """The kernel with its parameters, as ncu writes it."""
         return signature(self.symbol, NCU)
 
-    @property
-    def base_name(self) -> str:
-        """The kernel's name alone, which filters match."""
-        return demangle(self.symbol).split("<")[0].rsplit("::", 1)[-1]
-
 
 def record(launched: Launched) -> Record:
     """What a report keeps of a launch."""
     profile = launched.profile
     program, device = profile.program, profile.device
-    threads = profile.block[0] * profile.block[1] * profile.block[2]
-    blocks = profile.grid[0] * profile.grid[1] * profile.grid[2]
+    threads = math.prod(profile.block)
+    blocks = math.prod(profile.grid)
     multiprocessors = device.limit("multiprocessors")
     at_a_time = profile.occupancy.blocks_per_sm * multiprocessors
     facts: dict[str, Number | None] = {
@@ -152,12 +140,12 @@ def record(launched: Launched) -> Record:
         "threads": blocks * threads,
         "registers": program.registers,
         "static_shared": program.shared_bytes,
-        "dynamic_shared": max(profile.result.shared_bytes - program.shared_bytes, 0),
+        "dynamic_shared": launched.dynamic_shared,
         "multiprocessors": multiprocessors,
         "waves": blocks / at_a_time if at_a_time else None,
         "resident_warps": profile.occupancy.warps_per_sm,
     }
-    lines = [(line.offset, line.text, {key: line.counters[key] for _, key in _SOURCE}) for line in profile.lines]
+    lines = [(line.offset, line.text, {key: line.counters[key] for key in COLUMNS}) for line in profile.lines]
     return Record(
         program.symbol or profile.kernel, profile.grid, profile.block, launched.context, launched.stream,
         device.compute_capability, dict(profile.metrics), facts, lines,
@@ -282,7 +270,7 @@ def source(records: Sequence[Record]) -> list[str]:
     """The page ``source``: counters beside each instruction, or each line of Python."""
     lines = []
     for each in records:
-        heads = ["Address", "Source", *(head for head, _ in _SOURCE)]
+        heads = ["Address", "Source", *COLUMNS.values()]
         rows = [_source_cells(line) for line in each.lines]
         widths = [max(len(row[k]) for row in (heads, *rows)) for k in range(len(heads))]
         lines += [f"Kernel Name  {each.name}", ""]
@@ -295,7 +283,7 @@ def source(records: Sequence[Record]) -> list[str]:
 
 def _source_cells(line: tuple[int | None, str, Mapping[str, int]]) -> list[str]:
     offset, text, counters = line
-    return ["-" if offset is None else f"{offset:#x}", text, *(str(counters[key]) for _, key in _SOURCE)]
+    return ["-" if offset is None else f"{offset:#x}", text, *(str(counters[key]) for key in COLUMNS)]
 
 
 def _csv(cells: Iterable[str]) -> str:
@@ -337,11 +325,11 @@ def source_csv(records: Sequence[Record]) -> list[str]:
     """The page ``source`` as CSV."""
     lines = []
     for each in records:
-        lines += [_csv(["Kernel Name", each.name]), _csv(["Address", "Source", *(head for head, _ in _SOURCE)])]
+        lines += [_csv(["Kernel Name", each.name]), _csv(["Address", "Source", *COLUMNS.values()])]
         lines += [_csv(_source_cells(line)) for line in each.lines]
     return lines
 
 
-def records_of(activities: Activities | None) -> list[Record]:
-    """The launches of a program; none if it never used the device."""
-    return [] if activities is None else [record(each) for each in activities.launched]
+def records_of(activities: Activities) -> list[Record]:
+    """The launches of a program."""
+    return [record(each) for each in activities.launched]

@@ -55,7 +55,7 @@ def parse(raw: str, source: str, lines: str = "") -> list[Report]:
     """
     tables = list(_tables(source or lines))
     known, texts = _line_numbers(lines or source)
-    reports = [report for text in [raw] if text for report in _launches(text)]
+    reports = list(_launches(raw))
     if not reports:
         reports = [Report(name, {}) for name, _ in tables]
     for report, (_, rows) in zip(reports, tables, strict=False):

@@ -354,7 +354,7 @@ def _entries(activities: Activities) -> Iterator[_Entry]:
             profile.block,
             program.registers,
             program.shared_bytes,
-            max(profile.result.shared_bytes - program.shared_bytes, 0),
+            launch.dynamic_shared,
         )
     for copy in activities.copied:
         source, _, target = copy.kind.partition("to")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +11,7 @@ from simt.metrics.table import METRICS, Metric, UnknownMetricError
 from simt.profile.compare import UnusableProfileError, opcode_of
 from simt.profile.difference_text import same_launch
 from simt.profile.sides import Side
-from simt.reasons import between, cycles, room, words
+from simt.reasons import between, cycles, pairing, room, words
 from simt.reasons.between import SidePatterns
 from simt.reasons.render import render, to_html
 from simt.reasons.subject import Patterns, Subject, subject_of
@@ -162,7 +161,7 @@ def _pair_notes(metric: Metric, a: Subject, b: Subject) -> Iterator[str]:
         yield f"hardware does not count {metric.name} the same in every run"
     ours, theirs = ([opcode_of(line.text) for line in subject.side.lines] for subject in (a, b))
     if a.side.kernel == b.side.kernel and a.side.view == b.side.view and not a.side.is_source and ours and theirs:
-        common = sum(match.size for match in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks())
+        common = sum(match.size for match in pairing.matches(ours, theirs))
         if common < max(len(ours), len(theirs)):
             yield (
                 f"the machine code differs: {len(ours)} and {len(theirs)} instructions with {common} in common; "

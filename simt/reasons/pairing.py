@@ -29,13 +29,14 @@ def pairs_of(a: Sequence[Place], b: Sequence[Place]) -> Iterator[Pair]:
     """
     keys = [[place.text or place.opcodes for place in places] for places in (a, b)]
     done = [0, 0]
-    for i, j, length in _matches(*keys):
+    for i, j, length in matches(*keys):
         yield from _by_structure(a[done[0] : i], b[done[1] : j])
         yield from zip(a[i : i + length], b[j : j + length], strict=True)
         done = [i + length, j + length]
 
 
-def _matches(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> Sequence[difflib.Match]:
+def matches(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> Sequence[difflib.Match]:
+    """The stretches that two sequences have in common, in order."""
     return difflib.SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
 
 

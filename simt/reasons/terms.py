@@ -58,11 +58,6 @@ class Recipe:
     whole: Fraction
     executions: Fraction
 
-    @property
-    def causes(self) -> Mapping[str, str]:
-        """Cause of each counter of the sum."""
-        return {name: cause_of(name) for name in self.sum_}
-
 
 def recipe_of(metric: Metric) -> Recipe | None:
     """The recipe; None for a metric that is no fraction of sums."""

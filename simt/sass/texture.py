@@ -31,8 +31,6 @@ from simt.sass.modifiers import Atomic, Combine, Hint, Integer, MinMax, Width
 from simt.sass.operands import Address, Immediate, Operand, Register, Special
 from simt.sass.table import Source, opcode
 
-UNIFORM_HANDLES = 90
-"""First architecture whose texture instructions take the handle from a uniform register."""
 _SHAPES = {
     "1D": (1, False),
     "2D": (2, False),
@@ -250,7 +248,7 @@ def query(x: Lowering) -> None:
 # Surface instructions
 
 _SURFACE = (Surface, Shape, Outside, Integer, Width, Hint)
-_WIDTHS = {Width.W32: ("u32", 1), Width.W64: ("v2", 2), Width.W128: ("v4", 4)}
+_WIDTHS = {Width.W32: "u32", Width.W64: "v2", Width.W128: "v4"}
 
 
 def _place(x: Lowering) -> tuple[int, int]:
@@ -269,11 +267,11 @@ def _place(x: Lowering) -> tuple[int, int]:
     return x.row(address.base), form
 
 
-def _type(x: Lowering) -> tuple[int, int]:
-    """Memory type and number of registers of one access."""
+def _type(x: Lowering) -> int:
+    """Memory type of one access."""
     typ = x.modifiers.maybe(Integer)
-    name, registers = (typ.value.lower(), 1) if typ is not None else _WIDTHS[x.modifiers.one(Width, Width.W32)]
-    return MEMORY_TYPES[name][0], registers
+    name = typ.value.lower() if typ is not None else _WIDTHS[x.modifiers.one(Width, Width.W32)]
+    return MEMORY_TYPES[name][0]
 
 
 @opcode("SULD", source=Source.H200_VALUES, takes=_SURFACE)
@@ -282,7 +280,7 @@ def load_surface(x: Lowering) -> None:
     coordinates, form = _place(x)
     handle = _take_handle(x, None)
     x.done()
-    number, _registers = (MEMORY_TYPES["v4"][0], 4) if Surface.P in x.modifiers else _type(x)
+    number = MEMORY_TYPES["v4"][0] if Surface.P in x.modifiers else _type(x)
     at = x.destination(d) if d.index is not None else x.rows.texture()
     x.emit("suld", at, coordinates, handle, imm=form, mod=number, retires=True, shows=d)
 
@@ -293,7 +291,7 @@ def store_surface(x: Lowering) -> None:
     value = x.take_register()
     handle = _take_handle(x, None)
     x.done()
-    number, _ = _type(x)
+    number = _type(x)
     data = x.rows.zeros() if value.index is None else x.row(value)
     x.emit("sust", 0, coordinates, handle, data, imm=form, mod=number)
 

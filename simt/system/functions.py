@@ -44,8 +44,6 @@ class Function:
 
     def arguments(self, call: SystemCall) -> list[list[int]]:
         """The arguments of each lane."""
-        if self.parameters == "*":
-            return [[int(row[lane]) for row in call.rows] for lane in call.lanes]
         return [self._of_lane([int(row[lane]) & MASK for row in call.rows]) for lane in call.lanes]
 
     def _of_lane(self, words: Sequence[int]) -> list[int]:
@@ -80,7 +78,6 @@ FUNCTIONS = {
     function.name: function
     for function in [
         Function("vprintf", "pp", "i", output.vprintf),
-        Function("print", "*", "", output.print_values),
         Function("__assertfail", "ppipp", "", output.assertfail),
         Function("malloc", "p", "p", memory.malloc),
         Function("free", "p", "", memory.free),
@@ -108,10 +105,15 @@ FUNCTIONS = {
 }
 """By name.  The names and parameters of the device runtime are those of ``cuda_device_runtime_api.h``."""
 
-ALLOCATING = frozenset({"malloc", "free", *(f"{p}{n}" for p in ("cuda", "__cudaCDP2") for n in ("Malloc", "Free"))})
+
+def _served_by(*serve: Serve) -> frozenset[str]:
+    return frozenset(name for name, function in FUNCTIONS.items() if function.serve in serve)
+
+
+ALLOCATING = _served_by(memory.malloc, memory.free, memory.cuda_malloc, memory.cuda_free)
 """Those that need a heap."""
 
-_LAUNCHING = frozenset(name for name in FUNCTIONS if "GetParameterBuffer" in name)
+_LAUNCHING = _served_by(launches.parameter_buffer, launches.plain_buffer)
 
 
 def serves(name: str, in_file: bool) -> bool:

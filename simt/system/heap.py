@@ -30,11 +30,6 @@ class Heap:
         """Bytes in blocks that nobody freed."""
         return sum(self._taken.values())
 
-    @property
-    def top(self) -> int:
-        """One past the last address ever given out since the heap was last empty."""
-        return self._top
-
     def copy(self) -> Heap:
         """A heap in the same state."""
         made = Heap(self.start, self.end - self.start)

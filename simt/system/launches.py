@@ -8,6 +8,7 @@ when is as measured on an H200 (tests/data/system).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from simt.check import OutOfBoundsError
 from simt.machine.launch import MAX_BLOCK, MAX_GRID, MAX_SHARED_BYTES, MAX_THREADS_PER_BLOCK
@@ -129,8 +130,7 @@ def _launch(grid: Grid, call: SystemCall, lane: int, request: Request, address: 
             [lane],
             [f"{size} bytes at address {address:#x}"],
         )
-    made = Request(request.kernel, request.grid, request.block, request.shared_bytes, data)
-    grid.queue(Child(made, call.block, tail))
+    grid.queue(Child(replace(request, parameters=data), call.block, tail))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""``printf``, ``print`` and ``assert``: what kernels write."""
+"""``printf`` and ``assert``: what kernels write."""
 
 from __future__ import annotations
 
@@ -48,25 +48,6 @@ class _Packed:
         return b"(null)" if address == 0 else _text(self._call, self._lane, address, f"argument {self.count} of printf")
 
 
-class _Slots:
-    """The arguments of ``print``: 64 bits each, text by its number."""
-
-    def __init__(self, call: SystemCall, values: Sequence[int]) -> None:
-        self._call, self._values = call, list(values)
-
-    def word(self) -> int:
-        """The low half of the next one."""
-        return self.double_word() & (1 << 32) - 1
-
-    def double_word(self) -> int:
-        """The next one."""
-        return self._values.pop(0) & (1 << 64) - 1
-
-    def text(self, address: int) -> bytes:
-        """A string of the Program."""
-        return self._call.constant(address).encode()
-
-
 def _text(call: SystemCall, lane: int, address: int, what: str) -> bytes:
     found = call.text(lane, address)
     if found is None:
@@ -95,12 +76,6 @@ def vprintf(grid: Grid, call: SystemCall, arguments: Sequence[Sequence[int]]) ->
         grid.print(call.block, text)
         results.append(min(taken.count, MOST_ARGUMENTS))
     return results
-
-
-def print_values(grid: Grid, call: SystemCall, arguments: Sequence[Sequence[int]]) -> None:
-    """``print``: the number of a format among the Program's strings, then a slot for each argument."""
-    for number, *slots in arguments:
-        grid.print(call.block, printf(call.constant(number).encode(), _Slots(call, slots)))
 
 
 def assertfail(grid: Grid, call: SystemCall, arguments: Sequence[Sequence[int]]) -> None:

@@ -9,8 +9,8 @@ from numba import cuda
 import simt
 from simt.devices import get
 from simt.driver import Finished
-from simt.driver.report import METRICS_SHOWN, WIDTH, marked, needs_timing, report, to_dict
-from simt.metrics import UnknownMetricError
+from simt.driver.report import METRICS_SHOWN, WIDTH, marked, report, to_dict
+from simt.metrics import UnknownMetricError, needs_timing
 from simt.profile.activity import Activities, Copied, Launched
 
 

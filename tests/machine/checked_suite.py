@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import simt
-from simt.machine import memory
+from simt.machine.coalescing import SECTOR_SHIFT, count_units
 from tests.fuzz.worker import outcome
 from tests.machine.small_programs import report
 
@@ -25,7 +25,7 @@ TIMED = ("neighbored", "interleaved", "shuffle", "atomic", "complete_unroll_warp
 def armed() -> str:
     """The name of the error that an index past the end of an array raises: none without bounds checks."""
     try:
-        memory._count_sectors(np.zeros(1, np.int64), np.int64(0), np.int64(0), np.int64(3))
+        count_units(np.zeros(1, np.int64), SECTOR_SHIFT, np.int64(0), np.int64(0), np.int64(3))
     except IndexError as error:
         return type(error).__name__
     return ""

@@ -124,8 +124,3 @@ def test_what_is_no_report(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(LaunchError, match="is no report that simt wrote"):
         ncu.read_report(path)
-
-
-def test_names_that_filters_match() -> None:
-    assert LAUNCH.base_name == "neighbored"
-    assert replace(LAUNCH, symbol="_ZN1a1kILi3EEEvv").base_name == "k"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from simt.check import UnsupportedError
-from simt.toolkit.find import find_program, nvrtc_library
+from simt.toolkit.find import nvrtc_library
 
 
 def _has_nvrtc() -> bool:
@@ -17,12 +15,4 @@ def _has_nvrtc() -> bool:
         return False
 
 
-def _has_nvcc() -> bool:
-    try:
-        return bool(find_program("nvcc")) and shutil.which("cc") is not None
-    except UnsupportedError:
-        return False
-
-
 needs_nvrtc = pytest.mark.skipif(not _has_nvrtc(), reason="CUDA C: needs NVRTC (pip install 'simt[sass]')")
-needs_nvcc = pytest.mark.skipif(not _has_nvcc(), reason="programs: needs nvcc (pip install 'simt[sass]') and cc")

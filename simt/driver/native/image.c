@@ -1,4 +1,5 @@
 // Arrays, textures and surfaces.  An array is rows of texels in device memory.
+#include "objects.h"
 #include "simt.h"
 
 // ---- arrays
@@ -90,19 +91,8 @@ API(CUresult) cuMemcpyAtoH_v2(void *p, CUarray a, size_t x, size_t n) { READY();
 API(CUresult) cuMemcpyAtoD_v2(CUdeviceptr p, CUarray a, size_t x, size_t n) { READY(); return array_copy(a, x, LINE(p), n, false, NULL); }
 
 // ---- objects
-struct resource {
-  int type, pad;  // CUresourcetype: array, mipmapped array, linear, pitched
-  union {
-    CUarray array;
-    struct { CUdeviceptr at; unsigned format, channels; size_t size; } linear;
-    struct { CUdeviceptr at; unsigned format, channels; size_t width, height, pitch; } pitched;
-    int reserved[32];
-  } is;
-  unsigned flags;
-};
-struct texture { int mode[3], filter; unsigned flags, anisotropy; int mip_filter; float bias, least, most, border[4]; };
 enum { AS_INTEGER = 1, NORMALIZED = 2, SRGB = 0x10 };
-static CUresult object(uint64_t *out, const struct resource *r, const struct texture *t, const char *name) {
+static CUresult object(uint64_t *out, const struct driver_resource *r, const struct driver_texture *t, const char *name) {
   struct image_request request = {.surface = !t};
   struct image_reply reply;
   if (!out || !r) return CUDA_ERROR_INVALID_VALUE;
@@ -133,7 +123,7 @@ static CUresult drop(uint64_t handle) {
   struct drop_request request = {handle};
   return TELL(OP_DROP, &request);
 }
-API(CUresult) cuTexObjectCreate(uint64_t *out, const struct resource *r, const struct texture *t, const void *view) { READY(); return view ? simt_unsupported("cuTexObjectCreate with a view") : object(out, r, t, __func__); }
+API(CUresult) cuTexObjectCreate(uint64_t *out, const struct driver_resource *r, const struct driver_texture *t, const void *view) { READY(); return view ? simt_unsupported("cuTexObjectCreate with a view") : object(out, r, t, __func__); }
 API(CUresult) cuTexObjectDestroy(uint64_t handle) { READY(); return drop(handle); }
-API(CUresult) cuSurfObjectCreate(uint64_t *out, const struct resource *r) { READY(); return object(out, r, NULL, __func__); }
+API(CUresult) cuSurfObjectCreate(uint64_t *out, const struct driver_resource *r) { READY(); return object(out, r, NULL, __func__); }
 API(CUresult) cuSurfObjectDestroy(uint64_t handle) { READY(); return drop(handle); }

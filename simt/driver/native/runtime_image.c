@@ -1,4 +1,5 @@
 // Arrays, copies of three dimensions, textures and surfaces of the runtime: those of the driver in other structures.
+#include "objects.h"
 #include "runtime.h"
 
 struct channels { int x, y, z, w, kind; };  // cudaChannelFormatDesc; kinds: signed, unsigned, float
@@ -116,17 +117,6 @@ struct resource {  // cudaResourceDesc
   unsigned flags;
 };
 struct texture { int mode[3], filter, read, srgb; float border[4]; int normalized; unsigned anisotropy; int mip_filter; float bias, least, most; };
-struct driver_resource {  // CUDA_RESOURCE_DESC
-  int type, pad;
-  union {
-    CUarray array;
-    struct { CUdeviceptr at; unsigned format, channels; size_t size; } linear;
-    struct { CUdeviceptr at; unsigned format, channels; size_t width, height, pitch; } pitched;
-    int reserved[32];
-  } is;
-  unsigned flags;
-};
-struct driver_texture { int mode[3], filter; unsigned flags, anisotropy; int mip_filter; float bias, least, most, border[4]; int reserved[12]; };
 CUresult cuTexObjectCreate(uint64_t *, const struct driver_resource *, const struct driver_texture *, const void *), cuTexObjectDestroy(uint64_t);
 CUresult cuSurfObjectCreate(uint64_t *, const struct driver_resource *), cuSurfObjectDestroy(uint64_t);
 static bool driver_resource(const struct resource *r, struct driver_resource *d) {
