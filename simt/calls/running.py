@@ -11,9 +11,11 @@ import numpy.typing as npt
 from simt import devices, machine, runtime
 from simt.calls.code import Code, Shape, raw_code
 from simt.calls.options import Options
-from simt.devices import DeviceError, Gpu
+from simt.check import LaunchError, UnsupportedError
+from simt.devices import DeviceError, Gpu, occupancy
 from simt.machine import checks
 from simt.machine.services import Services
+from simt.ops.encoding import GRID_BARRIER
 from simt.profile import Profile
 from simt.system import Limits, Request, SystemServices, World
 
@@ -94,6 +96,8 @@ class _HostLaunch:
         return SystemServices(World(heap, kernel.launched_by, self._execute, self._repeat, limits))
 
     def _profile(self, code: Code, shape: Shape, services: Services | None) -> Profile:
+        if GRID_BARRIER in code.program.syscalls:
+            self._check_cooperative(code, shape)
         launch = self._launch(code, shape, self.options.shared_bytes, services)
         notes = [*code.notes, *(f"{name} found nothing" for name in launch.checks)]
         if not self.options.timing:
@@ -103,6 +107,21 @@ class _HostLaunch:
         model = self._model(code, launch)
         result = runtime.run(code.program, launch, self.context, model, self.keep)
         return Profile(code.program, result, device=self.gpu.key, timing=model.result, notes=notes)
+
+    def _check_cooperative(self, code: Code, shape: Shape) -> None:
+        """Refuse a grid whose blocks wait for each other if they do not fit on the GPU together."""
+        if self.options.timing or self.options.check:
+            option = "timing" if self.options.timing else "check"
+            raise UnsupportedError(f"{option} of a kernel with a barrier of the grid", help=f"launch without {option}")
+        (x, y, z), (width, height, depth) = shape
+        threads, shared = width * height * depth, code.program.shared_bytes + self.options.shared_bytes
+        on_sm = occupancy(self.gpu, threads, code.program.registers, shared).blocks_per_sm
+        most = on_sm * self.gpu.limit("multiprocessors")
+        if x * y * z > most:
+            raise LaunchError(
+                f"a grid of {x * y * z} blocks waits for all of its blocks, and {self.gpu.name} holds {most} at a time",
+                help="launch fewer blocks, and give each more to do",
+            )
 
     def _launch(self, code: Code, shape: Shape, shared_bytes: int, services: Services | None) -> machine.Launch:
         options = self.options
