@@ -65,7 +65,8 @@ def install(record: Record, refused: Refused, check: Sequence[str] = ()) -> Call
             before[0](self, args, griddim, blockdim, stream, sharedmem)
             return
         except LaunchError as error:
-            error.__class__ = _cuda_error(type(error))
+            kind: Any = type(error)
+            error.__class__ = _cuda_error(kind)
             raise
         record(profile, int(getattr(stream, "handle", stream)))
         for copy_to_host in write_back:
@@ -79,11 +80,11 @@ def install(record: Record, refused: Refused, check: Sequence[str] = ()) -> Call
 
 
 @cache
-def _cuda_error(kind: type[LaunchError]) -> type[LaunchError]:
+def _cuda_error(kind: Any) -> Any:
     """An error that is the one of CUDA, too, which programs expect where a launch cannot be."""
     from cuda.core._utils.cuda_utils import CUDAError
 
-    def text(self: LaunchError) -> str:
+    def text(self: Any) -> str:
         return f"CUDA_ERROR_INVALID_VALUE: {kind.__str__(self)}"
 
     return type(kind.__name__, (kind, CUDAError), {"__str__": text})
