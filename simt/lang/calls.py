@@ -140,16 +140,21 @@ class Calls(Applications):
         named = {name: numba_type(value) for name, value in keywords.items()}
         if None in given or None in named.values():
             return None
-        found = implementations.of_function(function, given, named)
+        literals = tuple(
+            types.literal(value.value) if isinstance(value, Constant) and isinstance(value.value, bool | int) else ty
+            for value, ty in zip(args, given, strict=True)
+        )
+        found = implementations.of_function(function, given, named, literals)
         return self._implementation(f"calling {describe(Object(function))}", found, args, keywords)
 
-    def numba_method(self, owner: Value, name: str, args: list[Value]) -> Value | None:
+    def numba_method(self, owner: Value, name: str, args: list[Value], keywords: dict[str, Value]) -> Value | None:
         """A method that Numba has in Python; None if it has not."""
         ty, *given = (numba_type(value) for value in (owner, *args))
-        if ty is None or None in given:
+        named = {name: numba_type(value) for name, value in keywords.items()}
+        if ty is None or None in given or None in named.values():
             return None
-        found = implementations.of_method(ty, name, tuple(given))
-        return self._implementation(describe(Method(owner, name)), found, [owner, *args], {})
+        found = implementations.of_method(ty, name, tuple(given), named)
+        return self._implementation(describe(Method(owner, name)), found, [owner, *args], keywords)
 
     def numba_attribute(self, owner: Value, name: str) -> Value | None:
         """An attribute that Numba has in Python; None if it has not."""

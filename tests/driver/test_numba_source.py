@@ -34,7 +34,7 @@ add[1, 32](a, 3)
 found["added"] = a.copy_to_host().tolist()
 found["transposed"] = cuda.to_device(np.arange(6).reshape(2, 3)).T.copy_to_host().tolist()
 total = cuda.reduce(lambda x, y: x + y)
-found["sum"] = float(total(np.arange(100.0)))
+found["sums"] = [float(total(np.arange(float(n)))) for n in (100, 1000)]
 
 @vectorize(["float32(float32, float32)", "float64(float64, float64)"], target="cuda")
 def hypotenuse(x, y):
@@ -63,6 +63,22 @@ def rolls(states, out):
 rolled = np.zeros(64)
 rolls[2, 32](create_xoroshiro128p_states(64, seed=7), rolled)
 found["rolled"] = [len(set(rolled)), bool((rolled >= 0).all() and (rolled < 1).all())]
+
+reached = cuda.to_device(np.arange(8.0).reshape(2, 4))[:, ::2]
+
+@cuda.jit(device=True)
+def read(i, j):
+    return reached[i, j]
+
+@cuda.jit
+def through_a_name(out):
+    i = cuda.threadIdx.x
+    out[i] = read(i, 1) + reached[i, 0]
+    reached[i, 0] = -1
+
+sums = np.zeros(2)
+through_a_name[1, 2](sums)
+found["reached"] = [sums.tolist(), reached.copy_to_host().tolist()]
 
 @cuda.jit(launch_bounds=32)
 def bounded():
@@ -97,7 +113,8 @@ def test_a_program_of_numba(tmp_path: Path) -> None:
     found = json.loads(output.read_text())
     assert found["added"] == [3.0 + i for i in range(10)]
     assert found["transposed"] == [[0, 3], [1, 4], [2, 5]]
-    assert found["sum"] == 4950
+    assert found["sums"] == [4950, 499500]
+    assert found["reached"] == [[2, 10], [[-1, 2], [-1, 6]]]
     assert found["rolled"] == [64, True]
     assert printed.read_text().splitlines() == ["bounded 0", "bounded 1"]
     assert found["error"][0] == "CUDA_ERROR_INVALID_VALUE"
