@@ -71,10 +71,15 @@ def code_of(
         raise LaunchError(
             "predicate applies to the source view only; machine code is what the compiler made of the kernel"
         )
+    refuse_source_only(check)
+    return _machine_code(kernel, view, shape, args)
+
+
+def refuse_source_only(check: str | Sequence[str]) -> None:
+    """Raises UnsupportedError for a check that machine code cannot have, LaunchError for one that there is not."""
     for name in checks.names_of(check):
         if why := checks.named(name).source_only:
             raise UnsupportedError(f"{name} requires the source view", help=why)
-    return _machine_code(kernel, view, shape, args)
 
 
 def _check_no_images(args: Sequence[object]) -> None:

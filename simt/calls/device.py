@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from simt import devices, machine
 from simt.calls.arrays import DeviceArray, in_memory
-from simt.calls.code import Code, Shape, check_order, code_of, raw_code
+from simt.calls.code import Code, Shape, check_order, code_of, raw_code, refuse_source_only
 from simt.calls.options import Options
 from simt.calls.running import gpu_for, run
 from simt.check import KernelError, LaunchError, ListingError
@@ -197,6 +197,7 @@ class Device:
 
         Without *profiled* the launch does not join :attr:`profiles`.  Raises as :meth:`launch`.
         """
+        refuse_source_only(options.check)
         shape = machine.dimensions(tuple(grid), "grid"), machine.dimensions(tuple(block), "block")
         return self._run(raw_code(kernel, shape, parameters, self.images), shape, options, stream, profiled)
 

@@ -31,8 +31,7 @@ def budget(
     """Hold a launch to the budget called *name* (default: the kernel and its view) in a JSON file.
 
     *metrics* are metrics by nvprof or ncu name of which less is better; each may be at most what the file says.
-    *update* writes what the launch counted instead; ``pytest --simt-update-budgets`` does so for the fixture
-    ``simt_budget``.
+    *update* writes what the launch counted instead.
 
     Raises OverBudgetError that says which metric is over by how much, or that there is no budget; LaunchError for a
     file that holds no budgets; UnknownMetricError for a metric that there is not.
@@ -78,12 +77,12 @@ def hold(name: str, counted: Mapping[str, Number], budgets: Budgets, file: str |
         raise OverBudgetError(
             f"{name}: {over[0]}",
             details=[*over[1:], f"the budget is in {file}"],
-            help="if that is meant, write the budgets anew: pytest --simt-update-budgets",
+            help="if that is meant, write the budget anew: update=True",
         )
     if missing:
         raise OverBudgetError(
             f"{name} has no budget for {', '.join(missing)} in {file}",
-            help="pytest --simt-update-budgets writes what the launch counts now",
+            help="update=True writes what the launch counts now",
         )
 
 
@@ -103,7 +102,7 @@ def read(file: str | Path) -> Budgets:
             raise LaunchError(
                 f"{path} holds no budgets",
                 details=['they are {"name": {"inst_executed": 1200}}'],
-                help="mend it, or delete it and run pytest --simt-update-budgets",
+                help="mend it, or delete it and write the budgets anew",
             )
     budgets: Budgets = found
     return budgets

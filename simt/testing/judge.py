@@ -44,8 +44,9 @@ class Judge:
 
     def differs(self, actual: object, expected: object) -> bool:
         """Whether two arrays do not agree."""
-        arrays = isinstance(actual, np.ndarray) and isinstance(expected, np.ndarray)
-        return arrays and bool(self.differing(actual, expected).any())
+        if not isinstance(actual, np.ndarray) or not isinstance(expected, np.ndarray):
+            return False
+        return bool(self.differing(actual, expected).any())
 
     def complaint(self, names: Sequence[str], actual: Sequence[object], expected: Sequence[object]) -> str:
         """What the first wrong element is and should be; empty if all agree."""

@@ -212,8 +212,9 @@ def test_checks_and_orders_are_used() -> None:
         assert_kernel(last_writer, lambda y: np.full(1, 1), cases, check="racecheck", examples=EXAMPLES)
     assert caught.value.case.extent.threads_per_block == 2
     with pytest.raises(KernelTestError, match=r"y\[0\] is") as caught:
-        assert_kernel(last_writer, lambda y: np.full(1, 1), cases, schedules=["else_first"], examples=EXAMPLES)
-    assert "order='else_first'" in caught.value.snippet
+        assert_kernel(last_writer, lambda y: np.full(1, 1), cases, schedules=["then_first"], examples=EXAMPLES)
+    assert_kernel(last_writer, lambda y: np.full(1, 1), cases, schedules=["else_first"], examples=EXAMPLES)
+    assert "order='then_first'" in caught.value.snippet
 
 
 def test_declared_signatures_need_no_arguments() -> None:

@@ -44,7 +44,7 @@ def test_over_budget_says_which_metric_by_how_much_and_where(profile: simt.Profi
     assert f"fill: inst_executed is {count}, 4 ({400 / (count - 4):.1f} %) more than {count - 4}" in text
     assert "gst_transactions is 16, 15 (1500.0 %) more than 1" in text
     assert f"the budget is in {file}" in text
-    assert "--simt-update-budgets" in text
+    assert "update=True" in text
     assert isinstance(caught.value, AssertionError)
 
 
