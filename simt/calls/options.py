@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from simt.check import LaunchError, suggestion
-from simt.machine.checks import names_of
 from simt.options import Timing, is_pair
+from simt.sanitizer import names_of
 
 SOURCE = "source"
 
@@ -25,6 +25,7 @@ class Options:
     shared_bytes: int = 0
     max_instructions: int = 2**28
     check: str | Sequence[str] = ()
+    keep_going: bool = False
     progress: Callable[[int, int], None] | None = None
     timing: bool = False
     sms: str | int = "one"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO, cast
 
@@ -10,16 +11,22 @@ import numpy.typing as npt
 
 from simt import devices, machine, runtime
 from simt.calls.code import Code, Shape, raw_code
-from simt.calls.options import Options
+from simt.calls.options import SOURCE, Options
 from simt.devices import DeviceError, Gpu
-from simt.machine import checks
 from simt.machine.services import Services
 from simt.profile import Profile
+from simt.sanitizer import Sanitizer, names_of
 from simt.system import Limits, Request, SystemServices, World
 
 if TYPE_CHECKING:
     from simt.sass import SassKernel
     from simt.timing import TimedRun
+
+
+NOT_JUDGED = (
+    "racecheck did not compare lanes of one warp: ptxas leaves out warp barriers that it has proved needless, which "
+    "would look like races; check='racecheck:lanes' compares them"
+)
 
 
 def gpu_for(key: str | None, view: str, timing: bool) -> Gpu:
@@ -95,17 +102,23 @@ class _HostLaunch:
 
     def _profile(self, code: Code, shape: Shape, services: Services | None) -> Profile:
         launch = self._launch(code, shape, self.options.shared_bytes, services)
-        notes = [*code.notes, *(f"{name} found nothing" for name in launch.checks)]
-        if not self.options.timing:
-            result = runtime.run(code.program, launch, self.context, keep=self.keep)
-            return Profile(code.program, result, device=self.gpu.key, notes=notes)
-
-        model = self._model(code, launch)
+        model = self._model(code, launch) if self.options.timing else None
         result = runtime.run(code.program, launch, self.context, model, self.keep)
-        return Profile(code.program, result, device=self.gpu.key, timing=model.result, notes=notes)
+        timing = model.result if model is not None else None
+        notes = [*code.notes, *self._found(code, result)]
+        return Profile(code.program, result, device=self.gpu.key, timing=timing, notes=notes)
+
+    def _found(self, code: Code, result: machine.RunResult) -> Iterator[str]:
+        """What a profile says of the checks: those that found nothing, and what they do not judge."""
+        names = names_of(self.options.check)
+        found = {finding.tool for finding in result.findings}
+        yield from (f"{name} found nothing" for name in names if name.partition(":")[0] not in found)
+        if "racecheck" in names and code.program.view != SOURCE:
+            yield NOT_JUDGED
 
     def _launch(self, code: Code, shape: Shape, shared_bytes: int, services: Services | None) -> machine.Launch:
         options = self.options
+        names = names_of(options.check)
         return machine.Launch(
             grid=shape[0],
             block=shape[1],
@@ -115,7 +128,7 @@ class _HostLaunch:
             threads=options.threads,
             trace=options.trace,
             max_instructions=options.max_instructions,
-            checks=checks.names_of(options.check),
+            watch=Sanitizer(names, options.keep_going) if names else None,
             whole_buffers=code.whole_buffers,
             bank_image=code.bank_image,
             services=services,

@@ -12,6 +12,7 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.control import CALL, FAIL, LEAVE, RESUME, current
+from simt.machine.events import is_full, tell_order
 from simt.machine.image_access import image_access, image_rows
 from simt.machine.interpreter import go_on, masks, rows
 from simt.machine.memory import access, rows_loaded, step_index, step_within
@@ -33,6 +34,9 @@ HIGH_B64 = MICRO_OPS["high.b64"].code
 
 QUANTUM = 1 << 16
 """Micro-ops a warp runs before others get a turn: spinning on what another warp writes then ends."""
+
+RANDOM_STEP, RANDOM_ADDED = np.int64(6364136223846793005), np.int64(1442695040888963407)
+"""Of the linear congruential generator of Knuth's MMIX, modulo 2**64."""
 
 STEPS_PER_INSTRUCTION = 16
 """The budget ends a loop that retires nothing (`while True: pass`) after this many micro-ops an instruction."""
@@ -190,6 +194,16 @@ def _sample(op, w, code, warp_rows, uniform_end, executing, s):
 
 
 @jit_part
+def _tell(flags, w, pc, code, warp_rows, uniform_end, executing, s):
+    """Tell the launch's watch of a micro-op that may order threads."""
+    CODE = s.CODE
+    a = row_at(CODE[code + L.C_A], warp_rows, uniform_end) if flags & L.NAMES else np.uint64(0)
+    b = row_at(CODE[code + L.C_B], warp_rows, uniform_end)
+    c = row_at(CODE[code + L.C_C], warp_rows, uniform_end)
+    tell_order(flags, pc, w, executing, a, b, c, CODE[code + L.C_IMM], s.LAUNCH, s.WARPS, s.EVENTS, s.R)
+
+
+@jit_part
 def _is_traced(LAUNCH, w):
     block = LAUNCH[L.LAUNCH_TRACE_BLOCK]
     warp = LAUNCH[L.LAUNCH_TRACE_WARP]
@@ -236,6 +250,7 @@ def advance(w, quantum, s):
     n_absent = popcount(WARPS[wbase + L.W_ABSENT])
     n_exited = np.int64(0)
     traced = _is_traced(LAUNCH, w)
+    drains = traced or LAUNCH[L.LAUNCH_WATCH] != 0
     executed = WARPS[wbase + L.W_USED]  # micro-ops of this turn
     retired = 0
 
@@ -261,7 +276,7 @@ def advance(w, quantum, s):
             if order <= L.PROFILER and quantum == QUANTUM and WARPS[wbase + L.W_SPLITS] > 1:
                 choose(SPLITS, WARPS, w, L.INTERLEAVED)  # a split may be spinning on what another one does
             break
-        if traced and LAUNCH[L.LAUNCH_TRACED] == len(s.TRACE):
+        if drains and ((traced and LAUNCH[L.LAUNCH_TRACED] == len(s.TRACE)) or is_full(s.EVENTS)):
             SPLITS[current(WARPS, w) + L.S_PC] = pc
             status = L.TRACE_FULL
             break
@@ -281,6 +296,8 @@ def advance(w, quantum, s):
             n_executing = popcount(executing)
         _count(s.COUNTS, count, n_active, n_executing, n_absent, n_exited)
         retired += flags & L.RETIRES
+        if flags & L.TOLD and drains and executing != 0:
+            _tell(flags, w, pc, code, warp_rows, uniform_end, executing, s)
         outcome = np.int64(0)  # for the trace: the predicate written
         where = pc + 1
 
@@ -349,6 +366,21 @@ def advance(w, quantum, s):
 
 
 @jit
+def _fill(words, first, count, LAUNCH):
+    """Give memory that nobody has written yet what the launch wants there: a pattern, or for each block other bits."""
+    start = np.uint64(first)
+    value = LAUNCH[L.LAUNCH_FILL]
+    if LAUNCH[L.LAUNCH_RANDOM] == 0:
+        for k in range(np.uint64(count)):
+            words[start + k] = value
+        return
+    value += LAUNCH[L.LAUNCH_INDEX] * RANDOM_STEP + first
+    for k in range(np.uint64(count)):
+        value = value * RANDOM_STEP + RANDOM_ADDED
+        words[start + k] = value ^ (value >> 29)
+
+
+@jit
 def start_block(index, s):
     """Fresh warps for block *index*; uniform rows stay, all other state starts at zero."""
     R = s.R
@@ -372,11 +404,9 @@ def start_block(index, s):
     LAUNCH[L.LAUNCH_CLOCK] = 0
     for k in range(L.BLOCK_BARRIERS * L.N_BARRIER):
         s.BARRIERS[k] = 0
-    for k in range(len(s.SHARED)):
-        s.SHARED[k] = 0
-    local = np.uint64(LAUNCH[L.LAUNCH_LOCAL] >> 3)
-    for k in range(np.uint64(warps * 32 * LAUNCH[L.LAUNCH_LOCAL_STRIDE] >> 3)):
-        s.M64[local + k] = 0
+    local = LAUNCH[L.LAUNCH_LOCAL] >> 3
+    _fill(s.SHARED, 0, len(s.SHARED), LAUNCH)
+    _fill(s.M64, local, warps * 32 * LAUNCH[L.LAUNCH_LOCAL_STRIDE] >> 3, LAUNCH)
     for w in range(warps):
         start = np.uint64(LAUNCH[L.LAUNCH_UNIFORM_END] + w * registers * 32)
         for k in range(np.uint64(registers * 32)):
@@ -398,8 +428,6 @@ def start_block(index, s):
         WARPS[w * L.N_WARP + L.W_PICKED] = -1
         WARPS[w * L.N_WARP + L.W_RELEASED] = 0
         WARPS[w * L.N_WARP + L.W_SERVED] = 0
-        WARPS[w * L.N_WARP + L.W_BLOCK_EPOCH] = 0
-        WARPS[w * L.N_WARP + L.W_WARP_EPOCH] = 0
         add_split(s.SPLITS, WARPS, w, 0, mask)
     LAUNCH[L.LAUNCH_STARTED] = 1
 

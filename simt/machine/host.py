@@ -70,12 +70,20 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
     """
     parse_order(launch.order)
     traced = launch.trace is not False
-    workers = 1 if traced or launch.checks or encode(program).communicates else _workers(launch)
+    watch = launch.watch
+    alone = traced or (watch is not None and watch.in_order)
+    workers = 1 if alone or encode(program).communicates else _workers(launch)
     prepared = prepare(program, launch, workers, device)
+    if watch is not None:
+        watch.begin(prepared, workers)
     team = _Team(prepared, workers)
     _compile(team.states[0])
     start = time.perf_counter()
-    trace = team.run()
+    try:
+        trace = team.run()
+    except SimtError as error:
+        error.findings = watch.finish() if watch is not None else ()
+        raise
     seconds = time.perf_counter() - start
     counts = team.states[0].COUNTS
     for state in team.states[1:]:
@@ -87,6 +95,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
         shared_bytes=prepared.program.shared_bytes + prepared.launch.shared_bytes,
         seconds=seconds,
         host_threads=len(team.states),
+        findings=watch.finish() if watch is not None else (),
         trace=trace if traced else None,
     )
 
@@ -123,6 +132,7 @@ def _is_small(launch: Launch) -> bool:
     return (
         launch.threads is None
         and launch.trace is False
+        and launch.watch is None
         and launch.blocks <= SMALL_BLOCKS
         and launch.blocks * launch.threads_per_block <= SMALL_THREADS
         and launch.max_instructions > SMALL_INSTRUCTIONS  # what ends it is not the launch's own budget
@@ -158,8 +168,8 @@ class _Team:
         try:
             if self.next_block < self.blocks or begun:
                 self.states += [self._state(worker) for worker in range(1, self.workers)]
-                for state in self.states:
-                    pending.add(_host_threads().submit(self._work, state, begun))
+                for worker, state in enumerate(self.states):
+                    pending.add(_host_threads().submit(self._work, worker, state, begun))
                     begun = None
             elif progress:
                 progress(self.finished, self.blocks)
@@ -218,7 +228,7 @@ class _Team:
             self.next_block = end
             return (end, end) if self.failed else (first, end)
 
-    def _work(self, state: layout.State, begun: tuple[int, int] | None) -> None:
+    def _work(self, worker: int, state: layout.State, begun: tuple[int, int] | None) -> None:
         """Run blocks until there are no more; *begun*: one that is under way in *state*, and the next one's number."""
         while True:
             first, end = begun or self._take()
@@ -231,6 +241,8 @@ class _Team:
                 resumed = resumed and status == layout.TRACE_FULL
                 status, block = self._run(block, end, state)
                 self._drain(state)
+                if self._judged(worker, block, state):
+                    return
             if status == layout.STOPPED:
                 return
             if self._note_failure(status, block, state):
@@ -245,6 +257,17 @@ class _Team:
         stuck = status == layout.DEADLOCK
         self._keep(block, deadlock(self.prepared, state, block) if stuck else failure(self.prepared, state))
         return True
+
+    def _judged(self, worker: int, block: int, state: layout.State) -> bool:
+        """Give the watch what the launch has told; whether what it found ends the launch."""
+        watch, events = self.prepared.launch.watch, state.EVENTS
+        if watch is None or events[0] == 1:
+            return False
+        error = watch.judge(worker, events[1 : events[0]])
+        events[0] = 1
+        if error is not None:
+            self._keep(block, error)
+        return error is not None
 
     def _keep(self, block: int, error: Exception) -> None:
         with self.lock:
