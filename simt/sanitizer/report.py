@@ -130,7 +130,7 @@ class Report:
             barrier = "`__syncwarp()`" if one_warp else "`__syncthreads()`"
         if not one_block:
             help = (
-                "blocks of one launch have no barrier: use atomics, a second launch, or let the one write, fence and set "
+                "blocks of one launch have no barrier: use atomics, a second launch, or let one write, fence and set "
                 "a flag with an atomic, which the other reads with an atomic"
             )
         elif "atom" in (this.op[:4], other.op[:4]):
