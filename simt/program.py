@@ -191,6 +191,7 @@ class Program:
     thread for the occupancy calculation (``None`` where the view cannot know).  ``system_shared_bytes``: what the
     system keeps at the start of a block's shared memory; addresses count it, the kernel's own bytes do not.
     ``syscalls``: names of the functions that ``syscall`` micro-ops call (:data:`simt.ops.encoding.SYSCALL`).
+    ``strings``: texts that arguments of system calls name by their number.
 
     ``encoded`` is the machine's: what the first launch makes of the micro-ops (simt.machine.encode), which must not
     change from then on.
@@ -211,6 +212,7 @@ class Program:
     local_bytes: int = 0
     registers: int | None = None
     syscalls: list[str] = field(default_factory=list)
+    strings: list[str] = field(default_factory=list)
     addresses: dict[int, int] = field(default_factory=dict)
     file: str = ""
     toolchain: str = ""

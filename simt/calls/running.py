@@ -12,8 +12,10 @@ import numpy.typing as npt
 from simt import devices, machine, runtime
 from simt.calls.code import Code, Shape, raw_code
 from simt.calls.options import SOURCE, Options
-from simt.devices import DeviceError, Gpu
+from simt.check import LaunchError, UnsupportedError
+from simt.devices import DeviceError, Gpu, occupancy
 from simt.machine.services import Services
+from simt.ops.encoding import GRID_BARRIER
 from simt.profile import Profile
 from simt.sanitizer import Sanitizer, names_of
 from simt.system import Limits, Request, SystemServices, World
@@ -101,6 +103,8 @@ class _HostLaunch:
         return SystemServices(World(heap, kernel.launched_by, self._execute, self._repeat, limits))
 
     def _profile(self, code: Code, shape: Shape, services: Services | None) -> Profile:
+        if GRID_BARRIER in code.program.syscalls:
+            self._check_cooperative(code, shape)
         launch = self._launch(code, shape, self.options.shared_bytes, services)
         model = self._model(code, launch) if self.options.timing else None
         result = runtime.run(code.program, launch, self.context, model, self.keep)
@@ -115,6 +119,20 @@ class _HostLaunch:
         yield from (f"{name} found nothing" for name in names if name.partition(":")[0] not in found)
         if "racecheck" in names and code.program.view != SOURCE:
             yield NOT_JUDGED
+
+    def _check_cooperative(self, code: Code, shape: Shape) -> None:
+        """Refuse a grid whose blocks wait for each other if they do not fit on the GPU together."""
+        if self.options.timing:
+            raise UnsupportedError("timing of a kernel with a barrier of the grid", help="launch without timing")
+        (x, y, z), (width, height, depth) = shape
+        threads, shared = width * height * depth, code.program.shared_bytes + self.options.shared_bytes
+        on_sm = occupancy(self.gpu, threads, code.program.registers, shared).blocks_per_sm
+        most = on_sm * self.gpu.limit("multiprocessors")
+        if x * y * z > most:
+            raise LaunchError(
+                f"a grid of {x * y * z} blocks waits for all of its blocks, and {self.gpu.name} holds {most} at a time",
+                help="launch fewer blocks, and give each more to do",
+            )
 
     def _launch(self, code: Code, shape: Shape, shared_bytes: int, services: Services | None) -> machine.Launch:
         options = self.options

@@ -7,7 +7,7 @@ from enum import Enum
 
 from numba.core import types
 
-from simt.lang import arrays, complexes, elements, library
+from simt.lang import arrays, block_functions, complexes, elements, library
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
 from simt.lang.convert import convert
@@ -19,6 +19,7 @@ from simt.lang.values import (
     Complex,
     Constant,
     Flat,
+    GridGroup,
     Method,
     Object,
     Record,
@@ -100,6 +101,8 @@ def call(b: Builder, method: Method, args: list[Value]) -> Value | None:
     if isinstance(owner, Array):
         emit = METHODS.get(method.name)
         return None if emit is None else emit(b, owner, args)
+    if isinstance(owner, GridGroup) and method.name == "sync" and not args:
+        return block_functions.grid_barrier(b)
     if args or not isinstance(owner, Complex | Scalar | Constant):
         return None
     if method.name not in ("conjugate", "item"):

@@ -9,9 +9,9 @@ from simt.lang.builder import Builder
 from simt.lang.convert import convert, scalar, truth
 from simt.lang.diagnostics import wrong
 from simt.lang.intrinsic import Intrinsic, b1, i4, i8, special_register, u4
-from simt.lang.ir import UniformRef, VReg
-from simt.lang.values import NONE, Constant, Tuple, Value
-from simt.ops.encoding import FENCE, SCOPES
+from simt.lang.ir import ZERO, PredRef, UniformRef, VReg
+from simt.lang.values import NONE, Constant, GridGroup, Tuple, Value
+from simt.ops.encoding import FENCE, GRID_BARRIER, SCOPES, SPECIAL_REGISTERS
 from simt.program import FULL_MASK
 
 
@@ -51,6 +51,23 @@ def _syncthreads(b: Builder, name: str, args: list[Value], _: Any) -> Value:
     return NONE
 
 
+def _this_grid(b: Builder, name: str, args: list[Value], _: Any) -> Value:
+    return GridGroup()
+
+
+def grid_barrier(b: Builder) -> Value:
+    """grid.sync(), one instruction: the block meets, its first thread waits for the other blocks, it meets again."""
+    b.emit("bar.sync")
+    axes = [b.value("sreg", i4, imm=SPECIAL_REGISTERS.index(f"tid.{axis}"), retires=False).operand for axis in "xyz"]
+    plane = b.value("or.b64", i4, axes[0], axes[1], retires=False).operand
+    index = b.value("or.b64", i4, plane, axes[2], retires=False).operand
+    is_first = b.value("eq.s64", b1, index, ZERO, retires=False).operand
+    assert isinstance(is_first, PredRef)
+    b.system_call(GRID_BARRIER, [ZERO]).guard = is_first
+    b.emit("bar.sync", retires=False)
+    return Constant(i4, 0)
+
+
 def _syncthreads_vote(b: Builder, name: str, args: list[Value], _: Any) -> Value:
     value = scalar(b, args[0])
     if nt.storage_class(value.type) != nt.INT:
@@ -78,6 +95,7 @@ ROWS = [
     Intrinsic("cuda.gridsize", _grid, (1,)),
     Intrinsic("cuda.syncthreads", _syncthreads, (0,)),
     *(Intrinsic(f"cuda.syncthreads_{kind}", _syncthreads_vote, (1,)) for kind in ("count", "and", "or")),
+    Intrinsic("cuda.cg.this_grid", _this_grid, (0,)),
     Intrinsic("cuda.syncwarp", _syncwarp, (0, 1)),
     *(Intrinsic(f"cuda.threadfence{scope}", _fence, (0,)) for scope in _FENCES),
     Intrinsic("cuda.nanosleep", _nanosleep, (1,)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FunctionType
@@ -45,8 +45,10 @@ class Builder:
     operation comes from.  ``entered`` says how many jumps and sides of branches lead to a block.  ``last_branch``
     is the block that the latest :meth:`branch` ended, if it tests anything.  ``copies`` are the arrays that names
     led to (see :class:`~simt.lang.frozen.Names`), ``frozen`` the names of the dispatchers among the functions, with
-    the dispatcher and the types of its arguments.  ``debug`` says that divisions check their divisor.  ``inline``
-    lowers a call of a function of :mod:`simt.lang.library`, or of Numba's own, at the current place.
+    the dispatcher and the types of its arguments.  ``syscalls`` are the functions of the system that are called,
+    ``texts`` the strings that such calls name, with their numbers.  ``debug`` says that divisions check their
+    divisor.  ``inline`` lowers a call of a function of :mod:`simt.lang.library`, or of Numba's own, at the current
+    place.
     """
 
     predicate: int
@@ -61,6 +63,8 @@ class Builder:
     entered: Counter[Block] = field(default_factory=Counter)
     last_branch: Block | None = None
     debug: bool = False
+    syscalls: dict[str, int] = field(default_factory=dict)
+    texts: dict[str, int] = field(default_factory=dict)
     inline: Callable[[Any, list[Value]], Any] = field(init=False)
     _allocations: dict[Any, int] = field(default_factory=dict)
     _slots: int = 0
@@ -121,6 +125,17 @@ class Builder:
         operation = Op(op, self.place, dst, a, b, c, imm=imm, mod=mod, retires=retires, dst2=dst2)
         self.here().ops.append(operation)
         return operation
+
+    def system_call(self, name: str, args: Sequence[Operand]) -> Op:
+        """Append a call of the system's function *name*, which is no instruction."""
+        number = self.syscalls.setdefault(name, len(self.syscalls))
+        call = self.emit("syscall", imm=number, retires=False)
+        call.args = args
+        return call
+
+    def text(self, text: str) -> int:
+        """The number that stands for *text* in a system call."""
+        return self.texts.setdefault(text, len(self.texts))
 
     def value(
         self,

@@ -26,7 +26,7 @@ NAMES = (
     "popc", "brev", "clz", "ffs", "fma", "selp", "nanosleep",
     "atomic", "atomic.add", "atomic.sub", "atomic.and_", "atomic.or_", "atomic.xor", "atomic.inc",
     "atomic.dec", "atomic.exch", "atomic.max", "atomic.min", "atomic.nanmax", "atomic.nanmin", "atomic.cas",
-    "atomic.compare_and_swap",
+    "atomic.compare_and_swap", "cg", "cg.this_grid",
 )  # fmt: skip
 """Every name of the dialect that the simulator knows."""
 

@@ -18,22 +18,23 @@ def emit(b: Builder, entry: Block, kernel: FunctionSource, parameters: list[str]
     rows: dict[UniformRef, int] = {ZERO: RZ}
     for block in blocks:
         for op in block.ops:
-            for operand in (op.a, op.b, op.c):
+            for operand in (op.a, op.b, op.c, *op.args):
                 if isinstance(operand, UniformRef):
                     rows.setdefault(operand, len(rows))
     numbers = registers.allocate(entry, len(rows), 1)
     cfg.simplify(entry)
     listing, index = _listing([kernel, *(source for source in b.sources.values() if source is not kernel)])
-    writer = _Writer(rows, numbers, index, [])
-    writer.write(cfg.order(entry))
     predicates = [number for register, number in numbers.items() if register.kind == "p"]
     plain = [number for register, number in numbers.items() if register.kind == "r"]
+    used = max([len(rows) - 1, *plain]) + 1
+    writer = _Writer(rows, numbers, index, used, [])
+    writer.write(cfg.order(entry))
     return Program(
         name=kernel.name,
         view="source",
         instructions=writer.instructions,
         listing=listing,
-        n_registers=max([len(rows) - 1, *plain]) + 1,
+        n_registers=used + max((len(op.args) for block in blocks for op in block.ops), default=0),
         n_predicates=max([0, *predicates]) + 1,
         n_barriers=n_barriers,
         uniforms=[Uniform(row, ref.kind, ref.value, ref.axis) for ref, row in rows.items() if row != RZ],
@@ -41,6 +42,8 @@ def emit(b: Builder, entry: Block, kernel: FunctionSource, parameters: list[str]
         parameters=parameters,
         shared_bytes=b.shared_bytes,
         local_bytes=b.local_bytes,
+        syscalls=list(b.syscalls),
+        strings=list(b.texts),
         file=kernel.file,
         toolchain="",
     )
@@ -61,11 +64,12 @@ def _listing(sources: list[FunctionSource]) -> tuple[list[ListingLine], dict[tup
 
 @dataclass(slots=True)
 class _Writer:
-    """Numbers operands and appends instructions."""
+    """Numbers operands and appends instructions; ``free`` is the first row that no register has."""
 
     rows: dict[UniformRef, int]
     numbers: dict[VReg, int]
     index: dict[tuple[str, int], int]
+    free: int
     instructions: list[Instruction]
 
     def write(self, blocks: list[Block]) -> None:
@@ -92,15 +96,19 @@ class _Writer:
             instruction.imm = starts[target]
 
     def _append(self, op: Op) -> Instruction:
+        for offset, argument in enumerate(op.args):
+            move = Instruction("mov", self.free + offset, self._operand(argument), guard=self._operand(op.guard))
+            move.line, move.column, move.retires = self._line(op.place), op.place.column, False
+            self.instructions.append(move)
         instruction = Instruction(
             op=op.op,
             dst=0 if op.dst is None else self.numbers[op.dst],
-            a=self._operand(op.a),
+            a=self.free if op.args else self._operand(op.a),
             b=self._operand(op.b),
             c=self._operand(op.c),
             guard=self._operand(op.guard),
             imm=op.imm,
-            mod=op.mod if op.dst2 is None else self.numbers[op.dst2],
+            mod=len(op.args) or op.mod if op.dst2 is None else self.numbers[op.dst2],
             line=self._line(op.place),
             retires=op.retires,
             column=op.place.column,

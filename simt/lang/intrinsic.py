@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ class Intrinsic:
 
     name: str
     emit: Emit
-    counts: tuple[int, ...]
+    counts: Sequence[int]
     cases: tuple[Any, ...] = ()
 
 

@@ -23,6 +23,7 @@ from simt.lang import (
     libdevice_functions,
     library,
     math_functions,
+    printing,
     warp_functions,
 )
 from simt.lang.builder import Builder
@@ -104,6 +105,7 @@ INTRINSICS = {
         math_functions.ROWS,
         half_functions.ROWS,
         libdevice_functions.ROWS,
+        printing.ROWS,
         _BUILTINS,
     )
     for row in rows
@@ -112,7 +114,9 @@ INTRINSICS = {
 
 
 def _by_object() -> dict[Any, Intrinsic]:
-    table: dict[Any, Intrinsic] = {function: INTRINSICS[function.__name__] for function in (min, max, abs, round, pow)}
+    table: dict[Any, Intrinsic] = {
+        function: INTRINSICS[function.__name__] for function in (min, max, abs, round, pow, print)
+    }
     for name, intrinsic in INTRINSICS.items():
         if name.startswith("math.") and hasattr(math, name.removeprefix("math.")):  # exp2: from Python 3.11 on
             table[getattr(math, name.removeprefix("math."))] = intrinsic

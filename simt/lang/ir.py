@@ -7,7 +7,7 @@ An operation is a micro-op of :mod:`simt.program` whose operands are not yet num
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 REGISTER = "r"
@@ -74,7 +74,8 @@ class Place:
 class Op:
     """One operation; the fields are those of :class:`simt.program.Instruction` before numbering.
 
-    ``dst2`` is a second, predicate destination (``mod`` of shuffles and ``match.all``).
+    ``dst2`` is a second, predicate destination (``mod`` of shuffles and ``match.all``).  ``args`` are what a
+    ``syscall`` passes; it gets them in consecutive rows.
     """
 
     op: str
@@ -90,6 +91,7 @@ class Op:
     dst2: VReg | None = None
     variable: str | None = None
     dtype: str | None = None
+    args: Sequence[Operand] = ()
 
     def definitions(self) -> Iterator[VReg]:
         """The virtual registers written."""
@@ -104,7 +106,7 @@ class Op:
         A guarded write to a variable keeps the other lanes' value, so it reads too; temporaries written under
         a guard are only read under the same guard.
         """
-        for operand in (self.a, self.b, self.c, self.guard):
+        for operand in (self.a, self.b, self.c, *self.args, self.guard):
             if isinstance(operand, VReg):
                 yield operand
             elif isinstance(operand, PredRef) and operand.reg is not None:

@@ -57,6 +57,7 @@ def propagate_uniforms(entry: Block) -> None:
         block.ops = [op for op in block.ops if op.dst not in fixed]
         for op in block.ops:
             op.a, op.b, op.c = replaced(op.a), replaced(op.b), replaced(op.c)
+            op.args = [replaced(operand) for operand in op.args]
 
 
 def _end_uses(block: Block) -> set[VReg]:

@@ -146,6 +146,11 @@ class Method:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class GridGroup:
+    """``cg.this_grid()``: all threads of the grid."""
+
+
 NONE = Object(None)
 """The value ``None``: what a call that returns nothing gives, and a new axis in an index."""
 
@@ -178,7 +183,21 @@ class Conflict:
     second: str
 
 
-Value = Scalar | Constant | Complex | Tuple | Slice | Array | Flat | Record | Object | Method | Undefined | Conflict
+Value = (
+    Scalar
+    | Constant
+    | Complex
+    | Tuple
+    | Slice
+    | Array
+    | Flat
+    | Record
+    | Object
+    | Method
+    | GridGroup
+    | Undefined
+    | Conflict
+)
 
 
 def describe(value: Value) -> str:
@@ -194,6 +213,8 @@ def describe(value: Value) -> str:
             return f"the method .{value.name} of {describe(value.owner)}"
         case Slice():
             return "a slice"
+        case GridGroup():
+            return "the group of the grid"
         case Flat(array=array):
             return f"the elements of {describe(array)}"
         case Record():

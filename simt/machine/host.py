@@ -19,7 +19,8 @@ from simt.machine.launch import Launch, parse_order
 from simt.machine.prepare import prepare, state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.result import RunResult, TraceRecords
-from simt.machine.syscalls import serve
+from simt.machine.syscalls import serve, uneven
+from simt.ops.encoding import GRID_BARRIER
 from simt.ops.jit import compilation, name_of
 from simt.program import COUNTERS, Program
 
@@ -70,13 +71,14 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
     """
     parse_order(launch.order)
     traced = launch.trace is not False
+    together = GRID_BARRIER in program.syscalls
     watch = launch.watch
-    alone = traced or (watch is not None and watch.in_order)
-    workers = 1 if alone or encode(program).communicates else _workers(launch)
+    alone = traced or (watch is not None and watch.in_order) or encode(program).communicates
+    workers = launch.blocks if together else 1 if alone else _workers(launch)
     prepared = prepare(program, launch, workers, device)
     if watch is not None:
-        watch.begin(prepared, workers)
-    team = _Team(prepared, workers)
+        watch.begin(prepared, 1 if together else workers)
+    team = _Team(prepared, workers, together)
     _compile(team.states[0])
     start = time.perf_counter()
     try:
@@ -94,7 +96,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
         block=launch.block,
         shared_bytes=prepared.program.shared_bytes + prepared.launch.shared_bytes,
         seconds=seconds,
-        host_threads=len(team.states),
+        host_threads=1 if together else len(team.states),
         findings=watch.finish() if watch is not None else (),
         trace=trace if traced else None,
     )
@@ -141,11 +143,15 @@ def _is_small(launch: Launch) -> bool:
 
 
 class _Team:
-    """Host threads that take chunks of blocks in ascending order; of a small launch only the one that asks for it."""
+    """Host threads that take chunks of blocks in ascending order; of a small launch only the one that asks for it.
 
-    def __init__(self, prepared: Prepared, workers: int) -> None:
+    *together*: the blocks wait for each other.  Each has a state of its own, and one thread runs them in turns.
+    """
+
+    def __init__(self, prepared: Prepared, workers: int, together: bool) -> None:
         self.prepared = prepared
         self.workers = workers
+        self.together = together
         self.stop = np.zeros(1, np.int64)
         self.states = [self._state(0)]
         self.blocks = prepared.launch.blocks
@@ -158,15 +164,19 @@ class _Team:
 
     def _state(self, worker: int) -> layout.State:
         rows = TRACE_ROWS if self.prepared.launch.trace is not False else 0
-        return state_arrays(self.prepared, worker, rows, self.stop)
+        state = state_arrays(self.prepared, worker, rows, self.stop)
+        return state._replace(EVENTS=self.states[0].EVENTS) if self.together and worker else state
 
     def run(self) -> TraceRecords:
         """Run all blocks.  The error of the lowest block is raised, whichever thread met it first."""
         progress = self.prepared.launch.progress
         pending: set[Future[None]] = set()
-        begun = self._begin() if _is_small(self.prepared.launch) else None
+        begun = self._begin() if _is_small(self.prepared.launch) and not self.together else None
         try:
-            if self.next_block < self.blocks or begun:
+            if self.together:
+                self.states += [self._state(block) for block in range(1, self.blocks)]
+                pending.add(_host_threads().submit(self._work_together))
+            elif self.next_block < self.blocks or begun:
                 self.states += [self._state(worker) for worker in range(1, self.workers)]
                 for worker, state in enumerate(self.states):
                     pending.add(_host_threads().submit(self._work, worker, state, begun))
@@ -206,7 +216,8 @@ class _Team:
     def _run(self, first: int, end: int, state: layout.State) -> tuple[int, int]:
         """Run blocks up to *end* - 1, from *first* on, and serve their system calls; see :func:`run_blocks`.
 
-        An error that a call ends with is a failure of its block, which is then STOPPED.
+        An error that a call ends with is a failure of its block, which is then STOPPED.  At the barrier of the grid a
+        block is CALLED, and goes on when it is run again.
         """
         while True:
             with np.errstate(all="ignore"):  # plain-Python engine: wrap-around is meant
@@ -215,7 +226,8 @@ class _Team:
                 return status, block
             first = block
             try:
-                serve(self.prepared, state)
+                if not serve(self.prepared, state):
+                    return status, block
             except SimtError as error:
                 self._keep(block, error)
                 return layout.STOPPED, block
@@ -249,6 +261,30 @@ class _Team:
                 return
             with self.lock:
                 self.finished += end - first
+
+    def _work_together(self) -> None:
+        """Run every block from one barrier of the grid to the next."""
+        status = layout.CALLED
+        while status == layout.CALLED:
+            ended: list[int] = []
+            for block, state in enumerate(self.states):
+                status = layout.TRACE_FULL
+                while status == layout.TRACE_FULL:
+                    status, _ = self._run(block, block + 1, state)
+                    self._drain(state)
+                    if self._judged(0, block, state):
+                        return
+                if status == layout.STOPPED or self._note_failure(status, block, state):
+                    return
+                if status == layout.DONE:
+                    ended.append(block)
+                if ended and len(ended) <= block:
+                    waits = next(other for other in range(block + 1) if other not in ended)
+                    self._keep(ended[0], uneven(self.prepared, self.states[waits], ended[0]))
+                    return
+            if self.prepared.launch.watch is not None:
+                self.prepared.launch.watch.meet_grid()
+        self.finished = self.blocks
 
     def _note_failure(self, status: int, block: int, state: layout.State) -> bool:
         """Keep the error of a block that went wrong; whether it did."""

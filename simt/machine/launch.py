@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from simt.check import Finding, LaunchError
 from simt.machine.services import Services
-
-if TYPE_CHECKING:
-    from simt.machine.prepared import Prepared
 
 MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = (1024, 1024, 64)
@@ -64,14 +61,17 @@ class Watch(Protocol):
     def in_order(self) -> bool:
         """Whether it needs the events of all blocks in one order: the launch then runs on one host thread."""
 
-    def begin(self, prepared: Prepared, workers: int) -> None:
-        """The launch is about to run.  Raises LaunchError if it is too large to watch."""
+    def begin(self, prepared: Any, workers: int) -> None:
+        """The launch, prepared, is about to run.  Raises LaunchError if it is too large to watch."""
 
     def uses(self, pc: int) -> bool:
         """Whether it wants to be told of micro-op *pc* because of the variables that it reads or writes."""
 
     def judge(self, worker: int, events: npt.NDArray[np.int64]) -> Exception | None:
         """Take the events of a worker up to now; the error that is to end the launch, if any."""
+
+    def meet_grid(self) -> None:
+        """All blocks have met at the barrier of the grid."""
 
     def finish(self) -> Sequence[Finding]:
         """The launch has ended well: what was found that did not end it."""

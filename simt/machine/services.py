@@ -33,6 +33,10 @@ class SystemCall(Protocol):
         """The rows of the arguments, int64 [rows, 32 lanes], to read and to write: what is returned goes there."""
 
     @property
+    def strings(self) -> Sequence[str]:
+        """The texts of the Program, which arguments name by their number."""
+
+    @property
     def location(self) -> Location:
         """Where the call stands in the user's code."""
 

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from simt.check import LaunchError, Location, OutOfBoundsError
+from simt.check import DeadlockError, LaunchError, Location, OutOfBoundsError
 from simt.machine import layout as L
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.places import caller, coordinates, locate, row_of, where
 from simt.machine.prepared import Prepared
 from simt.machine.services import Finding
-from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
+from simt.ops.encoding import GRID_BARRIER, LOCAL_WINDOW, SHARED_WINDOW
 
 _WINDOW = 1 << 32
 _BASE = int(L.ADDRESS_BASE)
@@ -63,6 +63,11 @@ class Stopped:
         count = self.prepared.program.instructions[self._pc].mod
         rows: npt.NDArray[np.int64] = self.state.R[first : first + 32 * count].reshape(count, 32)
         return rows
+
+    @property
+    def strings(self) -> Sequence[str]:
+        """The texts of the Program."""
+        return self.prepared.program.strings
 
     @property
     def location(self) -> Location:
@@ -145,10 +150,29 @@ _PIECE = 4096
 """Bytes in which the end of a string is looked for at a time."""
 
 
-def serve(prepared: Prepared, state: L.State) -> None:
-    """Serve the call that the engine stopped at, so that it can go on.  Raises what the services raise."""
-    services = prepared.launch.services
-    if services is None:
-        raise LaunchError(f"the kernel calls {Stopped(prepared, state).function}, and nobody serves it")
-    services.serve(Stopped(prepared, state))
-    state.WARPS[int(state.ERROR[L.E_WARP]) * L.N_WARP + L.W_SERVED] = 1
+def serve(prepared: Prepared, state: L.State) -> bool:
+    """Serve the call that the engine stopped at; whether it can go on at once: not from the barrier of the grid.
+
+    Raises what the services raise.
+    """
+    call = Stopped(prepared, state)
+    waits = call.function == GRID_BARRIER
+    if not waits:
+        services = prepared.launch.services
+        if services is None:
+            raise LaunchError(f"the kernel calls {call.function}, and nobody serves it")
+        services.serve(call)
+    state.WARPS[call.warp * L.N_WARP + L.W_SERVED] = 1
+    return not waits
+
+
+def uneven(prepared: Prepared, waiting: L.State, ended: int) -> DeadlockError:
+    """The finding for blocks that wait at the barrier of the grid, one of them in *waiting*, when another has ended."""
+    call = Stopped(prepared, waiting)
+    name = coordinates(ended, prepared.launch.grid)
+    return DeadlockError(
+        f"deadlock of the grid: block {name} ended without coming to the barrier of the grid",
+        location=call.location,
+        details=[f"block {call.block_index()} waits there"],
+        help="the first thread of every block has to reach every grid.sync()",
+    )

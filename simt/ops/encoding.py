@@ -90,6 +90,9 @@ call returns goes to the first of them, too.  ``b``, ``c``: rows with the two wo
 the micro-op is itself the call.  It counts nothing: it never retires.
 """
 
+GRID_BARRIER = "grid barrier"
+"""The system call that the machine serves itself: its block waits until a thread of every block has called."""
+
 INDEPENDENT_CALLS = frozenset({"vprintf", "print", "__assertfail"})
 """System calls whose outcome is the same in whatever order blocks make them."""
 

@@ -42,6 +42,8 @@ def thread_at(HEAD, place, thread):
 @jit
 def orders(other_block, other, time, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS):
     """Whether what thread *other* of *other_block* did at *time* comes before what *thread* of *block* does now."""
+    if time < HEAD[Z.H_GRID]:
+        return True
     if other_block == block:
         if other == thread or time < BLOCKS[place * Z.N_BLOCK + Z.B_BASE]:
             return True

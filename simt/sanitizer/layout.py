@@ -9,6 +9,7 @@ from simt.ops.columns import Columns
 # The header (int64 [N_HEAD]): what a launch is, what is asked for, how full the pools are.
 _head = Columns()
 H_TIME = _head()  # ticks at everything that orders threads
+H_GRID = _head()  # what was done before this time is before all that follows: the last barrier of the grid
 H_FOUND = _head()  # places in FOUND
 H_EVENT = _head()  # events judged so far
 H_STOPS = _head()  # 1: the first finding ends the launch

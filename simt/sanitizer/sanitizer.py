@@ -145,6 +145,12 @@ class Sanitizer:
                 return None
             self._judges[worker] = with_room(state)
 
+    def meet_grid(self) -> None:
+        """All blocks have met at the barrier of the grid."""
+        for state in self._judges:
+            state.HEAD[Z.H_TIME] += 1
+            state.HEAD[Z.H_GRID] = state.HEAD[Z.H_TIME]
+
     def finish(self) -> Sequence[Finding]:
         """What was found, in the order in which it came; one worker after the other."""
         if self._report is None:

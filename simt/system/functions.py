@@ -14,6 +14,7 @@ Serve = Callable[[Grid, SystemCall, Sequence[Sequence[int]]], list[int] | None]
 
 _WORDS = {"i": 1, "p": 2, "3": 3}
 MASK = (1 << 32) - 1
+WIDE = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,11 @@ class Function:
         """Rows of arguments and results in CUDA's calling convention: a register each, 64 bits in an even pair."""
         return max(self._end(), _WORDS.get(self.result, 0), 1)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the caller says how many arguments there are: one of Python's, not of CUDA's calling convention."""
+        return self.parameters == "*"
+
     def _end(self) -> int:
         at = 0
         for letter in self.parameters:
@@ -44,6 +50,8 @@ class Function:
 
     def arguments(self, call: SystemCall) -> list[list[int]]:
         """The arguments of each lane."""
+        if self.is_open:
+            return [[int(row[lane]) & WIDE for row in call.rows] for lane in call.lanes]
         return [self._of_lane([int(row[lane]) & MASK for row in call.rows]) for lane in call.lanes]
 
     def _of_lane(self, words: Sequence[int]) -> list[int]:
@@ -78,6 +86,7 @@ FUNCTIONS = {
     function.name: function
     for function in [
         Function("vprintf", "pp", "i", output.vprintf),
+        Function("print", "*", "", output.print_slots),
         Function("__assertfail", "ppipp", "", output.assertfail),
         Function("malloc", "p", "p", memory.malloc),
         Function("free", "p", "", memory.free),
@@ -117,8 +126,9 @@ _LAUNCHING = _served_by(launches.parameter_buffer, launches.plain_buffer)
 
 
 def serves(name: str, in_file: bool) -> bool:
-    """Whether the system serves a call of *name*; *in_file*: the file has code for it."""
-    return name in FUNCTIONS and (FUNCTIONS[name].replaces or not in_file)
+    """Whether the system serves a call of *name* in machine code; *in_file*: the file has code for it."""
+    function = FUNCTIONS.get(name)
+    return function is not None and not function.is_open and (function.replaces or not in_file)
 
 
 def launches_grids(functions: Sequence[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from simt.check import AssertError, KernelError, OutOfBoundsError, TrapError
 from simt.machine.services import SystemCall
@@ -76,6 +76,31 @@ def vprintf(grid: Grid, call: SystemCall, arguments: Sequence[Sequence[int]]) ->
         grid.print(call.block, text)
         results.append(min(taken.count, MOST_ARGUMENTS))
     return results
+
+
+class _Slots:
+    """The arguments of ``print``: 64 bits each; those that are texts give the number of one of the Program's."""
+
+    def __init__(self, strings: Sequence[str], slots: Iterable[int]) -> None:
+        self._strings, self._slots = strings, iter(slots)
+
+    def word(self) -> int:
+        """The low half of the next slot."""
+        return next(self._slots) & (1 << 32) - 1
+
+    def double_word(self) -> int:
+        """The next slot."""
+        return next(self._slots)
+
+    def text(self, address: int) -> bytes:
+        """The text with this number."""
+        return self._strings[address].encode()
+
+
+def print_slots(grid: Grid, call: SystemCall, arguments: Sequence[Sequence[int]]) -> None:
+    """``print`` of Python kernels: the number of a format, then what fills it in."""
+    for template, *slots in arguments:
+        grid.print(call.block, printf(call.strings[template].encode(), _Slots(call.strings, slots)))
 
 
 def assertfail(grid: Grid, call: SystemCall, arguments: Sequence[Sequence[int]]) -> None:

@@ -167,16 +167,8 @@ def factorial(n):
     return n * factorial(n - 1)
 
 
-def prints(out):
-    print(out[0])
-
-
 def numpy_sort(out):
     np.sort(out)
-
-
-def grid_group(out):
-    cuda.cg.this_grid()
 
 
 def over_number(out):
@@ -213,9 +205,7 @@ def array_method(out):
     [
         (slices, "a slice whose step is not a constant"),
         (recursion, "recursion: factorial calls itself"),
-        (prints, "calling print"),
         (numpy_sort, "calling numpy.sort"),
-        (grid_group, "calling numba.cuda.cg.this_grid"),
         (over_number, "a for loop over float64"),
         (over_mixed_tuple, "a for loop over (int64, float64)"),
         (tries, "try"),
