@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simt import kernels, machine
+from simt import machine
 from simt.calls.arrays import in_memory
 from simt.calls.code import MachineKernel, check_order, code_of
 from simt.calls.options import SOURCE, Options
@@ -161,6 +161,8 @@ def reduce(
 
     Returns the result as a scalar of the array's dtype (integers wrap around as on the GPU) and the profile.
     """
+    from simt import kernels  # with them comes numba.cuda, for which a launch need not wait
+
     array = np.asarray(data)
     if array.ndim != 1:
         raise LaunchError(f"the data has {array.ndim} dimensions; a reduction takes one", help="pass data.ravel()")

@@ -202,8 +202,8 @@ class _Encoder:
                 yield from self._register_problems(value, _rows_of(i, k), is_written)
             elif letter == "p" and not 0 <= value < (self.n_predicates if k == 0 else 2 * self.n_predicates):
                 yield f"predicate {value if k == 0 else value >> 1} of {self.n_predicates}"
-            elif letter == "-" and not -(2**63) <= value < 2**63:
-                yield f"an operand of {value}"
+            elif letter == "-" and value:  # the engine would take dst for a row to write to
+                yield f"an operand that it does not have, {value}"
         if (i.op.startswith("shfl.") or i.op == "match.all") and not 0 <= i.mod < self.n_predicates:
             yield f"predicate {i.mod} of {self.n_predicates}"
 

@@ -21,7 +21,7 @@ from simt.machine.splits import choose, join_fresh, let_through, next_random
 from simt.machine.start import start_block
 from simt.ops.encoding import WHOLE
 from simt.ops.integer import INDEX
-from simt.ops.jit import jit, jit_inline, jit_part
+from simt.ops.jit import jit, jit_part
 from simt.ops.row import KIND_SHIFT, NUMBER_MASK
 from simt.ops.scalar import popcount
 from simt.ops.table import MICRO_OPS, Kind
@@ -232,7 +232,7 @@ def _end_of_turn(w, pc, active, retired, executed, status, s):
     return status
 
 
-@jit_inline
+@jit
 def advance(w, quantum, s):
     """Run warp *w* for at most *quantum* micro-ops: DONE, BLOCKED, PAUSED, TRACE_FULL, CALLED or FAILED."""
     CODE = s.CODE

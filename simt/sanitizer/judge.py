@@ -15,48 +15,22 @@ from simt.sanitizer.clocks import fence, meet_lanes
 from simt.sanitizer.initialised import forget_written, judge_variables, judge_written
 from simt.sanitizer.jit import jit
 from simt.sanitizer.races import forget_all, judge_access
+from simt.sanitizer.rooms import addresses_fit, entries_fit, places_fit, readers_fit, vectors_fit
 
-READERS_FREE = 2 * 16 * 32 + 2
-"""Rows of READERS that one event takes at most, and more: each lane two for each of 16 bytes."""
-VECTORS_FREE, JOINS = 4096, 256
-"""Vectors that one event makes at most, and joins of the longest ones."""
-
-
-@jit
-def readers_fit(HEAD, READERS):
-    """Whether there is room for the next event in a pool; so with the others."""
-    return len(READERS) - HEAD[Z.H_READERS] * Z.N_READER > READERS_FREE * Z.N_READER
-
-
-@jit
-def vectors_fit(HEAD, VECTORS):
-    return len(VECTORS) - 2 * HEAD[Z.H_VECTORS] > 2 * VECTORS_FREE
-
-
-@jit
-def entries_fit(HEAD, KEYS):
-    return len(KEYS) - HEAD[Z.H_ENTRIES] > JOINS * (HEAD[Z.H_LONGEST] + HEAD[Z.H_WARPS] * 33 + 64)
-
-
-@jit
-def addresses_fit(HEAD, HASH):
-    return len(HASH) > 4 * (HEAD[Z.H_ADDRESSES] + 64)
-
-
-@jit
-def places_fit(HEAD, BLOCKS):
-    return HEAD[Z.H_FREE_SLOT] * Z.N_BLOCK < len(BLOCKS)
+_READERS, _VECTORS, _ENTRIES, _ADDRESSES, _PLACES = (
+    jit(fits) for fits in (readers_fit, vectors_fit, entries_fit, addresses_fit, places_fit)
+)
 
 
 @jit
 def _has_room(j):
     """Whether the pools have room for what one event may take."""
     return (
-        readers_fit(j.HEAD, j.READERS)
-        and vectors_fit(j.HEAD, j.VECTORS)
-        and entries_fit(j.HEAD, j.KEYS)
-        and addresses_fit(j.HEAD, j.HASH)
-        and places_fit(j.HEAD, j.BLOCKS)
+        _READERS(j.HEAD, j.READERS)
+        and _VECTORS(j.HEAD, j.VECTORS)
+        and _ENTRIES(j.HEAD, j.KEYS)
+        and _ADDRESSES(j.HEAD, j.HASH)
+        and _PLACES(j.HEAD, j.BLOCKS)
     )
 
 

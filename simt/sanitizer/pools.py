@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.sanitizer import layout as Z
-from simt.sanitizer.judge import (
+from simt.sanitizer.layout import Judge
+from simt.sanitizer.rooms import (
     READERS_FREE,
     VECTORS_FREE,
     addresses_fit,
@@ -15,8 +16,7 @@ from simt.sanitizer.judge import (
     readers_fit,
     vectors_fit,
 )
-from simt.sanitizer.layout import Judge
-from simt.sanitizer.vectors import published_at
+from simt.sanitizer.vectors import slot_of
 
 Words = npt.NDArray[np.int64]
 
@@ -81,7 +81,7 @@ def chain_places(blocks: Words, first: int) -> None:
 def _rehashed(table: Words) -> Words:
     larger = words(2 * len(table))
     for address, vector in table.reshape(-1, 2)[table[::2] != 0]:
-        at = published_at(address, larger)
+        at = slot_of(address, larger)
         larger[at], larger[at + 1] = address, vector
     return larger
 

@@ -6,6 +6,8 @@ warp of it or a thread of it; with each the time up to which it is known what th
 
 from __future__ import annotations
 
+from typing import Any
+
 from simt.sanitizer import layout as Z
 from simt.sanitizer.jit import jit
 
@@ -131,8 +133,7 @@ def with_entry(vector, key, time, HEAD, KEYS, TIMES, VECTORS):
     return joined(vector, single(key, time, HEAD, KEYS, TIMES, VECTORS), HEAD, KEYS, TIMES, VECTORS)
 
 
-@jit
-def published_at(key, HASH):
+def slot_of(key: Any, HASH: Any) -> Any:
     """Where the vector that an address publishes stands in HASH, or is to stand; *key* is not 0."""
     slots = len(HASH) >> 1
     mixed = key * -7046029254386353131
@@ -140,3 +141,6 @@ def published_at(key, HASH):
     while HASH[2 * at] != 0 and HASH[2 * at] != key:
         at = (at + 1) & (slots - 1)
     return 2 * at
+
+
+published_at = jit(slot_of)

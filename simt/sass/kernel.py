@@ -16,6 +16,7 @@ from simt.program import Program
 from simt.runtime import Context
 from simt.sass.architectures import VOLTA
 from simt.sass.compile import compile_kernel
+from simt.sass.disassembly import disassembled
 from simt.sass.elf import HELP, Image, KernelInfo, Parameter, Relocation
 from simt.sass.grammar import SassInstruction
 from simt.sass.link import Code, link
@@ -27,7 +28,6 @@ from simt.sass.rows import SYMBOL_BANK
 from simt.system import serves
 from simt.text import counted
 from simt.toolkit.fatbin import choose, extract, is_container, number_of
-from simt.toolkit.nvdisasm import disassemble
 
 OLDEST, NEWEST = 50, 129
 _PARAMETER_BASES = ((50, 0x140), (70, 0x160), (90, 0x210), (100, 0x380))
@@ -290,7 +290,7 @@ def _from_cubin(name: str, data: bytes, given: str | Path | None, home: Context 
         module = Module(name, image, lambda: listing, home)
         _check_listing(listing, module, image, given)
     else:
-        module = Module(name, image, lambda: parse_listing(disassemble(name, data, image.architecture), name), home)
+        module = Module(name, image, lambda: disassembled(image), home)
     kernels = [_from_image(module, image, kernel) for kernel in image.kernels]
     for kernel in kernels:
         kernel.siblings = kernels
@@ -302,7 +302,7 @@ def _check_listing(listing: Listing, module: Module, image: Image, given: str | 
     if listing.architecture != image.architecture:
         different = [f"it is for sm_{listing.architecture}, the cubin for sm_{image.architecture}"]
     else:
-        ours = {name: section.size for name, section in listing.sections.items()}
+        ours = listing.sizes
         theirs = {
             module.code_names.get(section.number, section.name.removeprefix(".text.")): section.size
             for section in image.code_sections

@@ -47,7 +47,6 @@ class _Linker:
     def __init__(self, module: Module, kernel: str) -> None:
         self.module = module
         self.kernel = kernel
-        self.owner = module.listing.owners
         self.bases: dict[str, int] = {}
         self.pointed: set[str] = set()
         self.calls: dict[str, int] = {}
@@ -102,9 +101,9 @@ class _Linker:
                     return symbol
                 return self.module.code_place(symbol) or (symbol.name, 0)
         name = label.within or label.symbol
-        owner = self.owner.get(name)
+        owner = self.module.listing.owner(name, section.name)
         if owner is not None:
-            return owner, self.module.listing.sections[owner].labels[name]
+            return owner, self.module.listing.sections[owner].labels.get(name, 0)
         if name.startswith(".L"):
             raise KernelError(
                 f"branch to nowhere: {name} is not in the listing",
@@ -119,7 +118,7 @@ class _Linker:
         targets = tuple(
             f"{self._address(self._target(Label(label), instruction, section)):#x}"
             for label in instruction.targets
-            if label in self.owner
+            if self.module.listing.owner(label, section.name)
         )
         return replace(instruction, operands=operands, targets=targets, offset=instruction.offset + base)
 

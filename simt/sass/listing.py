@@ -9,7 +9,7 @@ control bits.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -109,14 +109,23 @@ class CodeSection:
 
 @dataclass
 class Listing:
-    """A listing: architecture number (90 for sm_90) and code sections by name, the second ``f`` as ``f#2``."""
+    """A listing: architecture number (90 for sm_90) and code sections by name, the second ``f`` as ``f#2``.
+
+    ``sizes``: bytes of each section, known before it is read.
+    """
 
     architecture: int
-    sections: dict[str, CodeSection]
+    sections: Mapping[str, CodeSection]
+    sizes: Mapping[str, int]
+
+    def owner(self, label: str, near: str) -> str | None:
+        """The section of a label that code of the section *near* names; None if no section has it."""
+        if label in self.sections[near].labels:
+            return near
+        return label if label in self.sections else self._owners.get(label)
 
     @cached_property
-    def owners(self) -> dict[str, str]:
-        """The section of each label."""
+    def _owners(self) -> dict[str, str]:
         return {label: name for name, section in self.sections.items() for label in section.label_names}
 
 
@@ -241,4 +250,4 @@ def parse_listing(text: str, file: str = "") -> Listing:
         )
     for section in sections.values():
         section.check()
-    return Listing(architecture, sections)
+    return Listing(architecture, sections, {name: section.size for name, section in sections.items()})

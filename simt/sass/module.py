@@ -174,7 +174,7 @@ class Module(Mapping[str, npt.NDArray[Any]]):
         found = self._code_relocations.get(section, {}).get(offset)
         if found is not None:
             return self.image.symbols[found.symbol]
-        return None if name in self.listing.owners else self.image.by_name.get(name)
+        return None if self.listing.owner(name, section) else self.image.by_name.get(name)
 
     def code_place(self, symbol: Symbol) -> tuple[str, int] | None:
         """Section of the listing and offset there, for a symbol of code."""
@@ -184,7 +184,7 @@ class Module(Mapping[str, npt.NDArray[Any]]):
     @cached_property
     def _pointers(self) -> dict[str, int]:
         """Where each section of the listing begins for pointers to functions; behind them those of the system."""
-        room = {name: -(-section.size // CODE_ALIGN) * CODE_ALIGN for name, section in self.listing.sections.items()}
+        room = {name: -(-size // CODE_ALIGN) * CODE_ALIGN for name, size in self.listing.sizes.items()}
         room |= {name: CODE_ALIGN for name in FUNCTIONS if name not in room}
         # Behind the code of any kernel, which holds no section and no stub twice.
         first = sum(room.values()) + CODE_ALIGN

@@ -6,6 +6,7 @@ import os
 import subprocess
 import tempfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from simt.check import UnsupportedError
@@ -20,8 +21,10 @@ LISTINGS = DiskCache("listings", cache_root() / "listings", most=256)
 """Compressed listings, by the cubin's bytes and the disassembler."""
 
 
-def disassemble(shown: str, data: bytes, architecture: int) -> str:
+def disassemble(shown: str, data: bytes, architecture: int, functions: Sequence[int] = ()) -> str:
     """Listing of a cubin (its bytes) with encodings and, where the cubin has it, line information.
+
+    ``functions``: numbers of the symbols of those that are wanted (default: all).
 
     Raises UnsupportedError, which names the file *shown*, if the disassembler does not know the architecture or fails.
     """
@@ -32,17 +35,20 @@ def disassemble(shown: str, data: bytes, architecture: int) -> str:
             "or set SIMT_NVDISASM to such an nvdisasm",
         )
     program = find_program("nvdisasm")
-    packed = LISTINGS.get_or_make(digest(data, identity(program)), lambda: zlib.compress(_run(program, shown, data), 1))
+    wanted = ("-fun", ",".join(map(str, functions))) if functions else ()
+    packed = LISTINGS.get_or_make(
+        digest(data, identity(program), *wanted), lambda: zlib.compress(_run(program, wanted, shown, data), 1)
+    )
     return zlib.decompress(packed).decode("utf-8", "replace")
 
 
-def _run(program: str, shown: str, data: bytes) -> bytes:
+def _run(program: str, wanted: Sequence[str], shown: str, data: bytes) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         cubin = Path(folder) / "k.cubin"
         cubin.write_bytes(data)
         try:
             done = subprocess.run(
-                [program, "-c", "-hex", "-g", str(cubin)], capture_output=True, check=False, timeout=LONGEST
+                [program, "-c", "-hex", "-g", *wanted, str(cubin)], capture_output=True, check=False, timeout=LONGEST
             )
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise UnsupportedError(f"nvdisasm cannot read {shown}", details=[str(problem)]) from None

@@ -60,7 +60,8 @@ def program(op: str, dst: int = 0, a: int = 0, b: int = 0, c: int = 0, **fields:
         ({"op": "bra", "imm": 4}, "a branch to micro-op 4"),
         ({"op": "sreg", "dst": 2, "imm": 99}, "the number 99 in sreg"),
         ({"op": "mov", "dst": 2, "a": 2, "imm": 1 << 63}, f"the number {1 << 63} in mov"),
-        ({"op": "mov", "dst": 2, "a": 2, "b": 1 << 63}, f"an operand of {1 << 63}"),
+        ({"op": "mov", "dst": 2, "a": 2, "b": 1 << 63}, f"an operand that it does not have, {1 << 63}"),
+        ({"op": "st.global", "dst": 9, "a": 2, "b": 3, "mod": V4}, "an operand that it does not have, 9"),
         ({"op": "mov", "dst": 2, "a": 2, "line": 7}, "it belongs to line 7 of 2"),
         ({"op": "mov", "dst": 2, "a": 2, "line": -1}, "it belongs to line -1 of 2"),
     ],
@@ -112,6 +113,8 @@ def test_any_number_is_refused_or_inside_of_the_tables(op: str, numbers: list[in
     for letter, value in zip(MICRO_OPS[op].operands, row[1:5].tolist(), strict=True):
         if letter == "r":
             assert 0 <= value < 32 * encoded.n_registers
+        elif letter == "-":
+            assert value == 0
     assert 0 <= row[5] < 2 * encoded.n_predicates
 
 

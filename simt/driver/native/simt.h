@@ -81,7 +81,6 @@ struct stream {
   unsigned number;
 };
 unsigned simt_stream_number(CUstream stream);
-unsigned simt_context_number(void);
 struct array {
   uint64_t address;
   size_t width, height, depth;  // height and depth 0: one and two dimensions
