@@ -37,6 +37,7 @@ def launch(
     max_instructions: int = 2**28,
     check: str | Sequence[str] = (),
     keep_going: bool = False,
+    fill: int | str = 0,
     progress: Callable[[int, int], None] | None = None,
     device: str | None = None,
     timing: bool = False,
@@ -76,6 +77,8 @@ def launch(
             (UninitializedError); ``"synccheck"``, barriers, masks and shuffles that not all threads reach
             (BarrierError); ``"all"``.  ``"memcheck"``, bounds and alignment, is always on.  In machine code racecheck
             compares lanes of one warp only as ``"racecheck:lanes"``.
+        fill: what shared and local memory, and arrays of :func:`simt.uninitialized`, hold before they are written: a
+            byte (``0xCD``), or ``"random:SEED"``.
         keep_going: collect what the checks find in ``profile.findings``; else the first finding raises.
         progress: called with (blocks done, blocks in all), from this thread, several times a second; with timing
             a second time from the start, for the simulated blocks.
@@ -105,6 +108,7 @@ def launch(
         max_instructions=max_instructions,
         check=check,
         keep_going=keep_going,
+        fill=fill,
         progress=progress,
         timing=timing,
         sms=sms,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from simt import devices, machine, runtime
 from simt.calls.code import Code, Shape, raw_code
-from simt.calls.options import SOURCE, Options
+from simt.calls.options import SOURCE, Options, filling
 from simt.check import LaunchError, UnsupportedError
 from simt.devices import DeviceError, Gpu, occupancy
 from simt.machine.services import Services
@@ -146,6 +146,7 @@ class _HostLaunch:
             threads=options.threads,
             trace=options.trace,
             max_instructions=options.max_instructions,
+            fill=filling(options.fill),
             watch=Sanitizer(names, options.keep_going) if names else None,
             whole_buffers=code.whole_buffers,
             bank_image=code.bank_image,

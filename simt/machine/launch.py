@@ -61,6 +61,10 @@ class Watch(Protocol):
     def in_order(self) -> bool:
         """Whether it needs the events of all blocks in one order: the launch then runs on one host thread."""
 
+    @property
+    def sees_writes(self) -> bool:
+        """Whether it keeps account of the memory that nobody has written (DeviceMemory.unwritten)."""
+
     def begin(self, prepared: Any, workers: int) -> None:
         """The launch, prepared, is about to run.  Raises LaunchError if it is too large to watch."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from simt.check import Finding, LaunchError
+from simt.machine.device_memory import Unwritten
 from simt.machine.events import (
     WATCH_GLOBAL,
     WATCH_LOCAL,
@@ -17,7 +18,7 @@ from simt.machine.events import (
     WATCH_STORED,
     WATCH_VARIABLES,
 )
-from simt.machine.layout import BLOCK_BARRIERS
+from simt.machine.layout import ADDRESS_BASE, BLOCK_BARRIERS
 from simt.machine.prepared import Prepared
 from simt.ops.jit import compilation, name_of
 from simt.sanitizer import layout as Z
@@ -64,6 +65,11 @@ class Sanitizer:
         """Races are found among all blocks."""
         return bool(self.tools & Z.RACES)
 
+    @property
+    def sees_writes(self) -> bool:
+        """Initcheck sees them."""
+        return bool(self.tools & Z.INIT)
+
     def uses(self, pc: int) -> bool:
         """Whether a watched variable is in a micro-op."""
         return False
@@ -78,7 +84,19 @@ class Sanitizer:
         self._check_room(prepared)
         self._report = Report(prepared, (), self.schedule)
         poison = np.zeros(_padded(prepared.memory.end) if self.tools & Z.INIT else 8, np.uint8)
+        if self.tools & Z.INIT:
+            for part, place in self._unwritten(prepared, poison):
+                place[:] = part.mask
         self._judges = [self._judge(prepared, poison) for _ in range(workers)]
+
+    @staticmethod
+    def _unwritten(
+        prepared: Prepared, poison: npt.NDArray[np.uint8]
+    ) -> Iterator[tuple[Unwritten, npt.NDArray[np.uint8]]]:
+        """Global memory that may not be written yet, and its bytes in POISON."""
+        for part in prepared.device.unwritten:
+            at = part.start - int(ADDRESS_BASE)
+            yield part, poison[at : at + len(part.mask)]
 
     def _check_room(self, prepared: Prepared) -> None:
         """Raises LaunchError for more memory to shadow than this computer has."""
@@ -155,6 +173,9 @@ class Sanitizer:
         """What was found, in the order in which it came; one worker after the other."""
         if self._report is None:
             return ()
+        if self.tools & Z.INIT:
+            for part, place in self._unwritten(self._report.prepared, self._judges[0].POISON):
+                part.mask[:] = place
         rows = [
             [int(value) for value in row]
             for state in self._judges
