@@ -43,11 +43,11 @@ def _environment(device: str, timing: bool) -> dict[str, str]:
     """The variables of the pytest that runs the tests.  Raises UsageError for what simt refuses."""
     from simt import devices
     from simt.check import SimtError
-    from simt.driver import surroundings
+    from simt.driver import libraries, surroundings
 
     try:
         key = devices.get(device).key
-        found = surroundings()
+        found = surroundings(libraries())
     except SimtError as error:
         raise pytest.UsageError(str(error)) from None
     return {**found, _STARTED: "1", "SIMT_DEVICE": key, "SIMT_TIMING": "1" if timing else ""}

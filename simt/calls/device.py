@@ -178,9 +178,7 @@ class Device:
         shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
         check_launch_bounds(kernel, shape[1])
         given = [in_memory(each, self.memory) for each in args]
-        return self._run(
-            code_of(kernel, wanted.view, shape, given, wanted.predicate, wanted.check), shape, wanted, stream
-        )
+        return self._run(code_of(kernel, wanted.view, shape, given, wanted.predicate), shape, wanted, stream)
 
     def launch_raw(
         self,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from simt.cli import programs
-from simt.cli.options import Json
+from simt.cli.options import Checks, Json
 from simt.cli.programs import Arch, Device, LogFile
 
 EXAMPLES = """Examples:
@@ -49,6 +49,7 @@ def execute(
         str, typer.Option(metavar="VIEW", help="machine, or source: kernels of numba.cuda line by line.")
     ] = "machine",
     kernel: Annotated[str, typer.Option(metavar="REGEX", help="Report on kernels whose names match only.")] = "",
+    check: Checks = None,
     as_json: Json = False,
     log_file: LogFile = None,
 ) -> None:
@@ -64,6 +65,6 @@ def execute(
     to = programs.Report(log_file)
     to.check()
     timed = timing or needs_timing(wanted)
-    finished = programs.run(program, device, arch, timed, order=order, view=view, kernel=kernel)
+    finished = programs.run(program, device, arch, timed, check, order=order, view=view, kernel=kernel)
     to.write([json.dumps(to_dict(finished), indent=2) if as_json else marked(report(finished, wanted))])
     raise programs.exit_with(finished)

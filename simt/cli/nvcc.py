@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
+from simt.cli.options import Checks
 from simt.cli.programs import Device
 
 NVCC_EXAMPLES = """Examples:
@@ -59,6 +61,7 @@ def environment(
     device: Device = "h200",
     timing: Annotated[bool, typer.Option("--timing", help="Time every launch.")] = False,
     metrics: Annotated[str, typer.Option(metavar="A,B,...", help="Metrics of the report.")] = "",
+    check: Checks = None,
     log_file: Annotated[str, typer.Option(metavar="FILE", help="Where reports go; else standard error.")] = "",
 ) -> None:
     """Print commands for a shell, so that make, CTest and all that it starts use the modelled GPU."""
@@ -66,29 +69,32 @@ def environment(
         raise typer.BadParameter(f"{shell!r} is none of {', '.join(SHELLS)}", param_hint="--shell")
     from simt import devices
     from simt.cli import programs
+    from simt.sanitizer import names_of
 
     gpu = devices.get(device)
-    wanted = ",".join(programs.names([metrics]))
-    for name, value in variables(gpu.key, gpu.architecture, timing, wanted, log_file).items():
+    names_of(check or ())
+    wanted = {
+        "SIMT_DEVICE": gpu.key,
+        "SIMT_TIMING": "1" if timing else "",
+        "SIMT_METRICS": ",".join(programs.names([metrics])),
+        "SIMT_CHECK": ",".join(check or ()),
+        "SIMT_LOG": os.path.abspath(log_file) if log_file else "",
+    }
+    for name, value in variables(gpu.architecture, wanted).items():
         typer.echo(assignment(shell, name, value))
 
 
-def variables(device: str, architecture: str, timing: bool, metrics: str, log_file: str) -> dict[str, str]:
-    """The variables that differ from those of this process."""
+def variables(architecture: str, wanted: Mapping[str, str]) -> dict[str, str]:
+    """The variables that differ from those of this process: *wanted*, and what the libraries and nvcc need."""
     from simt.driver import libraries, surroundings
     from simt.toolkit.programs import needed_flags
 
+    folder = libraries()
     given = shlex.split(os.environ.get("NVCC_APPEND_FLAGS", ""))
-    added = [flag for flag in needed_flags(libraries(), architecture, given) if not flag.startswith("-arch")]
-    wanted = {
-        **surroundings(),
-        "NVCC_APPEND_FLAGS": shlex.join([*given, *(flag for flag in added if flag not in given)]),
-        "SIMT_DEVICE": device,
-        "SIMT_TIMING": "1" if timing else "",
-        "SIMT_METRICS": metrics,
-        "SIMT_LOG": os.path.abspath(log_file) if log_file else "",
-    }
-    return {name: value for name, value in wanted.items() if os.environ.get(name, "") != value}
+    added = [flag for flag in needed_flags(folder, architecture, given) if not flag.startswith("-arch")]
+    flags = shlex.join([*given, *(flag for flag in added if flag not in given)])
+    found = {**surroundings(folder), "NVCC_APPEND_FLAGS": flags, **wanted}
+    return {name: value for name, value in found.items() if os.environ.get(name, "") != value}
 
 
 def assignment(shell: str, name: str, value: str) -> str:

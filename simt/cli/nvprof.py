@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simt.cli import programs
+from simt.cli.options import Checks
 from simt.cli.programs import Arch, Device, LogFile, Program, Timing
 
 if TYPE_CHECKING:
@@ -50,9 +51,13 @@ def nvprof(
         str | None,
         typer.Option(metavar="FILTER", help="Kernels to profile: a regular expression, or CONTEXT:STREAM:NAME:LAUNCH."),
     ] = None,
-    print_gpu_trace: Annotated[bool, typer.Option("--print-gpu-trace", help="Each launch and copy in a line.")] = False,
+    print_gpu_trace: Annotated[
+        bool,
+        typer.Option("--print-gpu-trace", help="Each launch and copy in a line; with metrics or events: those of it."),
+    ] = False,
     query_metrics: Annotated[bool, typer.Option("--query-metrics", help="List the metrics, and exit.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Comma-separated values instead of tables.")] = False,
+    check: Checks = None,
     log_file: LogFile = None,
     device: Device = "h200",
     arch: Arch = None,
@@ -71,7 +76,7 @@ def nvprof(
     report.check()
     has_times = not asked and not counted
     timed = timing if timing is not None else has_times or needs_timing([*asked, *counted])
-    finished = programs.run(command, device, arch, timed, **_filter(kernels))
+    finished = programs.run(command, device, arch, timed, check, **_filter(kernels))
     found = programs.activities_of(finished, device)
     shown = [name for name in asked if timed or not needs_timing([name])]
     report.write(list(_pages(found, command, shown, counted, print_gpu_trace, csv)))
@@ -93,12 +98,14 @@ def _pages(
     if not found.launched and not found.copied:
         yield "No kernels were profiled."
         return
-    if trace:
-        yield from nvprof.gpu_trace(found, csv)
-    elif not metrics and not events:
-        yield from nvprof.summary(found, csv)
-    if not found.launched and (metrics or events):
+    if not metrics and not events:
+        yield from nvprof.gpu_trace(found, csv) if trace else nvprof.summary(found, csv)
+        return
+    if not found.launched:
         yield "No events/metrics were profiled."
+        return
+    if trace:
+        yield from nvprof.metric_trace(found, [*events, *metrics], csv)
         return
     if events:
         yield from (f"{mark} Event result:", *nvprof.event_result(found, events, csv))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import typer
@@ -69,10 +70,13 @@ Checks = Annotated[
     list[str] | None,
     typer.Option(
         "--check",
-        metavar="NAME",
-        help="What else to look for: racecheck stops at the first data race between threads (source view; slower); "
-        "memcheck is always on. May be repeated.",
+        metavar="A,B,...",
+        help="What else to look for (slower): racecheck, initcheck, synccheck, or all; memcheck is always on. "
+        "racecheck:lanes compares lanes of one warp in machine code, too.",
     ),
+]
+KeepGoing = Annotated[
+    bool, typer.Option("--keep-going", help="Collect what the checks find; else the first finding ends the launch.")
 ]
 MaxInstructions = Annotated[
     int,
@@ -85,6 +89,9 @@ Fold = Annotated[
 Columns = Annotated[
     list[str] | None,
     typer.Option("--column", metavar="NAME", help="Counter to show beside each line; may be repeated."),
+]
+Svg = Annotated[
+    Path | None, typer.Option("--svg", metavar="FILE.svg", help="Write it as a picture instead of printing it.")
 ]
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Host threads. Default: one per core.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -144,6 +151,7 @@ class KernelOptions:
     order: Order = None
     predicate: Predicate = 0
     check: Checks = None
+    keep_going: KeepGoing = False
     max_instructions: MaxInstructions = 2**28
     seed: Seed = 0
     grid: Grid = None
@@ -167,6 +175,7 @@ class KernelOptions:
         return how(
             found.kernel, found.grid, found.block, *found.args,
             view=self.view, order=self.order, predicate=self.predicate, check=self.check or (),
+            keep_going=self.keep_going,
             max_instructions=self.max_instructions,
             **found.options, **more,
         )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simt.check import LaunchError
+from simt.text import counted
 
 if TYPE_CHECKING:
     from simt.driver import Finding, Finished
@@ -79,7 +80,14 @@ class Report:
             stream.flush()
 
 
-def run(program: Sequence[str], device: str, arch: str | None, timing: bool, **more: Any) -> Finished:
+def run(
+    program: Sequence[str],
+    device: str,
+    arch: str | None,
+    timing: bool,
+    check: Sequence[str] | None = None,
+    **more: Any,
+) -> Finished:
     """Run a program; what its kernels do wrong is told at once, on standard error."""
     from simt.driver import Settings, run_program
     from simt.driver.report import marked
@@ -87,7 +95,8 @@ def run(program: Sequence[str], device: str, arch: str | None, timing: bool, **m
     def tell(finding: Finding) -> None:
         print(marked(str(finding)), file=sys.stderr, flush=True)
 
-    return run_program(program, Settings(device=device, architecture=arch, timing=timing, on_finding=tell, **more))
+    asked = {"device": device, "architecture": arch, "timing": timing, "check": tuple(check or ()), **more}
+    return run_program(program, Settings(on_finding=tell, **asked))
 
 
 def activities_of(finished: Finished, device: str) -> Activities:
@@ -101,7 +110,7 @@ def activities_of(finished: Finished, device: str) -> Activities:
 def unsupported(activities: Activities) -> list[str]:
     """A sentence for each entry point that the program called and that is not there."""
     return [
-        f"{name} is not there: {count} calls were answered with cudaErrorNotSupported"
+        f"{name} is not there: {counted(count, 'call')} answered with cudaErrorNotSupported"
         for name, count in sorted(activities.unsupported.items())
     ]
 

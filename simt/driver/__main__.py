@@ -1,8 +1,8 @@
 """A server of one process, which the library in that process starts where no other one is named (`simt env`).
 
 ``python -m simt.driver NUMBER``: NUMBER is the file descriptor of the connection.  The variables ``SIMT_DEVICE``,
-``SIMT_TIMING``, ``SIMT_METRICS`` and ``SIMT_LOG`` say what ``simt exec`` says by options; the report goes to the file
-``SIMT_LOG`` (added to its end), or to standard error.
+``SIMT_TIMING``, ``SIMT_METRICS``, ``SIMT_CHECK`` and ``SIMT_LOG`` say what ``simt exec`` says by options; the report
+goes to the file ``SIMT_LOG`` (added to its end), or to standard error.
 """
 
 from __future__ import annotations
@@ -24,10 +24,14 @@ def main() -> None:
     """Serve until the process at the other end has ended, and report."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is the program's affair
     connection = socket.socket(fileno=int(sys.argv[1]))
-    metrics = [name for name in os.environ.get("SIMT_METRICS", "").split(",") if name]
+    metrics, check = (
+        [name for name in os.environ.get(variable, "").split(",") if name]
+        for variable in ("SIMT_METRICS", "SIMT_CHECK")
+    )
     try:
         timing = os.environ.get("SIMT_TIMING", "") not in ("", "0") or needs_timing(metrics)
-        settings = Settings(os.environ.get("SIMT_DEVICE") or "h200", timing=timing, on_finding=_tell)
+        device = os.environ.get("SIMT_DEVICE") or "h200"
+        settings = Settings(device, timing=timing, check=tuple(check), on_finding=_tell)
         serve(connection, settings, lambda session: None, lambda session: _report(session, metrics))
     except SimtError as error:
         _write(marked(str(error)))

@@ -7,6 +7,7 @@ from enum import IntEnum
 from simt.check import AssertError, KernelError, LaunchError, ListingError, SimtError, UnsupportedError
 from simt.check.errors import BudgetError, DeadlockError, MisalignedError, OutOfBoundsError
 from simt.devices import DeviceError
+from simt.toolkit.ptxas import PtxError
 
 
 class Code(IntEnum):
@@ -38,6 +39,7 @@ _CODES: tuple[tuple[type[SimtError], Code], ...] = (
     (BudgetError, Code.LAUNCH_TIMEOUT),
     (DeadlockError, Code.LAUNCH_TIMEOUT),
     (ListingError, Code.INVALID_IMAGE),
+    (PtxError, Code.INVALID_PTX),
     (LaunchError, Code.INVALID_VALUE),
     (DeviceError, Code.NO_BINARY_FOR_GPU),
     (UnsupportedError, Code.NOT_SUPPORTED),

@@ -16,6 +16,7 @@ from simt.runtime import Context
 from simt.sass.kernel import Kernels, read_cubin
 from simt.toolkit.fatbin import extract, is_container
 from simt.toolkit.find import find_program, identity
+from simt.toolkit.ptxas import assemble
 
 _ELF = b"\x7fELF"
 CUBINS = DiskCache("compiled PTX", cache_root() / "ptx", most=256)
@@ -34,7 +35,7 @@ def _cubins(image: bytes, name: str, gpu: Gpu) -> list[bytes]:
     if image.startswith(_ELF) and not is_container(image):
         return [image]
     if not is_container(image):
-        return [assemble(image.rstrip(b"\0"), gpu.architecture)]
+        return [_compiled(image.rstrip(b"\0"), gpu.architecture)]
     with TemporaryDirectory() as place:
         path = Path(place, "image.fatbin")
         path.write_bytes(image)
@@ -53,7 +54,7 @@ def _cubins(image: bytes, name: str, gpu: Gpu) -> list[bytes]:
                 details=[f"it has machine code for {present}"],
                 help=f"compile with -arch={gpu.architecture}, or choose another --device",
             )
-        return [assemble(text, gpu.architecture) for text in texts]
+        return [_compiled(text, gpu.architecture) for text in texts]
 
 
 def _ptx(path: Path, gpu: Gpu) -> list[bytes]:
@@ -68,36 +69,31 @@ def _ptx(path: Path, gpu: Gpu) -> list[bytes]:
     return found[max(found)] if found else []
 
 
-def assemble(ptx: bytes, architecture: str, *options: str) -> bytes:
-    """PTX as a cubin, which a driver's compiler makes; here ptxas does, once.  CudaError for wrong PTX."""
+def _compiled(ptx: bytes, architecture: str, *options: str) -> bytes:
+    """PTX as a cubin, which a driver's compiler makes; here ptxas does, once.  Raises what it raises."""
     target = re.search(rb"\.target\s+(sm_\d+[af]?)", ptx)
     if target and target[1].decode().rstrip("af") == architecture:
         architecture = target[1].decode()  # sm_90a
-    program = find_program("ptxas")
-
-    def make() -> bytes:
-        with TemporaryDirectory() as place:
-            source, made = Path(place, "image.ptx"), Path(place, "image.cubin")
-            source.write_bytes(ptx)
-            _run([program, f"-arch={architecture}", "-lineinfo", *options, str(source), "-o", str(made)])
-            return made.read_bytes()
-
-    return CUBINS.get_or_make(digest(identity(program), architecture, " ".join(options), ptx), make)
-
-
-def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        name = Path(command[0]).name
-        raise LaunchError(f"{name} refuses the program's code", details=done.stderr.strip().splitlines()[:5])
+    made_by = identity(find_program("ptxas")), architecture, " ".join(options)
+    return CUBINS.get_or_make(digest(*made_by, ptx), lambda: assemble(ptx, architecture, *options))
 
 
 _SUFFIXES = {0: "cubin", 1: "ptx", 2: "fatbin", 3: "o", 4: "a"}
 """File names of what ``CUjitInputType`` numbers."""
 
 
-def link(inputs: bytes, architecture: str) -> bytes:
-    """A cubin of what a program gave its linker (kind and size, 64 bits each, and bytes): ptxas, then nvlink."""
+_ACCELERATED_FROM = 90
+"""sm_90 and later have features of their own, under the name of sm_90a, whose code a driver of sm_90 runs: nvlink puts
+such code and plain code together when it is told sm_90a, and refuses the one or the other otherwise."""
+
+
+def link(inputs: bytes, architecture: str, registers: int, level: int) -> bytes:
+    """A cubin of what a program gave its linker (kind and size, 64 bits each, and bytes): ptxas, then nvlink.
+
+    *registers*: at most so many for a thread, 0: any number; *level* of optimisation, 0 to 4.  Raises LaunchError for
+    what nvlink refuses, else as :func:`kernels_of`.
+    """
+    options = [f"-O{min(level, 3)}", *([f"--maxrregcount={registers}"] if registers else ())]
     with TemporaryDirectory() as place:
         files: list[str] = []
         at = 0
@@ -107,16 +103,21 @@ def link(inputs: bytes, architecture: str) -> bytes:
             parts.append((kind, inputs[at + 16 : at + 16 + size]))
             at += 16 + size
         if len(parts) == 1 and parts[0][0] == 1:
-            return assemble(parts[0][1].rstrip(b"\0"), architecture)
+            return _compiled(parts[0][1].rstrip(b"\0"), architecture, *options)
         for number, (kind, data) in enumerate(parts):
             if kind not in _SUFFIXES:
                 raise CudaError(Code.NOT_SUPPORTED)
             path = Path(place, f"{number}.{_SUFFIXES[kind]}")
             if kind == 1:
                 path = path.with_suffix(".cubin")
-                data = assemble(data.rstrip(b"\0"), architecture, "-c")
+                data = _compiled(data.rstrip(b"\0"), architecture, "-c", *options)
             path.write_bytes(data)
             files.append(str(path))
         made = Path(place, "linked.cubin")
-        _run([find_program("nvlink"), f"-arch={architecture}", *files, "-o", str(made)])
+        if int(architecture.removeprefix("sm_")) >= _ACCELERATED_FROM:
+            architecture += "a"
+        command = [find_program("nvlink"), f"-arch={architecture}", *files, "-o", str(made)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise LaunchError("nvlink refuses the program's code", details=done.stderr.strip().splitlines()[:5])
         return made.read_bytes()

@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from simt import devices
+from simt.calls.options import SOURCE
 from simt.check import LaunchError, UnsupportedError, check_file
 from simt.driver.build import libraries
 from simt.driver.server import Server
 from simt.driver.settings import Finished, Settings
+from simt.sanitizer import names_of
 from simt.toolkit.programs import build_program
 
 _RUNTIME_TEXT = b"CUDA driver version is insufficient for CUDA runtime version"
@@ -27,14 +29,17 @@ def run_program(command: Sequence[str], settings: Settings) -> Finished:
 
     Its standard streams are ours.  ctrl-C is the program's affair: it ends, and what it did so far is returned.
 
-    Raises DeviceError for an unknown device, LaunchError for a program that is not there, UnsupportedError for one
-    that contains NVIDIA's runtime, and where there is no C compiler.
+    Raises DeviceError for an unknown device, LaunchError for a program that is not there or a check that is none,
+    UnsupportedError for a program that contains NVIDIA's runtime, and where there is no C compiler.
     """
     gpu = devices.get(settings.device)
-    command = _prepared(command, settings.architecture or gpu.architecture, settings.view)
+    names_of(settings.check)
+    folder = libraries()
+    command = _prepared(command, settings.architecture or gpu.architecture, settings.view, folder)
     server = Server(settings)
+    variables = {"SIMT_VIEW": settings.view, "SIMT_CHECK": ",".join(settings.check)}
     try:
-        returncode = _run(command, {**surroundings(server.name), "SIMT_VIEW": settings.view}, settings.quiet)
+        returncode = _run(command, {**surroundings(folder, server.name), **variables}, settings.quiet)
     finally:
         server.close()
     sessions = [each for each in server.sessions if each.began]
@@ -43,12 +48,13 @@ def run_program(command: Sequence[str], settings: Settings) -> Finished:
     return Finished(returncode, [each.device.activities for each in sessions], findings, refused)
 
 
-def surroundings(server: str | None = None, given: Mapping[str, str] = os.environ) -> dict[str, str]:
+def surroundings(folder: Path, server: str | None = None, given: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Environment variables with which CUDA programs use the modelled GPU.
 
-    ``server``: the name of a running one; without it each process starts one of its own.
+    ``folder``: that of :func:`libraries`.  ``server``: the name of a running one; without it each process starts one
+    of its own.
     """
-    folders = [str(libraries()), *filter(None, given.get("LD_LIBRARY_PATH", "").split(os.pathsep))]
+    folders = [str(folder), *filter(None, given.get("LD_LIBRARY_PATH", "").split(os.pathsep))]
     found = {**given, "LD_LIBRARY_PATH": os.pathsep.join(dict.fromkeys(folders)), "SIMT_PYTHON": sys.executable}
     if server is None:
         found.pop("SIMT_DRIVER", None)
@@ -57,13 +63,13 @@ def surroundings(server: str | None = None, given: Mapping[str, str] = os.enviro
     return found
 
 
-def _prepared(command: Sequence[str], architecture: str, view: str) -> list[str]:
-    """The command to start: CUDA C compiled, Python programs with this interpreter.
+def _prepared(command: Sequence[str], architecture: str, view: str, folder: Path) -> list[str]:
+    """The command to start: CUDA C compiled and linked with the libraries in *folder*, Python with this interpreter.
 
     Raises LaunchError for a file that is not there, and what compiling raises.
     """
     first, *rest = command
-    python = [sys.executable, *(("-m", "simt.driver.python_program") if view == "source" else ())]
+    python = [sys.executable, *(("-m", "simt.driver.python_program") if view == SOURCE else ())]
     if first == "-m":
         return [*python, "-m", *rest]
     path = Path(first)
@@ -71,10 +77,10 @@ def _prepared(command: Sequence[str], architecture: str, view: str) -> list[str]
         check_file(path)
     if path.suffix == ".py":
         return [*python, first, *rest]
-    if view == "source":
+    if view == SOURCE:
         raise LaunchError("the source view is for Python programs", help="leave --view source out")
     if path.suffix == ".cu":
-        return [str(build_program(path, architecture, libraries())), *rest]
+        return [str(build_program(path, architecture, folder)), *rest]
     if path.is_file():
         _check_runtime(path)
         if "/" not in first:

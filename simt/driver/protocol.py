@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 ATTRIBUTES = 192
 """Device attributes that are sent: numbers of ``CUdevice_attribute`` from 0."""
@@ -25,10 +25,10 @@ variable   u32 module -> u64 address, u64 size
 allocate   u64 size, u32 kind -> u64 address
 free       u64 address ->
 range      u64 address -> u64 address, u64 size, u32 kind
-launch     u32 function, u32 grid[3], u32 block[3], u32 shared, u32 stream, u32 context, u32 cooperative -> f64 seconds, u32 sticky, u32 printed
+launch     u32 function, u32 grid[3], u32 block[3], u32 shared, u32 stream, u32 cooperative -> f64 seconds, u32 sticky, u32 printed
 limit      u32 which, u64 value ->
 occupancy  u32 function, u32 threads, u64 dynamic -> u32 blocks
-link       ->
+link       u32 registers, u32 level ->
 image      u64 address, u64 pitch, u64 width, u64 height, u64 depth, u32 layered, u32 format, u32 channels, u32 surface, u32 filter, u32 normalized, u32 read, u32 mode[3], f64 border[4] -> u64 handle
 drop       u64 handle ->
 reset      ->
@@ -70,18 +70,17 @@ class Message:
     request: tuple[Field, ...]
     reply: tuple[Field, ...]
 
-    @property
+    @cached_property
     def form(self) -> struct.Struct:
         """The request's fields."""
         return _form(self.request)
 
-    @property
+    @cached_property
     def answer(self) -> struct.Struct:
         """The reply's fields."""
         return _form(self.reply)
 
 
-@cache
 def _form(fields: tuple[Field, ...]) -> struct.Struct:
     return struct.Struct("=" + "".join(f"{field.count or ''}{_C[field.type][0]}" for field in fields))
 

@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import pickle
 import runpy
 import struct
 import sys
+from functools import cache
 from pathlib import Path
 
 from simt.calls.device import DEFAULT_STREAM
@@ -23,7 +25,7 @@ from simt.profile import Profile
 
 def main() -> None:
     """Run the script or, after ``-m``, the module as Python would."""
-    install(_record, _refused)
+    install(_record, _refused, tuple(filter(None, os.environ.get("SIMT_CHECK", "").split(","))))
     del sys.argv[0]
     if sys.argv[0] == "-m":
         del sys.argv[0]
@@ -34,9 +36,14 @@ def main() -> None:
         runpy.run_path(sys.argv[0], run_name="__main__")
 
 
+@cache
+def _driver() -> ctypes.CDLL:
+    return ctypes.CDLL(DRIVER)
+
+
 def _send(name: str, bytes_: bytes) -> None:
     number = next(message.number for message in protocol.messages() if message.name == name)
-    ctypes.CDLL(DRIVER).simt_send(number, bytes_, ctypes.c_size_t(len(bytes_)))
+    _driver().simt_send(number, bytes_, ctypes.c_size_t(len(bytes_)))
 
 
 def _record(profile: Profile, stream: int) -> None:

@@ -58,22 +58,30 @@ def _heading(found: Activities, processes: int) -> list[str]:
     copied = [each.bytes for each in found.copied if each.kind != "memset"]
     many = f" by {processes} processes" if processes > 1 else ""
     text = (
-        f"{found.device.name} (modelled): {counted(len(found.launched), 'launch')} of {counted(kernels, 'kernel')}, "
+        f"{found.device.name} (modelled): {counted(len(found.launched), 'launch')} of {counted(kernels, 'kernel')}"
+        f"{_by_device(found.launched)}, "
         f"{counted(len(copied), 'copy')} of {counted(sum(copied), 'byte')} together{many}"
     )
     return _wrapped(text, "", "  ")
 
 
+def _by_device(launched: Sequence[Launched]) -> str:
+    """How many launches were those of kernels, if there are any."""
+    of_kernels = sum(each.by_device for each in launched)
+    return f" ({len(launched) - of_kernels} by the host, {of_kernels} by the device)" if of_kernels else ""
+
+
 def _kernels(launched: Sequence[Launched], shown: Sequence[str]) -> list[str]:
     """For each kernel and shape, in the order of their first launches, a heading and its metrics."""
-    groups: dict[tuple[str, str], list[Profile]] = {}
+    groups: dict[tuple[str, str], list[Launched]] = {}
     for each in launched:
         profile = each.profile
         shape = f"{_dims(profile.grid, 'block')} of {_dims(profile.block, 'thread')}"
-        groups.setdefault((profile.kernel, shape), []).append(profile)
+        groups.setdefault((profile.kernel, shape), []).append(each)
     lines = []
-    for (name, shape), profiles in groups.items():
-        lines += _wrapped(f"{name}, {shape}, {counted(len(profiles), 'launch')}", "", "    ")
+    for (name, shape), group in groups.items():
+        lines += _wrapped(f"{name}, {shape}, {counted(len(group), 'launch')}{_by_device(group)}", "", "    ")
+        profiles = [each.profile for each in group]
         lines += _wrapped(", ".join(_value(metric, profiles) for metric in shown), "  ", "  ")
     return lines
 

@@ -44,8 +44,8 @@ class Cancelled(Exception):
     """The program is gone, in the middle of a launch."""
 
 
-class LaunchFailed(Exception):
-    """A launch went wrong: CUDA's code, and the reply all the same, with what the kernel printed before."""
+class Failed(Exception):
+    """A request went wrong: CUDA's code, and a reply all the same."""
 
     def __init__(self, code: Code, reply: Reply) -> None:
         super().__init__(code.name)
@@ -91,7 +91,7 @@ class Session:
             return Code.INVALID_VALUE, NOTHING
         try:
             return Code.SUCCESS, getattr(self, message.name)(payload[form.size :], *form.unpack_from(payload))
-        except LaunchFailed as failed:
+        except Failed as failed:
             return failed.code, failed.reply
         except (SimtError, CudaError, MemoryError) as error:
             self._report("", error)
@@ -278,9 +278,13 @@ class Session:
                     return each.memory.place(symbol), b""
         raise CudaError(Code.NOT_FOUND)
 
-    def link(self, tail: bytes) -> Reply:
-        """The program's linker."""
-        return (), link(tail, self.device.gpu.architecture)
+    def link(self, tail: bytes, registers: int, level: int) -> Reply:
+        """The program's linker: the cubin, or what is wrong in words."""
+        try:
+            return (), link(tail, self.device.gpu.architecture, registers, level)
+        except SimtError as error:
+            self._report("", error)
+            raise Failed(code_of(error), ((), str(error).encode())) from None
 
     # Images
 
@@ -299,7 +303,7 @@ class Session:
 
     def launch(self, tail: bytes, function: int, *rest: int) -> Reply:
         """A launch; its reply comes when it is done.  What goes wrong in the kernel is told by ``sticky``."""
-        grid, block, (shared, stream, _, cooperative) = rest[0:3], rest[3:6], rest[6:]
+        grid, block, (shared, stream, cooperative) = rest[0:3], rest[3:6], rest[6:]
         kernel = self._functions[function]
         gpu = self.device.gpu
         threads = block[0] * block[1] * block[2]
@@ -315,6 +319,7 @@ class Session:
             order=self.settings.order,
             timing=self.settings.timing,
             max_instructions=self.settings.max_instructions,
+            check=self.settings.check,
             progress=self._progress,
         )
         before = self.device.now
@@ -326,7 +331,7 @@ class Session:
             printed = self._taken()
             said = error.text.encode() if isinstance(error, AssertError) else b""
             fields = 0.0, error is self.device.lost, len(printed)
-            raise LaunchFailed(code_of(error), (fields, printed + said)) from None
+            raise Failed(code_of(error), (fields, printed + said)) from None
         printed = self._taken()
         return (self.device.now - before, 0, len(printed)), printed
 

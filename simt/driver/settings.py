@@ -17,8 +17,9 @@ class Settings:
     ``device``: a name of ``simt devices``.  ``architecture``: what a ``.cu`` file is compiled for (default: that of the
     device).  ``timing``: how long each launch takes, too.  ``order``: as for
     :func:`simt.launch` (default: the kernels' own).  ``kernel``, ``skip``, ``count``: only launches of kernels whose
-    names match are profiled, so many of them after the first ones; all are run.  ``view``: ``"machine"`` or, for
-    kernels that Numba compiled, ``"source"``.  ``quiet``: the program's standard output is dropped.
+    names match are profiled, so many of them after the first ones; all are run.  ``check``: what else to look for in
+    every launch, as for :func:`simt.launch`.  ``view``: ``"machine"`` or, for kernels that Numba compiled,
+    ``"source"``.  ``quiet``: the program's standard output is dropped.
     ``max_instructions`` as for :func:`simt.launch`.  ``on_finding`` is called when a kernel goes wrong.
     """
 
@@ -30,6 +31,7 @@ class Settings:
     kernel: str = ""
     skip: int = 0
     count: int | None = None
+    check: tuple[str, ...] = ()
     max_instructions: int = 2**28
     quiet: bool = False
     on_finding: Callable[[Finding], None] | None = None

@@ -68,7 +68,7 @@ def parse(raw: str, source: str, lines: str = "") -> list[Report]:
     return reports
 
 
-def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
+def rows_of(text: str) -> Iterator[tuple[int, list[str]]]:
     """Rows of a page with their line numbers.  What the profiled program prints is among them."""
     return enumerate(csv.reader(text.splitlines()), start=1)
 
@@ -105,7 +105,7 @@ def _launches(raw: str) -> Iterator[Report]:
     """Each launch: a row of names, a row of units, one row each."""
     header: list[str] = []
     units: list[str] = []
-    rows = [(number, row) for number, row in _rows(raw) if row]
+    rows = [(number, row) for number, row in rows_of(raw) if row]
     comma = decimal_comma([cell for _, row in rows for cell in row])
     for number, row in rows:
         if row[0] == "ID" and _NAME in row and "Metric Name" not in row:
@@ -156,7 +156,7 @@ def _tables(source: str) -> Iterator[tuple[str, Table]]:
     """
     sections: list[tuple[str, dict[int, tuple[str, dict[str, int]]]]] = []
     header: list[str] = []
-    for number, row in _rows(source):
+    for number, row in rows_of(source):
         if row[:1] in (["Kernel Name"], ["Function Name"]):
             sections.append((row[1], {}))
             header = []
@@ -184,7 +184,7 @@ def _line_numbers(page: str) -> tuple[dict[int, tuple[str, int]], dict[tuple[str
     place = ("", 0)
     known: dict[int, tuple[str, int]] = {}
     texts: dict[tuple[str, int], str] = {}
-    for _, row in _rows(page):
+    for _, row in rows_of(page):
         if row[:1] in (["File Path"], ["File Name"]):
             place = (row[1], 0)
         elif row and row[0].isdigit():

@@ -275,6 +275,28 @@ def _csv_value(value: Number | None, unit: str) -> Bare | None:
     return Bare(str(value) if isinstance(value, int) else f"{value:.6f}")
 
 
+def metric_trace(activities: Activities, names: Sequence[str], as_csv: bool = False) -> list[str]:
+    """Metrics and events of each launch in a line of its own, in the order of their starts."""
+    metrics = [METRICS[name] for name in names]
+    heads = ["Device", "Context", "Stream", "Kernel", *names]
+    numbered = sorted(enumerate(activities.launched, start=1), key=lambda each: each[1].start)
+    lines = [_csv(heads)] if as_csv else []
+    rows = [heads]
+    for number, launch in numbered:
+        values = [launch.profile.metrics.get(metric.name) for metric in metrics]
+        where = str(launch.context), str(launch.stream), f"{kernel_name(launch.profile)} [{number}]"
+        if as_csv:
+            cells = [_csv_value(value, metric.unit) for value, metric in zip(values, metrics, strict=True)]
+            lines.append(_csv([f"{activities.device.name} (0)", *where, *cells]))
+        else:
+            texts = [value_text(value, metric.unit) for value, metric in zip(values, metrics, strict=True)]
+            rows.append([activities.device.name[:_DEVICE_WIDTH], *where, *texts])
+    if as_csv:
+        return lines
+    widths = [max(_DEVICE_WIDTH if k < 3 else 0, *map(len, column)) for k, column in enumerate(zip(*rows, strict=True))]
+    return ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
+
+
 # Trace
 
 _TRACE = (

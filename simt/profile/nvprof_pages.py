@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator
 
-from simt.profile.ncu_pages import Report, check_width, parse_number
+from simt.profile.ncu_pages import Report, check_width, parse_number, rows_of
 
 _NAMES = ("Metric Name", "Event Name")
 _VALUE = re.compile(r"(?P<number>[+-]?[\d.,]+(?:e[+-]?\d+)?)(?P<unit>%|[KMGT]?B/s)?")
@@ -35,7 +34,7 @@ def parse(text: str) -> list[Report]:
 def _rows(text: str) -> Iterator[tuple[int, list[str], list[str]]]:
     """Line number, header and cells; what the program and nvprof say besides is left out."""
     header: list[str] = []
-    for number, row in enumerate(csv.reader(text.splitlines()), start=1):
+    for number, row in rows_of(text):
         if row[:2] == ["Device", "Kernel"] and any(name in row for name in _NAMES):
             header = row
         elif header and row and row[0].startswith("=="):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,9 +27,10 @@ from simt.text import to_text
 from simt.trace import Trace
 
 if TYPE_CHECKING:
+    from simt.check import Finding
     from simt.machine.result import RunResult
     from simt.program import Program
-    from simt.timing import TimingResult
+    from simt.timing import Timeline, TimingResult
 
 
 class MetricValues(Mapping[str, Number | None]):
@@ -105,6 +108,11 @@ class Profile:
     def kernel(self) -> str:
         """Name of the kernel."""
         return self.program.name
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the checks of the launch found, each place once (``keep_going``: else the first one was raised)."""
+        return tuple(self.result.findings)
 
     @property
     def view(self) -> str:
@@ -226,6 +234,7 @@ class Profile:
             counters=np.sum([result.counters for result in results], axis=0),
             seconds=sum(result.seconds for result in results),
             trace=None,
+            findings=tuple(finding for result in results for finding in result.findings),
         )
         notes = dict.fromkeys(note for profile in profiles for note in profile.notes)
         merged = Profile(self.program, total, device=self.device.key, notes=tuple(notes))
@@ -243,6 +252,7 @@ class Profile:
             "block": list(self.block),
             "launches": [{"grid": list(each.grid), "block": list(each.block)} for each in self.launches],
             "notes": list(self.notes),
+            "findings": [finding.to_dict() for finding in self.findings],
             "seconds": self.seconds,
             "counters": self.counters,
             "metrics": dict(self.metrics),
@@ -272,16 +282,26 @@ class Profile:
         """
         return to_text(annotate(self, columns, fold), color)
 
-    def timeline(self, sm: int = 0, width: int = 100) -> str:
-        """What each warp of a simulated SM did cycle by cycle, in the window of the launch; see simt.timing.text().
+    def timeline(self, sm: int = 0, width: int = 100) -> Timeline:
+        """What each warp of a simulated SM did cycle by cycle, in the window of the launch: *width* cycles of it.
 
-        Raises ``ValueError`` for a launch that recorded none.
+        Print it, or look at it in a notebook.  Raises ``ValueError`` for a launch that recorded none.
         """
         if self.timing is None or not len(self.timing.events):
             raise ValueError("no cycles were recorded; launch with timing=True and window=(first, one past the last)")
-        from simt.timing import text
+        from simt.timing import Timeline
 
-        return text(self.timing, sm, width)
+        return Timeline(self.timing, sm, width)
+
+    def report(self, path: str | Path, other: Any = None, **options: Any) -> Path:
+        """Write one self-contained HTML page: source and code beside counts and stalls, the trace to step through,
+        memory accesses, charts, timeline, and why the metrics are what they are.
+
+        *other*: a second profile (or what one saved), side by side with this one.  *options* are those of
+        :func:`simt.page.write_page`, which says what can go wrong.  Needs the extra ``report``.  Returns the path.
+        """
+        write: Callable[..., Path] = import_module("simt.page").write_page  # by name: the page stands above profiles
+        return write(path, self, other, **options)
 
     def __str__(self) -> str:
         return summary(self)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
 
+from simt.metrics.formula import Number
 from simt.metrics.stalls import words_of
 from simt.metrics.table import METRICS, SOURCE
 from simt.profile.lines import Rendered
@@ -45,7 +47,15 @@ SUMMARY = (
 """Metrics of the summary; those that the kernel gives no value, or no reason to show, are left out."""
 
 
-def rows(profile: Rendered) -> list[tuple[str, str, str]]:
+class Measured(Protocol):
+    """What has metrics: a profile, or one that was saved."""
+
+    @property
+    def metrics(self) -> Mapping[str, Number | None]:
+        """Metrics by nvprof or ncu name."""
+
+
+def rows(profile: Measured) -> list[tuple[str, str, str]]:
     """Name, value and unit of each metric of the summary."""
     found = []
     for name in SUMMARY:
@@ -117,11 +127,16 @@ def timing_text(timing: TimingResult, *, of_many: bool = False) -> str:
     return "; ".join(parts)
 
 
+def _findings(profile: Rendered) -> list[str]:
+    """What the launch's checks found, a place each."""
+    return [f"found: {finding}" for finding in profile.findings]
+
+
 def summary(profile: Rendered) -> str:
     """The text of ``str(profile)``."""
     table = [*rows(profile), *((name, text, "") for name, text in facts(profile))]
     widths = [max(len(row[k]) for row in rows(profile)) for k in range(2)]
-    lines = [heading(profile), *(f"note: {note}" for note in profile.notes)]
+    lines = [heading(profile), *(f"note: {note}" for note in profile.notes), *_findings(profile)]
     if profile.timing is not None:
         lines.append(timing_text(profile.timing))
     lines += [f"  {name:<{widths[0]}}  {value:>{widths[1]}}  {unit}".rstrip() for name, value, unit in table]

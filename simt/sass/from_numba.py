@@ -140,7 +140,7 @@ def _cubin(function: FunctionType, argtypes: tuple[Any, ...], architecture: str,
     number = architecture.removeprefix("sm_")
 
     def build() -> bytes:
-        return assemble(_ptx(function, argtypes, (int(number[:-1]), int(number[-1])), options), architecture)
+        return assemble(_ptx(function, argtypes, (int(number[:-1]), int(number[-1])), options).encode(), architecture)
 
     return CUBINS.get_or_make(f"{function.__name__}-{digest(about, *_parts(function, set()))}.cubin", build)
 

@@ -11,15 +11,19 @@ from simt.check import LaunchError, UnsupportedError
 from simt.toolkit.find import find_program
 
 
-def assemble(ptx: str, architecture: str) -> bytes:
-    """The cubin that ptxas makes, with line information.
+class PtxError(UnsupportedError):
+    """ptxas refuses PTX."""
 
-    Raises LaunchError for too much static shared memory, UnsupportedError if ptxas is missing or refuses.
+
+def assemble(ptx: bytes, architecture: str, *options: str) -> bytes:
+    """The cubin that ptxas makes, with line information; *options*: more of ptxas.
+
+    Raises LaunchError for too much static shared memory, UnsupportedError if ptxas is missing, PtxError if it refuses.
     """
     with tempfile.TemporaryDirectory() as folder:
         source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
-        source.write_text(ptx)
-        command = [find_program("ptxas"), f"-arch={architecture}", "-O3", "--generate-line-info"]
+        source.write_bytes(ptx)
+        command = [find_program("ptxas"), f"-arch={architecture}", "--generate-line-info", *options]
         done = subprocess.run([*command, str(source), "-o", str(result)], capture_output=True, text=True, check=False)
         too_much = re.search(r"uses too much shared data \((0x\w+) bytes, (0x\w+) max\)", done.stderr)
         if too_much:
@@ -29,7 +33,7 @@ def assemble(ptx: str, architecture: str) -> bytes:
                 help="use dynamic shared memory: shape 0, and shared_bytes at the launch",
             )
         if done.returncode:
-            raise UnsupportedError(
+            raise PtxError(
                 f"ptxas does not compile this kernel for {architecture}", details=done.stderr.splitlines()[-5:]
             )
         return result.read_bytes()

@@ -58,6 +58,20 @@ def test_what_needs_time_is_timed(run, ran, options: list[str], timing: bool) ->
     assert ran[0][1].timing is timing
 
 
+@pytest.mark.parametrize("command", ["exec", "nvprof"])
+def test_checks_reach_the_program(run, ran, command: str) -> None:
+    run(command, "--check", "memcheck", "--check", "racecheck", "./reduce")
+    assert ran[0][1].check == ("memcheck", "racecheck")
+
+
+def test_metrics_in_a_trace(run, ran) -> None:
+    err = run("nvprof", "--print-gpu-trace", "--metrics", "inst_per_warp", "--events", "branch", "./reduce").err
+    lines = err.splitlines()
+    assert lines[3].split() == ["Device", "Context", "Stream", "Kernel", "branch", "inst_per_warp"]
+    assert len(lines) == 4 + 3
+    assert not ran[0][1].timing
+
+
 def test_a_log_file(run, ran, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     found = run("nvprof", "--csv", "--log-file", str(path), "--events", "branch", "./reduce")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import simt
-from simt.driver import Settings, surroundings
+from simt.driver import Settings, libraries, surroundings
 from tests.driver.conftest import needs_nvdisasm
 from tests.driver.scenarios import CUBIN, run, start
 
@@ -133,7 +133,7 @@ def test_a_program_starts_a_server_of_its_own(program: Path, tmp_path: Path) -> 
     """With the variables of `simt env` and without a server; the report is there when the program has ended."""
     log = tmp_path / "log"
     variables = {"SIMT_METRICS": "inst_executed", "SIMT_LOG": str(log), "PYTHONPATH": os.pathsep.join(sys.path)}
-    environment = surroundings(given={**os.environ, **variables, "SIMT_DRIVER": "an older one"})
+    environment = surroundings(libraries(), given={**os.environ, **variables, "SIMT_DRIVER": "an older one"})
     done = subprocess.run([program, CUBIN, "plain"], env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0
     assert done.stdout.splitlines()[3] == "5994 2000 16"

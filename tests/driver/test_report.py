@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numba import cuda
@@ -43,6 +45,16 @@ def test_a_range_where_launches_differ() -> None:
     assert "  gst_transactions 16 sectors\n" in same
     assert "  gst_transactions 8 to 16 sectors\n" in other
     assert "fill, 1 block of 64 threads, 2 launches" in same
+
+
+def test_launches_by_kernels_are_told_apart() -> None:
+    found = finished(64, 64, 64)
+    launched = found.processes[0].launched
+    launched[1:] = [replace(each, by_device=True) for each in launched[1:]]
+    text = " ".join(report(found).split())
+    assert "3 launches of 1 kernel (1 by the host, 2 by the device), " in text
+    assert "fill, 1 block of 64 threads, 3 launches (1 by the host, 2 by the device) " in text
+    assert "by the host" not in report(finished(64))
 
 
 def test_what_is_not_there() -> None:

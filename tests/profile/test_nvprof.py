@@ -129,6 +129,25 @@ def test_trace() -> None:
     assert lines[-1].startswith("DstMemType: ")
 
 
+def test_metrics_of_each_launch() -> None:
+    names = ["branch", "inst_executed", "branch_efficiency"]
+    width = len(TEMPLATE) + 4
+    assert nvprof.metric_trace(timed(), names) == [
+        f"         Device          Context           Stream  {'Kernel':>{width}}  branch  inst_executed"
+        "  branch_efficiency",
+        f"    NVIDIA H200                1                7  {KERNEL + ' [1]':>{width}}      12           4000"
+        "             83.33%",
+        f"    NVIDIA H200                1                7  {TEMPLATE + ' [2]':>{width}}      12           1000"
+        "             83.33%",
+        f"    NVIDIA H200                1                7  {TEMPLATE + ' [3]':>{width}}      12           3000"
+        "             83.33%",
+    ]
+    assert nvprof.metric_trace(timed(), names, as_csv=True)[:2] == [
+        '"Device","Context","Stream","Kernel","branch","inst_executed","branch_efficiency"',
+        f'"NVIDIA H200 (0)","1","7","{KERNEL} [1]",12,4000,83.333333%',
+    ]
+
+
 def test_trace_of_launches_alone() -> None:
     found = timed()
     lines = nvprof.gpu_trace(Activities(found.device, found.launched))

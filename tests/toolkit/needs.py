@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simt.check import UnsupportedError
-from simt.toolkit.find import nvrtc_library
+from simt.toolkit.find import find_program, nvrtc_library
 
 
 def _has_nvrtc() -> bool:
@@ -16,3 +16,15 @@ def _has_nvrtc() -> bool:
 
 
 needs_nvrtc = pytest.mark.skipif(not _has_nvrtc(), reason="CUDA C: needs NVRTC (pip install 'simt[sass]')")
+
+
+def _has(program: str) -> bool:
+    try:
+        return bool(find_program(program))
+    except UnsupportedError:
+        return False
+
+
+needs_ptxas = pytest.mark.skipif(
+    not (_has("ptxas") and _has("nvlink")), reason="PTX: needs ptxas and nvlink (pip install 'simt[sass]')"
+)

@@ -82,7 +82,6 @@ static unsigned n_contexts = 1;
 enum { DEEPEST = 64 };
 static __thread CUcontext stack[DEEPEST];
 static __thread int depth;
-unsigned simt_context_number(void) { return depth && stack[depth - 1] ? stack[depth - 1]->number : 1; }
 
 API(CUresult) cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice d) { BEGIN(); DEVICE_0(d); primary.active = true; *context = &primary; return CUDA_SUCCESS; }
 API(CUresult) cuDevicePrimaryCtxRelease_v2(CUdevice d) { BEGIN(); DEVICE_0(d); return CUDA_SUCCESS; }
@@ -136,7 +135,7 @@ API(CUresult) cuCtxDetach(CUcontext context) { return cuCtxDestroy_v2(context); 
 API(CUresult) cuCtxGetDevice(CUdevice *d) { BEGIN(); *d = 0; return depth ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT; }
 API(CUresult) cuCtxGetDevice_v2(CUdevice *d, CUcontext context) { BEGIN(); *d = 0; return CUDA_SUCCESS; }
 API(CUresult) cuCtxGetFlags(unsigned *flags) { BEGIN(); *flags = depth ? stack[depth - 1]->flags : 0; return depth ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT; }
-API(CUresult) cuCtxGetId(CUcontext context, uint64_t *id) { BEGIN(); *id = context ? context->number : simt_context_number(); return CUDA_SUCCESS; }
+API(CUresult) cuCtxGetId(CUcontext context, uint64_t *id) { BEGIN(); if (!context) context = depth ? stack[depth - 1] : &primary; *id = context->number; return CUDA_SUCCESS; }
 API(CUresult) cuCtxGetApiVersion(CUcontext context, unsigned *version) { BEGIN(); *version = 3020; return CUDA_SUCCESS; }
 API(CUresult) cuCtxSynchronize(void) { BEGIN(); return simt_state(); }
 API(CUresult) cuCtxSynchronize_v2(CUcontext context) { BEGIN(); return simt_state(); }

@@ -35,7 +35,7 @@ static CUresult launch(struct function *f, struct shape shape, CUstream stream, 
   TRY(pack(f, parameters, extra, bytes, &size));
   int most = f->dynamic ? f->dynamic + (int)f->is.shared : device.attributes[8];
   if (shape.shared + f->is.shared > (unsigned)most) return CUDA_ERROR_INVALID_VALUE;
-  struct launch_request request = {f->is.function, {0}, {0}, shape.shared, simt_stream_number(stream), simt_context_number(), shape.cooperative};
+  struct launch_request request = {f->is.function, {0}, {0}, shape.shared, simt_stream_number(stream), shape.cooperative};
   memcpy(request.grid, shape.grid, sizeof shape.grid), memcpy(request.block, shape.block, sizeof shape.block);
   struct launch_reply reply = {0};
   CUresult result = simt_ask(OP_LAUNCH, &request, sizeof request, bytes, size, &reply, sizeof reply, &printed);

@@ -172,8 +172,22 @@ API(CUresult) cuFuncGetParamInfo(CUfunction f, size_t k, size_t *offset, size_t 
 API(CUresult) cuKernelGetParamInfo(CUfunction f, size_t k, size_t *offset, size_t *size) { READY(); return parameter(f, k, offset, size); }
 
 // ---- the linker: all that it is given goes to the server in the end
-struct link { char *bytes; size_t size; struct answer cubin; };
-API(CUresult) cuLinkCreate_v2(unsigned n, int *options, void **values, struct link **state) { READY(); return (*state = calloc(1, sizeof **state)) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY; }
+enum { MAX_REGISTERS, ERROR_LOG = 5, ERROR_LOG_SIZE, OPTIMIZATION = 7 };  // CUjit_option
+struct link { char *bytes; size_t size; struct answer cubin; struct link_request how; char *log; unsigned log_size; };
+API(CUresult) cuLinkCreate_v2(unsigned n, int *options, void **values, struct link **state) {
+  READY();
+  struct link *made = *state = calloc(1, sizeof *made);
+  if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
+  made->how.level = 4;
+  for (unsigned k = 0; k < n; k++) {
+    unsigned number = (uintptr_t)values[k];
+    if (options[k] == MAX_REGISTERS) made->how.registers = number;
+    if (options[k] == OPTIMIZATION) made->how.level = number;
+    if (options[k] == ERROR_LOG) made->log = values[k];
+    if (options[k] == ERROR_LOG_SIZE) made->log_size = number;
+  }
+  return CUDA_SUCCESS;
+}
 API(CUresult) cuLinkAddData_v2(struct link *state, int type, void *data, size_t size, const char *name, unsigned n, int *options, void **values) {
   READY();
   uint64_t head[2] = {type, size};
@@ -199,7 +213,11 @@ API(CUresult) cuLinkAddFile_v2(struct link *state, int type, const char *path, u
 }
 API(CUresult) cuLinkComplete(struct link *state, void **cubin, size_t *size) {
   READY();
-  TRY(simt_ask(OP_LINK, NULL, 0, state->bytes, state->size, NULL, 0, &state->cubin));
+  CUresult result = simt_ask(OP_LINK, &state->how, sizeof state->how, state->bytes, state->size, NULL, 0, &state->cubin);
+  if (result) {
+    if (state->log && state->log_size) snprintf(state->log, state->log_size, "%s", state->cubin.bytes ? (char *)state->cubin.bytes : "");
+    return result;
+  }
   *cubin = state->cubin.bytes;
   if (size) *size = state->cubin.size;
   return CUDA_SUCCESS;
