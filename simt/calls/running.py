@@ -96,9 +96,9 @@ class _HostLaunch:
         return SystemServices(World(heap, kernel.launched_by, self._execute, self._repeat, limits))
 
     def _profile(self, code: Code, shape: Shape, services: Services | None) -> Profile:
-        if GRID_BARRIER in code.program.syscalls:
+        if self.options.cooperative or GRID_BARRIER in code.program.syscalls:
             self._check_cooperative(code, shape)
-        launch = self._launch(code, shape, self.options.shared_bytes, services)
+        launch = self._launch(code, shape, self.options.shared_bytes, services, self.options.cooperative)
         notes = [*code.notes, *(f"{name} found nothing" for name in launch.checks)]
         if not self.options.timing:
             result = runtime.run(code.program, launch, self.context, keep=self.keep)
@@ -112,7 +112,9 @@ class _HostLaunch:
         """Refuse a grid whose blocks wait for each other if they do not fit on the GPU together."""
         if self.options.timing or self.options.check:
             option = "timing" if self.options.timing else "check"
-            raise UnsupportedError(f"{option} of a kernel with a barrier of the grid", help=f"launch without {option}")
+            raise UnsupportedError(
+                f"{option} of a kernel whose blocks wait for each other", help=f"launch without {option}"
+            )
         (x, y, z), (width, height, depth) = shape
         threads, shared = width * height * depth, code.program.shared_bytes + self.options.shared_bytes
         on_sm = occupancy(self.gpu, threads, code.program.registers, shared).blocks_per_sm
@@ -123,7 +125,9 @@ class _HostLaunch:
                 help="launch fewer blocks, and give each more to do",
             )
 
-    def _launch(self, code: Code, shape: Shape, shared_bytes: int, services: Services | None) -> machine.Launch:
+    def _launch(
+        self, code: Code, shape: Shape, shared_bytes: int, services: Services | None, cooperative: bool = False
+    ) -> machine.Launch:
         options = self.options
         return machine.Launch(
             grid=shape[0],
@@ -139,6 +143,7 @@ class _HostLaunch:
             bank_image=code.bank_image,
             services=services,
             clock_mhz=round(self.gpu.limit("clock_mhz")),
+            cooperative=cooperative,
             progress=options.progress,
         )
 
