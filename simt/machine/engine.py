@@ -19,7 +19,7 @@ from simt.machine.registers import predicate, row_at
 from simt.machine.splits import add_split, choose, join_fresh, let_through, next_random
 from simt.ops.encoding import WHOLE
 from simt.ops.integer import INDEX
-from simt.ops.jit import jit, jit_inline, jit_part
+from simt.ops.jit import jit, jit_part
 from simt.ops.row import KIND_SHIFT, NUMBER_MASK
 from simt.ops.scalar import popcount
 from simt.ops.table import MICRO_OPS, Kind
@@ -220,7 +220,7 @@ def _end_of_turn(w, pc, active, retired, executed, status, s):
     return status
 
 
-@jit_inline
+@jit
 def advance(w, quantum, s):
     """Run warp *w* for at most *quantum* micro-ops: DONE, BLOCKED, PAUSED, TRACE_FULL, CALLED or FAILED."""
     CODE = s.CODE

@@ -9,10 +9,12 @@ sources and settings, one entry per function and types of arguments.
 
 from __future__ import annotations
 
+import functools
 import importlib.resources
 import pickle
 import re
 import sys
+import types
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -26,6 +28,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from simt.disk_cache import DiskCache, cache_root, digest
+from simt.ops.parts import EntryCompiler, PartCompiler
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -127,19 +130,86 @@ def name_of(function: Callable[..., Any]) -> str:
 FOLDER = cache_folder()
 
 
-def jit(function: Callable[..., Any], *, inline: bool = False, folder: Path = FOLDER) -> Any:
+class Function:
+    """A function of the engine.  Compiled functions call it compiled, so does Python; ``plain`` is it as plain Python.
+
+    Numba takes it for one of its dispatchers: it asks for ``_numba_type_`` and, where it inlines, for ``py_func`` and
+    ``targetoptions``.
+    """
+
+    def __init__(self, function: Callable[..., Any], plain: Callable[..., Any], folder: Path, options: Any) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self.targetoptions = {**_OPTIONS, **options}
+        self._instead = plain
+        self._folder = folder
+        self._part = numba.njit(
+            function, pipeline_class=PartCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True, **self.targetoptions
+        )
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self._part._numba_type_
+
+    @functools.cached_property
+    def entry(self) -> Any:
+        """What Python calls: Numba's dispatcher, whose compiled code is kept on disk."""
+        dispatcher = numba.njit(self.py_func, pipeline_class=EntryCompiler, no_cfunc_wrapper=True, **_OPTIONS)
+        dispatcher._cache = CodeCache(self.py_func, self._folder)  # what njit(cache=True) does, with Numba's own
+        return dispatcher
+
+    def __call__(self, *args: Any) -> Any:
+        return self.entry(*args)
+
+    @functools.cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The function without Numba: the same code, which calls others of the engine as plain Python, too."""
+        function = self._instead
+        names = _plain_names(function.__globals__)
+        return types.FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+
+
+_OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+_plain: dict[int, dict[str, Any]] = {}
+
+
+def _plain_names(names: dict[str, Any]) -> dict[str, Any]:
+    """The names of a module with the engine's functions as plain Python, in modules among them, too."""
+    if id(names) not in _plain:
+        plain = _plain[id(names)] = dict(names)
+        for name, value in names.items():
+            if isinstance(value, Function):
+                plain[name] = value.plain
+            elif isinstance(value, types.ModuleType) and value.__name__.startswith("simt."):
+                plain[name] = _Names(_plain_names(vars(value)))
+    return _plain[id(names)]
+
+
+class _Names:
+    """What stands for a module."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self.__dict__ = names
+
+
+def jit(
+    function: Callable[..., Any],
+    *,
+    inline: bool = False,
+    folder: Path = FOLDER,
+    plain: Callable[..., Any] | None = None,
+) -> Any:
     """Compile *function* with Numba: no GIL, cached on disk, NumPy's division rules (no exceptions).
 
-    ``inline`` asks LLVM to inline it: for functions with one hot call that take many arrays.  Reference counting is
-    off (``_nrt``): the engine only borrows arrays, and counting them cost seven eighths of its time (measured).
-    ``folder`` is where the compiled code is kept.
-    With ``NUMBA_DISABLE_JIT=1`` the function stays plain Python: the same engine, slow and easy to step through
+    ``inline`` has LLVM inline it: for what runs often and is small.  Reference counting is off (``_nrt``): the engine
+    only borrows arrays, and counting them cost seven eighths of its time (measured).  ``folder`` is where the compiled
+    code is kept; ``plain`` runs instead where the engine runs as plain Python.
+    With ``NUMBA_DISABLE_JIT=1`` there is plain Python only: the same engine, slow and easy to step through
     (on NumPy 1 with ``NPY_PROMOTION_STATE=weak``, too).
     """
-    compiled = numba.njit(function, nogil=True, error_model="numpy", _nrt=False, forceinline=inline)
-    if not config.DISABLE_JIT:
-        compiled._cache = CodeCache(function, folder)  # what njit(cache=True) does, with Numba's own
-    return compiled
+    if config.DISABLE_JIT:
+        return plain or function
+    return Function(function, plain or function, folder, {"forceinline": inline})
 
 
 def jit_inline(function: Callable[..., Any]) -> Any:
@@ -152,7 +222,7 @@ def jit_part(function: Callable[..., Any]) -> Any:
 
     Cheaper to compile than :func:`jit_inline`, but compiled anew with each function that calls it.
     """
-    return numba.njit(function, nogil=True, error_model="numpy", _nrt=False, inline="always")
+    return function if config.DISABLE_JIT else Function(function, function, FOLDER, {"inline": "always"})
 
 
 def is_compiled(entry: str, folder: Path = FOLDER) -> bool:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba.core import config, types
+from numba.core import types
 from numba.extending import intrinsic
 
 from simt.ops.jit import jit
@@ -43,30 +43,43 @@ def _round_fraction(value: Fraction, precision: int, lowest: int) -> float:
     return -result if value < 0 else result
 
 
-if config.DISABLE_JIT:
+def _instruction(kind: Any, name: str) -> Any:
+    """LLVM's fused multiply-add of a type."""
 
-    def fma64(x: Any, y: Any, z: Any) -> Any:
-        """float64 ``x * y + z`` with one rounding."""
-        return _exact_fma(x, y, z, np.float64)
+    def implementation(typingctx: Any, x: Any, y: Any, z: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.fma(*args)
 
-    def fma32(x: Any, y: Any, z: Any) -> Any:
-        """float32 ``x * y + z`` with one rounding."""
-        return _exact_fma(x, y, z, np.float32)
+        return kind(kind, kind, kind), codegen
 
-else:
+    implementation.__name__ = name
+    return intrinsic(implementation)
 
-    def _fma(typ: Any, name: str) -> Any:
-        def implementation(typingctx: Any, x: Any, y: Any, z: Any) -> Any:
-            def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-                return builder.fma(*args)
 
-            return typ(typ, typ, typ), codegen
+_fma64 = _instruction(types.float64, "_fma64")
+_fma32 = _instruction(types.float32, "_fma32")
 
-        implementation.__name__ = name
-        return intrinsic(implementation)
 
-    fma64 = _fma(types.float64, "fma64")
-    fma32 = _fma(types.float32, "fma32")
+def _fused64(x, y, z):
+    return _fma64(x, y, z)
+
+
+def _fused32(x, y, z):
+    return _fma32(x, y, z)
+
+
+def _exact64(x, y, z):
+    return _exact_fma(x, y, z, np.float64)
+
+
+def _exact32(x, y, z):
+    return _exact_fma(x, y, z, np.float32)
+
+
+fma64 = jit(_fused64, inline=True, plain=_exact64)
+"""float64 ``x * y + z`` with one rounding."""
+fma32 = jit(_fused32, inline=True, plain=_exact32)
+"""float32 ``x * y + z`` with one rounding."""
 
 
 @jit

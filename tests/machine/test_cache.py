@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 from numba.core import config
-from numba.core.dispatcher import Dispatcher
 
 from simt import disk_cache
 from simt.ops import jit as module
-from simt.ops.jit import CodeCache, compilation, is_compiled, jit
+from simt.ops.jit import CodeCache, Function, compilation, is_compiled, jit
 
 ROOT = Path(__file__).parents[2]
 NAME = "test_cache.twice"
@@ -31,13 +30,13 @@ def twice(x: Any) -> Any:
 
 
 def fresh(folder: Path) -> Any:
-    """As a new process sees it: a dispatcher that has not compiled anything yet."""
+    """As a new process sees it: a function that has not been compiled yet."""
     return jit(twice, folder=folder)
 
 
-def hits(dispatcher: Any) -> int:
+def hits(function: Any) -> int:
     """How often it found its code in the cache."""
-    return sum(dispatcher.stats.cache_hits.values())
+    return sum(function.entry.stats.cache_hits.values())
 
 
 def files(folder: Path) -> list[Path]:
@@ -119,7 +118,7 @@ with compilation("the engine", NAME, folder):
         while not (folder / "waiting").exists():
             time.sleep(0.01)
     function(21)
-print(sum(function.stats.cache_hits.values()))
+print(sum(function.entry.stats.cache_hits.values()))
 """
 
 
@@ -155,7 +154,7 @@ import simt, simt.devices, simt.ops.mufu, simt.timing
 from simt.ops import jit, scalar
 assert simt.__file__.startswith(sys.argv[1]), simt.__file__
 assert scalar.popcount(255) == 8
-print(jit.FOLDER.name, sum(scalar.popcount.stats.cache_hits.values()))
+print(jit.FOLDER.name, sum(scalar.popcount.entry.stats.cache_hits.values()))
 """
 
 
@@ -188,7 +187,7 @@ def test_compiled_code_goes_by_the_modules_that_make_it() -> None:
     for package in map(importlib.import_module, packages):
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             contents = vars(importlib.import_module(info.name)).values()
-            compiled = any(isinstance(each, Dispatcher) and each.py_func.__module__ == info.name for each in contents)
+            compiled = any(isinstance(each, Function) and each.py_func.__module__ == info.name for each in contents)
             assert not compiled or info.name in sources, info.name
     assert {"simt.machine.layout", "simt.program", "simt.timing.layout", "simt.ops.mufu.csv"} <= set(sources)
     hosts = {"simt.machine.host", "simt.machine.findings", "simt.timing.timeline", "simt.check.errors"}

@@ -1,0 +1,127 @@
+"""How Numba compiles the engine: functions are translated one by one and optimised together, once.
+
+By itself Numba makes of every function a library of its own, optimised and turned into machine code, with two wrappers
+for Python, and links copies of it into each library that calls it, where all of that is done again.  Of our functions
+Python calls a handful.  So a *part* is translated into LLVM's form only, without wrappers; an *entry* takes in all
+parts that it reaches, as functions of its own, which LLVM then optimises once and may inline, reshape or leave out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba import _dynfunc
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import LoweringPass, register_pass
+from numba.core.typed_passes import AnnotateTypes, NativeLowering
+
+
+class Part(JITCodeLibrary):
+    """A function in LLVM's form, for entries to take in; it never becomes machine code by itself."""
+
+    def finalize(self) -> None:
+        """Nothing more is added; nothing is linked or optimised."""
+        self._raise_if_finalized()
+        self._finalized = True
+
+
+class Entry(JITCodeLibrary):
+    """A function that Python calls, with all parts that it reaches."""
+
+    def finalize(self) -> None:
+        """Take in the parts, then optimise and make machine code of everything."""
+        self._own = {function.name for function in self.get_defined_functions()}
+        self._linking_libraries = list(_reached(self))
+        super().finalize()
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.name not in self._own:
+                function.linkage = llvm.Linkage.internal
+        super()._optimize_final_module()
+
+
+def _reached(library: Any) -> Iterator[Any]:
+    """The libraries that *library* links, and those that parts among them do, each once."""
+    seen: dict[int, Any] = {}
+    waiting = list(library._linking_libraries)
+    while waiting:
+        one = waiting.pop(0)
+        if id(one) not in seen:
+            seen[id(one)] = one
+            waiting += one._linking_libraries if isinstance(one, Part) else ()
+    return iter(seen.values())
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _BeginPart(LoweringPass):
+    """Before lowering: into a :class:`Part`, not to be compiled."""
+
+    _name = "simt_begin_part"
+
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        return False
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _EndPart(LoweringPass):
+    """After it: callers find the part by an object that stands for it, as they do with compiled functions."""
+
+    _name = "simt_end_part"
+
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        lowered = state.cr
+        described = lowered.fndesc
+        stands_for = _dynfunc.make_function(
+            described.lookup_module(), described.qualname, "a part", 0, lowered.env, (state.library,)
+        )
+        state.targetctx.insert_user_function(stands_for, described, [state.library])
+        state.cr = lowered._replace(cfunc=stands_for)
+        return False
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _BeginEntry(LoweringPass):
+    """Before lowering: into an :class:`Entry`."""
+
+    _name = "simt_begin_entry"
+
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = Entry(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return False
+
+
+class PartCompiler(CompilerBase):
+    """Numba's compiler for parts."""
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_BeginPart, AnnotateTypes)
+        passes.add_pass_after(_EndPart, NativeLowering)
+        passes.finalize()
+        return [passes]
+
+
+class EntryCompiler(CompilerBase):
+    """Numba's compiler for entries."""
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_BeginEntry, AnnotateTypes)
+        passes.finalize()
+        return [passes]
