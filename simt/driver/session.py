@@ -22,7 +22,6 @@ from simt.driver.images import kernels_of, link
 from simt.driver.settings import Finding, Settings
 from simt.driver.textures import image_of
 from simt.machine import Allocation
-from simt.machine.checks import named, names_of
 from simt.machine.images import HANDLE_STEP, HANDLES
 from simt.machine.layout import ADDRESS_BASE
 from simt.profile import Profile
@@ -83,8 +82,6 @@ class Session:
         self._functions: list[SassKernel] = []
         self._begin: float | None = None
         self._matching = 0
-        self._checks = tuple(name for name in names_of(settings.check) if not named(name).source_only)
-        """What machine code is checked for; in the source view kernels that it could not run are machine code, too."""
         self._warned: set[str] = set()
 
     def answer(self, message: protocol.Message, payload: bytes) -> tuple[Code, Reply]:
@@ -323,7 +320,7 @@ class Session:
             order=self.settings.order,
             timing=self.settings.timing and not cooperative,
             max_instructions=self.settings.max_instructions,
-            check=self._checks,
+            check=self.settings.check,
             progress=self._progress,
         )
         before = self.device.now

@@ -134,9 +134,12 @@ def _load(x: Lowering, space: str) -> None:
     number = MEMORY_TYPES[name][0]
     target = d.index is None or name in ("s8", "s16")
     row = _temporaries(x, registers) if target else x.destination(d, registers)
-    retires = _retire(x, places)
+    retires, strong = _retire(x, places), Hint.STRONG in x.modifiers
     for at in places:
-        x.emit(f"ld.{at.space}", row, at.row, imm=at.offset, mod=number, retires=retires, guard=at.guard, shows=d)
+        x.emit(
+            f"ld.{at.space}", row, at.row, imm=at.offset, mod=number, retires=retires, guard=at.guard, shows=d,
+            strong=strong,
+        )  # fmt: skip
     if name in ("s8", "s16"):  # the micro-op extends to 64 bits, a register has 32
         x.emit("cvt.u32", x.destination(d), row)
 
@@ -153,9 +156,12 @@ def _store(x: Lowering, space: str) -> None:
     name, registers = _access(x)
     x.row(value, registers)
     data = x.source(value)
-    retires, number = _retire(x, places), MEMORY_TYPES[name][0]
+    retires, number, strong = _retire(x, places), MEMORY_TYPES[name][0], Hint.STRONG in x.modifiers
     for at in places:
-        x.emit(f"st.{at.space}", 0, at.row, data, imm=at.offset, mod=number, retires=retires, guard=at.guard)
+        x.emit(
+            f"st.{at.space}", 0, at.row, data, imm=at.offset, mod=number, retires=retires, guard=at.guard,
+            strong=strong,
+        )  # fmt: skip
 
 
 _TAKES = (Flag.E, Integer, Width, Hint)
