@@ -11,6 +11,7 @@ from typing import Any
 
 from numba.core import types
 from numba.core.types import containers
+from numba.core.types.misc import maybe_literal
 
 from simt.check.errors import UnsupportedError
 from simt.dispatcher import is_dispatcher, options_of, python_function, signatures_of
@@ -141,7 +142,7 @@ class Calls(Applications):
         if None in given or None in named.values():
             return None
         literals = tuple(
-            types.literal(value.value) if isinstance(value, Constant) and isinstance(value.value, bool | int) else ty
+            maybe_literal(value.value) or ty if isinstance(value, Constant) else ty
             for value, ty in zip(args, given, strict=True)
         )
         found = implementations.of_function(function, given, named, literals)

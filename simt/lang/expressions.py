@@ -251,8 +251,8 @@ class Expressions:
         if isinstance(op, ast.Is | ast.IsNot):
             same = left == right if NONE in (left, right) else attributes.same(left, right)
             if same is None and {nt.plain(getattr(value, "type", None)) for value in (left, right)} == {types.boolean}:
-                text = "==" if isinstance(op, ast.Is) else "!="
-                return operators.compare(self.b, text, number(self.b, left), number(self.b, right))
+                equals = "==" if isinstance(op, ast.Is) else "!="
+                return operators.compare(self.b, equals, number(self.b, left), number(self.b, right))
             if same is None:
                 unsupported(self.place(node), "'is' between values", help="use ==")
             return Constant(types.boolean, same == isinstance(op, ast.Is))
