@@ -12,6 +12,7 @@ from simt.sanitizer import layout as Z
 from simt.sanitizer.clocks import meet_block, meet_lanes, meet_some, warp_at
 from simt.sanitizer.jit import jit
 from simt.sanitizer.places import found
+from simt.sanitizer.undefined import judge_shuffled, put_shuffled
 
 _IDX, _UP, _DOWN, _BFLY = jit(shfl_idx), jit(shfl_up), jit(shfl_down), jit(shfl_bfly)
 
@@ -103,14 +104,10 @@ def leave_block(EVENTS, at, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, BARRIERS
 
 
 @jit
-def meet_warp(EVENTS, at, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND):
-    """Lanes come to a warp barrier: they wait for all that their masks name and that have not exited."""
+def _meet_group(EVENTS, at, lanes, mask, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND):
+    """Lanes come to the warp barrier of a mask."""
     pc, block, w = EVENTS[at + V.V_PC], EVENTS[at + V.V_BLOCK], EVENTS[at + V.V_WARP]
-    lanes, gone = EVENTS[at + V.V_LANES], EVENTS[at + V.V_EXITED]
-    mask = np.int64(0)
-    for l in range(32):
-        if (lanes >> l) & 1:
-            mask |= EVENTS[at + V.V_VALUES + l]
+    gone = EVENTS[at + V.V_EXITED]
     if HEAD[Z.H_TOOLS] & Z.SYNC:
         present = (np.int64(1) << min(HEAD[Z.H_THREADS] - w * 32, 32)) - 1
         named = mask & gone
@@ -137,10 +134,26 @@ def meet_warp(EVENTS, at, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIME
 
 
 @jit
-def judge_shuffle(EVENTS, at, kind, HEAD, FOUND):
-    """Whether each lane of a shuffle reads from a lane that takes part."""
-    pc, block, w = EVENTS[at + V.V_PC], EVENTS[at + V.V_BLOCK], EVENTS[at + V.V_WARP]
+def meet_warp(EVENTS, at, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND):
+    """Lanes come to a warp barrier, each with a mask: they wait for all that it names and that have not exited."""
+    left = EVENTS[at + V.V_LANES]
+    while left:
+        mask = EVENTS[at + V.V_VALUES + lowest(left)]
+        lanes = np.int64(0)
+        for l in range(32):
+            if (left >> l) & 1 and EVENTS[at + V.V_VALUES + l] == mask:
+                lanes |= np.int64(1) << l
+        left &= ~lanes
+        _meet_group(EVENTS, at, lanes, mask, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND)
+
+
+@jit
+def judge_shuffle(EVENTS, at, kind, place, HEAD, REGISTERS, USES):
+    """Which lanes of a shuffle read from a lane that does not take part, or that has nothing itself."""
+    pc, w = EVENTS[at + V.V_PC], EVENTS[at + V.V_WARP]
     lanes = EVENTS[at + V.V_LANES]
+    undefined = np.int64(0)
+    by = np.int64(0)
     for l in range(32):
         if not (lanes >> l) & 1:
             continue
@@ -156,5 +169,8 @@ def judge_shuffle(EVENTS, at, kind, HEAD, FOUND):
             source, valid = _DOWN(lane, b, bound)
         else:
             source, valid = _BFLY(lane, b, bound)
-        if valid and not (lanes >> source) & 1:
-            found(Z.SOURCE_LANE, pc, block, w, l, -1, -1, -1, 0, 0, 0, source, HEAD, FOUND)
+        origin = judge_shuffled(pc, place, w, lanes, l, source if valid else lane, HEAD, REGISTERS, USES)
+        if origin >= 0:
+            undefined |= np.int64(1) << l
+            by = origin
+    put_shuffled(pc, place, w, lanes, undefined, by, HEAD, REGISTERS, USES)

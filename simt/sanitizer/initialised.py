@@ -1,11 +1,11 @@
-"""Initcheck: reads of bytes that nobody has written, and uses of variables that no path to them has set."""
+"""Initcheck: reads of bytes that nobody has written."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from simt.machine import events as V
-from simt.ops.memory import LOAD, LOCAL, STORE
+from simt.ops.memory import LOAD, STORE
 from simt.sanitizer import layout as Z
 from simt.sanitizer.jit import jit, jit_inline
 from simt.sanitizer.places import found
@@ -55,21 +55,3 @@ def forget_written(first, size, POISON):
     """Bytes that a block gets for itself: nobody has written them."""
     for k in range(np.uint64(size)):
         POISON[np.uint64(first) + k] = 1
-
-
-@jit
-def judge_variables(EVENTS, at, place, HEAD, SET, META, FOUND):
-    """Whether the lanes of a micro-op have set the variables that it reads; what it writes, they have."""
-    pc, block, w = EVENTS[at + V.V_PC], EVENTS[at + V.V_BLOCK], EVENTS[at + V.V_WARP]
-    lanes = EVENTS[at + V.V_LANES]
-    rows = (place * HEAD[Z.H_WARPS] + w) * HEAD[Z.H_VARIABLES]
-    for k in range(4):
-        variable = META[pc * Z.N_META + Z.M_READS + k]
-        if variable >= 0:
-            unset = lanes & ~SET[rows + variable]
-            for l in range(32):
-                if (unset >> l) & 1:
-                    found(Z.UNSET, pc, block, w, l, -1, -1, -1, 0, 0, LOCAL, variable, HEAD, FOUND)
-    variable = META[pc * Z.N_META + Z.M_SETS]
-    if variable >= 0:
-        SET[rows + variable] |= lanes
