@@ -15,7 +15,7 @@ from simt.cli.programs import Arch, Device
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simt.check import Finding
+    from simt.check import Finding, KernelError
 
 EXAMPLES = f"""Examples:
 
@@ -71,15 +71,30 @@ def check(
     if arguments:
         raise typer.BadParameter(f"{kernel} is a kernel, which takes no arguments", param_hint=arguments[0])
     launch = LaunchOptions(kernel, size=size, view=view, seed=seed, check=tools, keep_going=True, block=block)
-    profile = launch.launch(block)
+    findings, notes, ended = _checked(launch)
     if as_json:
-        print_json([finding.to_dict() for finding in profile.findings])
+        found = [finding.to_dict() for finding in findings]
+        print_json({"findings": found, "notes": list(notes), "ended_by": str(ended) if ended else None})
     else:
-        typer.echo("\n\n".join([*map(str, profile.findings), _in_all(profile.findings)]))
-        for note in profile.notes:
+        ends = [str(ended)] if ended else []
+        typer.echo("\n\n".join([*map(str, findings), *ends, _in_all(len(findings) + len(ends))]))
+        for note in notes:
             typer.echo(f"note: {note}")
-    if profile.findings:
+    if findings or ended:
         raise typer.Exit(EXIT_WRONG)
+
+
+def _checked(launch: LaunchOptions) -> tuple[Sequence[Finding], Sequence[str], KernelError | None]:
+    """What a launch's checks found, its notes, and the error that ended it."""
+    from simt.check import KernelError, LaunchError
+
+    try:
+        profile = launch.launch(launch.block)
+    except LaunchError:
+        raise
+    except KernelError as error:
+        return error.findings, (), error
+    return profile.findings, profile.notes, None
 
 
 def _is_program(target: str) -> bool:
@@ -87,8 +102,7 @@ def _is_program(target: str) -> bool:
     return Path(target).is_file() or ("/" in target and ":" not in target)
 
 
-def _in_all(findings: Sequence[Finding]) -> str:
+def _in_all(places: int) -> str:
     from simt.text import counted
 
-    places = len(findings)
-    return f"{counted(places, 'finding')}" if places else "nothing found"
+    return counted(places, "finding") if places else "nothing found"
