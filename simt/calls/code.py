@@ -94,12 +94,13 @@ def _machine_code(kernel: object, view: str, shape: Shape, args: Sequence[object
         lang.parameter_names(python_function(kernel), argtypes)
         code = sass.compile_numba(kernel, argtypes, view)
         args = sass.flatten([_numpy(value) for value in lang.flat_arguments(args)])
+    args, listed = sass.handle_arrays(args)
     sass.check_arguments(code, shape[1], args)
 
     def bank_image(addresses: Sequence[int | None]) -> Mapping[int, machine.Bank]:
         return sass.bank_image(code, *shape, args, addresses)
 
-    return _of_machine(code, [*args, *sass.inner_arrays(args)], bank_image, whole_buffers=code is kernel)
+    return _of_machine(code, [*args, *sass.inner_arrays(args), *listed], bank_image, whole_buffers=code is kernel)
 
 
 def raw_code(kernel: SassKernel, shape: Shape, parameters: bytes, images: Sequence[DeviceImage] = ()) -> Code:
