@@ -12,10 +12,15 @@ from simt.sanitizer.places import found
 
 
 @jit
-def _is_unwritten(offset, size, POISON, POISON32, POISON64):
-    """Whether nobody has written one of the bytes of an access."""
+def _is_unwritten(offset, size, wide, POISON, POISON32, POISON64):
+    """Whether nobody has written one of the bytes of an access; if *wide*, one of each of its words."""
     if size == 4:
         return POISON32[np.uint64(offset >> 2)] != 0
+    if size >= 8 and wide:
+        for word in range(size >> 2):
+            if POISON32[np.uint64((offset >> 2) + word)] == 0:
+                return False
+        return True
     if size == 8:
         return POISON64[np.uint64(offset >> 3)] != 0
     if size == 16:
@@ -40,10 +45,11 @@ def judge_written(EVENTS, at, HEAD, POISON, POISON32, POISON64, FOUND):
     what = EVENTS[at + V.V_WHAT]
     lanes = EVENTS[at + V.V_LANES]
     access, space, size = what & 15, (what >> 4) & 15, what >> 8
+    wide = access == LOAD and HEAD[Z.H_WIDE] != 0
     for l in range(32):
         if (lanes >> l) & 1:
             offset = EVENTS[at + V.V_VALUES + l] & (V.MATCHES - 1)
-            if access != STORE and _is_unwritten(offset, size, POISON, POISON32, POISON64):
+            if access != STORE and _is_unwritten(offset, size, wide, POISON, POISON32, POISON64):
                 pc, block, w = EVENTS[at + V.V_PC], EVENTS[at + V.V_BLOCK], EVENTS[at + V.V_WARP]
                 found(Z.UNWRITTEN, pc, block, w, l, -1, -1, -1, offset, size, space, 0, HEAD, FOUND)
             if access != LOAD:

@@ -87,8 +87,8 @@ def _judge_order(EVENTS, at, place, j):
         )  # fmt: skip
     elif kind == Z.EXIT:
         ended = leave_block(
-            EVENTS, at, place, HEAD, j.BLOCKS, j.WARPS, j.KNOWN, j.THREADS, j.BARRIERS, j.ARRIVED, j.KEYS, j.TIMES,
-            j.VECTORS, j.FOUND,
+            EVENTS, at, place, j.META, HEAD, j.BLOCKS, j.WARPS, j.KNOWN, j.THREADS, j.BARRIERS, j.ARRIVED, j.KEYS,
+            j.TIMES, j.VECTORS, j.FOUND,
         )  # fmt: skip
         if ended:
             j.BLOCKS[place * Z.N_BLOCK + Z.B_NEXT] = HEAD[Z.H_FREE_SLOT]

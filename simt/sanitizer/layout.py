@@ -15,6 +15,7 @@ H_EVENT = _head()  # events judged so far
 H_STOPS = _head()  # 1: the first finding ends the launch
 H_TOOLS = _head()  # bits of RACES, INIT, SYNC
 H_LANES = _head()  # 1: lanes of one warp may race with each other
+H_WIDE = _head()  # 1: loads of several words may read more than is wanted, as compilers make them
 H_FENCED = _head()  # 1: threads may order themselves with fences and atomics
 H_THREADS = _head()
 H_WARPS = _head()
@@ -42,6 +43,7 @@ B_PUBLISHED = _block()  # what its fences have published, and its barriers since
 B_LIVE = _block()
 B_FENCED = _block()  # 1: a thread executed a fence since the last barrier
 B_LEARNED = _block()  # 1: a thread knows more than the block since the last barrier
+B_EXITS = _block()  # exits at which threads have left
 B_NEXT = _block()  # of a free place: the next one
 N_BLOCK = _block.count
 
@@ -53,7 +55,8 @@ _warp = Columns()
 W_BASE = _warp()  # all lanes know what lanes of the warp did before this time
 W_PARTIAL = _warp()  # 1: some lanes know more of others: KNOWN
 W_LAST = _warp()  # time of its last access
-W_PENDING = _warp(2 * PENDING)  # of warp barriers that wait: lanes named, lanes that came
+N_PENDING = 3
+W_PENDING = _warp(N_PENDING * PENDING)  # of warp barriers that wait: lanes named, lanes that came, the micro-op
 N_WARP = _warp.count
 
 # A thread (int64 [places * threads * N_THREAD]).
@@ -106,6 +109,7 @@ MOST_READERS = 64
 _meta = Columns()
 M_KIND = _meta()
 M_LINE = _meta()  # micro-ops of one line of the listing, at one depth of inlining, have one number
+M_EXITS = _meta()  # of an exit: its bit; of a barrier: those of the exits that its threads can come to
 N_META = _meta.count
 NOTHING, BARRIER, ARRIVES, WARP_BARRIER, FENCE, EXIT, SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, TOGETHER = (
     range(11)

@@ -211,10 +211,10 @@ class Report:
         return self._make(
             SYNCCHECK,
             "missed barrier",
-            f"{counted(row[Z.F_MORE], 'thread')} of the block exited without reaching a barrier that others wait at",
+            f"{counted(row[Z.F_MORE], 'thread')} of the block went past a barrier that others wait at",
             [self._this(row, "barrier")],
             row,
-            help="let all threads of the block reach the barrier: no return before it, no branch around it",
+            help="let all threads of the block reach the barrier: no branch around it",
         )
 
     def _wrong_count(self, row: Sequence[int]) -> Finding:

@@ -125,6 +125,7 @@ class Sanitizer:
         head[Z.H_STOPS] = not self.keep_going
         head[Z.H_TOOLS] = self.tools
         head[Z.H_LANES] = program.view == "source" or LANES in self.names
+        head[Z.H_WIDE] = program.view != "source"
         head[Z.H_FENCED] = races and is_fenced(program)
         head[Z.H_THREADS] = launch.threads_per_block
         head[Z.H_WARPS] = warps

@@ -39,7 +39,7 @@ def barrier_in_a_branch_of_the_block(x, y):
     y[t] = x[t]
 
 
-@wrong(SYNC, args=pair(64))
+@right(args=pair(64))
 def return_before_a_barrier(x, y):
     t = cuda.threadIdx.x
     if t >= 40:
