@@ -60,7 +60,7 @@ def test_an_error_that_ends_the_launch_comes_after_what_was_found_before(run, mi
     assert found.code == 1
     assert "initcheck" in found.out
     assert "index 64 is out of bounds" in found.out
-    assert "2 findings" in found.out
+    assert found.out.index("initcheck") < found.out.index("index 64")
 
 
 @pytest.mark.parametrize(
