@@ -33,7 +33,7 @@ from simt.ops.encoding import (
     UNCOUNTED,
     WHOLE,
 )
-from simt.ops.table import MICRO_OPS, Family
+from simt.ops.table import MICRO_OPS, TABLES, Family
 from simt.program import RZ, Instruction, Program
 
 _TRUTH_TABLE = 256
@@ -78,7 +78,8 @@ class Encoded:
     the Program's rows that stand once for all warps, in their order in the register file, RZ first; ``n_registers``
     counts all rows.  ``targets``: micro-op per 8 bytes of machine code from ``code_start`` on, -1 where none starts.
     ``granule``: log2 bytes of the smallest access, the unit of what checks remember; ``fenced``: it has a memory fence;
-    ``communicates``: blocks may act on each other through atomics or system calls; ``stores``: it may change global
+    ``communicates``: blocks may act on each other through atomics or system calls; ``by_library``: see
+    :class:`~simt.ops.row.Table`; ``stores``: it may change global
     memory.
     """
 
@@ -93,6 +94,7 @@ class Encoded:
     granule: int
     fenced: bool
     communicates: bool
+    by_library: bool
     stores: bool
 
 
@@ -159,6 +161,7 @@ class _Encoder:
             code_start=code_start,
             granule=_granule(program),
             fenced=any(i.op == "nop" and i.mod == FENCE for i in program.instructions),
+            by_library=not ops.isdisjoint(row.name for table in TABLES if table.by_library for row in table.rows),
             communicates=not ops.isdisjoint({"atom.global", "atom.generic", "suatom"}) or acts,
             stores=not ops.isdisjoint(_STORES) or acts,
         )

@@ -275,6 +275,7 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
     info[layout.LAUNCH_GRANULE] = encoded.granule
     info[layout.LAUNCH_FENCED] = encoded.fenced
     info[layout.LAUNCH_TICK] = CLOCK_STEP
+    info[layout.LAUNCH_LEFT] = layout.UNLIMITED
     info[layout.LAUNCH_MHZ] = launch.clock_mhz
     return layout.State(
         CODE=encoded.code.reshape(-1),
