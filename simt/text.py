@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,39 @@ def to_text(text: Text, color: bool | None = None) -> str:
     console = Console(file=buffer, force_terminal=True, color_system="standard", no_color=False)
     console.print(text, soft_wrap=True, end="")
     return buffer.getvalue().rstrip("\n")
+
+
+def to_svg(text: Text, title: str) -> str:
+    """*text* as a picture of a terminal; it fetches nothing from elsewhere."""
+    from rich.console import Console
+
+    width = max((line.cell_len for line in text.split()), default=1)
+    console = Console(record=True, file=io.StringIO(), width=width)
+    console.print(text, soft_wrap=True)
+    return re.sub(r"@font-face {.*?}\s*", "", console.export_svg(title=title), flags=re.DOTALL)
+
+
+def to_html(text: Text) -> str:
+    """*text* for a notebook: a ``<pre>`` with colours, without scripts; every character is escaped."""
+    from rich.console import Console
+
+    console = Console(record=True, file=io.StringIO(), width=1 << 16)
+    console.print(text, soft_wrap=True, end="")
+    body = console.export_html(inline_styles=True, code_format="{code}")
+    return f'<pre style="line-height:1.25;overflow-x:auto">{body}</pre>'
+
+
+def in_lines(parts: Sequence[str], between: str, width: int | None) -> str:
+    """The parts in lines of *width* columns that break between parts only; None: in one line."""
+    lines: list[str] = []
+    for k, part in enumerate(parts):
+        ended = part + (between.rstrip() if k < len(parts) - 1 else "")
+        blanks = between[len(between.rstrip()) :]
+        if lines and (width is None or len(lines[-1] + blanks + ended) <= width):
+            lines[-1] += blanks + ended
+        else:
+            lines.append(ended)
+    return "\n".join(lines)
 
 
 def number_text(value: int | float | None) -> str:

@@ -92,6 +92,7 @@ def application(*more: Callable[[typer.Typer], None]) -> typer.Typer:
         nvprof,
         profile,
         reduce,
+        report,
         run,
         sweep,
         timeline,
@@ -108,7 +109,22 @@ def application(*more: Callable[[typer.Typer], None]) -> typer.Typer:
         "[bold]simt reduce --timing[/bold].",
     )
     app.callback(no_args_is_help=True)(_common)
-    for module in (reduce, trace, run, profile, exec, nvprof, ncu, nvcc, sweep, timeline, diff, explain, inspect):
+    for module in (
+        reduce,
+        trace,
+        run,
+        profile,
+        exec,
+        nvprof,
+        ncu,
+        nvcc,
+        sweep,
+        timeline,
+        diff,
+        explain,
+        report,
+        inspect,
+    ):
         module.register(app)
     for register in more:
         register(app)

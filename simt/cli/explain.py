@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Annotated
 
 import typer
 
-from simt.cli.options import Json, TimingOptions, grouped
-from simt.cli.output import print_json
+from simt.cli.options import Json, Svg, TimingOptions, grouped
+from simt.cli.output import check_writable, columns, print_json, write_text
 from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
 
 EXAMPLES = f"""Examples:
@@ -46,6 +45,7 @@ def explain(
     ] = None,
     sides: SideOptions,
     model: TimingOptions,
+    svg: Svg = None,
     as_json: Json = False,
 ) -> None:
     """Take a metric apart, or the difference of two profiles: terms by line and cause that add up exactly to it.
@@ -55,16 +55,21 @@ def explain(
     from simt.metrics import METRICS
 
     METRICS[metric]  # before anything runs
+    check_writable(svg)
     import simt
 
     profiles = {name: sides.side(text, model.keywords) for name, text in (("a", a), ("b", b)) if text is not None}
     patterns = {}
     if METRICS[metric].group in ("global memory", "local memory", "shared memory"):
-        patterns = {name: sides.patterns(text) for name, text in (("a", a), ("b", b)) if text is not None}
+        accesses = {name: sides.accesses(text) for name, text in (("a", a), ("b", b)) if text is not None}
+        patterns = {name: found.patterns for name, found in accesses.items() if found is not None}
     found = simt.explain(profiles["a"], profiles.get("b"), metric, patterns=patterns)
     if as_json:
         print_json(found.to_dict())
     else:
         least, most = WIDTHS
-        columns = shutil.get_terminal_size((80, 24)).columns
-        typer.echo(found.render(lines, width=min(max(columns, least), most)))
+        width = min(max(columns() or 80, least), most)
+        if svg is not None:
+            write_text(svg, found.to_svg(lines, width=width))
+        else:
+            typer.echo(found.render(lines, width=width))

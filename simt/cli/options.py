@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import typer
@@ -85,6 +86,9 @@ Fold = Annotated[
 Columns = Annotated[
     list[str] | None,
     typer.Option("--column", metavar="NAME", help="Counter to show beside each line; may be repeated."),
+]
+Svg = Annotated[
+    Path | None, typer.Option("--svg", metavar="FILE.svg", help="Write it as a picture instead of printing it.")
 ]
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Host threads. Default: one per core.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]

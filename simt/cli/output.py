@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from simt.check import LaunchError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,7 +39,29 @@ def console() -> Console:
     """Standard output: colours and the real width in a terminal, plain and as wide as needed in a pipe."""
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+    return Console(highlight=False, markup=False, width=columns() or PIPE_WIDTH)
+
+
+def columns() -> int | None:
+    """Columns of the terminal (or of the variable COLUMNS); None if standard output is none."""
+    if os.environ.get("COLUMNS") or sys.stdout.isatty():
+        return shutil.get_terminal_size().columns
+    return None
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Raises LaunchError, before anything runs, where a file that is to be written would have no folder."""
+    for path in paths:
+        if path is not None and not path.parent.is_dir():
+            raise LaunchError(f"there is no folder {path.parent}")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file.  Raises LaunchError where the operating system refuses."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise LaunchError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def table(title: str, *columns: str, left: Sequence[str] = (), wrap: Sequence[str] = ()) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -23,6 +23,9 @@ from simt.cli.options import (
     Shared,
     Threads,
 )
+
+if TYPE_CHECKING:
+    from simt.reasons import Accesses
 
 SIDE = "A profile saved as .json, a profiler's .csv:KERNEL, or KERNEL or KERNEL@VIEW to run."
 PREDICATE = "predicate="
@@ -63,14 +66,14 @@ class SideOptions:
             return recorded.load_recorded(text)
         return self._kernel(text).launch(self.block, threads=self.threads, **keywords)
 
-    def patterns(self, text: str) -> Any:
-        """How the lines of a kernel access memory, from a second run; nothing is known of a saved profile."""
+    def accesses(self, text: str, **options: Any) -> Accesses | None:
+        """How a warp of a kernel accesses memory, from a second run; None of a saved profile."""
         from simt.profile.recorded import is_recorded
-        from simt.reasons import access_patterns
+        from simt.reasons import accesses_of
 
         if Path(text).suffix == ".json" or is_recorded(text):
-            return {}
-        return self._kernel(text).run(access_patterns, self.block)
+            return None
+        return self._kernel(text).run(accesses_of, self.block, **options)
 
     def _kernel(self, text: str) -> KernelOptions:
         kernel, _, view = text.partition("@")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from simt.check import LaunchError
-from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, ModelOptions, Threads, grouped
-from simt.cli.output import print_json, progress
+from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, ModelOptions, Svg, Threads, grouped
+from simt.cli.output import check_writable, columns, print_json, progress, write_text
 
 if TYPE_CHECKING:
     from simt.timing import TimingResult
 
-MAX_COLUMNS = 200
+MAX_CYCLES = 200
 """Cycles that the text shows at most; the file has all of them."""
 
 EXAMPLES = f"""Examples:
@@ -43,18 +45,18 @@ def timeline(
     output: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="Write a trace that ui.perfetto.dev opens instead.")
     ] = None,
+    svg: Svg = None,
     threads: Threads = None,
     model: ModelOptions,
     as_json: Json = False,
 ) -> None:
     """Show what each warp of a multiprocessor does cycle by cycle: issues, or waits and for what.
 
-    One row per warp, one letter per cycle, from the first instruction in the range on, 200 cycles at most; with
-    --output or --json all of the range as trace events.
+    One row per warp, one letter per cycle, from the first instruction in the range on, 200 cycles at most,
+    below each other where the terminal is narrow; with --output or --json all of the range as trace events.
     """
     window = _window(cycles)
-    if output is not None and not output.parent.is_dir():
-        raise LaunchError(f"there is no folder {output.parent}")
+    check_writable(output, svg)
     from simt import timing
 
     with progress() as bar:
@@ -65,14 +67,16 @@ def timeline(
     if as_json:
         print_json(timing.trace_events(found))
     elif output is not None:
-        try:
-            timing.write_trace(found, output)
-        except OSError as error:
-            raise LaunchError(f"{output} cannot be written: {error.strerror}") from None
+        write_text(output, json.dumps(timing.trace_events(found)))
         typer.echo(f"{output}: {len(found.events)} instructions; open it at https://ui.perfetto.dev (1 us is 1 cycle)")
     else:
-        typer.echo(f"{launch.kernel} on {found.numbers.device.name}, {launch.view} view; {found.scope}")
-        typer.echo(timing.text(found, sm, min(window[1] - window[0], MAX_COLUMNS)))
+        shown = timing.Timeline(found, sm, MAX_CYCLES)
+        shown = replace(shown, cycles=min(window[1] - shown.first, MAX_CYCLES))
+        if svg is not None:
+            write_text(svg, shown.to_svg(columns()))
+        else:
+            typer.echo(f"{launch.kernel} on {found.numbers.device.name}, {launch.view} view; {found.scope}")
+            typer.echo(shown.render(columns()))
 
 
 def _check(found: TimingResult, cycles: str, sm: int) -> None:

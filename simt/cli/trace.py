@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from simt.check import LaunchError
-from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, grouped
-from simt.cli.output import print_json
+from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, Svg, grouped
+from simt.cli.output import check_writable, columns, print_json, write_text
 
 if TYPE_CHECKING:
     from simt.profile import Profile
@@ -36,14 +37,16 @@ def trace(
     block_index: Annotated[int, typer.Option(min=0, help="Which block: its linear index.")] = 0,
     warp: Annotated[int, typer.Option(min=0, help="Which warp of the block.")] = 0,
     values: Annotated[bool, typer.Option("--values", help="Show what each lane assigns, too.")] = False,
+    svg: Svg = None,
     as_json: Json = False,
 ) -> None:
     """Show what one warp does: line or machine instruction, pass, and its 32 lanes, active or idle and why."""
-    show(launch.launch(launch.block, trace=(block_index, warp)), block_index, warp, values, as_json)
+    check_writable(svg)
+    show(launch.launch(launch.block, trace=(block_index, warp)), block_index, warp, values, as_json, svg)
 
 
-def show(profile: Profile, block_index: int, warp: int, values: bool, as_json: bool) -> None:
-    """Print what one warp of a traced launch did.  Raises LaunchError if there is no such warp."""
+def show(profile: Profile, block_index: int, warp: int, values: bool, as_json: bool, svg: Path | None = None) -> None:
+    """Print what one warp of a traced launch did, or write it to *svg*.  LaunchError if it is not there."""
     found = profile.trace
     if found is None or (block_index, warp) not in found.warps:
         shape = profile.launches[0]
@@ -54,5 +57,7 @@ def show(profile: Profile, block_index: int, warp: int, values: bool, as_json: b
     if as_json:
         head = {"kernel": profile.kernel, "view": profile.view, "grid": profile.grid, "block": profile.block}
         print_json({**head, **found.to_dict(block_index, warp, values=values)})
+    elif svg is not None:
+        write_text(svg, found.to_svg(block_index, warp, values=values, width=columns()))
     else:
-        typer.echo(found.render(block_index, warp, values=values))
+        typer.echo(found.render(block_index, warp, values=values, width=columns()))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,7 +20,7 @@ from numba.core.types import containers
 from numba.np import numpy_support
 
 from simt.api import launch
-from simt.check.errors import UnsupportedError
+from simt.check.errors import LaunchError, UnsupportedError
 from simt.lang import remember_executed_code
 from simt.profile import Profile
 
@@ -63,6 +64,10 @@ def install(record: Record, refused: Refused, check: Sequence[str] = ()) -> Call
             refused(owner.py_func.__qualname__, error)
             before[0](self, args, griddim, blockdim, stream, sharedmem)
             return
+        except LaunchError as error:
+            kind: Any = type(error)
+            error.__class__ = _cuda_error(kind)
+            raise
         record(profile, int(getattr(stream, "handle", stream)))
         for copy_to_host in write_back:
             copy_to_host()
@@ -72,6 +77,17 @@ def install(record: Record, refused: Refused, check: Sequence[str] = ()) -> Call
 
     kernels.launch, dispatchers.add_overload = launch_kernel, add_overload
     return uninstall
+
+
+@cache
+def _cuda_error(kind: Any) -> Any:
+    """An error that is the one of CUDA, too, which programs expect where a launch cannot be."""
+    from cuda.core._utils.cuda_utils import CUDAError
+
+    def text(self: Any) -> str:
+        return f"CUDA_ERROR_INVALID_VALUE: {kind.__str__(self)}"
+
+    return type(kind.__name__, (kind, CUDAError), {"__str__": text})
 
 
 def _argument(kernel: Any, ty: Any, value: Any, stream: Any, write_back: list[Callable[[], Any]]) -> Any:

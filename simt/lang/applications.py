@@ -12,15 +12,17 @@ from numba.core import types
 from simt.dispatcher import unwrap
 from simt.lang import aggregates, arrays, attributes, elements, intrinsics, ufuncs
 from simt.lang import numba_types as nt
-from simt.lang.convert import cast, number, scalar
+from simt.lang.convert import cast, constant, number, scalar
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.dtypes import converted_to, dtype_object, element_type, is_builtin
 from simt.lang.expressions import Expressions
 from simt.lang.ir import Place
+from simt.lang.scopes import own_nodes
 from simt.lang.source import is_library
 from simt.lang.values import (
     NONE,
     Array,
+    Closure,
     Constant,
     Flat,
     Method,
@@ -106,6 +108,8 @@ class Applications(Expressions):
         self.mark(node)
         if isinstance(function, Method):
             return self.call_method(function, args, keywords, node)
+        if isinstance(function, Closure):
+            return self.call_closure(function, args, keywords, self.place(node))
         if not isinstance(function, Object):
             wrong(self.place(node), f"{describe(function)} is not a function")
         if function.symbol in ("shared.array", "local.array"):
@@ -180,8 +184,19 @@ class Applications(Expressions):
             )
         if len(args) != 1:
             wrong(self.place(node), f"a conversion takes 1 argument, not {len(args)}")
+        if function.value in (float, complex) and isinstance(args[0], Object) and isinstance(args[0].value, str):
+            return self._of_text(function.value, args[0].value)
         value = number(self.b, args[0])
         return cast(self.b, value, converted_to(function.value, value.type))
+
+    def _of_text(self, kind: Any, text: str) -> Value:
+        """``float("nan")``: a constant."""
+        try:
+            value = constant(kind(text))
+        except ValueError as error:
+            wrong(self.b.place, str(error))
+        assert value is not None
+        return value
 
     def _dtype(self, node: ast.Call, args: list[Value]) -> Value:
         ty = element_type(args[0]) if len(args) == 1 else None
@@ -214,15 +229,17 @@ class Applications(Expressions):
             return self.evaluate(node)
         if not isinstance(node, ast.Name) or not isinstance(self.env.get(node.id), Scalar):
             return self.evaluate(node) if isinstance(node, ast.Name) else None
-        stores = [each for each in ast.walk(self.source.tree) if isinstance(each, ast.Name) and each.id == node.id]
-        assigned = [each for each in ast.walk(self.source.tree) if isinstance(each, ast.Assign)]
+        stores = [
+            each for each in own_nodes(self.source.tree.body) if isinstance(each, ast.Name) and each.id == node.id
+        ]
+        assigned = [each for each in own_nodes(self.source.tree.body) if isinstance(each, ast.Assign)]
         values = [each.value for each in assigned if each.targets[0] in stores and len(each.targets) == 1]
         once = sum(isinstance(each.ctx, ast.Store) for each in stores) == len(values) == 1
         return self._constants(values[0]) if once else None
 
     def _target_of(self, node: ast.Call) -> str:
         """The variable that a statement of this function assigns *node* to; the text of *node* if there is none."""
-        for statement in ast.walk(self.source.tree):
+        for statement in own_nodes(self.source.tree.body):
             if isinstance(statement, ast.Assign) and statement.value is node:
                 return ast.unparse(statement.targets[0])
         return ast.unparse(node)
@@ -236,6 +253,10 @@ class Applications(Expressions):
         place: Place,
     ) -> Value:
         """Lower a call of a device function, plain or decorated, in place."""
+        raise NotImplementedError
+
+    def call_closure(self, called: Closure, args: list[Value], keywords: dict[str, Value], place: Place) -> Value:
+        """Lower a call of a function that a function has defined, in place."""
         raise NotImplementedError
 
 

@@ -18,6 +18,8 @@ from simt.lang.convert import ScalarValue, convert, scalar
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.ir import REGISTER, UniformRef, VReg
 from simt.lang.values import NONE, Array, Axis, Constant, Object, Scalar, Slice, Tuple, Value, describe
+from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
+from simt.program import Space
 
 i8 = types.int64
 ZERO, ONE = Constant(i8, 0), Constant(i8, 1)
@@ -277,6 +279,13 @@ def flattened(b: Builder, array: Array) -> Array:
 
 
 # Attributes
+
+
+def address(b: Builder, array: Array) -> ScalarValue:
+    """``array.ctypes.data``, the generic address of the first element: free."""
+    start = Scalar(types.uint64, flattened(b, array).base)
+    window = {Space.SHARED.value: SHARED_WINDOW, Space.LOCAL.value: LOCAL_WINDOW}.get(array.space, 0)
+    return _free(b, "add.s64", lambda x, y: x + y, start, Constant(types.uint64, window)) if window else start
 
 
 def shape(array: Array) -> Tuple:

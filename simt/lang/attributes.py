@@ -34,6 +34,8 @@ def attribute(b: Builder, base: Value, name: str) -> Value | None:
     """``base.name``; None if it is not among the attributes here."""
     if isinstance(base, Array):
         return _of_array(b, base, name)
+    if isinstance(base, Method) and base.name == "ctypes" and isinstance(base.owner, Array) and name == "data":
+        return arrays.address(b, base.owner)
     if isinstance(base, Record):
         found = field(b, base, name)
         if found is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -47,8 +48,8 @@ class Builder:
     led to (see :class:`~simt.lang.frozen.Names`), ``frozen`` the names of the dispatchers among the functions, with
     the dispatcher and the types of its arguments.  ``syscalls`` are the functions of the system that are called,
     ``texts`` the strings that such calls name, with their numbers.  ``debug`` says that divisions check their
-    divisor.  ``inline`` lowers a call of a function of :mod:`simt.lang.library`, or of Numba's own, at the current
-    place.
+    divisor.  ``lambdas`` are the functions that those inside of functions stand for.  ``inline`` lowers a call of a
+    function of :mod:`simt.lang.library`, or of Numba's own, at the current place.
     """
 
     predicate: int
@@ -65,6 +66,7 @@ class Builder:
     debug: bool = False
     syscalls: dict[str, int] = field(default_factory=dict)
     texts: dict[str, int] = field(default_factory=dict)
+    lambdas: dict[ast.Lambda, ast.FunctionDef] = field(default_factory=dict)
     inline: Callable[[Any, list[Value]], Any] = field(init=False)
     _allocations: dict[Any, int] = field(default_factory=dict)
     _slots: int = 0

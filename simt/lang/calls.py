@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
-from types import CodeType, FunctionType
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 from numba.core import types
@@ -22,8 +24,22 @@ from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.environment import Environment
 from simt.lang.frozen import Names, names_of
 from simt.lang.ir import Block, Place
-from simt.lang.source import FunctionSource
-from simt.lang.values import NONE, Array, Complex, Constant, Method, Object, Record, Scalar, Tuple, Value, describe
+from simt.lang.scopes import signature_of, stored_names
+from simt.lang.source import FunctionSource, lambda_tree
+from simt.lang.values import (
+    NONE,
+    Array,
+    Closure,
+    Complex,
+    Constant,
+    Method,
+    Object,
+    Record,
+    Scalar,
+    Tuple,
+    Value,
+    describe,
+)
 
 RESULT = "<result>"
 """The variable that a device function returns its value in."""
@@ -59,26 +75,58 @@ class Calls(Applications):
         nothing that a later launch has to look at again.
         """
         function = python_function(called)
-        if function.__code__ in self._callers():
-            unsupported(place, f"recursion: {function.__name__} calls itself", help="rewrite it as a loop")
-        bound = self._bind(function, path, args, keywords, place)
+        source = self.b.source(function)
+        self._check_no_recursion(source.tree, place)
+        signature = inspect.signature(function)
+
+        def default(name: str) -> Value:
+            return self.wrap(signature.parameters[name].default, (*path, f"{name}="), place)
+
+        bound = self._bind(function.__name__, signature, args, keywords, place, default)
         self.b.place = place
         values, result = self._declared(called, list(bound.values()))
         kinds = tuple(_value_type(value) for value in values)
         names = Names(len(path)) if own_names else names_of(called, kinds, path, self.names)
         if names is not self.names and not own_names:
             self.b.frozen.append((called, kinds, names))
-        callee = type(self)(self.b, self.b.source(function), names, path, self)
-        for name, value in zip(bound, values, strict=True):
-            changes = name in stored_names(callee.source.tree.body)
-            callee.env[name] = callee.variables.assign(name, value) if changes else value
         debug, self.b.debug = self.b.debug, options_of(called).debug if is_dispatcher(called) else self.b.debug
-        callee.body()
+        value = self._run(type(self)(self.b, source, names, path, self), zip(bound, values, strict=True), place)
         self.b.debug = debug
+        return value if result is None else self._returned(value, result)
+
+    def closure(self, tree: ast.FunctionDef) -> Closure:
+        """The function that this instance defines with *tree*; its defaults are evaluated now."""
+        _, defaults = signature_of(tree)
+        return Closure(tree, tuple((name, self.evaluate(node)) for name, node in defaults), self)
+
+    def _lambda(self, node: ast.Lambda) -> Value:
+        if node not in self.b.lambdas:
+            self.b.lambdas[node] = lambda_tree(node, "<lambda>")
+        return self.closure(self.b.lambdas[node])
+
+    def call_closure(self, called: Closure, args: list[Value], keywords: dict[str, Value], place: Place) -> Value:
+        """Lower a call of a function that a function has defined, in place.
+
+        What it does not assign itself are the variables of the function that defined it, as they are at the call.
+        """
+        self._check_no_recursion(called.tree, place)
+        home = called.home
+        source = replace(home.source, tree=called.tree)
+        callee = type(self)(self.b, source, home.names, home.path, self)
+        callee.enclosing = home
+        signature, _ = signature_of(called.tree)
+        bound = self._bind(called.tree.name, signature, args, keywords, place, dict(called.defaults).__getitem__)
+        return self._run(callee, bound.items(), place)
+
+    def _run(self, callee: Calls, arguments: Iterable[tuple[str, Value]], place: Place) -> Value:
+        """Lower the body of *callee* here; what it returns."""
+        stored = stored_names(callee.source.tree.body)
+        for name, value in arguments:
+            callee.env[name] = callee.variables.assign(name, value) if name in stored else value
+        callee.body()
         self.b.place = place
         joined = callee.variables.join([(block, {RESULT: env[RESULT]}) for block, env in callee.returns])
-        value = joined.get(RESULT, NONE)
-        return value if result is None else self._returned(value, result)
+        return joined.get(RESULT, NONE)
 
     def _returned(self, value: Value, result: Any) -> Value:
         """The result of a function, as it declares it."""
@@ -154,29 +202,28 @@ class Calls(Applications):
         ]
         return converted, None if found.result in (None, types.none) else found.result
 
-    def _callers(self) -> list[CodeType]:
+    def _check_no_recursion(self, tree: ast.FunctionDef, place: Place) -> None:
         function: Calls | None = self
-        codes = []
         while function is not None:
-            codes.append(function.source.function.__code__)
+            if function.source.tree is tree:
+                unsupported(place, f"recursion: {tree.name} calls itself", help="rewrite it as a loop")
             function = function.caller
-        return codes
 
     def _bind(
         self,
-        function: FunctionType,
-        path: tuple[str, ...],
+        called: str,
+        signature: inspect.Signature,
         args: list[Value],
         keywords: dict[str, Value],
         place: Place,
+        default: Callable[[str], Value],
     ) -> dict[str, Value]:
-        signature = inspect.signature(function)
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values()):
-            unsupported(place, f"{function.__name__} takes ** arguments")
+            unsupported(place, f"{called} takes ** arguments")
         try:
             bound = signature.bind(*args, **keywords)
         except TypeError as error:
-            wrong(place, f"call of {function.__name__}: {error}")
+            wrong(place, f"call of {called}: {error}")
         values: dict[str, Value] = {}
         for name, parameter in signature.parameters.items():
             if parameter.kind is parameter.VAR_POSITIONAL:
@@ -184,7 +231,7 @@ class Calls(Applications):
             elif name in bound.arguments:
                 values[name] = bound.arguments[name]
             else:
-                values[name] = self.wrap(parameter.default, (*path, f"{name}="), place)
+                values[name] = default(name)
         return values
 
 
@@ -207,15 +254,7 @@ def _value_type(value: Value) -> Any:
 
 def numba_type(value: Value) -> Any | None:
     """Numba's type of any value; None for what it has none for."""
+    if isinstance(value, Closure):
+        return types.MakeFunctionLiteral(value)
     ty = implementations.type_of(value.value) if isinstance(value, Object) else _value_type(value)
     return ty if isinstance(ty, types.Type) else None
-
-
-def stored_names(nodes: list[Any]) -> list[str]:
-    """The names that *nodes* assign, in order of appearance."""
-    names: dict[str, None] = {}
-    for statement in nodes:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names[node.id] = None
-    return list(names)

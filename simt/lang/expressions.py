@@ -20,6 +20,7 @@ from simt.lang.dialect import DIMENSIONS, NAMES, symbol_of
 from simt.lang.environment import Environment, Variables
 from simt.lang.frozen import Names
 from simt.lang.ir import Block, Place
+from simt.lang.scopes import local_names
 from simt.lang.source import MISSING, FunctionSource
 from simt.lang.values import (
     NONE,
@@ -41,15 +42,15 @@ COMPARISON = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt:
 UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 
 CONSTRUCTS = {
-    "Lambda": "lambda", "ListComp": "a list comprehension", "SetComp": "a set comprehension",
+    "ListComp": "a list comprehension", "SetComp": "a set comprehension",
     "DictComp": "a dict comprehension", "GeneratorExp": "a generator expression", "Await": "await",
     "Yield": "yield", "YieldFrom": "yield from", "JoinedStr": "an f-string", "List": "a list",
     "Dict": "a dict", "Set": "a set",
     "NamedExpr": "an assignment expression (:=)", "Starred": "* unpacking", "Slice": "a slice",
     "With": "with", "AsyncWith": "async with", "Try": "try", "TryStar": "try", "Delete": "del",
     "Import": "import inside a kernel", "ImportFrom": "import inside a kernel", "Global": "global",
-    "Nonlocal": "nonlocal", "FunctionDef": "a function defined inside a kernel",
-    "AsyncFunctionDef": "async def", "ClassDef": "class", "AsyncFor": "async for", "Match": "match",
+    "Nonlocal": "nonlocal", "AsyncFunctionDef": "async def", "ClassDef": "class", "AsyncFor": "async for",
+    "Match": "match",
 }  # fmt: skip
 """Syntax outside of the language, in words."""
 
@@ -57,13 +58,16 @@ CONSTRUCTS = {
 class Expressions:
     """Evaluates the expressions of one function instance (a kernel, or one inlined call)."""
 
+    enclosing: Expressions | None = None
+    """The instance that defined the function, where its names are looked up; None for a function of a module."""
+
     def __init__(self, b: Builder, source: FunctionSource, path: tuple[str, ...], names: Names) -> None:
         self.b = b
         self.source = source
         self.path = path
         self.names = names
         self.variables = Variables(b)
-        self.env: Environment = {name: Undefined(name) for name in _local_names(source.tree)}
+        self.env: Environment = {name: Undefined(name) for name in local_names(source.tree)}
 
     # Places and errors
 
@@ -113,6 +117,8 @@ class Expressions:
     def _name(self, node: ast.Name) -> Value:
         self.mark(node)
         value = self.env.get(node.id)
+        if value is None and self.enclosing is not None:
+            return self.enclosing._name(node)
         if value is None:
             found = self.source.lookup(node.id)
             if found is MISSING:
@@ -328,12 +334,3 @@ class Expressions:
                 return
             self.b.current = proceed
         self.b.branch(truth(self.b, number(self.b, links[-1]())), then, other)
-
-
-def _local_names(tree: ast.FunctionDef) -> list[str]:
-    """Parameters and assigned names, in order of appearance."""
-    names = dict.fromkeys(argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names[node.id] = None
-    return list(names)

@@ -24,6 +24,7 @@ from simt.lang import (
     library,
     math_functions,
     printing,
+    tuple_functions,
     warp_functions,
 )
 from simt.lang.builder import Builder
@@ -106,6 +107,7 @@ INTRINSICS = {
         half_functions.ROWS,
         libdevice_functions.ROWS,
         printing.ROWS,
+        tuple_functions.ROWS,
         _BUILTINS,
     )
     for row in rows
@@ -147,16 +149,19 @@ def find(value: Object) -> Intrinsic | None:
         return None
 
 
-_LIBRARIES = {"cuda.libdevice": "libdevice", "cuda._internal.cuda_fp16": "fp16", "cuda.fp16": "fp16"}
-"""Modules of Numba's CUDA target whose functions have no Python in them, by the ends of their names."""
+_LIBRARIES = {
+    "cuda.libdevice": "libdevice", "cuda._internal.cuda_fp16": "fp16", "cuda.fp16": "fp16",
+    "np.unsafe.ndarray": "unsafe", "cpython.unsafe.tuple": "unsafe",
+}  # fmt: skip
+"""Modules of Numba whose functions have no Python in them, by the ends of their names."""
 
 
 def _in_library(value: Any) -> str | None:
-    """The name of a function of libdevice or of the float16 module: ``fp16.hadd``, ``libdevice.sinf``."""
+    """The name of a function of one of these modules: ``fp16.hadd``, ``libdevice.sinf``."""
     module = getattr(value, "__module__", None)
     if not isinstance(module, str):
         return None
-    found = [short for end, short in _LIBRARIES.items() if module == f"numba.{end}" or module.endswith(f"numba.{end}")]
+    found = [short for end, short in _LIBRARIES.items() if module.startswith("numba") and module.endswith(f".{end}")]
     return f"{found[0]}.{value.__name__.strip('_')}" if found and hasattr(value, "__name__") else None
 
 

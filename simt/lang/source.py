@@ -117,10 +117,16 @@ def _read_lambda(function: FunctionType, where: Location) -> FunctionSource:
         )
     (node,) = found
     last = node.end_lineno or node.lineno
-    tree = ast.FunctionDef(name=code.co_name, args=node.args, body=[], decorator_list=[], returns=None)
+    return FunctionSource(
+        function, lambda_tree(node, code.co_name), code.co_filename, node.lineno, tuple(lines[node.lineno - 1 : last])
+    )
+
+
+def lambda_tree(node: ast.Lambda, name: str) -> ast.FunctionDef:
+    """A lambda as a ``def`` with one ``return``."""
+    tree = ast.FunctionDef(name=name, args=node.args, body=[], decorator_list=[], returns=None)
     tree.body = [ast.copy_location(ast.Return(node.body), node.body)]
-    ast.copy_location(tree, node)
-    return FunctionSource(function, tree, code.co_filename, node.lineno, tuple(lines[node.lineno - 1 : last]))
+    return ast.copy_location(tree, node)
 
 
 def _is_of(node: ast.Lambda, code: CodeType) -> bool:
@@ -166,9 +172,17 @@ def _keep(code: CodeType, text: str) -> None:
             _keep(constant, text)
 
 
+def _command(function: FunctionType) -> str | None:
+    """The program of ``python -c``, if *function* is one of its; Python itself keeps it from 3.13 on."""
+    words = sys.orig_argv
+    if function.__code__.co_filename != "<string>" or function.__module__ != "__main__" or "-c" not in words[:-1]:
+        return None
+    return textwrap.dedent(words[words.index("-c") + 1])
+
+
 def _executed_lines(function: FunctionType) -> tuple[list[str], int] | None:
     """The lines of a function that exec() made, and the number of the first; None if its text was not kept."""
-    text = _EXECUTED.get(function.__code__)
+    text = _EXECUTED.get(function.__code__) or _command(function)
     if text is None:
         return None
     start = function.__code__.co_firstlineno

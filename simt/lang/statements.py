@@ -10,12 +10,13 @@ from numba.core import types
 
 from simt.lang import arrays, attributes, elements, library, predication
 from simt.lang.builder import Builder
-from simt.lang.calls import RESULT, Calls, stored_names
+from simt.lang.calls import RESULT, Calls
 from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.environment import ArrayKind, Environment, Kind, kind_of, unify_kinds
 from simt.lang.frozen import Names
 from simt.lang.ir import REGISTER, Block, Exit, Place, VReg
 from simt.lang.iteration import Loops
+from simt.lang.scopes import stored_names
 from simt.lang.source import FunctionSource
 from simt.lang.values import (
     NONE,
@@ -91,6 +92,11 @@ class Function(Loops):
         value = self.evaluate(node.value)
         for target in node.targets:
             self.assign(target, value)
+
+    def _do_functiondef(self, node: ast.FunctionDef) -> None:
+        if node.decorator_list:
+            unsupported(self.place(node), "a decorator inside a kernel", help="define the function outside of it")
+        self.env[node.name] = self.closure(node)
 
     def _do_annassign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:

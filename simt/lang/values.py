@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,6 +152,15 @@ class GridGroup:
     """``cg.this_grid()``: all threads of the grid."""
 
 
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A function that a function defines: its syntax, the values of its defaults, and the instance that defined it."""
+
+    tree: ast.FunctionDef
+    defaults: tuple[tuple[str, Value], ...]
+    home: Any
+
+
 NONE = Object(None)
 """The value ``None``: what a call that returns nothing gives, and a new axis in an index."""
 
@@ -194,6 +204,7 @@ Value = (
     | Record
     | Object
     | Method
+    | Closure
     | GridGroup
     | Undefined
     | Conflict
@@ -213,6 +224,8 @@ def describe(value: Value) -> str:
             return f"the method .{value.name} of {describe(value.owner)}"
         case Slice():
             return "a slice"
+        case Closure(tree=tree):
+            return f"the function {tree.name}"
         case GridGroup():
             return "the group of the grid"
         case Flat(array=array):

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from simt.metrics.stalls import STALLS, main_stall, words_of
-from simt.metrics.table import MACHINE, SOURCE, UnknownMetricError
+from simt.metrics.table import SOURCE, UnknownMetricError
 from simt.profile.counters import COUNTER_NAMES
 from simt.profile.fold import add, fold
-from simt.profile.lines import LineProfile, Rendered
+from simt.profile.lines import Listed, Rendered
 from simt.text import number_text
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _SUMS = {
     "shared_wavefronts": tuple(n for n in COUNTER_NAMES if n.startswith("shared_") and n.endswith("_wavefronts")),
     "local_sectors": ("local_load_sectors", "local_store_sectors"),
 }
-_HEADINGS = {
+HEADINGS = {
     "inst_executed": "executed",
     "thread_inst_executed": "thread inst",
     "pred_on_thread_inst_executed": "pred-on inst",
@@ -49,6 +50,7 @@ _HEADINGS = {
     "idle_predicated_off": "pred. off",
     "for": "mainly for",
 }
+"""Of columns that are not called by their names."""
 
 COLUMN_NAMES = tuple(dict.fromkeys((*COUNTER_NAMES, *DERIVED_COLUMNS, *_SUMS, *TIMED_COLUMNS)))
 """Every column that :meth:`Profile.annotate` takes."""
@@ -69,26 +71,26 @@ class Row:
     @property
     def cost(self) -> int:
         """Warp-cycles waited in a timed launch, else executed instructions."""
-        return sum(self.stalls.values()) if self.stalls else self.counters["inst_executed"]
+        return sum(self.stalls.values()) if self.stalls else self.counters.get("inst_executed", 0)
 
 
 def _counter(row: Row, column: str) -> int:
     if column == "waited":
         return sum(row.stalls.values())
     if column in STALLS:
-        return row.stalls[column]
-    return sum(row.counters[name] for name in _SUMS.get(column, (column,)))
+        return row.stalls.get(column, 0)
+    return sum(row.counters.get(name, 0) for name in _SUMS.get(column, (column,)))
 
 
 def cell(row: Row, column: str, total: int) -> str:
     """What stands in a column; *total* are the executed instructions of the launch."""
-    executed = row.counters["inst_executed"]
+    executed = row.counters.get("inst_executed", 0)
     if column == "for":
         return words_of(main_stall(row.stalls))
     if column == "share":
         return f"{100 * executed / total:.1f}" if executed else ""
     if column == "lanes":
-        return f"{row.counters['thread_inst_executed'] / executed:.1f}" if executed else ""
+        return f"{row.counters.get('thread_inst_executed', 0) / executed:.1f}" if executed else ""
     value = _counter(row, column)
     return number_text(value) if value else ""
 
@@ -103,7 +105,8 @@ def check_columns(wanted: Sequence[str], timed: bool) -> None:
             raise UnknownMetricError(name, (), "column without timing called", help)
 
 
-def _columns(rows: Sequence[Row], wanted: Sequence[str] | None) -> list[str]:
+def shown_columns(rows: Sequence[Row], wanted: Sequence[str] | None = None) -> list[str]:
+    """The columns beside these lines; *wanted* as in :meth:`Profile.annotate`."""
     timed = any(row.stalls for row in rows)
     if wanted is None:
         counted = [name for name in _IF_COUNTED if any(_counter(row, name) for row in rows)]
@@ -118,26 +121,24 @@ def _mark(rows: Sequence[Row]) -> list[Row]:
     return [replace(row, hot=row.cost > 0 and row.cost >= ranked[-1] and 2 * row.cost >= ranked[0]) for row in rows]
 
 
-def _listed(profile: Rendered) -> list[Row]:
-    """The lines as they stand in the listing, without the padding at its end."""
-    shown = profile.lines[: len(profile.lines) - _padding(profile.lines)]
+def _listed(lines: Sequence[Listed], kernel: str, is_source: bool) -> list[Row]:
+    """The lines as they stand in the listing."""
     rows = []
     # A machine listing begins with the kernel itself, under its mangled name.
-    place = (shown[0].file, shown[0].function) if shown and profile.view_kind == MACHINE else None
-    for line in shown:
+    place = (lines[0].file, lines[0].function) if lines and not is_source else None
+    for line in lines:
         heading = ""
         if place != (line.file, line.function):
             place = (line.file, line.function)
-            if line.function and line.function != profile.kernel:
+            if line.function and line.function != kernel:
                 heading = f"{line.function} ({line.file})"
-        rows.append(Row(line.counters, _position(line), line.text.rstrip(), heading, stalls=line.stalls))
+        rows.append(Row(line.counters, line.position, line.text.rstrip(), heading, stalls=line.stalls))
     return _mark(rows)
 
 
-def _folded(profile: Rendered) -> list[Row]:
+def _folded(shown: Sequence[Listed], sources: Mapping[tuple[str, int], str]) -> list[Row]:
     """The source lines, and below each its instructions."""
-    shown = profile.lines[: len(profile.lines) - _padding(profile.lines)]
-    groups = fold(shown, shown[0].file if shown else "")
+    groups = fold(shown, shown[0].file, sources)
     heads = []
     file = None
     for group in groups:
@@ -149,34 +150,44 @@ def _folded(profile: Rendered) -> list[Row]:
     rows = []
     for head, group in zip(_mark(heads), groups, strict=True):
         lines = [shown[k] for k in group.members]
-        rows += [head, *(Row(line.counters, _position(line), f"    {line.text}", stalls=line.stalls) for line in lines)]
+        rows += [head, *(Row(line.counters, line.position, f"    {line.text}", stalls=line.stalls) for line in lines)]
     return rows
 
 
-def _padding(lines: Sequence[LineProfile]) -> int:
+def _padding(lines: Sequence[Listed]) -> int:
     """How many instructions that fill up the code's last bytes there are at the end."""
     count = 0
     for line in reversed(lines):
-        if line.text != "NOP" or line.counters["inst_executed"]:
+        if line.text != "NOP" or line.counters.get("inst_executed"):
             break
         count += 1
     return count
 
 
-def listing_rows(profile: Rendered, folded: bool | None) -> list[Row]:
-    """The rows of the listing; ``folded`` as in :meth:`Profile.annotate`."""
-    with_lines = any(line.source for line in profile.lines)
-    return _folded(profile) if with_lines and folded is not False else _listed(profile)
+def listing_rows(
+    lines: Sequence[Listed],
+    kernel: str,
+    is_source: bool,
+    folded: bool | None = None,
+    sources: Mapping[tuple[str, int], str] = MappingProxyType({}),
+) -> list[Row]:
+    """The rows of a listing without the padding at its end; ``folded`` as in :meth:`Profile.annotate`.
+
+    ``sources``: texts of source lines that are known without their files.
+    """
+    shown = lines[: len(lines) - _padding(lines)]
+    with_lines = not is_source and any(line.source for line in shown)
+    return _folded(shown, sources) if with_lines and folded is not False else _listed(shown, kernel, is_source)
 
 
 def annotate(profile: Rendered, columns: Sequence[str] | None = None, folded: bool | None = None) -> Text:
     """The annotated listing as rich text; see :meth:`Profile.annotate`."""
     from rich.text import Text
 
-    rows = listing_rows(profile, folded)
-    names = _columns(rows, columns)
+    rows = listing_rows(profile.lines, profile.kernel, profile.view_kind == SOURCE, folded)
+    names = shown_columns(rows, columns)
     total = profile.counters["inst_executed"]
-    headings = [_HEADINGS.get(name, name) for name in names]
+    headings = [HEADINGS.get(name, name) for name in names]
     cells = [[cell(row, name, total) for name in names] for row in rows]
     widths = [max(map(len, column)) for column in zip(headings, *cells, strict=True)]
     position = "line" if any(row.folded for row in rows) or profile.view_kind == SOURCE else "offset"
@@ -197,7 +208,3 @@ def annotate(profile: Rendered, columns: Sequence[str] | None = None, folded: bo
         mark = ">" if row.hot else " "
         text.append(f"{mark} {shown}  {row.position:>{number_width}}  {row.text}".rstrip() + "\n", style)
     return text
-
-
-def _position(line: LineProfile) -> str:
-    return str(line.number) if line.offset is None else f"{line.offset:#06x}"

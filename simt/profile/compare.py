@@ -156,12 +156,13 @@ def _line(entry: Mapping[str, Any], view: str) -> Line:
     counters = {str(name): int(value) for name, value in entry["counters"].items()}
     stalls = {str(name): int(value) for name, value in entry.get("stalls", {}).items()}
     text = str(entry["text"]).rstrip()
+    where = {name: str(entry.get(name, "")) for name in ("file", "function")}
     if view == SOURCE:
         number = int(entry["number"])
-        return Line(str(number), text, counters, (str(entry["file"]), number), stalls)
+        return Line(str(number), text, counters, (str(entry["file"]), number), stalls, **where)
     source = entry.get("source")
     place = (str(source[0]), int(source[1])) if source else None
-    return Line(f"{int(entry['offset']):#06x}", text, counters, place, stalls)
+    return Line(f"{int(entry['offset']):#06x}", text, counters, place, stalls, **where)
 
 
 def _way(a: Side, b: Side) -> By:
@@ -218,12 +219,12 @@ def _by_source_line(a: Side, b: Side) -> Iterator[LineRow]:
 
 def _source_lines(side: Side) -> dict[tuple[str, int], Line]:
     """Sums by (name of the file, line): the other side may have found the file in another folder."""
-    texts = {line.source: line.text for line in side.lines} if side.is_source else side.sources
+    texts = {line.source: line.text for line in side.lines if line.source} if side.is_source else side.sources
     found: dict[tuple[str, int], Line] = {}
-    for group in fold(side.lines, side.file):
+    for group in fold(side.lines, side.file, texts):
         if group.source is not None:
             file, number = group.source
-            text = texts.get(group.source, "") or group.text or group.place
+            text = group.text or group.place
             found[PurePath(file).name, number] = Line(str(number), text, group.counters, group.source)
     return found
 

@@ -6,6 +6,7 @@ import linecache
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Protocol
 
 
@@ -38,10 +39,13 @@ class SourceLine:
         return "no source line" if self.source is None else f"{PurePath(self.source[0]).name}:{self.source[1]}"
 
 
-def fold(lines: Sequence[Counted], code: str = "") -> list[SourceLine]:
+def fold(
+    lines: Sequence[Counted], code: str = "", texts: Mapping[tuple[str, int], str] = MappingProxyType({})
+) -> list[SourceLine]:
     """The source lines of *lines*: files in order of appearance, lines ascending, those without a line last.
 
-    ``code``: the file with the machine code, beside which sources are looked for.
+    ``code``: the file with the machine code, beside which sources are looked for.  ``texts``: of lines that are known
+    without their files.
     """
     members: dict[tuple[str, int] | None, list[int]] = {}
     for index, line in enumerate(lines):
@@ -52,7 +56,10 @@ def fold(lines: Sequence[Counted], code: str = "") -> list[SourceLine]:
     )
     return [
         SourceLine(
-            source, line_text(source, code), tuple(members[source]), add([lines[k].counters for k in members[source]])
+            source,
+            (source and texts.get(source)) or line_text(source, code),
+            tuple(members[source]),
+            add([lines[k].counters for k in members[source]]),
         )
         for source in order
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from simt.metrics.table import SOURCE
 from simt.profile.annotate import Row, cell, listing_rows
 from simt.profile.lines import Rendered
 from simt.profile.summary import facts, heading, rows, timing_text
@@ -25,7 +26,7 @@ def to_html(profile: Rendered) -> str:
         for name, value, unit in shown
     )
     head = "".join(f"<th>{escape(name)}</th>" for name in (*columns, "line", "text"))
-    listed = listing_rows(profile, None)
+    listed = listing_rows(profile.lines, profile.kernel, profile.view_kind == SOURCE)
     most = max((row.cost for row in listed), default=0)
     body = "".join(_line(row, columns, most) for row in listed)
     timing = f"<div>{escape(timing_text(profile.timing))}</div>" if profile.timing is not None else ""

@@ -16,6 +16,38 @@ if TYPE_CHECKING:
     from simt.timing import TimingResult
 
 
+class Listed(Protocol):
+    """A line of a listing as tables show it: of a :class:`LineProfile`, or of a profile that was saved or recorded."""
+
+    @property
+    def position(self) -> str:
+        """Number of the source line, or offset of the instruction."""
+
+    @property
+    def text(self) -> str:
+        """Its code."""
+
+    @property
+    def file(self) -> str:
+        """The file that the listing is of; empty where unknown."""
+
+    @property
+    def function(self) -> str:
+        """The function that it belongs to; empty where unknown."""
+
+    @property
+    def source(self) -> tuple[str, int] | None:
+        """The (file, line) behind a SASS instruction, where known."""
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """Counts by name; a name that is missing counts 0."""
+
+    @property
+    def stalls(self) -> Mapping[str, int]:
+        """Warp-cycles by reason; empty without timing."""
+
+
 @dataclass(frozen=True)
 class LineProfile:
     """One listing line: a Python source line, or one SASS instruction.
@@ -36,6 +68,11 @@ class LineProfile:
     counters: Mapping[str, int]
     idle: Mapping[str, int]
     stalls: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def position(self) -> str:
+        """As listings show it."""
+        return str(self.number) if self.offset is None else f"{self.offset:#06x}"
 
     @property
     def waited(self) -> int:

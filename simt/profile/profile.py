@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +29,7 @@ from simt.trace import Trace
 if TYPE_CHECKING:
     from simt.machine.result import RunResult
     from simt.program import Program
-    from simt.timing import TimingResult
+    from simt.timing import Timeline, TimingResult
 
 
 class MetricValues(Mapping[str, Number | None]):
@@ -272,16 +274,26 @@ class Profile:
         """
         return to_text(annotate(self, columns, fold), color)
 
-    def timeline(self, sm: int = 0, width: int = 100) -> str:
-        """What each warp of a simulated SM did cycle by cycle, in the window of the launch; see simt.timing.text().
+    def timeline(self, sm: int = 0, width: int = 100) -> Timeline:
+        """What each warp of a simulated SM did cycle by cycle, in the window of the launch: *width* cycles of it.
 
-        Raises ``ValueError`` for a launch that recorded none.
+        Print it, or look at it in a notebook.  Raises ``ValueError`` for a launch that recorded none.
         """
         if self.timing is None or not len(self.timing.events):
             raise ValueError("no cycles were recorded; launch with timing=True and window=(first, one past the last)")
-        from simt.timing import text
+        from simt.timing import Timeline
 
-        return text(self.timing, sm, width)
+        return Timeline(self.timing, sm, width)
+
+    def report(self, path: str | Path, other: Any = None, **options: Any) -> Path:
+        """Write one self-contained HTML page: source and code beside counts and stalls, the trace to step through,
+        memory accesses, charts, timeline, and why the metrics are what they are.
+
+        *other*: a second profile (or what one saved), side by side with this one.  *options* are those of
+        :func:`simt.page.write_page`, which says what can go wrong.  Needs the extra ``report``.  Returns the path.
+        """
+        write: Callable[..., Path] = import_module("simt.page").write_page  # by name: the page stands above profiles
+        return write(path, self, other, **options)
 
     def __str__(self) -> str:
         return summary(self)

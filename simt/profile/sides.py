@@ -33,6 +33,8 @@ class Line:
     counters: Mapping[str, int]
     source: tuple[str, int] | None = None
     stalls: Mapping[str, int] = field(default_factory=dict)
+    file: str = ""
+    function: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
 
+from simt.metrics.formula import Number
 from simt.metrics.stalls import words_of
 from simt.metrics.table import METRICS, SOURCE
 from simt.profile.lines import Rendered
@@ -45,7 +47,15 @@ SUMMARY = (
 """Metrics of the summary; those that the kernel gives no value, or no reason to show, are left out."""
 
 
-def rows(profile: Rendered) -> list[tuple[str, str, str]]:
+class Measured(Protocol):
+    """What has metrics: a profile, or one that was saved."""
+
+    @property
+    def metrics(self) -> Mapping[str, Number | None]:
+        """Metrics by nvprof or ncu name."""
+
+
+def rows(profile: Measured) -> list[tuple[str, str, str]]:
     """Name, value and unit of each metric of the summary."""
     found = []
     for name in SUMMARY:

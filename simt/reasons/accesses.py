@@ -23,7 +23,7 @@ from simt.ops.encoding import MEMORY_TYPES
 from simt.ops.table import MICRO_OPS
 from simt.profile.counters import access_of
 from simt.program import WARP_SIZE, Instruction, Program
-from simt.reasons.subject import Patterns, key_of
+from simt.reasons.subject import LineKey, Patterns, key_of
 
 BANKS, SECTOR = 32, 32
 _BYTES = {number: size for number, size, *_ in MEMORY_TYPES.values()}
@@ -43,14 +43,46 @@ class Request:
     addresses: npt.NDArray[np.int64]
     excess: int
 
+    @property
+    def prefix(self) -> str:
+        """That of its counters: ``global_load``."""
+        return f"{self.space}_{self.direction}"
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The loads and stores of one warp (block, warp): of each listing line, space and direction the request that takes
+    most beyond the least possible, the first of those that take as much.
+    """
+
+    program: Program
+    warp: tuple[int, int]
+    requests: tuple[Request, ...]
+
+    @property
+    def patterns(self) -> Patterns:
+        """In words, by source line and by prefix of the counters; the worst request of a line speaks for it."""
+        worst: dict[LineKey, dict[str, Request]] = {}
+        for request in self.requests:
+            line = worst.setdefault(key_of(self.program, request.line), {})
+            if request.prefix not in line or line[request.prefix].excess < request.excess:
+                line[request.prefix] = request
+        return {key: {prefix: in_words(each) for prefix, each in line.items()} for key, line in worst.items()}
+
 
 def access_patterns(
     kernel: Any, grid: Any, block: Any, *args: Any, warp: tuple[int, int] = (0, 0), **options: Any
 ) -> Patterns:
-    """In words, how each line's loads and stores access memory, as one *warp* (block, warp) does it.
+    """In words, how each line's loads and stores access memory: :attr:`Accesses.patterns` of :func:`accesses_of`."""
+    return accesses_of(kernel, grid, block, *args, warp=warp, **options).patterns
 
-    The parameters are those of :func:`simt.launch`; arrays among *args* are not changed.  Of several requests of a
-    line, the one that takes most beyond the least possible speaks for it.  Raises what a launch raises.
+
+def accesses_of(
+    kernel: Any, grid: Any, block: Any, *args: Any, warp: tuple[int, int] = (0, 0), **options: Any
+) -> Accesses:
+    """What one *warp* (block, warp) loads and stores.
+
+    The parameters are those of :func:`simt.launch`; arrays among *args* are not changed.  Raises what a launch raises.
     """
     wanted = replace(Options.of(options), trace=warp)
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
@@ -58,13 +90,12 @@ def access_patterns(
     program = watched(code.program)
     profile = run(replace(code, program=program), shape, wanted, gpu_for(None, program.view, timing=False))
     assert profile.result.trace is not None  # it was asked for
-    found: dict[tuple[str, int], dict[str, tuple[int, str]]] = {}
+    worst: dict[tuple[int, str], Request] = {}
     for request in requests(profile.result.trace, program):
-        key, prefix = key_of(program, request.line), f"{request.space}_{request.direction}"
-        line = found.setdefault(key, {})
-        if prefix not in line or line[prefix][0] < request.excess:
-            line[prefix] = request.excess, in_words(request)
-    return {key: {prefix: words for prefix, (_, words) in line.items()} for key, line in found.items()}
+        key = request.line, request.prefix
+        if key not in worst or worst[key].excess < request.excess:
+            worst[key] = request
+    return Accesses(program, warp, tuple(worst[key] for key in sorted(worst)))
 
 
 def watched(program: Program) -> Program:

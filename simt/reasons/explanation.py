@@ -16,7 +16,7 @@ from simt.reasons.between import SidePatterns
 from simt.reasons.render import render, to_html
 from simt.reasons.subject import Patterns, Subject, subject_of
 from simt.reasons.terms import ON_NO_LINE, RESIDUAL, WHOLE, Shares, Term, recipe_of, shares_of
-from simt.text import to_text
+from simt.text import to_svg, to_text
 
 DEFAULT = "inst_per_warp"
 
@@ -53,6 +53,10 @@ class Explanation:
     def render(self, most: int | None = None, *, width: int = 80, color: bool | None = None) -> str:
         """The terms as text, *width* columns wide; at most so many of them, and the sum of the others."""
         return to_text(render(self, most, width), color)
+
+    def to_svg(self, most: int | None = None, *, width: int = 80) -> str:
+        """The same as a picture."""
+        return to_svg(render(self, most, width), self.metric.name)
 
     def __str__(self) -> str:
         return self.render()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 Row = tuple[Fraction, Fraction, str]
-"""Value, share, and words of a term."""
+"""Value, share, and words of a term, or of several together."""
 
 MOST_TERMS = 8
 """So many terms are shown, if nobody says how many."""
@@ -95,7 +95,8 @@ def _row(term: Term) -> Row:
     return term.value, term.share, f"{place}  {term.text}" if place else term.text
 
 
-def _rows(explained: Explained, most: int | None) -> Iterator[Row]:
+def rows_of(explained: Explained, most: int | None = None) -> Iterator[Row]:
+    """The terms, the largest first: *most* of them (default: :data:`MOST_TERMS`), and the sum of the others."""
     shown, rest = _shown(explained, most)
     yield from map(_row, shown)
     if rest:
@@ -104,8 +105,8 @@ def _rows(explained: Explained, most: int | None) -> Iterator[Row]:
         yield value, share, f"{len(rest)} smaller terms together"
 
 
-def _cells(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
-    """Values to two decimals, unless all are whole."""
+def cells(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    """Rows as texts: values to two decimals, unless all are whole."""
     digits = 0 if all(value.denominator == 1 for value, _, _ in rows) else 2
     return [
         (f"{float(value):,.{digits}f}", f"{float(100 * share):.0f} %" if share else "", text)
@@ -119,7 +120,7 @@ def render(explained: Explained, most: int | None, width: int) -> Text:
 
     text = Text(no_wrap=True)
     _wrapped(text, title(explained, width), "", width, "bold")
-    rows = _cells(list(_rows(explained, most)))
+    rows = cells(list(rows_of(explained, most)))
     values, shares = (max((len(row[k]) for row in rows), default=0) for k in (0, 1))
     for value, share, words in rows:
         _wrapped(text, words, f"{value:>{values + 2}}  {share:>{shares}}  ", width, "")
@@ -145,7 +146,7 @@ def to_html(explained: Explained) -> str:
     body = "".join(
         f"<tr><td {cell}>{escape(value)}</td><td {cell}>{escape(share)}</td>"
         f'<td style="text-align:left">{escape(words)}</td></tr>'
-        for value, share, words in _cells(list(map(_row, explained.terms)))
+        for value, share, words in cells(list(map(_row, explained.terms)))
     )
     below = "".join(f"<div>{escape(text)}</div>" for text in (*map(heading, explained.sides), *explained.notes))
     return f"<div><b>{escape(title(explained))}</b><table>{body}</table>{below}</div>"

@@ -7,7 +7,7 @@ from simt.timing.schedule import MachineInstruction
 from simt.timing.simulate import simulate
 from simt.timing.sweep import Sweep, sweep
 from simt.timing.timed_run import TimedRun
-from simt.timing.timeline import spans, text, trace_events, write_trace
+from simt.timing.timeline import Timeline, spans, trace_events, write_trace
 
 __all__ = [
     "PARAMETERS",
@@ -16,12 +16,12 @@ __all__ = [
     "Reason",
     "Sweep",
     "TimedRun",
+    "Timeline",
     "TimingResult",
     "parameters",
     "simulate",
     "spans",
     "sweep",
-    "text",
     "trace_events",
     "write_trace",
 ]

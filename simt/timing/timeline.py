@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simt.metrics.stalls import STATES, Reason
+from simt.text import in_lines, to_html, to_svg, to_text
 from simt.timing import layout
 from simt.timing.result import TimingResult
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 class Span(NamedTuple):
@@ -45,27 +52,116 @@ def spans(result: TimingResult) -> Iterator[Span]:
         yield Span(sm, scheduler, place, block, warp, pc, Reason.SELECTED, cycle, cycle + 1)
 
 
-def text(result: TimingResult, sm: int = 0, width: int = 100) -> str:
-    """The recorded window of one SM: a row per warp, a column per cycle (the first *width* of them).
+class Row(NamedTuple):
+    """One warp of a timeline: a letter of :data:`~simt.metrics.stalls.STATES` per cycle, or a blank."""
+
+    scheduler: int
+    block: int
+    warp: int
+    letters: str
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The recorded window of one SM from its first issue on: a row per warp, a column per cycle, *cycles* of them.
 
     A cycle in which a warp was ready but did not issue shows as ``-``, whatever kept it.
     """
-    found = [span for span in spans(result) if span.sm == sm]
-    if not found:
-        return "nothing was recorded: simulate with window=(first cycle, one past the last)"
-    first = int(result.events[result.events[:, layout.E_SM] == sm][:, layout.E_CYCLE].min())
-    rows: dict[tuple[int, int], list[str]] = {}
-    names: dict[tuple[int, int], str] = {}
-    for span in found:
-        key = (span.scheduler, span.place)
-        row = rows.setdefault(key, [" "] * width)
-        names[key] = f"scheduler {span.scheduler}  block {span.block:<6} warp {span.warp:<3}"
-        for cycle in range(max(span.start, first), min(span.end, first + width)):
-            row[cycle - first] = STATES[span.reason].letter
-    legend = ", ".join(f"{state.letter} {state.name}" for state in STATES.values())
-    lines = [f"SM {sm}, cycles {first} to {first + width - 1}", legend]
-    lines += [f"{names[key]} |{''.join(rows[key])}|" for key in sorted(rows)]
-    return "\n".join(lines)
+
+    result: TimingResult = field(repr=False)
+    sm: int = 0
+    cycles: int = 100
+
+    @cached_property
+    def first(self) -> int:
+        """The cycle of the first column: that of the first issue.  Raises LookupError where nothing was recorded."""
+        issued = self.result.events[self.result.events[:, layout.E_SM] == self.sm][:, layout.E_CYCLE]
+        if not len(issued):
+            raise LookupError(NOTHING)
+        return int(issued.min())
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The warps, by scheduler and by place in it.  Raises LookupError where nothing was recorded."""
+        first = self.first
+        letters: dict[tuple[int, int], list[str]] = {}
+        warps: dict[tuple[int, int], tuple[int, int, int]] = {}
+        for span in spans(self.result):
+            if span.sm == self.sm:
+                key = span.scheduler, span.place
+                row = letters.setdefault(key, [" "] * self.cycles)
+                warps[key] = span.scheduler, span.block, span.warp
+                start, end = max(span.start - first, 0), min(span.end - first, self.cycles)
+                row[start:end] = STATES[span.reason].letter * max(end - start, 0)
+        return tuple(Row(*warps[key], "".join(letters[key])) for key in sorted(letters))
+
+    def render(self, width: int | None = None, *, color: bool | None = None) -> str:
+        """The rows as text, in as many panels as *width* columns need; None: in one, however wide."""
+        return to_text(self._text(width), color)
+
+    def to_svg(self, width: int | None = None) -> str:
+        """The same as a picture."""
+        return to_svg(self._text(width), f"SM {self.sm}")
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def _repr_html_(self) -> str:
+        return to_html(self._text(None))
+
+    def _text(self, width: int | None) -> Text:
+        from rich.text import Text
+
+        if not len(self.result.events):
+            return Text(NOTHING)
+        rows = self.rows
+        cells = [[str(value) for value in row[:3]] for row in rows]
+        labels = [max(map(len, column)) for column in zip(_HEADINGS, *cells, strict=True)]
+        left = sum(labels) + 2 * len(labels)
+        shown = self.cycles if width is None else min(max(width - left - 2, _NARROWEST), self.cycles)
+        text = Text(no_wrap=True)
+        seen = {letter for row in rows for letter in row.letters}
+        legend = [f"{state.letter} {state.words}" for state in STATES.values() if state.letter in seen]
+        text.append(in_lines(legend, ", ", width or left + shown + 2) + "\n")
+        for start in range(0, self.cycles, shown):
+            end = min(start + shown, self.cycles)
+            if start and not any(row.letters[start:end].strip() for row in rows):
+                continue
+            text.append(f"SM {self.sm}, cycles {self.first + start} to {self.first + end - 1}\n", style="bold")
+            text.append("  ".join(name.rjust(n) for name, n in zip(_HEADINGS, labels, strict=True)) + "\n", style="dim")
+            for row, label in zip(rows, cells, strict=True):
+                text.append("  ".join(value.rjust(n) for value, n in zip(label, labels, strict=True)) + "  |")
+                for letter, run in groupby(row.letters[start:end]):
+                    text.append("".join(run), _STYLES.get(letter, ""))
+                text.append("|\n")
+        text.rstrip()
+        return text
+
+
+NOTHING = "nothing was recorded: launch with window=(first cycle, one past the last)"
+
+_HEADINGS = ("scheduler", "block", "warp")
+_NARROWEST = 20
+"""Cycles that a panel has at least."""
+
+_STYLES = {
+    STATES[reason].letter: style
+    for reason, style in {
+        Reason.SELECTED: "bold white on green",
+        Reason.NOT_SELECTED: "green",
+        Reason.LONG_SCOREBOARD: "white on red",
+        Reason.LG_THROTTLE: "red",
+        Reason.SHORT_SCOREBOARD: "white on magenta",
+        Reason.MIO_THROTTLE: "magenta",
+        Reason.BARRIER: "white on blue",
+        Reason.MEMBAR: "blue",
+        Reason.WAIT: "dim",
+        Reason.MATH_PIPE_THROTTLE: "yellow",
+        Reason.BRANCH_RESOLVING: "cyan",
+        Reason.NO_INSTRUCTION: "white on cyan",
+        Reason.DRAIN: "black on yellow",
+    }.items()
+}
 
 
 def trace_events(result: TimingResult) -> dict[str, Any]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from simt.text import in_lines
 from simt.trace.steps import Step, Stepped
 from simt.trace.values import Value, value_text
 
@@ -24,57 +28,110 @@ LANE_MARKS: dict[str, tuple[str, str, str]] = {
 
 _PER_ROW = 8
 _TEXT_WIDTH = 60
+_LANES = 35
+"""Columns of 32 lanes with a blank after every eight."""
 
 
-def legend() -> Text:
-    """What the characters mean, in one line."""
+_CODE_AT_LEAST = 16
+"""Columns that lines of code are given at least, however narrow the terminal is."""
+
+
+def legend(width: int | None) -> Text:
+    """What the characters mean, in lines of *width* columns."""
     from rich.text import Text
 
-    text = Text("lane 0 first;  ")
-    for mark, style, meaning in LANE_MARKS.values():
-        text.append(mark, style).append(f" {meaning}  ")
-    text.rstrip()
+    text = Text(in_lines(["lane 0 first;", *(f"{mark} {what}" for mark, _, what in LANE_MARKS.values())], "  ", width))
+    for mark, style, what in LANE_MARKS.values():
+        text.highlight_regex(rf"(?<!\S){re.escape(mark)}(?= {re.escape(what)})", style)
     return text.append("\n")
 
 
-def render(trace: Stepped, block: int, warp: int, values: bool) -> Text:
-    """The steps of one warp as rich text; see :meth:`Trace.render`."""
+@dataclass(frozen=True)
+class _Layout:
+    """How wide the columns of a drawing are.
+
+    ``line``: of source lines beside machine code, 0 without; ``counts``: whether lanes are counted, too.
+    """
+
+    position: int
+    line: int
+    code: int
+    counts: bool
+
+    @classmethod
+    def of(cls, trace: Stepped, steps: Sequence[Step], codes: Sequence[str], width: int | None) -> _Layout:
+        """What the steps need, or what *width* has room for."""
+        positions = max(4 if trace.program.view == "source" else 6, *(len(_position(step, trace)) for step in steps))
+        lines = max(len(_line_of(step)) for step in steps)
+        made = cls(positions, max(4, lines) if lines else 0, min(_TEXT_WIDTH, max(map(len, codes))), True)
+        if width is None or made.width <= width:
+            return made
+        made = replace(made, counts=False)
+        return replace(made, code=max(made.code - max(made.width - width, 0), min(_CODE_AT_LEAST, made.code)))
+
+    @property
+    def width(self) -> int:
+        """Of the longest row."""
+        line = self.line + 2 if self.line else 0
+        return self.position + 2 + line + self.code + len("  pass  ") + _LANES + (8 if self.counts else 0) + 10
+
+
+def render(
+    trace: Stepped, block: int, warp: int, values: bool, width: int | None = None, most: int | None = None
+) -> Text:
+    """The steps of one warp as rich text, at most so many of them; see :meth:`Trace.render`."""
     from rich.text import Text
 
-    steps = trace.steps(block, warp)
-    in_source = trace.program.view == "source"
-    code_width = min(_TEXT_WIDTH, max(len(step.entry.text.rstrip()) for step in steps))
-    number_width = max(4 if in_source else 6, *(len(_position(step, trace)) for step in steps))
-    # Machine code with line information has the source line in a column of its own.
-    lines = [str(step.entry.source[1]) if step.entry.source else "" for step in steps]
-    line_width = max(4, *map(len, lines)) if any(lines) else 0
+    steps = tuple(itertools.islice(trace.walk(block, warp), most))
+    codes = _codes(trace, steps, width)
+    form = _Layout.of(trace, steps, codes, width)
     text = Text(no_wrap=True)
     text.append(f"{trace.program.name}, block {block}, warp {warp} ({trace.program.view} view)\n", style="bold")
-    text.append_text(legend())
-    head = f"{'line' if in_source else 'offset':>{number_width}}  {'line  ' if line_width else '':>{line_width}}"
-    text.append(f"{head}{'':<{code_width}}  pass  {'lanes':<35}  active\n", style="dim")
+    text.append_text(legend(width))
+    in_source = trace.program.view == "source"
+    head = f"{'line' if in_source else 'offset':>{form.position}}  {'line  ' if form.line else '':>{form.line}}"
+    lanes_head = f"{'lanes':<{_LANES}}  active" if form.counts else "lanes"
+    text.append(f"{head}{'':<{form.code}}  pass  {lanes_head}\n", style="dim")
     function = steps[0].entry.function
-    for step, line in zip(steps, lines, strict=True):
+    for step, code in zip(steps, codes, strict=True):
         if step.entry.function != function:
             function = step.entry.function
-            text.append(f"{'':>{number_width}}  in {function}:\n", style="italic dim")
-        code = step.entry.text.rstrip()
-        if step.ends_kernel and in_source:
-            code = "(end of the kernel)"
-        if len(code) > code_width:
-            code = code[: code_width - 3] + "..."
-        text.append(f"{_position(step, trace):>{number_width}}  ", style="dim")
-        if line_width:
-            text.append(f"{line:>{line_width}}  ", style="dim")
-        text.append(f"{code:<{code_width}}  ")
+            text.append(f"{'':>{form.position}}  in {function}:\n", style="italic dim")
+        if len(code) > form.code:
+            code = code[: form.code - 3] + "..."
+        text.append(f"{_position(step, trace):>{form.position}}  ", style="dim")
+        if form.line:
+            text.append(f"{_line_of(step):>{form.line}}  ", style="dim")
+        text.append(f"{code:<{form.code}}  ")
         text.append(f"{step.pass_number or '':>4}  ")
         text.append_text(_lanes(step))
-        text.append(f"  {step.active.bit_count():>6}")
+        if form.counts:
+            text.append(f"  {step.active.bit_count():>6}")
         text.append("  diverges\n" if step.divergent else "\n", style="yellow")
         if values:
             for name, lanes in step.values.items():
-                text.append_text(_values(name, lanes, step, number_width + 2))
+                text.append_text(_values(name, lanes, step, form.position + 2, width))
+    left_out = trace.step_count(block, warp) - len(steps)
+    if left_out:
+        text.append(f"({left_out:,} more steps)\n", style="dim")
     return text
+
+
+def _codes(trace: Stepped, steps: Sequence[Step], width: int | None) -> list[str]:
+    """The code of each step; where columns are scarce without the indentation that all have."""
+    ends = [step.ends_kernel and trace.program.view == "source" for step in steps]
+    texts = [step.entry.text.rstrip() for step in steps]
+    if width is not None:
+        common = min(
+            (len(text) - len(text.lstrip()) for text, end in zip(texts, ends, strict=True) if not end), default=0
+        )
+        texts = [text[common:] for text in texts]
+    return ["(end of the kernel)" if end else text for text, end in zip(texts, ends, strict=True)]
+
+
+def _line_of(step: Step) -> str:
+    """The source line of machine code, where it is known."""
+    return str(step.entry.source[1]) if step.entry.source else ""
 
 
 def _position(step: Step, trace: Stepped) -> str:
@@ -95,8 +152,8 @@ def _lanes(step: Step) -> Text:
     return text
 
 
-def _values(name: str, lanes: list[Value], step: Step, indent: int) -> Text:
-    """The lanes that executed, in rows of eight; one number if they all agree."""
+def _values(name: str, lanes: list[Value], step: Step, indent: int, columns: int | None) -> Text:
+    """The lanes that executed, in rows of eight or as many as fit; one number if they all agree."""
     from rich.text import Text
 
     running = [lane for lane in range(32) if step.executed >> lane & 1]
@@ -107,8 +164,10 @@ def _values(name: str, lanes: list[Value], step: Step, indent: int) -> Text:
         return text.append(f"{shown[running[0]]} in every running lane\n")
     width = max(map(len, shown))
     pad = " " * (indent + len(name) + 3)
-    for start in range(0, 32, _PER_ROW):
-        row = shown[start : start + _PER_ROW]
+    room = (columns - len(pad) - 5) // (width + 1) if columns else _PER_ROW
+    per_row = next((count for count in (_PER_ROW, 4, 2) if count <= room), 1)
+    for start in range(0, 32, per_row):
+        row = shown[start : start + per_row]
         if start and all(cell == "." for cell in row):
             continue
         text.append(pad if start else "")

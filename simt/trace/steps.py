@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -104,5 +104,8 @@ class Stepped(Protocol):
 
     program: Program
 
-    def steps(self, block: int = 0, warp: int = 0) -> tuple[Step, ...]:
+    def walk(self, block: int = 0, warp: int = 0) -> Iterator[Step]:
         """The steps of one warp in order of execution."""
+
+    def step_count(self, block: int = 0, warp: int = 0) -> int:
+        """How many that are."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from simt.ops.table import MICRO_OPS
 from simt.program import FULL_MASK
-from simt.text import to_text
+from simt.text import to_html, to_svg, to_text
 from simt.trace.render import render
 from simt.trace.replay import BRANCHES, replay_counters
 from simt.trace.steps import Pass, Step
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
     from simt.machine.result import TraceRecords
     from simt.program import Program
+
+
+NOTEBOOK_STEPS = 200
+"""Steps that a notebook shows of a trace; ``render()`` has all."""
 
 
 class Trace:
@@ -44,11 +48,20 @@ class Trace:
     def steps(self, block: int = 0, warp: int = 0) -> tuple[Step, ...]:
         """The steps of one warp in order of execution.  Raises ``LookupError`` if it was not traced."""
         key = (block, warp)
-        if key not in self.warps:
-            raise LookupError(f"block {block}, warp {warp} was not traced; the trace has {self.warps[:8]}")
         if key not in self._steps:
-            self._steps[key] = tuple(self._group(*key))
+            self._steps[key] = tuple(self.walk(block, warp))
         return self._steps[key]
+
+    def walk(self, block: int = 0, warp: int = 0) -> Iterator[Step]:
+        """The same one by one, for a warp of which only the first are wanted.  Raises ``LookupError``, too."""
+        rows, bounds = self._bounds(block, warp)
+        numbering = _PassNumbers()
+        for start, end in itertools.pairwise(bounds):
+            yield self._step(rows[start:end], numbering)
+
+    def step_count(self, block: int = 0, warp: int = 0) -> int:
+        """How many steps a warp has.  Raises ``LookupError`` if it was not traced."""
+        return len(self._bounds(block, warp)[1]) - 1
 
     def passes(self, block: int = 0, warp: int = 0) -> tuple[Pass, ...]:
         """The stretches of one warp: 24 lanes, then 8, then 32 again for an if/else that splits it so."""
@@ -65,12 +78,28 @@ class Trace:
         """See :func:`simt.trace.replay.replay_counters`."""
         return replay_counters(self.records, self.program)
 
-    def render(self, block: int = 0, warp: int = 0, *, values: bool = False, color: bool | None = None) -> str:
+    def render(
+        self,
+        block: int = 0,
+        warp: int = 0,
+        *,
+        values: bool = False,
+        width: int | None = None,
+        color: bool | None = None,
+    ) -> str:
         """One warp drawn lane by lane; with ``values`` the lanes of each assigned variable too.
 
+        ``width``: columns to fit into, as far as lines of code can be cut off; None: as wide as it is.
         ``color``: ANSI colours; by default only if standard output is a terminal and NO_COLOR is not set.
         """
-        return to_text(render(self, block, warp, values), color)
+        return to_text(render(self, block, warp, values, width), color)
+
+    def to_svg(self, block: int = 0, warp: int = 0, *, values: bool = False, width: int | None = None) -> str:
+        """The same as a picture."""
+        return to_svg(render(self, block, warp, values, width), self.program.name)
+
+    def _repr_html_(self) -> str:
+        return to_html(render(self, *self.warps[0], values=False, most=NOTEBOOK_STEPS)) if self.warps else str(self)
 
     def to_dict(self, block: int = 0, warp: int = 0, *, values: bool = True) -> dict[str, Any]:
         """One warp as plain dicts and lists: its passes and its steps."""
@@ -89,18 +118,18 @@ class Trace:
         warps = f"{len(self.warps)} warp" + ("" if len(self.warps) == 1 else "s")
         return f"trace of {self.program.name}: {len(self)} instructions of {warps}"
 
-    def _group(self, block: int, warp: int) -> Iterator[Step]:
+    def _bounds(self, block: int, warp: int) -> tuple[npt.NDArray[np.int64], list[int]]:
+        """The records of a warp, and where in them steps begin; last the end."""
         records = self.records
         rows = np.flatnonzero((records.block == block) & (records.warp == warp))
+        if not len(rows):
+            raise LookupError(f"block {block}, warp {warp} was not traced; the trace has {self.warps[:8]}")
         lines = np.array([instruction.line for instruction in self.program.instructions], dtype=np.int64)
         keys = np.column_stack(
             [lines[records.pc[rows]], records.split_pass[rows], records.active[rows], records.executed[rows]]
         )
         starts = np.flatnonzero(np.any(np.diff(keys, axis=0), axis=1)) + 1
-        bounds = [0, *starts.tolist(), len(rows)]
-        numbering = _PassNumbers()
-        for start, end in itertools.pairwise(bounds):
-            yield self._step(rows[start:end], numbering)
+        return rows, [0, *starts.tolist(), len(rows)]
 
     def _step(self, rows: npt.NDArray[np.int64], numbering: _PassNumbers) -> Step:
         records, first = self.records, int(rows[0])

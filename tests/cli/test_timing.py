@@ -145,10 +145,10 @@ def test_sweep_over_a_kernel_of_a_file(run, mine: str) -> None:
 def test_timeline_as_text(run) -> None:
     found = run("timeline", "interleaved", *SMALL, "--cycles", "300:360")
     assert found.code == 0
-    rows = [line for line in found.out.splitlines() if line.startswith("scheduler")]
+    rows = [line for line in found.out.splitlines() if line.endswith("|")]
     assert len(rows) == 4
     assert all("#" in row for row in rows)
-    assert "L long_scoreboard" in found.out
+    assert "S short scoreboard" in found.out
 
 
 def test_timeline_as_trace_events(run, tmp_path: Path) -> None:

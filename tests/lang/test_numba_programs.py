@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import cuda
+from numba.core import types
 from numba.cuda import random as cuda_random
+from numba.extending import intrinsic
 
 import simt
 from simt.check.errors import KernelError, OutOfBoundsError, UnsupportedError
@@ -315,18 +317,23 @@ def test_alignment_of_shared_arrays() -> None:
     assert out[0] == 3
 
 
-def wrong_alignment(out):
-    cuda.local.array(3, np.uint8, alignment=3)
+@intrinsic
+def seven(context):
+    return types.int64(), lambda context, builder, signature, args: context.get_constant(types.int64, 7)
 
 
 def uses_an_intrinsic(out):
-    cuda.cg.this_grid().sync()
+    out[0] = seven()
+
+
+def wrong_alignment(out):
+    cuda.local.array(3, np.uint8, alignment=3)
 
 
 def test_what_is_refused() -> None:
     with pytest.raises(KernelError, match="an alignment of 3; it has to be a power of two"):
         simt.launch(wrong_alignment, 1, 1, np.zeros(1))
-    with pytest.raises(UnsupportedError, match=r"calling numba\.cuda\.cg\.this_grid"):
+    with pytest.raises(UnsupportedError, match="seven, an @intrinsic"):
         simt.launch(uses_an_intrinsic, 1, 1, np.zeros(1))
 
 
@@ -338,3 +345,63 @@ def test_a_function_of_exec_has_its_source_once_it_is_kept() -> None:
     out = np.zeros(1)
     simt.launch(names["made"], 1, 1, out)
     assert out[0] == number
+
+
+# What Numba's own kernels are made of
+
+
+@needs_numba_cuda
+def test_tuples_from_arrays_as_numba_assigns_to_device_arrays() -> None:
+    from numba.cuda.np.unsafe.ndarray import to_fixed_tuple
+
+    def scatter(out, source):
+        index = cuda.local.array((2, 2), np.int64)
+        for i in range(source.size):
+            index[1, 0] = i % 3
+            index[1, 1] = i // 3
+            out[to_fixed_tuple(index[1], 2)] = source[i]
+
+    out = np.zeros((3, 4))
+    simt.launch(scatter, 1, 1, out, np.arange(12.0))
+    np.testing.assert_array_equal(out, np.arange(12.0).reshape(4, 3).T)
+
+
+def addresses(out, a):
+    shared = cuda.shared.array(5, np.int8)
+    aligned = cuda.shared.array(3, np.float32, alignment=64)
+    local = cuda.local.array((2, 3), np.int16, alignment=32)
+    out[0] = a[2:].ctypes.data - a.ctypes.data
+    out[1] = shared[1:].ctypes.data - shared.ctypes.data
+    out[2] = aligned.ctypes.data % 64
+    out[3] = local.ctypes.data % 32
+    out[4] = local[1].ctypes.data - local.ctypes.data
+    out[5] = a.ctypes.data
+
+
+def test_addresses_of_arrays() -> None:
+    out = np.zeros(6, np.uint64)
+    simt.launch(addresses, 1, 1, out, np.zeros(8, np.float32))
+    assert out[:5].tolist() == [8, 1, 0, 0, 6]
+    assert out[5] >= 1 << 40  # an address of the arena
+
+
+def texts(out):
+    out[0] = float("nan")
+    out[1] = float("-inf")
+    out[2] = float("1e3")
+
+
+def test_floats_from_texts() -> None:
+    out = np.zeros(3)
+    simt.launch(texts, 1, 1, out)
+    np.testing.assert_array_equal(out, [np.nan, -np.inf, 1000.0])
+
+
+def test_kernels_of_a_program_on_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "def kernel(a):\n    a[0] = 7\n"
+    monkeypatch.setattr("sys.orig_argv", ["python", "-c", program])
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(program, "<string>", "exec"), names)
+    out = np.zeros(1)
+    simt.launch(names["kernel"], 1, 1, out)
+    assert out[0] == 7

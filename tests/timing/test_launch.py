@@ -20,7 +20,7 @@ from simt.metrics.stalls import STATES
 from simt.metrics.timing import TIMING_INPUTS
 from simt.profile import METRICS, STALLS, TIMING, UnknownMetricError
 from simt.profile.annotate import listing_rows
-from simt.timing import Reason, text, trace_events
+from simt.timing import Reason, Timeline, trace_events
 from tests.machine_view import DATA, needs_numba_cuda, needs_nvdisasm
 from tests.timing.simulated import simulate
 
@@ -182,7 +182,7 @@ def test_printing_says_what_was_simulated() -> None:
 @needs_numba_cuda
 def test_source_lines_wait_as_long_as_their_instructions() -> None:
     _, profile = simt.reduce(kernels.sample(1 << 14), "interleaved", 128, view="sm_90", timing=True)
-    rows = listing_rows(profile, folded=True)
+    rows = listing_rows(profile.lines, profile.kernel, is_source=False, folded=True)
     heads = [row for row in rows if row.folded]
     waited = [sum(row.stalls.values()) for row in rows if not row.folded]
     assert sum(row.cost for row in heads) == sum(waited) == sum(line.waited for line in profile.lines)
@@ -214,7 +214,16 @@ def test_merged_launches_have_no_time() -> None:
 def test_the_recorded_window() -> None:
     _, profile = reduced("interleaved", 4096, timing=True, window=(0, 2000))
     assert profile.timing is not None
-    assert "scheduler 0" in profile.timeline(width=40) == text(profile.timing, width=40)
+    shown = str(profile.timeline(width=40))
+    assert shown == str(Timeline(profile.timing, cycles=40))
+    assert "scheduler  block  warp" in shown
+    panels = profile.timeline(width=100).render(60).splitlines()
+    assert max(map(len, panels)) <= 60
+    assert sum(line.startswith("SM 0, cycles") for line in panels) > 1
+    letters = {row.warp: row.letters for row in profile.timeline(width=100).rows}
+    for warp, whole in letters.items():
+        parts = [line.split("|")[1] for line in panels if line.partition("|")[0].split()[2:] == [str(warp)]]
+        assert "".join(parts).rstrip() == whole.rstrip()
     with pytest.raises(ValueError, match="window="):
         reduced("interleaved", 4096, timing=True)[1].timeline()
     assert trace_events(profile.timing)["traceEvents"]

@@ -20,7 +20,7 @@ from simt.machine import Launch
 from simt.ops.encoding import MEMORY_TYPES, SPECIAL_REGISTERS
 from simt.program import Instruction, Program
 from simt.runtime import run as run_functionally
-from simt.timing import PARAMETERS, TimingResult, sweep, text, trace_events, write_trace
+from simt.timing import PARAMETERS, Timeline, TimingResult, sweep, trace_events, write_trace
 from simt.timing.timeline import spans
 from tests.timing.programs import AT, BASE, FIRST, LANE, STRIDE, Y, chain, end, number, program, result
 from tests.timing.simulated import simulate
@@ -238,13 +238,13 @@ def test_timeline(tmp_path: Path) -> None:
     for row in by_place.values():
         for before, after in pairwise(row):
             assert before.end == after.start or before.block != after.block
-    shown = text(timed, width=60)
-    assert all(part in shown for part in ("scheduler 0", "#", "long_scoreboard"))
+    shown = str(Timeline(timed, cycles=60))
+    assert all(part in shown for part in ("scheduler", "#", "short scoreboard"))
     events = trace_events(timed)["traceEvents"]
     assert {event["ph"] for event in events} == {"X", "M"}
     write_trace(timed, tmp_path / "trace.json")
     assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"] == events
-    assert "nothing was recorded" in text(simulate(made, launch, H200))
+    assert "nothing was recorded" in str(Timeline(simulate(made, launch, H200)))
 
 
 def test_sweep_over_block_sizes() -> None:

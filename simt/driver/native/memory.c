@@ -107,7 +107,7 @@ static CUresult release(uint64_t address, bool host) {
   if (!inside(address) || !known(address, &range) || range.start != address || range.kind == MODULE) return CUDA_ERROR_INVALID_VALUE;
   if (host != (range.kind == HOST) || range.host) return CUDA_ERROR_INVALID_VALUE;
   remove_range(address, &range);
-  if (range.kind != DEVICE) mprotect((void *)address, whole_pages(range.end - range.start), PROT_NONE);
+  if (range.kind != DEVICE) mprotect((void *)address, whole_pages(range.end - range.start), device.access);
   return TELL(OP_FREE, &request);
 }
 API(CUresult) cuMemAlloc_v2(CUdeviceptr *address, size_t size) { READY(); return allocate(address, size, DEVICE, 0); }

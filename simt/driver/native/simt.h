@@ -29,6 +29,7 @@ struct device {
   int attributes[N_ATTRIBUTES];
   char name[256];
   char *alias;    // where this process can read and write all of device memory
+  int access;     // what it may do with memory at the addresses of the device that is not the host's
   double clock;   // seconds of modelled time
 };
 extern struct device device;

@@ -199,8 +199,8 @@ static CUresult map_memory(int file) {
   int shared = MAP_SHARED | MAP_NORESERVE;
   // Device pointers are addresses that nobody can follow here, until memory is allocated for the host, too.
   const char *view = getenv("SIMT_VIEW");  // in the source view kernels run in this process
-  int access = view && !strcmp(view, "source") ? PROT_READ | PROT_WRITE : PROT_NONE;
-  void *at = mmap((void *)device.base, device.size, access, shared | MAP_FIXED_NOREPLACE, file, 0);
+  device.access = view && !strcmp(view, "source") ? PROT_READ | PROT_WRITE : PROT_NONE;
+  void *at = mmap((void *)device.base, device.size, device.access, shared | MAP_FIXED_NOREPLACE, file, 0);
   device.alias = mmap(NULL, device.size, PROT_READ | PROT_WRITE, shared, file, 0);
   int problem = errno;
   close(file);

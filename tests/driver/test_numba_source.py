@@ -1,0 +1,77 @@
+"""A program of numba.cuda whose kernels run in the source view."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from simt.driver import Settings, run_program
+from tests.machine_view import needs_numba_cuda
+
+PROGRAM = """
+import json, sys, warnings
+import numpy as np
+from numba import cuda
+from numba.cuda.extending import intrinsic
+from numba.cuda import types
+
+warnings.simplefilter("ignore")
+sys.stdout = open(sys.argv[2], "w")
+found = {}
+
+@cuda.jit
+def add(a, x):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i] += x
+
+held = cuda.pinned_array(4)  # and freed: its addresses are the next allocation's
+del held
+cuda.current_context().memory_manager.deallocations.clear()
+a = cuda.to_device(np.arange(10.0))
+add[1, 32](a, 3)
+found["added"] = a.copy_to_host().tolist()
+found["transposed"] = cuda.to_device(np.arange(6).reshape(2, 3)).T.copy_to_host().tolist()
+total = cuda.reduce(lambda x, y: x + y)
+found["sum"] = float(total(np.arange(100.0)))
+
+@cuda.jit(launch_bounds=32)
+def bounded():
+    print("bounded", cuda.threadIdx.x)
+
+bounded[1, 2]()
+try:
+    bounded[1, 64]()
+except Exception as error:
+    found["error"] = [str(error)[:24], *(each.__name__ for each in type(error).__mro__)]
+
+@intrinsic
+def seven(context):
+    return types.int64(), lambda context, builder, signature, args: context.get_constant(types.int64, 7)
+
+@cuda.jit
+def refused(a):
+    a[0] = seven()
+
+refused[1, 1](a)
+found["machine code"] = float(a.copy_to_host()[0])
+sys.stdout.close()
+open(sys.argv[1], "w").write(json.dumps(found))
+"""
+
+
+@needs_numba_cuda
+def test_a_program_of_numba(tmp_path: Path) -> None:
+    script, output, printed = tmp_path / "program.py", tmp_path / "found.json", tmp_path / "printed"
+    script.write_text(PROGRAM)
+    finished = run_program([str(script), str(output), str(printed)], Settings(view="source"))
+    found = json.loads(output.read_text())
+    assert found["added"] == [3.0 + i for i in range(10)]
+    assert found["transposed"] == [[0, 3], [1, 4], [2, 5]]
+    assert found["sum"] == 4950
+    assert printed.read_text().splitlines() == ["bounded 0", "bounded 1"]
+    assert found["error"][0] == "CUDA_ERROR_INVALID_VALUE"
+    assert {"LaunchError", "CUDAError"} <= set(found["error"])
+    assert found["machine code"] == 7
+    assert list(finished.machine_code) == ["refused"]
+    assert not finished.findings
