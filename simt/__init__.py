@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from simt.machine.images import surface, texture
     from simt.profile import Profile
     from simt.reasons import Explanation, explain
+    from simt.runtime.uninitialized import uninitialized
 
 _HOME = {
     "Device": "simt.calls.device",
@@ -37,6 +38,7 @@ _HOME = {
     "KernelError": "simt.check",
     "LaunchError": "simt.check",
     "UnsupportedError": "simt.check",
+    "uninitialized": "simt.runtime.uninitialized",
     "without_gpu": "simt.dispatcher",
 }
 
@@ -56,6 +58,7 @@ __all__ = [
     "reduce",
     "surface",
     "texture",
+    "uninitialized",
     "without_gpu",
 ]
 __version__ = "0.1.0"

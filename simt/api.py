@@ -36,6 +36,8 @@ def launch(
     shared_bytes: int = 0,
     max_instructions: int = 2**28,
     check: str | Sequence[str] = (),
+    keep_going: bool = False,
+    fill: int | str = 0,
     progress: Callable[[int, int], None] | None = None,
     device: str | None = None,
     timing: bool = False,
@@ -70,8 +72,14 @@ def launch(
         predicate: if/else bodies of at most so many simple instructions are predicated instead of branching.
         shared_bytes: dynamic shared memory per block.
         max_instructions: warp instructions that one block may execute before BudgetError stops an endless kernel.
-        check: what else to look for, one name or several: ``"racecheck"``, data races between threads, of which the
-            first raises RaceError (source view; slower, for small launches).  ``"memcheck"`` is always on.
+        check: what else to look for (slower), names or text with names separated by commas: ``"racecheck"``, data
+            races between threads (RaceError); ``"initcheck"``, reads of memory that nobody has written
+            (UninitializedError); ``"synccheck"``, barriers, masks and shuffles that not all threads reach
+            (BarrierError); ``"all"``.  ``"memcheck"``, bounds and alignment, is always on.  In machine code racecheck
+            compares lanes of one warp only as ``"racecheck:lanes"``.
+        fill: what shared and local memory, and arrays of :func:`simt.uninitialized`, hold before they are written: a
+            byte (``0xCD``), or ``"random:SEED"``.
+        keep_going: collect what the checks find in ``profile.findings``; else the first finding raises.
         progress: called with (blocks done, blocks in all), from this thread, several times a second; with timing
             a second time from the start, for the simulated blocks.
         device: the modelled GPU, a name of ``simt devices`` or a file (``"my.toml"``): its occupancy, and its timing.
@@ -99,6 +107,8 @@ def launch(
         shared_bytes=shared_bytes,
         max_instructions=max_instructions,
         check=check,
+        keep_going=keep_going,
+        fill=fill,
         progress=progress,
         timing=timing,
         sms=sms,
@@ -110,7 +120,7 @@ def launch(
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
     check_launch_bounds(kernel, shape[1])
     given = [in_memory(value, None) for value in args]
-    code = code_of(kernel, view, shape, given, predicate, check)
+    code = code_of(kernel, view, shape, given, predicate)
     check_order(order, code.program)
     return run(code, shape, options, gpu_for(device, code.program.view, timing))
 

@@ -9,6 +9,11 @@ from numbers import Integral
 from simt.check import LaunchError
 
 
+def is_whole(value: object) -> bool:
+    """Whether *value* is a whole number."""
+    return isinstance(value, Integral)
+
+
 def is_pair(value: object) -> bool:
     """Whether *value* is two whole numbers."""
     return isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(part, Integral) for part in value)

@@ -90,6 +90,7 @@ class Instruction:
     every countable operation, in the machine view the last micro-op of each SASS instruction.
     ``uniform`` says that the result goes to all 32 lanes, whatever the exec mask (the uniform datapath).
     ``copies`` marks the storing half of a copy from global to shared memory, whose traffic is counted apart.
+    ``strong`` marks a load or store that threads may signal each other with (``volatile``, atomic in C++'s sense).
     ``variable`` names the Python variable that the destination is assigned to, ``dtype`` its NumPy type.
     """
 
@@ -105,6 +106,7 @@ class Instruction:
     retires: bool = True
     uniform: bool = False
     copies: bool = False
+    strong: bool = False
     column: int = 0
     variable: str | None = None
     dtype: str | None = None

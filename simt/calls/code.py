@@ -10,9 +10,8 @@ import numpy as np
 
 from simt import lang, machine, runtime
 from simt.calls.options import SOURCE
-from simt.check import LaunchError, UnsupportedError
+from simt.check import LaunchError
 from simt.dispatcher import python_function
-from simt.machine import checks
 from simt.machine.images import DeviceImage, Image
 from simt.machine.launch import BankImage, parse_order
 from simt.machine.layout import HARDWARE, INTERLEAVED, PROFILER, RANDOM
@@ -57,9 +56,7 @@ class MachineKernel(Protocol):
         """What a profile of the kernel, launched now, should say of it."""
 
 
-def code_of(
-    kernel: object, view: str, shape: Shape, args: Sequence[object], predicate: int, check: str | Sequence[str] = ()
-) -> Code:
+def code_of(kernel: object, view: str, shape: Shape, args: Sequence[object], predicate: int) -> Code:
     """The kernel in the view that was asked for.  Raises what compiling and typing raise."""
     if not isinstance(kernel, MachineKernel):
         _check_no_images(args)
@@ -71,15 +68,7 @@ def code_of(
         raise LaunchError(
             "predicate applies to the source view only; machine code is what the compiler made of the kernel"
         )
-    refuse_source_only(check)
     return _machine_code(kernel, view, shape, args)
-
-
-def refuse_source_only(check: str | Sequence[str]) -> None:
-    """Raises UnsupportedError for a check that machine code cannot have, LaunchError for one that there is not."""
-    for name in checks.names_of(check):
-        if why := checks.named(name).source_only:
-            raise UnsupportedError(f"{name} requires the source view", help=why)
 
 
 def _check_no_images(args: Sequence[object]) -> None:
@@ -105,12 +94,13 @@ def _machine_code(kernel: object, view: str, shape: Shape, args: Sequence[object
         lang.parameter_names(python_function(kernel), argtypes)
         code = sass.compile_numba(kernel, argtypes, view)
         args = sass.flatten([_numpy(value) for value in lang.flat_arguments(args)])
+    args, listed = sass.handle_arrays(args)
     sass.check_arguments(code, shape[1], args)
 
     def bank_image(addresses: Sequence[int | None]) -> Mapping[int, machine.Bank]:
         return sass.bank_image(code, *shape, args, addresses)
 
-    return _of_machine(code, [*args, *sass.inner_arrays(args)], bank_image, whole_buffers=code is kernel)
+    return _of_machine(code, [*args, *sass.inner_arrays(args), *listed], bank_image, whole_buffers=code is kernel)
 
 
 def raw_code(kernel: SassKernel, shape: Shape, parameters: bytes, images: Sequence[DeviceImage] = ()) -> Code:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from simt import devices, machine
 from simt.calls.arrays import DeviceArray, in_memory
-from simt.calls.code import Code, Shape, check_order, code_of, raw_code, refuse_source_only
+from simt.calls.code import Code, Shape, check_order, code_of, raw_code
 from simt.calls.options import Options
 from simt.calls.running import gpu_for, run
 from simt.check import KernelError, LaunchError, ListingError
@@ -178,9 +178,7 @@ class Device:
         shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
         check_launch_bounds(kernel, shape[1])
         given = [in_memory(each, self.memory) for each in args]
-        return self._run(
-            code_of(kernel, wanted.view, shape, given, wanted.predicate, wanted.check), shape, wanted, stream
-        )
+        return self._run(code_of(kernel, wanted.view, shape, given, wanted.predicate), shape, wanted, stream)
 
     def launch_raw(
         self,
@@ -197,7 +195,6 @@ class Device:
 
         Without *profiled* the launch does not join :attr:`profiles`.  Raises as :meth:`launch`.
         """
-        refuse_source_only(options.check)
         shape = machine.dimensions(tuple(grid), "grid"), machine.dimensions(tuple(block), "block")
         return self._run(raw_code(kernel, shape, parameters, self.images), shape, options, stream, profiled)
 

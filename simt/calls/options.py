@@ -7,10 +7,24 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from simt.check import LaunchError, suggestion
-from simt.machine.checks import names_of
-from simt.options import Timing, is_pair
+from simt.options import Timing, is_pair, is_whole
+from simt.sanitizer import names_of
 
 SOURCE = "source"
+
+
+def filling(fill: int | str) -> tuple[int, bool]:
+    """What memory holds that nobody has written: 64 bits, and whether they are the seed of random bits.
+
+    *fill*: a byte, or ``"random:SEED"``.  Raises LaunchError for anything else.
+    """
+    if isinstance(fill, str):
+        name, _, seed = fill.partition(":")
+        if name == "random" and (not seed or seed.isdecimal()):
+            return int(seed or 0) & 0x7FFFFFFF, True
+    elif is_whole(fill) and 0 <= fill < 256:
+        return int.from_bytes(bytes([int(fill)]) * 8, "little", signed=True), False
+    raise LaunchError(f"fill is {fill!r}; it must be a byte or random:SEED", help="0xCD, or 'random:1'")
 
 
 @dataclass(frozen=True)
@@ -25,6 +39,8 @@ class Options:
     shared_bytes: int = 0
     max_instructions: int = 2**28
     check: str | Sequence[str] = ()
+    keep_going: bool = False
+    fill: int | str = 0
     progress: Callable[[int, int], None] | None = None
     timing: bool = False
     sms: str | int = "one"
@@ -59,6 +75,7 @@ class Options:
                 help="trace=(0, 0)",
             )
         names_of(self.check)
+        filling(self.fill)
         if self.shared_bytes < 0:
             raise LaunchError(f"shared_bytes is {self.shared_bytes}; it must not be negative")
         if self.max_instructions < 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO, cast
 
@@ -10,18 +11,24 @@ import numpy.typing as npt
 
 from simt import devices, machine, runtime
 from simt.calls.code import Code, Shape, raw_code
-from simt.calls.options import Options
+from simt.calls.options import SOURCE, Options, filling
 from simt.check import LaunchError, UnsupportedError
 from simt.devices import DeviceError, Gpu, occupancy
-from simt.machine import checks
 from simt.machine.services import Services
 from simt.ops.encoding import GRID_BARRIER
 from simt.profile import Profile
+from simt.sanitizer import Sanitizer, names_of
 from simt.system import Limits, Request, SystemServices, World
 
 if TYPE_CHECKING:
     from simt.sass import SassKernel
     from simt.timing import TimedRun
+
+
+NOT_JUDGED = (
+    "racecheck did not compare lanes of one warp: ptxas leaves out warp barriers that it has proved needless, which "
+    "would look like races; check='racecheck:lanes' compares them"
+)
 
 
 def gpu_for(key: str | None, view: str, timing: bool) -> Gpu:
@@ -99,20 +106,24 @@ class _HostLaunch:
         if GRID_BARRIER in code.program.syscalls:
             self._check_cooperative(code, shape)
         launch = self._launch(code, shape, self.options.shared_bytes, services)
-        notes = [*code.notes, *(f"{name} found nothing" for name in launch.checks)]
-        if not self.options.timing:
-            result = runtime.run(code.program, launch, self.context, keep=self.keep)
-            return Profile(code.program, result, device=self.gpu.key, notes=notes)
-
-        model = self._model(code, launch)
+        model = self._model(code, launch) if self.options.timing else None
         result = runtime.run(code.program, launch, self.context, model, self.keep)
-        return Profile(code.program, result, device=self.gpu.key, timing=model.result, notes=notes)
+        timing = model.result if model is not None else None
+        notes = [*code.notes, *self._found(code, result)]
+        return Profile(code.program, result, device=self.gpu.key, timing=timing, notes=notes)
+
+    def _found(self, code: Code, result: machine.RunResult) -> Iterator[str]:
+        """What a profile says of the checks: those that found nothing, and what they do not judge."""
+        names = names_of(self.options.check)
+        found = {finding.tool for finding in result.findings}
+        yield from (f"{name} found nothing" for name in names if name.partition(":")[0] not in found)
+        if "racecheck" in names and code.program.view != SOURCE:
+            yield NOT_JUDGED
 
     def _check_cooperative(self, code: Code, shape: Shape) -> None:
         """Refuse a grid whose blocks wait for each other if they do not fit on the GPU together."""
-        if self.options.timing or self.options.check:
-            option = "timing" if self.options.timing else "check"
-            raise UnsupportedError(f"{option} of a kernel with a barrier of the grid", help=f"launch without {option}")
+        if self.options.timing:
+            raise UnsupportedError("timing of a kernel with a barrier of the grid", help="launch without timing")
         (x, y, z), (width, height, depth) = shape
         threads, shared = width * height * depth, code.program.shared_bytes + self.options.shared_bytes
         on_sm = occupancy(self.gpu, threads, code.program.registers, shared).blocks_per_sm
@@ -125,6 +136,7 @@ class _HostLaunch:
 
     def _launch(self, code: Code, shape: Shape, shared_bytes: int, services: Services | None) -> machine.Launch:
         options = self.options
+        names = names_of(options.check)
         return machine.Launch(
             grid=shape[0],
             block=shape[1],
@@ -134,7 +146,8 @@ class _HostLaunch:
             threads=options.threads,
             trace=options.trace,
             max_instructions=options.max_instructions,
-            checks=checks.names_of(options.check),
+            fill=filling(options.fill),
+            watch=Sanitizer(names, options.keep_going) if names else None,
             whole_buffers=code.whole_buffers,
             bank_image=code.bank_image,
             services=services,

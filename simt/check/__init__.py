@@ -16,6 +16,7 @@ from simt.check.errors import (
     RaceError,
     SimtError,
     TrapError,
+    UninitializedError,
     UnsupportedError,
     check_file,
     either,
@@ -23,6 +24,7 @@ from simt.check.errors import (
     render,
     suggestion,
 )
+from simt.check.findings import Finding, Side
 
 __all__ = [
     "AssertError",
@@ -30,6 +32,7 @@ __all__ = [
     "BudgetError",
     "DeadlockError",
     "DivisionError",
+    "Finding",
     "FreeError",
     "KernelError",
     "LaunchError",
@@ -38,8 +41,10 @@ __all__ = [
     "MisalignedError",
     "OutOfBoundsError",
     "RaceError",
+    "Side",
     "SimtError",
     "TrapError",
+    "UninitializedError",
     "UnsupportedError",
     "check_file",
     "either",

@@ -13,6 +13,7 @@ import linecache
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class Location:
 class SimtError(Exception):
     """Base of all errors of simt.
 
-    Attributes: ``title`` (one sentence), ``location``, ``details`` (facts, one a line), ``help`` (what to do).
+    Attributes: ``title`` (one sentence), ``location``, ``details`` (facts, one a line), ``help`` (what to do),
+    ``findings`` (what else a launch with checks had found before).
     """
 
     kind = "error"
@@ -50,6 +52,7 @@ class SimtError(Exception):
         self.location = location
         self.details = tuple(details)
         self.help = help
+        self.findings: Sequence[Any] = ()
         super().__init__(title)
 
     def __str__(self) -> str:
@@ -111,7 +114,11 @@ class BarrierError(KernelError):
 
 
 class RaceError(KernelError):
-    """Two threads touch one location without a barrier between them, and one of them writes."""
+    """Two threads touch one location with nothing between that orders them, and one of them writes."""
+
+
+class UninitializedError(KernelError):
+    """A lane reads memory that nobody has written, or uses a variable that its path has not set."""
 
 
 class TrapError(KernelError):

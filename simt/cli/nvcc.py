@@ -68,11 +68,11 @@ def environment(
     if shell not in SHELLS:
         raise typer.BadParameter(f"{shell!r} is none of {', '.join(SHELLS)}", param_hint="--shell")
     from simt import devices
-    from simt.calls.code import refuse_source_only
     from simt.cli import programs
+    from simt.sanitizer import names_of
 
     gpu = devices.get(device)
-    refuse_source_only(check or ())
+    names_of(check or ())
     wanted = {
         "SIMT_DEVICE": gpu.key,
         "SIMT_TIMING": "1" if timing else "",

@@ -70,10 +70,13 @@ Checks = Annotated[
     list[str] | None,
     typer.Option(
         "--check",
-        metavar="NAME",
-        help="What else to look for: racecheck stops at the first data race between threads (source view; slower); "
-        "memcheck is always on. May be repeated.",
+        metavar="A,B,...",
+        help="What else to look for (slower): racecheck, initcheck, synccheck, or all; memcheck is always on. "
+        "racecheck:lanes compares lanes of one warp in machine code, too.",
     ),
+]
+KeepGoing = Annotated[
+    bool, typer.Option("--keep-going", help="Collect what the checks find; else the first finding ends the launch.")
 ]
 MaxInstructions = Annotated[
     int,
@@ -148,6 +151,7 @@ class KernelOptions:
     order: Order = None
     predicate: Predicate = 0
     check: Checks = None
+    keep_going: KeepGoing = False
     max_instructions: MaxInstructions = 2**28
     seed: Seed = 0
     grid: Grid = None
@@ -171,6 +175,7 @@ class KernelOptions:
         return how(
             found.kernel, found.grid, found.block, *found.args,
             view=self.view, order=self.order, predicate=self.predicate, check=self.check or (),
+            keep_going=self.keep_going,
             max_instructions=self.max_instructions,
             **found.options, **more,
         )  # fmt: skip

@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from simt import devices
-from simt.calls.code import refuse_source_only
 from simt.calls.options import SOURCE
 from simt.check import LaunchError, UnsupportedError, check_file
 from simt.driver.build import libraries
 from simt.driver.server import Server
 from simt.driver.settings import Finished, Settings
-from simt.machine.checks import names_of
+from simt.sanitizer import names_of
 from simt.toolkit.programs import build_program
 
 _RUNTIME_TEXT = b"CUDA driver version is insufficient for CUDA runtime version"
@@ -31,11 +30,10 @@ def run_program(command: Sequence[str], settings: Settings) -> Finished:
     Its standard streams are ours.  ctrl-C is the program's affair: it ends, and what it did so far is returned.
 
     Raises DeviceError for an unknown device, LaunchError for a program that is not there or a check that is none,
-    UnsupportedError for a program that contains NVIDIA's runtime or a check that machine code cannot have, and where
-    there is no C compiler.
+    UnsupportedError for a program that contains NVIDIA's runtime, and where there is no C compiler.
     """
     gpu = devices.get(settings.device)
-    names_of(settings.check) if settings.view == SOURCE else refuse_source_only(settings.check)
+    names_of(settings.check)
     folder = libraries()
     command = _prepared(command, settings.architecture or gpu.architecture, settings.view, folder)
     server = Server(settings)

@@ -22,8 +22,7 @@ from simt.driver.images import kernels_of, link
 from simt.driver.settings import Finding, Settings
 from simt.driver.textures import image_of
 from simt.machine import Allocation
-from simt.machine.checks import named, names_of
-from simt.machine.images import HANDLE_STEP, HANDLES
+from simt.machine.images import HANDLES, handle
 from simt.machine.layout import ADDRESS_BASE
 from simt.profile import Profile
 from simt.profile.activity import Called, Copied, Launched
@@ -83,8 +82,6 @@ class Session:
         self._functions: list[SassKernel] = []
         self._begin: float | None = None
         self._matching = 0
-        self._checks = tuple(name for name in names_of(settings.check) if not named(name).source_only)
-        """What machine code is checked for; in the source view kernels that it could not run are machine code, too."""
         self._warned: set[str] = set()
 
     def answer(self, message: protocol.Message, payload: bytes) -> tuple[Code, Reply]:
@@ -294,11 +291,11 @@ class Session:
     def image(self, _: bytes, *fields: Any) -> Reply:
         """A texture or surface; the handle is the number of its row in the table of launches."""
         self.device.images.append(image_of(self.device.memory, *fields))
-        return (HANDLES + HANDLE_STEP * len(self.device.images),), b""
+        return (handle(len(self.device.images) - 1),), b""
 
-    def drop(self, _: bytes, handle: int) -> Reply:
+    def drop(self, _: bytes, number: int) -> Reply:
         """A texture or surface goes; its row stays, since others are numbered after it."""
-        if not HANDLES < handle <= HANDLES + HANDLE_STEP * len(self.device.images):
+        if not HANDLES < number <= handle(len(self.device.images) - 1):
             raise CudaError(Code.INVALID_HANDLE)
         return NOTHING
 
@@ -322,7 +319,7 @@ class Session:
             order=self.settings.order,
             timing=self.settings.timing,
             max_instructions=self.settings.max_instructions,
-            check=self._checks,
+            check=self.settings.check,
             progress=self._progress,
         )
         before = self.device.now

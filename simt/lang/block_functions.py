@@ -11,7 +11,7 @@ from simt.lang.diagnostics import wrong
 from simt.lang.intrinsic import Intrinsic, b1, i4, i8, special_register, u4
 from simt.lang.ir import ZERO, PredRef, UniformRef, VReg
 from simt.lang.values import NONE, Constant, GridGroup, Tuple, Value
-from simt.ops.encoding import FENCE, GRID_BARRIER, SPECIAL_REGISTERS
+from simt.ops.encoding import FENCE, GRID_BARRIER, SCOPES, SPECIAL_REGISTERS
 from simt.program import FULL_MASK
 
 
@@ -33,8 +33,11 @@ def _grid(b: Builder, name: str, args: list[Value], _: Any) -> Value:
 # Barriers and fences
 
 
+_FENCES = {"": "device", "_block": "block", "_system": "system"}
+
+
 def _fence(b: Builder, name: str, args: list[Value], _: Any) -> Value:
-    b.emit("nop", mod=FENCE)
+    b.emit("nop", mod=FENCE, imm=SCOPES.index(_FENCES[name.removeprefix("cuda.threadfence")]))
     return NONE
 
 
@@ -94,6 +97,6 @@ ROWS = [
     *(Intrinsic(f"cuda.syncthreads_{kind}", _syncthreads_vote, (1,)) for kind in ("count", "and", "or")),
     Intrinsic("cuda.cg.this_grid", _this_grid, (0,)),
     Intrinsic("cuda.syncwarp", _syncwarp, (0, 1)),
-    *(Intrinsic(f"cuda.threadfence{scope}", _fence, (0,)) for scope in ("", "_block", "_system")),
+    *(Intrinsic(f"cuda.threadfence{scope}", _fence, (0,)) for scope in _FENCES),
     Intrinsic("cuda.nanosleep", _nanosleep, (1,)),
 ]

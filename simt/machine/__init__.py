@@ -1,6 +1,6 @@
 """The machine: executes Programs of either view; see engine.py for the loop and host.py for the entry point."""
 
-from simt.machine.device_memory import Allocation, DeviceMemory, Snapshot
+from simt.machine.device_memory import Allocation, DeviceMemory, Snapshot, Unwritten
 from simt.machine.host import run
 from simt.machine.launch import Bank, DeviceArray, Launch, dimensions
 from simt.machine.result import RunResult, TraceRecords
@@ -14,6 +14,7 @@ __all__ = [
     "RunResult",
     "Snapshot",
     "TraceRecords",
+    "Unwritten",
     "dimensions",
     "run",
 ]

@@ -28,7 +28,6 @@ def release(CODE, R, P, SPLITS, WARPS, BARS, LAUNCH, barrier):
     """Let everyone go on who waits at block barrier *barrier*."""
     at = barrier * L.N_BARRIER
     for w in range(LAUNCH[L.LAUNCH_WARPS]):
-        WARPS[w * L.N_WARP + L.W_BLOCK_EPOCH] += 1
         for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
             split = (w * 32 + i) * L.N_SPLIT
             if SPLITS[split + L.S_STATE] == L.WAIT_BARRIER and SPLITS[split + L.S_ARG] == barrier:

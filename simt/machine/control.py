@@ -327,14 +327,12 @@ def warpsync(
     rows,
     uniform_end,
     n_barriers,
-    flags,
     active,
     executing,
     order,
 ):
     if executing == 0:
         return pc + 1
-    WARPS[w * L.N_WARP + L.W_WARP_EPOCH] += flags & L.RETIRES  # not those that only bring shuffles together
     # Lanes may have masks of their own (tiles of a warp): the split waits for all that any of them names.
     masks = row_at(CODE[code + L.C_A], rows, uniform_end)
     mask = np.int64(0)

@@ -31,6 +31,16 @@ class Allocation(NamedTuple):
     name: str
 
 
+class Unwritten(NamedTuple):
+    """Global memory from a device address on, a byte of ``mask`` for each: 1 where nobody has written.
+
+    A watch that looks at what is written changes the mask.
+    """
+
+    start: int
+    mask: npt.NDArray[np.uint8]
+
+
 class Words(NamedTuple):
     """The bytes of the arena under the types that the engine reads them with."""
 
@@ -47,12 +57,14 @@ class DeviceMemory:
     """Device memory as a launch finds it.
 
     ``words``: the whole arena, whose first byte has device address ``ADDRESS_BASE``; ``allocations`` in ascending
-    order; ``end``: the position in the arena from which on nothing is allocated, where the launch has its own memory.
+    order; ``unwritten``: parts of them; ``end``: the position in the arena from which on nothing is allocated, where
+    the launch has its own memory.
     """
 
     words: Words
     allocations: Sequence[Allocation]
     end: int
+    unwritten: Sequence[Unwritten] = ()
 
     def bytes_of(self, allocation: Allocation) -> npt.NDArray[np.uint8]:
         """The bytes of an allocation, to read and to write."""

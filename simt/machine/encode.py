@@ -26,6 +26,7 @@ from simt.ops.encoding import (
     PRMT_MODES,
     ROUNDED_FORMATS,
     ROUNDINGS,
+    SCOPES,
     SPECIAL_REGISTERS,
     SURFACE_FORMS,
     SYSCALL,
@@ -49,6 +50,7 @@ _IMMEDIATES = {
     "mufu.b32": len(MUFU_FUNCTIONS),
     **dict.fromkeys(("add.rnd", "mul.rnd", "fma.rnd", "cvt.rnd.f64", "cvt.rnd.s64", "cvt.rnd.u64"), _ROUNDED),
     "cvt.int.f64": len(INTEGER_TYPES) * len(ROUNDINGS) * 2,
+    "nop": len(SCOPES),
     **dict.fromkeys(("bar.sync", "bar.red.popc", "bar.red.and", "bar.red.or", "bar.arrive"), layout.BLOCK_BARRIERS),
 }
 """One past the greatest ``imm`` of micro-ops for which it is a number of something."""
@@ -77,10 +79,8 @@ class Encoded:
     ``code`` is int64 [micro-ops + 1, N_CODE]; its last row stops code that runs past its end.  ``uniform_rows`` are
     the Program's rows that stand once for all warps, in their order in the register file, RZ first; ``n_registers``
     counts all rows.  ``targets``: micro-op per 8 bytes of machine code from ``code_start`` on, -1 where none starts.
-    ``granule``: log2 bytes of the smallest access, the unit of what checks remember; ``fenced``: it has a memory fence;
     ``communicates``: blocks may act on each other through atomics or system calls; ``by_library``: see
-    :class:`~simt.ops.row.Table`; ``stores``: it may change global
-    memory.
+    :class:`~simt.ops.row.Table`; ``stores``: it may change global memory.
     """
 
     code: npt.NDArray[np.int64]
@@ -91,8 +91,6 @@ class Encoded:
     n_dimensions: int
     targets: npt.NDArray[np.int64]
     code_start: int
-    granule: int
-    fenced: bool
     communicates: bool
     by_library: bool
     stores: bool
@@ -159,8 +157,6 @@ class _Encoder:
             n_dimensions=self.n_dimensions,
             targets=targets,
             code_start=code_start,
-            granule=_granule(program),
-            fenced=any(i.op == "nop" and i.mod == FENCE for i in program.instructions),
             by_library=not ops.isdisjoint(row.name for table in TABLES if table.by_library for row in table.rows),
             communicates=not ops.isdisjoint({"atom.global", "atom.generic", "suatom"}) or acts,
             stores=not ops.isdisjoint(_STORES) or acts,
@@ -173,7 +169,7 @@ class _Encoder:
             int(self.place[value]) * 32 if letter == "r" else value
             for letter, value in zip(spec.operands, values, strict=True)
         ]
-        flags = layout.RETIRES * instruction.retires | layout.UNIFORM * instruction.uniform
+        flags = layout.RETIRES * instruction.retires | layout.UNIFORM * instruction.uniform | _told(instruction)
         op = spec.code | flags << layout.FLAGS_SHIFT
         return [op, *fields, instruction.guard, instruction.imm, instruction.mod]
 
@@ -299,10 +295,12 @@ def _targets(program: Program) -> tuple[npt.NDArray[np.int64], int]:
     return table, start
 
 
-def _granule(program: Program) -> int:
-    """log2 of the smallest access to global or shared memory, in bytes: the unit of what checks remember."""
-    sizes = [4]
-    for instruction in program.instructions:
-        if instruction.op.startswith(("ld.global", "ld.shared", "ld.generic", "st.global", "st.shared", "st.generic")):
-            sizes.append(_BY_NUMBER[instruction.mod][1])
-    return min(sizes).bit_length() - 1
+def _told(instruction: Instruction) -> int:
+    """How a watch is told of a micro-op that orders threads, or whose lanes name others; see events.py."""
+    if instruction.op.startswith("shfl."):
+        return layout.SHUFFLES
+    if instruction.op == "warpsync":
+        return layout.NAMES
+    fence = instruction.op == "nop" and instruction.mod == FENCE
+    orders = instruction.op.startswith(("bar.", "match.", "redux.", "vote.")) or instruction.op in ("ballot", "exit")
+    return layout.ORDERS if fence or orders else 0

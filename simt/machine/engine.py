@@ -12,11 +12,13 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.control import CALL, FAIL, LEAVE, RESUME, current
+from simt.machine.events import is_full, tell_order
 from simt.machine.image_access import image_access, image_rows
 from simt.machine.interpreter import go_on, masks, rows
 from simt.machine.memory import access, rows_loaded, step_index, step_within
 from simt.machine.registers import predicate, row_at
-from simt.machine.splits import add_split, choose, join_fresh, let_through, next_random
+from simt.machine.splits import choose, join_fresh, let_through, next_random
+from simt.machine.start import start_block
 from simt.machine.tracing import is_traced, record
 from simt.ops.integer import INDEX
 from simt.ops.jit import jit, jit_part
@@ -155,6 +157,16 @@ def _goes_on(status):
 
 
 @jit_part
+def _tell(flags, w, pc, code, warp_rows, uniform_end, executing, s):
+    """Tell the launch's watch of a micro-op that may order threads."""
+    CODE = s.CODE
+    a = row_at(CODE[code + L.C_A], warp_rows, uniform_end) if flags & L.NAMES else np.uint64(0)
+    b = row_at(CODE[code + L.C_B], warp_rows, uniform_end)
+    c = row_at(CODE[code + L.C_C], warp_rows, uniform_end)
+    tell_order(flags, pc, w, executing, a, b, c, CODE[code + L.C_IMM], s.LAUNCH, s.WARPS, s.EVENTS, s.R)
+
+
+@jit_part
 def _end_of_turn(w, pc, active, retired, executed, status, s):
     """Note what a turn used of the block's budget, and where it ended early; returns the status, FAILED over budget."""
     LAUNCH = s.LAUNCH
@@ -198,6 +210,7 @@ def advance(w, quantum, s):
     n_absent = popcount(WARPS[wbase + L.W_ABSENT])
     n_exited = np.int64(0)
     traced = is_traced(LAUNCH, w)
+    drains = traced or LAUNCH[L.LAUNCH_WATCH] != 0
     executed = WARPS[wbase + L.W_USED]  # micro-ops of this turn
     end = min(quantum, executed + LAUNCH[L.LAUNCH_LEFT])
     retired = 0
@@ -226,7 +239,7 @@ def advance(w, quantum, s):
             elif order <= L.PROFILER and quantum == QUANTUM and WARPS[wbase + L.W_SPLITS] > 1:
                 choose(SPLITS, WARPS, w, L.INTERLEAVED)  # a split may be spinning on what another one does
             break
-        if traced and LAUNCH[L.LAUNCH_TRACED] == len(s.TRACE):
+        if drains and ((traced and LAUNCH[L.LAUNCH_TRACED] == len(s.TRACE)) or is_full(s.EVENTS)):
             SPLITS[current(WARPS, w) + L.S_PC] = pc
             status = L.TRACE_FULL
             break
@@ -246,6 +259,8 @@ def advance(w, quantum, s):
             n_executing = popcount(executing)
         _count(s.COUNTS, count, n_active, n_executing, n_absent, n_exited)
         retired += flags & L.RETIRES
+        if flags & L.TOLD and drains and executing != 0:
+            _tell(flags, w, pc, code, warp_rows, uniform_end, executing, s)
         outcome = np.int64(0)  # for the trace: the predicate written
         where = pc + 1
 
@@ -311,62 +326,6 @@ def advance(w, quantum, s):
             choose(SPLITS, WARPS, w, order)
             where = np.int64(RESUME)
     return _end_of_turn(w, pc, active, retired, executed, status, s)
-
-
-@jit
-def start_block(index, s):
-    """Fresh warps for block *index*; uniform rows stay, all other state starts at zero."""
-    R = s.R
-    P = s.P
-    WARPS = s.WARPS
-    LAUNCH = s.LAUNCH
-    threads = LAUNCH[L.LAUNCH_THREADS]
-    registers = LAUNCH[L.LAUNCH_REGISTERS]
-    predicates = LAUNCH[L.LAUNCH_PREDICATES]
-    warps = LAUNCH[L.LAUNCH_WARPS]
-    grid_x = LAUNCH[L.LAUNCH_BLOCK + 6]
-    grid_y = LAUNCH[L.LAUNCH_BLOCK + 7]
-    LAUNCH[L.LAUNCH_INDEX] = index
-    LAUNCH[L.LAUNCH_BLOCK + 3] = index % grid_x
-    LAUNCH[L.LAUNCH_BLOCK + 4] = (index // grid_x) % grid_y
-    LAUNCH[L.LAUNCH_BLOCK + 5] = index // (grid_x * grid_y)
-    LAUNCH[L.LAUNCH_LIVE] = threads
-    LAUNCH[L.LAUNCH_EXECUTED] = 0
-    LAUNCH[L.LAUNCH_STEPS] = 0
-    LAUNCH[L.LAUNCH_NEXT_WARP] = 0
-    LAUNCH[L.LAUNCH_CLOCK] = 0
-    for k in range(L.BLOCK_BARRIERS * L.N_BARRIER):
-        s.BARRIERS[k] = 0
-    for k in range(len(s.SHARED)):
-        s.SHARED[k] = 0
-    local = np.uint64(LAUNCH[L.LAUNCH_LOCAL] >> 3)
-    for k in range(np.uint64(warps * 32 * LAUNCH[L.LAUNCH_LOCAL_STRIDE] >> 3)):
-        s.M64[local + k] = 0
-    for w in range(warps):
-        start = np.uint64(LAUNCH[L.LAUNCH_UNIFORM_END] + w * registers * 32)
-        for k in range(np.uint64(registers * 32)):
-            R[start + k] = 0
-        for p in range(1, predicates):
-            P[w * predicates + p] = 0
-        present = min(threads - w * 32, 32)
-        mask = (np.int64(1) << present) - 1
-        WARPS[w * L.N_WARP + L.W_SPLITS] = 0
-        WARPS[w * L.N_WARP + L.W_CURRENT] = 0
-        WARPS[w * L.N_WARP + L.W_EXITED] = 0
-        WARPS[w * L.N_WARP + L.W_ABSENT] = L.FULL & ~mask
-        WARPS[w * L.N_WARP + L.W_RANDOM] = (LAUNCH[L.LAUNCH_SEED] * 69069 + index * 7919 + w * 104729) % 0x7FFFFFFE + 1
-        WARPS[w * L.N_WARP + L.W_PASSES] = 0
-        WARPS[w * L.N_WARP + L.W_QUANTUM] = 0
-        WARPS[w * L.N_WARP + L.W_USED] = 0
-        WARPS[w * L.N_WARP + L.W_MOVED] = 0
-        WARPS[w * L.N_WARP + L.W_BY_MOVE] = 0
-        WARPS[w * L.N_WARP + L.W_PICKED] = -1
-        WARPS[w * L.N_WARP + L.W_RELEASED] = 0
-        WARPS[w * L.N_WARP + L.W_SERVED] = 0
-        WARPS[w * L.N_WARP + L.W_BLOCK_EPOCH] = 0
-        WARPS[w * L.N_WARP + L.W_WARP_EPOCH] = 0
-        add_split(s.SPLITS, WARPS, w, 0, mask)
-    LAUNCH[L.LAUNCH_STARTED] = 1
 
 
 @jit

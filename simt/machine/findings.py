@@ -17,7 +17,6 @@ from simt.check import (
     lanes_text,
 )
 from simt.machine import layout
-from simt.machine.checks import CHECKS
 from simt.machine.images import HANDLES, DeviceImage
 from simt.machine.launch import DeviceArray
 from simt.machine.places import access_text, caller, coordinates, locate, place_of, where
@@ -164,8 +163,6 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             details=[*details, f"mask {address:#010x} names lanes {lanes_text(address)}"],
             help="every executing lane must be in the mask; take the mask before the branch with ballot_sync",
         )
-    if reason == layout.R_CHECK:
-        return CHECKS[error[layout.E_CHECK]].finding(prepared, state)
     if reason == layout.R_TRAP and instruction.imm == ZERO_DIVISION:
         return DivisionError(
             "division by zero in a kernel with debug=True, where Numba raises ZeroDivisionError",

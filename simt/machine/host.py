@@ -69,13 +69,20 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
     parse_order(launch.order)
     traced = launch.trace is not False
     together = GRID_BARRIER in program.syscalls
-    alone = traced or launch.checks or encode(program).communicates
+    watch = launch.watch
+    alone = traced or (watch is not None and watch.in_order) or encode(program).communicates
     workers = launch.blocks if together else 1 if alone else _workers(launch)
     prepared = prepare(program, launch, workers, device)
+    if watch is not None:
+        watch.begin(prepared, 1 if together else workers)
     team = _Team(prepared, workers, together)
     team.compile()
     start = time.perf_counter()
-    trace = team.run()
+    try:
+        trace = team.run()
+    except SimtError as error:
+        error.findings = watch.finish() if watch is not None else ()
+        raise
     seconds = time.perf_counter() - start
     counts = team.states[0].COUNTS
     for state in team.states[1:]:
@@ -87,6 +94,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
         shared_bytes=prepared.program.shared_bytes + prepared.launch.shared_bytes,
         seconds=seconds,
         host_threads=1 if together else len(team.states),
+        findings=watch.finish() if watch is not None else (),
         trace=trace if traced else None,
     )
 
@@ -112,6 +120,7 @@ def _is_small(launch: Launch) -> bool:
     return (
         launch.threads is None
         and launch.trace is False
+        and launch.watch is None
         and launch.blocks <= SMALL_BLOCKS
         and launch.blocks * launch.threads_per_block <= SMALL_THREADS
         and launch.max_instructions > SMALL_INSTRUCTIONS  # what ends it is not the launch's own budget
@@ -142,7 +151,8 @@ class _Team:
 
     def _state(self, worker: int) -> layout.State:
         rows = TRACE_ROWS if self.prepared.launch.trace is not False else 0
-        return state_arrays(self.prepared, worker, rows, self.stop)
+        state = state_arrays(self.prepared, worker, rows, self.stop)
+        return state._replace(EVENTS=self.states[0].EVENTS) if self.together and worker else state
 
     def compile(self) -> None:
         """Load the engine, before the clock starts; if it is not compiled yet, a launch may begin without it."""
@@ -160,8 +170,8 @@ class _Team:
                 pending.add(_host_threads().submit(self._work_together))
             elif self.next_block < self.blocks or begun:
                 self.states += [self._state(worker) for worker in range(1, self.workers)]
-                for state in self.states:
-                    pending.add(_host_threads().submit(self._work, state, begun))
+                for worker, state in enumerate(self.states):
+                    pending.add(_host_threads().submit(self._work, worker, state, begun))
                     begun = None
             elif progress:
                 progress(self.finished, self.blocks)
@@ -236,7 +246,7 @@ class _Team:
             self.next_block = end
             return (end, end) if self.failed else (first, end)
 
-    def _work(self, state: layout.State, begun: tuple[int, int] | None) -> None:
+    def _work(self, worker: int, state: layout.State, begun: tuple[int, int] | None) -> None:
         """Run blocks until there are no more; *begun*: one that is under way in *state*, and the next one's number."""
         while True:
             first, end = begun or self._take()
@@ -249,6 +259,8 @@ class _Team:
                 resumed = resumed and status == layout.TRACE_FULL
                 status, block = self._run(block, end, state)
                 self._drain(state)
+                if self._judged(worker, block, state):
+                    return
             if status == layout.STOPPED:
                 return
             if self._note_failure(status, block, state):
@@ -266,6 +278,8 @@ class _Team:
                 while status == layout.TRACE_FULL:
                     status, _ = self._run(block, block + 1, state)
                     self._drain(state)
+                    if self._judged(0, block, state):
+                        return
                 if status == layout.STOPPED or self._note_failure(status, block, state):
                     return
                 if status == layout.DONE:
@@ -274,6 +288,8 @@ class _Team:
                     waits = next(other for other in range(block + 1) if other not in ended)
                     self._keep(ended[0], uneven(self.prepared, self.states[waits], ended[0]))
                     return
+            if self.prepared.launch.watch is not None:
+                self.prepared.launch.watch.meet_grid()
         self.finished = self.blocks
 
     def _note_failure(self, status: int, block: int, state: layout.State) -> bool:
@@ -283,6 +299,17 @@ class _Team:
         stuck = status == layout.DEADLOCK
         self._keep(block, deadlock(self.prepared, state, block) if stuck else failure(self.prepared, state))
         return True
+
+    def _judged(self, worker: int, block: int, state: layout.State) -> bool:
+        """Give the watch what the launch has told; whether what it found ends the launch."""
+        watch, events = self.prepared.launch.watch, state.EVENTS
+        if watch is None or events[0] == 1:
+            return False
+        error = watch.judge(worker, events[1 : events[0]])
+        events[0] = 1
+        if error is not None:
+            self._keep(block, error)
+        return error is not None
 
     def _keep(self, block: int, error: Exception) -> None:
         with self.lock:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from simt.check import LaunchError
+from simt.check import Finding, LaunchError
 from simt.machine.services import Services
 
 MAX_THREADS_PER_BLOCK = 1024
@@ -49,6 +50,37 @@ BankImage = Callable[[Sequence[int | None]], Mapping[int, Bank]]
 """Makes the constant banks from the device address of each argument (None for scalars)."""
 
 
+class Watch(Protocol):
+    """Looks for errors in what a launch tells of itself (events.py)."""
+
+    @property
+    def told(self) -> int:
+        """What it wants to be told: bits of LAUNCH_WATCH."""
+
+    @property
+    def in_order(self) -> bool:
+        """Whether it needs the events of all blocks in one order: the launch then runs on one host thread."""
+
+    @property
+    def sees_writes(self) -> bool:
+        """Whether it keeps account of the memory that nobody has written (DeviceMemory.unwritten)."""
+
+    def begin(self, prepared: Any, workers: int) -> None:
+        """The launch, prepared, is about to run.  Raises LaunchError if it is too large to watch."""
+
+    def uses(self, pc: int) -> bool:
+        """Whether it wants to be told of micro-op *pc* because of the variables that it reads or writes."""
+
+    def judge(self, worker: int, events: npt.NDArray[np.int64]) -> Exception | None:
+        """Take the events of a worker up to now; the error that is to end the launch, if any."""
+
+    def meet_grid(self) -> None:
+        """All blocks have met at the barrier of the grid."""
+
+    def finish(self) -> Sequence[Finding]:
+        """The launch has ended well: what was found that did not end it."""
+
+
 @dataclass
 class Launch:
     """What to run a Program with.
@@ -56,9 +88,9 @@ class Launch:
     ``arguments`` are scalars and arrays, one per kernel parameter.  The machine wants arrays as :class:`DeviceArray`;
     :mod:`simt.runtime` takes NumPy arrays and puts them there.  ``bank_image`` (machine view) makes the constant
     banks.  ``trace`` is False, True, or (linear block index, warp), -1 meaning all.  ``max_instructions`` is per
-    block, in warp instructions.  ``checks`` names what else to look for (slower, and one host thread); see
-    :mod:`simt.machine.checks`.  ``whole_buffers``: a
-    NumPy array that the program does not address by axes may be followed to the ends of the buffer that it is a view
+    block, in warp instructions.  ``watch`` is told what the launch does (slower).  ``fill``: what shared and local
+    memory hold at the start (64 bits), and whether that is only the seed of random bits.  ``whole_buffers``: a NumPy
+    array that the program does not address by axes may be followed to the ends of the buffer that it is a view
     of.  ``services`` serve the calls of code that is not the kernel's (``printf``); ``clock_mhz`` is the rate of its
     clock.
     """
@@ -71,7 +103,8 @@ class Launch:
     threads: int | None = None
     trace: bool | tuple[int, int] = False
     max_instructions: int = 2**28
-    checks: tuple[str, ...] = ()
+    watch: Watch | None = None
+    fill: tuple[int, bool] = (0, False)
     whole_buffers: bool = True
     bank_image: BankImage | None = None
     services: Services | None = None

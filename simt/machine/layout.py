@@ -26,6 +26,8 @@ OP_MASK = 0xFFFF
 FLAGS_SHIFT = 16
 RETIRES = 1  # bits of the flags
 UNIFORM = 2
+ORDERS, NAMES, SHUFFLES, VARIABLE = 4, 8, 16, 32  # what a watch is told of: see events.py
+TOLD = ORDERS | NAMES | SHUFFLES | VARIABLE
 
 # Columns of the counter table, in the order of program.COUNTERS.
 _counts = Columns()
@@ -83,8 +85,6 @@ W_EXITED = _warp()
 W_ABSENT = _warp()
 W_RANDOM = _warp()
 W_PASSES = _warp()
-W_BLOCK_EPOCH = _warp()  # block barriers passed
-W_WARP_EPOCH = _warp()  # warpsyncs passed
 W_QUANTUM = _warp()  # of a turn that a full trace buffer interrupted: its length and what it used of it
 W_USED = _warp()
 W_MOVED = _warp()  # 1 if a convergence barrier was set by a move (recursion, calls)
@@ -105,9 +105,6 @@ B_AND = _barrier()
 B_OR = _barrier()
 N_BARRIER = _barrier.count
 BLOCK_BARRIERS = 16
-
-MOST_CHECKS = 8
-"""Checks that there is room for; see checks/check.py."""
 
 # The launch, as seen by one block (int64 [N_LAUNCH]).
 _launch = Columns()
@@ -137,10 +134,9 @@ LAUNCH_NEXT_WARP = _launch()
 LAUNCH_STARTED = _launch()
 LAUNCH_PROGRESS = _launch()
 LAUNCH_CODE_START = _launch()
-LAUNCH_CHECKS = _launch()  # a bit for each check that is on
-LAUNCH_SHADOW = _launch(MOST_CHECKS)  # where the shadow of each check begins in SHADOW
-LAUNCH_GRANULE = _launch()  # log2 of the bytes that share an entry of a shadow
-LAUNCH_FENCED = _launch()
+LAUNCH_WATCH = _launch()  # what is told of, see events.py; 0: nothing
+LAUNCH_FILL = _launch()  # what shared and local memory hold at the start, and, if it is random, the seed's step
+LAUNCH_RANDOM = _launch()
 LAUNCH_SM = _launch()  # set by the timing model: the block's SM, its first warp there, and the cycle; 0 without it
 LAUNCH_FIRST_WARP = _launch()
 LAUNCH_CLOCK = _launch()
@@ -165,8 +161,6 @@ E_ADDRESS = _error()
 E_LANE = _error()
 E_BLOCK = _error()
 E_EXTRA = _error()
-E_OTHER = _error()
-E_CHECK = _error()
 N_ERROR = _error.count
 _reason = Columns()
 R_NONE = _reason()
@@ -179,7 +173,6 @@ R_TRAP = _reason()
 R_BUDGET = _reason()
 R_CODE_ADDRESS = _reason()
 R_UNKNOWN = _reason()
-R_CHECK = _reason()  # a check found something: E_CHECK says which
 R_HANDLE = _reason()  # no texture or surface has this handle
 R_SURFACE = _reason()  # an access outside a surface that traps
 
@@ -251,7 +244,7 @@ class State(NamedTuple):
     TRACE: Any
     VALUES: Any  # int64[capacity, 32]
     ERROR: Any
-    SHADOW: Any  # int64: what each check that is on remembers of memory, one behind the other
+    EVENTS: Any  # int64: what a watched launch tells (events.py); blocks that run together share it
     STOP: Any  # int64[1], not zero: stop soon (shared by all workers)
 
 

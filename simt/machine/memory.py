@@ -11,9 +11,8 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.atomics import F32X2_ATOMIC, F32X4_ATOMIC, update
-from simt.machine.checks import observe
-from simt.machine.checks.check import Access
 from simt.machine.coalescing import SECTOR_SHIFT, count_units, count_updates, count_wavefronts
+from simt.machine.events import tell_access
 from simt.ops.encoding import ATOMIC_BYTES, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
 from simt.ops.jit import jit, jit_inline
 from simt.ops.memory import ACCESS_SHIFT, ATOMIC, CONST, GENERIC, GLOBAL, LOCAL, SHARED, SPACE_MASK, STORE
@@ -299,11 +298,11 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
     for l in range(n):
         ADDRESSES[l] -= base
 
-    if LAUNCH[L.LAUNCH_CHECKS]:
-        dtype = mod & 15 if atomic else mod
-        operation = mod >> 4 if atomic else np.int64(-1)
-        if observe(Access(_access_of(op), space, dtype, operation, size, ADDRESSES, b, exec_mask, pc, w), s):
-            return L.R_CHECK
+    if LAUNCH[L.LAUNCH_WATCH] and space != CONST:
+        kind = _access_of(op)
+        tell_access(
+            kind, space, mod, size, pc, w, exec_mask, b, ADDRESSES, LAUNCH, s.WARPS, s.EVENTS, R, s.M8, s.M16, s.M32
+        )
     if atomic:
         flush = space == GLOBAL
         update(mod, R, s.O, b, c, ADDRESSES, exec_mask, s.M32, s.M64, s.MF32, s.MF64, s.O32, flush)

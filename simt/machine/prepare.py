@@ -12,9 +12,9 @@ import numpy.typing as npt
 from simt.check import LaunchError
 from simt.machine import images, layout
 from simt.machine import layout as L
-from simt.machine.checks import bits_of, check_room, shadows
 from simt.machine.device_memory import ALIGNMENT, GUARD_GAP, Allocation, DeviceMemory, align
 from simt.machine.encode import encode
+from simt.machine.events import EVENT_WORDS
 from simt.machine.launch import (
     CLOCK_STEP,
     MAX_LOCAL_BYTES,
@@ -23,6 +23,7 @@ from simt.machine.launch import (
     Bank,
     DeviceArray,
     Launch,
+    Watch,
     parse_order,
 )
 from simt.machine.prepared import BANK, Memory, Prepared
@@ -93,8 +94,6 @@ def _check_sizes(program: Program, launch: Launch, device: DeviceMemory) -> int:
             f"{program.local_bytes} bytes of local memory per thread; the limit is {MAX_LOCAL_BYTES}",
             details=["stack, spilled registers and arrays of a thread"],
         )
-    if launch.checks:
-        check_room(launch.checks, sum(allocation.end - allocation.start for allocation in device.allocations))
     return program.system_shared_bytes + shared_bytes
 
 
@@ -269,16 +268,16 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
     traced = {False: (-2, -2), True: (-1, -1)}[launch.trace] if isinstance(launch.trace, bool) else launch.trace
     info[layout.LAUNCH_TRACE_BLOCK], info[layout.LAUNCH_TRACE_WARP] = traced
     info[layout.LAUNCH_CODE_START] = encoded.code_start
-    info[layout.LAUNCH_CHECKS] = bits_of(launch.checks)
-    firsts, shadow_size = shadows(launch.checks, memory.end >> encoded.granule)
-    info[layout.LAUNCH_SHADOW : layout.LAUNCH_SHADOW + layout.MOST_CHECKS] = firsts
-    info[layout.LAUNCH_GRANULE] = encoded.granule
-    info[layout.LAUNCH_FENCED] = encoded.fenced
+    watch = launch.watch
+    info[layout.LAUNCH_WATCH] = watch.told if watch is not None else 0
+    info[layout.LAUNCH_FILL], info[layout.LAUNCH_RANDOM] = launch.fill
+    events = np.zeros(EVENT_WORDS if watch is not None else 1, np.int64)
+    events[0] = 1
     info[layout.LAUNCH_TICK] = CLOCK_STEP
     info[layout.LAUNCH_LEFT] = layout.UNLIMITED
     info[layout.LAUNCH_MHZ] = launch.clock_mhz
     return layout.State(
-        CODE=encoded.code.reshape(-1),
+        CODE=(encoded.code if watch is None else _told(encoded.code, watch)).reshape(-1),
         COUNTS=np.zeros(len(encoded.code) * layout.N_COUNT, np.int64),
         R=registers,
         F64=registers.view(np.float64),
@@ -308,7 +307,16 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
         TRACE=np.zeros((trace_rows, layout.N_TRACE), np.int64),
         VALUES=np.zeros((trace_rows, 32), np.int64),
         ERROR=np.zeros(layout.N_ERROR, np.int64),
-        SHADOW=np.zeros(shadow_size, np.int64),
+        EVENTS=events,
         STOP=stop,
         **memory.words._asdict(),
     )
+
+
+def _told(code: npt.NDArray[np.int64], watch: Watch) -> npt.NDArray[np.int64]:
+    """The code table in which a watch is told of micro-ops with the variables that it wants to hear of."""
+    told: npt.NDArray[np.int64] = code.copy()
+    for pc in range(len(code) - 1):
+        if watch.uses(pc):
+            told[pc, layout.C_OP] |= layout.VARIABLE << layout.FLAGS_SHIFT
+    return told

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from simt.check import Finding
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ class RunResult:
     seconds: float
     """Wall time of the run on the host, without compilation of the kernel."""
     host_threads: int
+    findings: Sequence[Finding] = ()
+    """What the launch's watch found."""
     trace: TraceRecords | None = None
 
     @property

@@ -70,7 +70,10 @@ WHOLE = 1
 """``mod`` of a ``high.b64`` that ends the writing of a register pair."""
 
 FENCE = 1
-"""``mod`` of a ``nop`` that is a memory fence."""
+"""``mod`` of a ``nop`` that is a memory fence; its ``imm`` is one of SCOPES."""
+
+SCOPES = ("block", "device", "system")
+"""Threads among which a memory fence orders accesses, by number."""
 
 UNCOUNTED = 1
 """``mod`` of a ``bra`` that is no branch to a profiler."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from simt.check import Finding
 from simt.devices import Gpu
 from simt.metrics.formula import Number
 from simt.metrics.stalls import main_stall
@@ -167,6 +168,10 @@ class Rendered(Protocol):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of the launch."""
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """What the checks of the launch found."""
 
     @property
     def timing(self) -> TimingResult | None:

@@ -27,6 +27,7 @@ from simt.text import to_text
 from simt.trace import Trace
 
 if TYPE_CHECKING:
+    from simt.check import Finding
     from simt.machine.result import RunResult
     from simt.program import Program
     from simt.timing import Timeline, TimingResult
@@ -107,6 +108,11 @@ class Profile:
     def kernel(self) -> str:
         """Name of the kernel."""
         return self.program.name
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the checks of the launch found, each place once (``keep_going``: else the first one was raised)."""
+        return tuple(self.result.findings)
 
     @property
     def view(self) -> str:
@@ -228,6 +234,7 @@ class Profile:
             counters=np.sum([result.counters for result in results], axis=0),
             seconds=sum(result.seconds for result in results),
             trace=None,
+            findings=tuple(finding for result in results for finding in result.findings),
         )
         notes = dict.fromkeys(note for profile in profiles for note in profile.notes)
         merged = Profile(self.program, total, device=self.device.key, notes=tuple(notes))
@@ -245,6 +252,7 @@ class Profile:
             "block": list(self.block),
             "launches": [{"grid": list(each.grid), "block": list(each.block)} for each in self.launches],
             "notes": list(self.notes),
+            "findings": [finding.to_dict() for finding in self.findings],
             "seconds": self.seconds,
             "counters": self.counters,
             "metrics": dict(self.metrics),

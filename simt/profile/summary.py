@@ -127,11 +127,16 @@ def timing_text(timing: TimingResult, *, of_many: bool = False) -> str:
     return "; ".join(parts)
 
 
+def _findings(profile: Rendered) -> list[str]:
+    """What the launch's checks found, a place each."""
+    return [f"found: {finding}" for finding in profile.findings]
+
+
 def summary(profile: Rendered) -> str:
     """The text of ``str(profile)``."""
     table = [*rows(profile), *((name, text, "") for name, text in facts(profile))]
     widths = [max(len(row[k]) for row in rows(profile)) for k in range(2)]
-    lines = [heading(profile), *(f"note: {note}" for note in profile.notes)]
+    lines = [heading(profile), *(f"note: {note}" for note in profile.notes), *_findings(profile)]
     if profile.timing is not None:
         lines.append(timing_text(profile.timing))
     lines += [f"  {name:<{widths[0]}}  {value:>{widths[1]}}  {unit}".rstrip() for name, value, unit in table]

@@ -86,7 +86,7 @@ def accesses_of(
     """
     wanted = replace(Options.of(options), trace=warp)
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
-    code = code_of(kernel, wanted.view, shape, copy.deepcopy(args), wanted.predicate, wanted.check)
+    code = code_of(kernel, wanted.view, shape, copy.deepcopy(args), wanted.predicate)
     program = watched(code.program)
     profile = run(replace(code, program=program), shape, wanted, gpu_for(None, program.view, timing=False))
     assert profile.result.trace is not None  # it was asked for

@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from simt import machine
-from simt.machine import Allocation, DeviceArray, DeviceMemory, Launch, RunResult, Snapshot
+from simt.machine import Allocation, DeviceArray, DeviceMemory, Launch, RunResult, Snapshot, Unwritten
 from simt.machine.device_memory import ALIGNMENT
 from simt.machine.encode import encode
 from simt.machine.images import DeviceImage, Image
+from simt.machine.layout import ADDRESS_BASE
 from simt.program import Program
 from simt.runtime.arena import MAX_BYTES, Arena
 from simt.runtime.modules import LoadedModule, ModuleImage
@@ -99,7 +100,10 @@ class Context:
             try:
                 on_device = iter(upload.arguments)
                 arguments = [_on_device(value, on_device) for value in launch.arguments]
-                yield Placed(replace(launch, arguments=arguments), self._arena.memory(), upload)
+                memory = replace(self._arena.memory(), unwritten=upload.unwritten)
+                for part in upload.unwritten:
+                    _fill(memory, part, launch.fill)
+                yield Placed(replace(launch, arguments=arguments), memory, upload)
             finally:
                 upload.free()
                 self._arena.trim()
@@ -136,6 +140,9 @@ class Context:
                     raise
                 after.restore()
             placed.upload.download()
+            if launch.watch is None or not launch.watch.sees_writes:
+                for part in placed.upload.unwritten:
+                    part.mask[:] = 0
         return result
 
     def _lasting(self, program: Program, placed: Placed) -> DeviceMemory:
@@ -157,6 +164,21 @@ def run_twice(program: Program, launch: Launch, memory: DeviceMemory, second: Se
     finally:
         after.restore()
     return result
+
+
+def _fill(memory: DeviceMemory, part: Unwritten, fill: tuple[int, bool]) -> None:
+    """Give bytes that nobody has written what the launch wants there."""
+    pattern, is_seed = fill
+    if fill == (0, False):
+        return
+    at = part.start - int(ADDRESS_BASE)
+    held = memory.words.M8[at : at + len(part.mask)]
+    size = len(held)
+    if is_seed:
+        wanted = np.random.default_rng([pattern & (1 << 63) - 1, at]).integers(0, 256, size, np.uint8)
+    else:
+        wanted = np.resize(np.frombuffer((pattern & (1 << 64) - 1).to_bytes(8, "little"), np.uint8), size)
+    held[part.mask != 0] = wanted[part.mask != 0]
 
 
 def _rehearsed(launch: Launch) -> Launch:

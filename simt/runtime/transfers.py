@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simt.machine import Allocation, DeviceArray
+from simt.machine import Allocation, DeviceArray, Unwritten
 from simt.machine.layout import ADDRESS_BASE
 from simt.runtime.arena import Arena
+from simt.runtime.uninitialized import Uninitialized
 
 Array = npt.NDArray[Any]
 
@@ -63,13 +64,15 @@ def buffer_of(array: Array) -> Array:
 class Upload:
     """Host arrays in device memory, for one launch.  Arrays that overlap on the host overlap there, too.
 
-    ``arguments`` are the device arrays, in the order given.  An array of the arena's own bytes is there already.
+    ``arguments`` are the device arrays, in the order given; ``unwritten``: bytes that nobody has written.  An array of
+    the arena's own bytes is there already.
     """
 
     def __init__(self, arena: Arena, arrays: Sequence[HostArray]) -> None:
         self._arena = arena
         self._allocations: list[Allocation] = []
         self._copies: list[tuple[Array, Array, bool]] = []  # host, device, whether the kernel may write
+        self.unwritten: list[Unwritten] = []
         self.arguments: list[DeviceArray] = [DeviceArray(0, (), ())] * len(arrays)
         sources = [buffer_of(each.array) if each.whole_buffer else each.array for each in arrays]
         elsewhere = []
@@ -97,6 +100,14 @@ class Upload:
             memory.bytes_of(made)[:] = 0  # bytes between elements
         for k, each, _ in members:
             self.arguments[k] = DeviceArray(made.start + _first(each.array) - low, each.array.shape, each.array.strides)
+        masks = {
+            id(each.array.unwritten): each.array for _, each, _ in members if isinstance(each.array, Uninitialized)
+        }
+        for array in masks.values():
+            if array.unwritten is not None:
+                begin, end = max(low, array.first), min(high, array.first + len(array.unwritten))
+                mask = array.unwritten[begin - array.first : max(end, begin) - array.first]
+                self.unwritten.append(Unwritten(made.start + begin - low, mask))
         for source in {id(source): source for _, _, source in members}.values():
             at = made.start - int(ADDRESS_BASE) + _first(source) - low
             device: Array = np.ndarray(source.shape, source.dtype, memory.words.M8.data, at, source.strides)
@@ -115,7 +126,7 @@ class Upload:
         """Copy device memory to the host's arrays."""
         for host, device, writable in self._copies:
             if writable and host.flags.writeable:
-                host[...] = device
+                np.copyto(host, device)  # not an assignment to elements, which Uninitialized takes for a write
 
     def free(self) -> None:
         """Give the device memory back."""

@@ -6,7 +6,7 @@ return address in a register pair.
 
 from __future__ import annotations
 
-from simt.ops.encoding import COLLECTIVE, NULL_CALL, UNCOUNTED
+from simt.ops.encoding import COLLECTIVE, FENCE, NULL_CALL, SCOPES, UNCOUNTED
 from simt.program import PT, RZ, pred
 from simt.sass.architectures import VOLTA
 from simt.sass.lowering import MASK, Before, Lowering
@@ -260,11 +260,19 @@ def block_barrier(x: Lowering) -> None:
         x.emit(op, Hidden.BARRIER, p, threads, register, imm=constant)
 
 
+@opcode("MEMBAR", source=Source.H200, takes=(Hint,))
+def memory_barrier(x: Lowering) -> None:
+    """Memory is sequentially consistent: only checks want to know of it, and which threads it is for."""
+    block = Hint.CTA in x.modifiers or Hint.SM in x.modifiers
+    scope = "block" if block else "system" if Hint.SYS in x.modifiers else "device"
+    x.emit("nop", mod=FENCE, imm=SCOPES.index(scope))
+
+
 # Nothing to do: memory is sequentially consistent, time is not simulated
 
 
 @opcode(
-    "NOP", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "NANOSLEEP", "DEPBAR", "LDGDEPBAR",
+    "NOP", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "NANOSLEEP", "DEPBAR", "LDGDEPBAR",
     "PREEXIT", "ACQBULK",
     source=Source.H200, takes=(Hint,),
 )  # fmt: skip

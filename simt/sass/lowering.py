@@ -154,6 +154,7 @@ class Lowering:
         shows: Register | None = None,
         dtype: str | None = None,
         copies: bool = False,
+        strong: bool = False,
     ) -> int:
         """Add a micro-op; returns *dst*.  ``target``: code offset (or distance) whose micro-op ``imm`` will hold.
 
@@ -173,6 +174,7 @@ class Lowering:
             retires=retires,
             uniform=self.uniform,
             copies=copies,
+            strong=strong,
         )
         micro_op.variable, micro_op.dtype = named(micro_op)
         if shows is not None and shows.index is not None:

@@ -42,7 +42,7 @@ class TimedRun:
         """Simulate *launch*, whose arrays *memory* holds; ``launch.progress`` is called."""
         self.result = simulate(
             self.program,
-            replace(launch, trace=False, checks=()),
+            replace(launch, trace=False, watch=None),
             self.device,
             memory,
             self.options,

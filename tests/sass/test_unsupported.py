@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import simt
@@ -12,7 +11,6 @@ from simt.check import KernelError, LaunchError, UnsupportedError
 from simt.sass import load_cubin
 from simt.sass.table import OPCODES
 from tests.sass.assembler import listing
-from tests.sass.data import cubin
 
 
 def program(tmp_path: Path, *lines: str, architecture: int = 90) -> object:
@@ -81,10 +79,3 @@ def test_every_row_names_its_source_and_covers_an_architecture() -> None:
             assert row.name == name
             assert row.since <= row.until
             assert row.source.value
-
-
-def test_races_are_not_looked_for_in_machine_code() -> None:
-    kernel = cubin("sm_90/kernels_O3")["reduceNeighbored"]
-    data, sums = np.zeros(512, np.int32), np.zeros(1, np.int32)
-    with pytest.raises(UnsupportedError, match="racecheck requires the source view"):
-        simt.launch(kernel, 1, 512, data, sums, 512, check="racecheck")

@@ -1,4 +1,4 @@
-"""Checks of memory accesses: what they are shown, what racecheck makes of it, and where their shadows lie."""
+"""Racecheck against its rules, on Programs of single accesses by single threads."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simt.check import RaceError
-from simt.machine import layout as L
-from simt.machine.checks import CHECKS, bits_of, named, shadows
 from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, MEMORY_TYPES
 from simt.program import pred
+from simt.sanitizer import Sanitizer
 from tests.machine.harness import Builder, launch, type_number
 
-RACECHECK = ("racecheck",)
 BLOCK = 64
 WORDS = 3
+
+
+def racecheck() -> Sanitizer:
+    """A watch for one launch."""
+    return Sanitizer(["racecheck"])
 
 
 @dataclass(frozen=True)
@@ -66,20 +69,13 @@ def races(steps: list[Step]) -> bool:
             second = steps[k]
             if first.thread == second.thread or first.word != second.word or not (first.writes or second.writes):
                 continue
+            if first.kind == second.kind == "atom":
+                continue
             between = {step.then for step in steps[i:k]}
             same_warp = first.thread // 32 == second.thread // 32
             if "syncthreads" not in between and not ("syncwarp" in between and same_warp):
                 return True
     return False
-
-
-def is_remembered(steps: list[Step]) -> bool:
-    """Whether racecheck remembers enough: the last write and two readers of a word, so no atomics of two threads."""
-    for word in range(WORDS):
-        here = [step for step in steps if step.word == word]
-        if sum(step.kind == "ld" for step in here) > 2 or len({s.thread for s in here if s.kind == "atom"}) > 1:
-            return False
-    return True
 
 
 STEPS = st.lists(
@@ -92,7 +88,7 @@ STEPS = st.lists(
     ),
     min_size=2,
     max_size=7,
-).filter(is_remembered)
+)
 
 
 @pytest.mark.parametrize("space", ["global", "shared"])
@@ -100,7 +96,7 @@ STEPS = st.lists(
 @given(steps=STEPS)
 def test_racecheck_finds_what_races_by_the_rules(space: str, steps: list[Step]) -> None:
     def run() -> None:
-        launch(program(steps, space), np.zeros(WORDS, np.uint32), block=BLOCK, checks=RACECHECK)
+        launch(program(steps, space), np.zeros(WORDS, np.uint32), block=BLOCK, watch=racecheck())
 
     if races(steps):
         with pytest.raises(RaceError):
@@ -127,10 +123,10 @@ def test_lanes_that_store_other_values_of_any_type_to_one_address_race(name: str
         b.emit("mov", last, b.const(7 + high), guard=first_lane)
     b.emit("st.global", a=out, b=rows, mod=type_number(name))
     if same:
-        launch(b, np.zeros(4, np.uint64), checks=RACECHECK)
+        launch(b, np.zeros(4, np.uint64), watch=racecheck())
     else:
         with pytest.raises(RaceError, match="with nothing between that orders them"):
-            launch(b, np.zeros(4, np.uint64), checks=RACECHECK)
+            launch(b, np.zeros(4, np.uint64), watch=racecheck())
 
 
 @pytest.mark.parametrize(("offset", "race"), [(0, True), (3, True), (4, False)])
@@ -144,9 +140,9 @@ def test_accesses_of_other_sizes_race_where_they_overlap(offset: int, race: bool
     b.emit("st.global", a=byte, b=b.const(255), mod=type_number("u8"), guard=guard)
     if race:
         with pytest.raises(RaceError):
-            launch(b, np.zeros(2, np.uint64), block=BLOCK, checks=RACECHECK)
+            launch(b, np.zeros(2, np.uint64), block=BLOCK, watch=racecheck())
     else:
-        launch(b, np.zeros(2, np.uint64), block=BLOCK, checks=RACECHECK)
+        launch(b, np.zeros(2, np.uint64), block=BLOCK, watch=racecheck())
 
 
 def test_memory_of_a_thread_and_constants_do_not_race() -> None:
@@ -155,29 +151,17 @@ def test_memory_of_a_thread_and_constants_do_not_race() -> None:
     constants = b.constant_array(np.arange(4, dtype=np.uint64))
     b.emit("st.local", a=b.const(0), b=b.special("tid.x"), mod=type_number("b64"))
     b.emit("ld.const", b.reg(), constants, mod=type_number("b64"))
-    launch(b, block=BLOCK, checks=RACECHECK)
+    launch(b, block=BLOCK, watch=racecheck())
 
 
 def test_atomics_do_not_race_with_each_other() -> None:
     for space in ("global", "shared"):
         steps = [Step(0, "atom", 0, ""), Step(1, "atom", 0, ""), Step(40, "atom", 0, "")]
-        launch(program(steps, space), np.zeros(WORDS, np.uint32), block=BLOCK, checks=RACECHECK)
+        launch(program(steps, space), np.zeros(WORDS, np.uint32), block=BLOCK, watch=racecheck())
         with pytest.raises(RaceError):
-            launch(program([*steps, Step(2, "ld", 0, "")], space), np.zeros(3, "u4"), block=BLOCK, checks=RACECHECK)
+            launch(program([*steps, Step(2, "ld", 0, "")], space), np.zeros(3, "u4"), block=BLOCK, watch=racecheck())
 
 
 def test_a_race_is_not_looked_for_unasked() -> None:
     steps = [Step(0, "st", 0, ""), Step(1, "st", 0, "")]
     launch(program(steps, "shared"), np.zeros(WORDS, np.uint32), block=BLOCK)
-
-
-def test_every_check_has_a_bit_and_a_shadow_of_its_own() -> None:
-    assert len({check.name for check in CHECKS}) == len(CHECKS) <= L.MOST_CHECKS
-    for number, check in enumerate(CHECKS):
-        assert bits_of([check.name]) == 1 << number
-        assert named(check.name) is check
-    firsts, size = shadows([check.name for check in CHECKS], 10)
-    assert firsts[: len(CHECKS)] == [10 * sum(c.shadow_words for c in CHECKS[:k]) for k in range(len(CHECKS))]
-    assert size == 10 * sum(check.shadow_words for check in CHECKS)
-    assert shadows([], 10) == ([0] * L.MOST_CHECKS, 0)
-    assert bits_of([]) == 0

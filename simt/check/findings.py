@@ -1,0 +1,109 @@
+"""What a check of a launch found, as values; :meth:`Finding.error` is the same as an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from simt.check.errors import BarrierError, KernelError, Location, RaceError, UninitializedError, lanes_text
+
+ERRORS: dict[str, type[KernelError]] = {
+    "racecheck": RaceError,
+    "initcheck": UninitializedError,
+    "synccheck": BarrierError,
+}
+"""The error of each tool."""
+
+Index = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Side:
+    """Who took part in what went wrong: *what* was done (``"write"``), where in the code, by which lanes.
+
+    ``block`` and ``thread`` are blockIdx, and threadIdx of the lowest of the lanes; ``lanes`` is a mask;
+    ``instruction``: the machine instruction, empty in the source view.
+    """
+
+    what: str
+    location: Location
+    block: Index
+    warp: int
+    lanes: int
+    thread: Index
+    instruction: str = ""
+
+    def __str__(self) -> str:
+        many = self.lanes.bit_count() > 1
+        text = f"block {self.block}, warp {self.warp}, lane{'s' * many} {lanes_text(self.lanes)}"
+        return f"{text} ({'first: ' * many}thread {self.thread})"
+
+    @property
+    def place(self) -> str:
+        """The line or machine instruction."""
+        return self.instruction or f"line {self.location.line}: {self.location.source().strip()}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        lanes = [lane for lane in range(32) if self.lanes >> lane & 1]
+        return {
+            "what": self.what, "file": self.location.file, "line": self.location.line,
+            "source": self.location.source().strip(), "function": self.location.function,
+            "instruction": self.instruction or None, "block": list(self.block), "warp": self.warp, "lanes": lanes,
+            "thread": list(self.thread),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One error of a kernel: the place that came first, and how often it came.
+
+    Attributes: ``tool`` (of ERRORS), ``kind`` (``"data race"``), ``text`` (one sentence), ``sides`` (the one that
+    found it first), ``space`` (``"shared"``), ``address`` of device or of the space, ``variable`` and ``element``
+    (``"tile[3]"``) where they are known, ``schedule`` in which it came, ``help``, ``count``.
+    """
+
+    tool: str
+    kind: str
+    text: str
+    sides: Sequence[Side]
+    space: str = ""
+    address: int | None = None
+    variable: str = ""
+    element: str = ""
+    details: Sequence[str] = ()
+    help: str = ""
+    schedule: str = ""
+    count: int = 1
+
+    def error(self) -> KernelError:
+        """The finding as an exception."""
+        first, *others = self.sides
+        lines = [f"this {first.what}: {first}"]
+        if first.instruction and first.location.text == "" and first.location.line:
+            lines.append(f"instruction {first.instruction}")
+        lines += [f"the {other.what} before: {other}, at {other.place}" for other in others]
+        where = [f"`{self.element or self.variable}`"] if self.element or self.variable else []
+        if self.address is not None:
+            where.append(f"address {self.address:#x} of {self.space} memory")
+        if where:
+            lines.append(", ".join(where))
+        if self.schedule:
+            lines.append(f"found with schedule={self.schedule!r}")
+        made = ERRORS[self.tool](self.text, location=first.location, details=[*lines, *self.details], help=self.help)
+        made.findings = (self,)
+        return made
+
+    def __str__(self) -> str:
+        times = f"\n  {self.count} times" if self.count > 1 else ""
+        return f"{self.tool}: {self.error()}{times}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "tool": self.tool, "kind": self.kind, "text": self.text, "count": self.count, "space": self.space or None,
+            "address": self.address, "variable": self.variable or None, "element": self.element or None,
+            "sides": [side.to_dict() for side in self.sides], "details": list(self.details), "help": self.help or None,
+            "schedule": self.schedule or None,
+        }  # fmt: skip

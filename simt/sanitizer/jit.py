@@ -1,0 +1,21 @@
+"""The engine's ``jit`` for the judges: compiled when a check is first asked for, and kept by their own sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from simt.ops.jit import cache_folder
+from simt.ops.jit import jit as engine_jit
+
+FOLDER = cache_folder("simt.sanitizer")
+
+
+def jit(function: Callable[..., Any]) -> Any:
+    """Compile *function* as the engine's are (see :mod:`simt.ops.jit`)."""
+    return engine_jit(function, folder=FOLDER)
+
+
+def jit_inline(function: Callable[..., Any]) -> Any:
+    """The same, inlined into its callers."""
+    return engine_jit(function, inline=True, folder=FOLDER)

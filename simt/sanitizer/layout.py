@@ -1,0 +1,165 @@
+"""Where things stand in the judges' arrays.  Plain integers, so Numba inlines them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from simt.ops.columns import Columns
+
+# The header (int64 [N_HEAD]): what a launch is, what is asked for, how full the pools are.
+_head = Columns()
+H_TIME = _head()  # ticks at everything that orders threads
+H_GRID = _head()  # what was done before this time is before all that follows: the last barrier of the grid
+H_FOUND = _head()  # places in FOUND
+H_EVENT = _head()  # events judged so far
+H_STOPS = _head()  # 1: the first finding ends the launch
+H_TOOLS = _head()  # bits of RACES, INIT, SYNC
+H_LANES = _head()  # 1: lanes of one warp may race with each other
+H_FENCED = _head()  # 1: threads may order themselves with fences and atomics
+H_THREADS = _head()
+H_WARPS = _head()
+H_GRANULE = _head()  # log2 of the bytes that share a cell
+H_SHARED = _head()  # bytes of shared memory of a block, and how many of them are the system's
+H_SYSTEM = _head()
+H_LOCAL = _head()  # bytes of local memory of a block
+H_VARIABLES = _head()  # variables that are watched
+H_FREE_SLOT = _head()  # first of a list of free places for blocks
+H_FREE_READER = _head()  # first of a list of free rows of READERS
+H_READERS = _head()  # rows of READERS that were ever used
+H_VECTORS = _head()  # vectors, and entries of all together
+H_ENTRIES = _head()
+H_LONGEST = _head()  # entries of the longest one
+H_ADDRESSES = _head()  # addresses in HASH
+N_HEAD = _head.count
+
+RACES, INIT, SYNC = 1, 2, 4
+
+# A block that runs (int64 [places * N_BLOCK]).
+_block = Columns()
+B_BASE = _block()  # all threads of the block know what they did before this time
+B_VECTOR = _block()  # what all its threads know of other blocks, and of each other by other ways than barriers
+B_PUBLISHED = _block()  # what its fences have published, and its barriers since have told to all its threads
+B_LIVE = _block()
+B_FENCED = _block()  # 1: a thread executed a fence since the last barrier
+B_LEARNED = _block()  # 1: a thread knows more than the block since the last barrier
+B_NEXT = _block()  # of a free place: the next one
+N_BLOCK = _block.count
+
+PENDING = 8
+"""Warp barriers of one warp that can wait at a time."""
+
+# A warp (int64 [places * warps * N_WARP]).
+_warp = Columns()
+W_BASE = _warp()  # all lanes know what lanes of the warp did before this time
+W_PARTIAL = _warp()  # 1: some lanes know more of others: KNOWN
+W_LAST = _warp()  # time of its last access
+W_PENDING = _warp(2 * PENDING)  # of warp barriers that wait: lanes named, lanes that came
+N_WARP = _warp.count
+
+# A thread (int64 [places * threads * N_THREAD]).
+_thread = Columns()
+T_VECTOR = _thread()  # what it knows beyond its block and warp
+T_LAST = _thread()  # the vector that it learned last
+T_PUBLISHED = _thread()  # what its last fence published beside its own accesses, and the time of these; for all blocks
+T_PUBLISHED_TIME = _thread()
+T_PUBLISHED_BLOCK = _thread()  # the same for its block alone
+T_PUBLISHED_BLOCK_TIME = _thread()
+N_THREAD = _thread.count
+
+# A block barrier (int64 [places * 16 * N_BARRIER]); who came: ARRIVED int64 [places * 16 * warps * 2], masks of lanes.
+_barrier = Columns()
+R_ARRIVED = _barrier()
+R_EXPECTED = _barrier()
+R_PC = _barrier()  # one past the micro-op of the first to come; of the first at another one
+R_OTHER_PC = _barrier()
+R_WARP = _barrier()  # of the first: warp and lanes
+R_LANES = _barrier()
+N_BARRIER = _barrier.count
+
+# A unit of memory (int64 [units * N_CELL]): the last write, the last read or a list, their micro-ops and kinds.
+_cell = Columns()
+C_WRITE = _cell()  # who << TIME_BITS | time; 0: nobody
+C_READ = _cell()  # the same of a read or atomic, or a row of READERS
+C_MORE = _cell()
+N_CELL = _cell.count
+TIME_BITS = 32
+THREAD_BITS = 10
+PC_BITS = 20
+WRITE_STRONG = 1 << (2 * PC_BITS)
+READ_SHIFT = 2 * PC_BITS + 1  # kind of C_READ: bits STRONG and WRITES, and what it is
+STRONG, WRITES = 1, 2
+"""Kinds of access: atomic or volatile; a write."""
+ONE, LIST = 4, 8
+"""What C_READ is: one reader, a list of them; neither: nobody."""
+
+# A reader in a list (int64 [readers * N_READER]): block << 5 | warp; lanes | kind << 32; time << PC_BITS | pc; next.
+_reader = Columns()
+Q_WARP = _reader()
+Q_LANES = _reader()
+Q_WHEN = _reader()
+Q_NEXT = _reader()
+N_READER = _reader.count
+MOST_READERS = 64
+"""Warps, reading or with atomics at different times, that are remembered of one unit of memory."""
+
+# What is known of a micro-op (int64 [micro-ops * N_META]).
+_meta = Columns()
+M_KIND = _meta()
+M_LINE = _meta()  # micro-ops of one line of the listing, at one depth of inlining, have one number
+M_READS = _meta(4)  # watched variables that it reads, and that it sets; -1: none
+M_SETS = _meta()
+N_META = _meta.count
+NOTHING, BARRIER, ARRIVES, WARP_BARRIER, FENCE, EXIT, SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, TOGETHER = (
+    range(11)
+)
+IS_STRONG = 1 << 8
+
+# A place where something is wrong (int64 [places * N_FOUND]).
+_found = Columns()
+F_KIND = _found()
+F_PC = _found()
+F_OTHER_PC = _found()
+F_BLOCK = _found()
+F_WARP = _found()
+F_LANES = _found()
+F_OTHER_BLOCK = _found()
+F_OTHER_WARP = _found()
+F_OTHER_LANES = _found()
+F_OFFSET = _found()  # in the arena
+F_SIZE = _found()
+F_SPACE = _found()
+F_MORE = _found()
+F_COUNT = _found()
+F_EVENT = _found()  # the last event that it came with
+N_FOUND = _found.count
+MOST_FOUND = 256
+"""Places that are told apart; what comes after them is not counted."""
+
+RACE, UNWRITTEN, UNSET, SOURCE_LANE, NAMED_GONE, OTHER_BARRIER, MISSED_BARRIER, WRONG_COUNT, LEFT_WAITING = range(1, 10)
+"""Kinds of findings."""
+
+
+class Judge(NamedTuple):
+    """All arrays of the judges of one host worker."""
+
+    HEAD: Any
+    SLOT: Any  # int32 [blocks]: place of a block that runs, plus one
+    SEEN: Any  # uint8 [blocks]: bits of spaces whose memory was marked as not written
+    BLOCKS: Any
+    WARPS: Any
+    KNOWN: Any  # int64 [places * warps * 32 * 32]: time up to which a lane knows what another one did
+    THREADS: Any
+    BARRIERS: Any
+    ARRIVED: Any
+    CELLS: Any
+    READERS: Any
+    KEYS: Any  # entries of vectors: who, and the time up to which that is known
+    TIMES: Any
+    VECTORS: Any  # int64 [vectors * 2]: first entry, entries
+    HASH: Any  # int64 [2 * slots]: an address that atomics use, and the vector that it publishes
+    POISON: Any  # uint8 [bytes of the arena]: 1 where nobody has written; the same as uint32 and uint64
+    POISON32: Any
+    POISON64: Any
+    SET: Any  # int64 [places * warps * variables]: lanes that have set a variable
+    META: Any
+    FOUND: Any

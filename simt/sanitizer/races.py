@@ -1,0 +1,313 @@
+"""Racecheck: two accesses to the same bytes by threads that nothing orders (clocks.py), of which one writes.
+
+Not a race: accesses that are both atomic or volatile; and a store of what is there already, where a store came before
+(every thread that finds something sets one flag): the result does not depend on who comes first.
+
+Each unit of memory (the kernel's smallest access) has a cell: the last write, and all reads and atomics since that
+nothing orders before a later one.  One of them stands in the cell, several in a list of rows of READERS.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.machine import events as V
+from simt.ops.memory import ATOMIC, LOAD, SHARED, STORE
+from simt.sanitizer import layout as Z
+from simt.sanitizer.clocks import acquire, leave, orders, warp_at
+from simt.sanitizer.jit import jit, jit_inline
+from simt.sanitizer.places import found
+
+_PC = (1 << Z.PC_BITS) - 1
+_TIME = (1 << Z.TIME_BITS) - 1
+_THREAD = (1 << Z.THREAD_BITS) - 1
+_READ_KIND = 15 << Z.READ_SHIFT
+_ATOMICS = Z.WRITES << Z.READ_SHIFT
+_WRITE_PART = Z.WRITE_STRONG | _PC
+
+
+@jit
+def _subsumes(kind, other):
+    """Whether an access of one kind races with all that one of the *other* kind races with."""
+    return (kind & Z.WRITES or not other & Z.WRITES) and (not kind & Z.STRONG or other & Z.STRONG)
+
+
+@jit
+def _conflict(kind, other):
+    return (kind | other) & Z.WRITES and not (kind & other & Z.STRONG)
+
+
+@jit
+def _free(row, HEAD, READERS):
+    READERS[row * Z.N_READER + Z.Q_NEXT] = HEAD[Z.H_FREE_READER]
+    HEAD[Z.H_FREE_READER] = row
+
+
+@jit
+def _new(warp, lanes, when, HEAD, READERS):
+    """A new row of READERS, which is not in a list yet."""
+    row = HEAD[Z.H_FREE_READER]
+    if row:
+        HEAD[Z.H_FREE_READER] = READERS[row * Z.N_READER + Z.Q_NEXT]
+    else:
+        row = HEAD[Z.H_READERS] + 1
+        HEAD[Z.H_READERS] = row
+    at = row * Z.N_READER
+    READERS[at + Z.Q_WARP] = warp
+    READERS[at + Z.Q_LANES] = lanes
+    READERS[at + Z.Q_WHEN] = when
+    READERS[at + Z.Q_NEXT] = 0
+    return row
+
+
+@jit
+def _forget(cell, HEAD, CELLS, READERS):
+    """Nobody has read a cell."""
+    if CELLS[cell + Z.C_MORE] & Z.LIST << Z.READ_SHIFT:
+        row = CELLS[cell + Z.C_READ]
+        while row:
+            after = READERS[row * Z.N_READER + Z.Q_NEXT]
+            _free(row, HEAD, READERS)
+            row = after
+    CELLS[cell + Z.C_READ] = 0
+    CELLS[cell + Z.C_MORE] &= ~(_READ_KIND | _PC << Z.PC_BITS)
+
+
+@jit
+def _racing_reader(
+    cell, kind, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS
+):
+    """A reader or atomic of a cell that races with an access now: (block << 10 | thread) << 20 | micro-op, or -1."""
+    more = CELLS[cell + Z.C_MORE]
+    read = CELLS[cell + Z.C_READ]
+    shared = np.int64(-1)
+    if more & Z.ONE << Z.READ_SHIFT:
+        who = read >> Z.TIME_BITS
+        if _conflict(kind, (more >> Z.READ_SHIFT) & 3) and not orders(
+            who >> Z.THREAD_BITS, who & _THREAD, read & _TIME, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN,
+            THREADS, KEYS, TIMES, VECTORS,
+        ):  # fmt: skip
+            return who << Z.PC_BITS | (more >> Z.PC_BITS) & _PC
+        return shared
+    row = read
+    while row:
+        at = row * Z.N_READER
+        lanes = READERS[at + Z.Q_LANES]
+        if _conflict(kind, lanes >> 32):
+            warp = READERS[at + Z.Q_WARP]
+            when = READERS[at + Z.Q_WHEN]
+            for l in range(32):
+                other = (warp & 31) * 32 + l
+                if (lanes >> l) & 1 and not orders(
+                    warp >> 5, other, when >> Z.PC_BITS, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN,
+                    THREADS, KEYS, TIMES, VECTORS,
+                ):  # fmt: skip
+                    return (((warp >> 5) << Z.THREAD_BITS) | other) << Z.PC_BITS | when & _PC
+        row = READERS[at + Z.Q_NEXT]
+    return shared
+
+
+@jit
+def _note_reader(
+    cell, kind, pc, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS
+):
+    """Add a read or atomic to those that a cell remembers; those that it makes needless are forgotten."""
+    now = HEAD[Z.H_TIME]
+    more = CELLS[cell + Z.C_MORE]
+    read = CELLS[cell + Z.C_READ]
+    me = (block << Z.THREAD_BITS | thread) << Z.TIME_BITS | now
+    if more & Z.ONE << Z.READ_SHIFT:
+        old = (more >> Z.READ_SHIFT) & 3
+        who = read >> Z.TIME_BITS
+        if not _subsumes(kind, old) or not orders(
+            who >> Z.THREAD_BITS, who & _THREAD, read & _TIME, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN,
+            THREADS, KEYS, TIMES, VECTORS,
+        ):  # fmt: skip
+            warp = (who >> Z.THREAD_BITS) << 5 | (who & _THREAD) >> 5
+            when = (read & _TIME) << Z.PC_BITS | (more >> Z.PC_BITS) & _PC
+            lanes = np.int64(1) << (who & 31) | old << 32
+            row = _new(warp, lanes, when, HEAD, READERS)
+            CELLS[cell + Z.C_READ] = row
+            more = more & ~(_READ_KIND | _PC << Z.PC_BITS) | Z.LIST << Z.READ_SHIFT
+            CELLS[cell + Z.C_MORE] = more
+    if not more & Z.LIST << Z.READ_SHIFT:
+        CELLS[cell + Z.C_READ] = me
+        more &= ~(_READ_KIND | _PC << Z.PC_BITS)
+        CELLS[cell + Z.C_MORE] = more | (Z.ONE | kind) << Z.READ_SHIFT | pc << Z.PC_BITS
+        return
+    warp = block << 5 | thread >> 5
+    when = now << Z.PC_BITS | pc
+    lane = np.int64(1) << (thread & 31)
+    first = CELLS[cell + Z.C_READ]
+    if READERS[first * Z.N_READER + Z.Q_WARP] == warp and READERS[first * Z.N_READER + Z.Q_WHEN] == when:
+        READERS[first * Z.N_READER + Z.Q_LANES] |= lane
+        return
+    count = 1
+    before = 0
+    row = first
+    while row:
+        at = row * Z.N_READER
+        after = READERS[at + Z.Q_NEXT]
+        lanes = READERS[at + Z.Q_LANES]
+        left = lanes & 0xFFFFFFFF
+        if _subsumes(kind, lanes >> 32):
+            left = _unordered(
+                left, READERS[at + Z.Q_WARP], READERS[at + Z.Q_WHEN] >> Z.PC_BITS, block, thread, place, HEAD,
+                BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS,
+            )  # fmt: skip
+        count += 1
+        if left == 0 or count > Z.MOST_READERS:
+            if before:
+                READERS[before * Z.N_READER + Z.Q_NEXT] = after
+            else:
+                first = after
+            _free(row, HEAD, READERS)
+        else:
+            READERS[at + Z.Q_LANES] = (lanes >> 32) << 32 | left
+            before = row
+        row = after
+    row = _new(warp, lane | kind << 32, when, HEAD, READERS)
+    READERS[row * Z.N_READER + Z.Q_NEXT] = first
+    CELLS[cell + Z.C_READ] = row
+
+
+@jit
+def _unordered(lanes, warp, time, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS):
+    """Those of some lanes of a warp whose access at *time* nothing orders before one of a thread now."""
+    if warp >> 5 == block and time < BLOCKS[place * Z.N_BLOCK + Z.B_BASE]:
+        return np.int64(0)
+    left = lanes
+    for l in range(32):
+        if (lanes >> l) & 1 and orders(
+            warp >> 5, (warp & 31) * 32 + l, time, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS,
+            KEYS, TIMES, VECTORS,
+        ):  # fmt: skip
+            left &= ~(np.int64(1) << l)
+    return left
+
+
+@jit_inline
+def _is_past(record, me, own, block, base):
+    """Whether a write or reader is certainly no race: there is none, it is of this thread, or before a barrier."""
+    return (
+        record == 0
+        or record >> own == me >> own
+        or (record >> (Z.TIME_BITS + Z.THREAD_BITS) == block and record & _TIME < base)
+    )
+
+
+@jit
+def _agrees(EVENTS, at, lane, who, same):
+    """Whether a store of *lane* leaves what the write before it, by thread *who*, has left.
+
+    *same*: that write has the micro-op and time of this one, and may be of a lower lane of the same execution.
+    """
+    value = EVENTS[at + V.V_VALUES + lane]
+    other = who & 31
+    if same and who >> 5 == EVENTS[at + V.V_BLOCK] << (Z.THREAD_BITS - 5) | EVENTS[at + V.V_WARP] and other < lane:
+        before = EVENTS[at + V.V_VALUES + other]
+        if (EVENTS[at + V.V_LANES] >> other) & 1 and (before ^ value) & (V.MATCHES - 1) == 0:
+            return before >> V.DIGEST_SHIFT == value >> V.DIGEST_SHIFT
+    return value & V.MATCHES != 0
+
+
+@jit
+def _racing(
+    EVENTS, at, lane, cell, kind, block, thread, place,
+    HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS,
+):  # fmt: skip
+    """Who races at a cell with an access now: (block << 10 | thread) << 20 | micro-op, or -1."""
+    more = CELLS[cell + Z.C_MORE]
+    write = CELLS[cell + Z.C_WRITE]
+    if write != 0:
+        who = write >> Z.TIME_BITS
+        before = Z.WRITES | Z.STRONG if more & Z.WRITE_STRONG else Z.WRITES
+        if _conflict(kind, before) and not orders(
+            who >> Z.THREAD_BITS, who & _THREAD, write & _TIME, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN,
+            THREADS, KEYS, TIMES, VECTORS,
+        ):  # fmt: skip
+            same = more & _PC == EVENTS[at + V.V_PC] and write & _TIME == HEAD[Z.H_TIME]
+            if kind != Z.WRITES or not _agrees(EVENTS, at, lane, who, same):
+                return who << Z.PC_BITS | more & _PC
+    return _racing_reader(
+        cell, kind, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS
+    )
+
+
+@jit
+def forget_all(first, size, HEAD, CELLS, READERS):
+    """Bytes of the arena that another block gets as its shared memory: nobody has touched them yet."""
+    granule = HEAD[Z.H_GRANULE]
+    for unit in range(first >> granule, (first + size + (1 << granule) - 1) >> granule):
+        cell = unit * Z.N_CELL
+        if CELLS[cell + Z.C_MORE] & Z.LIST << Z.READ_SHIFT:
+            _forget(cell, HEAD, CELLS, READERS)
+        CELLS[cell + Z.C_WRITE] = 0
+        CELLS[cell + Z.C_READ] = 0
+        CELLS[cell + Z.C_MORE] = 0
+
+
+@jit_inline
+def judge_access(
+    EVENTS, at, place, META, HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS, HASH, FOUND
+):
+    """Compare an access to global or shared memory with those before it, and remember it."""
+    what = EVENTS[at + V.V_WHAT]
+    pc, block, w = EVENTS[at + V.V_PC], EVENTS[at + V.V_BLOCK], EVENTS[at + V.V_WARP]
+    lanes = EVENTS[at + V.V_LANES]
+    access, space, size = what & 15, (what >> 4) & 15, what >> 8
+    granule = HEAD[Z.H_GRANULE]
+    units = max(size >> granule, 1)
+    stores = access == STORE
+    kind = np.int64(0) if access == LOAD else np.int64(Z.WRITES)
+    if access == ATOMIC or META[pc * Z.N_META + Z.M_KIND] & Z.IS_STRONG:
+        kind |= Z.STRONG
+    listens = HEAD[Z.H_FENCED] != 0 and kind & Z.STRONG != 0
+    base = BLOCKS[place * Z.N_BLOCK + Z.B_BASE]
+    now = HEAD[Z.H_TIME]
+    own = Z.TIME_BITS if HEAD[Z.H_LANES] else Z.TIME_BITS + 5  # what does not race with itself: a thread or a warp
+    written = pc | (Z.WRITE_STRONG if kind & Z.STRONG else 0)
+    read = pc << Z.PC_BITS | (Z.ONE | kind) << Z.READ_SHIFT
+    WARPS[warp_at(HEAD, place, w) + Z.W_LAST] = now
+    for l in range(32):
+        if not (lanes >> l) & 1:
+            continue
+        thread = w * 32 + l
+        offset = EVENTS[at + V.V_VALUES + l] & (V.MATCHES - 1)
+        me = (block << Z.THREAD_BITS | thread) << Z.TIME_BITS | now
+        first = (offset >> granule) * Z.N_CELL
+        for cell in range(first, first + units * Z.N_CELL, Z.N_CELL):
+            before, reader, more = CELLS[cell + Z.C_WRITE], CELLS[cell + Z.C_READ], CELLS[cell + Z.C_MORE]
+            listed = more & Z.LIST << Z.READ_SHIFT != 0
+            read_before = listed or not _is_past(reader, me, own, block, base)
+            if not _is_past(before, me, own, block, base) or (read_before and (kind or more & _ATOMICS or listed)):
+                other = _racing(
+                    EVENTS, at, l, cell, kind, block, thread, place,
+                    HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS,
+                )  # fmt: skip
+                if other >= 0:
+                    who = other >> Z.PC_BITS
+                    found(
+                        Z.RACE, pc, block, w, l, other & _PC, who >> Z.THREAD_BITS, who & _THREAD, offset, size, space,
+                        0, HEAD, FOUND,
+                    )  # fmt: skip
+            if stores:
+                if listed:
+                    _forget(cell, HEAD, CELLS, READERS)
+                CELLS[cell + Z.C_WRITE] = me
+                CELLS[cell + Z.C_READ] = 0
+                CELLS[cell + Z.C_MORE] = written
+            elif not read_before and _subsumes(kind, (more >> Z.READ_SHIFT) & 3):
+                CELLS[cell + Z.C_READ] = me
+                CELLS[cell + Z.C_MORE] = more & _WRITE_PART | read
+            else:
+                _note_reader(
+                    cell, kind, pc, block, thread, place,
+                    HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS,
+                )  # fmt: skip
+        if listens:
+            shared = space == SHARED
+            if access != STORE:
+                acquire(offset, block, place, thread, shared, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS, HASH)
+            if access != LOAD:
+                leave(offset, block, place, thread, shared, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS, HASH)

@@ -1,0 +1,33 @@
+"""Whether the judges' pools have room for the next event.  Plain functions: the host asks, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simt.sanitizer import layout as Z
+
+READERS_FREE = 2 * 16 * 32 + 2
+"""Rows of READERS that one event takes at most, and more: each lane two for each of 16 bytes."""
+VECTORS_FREE, JOINS = 4096, 256
+"""Vectors that one event makes at most, and joins of the longest ones."""
+
+
+def readers_fit(HEAD: Any, READERS: Any) -> Any:
+    """Whether there is room for the next event in a pool; so with the others."""
+    return len(READERS) - HEAD[Z.H_READERS] * Z.N_READER > READERS_FREE * Z.N_READER
+
+
+def vectors_fit(HEAD: Any, VECTORS: Any) -> Any:
+    return len(VECTORS) - 2 * HEAD[Z.H_VECTORS] > 2 * VECTORS_FREE
+
+
+def entries_fit(HEAD: Any, KEYS: Any) -> Any:
+    return len(KEYS) - HEAD[Z.H_ENTRIES] > JOINS * (HEAD[Z.H_LONGEST] + HEAD[Z.H_WARPS] * 33 + 64)
+
+
+def addresses_fit(HEAD: Any, HASH: Any) -> Any:
+    return len(HASH) > 4 * (HEAD[Z.H_ADDRESSES] + 64)
+
+
+def places_fit(HEAD: Any, BLOCKS: Any) -> Any:
+    return HEAD[Z.H_FREE_SLOT] * Z.N_BLOCK < len(BLOCKS)

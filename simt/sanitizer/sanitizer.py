@@ -1,0 +1,199 @@
+"""A watch of a launch that gives its events to the judges."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.check import Finding, LaunchError
+from simt.machine.device_memory import Unwritten
+from simt.machine.events import (
+    WATCH_GLOBAL,
+    WATCH_LOCAL,
+    WATCH_ORDER,
+    WATCH_STORED,
+    WATCH_VARIABLES,
+)
+from simt.machine.layout import ADDRESS_BASE, BLOCK_BARRIERS
+from simt.machine.prepared import Prepared
+from simt.ops.jit import compilation, name_of
+from simt.sanitizer import layout as Z
+from simt.sanitizer.jit import FOLDER
+from simt.sanitizer.judge import judge
+from simt.sanitizer.layout import Judge
+from simt.sanitizer.metadata import granule, is_fenced, metadata
+from simt.sanitizer.pools import FIRST_PLACES, chain_places, pools, with_room, words
+from simt.sanitizer.report import Report
+from simt.sanitizer.tools import INITCHECK, LANES, RACECHECK, SYNCCHECK
+
+MOST_BLOCKS = 1 << (63 - Z.TIME_BITS - Z.THREAD_BITS)
+_compile_lock = threading.Lock()
+
+
+class Sanitizer:
+    """Looks for races, reads of what nobody has written, and barriers that are misused, in one launch.
+
+    ``names``: of :func:`~simt.sanitizer.tools.names_of`.  ``keep_going``: findings are collected; else the first ends
+    the launch.
+    """
+
+    def __init__(self, names: Sequence[str], keep_going: bool = False, schedule: str = "") -> None:
+        self.names = tuple(names)
+        self.keep_going = keep_going
+        self.schedule = schedule
+        self.tools = Z.RACES * (RACECHECK in names or LANES in names)
+        self.tools |= Z.INIT * (INITCHECK in names) | Z.SYNC * (SYNCCHECK in names)
+        self._judges: list[Judge] = []
+        self._report: Report | None = None
+
+    @property
+    def told(self) -> int:
+        """What the judges want to be told."""
+        told = WATCH_ORDER
+        if self.tools & Z.RACES:
+            told |= WATCH_GLOBAL | WATCH_STORED
+        if self.tools & Z.INIT:
+            told |= WATCH_GLOBAL | WATCH_LOCAL | WATCH_VARIABLES
+        return told
+
+    @property
+    def in_order(self) -> bool:
+        """Races are found among all blocks."""
+        return bool(self.tools & Z.RACES)
+
+    @property
+    def sees_writes(self) -> bool:
+        """Initcheck sees them."""
+        return bool(self.tools & Z.INIT)
+
+    def uses(self, pc: int) -> bool:
+        """Whether a watched variable is in a micro-op."""
+        return False
+
+    def begin(self, prepared: Prepared, workers: int) -> None:
+        """Make the judges' arrays.  Raises LaunchError for a launch that is too large."""
+        blocks = prepared.launch.blocks
+        if blocks > MOST_BLOCKS:
+            raise LaunchError(f"checks take at most {MOST_BLOCKS} blocks, and the launch has {blocks}")
+        if len(prepared.program.instructions) >= 1 << Z.PC_BITS:
+            raise LaunchError(f"checks take kernels of fewer than {1 << Z.PC_BITS} micro-operations")
+        self._check_room(prepared)
+        self._report = Report(prepared, (), self.schedule)
+        poison = np.zeros(_padded(prepared.memory.end) if self.tools & Z.INIT else 8, np.uint8)
+        if self.tools & Z.INIT:
+            for part, place in self._unwritten(prepared, poison):
+                place[:] = part.mask
+        self._judges = [self._judge(prepared, poison) for _ in range(workers)]
+
+    @staticmethod
+    def _unwritten(
+        prepared: Prepared, poison: npt.NDArray[np.uint8]
+    ) -> Iterator[tuple[Unwritten, npt.NDArray[np.uint8]]]:
+        """Global memory that may not be written yet, and its bytes in POISON."""
+        for part in prepared.device.unwritten:
+            at = part.start - int(ADDRESS_BASE)
+            yield part, poison[at : at + len(part.mask)]
+
+    def _check_room(self, prepared: Prepared) -> None:
+        """Raises LaunchError for more memory to shadow than this computer has."""
+        given = sum(each.end - each.start for each in prepared.device.allocations)
+        each_byte = (Z.N_CELL * 8 >> granule(prepared.program)) * bool(self.tools & Z.RACES)
+        each_byte += bool(self.tools & Z.INIT)
+        needed, has = given * each_byte, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        if needed > has:
+            raise LaunchError(
+                f"{', '.join(self.names)}: {given} bytes of arrays need {needed} bytes of shadow memory; this computer "
+                f"has {has}",
+                help="use a smaller input",
+            )
+
+    def _judge(self, prepared: Prepared, poison: npt.NDArray[np.uint8]) -> Judge:
+        program, launch = prepared.program, prepared.launch
+        warps = -(-launch.threads_per_block // 32)
+        races = bool(self.tools & Z.RACES)
+        head = np.zeros(Z.N_HEAD, np.int64)
+        head[Z.H_TIME] = 1
+        head[Z.H_STOPS] = not self.keep_going
+        head[Z.H_TOOLS] = self.tools
+        head[Z.H_LANES] = program.view == "source" or LANES in self.names
+        head[Z.H_FENCED] = races and is_fenced(program)
+        head[Z.H_THREADS] = launch.threads_per_block
+        head[Z.H_WARPS] = warps
+        head[Z.H_GRANULE] = granule(program)
+        head[Z.H_SHARED], head[Z.H_SYSTEM] = prepared.shared_bytes, program.system_shared_bytes
+        head[Z.H_LOCAL] = -(-program.local_bytes // 8) * 8 * warps * 32
+        places = FIRST_PLACES
+        state = Judge(
+            HEAD=head,
+            SLOT=np.zeros(launch.blocks, np.int32),
+            SEEN=np.zeros(launch.blocks, np.uint8),
+            BLOCKS=words(places * Z.N_BLOCK),
+            WARPS=words(places * warps * Z.N_WARP),
+            KNOWN=words(places * warps * 1024),
+            THREADS=words(places * warps * 32 * Z.N_THREAD),
+            BARRIERS=words(places * BLOCK_BARRIERS * Z.N_BARRIER),
+            ARRIVED=words(places * BLOCK_BARRIERS * warps * 2),
+            CELLS=words((_padded(prepared.memory.end) >> granule(program)) * Z.N_CELL if races else 1),
+            **pools(),
+            POISON=poison,
+            POISON32=poison.view(np.uint32),
+            POISON64=poison.view(np.uint64),
+            SET=words(1),
+            META=metadata(program).reshape(-1),
+            FOUND=words(Z.MOST_FOUND * Z.N_FOUND),
+        )
+        chain_places(state.BLOCKS, 0)
+        return with_room(state)
+
+    def judge(self, worker: int, events: npt.NDArray[np.int64]) -> Exception | None:
+        """Judge a worker's events; the error of the first finding, unless findings are collected."""
+        at = 0
+        while True:
+            state = self._judges[worker]
+            _compile(state)
+            with np.errstate(all="ignore"):
+                at = judge(events, at, state)
+            if state.HEAD[Z.H_FOUND] and not self.keep_going:
+                return self.finish()[0].error()
+            if at >= len(events):
+                return None
+            self._judges[worker] = with_room(state)
+
+    def meet_grid(self) -> None:
+        """All blocks have met at the barrier of the grid."""
+        for state in self._judges:
+            state.HEAD[Z.H_TIME] += 1
+            state.HEAD[Z.H_GRID] = state.HEAD[Z.H_TIME]
+
+    def finish(self) -> Sequence[Finding]:
+        """What was found, in the order in which it came; one worker after the other."""
+        if self._report is None:
+            return ()
+        if self.tools & Z.INIT:
+            for part, place in self._unwritten(self._report.prepared, self._judges[0].POISON):
+                part.mask[:] = place
+        rows = [
+            [int(value) for value in row]
+            for state in self._judges
+            for row in state.FOUND.reshape(-1, Z.N_FOUND)[: state.HEAD[Z.H_FOUND]]
+        ]
+        merged: dict[tuple[int, ...], list[int]] = {}
+        for row in rows:
+            first = merged.setdefault((row[Z.F_KIND], row[Z.F_PC], row[Z.F_OTHER_PC]), row)
+            if first is not row:
+                first[Z.F_COUNT] += row[Z.F_COUNT]
+        return tuple(self._report.finding(row) for row in merged.values())
+
+
+def _padded(size: int) -> int:
+    return -(-size // 16) * 16
+
+
+def _compile(state: Judge) -> None:
+    """Compile the judges, or load them from the cache."""
+    with _compile_lock, compilation("the checks", name_of(judge), FOLDER):
+        judge(np.zeros(0, np.int64), 0, state)
