@@ -34,6 +34,7 @@ def launch(
     order: str | None = None,
     predicate: int = 0,
     shared_bytes: int = 0,
+    cooperative: bool = False,
     max_instructions: int = 2**28,
     check: str | Sequence[str] = (),
     keep_going: bool = False,
@@ -71,6 +72,8 @@ def launch(
             uniform registers (sm_75 and later) takes no turns.
         predicate: if/else bodies of at most so many simple instructions are predicated instead of branching.
         shared_bytes: dynamic shared memory per block.
+        cooperative: a cooperative launch: all blocks run together, so that ``grid.sync()`` of CUDA C works (machine
+            code of sm_70 to sm_90; without timing and checks).
         max_instructions: warp instructions that one block may execute before BudgetError stops an endless kernel.
         check: what else to look for (slower), names or text with names separated by commas: ``"racecheck"``, data
             races between threads (RaceError); ``"initcheck"``, reads of memory that nobody has written
@@ -105,6 +108,7 @@ def launch(
         order=order,
         predicate=predicate,
         shared_bytes=shared_bytes,
+        cooperative=cooperative,
         max_instructions=max_instructions,
         check=check,
         keep_going=keep_going,

@@ -316,8 +316,9 @@ class Session:
             raise CudaError(Code.COOPERATIVE_LAUNCH_TOO_LARGE)
         options = Options(
             shared_bytes=shared,
+            cooperative=bool(cooperative),
             order=self.settings.order,
-            timing=self.settings.timing,
+            timing=self.settings.timing and not cooperative,
             max_instructions=self.settings.max_instructions,
             check=self.settings.check,
             progress=self._progress,

@@ -142,6 +142,7 @@ LAUNCH_FIRST_WARP = _launch()
 LAUNCH_CLOCK = _launch()
 LAUNCH_TICK = _launch()  # cycles by which each read of the clock moves it on; 0 where the timing model sets it
 LAUNCH_LEFT = _launch()  # micro-ops until the engine returns, INTERRUPTED
+LAUNCH_ROUND = _launch()  # micro-ops of a turn, and the block pauses after each round of its warps; 0: it runs on
 LAUNCH_MHZ = _launch()  # of the clock, for %globaltimer
 N_LAUNCH = _launch.count
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,7 @@ def run(wait: int, size: int, slices: int = NEVER, **options: Any) -> tuple[dict
 def test_a_launch_changes_from_plain_to_compiled_anywhere(
     wait: int, size: int, order: str, trace: bool, threads: int | None
 ) -> None:
-    options = {"order": order, "trace": trace, "threads": threads}
+    options: dict[str, Any] = {"order": order, "trace": trace, "threads": threads}
     assert run(wait, size, **options)[0] == run(0, 1, **options)[0]
 
 
@@ -137,7 +138,7 @@ def early_double(folder: Path, builder: str = "tests.machine.no_such_module") ->
 def test_what_cannot_be_left_to_another_process_is_compiled_here(
     why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module.subprocess, "Popen", None)
+    monkeypatch.setattr(subprocess, "Popen", None)
     folder = tmp_path / "engine"
     if why == "executable":
         monkeypatch.setattr(sys, "executable", "")
@@ -163,7 +164,7 @@ def test_a_process_that_fails_is_replaced(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_a_process_that_compiles_already_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.subprocess, "Popen", None)  # a second process
+    monkeypatch.setattr(subprocess, "Popen", None)  # a second process
     with DiskCache("compiled functions", tmp_path).making(NAME, lambda: False):
         assert not early_double(tmp_path).ready(1)
 
@@ -172,5 +173,6 @@ def test_a_builder_covers_what_it_compiles_before(tmp_path: Path) -> None:
     first = early_double(tmp_path)
     second = Early("the second", jit.jit(double, folder=tmp_path / "2"), "tests.machine.none", tmp_path / "2", first)
     assert second.begin()
-    assert first._process is second._process is not None
-    first._process.wait()
+    assert second._process is not None
+    assert first._process is second._process
+    second._process.wait()
