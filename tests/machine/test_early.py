@@ -60,8 +60,8 @@ def run(wait: int, size: int, slices: int = NEVER, **options: Any) -> tuple[dict
 
 
 @given(
-    wait=st.integers(0, 40),
-    size=st.integers(1, 400),
+    wait=st.integers(0, 12),
+    size=st.integers(1, 150),
     order=st.sampled_from(["then_first", "else_first", "interleaved", "random:5"]),
     trace=st.booleans(),
     threads=st.sampled_from([None, 1, 2]),
