@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import Finding, LaunchError
+from simt.machine.schedule import Schedule
 from simt.machine.services import Services
 
 MAX_THREADS_PER_BLOCK = 1024
@@ -92,7 +93,8 @@ class Launch:
     memory hold at the start (64 bits), and whether that is only the seed of random bits.  ``whole_buffers``: a NumPy
     array that the program does not address by axes may be followed to the ends of the buffer that it is a view
     of.  ``services`` serve the calls of code that is not the kernel's (``printf``); ``clock_mhz`` is the rate of its
-    clock.
+    clock.  ``schedule`` decides which warp runs when; ``resident`` blocks, as many as the GPU holds, run together then,
+    and where blocks wait for each other.
     """
 
     grid: tuple[int, int, int]
@@ -110,6 +112,8 @@ class Launch:
     services: Services | None = None
     clock_mhz: int = 1000
     progress: Callable[[int, int], None] | None = None
+    schedule: Schedule | None = None
+    resident: int = 1
 
     @property
     def threads_per_block(self) -> int:
