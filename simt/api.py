@@ -35,6 +35,7 @@ def launch(
     schedule: str | None = None,
     predicate: int = 0,
     shared_bytes: int = 0,
+    cooperative: bool = False,
     max_instructions: int = 2**28,
     check: str | Sequence[str] = (),
     keep_going: bool = False,
@@ -70,12 +71,14 @@ def launch(
             (the sum is what the hardware's own counters print: the source page's are instrumented, which changes
             the order, and the sum by about 1 % where lanes diverge much); else it is ``then_first``.  Code with
             uniform registers (sm_75 and later) takes no turns.
-        schedule: which warp of which block runs when; as many blocks as the GPU holds then run together.  ``round_robin``:
-            an instruction each; ``adversarial``: the last block and warp first, each until it waits; ``random:SEED``;
-            ``random:SEED:N``, which lets another warp run at most N times where one could go on.  The same text gives
-            the same run.  Default: block after block, warp after warp.
+        schedule: which warp of which block runs when; as many blocks as the GPU holds then run together.
+            ``round_robin``: an instruction each; ``adversarial``: the last block and warp first, each until it waits;
+            ``random:SEED``; ``random:SEED:N``, which lets another warp run at most N times where one could go on.  The
+            same text gives the same run.  Default: block after block, warp after warp.
         predicate: if/else bodies of at most so many simple instructions are predicated instead of branching.
         shared_bytes: dynamic shared memory per block.
+        cooperative: a cooperative launch: all blocks run together, so that ``grid.sync()`` of CUDA C works (machine
+            code of sm_70 to sm_90; without timing and checks).
         max_instructions: warp instructions that one block may execute before BudgetError stops an endless kernel.
         check: what else to look for (slower), names or text with names separated by commas: ``"racecheck"``, data
             races between threads (RaceError); ``"initcheck"``, reads of memory that nobody has written
@@ -111,6 +114,7 @@ def launch(
         schedule=schedule,
         predicate=predicate,
         shared_bytes=shared_bytes,
+        cooperative=cooperative,
         max_instructions=max_instructions,
         check=check,
         keep_going=keep_going,

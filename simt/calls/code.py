@@ -63,7 +63,8 @@ def code_of(kernel: object, view: str, shape: Shape, args: Sequence[object], pre
     if view == SOURCE and not isinstance(kernel, MachineKernel):
         args, argtypes = lang.typed_arguments(kernel, args)
         program = lang.compile(kernel, argtypes, predicate=predicate)
-        return Code(program, [_numpy(value) for value in lang.flat_arguments(args)])
+        captured = [array.data for array in program.arrays if array.argument is not None and array.data is not None]
+        return Code(program, [*(_numpy(value) for value in lang.flat_arguments(args)), *captured])
     if predicate:
         raise LaunchError(
             "predicate applies to the source view only; machine code is what the compiler made of the kernel"
@@ -94,12 +95,13 @@ def _machine_code(kernel: object, view: str, shape: Shape, args: Sequence[object
         lang.parameter_names(python_function(kernel), argtypes)
         code = sass.compile_numba(kernel, argtypes, view)
         args = sass.flatten([_numpy(value) for value in lang.flat_arguments(args)])
+    args, listed = sass.handle_arrays(args)
     sass.check_arguments(code, shape[1], args)
 
-    def bank_image(addresses: Sequence[int | None]) -> Mapping[int, machine.Bank]:
-        return sass.bank_image(code, *shape, args, addresses)
+    def bank_image(addresses: Sequence[int | None], workspace: int) -> Mapping[int, machine.Bank]:
+        return sass.bank_image(code, *shape, args, addresses, workspace)
 
-    return _of_machine(code, [*args, *sass.inner_arrays(args)], bank_image, whole_buffers=code is kernel)
+    return _of_machine(code, [*args, *sass.inner_arrays(args), *listed], bank_image, whole_buffers=code is kernel)
 
 
 def raw_code(kernel: SassKernel, shape: Shape, parameters: bytes, images: Sequence[DeviceImage] = ()) -> Code:
@@ -115,7 +117,9 @@ def raw_code(kernel: SassKernel, shape: Shape, parameters: bytes, images: Sequen
     size = kernel.parameter_bytes
     if len(parameters) < size:
         raise LaunchError(f"{kernel.name} takes {size} bytes of parameters, not {len(parameters)}")
-    return _of_machine(kernel, images, lambda _: sass.raw_bank_image(kernel, *shape, parameters[:size]))
+    return _of_machine(
+        kernel, images, lambda _, workspace: sass.raw_bank_image(kernel, *shape, parameters[:size], workspace)
+    )
 
 
 def _of_machine(kernel: SassKernel, arguments: Sequence[object], image: BankImage, whole_buffers: bool = True) -> Code:

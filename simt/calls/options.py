@@ -39,6 +39,7 @@ class Options:
     schedule: str | None = None
     predicate: int = 0
     shared_bytes: int = 0
+    cooperative: bool = False
     max_instructions: int = 2**28
     check: str | Sequence[str] = ()
     keep_going: bool = False

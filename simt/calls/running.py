@@ -112,9 +112,9 @@ class _HostLaunch:
         return SystemServices(World(heap, kernel.launched_by, self._execute, self._repeat, limits))
 
     def _profile(self, code: Code, shape: Shape, services: Services | None) -> Profile:
-        if GRID_BARRIER in code.program.syscalls:
+        if self.options.cooperative or GRID_BARRIER in code.program.syscalls:
             self._check_cooperative(code, shape)
-        launch = self._launch(code, shape, self.options.shared_bytes, services)
+        launch = self._launch(code, shape, self.options.shared_bytes, services, self.options.cooperative)
         model = self._model(code, launch) if self.options.timing else None
         result = runtime.run(code.program, launch, self.context, model, self.keep)
         timing = model.result if model is not None else None
@@ -132,7 +132,7 @@ class _HostLaunch:
     def _check_cooperative(self, code: Code, shape: Shape) -> None:
         """Refuse a grid whose blocks wait for each other if they do not fit on the GPU together."""
         if self.options.timing:
-            raise UnsupportedError("timing of a kernel with a barrier of the grid", help="launch without timing")
+            raise UnsupportedError("timing of a kernel whose blocks wait for each other", help="launch without timing")
         x, y, z = shape[0]
         most = self._resident(code, shape, self.options.shared_bytes)
         if x * y * z > most:
@@ -156,11 +156,13 @@ class _HostLaunch:
             return code.own_order
         return schedule.order
 
-    def _launch(self, code: Code, shape: Shape, shared_bytes: int, services: Services | None) -> machine.Launch:
+    def _launch(
+        self, code: Code, shape: Shape, shared_bytes: int, services: Services | None, cooperative: bool = False
+    ) -> machine.Launch:
         options = self.options
         names = names_of(options.check)
         schedule = None if options.schedule is None else parse_schedule(options.schedule)
-        together = schedule is not None or GRID_BARRIER in code.program.syscalls
+        together = schedule is not None or cooperative or GRID_BARRIER in code.program.syscalls
         return machine.Launch(
             grid=shape[0],
             block=shape[1],
@@ -178,6 +180,7 @@ class _HostLaunch:
             bank_image=code.bank_image,
             services=services,
             clock_mhz=round(self.gpu.limit("clock_mhz")),
+            cooperative=cooperative,
             progress=options.progress,
         )
 

@@ -19,7 +19,9 @@ from simt.sanitizer import names_of
 from simt.toolkit.programs import build_program
 
 _RUNTIME_TEXT = b"CUDA driver version is insufficient for CUDA runtime version"
-"""NVIDIA's runtime holds this text; programs that are linked with a shared one do not."""
+"""NVIDIA's runtime holds this text, and so does that of the device, which launches kernels from kernels."""
+_SHARED_RUNTIME = b"libcudart.so."
+"""Programs that are linked with a shared runtime name it."""
 STATIC = "NVIDIA's static CUDA runtime, which runs on NVIDIA's driver only"
 RELINK = 'compile it again with nvcc -cudart shared (make NVCC_APPEND_FLAGS="-cudart shared"), or with simt nvcc'
 
@@ -94,7 +96,7 @@ def _check_runtime(path: Path) -> None:
         data = path.read_bytes()
     except OSError:
         return
-    if data.startswith(b"\x7fELF") and _RUNTIME_TEXT in data:
+    if data.startswith(b"\x7fELF") and _RUNTIME_TEXT in data and _SHARED_RUNTIME not in data:
         raise UnsupportedError(f"{path} contains {STATIC}", help=RELINK)
 
 

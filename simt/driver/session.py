@@ -22,7 +22,7 @@ from simt.driver.images import kernels_of, link
 from simt.driver.settings import Finding, Settings
 from simt.driver.textures import image_of
 from simt.machine import Allocation
-from simt.machine.images import HANDLE_STEP, HANDLES
+from simt.machine.images import HANDLES, handle
 from simt.machine.layout import ADDRESS_BASE
 from simt.profile import Profile
 from simt.profile.activity import Called, Copied, Launched
@@ -291,11 +291,11 @@ class Session:
     def image(self, _: bytes, *fields: Any) -> Reply:
         """A texture or surface; the handle is the number of its row in the table of launches."""
         self.device.images.append(image_of(self.device.memory, *fields))
-        return (HANDLES + HANDLE_STEP * len(self.device.images),), b""
+        return (handle(len(self.device.images) - 1),), b""
 
-    def drop(self, _: bytes, handle: int) -> Reply:
+    def drop(self, _: bytes, number: int) -> Reply:
         """A texture or surface goes; its row stays, since others are numbered after it."""
-        if not HANDLES < handle <= HANDLES + HANDLE_STEP * len(self.device.images):
+        if not HANDLES < number <= handle(len(self.device.images) - 1):
             raise CudaError(Code.INVALID_HANDLE)
         return NOTHING
 
@@ -316,8 +316,9 @@ class Session:
             raise CudaError(Code.COOPERATIVE_LAUNCH_TOO_LARGE)
         options = Options(
             shared_bytes=shared,
+            cooperative=bool(cooperative),
             order=self.settings.order,
-            timing=self.settings.timing,
+            timing=self.settings.timing and not cooperative,
             max_instructions=self.settings.max_instructions,
             check=self.settings.check,
             progress=self._progress,

@@ -271,7 +271,8 @@ def advance(w, quantum, s):
             pc = where
         if executed == quantum:
             SPLITS[current(WARPS, w) + L.S_PC] = pc
-            if order <= L.PROFILER and quantum == QUANTUM and WARPS[wbase + L.W_SPLITS] > 1:
+            whole = quantum == QUANTUM or quantum == LAUNCH[L.LAUNCH_ROUND]
+            if order <= L.PROFILER and whole and WARPS[wbase + L.W_SPLITS] > 1:
                 choose(SPLITS, WARPS, w, L.INTERLEAVED)  # a split may be spinning on what another one does
             break
         if drains and ((traced and LAUNCH[L.LAUNCH_TRACED] == len(s.TRACE)) or is_full(s.EVENTS)):
@@ -368,7 +369,8 @@ def run_blocks(first, end, s):
     """Run blocks *first* to *end* - 1; (status, the block it came to).  A started block is taken up again.
 
     Status: L.DONE; L.TRACE_FULL (drain the trace, call again); L.CALLED (serve the call in ERROR, call again);
-    L.FAILED and L.DEADLOCK (see ERROR); L.STOPPED.
+    L.PAUSED (after a round of the warps, if LAUNCH has how long a turn is); L.FAILED and L.DEADLOCK (see ERROR);
+    L.STOPPED.
     """
     LAUNCH = s.LAUNCH
     WARPS = s.WARPS
@@ -386,7 +388,7 @@ def run_blocks(first, end, s):
                     alive = True
                     quantum = WARPS[w * L.N_WARP + L.W_QUANTUM]
                     if quantum == 0:  # a new turn
-                        quantum = QUANTUM
+                        quantum = QUANTUM if LAUNCH[L.LAUNCH_ROUND] == 0 else LAUNCH[L.LAUNCH_ROUND]
                         if order == L.INTERLEAVED:
                             quantum = 1
                         elif order == L.RANDOM:
@@ -404,5 +406,7 @@ def run_blocks(first, end, s):
                 break
             if LAUNCH[L.LAUNCH_PROGRESS] == 0:
                 return L.DEADLOCK, index
+            if LAUNCH[L.LAUNCH_ROUND] != 0:
+                return L.PAUSED, index
         LAUNCH[L.LAUNCH_STARTED] = 0
     return L.DONE, end

@@ -76,11 +76,12 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
     """
     parse_order(launch.order)
     traced = launch.trace is not False
-    together = GRID_BARRIER in program.syscalls or launch.schedule is not None
+    waits = launch.cooperative or GRID_BARRIER in program.syscalls
+    together = waits or launch.schedule is not None
     watch = launch.watch
     alone = traced or (watch is not None and watch.in_order) or encode(program).communicates
     if together:
-        workers = min(launch.blocks, launch.resident)
+        workers = launch.blocks if waits else min(launch.blocks, launch.resident)
     else:
         workers = 1 if alone else _workers(launch)
     prepared = prepare(program, launch, workers, device)
@@ -275,11 +276,12 @@ class _Team:
                 self.finished += end - first
 
     def _work_together(self) -> None:
-        """Run every block from one barrier of the grid to the next."""
-        status = layout.CALLED
-        while status == layout.CALLED:
-            ended: list[int] = []
-            for block, state in enumerate(self.states):
+        """Run the blocks in turns, from one barrier of the grid to the next."""
+        reached = [layout.PAUSED] * self.blocks
+        running = list(range(self.blocks))
+        while running:
+            for block in running:
+                state = self.states[block]
                 status = layout.TRACE_FULL
                 while status == layout.TRACE_FULL:
                     status, _ = self._run(block, block + 1, state)
@@ -288,12 +290,15 @@ class _Team:
                         return
                 if status == layout.STOPPED or self._note_failure(status, block, state):
                     return
-                if status == layout.DONE:
-                    ended.append(block)
-                if ended and len(ended) <= block:
-                    waits = next(other for other in range(block + 1) if other not in ended)
-                    self._keep(ended[0], uneven(self.prepared, self.states[waits], ended[0]))
-                    return
+                reached[block] = status
+            running = [block for block in running if reached[block] == layout.PAUSED]
+            if running:
+                continue
+            running = [block for block in range(self.blocks) if reached[block] == layout.CALLED]
+            if 0 < len(running) < self.blocks:
+                ended = reached.index(layout.DONE)
+                self._keep(ended, uneven(self.prepared, self.states[running[0]], ended))
+                return
             if self.prepared.launch.watch is not None:
                 self.prepared.launch.watch.meet_grid()
         self.finished = self.blocks

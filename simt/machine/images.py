@@ -271,10 +271,15 @@ class DeviceImage:
     address: int
 
 
+def handle(number: int) -> int:
+    """The handle of a launch's texture or surface with this number, counted from 0 in the order of the arguments."""
+    return HANDLES + HANDLE_STEP * (1 + number)
+
+
 def handles(arguments: Sequence[Any]) -> dict[int, int]:
     """The handle of each argument that is a texture or surface, by its position."""
     places = [k for k, value in enumerate(arguments) if isinstance(value, DeviceImage)]
-    return {k: HANDLES + HANDLE_STEP * (1 + number) for number, k in enumerate(places)}
+    return {k: handle(number) for number, k in enumerate(places)}
 
 
 def table(arguments: Sequence[Any]) -> npt.NDArray[np.int64]:

@@ -47,8 +47,12 @@ class Bank(NamedTuple):
     address: int | None = None
 
 
-BankImage = Callable[[Sequence[int | None]], Mapping[int, Bank]]
-"""Makes the constant banks from the device address of each argument (None for scalars)."""
+BankImage = Callable[[Sequence[int | None], int], Mapping[int, Bank]]
+"""Makes the constant banks from the device address of each argument (None for scalars), and that of the memory in which
+the blocks of the grid wait for each other (0: they cannot)."""
+
+WORKSPACE_BYTES = 8
+"""What a cooperative launch has for that: CUDA's ``grid_workspace``, zero at first."""
 
 
 class Watch(Protocol):
@@ -92,9 +96,9 @@ class Launch:
     block, in warp instructions.  ``watch`` is told what the launch does (slower).  ``fill``: what shared and local
     memory hold at the start (64 bits), and whether that is only the seed of random bits.  ``whole_buffers``: a NumPy
     array that the program does not address by axes may be followed to the ends of the buffer that it is a view
-    of.  ``services`` serve the calls of code that is not the kernel's (``printf``); ``clock_mhz`` is the rate of its
-    clock.  ``schedule`` decides which warp runs when; ``resident`` blocks, as many as the GPU holds, run together then,
-    and where blocks wait for each other.
+    of.  ``cooperative``: all blocks run together, in turns, so that they can wait for each other.  ``services``
+    serve the calls of code that is not the kernel's (``printf``); ``clock_mhz`` is the rate of its clock.
+    ``schedule`` decides which warp runs when; ``resident`` blocks, as many as the GPU holds, then run together.
     """
 
     grid: tuple[int, int, int]
@@ -111,6 +115,7 @@ class Launch:
     bank_image: BankImage | None = None
     services: Services | None = None
     clock_mhz: int = 1000
+    cooperative: bool = False
     progress: Callable[[int, int], None] | None = None
     schedule: Schedule | None = None
     resident: int = 1

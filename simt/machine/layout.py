@@ -141,6 +141,7 @@ LAUNCH_SM = _launch()  # set by the timing model: the block's SM, its first warp
 LAUNCH_FIRST_WARP = _launch()
 LAUNCH_CLOCK = _launch()
 LAUNCH_TICK = _launch()  # cycles by which each read of the clock moves it on; 0 where the timing model sets it
+LAUNCH_ROUND = _launch()  # micro-ops of a turn, and the block pauses after each round of its warps; 0: it runs on
 LAUNCH_MHZ = _launch()  # of the clock, for %globaltimer
 N_LAUNCH = _launch.count
 

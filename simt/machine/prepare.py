@@ -20,6 +20,7 @@ from simt.machine.launch import (
     MAX_LOCAL_BYTES,
     MAX_SHARED_BYTES,
     MAX_STATIC_SHARED_BYTES,
+    WORKSPACE_BYTES,
     Bank,
     DeviceArray,
     Launch,
@@ -30,6 +31,9 @@ from simt.machine.prepared import BANK, Memory, Prepared
 from simt.program import FULL_MASK, ArrayRef, Program, Space
 
 _PAGE = 4096
+
+ROUND = 1024
+"""Micro-ops that a warp of a cooperative launch runs before others get a turn: what it spins for may come soon."""
 
 
 def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory) -> Prepared:
@@ -124,6 +128,15 @@ class _Plan:
             self.allocations.append(Allocation(self.room, self.room + size, True, "parameters of device-side launches"))
             self.position += GUARD_GAP
 
+    def workspace(self) -> int:
+        """Device address of zeroed memory in which the blocks of a cooperative launch wait for each other."""
+        at = self._reserve(WORKSPACE_BYTES, ALIGNMENT)
+        self.device.words.M8[at : at + WORKSPACE_BYTES] = 0
+        start = at + int(L.ADDRESS_BASE)
+        self.allocations.append(Allocation(start, start + WORKSPACE_BYTES, True, "barrier of the grid"))
+        self.position += GUARD_GAP
+        return start
+
     def _reserve(self, size: int, alignment: int) -> int:
         at = align(self.position, alignment)
         room = len(self.device.words.M8)
@@ -171,7 +184,7 @@ def _banks(launch: Launch, plan: _Plan) -> dict[int, Bank]:
     ]
     return {
         number: bank if bank.address is not None else Bank(bank.data, plan.place(f"{BANK} {number}", bank.data))
-        for number, bank in launch.bank_image(addresses).items()
+        for number, bank in launch.bank_image(addresses, plan.workspace() if launch.cooperative else 0).items()
     }
 
 
@@ -271,10 +284,12 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
     watch = launch.watch
     info[layout.LAUNCH_WATCH] = watch.told if watch is not None else 0
     info[layout.LAUNCH_FILL], info[layout.LAUNCH_RANDOM] = launch.fill
-    events = np.zeros(EVENT_WORDS if watch is not None else 1, np.int64)
+    told = watch is not None or launch.trace is not False  # a traced launch looks for room, too
+    events = np.zeros(EVENT_WORDS if told else 1, np.int64)
     events[0] = 1
     info[layout.LAUNCH_TICK] = CLOCK_STEP
     info[layout.LAUNCH_MHZ] = launch.clock_mhz
+    info[layout.LAUNCH_ROUND] = ROUND if launch.cooperative else 0
     return layout.State(
         CODE=(encoded.code if watch is None else _told(encoded.code, watch)).reshape(-1),
         COUNTS=np.zeros(len(encoded.code) * layout.N_COUNT, np.int64),

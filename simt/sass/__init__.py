@@ -5,7 +5,7 @@ from simt.sass.compile import compile_kernel
 from simt.sass.from_cuda import CudaKernels, load_cuda
 from simt.sass.from_numba import compile_numba, flatten
 from simt.sass.kernel import Kernels, SassKernel, UnknownKernelError, architectures, load_cubin
-from simt.sass.structures import inner_arrays
+from simt.sass.structures import handle_arrays, inner_arrays
 
 __all__ = [
     "CudaKernels",
@@ -19,6 +19,7 @@ __all__ = [
     "compile_kernel",
     "compile_numba",
     "flatten",
+    "handle_arrays",
     "inner_arrays",
     "load_cubin",
     "load_cuda",

@@ -29,7 +29,8 @@ class DriverArea:
 
     Block and grid are three 32-bit words each; ``stack`` the initial stack pointer (32 bits); ``local_window`` and
     ``shared_window`` the generic addresses of local and shared memory (64 bits); ``constants`` the generic address
-    of constant bank 3 (64 bits), where ``__constant__`` variables are.
+    of constant bank 3 (64 bits), where ``__constant__`` variables are; ``workspace`` the address of the memory in which
+    the blocks of a cooperative launch wait for each other: its low and its high word (PTX's %envreg2 and %envreg1).
     """
 
     block: int
@@ -38,13 +39,14 @@ class DriverArea:
     local_window: int | None
     shared_window: int | None
     constants: int | None
+    workspace: tuple[int, int] | None = None
 
 
 _AREAS = (
     # First architecture, then where the compilers of CUDA 11.8 and 13.0 read these values.
     (50, DriverArea(block=0x8, grid=0x14, stack=0x20, local_window=None, shared_window=None, constants=None)),
-    (70, DriverArea(block=0x0, grid=0xC, stack=0x28, local_window=0x20, shared_window=0x18, constants=0x50)),
-    (90, DriverArea(block=0x0, grid=0xC, stack=0x28, local_window=0x20, shared_window=0x18, constants=0xD0)),
+    (70, DriverArea(0x0, 0xC, 0x28, local_window=0x20, shared_window=0x18, constants=0x50, workspace=(0x90, 0x8C))),
+    (90, DriverArea(0x0, 0xC, 0x28, local_window=0x20, shared_window=0x18, constants=0xD0, workspace=(0x48, 0x44))),
     (100, DriverArea(block=0x360, grid=0x370, stack=0x37C, local_window=0x2F8, shared_window=None, constants=0x120)),
 )
 
@@ -153,8 +155,9 @@ def bank_image(
     block: tuple[int, int, int],
     arguments: Sequence[object],
     addresses: Sequence[int | None],
+    workspace: int = 0,
 ) -> dict[int, Bank]:
-    """The constant banks of a launch.
+    """The constant banks of a launch; *workspace* as for :func:`raw_bank_image`.
 
     ``addresses`` are the device addresses of the arguments that are arrays, then those of the arrays inside of
     structures (:func:`inner_arrays`).
@@ -164,13 +167,16 @@ def bank_image(
     for parameter, value, address in zip(kernel.parameters or (), arguments, addresses, strict=False):
         end = parameter.offset + parameter.size
         parameters[parameter.offset : end] = parameter_bytes(parameter, value, address, pointers)
-    return raw_bank_image(kernel, grid, block, bytes(parameters))
+    return raw_bank_image(kernel, grid, block, bytes(parameters), workspace)
 
 
 def raw_bank_image(
-    kernel: SassKernel, grid: tuple[int, int, int], block: tuple[int, int, int], parameters: bytes
+    kernel: SassKernel, grid: tuple[int, int, int], block: tuple[int, int, int], parameters: bytes, workspace: int = 0
 ) -> dict[int, Bank]:
-    """The constant banks of a launch with these bytes of parameters."""
+    """The constant banks of a launch with these bytes of parameters.
+
+    ``workspace``: the device address of what a cooperative launch has for its barrier; 0: the launch is none.
+    """
     area = driver_area(kernel.architecture)
     banks = dict(kernel.lasting_banks)
     base = kernel.parameter_base
@@ -184,6 +190,9 @@ def raw_bank_image(
         struct.pack_into("<Q", first, area.shared_window, SHARED_WINDOW)
     if area.constants is not None and Module.CONSTANTS in banks:
         struct.pack_into("<Q", first, area.constants, banks[Module.CONSTANTS].address)
+    if area.workspace is not None:
+        for offset, word in zip(area.workspace, (workspace & 0xFFFFFFFF, workspace >> 32), strict=True):
+            struct.pack_into("<I", first, offset, word)
     first[base : base + len(parameters)] = parameters
     banks[0] = Bank(bytes(first))
     return banks

@@ -271,14 +271,16 @@ _WHOLE = ("u32", "f16x2", "bf16x2", "f32x2", "f32x4")
 """Types whose old value goes to registers as it is."""
 
 
-def _operation(x: Lowering) -> str:
+def atomic_operation(x: Lowering) -> str:
+    """What an atomic does, as :data:`simt.ops.encoding.ATOMICS` calls it."""
     operation = x.modifiers.maybe(Atomic) or x.modifiers.maybe(MinMax) or x.modifiers.maybe(Combine)
     if operation is not None:
         return str(operation.value).lower()
     raise x.unsupported("an atomic without an operation")
 
 
-def _atomic_type(x: Lowering, operation: str) -> str:
+def atomic_type(x: Lowering, operation: str) -> str:
+    """The type of its operands, as :data:`simt.ops.encoding.ATOMIC_TYPES` calls it."""
     form = x.modifiers.maybe(Float)
     if form is not None:
         if form is Float.F16 or operation != "add":
@@ -297,12 +299,12 @@ def _atomic_type(x: Lowering, operation: str) -> str:
 
 def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Predicate | None = None) -> None:
     """One atomic on the operands that are left: value, or compare and value."""
-    operation = _operation(x)
+    operation = atomic_operation(x)
     counts = Flag.POPC in x.modifiers
     if counts and (operation != "inc" or d.index is not None):
         raise x.unsupported("only POPC.INC without a result is supported")
     places = _places(x, space, address, atomic=True)
-    typ = _atomic_type(x, "add" if counts else operation)
+    typ = atomic_type(x, "add" if counts else operation)
     wide = typ in ("u64", "s64", "f64")
     swaps = operation in ("cas", "cast")
     values = [x.take_register() for _ in range(2 if swaps else 0 if counts else 1)]

@@ -27,7 +27,8 @@ from simt.ops.encoding import (
 )
 from simt.program import RZ
 from simt.sass.lowering import Lowering
-from simt.sass.modifiers import Atomic, Combine, Hint, Integer, MinMax, Width
+from simt.sass.memory import atomic_operation, atomic_type
+from simt.sass.modifiers import Atomic, Combine, Flag, Float, Hint, Integer, Lanes, MinMax, Round, Width
 from simt.sass.operands import Address, Immediate, Operand, Register, Special
 from simt.sass.table import Source, opcode
 
@@ -296,7 +297,9 @@ def store_surface(x: Lowering) -> None:
     x.emit("sust", 0, coordinates, handle, data, imm=form, mod=number)
 
 
-_ATOMIC = (*_SURFACE, Atomic, MinMax, Combine)
+_ATOMIC = (*_SURFACE, Atomic, MinMax, Combine, Float, Lanes, Flag.FTZ, Round.RN)
+_ATOMIC_WORDS = {"u32": 1, "s32": 1, "f32": 1, "f16x2": 1, "u64": 2, "s64": 2}
+"""Registers of an operand of the types that surfaces have atomics for."""
 
 
 def _surface_atomic(x: Lowering, d: Register) -> None:
@@ -305,23 +308,23 @@ def _surface_atomic(x: Lowering, d: Register) -> None:
     value = x.take_register()
     handle = _take_handle(x, None)
     x.done()
-    operation = x.modifiers.maybe(Atomic) or x.modifiers.maybe(MinMax) or x.modifiers.maybe(Combine)
-    typ = x.modifiers.one(Integer, Integer.U32)
-    if operation is None or operation is Atomic.CAST or typ.bits < 32:
+    operation = atomic_operation(x)
+    name = atomic_type(x, operation)
+    words = _ATOMIC_WORDS.get(name)
+    if operation == "cast" or words is None:
         raise x.unsupported("this atomic on surfaces is not supported")
-    name = typ.value.lower()
-    swaps = operation is Atomic.CAS
-    read = x.pair if typ.bits == 64 else x.row
-    values = [read(value), read(value.next(typ.bits // 32)) if swaps else RZ]
+    swaps = operation == "cas"
+    read = x.pair if words == 2 else x.row
+    values = [read(value), read(value.next(words)) if swaps else RZ]
     at = x.rows.texture()
     # As atom: operand b is stored, c is compared with; they stand behind the coordinates' row in this order.
     for k, row in enumerate(reversed(values) if swaps else values):
         x.emit("mov", at + k, row)
-    code = ATOMICS.index(str(operation.value).lower()) << 4 | ATOMIC_TYPES.index(name)
+    code = ATOMICS.index(operation) << 4 | ATOMIC_TYPES.index(name)
     old = x.rows.texture() + 4
     x.emit("suatom", old, coordinates, handle, at, imm=form, mod=code, retires=True, shows=d)
     if d.index is not None:
-        if typ.bits == 64:
+        if words == 2:
             x.write_pair(d, old)
         else:
             x.emit("cvt.u32", x.destination(d), old)
@@ -332,6 +335,6 @@ def reduce_surface(x: Lowering) -> None:
     _surface_atomic(x, Register(None))
 
 
-@opcode("SUATOM", source=Source.NAMES, takes=_ATOMIC)
+@opcode("SUATOM", source=Source.H200_VALUES, takes=_ATOMIC)
 def atomic_surface(x: Lowering) -> None:
     _surface_atomic(x, x.take_register())

@@ -20,7 +20,11 @@ int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, stream_t), cudaD
 int cudaGetLastError(void), cudaPeekAtLastError(void), cudaGetDeviceCount(int *), cudaMemGetInfo(size_t *, size_t *);
 int cudaStreamCreate(stream_t *), cudaStreamSynchronize(stream_t), cudaStreamDestroy(stream_t);
 int cudaEventCreate(event_t *), cudaEventRecord(event_t, stream_t), cudaEventElapsedTime(float *, event_t, event_t);
-int cudaDeviceSetLimit(int, size_t), cudaGraphCreate(void **, unsigned), cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, const void *, int, size_t);
+int cudaStreamWaitEvent(stream_t, event_t, unsigned), cudaMemcpyAsync(void *, const void *, size_t, int, stream_t), cudaStreamBeginCapture(stream_t, int), cudaStreamIsCapturing(stream_t, int *), cudaStreamEndCapture(stream_t, void **);
+int cudaGraphCreate(void **, unsigned), cudaGraphInstantiate(void **, void *, unsigned long long), cudaGraphLaunch(void *, stream_t), cudaGraphGetNodes(void *, void **, size_t *), cudaGraphExecDestroy(void *), cudaGraphDestroy(void *);
+int cudaGraphAddKernelNode(void **, void *, void *const *, size_t, const void *), cudaGraphAddMemcpyNode1D(void **, void *, void *const *, size_t, void *, const void *, size_t, int), cudaGraphAddHostNode(void **, void *, void *const *, size_t, const void *);
+int cudaGraphAddDependencies(void *, void *const *, void *const *, const void *, size_t), cudaGraphExecKernelNodeSetParams(void *, void *, const void *), cudaGraphExecUpdate(void *, void *, void *), cudaIpcGetMemHandle(void *, void *);
+int cudaDeviceSetLimit(int, size_t), cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, const void *, int, size_t);
 int cudaMallocArray(void **, const void *, size_t, size_t, unsigned), cudaMemcpy2DToArray(void *, size_t, size_t, const void *, size_t, size_t, size_t, int);
 int cudaCreateTextureObject(uint64_t *, const void *, const void *, const void *), cudaDestroyTextureObject(uint64_t), cudaFreeArray(void *);
 const char *cudaGetErrorName(int);
@@ -233,10 +237,62 @@ static void server_dies(void) {  // the parent is the simulator, and the test ki
   }
 }
 static void missing(void) {
-  void *graph;
-  say("graph", cudaGraphCreate(&graph, 0));
+  char handle[64];
+  say("handle", cudaIpcGetMemHandle(handle, NULL));
   say("last", cudaGetLastError());
+  say("handle", cudaIpcGetMemHandle(handle, NULL));
+}
+static void captures(void) {
+  float *x = array(), *y = array();
+  stream_t s, other;
+  event_t first, second;
+  void *graph, *exec;
+  size_t n = 0;
+  int before, within, after;
+  cudaStreamCreate(&s), cudaStreamCreate(&other), cudaEventCreate(&first), cudaEventCreate(&second);
+  say("default stream", cudaStreamBeginCapture(NULL, 0));
+  say("nothing begun", cudaStreamEndCapture(s, &graph));
+  cudaStreamIsCapturing(s, &before), say("begin", cudaStreamBeginCapture(s, 0)), cudaStreamIsCapturing(s, &within);
+  launch_on(s, &multiply, x, N, 8, 128);
+  cudaEventRecord(first, s), cudaStreamWaitEvent(other, first, 0);
+  cudaMemcpyAsync(y, x, sizeof host, ON_DEVICE, other);
+  cudaEventRecord(second, other), cudaStreamWaitEvent(s, second, 0);
+  launch_on(s, &multiply, x, N, 8, 128);
+  say("end", cudaStreamEndCapture(s, &graph)), cudaStreamIsCapturing(other, &after);
+  cudaGraphGetNodes(graph, NULL, &n);
+  printf("%d %d %d, %zu nodes, %g\n", before, within, after, n, back(x, 5));
+  say("instantiate", cudaGraphInstantiate(&exec, graph, 0));
+  say("destroy", cudaGraphDestroy(graph));
+  for (int k = 0; k < 2; k++) say("launch", cudaGraphLaunch(exec, s));
+  printf("%g", back(x, 5)), printf(" %g\n", back(y, 5));
+  say("destroy", cudaGraphExecDestroy(exec));
+}
+static void count(void *calls) { ++*(int *)calls; }
+static void nodes(void) {
+  float *x = array(), numbers[N];
+  int n = N, few = 3, calls = 0;
+  void *graph, *exec, *kernel, *copy, *call;
+  struct { void *host; dim3 grid, block; unsigned shared; void **parameters, **extra; } how = {&multiply, {8, 1, 1}, {128, 1, 1}, 0, (void *[]){&x, &n}, NULL};
+  struct { void (*function)(void *); void *data; } hook = {count, &calls};
+  struct { int result; void *wrong, *from; } update;
+  for (int i = 0; i < N; i++) numbers[i] = 10 * i;
   say("graph", cudaGraphCreate(&graph, 0));
+  say("kernel", cudaGraphAddKernelNode(&kernel, graph, NULL, 0, &how));
+  say("call", cudaGraphAddHostNode(&call, graph, &kernel, 1, &hook));
+  say("copy", cudaGraphAddMemcpyNode1D(&copy, graph, NULL, 0, x, numbers, sizeof numbers, TO_DEVICE));
+  say("edge", cudaGraphAddDependencies(graph, &copy, &kernel, NULL, 1));  // added later, done earlier
+  say("instantiate", cudaGraphInstantiate(&exec, graph, 0));
+  say("launch", cudaGraphLaunch(exec, NULL));
+  printf("%g after %d\n", back(x, 5), calls);
+  how.parameters[1] = &few;
+  say("set", cudaGraphExecKernelNodeSetParams(exec, kernel, &how));
+  say("launch", cudaGraphLaunch(exec, NULL));
+  printf("%g after %d\n", back(x, 5), calls);
+  say("another node", cudaGraphExecKernelNodeSetParams(exec, copy, &how));
+  say("update", cudaGraphExecUpdate(exec, graph, &update)), cudaGraphLaunch(exec, NULL);
+  printf("%g after %d\n", back(x, 5), calls);
+  cudaGraphAddHostNode(&call, graph, NULL, 0, &hook);
+  say("update", cudaGraphExecUpdate(exec, graph, &update));
 }
 static void times(void) {
   event_t a, b, c;
@@ -284,7 +340,7 @@ int main(int n, char **words) {
       SCENARIO(plain), SCENARIO(memory), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(shapes), SCENARIO(wrong),
       SCENARIO(keeps), SCENARIO(host_pointer), SCENARIO(trap), SCENARIO(threads), SCENARIO(forks), SCENARIO(forks_first), SCENARIO(exits),
       SCENARIO(crashes), SCENARIO(killed), SCENARIO(waits), SCENARIO(server_dies), SCENARIO(missing), SCENARIO(times), SCENARIO(texture),
-      SCENARIO(asserts), SCENARIO(limits)};
+      SCENARIO(asserts), SCENARIO(limits), SCENARIO(captures), SCENARIO(nodes)};
   load(words[1]);
   for (size_t k = 0; k < sizeof scenarios / sizeof *scenarios; k++)
     if (!strcmp(words[2], scenarios[k].name)) return scenarios[k].run(), fflush(stdout), 0;

@@ -179,3 +179,15 @@ def test_a_static_runtime_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="static CUDA runtime") as caught:
         run_program([str(fake)], Settings())
     assert "-cudart shared" in str(caught.value)
+
+
+def test_the_texts_of_the_device_runtime_are_no_static_runtime(tmp_path: Path) -> None:
+    from simt.check import LaunchError
+
+    fake = tmp_path / "shared"
+    fake.write_bytes(
+        b"\x7fELF" + b"\0CUDA driver version is insufficient for CUDA runtime version\0" + b"libcudart.so.13\0"
+    )
+    fake.chmod(0o755)
+    with pytest.raises(LaunchError, match="cannot run"):  # it is no program at all
+        run_program([str(fake)], Settings())

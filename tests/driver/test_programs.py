@@ -99,9 +99,31 @@ def test_which_launches_are_profiled(program: Path, tmp_path: Path) -> None:
 
 def test_what_is_not_there_is_named(program: Path, tmp_path: Path) -> None:
     ran = run(program, "missing", tmp_path)
-    assert ran.lines == [f"{what}: cudaErrorNotSupported" for what in ("graph", "last", "graph")]
+    assert ran.lines == [f"{what}: cudaErrorNotSupported" for what in ("handle", "last", "handle")]
     assert ran.finished.activities is not None
-    assert ran.finished.activities.unsupported == {"cudaGraphCreate": 2}
+    assert ran.finished.activities.unsupported == {"cudaIpcGetMemHandle": 2}
+
+
+def test_a_captured_graph(program: Path, tmp_path: Path) -> None:
+    """Two streams, joined by events; nothing runs before the graph is launched, and each launch does it all."""
+    ran = run(program, "captures", tmp_path)
+    assert ran.lines == [
+        *("default stream: cudaErrorStreamCaptureUnsupported", "nothing begun: cudaErrorIllegalState"),
+        *("begin: cudaSuccess", "end: cudaSuccess", "0 1 0, 3 nodes, 5", "instantiate: cudaSuccess"),
+        *("destroy: cudaSuccess", "launch: cudaSuccess", "launch: cudaSuccess", "80 40", "destroy: cudaSuccess"),
+    ]
+    assert ran.finished.activities is not None
+    assert len(ran.finished.activities.launched) == 4
+
+
+def test_a_graph_of_nodes(program: Path, tmp_path: Path) -> None:
+    """Edges give the order; nodes of the executable graph get other parameters, all at once from the graph, too."""
+    ok = "cudaSuccess"
+    assert run(program, "nodes", tmp_path).lines == [
+        *(f"{what}: {ok}" for what in ("graph", "kernel", "call", "copy", "edge", "instantiate", "launch")),
+        *("100 after 1", f"set: {ok}", f"launch: {ok}", "50 after 2", "another node: cudaErrorInvalidValue"),
+        *(f"update: {ok}", "100 after 3", "update: cudaErrorGraphExecUpdateFailure"),
+    ]
 
 
 def test_the_command(program: Path) -> None:
@@ -125,7 +147,7 @@ def test_json_of_the_command(program: Path, tmp_path: Path) -> None:
     child = start(program, "missing", "--json", "--log-file", str(log))
     assert child.communicate(timeout=120)[1] == ""
     found = json.loads(log.read_text())
-    assert found["not_supported"] == {"cudaGraphCreate": 2}
+    assert found["not_supported"] == {"cudaIpcGetMemHandle": 2}
     assert found["launches"] == []
 
 

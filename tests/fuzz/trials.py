@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -236,7 +237,7 @@ def _program(random: Random) -> Mutant:
                 order=order,
                 max_instructions=BUDGET,
                 threads=1,
-                bank_image=lambda addresses: bank_image(kernel, *shape, given, addresses),
+                bank_image=partial(bank_image, kernel, *shape, given),
             )
         device = simt.devices.default_for(program.view) if random.random() < 0.4 else None
         _run(program, launch, device, kernel and kernel.module.memory.context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def launch(
             [*args, *inner_arrays(args)],
             shared_bytes=shared_bytes,
             order=order,
-            bank_image=lambda addresses: bank_image(kernel, grid, block, args, addresses),
+            bank_image=partial(bank_image, kernel, grid, block, args),
         ),
         kernel.module.memory.context,
     )

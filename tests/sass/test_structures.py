@@ -51,7 +51,7 @@ def test_a_null_pointer_inside_of_a_structure() -> None:
     [
         ((np.int8(1), 7), r"argument 0\[1\] is a int, whose size in a structure is unknown"),
         ((np.int8(1), np.zeros(2)), r"argument 0 has 16 bytes \(tuple\); parameter 0 takes 48"),
-        ([np.int8(1)], "argument 0 is a list; give an array or a NumPy scalar"),
+        ([np.int8(1)], "argument 0 is a list with a int8 at position 0"),
         (7, "argument 0 is 7, but parameter 0 is a structure of 48 bytes"),
         (np.zeros((), [("x", "i4", 12)]), r"(?s)is an array, but parameter 0 has 48 bytes, not 8.*give array\[\(\)\]"),
     ],

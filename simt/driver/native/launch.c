@@ -3,7 +3,6 @@
 
 enum { LARGEST = 32768 };  // bytes of parameters
 enum { COOPERATIVE = 2, CLUSTER = 4 };  // CUlaunchAttributeID
-struct shape { unsigned grid[3], block[3], shared; bool cooperative; };
 
 static CUresult pack(struct function *f, void **parameters, void **extra, char *bytes, size_t *size) {
   *size = 0;
@@ -29,16 +28,21 @@ static CUresult pack(struct function *f, void **parameters, void **extra, char *
 }
 static CUresult launch(struct function *f, struct shape shape, CUstream stream, void **parameters, void **extra) {
   char bytes[LARGEST] = {0};
-  size_t size;
-  struct answer printed;
+  struct work w = {KERNEL_WORK, .kernel = {f, shape, 0, bytes}};
   if (!f) return CUDA_ERROR_INVALID_HANDLE;
-  TRY(pack(f, parameters, extra, bytes, &size));
+  TRY(pack(f, parameters, extra, bytes, &w.kernel.size));
+  return simt_do(&w, stream);
+}
+CUresult simt_launch(struct work *w, CUstream stream) {
+  struct answer printed;
+  struct function *f = w->kernel.function;
+  struct shape shape = w->kernel.shape;
   int most = f->dynamic ? f->dynamic + (int)f->is.shared : device.attributes[8];
   if (shape.shared + f->is.shared > (unsigned)most) return CUDA_ERROR_INVALID_VALUE;
   struct launch_request request = {f->is.function, {0}, {0}, shape.shared, simt_stream_number(stream), shape.cooperative};
   memcpy(request.grid, shape.grid, sizeof shape.grid), memcpy(request.block, shape.block, sizeof shape.block);
   struct launch_reply reply = {0};
-  CUresult result = simt_ask(OP_LAUNCH, &request, sizeof request, bytes, size, &reply, sizeof reply, &printed);
+  CUresult result = simt_ask(OP_LAUNCH, &request, sizeof request, w->kernel.bytes, w->kernel.size, &reply, sizeof reply, &printed);
   device.clock += reply.seconds;
   if (printed.size) {  // by printf, then by assert
     fwrite(printed.bytes, 1, reply.printed, stdout);
@@ -70,8 +74,17 @@ API(CUresult) cuLaunchKernelEx(const struct config *c, CUfunction f, void **p, v
   }
   return launch(f, shape, c->stream, p, extra);
 }
-API(CUresult) cuLaunchHostFunc(CUstream s, void (*function)(void *), void *data) { READY(); function(data); return CUDA_SUCCESS; }
-API(CUresult) cuStreamAddCallback(CUstream s, void (*function)(CUstream, CUresult, void *), void *data, unsigned flags) { READY(); function(s, CUDA_SUCCESS, data); return CUDA_SUCCESS; }
+API(CUresult) cuLaunchHostFunc(CUstream s, void (*function)(void *), void *data) {
+  READY();
+  struct work w = {HOST_WORK, .host = {function, data}};
+  return simt_do(&w, s);
+}
+API(CUresult) cuStreamAddCallback(CUstream s, void (*function)(CUstream, CUresult, void *), void *data, unsigned flags) {
+  READY();
+  if (simt_capture_of(s)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  function(s, CUDA_SUCCESS, data);
+  return CUDA_SUCCESS;
+}
 
 // ---- occupancy
 static CUresult blocks(int *n, CUfunction f, int threads, size_t dynamic) {

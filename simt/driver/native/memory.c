@@ -233,9 +233,14 @@ static size_t extent(struct block block, size_t width, size_t height, size_t dep
   return ((depth - 1) * block.height + height - 1) * block.pitch + width;
 }
 CUresult simt_copy(struct block to, struct block from, size_t width, size_t height, size_t depth, CUstream stream) {
+  struct work w = {COPY_WORK, .copy = {to, from, width, height, depth}};
+  return width && height && depth ? simt_do(&w, stream) : CUDA_SUCCESS;
+}
+CUresult simt_copy_now(struct work *w, CUstream stream) {
   void *there, *here;
   int to_kind, from_kind;
-  if (!width || !height || !depth) return CUDA_SUCCESS;
+  struct block to = w->copy.to, from = w->copy.from;
+  size_t width = w->copy.width, height = w->copy.height, depth = w->copy.depth;
   if ((height > 1 || depth > 1) && (to.pitch < width || from.pitch < width)) return CUDA_ERROR_INVALID_VALUE;
   if (depth > 1 && (to.height < height || from.height < height)) return CUDA_ERROR_INVALID_VALUE;
   TRY(simt_resolve(to.at, extent(to, width, height, depth), &there, &to_kind));
@@ -265,9 +270,15 @@ API(CUresult) cuMemcpyPeerAsync(CUdeviceptr to, CUcontext a, CUdeviceptr from, C
 
 // ---- fills
 static CUresult fill(uint64_t to, size_t pitch, uint32_t value, int bytes, size_t width, size_t height, CUstream stream) {
+  struct work w = {FILL_WORK, .fill = {to, pitch, width, height, value, bytes}};
+  return width && height ? simt_do(&w, stream) : CUDA_SUCCESS;
+}
+CUresult simt_fill_now(struct work *w, CUstream stream) {
   void *at;
-  int kind;
-  if (!width || !height) return CUDA_SUCCESS;
+  int kind, bytes = w->fill.bytes;
+  uint64_t to = w->fill.to;
+  size_t pitch = w->fill.pitch, width = w->fill.width, height = w->fill.height;
+  uint32_t value = w->fill.value;
   if (!inside(to) || to % bytes) return CUDA_ERROR_INVALID_VALUE;
   TRY(simt_resolve(to, (height - 1) * pitch + width * bytes, &at, &kind));
   for (size_t y = 0; y < height; y++) {

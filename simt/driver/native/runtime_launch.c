@@ -109,9 +109,7 @@ API(cudaError_t) cudaStreamGetFlags(cudaStream_t s, unsigned *flags) { BEGIN(); 
 API(cudaError_t) cudaStreamGetPriority(cudaStream_t s, int *priority) { BEGIN(); return simt_end(cuStreamGetPriority(s, priority)); }
 API(cudaError_t) cudaStreamGetId(cudaStream_t s, uint64_t *id) { BEGIN(); return simt_end(cuStreamGetId(s, id)); }
 API(cudaError_t) cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t n, unsigned flags) { BEGIN(); return cudaSuccess; }
-API(cudaError_t) cudaStreamIsCapturing(cudaStream_t s, int *status) { BEGIN(); *status = 0; return cudaSuccess; }
 API(cudaError_t) cudaStreamSetAttribute(cudaStream_t s, int which, const void *value) { BEGIN(); return cudaSuccess; }
-API(cudaError_t) cudaThreadExchangeStreamCaptureMode(int *mode) { BEGIN(); return cudaSuccess; }
 
 // ---- events
 CUresult cuEventCreate(cudaEvent_t *, unsigned), cuEventDestroy_v2(cudaEvent_t), cuEventRecord(cudaEvent_t, cudaStream_t), cuEventSynchronize(cudaEvent_t);

@@ -75,13 +75,41 @@ struct block {  // rows of bytes in memory, for copies
 };
 CUresult simt_copy(struct block to, struct block from, size_t width, size_t height, size_t depth, CUstream stream);
 
-// ---- the others
+// ---- stream.c
+struct graph;
 struct stream {
   unsigned flags;
   int priority;
   unsigned number;
+  struct graph *capture;  // to which its work is added, if any
+  struct stream *next;    // among those that add to it
 };
 unsigned simt_stream_number(CUstream stream);
+bool simt_is_own(CUstream stream);  // not one of the default streams
+struct graph *simt_capture_of(CUstream stream);
+CUresult simt_record_now(CUevent event);
+
+// ---- graph.c: what streams do, at once or when a graph is launched
+struct shape { unsigned grid[3], block[3], shared; bool cooperative; };
+struct work {
+  enum { KERNEL_WORK, COPY_WORK, FILL_WORK, HOST_WORK, GRAPH_WORK, EMPTY_WORK, WAIT_WORK, RECORD_WORK } kind;  // CUgraphNodeType
+  union {
+    struct { CUfunction function; struct shape shape; size_t size; char *bytes; void **parameters; } kernel;
+    struct { struct block to, from; size_t width, height, depth; } copy;
+    struct { CUdeviceptr to; size_t pitch, width, height; uint32_t value; int bytes; } fill;
+    struct { void (*function)(void *); void *data; } host;
+    struct graph *child;
+    CUevent event;
+  };
+};
+CUresult simt_do(struct work *work, CUstream stream);
+CUresult simt_launch(struct work *work, CUstream stream);  // these three are how it is done
+CUresult simt_copy_now(struct work *work, CUstream stream);
+CUresult simt_fill_now(struct work *work, CUstream stream);
+void simt_drop_graph(struct graph *graph);
+void simt_join_capture(CUstream stream, struct graph *graph);
+
+// ---- the others
 struct array {
   uint64_t address;
   size_t width, height, depth;  // height and depth 0: one and two dimensions

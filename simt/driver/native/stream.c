@@ -3,9 +3,10 @@
 
 static unsigned n_streams;
 enum { DEFAULT_STREAM = 7, FIRST_STREAM = 13 };  // as NVIDIA's tools number them
-struct event { double at; unsigned flags; bool recorded; };
-static bool is_own(CUstream s) { return (uintptr_t)s > 2; }  // 0, 1 and 2 are the default streams
-unsigned simt_stream_number(CUstream s) { return is_own(s) ? s->number : DEFAULT_STREAM; }
+struct event { double at; unsigned flags; bool recorded; struct graph *graph; };
+bool simt_is_own(CUstream s) { return (uintptr_t)s > 2; }  // 0, 1 and 2 are the default streams
+struct graph *simt_capture_of(CUstream s) { return simt_is_own(s) ? s->capture : NULL; }
+unsigned simt_stream_number(CUstream s) { return simt_is_own(s) ? s->number : DEFAULT_STREAM; }
 
 API(CUresult) cuStreamCreateWithPriority(CUstream *s, unsigned flags, int priority) {
   READY();
@@ -15,13 +16,18 @@ API(CUresult) cuStreamCreateWithPriority(CUstream *s, unsigned flags, int priori
   return CUDA_SUCCESS;
 }
 API(CUresult) cuStreamCreate(CUstream *s, unsigned flags) { return cuStreamCreateWithPriority(s, flags, 0); }
-API(CUresult) cuStreamDestroy_v2(CUstream s) { BEGIN(); if (is_own(s)) free(s); return CUDA_SUCCESS; }
+API(CUresult) cuStreamDestroy_v2(CUstream s) { BEGIN(); if (simt_is_own(s)) free(s); return CUDA_SUCCESS; }
 API(CUresult) cuStreamSynchronize(CUstream s) { BEGIN(); return simt_state(); }
 API(CUresult) cuStreamQuery(CUstream s) { BEGIN(); return simt_state(); }
-API(CUresult) cuStreamWaitEvent(CUstream s, struct event *e, unsigned flags) { READY(); return e ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE; }
+API(CUresult) cuStreamWaitEvent(CUstream s, struct event *e, unsigned flags) {
+  READY();
+  if (!e) return CUDA_ERROR_INVALID_HANDLE;
+  if (e->graph) simt_join_capture(s, e->graph);
+  return CUDA_SUCCESS;
+}
 API(CUresult) cuStreamAttachMemAsync(CUstream s, CUdeviceptr p, size_t n, unsigned flags) { READY(); return CUDA_SUCCESS; }
-API(CUresult) cuStreamGetFlags(CUstream s, unsigned *flags) { READY(); *flags = is_own(s) ? s->flags : 0; return CUDA_SUCCESS; }
-API(CUresult) cuStreamGetPriority(CUstream s, int *priority) { READY(); *priority = is_own(s) ? s->priority : 0; return CUDA_SUCCESS; }
+API(CUresult) cuStreamGetFlags(CUstream s, unsigned *flags) { READY(); *flags = simt_is_own(s) ? s->flags : 0; return CUDA_SUCCESS; }
+API(CUresult) cuStreamGetPriority(CUstream s, int *priority) { READY(); *priority = simt_is_own(s) ? s->priority : 0; return CUDA_SUCCESS; }
 API(CUresult) cuStreamGetId(CUstream s, uint64_t *id) { READY(); *id = simt_stream_number(s); return CUDA_SUCCESS; }
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice d);
 CUresult cuCtxGetCurrent(CUcontext *context);
@@ -31,17 +37,6 @@ API(CUresult) cuStreamGetCtx(CUstream s, CUcontext *context) {
   return *context ? CUDA_SUCCESS : cuDevicePrimaryCtxRetain(context, 0);
 }
 API(CUresult) cuStreamGetDevice(CUstream s, CUdevice *d) { READY(); *d = 0; return CUDA_SUCCESS; }
-API(CUresult) cuStreamIsCapturing(CUstream s, int *status) { READY(); *status = 0; return CUDA_SUCCESS; }
-API(CUresult) cuThreadExchangeStreamCaptureMode(int *mode) { READY(); return CUDA_SUCCESS; }
-API(CUresult) cuStreamGetCaptureInfo_v2(CUstream s, int *status, uint64_t *id, void **graph, const void **nodes, size_t *n) {
-  READY();
-  *status = 0;
-  if (n) *n = 0;
-  return CUDA_SUCCESS;
-}
-API(CUresult) cuStreamGetCaptureInfo_v3(CUstream s, int *status, uint64_t *id, void **graph, const void **nodes, const void **edges, size_t *n) {
-  return cuStreamGetCaptureInfo_v2(s, status, id, graph, nodes, n);
-}
 
 enum { NO_TIMING = 2 };  // CU_EVENT_DISABLE_TIMING
 API(CUresult) cuEventCreate(struct event **e, unsigned flags) {
@@ -54,6 +49,10 @@ API(CUresult) cuEventDestroy_v2(struct event *e) { BEGIN(); free(e); return e ? 
 API(CUresult) cuEventRecord(struct event *e, CUstream s) {
   READY();
   if (!e) return CUDA_ERROR_INVALID_HANDLE;
+  e->graph = simt_capture_of(s);
+  return e->graph ? CUDA_SUCCESS : simt_record_now(e);
+}
+CUresult simt_record_now(CUevent e) {
   e->at = simt_now(), e->recorded = true;
   return CUDA_SUCCESS;
 }
