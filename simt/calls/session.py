@@ -27,6 +27,13 @@ class Session:
     """Of all launches; see :class:`simt.machine.result.RunResult`."""
     kernels: dict[str, KernelCounts] = field(default_factory=dict)
 
+    def add(self, kernel: str, launches: int, instructions: int, findings: int) -> None:
+        """Count launches of a kernel."""
+        row = self.kernels.setdefault(kernel, KernelCounts())
+        row.launches += launches
+        row.instructions += instructions
+        row.findings += findings
+
 
 @dataclass
 class KernelCounts:
@@ -67,15 +74,10 @@ def launched(profile: Profile) -> None:
         each.profile = profile
         each.preemptions += profile.result.preemptions
         for one in (profile, *profile.launched):
-            row = each.kernels.setdefault(one.kernel, KernelCounts())
-            row.launches += 1
-            row.instructions += int(one.counters["inst_executed"])
-            row.findings += len(one.findings)
+            each.add(one.kernel, 1, int(one.counters["inst_executed"]), len(one.findings))
 
 
 def failed(kernel: str, error: KernelError) -> None:
     """A launch has ended with an error."""
     for each in _sessions:
-        row = each.kernels.setdefault(kernel, KernelCounts())
-        row.launches += 1
-        row.findings += max(1, len(error.findings))
+        each.add(kernel, 1, 0, max(1, len(error.findings)))

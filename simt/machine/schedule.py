@@ -62,7 +62,8 @@ def parse_schedule(text: str) -> Schedule:
 
 
 class Turns:
-    """Who runs next, and for how many micro-ops.  ``preemptions``: how often another ran though a warp could go on."""
+    """Who runs next, and for how many micro-ops.  ``preemptions``: how often another ran though a warp could go
+    on; not those after FAIR micro-ops, which let a warp that spins wait for others."""
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
@@ -76,7 +77,7 @@ class Turns:
         runs = self._runs
         can_go_on = runs is not None and bool(ready[runs])
         place = self._place(ready, runs if can_go_on else None)
-        if can_go_on and place != runs:
+        if can_go_on and place != runs and self._used < FAIR:
             self.preemptions += 1
         self._used = self._used if place == runs else 0
         self._runs = place

@@ -63,7 +63,8 @@ def _lane(run: TraceRecords, rows: npt.NDArray[np.int64], lane: int) -> npt.NDAr
 
 
 def _bit(masks: npt.NDArray[np.uint32], lane: int) -> npt.NDArray[np.bool_]:
-    return (masks >> np.uint32(lane) & np.uint32(1)).astype(bool)
+    bits: npt.NDArray[np.bool_] = (masks >> np.uint32(lane) & np.uint32(1)).astype(bool)
+    return bits
 
 
 def _told(
