@@ -91,7 +91,8 @@ class Instruction:
     ``uniform`` says that the result goes to all 32 lanes, whatever the exec mask (the uniform datapath).
     ``copies`` marks the storing half of a copy from global to shared memory, whose traffic is counted apart.
     ``strong`` marks a load or store that threads may signal each other with (``volatile``, atomic in C++'s sense).
-    ``variable`` names the Python variable that the destination is assigned to, ``dtype`` its NumPy type.
+    ``variable`` names the Python variable that the destination is assigned to, ``dtype`` its NumPy type;
+    ``unset`` the one that the path here has not set, and that gets a zero.
     """
 
     op: str
@@ -110,6 +111,7 @@ class Instruction:
     column: int = 0
     variable: str | None = None
     dtype: str | None = None
+    unset: str | None = None
 
     def __str__(self) -> str:
         from simt.ops.table import MICRO_OPS  # here, because it brings Numba along

@@ -63,7 +63,8 @@ def code_of(kernel: object, view: str, shape: Shape, args: Sequence[object], pre
     if view == SOURCE and not isinstance(kernel, MachineKernel):
         args, argtypes = lang.typed_arguments(kernel, args)
         program = lang.compile(kernel, argtypes, predicate=predicate)
-        return Code(program, [_numpy(value) for value in lang.flat_arguments(args)])
+        captured = [array.data for array in program.arrays if array.argument is not None and array.data is not None]
+        return Code(program, [*(_numpy(value) for value in lang.flat_arguments(args)), *captured])
     if predicate:
         raise LaunchError(
             "predicate applies to the source view only; machine code is what the compiler made of the kernel"

@@ -83,7 +83,7 @@ class Finding:
         lines = [f"this {first.what}: {first}"]
         if first.instruction and first.location.text == "" and first.location.line:
             lines.append(f"instruction {first.instruction}")
-        lines += [f"the {other.what} before: {other}, at {other.place}" for other in others]
+        lines += [f"the {other.what}: {other}, at {other.place}" for other in others]
         where = [f"`{self.element or self.variable}`"] if self.element or self.variable else []
         if self.address is not None:
             where.append(f"address {self.address:#x} of {self.space} memory")

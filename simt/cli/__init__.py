@@ -83,6 +83,7 @@ def application(*more: Callable[[typer.Typer], None]) -> typer.Typer:
     What stands above this package adds its commands here instead of being imported from here.
     """
     from simt.cli import (
+        check,
         diff,
         exec,
         explain,
@@ -113,6 +114,7 @@ def application(*more: Callable[[typer.Typer], None]) -> typer.Typer:
         reduce,
         trace,
         run,
+        check,
         profile,
         exec,
         nvprof,

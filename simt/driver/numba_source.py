@@ -21,7 +21,7 @@ from numba.np import numpy_support
 
 from simt.api import launch
 from simt.check.errors import LaunchError, UnsupportedError
-from simt.lang import remember_executed_code
+from simt.lang import read_device_arrays, remember_executed_code
 from simt.profile import Profile
 
 Record = Callable[[Profile, int], None]
@@ -73,8 +73,10 @@ def install(record: Record, refused: Refused, check: Sequence[str] = ()) -> Call
             copy_to_host()
 
     def uninstall() -> None:
+        read_device_arrays(None)
         kernels.launch, dispatchers.add_overload = before
 
+    read_device_arrays(_captured)
     kernels.launch, dispatchers.add_overload = launch_kernel, add_overload
     return uninstall
 
@@ -107,6 +109,15 @@ def _argument(kernel: Any, ty: Any, value: Any, stream: Any, write_back: list[Ca
         items = [_argument(kernel, each, item, stream, write_back) for each, item in zip(ty, value, strict=True)]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return value
+
+
+def _captured(value: Any) -> np.ndarray | None:
+    """The memory of an array that a kernel reaches through a name, if it is one of the device."""
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if not isinstance(interface, dict):
+        return None
+    address, readonly = interface["data"]
+    return _view(address, np.dtype(interface["typestr"]), interface["shape"], interface.get("strides"), not readonly)
 
 
 def _view(address: int, dtype: Any, shape: Sequence[int], strides: Sequence[int] | None, writable: bool) -> np.ndarray:

@@ -14,6 +14,7 @@ multiply-add, libdevice, results that LLVM leaves undefined), with the reasons.
 
 from simt.lang.arguments import argument_types, flat_arguments, typed_arguments
 from simt.lang.compiler import compile, parameter_names
+from simt.lang.device_arrays import read_device_arrays
 from simt.lang.source import read_source, remember_executed_code
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "compile",
     "flat_arguments",
     "parameter_names",
+    "read_device_arrays",
     "read_source",
     "remember_executed_code",
     "typed_arguments",

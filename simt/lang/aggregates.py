@@ -25,7 +25,7 @@ def fields_of(value: tuple[Any, ...]) -> tuple[tuple[str, ...], Any]:
 def item(b: Builder, base: Tuple, index: ScalarValue) -> Value:
     """The item of a tuple of numbers of one type at a run-time position: one instruction."""
     kinds = {kind_of(each) for each in base.items}
-    if len(kinds) != 1 or nt.storage_class(*kinds) in (None, nt.BOOL):
+    if len(kinds) != 1 or not is_number(*kinds):
         help = "Numba takes tuples of numbers of one type"
         unsupported(b.place, f"an index that is no constant, of {describe(base)}", help=help)
     with b.one_instruction():
@@ -36,8 +36,18 @@ def item(b: Builder, base: Tuple, index: ScalarValue) -> Value:
         return picked(b, base, position)
 
 
-def picked(b: Builder, base: Tuple, position: Scalar) -> ScalarValue:
+def is_number(kind: Any) -> bool:
+    """Whether values of this kind are numbers that one can choose among."""
+    return isinstance(kind, types.Complex) or nt.storage_class(kind) not in (None, nt.BOOL)
+
+
+def picked(b: Builder, base: Tuple, position: Scalar) -> Number:
     """The item at *position* of a tuple of numbers of one type; free of charge."""
+    first = base.items[0]
+    if isinstance(first, Complex):
+        pairs = [(each.real, each.imag) for each in base.items if isinstance(each, Complex)]
+        parts = [scalar(b, picked(b, Tuple(column), position)) for column in zip(*pairs, strict=True)]
+        return Complex(first.type, *parts)
     found = scalar(b, base.items[0])
     for place, each in enumerate(base.items[1:], 1):
         here = b.operand(Constant(types.int64, place))

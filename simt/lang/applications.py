@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from enum import EnumMeta as EnumType
 from types import FunctionType
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 from numba.core import types
 
 from simt.dispatcher import unwrap
-from simt.lang import aggregates, arrays, attributes, elements, intrinsics, ufuncs
+from simt.lang import aggregates, arrays, attributes, elements, implementations, intrinsics, ufuncs
 from simt.lang import numba_types as nt
 from simt.lang.convert import cast, constant, number, scalar
 from simt.lang.diagnostics import unsupported, wrong
@@ -52,10 +54,19 @@ class Applications(Expressions):
             return self._tuple_item(base, node)
         index = self.evaluate(node.slice)
         self.mark(node)
+        if isinstance(base, Object) and isinstance(base.value, EnumType) and isinstance(index, Object):
+            return self._member(base, index.value)
         return elements.load(self.b, self.part(base, index))
+
+    def _member(self, base: Object, name: Any) -> Value:
+        """``Color["red"]``."""
+        if name not in base.value.__members__:
+            wrong(self.b.place, f"{describe(base)} has no member {name!r}")
+        return self.wrap(base.value[name], (*base.path, name), self.b.place)
 
     def part(self, base: Value, index: Value) -> Array:
         """The element, row or field that an index names."""
+        index = self._without_arrays(index)
         if isinstance(index, Object) and isinstance(index.value, str):
             found = attributes.field(self.b, base, index.value)
             if found is None:
@@ -70,6 +81,12 @@ class Applications(Expressions):
         if not isinstance(base, Array):
             unsupported(self.b.place, f"indexing {describe(base)}", help="arrays, records and tuples have items")
         return arrays.subscript(self.b, base, index)
+
+    def _without_arrays(self, index: Value) -> Value:
+        """An index with the elements of 0-d arrays in the place of these."""
+        if isinstance(index, Tuple):
+            return replace(index, items=tuple(self._without_arrays(item) for item in index.items))
+        return elements.load(self.b, index) if isinstance(index, Array) and not index.ndim else index
 
     def _slice(self, node: ast.Slice) -> Slice:
         parts = [None if part is None else self.evaluate(part) for part in (node.lower, node.upper, node.step)]
@@ -120,7 +137,8 @@ class Applications(Expressions):
             unsupported(self.place(node), f"{describe(function)}, an @intrinsic", help=help)
         inlined = unwrap(function.value)
         is_python = isinstance(inlined, FunctionType) and function.symbol is None and intrinsic is None
-        if is_python and (hasattr(function.value, "py_func") or not is_library(inlined)):
+        plain = is_python and not hasattr(function.value, "py_func")
+        if is_python and not (plain and (is_library(inlined) or implementations.is_known(function.value))):
             return self.inline(function.value, function.path, args, keywords, self.place(node))
         own = isinstance(function.value, np.ufunc | ufuncs.Elementwise) or function.value in _OWN
         if intrinsic is None and function.symbol is None and not own:
@@ -148,11 +166,11 @@ class Applications(Expressions):
 
     def call_method(self, method: Method, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
         """The result of a method of an array or a number."""
-        if keywords:
-            unsupported(self.place(node), f"keyword arguments of {describe(method)}")
-        found = attributes.call(self.b, method, args)
+        found = None if keywords else attributes.call(self.b, method, args)
         if found is None:
-            found = self.numba_method(method.owner, method.name, args)
+            found = self.numba_method(method.owner, method.name, args, keywords)
+        if found is None and keywords:
+            unsupported(self.place(node), f"keyword arguments of {describe(method)}")
         if found is None:
             unsupported(self.place(node), describe(method), help=attributes.HELP)
         return found
@@ -161,7 +179,7 @@ class Applications(Expressions):
         """A call of a function that Numba has in Python; None if it has not."""
         raise NotImplementedError
 
-    def numba_method(self, owner: Value, name: str, args: list[Value]) -> Value | None:
+    def numba_method(self, owner: Value, name: str, args: list[Value], keywords: dict[str, Value]) -> Value | None:
         """A method that Numba has in Python; None if it has not."""
         raise NotImplementedError
 

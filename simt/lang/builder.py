@@ -43,8 +43,9 @@ class Builder:
     """State shared by all functions inlined into one kernel.
 
     ``current`` is the block being filled, None where control cannot arrive.  ``place`` is where the next
-    operation comes from.  ``entered`` says how many jumps and sides of branches lead to a block.  ``last_branch``
-    is the block that the latest :meth:`branch` ended, if it tests anything.  ``copies`` are the arrays that names
+    operation comes from.  ``parameters`` are the names of the arguments of a launch.  ``entered`` says how many jumps
+    and sides of branches lead to a block.  ``last_branch`` is the block that the latest :meth:`branch` ended, if it
+    tests anything.  ``copies`` are the arrays that names
     led to (see :class:`~simt.lang.frozen.Names`), ``frozen`` the names of the dispatchers among the functions, with
     the dispatcher and the types of its arguments.  ``syscalls`` are the functions of the system that are called,
     ``texts`` the strings that such calls name, with their numbers.  ``debug`` says that divisions check their
@@ -55,6 +56,7 @@ class Builder:
     predicate: int
     place: Place
     current: Block | None = None
+    parameters: list[str] = field(default_factory=list)
     arrays: list[ArrayRef] = field(default_factory=list)
     copies: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     frozen: list[tuple[Any, Any, Names]] = field(default_factory=list)
@@ -251,6 +253,20 @@ class Builder:
             array = self._declare(name, ty, data.ndim, Space.CONST, shape=data.shape, data=frozen)
             self._allocations[key] = array.number
         return self._array(self._allocations[key], ty)
+
+    def device_array(self, name: str, value: Any, view: np.ndarray) -> Array:
+        """Declare the array of a device *value*, whose memory *view* is: an argument behind those of the kernel."""
+        ty = nt.element_of(view)
+        if ty is None or not nt.is_element(ty):
+            unsupported(self.place, f"elements of type {view.dtype} (array {name})", help=nt.ELEMENTS)
+        key = ("device", id(value))
+        if key not in self._allocations:
+            number = len(self.parameters)
+            self.parameters.append(name)
+            array = self._declare(name, ty, view.ndim, Space.GLOBAL, argument=number, data=view)
+            self._allocations[key] = array.number
+        layout = "C" if view.flags.c_contiguous else "F" if view.flags.f_contiguous else "A"
+        return replace(self._array(self._allocations[key], ty), readonly=not view.flags.writeable, layout=layout)
 
     def _check_element(self, ty: Any, what: str) -> None:
         if not nt.is_element(ty):

@@ -11,6 +11,7 @@ from typing import Any
 
 from numba.core import types
 from numba.core.types import containers
+from numba.core.types.misc import maybe_literal
 
 from simt.check.errors import UnsupportedError
 from simt.dispatcher import is_dispatcher, options_of, python_function, signatures_of
@@ -140,16 +141,21 @@ class Calls(Applications):
         named = {name: numba_type(value) for name, value in keywords.items()}
         if None in given or None in named.values():
             return None
-        found = implementations.of_function(function, given, named)
+        literals = tuple(
+            maybe_literal(value.value) or ty if isinstance(value, Constant) else ty
+            for value, ty in zip(args, given, strict=True)
+        )
+        found = implementations.of_function(function, given, named, literals)
         return self._implementation(f"calling {describe(Object(function))}", found, args, keywords)
 
-    def numba_method(self, owner: Value, name: str, args: list[Value]) -> Value | None:
+    def numba_method(self, owner: Value, name: str, args: list[Value], keywords: dict[str, Value]) -> Value | None:
         """A method that Numba has in Python; None if it has not."""
         ty, *given = (numba_type(value) for value in (owner, *args))
-        if ty is None or None in given:
+        named = {name: numba_type(value) for name, value in keywords.items()}
+        if ty is None or None in given or None in named.values():
             return None
-        found = implementations.of_method(ty, name, tuple(given))
-        return self._implementation(describe(Method(owner, name)), found, [owner, *args], {})
+        found = implementations.of_method(ty, name, tuple(given), named)
+        return self._implementation(describe(Method(owner, name)), found, [owner, *args], keywords)
 
     def numba_attribute(self, owner: Value, name: str) -> Value | None:
         """An attribute that Numba has in Python; None if it has not."""

@@ -69,13 +69,12 @@ def _compile(
     builder.inline = lowering.inline_library
     entry = builder.block("entry")
     builder.current = entry
-    arguments: list[str] = []
     for name, ty in zip(parameters, argtypes, strict=True):
-        lowering.env[name] = _parameter(builder, arguments, name, ty)
+        lowering.env[name] = _parameter(builder, builder.parameters, name, ty)
     lowering.body()
     cfg.simplify(entry)
     n_barriers = place_barriers(entry)
-    program = emit(builder, entry, source, arguments, n_barriers)
+    program = emit(builder, entry, source, builder.parameters, n_barriers)
     for callee, kinds, found in builder.frozen:
         compiled(callee).names.setdefault(kinds, found.values)
     return program

@@ -18,9 +18,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from numba.core import types
+
 from simt.lang import cfg
-from simt.lang.ir import Block, Branch, Exit, Jump, Op, Place
+from simt.lang import numba_types as nt
+from simt.lang.ir import Block, Branch, Exit, Jump, Op, Place, UniformRef
 from simt.ops.table import MICRO_OPS, Family
+from simt.program import FULL_MASK
+
+EVERY_LANE = UniformRef("const", nt.constant_bits(FULL_MASK, types.uint32))
+"""The mask of all lanes, as an operand."""
 
 
 @dataclass(eq=False, slots=True)
@@ -157,10 +164,22 @@ def _insert(entry: Block, wanted: dict[Block, Block]) -> int:
         for target in block.targets():
             edges[block, target] = [b for b in armed if _reaches(target, b.meeting, b.start)]
     kept = {block: _kept(block, before, edges, position) for block in blocks}
+    for block in blocks:
+        block.ops = [each for op in block.ops for each in (*_freed(op, kept[block]), op)]
     meetings: dict[Barrier, Block] = {}
     for source, target in edges:
         _cross(source, target, leaving[source], kept[target], meetings)
     return count
+
+
+def _freed(op: Op, barriers: list[Barrier]) -> list[Op]:
+    """What lanes do before *op* that take part in *barriers*.
+
+    A ``syncwarp()`` for all lanes waits for those, too, that are at a meeting point: their lanes are let go on.
+    """
+    if op.op != "warpsync" or op.a != EVERY_LANE:
+        return []
+    return [Op("break", op.place, imm=barrier.number, retires=False) for barrier in barriers]
 
 
 def _kept(

@@ -114,6 +114,7 @@ class _Writer:
             column=op.place.column,
             variable=op.variable,
             dtype=op.dtype,
+            unset=op.unset,
         )
         self.instructions.append(instruction)
         return instruction

@@ -159,6 +159,7 @@ class Variables:
             return value
         if isinstance(kind, types.Complex):
             return self._move_complex(name, value, kind, path)
+        unset = name if isinstance(value, Undefined) else None
         if isinstance(value, Undefined):
             value = Constant(kind, nt.cast_constant(0, kind))
         assert isinstance(value, Scalar | Constant)
@@ -166,7 +167,7 @@ class Variables:
         result = _in_register(kind, register)
         converted = convert(self.b, value, kind, counted=False)
         if isinstance(converted, Constant) or converted.operand != result.operand:
-            self.b.move(register, converted)
+            self.b.move(register, converted).unset = unset
         return result
 
     def _move_complex(self, name: str, value: Value, kind: Any, path: tuple[int, ...]) -> Complex:

@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numba.core import types
 
-from simt.lang import attributes, intrinsics, operators
+from simt.lang import attributes, device_arrays, intrinsics, operators
+from simt.lang import numba_types as nt
 from simt.lang.aggregates import fields_of
 from simt.lang.builder import Builder
 from simt.lang.convert import Number, constant, number, truth
@@ -154,7 +155,8 @@ class Expressions:
             return Tuple(items, *fields_of(found))
         if isinstance(found, np.ndarray):
             return self.b.constant_array(path[-1], found)
-        return Object(found, path)
+        view = device_arrays.view_of(found)
+        return Object(found, path) if view is None else self.b.device_array(path[-1], found, view)
 
     def _dialect(self, value: Object) -> Value:
         register = intrinsics.attribute_register(self.b, value.symbol or "")
@@ -248,6 +250,9 @@ class Expressions:
     def _comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Value:
         if isinstance(op, ast.Is | ast.IsNot):
             same = left == right if NONE in (left, right) else attributes.same(left, right)
+            if same is None and {nt.plain(getattr(value, "type", None)) for value in (left, right)} == {types.boolean}:
+                equals = "==" if isinstance(op, ast.Is) else "!="
+                return operators.compare(self.b, equals, number(self.b, left), number(self.b, right))
             if same is None:
                 unsupported(self.place(node), "'is' between values", help="use ==")
             return Constant(types.boolean, same == isinstance(op, ast.Is))

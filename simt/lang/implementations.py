@@ -21,20 +21,32 @@ Implementation = tuple[FunctionType, tuple[Any, ...]]
 """A Python function, and the types that its arguments are converted to."""
 
 
-def of_function(function: Any, argtypes: tuple[Any, ...], keywords: dict[str, Any]) -> Implementation | None:
-    """What Numba runs where *function* is called with arguments of these types; None if that is not in Python."""
+def of_function(
+    function: Any, argtypes: tuple[Any, ...], keywords: dict[str, Any], literals: tuple[Any, ...] = ()
+) -> Implementation | None:
+    """What Numba runs where *function* is called with arguments of these types; None if that is not in Python.
+
+    *literals* are the types of the same arguments, where constants have types of their own.
+    """
     for context in _contexts():
         try:
             ty = context.resolve_value_type(function)
         except _NO_ANSWER:
             continue
-        found = _of_type(context, ty, function, argtypes, argtypes, keywords)
+        found = _of_type(context, ty, function, argtypes, argtypes, keywords, literals)
         if found is not None:
             return found
     return None
 
 
-def of_method(owner: Any, name: str, argtypes: tuple[Any, ...]) -> Implementation | None:
+def is_known(function: FunctionType) -> bool:
+    """Whether Numba has been told what a plain Python function is in kernels: with ``@overload``, for instance."""
+    return any(context._lookup_global(function) is not None for context in _contexts())
+
+
+def of_method(
+    owner: Any, name: str, argtypes: tuple[Any, ...], keywords: dict[str, Any] | None = None
+) -> Implementation | None:
     """What Numba runs for method *name* of values of type *owner*, which it takes first; None likewise."""
     for context in _contexts():
         try:
@@ -42,7 +54,7 @@ def of_method(owner: Any, name: str, argtypes: tuple[Any, ...]) -> Implementatio
         except _NO_ANSWER:
             continue
         key = getattr(getattr(ty, "template", None), "key", None)
-        found = None if ty is None else _of_type(context, ty, key, argtypes, (owner, *argtypes), {})
+        found = None if ty is None else _of_type(context, ty, key, argtypes, (owner, *argtypes), keywords or {})
         if found is not None:
             return found
     return None
@@ -59,13 +71,19 @@ def _of_type(
     argtypes: tuple[Any, ...],
     taken: tuple[Any, ...],
     keywords: dict[str, Any],
+    literals: tuple[Any, ...] = (),
 ) -> Implementation | None:
     """The implementation behind the type of a function; it takes arguments of the types *taken*."""
-    for template in getattr(ty, "templates", None) or (getattr(ty, "template", None),):
+    templates = getattr(ty, "templates", None) or (getattr(ty, "template", None),)
+    for template in sorted(templates, key=_generality):
         overload = getattr(template, "_overload_func", None)
-        found = None if overload is None else _called(overload, taken, keywords)
-        if found is not None:
-            return found, taken
+        if overload is None or (context is not cpu_target.typing_context and _generality(template) == len(_TARGETS)):
+            continue
+        choices = dict.fromkeys((taken, literals or taken))
+        for given in reversed(choices) if getattr(template, "prefer_literal", False) else choices:
+            found = _called(overload, given, keywords)
+            if found is not None:
+                return found, taken
     if keywords:
         return None
     try:
@@ -77,6 +95,16 @@ def _of_type(
     taken = (*taken[: len(taken) - len(argtypes)], *signature.args)
     lowered = _lowered(key, taken, signature.return_type)
     return None if lowered is None else (lowered, taken)
+
+
+_TARGETS = ("cuda", "gpu", "generic")
+"""Targets of overloads that code for a GPU may use, the most specific first."""
+
+
+def _generality(template: Any) -> int:
+    """The place of an overload's target among :data:`_TARGETS`; their number if it is none of them."""
+    target = getattr(template, "metadata", {}).get("target", "generic")
+    return _TARGETS.index(target) if target in _TARGETS else len(_TARGETS)
 
 
 def of_attribute(owner: Any, name: str) -> FunctionType | None:

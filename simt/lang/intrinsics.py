@@ -70,6 +70,13 @@ _COMPLEX: dict[Any, Any] = {
 _COMPLEX_CASES = (types.complex64(types.complex64), types.complex128(types.complex128))
 
 
+def _complex_arguments(function: Any) -> tuple[tuple[int, ...], tuple[Any, ...]]:
+    """How many arguments a function of the cmath module takes, and its signatures."""
+    if function is not cmath.log:
+        return (1,), _COMPLEX_CASES
+    return (1, 2), (*_COMPLEX_CASES, *(ty(ty, ty) for ty in (types.complex64, types.complex128)))
+
+
 def _complex_function(function: Any) -> Emit:
     def emit(b: Builder, name: str, args: list[Value], signature: Any) -> Value:
         result: Value = b.inline(function, args)
@@ -81,7 +88,7 @@ def _complex_function(function: Any) -> Emit:
 _BUILTINS = [
     *(Intrinsic(f"numpy.{name}", _reduction(name), (1,)) for name in library.REDUCTIONS),
     *(
-        Intrinsic(f"cmath.{python.__name__}", _complex_function(own), (1,), _COMPLEX_CASES)
+        Intrinsic(f"cmath.{python.__name__}", _complex_function(own), *_complex_arguments(python))
         for python, own in _COMPLEX.items()
     ),
     Intrinsic("min", minmax, tuple(range(1, 65))),

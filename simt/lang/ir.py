@@ -91,6 +91,7 @@ class Op:
     dst2: VReg | None = None
     variable: str | None = None
     dtype: str | None = None
+    unset: str | None = None
     args: Sequence[Operand] = ()
 
     def definitions(self) -> Iterator[VReg]:

@@ -147,7 +147,7 @@ class Loops(Calls):
         if not isinstance(items, Tuple):
             unsupported(self.place(node), f"a for loop over {describe(items)}", help="use for i in range(len(...))")
         kinds = {kind_of(item) for item in items.items}
-        if len(kinds) != 1 or nt.storage_class(*kinds) in (None, nt.BOOL):
+        if len(kinds) != 1 or not aggregates.is_number(*kinds):
             help = "Numba takes tuples of numbers of one type; write the trips one after the other"
             unsupported(self.place(node), f"a for loop over {describe(items)}", help=help)
         return Constant(types.int64, len(items.items))

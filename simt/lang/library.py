@@ -62,8 +62,15 @@ def exponential(z: Any) -> Any:
     return complex(real, imag)
 
 
-def logarithm(z: Any) -> Any:
-    """cmath.log(z)."""
+def logarithm(z: Any, *base: Any) -> Any:
+    """cmath.log(z), and to another base."""
+    if len(base) == 1:
+        return natural_logarithm(z) / natural_logarithm(base[0])
+    return natural_logarithm(z)
+
+
+def natural_logarithm(z: Any) -> Any:
+    """The logarithm to base e."""
     return complex(math.log(math.hypot(z.real, z.imag)), math.atan2(z.imag, z.real))
 
 

@@ -135,7 +135,7 @@ def operator_signature(function: Callable[..., Any], argtypes: tuple[Any, ...]) 
 
 
 _ON_HALVES: dict[Callable[..., Any], Any] = {
-    **dict.fromkeys((abs, operator.neg, operator.pos), types.float16),
+    **dict.fromkeys((abs, min, max, operator.neg, operator.pos), types.float16),
     **dict.fromkeys((operator.add, operator.sub, operator.mul, operator.truediv), types.float16),
     **dict.fromkeys((operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge), types.boolean),
 }

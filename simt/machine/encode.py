@@ -199,7 +199,7 @@ class _Encoder:
         for k, (letter, value) in enumerate(zip(letters, (i.dst, i.a, i.b, i.c), strict=True)):
             if letter == "r":
                 is_written = k == 0 or (k == 1 and i.op == SYSCALL)
-                yield from self._register_problems(value, _rows_of(i, k), is_written)
+                yield from self._register_problems(value, rows_of(i, k), is_written)
             elif letter == "p" and not 0 <= value < (self.n_predicates if k == 0 else 2 * self.n_predicates):
                 yield f"predicate {value if k == 0 else value >> 1} of {self.n_predicates}"
             elif letter == "-" and value:  # the engine would take dst for a row to write to
@@ -256,7 +256,7 @@ class _Encoder:
             yield what
 
 
-def _rows_of(i: Instruction, operand: int) -> int:
+def rows_of(i: Instruction, operand: int) -> int:
     """Consecutive rows that operand number *operand* of a micro-op (0 is the destination) takes."""
     if MICRO_OPS[i.op].family is Family.IMAGE:
         return _image_rows(i, operand)
@@ -300,5 +300,7 @@ def _told(instruction: Instruction) -> int:
     if instruction.op == "warpsync":
         return layout.NAMES
     fence = instruction.op == "nop" and instruction.mod == FENCE
+    if instruction.op == "selp":
+        return layout.CHOOSES
     orders = instruction.op.startswith(("bar.", "match.", "redux.", "vote.")) or instruction.op in ("ballot", "exit")
     return layout.ORDERS if fence or orders else 0

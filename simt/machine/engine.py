@@ -12,7 +12,7 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.control import CALL, FAIL, LEAVE, RESUME, current
-from simt.machine.events import is_full, tell_order
+from simt.machine.events import WATCH_VARIABLES, is_full, tell_order, tell_variable
 from simt.machine.image_access import image_access, image_rows
 from simt.machine.interpreter import go_on, masks, rows
 from simt.machine.memory import access, rows_loaded, step_index, step_within
@@ -192,13 +192,17 @@ def _sample(op, w, code, warp_rows, uniform_end, executing, s):
 
 
 @jit_part
-def _tell(flags, w, pc, code, warp_rows, uniform_end, executing, s):
+def _tell(flags, w, pc, code, warp_rows, uniform_end, predicates, executing, s):
     """Tell the launch's watch of a micro-op that may order threads."""
     CODE = s.CODE
     a = row_at(CODE[code + L.C_A], warp_rows, uniform_end) if flags & L.NAMES else np.uint64(0)
-    b = row_at(CODE[code + L.C_B], warp_rows, uniform_end)
-    c = row_at(CODE[code + L.C_C], warp_rows, uniform_end)
-    tell_order(flags, pc, w, executing, a, b, c, CODE[code + L.C_IMM], s.LAUNCH, s.WARPS, s.EVENTS, s.R)
+    if flags & L.VARIABLE and s.LAUNCH[L.LAUNCH_WATCH] & WATCH_VARIABLES:
+        chosen = predicate(s.P, predicates, CODE[code + L.C_C]) if flags & L.CHOOSES else np.int64(0)
+        tell_variable(pc, w, executing, chosen, s.LAUNCH, s.WARPS, s.EVENTS)
+    if flags & (L.ORDERS | L.NAMES | L.SHUFFLES):
+        b = row_at(CODE[code + L.C_B], warp_rows, uniform_end)
+        c = row_at(CODE[code + L.C_C], warp_rows, uniform_end)
+        tell_order(flags, pc, w, executing, a, b, c, CODE[code + L.C_IMM], s.LAUNCH, s.WARPS, s.EVENTS, s.R)
 
 
 @jit_part
@@ -296,7 +300,7 @@ def advance(w, quantum, s):
         _count(s.COUNTS, count, n_active, n_executing, n_absent, n_exited)
         retired += flags & L.RETIRES
         if flags & L.TOLD and drains and executing != 0:
-            _tell(flags, w, pc, code, warp_rows, uniform_end, executing, s)
+            _tell(flags, w, pc, code, warp_rows, uniform_end, predicates, executing, s)
         outcome = np.int64(0)  # for the trace: the predicate written
         where = pc + 1
 

@@ -30,8 +30,8 @@ N_HEADER, N_EVENT = V_VALUES, _event.count
 
 ACCESS, ORDER, LANES, VARIABLE = range(1, 5)
 """Kinds: an access (values: offset in the arena | MATCHES | digest of what is stored); a micro-op that may order
-threads (no values), or whose lanes name others (values: its mask, or source lane | clamp << 8); a read or write of a
-variable that one path does not set."""
+threads (no values), or whose lanes name others (values: its mask, or source lane | clamp << 8); a micro-op with
+registers that are watched."""
 HAS_VALUES = 1 << ACCESS | 1 << LANES
 
 OFFSET_BITS = 36
@@ -46,9 +46,9 @@ EVENT_WORDS = 1 << 18
 _ROOM = 4 * N_EVENT
 """What one micro-op writes at most, and more."""
 
-WATCH_GLOBAL, WATCH_LOCAL, WATCH_STORED, WATCH_ORDER, WATCH_VARIABLES = 1, 2, 4, 8, 16
+WATCH_GLOBAL, WATCH_LOCAL, WATCH_STORED, WATCH_VARIABLES, WATCH_ORDER = 1, 2, 4, 8, 16
 """What is told (bits of LAUNCH_WATCH): accesses to shared and global memory; to local memory; digests of what is
-stored; what orders threads; variables."""
+stored; registers that are watched; and always what orders threads."""
 
 B64 = MEMORY_TYPES["b64"][0]
 
@@ -119,13 +119,14 @@ def tell_access(kind, space, dtype, size, pc, w, lanes, b, ADDRESSES, LAUNCH, WA
 
 
 @jit
+def tell_variable(pc, w, lanes, chosen, LAUNCH, WARPS, EVENTS):
+    """Tell of a micro-op that reads or writes a register that is watched; *chosen*: lanes that choose its operand a."""
+    _header(EVENTS, EVENTS[0], LAUNCH, WARPS, VARIABLE, pc, w, lanes, chosen, 0)
+
+
+@jit
 def tell_order(flags, pc, w, lanes, a, b, c, imm, LAUNCH, WARPS, EVENTS, R):
-    """Tell of a micro-op that orders threads, or uses a variable, before it is executed; *a*, *b*, *c*: its rows."""
-    watch = LAUNCH[L.LAUNCH_WATCH]
-    if flags & L.VARIABLE and watch & WATCH_VARIABLES:
-        _header(EVENTS, EVENTS[0], LAUNCH, WARPS, VARIABLE, pc, w, lanes, 0, 0)
-    if not flags & (L.ORDERS | L.NAMES | L.SHUFFLES) or not watch & WATCH_ORDER:
-        return
+    """Tell of a micro-op that orders threads, before it is executed; *a*, *b*, *c*: its rows."""
     at = EVENTS[0]
     if flags & L.ORDERS:
         lane = np.uint64(lowest(lanes))

@@ -28,6 +28,7 @@ RETIRES = 1  # bits of the flags
 UNIFORM = 2
 ORDERS, NAMES, SHUFFLES, VARIABLE = 4, 8, 16, 32  # what a watch is told of: see events.py
 TOLD = ORDERS | NAMES | SHUFFLES | VARIABLE
+CHOOSES = 64  # which lanes choose its first operand is told, too
 
 # Columns of the counter table, in the order of program.COUNTERS.
 _counts = Columns()

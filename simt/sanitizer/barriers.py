@@ -12,6 +12,7 @@ from simt.sanitizer import layout as Z
 from simt.sanitizer.clocks import meet_block, meet_lanes, meet_some, warp_at
 from simt.sanitizer.jit import jit
 from simt.sanitizer.places import found
+from simt.sanitizer.undefined import judge_shuffled, put_shuffled
 
 _IDX, _UP, _DOWN, _BFLY = jit(shfl_idx), jit(shfl_up), jit(shfl_down), jit(shfl_bfly)
 
@@ -43,11 +44,15 @@ def arrive(EVENTS, at, place, META, HEAD, BLOCKS, WARPS, THREADS, BARRIERS, ARRI
     ARRIVED[came] |= lanes
     if META[pc * Z.N_META + Z.M_KIND] & 255 != Z.ARRIVES:
         ARRIVED[came + 1] |= lanes
-    open_barrier(block, place, number, HEAD, BLOCKS, WARPS, THREADS, BARRIERS, ARRIVED, KEYS, TIMES, VECTORS, FOUND)
+    open_barrier(
+        block, place, number, META, HEAD, BLOCKS, WARPS, THREADS, BARRIERS, ARRIVED, KEYS, TIMES, VECTORS, FOUND
+    )
 
 
 @jit
-def open_barrier(block, place, number, HEAD, BLOCKS, WARPS, THREADS, BARRIERS, ARRIVED, KEYS, TIMES, VECTORS, FOUND):
+def open_barrier(
+    block, place, number, META, HEAD, BLOCKS, WARPS, THREADS, BARRIERS, ARRIVED, KEYS, TIMES, VECTORS, FOUND
+):
     """If all came that a barrier waits for, those who waited go on, and know what all of them did."""
     bar = (place * BLOCK_BARRIERS + number) * Z.N_BARRIER
     arrived, expected = BARRIERS[bar + Z.R_ARRIVED], BARRIERS[bar + Z.R_EXPECTED]
@@ -62,13 +67,10 @@ def open_barrier(block, place, number, HEAD, BLOCKS, WARPS, THREADS, BARRIERS, A
         meet_block(block, place, HEAD, BLOCKS, WARPS, THREADS, KEYS, TIMES, VECTORS)
     else:
         meet_some(block, place, first, HEAD, BLOCKS, WARPS, THREADS, ARRIVED, KEYS, TIMES, VECTORS)
-    if (
-        HEAD[Z.H_TOOLS] & Z.SYNC
-        and live < HEAD[Z.H_THREADS]
-        and arrived < (expected if expected else HEAD[Z.H_THREADS])
-    ):
-        pc, w = BARRIERS[bar + Z.R_PC] - 1, BARRIERS[bar + Z.R_WARP]
-        lane = lowest(BARRIERS[bar + Z.R_LANES])
+    pc = BARRIERS[bar + Z.R_PC] - 1
+    passed = BLOCKS[place * Z.N_BLOCK + Z.B_EXITS] & META[pc * Z.N_META + Z.M_EXITS]  # not a return before it
+    if HEAD[Z.H_TOOLS] & Z.SYNC and passed and arrived < (expected if expected else HEAD[Z.H_THREADS]):
+        w, lane = BARRIERS[bar + Z.R_WARP], lowest(BARRIERS[bar + Z.R_LANES])
         gone = HEAD[Z.H_THREADS] - live
         found(Z.MISSED_BARRIER, pc, block, w, lane, -1, -1, -1, 0, 0, 0, gone, HEAD, FOUND)
     BARRIERS[bar + Z.R_ARRIVED] = 0
@@ -77,19 +79,35 @@ def open_barrier(block, place, number, HEAD, BLOCKS, WARPS, THREADS, BARRIERS, A
 
 
 @jit
-def leave_block(EVENTS, at, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, BARRIERS, ARRIVED, KEYS, TIMES, VECTORS, FOUND):
+def _name_gone(pc, block, w, lanes, mask, gone, HEAD, FOUND):
+    """Synccheck: *lanes* name lanes that have exited.  Of a partial warp "all lanes" means those that there are."""
+    present = (np.int64(1) << min(HEAD[Z.H_THREADS] - w * 32, 32)) - 1
+    named = mask & gone & (present if mask == FULL else FULL)
+    if named and HEAD[Z.H_TOOLS] & Z.SYNC:
+        found(Z.NAMED_GONE, pc, block, w, lowest(lanes), -1, -1, -1, 0, 0, 0, named << 32 | mask, HEAD, FOUND)
+
+
+@jit
+def leave_block(
+    EVENTS, at, place, META, HEAD, BLOCKS, WARPS, KNOWN, THREADS, BARRIERS, ARRIVED, KEYS, TIMES, VECTORS, FOUND
+):
     """Lanes of a warp exit: who waited for them goes on.  Returns whether they were the last of the block."""
     block, w, lanes = EVENTS[at + V.V_BLOCK], EVENTS[at + V.V_WARP], EVENTS[at + V.V_LANES]
     BLOCKS[place * Z.N_BLOCK + Z.B_LIVE] -= popcount(lanes)
+    BLOCKS[place * Z.N_BLOCK + Z.B_EXITS] |= META[EVENTS[at + V.V_PC] * Z.N_META + Z.M_EXITS]
     gone = EVENTS[at + V.V_EXITED] | lanes
     row = warp_at(HEAD, place, w) + Z.W_PENDING
     for k in range(Z.PENDING):
-        mask, came = WARPS[row + 2 * k], WARPS[row + 2 * k + 1]
+        at_mask = row + Z.N_PENDING * k
+        mask, came = WARPS[at_mask], WARPS[at_mask + 1]
         if came and mask & ~gone & ~came == 0:
             meet_lanes(block, place, w, came, gone, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS)
-            WARPS[row + 2 * k + 1] = 0
+            WARPS[at_mask + 1] = 0
+            _name_gone(WARPS[at_mask + 2], block, w, came, mask, gone, HEAD, FOUND)
     for number in range(BLOCK_BARRIERS):
-        open_barrier(block, place, number, HEAD, BLOCKS, WARPS, THREADS, BARRIERS, ARRIVED, KEYS, TIMES, VECTORS, FOUND)
+        open_barrier(
+            block, place, number, META, HEAD, BLOCKS, WARPS, THREADS, BARRIERS, ARRIVED, KEYS, TIMES, VECTORS, FOUND
+        )
     if BLOCKS[place * Z.N_BLOCK + Z.B_LIVE] > 0:
         return False
     if HEAD[Z.H_TOOLS] & Z.SYNC:
@@ -103,44 +121,52 @@ def leave_block(EVENTS, at, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, BARRIERS
 
 
 @jit
-def meet_warp(EVENTS, at, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND):
-    """Lanes come to a warp barrier: they wait for all that their masks name and that have not exited."""
+def _meet_group(EVENTS, at, lanes, mask, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND):
+    """Lanes come to the warp barrier of a mask."""
     pc, block, w = EVENTS[at + V.V_PC], EVENTS[at + V.V_BLOCK], EVENTS[at + V.V_WARP]
-    lanes, gone = EVENTS[at + V.V_LANES], EVENTS[at + V.V_EXITED]
-    mask = np.int64(0)
-    for l in range(32):
-        if (lanes >> l) & 1:
-            mask |= EVENTS[at + V.V_VALUES + l]
-    if HEAD[Z.H_TOOLS] & Z.SYNC:
-        present = (np.int64(1) << min(HEAD[Z.H_THREADS] - w * 32, 32)) - 1
-        named = mask & gone
-        if mask == FULL:
-            named &= present  # of a partial warp `all lanes` means those that there are
-        if named:
-            found(Z.NAMED_GONE, pc, block, w, lowest(lanes), -1, -1, -1, 0, 0, 0, named << 32 | mask, HEAD, FOUND)
+    gone = EVENTS[at + V.V_EXITED]
+    _name_gone(pc, block, w, lanes, mask, gone, HEAD, FOUND)
     came = lanes
     row = warp_at(HEAD, place, w) + Z.W_PENDING
     free = row
     for k in range(Z.PENDING):
-        if WARPS[row + 2 * k + 1] == 0:
-            free = row + 2 * k
-        elif WARPS[row + 2 * k] == mask:
-            came |= WARPS[row + 2 * k + 1]
-            free = row + 2 * k
+        at_mask = row + Z.N_PENDING * k
+        if WARPS[at_mask + 1] == 0:
+            free = at_mask
+        elif WARPS[at_mask] == mask:
+            came |= WARPS[at_mask + 1]
+            free = at_mask
             break
     if mask & ~gone & ~came:
         WARPS[free] = mask
         WARPS[free + 1] = came
+        WARPS[free + 2] = pc
         return
     WARPS[free + 1] = 0
     meet_lanes(block, place, w, came, gone, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS)
 
 
 @jit
-def judge_shuffle(EVENTS, at, kind, HEAD, FOUND):
-    """Whether each lane of a shuffle reads from a lane that takes part."""
-    pc, block, w = EVENTS[at + V.V_PC], EVENTS[at + V.V_BLOCK], EVENTS[at + V.V_WARP]
+def meet_warp(EVENTS, at, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND):
+    """Lanes come to a warp barrier, each with a mask: they wait for all that it names and that have not exited."""
+    left = EVENTS[at + V.V_LANES]
+    while left:
+        mask = EVENTS[at + V.V_VALUES + lowest(left)]
+        lanes = np.int64(0)
+        for l in range(32):
+            if (left >> l) & 1 and EVENTS[at + V.V_VALUES + l] == mask:
+                lanes |= np.int64(1) << l
+        left &= ~lanes
+        _meet_group(EVENTS, at, lanes, mask, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND)
+
+
+@jit
+def judge_shuffle(EVENTS, at, kind, place, HEAD, REGISTERS, USES):
+    """Which lanes of a shuffle read from a lane that does not take part, or that has nothing itself."""
+    pc, w = EVENTS[at + V.V_PC], EVENTS[at + V.V_WARP]
     lanes = EVENTS[at + V.V_LANES]
+    undefined = np.int64(0)
+    by = np.int64(0)
     for l in range(32):
         if not (lanes >> l) & 1:
             continue
@@ -156,5 +182,8 @@ def judge_shuffle(EVENTS, at, kind, HEAD, FOUND):
             source, valid = _DOWN(lane, b, bound)
         else:
             source, valid = _BFLY(lane, b, bound)
-        if valid and not (lanes >> source) & 1:
-            found(Z.SOURCE_LANE, pc, block, w, l, -1, -1, -1, 0, 0, 0, source, HEAD, FOUND)
+        origin = judge_shuffled(pc, place, w, lanes, l, source if valid else lane, HEAD, REGISTERS, USES)
+        if origin >= 0:
+            undefined |= np.int64(1) << l
+            by = origin
+    put_shuffled(pc, place, w, lanes, undefined, by, HEAD, REGISTERS, USES)

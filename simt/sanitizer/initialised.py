@@ -1,21 +1,26 @@
-"""Initcheck: reads of bytes that nobody has written, and uses of variables that no path to them has set."""
+"""Initcheck: reads of bytes that nobody has written."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from simt.machine import events as V
-from simt.ops.memory import LOAD, LOCAL, STORE
+from simt.ops.memory import LOAD, STORE
 from simt.sanitizer import layout as Z
 from simt.sanitizer.jit import jit, jit_inline
 from simt.sanitizer.places import found
 
 
 @jit
-def _is_unwritten(offset, size, POISON, POISON32, POISON64):
-    """Whether nobody has written one of the bytes of an access."""
+def _is_unwritten(offset, size, wide, POISON, POISON32, POISON64):
+    """Whether nobody has written one of the bytes of an access; if *wide*, one of each of its words."""
     if size == 4:
         return POISON32[np.uint64(offset >> 2)] != 0
+    if size >= 8 and wide:
+        for word in range(size >> 2):
+            if POISON32[np.uint64((offset >> 2) + word)] == 0:
+                return False
+        return True
     if size == 8:
         return POISON64[np.uint64(offset >> 3)] != 0
     if size == 16:
@@ -40,10 +45,11 @@ def judge_written(EVENTS, at, HEAD, POISON, POISON32, POISON64, FOUND):
     what = EVENTS[at + V.V_WHAT]
     lanes = EVENTS[at + V.V_LANES]
     access, space, size = what & 15, (what >> 4) & 15, what >> 8
+    wide = access == LOAD and HEAD[Z.H_WIDE] != 0
     for l in range(32):
         if (lanes >> l) & 1:
             offset = EVENTS[at + V.V_VALUES + l] & (V.MATCHES - 1)
-            if access != STORE and _is_unwritten(offset, size, POISON, POISON32, POISON64):
+            if access != STORE and _is_unwritten(offset, size, wide, POISON, POISON32, POISON64):
                 pc, block, w = EVENTS[at + V.V_PC], EVENTS[at + V.V_BLOCK], EVENTS[at + V.V_WARP]
                 found(Z.UNWRITTEN, pc, block, w, l, -1, -1, -1, offset, size, space, 0, HEAD, FOUND)
             if access != LOAD:
@@ -55,21 +61,3 @@ def forget_written(first, size, POISON):
     """Bytes that a block gets for itself: nobody has written them."""
     for k in range(np.uint64(size)):
         POISON[np.uint64(first) + k] = 1
-
-
-@jit
-def judge_variables(EVENTS, at, place, HEAD, SET, META, FOUND):
-    """Whether the lanes of a micro-op have set the variables that it reads; what it writes, they have."""
-    pc, block, w = EVENTS[at + V.V_PC], EVENTS[at + V.V_BLOCK], EVENTS[at + V.V_WARP]
-    lanes = EVENTS[at + V.V_LANES]
-    rows = (place * HEAD[Z.H_WARPS] + w) * HEAD[Z.H_VARIABLES]
-    for k in range(4):
-        variable = META[pc * Z.N_META + Z.M_READS + k]
-        if variable >= 0:
-            unset = lanes & ~SET[rows + variable]
-            for l in range(32):
-                if (unset >> l) & 1:
-                    found(Z.UNSET, pc, block, w, l, -1, -1, -1, 0, 0, LOCAL, variable, HEAD, FOUND)
-    variable = META[pc * Z.N_META + Z.M_SETS]
-    if variable >= 0:
-        SET[rows + variable] |= lanes

@@ -12,10 +12,11 @@ from simt.ops.scalar import FULL
 from simt.sanitizer import layout as Z
 from simt.sanitizer.barriers import arrive, judge_shuffle, leave_block, meet_warp
 from simt.sanitizer.clocks import fence, meet_lanes
-from simt.sanitizer.initialised import forget_written, judge_variables, judge_written
+from simt.sanitizer.initialised import forget_written, judge_written
 from simt.sanitizer.jit import jit
 from simt.sanitizer.races import forget_all, judge_access
 from simt.sanitizer.rooms import addresses_fit, entries_fit, places_fit, readers_fit, vectors_fit
+from simt.sanitizer.undefined import judge_registers
 
 _READERS, _VECTORS, _ENTRIES, _ADDRESSES, _PLACES = (
     jit(fits) for fits in (readers_fit, vectors_fit, entries_fit, addresses_fit, places_fit)
@@ -48,7 +49,7 @@ def _place_of(block, j):
     _clear(j.THREADS, place, warps * 32 * Z.N_THREAD)
     _clear(j.BARRIERS, place, BLOCK_BARRIERS * Z.N_BARRIER)
     _clear(j.ARRIVED, place, BLOCK_BARRIERS * warps * 2)
-    _clear(j.SET, place, warps * HEAD[Z.H_VARIABLES])
+    _clear(j.REGISTERS, place, warps * HEAD[Z.H_REGISTERS] * Z.N_REGISTER)
     j.BLOCKS[place * Z.N_BLOCK + Z.B_LIVE] = HEAD[Z.H_THREADS]
     j.SLOT[block] = place + 1
     return place
@@ -86,8 +87,8 @@ def _judge_order(EVENTS, at, place, j):
         )  # fmt: skip
     elif kind == Z.EXIT:
         ended = leave_block(
-            EVENTS, at, place, HEAD, j.BLOCKS, j.WARPS, j.KNOWN, j.THREADS, j.BARRIERS, j.ARRIVED, j.KEYS, j.TIMES,
-            j.VECTORS, j.FOUND,
+            EVENTS, at, place, j.META, HEAD, j.BLOCKS, j.WARPS, j.KNOWN, j.THREADS, j.BARRIERS, j.ARRIVED, j.KEYS,
+            j.TIMES, j.VECTORS, j.FOUND,
         )  # fmt: skip
         if ended:
             j.BLOCKS[place * Z.N_BLOCK + Z.B_NEXT] = HEAD[Z.H_FREE_SLOT]
@@ -144,11 +145,11 @@ def judge(EVENTS, first, j):
                 )  # fmt: skip
             else:
                 if tools & Z.SYNC:
-                    judge_shuffle(EVENTS, at, what, HEAD, j.FOUND)
+                    judge_shuffle(EVENTS, at, what, place, HEAD, j.REGISTERS, j.USES)
                 if HEAD[Z.H_LANES]:
                     _meet(EVENTS, at, place, j)
         elif kind == VARIABLE:
-            judge_variables(EVENTS, at, place, HEAD, j.SET, j.META, j.FOUND)
+            judge_registers(EVENTS, at, place, HEAD, j.REGISTERS, j.USES, j.FOUND)
         else:
             _judge_order(EVENTS, at, place, j)
         at += N_EVENT if (HAS_VALUES >> kind) & 1 else N_HEADER

@@ -15,6 +15,7 @@ H_EVENT = _head()  # events judged so far
 H_STOPS = _head()  # 1: the first finding ends the launch
 H_TOOLS = _head()  # bits of RACES, INIT, SYNC
 H_LANES = _head()  # 1: lanes of one warp may race with each other
+H_WIDE = _head()  # 1: loads of several words may read more than is wanted, as compilers make them
 H_FENCED = _head()  # 1: threads may order themselves with fences and atomics
 H_THREADS = _head()
 H_WARPS = _head()
@@ -22,7 +23,7 @@ H_GRANULE = _head()  # log2 of the bytes that share a cell
 H_SHARED = _head()  # bytes of shared memory of a block, and how many of them are the system's
 H_SYSTEM = _head()
 H_LOCAL = _head()  # bytes of local memory of a block
-H_VARIABLES = _head()  # variables that are watched
+H_REGISTERS = _head()  # registers that are watched
 H_FREE_SLOT = _head()  # first of a list of free places for blocks
 H_FREE_READER = _head()  # first of a list of free rows of READERS
 H_READERS = _head()  # rows of READERS that were ever used
@@ -42,6 +43,7 @@ B_PUBLISHED = _block()  # what its fences have published, and its barriers since
 B_LIVE = _block()
 B_FENCED = _block()  # 1: a thread executed a fence since the last barrier
 B_LEARNED = _block()  # 1: a thread knows more than the block since the last barrier
+B_EXITS = _block()  # exits at which threads have left
 B_NEXT = _block()  # of a free place: the next one
 N_BLOCK = _block.count
 
@@ -53,7 +55,8 @@ _warp = Columns()
 W_BASE = _warp()  # all lanes know what lanes of the warp did before this time
 W_PARTIAL = _warp()  # 1: some lanes know more of others: KNOWN
 W_LAST = _warp()  # time of its last access
-W_PENDING = _warp(2 * PENDING)  # of warp barriers that wait: lanes named, lanes that came
+N_PENDING = 3
+W_PENDING = _warp(N_PENDING * PENDING)  # of warp barriers that wait: lanes named, lanes that came, the micro-op
 N_WARP = _warp.count
 
 # A thread (int64 [places * threads * N_THREAD]).
@@ -106,13 +109,34 @@ MOST_READERS = 64
 _meta = Columns()
 M_KIND = _meta()
 M_LINE = _meta()  # micro-ops of one line of the listing, at one depth of inlining, have one number
-M_READS = _meta(4)  # watched variables that it reads, and that it sets; -1: none
-M_SETS = _meta()
+M_EXITS = _meta()  # of an exit: its bit; of a barrier: those of the exits that its threads can come to
 N_META = _meta.count
 NOTHING, BARRIER, ARRIVES, WARP_BARRIER, FENCE, EXIT, SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, TOGETHER = (
     range(11)
 )
 IS_STRONG = 1 << 8
+
+# What a micro-op does with registers that are watched (int64 [micro-ops * N_USE]); their numbers, -1: none.
+_use = Columns()
+U_HOW = _use()
+U_FIRST = _use()  # its operand a
+U_READS = _use(14)
+U_SETS = _use(6)
+N_USE = _use.count
+PASSES, DEFINES, CHOOSES, TO_ALL, ENDS, SHUFFLES = range(6)
+"""What it does with what is not defined: its result is not, either; its result is; it depends on which operand lanes
+choose; all lanes get it; it is wrong here; the lanes of a shuffle get it from others."""
+HOW = 7
+IS_UNSET, IS_USE, IS_UNIFORM = 8, 16, 32
+"""It gives a zero to a variable that is not set; it uses the variables that it reads; it writes all lanes."""
+
+# A watched register of a warp (int64 [places * warps * registers * N_REGISTER]): masks of lanes, and where from.
+_register = Columns()
+G_UNSET = _register()
+G_UNSET_BY = _register()  # the micro-op
+G_UNDEFINED = _register()
+G_UNDEFINED_BY = _register()  # the shuffle | lane that it read from << 32
+N_REGISTER = _register.count
 
 # A place where something is wrong (int64 [places * N_FOUND]).
 _found = Columns()
@@ -160,6 +184,7 @@ class Judge(NamedTuple):
     POISON: Any  # uint8 [bytes of the arena]: 1 where nobody has written; the same as uint32 and uint64
     POISON32: Any
     POISON64: Any
-    SET: Any  # int64 [places * warps * variables]: lanes that have set a variable
+    REGISTERS: Any
     META: Any
+    USES: Any
     FOUND: Any

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.ops.encoding import FENCE, MEMORY_TYPES
-from simt.program import Instruction, Program
+from simt.program import PT, Instruction, Program
 from simt.sanitizer import layout as Z
 
 _SHUFFLES = {
@@ -39,7 +39,38 @@ def metadata(program: Program) -> npt.NDArray[np.int64]:
         place = line.source if line.source is not None else instruction.line
         table[pc, Z.M_KIND] = _kind(instruction) | Z.IS_STRONG * instruction.strong
         table[pc, Z.M_LINE] = places.setdefault(place, len(places))
+        table[pc, Z.M_EXITS] = 0
+    exits = {pc: 1 << n for n, pc in enumerate(_where(program, "exit")[:_MOST_EXITS])}
+    for pc, bit in exits.items():
+        table[pc, Z.M_EXITS] = bit
+    for pc in _where(program, "bar."):
+        table[pc, Z.M_EXITS] = sum(exits.get(other, 0) for other in _reached(program, pc))
     return table
+
+
+_MOST_EXITS = 62
+"""Exits that are told apart; threads that leave at others are not missed at barriers."""
+
+
+def _where(program: Program, op: str) -> list[int]:
+    return [pc for pc, instruction in enumerate(program.instructions) if instruction.op.startswith(op)]
+
+
+def _reached(program: Program, start: int) -> set[int]:
+    """Micro-ops that a thread may come to after *start*; indirect branches are taken to lead nowhere."""
+    code, seen, waiting = program.instructions, set[int](), [start + 1]
+    while waiting:
+        pc = waiting.pop()
+        if pc in seen or pc >= len(code):
+            continue
+        seen.add(pc)
+        instruction = code[pc]
+        always = instruction.guard == PT and instruction.a == PT
+        if instruction.op == "bra":
+            waiting += [instruction.imm] if always else [instruction.imm, pc + 1]
+        elif instruction.op not in ("exit", "brx", "trap") or instruction.guard != PT:
+            waiting.append(pc + 1)
+    return seen
 
 
 def granule(program: Program) -> int:

@@ -22,7 +22,7 @@ Words = npt.NDArray[np.int64]
 
 FIRST_PLACES = 2
 """Blocks that there is room for at first: one that runs, and the next one."""
-BY_PLACE = ("BLOCKS", "WARPS", "KNOWN", "THREADS", "BARRIERS", "ARRIVED", "SET")
+BY_PLACE = ("BLOCKS", "WARPS", "KNOWN", "THREADS", "BARRIERS", "ARRIVED", "REGISTERS")
 _OF_BLOCKS = (Z.B_VECTOR, Z.B_PUBLISHED)
 _OF_THREADS = (Z.T_VECTOR, Z.T_LAST, Z.T_PUBLISHED, Z.T_PUBLISHED_BLOCK)
 

@@ -18,11 +18,10 @@ from simt.text import counted
 
 
 class Report:
-    """Findings of one launch; ``begins``: where shared and local memory of a worker begin in the arena."""
+    """Findings of one launch, which ran in a *schedule*."""
 
-    def __init__(self, prepared: Prepared, variables: Sequence[str], schedule: str) -> None:
+    def __init__(self, prepared: Prepared, schedule: str) -> None:
         self.prepared = prepared
-        self.variables = variables
         self.schedule = schedule
 
     def finding(self, row: Sequence[int]) -> Finding:
@@ -63,7 +62,7 @@ class Report:
 
     def _other(self, row: Sequence[int], what: str = "") -> Side:
         pc = row[Z.F_OTHER_PC]
-        what = what or access_text(self.prepared.program.instructions[pc])
+        what = what or f"{access_text(self.prepared.program.instructions[pc])} before"
         return self._side(what, pc, row[Z.F_OTHER_BLOCK], row[Z.F_OTHER_WARP], row[Z.F_OTHER_LANES])
 
     def _where(self, row: Sequence[int]) -> dict[str, object]:
@@ -165,7 +164,7 @@ class Report:
         )
 
     def _unset(self, row: Sequence[int]) -> Finding:
-        name = self.variables[row[Z.F_MORE]]
+        name = self.prepared.program.instructions[row[Z.F_MORE]].unset or ""
         return self._make(
             INITCHECK,
             "unset variable",
@@ -180,8 +179,8 @@ class Report:
         return self._make(
             SYNCCHECK,
             "shuffle of an absent lane",
-            f"a shuffle reads from lane {row[Z.F_MORE]}, which does not take part in it",
-            [self._this(row, "shuffle")],
+            f"a shuffle reads from lane {row[Z.F_MORE]}, which does not take part in it, and what it got is used",
+            [self._this(row, "shuffle"), self._other(row, "use")],
             row,
             help="what it gets is not defined: let all lanes that are read from execute the shuffle",
         )
@@ -203,7 +202,7 @@ class Report:
             SYNCCHECK,
             "different barriers",
             "threads of a block wait at different barriers",
-            [self._this(row, "barrier"), self._other(row, "barrier")],
+            [self._this(row, "barrier"), self._other(row, "barrier before")],
             row,
             help="all threads of a block have to reach the same barrier: move it out of the branches",
         )
@@ -212,14 +211,14 @@ class Report:
         return self._make(
             SYNCCHECK,
             "missed barrier",
-            f"{counted(row[Z.F_MORE], 'thread')} of the block exited without reaching a barrier that others wait at",
+            f"{counted(row[Z.F_MORE], 'thread')} of the block went past a barrier that others wait at",
             [self._this(row, "barrier")],
             row,
-            help="let all threads of the block reach the barrier: no return before it, no branch around it",
+            help="let all threads of the block reach the barrier: no branch around it",
         )
 
     def _wrong_count(self, row: Sequence[int]) -> Finding:
-        others = [self._other(row, "barrier")] if row[Z.F_OTHER_PC] >= 0 else []
+        others = [self._other(row, "barrier before")] if row[Z.F_OTHER_PC] >= 0 else []
         expected = row[Z.F_MORE]
         if others:
             text = f"a barrier for {counted(expected, 'thread')}, for which others expect another number"

@@ -27,6 +27,7 @@ from simt.sanitizer.judge import judge
 from simt.sanitizer.layout import Judge
 from simt.sanitizer.metadata import granule, is_fenced, metadata
 from simt.sanitizer.pools import FIRST_PLACES, chain_places, pools, with_room, words
+from simt.sanitizer.registers import Watched, watched
 from simt.sanitizer.report import Report
 from simt.sanitizer.tools import INITCHECK, LANES, RACECHECK, SYNCCHECK
 
@@ -49,6 +50,7 @@ class Sanitizer:
         self.tools |= Z.INIT * (INITCHECK in names) | Z.SYNC * (SYNCCHECK in names)
         self._judges: list[Judge] = []
         self._report: Report | None = None
+        self._watched: Watched | None = None
 
     @property
     def told(self) -> int:
@@ -57,8 +59,8 @@ class Sanitizer:
         if self.tools & Z.RACES:
             told |= WATCH_GLOBAL | WATCH_STORED
         if self.tools & Z.INIT:
-            told |= WATCH_GLOBAL | WATCH_LOCAL | WATCH_VARIABLES
-        return told
+            told |= WATCH_GLOBAL | WATCH_LOCAL
+        return told | WATCH_VARIABLES * bool(self.tools & (Z.INIT | Z.SYNC))
 
     @property
     def in_order(self) -> bool:
@@ -71,8 +73,9 @@ class Sanitizer:
         return bool(self.tools & Z.INIT)
 
     def uses(self, pc: int) -> bool:
-        """Whether a watched variable is in a micro-op."""
-        return False
+        """Whether a watched register is in a micro-op."""
+        assert self._watched is not None  # the launch has begun
+        return self._watched.touches(pc)
 
     def begin(self, prepared: Prepared, workers: int) -> None:
         """Make the judges' arrays.  Raises LaunchError for a launch that is too large."""
@@ -82,7 +85,8 @@ class Sanitizer:
         if len(prepared.program.instructions) >= 1 << Z.PC_BITS:
             raise LaunchError(f"checks take kernels of fewer than {1 << Z.PC_BITS} micro-operations")
         self._check_room(prepared)
-        self._report = Report(prepared, (), self.schedule)
+        self._report = Report(prepared, self.schedule)
+        self._watched = watched(prepared.program, bool(self.tools & Z.INIT), bool(self.tools & Z.SYNC))
         poison = np.zeros(_padded(prepared.memory.end) if self.tools & Z.INIT else 8, np.uint8)
         if self.tools & Z.INIT:
             for part, place in self._unwritten(prepared, poison):
@@ -113,18 +117,21 @@ class Sanitizer:
 
     def _judge(self, prepared: Prepared, poison: npt.NDArray[np.uint8]) -> Judge:
         program, launch = prepared.program, prepared.launch
-        warps = -(-launch.threads_per_block // 32)
+        warps, uses = -(-launch.threads_per_block // 32), self._watched
+        assert uses is not None  # the launch has begun
         races = bool(self.tools & Z.RACES)
         head = np.zeros(Z.N_HEAD, np.int64)
         head[Z.H_TIME] = 1
         head[Z.H_STOPS] = not self.keep_going
         head[Z.H_TOOLS] = self.tools
         head[Z.H_LANES] = program.view == "source" or LANES in self.names
+        head[Z.H_WIDE] = program.view != "source"
         head[Z.H_FENCED] = races and is_fenced(program)
         head[Z.H_THREADS] = launch.threads_per_block
         head[Z.H_WARPS] = warps
         head[Z.H_GRANULE] = granule(program)
         head[Z.H_SHARED], head[Z.H_SYSTEM] = prepared.shared_bytes, program.system_shared_bytes
+        head[Z.H_REGISTERS] = uses.count
         head[Z.H_LOCAL] = -(-program.local_bytes // 8) * 8 * warps * 32
         places = FIRST_PLACES
         state = Judge(
@@ -142,8 +149,9 @@ class Sanitizer:
             POISON=poison,
             POISON32=poison.view(np.uint32),
             POISON64=poison.view(np.uint64),
-            SET=words(1),
+            REGISTERS=words(places * warps * uses.count * Z.N_REGISTER),
             META=metadata(program).reshape(-1),
+            USES=uses.uses.reshape(-1),
             FOUND=words(Z.MOST_FOUND * Z.N_FOUND),
         )
         chain_places(state.BLOCKS, 0)

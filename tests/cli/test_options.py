@@ -55,9 +55,9 @@ TOGETHER = {
 }
 """What an option's help asks for beside it, where the command has that."""
 
-OTHERS = {"gpu", "exec", "explain", "nvprof", "ncu", "nvcc", "env"}
-"""Commands that need a GPU or a program, or two kernels: tests/gpu, tests/driver, test_profilers.py and test_explain.py
-have them."""
+OTHERS = {"gpu", "check", "exec", "explain", "nvprof", "ncu", "nvcc", "env"}
+"""Commands that need a GPU or a program, or two kernels, or options first: tests/gpu, tests/driver, test_profilers.py,
+test_explain.py and test_check.py have them."""
 
 ELSEWHERE = {
     ("profile", "--kernel"), ("profile", "--listing"), ("profile", "--arg"), ("profile", "--arch"),

@@ -9,9 +9,10 @@ from simt.driver import Settings, run_program
 from tests.machine_view import needs_numba_cuda
 
 PROGRAM = """
-import json, sys, warnings
+import json, math, sys, warnings
 import numpy as np
-from numba import cuda
+from numba import cuda, guvectorize, vectorize
+from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float64
 from numba.cuda.extending import intrinsic
 from numba.cuda import types
 
@@ -33,7 +34,51 @@ add[1, 32](a, 3)
 found["added"] = a.copy_to_host().tolist()
 found["transposed"] = cuda.to_device(np.arange(6).reshape(2, 3)).T.copy_to_host().tolist()
 total = cuda.reduce(lambda x, y: x + y)
-found["sum"] = float(total(np.arange(100.0)))
+found["sums"] = [float(total(np.arange(float(n)))) for n in (100, 1000)]
+
+@vectorize(["float32(float32, float32)", "float64(float64, float64)"], target="cuda")
+def hypotenuse(x, y):
+    return math.sqrt(x * x + y * y)
+
+x = np.linspace(0, 9, 50, dtype=np.float32).reshape(5, 10)
+close = np.testing.assert_allclose
+close(hypotenuse(x, x[:1]), np.hypot(x, x[:1]), rtol=1e-6)
+
+@guvectorize(["(float64[:, :], float64[:, :], float64[:, :])"], "(m,n),(n,p)->(m,p)", target="cuda")
+def product(a, b, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0
+            for k in range(b.shape[0]):
+                out[i, j] += a[i, k] * b[k, j]
+
+a3, b3 = np.random.default_rng(1).random((2, 4, 3, 3))
+close(product(a3, b3), a3 @ b3)
+
+@cuda.jit
+def rolls(states, out):
+    i = cuda.grid(1)
+    out[i] = xoroshiro128p_uniform_float64(states, i)
+
+rolled = np.zeros(64)
+rolls[2, 32](create_xoroshiro128p_states(64, seed=7), rolled)
+found["rolled"] = [len(set(rolled)), bool((rolled >= 0).all() and (rolled < 1).all())]
+
+reached = cuda.to_device(np.arange(8.0).reshape(2, 4))[:, ::2]
+
+@cuda.jit(device=True)
+def read(i, j):
+    return reached[i, j]
+
+@cuda.jit
+def through_a_name(out):
+    i = cuda.threadIdx.x
+    out[i] = read(i, 1) + reached[i, 0]
+    reached[i, 0] = -1
+
+sums = np.zeros(2)
+through_a_name[1, 2](sums)
+found["reached"] = [sums.tolist(), reached.copy_to_host().tolist()]
 
 @cuda.jit(launch_bounds=32)
 def bounded():
@@ -68,7 +113,9 @@ def test_a_program_of_numba(tmp_path: Path) -> None:
     found = json.loads(output.read_text())
     assert found["added"] == [3.0 + i for i in range(10)]
     assert found["transposed"] == [[0, 3], [1, 4], [2, 5]]
-    assert found["sum"] == 4950
+    assert found["sums"] == [4950, 499500]
+    assert found["reached"] == [[2, 10], [[-1, 2], [-1, 6]]]
+    assert found["rolled"] == [64, True]
     assert printed.read_text().splitlines() == ["bounded 0", "bounded 1"]
     assert found["error"][0] == "CUDA_ERROR_INVALID_VALUE"
     assert {"LaunchError", "CUDAError"} <= set(found["error"])

@@ -1,0 +1,108 @@
+"""``simt check``: what a kernel or a program does wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from simt.cli import programs
+from simt.cli.options import LAUNCH_IN_FILE, LaunchOptions, OptionalBlock, OptionalSize, Seed, View
+from simt.cli.output import EXIT_WRONG, print_json
+from simt.cli.programs import Arch, Device
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simt.check import Finding, KernelError
+
+EXAMPLES = f"""Examples:
+
+  [bold]simt check shared[/bold]
+
+  [bold]simt check --tool racecheck,initcheck my_kernels.py:saxpy[/bold]
+
+  [bold]simt check --tool racecheck ./vectorAdd 1000[/bold]    (a program, with its arguments)
+
+{LAUNCH_IN_FILE}"""
+
+CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES, context_settings=CONTEXT)(check)
+
+
+def check(
+    target: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="KERNEL|PROGRAM [ARGS]...",
+            help="A name of [bold]simt kernels[/bold] or FILE.py:FUNCTION; or an executable, a .cu file, a script.",
+        ),
+    ],
+    *,
+    tool: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B,...", help="memcheck, initcheck, racecheck, synccheck, or all (the default)."),
+    ] = None,
+    size: OptionalSize = None,
+    block: OptionalBlock = None,
+    view: View = "source",
+    seed: Seed = 0,
+    device: Device = "h200",
+    arch: Arch = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Look for what compute-sanitizer looks for, and more: each place once, with a count.
+
+    The exit code is 1 if something was found.  A program's findings go to standard error as they come.
+    """
+    tools = tool or ["all"]
+    from simt.sanitizer import names_of
+
+    names_of(tools)
+    kernel, *arguments = target
+    if _is_program(kernel):
+        finished = programs.run(target, device, arch, False, tools)
+        raise typer.Exit(EXIT_WRONG if finished.findings else programs.exit_with(finished).exit_code)
+    if arguments:
+        raise typer.BadParameter(f"{kernel} is a kernel, which takes no arguments", param_hint=arguments[0])
+    launch = LaunchOptions(kernel, size=size, view=view, seed=seed, check=tools, keep_going=True, block=block)
+    findings, notes, ended = _checked(launch)
+    if as_json:
+        found = [finding.to_dict() for finding in findings]
+        print_json({"findings": found, "notes": list(notes), "ended_by": str(ended) if ended else None})
+    else:
+        ends = [str(ended)] if ended else []
+        typer.echo("\n\n".join([*map(str, findings), *ends, _in_all(len(findings) + len(ends))]))
+        for note in notes:
+            typer.echo(f"note: {note}")
+    if findings or ended:
+        raise typer.Exit(EXIT_WRONG)
+
+
+def _checked(launch: LaunchOptions) -> tuple[Sequence[Finding], Sequence[str], KernelError | None]:
+    """What a launch's checks found, its notes, and the error that ended it."""
+    from simt.check import KernelError, LaunchError
+
+    try:
+        profile = launch.launch(launch.block)
+    except LaunchError:
+        raise
+    except KernelError as error:
+        return error.findings, (), error
+    return profile.findings, profile.notes, None
+
+
+def _is_program(target: str) -> bool:
+    """Whether a target is a program, not a kernel: a file, or the name of one that the shell would find."""
+    return Path(target).is_file() or ("/" in target and ":" not in target)
+
+
+def _in_all(places: int) -> str:
+    from simt.text import counted
+
+    return counted(places, "finding") if places else "nothing found"

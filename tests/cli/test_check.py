@@ -1,0 +1,77 @@
+"""``simt check``: findings of a kernel or a program, by tool."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+KERNELS = """
+import numpy as np
+from numba import cuda
+
+def racing(x):
+    s = cuda.shared.array(64, np.int32)
+    t = cuda.threadIdx.x
+    s[t] = x[t]
+    x[t] = s[63 - t]
+
+def outside(x):
+    s = cuda.shared.array(64, np.int32)
+    t = cuda.threadIdx.x
+    x[t] = s[t]
+    x[t + 1] = t
+
+def launch(block=64):
+    return dict(grid=1, block=block, args=(np.arange(64, dtype=np.int32),))
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> str:
+    file = tmp_path / "mine.py"
+    file.write_text(KERNELS)
+    return str(file)
+
+
+def test_nothing_is_found_in_a_kernel_of_the_registry(run) -> None:
+    found = run("check", "--size", "200", "shared")
+    assert found.code == 0, found.err
+    assert "nothing found" in found.out
+    assert "note: racecheck found nothing" in found.out
+
+
+def test_findings_have_both_sides_and_a_count(run, mine: str) -> None:
+    found = run("check", "--tool", "racecheck", f"{mine}:racing")
+    assert found.code == 1
+    assert "racecheck: the kernel is wrong: data race" in found.out
+    assert "2 findings" in found.out  # the write after the read, and the read after the write
+    data = json.loads(run("check", "--tool", "racecheck", "--json", f"{mine}:racing").out)
+    race = data["findings"][0]
+    assert [side["what"] for side in race["sides"]] == ["write", "read before"]
+    assert [side["line"] for side in race["sides"]] == [8, 9]
+    assert race["element"] == "s[32]"
+    assert race["sides"][0]["lanes"] == list(range(32))
+
+
+def test_an_error_that_ends_the_launch_comes_after_what_was_found_before(run, mine: str) -> None:
+    found = run("check", f"{mine}:outside")
+    assert found.code == 1
+    assert "initcheck" in found.out
+    assert "index 64 is out of bounds" in found.out
+    assert found.out.index("initcheck") < found.out.index("index 64")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--tool", "leakcheck", "shared"], "there is no check 'leakcheck'"),
+        (["shared", "7"], "takes no arguments"),
+        (["--tool", "all", "no_such_kernel"], "no_such_kernel"),
+    ],
+)
+def test_what_cannot_be_checked(run, arguments: list[str], message: str) -> None:
+    found = run("check", *arguments)
+    assert found.code == 2
+    assert message in found.err
