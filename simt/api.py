@@ -32,6 +32,7 @@ def launch(
     threads: int | None = None,
     trace: bool | tuple[int, int] = False,
     order: str | None = None,
+    schedule: str | None = None,
     predicate: int = 0,
     shared_bytes: int = 0,
     cooperative: bool = False,
@@ -70,6 +71,10 @@ def launch(
             (the sum is what the hardware's own counters print: the source page's are instrumented, which changes
             the order, and the sum by about 1 % where lanes diverge much); else it is ``then_first``.  Code with
             uniform registers (sm_75 and later) takes no turns.
+        schedule: which warp of which block runs when; as many blocks as the GPU holds then run together.
+            ``round_robin``: an instruction each; ``adversarial``: the last block and warp first, each until it waits;
+            ``random:SEED``; ``random:SEED:N``, which lets another warp run at most N times where one could go on.  The
+            same text gives the same run.  Default: block after block, warp after warp.
         predicate: if/else bodies of at most so many simple instructions are predicated instead of branching.
         shared_bytes: dynamic shared memory per block.
         cooperative: a cooperative launch: all blocks run together, so that ``grid.sync()`` of CUDA C works (machine
@@ -106,6 +111,7 @@ def launch(
         threads=threads,
         trace=trace,
         order=order,
+        schedule=schedule,
         predicate=predicate,
         shared_bytes=shared_bytes,
         cooperative=cooperative,

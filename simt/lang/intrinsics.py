@@ -19,6 +19,7 @@ from simt.lang import (
     attributes,
     bit_functions,
     block_functions,
+    float_bits,
     half_functions,
     libdevice_functions,
     library,
@@ -49,10 +50,16 @@ def _operator(text: str) -> Emit:
     return emit
 
 
+_REDUCTIONS = (*library.REDUCTIONS, *library.WITHOUT_NANS)
+
+
 def _reduction(name: str) -> Emit:
     def emit(b: Builder, _: str, args: list[Value], signature: Any) -> Value:
         if not isinstance(args[0], Array):
             wrong(b.place, f"numpy.{name} of {describe(args[0])}")
+        if name in library.WITHOUT_NANS:
+            result: Value = b.inline(library.WITHOUT_NANS[name], args)
+            return result
         return attributes.METHODS[name](b, args[0], [])
 
     return emit
@@ -86,7 +93,7 @@ def _complex_function(function: Any) -> Emit:
 
 
 _BUILTINS = [
-    *(Intrinsic(f"numpy.{name}", _reduction(name), (1,)) for name in library.REDUCTIONS),
+    *(Intrinsic(f"numpy.{name}", _reduction(name), (1,)) for name in _REDUCTIONS),
     *(
         Intrinsic(f"cmath.{python.__name__}", _complex_function(own), *_complex_arguments(python))
         for python, own in _COMPLEX.items()
@@ -113,6 +120,7 @@ INTRINSICS = {
         math_functions.ROWS,
         half_functions.ROWS,
         libdevice_functions.ROWS,
+        float_bits.ROWS,
         printing.ROWS,
         tuple_functions.ROWS,
         _BUILTINS,
@@ -135,7 +143,7 @@ def _by_object() -> dict[Any, Intrinsic]:
     for name, equivalent in math_functions.NUMPY.items():
         table[getattr(np, name)] = INTRINSICS[f"math.{equivalent}"]
     table[np.abs] = INTRINSICS["abs"]
-    table |= {getattr(np, name): INTRINSICS[f"numpy.{name}"] for name in library.REDUCTIONS}
+    table |= {getattr(np, name): INTRINSICS[f"numpy.{name}"] for name in _REDUCTIONS}
     table |= {function: INTRINSICS[f"cmath.{function.__name__}"] for function in _COMPLEX}
     return table
 

@@ -201,6 +201,24 @@ def greatest(a: Any) -> Any:
     return result
 
 
+def least_number(a: Any) -> Any:
+    """numpy.nanmin(a): a NaN only where all are."""
+    result = first(a)
+    for value in a.flat:
+        if value < result or result != result:
+            result = value
+    return result
+
+
+def greatest_number(a: Any) -> Any:
+    """numpy.nanmax(a): a NaN only where all are."""
+    result = first(a)
+    for value in a.flat:
+        if value > result or result != result:
+            result = value
+    return result
+
+
 def first(a: Any) -> Any:
     """The first element."""
     return a.item()
@@ -221,6 +239,9 @@ def apply_2(out: Any, function: Any, a: Any, b: Any) -> None:
     for i in range(len(out)):
         out[i] = function(a[i], b[i])
 
+
+WITHOUT_NANS = {"nanmin": least_number, "nanmax": greatest_number}
+"""Functions of NumPy that reduce what of an array is a number."""
 
 APPLY = (apply_1, apply_2)
 """By the number of arguments, from 1 on."""

@@ -19,6 +19,8 @@ from simt.machine.launch import Launch, parse_order
 from simt.machine.prepare import prepare, state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.result import RunResult, TraceRecords
+from simt.machine.schedule import PAUSES, Resident, Turns
+from simt.machine.start import start_block
 from simt.machine.syscalls import serve, uneven
 from simt.ops.encoding import GRID_BARRIER
 from simt.ops.jit import compilation, name_of
@@ -34,6 +36,9 @@ MAX_HOST_THREADS = 1024
 SMALL_BLOCKS, SMALL_THREADS, SMALL_INSTRUCTIONS = 32, 4096, 1 << 14
 """A launch of at most so many blocks and threads begins on the thread that asks for it.  A block that executes more
 warp instructions goes on elsewhere: ctrl-C is not heard of before the engine returns."""
+
+JUDGED_TURNS = 256
+"""Turns of a schedule after which a watch is given what they told."""
 
 _compile_lock = threading.Lock()
 _ready = False
@@ -71,10 +76,14 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
     """
     parse_order(launch.order)
     traced = launch.trace is not False
-    together = launch.cooperative or GRID_BARRIER in program.syscalls
+    waits = launch.cooperative or GRID_BARRIER in program.syscalls
+    together = waits or launch.schedule is not None
     watch = launch.watch
     alone = traced or (watch is not None and watch.in_order) or encode(program).communicates
-    workers = launch.blocks if together else 1 if alone else _workers(launch)
+    if together:
+        workers = launch.blocks if waits else min(launch.blocks, launch.resident)
+    else:
+        workers = 1 if alone else _workers(launch)
     prepared = prepare(program, launch, workers, device)
     if watch is not None:
         watch.begin(prepared, 1 if together else workers)
@@ -98,6 +107,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
         seconds=seconds,
         host_threads=1 if together else len(team.states),
         findings=watch.finish() if watch is not None else (),
+        preemptions=team.turns.preemptions if team.turns is not None else 0,
         trace=trace if traced else None,
     )
 
@@ -152,7 +162,9 @@ class _Team:
         self.prepared = prepared
         self.workers = workers
         self.together = together
-        self.stop = np.zeros(1, np.int64)
+        schedule = prepared.launch.schedule
+        self.turns = None if schedule is None else Turns(schedule)
+        self.stop = np.full(1, 0 if schedule is None else PAUSES)
         self.states = [self._state(0)]
         self.blocks = prepared.launch.blocks
         self.next_block = 0
@@ -174,8 +186,9 @@ class _Team:
         begun = self._begin() if _is_small(self.prepared.launch) and not self.together else None
         try:
             if self.together:
-                self.states += [self._state(block) for block in range(1, self.blocks)]
-                pending.add(_host_threads().submit(self._work_together))
+                self.states += [self._state(worker) for worker in range(1, self.workers)]
+                work = self._work_together if self.turns is None else self._work_scheduled
+                pending.add(_host_threads().submit(work))
             elif self.next_block < self.blocks or begun:
                 self.states += [self._state(worker) for worker in range(1, self.workers)]
                 for worker, state in enumerate(self.states):
@@ -190,7 +203,7 @@ class _Team:
                 for future in done:
                     future.result()
         except BaseException:
-            self.stop[0] = 1
+            self.stop[0] = PAUSES + 1
             _wait_out(pending)
             raise
         if self.failed:
@@ -290,6 +303,72 @@ class _Team:
                 self.prepared.launch.watch.meet_grid()
         self.finished = self.blocks
 
+    def _work_scheduled(self) -> None:
+        """Run as many blocks together as are resident, in the turns of a schedule."""
+        assert self.turns is not None
+        resident = Resident(self.states)
+        for slot in range(len(self.states)):
+            self._start_next(resident, slot)
+        count = 0
+        while self.stop[0] == PAUSES:
+            if not resident.ready.any():
+                if not self._go_on(resident):
+                    return
+                continue
+            (slot, warp), length = self.turns.next(resident.ready)
+            count += 1
+            if not self._turn(resident, slot, warp, length, judge=count % JUDGED_TURNS == 0):
+                return
+
+    def _start_next(self, resident: Resident, slot: int) -> None:
+        """Start the next block of the grid in a state, if there is one."""
+        if self.next_block < self.blocks:
+            start_block(self.next_block, self.states[slot])
+            resident.began(slot, self.next_block)
+            self.next_block += 1
+
+    def _turn(self, resident: Resident, slot: int, warp: int, length: int, judge: bool) -> bool:
+        """Run a warp for at most *length* micro-ops; False if that ended the launch."""
+        state, block = self.states[slot], resident.blocks[slot]
+        assert block is not None
+        state.LAUNCH[layout.LAUNCH_NEXT_WARP] = warp
+        state.WARPS[warp * layout.N_WARP + layout.W_QUANTUM] = length
+        status = layout.TRACE_FULL
+        while status == layout.TRACE_FULL:
+            status, _ = self._run(block, block + 1, state)
+            self._drain(state)
+            if (judge or status != layout.STOPPED) and self._judged(0, block, state):
+                return False
+        if block in self.failed or self._note_failure(status, block, state):
+            return False
+        if status == layout.CALLED:
+            resident.held.add((slot, warp))
+        resident.look(slot)
+        if resident.has_ended(slot):
+            resident.ended(slot)
+            self.finished += 1
+            self._start_next(resident, slot)
+        return True
+
+    def _go_on(self, resident: Resident) -> bool:
+        """No warp can run: let those go on that wait for the whole grid; False if the launch has ended."""
+        running = list(resident.running())
+        held = {slot for slot, _ in resident.held}
+        stuck = [(slot, block) for slot, block in running if slot not in held]
+        if self._judged(0, 0, self.states[0]):
+            return False
+        if stuck:
+            self._note_failure(layout.DEADLOCK, stuck[0][1], self.states[stuck[0][0]])
+        elif running and self.finished:
+            ended = next(block for block in range(self.blocks) if block not in resident.blocks)
+            self._keep(ended, uneven(self.prepared, self.states[running[0][0]], ended))
+        elif running:
+            if self.prepared.launch.watch is not None:
+                self.prepared.launch.watch.meet_grid()
+            resident.release()
+            return True
+        return False
+
     def _note_failure(self, status: int, block: int, state: layout.State) -> bool:
         """Keep the error of a block that went wrong; whether it did."""
         if status not in (layout.FAILED, layout.DEADLOCK):
@@ -339,6 +418,7 @@ class _Team:
             return table[:, column].astype(np.uint32)
 
         return TraceRecords(
+            step=order,
             block=table[:, layout.T_BLOCK],
             warp=table[:, layout.T_WARP],
             pc=table[:, layout.T_PC],

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import Finding, LaunchError
+from simt.machine.schedule import Schedule
 from simt.machine.services import Services
 
 MAX_THREADS_PER_BLOCK = 1024
@@ -109,6 +110,7 @@ class Launch:
     array that the program does not address by axes may be followed to the ends of the buffer that it is a view
     of.  ``cooperative``: all blocks run together, in turns, so that they can wait for each other.  ``services``
     serve the calls of code that is not the kernel's (``printf``); ``clock_mhz`` is the rate of its clock.
+    ``schedule`` decides which warp runs when; ``resident`` blocks, as many as the GPU holds, then run together.
     """
 
     grid: tuple[int, int, int]
@@ -127,6 +129,8 @@ class Launch:
     clock_mhz: int = 1000
     cooperative: bool = False
     progress: Callable[[int, int], None] | None = None
+    schedule: Schedule | None = None
+    resident: int = 1
 
     @property
     def threads_per_block(self) -> int:

@@ -286,7 +286,8 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
     watch = launch.watch
     info[layout.LAUNCH_WATCH] = watch.told if watch is not None else 0
     info[layout.LAUNCH_FILL], info[layout.LAUNCH_RANDOM] = launch.fill
-    events = np.zeros(EVENT_WORDS if watch is not None else 1, np.int64)
+    told = watch is not None or launch.trace is not False  # a traced launch looks for room, too
+    events = np.zeros(EVENT_WORDS if told else 1, np.int64)
     events[0] = 1
     info[layout.LAUNCH_TICK] = CLOCK_STEP
     info[layout.LAUNCH_MHZ] = launch.clock_mhz

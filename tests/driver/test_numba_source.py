@@ -29,6 +29,7 @@ def add(a, x):
 held = cuda.pinned_array(4)  # and freed: its addresses are the next allocation's
 del held
 cuda.current_context().memory_manager.deallocations.clear()
+add[1, 32](np.zeros(0), 3)  # nothing is copied
 a = cuda.to_device(np.arange(10.0))
 add[1, 32](a, 3)
 found["added"] = a.copy_to_host().tolist()

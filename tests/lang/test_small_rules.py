@@ -92,3 +92,16 @@ def test_a_syncwarp_in_a_branch_lets_the_others_go_on() -> None:
     out = np.zeros(1)
     simt.launch(half_way, 1, 32, np.arange(32.0), out)
     assert out[0] == 6
+
+
+def numbers_only(out, a):
+    out[0] = np.nanmin(a)
+    out[1] = np.nanmax(a)
+
+
+@given(st.lists(st.one_of(st.just(float("nan")), st.floats(-9, 9)), min_size=1, max_size=6))
+def test_nanmin_and_nanmax(values: list[float]) -> None:
+    a, out = np.array(values), np.zeros(2)
+    simt.launch(numbers_only, 1, 1, out, a)
+    number = np.array([each for each in values if each == each] or [np.nan])
+    np.testing.assert_array_equal(out, [number.min(), number.max()])

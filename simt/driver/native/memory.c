@@ -259,11 +259,11 @@ static CUresult copy(uint64_t to, uint64_t from, size_t n, CUstream stream) {
 #define H (uint64_t)
 API(CUresult) cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t n) { READY(); return copy(to, from, n, NULL); }
 API(CUresult) cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) { READY(); return copy(to, from, n, s); }
-API(CUresult) cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t n) { READY(); return inside(to) ? copy(to, H from, n, NULL) : CUDA_ERROR_INVALID_VALUE; }
-API(CUresult) cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t n) { READY(); return inside(from) ? copy(H to, from, n, NULL) : CUDA_ERROR_INVALID_VALUE; }
+API(CUresult) cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t n) { READY(); return !n || inside(to) ? copy(to, H from, n, NULL) : CUDA_ERROR_INVALID_VALUE; }
+API(CUresult) cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t n) { READY(); return !n || inside(from) ? copy(H to, from, n, NULL) : CUDA_ERROR_INVALID_VALUE; }
 API(CUresult) cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t n) { READY(); return copy(to, from, n, NULL); }
-API(CUresult) cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t n, CUstream s) { READY(); return inside(to) ? copy(to, H from, n, s) : CUDA_ERROR_INVALID_VALUE; }
-API(CUresult) cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t n, CUstream s) { READY(); return inside(from) ? copy(H to, from, n, s) : CUDA_ERROR_INVALID_VALUE; }
+API(CUresult) cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t n, CUstream s) { READY(); return !n || inside(to) ? copy(to, H from, n, s) : CUDA_ERROR_INVALID_VALUE; }
+API(CUresult) cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t n, CUstream s) { READY(); return !n || inside(from) ? copy(H to, from, n, s) : CUDA_ERROR_INVALID_VALUE; }
 API(CUresult) cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) { READY(); return copy(to, from, n, s); }
 API(CUresult) cuMemcpyPeer(CUdeviceptr to, CUcontext a, CUdeviceptr from, CUcontext b, size_t n) { READY(); return copy(to, from, n, NULL); }
 API(CUresult) cuMemcpyPeerAsync(CUdeviceptr to, CUcontext a, CUdeviceptr from, CUcontext b, size_t n, CUstream s) { READY(); return copy(to, from, n, s); }
