@@ -290,6 +290,7 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
     events = np.zeros(EVENT_WORDS if told else 1, np.int64)
     events[0] = 1
     info[layout.LAUNCH_TICK] = CLOCK_STEP
+    info[layout.LAUNCH_LEFT] = layout.UNLIMITED
     info[layout.LAUNCH_MHZ] = launch.clock_mhz
     info[layout.LAUNCH_ROUND] = ROUND if launch.cooperative else 0
     return layout.State(

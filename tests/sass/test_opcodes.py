@@ -28,7 +28,7 @@ def flo(x: int) -> int:
     return x.bit_length() - 1 if x else MASK
 
 
-# (instruction, f(a, b, c) of R4, R5, R6) -> R8
+# (instruction, f(a, b, c) of R4, R5, R6) -> R8: unsigned operands, a result masked to 32 bits; P0 is bit 0 of c
 INTEGER: list[tuple[str, Callable[[int, int, int], int]]] = [
     ("MOV R8, R4", lambda a, b, c: a),
     ("IADD3 R8, R4, R5, R6", lambda a, b, c: a + b + c),
