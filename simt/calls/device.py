@@ -120,6 +120,18 @@ class Device:
         self._copied("HtoD", host.nbytes)
         return made
 
+    def empty(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> DeviceArray:
+        """An array whose elements nobody has written: the check ``initcheck`` finds reads of them.
+
+        Copies to it, and launches without that check, count as writing all of it.  Raises as :meth:`array`.
+        """
+        like = np.empty(shape, dtype)
+        if like.dtype.hasobject:
+            raise LaunchError(f"an array of {like.dtype} holds Python objects", help="use a numeric dtype")
+        allocation = self.allocate(like.nbytes, f"array of {like.nbytes} bytes")
+        self.memory.forget(allocation)
+        return DeviceArray(self.memory, allocation, like)
+
     def allocate(self, size: int, name: str, alignment: int = 256) -> Allocation:
         """Reserve *size* bytes, called *name* in messages; what they hold is not defined.
 

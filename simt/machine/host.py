@@ -12,8 +12,8 @@ import numpy as np
 from simt.check import LaunchError, SimtError
 from simt.machine import layout
 from simt.machine.device_memory import DeviceMemory
+from simt.machine.early import ENGINE, SLICE, SLICES
 from simt.machine.encode import encode
-from simt.machine.engine import run_blocks
 from simt.machine.findings import deadlock, failure
 from simt.machine.launch import Launch, parse_order
 from simt.machine.prepare import prepare, state_arrays
@@ -23,7 +23,6 @@ from simt.machine.schedule import PAUSES, Resident, Turns
 from simt.machine.start import start_block
 from simt.machine.syscalls import serve, uneven
 from simt.ops.encoding import GRID_BARRIER
-from simt.ops.jit import compilation, name_of
 from simt.program import COUNTERS, Program
 
 TRACE_ROWS = 1 << 14
@@ -40,8 +39,6 @@ warp instructions goes on elsewhere: ctrl-C is not heard of before the engine re
 JUDGED_TURNS = 256
 """Turns of a schedule after which a watch is given what they told."""
 
-_compile_lock = threading.Lock()
-_ready = False
 _pool: ThreadPoolExecutor | None = None
 _pool_lock = threading.Lock()
 
@@ -88,7 +85,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
     if watch is not None:
         watch.begin(prepared, 1 if together else workers)
     team = _Team(prepared, workers, together)
-    _compile(team.states[0])
+    team.compile()
     start = time.perf_counter()
     try:
         trace = team.run()
@@ -117,17 +114,6 @@ def _workers(launch: Launch) -> int:
     if wanted < 1:
         raise LaunchError(f"threads must be at least 1, not {wanted}")
     return min(wanted, launch.blocks)
-
-
-def _compile(state: layout.State) -> None:
-    """Compile the engine, or load it from the cache, before the clock starts."""
-    global _ready
-    with _compile_lock:
-        if _ready:
-            return
-        with compilation("the engine", name_of(run_blocks)):
-            run_blocks(0, 0, state)
-        _ready = True
 
 
 def _wait_out(pending: set[Future[None]]) -> None:
@@ -173,11 +159,18 @@ class _Team:
         self.lock = threading.Lock()
         self.rows: list[tuple[np.ndarray, np.ndarray]] = []
         self.n_rows = 0
+        self.slices = 0
 
     def _state(self, worker: int) -> layout.State:
         rows = TRACE_ROWS if self.prepared.launch.trace is not False else 0
         state = state_arrays(self.prepared, worker, rows, self.stop)
         return state._replace(EVENTS=self.states[0].EVENTS) if self.together and worker else state
+
+    def compile(self) -> None:
+        """Load the engine, before the clock starts; if it is not compiled yet, a launch may begin without it."""
+        waits = self.prepared.encoded.by_library or self.turns is not None
+        ready = ENGINE.load if waits else ENGINE.ready
+        ready(0, 0, self.states[0])
 
     def run(self) -> TraceRecords:
         """Run all blocks.  The error of the lowest block is raised, whichever thread met it first."""
@@ -233,17 +226,31 @@ class _Team:
         block is CALLED, and goes on when it is run again.
         """
         while True:
-            with np.errstate(all="ignore"):  # plain-Python engine: wrap-around is meant
-                status, block = run_blocks(first, end, state)
-            if status != layout.CALLED:
+            status, block = self._run_some(first, end, state)
+            if status not in (layout.CALLED, layout.INTERRUPTED):
                 return status, block
             first = block
+            if status == layout.INTERRUPTED:
+                if self.stop[0] > PAUSES:
+                    return layout.STOPPED, block
+                continue
             try:
                 if not serve(self.prepared, state):
                     return status, block
             except SimtError as error:
                 self._keep(block, error)
                 return layout.STOPPED, block
+
+    def _run_some(self, first: int, end: int, state: layout.State) -> tuple[int, int]:
+        """Run blocks compiled; a while as plain Python if the engine is not compiled yet."""
+        if self.slices == SLICES:
+            ENGINE.load(0, 0, state)
+        compiled = ENGINE.ready(0, 0, state)
+        self.slices += not compiled
+        state.LAUNCH[layout.LAUNCH_LEFT] = layout.UNLIMITED if compiled else SLICE
+        with np.errstate(all="ignore"):  # plain Python: wrap-around is meant
+            found: tuple[int, int] = (ENGINE.function if compiled else ENGINE.plain)(first, end, state)
+        return found
 
     def _take(self) -> tuple[int, int]:
         with self.lock:
