@@ -23,6 +23,7 @@ from simt.driver.settings import Finding, Settings
 from simt.driver.textures import image_of
 from simt.machine import Allocation
 from simt.machine.images import HANDLES, handle
+from simt.machine.launch import MAX_THREADS_PER_BLOCK
 from simt.machine.layout import ADDRESS_BASE
 from simt.profile import Profile
 from simt.profile.activity import Called, Copied, Launched
@@ -291,7 +292,7 @@ class Session:
         """The largest block that a kernel can have: its registers may allow fewer threads than the device does."""
         if kernel.required_block:
             return int(np.prod(kernel.required_block))
-        most = self.device.gpu.limit("threads_per_block")
+        most = min(self.device.gpu.limit("threads_per_block"), kernel.max_threads or MAX_THREADS_PER_BLOCK)
         while most > 32 and not occupancy(self.device.gpu, most, kernel.registers, kernel.shared_bytes).blocks_per_sm:
             most -= 32
         return most
