@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from simt.profile import Profile
     from simt.reasons import Explanation, explain
     from simt.runtime.uninitialized import uninitialized
+    from simt.testing import explore
 
 _HOME = {
     "Device": "simt.calls.device",
     "DeviceArray": "simt.calls.arrays",
     "explain": "simt.reasons",
+    "explore": "simt.testing.exploring",
     "launch": "simt.api",
     "load_cubin": "simt.api",
     "load_cuda": "simt.api",
@@ -52,6 +54,7 @@ __all__ = [
     "SimtError",
     "UnsupportedError",
     "explain",
+    "explore",
     "launch",
     "load_cubin",
     "load_cuda",

@@ -14,6 +14,7 @@ from simt.calls.code import MachineKernel, check_order, code_of
 from simt.calls.options import SOURCE, Options
 from simt.calls.running import gpu_for, run
 from simt.check import LaunchError
+from simt.check.short import ends_here
 from simt.dispatcher import check_launch_bounds
 from simt.profile import Profile
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["SOURCE", "MachineKernel", "launch", "load_cubin", "reduce"]
 
 
+@ends_here
 def launch(
     kernel: object,
     grid: int | tuple[int, ...],
@@ -32,6 +34,7 @@ def launch(
     threads: int | None = None,
     trace: bool | tuple[int, int] = False,
     order: str | None = None,
+    schedule: str | None = None,
     predicate: int = 0,
     shared_bytes: int = 0,
     cooperative: bool = False,
@@ -70,6 +73,10 @@ def launch(
             (the sum is what the hardware's own counters print: the source page's are instrumented, which changes
             the order, and the sum by about 1 % where lanes diverge much); else it is ``then_first``.  Code with
             uniform registers (sm_75 and later) takes no turns.
+        schedule: which warp of which block runs when; as many blocks as the GPU holds then run together.
+            ``round_robin``: an instruction each; ``adversarial``: the last block and warp first, each until it waits;
+            ``random:SEED``; ``random:SEED:N``, which lets another warp run at most N times where one could go on.  The
+            same text gives the same run.  Default: block after block, warp after warp.
         predicate: if/else bodies of at most so many simple instructions are predicated instead of branching.
         shared_bytes: dynamic shared memory per block.
         cooperative: a cooperative launch: all blocks run together, so that ``grid.sync()`` of CUDA C works (machine
@@ -106,6 +113,7 @@ def launch(
         threads=threads,
         trace=trace,
         order=order,
+        schedule=schedule,
         predicate=predicate,
         shared_bytes=shared_bytes,
         cooperative=cooperative,
@@ -129,6 +137,7 @@ def launch(
     return run(code, shape, options, gpu_for(device, code.program.view, timing))
 
 
+@ends_here
 def load_cubin(
     path: str | Path,
     listing: str | Path | None = None,
@@ -144,6 +153,7 @@ def load_cubin(
     return sass.load_cubin(path, listing, parameters, architecture)
 
 
+@ends_here
 def load_cuda(source: str | Path, architecture: str = "sm_90", options: Sequence[str] = ()) -> CudaKernels:
     """The kernels of a ``.cu`` file, or of a text of CUDA C, by name; ``kernels["reduce<512>"]`` is one of a template.
 
@@ -155,6 +165,7 @@ def load_cuda(source: str | Path, architecture: str = "sm_90", options: Sequence
     return sass.load_cuda(source, architecture, options)
 
 
+@ends_here
 def reduce(
     data: Any, kernel: str = "neighbored", block: int = 512, view: str = SOURCE, op: str = "sum", **options: Any
 ) -> tuple[np.generic, Profile]:

@@ -162,6 +162,29 @@ class DiskCache:
                 say_once(f"{doing} (once; cached for later runs) ...")
             yield
 
+    def is_making(self, name: str) -> bool:
+        """Whether a process is in :meth:`making` of an entry."""
+        path = self.folder / f"{name}.lock"
+        if not path.exists():
+            return False
+        try:
+            with FileLock(path, timeout=0):
+                return False
+        except Timeout:
+            return True
+        except (OSError, NotImplementedError):
+            return False
+
+    def can_keep(self) -> bool:
+        """Whether entries can be kept; if not, that is reported once."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder):
+                return True
+        except OSError as error:
+            self._cannot_keep(error)
+            return False
+
     def _make_temporary(self, home: Path, make: Callable[[Path], None]) -> Path:
         if home not in _temporary:
             new = Path(tempfile.mkdtemp(prefix="simt-"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -80,3 +81,61 @@ def test_without_the_option_nothing_is_different(tmp_path: Path) -> None:
     done = run(tmp_path)
     assert done.returncode == 0, done.stdout
     assert "modelled" not in done.stdout
+
+
+CHECKED = """\
+import numpy as np
+import pytest
+import simt
+from numba import cuda
+from simt.check import RaceError
+
+def fill(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = i
+
+def collide(x):
+    x[0] = cuda.threadIdx.x
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_fill(size, simt_budget):
+    profile = simt.launch(fill, 1, 128, np.zeros(size, np.int32))
+    simt_budget(profile)
+
+def test_collide():
+    with pytest.raises(RaceError):
+        simt.launch(collide, 1, 64, np.zeros(1, np.int32))
+"""
+
+
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist", "-n", "2"]], ids=["alone", "xdist"])
+def test_every_launch_is_checked_and_counted_by_kernel(tmp_path: Path, workers: list[str]) -> None:
+    (tmp_path / "test_checked.py").write_text(CHECKED)
+    done = run(tmp_path, "--simt-check", "racecheck", "--simt-update-budgets", *workers)
+    assert done.returncode == 0, done.stdout
+    lines = [line.split() for line in done.stdout.partition("launches checked by racecheck")[2].splitlines()]
+    assert ["kernel", "launches", "instructions", "findings"] in lines
+    assert ["collide", "1", "0", "1"] in lines
+    (fill,) = (line for line in lines if line and line[0] == "fill")
+    assert fill[1] == "2"
+    assert fill[3] == "0"
+    budgets = json.loads((tmp_path / "simt-budgets.json").read_text())
+    assert list(budgets) == ["test_checked.py::test_fill[100]", "test_checked.py::test_fill[1]"]
+    assert sum(each["inst_executed"] for each in budgets.values()) == int(fill[2])
+
+
+def test_a_budget_that_is_exceeded_fails_the_test(tmp_path: Path) -> None:
+    (tmp_path / "test_checked.py").write_text(CHECKED)
+    (tmp_path / "simt-budgets.json").write_text('{"test_checked.py::test_fill[1]": {"inst_executed": 3}}')
+    done = run(tmp_path, "-k", "fill")
+    assert "over budget: test_checked.py::test_fill[1]: inst_executed is" in done.stdout
+    assert "test_fill[100] has no budget for inst_executed in simt-budgets.json" in done.stdout
+    assert "2 failed" in done.stdout
+
+
+def test_a_check_that_there_is_not(tmp_path: Path) -> None:
+    done = run(tmp_path, "--simt-check", "racechek")
+    assert done.returncode == 4
+    assert "there is no check 'racechek'" in done.stderr
+    assert "Traceback" not in done.stderr

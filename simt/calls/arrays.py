@@ -52,6 +52,8 @@ class DeviceArray:
     def write(self, values: npt.ArrayLike) -> None:
         """Upload *values*, which have the array's shape or can be repeated to have it."""
         self.in_memory(self._memory)[...] = values
+        if self._allocation is not None:
+            self._memory.written(self._allocation)
 
     def free(self) -> None:
         """Give the memory back.  Raises LaunchError the second time."""

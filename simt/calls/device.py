@@ -16,6 +16,7 @@ from simt.calls.code import Code, Shape, check_order, code_of, raw_code
 from simt.calls.options import Options
 from simt.calls.running import gpu_for, run
 from simt.check import KernelError, LaunchError, ListingError
+from simt.check.short import ends_here
 from simt.devices.device import DEFAULT
 from simt.dispatcher import check_launch_bounds
 from simt.machine import Allocation
@@ -120,6 +121,18 @@ class Device:
         self._copied("HtoD", host.nbytes)
         return made
 
+    def empty(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> DeviceArray:
+        """An array whose elements nobody has written: the check ``initcheck`` finds reads of them.
+
+        Copies to it, and launches without that check, count as writing all of it.  Raises as :meth:`array`.
+        """
+        like = np.empty(shape, dtype)
+        if like.dtype.hasobject:
+            raise LaunchError(f"an array of {like.dtype} holds Python objects", help="use a numeric dtype")
+        allocation = self.allocate(like.nbytes, f"array of {like.nbytes} bytes")
+        self.memory.forget(allocation)
+        return DeviceArray(self.memory, allocation, like)
+
     def allocate(self, size: int, name: str, alignment: int = 256) -> Allocation:
         """Reserve *size* bytes, called *name* in messages; what they hold is not defined.
 
@@ -138,6 +151,7 @@ class Device:
 
     # Kernels
 
+    @ends_here
     def load(self, path: str | Path, architecture: str | None = None) -> Kernels:
         """The kernels of CUDA C, a cubin, fat binary, executable or listing, with variables in this device's memory.
 
@@ -157,6 +171,7 @@ class Device:
             gpu_for(self.gpu.key, kernel.view, timing=False)
         return kernels
 
+    @ends_here
     def launch(
         self,
         kernel: Any,

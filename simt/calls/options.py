@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from simt.check import LaunchError, suggestion
+from simt.machine.schedule import parse_schedule
 from simt.options import Timing, is_pair, is_whole
 from simt.sanitizer import names_of
 
@@ -35,6 +36,7 @@ class Options:
     threads: int | None = None
     trace: bool | tuple[int, int] = False
     order: str | None = None
+    schedule: str | None = None
     predicate: int = 0
     shared_bytes: int = 0
     cooperative: bool = False
@@ -75,6 +77,10 @@ class Options:
                 f"trace is {self.trace!r}; it must be True, False, or the block and the warp to trace",
                 help="trace=(0, 0)",
             )
+        if self.schedule is not None:
+            parse_schedule(self.schedule)
+            if self.timing:
+                raise LaunchError("a timed launch has no schedule: the model of the GPU decides what runs when")
         names_of(self.check)
         filling(self.fill)
         if self.shared_bytes < 0:

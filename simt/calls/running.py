@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from simt import devices, machine, runtime
+from simt.calls import session
 from simt.calls.code import Code, Shape, raw_code
 from simt.calls.options import SOURCE, Options, filling
-from simt.check import LaunchError, UnsupportedError
+from simt.check import KernelError, LaunchError, UnsupportedError
 from simt.devices import DeviceError, Gpu, occupancy
+from simt.machine.schedule import Schedule, parse_schedule
 from simt.machine.services import Services
 from simt.ops.encoding import GRID_BARRIER
 from simt.profile import Profile
@@ -57,7 +59,14 @@ def run(
     *keep*: after an error device memory is as the kernel left it (:meth:`simt.runtime.Context.run`).  *stdout*: where
     what the kernel prints goes, after the launch, also after one that went wrong (default: ``sys.stdout``).
     """
-    return _HostLaunch(options, gpu, context or code.context, keep).run(code, shape, stdout)
+    options = session.completed(options)
+    try:
+        profile = _HostLaunch(options, gpu, context or code.context, keep).run(code, shape, stdout)
+    except KernelError as error:
+        session.failed(code.program.name, error)
+        raise
+    session.launched(profile)
+    return profile
 
 
 class _HostLaunch:
@@ -124,32 +133,49 @@ class _HostLaunch:
         """Refuse a grid whose blocks wait for each other if they do not fit on the GPU together."""
         if self.options.timing:
             raise UnsupportedError("timing of a kernel whose blocks wait for each other", help="launch without timing")
-        (x, y, z), (width, height, depth) = shape
-        threads, shared = width * height * depth, code.program.shared_bytes + self.options.shared_bytes
-        on_sm = occupancy(self.gpu, threads, code.program.registers, shared).blocks_per_sm
-        most = on_sm * self.gpu.limit("multiprocessors")
+        x, y, z = shape[0]
+        most = self._resident(code, shape, self.options.shared_bytes)
         if x * y * z > most:
             raise LaunchError(
                 f"a grid of {x * y * z} blocks waits for all of its blocks, and {self.gpu.name} holds {most} at a time",
                 help="launch fewer blocks, and give each more to do",
             )
 
+    def _resident(self, code: Code, shape: Shape, shared_bytes: int) -> int:
+        """How many blocks the GPU holds at a time."""
+        threads = shape[1][0] * shape[1][1] * shape[1][2]
+        shared = code.program.shared_bytes + shared_bytes
+        on_sm = occupancy(self.gpu, threads, code.program.registers, shared).blocks_per_sm
+        return max(1, int(on_sm * self.gpu.limit("multiprocessors")))
+
+    def _order(self, code: Code, schedule: Schedule | None) -> str:
+        """The order of a warp's splits: what is asked for, that of the schedule, or the code's own."""
+        if self.options.order is not None:
+            return self.options.order
+        if schedule is None or any(instruction.uniform for instruction in code.program.instructions):
+            return code.own_order
+        return schedule.order
+
     def _launch(
         self, code: Code, shape: Shape, shared_bytes: int, services: Services | None, cooperative: bool = False
     ) -> machine.Launch:
         options = self.options
         names = names_of(options.check)
+        schedule = None if options.schedule is None else parse_schedule(options.schedule)
+        together = schedule is not None or cooperative or GRID_BARRIER in code.program.syscalls
         return machine.Launch(
             grid=shape[0],
             block=shape[1],
             arguments=code.arguments,
             shared_bytes=shared_bytes,
-            order=code.own_order if options.order is None else options.order,
+            order=self._order(code, schedule),
+            schedule=schedule,
+            resident=self._resident(code, shape, shared_bytes) if together else 1,
             threads=options.threads,
             trace=options.trace,
             max_instructions=options.max_instructions,
             fill=filling(options.fill),
-            watch=Sanitizer(names, options.keep_going) if names else None,
+            watch=Sanitizer(names, options.keep_going, options.schedule or "") if names else None,
             whole_buffers=code.whole_buffers,
             bank_image=code.bank_image,
             services=services,

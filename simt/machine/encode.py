@@ -34,7 +34,7 @@ from simt.ops.encoding import (
     UNCOUNTED,
     WHOLE,
 )
-from simt.ops.table import MICRO_OPS, Family
+from simt.ops.table import MICRO_OPS, TABLES, Family
 from simt.program import RZ, Instruction, Program
 
 _TRUTH_TABLE = 256
@@ -79,8 +79,8 @@ class Encoded:
     ``code`` is int64 [micro-ops + 1, N_CODE]; its last row stops code that runs past its end.  ``uniform_rows`` are
     the Program's rows that stand once for all warps, in their order in the register file, RZ first; ``n_registers``
     counts all rows.  ``targets``: micro-op per 8 bytes of machine code from ``code_start`` on, -1 where none starts.
-    ``communicates``: blocks may act on each other through atomics or system calls; ``stores``: it may change global
-    memory.
+    ``communicates``: blocks may act on each other through atomics or system calls; ``by_library``: see
+    :class:`~simt.ops.row.Table`; ``stores``: it may change global memory.
     """
 
     code: npt.NDArray[np.int64]
@@ -92,6 +92,7 @@ class Encoded:
     targets: npt.NDArray[np.int64]
     code_start: int
     communicates: bool
+    by_library: bool
     stores: bool
 
 
@@ -156,6 +157,7 @@ class _Encoder:
             n_dimensions=self.n_dimensions,
             targets=targets,
             code_start=code_start,
+            by_library=not ops.isdisjoint(row.name for table in TABLES if table.by_library for row in table.rows),
             communicates=not ops.isdisjoint({"atom.global", "atom.generic", "suatom"}) or acts,
             stores=not ops.isdisjoint(_STORES) or acts,
         )

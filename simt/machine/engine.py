@@ -19,7 +19,7 @@ from simt.machine.memory import access, rows_loaded, step_index, step_within
 from simt.machine.registers import predicate, row_at
 from simt.machine.splits import choose, join_fresh, let_through, next_random
 from simt.machine.start import start_block
-from simt.ops.encoding import WHOLE
+from simt.machine.tracing import is_traced, record
 from simt.ops.integer import INDEX
 from simt.ops.jit import jit, jit_part
 from simt.ops.row import KIND_SHIFT, NUMBER_MASK
@@ -30,53 +30,12 @@ ROW, MASK, ELEMENT, MEMORY, CONTROL, IMAGE = (
     int(kind) for kind in (Kind.ROW, Kind.MASK, Kind.ELEMENT, Kind.MEMORY, Kind.CONTROL, Kind.IMAGE)
 )
 LD_CONST = MICRO_OPS["ld.const"].code
-EXIT = MICRO_OPS["exit"].code
-HIGH_B64 = MICRO_OPS["high.b64"].code
 
 QUANTUM = 1 << 16
 """Micro-ops a warp runs before others get a turn: spinning on what another warp writes then ends."""
 
 STEPS_PER_INSTRUCTION = 16
 """The budget ends a loop that retires nothing (`while True: pass`) after this many micro-ops an instruction."""
-
-
-@jit
-def _record(w, pc, op, active, executing, pass_number, outcome, s):
-    """Add a row to the trace: what the micro-op *pc* did with its lanes, and the register row that it wrote."""
-    LAUNCH = s.LAUNCH
-    WARPS = s.WARPS
-    CODE = s.CODE
-    TRACE = s.TRACE
-    n = np.uint64(32)
-    kind = op >> KIND_SHIFT
-    wbase = w * L.N_WARP
-    code = np.uint64(pc * L.N_CODE)
-    exited = WARPS[wbase + L.W_EXITED]
-    row = LAUNCH[L.LAUNCH_TRACED]
-    LAUNCH[L.LAUNCH_TRACED] = row + 1
-    TRACE[row, L.T_BLOCK] = LAUNCH[L.LAUNCH_INDEX]
-    TRACE[row, L.T_WARP] = w
-    TRACE[row, L.T_PC] = pc
-    TRACE[row, L.T_ACTIVE] = active
-    TRACE[row, L.T_EXEC] = executing
-    TRACE[row, L.T_EXITED] = exited & ~executing if op == EXIT else exited
-    TRACE[row, L.T_ABSENT] = WARPS[wbase + L.W_ABSENT]
-    TRACE[row, L.T_PASS] = pass_number
-    TRACE[row, L.T_TAKEN] = WARPS[wbase + L.W_JUMPED] if kind == CONTROL else outcome
-    TRACE[row, L.T_DIVERGED] = WARPS[wbase + L.W_PARTED] if kind == CONTROL else 0
-    memory = kind == MEMORY and executing != 0
-    for k in range(L.N_MEMORY):
-        TRACE[row, L.T_MEMORY + k] = s.X[k] if memory else 0
-    if (kind == ROW or kind == ELEMENT or kind == MEMORY or kind == IMAGE) and CODE[code + L.C_DST] > 0:
-        warp_rows = w * LAUNCH[L.LAUNCH_REGISTERS] * 32
-        d = np.uint64(warp_rows + CODE[code + L.C_DST])
-        if op == HIGH_B64 and CODE[code + L.C_MOD] == WHOLE:
-            d = row_at(CODE[code + L.C_A], warp_rows, LAUNCH[L.LAUNCH_UNIFORM_END])
-        for l in range(n):
-            s.VALUES[row, l] = s.R[d + l]
-    else:
-        for l in range(n):
-            s.VALUES[row, l] = 0
 
 
 @jit_part
@@ -192,6 +151,12 @@ def _sample(op, w, code, warp_rows, uniform_end, executing, s):
 
 
 @jit_part
+def _goes_on(status):
+    """Whether a turn that ended so is to go on when the engine is called again."""
+    return status == L.TRACE_FULL or status == L.CALLED or status == L.INTERRUPTED
+
+
+@jit_part
 def _tell(flags, w, pc, code, warp_rows, uniform_end, predicates, executing, s):
     """Tell the launch's watch of a micro-op that may order threads."""
     CODE = s.CODE
@@ -206,13 +171,6 @@ def _tell(flags, w, pc, code, warp_rows, uniform_end, predicates, executing, s):
 
 
 @jit_part
-def _is_traced(LAUNCH, w):
-    block = LAUNCH[L.LAUNCH_TRACE_BLOCK]
-    warp = LAUNCH[L.LAUNCH_TRACE_WARP]
-    return (block == -1 or block == LAUNCH[L.LAUNCH_INDEX]) and (warp == -1 or warp == w)
-
-
-@jit_part
 def _end_of_turn(w, pc, active, retired, executed, status, s):
     """Note what a turn used of the block's budget, and where it ended early; returns the status, FAILED over budget."""
     LAUNCH = s.LAUNCH
@@ -222,7 +180,8 @@ def _end_of_turn(w, pc, active, retired, executed, status, s):
     LAUNCH[L.LAUNCH_EXECUTED] += retired
     LAUNCH[L.LAUNCH_STEPS] += steps
     LAUNCH[L.LAUNCH_PROGRESS] += steps
-    s.WARPS[wbase + L.W_USED] = executed - (status == L.CALLED) if status == L.TRACE_FULL or status == L.CALLED else 0
+    LAUNCH[L.LAUNCH_LEFT] -= steps
+    s.WARPS[wbase + L.W_USED] = executed - (status == L.CALLED) if _goes_on(status) else 0
     budget = LAUNCH[L.LAUNCH_BUDGET]
     if status != L.FAILED and status != L.DONE:
         if LAUNCH[L.LAUNCH_EXECUTED] > budget or LAUNCH[L.LAUNCH_STEPS] > budget * STEPS_PER_INSTRUCTION:
@@ -238,7 +197,10 @@ def _end_of_turn(w, pc, active, retired, executed, status, s):
 
 @jit
 def advance(w, quantum, s):
-    """Run warp *w* for at most *quantum* micro-ops: DONE, BLOCKED, PAUSED, TRACE_FULL, CALLED or FAILED."""
+    """Run warp *w* for at most *quantum* micro-ops.
+
+    DONE, BLOCKED, PAUSED, TRACE_FULL, CALLED, INTERRUPTED or FAILED.
+    """
     CODE = s.CODE
     SPLITS = s.SPLITS
     WARPS = s.WARPS
@@ -251,9 +213,10 @@ def advance(w, quantum, s):
     n_barriers = LAUNCH[L.LAUNCH_BARRIERS]
     n_absent = popcount(WARPS[wbase + L.W_ABSENT])
     n_exited = np.int64(0)
-    traced = _is_traced(LAUNCH, w)
+    traced = is_traced(LAUNCH, w)
     drains = traced or LAUNCH[L.LAUNCH_WATCH] != 0
     executed = WARPS[wbase + L.W_USED]  # micro-ops of this turn
+    end = min(quantum, executed + LAUNCH[L.LAUNCH_LEFT])
     retired = 0
 
     if WARPS[wbase + L.W_SPLITS] == 0:
@@ -273,10 +236,12 @@ def advance(w, quantum, s):
             n_exited = popcount(WARPS[wbase + L.W_EXITED])
         else:
             pc = where
-        if executed == quantum:
+        if executed == end:
             SPLITS[current(WARPS, w) + L.S_PC] = pc
             whole = quantum == QUANTUM or quantum == LAUNCH[L.LAUNCH_ROUND]
-            if order <= L.PROFILER and whole and WARPS[wbase + L.W_SPLITS] > 1:
+            if end < quantum:
+                status = L.INTERRUPTED
+            elif order <= L.PROFILER and whole and WARPS[wbase + L.W_SPLITS] > 1:
                 choose(SPLITS, WARPS, w, L.INTERLEAVED)  # a split may be spinning on what another one does
             break
         if drains and ((traced and LAUNCH[L.LAUNCH_TRACED] == len(s.TRACE)) or is_full(s.EVENTS)):
@@ -347,7 +312,7 @@ def advance(w, quantum, s):
                 break
 
         if traced and flags & L.RETIRES:
-            _record(w, pc, op, active, executing, pass_number, outcome, s)
+            record(w, pc, op, active, executing, pass_number, outcome, s)
 
         if where == LEAVE:
             WARPS[wbase + L.W_RELEASED] = 0
@@ -373,6 +338,7 @@ def run_blocks(first, end, s):
     """Run blocks *first* to *end* - 1; (status, the block it came to).  A started block is taken up again.
 
     Status: L.DONE; L.TRACE_FULL (drain the trace, call again); L.CALLED (serve the call in ERROR, call again);
+    L.INTERRUPTED (LAUNCH_LEFT micro-ops have been executed, call again);
     L.PAUSED (after a round of the warps, if LAUNCH has how long a turn is); L.FAILED and L.DEADLOCK (see ERROR);
     L.STOPPED.
     """
@@ -398,8 +364,8 @@ def run_blocks(first, end, s):
                         elif order == L.RANDOM:
                             quantum = 1 + next_random(WARPS, w) % 16
                     status = advance(w, quantum, s)
-                    WARPS[w * L.N_WARP + L.W_QUANTUM] = quantum if status == L.TRACE_FULL or status == L.CALLED else 0
-                    if status == L.FAILED or status == L.TRACE_FULL or status == L.CALLED:
+                    WARPS[w * L.N_WARP + L.W_QUANTUM] = quantum if _goes_on(status) else 0
+                    if status == L.FAILED or _goes_on(status):
                         LAUNCH[L.LAUNCH_NEXT_WARP] = w
                         return status, index
                     if s.STOP[0]:

@@ -12,16 +12,17 @@ import numpy as np
 from simt.check import LaunchError, SimtError
 from simt.machine import layout
 from simt.machine.device_memory import DeviceMemory
+from simt.machine.early import ENGINE, SLICE, SLICES
 from simt.machine.encode import encode
-from simt.machine.engine import run_blocks
 from simt.machine.findings import deadlock, failure
 from simt.machine.launch import Launch, parse_order
 from simt.machine.prepare import prepare, state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.result import RunResult, TraceRecords
+from simt.machine.schedule import PAUSES, Resident, Turns
+from simt.machine.start import start_block
 from simt.machine.syscalls import serve, uneven
 from simt.ops.encoding import GRID_BARRIER
-from simt.ops.jit import compilation, name_of
 from simt.program import COUNTERS, Program
 
 TRACE_ROWS = 1 << 14
@@ -35,8 +36,9 @@ SMALL_BLOCKS, SMALL_THREADS, SMALL_INSTRUCTIONS = 32, 4096, 1 << 14
 """A launch of at most so many blocks and threads begins on the thread that asks for it.  A block that executes more
 warp instructions goes on elsewhere: ctrl-C is not heard of before the engine returns."""
 
-_compile_lock = threading.Lock()
-_ready = False
+JUDGED_TURNS = 256
+"""Turns of a schedule after which a watch is given what they told."""
+
 _pool: ThreadPoolExecutor | None = None
 _pool_lock = threading.Lock()
 
@@ -71,15 +73,19 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
     """
     parse_order(launch.order)
     traced = launch.trace is not False
-    together = launch.cooperative or GRID_BARRIER in program.syscalls
+    waits = launch.cooperative or GRID_BARRIER in program.syscalls
+    together = waits or launch.schedule is not None
     watch = launch.watch
     alone = traced or (watch is not None and watch.in_order) or encode(program).communicates
-    workers = launch.blocks if together else 1 if alone else _workers(launch)
+    if together:
+        workers = launch.blocks if waits else min(launch.blocks, launch.resident)
+    else:
+        workers = 1 if alone else _workers(launch)
     prepared = prepare(program, launch, workers, device)
     if watch is not None:
         watch.begin(prepared, 1 if together else workers)
     team = _Team(prepared, workers, together)
-    _compile(team.states[0])
+    team.compile()
     start = time.perf_counter()
     try:
         trace = team.run()
@@ -98,6 +104,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
         seconds=seconds,
         host_threads=1 if together else len(team.states),
         findings=watch.finish() if watch is not None else (),
+        preemptions=team.turns.preemptions if team.turns is not None else 0,
         trace=trace if traced else None,
     )
 
@@ -107,17 +114,6 @@ def _workers(launch: Launch) -> int:
     if wanted < 1:
         raise LaunchError(f"threads must be at least 1, not {wanted}")
     return min(wanted, launch.blocks)
-
-
-def _compile(state: layout.State) -> None:
-    """Compile the engine, or load it from the cache, before the clock starts."""
-    global _ready
-    with _compile_lock:
-        if _ready:
-            return
-        with compilation("the engine", name_of(run_blocks)):
-            run_blocks(0, 0, state)
-        _ready = True
 
 
 def _wait_out(pending: set[Future[None]]) -> None:
@@ -152,7 +148,9 @@ class _Team:
         self.prepared = prepared
         self.workers = workers
         self.together = together
-        self.stop = np.zeros(1, np.int64)
+        schedule = prepared.launch.schedule
+        self.turns = None if schedule is None else Turns(schedule)
+        self.stop = np.full(1, 0 if schedule is None else PAUSES)
         self.states = [self._state(0)]
         self.blocks = prepared.launch.blocks
         self.next_block = 0
@@ -161,11 +159,18 @@ class _Team:
         self.lock = threading.Lock()
         self.rows: list[tuple[np.ndarray, np.ndarray]] = []
         self.n_rows = 0
+        self.slices = 0
 
     def _state(self, worker: int) -> layout.State:
         rows = TRACE_ROWS if self.prepared.launch.trace is not False else 0
         state = state_arrays(self.prepared, worker, rows, self.stop)
         return state._replace(EVENTS=self.states[0].EVENTS) if self.together and worker else state
+
+    def compile(self) -> None:
+        """Load the engine, before the clock starts; if it is not compiled yet, a launch may begin without it."""
+        waits = self.prepared.encoded.by_library or self.turns is not None
+        ready = ENGINE.load if waits else ENGINE.ready
+        ready(0, 0, self.states[0])
 
     def run(self) -> TraceRecords:
         """Run all blocks.  The error of the lowest block is raised, whichever thread met it first."""
@@ -174,8 +179,9 @@ class _Team:
         begun = self._begin() if _is_small(self.prepared.launch) and not self.together else None
         try:
             if self.together:
-                self.states += [self._state(block) for block in range(1, self.blocks)]
-                pending.add(_host_threads().submit(self._work_together))
+                self.states += [self._state(worker) for worker in range(1, self.workers)]
+                work = self._work_together if self.turns is None else self._work_scheduled
+                pending.add(_host_threads().submit(work))
             elif self.next_block < self.blocks or begun:
                 self.states += [self._state(worker) for worker in range(1, self.workers)]
                 for worker, state in enumerate(self.states):
@@ -190,7 +196,7 @@ class _Team:
                 for future in done:
                     future.result()
         except BaseException:
-            self.stop[0] = 1
+            self.stop[0] = PAUSES + 1
             _wait_out(pending)
             raise
         if self.failed:
@@ -220,17 +226,31 @@ class _Team:
         block is CALLED, and goes on when it is run again.
         """
         while True:
-            with np.errstate(all="ignore"):  # plain-Python engine: wrap-around is meant
-                status, block = run_blocks(first, end, state)
-            if status != layout.CALLED:
+            status, block = self._run_some(first, end, state)
+            if status not in (layout.CALLED, layout.INTERRUPTED):
                 return status, block
             first = block
+            if status == layout.INTERRUPTED:
+                if self.stop[0] > PAUSES:
+                    return layout.STOPPED, block
+                continue
             try:
                 if not serve(self.prepared, state):
                     return status, block
             except SimtError as error:
                 self._keep(block, error)
                 return layout.STOPPED, block
+
+    def _run_some(self, first: int, end: int, state: layout.State) -> tuple[int, int]:
+        """Run blocks compiled; a while as plain Python if the engine is not compiled yet."""
+        if self.slices == SLICES:
+            ENGINE.load(0, 0, state)
+        compiled = ENGINE.ready(0, 0, state)
+        self.slices += not compiled
+        state.LAUNCH[layout.LAUNCH_LEFT] = layout.UNLIMITED if compiled else SLICE
+        with np.errstate(all="ignore"):  # plain Python: wrap-around is meant
+            found: tuple[int, int] = (ENGINE.function if compiled else ENGINE.plain)(first, end, state)
+        return found
 
     def _take(self) -> tuple[int, int]:
         with self.lock:
@@ -290,6 +310,72 @@ class _Team:
                 self.prepared.launch.watch.meet_grid()
         self.finished = self.blocks
 
+    def _work_scheduled(self) -> None:
+        """Run as many blocks together as are resident, in the turns of a schedule."""
+        assert self.turns is not None
+        resident = Resident(self.states)
+        for slot in range(len(self.states)):
+            self._start_next(resident, slot)
+        count = 0
+        while self.stop[0] == PAUSES:
+            if not resident.ready.any():
+                if not self._go_on(resident):
+                    return
+                continue
+            (slot, warp), length = self.turns.next(resident.ready)
+            count += 1
+            if not self._turn(resident, slot, warp, length, judge=count % JUDGED_TURNS == 0):
+                return
+
+    def _start_next(self, resident: Resident, slot: int) -> None:
+        """Start the next block of the grid in a state, if there is one."""
+        if self.next_block < self.blocks:
+            start_block(self.next_block, self.states[slot])
+            resident.began(slot, self.next_block)
+            self.next_block += 1
+
+    def _turn(self, resident: Resident, slot: int, warp: int, length: int, judge: bool) -> bool:
+        """Run a warp for at most *length* micro-ops; False if that ended the launch."""
+        state, block = self.states[slot], resident.blocks[slot]
+        assert block is not None
+        state.LAUNCH[layout.LAUNCH_NEXT_WARP] = warp
+        state.WARPS[warp * layout.N_WARP + layout.W_QUANTUM] = length
+        status = layout.TRACE_FULL
+        while status == layout.TRACE_FULL:
+            status, _ = self._run(block, block + 1, state)
+            self._drain(state)
+            if (judge or status != layout.STOPPED) and self._judged(0, block, state):
+                return False
+        if block in self.failed or self._note_failure(status, block, state):
+            return False
+        if status == layout.CALLED:
+            resident.held.add((slot, warp))
+        resident.look(slot)
+        if resident.has_ended(slot):
+            resident.ended(slot)
+            self.finished += 1
+            self._start_next(resident, slot)
+        return True
+
+    def _go_on(self, resident: Resident) -> bool:
+        """No warp can run: let those go on that wait for the whole grid; False if the launch has ended."""
+        running = list(resident.running())
+        held = {slot for slot, _ in resident.held}
+        stuck = [(slot, block) for slot, block in running if slot not in held]
+        if self._judged(0, 0, self.states[0]):
+            return False
+        if stuck:
+            self._note_failure(layout.DEADLOCK, stuck[0][1], self.states[stuck[0][0]])
+        elif running and self.finished:
+            ended = next(block for block in range(self.blocks) if block not in resident.blocks)
+            self._keep(ended, uneven(self.prepared, self.states[running[0][0]], ended))
+        elif running:
+            if self.prepared.launch.watch is not None:
+                self.prepared.launch.watch.meet_grid()
+            resident.release()
+            return True
+        return False
+
     def _note_failure(self, status: int, block: int, state: layout.State) -> bool:
         """Keep the error of a block that went wrong; whether it did."""
         if status not in (layout.FAILED, layout.DEADLOCK):
@@ -339,6 +425,7 @@ class _Team:
             return table[:, column].astype(np.uint32)
 
         return TraceRecords(
+            step=order,
             block=table[:, layout.T_BLOCK],
             warp=table[:, layout.T_WARP],
             pc=table[:, layout.T_PC],

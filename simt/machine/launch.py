@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import Finding, LaunchError
+from simt.machine.schedule import Schedule
 from simt.machine.services import Services
 
 MAX_THREADS_PER_BLOCK = 1024
@@ -46,9 +47,21 @@ class Bank(NamedTuple):
     address: int | None = None
 
 
-BankImage = Callable[[Sequence[int | None], int], Mapping[int, Bank]]
-"""Makes the constant banks from the device address of each argument (None for scalars), and that of the memory in which
-the blocks of the grid wait for each other (0: they cannot)."""
+class BankFacts(NamedTuple):
+    """What constant banks say of the launch itself, besides its shape.
+
+    ``dynamic_shared``: bytes of dynamic shared memory of a block; ``workspace``: device address of the memory in which
+    the blocks of a cooperative launch wait for each other (0: the launch is none).
+    """
+
+    dynamic_shared: int = 0
+    workspace: int = 0
+
+
+NO_FACTS = BankFacts()
+
+BankImage = Callable[[Sequence[int | None], BankFacts], Mapping[int, Bank]]
+"""Makes the constant banks from the device address of each argument (None for scalars) and what they say besides."""
 
 WORKSPACE_BYTES = 8
 """What a cooperative launch has for that: CUDA's ``grid_workspace``, zero at first."""
@@ -97,6 +110,7 @@ class Launch:
     array that the program does not address by axes may be followed to the ends of the buffer that it is a view
     of.  ``cooperative``: all blocks run together, in turns, so that they can wait for each other.  ``services``
     serve the calls of code that is not the kernel's (``printf``); ``clock_mhz`` is the rate of its clock.
+    ``schedule`` decides which warp runs when; ``resident`` blocks, as many as the GPU holds, then run together.
     """
 
     grid: tuple[int, int, int]
@@ -115,6 +129,8 @@ class Launch:
     clock_mhz: int = 1000
     cooperative: bool = False
     progress: Callable[[int, int], None] | None = None
+    schedule: Schedule | None = None
+    resident: int = 1
 
     @property
     def threads_per_block(self) -> int:

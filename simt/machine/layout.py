@@ -142,6 +142,7 @@ LAUNCH_SM = _launch()  # set by the timing model: the block's SM, its first warp
 LAUNCH_FIRST_WARP = _launch()
 LAUNCH_CLOCK = _launch()
 LAUNCH_TICK = _launch()  # cycles by which each read of the clock moves it on; 0 where the timing model sets it
+LAUNCH_LEFT = _launch()  # micro-ops until the engine returns, INTERRUPTED
 LAUNCH_ROUND = _launch()  # micro-ops of a turn, and the block pauses after each round of its warps; 0: it runs on
 LAUNCH_MHZ = _launch()  # of the clock, for %globaltimer
 N_LAUNCH = _launch.count
@@ -150,7 +151,7 @@ N_LAUNCH = _launch.count
 THEN_FIRST, ELSE_FIRST, HARDWARE, PROFILER, INTERLEAVED, RANDOM = range(6)
 
 # What advancing a warp or running blocks came to.
-DONE, BLOCKED, PAUSED, TRACE_FULL, FAILED, DEADLOCK, STOPPED, CALLED = range(8)
+DONE, BLOCKED, PAUSED, TRACE_FULL, FAILED, DEADLOCK, STOPPED, CALLED, INTERRUPTED = range(9)
 
 # Reasons of FAILED, in ERROR[E_REASON]; the other columns say where.
 _error = Columns()
@@ -191,6 +192,9 @@ T_TAKEN = _trace()
 T_DIVERGED = _trace()
 T_MEMORY = _trace(N_MEMORY)
 N_TRACE = _trace.count
+
+UNLIMITED = 1 << 62
+"""As many micro-ops as there may be."""
 
 ADDRESS_BASE = np.int64(0x200000000000)
 """Device address of the first byte of the arena: high enough to catch small integers, and where operating systems map

@@ -22,6 +22,7 @@ from simt.machine.launch import (
     MAX_STATIC_SHARED_BYTES,
     WORKSPACE_BYTES,
     Bank,
+    BankFacts,
     DeviceArray,
     Launch,
     Watch,
@@ -182,9 +183,10 @@ def _banks(launch: Launch, plan: _Plan) -> dict[int, Bank]:
     addresses = [
         value.address if isinstance(value, DeviceArray) else handles.get(k) for k, value in enumerate(launch.arguments)
     ]
+    facts = BankFacts(launch.shared_bytes, plan.workspace() if launch.cooperative else 0)
     return {
         number: bank if bank.address is not None else Bank(bank.data, plan.place(f"{BANK} {number}", bank.data))
-        for number, bank in launch.bank_image(addresses, plan.workspace() if launch.cooperative else 0).items()
+        for number, bank in launch.bank_image(addresses, facts).items()
     }
 
 
@@ -284,9 +286,11 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
     watch = launch.watch
     info[layout.LAUNCH_WATCH] = watch.told if watch is not None else 0
     info[layout.LAUNCH_FILL], info[layout.LAUNCH_RANDOM] = launch.fill
-    events = np.zeros(EVENT_WORDS if watch is not None else 1, np.int64)
+    told = watch is not None or launch.trace is not False  # a traced launch looks for room, too
+    events = np.zeros(EVENT_WORDS if told else 1, np.int64)
     events[0] = 1
     info[layout.LAUNCH_TICK] = CLOCK_STEP
+    info[layout.LAUNCH_LEFT] = layout.UNLIMITED
     info[layout.LAUNCH_MHZ] = launch.clock_mhz
     info[layout.LAUNCH_ROUND] = ROUND if launch.cooperative else 0
     return layout.State(

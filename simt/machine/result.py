@@ -18,6 +18,8 @@ class TraceRecords:
     All columns have length *n*.  Masks are uint32, bit *l* is lane *l*; the others are int64.
     """
 
+    step: npt.NDArray[np.int64]
+    """When it executed: the number of records before it, of all warps."""
     block: npt.NDArray[np.int64]
     """Linear block index (x fastest)."""
     warp: npt.NDArray[np.int64]
@@ -62,6 +64,8 @@ class RunResult:
     host_threads: int
     findings: Sequence[Finding] = ()
     """What the launch's watch found."""
+    preemptions: int = 0
+    """How often a schedule let another warp run though one could have gone on."""
     trace: TraceRecords | None = None
 
     @property

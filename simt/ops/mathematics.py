@@ -11,7 +11,7 @@ from simt.ops.jit import jit
 from simt.ops.numba_float import power_by_squaring
 from simt.ops.row import F64, S64, Family, Kind, Table
 
-TABLE = Table("mathematics", Family.F64, Kind.ROW, 5)
+TABLE = Table("mathematics", Family.F64, Kind.ROW, 5, by_library=True)
 
 divide = TABLE.lanes("divide")
 

@@ -142,6 +142,8 @@ class Table:
     effects: Effect = Effect.NONE
     inline: bool = False
     """Whether the interpreter's loops are inlined where they are called: for what runs often and is small."""
+    by_library: bool = False
+    """Whether mathematical libraries compute its rows: NumPy's and that of compiled code differ in the last bits."""
     rows: list[MicroOp] = field(default_factory=list)
 
     @property

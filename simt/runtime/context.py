@@ -47,6 +47,7 @@ class Context:
         self._lock = threading.Lock()
         self._heap: Heap | None = None
         self.limits = Limits()
+        self._unwritten: dict[int, Unwritten] = {}
 
     @property
     def size(self) -> int:
@@ -68,6 +69,16 @@ class Context:
         """Give an allocation back.  Raises ValueError if there is none such."""
         with self._lock:
             self._arena.free(allocation)
+        self.written(allocation)
+
+    def forget(self, allocation: Allocation) -> None:
+        """Nobody has written an allocation, as far as the check of uninitialised memory is concerned."""
+        mask = np.ones(allocation.end - allocation.start, np.uint8)
+        self._unwritten[allocation.start] = Unwritten(allocation.start, mask)
+
+    def written(self, allocation: Allocation) -> None:
+        """All of an allocation is written."""
+        self._unwritten.pop(allocation.start, None)
 
     def find(self, address: int) -> Allocation | None:
         """The allocation that holds the byte at a device address."""
@@ -100,8 +111,9 @@ class Context:
             try:
                 on_device = iter(upload.arguments)
                 arguments = [_on_device(value, on_device) for value in launch.arguments]
-                memory = replace(self._arena.memory(), unwritten=upload.unwritten)
-                for part in upload.unwritten:
+                unwritten = [*upload.unwritten, *self._unwritten.values()]
+                memory = replace(self._arena.memory(), unwritten=unwritten)
+                for part in unwritten:
                     _fill(memory, part, launch.fill)
                 yield Placed(replace(launch, arguments=arguments), memory, upload)
             finally:
@@ -141,7 +153,7 @@ class Context:
                 after.restore()
             placed.upload.download()
             if launch.watch is None or not launch.watch.sees_writes:
-                for part in placed.upload.unwritten:
+                for part in placed.memory.unwritten:
                     part.mask[:] = 0
         return result
 

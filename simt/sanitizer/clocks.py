@@ -77,13 +77,13 @@ def _together(place, w, lanes, field, HEAD, THREADS, KEYS, TIMES, VECTORS):
 
 
 @jit
-def _published(block, place, w, lanes, now, HEAD, WARPS, THREADS, KEYS, TIMES, VECTORS):
-    """What the fences of these lanes of a warp have published: a vector."""
-    result = _together(place, w, lanes, Z.T_PUBLISHED, HEAD, THREADS, KEYS, TIMES, VECTORS)
+def _published(field, block, place, w, lanes, now, HEAD, WARPS, THREADS, KEYS, TIMES, VECTORS):
+    """What the fences of these lanes of a warp have published, for the device or (*field*) for the block: a vector."""
+    result = _together(place, w, lanes, field, HEAD, THREADS, KEYS, TIMES, VECTORS)
     least = np.int64(0)
     for l in range(32):
         if (lanes >> l) & 1:
-            time = THREADS[thread_at(HEAD, place, w * 32 + l) + Z.T_PUBLISHED_TIME]
+            time = THREADS[thread_at(HEAD, place, w * 32 + l) + field + 1]
             least = time if lanes & ((1 << l) - 1) == 0 else min(least, time)
     if least > WARPS[warp_at(HEAD, place, w) + Z.W_LAST]:
         least = now  # it has done nothing since
@@ -91,7 +91,7 @@ def _published(block, place, w, lanes, now, HEAD, WARPS, THREADS, KEYS, TIMES, V
         result = with_entry(result, warp_key(block, w), least, HEAD, KEYS, TIMES, VECTORS)
     for l in range(32):
         if (lanes >> l) & 1:
-            time = THREADS[thread_at(HEAD, place, w * 32 + l) + Z.T_PUBLISHED_TIME]
+            time = THREADS[thread_at(HEAD, place, w * 32 + l) + field + 1]
             if time > least or (lanes != FULL and time > 0):
                 key = thread_key(block, w * 32 + l)
                 result = with_entry(result, key, max(time, least), HEAD, KEYS, TIMES, VECTORS)
@@ -117,7 +117,7 @@ def meet_block(block, place, HEAD, BLOCKS, WARPS, THREADS, KEYS, TIMES, VECTORS)
         least = now
         for w in range(HEAD[Z.H_WARPS]):
             lanes = _present(HEAD, w)
-            vector = _published(block, place, w, lanes, now, HEAD, WARPS, THREADS, KEYS, TIMES, VECTORS)
+            vector = _published(Z.T_PUBLISHED, block, place, w, lanes, now, HEAD, WARPS, THREADS, KEYS, TIMES, VECTORS)
             published = joined(published, vector, HEAD, KEYS, TIMES, VECTORS)
             for l in range(32):
                 if (lanes >> l) & 1:
@@ -146,6 +146,7 @@ def meet_some(block, place, first, HEAD, BLOCKS, WARPS, THREADS, ARRIVED, KEYS, 
     now = tick(HEAD)
     learned = 0
     published = 0
+    in_block = 0
     for w in range(HEAD[Z.H_WARPS]):
         lanes = ARRIVED[first + 2 * w]
         if lanes == 0:
@@ -162,17 +163,21 @@ def meet_some(block, place, first, HEAD, BLOCKS, WARPS, THREADS, ARRIVED, KEYS, 
                 if (lanes >> l) & 1:
                     learned = with_entry(learned, thread_key(block, w * 32 + l), now, HEAD, KEYS, TIMES, VECTORS)
         if HEAD[Z.H_FENCED]:
-            vector = _published(block, place, w, lanes, now, HEAD, WARPS, THREADS, KEYS, TIMES, VECTORS)
+            vector = _published(Z.T_PUBLISHED, block, place, w, lanes, now, HEAD, WARPS, THREADS, KEYS, TIMES, VECTORS)
             published = joined(published, vector, HEAD, KEYS, TIMES, VECTORS)
+            vector = _published(
+                Z.T_PUBLISHED_BLOCK, block, place, w, lanes, now, HEAD, WARPS, THREADS, KEYS, TIMES, VECTORS
+            )
+            in_block = joined(in_block, vector, HEAD, KEYS, TIMES, VECTORS)
     for w in range(HEAD[Z.H_WARPS]):
         waited = ARRIVED[first + 2 * w + 1]
-        _learn(place, w, waited, learned, published, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS)
+        _learn(place, w, waited, learned, published, in_block, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS)
         if waited == _present(HEAD, w) and waited == ARRIVED[first + 2 * w]:
             WARPS[warp_at(HEAD, place, w) + Z.W_BASE] = now
 
 
 @jit
-def _learn(place, w, lanes, learned, published, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS):
+def _learn(place, w, lanes, learned, published, in_block, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS):
     """Lanes of a warp learn a vector, and what others have published."""
     for l in range(32):
         if (lanes >> l) & 1:
@@ -180,6 +185,8 @@ def _learn(place, w, lanes, learned, published, HEAD, BLOCKS, THREADS, KEYS, TIM
             learn(at, learned, HEAD, THREADS, KEYS, TIMES, VECTORS)
             before = THREADS[at + Z.T_PUBLISHED]
             THREADS[at + Z.T_PUBLISHED] = joined(before, published, HEAD, KEYS, TIMES, VECTORS)
+            before = THREADS[at + Z.T_PUBLISHED_BLOCK]
+            THREADS[at + Z.T_PUBLISHED_BLOCK] = joined(before, in_block, HEAD, KEYS, TIMES, VECTORS)
     if learned:
         BLOCKS[place * Z.N_BLOCK + Z.B_LEARNED] = 1
 
@@ -219,9 +226,15 @@ def meet_lanes(block, place, w, lanes, gone, HEAD, BLOCKS, WARPS, KNOWN, THREADS
     if HEAD[Z.H_FENCED] or BLOCKS[place * Z.N_BLOCK + Z.B_LEARNED]:
         learned = _together(place, w, lanes, Z.T_VECTOR, HEAD, THREADS, KEYS, TIMES, VECTORS)
         published = 0
+        in_block = 0
         if HEAD[Z.H_FENCED]:
-            published = _published(block, place, w, lanes, now, HEAD, WARPS, THREADS, KEYS, TIMES, VECTORS)
-        _learn(place, w, lanes, learned, published, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS)
+            published = _published(
+                Z.T_PUBLISHED, block, place, w, lanes, now, HEAD, WARPS, THREADS, KEYS, TIMES, VECTORS
+            )
+            in_block = _published(
+                Z.T_PUBLISHED_BLOCK, block, place, w, lanes, now, HEAD, WARPS, THREADS, KEYS, TIMES, VECTORS
+            )
+        _learn(place, w, lanes, learned, published, in_block, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS)
 
 
 @jit
@@ -252,7 +265,8 @@ def fence(block, place, w, lanes, scope, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KE
                 if KNOWN[rows + m] > base:
                     key = thread_key(block, w * 32 + m)
                     vector = with_entry(vector, key, KNOWN[rows + m], HEAD, KEYS, TIMES, VECTORS)
-        THREADS[row + Z.T_PUBLISHED_BLOCK] = vector
+        before = THREADS[row + Z.T_PUBLISHED_BLOCK]
+        THREADS[row + Z.T_PUBLISHED_BLOCK] = joined(before, vector, HEAD, KEYS, TIMES, VECTORS)
         THREADS[row + Z.T_PUBLISHED_BLOCK_TIME] = now
         if scope > 0:
             THREADS[row + Z.T_PUBLISHED] = joined(THREADS[row + Z.T_PUBLISHED], vector, HEAD, KEYS, TIMES, VECTORS)

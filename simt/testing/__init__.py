@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from simt.testing.budgets import budget
     from simt.testing.case import Case, Extent
     from simt.testing.errors import KernelTestError, OverBudgetError, ReferenceFailedError
+    from simt.testing.exploring import Exploration, Outcome, explore
     from simt.testing.strategies import arrays, blocks, elements, launches, length, outputs, scalars, sizes
 
 _HOME = {
@@ -22,12 +23,15 @@ _HOME = {
     "budget": "budgets",
     "Case": "case",
     "Extent": "case",
+    "Exploration": "exploring",
     "KernelTestError": "errors",
+    "Outcome": "exploring",
     "OverBudgetError": "errors",
     "ReferenceFailedError": "errors",
     "arrays": "strategies",
     "blocks": "strategies",
     "elements": "strategies",
+    "explore": "exploring",
     "launches": "strategies",
     "length": "strategies",
     "outputs": "strategies",
@@ -37,8 +41,10 @@ _HOME = {
 
 __all__ = [
     "Case",
+    "Exploration",
     "Extent",
     "KernelTestError",
+    "Outcome",
     "OverBudgetError",
     "ReferenceFailedError",
     "arrays",
@@ -46,6 +52,7 @@ __all__ = [
     "blocks",
     "budget",
     "elements",
+    "explore",
     "launches",
     "length",
     "outputs",

@@ -13,6 +13,7 @@ from simt.check import KernelError, LaunchError, SimtError, UnsupportedError
 from simt.dispatcher import signatures_of, unwrap
 from simt.testing.case import Case
 from simt.testing.errors import KernelTestError, ReferenceFailedError
+from simt.testing.exploring import names
 from simt.testing.judge import Agrees, Judge, expected_of
 from simt.testing.snippet import kernel_name, parameter_names, snippet
 from simt.testing.strategies import Shapes, arrays, length, scalars  # first: the message where Hypothesis is missing
@@ -38,7 +39,7 @@ def assert_kernel(
     reference: Callable[..., object],
     launches: SearchStrategy[Case] | Shapes,
     *,
-    check: str | Sequence[str] = (),
+    check: str | Sequence[str] = "all",
     schedules: int | Sequence[str] = 1,
     views: Sequence[str] = (SOURCE,),
     rtol: float | None = None,
@@ -68,7 +69,7 @@ def assert_kernel(
     view cannot do.
     """
     trial = _Trial(
-        kernel, reference, check, _orders(schedules), tuple(views), Judge(rtol, atol, agrees), max_instructions
+        kernel, reference, check, _schedules(schedules), tuple(views), Judge(rtol, atol, agrees), max_instructions
     )
     strategy = launches.cases(_declared(kernel)) if isinstance(launches, Shapes) else launches
     first: list[tuple[object, ...]] = []
@@ -100,7 +101,7 @@ class _Failure:
     """How a launch went wrong: with an error, or with a wrong result in words."""
 
     view: str
-    order: str | None
+    schedule: str | None
     complaint: str
     cause: SimtError | None
     expected: Sequence[object] | None
@@ -119,29 +120,29 @@ class _Trial:
     kernel: object
     reference: Callable[..., object]
     check: str | Sequence[str]
-    orders: Sequence[str | None]
+    schedules: Sequence[str | None]
     views: Sequence[str]
     judge: Judge
     max_instructions: int
 
-    def options(self, view: str, order: str | None) -> dict[str, Any]:
+    def options(self, view: str, schedule: str | None) -> dict[str, Any]:
         """The options of a launch that are not simt.launch's own defaults."""
         given: dict[str, Any] = {"check": self.check}
         if view != SOURCE:
             given["view"] = view
-        if order is not None:
-            given["order"] = order
+        if schedule is not None:
+            given["schedule"] = schedule
         return given
 
     def failure(self, case: Case) -> _Failure | None:
-        """Run a case in every view and order; the first that goes wrong."""
+        """Run a case in every view and under every schedule; the first that goes wrong."""
         try:
             expected = expected_of(self.reference, self.kernel, case)
         except ReferenceFailedError as error:
             return _Failure("", None, "", error, None)
         names = parameter_names(self.kernel, len(case.arguments))
         for view in self.views:
-            for order in self.orders:
+            for schedule in self.schedules:
                 actual = case.copy_of_arguments()
                 try:
                     launch(
@@ -151,13 +152,13 @@ class _Trial:
                         *actual,
                         shared_bytes=case.shared_bytes,
                         max_instructions=self.max_instructions,
-                        **self.options(view, order),
+                        **self.options(view, schedule),
                     )
                 except SimtError as error:
-                    return _Failure(view, order, "", error, expected)
+                    return _Failure(view, schedule, "", error, expected)
                 complaint = self.judge.complaint(names, actual, expected)
                 if complaint:
-                    return _Failure(view, order, complaint, None, expected)
+                    return _Failure(view, schedule, complaint, None, expected)
         return None
 
     def is_steady(self, case: Case, failure: _Failure) -> bool:
@@ -172,7 +173,7 @@ class _Trial:
         cause = failure.cause
         if isinstance(cause, ReferenceFailedError | UnsupportedError):
             return cause
-        options = self.options(failure.view, failure.order)
+        options = self.options(failure.view, failure.schedule)
         code = snippet(self.kernel, case, options, failure.expected if cause is None else None)
         where = f"{case}" + (f", {failure.view}" if failure.view != SOURCE else "")
         name = kernel_name(self.kernel)
@@ -198,14 +199,13 @@ def _changes(kernel: object) -> KernelError:
     )
 
 
-def _orders(schedules: int | Sequence[str]) -> list[str | None]:
-    """The orders to run each launch in."""
-    if not isinstance(schedules, int):
-        return list(schedules)
-    if schedules < 1:
-        raise LaunchError(f"schedules is {schedules}; a launch runs under at least 1")
-    usual = [None, "else_first", "interleaved"]
-    return [*usual, *(f"random:{seed}" for seed in range(schedules))][:schedules]
+def _schedules(wanted: int | Sequence[str]) -> list[str | None]:
+    """The schedules to run each launch under; None: without one."""
+    if not isinstance(wanted, int):
+        return list(wanted)
+    if wanted < 1:
+        raise LaunchError(f"schedules is {wanted}; a launch runs under at least 1")
+    return list(names(wanted))
 
 
 def _declared(kernel: object) -> list[object]:

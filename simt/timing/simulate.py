@@ -13,13 +13,14 @@ from simt.check import LaunchError
 from simt.devices import Gpu, Occupancy, occupancy
 from simt.machine import door
 from simt.machine.device_memory import DeviceMemory
+from simt.machine.early import ENGINE
 from simt.machine.findings import deadlock, failure
 from simt.machine.launch import Launch
 from simt.machine.layout import State
 from simt.machine.prepare import prepare, state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.syscalls import serve
-from simt.ops.jit import compilation, name_of
+from simt.ops.early import Early
 from simt.options import Timing
 from simt.program import Program
 from simt.timing import layout
@@ -32,6 +33,12 @@ from simt.timing.schedule import MachineInstruction, Schedule, schedule
 
 STEP = 1 << 18
 """SM cycles between two looks at ctrl-C and the progress callback."""
+PLAIN_STEP = 1 << 8
+"""The same for plain Python, which takes some milliseconds for a cycle in which all schedulers issue."""
+PLAIN_INSTRUCTIONS = 1 << 13
+"""Warp instructions that plain Python issues before it waits for compiled code."""
+CLOCK = Early("the timing model", run, "simt.timing.build", FOLDER, after=ENGINE)
+"""Its ``function`` is :func:`simt.timing.core.run`."""
 MAX_HOST_BYTES = 4 << 30
 
 
@@ -158,18 +165,24 @@ class _Run:
 
     def compile(self) -> None:
         """Compile the timing model, or load it from the cache."""
-        with compilation("the timing model", name_of(run), FOLDER):
-            run(0, self.blocks, self.state, self.clock)
+        CLOCK.load(0, self.blocks, self.state, self.clock)
+
+    def _run_some(self, blocks: int) -> int:
+        """Simulate some cycles, compiled, or a while as plain Python if it is not compiled yet; the status."""
+        if self.clock.TOTALS[layout.N_ISSUED] >= PLAIN_INSTRUCTIONS:
+            self.compile()
+        compiled = CLOCK.ready(0, self.blocks, self.state, self.clock)
+        step = max(STEP // self.n_sms, 1) if compiled else PLAIN_STEP
+        until = int(self.clock.CHIP[layout.C_NOW]) + step
+        with np.errstate(all="ignore"):  # plain Python: wrap-around is meant
+            return int((CLOCK.function if compiled else CLOCK.plain)(until, blocks, self.state, self.clock))
 
     def go(self, blocks: int, progress: Callable[[int, int], None] | None) -> None:
         """Simulate until so many blocks have ended.  Raises what the kernel does wrong."""
-        self.compile()
         begin = time.perf_counter()
         status = layout.PAUSED
         while status in (layout.PAUSED, layout.FULL, layout.CALLED):
-            until = int(self.clock.CHIP[layout.C_NOW]) + max(STEP // self.n_sms, 1)
-            with np.errstate(all="ignore"):  # plain-Python engine: wrap-around is meant
-                status = run(until, blocks, self.state, self.clock)
+            status = self._run_some(blocks)
             if status == layout.CALLED:
                 serve(self.prepared, self._block(int(self.clock.CHIP[layout.C_CALLS])))
                 continue

@@ -11,7 +11,7 @@ from simt.options import Timing
 from simt.program import Program
 from simt.timing.result import TimingResult
 from simt.timing.schedule import MachineInstruction
-from simt.timing.simulate import check, simulate
+from simt.timing.simulate import CLOCK, check, simulate
 
 
 class TimedRun:
@@ -32,6 +32,7 @@ class TimedRun:
         options: Timing,
     ) -> None:
         check(program, launch, device, options)
+        CLOCK.begin()
         self.program = program
         self.device = device
         self.code = code

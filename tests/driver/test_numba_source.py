@@ -81,6 +81,18 @@ sums = np.zeros(2)
 through_a_name[1, 2](sums)
 found["reached"] = [sums.tolist(), reached.copy_to_host().tolist()]
 
+@cuda.jit
+def in_turn(a):
+    i = cuda.grid(1)
+    grid = cuda.cg.this_grid()
+    for row in range(1, a.shape[0]):
+        a[row, i] = a[row - 1, a.shape[1] - i - 1] + 1
+        grid.sync()
+
+rows = np.zeros((4, 96))
+in_turn[3, 32](rows)
+found["rows"] = rows[:, 5].tolist()
+
 @cuda.jit(launch_bounds=32)
 def bounded():
     print("bounded", cuda.threadIdx.x)
@@ -115,6 +127,7 @@ def test_a_program_of_numba(tmp_path: Path) -> None:
     assert found["added"] == [3.0 + i for i in range(10)]
     assert found["transposed"] == [[0, 3], [1, 4], [2, 5]]
     assert found["sums"] == [4950, 499500]
+    assert found["rows"] == [0, 1, 2, 3]
     assert found["reached"] == [[2, 10], [[-1, 2], [-1, 6]]]
     assert found["rolled"] == [64, True]
     assert printed.read_text().splitlines() == ["bounded 0", "bounded 1"]

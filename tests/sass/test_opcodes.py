@@ -28,7 +28,7 @@ def flo(x: int) -> int:
     return x.bit_length() - 1 if x else MASK
 
 
-# (instruction, f(a, b, c) of R4, R5, R6) -> R8
+# (instruction, f(a, b, c) of R4, R5, R6) -> R8: unsigned operands, a result masked to 32 bits; P0 is bit 0 of c
 INTEGER: list[tuple[str, Callable[[int, int, int], int]]] = [
     ("MOV R8, R4", lambda a, b, c: a),
     ("IADD3 R8, R4, R5, R6", lambda a, b, c: a + b + c),
@@ -273,6 +273,13 @@ def test_predicate_logic() -> None:
         expected = [a, b, c, 0xE8 >> index & 1, 0x01 >> index & 1]
         assert [int(predicates[p][k]) for p in range(5)] == expected
         assert int(found[8][k]) == sum(bit << p for p, bit in enumerate(expected))
+
+
+@pytest.mark.parametrize("mask", [0x1, 0x2, 0x3])
+def test_uniform_predicates_in_a_register(mask: int) -> None:
+    lines = ["UISETP.NE.AND UP0, UPT, URZ, URZ, UPT", "UISETP.EQ.AND UP1, UPT, URZ, URZ, UPT"]
+    found, _ = run_lanes([*lines, f"UP2UR UR6, UPR, URZ, {mask:#x}", "MOV R8, UR6"], {}, [8])
+    assert found[8].tolist() == [mask & 0x2] * LANES
 
 
 def test_exit_where_a_predicate_operand_is_true_too() -> None:

@@ -69,6 +69,15 @@ def last_writer(y: Array) -> None:
         y[0] = 2
 
 
+def last_block(y: Array) -> None:
+    if cuda.threadIdx.x == 0:
+        y[0] = cuda.blockIdx.x
+
+
+def cases_of_two_blocks() -> Any:
+    return launches(outputs("int32", 1), n=sizes(1), grid=lambda n, block: 2)
+
+
 def doubled(x: Array, y: Array) -> Array:
     return x + x
 
@@ -206,15 +215,15 @@ def test_an_endless_kernel_ends() -> None:
     assert "the launch is endless" in str(found) or "instructions" in found.title
 
 
-def test_checks_and_orders_are_used() -> None:
+def test_checks_and_schedules_are_used() -> None:
     cases = launches(outputs("int32", 1), n="threads")
     with pytest.raises(KernelTestError, match=r"race") as caught:
         assert_kernel(last_writer, lambda y: np.full(1, 1), cases, check="racecheck", examples=EXAMPLES)
     assert caught.value.case.extent.threads_per_block == 2
-    with pytest.raises(KernelTestError, match=r"y\[0\] is") as caught:
-        assert_kernel(last_writer, lambda y: np.full(1, 1), cases, schedules=["then_first"], examples=EXAMPLES)
-    assert_kernel(last_writer, lambda y: np.full(1, 1), cases, schedules=["else_first"], examples=EXAMPLES)
-    assert "order='then_first'" in caught.value.snippet
+    assert_kernel(last_block, lambda y: np.full(1, 1), cases_of_two_blocks(), check=(), examples=5)
+    with pytest.raises(KernelTestError, match=r"y\[0\] is 0 and should be 1") as caught:
+        assert_kernel(last_block, lambda y: np.full(1, 1), cases_of_two_blocks(), check=(), schedules=3, examples=5)
+    assert "schedule='adversarial'" in caught.value.snippet
 
 
 def test_declared_signatures_need_no_arguments() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numba import cuda
+from numba.core import config
 
 from simt import devices, kernels, lang
 from simt.check import DeadlockError, LaunchError, OutOfBoundsError
@@ -26,6 +28,7 @@ from tests.timing.programs import AT, BASE, FIRST, LANE, STRIDE, Y, chain, end, 
 from tests.timing.simulated import simulate
 
 H200 = devices.get("h200")
+module: Any = import_module("simt.timing.simulate")  # the package has a function of this name
 
 
 def prepared(name: str, n: int, block: int) -> tuple[Program, Launch, Any]:
@@ -264,3 +267,38 @@ def test_a_result_says_what_it_stands_for() -> None:
     assert timed.to_dict()["scope"] == timed.scope
     assert "block_interval" not in timed.numbers.estimated
     assert "warp_interval" in timed.numbers.estimated
+
+
+class _Late:
+    """The timing model, compiled only when it has been asked for *wait* times."""
+
+    def __init__(self, wait: int) -> None:
+        self.wait = wait
+        self.function, self.plain = module.CLOCK.function, module.CLOCK.plain
+
+    def ready(self, *_: Any) -> bool:
+        self.wait -= 1
+        return self.wait < 0
+
+    def load(self, *_: Any) -> None:
+        self.wait = 0
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+@pytest.mark.parametrize(("wait", "issued"), [(1 << 30, 1 << 30), (3, 1 << 30), (1 << 30, 50)])
+def test_plain_python_takes_the_same_time(wait: int, issued: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it; until the compiled model is there; until so many instructions have issued."""
+
+    def once() -> dict[str, Any]:
+        made, launch, _ = prepared("neighbored", 1000, 96)
+        found = simulate(made, launch, H200, window=(0, 500))
+        return {**found.to_dict(), "host_seconds": 0, "events": found.events.tolist(), "stalls": found.stalls.tolist()}
+
+    expected = once()
+    late = _Late(wait)
+    monkeypatch.setattr(module, "CLOCK", late)
+    monkeypatch.setattr(module, "PLAIN_STEP", 40)
+    monkeypatch.setattr(module, "PLAIN_INSTRUCTIONS", issued)
+    assert once() == expected
+    assert late.wait != wait
+    assert (late.wait < 0) == (wait == 3 or issued == 50)

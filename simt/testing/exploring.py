@@ -1,0 +1,164 @@
+"""One launch under many schedules: whether its results depend on which warp runs when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simt.calls.arrays import DeviceArray
+from simt.calls.session import Session, session
+from simt.check import KernelError, LaunchError
+from simt.machine.schedule import ADVERSARIAL, RANDOM, ROUND_ROBIN
+from simt.testing.first_difference import first_difference
+from simt.testing.snippet import number
+
+PREEMPTIONS = 2
+"""Most bugs of concurrent programs need no more (Musuvathi and Qadeer, "Iterative Context Bounding for Systematic
+Testing of Multithreaded Programs", PLDI 2007)."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a launch came to under some schedules, of which the first named preempts least.
+
+    ``schedules``: by name, None for a launch without one.  ``preemptions``: of the first.  ``result``: what the
+    function returned; None, and no preemptions, if a launch ended with ``error``.
+    """
+
+    schedules: tuple[str | None, ...]
+    preemptions: int | None
+    result: object = None
+    error: KernelError | None = None
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """What :func:`explore` found: the outcomes, that of the launch without a schedule first.
+
+    ``difference`` says in words where that one and ``shortest`` part: the first instruction of a thread that got
+    another value, or went another way.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    difference: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether there is more than one outcome."""
+        return len(self.outcomes) > 1
+
+    @property
+    def shortest(self) -> Outcome | None:
+        """Of the other outcomes the one whose schedule preempts least; None if there is no other."""
+        return min(self.outcomes[1:], key=_length, default=None)
+
+    def __str__(self) -> str:
+        tried = sum(len(each.schedules) for each in self.outcomes)
+        shortest = self.shortest
+        if shortest is None:
+            return f"the same result under {tried} schedules"
+        lines = [f"{len(self.outcomes)} different results under {tried} schedules"]
+        for each in self.outcomes:
+            name = "without a schedule" if each.schedules[0] is None else f"schedule={each.schedules[0]!r}"
+            lines.append(f"  {len(each.schedules)} times, first {name}: {_told(each)}")
+        count = shortest.preemptions
+        many = "" if count is None else f" ({count} preemption{'s' * (count != 1)})"
+        lines.append(f"the shortest: schedule={shortest.schedules[0]!r}{many}")
+        if self.difference:
+            lines.append(f"first difference: {self.difference}")
+        return "\n".join(lines)
+
+
+def explore(launch: Callable[[], object], schedules: int = 100, *, preemptions: int = PREEMPTIONS) -> Exploration:
+    """Run *launch* under many schedules and compare what it returns.
+
+    Parameters:
+        launch: a function that makes its arrays, launches, and returns what is to be the same each time: an array, or
+            a tuple of arrays and numbers.  All its launches that name no ``order`` or ``schedule`` run under the one
+            that is tried.
+        schedules: how many are tried: none, ``round_robin``, ``adversarial``, and random ones.
+        preemptions: a random schedule lets another warp run so often at most, where one could go on; every third any
+            number of times.
+
+    A kernel that goes wrong under some schedules only, with a finding or in an endless loop (BudgetError), is another
+    outcome.  Raises LaunchError for fewer than 2 schedules, and where *launch* returns or launches nothing.
+    """
+    if schedules < 2:
+        raise LaunchError(f"{schedules} schedules have nothing to compare", help="explore(launch, schedules=100)")
+    if preemptions < 0:
+        raise LaunchError(f"preemptions is {preemptions}; it must not be negative")
+    found: list[Outcome] = []
+    for name in names(schedules, preemptions):
+        new = _run(launch, name)
+        same = next((k for k, each in enumerate(found) if _key(each) == _key(new)), None)
+        if same is None:
+            found.append(new)
+        else:
+            old = found[same]
+            first, second = (new, old) if same and _length(new) < _length(old) else (old, new)
+            found[same] = Outcome(first.schedules + second.schedules, first.preemptions, first.result, first.error)
+    explored = Exploration(tuple(found))
+    shortest = explored.shortest
+    if shortest is None:
+        return explored
+    return Exploration(explored.outcomes, first_difference(launch, shortest.schedules[0]))
+
+
+def names(count: int, preemptions: int = PREEMPTIONS) -> Sequence[str | None]:
+    """The schedules to try, the plainest first."""
+    usual: list[str | None] = [None, ROUND_ROBIN, ADVERSARIAL]
+    seeds = range(max(0, count - len(usual)))
+    bounds = [f":{bound}" for bound in range(preemptions + 1)] + [""]
+    return [*usual, *(f"{RANDOM}:{seed}{bounds[seed % len(bounds)]}" for seed in seeds)][:count]
+
+
+def _run(launch: Callable[[], object], schedule: str | None) -> Outcome:
+    with session(Session(schedule=schedule)) as running:
+        try:
+            result = launch()
+        except LaunchError:
+            raise
+        except KernelError as error:
+            return Outcome((schedule,), None, error=error)
+    if result is None or running.profile is None:
+        what = "launches nothing" if running.profile is None else "returns nothing to compare"
+        raise LaunchError(
+            f"the function {what}", help="make the arrays, launch, and return the arrays: explore(function)"
+        )
+    copied = tuple(np.array(_plain(each)) for each in _parts(result))
+    return Outcome((schedule,), running.preemptions, copied if isinstance(result, tuple) else copied[0])
+
+
+def _parts(result: object) -> tuple[object, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _plain(value: object) -> Any:
+    return value.numpy() if isinstance(value, DeviceArray) else value
+
+
+def _key(outcome: Outcome) -> object:
+    """What tells outcomes apart: the bits of the results, or the error and its line."""
+    if outcome.error is not None:
+        where = outcome.error.location
+        return type(outcome.error), where.line if where is not None else 0
+    arrays = [np.asarray(each) for each in _parts(outcome.result)]
+    return tuple((str(each.dtype), each.shape, each.tobytes()) for each in arrays)
+
+
+def _length(outcome: Outcome) -> float:
+    return float("inf") if outcome.preemptions is None else outcome.preemptions
+
+
+def _told(outcome: Outcome) -> str:
+    if outcome.error is not None:
+        return f"{type(outcome.error).__name__}: {outcome.error.title}"
+    texts = []
+    for part in _parts(outcome.result):
+        array = np.asarray(part)
+        few = [number(value) for value in array.reshape(-1)[:8]]
+        texts.append(f"[{', '.join(few)}{', …' * (array.size > len(few))}]" if array.ndim else number(array[()]))
+    return ", ".join(texts)

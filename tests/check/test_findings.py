@@ -1,0 +1,77 @@
+"""Findings as values: each place once, with a count, both sides, and what is not judged."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from numba import cuda, int32
+
+import simt
+from simt.check.findings import ERRORS
+from simt.sanitizer import names_of
+from simt.sanitizer.tools import MEMCHECK, TABLE
+from tests.check.truth import barriers, blocks, memory, tiles
+from tests.machine_view import needs_numba_cuda
+
+
+def two_places(x, y):
+    s = cuda.shared.array(64, int32)
+    t = cuda.threadIdx.x
+    for k in range(3):
+        s[t] = x[t] + k
+        y[t] = s[63 - t]
+
+
+def launch(**options):
+    return simt.launch(two_places, 2, 64, np.arange(64, dtype=np.int32), simt.uninitialized(64, np.int32), **options)
+
+
+def test_each_place_is_told_once_with_a_count():
+    profile = launch(check="racecheck", keep_going=True)
+    places = {(f.sides[0].location.line, f.sides[1].location.line) for f in profile.findings}
+    assert len(places) == len(profile.findings)
+    in_block = [f for f in profile.findings if f.variable == "s"]
+    assert {f.sides[0].what for f in in_block} == {"read", "write"}
+    assert max(f.count for f in in_block) > 1
+    assert all(f.element.startswith("s[") and f.space == "shared" for f in in_block)
+    assert in_block == list(profile.findings)  # both blocks store the same values to y
+
+
+def test_findings_are_in_the_profile_and_in_json():
+    profile = launch(check="racecheck", keep_going=True)
+    told = json.loads(profile.to_json())["findings"]
+    assert [entry["count"] for entry in told] == [f.count for f in profile.findings]
+    assert "found: racecheck: the kernel is wrong: data race" in str(profile)
+
+
+def test_the_first_finding_raises_and_is_a_value_too():
+    with pytest.raises(simt.KernelError) as error:
+        launch(check="racecheck")
+    (finding,) = error.value.findings
+    assert finding.tool == "racecheck"
+    assert finding.kind == "data race"
+    assert len(finding.sides) == 2
+
+
+def test_the_same_findings_every_time():
+    assert launch(check="all", keep_going=True).findings == launch(check="all", keep_going=True).findings
+
+
+@needs_numba_cuda
+def test_what_is_not_judged_in_machine_code_is_said():
+    profile = launch(check="racecheck", keep_going=True, view="sm_90")
+    assert any("did not compare lanes of one warp" in note for note in profile.notes)
+    assert all(side.instruction for finding in profile.findings for side in finding.sides)
+    asked = launch(check="racecheck:lanes", keep_going=True, view="sm_90")
+    assert not any("did not compare lanes of one warp" in note for note in asked.notes)
+
+
+def test_every_tool_has_a_bit_an_error_and_kernels_that_show_it():
+    shown = {case.bug for file in (barriers, blocks, memory, tiles) for case in file.SUITE.cases}
+    for tool in TABLE:
+        assert tool.bit or tool is MEMCHECK
+        assert tool is MEMCHECK or tool.name.partition(":")[0] in ERRORS
+        assert tool.name.partition(":")[0] in shown
+    assert names_of("all") == tuple(tool.name for tool in TABLE if tool.in_all and tool is not MEMCHECK)
