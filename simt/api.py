@@ -14,6 +14,7 @@ from simt.calls.code import MachineKernel, check_order, code_of
 from simt.calls.options import SOURCE, Options
 from simt.calls.running import gpu_for, run
 from simt.check import LaunchError
+from simt.check.short import ends_here
 from simt.dispatcher import check_launch_bounds
 from simt.profile import Profile
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["SOURCE", "MachineKernel", "launch", "load_cubin", "reduce"]
 
 
+@ends_here
 def launch(
     kernel: object,
     grid: int | tuple[int, ...],
@@ -135,6 +137,7 @@ def launch(
     return run(code, shape, options, gpu_for(device, code.program.view, timing))
 
 
+@ends_here
 def load_cubin(
     path: str | Path,
     listing: str | Path | None = None,
@@ -150,6 +153,7 @@ def load_cubin(
     return sass.load_cubin(path, listing, parameters, architecture)
 
 
+@ends_here
 def load_cuda(source: str | Path, architecture: str = "sm_90", options: Sequence[str] = ()) -> CudaKernels:
     """The kernels of a ``.cu`` file, or of a text of CUDA C, by name; ``kernels["reduce<512>"]`` is one of a template.
 
@@ -161,6 +165,7 @@ def load_cuda(source: str | Path, architecture: str = "sm_90", options: Sequence
     return sass.load_cuda(source, architecture, options)
 
 
+@ends_here
 def reduce(
     data: Any, kernel: str = "neighbored", block: int = 512, view: str = SOURCE, op: str = "sum", **options: Any
 ) -> tuple[np.generic, Profile]:

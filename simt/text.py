@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,25 @@ def to_html(text: Text) -> str:
     console.print(text, soft_wrap=True, end="")
     body = console.export_html(inline_styles=True, code_format="{code}")
     return f'<pre style="line-height:1.25;overflow-x:auto">{body}</pre>'
+
+
+def filled(text: str, width: int | None) -> str:
+    """Each line of *text* in lines of *width* columns, broken between words; None: as it is."""
+    if width is None:
+        return text
+    lines = []
+    for line in text.split("\n"):
+        indent = " " * (len(line) - len(line.lstrip()) + 4)
+        fits = len(line) <= width
+        lines += [line] if fits else textwrap.wrap(
+            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )  # fmt: skip
+    return "\n".join(lines)
+
+
+def cut(text: str, width: int) -> str:
+    """*text* in *width* columns, with dots where it is cut off."""
+    return text if len(text) <= width else f"{text[: max(width - 3, 0)]}..."
 
 
 def in_lines(parts: Sequence[str], between: str, width: int | None) -> str:

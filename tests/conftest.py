@@ -5,11 +5,20 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, settings
 
+from simt.machine.early import ENGINE
+from simt.timing.simulate import CLOCK
+
 # The first example of a test may compile a kernel or load the engine, which takes longer than any sensible
 # deadline; pytest-timeout catches what really hangs.  Derandomized, so that a run is reproducible.
 settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("search", deadline=None, max_examples=1000, suppress_health_check=list(HealthCheck))
 settings.load_profile("default")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled() -> None:
+    """The tests' own process compiles what it needs: else notes of another one would stand in captured output."""
+    ENGINE.elsewhere = CLOCK.elsewhere = False
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

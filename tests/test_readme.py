@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,17 @@ def _shown(command: str) -> tuple[list[str], str]:
 def test_the_output_shown_is_the_real_one(command: str) -> None:
     words, output = _shown(command)
     assert _printed(words) == output.splitlines()
+
+
+def test_the_picture_shown_is_the_real_one(tmp_path: Path) -> None:
+    """The command in the sentence before it draws it."""
+    (words, picture) = re.findall(r"^`(simt trace .*)`:\n\n!\[.*\]\((.*)\)$", README, flags=re.MULTILINE)[0]
+    _printed([*words.split(), "--svg", str(tmp_path / "picture.svg")])
+    drawn, shown = (
+        [text.text for text in ElementTree.parse(file).iter("{http://www.w3.org/2000/svg}text")]
+        for file in (tmp_path / "picture.svg", ROOT / picture)
+    )
+    assert drawn == shown
 
 
 def _printed(words: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ from simt.calls.options import SOURCE
 from simt.check import LaunchError
 from simt.dispatcher import python_function
 from simt.machine.images import DeviceImage, Image
-from simt.machine.launch import BankImage, parse_order
+from simt.machine.launch import BankFacts, BankImage, parse_order
 from simt.machine.layout import HARDWARE, INTERLEAVED, PROFILER, RANDOM
 from simt.program import Program
 
@@ -98,8 +98,8 @@ def _machine_code(kernel: object, view: str, shape: Shape, args: Sequence[object
     args, listed = sass.handle_arrays(args)
     sass.check_arguments(code, shape[1], args)
 
-    def bank_image(addresses: Sequence[int | None], workspace: int) -> Mapping[int, machine.Bank]:
-        return sass.bank_image(code, *shape, args, addresses, workspace)
+    def bank_image(addresses: Sequence[int | None], facts: BankFacts) -> Mapping[int, machine.Bank]:
+        return sass.bank_image(code, *shape, args, addresses, facts)
 
     return _of_machine(code, [*args, *sass.inner_arrays(args), *listed], bank_image, whole_buffers=code is kernel)
 
@@ -117,9 +117,7 @@ def raw_code(kernel: SassKernel, shape: Shape, parameters: bytes, images: Sequen
     size = kernel.parameter_bytes
     if len(parameters) < size:
         raise LaunchError(f"{kernel.name} takes {size} bytes of parameters, not {len(parameters)}")
-    return _of_machine(
-        kernel, images, lambda _, workspace: sass.raw_bank_image(kernel, *shape, parameters[:size], workspace)
-    )
+    return _of_machine(kernel, images, lambda _, facts: sass.raw_bank_image(kernel, *shape, parameters[:size], facts))
 
 
 def _of_machine(kernel: SassKernel, arguments: Sequence[object], image: BankImage, whole_buffers: bool = True) -> Code:

@@ -16,6 +16,7 @@ from simt.calls.code import Code, Shape, check_order, code_of, raw_code
 from simt.calls.options import Options
 from simt.calls.running import gpu_for, run
 from simt.check import KernelError, LaunchError, ListingError
+from simt.check.short import ends_here
 from simt.devices.device import DEFAULT
 from simt.dispatcher import check_launch_bounds
 from simt.machine import Allocation
@@ -150,6 +151,7 @@ class Device:
 
     # Kernels
 
+    @ends_here
     def load(self, path: str | Path, architecture: str | None = None) -> Kernels:
         """The kernels of CUDA C, a cubin, fat binary, executable or listing, with variables in this device's memory.
 
@@ -169,6 +171,7 @@ class Device:
             gpu_for(self.gpu.key, kernel.view, timing=False)
         return kernels
 
+    @ends_here
     def launch(
         self,
         kernel: Any,

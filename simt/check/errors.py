@@ -58,6 +58,10 @@ class SimtError(Exception):
     def __str__(self) -> str:
         return render(self)
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows: the message, without pages of traceback."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class KernelError(SimtError):
     """The kernel is wrong: it would misbehave on hardware too."""

@@ -102,7 +102,6 @@ def application(*more: Callable[[typer.Typer], None]) -> typer.Typer:
 
     app = typer.Typer(
         cls=Commands,
-        add_completion=False,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
         help="Run CUDA kernels on a modelled GPU, and see what every warp and lane did: no GPU needed.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simt.cli.options import Columns, Json, TimingOptions, grouped
-from simt.cli.output import print_json
+from simt.cli.output import columns, print_json
 from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
 
 if TYPE_CHECKING:
@@ -59,4 +59,4 @@ def diff(
     if as_json:
         print_json(found.to_dict())
     else:
-        typer.echo(found.render(column or None))
+        typer.echo(found.render(column or None, width=columns()))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from simt.cli.options import Json, Svg, TimingOptions, grouped
+from simt.cli.options import Json, Svg, TimingOptions, grouped, metric_names
 from simt.cli.output import check_writable, columns, print_json, write_text
 from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
 
@@ -38,7 +38,10 @@ def explain(
     a: Annotated[str, typer.Argument(metavar="A", help=SIDE)],
     b: Annotated[str | None, typer.Argument(metavar="[B]", help="The same, to explain how it differs.")] = None,
     metric: Annotated[
-        str, typer.Option(metavar="NAME", help="What to take apart, a name of [bold]simt metrics[/bold].")
+        str,
+        typer.Option(
+            metavar="NAME", autocompletion=metric_names, help="What to take apart, a name of [bold]simt metrics[/bold]."
+        ),
     ] = "inst_per_warp",
     lines: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Show so many terms; the others as one sum. Default: 8.")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simt.cli.options import Json
-from simt.cli.output import console, print_json, show, table
+from simt.cli.options import Json, metric_names
+from simt.cli.output import columns, console, print_json, show, table
 
 if TYPE_CHECKING:
     from simt.devices import Gpu
     from simt.profile import Metric
 
 OCCUPANCY_EXAMPLE = "Example: [bold]simt occupancy --device a100 --block 512 --registers 40[/bold]"
+
+_SIDE_BY_SIDE = 140
+"""Columns that the table of metrics needs."""
 
 _ACROSS = {True: "; comparable across them", False: "; not comparable across them"}
 
@@ -41,7 +45,9 @@ def kernels(as_json: Json = False) -> None:
 
 
 def metrics(
-    name: Annotated[str | None, typer.Argument(help="A metric by its nvprof or ncu name.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(autocompletion=metric_names, help="A metric by its nvprof or ncu name.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List the metrics, or explain one."""
@@ -60,6 +66,10 @@ def metrics(
 def _list(chosen: list[Metric]) -> None:
     from rich.text import Text
 
+    width = columns()
+    if width is not None and width < _SIDE_BY_SIDE:
+        _list_stacked(chosen, width)
+        return
     rows = table(
         "", "metric", "unit", "Nsight Compute", left=("metric", "unit", "Nsight Compute"), wrap=("Nsight Compute",)
     )
@@ -70,6 +80,19 @@ def _list(chosen: list[Metric]) -> None:
             rows.add_row(Text(group, style="bold"))
         rows.add_row(f"  {metric.name}", metric.unit, ", ".join(metric.ncu) or "-")
     show(rows)
+
+
+def _list_stacked(chosen: list[Metric], width: int) -> None:
+    """Where columns are scarce: the profiler's long names below those of simt."""
+    from simt.text import filled
+
+    out = console()
+    for group, metrics in groupby(chosen, key=lambda metric: metric.group):
+        out.print(group, style="bold")
+        for metric in metrics:
+            out.print(f"  {metric.name}  [{metric.unit}]")
+            for name in metric.ncu:
+                out.print(filled(f"    {name}", width), style="dim", soft_wrap=True)
 
 
 def _describe(metric: Metric) -> dict[str, Any]:

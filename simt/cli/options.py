@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -16,6 +16,31 @@ from simt.cli.numbers import parse_shape, parse_size
 
 if TYPE_CHECKING:
     from simt.profile import Profile
+
+
+def _starting(names: Iterable[str], typed: str) -> list[str]:
+    return [name for name in names if name.startswith(typed)]
+
+
+def _kernel_names(incomplete: str) -> list[str]:
+    """What a shell completes a KERNEL to; a file's name it completes itself."""
+    import simt.kernels
+
+    return _starting(simt.kernels.names(), incomplete)
+
+
+def metric_names(incomplete: str) -> list[str]:
+    """What a shell completes a metric to."""
+    from simt.metrics import METRICS
+
+    return _starting((metric.name for metric in METRICS.values()), incomplete)
+
+
+def _device_names(incomplete: str) -> list[str]:
+    import simt.devices
+
+    return _starting(simt.devices.names(), incomplete)
+
 
 Size = Annotated[int, typer.Option(parser=parse_size, metavar="N", help="Elements: 1000, 1_000_000, 2^24, 16M.")]
 OptionalSize = Annotated[
@@ -99,6 +124,7 @@ KernelArgument = Annotated[
     str,
     typer.Argument(
         metavar="KERNEL",
+        autocompletion=_kernel_names,
         help="A name of [bold]simt kernels[/bold], or FILE.py:FUNCTION, FILE.cu:KERNEL, FILE.cubin:KERNEL.",
     ),
 ]
@@ -107,6 +133,7 @@ Device = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
+        autocompletion=_device_names,
         help="The modelled GPU: a name of [bold]simt devices[/bold], or my.toml. Default: one that runs the code, "
         "else h200.",
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +30,7 @@ EXIT_INTERRUPTED = 130
 PIPE_WIDTH = 200
 """Columns that a table may take if it does not go to a terminal: enough to cut nothing off."""
 
-WRAPPED_WIDTH = 20
+WRAPPED_WIDTH = 14
 """Columns that wrapped text is given at least."""
 
 
@@ -43,10 +42,15 @@ def console() -> Console:
 
 
 def columns() -> int | None:
-    """Columns of the terminal (or of the variable COLUMNS); None if standard output is none."""
-    if os.environ.get("COLUMNS") or sys.stdout.isatty():
-        return shutil.get_terminal_size().columns
-    return None
+    """Columns of the terminal; None if standard output is none, whatever COLUMNS says, which programs inherit."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def say(what: object) -> None:
+    """Print text; in a terminal its lines break between words."""
+    from simt.text import filled
+
+    typer.echo(filled(str(what), columns()))
 
 
 def check_writable(*paths: Path | None) -> None:

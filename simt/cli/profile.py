@@ -13,7 +13,7 @@ from simt.check import LaunchError
 from simt.cli import machine_files
 from simt.cli.numbers import parse_shape
 from simt.cli.options import Columns, Fold, Json, MaxInstructions, Nvrtc, Order, Threads, TimingOptions, grouped
-from simt.cli.output import print_json, progress, table
+from simt.cli.output import columns, print_json, progress, say, table
 from simt.cli.output import show as show_table
 from simt.cli.trace import show
 
@@ -125,8 +125,6 @@ def profile(
             raise typer.BadParameter("add --kernel NAME; without it the kernels are listed", param_hint=option)
         _list(_all_kernels(file, listing, arch, nvrtc or ()), as_json)
         return
-    if grid is None or block is None:
-        raise typer.BadParameter("a launch needs --grid and --block")
     watched = None if trace is None else _pair(trace)
     sizes = None if parameters is None else {kernel: _numbers("--parameters", parameters)}
     found: SassKernel = machine_files.load(file, arch, nvrtc or (), listing, sizes)[kernel]
@@ -135,6 +133,8 @@ def profile(
             f"{file} is a listing and does not say what parameters {kernel} has",
             help="give their sizes with --parameters 8,8,4, or the cubin",
         )
+    if grid is None or block is None:
+        raise typer.BadParameter("a launch needs --grid and --block")
     args = arguments.parse(arg or (), [parameter.size for parameter in found.parameters])
     targets = _targets(out or (), args)
     for text in symbol or ():
@@ -156,9 +156,9 @@ def profile(
     elif as_json:
         typer.echo(counted.to_json(indent=2))
     else:
-        typer.echo(counted)
+        say(counted)
         if annotate:
-            typer.echo(f"\n{counted.annotate(column or None, fold=fold)}")
+            typer.echo(f"\n{counted.annotate(column or None, fold=fold, width=columns())}")
 
 
 def _all_kernels(file: Path, listing: Path | None, arch: str | None, nvrtc: Sequence[str]) -> list[Kernels]:

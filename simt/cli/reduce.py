@@ -215,7 +215,7 @@ def _print(rows: list[Row], title: str) -> None:
     show(result, optional=TIMED_OPTIONAL if timed else OPTIONAL)
     out = console()
     if first.timing is not None:
-        out.print(timing_text(first.timing, of_many=True), soft_wrap=True)
+        out.print(timing_text(first.timing, of_many=True))
     for row in rows:
         if not row.correct:
             got, wanted = row.total.item(), row.expected.item()

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from simt.cli.options import TimingOptions, grouped
+from simt.cli.options import TimingOptions, grouped, metric_names
 from simt.cli.output import check_writable
 from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
+from simt.cli.trace import traced
 
 EXAMPLES = f"""Examples:
 
@@ -37,7 +38,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="The page to write.")],
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Take this metric apart, too; may be repeated."),
+        typer.Option(metavar="NAME", autocompletion=metric_names, help="Take this metric apart, too; may be repeated."),
     ] = None,
     block_index: Annotated[int, typer.Option(min=0, help="Which block's lanes to show: its linear index.")] = 0,
     warp: Annotated[int, typer.Option(min=0, help="Which warp of the block.")] = 0,
@@ -51,6 +52,7 @@ def report(
     """
     from simt.metrics import METRICS
     from simt.page import check_installed, write_page
+    from simt.profile import Profile
 
     check_installed()  # and the rest, before anything runs
     check_writable(output)
@@ -59,6 +61,9 @@ def report(
     wanted = {"trace": (block_index, warp), **({"window": CYCLES} if model.timing else {})}
     given = {key: text for key, text in (("a", a), ("b", b)) if text is not None}
     profiles = [sides.side(text, {**model.keywords, **wanted}) for text in given.values()]
+    for profile in profiles:
+        if isinstance(profile, Profile):
+            traced(profile, block_index, warp)
     found = {key: sides.accesses(text, warp=(block_index, warp)) for key, text in given.items()}
     accesses = {key: each for key, each in found.items() if each is not None}
     write_page(output, *profiles, metrics=metric or (), accesses=accesses)

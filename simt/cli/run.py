@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from simt.cli.options import LAUNCH_IN_FILE, Columns, Fold, Json, LaunchOptions, Threads, TimingOptions, grouped
-from simt.cli.output import progress
+from simt.cli.output import columns, progress, say
 
 EXAMPLES = f"""Examples:
 
@@ -53,6 +53,6 @@ def run(
     if as_json:
         typer.echo(profile.to_json(indent=2))
         return
-    typer.echo(profile)
+    say(profile)
     if annotate:
-        typer.echo(f"\n{profile.annotate(column or None, fold=fold)}")
+        typer.echo(f"\n{profile.annotate(column or None, fold=fold, width=columns())}")

@@ -127,5 +127,5 @@ def _print(found: Sweep, title: str) -> None:
         rows.add_row(str(block), *["-"] * 5, why, style="dim")
     show(rows)
     out = console()
-    out.print(found.reason(), soft_wrap=True)
-    out.print(timing_text(found.results[found.best], of_many=True), soft_wrap=True)
+    out.print(found.reason())
+    out.print(timing_text(found.results[found.best], of_many=True))

@@ -11,7 +11,7 @@ import typer
 
 from simt.check import LaunchError
 from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, ModelOptions, Svg, Threads, grouped
-from simt.cli.output import check_writable, columns, print_json, progress, write_text
+from simt.cli.output import check_writable, columns, print_json, progress, say, write_text
 
 if TYPE_CHECKING:
     from simt.timing import TimingResult
@@ -75,7 +75,7 @@ def timeline(
         if svg is not None:
             write_text(svg, shown.to_svg(columns()))
         else:
-            typer.echo(f"{launch.kernel} on {found.numbers.device.name}, {launch.view} view; {found.scope}")
+            say(f"{launch.kernel} on {found.numbers.device.name}, {launch.view} view; {found.scope}")
             typer.echo(shown.render(columns()))
 
 

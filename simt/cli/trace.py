@@ -13,6 +13,7 @@ from simt.cli.output import check_writable, columns, print_json, write_text
 
 if TYPE_CHECKING:
     from simt.profile import Profile
+    from simt.trace import Trace
 
 EXAMPLES = f"""Examples:
 
@@ -45,8 +46,8 @@ def trace(
     show(launch.launch(launch.block, trace=(block_index, warp)), block_index, warp, values, as_json, svg)
 
 
-def show(profile: Profile, block_index: int, warp: int, values: bool, as_json: bool, svg: Path | None = None) -> None:
-    """Print what one warp of a traced launch did, or write it to *svg*.  LaunchError if it is not there."""
+def traced(profile: Profile, block_index: int, warp: int) -> Trace:
+    """The trace of a launch that traced this warp.  Raises LaunchError if there is no such warp."""
     found = profile.trace
     if found is None or (block_index, warp) not in found.warps:
         shape = profile.launches[0]
@@ -54,6 +55,12 @@ def show(profile: Profile, block_index: int, warp: int, values: bool, as_json: b
             f"there is no block {block_index} with a warp {warp} in this launch",
             details=[f"it has {shape.blocks} blocks of {shape.warps // shape.blocks} warps, counted from 0"],
         )
+    return found
+
+
+def show(profile: Profile, block_index: int, warp: int, values: bool, as_json: bool, svg: Path | None = None) -> None:
+    """Print what one warp of a traced launch did, or write it to *svg*.  LaunchError if it is not there."""
+    found = traced(profile, block_index, warp)
     if as_json:
         head = {"kernel": profile.kernel, "view": profile.view, "grid": profile.grid, "block": profile.block}
         print_json({**head, **found.to_dict(block_index, warp, values=values)})

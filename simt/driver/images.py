@@ -99,6 +99,8 @@ def link(inputs: bytes, architecture: str, registers: int, level: int) -> bytes:
         at = 0
         parts = []
         while at < len(inputs):
+            if at + 16 > len(inputs):
+                raise CudaError(Code.INVALID_VALUE)
             kind, size = struct.unpack_from("=QQ", inputs, at)
             parts.append((kind, inputs[at + 16 : at + 16 + size]))
             at += 16 + size

@@ -18,6 +18,8 @@ METRICS_SHOWN = ("inst_executed", "warp_execution_efficiency", "branch_efficienc
 TIMED_SHOWN = ("duration", "achieved_occupancy_percent")
 STATIC_RUNTIME = "cuGetExportTable"
 """What NVIDIA's own runtime calls first; Python's cuda.bindings does, too, and goes on without an answer."""
+CONTEXT = "cuDevicePrimaryCtxRetain"
+"""What it calls only if it has got one."""
 TIED = "\N{NO-BREAK SPACE}"
 """Between what must stand in one line."""
 WIDTH = 80
@@ -43,7 +45,7 @@ def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
             lines.append("not timed: events tell this computer's time (--timing models the GPU's)")
     for name, why in finished.machine_code.items():
         lines += _wrapped(f"{name} ran as machine code, because the source view does not: {why}", "", "  ")
-    if found.unsupported[STATIC_RUNTIME] and not found.launched:
+    if found.unsupported[STATIC_RUNTIME] and CONTEXT not in {each.name for each in found.called}:
         lines += ["", *_wrapped(f"the program contains {STATIC}; {RELINK}", "", "  ")]
     if found.unsupported:
         lines += ["", 'not there, and answered with CUDA\'s "operation not supported":']

@@ -23,6 +23,7 @@ from simt.driver.settings import Finding, Settings
 from simt.driver.textures import image_of
 from simt.machine import Allocation
 from simt.machine.images import HANDLES, handle
+from simt.machine.launch import MAX_THREADS_PER_BLOCK
 from simt.machine.layout import ADDRESS_BASE
 from simt.profile import Profile
 from simt.profile.activity import Called, Copied, Launched
@@ -151,18 +152,24 @@ class Session:
 
     def note(self, tail: bytes) -> Reply:
         """What happened in the process meanwhile: calls, copies, stubs."""
-        activities = self.device.activities
-        for line in tail.decode(errors="replace").splitlines():
-            what, *words = line.split(" ")
-            if what == "call":
-                start = int(words[1]) * 1e-9
-                self._begin = start if self._begin is None else self._begin
-                activities.called.append(Called(words[0], start - self._begin, int(words[2]) * 1e-9))
-            elif what == "copy":
-                activities.copied.append(Copied(words[0], int(words[1]), self.device.start, stream=int(words[2])))
-            else:
-                activities.unsupported[" ".join(words)] += 1
+        try:
+            for line in tail.decode(errors="replace").splitlines():
+                self._note(*line.split(" "))
+        except (TypeError, ValueError, OverflowError):  # not a library of ours
+            raise CudaError(Code.INVALID_VALUE) from None
         return NOTHING
+
+    def _note(self, what: str, name: str, *numbers: str) -> None:
+        activities = self.device.activities
+        if what == "call":
+            start, seconds = (int(number) * 1e-9 for number in numbers)
+            self._begin = start if self._begin is None else self._begin
+            activities.called.append(Called(name, start - self._begin, seconds))
+        elif what == "copy":
+            size, stream = map(int, numbers)
+            activities.copied.append(Copied(name, size, self.device.start, stream=stream))
+        else:
+            activities.unsupported[" ".join((name, *numbers))] += 1
 
     # What runs in the process itself, in the source view
 
@@ -276,11 +283,16 @@ class Session:
         )
         return fields, places.tobytes()
 
+    def _function(self, number: int) -> SassKernel | _Refused:
+        if number >= len(self._functions):
+            raise CudaError(Code.INVALID_HANDLE)
+        return self._functions[number]
+
     def _threads(self, kernel: SassKernel) -> int:
         """The largest block that a kernel can have: its registers may allow fewer threads than the device does."""
         if kernel.required_block:
             return int(np.prod(kernel.required_block))
-        most = self.device.gpu.limit("threads_per_block")
+        most = min(self.device.gpu.limit("threads_per_block"), kernel.max_threads or MAX_THREADS_PER_BLOCK)
         while most > 32 and not occupancy(self.device.gpu, most, kernel.registers, kernel.shared_bytes).blocks_per_sm:
             most -= 32
         return most
@@ -326,7 +338,7 @@ class Session:
     def launch(self, tail: bytes, function: int, *rest: int) -> Reply:
         """A launch; its reply comes when it is done.  What goes wrong in the kernel is told by ``sticky``."""
         grid, block, (shared, stream, cooperative) = rest[0:3], rest[3:6], rest[6:]
-        kernel = self._functions[function]
+        kernel = self._function(function)
         if isinstance(kernel, _Refused):
             raise kernel.error
         gpu = self.device.gpu
@@ -387,7 +399,7 @@ class Session:
 
     def occupancy(self, _: bytes, function: int, threads: int, dynamic: int) -> Reply:
         """Blocks of a kernel on a multiprocessor at a time."""
-        kernel = self._functions[function]
+        kernel = self._function(function)
         if threads > self.device.gpu.limit("threads_per_block"):
             return (0,), b""
         found = occupancy(self.device.gpu, threads, kernel.registers, kernel.shared_bytes + dynamic)

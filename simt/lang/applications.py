@@ -38,7 +38,7 @@ from simt.lang.values import (
 )
 from simt.program import Space
 
-_OWN = (int, float, bool, complex, len, tuple)
+_OWN = (int, float, bool, complex, len, tuple, np.dtype)
 """Types and functions whose calls are lowered here, although Numba has some of them in Python."""
 
 

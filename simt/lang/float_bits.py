@@ -21,7 +21,7 @@ _BIAS = 1022
 _SHIFT = 54
 """Denormals are multiplied by 2 to this power first."""
 
-FREXP = tuple(containers.Tuple((ty, i4))(ty) for ty in (f8, f4))
+FREXP = tuple(containers.Tuple((ty, i4))(ty) for ty in (f4, f8))
 NEXTAFTER = (f4(f4, f4), f8(f8, f8))
 
 
@@ -87,7 +87,7 @@ def nextafter(b: Builder, name: str, args: list[Value], signature: Any) -> Value
 ROWS = [
     Intrinsic("math.frexp", frexp, (1,), FREXP),
     Intrinsic("math.nextafter", nextafter, (2,), NEXTAFTER),
-    *(Intrinsic(f"libdevice.frexp{end}", frexp, (1,), (case,)) for end, case in zip(("", "f"), FREXP, strict=True)),
+    *(Intrinsic(f"libdevice.frexp{end}", frexp, (1,), (case,)) for end, case in zip(("f", ""), FREXP, strict=True)),
     *(
         Intrinsic(f"libdevice.nextafter{end}", nextafter, (2,), (case,))
         for end, case in zip(("f", ""), NEXTAFTER, strict=True)

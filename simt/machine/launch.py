@@ -47,9 +47,21 @@ class Bank(NamedTuple):
     address: int | None = None
 
 
-BankImage = Callable[[Sequence[int | None], int], Mapping[int, Bank]]
-"""Makes the constant banks from the device address of each argument (None for scalars), and that of the memory in which
-the blocks of the grid wait for each other (0: they cannot)."""
+class BankFacts(NamedTuple):
+    """What constant banks say of the launch itself, besides its shape.
+
+    ``dynamic_shared``: bytes of dynamic shared memory of a block; ``workspace``: device address of the memory in which
+    the blocks of a cooperative launch wait for each other (0: the launch is none).
+    """
+
+    dynamic_shared: int = 0
+    workspace: int = 0
+
+
+NO_FACTS = BankFacts()
+
+BankImage = Callable[[Sequence[int | None], BankFacts], Mapping[int, Bank]]
+"""Makes the constant banks from the device address of each argument (None for scalars) and what they say besides."""
 
 WORKSPACE_BYTES = 8
 """What a cooperative launch has for that: CUDA's ``grid_workspace``, zero at first."""

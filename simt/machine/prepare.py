@@ -22,6 +22,7 @@ from simt.machine.launch import (
     MAX_STATIC_SHARED_BYTES,
     WORKSPACE_BYTES,
     Bank,
+    BankFacts,
     DeviceArray,
     Launch,
     Watch,
@@ -182,9 +183,10 @@ def _banks(launch: Launch, plan: _Plan) -> dict[int, Bank]:
     addresses = [
         value.address if isinstance(value, DeviceArray) else handles.get(k) for k, value in enumerate(launch.arguments)
     ]
+    facts = BankFacts(launch.shared_bytes, plan.workspace() if launch.cooperative else 0)
     return {
         number: bank if bank.address is not None else Bank(bank.data, plan.place(f"{BANK} {number}", bank.data))
-        for number, bank in launch.bank_image(addresses, plan.workspace() if launch.cooperative else 0).items()
+        for number, bank in launch.bank_image(addresses, facts).items()
     }
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from simt.check import LaunchError, UnsupportedError
+from simt.check.short import ends_here
 from simt.metrics import METRICS
 from simt.page.content import Column, Content
 from simt.reasons import Accesses
@@ -20,6 +21,7 @@ _HERE = Path(__file__).parent
 _TEMPLATE, _SHEET, _SCRIPT = "page.html.jinja", "page.css", "page.js"
 
 
+@ends_here
 def write_page(
     path: str | Path,
     profile: Any,

@@ -15,10 +15,24 @@ from simt.metrics.table import SOURCE, UnknownMetricError
 from simt.profile.counters import COUNTER_NAMES
 from simt.profile.fold import add, fold
 from simt.profile.lines import Listed, Rendered
-from simt.text import number_text
+from simt.text import cut, filled, number_text
 
 if TYPE_CHECKING:
     from rich.text import Text
+
+_EXPENDABLE = (
+    "share",
+    "lanes",
+    "idle_predicated_off",
+    "local_sectors",
+    "shared_wavefronts",
+    "divergent_branches",
+    "for",
+)
+"""Columns that are left out, in this order, where there is no room for code beside them."""
+
+_CODE_AT_LEAST = 28
+"""Columns that code is given, however narrow the terminal is."""
 
 HOT_LINES = 5
 """So many lines stand out (more if they tie), if they cost at least half as much as the costliest."""
@@ -180,31 +194,46 @@ def listing_rows(
     return _folded(shown, sources) if with_lines and folded is not False else _listed(shown, kernel, is_source)
 
 
-def annotate(profile: Rendered, columns: Sequence[str] | None = None, folded: bool | None = None) -> Text:
+def annotate(
+    profile: Rendered, columns: Sequence[str] | None = None, folded: bool | None = None, width: int | None = None
+) -> Text:
     """The annotated listing as rich text; see :meth:`Profile.annotate`."""
     from rich.text import Text
 
     rows = listing_rows(profile.lines, profile.kernel, profile.view_kind == SOURCE, folded)
     names = shown_columns(rows, columns)
     total = profile.counters["inst_executed"]
-    headings = [HEADINGS.get(name, name) for name in names]
-    cells = [[cell(row, name, total) for name in names] for row in rows]
-    widths = [max(map(len, column)) for column in zip(headings, *cells, strict=True)]
+    headings = {name: HEADINGS.get(name, name) for name in names}
+    cells = {name: [cell(row, name, total) for row in rows] for name in names}
+    widths = {name: max(map(len, [headings[name], *cells[name]])) for name in names}
     position = "line" if any(row.folded for row in rows) or profile.view_kind == SOURCE else "offset"
     number_width = max(map(len, [position, *(row.position for row in rows)]))
 
+    left_out = []
+    if width is not None and columns is None:
+        for name in (name for name in _EXPENDABLE if name in names):
+            if sum(widths[each] + 2 for each in names) + number_width + 4 + _CODE_AT_LEAST > width:
+                names.remove(name)
+                left_out.append(headings[name])
+    # Where columns are scarce, without the indentation that all lines have.
+    common = min((len(row.text) - len(row.text.lstrip()) for row in rows if row.text.strip()), default=0)
     text = Text(no_wrap=True)
-    text.append(f"{profile.kernel}: {profile.view_text}\n", style="bold")
+    text.append(filled(f"{profile.kernel}: {profile.view_text}", width) + "\n", style="bold")
     if profile.timing is not None:
         scope = profile.timing.scope
-        text.append(f"waited: warp-cycles before the line issues; {profile.device.name}, {scope}\n", style="bold")
-    heading = "  ".join(h.rjust(w) for h, w in zip(headings, widths, strict=True))
+        said = f"waited: warp-cycles before the line issues; {profile.device.name}, {scope}"
+        text.append(filled(said, width) + "\n", style="bold")
+    heading = "  ".join(headings[name].rjust(widths[name]) for name in names)
     text.append(f"  {heading}  {position:>{number_width}}\n", style="dim")
-    for row, counts in zip(rows, cells, strict=True):
+    for k, row in enumerate(rows):
+        counts = [cells[name][k] for name in names]
         if row.heading:
             text.append(f"  {row.heading}\n", style="italic dim")
         style = "bold red" if row.hot else "dim" if not any(counts) else "bold" if row.folded else ""
-        shown = "  ".join(c.rjust(w) for c, w in zip(counts, widths, strict=True))
-        mark = ">" if row.hot else " "
-        text.append(f"{mark} {shown}  {row.position:>{number_width}}  {row.text}".rstrip() + "\n", style)
+        shown = "  ".join(count.rjust(widths[name]) for name, count in zip(names, counts, strict=True))
+        before = f"{'>' if row.hot else ' '} {shown}  {row.position:>{number_width}}  "
+        code = row.text if width is None else cut(row.text[common:], max(width - len(before), _CODE_AT_LEAST))
+        text.append(f"{before}{code}".rstrip() + "\n", style)
+    if left_out:
+        text.append(f"too narrow for: {', '.join(left_out)}\n", "dim")
     return text

@@ -70,13 +70,17 @@ class Difference:
             "lines": [row.to_dict() for row in self.lines],
         }
 
-    def render(self, columns: Sequence[str] | None = None, *, color: bool | None = None) -> str:
+    def render(
+        self, columns: Sequence[str] | None = None, *, width: int | None = None, color: bool | None = None
+    ) -> str:
         """Metrics, then lines, both sides beside each other; lines that differ are marked ``!``.
 
         ``columns``: counters of :data:`COMPARED` to show beside the lines; by default the executed instructions,
-        and divergent branches and sectors where there are any.  ``color`` as in :meth:`simt.Profile.annotate`.
+        and divergent branches and sectors where there are any.  ``width``: columns to fit into, below 140 with the
+        lines of the two sides below each other; None: as wide as it is.  ``color`` as in
+        :meth:`simt.Profile.annotate`.
         """
-        return to_text(render(self, columns), color)
+        return to_text(render(self, columns, width), color)
 
     def __str__(self) -> str:
         return self.render()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from simt.metrics.table import UnknownMetricError
 from simt.profile.sides import COMPARED, Compared, Line, Side
-from simt.text import number_text, quantity_texts
+from simt.text import cut, filled, in_lines, number_text, quantity_texts
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -26,20 +26,28 @@ _TEXT_WIDTH = 56
 _OTHER_THINGS = "~"
 
 
-def render(difference: Compared, columns: Sequence[str] | None) -> Text:
+STACKED_BELOW = 140
+"""Columns under which the lines of the two sides stand below each other."""
+
+
+def render(difference: Compared, columns: Sequence[str] | None, width: int | None = None) -> Text:
     """Both sides, their metrics, their lines; see :meth:`Difference.render`."""
     from rich.text import Text
 
     names = _columns(difference, columns)
     text = Text(no_wrap=True)
     for label, side in (("A", difference.a), ("B", difference.b)):
-        text.append(f"{label}  {heading(side)}\n", style="bold")
+        text.append(filled(f"{label}  {heading(side)}", width) + "\n", style="bold")
     if not same_launch(difference.a, difference.b):
-        text.append("the launches differ: totals are those of different amounts of work\n", style="yellow")
+        said = "the launches differ: totals are those of different amounts of work"
+        text.append(filled(said, width) + "\n", style="yellow")
     text.append("\n")
-    _metrics(text, difference)
-    text.append("\n")
-    _lines(text, difference, names)
+    _metrics(text, difference, width)
+    text.append(f"\n{_verdict(difference)}\n", style="bold")
+    if width is None or width >= STACKED_BELOW:
+        _lines(text, difference, names)
+    else:
+        _stacked(text, difference, names, width)
     return text
 
 
@@ -74,7 +82,7 @@ def _columns(difference: Compared, wanted: Sequence[str] | None) -> list[str]:
     return list(wanted)
 
 
-def _metrics(text: Text, difference: Compared) -> None:
+def _metrics(text: Text, difference: Compared, width: int | None) -> None:
     rows = [("metric", "A", "B", "B / A", "")]
     for row in difference.metrics:
         if row.a or row.b:
@@ -85,13 +93,16 @@ def _metrics(text: Text, difference: Compared) -> None:
     widths = [max(len(row[k]) for row in rows) for k in range(5)]
     for index, (name, *numbers, unit) in enumerate(rows):
         cells = "  ".join(cell.rjust(width) for cell, width in zip(numbers, widths[1:4], strict=True))
-        text.append(f"  {name:<{widths[0]}}  {cells}  {unit}".rstrip() + "\n", style="" if index else "dim")
+        line = f"  {name:<{widths[0]}}  {cells}"
+        # Where columns are scarce, long units are those that `simt metrics` tells.
+        shown = unit if width is None or len(line) + 2 + len(unit) <= width else ""
+        text.append(f"{line}  {shown}".rstrip() + "\n", style="" if index else "dim")
     if any(row[3] == _OTHER_THINGS for row in rows):
-        text.append(
+        said = (
             f"  {_OTHER_THINGS} not comparable: one side counts operations of the Python source, the other "
-            "instructions of the machine\n",
-            style="dim",
+            "instructions of the machine"
         )
+        text.append(filled(said, width) + "\n", style="dim")
 
 
 def _lines(text: Text, difference: Compared, names: list[str]) -> None:
@@ -106,7 +117,6 @@ def _lines(text: Text, difference: Compared, names: list[str]) -> None:
     else:
         sides = [_Column([row.a for row in rows], _TEXT_WIDTH), _Column([row.b for row in rows], _TEXT_WIDTH)]
 
-    text.append(f"{_verdict(difference)}\n", style="bold")
     heading = "  ".join(h.rjust(w) for h, w in zip(headings, widths, strict=True))
     labels = "" if once else "  ".join(side.cell(label) for side, label in zip(sides, "AB", strict=True))
     text.append(f"  {heading}  {labels}".rstrip() + "\n", style="dim")
@@ -117,6 +127,27 @@ def _lines(text: Text, difference: Compared, names: list[str]) -> None:
         shown = "  ".join(side.line(line) for side, line in zip(sides, lines, strict=True))
         style = "bold red" if differs else "" if any(counts) else "dim"
         text.append(f"{'!' if differs else ' '} {numbers}  {shown}".rstrip() + "\n", style)
+
+
+def _stacked(text: Text, difference: Compared, names: list[str], width: int) -> None:
+    """Each pair of lines: its code, of both sides where that differs, and below it the counts of both."""
+    for row in difference.lines:
+        differs = difference.same_counts and bool(row.differing)
+        lines = [(label, line) for label, line in zip("AB", (row.a, row.b), strict=True) if line]
+        if len({line.text for _, line in lines}) == 1 and len(lines) == 2:
+            position = " → ".join(dict.fromkeys(line.position for _, line in lines))
+            shown = [f"{position}  {lines[0][1].text}"]
+        elif difference.by != "listing":
+            shown = [f"{lines[0][1].position}  {lines[0][1].text}"]
+        else:
+            shown = [f"{label} {line.position}  {line.text}" for label, line in lines]
+        counts = [(_HEADINGS[name], _count(row.a, name), _count(row.b, name)) for name in names]
+        said = [f"{what} {a or 0} → {b or 0}" if a != b else f"{what} {a}" for what, a, b in counts if a or b]
+        style = "bold red" if differs else "" if said else "dim"
+        for k, code in enumerate(shown):
+            text.append(f"{'!' if differs and not k else ' '} {cut(code, width - 2)}".rstrip() + "\n", style)
+        if said:
+            text.append("      " + in_lines(said, ", ", width - 6).replace("\n", "\n      ") + "\n", style)
 
 
 class _Column:
@@ -132,9 +163,7 @@ class _Column:
         """The cell of a line; blank where there is none."""
         if line is None:
             return self.cell("")
-        long = len(line.text) > self.text
-        shown = f"{line.text[: self.text - 3]}..." if long else f"{line.text:<{self.text}}"
-        return f"{line.position:>{self.position}}  {shown}"
+        return f"{line.position:>{self.position}}  {cut(line.text, self.text):<{self.text}}"
 
     def cell(self, content: str) -> str:
         """Any other cell, over the texts."""

@@ -266,7 +266,12 @@ class Profile:
         return json.dumps(self.to_dict(), indent=indent)
 
     def annotate(
-        self, columns: Sequence[str] | None = None, *, fold: bool | None = None, color: bool | None = None
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        fold: bool | None = None,
+        width: int | None = None,
+        color: bool | None = None,
     ) -> str:
         """The listing beside its counts, the costliest lines marked ``>``: those that execute most instructions, in
         a timed launch those that warps wait for longest.
@@ -277,10 +282,11 @@ class Profile:
         ``columns`` are counter names, ``"share"`` (of the executed instructions, in %), ``"lanes"`` (active
         lanes of an average instruction), and for a timed launch ``"waited"`` (warp-cycles before the line's
         instructions issued, of the simulated SMs), ``"for"`` (their main reason) and
-        :data:`simt.profile.STALLS` by name; by default those that say something about this launch.  ``color``:
-        ANSI colours; by default only if standard output is a terminal and NO_COLOR is not set.
+        :data:`simt.profile.STALLS` by name; by default those that say something about this launch.  ``width``:
+        columns to fit into, as far as code can be cut off; None: as wide as it is.  ``color``: ANSI colours; by
+        default only if standard output is a terminal and NO_COLOR is not set.
         """
-        return to_text(annotate(self, columns, fold), color)
+        return to_text(annotate(self, columns, fold, width), color)
 
     def timeline(self, sm: int = 0, width: int = 100) -> Timeline:
         """What each warp of a simulated SM did cycle by cycle, in the window of the launch: *width* cycles of it.

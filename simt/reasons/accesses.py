@@ -18,6 +18,7 @@ from simt import machine
 from simt.calls.code import code_of
 from simt.calls.options import Options
 from simt.calls.running import gpu_for, run
+from simt.check.short import ends_here
 from simt.machine.result import TraceRecords
 from simt.ops.encoding import MEMORY_TYPES
 from simt.ops.table import MICRO_OPS
@@ -77,6 +78,7 @@ def access_patterns(
     return accesses_of(kernel, grid, block, *args, warp=warp, **options).patterns
 
 
+@ends_here
 def accesses_of(
     kernel: Any, grid: Any, block: Any, *args: Any, warp: tuple[int, int] = (0, 0), **options: Any
 ) -> Accesses:

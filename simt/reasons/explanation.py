@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from simt.check.short import ends_here
 from simt.metrics.table import METRICS, Metric, UnknownMetricError
 from simt.profile.compare import UnusableProfileError, opcode_of
 from simt.profile.difference_text import same_launch
@@ -65,6 +66,7 @@ class Explanation:
         return to_html(self)
 
 
+@ends_here
 def explain(
     profile: Any,
     other: Any = None,

@@ -139,7 +139,7 @@ class Report:
         else:
             help = f"put {barrier} between the two"
         return self._make(
-            RACECHECK,
+            RACECHECK.name,
             "data race",
             f"data race: {with_article(this)} and {with_article(other)} of the same bytes, with nothing between "
             "that orders them",
@@ -154,7 +154,7 @@ class Report:
         name = where.get("element") or where.get("variable")
         what = f"`{name}`" if name else f"{counted(row[Z.F_SIZE], 'byte')} of {where['space']} memory"
         return self._make(
-            INITCHECK,
+            INITCHECK.name,
             "uninitialised read",
             f"{with_article(self.prepared.program.instructions[row[Z.F_PC]])} of {what}, which nobody has written",
             [self._this(row)],
@@ -166,7 +166,7 @@ class Report:
     def _unset(self, row: Sequence[int]) -> Finding:
         name = self.prepared.program.instructions[row[Z.F_MORE]].unset or ""
         return self._make(
-            INITCHECK,
+            INITCHECK.name,
             "unset variable",
             f"`{name}` is used by lanes whose path has not set it",
             [self._this(row, "use")],
@@ -177,7 +177,7 @@ class Report:
 
     def _source_lane(self, row: Sequence[int]) -> Finding:
         return self._make(
-            SYNCCHECK,
+            SYNCCHECK.name,
             "shuffle of an absent lane",
             f"a shuffle reads from lane {row[Z.F_MORE]}, which does not take part in it, and what it got is used",
             [self._this(row, "shuffle"), self._other(row, "use")],
@@ -188,7 +188,7 @@ class Report:
     def _named_gone(self, row: Sequence[int]) -> Finding:
         mask, named = row[Z.F_MORE] & 0xFFFFFFFF, (row[Z.F_MORE] >> 32) & 0xFFFFFFFF
         return self._make(
-            SYNCCHECK,
+            SYNCCHECK.name,
             "mask of absent lanes",
             f"a warp-level operation names lanes {lanes_text(named)}, which have exited or are no threads",
             [self._this(row, "operation")],
@@ -199,7 +199,7 @@ class Report:
 
     def _other_barrier(self, row: Sequence[int]) -> Finding:
         return self._make(
-            SYNCCHECK,
+            SYNCCHECK.name,
             "different barriers",
             "threads of a block wait at different barriers",
             [self._this(row, "barrier"), self._other(row, "barrier before")],
@@ -209,7 +209,7 @@ class Report:
 
     def _missed_barrier(self, row: Sequence[int]) -> Finding:
         return self._make(
-            SYNCCHECK,
+            SYNCCHECK.name,
             "missed barrier",
             f"{counted(row[Z.F_MORE], 'thread')} of the block went past a barrier that others wait at",
             [self._this(row, "barrier")],
@@ -227,13 +227,13 @@ class Report:
         else:
             text = f"more threads come to a barrier than the {expected} that it is for"
         return self._make(
-            SYNCCHECK, "wrong barrier count", text, [self._this(row, "barrier"), *others], row,
+            SYNCCHECK.name, "wrong barrier count", text, [self._this(row, "barrier"), *others], row,
             help="give the number of threads of all warps that take part",
         )  # fmt: skip
 
     def _left_waiting(self, row: Sequence[int]) -> Finding:
         return self._make(
-            SYNCCHECK,
+            SYNCCHECK.name,
             "abandoned barrier",
             f"threads arrived at barrier {row[Z.F_MORE]}, and the block ended without anybody who waited there",
             [self._this(row, "arrival")],

@@ -11,13 +11,7 @@ import numpy.typing as npt
 
 from simt.check import Finding, LaunchError
 from simt.machine.device_memory import Unwritten
-from simt.machine.events import (
-    WATCH_GLOBAL,
-    WATCH_LOCAL,
-    WATCH_ORDER,
-    WATCH_STORED,
-    WATCH_VARIABLES,
-)
+from simt.machine.events import WATCH_ORDER
 from simt.machine.layout import ADDRESS_BASE, BLOCK_BARRIERS
 from simt.machine.prepared import Prepared
 from simt.ops.jit import compilation, name_of
@@ -29,7 +23,7 @@ from simt.sanitizer.metadata import granule, is_fenced, metadata
 from simt.sanitizer.pools import FIRST_PLACES, chain_places, pools, with_room, words
 from simt.sanitizer.registers import Watched, watched
 from simt.sanitizer.report import Report
-from simt.sanitizer.tools import INITCHECK, LANES, RACECHECK, SYNCCHECK
+from simt.sanitizer.tools import LANES, tools_of
 
 MOST_BLOCKS = 1 << (63 - Z.TIME_BITS - Z.THREAD_BITS)
 _compile_lock = threading.Lock()
@@ -46,8 +40,10 @@ class Sanitizer:
         self.names = tuple(names)
         self.keep_going = keep_going
         self.schedule = schedule
-        self.tools = Z.RACES * (RACECHECK in names or LANES in names)
-        self.tools |= Z.INIT * (INITCHECK in names) | Z.SYNC * (SYNCCHECK in names)
+        self._asked = tools_of(names)
+        self.tools = 0
+        for tool in self._asked:
+            self.tools |= tool.bit
         self._judges: list[Judge] = []
         self._report: Report | None = None
         self._watched: Watched | None = None
@@ -56,16 +52,14 @@ class Sanitizer:
     def told(self) -> int:
         """What the judges want to be told."""
         told = WATCH_ORDER
-        if self.tools & Z.RACES:
-            told |= WATCH_GLOBAL | WATCH_STORED
-        if self.tools & Z.INIT:
-            told |= WATCH_GLOBAL | WATCH_LOCAL
-        return told | WATCH_VARIABLES * bool(self.tools & (Z.INIT | Z.SYNC))
+        for tool in self._asked:
+            told |= tool.told
+        return told
 
     @property
     def in_order(self) -> bool:
-        """Races are found among all blocks."""
-        return bool(self.tools & Z.RACES)
+        """Whether a check compares blocks."""
+        return any(tool.in_order for tool in self._asked)
 
     @property
     def sees_writes(self) -> bool:
@@ -124,7 +118,7 @@ class Sanitizer:
         head[Z.H_TIME] = 1
         head[Z.H_STOPS] = not self.keep_going
         head[Z.H_TOOLS] = self.tools
-        head[Z.H_LANES] = program.view == "source" or LANES in self.names
+        head[Z.H_LANES] = program.view == "source" or LANES.name in self.names
         head[Z.H_WIDE] = program.view != "source"
         head[Z.H_FENCED] = races and is_fenced(program)
         head[Z.H_THREADS] = launch.threads_per_block

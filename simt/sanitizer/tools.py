@@ -3,18 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from simt.check import LaunchError, either, suggestion
+from simt.machine.events import WATCH_GLOBAL, WATCH_LOCAL, WATCH_STORED, WATCH_VARIABLES
+from simt.sanitizer import layout as Z
 
-MEMCHECK, INITCHECK, RACECHECK, SYNCCHECK = TOOLS = ("memcheck", "initcheck", "racecheck", "synccheck")
-"""All checks.  ``memcheck`` (bounds, alignment, deadlocks) is always on."""
 
-LANES = "racecheck:lanes"
+@dataclass(frozen=True)
+class Tool:
+    """A check that a user can ask for.
+
+    ``bit``: of H_TOOLS, by which the judges know that it is on.  ``told``: what it wants of the engine beside what
+    orders threads.  ``in_order``: it compares blocks, so their events are to come in one order.  ``in_all``: ``all``
+    stands for it, too.
+    """
+
+    name: str
+    bit: int = 0
+    told: int = 0
+    in_order: bool = False
+    in_all: bool = True
+
+
+MEMCHECK = Tool("memcheck")
+"""Bounds, alignment, deadlocks: always on."""
+INITCHECK = Tool("initcheck", Z.INIT, WATCH_GLOBAL | WATCH_LOCAL | WATCH_VARIABLES)
+RACECHECK = Tool("racecheck", Z.RACES, WATCH_GLOBAL | WATCH_STORED, in_order=True)
+SYNCCHECK = Tool("synccheck", Z.SYNC, WATCH_VARIABLES)
+LANES = Tool("racecheck:lanes", Z.RACES, WATCH_GLOBAL | WATCH_STORED, in_order=True, in_all=False)
 """Racecheck that also compares lanes of one warp in machine code."""
 
+TABLE = (MEMCHECK, INITCHECK, RACECHECK, SYNCCHECK, LANES)
+TOOLS = tuple(tool.name for tool in TABLE if tool.in_all)
+"""Names of what ``all`` stands for."""
+
 ALL = "all"
-"""Every check."""
 
 
 def names_of(wanted: str | Sequence[str]) -> tuple[str, ...]:
@@ -22,7 +47,7 @@ def names_of(wanted: str | Sequence[str]) -> tuple[str, ...]:
 
     Raises LaunchError for one that there is not.
     """
-    known = [*TOOLS, LANES, ALL]
+    known = [*(tool.name for tool in TABLE), ALL]
     choices = f"choose {either(known)}"
     if not isinstance(wanted, str | list | tuple):
         raise LaunchError(f"check is {wanted!r}; it must be a name or several", help=choices)
@@ -32,8 +57,13 @@ def names_of(wanted: str | Sequence[str]) -> tuple[str, ...]:
         if name not in known:
             raise LaunchError(f"there is no check {name!r}", help=suggestion(str(name), known, choices))
     found = [each for name in names for each in (TOOLS if name == ALL else [name])]
-    return tuple(dict.fromkeys(name for name in found if name != MEMCHECK))
+    return tuple(dict.fromkeys(name for name in found if name != MEMCHECK.name))
 
 
 def _parts(text: Any) -> Sequence[Any]:
     return [part.strip() for part in text.split(",")] if isinstance(text, str) else (text,)
+
+
+def tools_of(names: Sequence[str]) -> tuple[Tool, ...]:
+    """The rows of these names."""
+    return tuple(tool for tool in TABLE if tool.name in names)

@@ -13,6 +13,7 @@ import numpy as np
 from simt.check import LaunchError
 from simt.machine import Bank
 from simt.machine.images import Image
+from simt.machine.launch import NO_FACTS, BankFacts
 from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
 from simt.sass.elf import Parameter
 from simt.sass.module import Module
@@ -30,7 +31,8 @@ class DriverArea:
     Block and grid are three 32-bit words each; ``stack`` the initial stack pointer (32 bits); ``local_window`` and
     ``shared_window`` the generic addresses of local and shared memory (64 bits); ``constants`` the generic address
     of constant bank 3 (64 bits), where ``__constant__`` variables are; ``workspace`` the address of the memory in which
-    the blocks of a cooperative launch wait for each other: its low and its high word (PTX's %envreg2 and %envreg1).
+    the blocks of a cooperative launch wait for each other: its low and its high word (PTX's %envreg2 and %envreg1);
+    ``dynamic_shared`` bytes of dynamic shared memory (32 bits; %dynamic_smem_size).
     """
 
     block: int
@@ -40,13 +42,14 @@ class DriverArea:
     shared_window: int | None
     constants: int | None
     workspace: tuple[int, int] | None = None
+    dynamic_shared: int | None = None
 
 
 _AREAS = (
     # First architecture, then where the compilers of CUDA 11.8 and 13.0 read these values.
     (50, DriverArea(block=0x8, grid=0x14, stack=0x20, local_window=None, shared_window=None, constants=None)),
-    (70, DriverArea(0x0, 0xC, 0x28, local_window=0x20, shared_window=0x18, constants=0x50, workspace=(0x90, 0x8C))),
-    (90, DriverArea(0x0, 0xC, 0x28, local_window=0x20, shared_window=0x18, constants=0xD0, workspace=(0x48, 0x44))),
+    (70, DriverArea(0x0, 0xC, 0x28, 0x20, 0x18, constants=0x50, workspace=(0x90, 0x8C), dynamic_shared=0x2C)),
+    (90, DriverArea(0x0, 0xC, 0x28, 0x20, 0x18, constants=0xD0, workspace=(0x48, 0x44), dynamic_shared=0x2C)),
     (100, DriverArea(block=0x360, grid=0x370, stack=0x37C, local_window=0x2F8, shared_window=None, constants=0x120)),
 )
 
@@ -144,7 +147,13 @@ def check_arguments(kernel: SassKernel, block: tuple[int, int, int], arguments: 
 
 
 def check_block(kernel: SassKernel, block: tuple[int, int, int]) -> None:
-    """Raise LaunchError if the kernel was compiled for other blocks."""
+    """Raise LaunchError if the kernel was compiled for other or for smaller blocks."""
+    threads = block[0] * block[1] * block[2]
+    if kernel.max_threads is not None and threads > kernel.max_threads:
+        raise LaunchError(
+            f"{kernel.name} was compiled for blocks of at most {kernel.max_threads} threads, not {threads}",
+            help="smaller blocks, or other __launch_bounds__",
+        )
     if kernel.required_block not in (None, block):
         raise LaunchError(f"{kernel.name} was compiled for blocks of {kernel.required_block}, not {block}")
 
@@ -155,9 +164,9 @@ def bank_image(
     block: tuple[int, int, int],
     arguments: Sequence[object],
     addresses: Sequence[int | None],
-    workspace: int = 0,
+    facts: BankFacts = NO_FACTS,
 ) -> dict[int, Bank]:
-    """The constant banks of a launch; *workspace* as for :func:`raw_bank_image`.
+    """The constant banks of a launch.
 
     ``addresses`` are the device addresses of the arguments that are arrays, then those of the arrays inside of
     structures (:func:`inner_arrays`).
@@ -167,16 +176,17 @@ def bank_image(
     for parameter, value, address in zip(kernel.parameters or (), arguments, addresses, strict=False):
         end = parameter.offset + parameter.size
         parameters[parameter.offset : end] = parameter_bytes(parameter, value, address, pointers)
-    return raw_bank_image(kernel, grid, block, bytes(parameters), workspace)
+    return raw_bank_image(kernel, grid, block, bytes(parameters), facts)
 
 
 def raw_bank_image(
-    kernel: SassKernel, grid: tuple[int, int, int], block: tuple[int, int, int], parameters: bytes, workspace: int = 0
+    kernel: SassKernel,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    parameters: bytes,
+    facts: BankFacts = NO_FACTS,
 ) -> dict[int, Bank]:
-    """The constant banks of a launch with these bytes of parameters.
-
-    ``workspace``: the device address of what a cooperative launch has for its barrier; 0: the launch is none.
-    """
+    """The constant banks of a launch with these bytes of parameters."""
     area = driver_area(kernel.architecture)
     banks = dict(kernel.lasting_banks)
     base = kernel.parameter_base
@@ -191,8 +201,10 @@ def raw_bank_image(
     if area.constants is not None and Module.CONSTANTS in banks:
         struct.pack_into("<Q", first, area.constants, banks[Module.CONSTANTS].address)
     if area.workspace is not None:
-        for offset, word in zip(area.workspace, (workspace & 0xFFFFFFFF, workspace >> 32), strict=True):
+        for offset, word in zip(area.workspace, (facts.workspace & 0xFFFFFFFF, facts.workspace >> 32), strict=True):
             struct.pack_into("<I", first, offset, word)
+    if area.dynamic_shared is not None:
+        struct.pack_into("<I", first, area.dynamic_shared, facts.dynamic_shared)
     first[base : base + len(parameters)] = parameters
     banks[0] = Bank(bytes(first))
     return banks

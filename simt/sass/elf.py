@@ -48,12 +48,14 @@ class Attribute(IntEnum):
 
     PARAM_CBANK = 0x0A
     EXTERNS = 0x0F
+    MAX_THREADS = 0x05
     REQNTID = 0x10
     FRAME_SIZE = 0x11
     MIN_STACK_SIZE = 0x12
     KPARAM_INFO = 0x17
     CBANK_PARAM_SIZE = 0x19
     REGCOUNT = 0x2F
+    KPARAM_INFO_V2 = 0x45
 
 
 class Bytes:
@@ -153,6 +155,7 @@ class KernelInfo:
     registers: int | None = None
     local_bytes: int = 0
     required_block: tuple[int, int, int] | None = None
+    max_threads: int | None = None
     externs: list[str] = field(default_factory=list)
 
 
@@ -393,17 +396,26 @@ class Image:
     def _attribute(self, kernel: KernelInfo, attribute: int, at: int, size: int) -> None:
         if attribute == Attribute.KPARAM_INFO:
             _, ordinal, offset, packed = self._payload("<IHHI", at, size)
-            if offset + (packed >> 18) > MOST_BANK:
-                raise self.damaged(at, f"parameter {ordinal} of {kernel.name} is not in the constant bank")
-            kernel.parameters.append(Parameter(ordinal, offset, packed >> 18))
+            self._parameter(kernel, Parameter(ordinal, offset, packed >> 18), at)
+        elif attribute == Attribute.KPARAM_INFO_V2:  # of kernels with more than 4 KiB of parameters
+            _, ordinal, offset, packed = self._payload("<IHHI", at, size)
+            self._parameter(kernel, Parameter(ordinal, offset, packed & 0xFFFF), at)
         elif attribute == Attribute.PARAM_CBANK:
             _, kernel.parameter_base, _ = self._payload("<IHH", at, size)
         elif attribute == Attribute.REQNTID:
             x, y, z = self._payload("<III", at, size)
             kernel.required_block = x, y, z
+        elif attribute == Attribute.MAX_THREADS:
+            x, y, z = self._payload("<III", at, size)
+            kernel.max_threads = x * y * z
         elif attribute == Attribute.EXTERNS:
             numbers = self._payload(f"<{size // 4}I", at, size)
             kernel.externs = [self.symbol(number, at).name for number in numbers]
+
+    def _parameter(self, kernel: KernelInfo, parameter: Parameter, at: int) -> None:
+        if parameter.offset + parameter.size > MOST_BANK:
+            raise self.damaged(at, f"parameter {parameter.ordinal} of {kernel.name} is not in the constant bank")
+        kernel.parameters.append(parameter)
 
     def _payload(self, form: str, at: int, size: int) -> tuple[int, ...]:
         structure = struct.Struct(form)

@@ -143,7 +143,8 @@ _BARRIER = re.compile(r"B([0-9]{1,9})")
 _SCOREBOARD = re.compile(r"SB([0-9]{1,9})")
 _SUFFIXES = r"(?P<suffixes>(?:\.[A-Z0-9a-z_]+)*)"
 _DECORATED = re.compile(
-    rf"(?P<sign>[-~]?)(?P<bar>\|?)(?P<body>{_REGISTER}|c\[[^]]*\] ?\[[^]]*\]|cx\[[^]]*\]\[[^]]*\])\|?{_SUFFIXES}"
+    rf"(?P<sign>[-~]?)(?P<bar>\|?)(?P<body>{_REGISTER}|c\[[^]]*\] ?\[[^]]*\]|cx\[[^]]*\]\[[^]]*\])"
+    rf"(?P<inside>(?:\.[A-Z0-9a-z_]+)*)\|?{_SUFFIXES}"  # |R2|.H0_H0, but |UR4.H0_H0|
 )
 _PLAIN_REGISTER = re.compile(rf"(?P<name>{_REGISTER}){_SUFFIXES}")
 _CONSTANT = re.compile(r"(?P<kind>cx?)\[(?P<bank>[^]]*)\](?P<space> ?)\[(?P<index>[^]]*)\]")
@@ -266,7 +267,7 @@ class _Operands:
 
     def _decorated(self, match: re.Match[str]) -> Operand:
         negated, inverted = match["sign"] == "-", match["sign"] == "~"
-        absolute, suffixes = bool(match["bar"]), _suffixes(match["suffixes"])
+        absolute, suffixes = bool(match["bar"]), _suffixes(match["inside"] + match["suffixes"])
         plain: Register | Constant
         plain = self._constant(match["body"]) if match["body"].startswith("c") else self._register(match["body"])
         return replace(plain, negated=negated, absolute=absolute, inverted=inverted, suffixes=suffixes)

@@ -49,7 +49,8 @@ class SassKernel:
     ``name`` is the mangled name; ``section`` the number of its code's section in the cubin (None: a listing).
     ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, after the
     ``system_shared_bytes`` that the system keeps; ``frame_bytes`` of local memory per thread as the file says.
-    ``externs``: functions that are not in the file; ``siblings``: all kernels of the file, which it can launch.
+    ``max_threads``: the most that a block may have (``__launch_bounds__``).  ``externs``: functions that are not in the
+    file; ``siblings``: all kernels of the file, which it can launch.
     ``symbols``: the symbols (number, addend) whose addresses the code has, in the order of their slots.
     """
 
@@ -68,6 +69,7 @@ class SassKernel:
     externs: list[str] = field(default_factory=list)
     section: int | None = None
     system_shared_bytes: int = 0
+    max_threads: int | None = None
     siblings: Sequence[SassKernel] = field(default=(), repr=False, compare=False)
 
     @property
@@ -351,6 +353,7 @@ def _from_image(module: Module, image: Image, info: KernelInfo) -> SassKernel:
         externs=info.externs,
         section=info.section,
         system_shared_bytes=system_shared_bytes,
+        max_threads=info.max_threads,
     )
 
 

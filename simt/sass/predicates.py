@@ -38,6 +38,7 @@ N_PREDICATES = 7
 
 
 @opcode("P2R", source=Source.LISTINGS)
+@opcode("UP2UR", source=Source.LISTINGS, since=VOLTA, uniform=True)
 def predicates_to_register(x: Lowering) -> None:
     """``d = a with the bits of the mask replaced by P0, P1, ...``."""
     d = x.take_register()
@@ -45,7 +46,7 @@ def predicates_to_register(x: Lowering) -> None:
     a, mask = x.take(), x.take()
     x.done()
     if not isinstance(file, PredicateFile) or not isinstance(mask, Immediate):
-        raise x.unsupported("only P2R from PR with an immediate mask is supported")
+        raise x.unsupported("only P2R from all predicates with an immediate mask is supported")
     row = x.compute("and.b64", x.source(a), x.constant(MASK & ~mask.value))
     for index in range(N_PREDICATES):
         if mask.value >> index & 1:

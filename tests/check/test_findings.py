@@ -9,6 +9,10 @@ import pytest
 from numba import cuda, int32
 
 import simt
+from simt.check.findings import ERRORS
+from simt.sanitizer import names_of
+from simt.sanitizer.tools import MEMCHECK, TABLE
+from tests.check.truth import barriers, blocks, memory, tiles
 from tests.machine_view import needs_numba_cuda
 
 
@@ -62,3 +66,12 @@ def test_what_is_not_judged_in_machine_code_is_said():
     assert all(side.instruction for finding in profile.findings for side in finding.sides)
     asked = launch(check="racecheck:lanes", keep_going=True, view="sm_90")
     assert not any("did not compare lanes of one warp" in note for note in asked.notes)
+
+
+def test_every_tool_has_a_bit_an_error_and_kernels_that_show_it():
+    shown = {case.bug for file in (barriers, blocks, memory, tiles) for case in file.SUITE.cases}
+    for tool in TABLE:
+        assert tool.bit or tool is MEMCHECK
+        assert tool is MEMCHECK or tool.name.partition(":")[0] in ERRORS
+        assert tool.name.partition(":")[0] in shown
+    assert names_of("all") == tuple(tool.name for tool in TABLE if tool.in_all and tool is not MEMCHECK)

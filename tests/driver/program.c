@@ -24,6 +24,7 @@ int cudaStreamWaitEvent(stream_t, event_t, unsigned), cudaMemcpyAsync(void *, co
 int cudaGraphCreate(void **, unsigned), cudaGraphInstantiate(void **, void *, unsigned long long), cudaGraphLaunch(void *, stream_t), cudaGraphGetNodes(void *, void **, size_t *), cudaGraphExecDestroy(void *), cudaGraphDestroy(void *);
 int cudaGraphAddKernelNode(void **, void *, void *const *, size_t, const void *), cudaGraphAddMemcpyNode1D(void **, void *, void *const *, size_t, void *, const void *, size_t, int), cudaGraphAddHostNode(void **, void *, void *const *, size_t, const void *);
 int cudaGraphAddDependencies(void *, void *const *, void *const *, const void *, size_t), cudaGraphExecKernelNodeSetParams(void *, void *, const void *), cudaGraphExecUpdate(void *, void *, void *), cudaIpcGetMemHandle(void *, void *);
+int cudaUserObjectCreate(void **, void *, void (*)(void *), unsigned, unsigned), cudaGraphRetainUserObject(void *, void *, unsigned, unsigned);
 int cudaDeviceSetLimit(int, size_t), cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, const void *, int, size_t);
 int cudaMallocArray(void **, const void *, size_t, size_t, unsigned), cudaMemcpy2DToArray(void *, size_t, size_t, const void *, size_t, size_t, size_t, int);
 int cudaCreateTextureObject(uint64_t *, const void *, const void *, const void *), cudaDestroyTextureObject(uint64_t), cudaFreeArray(void *);
@@ -294,6 +295,17 @@ static void nodes(void) {
   cudaGraphAddHostNode(&call, graph, NULL, 0, &hook);
   say("update", cudaGraphExecUpdate(exec, graph, &update));
 }
+static void objects(void) {
+  enum { MOVE = 1, NO_SYNC = 1 };
+  int gone = 0;
+  void *graph, *exec, *object;
+  cudaGraphCreate(&graph, 0);
+  say("object", cudaUserObjectCreate(&object, &gone, count, 1, NO_SYNC));
+  say("retain", cudaGraphRetainUserObject(graph, object, 1, MOVE));
+  cudaGraphInstantiate(&exec, graph, 0);
+  cudaGraphDestroy(graph), printf("%d ", gone);
+  cudaGraphExecDestroy(exec), printf("%d\n", gone);
+}
 static void times(void) {
   event_t a, b, c;
   float *x = array(), first, second;
@@ -340,7 +352,7 @@ int main(int n, char **words) {
       SCENARIO(plain), SCENARIO(memory), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(shapes), SCENARIO(wrong),
       SCENARIO(keeps), SCENARIO(host_pointer), SCENARIO(trap), SCENARIO(threads), SCENARIO(forks), SCENARIO(forks_first), SCENARIO(exits),
       SCENARIO(crashes), SCENARIO(killed), SCENARIO(waits), SCENARIO(server_dies), SCENARIO(missing), SCENARIO(times), SCENARIO(texture),
-      SCENARIO(asserts), SCENARIO(limits), SCENARIO(captures), SCENARIO(nodes)};
+      SCENARIO(asserts), SCENARIO(limits), SCENARIO(captures), SCENARIO(nodes), SCENARIO(objects)};
   load(words[1]);
   for (size_t k = 0; k < sizeof scenarios / sizeof *scenarios; k++)
     if (!strcmp(words[2], scenarios[k].name)) return scenarios[k].run(), fflush(stdout), 0;

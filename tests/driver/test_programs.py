@@ -116,6 +116,10 @@ def test_a_captured_graph(program: Path, tmp_path: Path) -> None:
     assert len(ran.finished.activities.launched) == 4
 
 
+def test_objects_of_the_program_live_as_long_as_graphs(program: Path, tmp_path: Path) -> None:
+    assert run(program, "objects", tmp_path).lines == ["object: cudaSuccess", "retain: cudaSuccess", "0 1"]
+
+
 def test_a_graph_of_nodes(program: Path, tmp_path: Path) -> None:
     """Edges give the order; nodes of the executable graph get other parameters, all at once from the graph, too."""
     ok = "cudaSuccess"

@@ -13,7 +13,7 @@ from simt.devices import get
 from simt.driver import Finished
 from simt.driver.report import METRICS_SHOWN, WIDTH, marked, report, to_dict
 from simt.metrics import UnknownMetricError, needs_timing
-from simt.profile.activity import Activities, Copied, Launched
+from simt.profile.activity import Activities, Called, Copied, Launched
 
 
 @cuda.jit
@@ -64,6 +64,8 @@ def test_what_is_not_there() -> None:
     assert "static CUDA runtime" not in report(done)
     done.processes[0].unsupported["cuGetExportTable"] += 1
     assert "-cudart shared" in report(done)
+    done.processes[0].called.append(Called("cuDevicePrimaryCtxRetain", 0.0, 0.0))
+    assert "-cudart shared" not in report(done)
 
 
 def test_a_program_without_a_gpu() -> None:

@@ -32,10 +32,11 @@ START_SECONDS = 1800.0
 HANG = -getattr(signal, "SIGPROF", 0)
 """Exit code of a process whose mutant computed for too long."""
 SHARES = {
-    "elf": 30, "cubin": 2, "fatbin": 1, "listing": 12, "operand": 14, "control": 12, "profile": 14, "device": 10,
-    "program": 5,
+    "elf": 26, "cubin": 2, "fatbin": 1, "listing": 10, "operand": 12, "control": 10, "profile": 12, "device": 8,
+    "program": 5, "source": 1, "raw": 5, "message": 4, "format": 4,
 }  # fmt: skip
-"""Shares of the kinds in percent: nvdisasm and cuobjdump, which ``cubin`` and ``fatbin`` need, take their time."""
+"""Shares of the kinds in percent: nvdisasm, cuobjdump and NVRTC, which ``cubin``, ``fatbin`` and ``source`` need, take
+their time."""
 FINE = ("result", "refused")
 
 

@@ -24,7 +24,7 @@ from simt.profile.compare import WAYS, compare, load
 from simt.program import Instruction, Program
 from simt.sass import bank_image, inner_arrays
 from simt.timing import TimedRun
-from tests.fuzz import seeds
+from tests.fuzz import doors, seeds
 from tests.fuzz.mutators import NUMBERS, several, spoil_bytes, spoil_lines, spoil_numbers, spoil_tree
 
 BUDGET = 3000
@@ -267,6 +267,10 @@ def _spoil_program(random: Random, program: Program) -> str:
     return f"{at}: {before!r} -> {changed!r}"
 
 
+def _door(make: Callable[[Random], tuple[str, bytes, Callable[[Path], object]]]) -> Callable[[Random], Mutant]:
+    return lambda random: Mutant(*make(random))
+
+
 KINDS: dict[str, Callable[[Random], Mutant]] = {
     "elf": _elf,
     "cubin": _cubin,
@@ -277,5 +281,9 @@ KINDS: dict[str, Callable[[Random], Mutant]] = {
     "profile": _profile,
     "device": _device,
     "program": _program,
+    "source": _door(doors.source),
+    "raw": _door(doors.raw),
+    "message": _door(doors.messages),
+    "format": _door(doors.formats),
 }
 """What is spoilt, by name."""

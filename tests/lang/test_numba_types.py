@@ -25,7 +25,7 @@ OPERATORS = (
     operator.lshift, operator.rshift, operator.and_, operator.or_, operator.xor, operator.lt, operator.eq,
 )  # fmt: skip
 
-NEWER = {"math.exp2"}
+NEWER = {"math.exp2", "math.nextafter"}
 """Functions that the CUDA target in Numba itself does not have."""
 
 

@@ -81,6 +81,7 @@ def test_operands_are_typed() -> None:
         ("MOV R0, 32@lo((f + .L_x_1@srel))", Label("f", "lo", ".L_x_1")),
         ("BRX R4 -0x150", CodeRegister(Register(4), Immediate(-0x150))),
         ("HADD2 R0, R1, |R2|.reuse.H0_H0", Register(2, absolute=True, suffixes=(Suffix.REUSE, Suffix.H0_H0))),
+        ("HADD2 R0, R1, |UR4|.H0_H0", Register(4, True, absolute=True, suffixes=(Suffix.H0_H0,))),
         ("XMAD R0, R1, c[0x0] [0x8].H1", Constant(0, 8, suffixes=(Suffix.H1,), spaced=True)),
     ],
 )
@@ -88,6 +89,11 @@ def test_last_operand(text: str, operand: object) -> None:
     parsed = parse(text)
     assert parsed.operands[-1] == operand
     assert str(parsed) == text.strip()
+
+
+def test_a_suffix_within_the_bars() -> None:
+    """As nvdisasm has it for uniform registers."""
+    assert parse("HADD2 R0, R1, |UR4.H0_H0|") == parse("HADD2 R0, R1, |UR4|.H0_H0")
 
 
 @pytest.mark.parametrize(

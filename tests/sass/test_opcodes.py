@@ -275,6 +275,13 @@ def test_predicate_logic() -> None:
         assert int(found[8][k]) == sum(bit << p for p, bit in enumerate(expected))
 
 
+@pytest.mark.parametrize("mask", [0x1, 0x2, 0x3])
+def test_uniform_predicates_in_a_register(mask: int) -> None:
+    lines = ["UISETP.NE.AND UP0, UPT, URZ, URZ, UPT", "UISETP.EQ.AND UP1, UPT, URZ, URZ, UPT"]
+    found, _ = run_lanes([*lines, f"UP2UR UR6, UPR, URZ, {mask:#x}", "MOV R8, UR6"], {}, [8])
+    assert found[8].tolist() == [mask & 0x2] * LANES
+
+
 def test_exit_where_a_predicate_operand_is_true_too() -> None:
     lines = ["R2P PR, R4, 0x3", "MOV R8, 0x1", "@P0 EXIT P1"]
     inputs = {4: words(1)}

@@ -62,7 +62,7 @@ def test_machine_code_is_timed_by_its_control_bits() -> None:
     from simt.sass import bank_image
 
     shape, args = ((32, 1, 1), (512, 1, 1)), [data.copy(), np.zeros(32, np.int32), np.uint32(data.size)]
-    launch = Launch(*shape, args, bank_image=lambda at, workspace: bank_image(kernel, *shape, args, at, workspace))
+    launch = Launch(*shape, args, bank_image=lambda at, facts: bank_image(kernel, *shape, args, at, facts))
     without = simulate(kernel.program, launch, devices.get("h200"))
     with_bits = simulate(kernel.program, launch, devices.get("h200"), code=kernel.code.instructions)
     assert timed.timing.cycles == with_bits.cycles != without.cycles

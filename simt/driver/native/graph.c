@@ -8,9 +8,12 @@ struct node {
   struct node *original;  // that this one is a copy of
   bool placed;
 };
+struct object { void *data; void (*destroy)(void *); unsigned count; };  // of the program: goes with its last owner
+struct owned { struct object *object; unsigned count; struct owned *next; };
 struct graph {
   struct node **nodes;
   size_t n, room;
+  struct owned *owned;
   struct stream *capturing;  // streams that add to it, if any
   struct graph *next;        // among those that streams add to
 };
@@ -66,9 +69,25 @@ static CUresult depend(struct node *n, struct node *const *on, size_t count) {
   n->after = all, n->n_after += count;
   return CUDA_SUCCESS;
 }
+static void release(struct object *object, unsigned count) {
+  if ((object->count -= count)) return;
+  object->destroy(object->data);
+  free(object);
+}
+static CUresult own(struct graph *g, struct object *object, unsigned count) {
+  struct owned *made = malloc(sizeof *made);
+  if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
+  *made = (struct owned){object, count, g->owned}, g->owned = made;
+  return CUDA_SUCCESS;
+}
 static void drop_node(struct node *n) { drop(&n->work), free(n->after), free(n); }
 void simt_drop_graph(struct graph *g) {
   for (size_t k = 0; k < g->n; k++) drop_node(g->nodes[k]);
+  for (struct owned *each = g->owned, *next; each; each = next) {
+    next = each->next;
+    if (each->count) release(each->object, each->count);
+    free(each);
+  }
   free(g->nodes), free(g);
 }
 static struct node *copy_of(struct graph *g, struct node *original) {
@@ -87,6 +106,11 @@ static CUresult copy_into(struct graph *to, struct graph *from) {
       struct node *on = copy_of(to, from->nodes[k]->after[m]);
       TRY(depend(to->nodes[k], &on, 1));
     }
+  for (struct owned *each = from->owned; each; each = each->next) {
+    if (!each->count) continue;
+    TRY(own(to, each->object, each->count));
+    each->object->count += each->count;
+  }
   return CUDA_SUCCESS;
 }
 static struct graph *copy_graph(struct graph *g) {
@@ -309,6 +333,33 @@ API(CUresult) cuGraphKernelNodeGetParams_v2(struct node *node, struct kernel_nod
   *p = (struct kernel_node){.function = node->work.kernel.function, .shared = shape->shared, .parameters = node->work.kernel.parameters};
   memcpy(p->grid, shape->grid, sizeof p->grid), memcpy(p->block, shape->block, sizeof p->block);
   return CUDA_SUCCESS;
+}
+
+// ---- objects of the program that live as long as graphs
+enum { MOVE = 1 };  // CU_GRAPH_USER_OBJECT_MOVE: the caller's reference becomes the graph's
+API(CUresult) cuUserObjectCreate(struct object **out, void *data, void (*destroy)(void *), unsigned count, unsigned flags) {
+  READY();
+  if (!out || !destroy || !count || !(*out = malloc(sizeof **out))) return CUDA_ERROR_INVALID_VALUE;
+  **out = (struct object){data, destroy, count};
+  return CUDA_SUCCESS;
+}
+API(CUresult) cuUserObjectRetain(struct object *object, unsigned count) { READY(); object->count += count; return CUDA_SUCCESS; }
+API(CUresult) cuUserObjectRelease(struct object *object, unsigned count) { BEGIN(); release(object, count); return CUDA_SUCCESS; }
+API(CUresult) cuGraphRetainUserObject(struct graph *g, struct object *object, unsigned count, unsigned flags) {
+  READY();
+  TRY(own(g, object, count));
+  if (!(flags & MOVE)) object->count += count;
+  return CUDA_SUCCESS;
+}
+API(CUresult) cuGraphReleaseUserObject(struct graph *g, struct object *object, unsigned count) {
+  READY();
+  for (struct owned *each = g->owned; each; each = each->next)
+    if (each->object == object && each->count >= count) {
+      each->count -= count;
+      release(object, count);
+      return CUDA_SUCCESS;
+    }
+  return CUDA_ERROR_INVALID_VALUE;
 }
 
 // ---- executable graphs are copies, in order

@@ -11,6 +11,7 @@ CUresult cuGraphAddMemsetNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNod
 CUresult cuGraphAddEventRecordNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, cudaEvent_t), cuGraphAddEventWaitNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, cudaEvent_t);
 CUresult cuGraphInstantiateWithFlags(cudaGraphExec_t *, cudaGraph_t, uint64_t), cuGraphInstantiateWithParams(cudaGraphExec_t *, cudaGraph_t, void *);
 CUresult cuGraphLaunch(cudaGraphExec_t, cudaStream_t), cuGraphUpload(cudaGraphExec_t, cudaStream_t), cuGraphExecDestroy(cudaGraphExec_t), cuGraphExecUpdate_v2(cudaGraphExec_t, cudaGraph_t, void *);
+CUresult cuUserObjectCreate(void **, void *, void (*)(void *), unsigned, unsigned), cuUserObjectRetain(void *, unsigned), cuUserObjectRelease(void *, unsigned), cuGraphRetainUserObject(cudaGraph_t, void *, unsigned, unsigned), cuGraphReleaseUserObject(cudaGraph_t, void *, unsigned);
 CUresult cuStreamBeginCapture_v2(cudaStream_t, int), cuStreamBeginCaptureToGraph(cudaStream_t, cudaGraph_t, const cudaGraphNode_t *, const void *, size_t, int), cuStreamEndCapture(cudaStream_t, cudaGraph_t *), cuStreamIsCapturing(cudaStream_t, int *);
 CUresult cuStreamGetCaptureInfo_v3(cudaStream_t, int *, uint64_t *, cudaGraph_t *, const cudaGraphNode_t **, const void **, size_t *);
 cudaError_t cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t), cudaMemcpyAsync(void *, const void *, size_t, int, cudaStream_t), cudaMemcpy3DAsync(const void *, cudaStream_t);
@@ -77,6 +78,13 @@ API(cudaError_t) cudaGraphAddChildGraphNode(NODE, cudaGraph_t child) { BEGIN(); 
 API(cudaError_t) cudaGraphAddEmptyNode(NODE) { BEGIN(); return simt_end(cuGraphAddEmptyNode(node, g, after, n)); }
 API(cudaError_t) cudaGraphAddEventRecordNode(NODE, cudaEvent_t e) { BEGIN(); return simt_end(cuGraphAddEventRecordNode(node, g, after, n, e)); }
 API(cudaError_t) cudaGraphAddEventWaitNode(NODE, cudaEvent_t e) { BEGIN(); return simt_end(cuGraphAddEventWaitNode(node, g, after, n, e)); }
+
+// ---- objects of the program that live as long as graphs
+API(cudaError_t) cudaUserObjectCreate(void **out, void *data, void (*destroy)(void *), unsigned count, unsigned flags) { BEGIN(); return simt_end(cuUserObjectCreate(out, data, destroy, count, flags)); }
+API(cudaError_t) cudaUserObjectRetain(void *object, unsigned count) { BEGIN(); return simt_end(cuUserObjectRetain(object, count)); }
+API(cudaError_t) cudaUserObjectRelease(void *object, unsigned count) { BEGIN(); return simt_end(cuUserObjectRelease(object, count)); }
+API(cudaError_t) cudaGraphRetainUserObject(cudaGraph_t g, void *object, unsigned count, unsigned flags) { BEGIN(); return simt_end(cuGraphRetainUserObject(g, object, count, flags)); }
+API(cudaError_t) cudaGraphReleaseUserObject(cudaGraph_t g, void *object, unsigned count) { BEGIN(); return simt_end(cuGraphReleaseUserObject(g, object, count)); }
 
 // ---- executable graphs
 API(cudaError_t) cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t g, uint64_t flags) { BEGIN(); return simt_end(cuGraphInstantiateWithFlags(exec, g, flags)); }
