@@ -81,13 +81,15 @@ def elements(
     if kind.kind == "f":
         width: Any = 8 * kind.itemsize
         bounded = finite or low is not None or high is not None
-        return st.floats(
+        usual = st.floats(
             None if low is None else float(low),
             None if high is None else float(high),
             width=width,
             allow_nan=not bounded,
             allow_infinity=not bounded,
         )
+        # Hypothesis draws these by itself, but too seldom for a hundred launches.
+        return usual if bounded else usual | st.sampled_from([np.nan, np.inf, -np.inf, -0.0, float(np.finfo(kind).max)])
     if kind.kind == "c":
         part = elements(f"f{kind.itemsize // 2}", low, high, finite=finite)
         return st.builds(complex, part, part)
