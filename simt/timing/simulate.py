@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -204,7 +205,7 @@ class _Run:
         """The engine's state of the block in a place."""
         config = self.clock.CONFIG
         sizes = (int(config[column]) for column in (layout.G_R, layout.G_P, layout.G_PARTICIPANTS))
-        state: State = door.block_at.py_func(self.state, place, *sizes)
+        state: State = inspect.unwrap(door.block_at)(self.state, place, *sizes)
         return state
 
     def _drain(self) -> None:

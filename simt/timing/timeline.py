@@ -91,8 +91,8 @@ class Timeline:
                 key = span.scheduler, span.place
                 row = letters.setdefault(key, [" "] * self.cycles)
                 warps[key] = span.scheduler, span.block, span.warp
-                start, end = max(span.start - first, 0), min(span.end - first, self.cycles)
-                row[start:end] = STATES[span.reason].letter * max(end - start, 0)
+                start, end = (min(max(cycle - first, 0), self.cycles) for cycle in (span.start, span.end))
+                row[start:end] = STATES[span.reason].letter * (end - start)
         return tuple(Row(*warps[key], "".join(letters[key])) for key in sorted(letters))
 
     def render(self, width: int | None = None, *, color: bool | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ BASE = {
     "metrics": [],
     "devices": [],
     "occupancy": ["--registers", "32"],
+    "report": ["if_else", "--output", os.devnull],
 }
 """Arguments of a launch that succeeds; what the tests give stands behind them, and the last one counts."""
 
@@ -40,7 +42,7 @@ VALUES = {
     "--sms": "1", "--max-host-seconds": "100", "--set": "l1_latency=60", "--column": "inst_executed",
     "--block-index": "0", "--warp": "0", "--by": "listing", "--cycles": "0:9000", "--sm": "0",
     "--kernel": "interleaved", "--registers": "40", "--shared": "1024", "--grid": "1,1", "--arch": "sm_61",
-    "--trace": "0,0", "--check": "racecheck", "--max-instructions": "1000000",
+    "--trace": "0,0", "--check": "racecheck", "--max-instructions": "1000000", "--metric": "inst_per_warp",
 }  # fmt: skip
 """A value of each option that takes one."""
 
@@ -62,7 +64,7 @@ test_explain.py and test_check.py have them."""
 ELSEWHERE = {
     ("profile", "--kernel"), ("profile", "--listing"), ("profile", "--arg"), ("profile", "--arch"),
     ("profile", "--parameters"), ("profile", "--symbol"), ("profile", "--nvrtc"),
-    *((command, option) for command in ("trace", "run", "sweep", "timeline", "diff")
+    *((command, option) for command in ("trace", "run", "sweep", "timeline", "diff", "report")
       for option in ("--grid", "--arg", "--shared", "--nvrtc")),
 }  # fmt: skip
 """In ``BASE``, or about another kind of file: tests/cli/test_machine.py, test_symbols.py and test_cuda.py have them."""
@@ -85,7 +87,8 @@ def options() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("command", "option"), options())
 def test_every_option_works(run, command: str, option: str, tmp_path: Path) -> None:
     values = VALUES | (OF_THE_CUBIN if command == "profile" else {})
-    files = {"--out": f"0={tmp_path / 'a.npy'}", "--output": str(tmp_path / "trace.json")}
+    files = {"--out": f"0={tmp_path / 'a.npy'}", "--svg": str(tmp_path / "a.svg")}
+    files |= dict.fromkeys(("--output", "-o"), str(tmp_path / "output"))
     parameter = next(p for p in COMMANDS[command].params if option in [*p.opts, *p.secondary_opts])
     given = [option] if parameter.is_flag else [option, {**values, **files}[option]]
     beside = TOGETHER.get(option, [])
@@ -95,9 +98,8 @@ def test_every_option_works(run, command: str, option: str, tmp_path: Path) -> N
     assert found.code == 0, found.err
     if option == "--json":
         json.loads(found.out)
-    for file in files.values():
-        if option in ("--out", "--output") and file == files[option]:
-            assert Path(file.removeprefix("0=")).stat().st_size > 0
+    if option in files:
+        assert Path(files[option].removeprefix("0=")).stat().st_size > 0
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def touch(
     guard = b.truth(b.value("and.b64", bits, b.const(1)))
     mod = (6 << 4 | 1) if op.startswith("atom") else type_number(name)
     dst = 0 if op.startswith("st") else b.reg(4)
-    stored = b.reg(4) if name in ("v2", "v4") else lane  # a vector takes consecutive rows
+    stored = 0 if op.startswith("ld") else b.reg(4) if name in ("v2", "v4") else lane  # a vector: consecutive rows
     b.emit(op, dst, address, stored, mod=mod, guard=pred(guard))
     try:
         launch(b, data, log, np.array(offsets, np.int64), *arrays[1:])

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
 from simt.ops import mufu
 from simt.ops.encoding import MUFU_FUNCTIONS
+from simt.ops.jit import jit
 from tests.machine.harness import Call, evaluate
 
 DATA = Path(__file__).parent.parent / "data" / "hardware"
@@ -34,7 +34,7 @@ SEGMENTS = {
 """Blocks whose operands reach every segment of the tables."""
 
 
-@numba.njit
+@jit
 def digest(function: int, block: int) -> Any:
     """What tests/gpu/mufu.cu computes: a sum over all operands, so that their order is free."""
     total = np.uint64(0)

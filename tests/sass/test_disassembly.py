@@ -12,6 +12,7 @@ from simt.sass import disassembly
 from simt.sass.kernel import Kernels
 from simt.toolkit.nvdisasm import disassemble
 from tests.machine_view import DATA, needs_nvdisasm
+from tests.toolkit.needs import needs_nvrtc
 
 pytestmark = needs_nvdisasm
 LINKED = """
@@ -55,6 +56,7 @@ def test_alone_and_with_all_others(name: str, asked: Asked, monkeypatch: pytest.
     assert len(asked[-1]) == 0
 
 
+@needs_nvrtc
 def test_functions_come_with_their_kernel_and_the_second_kernel_with_all_others(asked: Asked) -> None:
     kernels = simt.load_cuda(LINKED, options=["-rdc=true"])
     assert list(kernels["near"].code.bases) == ["near", "thrice", "twice"]

@@ -11,8 +11,9 @@ import pytest
 import simt
 from simt.check import LaunchError, OutOfBoundsError
 from tests.machine_view import needs_nvdisasm
+from tests.toolkit.needs import needs_nvrtc
 
-pytestmark = needs_nvdisasm
+pytestmark = [needs_nvdisasm, needs_nvrtc]
 N = 48
 KERNELS = """
 struct Three { const float *factors; cudaTextureObject_t handles[3]; int n; };
