@@ -16,6 +16,7 @@ from simt.machine.events import WATCH_VARIABLES, is_full, tell_order, tell_varia
 from simt.machine.image_access import image_access, image_rows
 from simt.machine.interpreter import go_on, masks, rows
 from simt.machine.memory import access, rows_loaded, step_index, step_within
+from simt.machine.native import hand_over, run_native
 from simt.machine.registers import predicate, row_at
 from simt.machine.splits import choose, join_fresh, let_through, next_random
 from simt.machine.start import start_block
@@ -215,6 +216,9 @@ def advance(w, quantum, s):
     n_exited = np.int64(0)
     traced = is_traced(LAUNCH, w)
     drains = traced or LAUNCH[L.LAUNCH_WATCH] != 0
+    native = s.NATIVE[L.V_CODE] != 0 and not drains and order <= L.PROFILER
+    if native:
+        hand_over(w, n_absent, s)
     executed = WARPS[wbase + L.W_USED]  # micro-ops of this turn
     end = min(quantum, executed + LAUNCH[L.LAUNCH_LEFT])
     retired = 0
@@ -236,6 +240,12 @@ def advance(w, quantum, s):
             n_exited = popcount(WARPS[wbase + L.W_EXITED])
         else:
             pc = where
+        if native and executed < end and (CODE[np.uint64(pc * L.N_CODE) + L.C_OP] >> L.FLAGS_SHIFT) & L.ENTERS:
+            if WARPS[wbase + L.W_RELEASED] == 0:
+                steps, done = run_native(pc, active, end - executed, n_exited, s)
+                pc = s.NATIVE[L.V_PC]
+                executed += steps
+                retired += done
         if executed == end:
             SPLITS[current(WARPS, w) + L.S_PC] = pc
             whole = quantum == QUANTUM or quantum == LAUNCH[L.LAUNCH_ROUND]

@@ -26,6 +26,8 @@ MAX_LOCAL_BYTES = 512 * 1024
 
 ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "profiler": 3, "interleaved": 4, "random": 5}
 
+ENGINES = ("interpreter", "compiled")
+"""What executes the micro-ops: the interpreter alone, or also native code of the Program where it can."""
 
 CLOCK_STEP = 41
 """Cycles from one read of the clock to the next without the timing model: a loop that waits for ``clock64`` takes so
@@ -111,6 +113,7 @@ class Launch:
     of.  ``cooperative``: all blocks run together, in turns, so that they can wait for each other.  ``services``
     serve the calls of code that is not the kernel's (``printf``); ``clock_mhz`` is the rate of its clock.
     ``schedule`` decides which warp runs when; ``resident`` blocks, as many as the GPU holds, then run together.
+    ``engine``: see ENGINES.
     """
 
     grid: tuple[int, int, int]
@@ -131,6 +134,7 @@ class Launch:
     progress: Callable[[int, int], None] | None = None
     schedule: Schedule | None = None
     resident: int = 1
+    engine: str = "interpreter"
 
     @property
     def threads_per_block(self) -> int:

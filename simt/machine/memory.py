@@ -14,6 +14,7 @@ from simt.machine.atomics import F32X2_ATOMIC, F32X4_ATOMIC, update
 from simt.machine.coalescing import SECTOR_SHIFT, count_units, count_updates, count_wavefronts
 from simt.machine.events import tell_access
 from simt.ops.encoding import ATOMIC_BYTES, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
+from simt.ops.integer import element_at, from_start, is_outside
 from simt.ops.jit import jit, jit_inline
 from simt.ops.memory import ACCESS_SHIFT, ATOMIC, CONST, GENERIC, GLOBAL, LOCAL, SHARED, SPACE_MASK, STORE
 from simt.ops.row import NUMBER_MASK
@@ -330,10 +331,9 @@ def step_index(R, O, a, b, size, stride, wraps, exec_mask, ERROR):
     """``index``: O = a + i * stride with Python's negative indices; returns the mask of lanes out of range."""
     bad = np.uint64(0)
     for l in range(np.uint64(32)):
-        i = R[b + l]
-        i = i + size if wraps and i < 0 else i
-        bad |= np.uint64((i < 0) | (i >= size)) << np.uint64(l)
-        O[l] = R[a + l] + i * stride
+        i = from_start(R[b + l], size, wraps)
+        bad |= np.uint64(is_outside(i, size)) << np.uint64(l)
+        O[l] = element_at(R[a + l], i, stride)
     wrong = np.int64(bad) & exec_mask
     if wrong != 0:
         _not_an_index(wrong, R[b + np.uint64(lowest(wrong))], size, ERROR)
@@ -345,8 +345,8 @@ def step_within(R, O, a, b, wraps, exec_mask, ERROR):
     """``within``: O = i, with Python's negative indices for a size in R; returns the mask of lanes out of range."""
     bad = np.uint64(0)
     for l in range(np.uint64(32)):
-        O[l] = R[a + l] + R[b + l] if wraps and R[a + l] < 0 else R[a + l]
-        bad |= np.uint64((O[l] < 0) | (O[l] >= R[b + l])) << np.uint64(l)
+        O[l] = from_start(R[a + l], R[b + l], wraps)
+        bad |= np.uint64(is_outside(O[l], R[b + l])) << np.uint64(l)
     wrong = np.int64(bad) & exec_mask
     if wrong != 0:
         _not_an_index(wrong, R[a + np.uint64(lowest(wrong))], R[b + np.uint64(lowest(wrong))], ERROR)

@@ -316,6 +316,7 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
         ADDRESSES=np.zeros(32, np.int64),
         WORDS=np.zeros(1024, np.int64),
         FILL=np.zeros(32, np.int64),
+        NATIVE=np.zeros(layout.N_NATIVE, np.int64),
         STARTS=memory.starts,
         ENDS=memory.ends,
         WRITABLE=memory.writable,
