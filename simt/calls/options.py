@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from simt.check import LaunchError, suggestion
+from simt.machine import DEFAULT_ENGINE, ENGINES
 from simt.machine.schedule import parse_schedule
 from simt.options import Timing, is_pair, is_whole
 from simt.sanitizer import names_of
@@ -50,6 +51,7 @@ class Options:
     max_host_seconds: float = 600.0
     overrides: Mapping[str, float] | None = None
     window: tuple[int, int] | None = None
+    engine: str = DEFAULT_ENGINE
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Options:
@@ -81,6 +83,8 @@ class Options:
             parse_schedule(self.schedule)
             if self.timing:
                 raise LaunchError("a timed launch has no schedule: the model of the GPU decides what runs when")
+        if self.engine not in ENGINES:
+            raise LaunchError(f"unknown engine {self.engine!r}", help=f"choose {' or '.join(ENGINES)}")
         names_of(self.check)
         filling(self.fill)
         if self.shared_bytes < 0:

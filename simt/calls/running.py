@@ -182,6 +182,7 @@ class _HostLaunch:
             clock_mhz=round(self.gpu.limit("clock_mhz")),
             cooperative=cooperative,
             progress=options.progress,
+            engine=options.engine,
         )
 
     def _model(self, code: Code, launch: machine.Launch) -> TimedRun:

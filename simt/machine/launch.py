@@ -28,6 +28,7 @@ ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "profiler": 3, "inter
 
 ENGINES = ("interpreter", "compiled")
 """What executes the micro-ops: the interpreter alone, or also native code of the Program where it can."""
+DEFAULT_ENGINE = ENGINES[0]
 
 CLOCK_STEP = 41
 """Cycles from one read of the clock to the next without the timing model: a loop that waits for ``clock64`` takes so
@@ -134,7 +135,7 @@ class Launch:
     progress: Callable[[int, int], None] | None = None
     schedule: Schedule | None = None
     resident: int = 1
-    engine: str = "interpreter"
+    engine: str = DEFAULT_ENGINE
 
     @property
     def threads_per_block(self) -> int:
