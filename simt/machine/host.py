@@ -10,8 +10,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 import numpy as np
 
 from simt.check import LaunchError, SimtError
+from simt.disk_cache import say_once
 from simt.machine import layout
-from simt.machine.compiled.code import Native, native_code
+from simt.machine.compiled.code import Native, NotCompiled, native_code
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.early import ENGINE, SLICE, SLICES
 from simt.machine.encode import encode
@@ -119,11 +120,15 @@ def _workers(launch: Launch) -> int:
 
 
 def _native(prepared: Prepared) -> Native | None:
-    """Native code for a launch that asks for it and that it can run."""
+    """Native code for a launch that asks for it and that it can run; what cannot be compiled is interpreted."""
     launch = prepared.launch
     if launch.engine == "interpreter" or launch.trace is not False or launch.watch is not None:
         return None
-    return native_code(prepared.program)
+    try:
+        return native_code(prepared.program)
+    except NotCompiled as error:
+        say_once(f"{prepared.program.name} is interpreted: {error}")
+        return None
 
 
 def _wait_out(pending: set[Future[None]]) -> None:

@@ -11,6 +11,7 @@ import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 import numpy.typing as npt
+from numba.core import config
 
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.machine import layout as L
@@ -24,7 +25,14 @@ from simt.program import Program
 MOST_KEPT = 1024
 """Programs whose native code is kept on disk."""
 
+MOST_MICRO_OPS = 10_000
+"""Micro-ops of a Program that is compiled at most."""
+
 _STORE = DiskCache("native code", cache_root() / "native", MOST_KEPT)
+
+
+class NotCompiled(Exception):
+    """There can be no native code of a Program; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -75,14 +83,21 @@ class Native:
 
 
 def native_code(program: Program) -> Native:
-    """Native code of a Program, made at most once.  Raises what LLVM does if it refuses it."""
+    """Native code of a Program, made at most once.  Raises NotCompiled."""
     if program.native is None:
-        program.native = _load(program)
+        try:
+            program.native = _load(program)
+        except RuntimeError as error:  # llvmlite's, of all that LLVM refuses
+            raise NotCompiled(f"LLVM refuses its code: {str(error).strip().splitlines()[0]}") from error
     found: Native = program.native
     return found
 
 
 def _load(program: Program) -> Native:
+    if config.DISABLE_JIT:
+        raise NotCompiled("NUMBA_DISABLE_JIT=1")
+    if len(program.instructions) > MOST_MICRO_OPS:
+        raise NotCompiled(f"it has {len(program.instructions)} micro-ops; the most are {MOST_MICRO_OPS}")
     plan = Plan(program)
     parts = (plan.encoded.code.tobytes(), repr(plan.constants), repr(plan.uniform_end))
     name = digest(*parts, *_made_with())
@@ -127,8 +142,13 @@ def module_of(text: Text) -> Any:
 
 
 def _object(text: Text) -> bytes:
-    module = module_of(text)
     machine = _machine()
+    code: bytes = machine.emit_object(optimised(module_of(text), machine))
+    return code
+
+
+def optimised(module: Any, machine: Any) -> Any:
+    """The module with few, cheap passes: the code is as fast as with all of LLVM's, which take ten times as long."""
     module.triple = llvm.get_process_triple()
     module.data_layout = str(machine.target_data)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
@@ -137,5 +157,4 @@ def _object(text: Text) -> bytes:
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     passes.run(module, builder)
-    code: bytes = machine.emit_object(module)
-    return code
+    return module
