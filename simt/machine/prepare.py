@@ -286,8 +286,7 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
     watch = launch.watch
     info[layout.LAUNCH_WATCH] = watch.told if watch is not None else 0
     info[layout.LAUNCH_FILL], info[layout.LAUNCH_RANDOM] = launch.fill
-    told = watch is not None or launch.trace is not False  # a traced launch looks for room, too
-    events = np.zeros(EVENT_WORDS if told else 1, np.int64)
+    events = np.zeros(EVENT_WORDS if watch is not None else 1, np.int64)
     events[0] = 1
     info[layout.LAUNCH_TICK] = CLOCK_STEP
     info[layout.LAUNCH_LEFT] = layout.UNLIMITED
@@ -333,7 +332,5 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
 def _told(code: npt.NDArray[np.int64], watch: Watch) -> npt.NDArray[np.int64]:
     """The code table in which a watch is told of micro-ops with the variables that it wants to hear of."""
     told: npt.NDArray[np.int64] = code.copy()
-    for pc in range(len(code) - 1):
-        if watch.uses(pc):
-            told[pc, layout.C_OP] |= layout.VARIABLE << layout.FLAGS_SHIFT
+    told[:-1][watch.uses, layout.C_OP] |= layout.VARIABLE << layout.FLAGS_SHIFT
     return told

@@ -33,9 +33,11 @@ class Watched:
     count: int
     uses: npt.NDArray[np.int64]
 
-    def touches(self, pc: int) -> bool:
-        """Whether a micro-op reads or writes one of them."""
-        return bool((self.uses[pc, Z.U_READS : Z.N_USE] >= 0).any())
+    @property
+    def touched(self) -> npt.NDArray[np.bool_]:
+        """Whether each micro-op reads or writes one of them."""
+        found: npt.NDArray[np.bool_] = np.any(self.uses[:, Z.U_READS : Z.N_USE] >= 0, axis=1)
+        return found
 
 
 def reads(i: Instruction, predicates: int) -> Iterator[int]:

@@ -66,10 +66,11 @@ class Sanitizer:
         """Initcheck sees them."""
         return bool(self.tools & Z.INIT)
 
-    def uses(self, pc: int) -> bool:
-        """Whether a watched register is in a micro-op."""
+    @property
+    def uses(self) -> npt.NDArray[np.bool_]:
+        """Whether a watched register is in each micro-op."""
         assert self._watched is not None  # the launch has begun
-        return self._watched.touches(pc)
+        return self._watched.touched
 
     def begin(self, prepared: Prepared, workers: int) -> None:
         """Make the judges' arrays.  Raises LaunchError for a launch that is too large."""

@@ -11,6 +11,7 @@ from numba import cuda
 
 import simt
 from simt import kernels
+from simt.machine import events, prepare
 from simt.profile import Profile
 from simt.program import COUNTERS
 from simt.trace import Trace, replay_counters
@@ -97,6 +98,19 @@ def test_lane_states() -> None:
     assert states[:3] == ["active"] * 3
     assert states[3:8] == ["exited"] * 5
     assert states[8:] == ["no_thread"] * 24
+
+
+def test_a_trace_alone_tells_of_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody reads them, so a buffer full of them would stop the launch for good."""
+
+    def barriers(out):
+        for _ in range(20):
+            cuda.syncthreads()
+        out[cuda.grid(1)] = cuda.laneid
+
+    monkeypatch.setattr(prepare, "EVENT_WORDS", 5 * events.N_EVENT)
+    whole = traced(barriers)
+    assert len(trace_of(whole).executions(line_of(whole, "cuda.syncthreads()"))) == 20
 
 
 def test_predicated_lanes() -> None:
