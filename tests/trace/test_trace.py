@@ -11,6 +11,7 @@ from numba import cuda
 
 import simt
 from simt import kernels
+from simt.machine.events import EVENT_WORDS, N_HEADER
 from simt.profile import Profile
 from simt.program import COUNTERS
 from simt.trace import Trace, replay_counters
@@ -88,6 +89,18 @@ def test_a_loop_of_four_to_eight_trips_runs_its_body_eight_times() -> None:
     assert len(lanes) == 8
     assert lanes[:4] == [32] * 4
     assert lanes[4:] == [int((plan.args[0] > trip).sum()) for trip in (4, 5, 6, 7)]
+
+
+def test_a_traced_launch_may_order_threads_more_often_than_a_watch_has_room_for() -> None:
+    def rounds(out, count):
+        for _ in range(count):
+            cuda.syncthreads()
+        out[cuda.threadIdx.x] = count
+
+    count = EVENT_WORDS // N_HEADER + 1
+    out = np.zeros(32, np.int64)
+    assert simt.launch(rounds, 1, 32, out, count, trace=(0, 0)).result.trace is not None
+    assert (out == count).all()
 
 
 def test_lane_states() -> None:
