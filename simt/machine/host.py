@@ -16,7 +16,7 @@ from simt.machine.early import ENGINE, SLICE, SLICES
 from simt.machine.encode import encode
 from simt.machine.findings import deadlock, failure
 from simt.machine.launch import Launch, parse_order
-from simt.machine.prepare import prepare, state_arrays
+from simt.machine.prepare import begin_watch, prepare, state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.result import RunResult, TraceRecords
 from simt.machine.schedule import PAUSES, Resident, Turns
@@ -83,7 +83,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
         workers = 1 if alone else _workers(launch)
     prepared = prepare(program, launch, workers, device)
     if watch is not None:
-        watch.begin(prepared, 1 if together else workers)
+        prepared = begin_watch(prepared, watch, 1 if together else workers)
     team = _Team(prepared, workers, together)
     team.compile()
     start = time.perf_counter()

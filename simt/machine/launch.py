@@ -86,8 +86,8 @@ class Watch(Protocol):
         """The launch, prepared, is about to run.  Raises LaunchError if it is too large to watch."""
 
     @property
-    def uses(self) -> npt.NDArray[np.bool_]:
-        """Whether it wants to be told of each micro-op because of the variables that that reads or writes."""
+    def variables(self) -> npt.NDArray[np.int64]:
+        """The micro-ops that it wants to be told of because of the variables that they read or write."""
 
     def judge(self, worker: int, events: npt.NDArray[np.int64]) -> Exception | None:
         """Take the events of a worker up to now; the error that is to end the launch, if any."""

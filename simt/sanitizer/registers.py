@@ -33,11 +33,9 @@ class Watched:
     count: int
     uses: npt.NDArray[np.int64]
 
-    @property
-    def touched(self) -> npt.NDArray[np.bool_]:
-        """Whether each micro-op reads or writes one of them."""
-        found: npt.NDArray[np.bool_] = np.any(self.uses[:, Z.U_READS : Z.N_USE] >= 0, axis=1)
-        return found
+    def micro_ops(self) -> npt.NDArray[np.int64]:
+        """The micro-ops that read or write one of them."""
+        return np.flatnonzero((self.uses[:, Z.U_READS : Z.N_USE] >= 0).any(axis=1))
 
 
 def reads(i: Instruction, predicates: int) -> Iterator[int]:
