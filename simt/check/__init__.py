@@ -23,6 +23,7 @@ from simt.check.errors import (
     lanes_text,
     render,
     suggestion,
+    write_file,
 )
 from simt.check.findings import Finding, Side
 
@@ -51,4 +52,5 @@ __all__ = [
     "lanes_text",
     "render",
     "suggestion",
+    "write_file",
 ]
