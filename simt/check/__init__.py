@@ -24,6 +24,7 @@ from simt.check.errors import (
     render,
     suggestion,
     who_text,
+    write_file,
 )
 from simt.check.findings import Finding, Side
 
@@ -53,4 +54,5 @@ __all__ = [
     "render",
     "suggestion",
     "who_text",
+    "write_file",
 ]

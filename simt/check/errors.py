@@ -107,6 +107,14 @@ def check_file(path: Path) -> None:
         raise LaunchError(f"there is no file {path}", help=f"this is looked for in {path.parent.resolve()}")
 
 
+def write_file(path: Path, text: str) -> None:
+    """Write a file.  :class:`LaunchError` where the operating system refuses."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise LaunchError(f"{path} cannot be written: {error.strerror}") from None
+
+
 class OutOfBoundsError(KernelError):
     """A lane accessed memory outside of every array, or an index outside of its axis."""
 

@@ -10,15 +10,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from simt.metrics.stalls import STATES, Reason
 from simt.text import in_lines, to_html, to_svg, to_text
 from simt.timing import layout
 from simt.timing.result import TimingResult
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from rich.text import Text
 
 
@@ -77,9 +76,10 @@ class Timeline:
 
     @cached_property
     def _issued(self) -> npt.NDArray[np.int64]:
-        """The cycles of the SM's issues."""
-        issued: npt.NDArray[np.int64] = self.result.events[self.result.events[:, layout.E_SM] == self.sm]
-        return issued[:, layout.E_CYCLE]
+        """The cycles in which the SM issued."""
+        events = self.result.events
+        cycles: npt.NDArray[np.int64] = events[events[:, layout.E_SM] == self.sm, layout.E_CYCLE]
+        return cycles
 
     @cached_property
     def first(self) -> int:

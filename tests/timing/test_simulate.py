@@ -248,6 +248,7 @@ def test_timeline(tmp_path: Path) -> None:
     write_trace(timed, tmp_path / "trace.json")
     assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"] == events
     assert "nothing was recorded" in str(Timeline(simulate(made, launch, H200)))
+    assert "nothing was recorded" in str(Timeline(timed, sm=timed.n_sms))
 
 
 def test_sweep_over_block_sizes() -> None:

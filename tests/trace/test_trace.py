@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -264,3 +265,17 @@ def test_waiting_for_other_lanes_is_no_divergence() -> None:
 
     steps = trace_of(traced(wait)).steps()
     assert [step.entry.text.strip() for step in steps if step.divergent] == ["if cuda.laneid < 8:"]
+
+
+def test_machine_code_ends_in_an_instruction() -> None:
+    """The end of a kernel is no line of its source, but EXIT may be the last instruction of a listing."""
+    last = replace(trace_of(traced(if_else)).steps()[-1], ends_kernel=True)
+    assert last.code(in_source=True) == "(end of the kernel)"
+    assert last.code(in_source=False) == last.entry.text.rstrip()
+
+
+def test_a_trace_of_nothing_is_escaped_in_a_notebook() -> None:
+    profile = traced(if_else)
+    none = replace(profile.result.trace, **dict.fromkeys(("block", "warp", "pc"), np.zeros(0, np.int64)))
+    shown = Trace(none, replace(profile.program, name="k<int>"))._repr_html_()
+    assert "k&lt;int&gt;" in shown
