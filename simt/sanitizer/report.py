@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -106,9 +107,7 @@ class Report:
 
     # What
 
-    def _make(
-        self, tool: str, kind: str, text: str, sides: Sequence[Side], row: Sequence[int], **more: object
-    ) -> Finding:
+    def _make(self, tool: str, kind: str, text: str, sides: Sequence[Side], row: Sequence[int], **more: Any) -> Finding:
         return Finding(
             tool,
             kind,
@@ -116,7 +115,7 @@ class Report:
             tuple(sides),
             count=row[Z.F_COUNT],
             schedule=self.schedule,
-            **more,  # type: ignore[arg-type]
+            **more,
         )
 
     def _race(self, row: Sequence[int]) -> Finding:

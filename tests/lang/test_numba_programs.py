@@ -245,7 +245,7 @@ Point = namedtuple("Point", "x y")
 
 def loops(a, out, p):
     total = 0
-    for i, (x, y) in enumerate(zip(a, range(9, 0, -2)), 3):  # noqa: B905
+    for i, (x, y) in enumerate(zip(a, range(9, 0, -2)), 3):  # noqa: B905  # Numba's zip has no strict
         total += i * x * y
     for x in enumerate((5, 6)):
         total += x[0] * x[1]
@@ -274,7 +274,7 @@ def numba_functions(states, a, out):
     np.sin(a, out[3])
 
 
-twice = lambda x: x * 2  # noqa: E731
+twice = lambda x: x * 2  # noqa: E731  # a device function that is a lambda
 
 
 def test_functions_that_numba_has_in_python() -> None:
