@@ -188,12 +188,12 @@ class Variables:
 
     def _move_complex(self, name: str, value: Value, kind: Any, path: tuple[int, ...]) -> Complex:
         part = kind.underlying_float
-        if isinstance(value, Undefined):
-            value = Constant(part, 0.0)
-        assert isinstance(value, Scalar | Constant | Complex)
-        given = as_complex(self.b, value, kind, counted=False)
-        moved = (self.move(name, item, part, (*path, i)) for i, item in enumerate((given.real, given.imag)))
-        return complex_of(kind, moved)
+        given: tuple[Value, Value] = (value, value)
+        if not isinstance(value, Undefined):
+            assert isinstance(value, Scalar | Constant | Complex)
+            whole = as_complex(self.b, value, kind, counted=False)
+            given = whole.real, whole.imag
+        return complex_of(kind, (self.move(name, item, part, (*path, i)) for i, item in enumerate(given)))
 
     def _move_array(self, name: str, value: Value, kind: ArrayKind, path: tuple[int, ...]) -> Array:
         """An array in registers: its address, and size and stride of each axis."""
