@@ -174,7 +174,7 @@ def test_of_a_long_trace_the_first_steps_are_there(monkeypatch: pytest.MonkeyPat
 
 
 def test_of_many_warps_the_first_are_there() -> None:
-    def copy(out):  # type: ignore[no-untyped-def]
+    def copy(out):
         out[0] = 1
 
     profile = simt.launch(copy, 4, 128, np.zeros(1, np.int32), trace=True)
