@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from simt.cli import programs
 from simt.cli.options import LAUNCH_IN_FILE, LaunchOptions, OptionalBlock, OptionalSize, Seed, View
@@ -14,6 +15,8 @@ from simt.cli.programs import Arch, Device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import click
 
     from simt.check import Finding, KernelError
 
@@ -30,9 +33,18 @@ EXAMPLES = f"""Examples:
 CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
+class _Command(TyperCommand):
+    """What follows a program is the program's; options of ours may follow a kernel, too."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not any(map(_is_program, args)):
+            ctx.allow_interspersed_args, ctx.ignore_unknown_options = True, False
+        return super().parse_args(ctx, args)
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES, context_settings=CONTEXT)(check)
+    app.command(cls=_Command, epilog=EXAMPLES, context_settings=CONTEXT)(check)
 
 
 def check(

@@ -8,6 +8,7 @@ parts that it reaches, as functions of its own, which LLVM then optimises once a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -19,25 +20,12 @@ from numba.core.typed_passes import AnnotateTypes, NativeLowering
 
 
 class Part(JITCodeLibrary):
-    """A function in LLVM's form, for others to take in; it never becomes machine code by itself."""
+    """A function in LLVM's form, for entries to take in; it never becomes machine code by itself."""
 
     def finalize(self) -> None:
         """Nothing more is added; nothing is linked or optimised."""
         self._raise_if_finalized()
         self._finalized = True
-
-    def alone(self) -> Any:
-        """The function as a module of LLVM's, without what it calls: for entries, which take in each part once."""
-        return super()._get_module_for_linking()
-
-    def _get_module_for_linking(self) -> Any:
-        """The function with all that it calls: a function of Numba's own that calls it links nothing else."""
-        module = self.alone().clone()
-        for library in _reached(self):
-            module.link_in(
-                library.alone() if isinstance(library, Part) else library._get_module_for_linking(), preserve=True
-            )
-        return module
 
 
 class Entry(JITCodeLibrary):
@@ -46,12 +34,7 @@ class Entry(JITCodeLibrary):
     def finalize(self) -> None:
         """Take in the parts, then optimise and make machine code of everything."""
         self._own = {function.name for function in self.get_defined_functions()}
-        self._linking_libraries = []
-        for library in _reached(self):
-            if isinstance(library, Part):
-                self._final_module.link_in(library.alone(), preserve=True)
-            else:
-                self._linking_libraries.append(library)
+        self._linking_libraries = list(_reached(self))
         super().finalize()
 
     def _optimize_final_module(self) -> None:
@@ -61,7 +44,7 @@ class Entry(JITCodeLibrary):
         super()._optimize_final_module()
 
 
-def _reached(library: Any) -> list[Any]:
+def _reached(library: Any) -> Iterator[Any]:
     """The libraries that *library* links, and those that parts among them do, each once."""
     seen: dict[int, Any] = {}
     waiting = list(library._linking_libraries)
@@ -70,7 +53,7 @@ def _reached(library: Any) -> list[Any]:
         if id(one) not in seen:
             seen[id(one)] = one
             waiting += one._linking_libraries if isinstance(one, Part) else ()
-    return list(seen.values())
+    return iter(seen.values())
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)

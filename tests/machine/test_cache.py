@@ -11,7 +11,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import numba
 import pytest
 from numba.core import config
 
@@ -92,26 +91,6 @@ def test_where_nothing_can_be_written_it_is_said_once(tmp_path: Path, capsys: py
     assert said.count("cannot keep compiled functions") == 1
     assert f"{home} (Not a directory)" in said
     assert [path for path in files(Path(__file__).parent) if path not in before] == []  # not in __pycache__
-
-
-@jit
-def half(x: Any) -> Any:
-    """A part of the engine."""
-    return x / 2
-
-
-@jit
-def half_and_one(x: Any) -> Any:
-    """A part that calls another."""
-    return half(x) + 1
-
-
-def test_a_function_of_numba_s_own_may_call_parts() -> None:
-    @numba.njit
-    def caller(x: Any) -> Any:
-        return half_and_one(x) + half(x)
-
-    assert caller(8.0) == 9.0
 
 
 def test_code_with_addresses_of_this_process_is_not_kept(tmp_path: Path) -> None:
