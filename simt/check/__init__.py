@@ -23,6 +23,8 @@ from simt.check.errors import (
     lanes_text,
     render,
     suggestion,
+    who_text,
+    write_file,
 )
 from simt.check.findings import Finding, Side
 
@@ -51,4 +53,6 @@ __all__ = [
     "lanes_text",
     "render",
     "suggestion",
+    "who_text",
+    "write_file",
 ]

@@ -13,7 +13,13 @@ import linecache
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simt.check.findings import Finding
+
+Index = tuple[int, int, int]
+"""blockIdx or threadIdx."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,7 @@ class SimtError(Exception):
         self.location = location
         self.details = tuple(details)
         self.help = help
-        self.findings: Sequence[Any] = ()
+        self.findings: Sequence[Finding] = ()
         super().__init__(title)
 
     def __str__(self) -> str:
@@ -99,6 +105,14 @@ def check_file(path: Path) -> None:
         raise LaunchError(f"{path} is a folder, not a file")
     if not path.is_file():
         raise LaunchError(f"there is no file {path}", help=f"this is looked for in {path.parent.resolve()}")
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file.  :class:`LaunchError` where the operating system refuses."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise LaunchError(f"{path} cannot be written: {error.strerror}") from None
 
 
 class OutOfBoundsError(KernelError):
@@ -194,3 +208,10 @@ def lanes_text(mask: int) -> str:
             lane = end
         lane += 1
     return ", ".join(ranges) if ranges else "none"
+
+
+def who_text(block: Index, warp: int, mask: int, thread: Index) -> str:
+    """``block (3, 0, 0), warp 2, lanes 5-7 (first: thread (69, 0, 0))``; *thread* is the lowest lane's."""
+    many = mask.bit_count() != 1
+    text = f"block {block}, warp {warp}, lane{'s' * many} {lanes_text(mask)}"
+    return f"{text} ({'first: ' * many}thread {thread})" if mask else text

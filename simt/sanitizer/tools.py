@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from simt.check import LaunchError, either, suggestion
-from simt.machine.events import WATCH_GLOBAL, WATCH_LOCAL, WATCH_STORED, WATCH_VARIABLES
+from simt.machine.events import WATCH_GLOBAL, WATCH_LOCAL, WATCH_STORED
 from simt.sanitizer import layout as Z
 
 
@@ -16,7 +16,7 @@ class Tool:
     """A check that a user can ask for.
 
     ``bit``: of H_TOOLS, by which the judges know that it is on.  ``told``: what it wants of the engine beside what
-    orders threads.  ``in_order``: it compares blocks, so their events are to come in one order.  ``in_all``: ``all``
+    is always told.  ``in_order``: it compares blocks, so their events are to come in one order.  ``in_all``: ``all``
     stands for it, too.
     """
 
@@ -29,9 +29,9 @@ class Tool:
 
 MEMCHECK = Tool("memcheck")
 """Bounds, alignment, deadlocks: always on."""
-INITCHECK = Tool("initcheck", Z.INIT, WATCH_GLOBAL | WATCH_LOCAL | WATCH_VARIABLES)
+INITCHECK = Tool("initcheck", Z.INIT, WATCH_GLOBAL | WATCH_LOCAL)
 RACECHECK = Tool("racecheck", Z.RACES, WATCH_GLOBAL | WATCH_STORED, in_order=True)
-SYNCCHECK = Tool("synccheck", Z.SYNC, WATCH_VARIABLES)
+SYNCCHECK = Tool("synccheck", Z.SYNC)
 LANES = Tool("racecheck:lanes", Z.RACES, WATCH_GLOBAL | WATCH_STORED, in_order=True, in_all=False)
 """Racecheck that also compares lanes of one warp in machine code."""
 

@@ -249,7 +249,7 @@ class _Compiler:
         module = self.kernel.module
         for name in self.code.pointed:
             base, pointer = self.code.bases[name], module.function(name)
-            end = base + (module.listing.sizes.get(name, CODE_ALIGN))
+            end = base + module.listing.sizes.get(name, CODE_ALIGN)
             found |= {pointer + offset - base: pc for offset, pc in own.items() if base <= offset < end}
         return found
 
