@@ -16,7 +16,7 @@ from simt.cli.programs import Arch, Device
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simt.check import Finding, KernelError
+    from simt.check import KernelError, Reported
 
 EXAMPLES = f"""Examples:
 
@@ -94,7 +94,7 @@ def check(
         raise typer.Exit(EXIT_WRONG)
 
 
-def _checked(launch: LaunchOptions) -> tuple[Sequence[Finding], Sequence[str], KernelError | None]:
+def _checked(launch: LaunchOptions) -> tuple[Sequence[Reported], Sequence[str], KernelError | None]:
     """What a launch's checks found, its notes, and the error that ended it."""
     from simt.check import KernelError, LaunchError
 
