@@ -13,10 +13,7 @@ import linecache
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from simt.check.findings import Finding
+from typing import Any, Protocol
 
 Index = tuple[int, int, int]
 """blockIdx or threadIdx."""
@@ -35,6 +32,13 @@ class Location:
     def source(self) -> str:
         """The text of the line, from the listing if it was given, else from the file."""
         return (self.text or linecache.getline(self.file, self.line)).rstrip("\n")
+
+
+class Reported(Protocol):
+    """A finding of a check (:class:`simt.check.Finding`), as an error carries it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
 
 
 class SimtError(Exception):
@@ -58,7 +62,7 @@ class SimtError(Exception):
         self.location = location
         self.details = tuple(details)
         self.help = help
-        self.findings: Sequence[Finding] = ()
+        self.findings: Sequence[Reported] = ()
         super().__init__(title)
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -16,9 +16,7 @@ from simt.cli.programs import Arch, Device
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import click
-
-    from simt.check import Finding, KernelError
+    from simt.check import KernelError, Reported
 
 EXAMPLES = f"""Examples:
 
@@ -36,7 +34,7 @@ CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 class _Command(TyperCommand):
     """What follows a program is the program's; options of ours may follow a kernel, too."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # a Context of click's, or of typer's own copy
         if not any(map(_is_program, args)):
             ctx.allow_interspersed_args, ctx.ignore_unknown_options = True, False
         return super().parse_args(ctx, args)
@@ -96,7 +94,7 @@ def check(
         raise typer.Exit(EXIT_WRONG)
 
 
-def _checked(launch: LaunchOptions) -> tuple[Sequence[Finding], Sequence[str], KernelError | None]:
+def _checked(launch: LaunchOptions) -> tuple[Sequence[Reported], Sequence[str], KernelError | None]:
     """What a launch's checks found, its notes, and the error that ended it."""
     from simt.check import KernelError, LaunchError
 

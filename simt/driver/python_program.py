@@ -17,9 +17,9 @@ from pathlib import Path
 from simt.calls.device import DEFAULT_STREAM
 from simt.check import UnsupportedError
 from simt.driver import protocol
-from simt.driver.build import DRIVER
 from simt.driver.numba_source import install
 from simt.driver.settings import listed
+from simt.driver.sources import DRIVER
 from simt.profile import Profile
 
 

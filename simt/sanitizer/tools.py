@@ -40,6 +40,8 @@ TOOLS = tuple(tool.name for tool in TABLE if tool.in_all)
 """Names of what ``all`` stands for."""
 
 ALL = "all"
+_NAMES = (*(tool.name for tool in TABLE), ALL)
+_CHOICES = f"choose {either(_NAMES)}"
 
 
 def names_of(wanted: str | Sequence[str]) -> tuple[str, ...]:
@@ -47,15 +49,13 @@ def names_of(wanted: str | Sequence[str]) -> tuple[str, ...]:
 
     Raises LaunchError for one that there is not.
     """
-    known = [*(tool.name for tool in TABLE), ALL]
-    choices = f"choose {either(known)}"
     if not isinstance(wanted, str | list | tuple):
-        raise LaunchError(f"check is {wanted!r}; it must be a name or several", help=choices)
+        raise LaunchError(f"check is {wanted!r}; it must be a name or several", help=_CHOICES)
     texts = (wanted,) if isinstance(wanted, str) else tuple(wanted)
     names = [name for text in texts for name in _parts(text)]
     for name in names:
-        if name not in known:
-            raise LaunchError(f"there is no check {name!r}", help=suggestion(str(name), known, choices))
+        if name not in _NAMES:
+            raise LaunchError(f"there is no check {name!r}", help=suggestion(str(name), _NAMES, _CHOICES))
     found = [each for name in names for each in (TOOLS if name == ALL else [name])]
     return tuple(dict.fromkeys(name for name in found if name != MEMCHECK.name))
 
