@@ -91,7 +91,7 @@ class Turns:
         """
         if not self._tired:
             return ready
-        fresh = ready.copy()
+        fresh: npt.NDArray[np.bool_] = ready.copy()
         for place in self._tired:
             fresh[place] = False
         if fresh.any():
