@@ -11,6 +11,7 @@ from simt.cli.options import (
     Block,
     Checks,
     Dtype,
+    Engine,
     Json,
     Operation,
     Order,
@@ -22,7 +23,7 @@ from simt.cli.options import (
     View,
     grouped,
 )
-from simt.cli.output import EXIT_WRONG, Progress, console, print_json, progress, show, table
+from simt.cli.output import EXIT_WRONG, Progress, console, print_json, progress, say, show, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -120,6 +121,7 @@ def reduce(
     predicate: Predicate = 0,
     check: Checks = None,
     threads: Threads = None,
+    engine: Engine = "interpreter",
     model: TimingOptions,
     as_json: Json = False,
 ) -> None:
@@ -135,7 +137,7 @@ def reduce(
     names = _checked(kernel) if kernel else _family(op)
     data = sample(size, dtype, op, seed)
     options = {"view": view, "order": order, "predicate": predicate, "check": check or (), "threads": threads, "op": op}
-    options |= model.keywords
+    options |= {"engine": engine, **model.keywords}
     with progress() as bar:
         rows = [_run(name, data, block, options, bar) for name in names]
     if as_json:
@@ -213,9 +215,9 @@ def _print(rows: list[Row], title: str) -> None:
         metrics = [number_text(_scaled(row.profile.metrics[name], name)) for _, name in shown]
         result.add_row(*cells, *_more(row.profile, first), *metrics)
     show(result, optional=TIMED_OPTIONAL if timed else OPTIONAL)
-    out = console()
     if first.timing is not None:
-        out.print(timing_text(first.timing, of_many=True))
+        say(timing_text(first.timing, of_many=True))
+    out = console()
     for row in rows:
         if not row.correct:
             got, wanted = row.total.item(), row.expected.item()

@@ -11,7 +11,15 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.atomics import F32X2_ATOMIC, F32X4_ATOMIC, update
-from simt.machine.coalescing import SECTOR_SHIFT, count_units, count_updates, count_wavefronts
+from simt.machine.coalescing import (
+    SECTOR_SHIFT,
+    count_units,
+    count_updates,
+    count_wavefronts,
+    ideal_sectors,
+    is_one_pass,
+    sectors_of_run,
+)
 from simt.machine.events import tell_access
 from simt.ops.encoding import ATOMIC_BYTES, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
 from simt.ops.integer import element_at, from_start, is_outside
@@ -70,6 +78,12 @@ def _find(address, size, STARTS, ENDS):
     return -1
 
 
+@jit_inline
+def holds(start, end, lo, hi, size):
+    """Whether the allocation [start, end) holds accesses of *size* bytes at addresses from *lo* to *hi*."""
+    return (start <= lo) & (hi <= end - size)
+
+
 @jit
 def _fail(reason, mask, ADDRESSES, ERROR):
     ERROR[L.E_REASON] = reason
@@ -82,7 +96,7 @@ def _fail(reason, mask, ADDRESSES, ERROR):
 @jit_inline
 def _check_global(ADDRESSES, lo, hi, size, exec_mask, writes, pc, STARTS, ENDS, WRITABLE, HINTS, ERROR):
     hint = HINTS[pc]
-    if not (STARTS[hint] <= lo and hi <= ENDS[hint] - size):
+    if not holds(STARTS[hint], ENDS[hint], lo, hi, size):
         bad = np.int64(0)
         hint = -1
         for l in range(32):
@@ -247,11 +261,9 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             return reason
         if space == GLOBAL:
             X[L.X_SECTORS] = (
-                ((hi + size - 1) >> 5) - (lo >> 5) + 1
-                if run
-                else count_units(ADDRESSES, SECTOR_SHIFT, lo, hi, exec_mask)
+                sectors_of_run(lo, hi, size) if run else count_units(ADDRESSES, SECTOR_SHIFT, lo, hi, exec_mask)
             )
-            X[L.X_SECTORS_IDEAL] = min((X[L.X_BYTES] + 31) >> 5, X[L.X_SECTORS])  # lanes may share bytes (H200)
+            X[L.X_SECTORS_IDEAL] = ideal_sectors(X[L.X_BYTES], X[L.X_SECTORS])
             if X[L.X_SECTORS] < lanes and not run:
                 X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi, exec_mask) << shift
             if atomic:
@@ -265,7 +277,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             hi -= SHARED_WINDOW
         if lo < 0 or hi > LAUNCH[L.LAUNCH_SHARED_BYTES] - size:
             return _check_window(ADDRESSES, size, LAUNCH[L.LAUNCH_SHARED_BYTES], exec_mask, ERROR)
-        if (run and size <= 4) or (lo == hi and size <= 8):
+        if is_one_pass(lo, hi, size) or (lo == hi and size <= 8):
             X[L.X_WAVEFRONTS] = 1
             X[L.X_WAVEFRONTS_IDEAL] = 1
         else:

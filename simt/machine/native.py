@@ -1,8 +1,8 @@
 """Where the engine calls the native code of a Program: see :mod:`simt.machine.compiled`.
 
-The two talk through ``s.NATIVE`` (int64, columns ``V_...`` of layout.py): the engine says which warp, which micro-op and
-how many of them at most; native code, where it stopped and what it retired.  It executes micro-ops of the current split
-and changes nothing but registers, predicates and counters: what else there is to do, the engine does.
+The two talk through ``s.NATIVE`` (int64, columns ``V_...`` of layout.py): the engine says which warp, which micro-op
+and how many of them at most; native code, where it stopped and what it retired.  It executes micro-ops of the current
+split and changes nothing but registers, predicates, memory and counters: all else the engine does.
 """
 
 from __future__ import annotations

@@ -45,10 +45,6 @@ class Schedule:
         backwards = self.kind == ADVERSARIAL or (self.kind == RANDOM and self.seed % 2 == 1)
         return "interleaved" if self.kind == ROUND_ROBIN else "else_first" if backwards else "then_first"
 
-    def turns(self) -> Turns:
-        """Who runs when, from the start."""
-        return Turns(self)
-
 
 def parse_schedule(text: str) -> Schedule:
     """A schedule by name.  Raises LaunchError."""
@@ -71,12 +67,15 @@ class Turns:
         self._random = np.random.default_rng(schedule.seed)
         self._runs: Place | None = None
         self._used = 0
+        self._tired: set[Place] = set()  # gave way after FAIR micro-ops, and have not run since
 
     def next(self, ready: npt.NDArray[np.bool_]) -> tuple[Place, int]:
         """The place to run of those *ready* (bool [resident blocks, warps], not all False), and for how long."""
         runs = self._runs
         can_go_on = runs is not None and bool(ready[runs])
-        place = self._place(ready, runs if can_go_on else None)
+        if runs is not None and can_go_on and self._used >= FAIR:
+            self._tired.add(runs)
+        place = self._place(self._fresh(ready), runs if can_go_on else None)
         if can_go_on and place != runs and self._used < FAIR:
             self.preemptions += 1
         self._used = self._used if place == runs else 0
@@ -84,6 +83,21 @@ class Turns:
         length = self._length()
         self._used += length
         return place, length
+
+    def _fresh(self, ready: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Those of the ready ones that are not tired; all, if there are no others.
+
+        A warp that spins would else come first whenever the one that it waits for waits itself.
+        """
+        if not self._tired:
+            return ready
+        fresh: npt.NDArray[np.bool_] = ready.copy()
+        for place in self._tired:
+            fresh[place] = False
+        if fresh.any():
+            return fresh
+        self._tired.clear()
+        return ready
 
     def _place(self, ready: npt.NDArray[np.bool_], runs: Place | None) -> Place:
         """Which of the ready ones is next; *runs* is the one that can go on."""
@@ -123,7 +137,7 @@ class Turns:
 class Resident:
     """The blocks that run together, each in a state of its own, and which of their warps can run.
 
-    ``waiting`` are blocks at the barrier of the grid: states by number.
+    ``blocks``: the number of each one's block, None where there is none; ``held``: warps at the barrier of the grid.
     """
 
     def __init__(self, states: list[L.State]) -> None:
@@ -163,10 +177,9 @@ class Resident:
         """States in use with their blocks."""
         return ((slot, block) for slot, block in enumerate(self.blocks) if block is not None)
 
-    def release(self) -> bool:
-        """Let all go on that wait at the barrier of the grid; whether any did."""
+    def release(self) -> None:
+        """Let all go on that wait at the barrier of the grid."""
         slots = {slot for slot, _ in self.held}
         self.held.clear()
         for slot in slots:
             self.look(slot)
-        return bool(slots)

@@ -24,7 +24,8 @@ from simt.reasons.accesses import Request, in_words
 from simt.reasons.pairing import pairs_of
 from simt.reasons.subject import subject_of
 from simt.reasons.terms import WHOLE
-from tests.lang.test_random_kernels import blocks, function_from, kernel_source, twice
+from tests.from_text import function_from
+from tests.lang.test_random_kernels import blocks, kernel_source, twice
 from tests.machine_view import needs_numba_cuda
 from tests.reasons.questions import entry
 
@@ -112,7 +113,7 @@ def test_every_place_is_paired_once() -> None:
     assert sorted(b.index(theirs) for _, theirs in pairs if theirs) == list(range(len(b)))
     barrier = next((ours, theirs) for ours, theirs in pairs if ours and "syncthreads" in ours.text)
     assert barrier[1] is not None
-    assert barrier[1].text == barrier[0].text  # type: ignore[union-attr]
+    assert barrier[1].text == barrier[0].text
 
 
 def test_a_profile_against_itself_has_nothing_to_explain() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ import simt
 from simt.check import BudgetError, LaunchError
 from simt.machine.schedule import Turns, parse_schedule
 from simt.testing.exploring import names
+from tests.machine_view import needs_numba_cuda
 
 Array = Any
 
@@ -78,6 +80,12 @@ def test_a_lost_update_is_found_with_the_fewest_preemptions() -> None:
     assert "value = x[0]" in text.partition("first difference:")[2]
 
 
+@needs_numba_cuda
+def test_the_first_difference_in_machine_code_is_an_instruction() -> None:
+    found = simt.explore(launching(lost_update, view="sm_90"), schedules=60)
+    assert re.search(r"^block \S+ \S+ \S+, warp 0, lane 0 (at|came to) 0x[0-9a-f]{4}  \S", found.difference)
+
+
 def test_the_order_of_blocks_is_found_without_a_preemption() -> None:
     found = simt.explore(launching(last_block), schedules=10)
     assert found.shortest is not None
@@ -121,6 +129,16 @@ def test_preemptions_are_bounded(seed: int, bound: int) -> None:
     assert turns.preemptions <= bound
     assert len(places) > 1  # a warp that never waits gives way after FAIR micro-ops
     simt.launch(lost_update, 4, 64, np.zeros(1, np.int64), schedule=f"random:{seed}:{bound}")
+
+
+def test_a_warp_that_spins_rests_until_the_others_have_run() -> None:
+    turns = Turns(parse_schedule("adversarial"))
+    ready = np.ones((1, 3), np.bool_)
+    assert [turns.next(ready)[0] for _ in range(2)] == [(0, 2), (0, 1)]
+    ready[0, 1] = False  # it waits for warp 0, which warp 2 is not to keep from running
+    assert turns.next(ready)[0] == (0, 0)
+    ready[0, 0] = False
+    assert turns.next(ready)[0] == (0, 2)
 
 
 def test_counts_do_not_depend_on_the_schedule() -> None:

@@ -101,9 +101,8 @@ def _load(program: Program) -> Native:
     plan = Plan(program)
     parts = (plan.encoded.code.tobytes(), repr(plan.constants), repr(plan.uniform_end))
     name = digest(*parts, *_made_with())
-    machine = _machine()
     code = _STORE.get_or_make(name, lambda: _object(Emitter(plan).emit()))
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return Native(plan, engine.get_function_address(KERNEL), engine)
@@ -118,7 +117,7 @@ def _made_with() -> tuple[str, ...]:
     return (*sources, FOLDER.name, llvmlite.__version__, *cpu)
 
 
-def _machine() -> Any:
+def machine() -> Any:
     """LLVM's code generator for this processor."""
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(),
@@ -142,16 +141,16 @@ def module_of(text: Text) -> Any:
 
 
 def _object(text: Text) -> bytes:
-    machine = _machine()
-    code: bytes = machine.emit_object(optimised(module_of(text), machine))
+    target = machine()
+    code: bytes = target.emit_object(optimised(module_of(text), target))
     return code
 
 
-def optimised(module: Any, machine: Any) -> Any:
+def optimised(module: Any, target: Any) -> Any:
     """The module with few, cheap passes: the code is as fast as with all of LLVM's, which take ten times as long."""
     module.triple = llvm.get_process_triple()
-    module.data_layout = str(machine.target_data)
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+    module.data_layout = str(target.target_data)
+    builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=2))
     passes = llvm.create_new_module_pass_manager()
     passes.add_sroa_pass()
     passes.add_instruction_combine_pass()

@@ -1,8 +1,8 @@
 """What a micro-op computes for one lane, as LLVM's code of one function, from the one declaration in :mod:`simt.ops`.
 
-Numba compiles the lane function once for 64-bit slots: ``i64 @lane(i64 a, i64 b, i64 c)``; operands are read and results
-kept as :mod:`simt.machine.interpreter` says (LOADS, STORES).  LLVM then makes it small for one ``imm``.  Predicates are
-0 or 1, masks all lanes' bits.  The texts are kept on disk, beside the engine's code and for the same sources.
+Numba compiles the lane function once for 64-bit slots: ``i64 @lane(i64 a, i64 b, i64 c)``; operands are read and
+results kept as :mod:`simt.machine.interpreter` says (LOADS, STORES).  LLVM then makes it small for one ``imm``.
+Predicates are 0 or 1, masks all lanes' bits.  The texts are kept on disk, beside the engine's code, for its sources.
 """
 
 from __future__ import annotations
@@ -98,7 +98,9 @@ def _one_lane(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of 64-bit slots a, b, c and imm that does what a lane function does."""
     lane = Lane(function)
     masks = lane.result == "MASK"
-    operands = {name: name if masks else LOADS[kind].format(row=name) for name, kind in lane.types.items() if name in _ABC}
+    operands = {
+        name: name if masks else LOADS[kind].format(row=name) for name, kind in lane.types.items() if name in _ABC
+    }
     keep = "mask = np.uint64(VALUE)" if masks else STORES[lane.result]
     body = [*statements("mask = np.uint64(0)", lane.place), *lane.inside(keep, 0, operands)]
     for loop in statements(AFTER[lane.result], lane.place) if lane.result in AFTER else ():

@@ -27,12 +27,9 @@ _TYPE = r"(?:i\d+|float|double)"
 _NAME = r'%(?:[-\w.$]+|"[^"]*")'
 _LABEL = re.compile(r'^([-\w.$]+|"[^"]*"):')
 _ATTRIBUTES = re.compile(r"(?: (?:#\d+|!\w+(?: !\d+)?,?))+$|, ![\w.]+ !\d+")
-_INTRINSICS = frozenset(
-    f"llvm.{name}"
-    for name in (
-        "abs smin smax umin umax ctpop ctlz cttz bswap bitreverse fshl fshr uadd.sat usub.sat sadd.sat ssub.sat"
-        " fabs sqrt floor ceil trunc rint nearbyint roundeven copysign fma minnum maxnum"
-    ).split()
+_INTRINSICS = re.compile(
+    r"llvm\.(?:abs|[su](?:min|max)|ct(?:pop|lz|tz)|bswap|bitreverse|fsh[lr]|[us](?:add|sub)\.sat"
+    r"|fabs|sqrt|floor|ceil|trunc|rint|nearbyint|roundeven|copysign|fma|m(?:in|ax)num)"
 )
 """Functions that LLVM has for vectors, too."""
 _SAME = {"sqrt": "llvm.sqrt.f64", "sqrtf": "llvm.sqrt.f32"}
@@ -69,7 +66,9 @@ class Scalar:
         blocks: dict[str, _Block] = {}
         block = blocks[""] = _Block()
         for raw in body.splitlines():
-            line = _FLAGS.sub("", _RANGE.sub("", _ATTRIBUTES.sub("", raw.split(" ; ")[0].split(";")[0].rstrip())).strip())
+            line = _FLAGS.sub(
+                "", _RANGE.sub("", _ATTRIBUTES.sub("", raw.split(" ; ")[0].split(";")[0].rstrip())).strip()
+            )
             if not line:
                 continue
             label = _LABEL.match(line)
@@ -103,7 +102,9 @@ class Scalar:
 
 
 def _targets(end: str) -> list[str]:
-    return [name.strip('"') if name.strip('"') == name else name for name in re.findall(r'label %("[^"]*"|[-\w.$]+)', end)]
+    return [
+        name.strip('"') if name.strip('"') == name else name for name in re.findall(r'label %("[^"]*"|[-\w.$]+)', end)
+    ]
 
 
 class Widener:
@@ -113,7 +114,12 @@ class Widener:
     """
 
     def __init__(
-        self, scalar: Scalar, lanes: int, line: Callable[[str], None], name: Callable[[], str], declare: Callable[[str], None]
+        self,
+        scalar: Scalar,
+        lanes: int,
+        line: Callable[[str], None],
+        name: Callable[[], str],
+        declare: Callable[[str], None],
     ) -> None:
         self.scalar = scalar
         self.lanes = lanes
@@ -139,8 +145,9 @@ class Widener:
             self._end(label, block.end, results)
         result = results[0][1]
         for label, value in results[1:]:
-            result = self._value(f"select {self.type('i1')} {self.masks[label]}, {self.type('i64')} {value}, "
-                                 f"{self.type('i64')} {result}")
+            result = self._value(
+                f"select {self.type('i1')} {self.masks[label]}, {self.type('i64')} {value}, {self.type('i64')} {result}"
+            )
         return result
 
     def type(self, scalar: str) -> str:
@@ -242,8 +249,8 @@ class Widener:
         if m := re.fullmatch(rf"([if]cmp \w+) ({_TYPE}) (\S+), (\S+)", text):
             return f"{m[1]} {vector(m[2])} {operand(m[3], m[2])}, {operand(m[4], m[2])}"
         if m := re.fullmatch(rf"select i1 (\S+), ({_TYPE}) (\S+), {_TYPE} (\S+)", text):
-            kind = vector(m[2])
-            return f"select {vector('i1')} {operand(m[1], 'i1')}, {kind} {operand(m[3], m[2])}, {kind} {operand(m[4], m[2])}"
+            kind, first, second = vector(m[2]), operand(m[3], m[2]), operand(m[4], m[2])
+            return f"select {vector('i1')} {operand(m[1], 'i1')}, {kind} {first}, {kind} {second}"
         if m := re.fullmatch(rf"([a-z]+) ({_TYPE}) (\S+) to ({_TYPE})", text):
             return f"{m[1]} {vector(m[2])} {operand(m[3], m[2])} to {vector(m[4])}"
         if m := re.fullmatch(rf"(fneg|freeze) ({_TYPE}) (\S+)", text):
@@ -260,7 +267,7 @@ class Widener:
 
     def _call(self, kind: str, name: str, arguments: str) -> str:
         base = re.sub(r"\.(?:[if]\d+|i\d+)$", "", name)
-        if base not in _INTRINSICS:
+        if _INTRINSICS.fullmatch(base) is None:
             raise NotWide(name)
         given, kinds = [], []
         for n, argument in enumerate(arguments.split(", ")):
@@ -273,6 +280,6 @@ class Widener:
             else:
                 given.append(f"{self.type(match[1])} {self.operand(match[2], match[1])}")
                 kinds.append(self.type(match[1]))
-        full = name if self.lanes == 1 else f"{base}.v{self.lanes}{name[len(base) + 1:]}"
+        full = name if self.lanes == 1 else f"{base}.v{self.lanes}{name[len(base) + 1 :]}"
         self.declare(f"declare {self.type(kind)} @{full}({', '.join(kinds)})")
         return f"call {self.type(kind)} @{full}({', '.join(given)})"
