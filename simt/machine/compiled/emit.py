@@ -9,9 +9,11 @@ from __future__ import annotations
 from itertools import groupby
 
 from simt.machine import layout as L
+from simt.machine.compiled.memory import Access, function_of
 from simt.machine.compiled.plan import Plan, Step
 from simt.machine.compiled.segment import Segment
 from simt.machine.compiled.text import Text
+from simt.ops.memory import CONST, SPACE_MASK
 from simt.ops.row import Kind
 
 KERNEL = "kernel"
@@ -24,8 +26,15 @@ _ADDRESSES = {
     "predicates": L.V_PREDICATES,
     "counts": L.V_COUNTS,
     "dims": L.V_DIMS,
+    "launch": L.V_LAUNCH,
+    "warps": L.V_WARPS,
 }
 _NUMBERS = {"pc": L.V_PC, "active": L.V_ACTIVE, "room": L.V_ROOM, "absent": L.V_ABSENT, "exited": L.V_EXITED}
+
+
+def _part_of(step: Step) -> Kind:
+    """How a micro-op is emitted: as those of kind ROW, MEMORY or CONTROL."""
+    return step.row.kind if step.row.kind in (Kind.MEMORY, Kind.CONTROL) else Kind.ROW
 
 
 class Emitter:
@@ -38,6 +47,7 @@ class Emitter:
         self.exits: dict[int, str] = {}
         self.cold: list[tuple[str, int, int, Step]] = []
         self.scratch_rows = 1
+        self.functions: dict[str, Text] = {}
 
     def emit(self) -> Text:
         """The function; what it needs besides is in the Text."""
@@ -48,6 +58,10 @@ class Emitter:
         self._leave()
         lines = self.text.lines
         lines.insert(0, f"  %scratch = alloca i64, i64 {32 * self.scratch_rows}, align 64")
+        for function in self.functions.values():
+            lines += ["}", *function.lines[:-1]]
+            self.text.declared |= function.declared
+            self.text.linked |= function.linked
         self.text.lines = [f"define i64 @{KERNEL}(i64 %given) {{", "entry:", *lines, "}", *sorted(self.text.declared)]
         return self.text
 
@@ -64,6 +78,10 @@ class Emitter:
         for k, name in enumerate(("n_active", "absent", "exited"), 1):
             once = text.value(f"insertelement <4 x i64> {once}, i64 %{name}, i64 {k}")
         self.once = once
+        order = text.load("%launch", L.LAUNCH_ORDER)
+        splits = text.load("%warps", L.W_SPLITS)
+        profiler, several = text.value(f"icmp eq i64 {order}, {L.PROFILER}"), text.value(f"icmp sgt i64 {splits}, 1")
+        text.line(f"%joins = and i1 {profiler}, {several}")
         text.line("%left = alloca i64")
         text.line("%retired = alloca i64")
         text.line("store i64 %room, ptr %left")
@@ -88,10 +106,12 @@ class Emitter:
         text.line(f"br i1 {enough}, label %run{k}, label %{self._exit_at(block[0].pc)}")
         text.label(f"run{k}")
         self._count(k, block, 1)
-        for is_lanes, group in groupby(block, key=lambda step: step.row.kind is not Kind.CONTROL):
+        for kind, group in groupby(block, key=_part_of):
             steps = list(group)
-            if is_lanes:
+            if kind is Kind.ROW:
                 self._lanes(k, steps)
+            elif kind is Kind.MEMORY:
+                self._access(k, steps[0])
             elif steps[-1].row.name == "bra":
                 self._branch(k, steps[-1])
                 return
@@ -153,6 +173,36 @@ class Emitter:
             if step.guard:
                 self._guarded(step)
         segment.commit()
+
+    def _row(self, row: int) -> str:
+        """Address of a register row."""
+        return self.text.at("%uniform" if row < self.plan.uniform_end else "%rows", row)
+
+    def _access(self, k: int, step: Step) -> None:
+        """A load or a store, if its function takes it on."""
+        text = self.text
+        executing = text.value(f"and i64 %active, {self._mask(step.guard)}") if step.guard else "%active"
+        done, bad = text.new_label("accessed"), text.new_label("bad")
+        self.cold.append((bad, k, step.pc, step))
+        if step.guard:
+            some = text.new_label("some")
+            text.line(f"br i1 {text.value(f'icmp eq i64 {executing}, 0')}, label %{done}, label %{some}")
+            text.label(some)
+        if step.row.number & SPACE_MASK != CONST:
+            alone = text.new_label("alone")
+            text.line(f"br i1 %joins, label %{bad}, label %{alone}")
+            text.label(alone)
+        name = function_of(step)
+        if name not in self.functions:
+            self.functions[name] = Access(step).emit()
+        d = self._row(step.dst) if step.dst else "null"
+        a, b = self._row(step.a), self._row(step.b)
+        given = f"ptr %context, i64 {step.pc}, ptr {a}, ptr {b}, ptr {d}, i64 {step.imm}, i64 {executing}"
+        went = text.value(f"call i64 @{name}({given})")
+        text.line(f"br i1 {text.value(f'icmp ne i64 {went}, 0')}, label %{done}, label %{bad}")
+        text.label(done)
+        if step.guard:
+            self._guarded(step)
 
     def _branch(self, k: int, step: Step) -> None:
         """All lanes jump, or none does; else the engine divides them."""

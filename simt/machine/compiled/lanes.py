@@ -21,9 +21,11 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+
 from simt.disk_cache import DiskCache, digest
+from simt.machine.compiled import parts
+from simt.machine.compiled.parts import PARTS
 from simt.machine.interpreter import AFTER, LOADS, NAMES, STORES, Lane, function_tree, made_function, statements
-from simt.ops import integer
 from simt.ops.jit import FOLDER
 from simt.ops.parts import EntryCompiler
 from simt.ops.row import Effect, Kind, MicroOp
@@ -111,36 +113,20 @@ def _one_lane(function: Callable[..., Any]) -> Callable[..., Any]:
     end = statements(f"return int64({given})", lane.place)
     module = inspect.getmodule(function)
     assert module is not None
-    tree = function_tree(LANE, ["a", "b", "c", "imm"], [*done, *end])
+    tree = function_tree(LANE, ["a", "b", "c", "d", "imm"], [*done, *end])
     return made_function(tree, {**vars(module), **_NAMES}, str(module.__file__))
 
 
 _ABC = ("a", "b", "c")
 
 
-def _outside(a, b, c, imm):  # type: ignore[no-untyped-def]
-    return np.int64(integer.is_outside(integer.from_start(a, b, imm), b))
-
-
-def _counted(a, b, c, imm):  # type: ignore[no-untyped-def]
-    return integer.from_start(a, b, imm)
-
-
-def _element(a, b, c, imm):  # type: ignore[no-untyped-def]
-    return integer.element_at(a, b, c)
-
-
-OUTSIDE, COUNTED, ELEMENT = "outside", "counted", "element"
-"""Parts of ``index`` and ``within``: whether index a (imm: it wraps) is none of axis b; it, counted from the start; the
-address of element b of base a with stride c."""
-_PARTS = {OUTSIDE: _outside, COUNTED: _counted, ELEMENT: _element}
 _TEST, _FAST = "test", "fast"
 
 
 def _function(name: str) -> Callable[..., Any]:
     """The Python function of one lane that a name stands for (:func:`lane_name`)."""
-    if name in _PARTS:
-        return _PARTS[name]
+    if name in PARTS:
+        return PARTS[name]
     operation, _, variant = name.partition("!")
     row = _rows()[operation]
     assert row.lane is not None
@@ -167,13 +153,13 @@ def is_lane_wise(row: MicroOp) -> bool:
     return not any(table.by_library and row in table.rows for table in TABLES)
 
 
-_SIGNATURE = (types.int64,) * 4
+_SIGNATURE = (types.int64,) * 5
 _WRAPPER = """
-declare i32 @"{name}"(ptr, ptr, i64, i64, i64, i64)
-define i64 @lane(i64 %a, i64 %b, i64 %c) {{
+declare i32 @"{name}"(ptr, ptr, i64, i64, i64, i64, i64)
+define i64 @lane(i64 %a, i64 %b, i64 %c, i64 %d) {{
   %result = alloca i64
   %unused = alloca ptr
-  %status = call i32 @"{name}"(ptr %result, ptr %unused, i64 %a, i64 {b}, i64 %c, i64 {imm})
+  %status = call i32 @"{name}"(ptr %result, ptr %unused, i64 %a, i64 {b}, i64 %c, i64 %d, i64 {imm})
   %value = load i64, ptr %result
   ret i64 %value
 }}
@@ -220,4 +206,4 @@ def lane_module(name: str, imm: int = 0, b: int | None = None) -> str:
 
 @cache
 def _source() -> str:
-    return inspect.getsource(sys.modules[__name__])
+    return inspect.getsource(sys.modules[__name__]) + inspect.getsource(parts)

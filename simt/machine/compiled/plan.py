@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from simt.machine import layout as L
 from simt.machine.compiled.lanes import is_lane_wise
 from simt.machine.encode import Encoded, encode
+from simt.ops.encoding import MEMORY_TYPES
+from simt.ops.memory import ACCESS_SHIFT, CONST, GLOBAL, LOAD, SHARED, SPACE_MASK, STORE
 from simt.ops.row import Kind, MicroOp
 from simt.ops.table import MICRO_OPS
 from simt.program import Instruction, Program
@@ -64,12 +65,14 @@ class Plan:
         """Whether native code executes a micro-op; the interpreter executes all others."""
         if step.uniform and step.guard:
             return False
+        if step.row.kind is Kind.MEMORY:
+            return is_common(step.row.number, step.mod)
         return step.row.name in ("bra", "nop") or step.row.kind is Kind.ELEMENT or is_lane_wise(step.row)
 
     @cached_property
     def blocks(self) -> list[list[Step]]:
         """Micro-ops that are executed one after the other: entered at the first only, a branch at the end only."""
-        ends = {step.pc + 1 for step in self.steps if step.row.name == "bra" or not self.is_native(step)}
+        ends = {step.pc + 1 for step in self.steps if step.row.name == "bra" or step.row.kind is Kind.MEMORY}
         starts = {step.imm for step in self.steps if step.row.name == "bra"} | ends
         found: list[list[Step]] = []
         for step in self.steps:
@@ -82,13 +85,13 @@ class Plan:
         return found
 
 
-GUARD_ALL = 0
-"""The guard of a micro-op that all active lanes execute."""
+def is_common(number: int, mod: int) -> bool:
+    """Whether a memory micro-op is of a kind that native code executes."""
+    access, space = number >> ACCESS_SHIFT, number & SPACE_MASK
+    return access in (LOAD, STORE) and space in (GLOBAL, SHARED, CONST) and mod in SIMPLE_TYPES
 
 
-def is_predicate(step: Step) -> bool:
-    """Whether a micro-op writes a predicate."""
-    return step.row.operands[0] == "p"
-
-
-__all__ = ["GUARD_ALL", "L", "Plan", "Step", "is_predicate"]
+SIMPLE_TYPES = {
+    number: (name, size) for name, (number, size) in MEMORY_TYPES.items() if name[0] in "usb" and name[1:].isdigit()
+}
+"""Access types of one row: name and bytes."""

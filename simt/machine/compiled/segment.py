@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from simt.machine.compiled.lanes import COUNTED, ELEMENT, OUTSIDE, lane_module, variants
+from simt.machine.compiled.lanes import lane_module, variants
 from simt.machine.compiled.plan import Plan, Step
 from simt.machine.compiled.text import BITS, BYTE, LANES, SLOTS, Text, splat
 from simt.machine.compiled.widen import NotWide, Scalar, Widener
@@ -233,7 +233,7 @@ class Segment:
     def _apply(self, name: str, imm: int, arguments: list[str], lanes: int, b: int | None = None) -> str:
         module = lane_module(name, imm, b)
         count = len(self.text.lines)
-        given = [*arguments, *[splat(0) if lanes > 1 else "0"] * (3 - len(arguments))]
+        given = [*arguments, *[splat(0) if lanes > 1 else "0"] * (4 - len(arguments))]
         try:
             return Widener(Scalar(module), lanes, self.text.line, self.text.name, self.text.declare).emit(given)
         except NotWide:
@@ -245,7 +245,7 @@ class Segment:
         text = self.text
         function = "lane." + re.sub(r"\W", "_", name)
         text.linked[function] = module
-        text.declare(f"declare i64 @{function}(i64, i64, i64)")
+        text.declare(f"declare i64 @{function}(i64, i64, i64, i64)")
         result = "poison"
         for k in range(LANES):
             given = ", ".join("i64 " + text.value(f"extractelement {SLOTS} {one}, i64 {k}") for one in arguments)
@@ -261,15 +261,15 @@ class Segment:
             index = self._row(step.b)
         else:
             index, size = self._row(step.a), self._row(step.b)
-        bad = text.value(f"trunc {SLOTS} {self._apply(OUTSIDE, wraps, [index, size], LANES)} to {BITS}")
+        bad = text.value(f"trunc {SLOTS} {self._apply('outside', wraps, [index, size], LANES)} to {BITS}")
         bad = text.value(f"and {BITS} {bad}, {self.active}")
         if guard is not None:
             bad = text.value(f"and {BITS} {bad}, {guard}")
         self.failed = text.value(f"or {BITS} {self.failed}, {bad}")
-        counted = self._apply(COUNTED, wraps, [index, size], LANES)
+        counted = self._apply("counted", wraps, [index, size], LANES)
         if step.row.number != INDEX:
             return counted
-        return self._apply(ELEMENT, 0, [self._row(step.a), counted, stride], LANES)
+        return self._apply("element", 0, [self._row(step.a), counted, stride], LANES)
 
     def _keep(self, scratch: str) -> None:
         """Write results: to the register file, or to scratch memory."""
