@@ -35,8 +35,8 @@ START_SECONDS = 1800.0
 HANG = -getattr(signal, "SIGPROF", 0)
 """Exit code of a process whose mutant computed for too long."""
 SHARES = {
-    "elf": 26, "cubin": 2, "fatbin": 1, "listing": 10, "operand": 12, "control": 10, "profile": 12, "device": 8,
-    "program": 5, "source": 1, "raw": 5, "message": 4, "format": 4,
+    "elf": 26, "cubin": 2, "fatbin": 1, "listing": 10, "operand": 10, "form": 6, "control": 9, "profile": 11,
+    "device": 7, "program": 5, "source": 1, "raw": 5, "message": 4, "format": 3,
 }  # fmt: skip
 """Shares of the kinds in percent: nvdisasm, cuobjdump and NVRTC, which ``cubin``, ``fatbin`` and ``source`` need, take
 their time."""
@@ -71,7 +71,7 @@ class _Worker:
     """A process that tries mutants; its output comes through a queue, so that waiting for it can end."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None) -> None:
-        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  # open as long as the process
         self.process = subprocess.Popen(
             command,
             cwd=ROOT,
