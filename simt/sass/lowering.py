@@ -143,7 +143,8 @@ class Lowering:
         """The modifiers of a kind of which there must be two."""
         found = self.modifiers.all(kind)
         if len(found) != 2:
-            raise self.unsupported(f"modifiers {'.'.join(str(each.value) for each in found)} where two are expected")
+            words = " and ".join(str(each.value) for each in found) or "none"
+            raise self.unsupported(f"two types or operations are expected among its modifiers, found {words}")
         return found[0], found[1]
 
     def unsupported(self, what: str) -> UnsupportedError:
