@@ -10,9 +10,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 import numpy as np
 
 from simt.check import LaunchError, SimtError
-from simt.disk_cache import say_once
 from simt.machine import layout
-from simt.machine.compiled.code import Native, NotCompiled, native_code
+from simt.machine.compiled.code import native_for
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.early import ENGINE, SLICE, SLICES
 from simt.machine.encode import encode
@@ -119,18 +118,6 @@ def _workers(launch: Launch) -> int:
     return min(wanted, launch.blocks)
 
 
-def _native(prepared: Prepared) -> Native | None:
-    """Native code for a launch that asks for it and that it can run; what cannot be compiled is interpreted."""
-    launch = prepared.launch
-    if launch.engine == "interpreter" or launch.trace is not False or launch.watch is not None:
-        return None
-    try:
-        return native_code(prepared.program)
-    except NotCompiled as error:
-        say_once(f"{prepared.program.name} is interpreted: {error}")
-        return None
-
-
 def _wait_out(pending: set[Future[None]]) -> None:
     """Wait until no thread works on a stopped launch, however often ctrl-C is pressed: its memory is used again."""
     while pending:
@@ -166,7 +153,7 @@ class _Team:
         schedule = prepared.launch.schedule
         self.turns = None if schedule is None else Turns(schedule)
         self.stop = np.full(1, 0 if schedule is None else PAUSES)
-        self.native = _native(prepared)
+        self.native = native_for(prepared)
         self.states = [self._state(0)]
         self.blocks = prepared.launch.blocks
         self.next_block = 0
