@@ -1,4 +1,4 @@
-"""Checks of programs: what is found in all launches together, and memory that a program allocates and does not write."""
+"""Checks of programs: what is found in all launches together, and memory that a program does not write."""
 
 from __future__ import annotations
 
