@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -136,7 +136,7 @@ class Context:
                 on_device = iter(upload.arguments)
                 arguments = [_on_device(value, on_device) for value in launch.arguments]
                 unwritten = [*upload.unwritten, *self._unwritten.values()]
-                memory = replace(self._arena.memory(), unwritten=unwritten)
+                memory = self._arena.memory(unwritten)
                 for part in unwritten:
                     _fill(memory, part, launch.fill)
                 yield Placed(replace(launch, arguments=arguments), memory, upload)
@@ -154,8 +154,7 @@ class Context:
         Raises the errors of :mod:`simt.check`, and KeyboardInterrupt.
         """
         with self.placed(program, launch) as placed:
-            lasting = self._lasting(program, placed)
-            before = Snapshot([]) if keep and second is None else lasting.snapshot()
+            before = Snapshot([]) if keep and second is None else placed.memory.snapshot(self._lasting(program, placed))
             again = _rehearsed(placed.launch)
             try:
                 result = machine.run(program, placed.launch, placed.memory)
@@ -181,12 +180,11 @@ class Context:
                     part.mask[:] = 0
         return result
 
-    def _lasting(self, program: Program, placed: Placed) -> DeviceMemory:
-        """Memory that outlives the launch, and that it may change: the host has no copy of it."""
-        memory = placed.memory
+    def _lasting(self, program: Program, placed: Placed) -> Sequence[Allocation]:
+        """What outlives the launch, and what it may change: the host has no copy of it."""
         if not encode(program).stores:
-            return replace(memory, allocations=())
-        return replace(memory, allocations=[each for each in memory.allocations if not placed.upload.holds(each)])
+            return ()
+        return [each for each in placed.memory.allocations if not placed.upload.holds(each)]
 
 
 def run_twice(program: Program, launch: Launch, memory: DeviceMemory, second: SecondRun) -> RunResult:
