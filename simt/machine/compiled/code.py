@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 from numba.core import config
 
-from simt.disk_cache import DiskCache, cache_root, digest
+from simt.disk_cache import DiskCache, cache_root, digest, say_once
 from simt.machine import layout as L
 from simt.machine.compiled.emit import KERNEL, TIMES, Emitter
 from simt.machine.compiled.lanes import LANE
 from simt.machine.compiled.plan import Plan
 from simt.machine.compiled.text import Text
+from simt.machine.prepared import Prepared
 from simt.ops.jit import FOLDER
 from simt.program import Program
 
@@ -80,6 +81,18 @@ class Native:
                 if step.row.name == "bra":
                     row[L.N_BRANCHES] += executed
         times[:] = 0
+
+
+def native_for(prepared: Prepared) -> Native | None:
+    """Native code for a launch that asks for it and that it can run; what cannot be compiled is interpreted."""
+    launch = prepared.launch
+    if launch.engine == "interpreter" or launch.trace is not False or launch.watch is not None:
+        return None
+    try:
+        return native_code(prepared.program)
+    except NotCompiled as error:
+        say_once(f"{prepared.program.name} is interpreted: {error}")
+        return None
 
 
 def native_code(program: Program) -> Native:
