@@ -21,7 +21,6 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-
 from simt.disk_cache import DiskCache, digest
 from simt.machine.compiled import parts
 from simt.machine.compiled.parts import PARTS

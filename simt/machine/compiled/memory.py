@@ -90,7 +90,7 @@ class Access:
         return self.text.value(f"call i64 @llvm.vector.reduce.{how}.v{WARP}i64({ALL} {value})")
 
     def _addresses(self) -> None:
-        """Lanes, their addresses (of lanes that do not execute: one of a lane that does), and whether they are a run."""
+        """Lanes, their addresses (of lanes that do not execute: that of one that does), and whether they are a run."""
         text = self.text
         text.declare("declare i64 @llvm.cttz.i64(i64, i1)")
         text.declare("declare i64 @llvm.ctpop.i64(i64)")
@@ -138,10 +138,10 @@ class Access:
             self._unless(text.value(f"zext i8 {text.value(f'load i8, ptr {place}')} to i64"))
         if self.space == GLOBAL:
             n_bytes = text.value(f"shl i64 {self.lanes}, {self.shift}")
-            of_run = self._apply("run_sectors", self.size, self.lo, self.hi)
-            sectors = self._choice(self.run, lambda: of_run, lambda: self._units(SECTOR_SHIFT))
+            of_near = self._apply("near_sectors", self.shift, self.start, "0", "0", "%mask")
+            sectors = self._choice(self.near, lambda: of_near, lambda: self._units(SECTOR_SHIFT))
             few = text.value(f"icmp ult i64 {sectors}, {self.lanes}")
-            distinct = self._distinct(text.value(f"select i1 {self.run}, i1 false, i1 {few}"), n_bytes)
+            distinct = self._distinct(text.value(f"select i1 {self.near}, i1 false, i1 {few}"), n_bytes)
             ideal = self._apply("ideal", 0, n_bytes, sectors)
             self._count({L.X_BYTES: n_bytes, L.X_SECTORS: sectors, L.X_SECTORS_IDEAL: ideal, L.X_DISTINCT: distinct})
         memory = self._field(L.V_MEMORY)
@@ -154,7 +154,7 @@ class Access:
         self._unless(self._apply("holds", self.size, "0", limit, self.lo, self.hi))
         self._unless(self._apply("one_pass", self.size, self.lo, self.hi))
         n_bytes = text.value(f"shl i64 {self.lanes}, {self.shift}")
-        distinct = self._distinct(text.value(f"xor i1 {self.run}, true"), n_bytes)
+        distinct = self._distinct(text.value(f"xor i1 {self.near}, true"), n_bytes)
         self._count({L.X_BYTES: n_bytes, L.X_WAVEFRONTS: "1", L.X_WAVEFRONTS_IDEAL: "1", L.X_DISTINCT: distinct})
         shared = text.load(launch, L.LAUNCH_SHARED)
         self.base = text.value(f"getelementptr i8, ptr {self._field(L.V_MEMORY)}, i64 {shared}")
@@ -270,7 +270,8 @@ class Access:
         text.line(f"br label %{done}")
         text.label(far)
         # A scatter writes its lanes in ascending order: the last to write an address must be the one that stays.
-        turn = "<" + ", ".join(f"i32 {k ^ ((WARP >> max(self.shift - 2, 0)) - 1)}" for k in range(WARP)) + ">"
+        last = int(self._apply("last_of_group", self.shift))
+        turn = "<" + ", ".join(f"i32 {k ^ last}" for k in range(WARP)) + ">"
         places = text.value(f"getelementptr i8, ptr {self.base}, {ALL} {self.given}")
         turned = [
             text.value(f"shufflevector {each} {one}, {each} poison, <{WARP} x i32> {turn}")

@@ -54,9 +54,9 @@ def holds(a, b, c, d, imm):
     return np.int64(memory.holds(a, b, c, d, imm))
 
 
-def run_sectors(a, b, c, d, imm):
-    """Sectors of a run of accesses of imm bytes from a to b."""
-    return coalescing.sectors_of_run(a, b, imm)
+def near_sectors(a, b, c, d, imm):
+    """Sectors of accesses of 2**imm bytes side by side, lane 0's at a, of lanes d."""
+    return coalescing.sectors_of_line(_slots_at(a), a, np.int64(1) << imm, imm, a, a, d)
 
 
 def ideal(a, b, c, d, imm):
@@ -79,7 +79,24 @@ def one_pass(a, b, c, d, imm):
     return np.int64(coalescing.is_one_pass(a, b, imm))
 
 
+def last_of_group(a, b, c, d, imm):
+    """Lanes, less one, of a group that stores 2**imm bytes each."""
+    return memory.last_of_group(imm)
+
+
 PARTS = {
-    part.__name__: part for part in (outside, counted, element, holds, run_sectors, ideal, unit_bit, units, one_pass)
+    part.__name__: part
+    for part in (
+        outside,
+        counted,
+        element,
+        holds,
+        near_sectors,
+        ideal,
+        unit_bit,
+        units,
+        one_pass,
+        last_of_group,
+    )
 }
 """The parts by name."""

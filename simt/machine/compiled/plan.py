@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from simt.machine.compiled.lanes import is_lane_wise
+from simt.machine.compiled.liveness import live_rows
 from simt.machine.encode import Encoded, encode
 from simt.ops.encoding import MEMORY_TYPES
 from simt.ops.memory import ACCESS_SHIFT, CONST, GLOBAL, LOAD, SHARED, SPACE_MASK, STORE
@@ -56,6 +57,11 @@ class Plan:
         self.constants = {32 * place: values[row] for place, row in rows if row in values}
         self.constants[0] = 0
         """Values of the uniform rows that are the same in every launch, by offset."""
+        self.live = live_rows(program)
+
+    def is_live(self, row: int, after: int) -> bool:
+        """Whether a register row, by its offset, may be read after a micro-op."""
+        return bool(self.live[after] >> (row >> 5) & 1)
 
     def _step(self, pc: int, one: Instruction) -> Step:
         _, dst, a, b, c, guard, imm, mod = (int(value) for value in self.encoded.code[pc])

@@ -52,6 +52,7 @@ class Segment:
         self._begin_lanes()
         for step in self.steps:
             self._step(step)
+        self.dirty = [row for row in self.dirty if self.plan.is_live(row, self.steps[-1].pc)]
         self._keep(self.scratch if self.checks else "")
         for one in self.written:
             self._carry(before[one], after[one], self._bits_of(self.predicates[one]))
