@@ -41,6 +41,14 @@ class Unwritten(NamedTuple):
     mask: npt.NDArray[np.uint8]
 
 
+class Rows(NamedTuple):
+    """Rows of bytes of global memory: the address of the first, bytes from row to row, rows from slice to slice."""
+
+    start: int
+    pitch: int
+    height: int
+
+
 class Words(NamedTuple):
     """The bytes of the arena under the types that the engine reads them with."""
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from simt import machine
 from simt.machine import Allocation, DeviceArray, DeviceMemory, Launch, RunResult, Snapshot, Unwritten
-from simt.machine.device_memory import ALIGNMENT
+from simt.machine.device_memory import ALIGNMENT, Rows
 from simt.machine.encode import encode
 from simt.machine.images import DeviceImage, Image
 from simt.machine.layout import ADDRESS_BASE
@@ -79,6 +79,30 @@ class Context:
     def written(self, allocation: Allocation) -> None:
         """All of an allocation is written."""
         self._unwritten.pop(allocation.start, None)
+
+    def copied(self, to: Rows, source: Rows | None, width: int, height: int, depth: int) -> None:
+        """A copy to *to*, *width* bytes of each row: what it leaves is written, as far as *source* is.
+
+        *source* is None for bytes of a program's own, and may stand outside of device memory.  Raises ValueError for
+        rows that reach beyond their allocation.
+        """
+        there = self._mask(to, width, height, depth)
+        here = None if source is None else self._mask(source, width, height, depth)
+        if there is not None:
+            there[:] = 0 if here is None else here
+
+    def _mask(self, rows: Rows, width: int, height: int, depth: int) -> npt.NDArray[np.uint8] | None:
+        """The bytes of rows in the mask of what nobody has written, [depth, height, width]; None if all are written."""
+        found = self.find(rows.start)
+        part = self._unwritten.get(found.start) if found is not None else None
+        if part is None:
+            return None
+        slice_, first = rows.pitch * rows.height, rows.start - part.start
+        if min(rows.pitch, rows.height, width, height, depth) < 0:
+            raise ValueError(rows)
+        if first + (depth - 1) * slice_ + (height - 1) * rows.pitch + width > len(part.mask):
+            raise ValueError(rows)
+        return np.lib.stride_tricks.as_strided(part.mask[first:], (depth, height, width), (slice_, rows.pitch, 1))
 
     def find(self, address: int) -> Allocation | None:
         """The allocation that holds the byte at a device address."""
