@@ -46,8 +46,8 @@ class Options:
     fill: int | str = 0
     progress: Callable[[int, int], None] | None = None
     timing: bool = False
-    sms: str | int = "one"
-    max_host_seconds: float = 600.0
+    sms: str | int = "auto"
+    max_host_seconds: float | None = None
     overrides: Mapping[str, float] | None = None
     window: tuple[int, int] | None = None
 

@@ -31,7 +31,7 @@ WARP_SIZE = 32
 DEFAULT = "h200"
 """Key of the device where nothing else decides."""
 
-DEFAULTS = ("quadro_p2000", "a100", "rtx_4090", DEFAULT)
+DEFAULTS = ("quadro_p2000", "t4", "a100", "rtx_3080", "rtx_4090", DEFAULT, "b200", "rtx_5090")
 """The devices that launches which name none are for; a new file changes no default, unless it is put here."""
 
 

@@ -24,12 +24,20 @@ def nothing():
 
 
 def test_the_devices() -> None:
-    assert set(names()) >= {"h200", "quadro_p2000", "a100", "rtx_4090"}
     assert {name: get(name).architecture for name in names()} == {
         "h200": "sm_90",
         "quadro_p2000": "sm_61",
+        "t4": "sm_75",
         "a100": "sm_80",
+        "rtx_3060": "sm_86",
+        "rtx_3080": "sm_86",
+        "rtx_3090": "sm_86",
+        "rtx_4060": "sm_89",
         "rtx_4090": "sm_89",
+        "l4": "sm_89",
+        "l40": "sm_89",
+        "b200": "sm_100",
+        "rtx_5090": "sm_120",
     }
 
 
@@ -161,15 +169,19 @@ def test_values_that_no_launch_has(threads: int, registers: int, shared: int) ->
         ("source", "h200"),
         ("sm_90", "h200"),
         ("sm_80", "a100"),
-        ("sm_86", "rtx_4090"),  # binary compatible: same generation, not newer
+        ("sm_86", "rtx_3080"),
+        ("sm_87", "rtx_4090"),  # binary compatible: same generation, not newer
         ("sm_61", "quadro_p2000"),
-        ("sm_75", "h200"),  # none runs it: the default
-        ("sm_120", "h200"),
+        ("sm_75", "t4"),
+        ("sm_70", "t4"),
+        ("sm_100", "b200"),
+        ("sm_120", "rtx_5090"),
+        ("sm_110", "h200"),  # none runs it: the default
     ],
 )
 def test_device_of_a_view(view: str, key: str) -> None:
     assert default_for(view).key == key
-    assert get(key).runs(view) == (view not in ("sm_75", "sm_120"))
+    assert get(key).runs(view) == (view != "sm_110")
 
 
 def test_code_runs_on_its_own_generation_only() -> None:
