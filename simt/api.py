@@ -43,7 +43,7 @@ def launch(
     keep_going: bool = False,
     fill: int | str = 0,
     progress: Callable[[int, int], None] | None = None,
-    device: str | None = None,
+    device: str | Path | None = None,
     timing: bool = False,
     sms: str | int = "auto",
     max_host_seconds: float | None = None,

@@ -61,14 +61,19 @@ class Device:
     device is lost (:class:`LostDeviceError`), as on hardware; :func:`simt.launch` instead takes everything back.
 
     Parameters:
-        name: a name of ``simt devices``.
+        name: a name of ``simt devices``, or a file (``"my.toml"``).
         timing: time every launch that does not say otherwise; activities then start at modelled times.
         stdout: where what kernels print goes (default: ``sys.stdout``).
         memory: a device memory that is there already, which nobody else uses.
     """
 
     def __init__(
-        self, name: str = DEFAULT, *, timing: bool = False, stdout: TextIO | None = None, memory: Context | None = None
+        self,
+        name: str | Path = DEFAULT,
+        *,
+        timing: bool = False,
+        stdout: TextIO | None = None,
+        memory: Context | None = None,
     ) -> None:
         self.gpu = devices.get(name)
         self.stdout = sys.stdout if stdout is None else stdout

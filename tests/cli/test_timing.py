@@ -210,6 +210,24 @@ def test_devices_say_where_their_timing_numbers_come_from(run) -> None:
     assert one.startswith(f"NVIDIA H200 (sm_90); {len(numbers) - known} of {len(numbers)} timing numbers are estimated")
 
 
+def test_devices_say_which_are_measured(run) -> None:
+    rows = {line.split()[0]: line.split()[-1] for line in run("devices").out.splitlines() if " sm_" in line}
+    assert rows.pop("h200") == "measured"
+    assert set(rows.values()) == {"estimated"}
+
+
+def test_a_device_file_whose_timing_cannot_be(run, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'like = "h200"\nname = "mine"\n[timing]\nl2_latency = { value = 9, unit = "cycles", source = "estimated" }\n'
+    )
+    for command in (["devices", str(path)], ["run", "if_else", "--timing", "--device", str(path)]):
+        found = run(*command)
+        assert found.code == 2
+        assert "l1_latency = 31 exceeds l2_latency = 9" in found.err
+        assert not found.out
+
+
 def test_metrics_of_timing_are_explained(run) -> None:
     found = run("metrics", "stall_sync")
     assert "stalled_barrier + stalled_membar" in found.out

@@ -65,6 +65,7 @@ def test_a_file_of_ones_own_is_a_device(tmp_path: Path) -> None:
     assert "half an H200" in str(profile)
     with pytest.raises(LaunchError, match="half an H200 has 66 SMs"):
         simt.launch(nothing, 1, 32, device=str(path), timing=True, sms=67)
+    assert simt.launch(nothing, 1, 32, device=path).device.key == str(path)
     path.write_text("like = 3")
     with pytest.raises(DeviceError, match=f"device file {re.escape(str(path))} is rejected"):
         get(str(path))
@@ -268,6 +269,32 @@ def test_files_that_are_like_each_other(monkeypatch: pytest.MonkeyPatch, tmp_pat
             get("three")
     finally:
         _forget()
+
+
+def test_files_of_ones_own_that_are_like_each_other(tmp_path: Path) -> None:
+    """A path after ``like`` counts from the file's own folder."""
+    (tmp_path / "whole.toml").write_text(LAPTOP)
+    part = tmp_path / "part.toml"
+    part.write_text(LAPTOP.replace("rtx_4090", "whole.toml").replace("76", "38"))
+    assert (get(part).limit("multiprocessors"), get(part).architecture) == (38, "sm_89")
+    assert get(part).limits["warps_per_sm"].source.startswith(f"as {tmp_path / 'whole.toml'}: as rtx_4090: ")
+    (tmp_path / "whole.toml").write_text(LAPTOP.replace("rtx_4090", "part.toml"))
+    with pytest.raises(DeviceError, match=r"part.toml refers to itself: .*part.toml like .*whole.toml like .*part"):
+        get(part)
+    part.write_text(LAPTOP.replace("rtx_4090", "nothing.toml"))
+    with pytest.raises(LaunchError, match="there is no file"):
+        get(part)
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_data_sheet_is_in_the_timing_numbers(name: str) -> None:
+    """No device moves more than its memory bus does, at least two thirds of it, and L2 holds no more than there is."""
+    gpu = get(name)
+    product, timing = ({key: number.value for key, number in gpu.sections[s].items()} for s in ("product", "timing"))
+    most = 2 * product["memory_clock_mhz"] * product["memory_bus_bits"] / 8 / gpu.limit("clock_mhz")
+    assert 0.66 * most < timing["dram_read_bytes_per_cycle"] < most
+    assert timing["l2_bytes"] <= product["l2_cache_bytes"]
+    assert timing["dram_write_bytes_per_cycle"] < most
 
 
 def test_a_new_file_changes_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
