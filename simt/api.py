@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from simt import machine
 from simt.calls.arrays import in_memory
 from simt.calls.code import MachineKernel, check_order, code_of
-from simt.calls.options import SOURCE, Options
+from simt.calls.options import SOURCE, DeviceOptions, Options
 from simt.calls.running import gpu_for, run
 from simt.check import LaunchError
 from simt.check.short import ends_here
@@ -19,6 +20,8 @@ from simt.dispatcher import check_launch_bounds
 from simt.profile import Profile
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from simt.sass import CudaKernels, Kernels
 
 __all__ = ["SOURCE", "MachineKernel", "launch", "load_cubin", "reduce"]
@@ -168,7 +171,12 @@ def load_cuda(source: str | Path, architecture: str = "sm_90", options: Sequence
 
 @ends_here
 def reduce(
-    data: Any, kernel: str = "neighbored", block: int = 512, view: str = SOURCE, op: str = "sum", **options: Any
+    data: npt.ArrayLike,
+    kernel: str = "neighbored",
+    block: int = 512,
+    view: str = SOURCE,
+    op: str = "sum",
+    **options: Unpack[DeviceOptions],
 ) -> tuple[np.generic, Profile]:
     """Reduce an array with one kernel of the family; the block results are combined on the host.
 

@@ -26,7 +26,6 @@ _STARTED = "SIMT_PYTEST"
 """Set in a pytest that has started itself again."""
 
 _session: pytest.StashKey[Session] = pytest.StashKey()
-_open = pytest.StashKey[ExitStack]()
 _budgets: pytest.StashKey[Budgets] = pytest.StashKey()
 """What the launches of tests counted, with --simt-update-budgets."""
 _KERNELS, _BUDGETS = "simt_kernels", "simt_budgets"
@@ -80,7 +79,6 @@ def _environment(device: str, timing: bool, check: str | None) -> dict[str, str]
 
 def pytest_configure(config: pytest.Config) -> None:
     """Begin to check, and to count, the launches of this process.  Raises UsageError for a check that there is not."""
-    config.stash[_open] = ExitStack()
     wanted = config.getoption("simt_check")
     if wanted is None:
         return
@@ -89,14 +87,12 @@ def pytest_configure(config: pytest.Config) -> None:
     from simt.sanitizer import names_of
 
     try:
-        config.stash[_session] = config.stash[_open].enter_context(session(Session(check=names_of(wanted))))
+        running = Session(check=names_of(wanted))
     except SimtError as error:
         raise pytest.UsageError(str(error)) from None
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Launches after the tests are no longer checked."""
-    config.stash[_open].close()
+    opened = ExitStack()
+    config.stash[_session] = opened.enter_context(session(running))
+    config.add_cleanup(opened.close)  # launches after the tests are no longer checked
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

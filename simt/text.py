@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,12 +71,18 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: max(width - 3, 0)]}..."
 
 
+def indentation(texts: Iterable[str]) -> int:
+    """With how many blanks all of them begin; one without words may have fewer."""
+    return min((len(text) - len(text.lstrip()) for text in texts if text.strip()), default=0)
+
+
 def in_lines(parts: Sequence[str], between: str, width: int | None) -> str:
     """The parts in lines of *width* columns that break between parts only; None: in one line."""
     lines: list[str] = []
+    end = between.rstrip()
+    blanks = between[len(end) :]
     for k, part in enumerate(parts):
-        ended = part + (between.rstrip() if k < len(parts) - 1 else "")
-        blanks = between[len(between.rstrip()) :]
+        ended = part + (end if k < len(parts) - 1 else "")
         if lines and (width is None or len(lines[-1] + blanks + ended) <= width):
             lines[-1] += blanks + ended
         else:

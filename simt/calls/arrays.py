@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
@@ -42,7 +43,7 @@ class DeviceArray:
         held: npt.NDArray[Any] = self.in_memory(self._memory).copy()
         return held
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         held = self.numpy()
         return held if dtype is None else held.astype(dtype, copy=False)
 
@@ -67,7 +68,7 @@ class DeviceArray:
         return f"<array of {self.dtype}, shape {self.shape}, at {self.address:#x}{state}>"
 
 
-def in_memory(value: Any, memory: Context | None) -> Any:
+def in_memory(value: object, memory: Context | None) -> object:
     """An argument with the arrays themselves for :class:`DeviceArray`, also in tuples and dictionaries.
 
     Raises LaunchError for an array that is not in *memory*.
@@ -75,8 +76,8 @@ def in_memory(value: Any, memory: Context | None) -> Any:
     if isinstance(value, DeviceArray):
         return value.in_memory(memory)
     if isinstance(value, tuple):
-        items = [in_memory(each, memory) for each in value]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+        make: Callable[[Iterable[object]], object] = getattr(value, "_make", tuple)
+        return make(in_memory(each, memory) for each in value)
     if isinstance(value, dict):
         return {name: in_memory(each, memory) for name, each in value.items()}
     return value

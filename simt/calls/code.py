@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from simt import lang, machine, runtime
 from simt.calls.options import SOURCE
@@ -18,6 +19,8 @@ from simt.machine.layout import HARDWARE, INTERLEAVED, PROFILER, RANDOM
 from simt.program import Program
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from simt.sass import SassKernel
     from simt.timing import MachineInstruction
 
@@ -44,9 +47,8 @@ class Code:
     """False: Numba copies each argument to the GPU for itself, also if it is a view of a larger array."""
 
 
-@runtime_checkable
 class MachineKernel(Protocol):
-    """A kernel that is machine code already; Python functions and dispatchers have no view of their own."""
+    """A kernel that is machine code already."""
 
     @property
     def view(self) -> str:
@@ -56,11 +58,17 @@ class MachineKernel(Protocol):
         """What a profile of the kernel, launched now, should say of it."""
 
 
+def _is_machine_code(kernel: object) -> TypeIs[MachineKernel]:
+    """Whether a kernel is machine code already: Python functions and dispatchers have no view of their own."""
+    return isinstance(getattr(kernel, "view", None), str)
+
+
 def code_of(kernel: object, view: str, shape: Shape, args: Sequence[object], predicate: int) -> Code:
     """The kernel in the view that was asked for.  Raises what compiling and typing raise."""
-    if not isinstance(kernel, MachineKernel):
+    is_machine_code = _is_machine_code(kernel)
+    if not is_machine_code:
         _check_no_images(args)
-    if view == SOURCE and not isinstance(kernel, MachineKernel):
+    if view == SOURCE and not is_machine_code:
         args, argtypes = lang.typed_arguments(kernel, args)
         program = lang.compile(kernel, argtypes, predicate=predicate)
         captured = [array.data for array in program.arrays if array.argument is not None and array.data is not None]
@@ -134,16 +142,19 @@ def _of_machine(kernel: SassKernel, arguments: Sequence[object], image: BankImag
     )
 
 
-def _numpy(value: object) -> Any:
+def _numpy(value: object) -> np.generic | npt.NDArray[Any]:
     """A Python number as the NumPy scalar of the type that Numba gives it; NumPy's scalars and arrays stay.
 
     A record becomes an array without axes over its own memory: kernels take it by reference.
     """
+    found: np.generic | npt.NDArray[Any]
     if isinstance(value, np.void):
-        return np.asarray(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return np.int64(value) if value < 2**63 else np.uint64(value)
-    return value if isinstance(value, np.ndarray) else np.asarray(value)[()]
+        found = np.asarray(value)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        found = np.int64(value) if value < 2**63 else np.uint64(value)
+    else:
+        found = value if isinstance(value, np.ndarray) else np.asarray(value)[()]
+    return found
 
 
 def check_order(order: str | None, program: Program) -> None:

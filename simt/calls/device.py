@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from simt import devices, machine
 from simt.calls.arrays import DeviceArray, in_memory
 from simt.calls.code import Code, Shape, check_order, code_of, raw_code
-from simt.calls.options import Options
+from simt.calls.options import LaunchOptions, Options
 from simt.calls.running import gpu_for, run
 from simt.check import KernelError, LaunchError, ListingError
 from simt.check.short import ends_here
@@ -26,6 +26,8 @@ from simt.profile.activity import Activities, Copied, Launched
 from simt.runtime import Context
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from simt.sass import Kernels, SassKernel
 
 DEFAULT_STREAM = 7
@@ -179,12 +181,12 @@ class Device:
     @ends_here
     def launch(
         self,
-        kernel: Any,
+        kernel: object,
         grid: int | tuple[int, ...],
         block: int | tuple[int, ...],
-        *args: Any,
+        *args: object,
         stream: int = DEFAULT_STREAM,
-        **options: Any,
+        **options: Unpack[LaunchOptions],
     ) -> Profile:
         """Run a kernel and return what it counted; the profile joins :attr:`profiles`, too.
 
@@ -193,7 +195,8 @@ class Device:
 
         Raises what :func:`simt.launch` raises, and LostDeviceError.
         """
-        wanted = Options.of({"timing": self.timing, **options})
+        options.setdefault("timing", self.timing)
+        wanted = Options.of(**options)
         wanted.validate()
         shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
         check_launch_bounds(kernel, shape[1])

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from simt.check import LaunchError, suggestion
 from simt.machine.schedule import parse_schedule
 from simt.options import Timing, is_pair, is_whole
 from simt.sanitizer import names_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 SOURCE = "source"
 
@@ -26,6 +29,40 @@ def filling(fill: int | str) -> tuple[int, bool]:
     elif is_whole(fill) and 0 <= fill < 256:
         return int.from_bytes(bytes([int(fill)]) * 8, "little", signed=True), False
     raise LaunchError(f"fill is {fill!r}; it must be a byte or random:SEED", help="0xCD, or 'random:1'")
+
+
+class RunOptions(TypedDict, total=False):
+    """Keywords of a launch as type checkers know them, without ``view``: the fields of :class:`Options`."""
+
+    threads: int | None
+    trace: bool | tuple[int, int]
+    order: str | None
+    schedule: str | None
+    predicate: int
+    shared_bytes: int
+    cooperative: bool
+    max_instructions: int
+    check: str | Sequence[str]
+    keep_going: bool
+    fill: int | str
+    progress: Callable[[int, int], None] | None
+    timing: bool
+    sms: str | int
+    max_host_seconds: float
+    overrides: Mapping[str, float] | None
+    window: tuple[int, int] | None
+
+
+class LaunchOptions(RunOptions, total=False):
+    """Keywords of a launch on a device that is given."""
+
+    view: str
+
+
+class DeviceOptions(RunOptions, total=False):
+    """Keywords of a launch in a view that is given."""
+
+    device: str | None
 
 
 @dataclass(frozen=True)
@@ -52,13 +89,12 @@ class Options:
     window: tuple[int, int] | None = None
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Options:
-        """Options by name.  Raises LaunchError for a name that there is not."""
-        known = [field.name for field in fields(cls)]
+    def of(cls, **given: Unpack[LaunchOptions]) -> Options:
+        """Options by name.  Raises LaunchError for a name that does not exist."""
         for name in given:
-            if name not in known:
+            if name not in _KNOWN:
                 raise LaunchError(
-                    f"a launch has no option {name!r}", help=suggestion(name, known, f"there are {', '.join(known)}")
+                    f"a launch has no option {name!r}", help=suggestion(name, _KNOWN, f"there are {', '.join(_KNOWN)}")
                 )
         return cls(**given)
 
@@ -87,3 +123,6 @@ class Options:
             raise LaunchError(f"shared_bytes is {self.shared_bytes}; it must not be negative")
         if self.max_instructions < 1:
             raise LaunchError(f"max_instructions is {self.max_instructions}; it must be at least 1")
+
+
+_KNOWN = tuple(field.name for field in fields(Options))

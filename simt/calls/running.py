@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
@@ -20,10 +20,11 @@ from simt.machine.schedule import Schedule, parse_schedule
 from simt.machine.services import Services
 from simt.ops.encoding import GRID_BARRIER
 from simt.profile import Profile
-from simt.sanitizer import Sanitizer, names_of
+from simt.sanitizer import names_of
 from simt.system import Limits, Request, SystemServices, World
 
 if TYPE_CHECKING:
+    from simt.sanitizer.sanitizer import Sanitizer
     from simt.sass import SassKernel
     from simt.timing import TimedRun
 
@@ -63,6 +64,8 @@ def run(
     options = session.completed(options)
     try:
         profile = _HostLaunch(options, gpu, context or code.context, keep).run(code, shape, stdout)
+    except LaunchError:
+        raise  # nothing has run
     except KernelError as error:
         session.failed(code.program.name, error)
         raise
@@ -176,7 +179,7 @@ class _HostLaunch:
             trace=options.trace,
             max_instructions=options.max_instructions,
             fill=filling(options.fill),
-            watch=Sanitizer(names, options.keep_going, options.schedule or "") if names else None,
+            watch=self._watch(names) if names else None,
             whole_buffers=code.whole_buffers,
             bank_image=code.bank_image,
             services=services,
@@ -184,6 +187,11 @@ class _HostLaunch:
             cooperative=cooperative,
             progress=options.progress,
         )
+
+    def _watch(self, names: Sequence[str]) -> Sanitizer:
+        from simt.sanitizer.sanitizer import Sanitizer  # here: a launch without checks does not load the judges
+
+        return Sanitizer(names, self.options.keep_going, self.options.schedule or "")
 
     def _model(self, code: Code, launch: machine.Launch) -> TimedRun:
         from simt.timing import TimedRun  # here: a launch without timing does not load the model

@@ -14,6 +14,7 @@ from simt.check.errors import (
     MisalignedError,
     OutOfBoundsError,
     RaceError,
+    Reported,
     SimtError,
     TrapError,
     UninitializedError,
@@ -23,6 +24,8 @@ from simt.check.errors import (
     lanes_text,
     render,
     suggestion,
+    who_text,
+    write_file,
 )
 from simt.check.findings import Finding, Side
 
@@ -41,6 +44,7 @@ __all__ = [
     "MisalignedError",
     "OutOfBoundsError",
     "RaceError",
+    "Reported",
     "Side",
     "SimtError",
     "TrapError",
@@ -51,4 +55,6 @@ __all__ = [
     "lanes_text",
     "render",
     "suggestion",
+    "who_text",
+    "write_file",
 ]

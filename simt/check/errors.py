@@ -13,7 +13,10 @@ import linecache
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+Index = tuple[int, int, int]
+"""blockIdx or threadIdx."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,13 @@ class Location:
     def source(self) -> str:
         """The text of the line, from the listing if it was given, else from the file."""
         return (self.text or linecache.getline(self.file, self.line)).rstrip("\n")
+
+
+class Reported(Protocol):
+    """A finding of a check (:class:`simt.check.Finding`), as an error carries it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
 
 
 class SimtError(Exception):
@@ -52,7 +62,7 @@ class SimtError(Exception):
         self.location = location
         self.details = tuple(details)
         self.help = help
-        self.findings: Sequence[Any] = ()
+        self.findings: Sequence[Reported] = ()
         super().__init__(title)
 
     def __str__(self) -> str:
@@ -99,6 +109,14 @@ def check_file(path: Path) -> None:
         raise LaunchError(f"{path} is a folder, not a file")
     if not path.is_file():
         raise LaunchError(f"there is no file {path}", help=f"this is looked for in {path.parent.resolve()}")
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file.  :class:`LaunchError` where the operating system refuses."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise LaunchError(f"{path} cannot be written: {error.strerror}") from None
 
 
 class OutOfBoundsError(KernelError):
@@ -194,3 +212,10 @@ def lanes_text(mask: int) -> str:
             lane = end
         lane += 1
     return ", ".join(ranges) if ranges else "none"
+
+
+def who_text(block: Index, warp: int, mask: int, thread: Index) -> str:
+    """``block (3, 0, 0), warp 2, lanes 5-7 (first: thread (69, 0, 0))``; *thread* is the lowest lane's."""
+    many = mask.bit_count() != 1
+    text = f"block {block}, warp {warp}, lane{'s' * many} {lanes_text(mask)}"
+    return f"{text} ({'first: ' * many}thread {thread})" if mask else text

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from simt.check.errors import BarrierError, KernelError, Location, RaceError, UninitializedError, lanes_text
+from simt.check.errors import BarrierError, Index, KernelError, Location, RaceError, UninitializedError, who_text
 
 ERRORS: dict[str, type[KernelError]] = {
     "racecheck": RaceError,
@@ -14,8 +14,6 @@ ERRORS: dict[str, type[KernelError]] = {
     "synccheck": BarrierError,
 }
 """The error of each tool."""
-
-Index = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -35,9 +33,7 @@ class Side:
     instruction: str = ""
 
     def __str__(self) -> str:
-        many = self.lanes.bit_count() > 1
-        text = f"block {self.block}, warp {self.warp}, lane{'s' * many} {lanes_text(self.lanes)}"
-        return f"{text} ({'first: ' * many}thread {self.thread})"
+        return who_text(self.block, self.warp, self.lanes, self.thread)
 
     @property
     def place(self) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from simt.cli import programs
 from simt.cli.options import LAUNCH_IN_FILE, LaunchOptions, OptionalBlock, OptionalSize, Seed, View
@@ -15,7 +16,7 @@ from simt.cli.programs import Arch, Device
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simt.check import Finding, KernelError
+    from simt.check import KernelError, Reported
 
 EXAMPLES = f"""Examples:
 
@@ -30,9 +31,18 @@ EXAMPLES = f"""Examples:
 CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
+class _Command(TyperCommand):
+    """What follows a program is the program's; options of ours may follow a kernel, too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # a Context of click's, or of typer's own copy
+        if not any(map(_is_program, args)):
+            ctx.allow_interspersed_args, ctx.ignore_unknown_options = True, False
+        return super().parse_args(ctx, args)
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES, context_settings=CONTEXT)(check)
+    app.command(cls=_Command, epilog=EXAMPLES, context_settings=CONTEXT)(check)
 
 
 def check(
@@ -84,7 +94,7 @@ def check(
         raise typer.Exit(EXIT_WRONG)
 
 
-def _checked(launch: LaunchOptions) -> tuple[Sequence[Finding], Sequence[str], KernelError | None]:
+def _checked(launch: LaunchOptions) -> tuple[Sequence[Reported], Sequence[str], KernelError | None]:
     """What a launch's checks found, its notes, and the error that ended it."""
     from simt.check import KernelError, LaunchError
 

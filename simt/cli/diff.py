@@ -54,7 +54,7 @@ def diff(
         raise typer.BadParameter(f"{by!r} is not one of {', '.join(WAYS)}", param_hint="--by")
     from simt.profile import compare
 
-    ours, theirs = (sides.side(each, model.keywords) for each in (a, b))
+    ours, theirs = sides.profiles(a, b, model.keywords)
     found = compare(ours, theirs, WAYS[by] if by else None)
     if as_json:
         print_json(found.to_dict())

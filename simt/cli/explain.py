@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from simt.check import write_file
 from simt.cli.options import Json, Svg, TimingOptions, grouped, metric_names
-from simt.cli.output import check_writable, columns, print_json, write_text
+from simt.cli.output import check_writable, columns, print_json
 from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
 
 EXAMPLES = f"""Examples:
@@ -61,18 +62,17 @@ def explain(
     check_writable(svg)
     import simt
 
-    profiles = {name: sides.side(text, model.keywords) for name, text in (("a", a), ("b", b)) if text is not None}
+    ours, theirs = [*sides.profiles(a, b, model.keywords), None][:2]
     patterns = {}
     if METRICS[metric].group in ("global memory", "local memory", "shared memory"):
-        accesses = {name: sides.accesses(text) for name, text in (("a", a), ("b", b)) if text is not None}
-        patterns = {name: found.patterns for name, found in accesses.items() if found is not None}
-    found = simt.explain(profiles["a"], profiles.get("b"), metric, patterns=patterns)
+        patterns = {side: found.patterns for side, found in sides.accesses(a, b).items()}
+    found = simt.explain(ours, theirs, metric, patterns=patterns)
     if as_json:
         print_json(found.to_dict())
     else:
         least, most = WIDTHS
         width = min(max(columns() or 80, least), most)
         if svg is not None:
-            write_text(svg, found.to_svg(lines, width=width))
+            write_file(svg, found.to_svg(lines, width=width))
         else:
             typer.echo(found.render(lines, width=width))

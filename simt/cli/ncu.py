@@ -12,6 +12,7 @@ import typer
 
 from simt.check import LaunchError
 from simt.cli import programs
+from simt.cli.output import check_writable
 from simt.cli.programs import Arch, Device, LogFile, Program, Timing
 
 if TYPE_CHECKING:
@@ -119,8 +120,7 @@ def _target(text: str, force: bool) -> Path:
     path = Path(text if Path(text).suffix else f"{text}.json")
     if path.exists() and not force:
         raise LaunchError(f"{path} is there already", help="write over it with -f")
-    if not path.parent.is_dir():
-        raise LaunchError(f"there is no folder {path.parent}")
+    check_writable(path)
     return path
 
 

@@ -60,14 +60,6 @@ def check_writable(*paths: Path | None) -> None:
             raise LaunchError(f"there is no folder {path.parent}")
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file.  Raises LaunchError where the operating system refuses."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise LaunchError(f"{path} cannot be written: {error.strerror}") from None
-
-
 def table(title: str, *columns: str, left: Sequence[str] = (), wrap: Sequence[str] = ()) -> Table:
     """A table without rules; columns are right-aligned but those in ``left``, and in one line but those in ``wrap``."""
     from rich.table import Column

@@ -13,7 +13,7 @@ from simt.check import LaunchError
 from simt.cli import machine_files
 from simt.cli.numbers import parse_shape
 from simt.cli.options import Columns, Fold, Json, MaxInstructions, Nvrtc, Order, Threads, TimingOptions, grouped
-from simt.cli.output import columns, print_json, progress, say, table
+from simt.cli.output import check_writable, columns, print_json, progress, say, table
 from simt.cli.output import show as show_table
 from simt.cli.trace import show
 
@@ -233,8 +233,7 @@ def _targets(texts: Sequence[str], args: Sequence[Any]) -> dict[int, Path]:
             raise typer.BadParameter(f"{text!r} is not INDEX=FILE.npy, such as 1=sums.npy", param_hint="--out")
         if int(index) >= len(args) or getattr(_array(args[int(index)]), "ndim", 0) == 0:
             raise LaunchError(f"argument {index} is not an array and cannot be saved", help="the first argument is 0")
-        if not Path(path).parent.is_dir():
-            raise LaunchError(f"there is no folder {Path(path).parent}")
+        check_writable(Path(path))
         found[int(index)] = Path(path)
     return found
 

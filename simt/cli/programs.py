@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simt.check import LaunchError
+from simt.check import write_file
+from simt.cli.output import check_writable
 from simt.text import counted
 
 if TYPE_CHECKING:
@@ -62,18 +63,14 @@ class Report:
 
     def check(self) -> None:
         """Raises LaunchError, before the program runs, for a folder that is not there."""
-        folder = Path(self.path).parent if self.path and self.path != "%1" else Path()
-        if not folder.is_dir():
-            raise LaunchError(f"there is no folder {folder}")
+        if self.path and self.path != "%1":
+            check_writable(Path(self.path))
 
     def write(self, lines: Sequence[str]) -> None:
         """Write the lines."""
         text = "".join(f"{line}\n" for line in lines)
         if self.path and self.path != "%1":
-            try:
-                Path(self.path.replace("%p", str(os.getpid()))).write_text(text, encoding="utf-8")
-            except OSError as error:
-                raise LaunchError(f"{self.path} cannot be written: {error.strerror}") from None
+            write_file(Path(self.path.replace("%p", str(os.getpid()))), text)
         else:
             stream = sys.stdout if self.to_stdout or self.path == "%1" else sys.stderr
             stream.write(text)
@@ -95,8 +92,9 @@ def run(
     def tell(finding: Finding) -> None:
         print(marked(str(finding)), file=sys.stderr, flush=True)
 
-    asked = {"device": device, "architecture": arch, "timing": timing, "check": tuple(check or ()), **more}
-    return run_program(program, Settings(on_finding=tell, **asked))
+    checks = tuple(check or ())
+    settings = Settings(device=device, architecture=arch, timing=timing, check=checks, on_finding=tell, **more)
+    return run_program(program, settings)
 
 
 def activities_of(finished: Finished, device: str) -> Activities:

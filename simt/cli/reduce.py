@@ -22,7 +22,7 @@ from simt.cli.options import (
     View,
     grouped,
 )
-from simt.cli.output import EXIT_WRONG, Progress, console, print_json, progress, show, table
+from simt.cli.output import EXIT_WRONG, Progress, console, print_json, progress, say, show, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -213,9 +213,9 @@ def _print(rows: list[Row], title: str) -> None:
         metrics = [number_text(_scaled(row.profile.metrics[name], name)) for _, name in shown]
         result.add_row(*cells, *_more(row.profile, first), *metrics)
     show(result, optional=TIMED_OPTIONAL if timed else OPTIONAL)
-    out = console()
     if first.timing is not None:
-        out.print(timing_text(first.timing, of_many=True))
+        say(timing_text(first.timing, of_many=True))
+    out = console()
     for row in rows:
         if not row.correct:
             got, wanted = row.total.item(), row.expected.item()

@@ -59,12 +59,10 @@ def report(
     for name in metric or ():
         METRICS[name]
     wanted = {"trace": (block_index, warp), **({"window": CYCLES} if model.timing else {})}
-    given = {key: text for key, text in (("a", a), ("b", b)) if text is not None}
-    profiles = [sides.side(text, {**model.keywords, **wanted}) for text in given.values()]
+    profiles = sides.profiles(a, b, {**model.keywords, **wanted})
     for profile in profiles:
         if isinstance(profile, Profile):
             traced(profile, block_index, warp)
-    found = {key: sides.accesses(text, warp=(block_index, warp)) for key, text in given.items()}
-    accesses = {key: each for key, each in found.items() if each is not None}
+    accesses = sides.accesses(a, b, warp=(block_index, warp))
     write_page(output, *profiles, metrics=metric or (), accesses=accesses)
     typer.echo(f"{output}: {output.stat().st_size / 1000:,.0f} kB; open it in a browser")

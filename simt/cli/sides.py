@@ -55,25 +55,30 @@ class SideOptions:
     threads: Threads = None
     seed: Seed = 0
 
-    def side(self, text: str, keywords: Mapping[str, Any]) -> Any:
-        """The profile that *text* names; *keywords* are more options of :func:`simt.launch`."""
+    def profiles(self, a: str, b: str | None, keywords: Mapping[str, Any]) -> list[Any]:
+        """The profiles that *a* and *b* name; *keywords* are more options of :func:`simt.launch`."""
+        return [self._profile(text, keywords) for text in (a, b) if text is not None]
+
+    def _profile(self, text: str, keywords: Mapping[str, Any]) -> Any:
         from simt.profile import recorded
         from simt.profile.compare import load
 
-        if Path(text).suffix == ".json":
+        if _is_saved(text):
             return load(text)
         if recorded.is_recorded(text):
             return recorded.load_recorded(text)
         return self._kernel(text).launch(self.block, threads=self.threads, **keywords)
 
-    def accesses(self, text: str, **options: Any) -> Accesses | None:
-        """How a warp of a kernel accesses memory, from a second run; None of a saved profile."""
+    def accesses(self, a: str, b: str | None, **options: Any) -> dict[str, Accesses]:
+        """How a warp of each side that is a kernel accesses memory, by side, from a second run."""
         from simt.profile.recorded import is_recorded
         from simt.reasons import accesses_of
 
-        if Path(text).suffix == ".json" or is_recorded(text):
-            return None
-        return self._kernel(text).run(accesses_of, self.block, **options)
+        return {
+            side: self._kernel(text).run(accesses_of, self.block, **options)
+            for side, text in (("a", a), ("b", b))
+            if text is not None and not _is_saved(text) and not is_recorded(text)
+        }
 
     def _kernel(self, text: str) -> KernelOptions:
         kernel, _, view = text.partition("@")
@@ -84,6 +89,10 @@ class SideOptions:
             kernel, self.size, view or "source", self.order, predicate,
             seed=self.seed, grid=self.grid, arg=self.arg, shared=self.shared, nvrtc=self.nvrtc,
         )  # fmt: skip
+
+
+def _is_saved(text: str) -> bool:
+    return Path(text).suffix == ".json"
 
 
 def _most(text: str, side: str) -> int:

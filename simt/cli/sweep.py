@@ -11,7 +11,7 @@ import typer
 
 from simt.check import LaunchError, SimtError
 from simt.cli.options import LAUNCH_IN_FILE, Json, KernelOptions, ModelOptions, Threads, grouped
-from simt.cli.output import console, print_json, progress, show, table
+from simt.cli.output import print_json, progress, say, show, table
 
 if TYPE_CHECKING:
     from simt.timing import Sweep, TimingResult
@@ -126,6 +126,5 @@ def _print(found: Sweep, title: str) -> None:
     for block, why in found.refused.items():
         rows.add_row(str(block), *["-"] * 5, why, style="dim")
     show(rows)
-    out = console()
-    out.print(found.reason())
-    out.print(timing_text(found.results[found.best], of_many=True))
+    say(found.reason())
+    say(timing_text(found.results[found.best], of_many=True))

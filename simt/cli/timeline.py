@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simt.check import LaunchError
+from simt.check import LaunchError, write_file
 from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, ModelOptions, Svg, Threads, grouped
-from simt.cli.output import check_writable, columns, print_json, progress, say, write_text
+from simt.cli.output import check_writable, columns, print_json, progress, say
 
 if TYPE_CHECKING:
     from simt.timing import TimingResult
@@ -67,13 +67,13 @@ def timeline(
     if as_json:
         print_json(timing.trace_events(found))
     elif output is not None:
-        write_text(output, json.dumps(timing.trace_events(found)))
+        write_file(output, json.dumps(timing.trace_events(found)))
         typer.echo(f"{output}: {len(found.events)} instructions; open it at https://ui.perfetto.dev (1 us is 1 cycle)")
     else:
         shown = timing.Timeline(found, sm, MAX_CYCLES)
         shown = replace(shown, cycles=min(window[1] - shown.first, MAX_CYCLES))
         if svg is not None:
-            write_text(svg, shown.to_svg(columns()))
+            write_file(svg, shown.to_svg(columns()))
         else:
             say(f"{launch.kernel} on {found.numbers.device.name}, {launch.view} view; {found.scope}")
             typer.echo(shown.render(columns()))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simt.check import LaunchError
+from simt.check import LaunchError, write_file
 from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, Svg, grouped
-from simt.cli.output import check_writable, columns, print_json, write_text
+from simt.cli.output import check_writable, columns, print_json
 
 if TYPE_CHECKING:
     from simt.profile import Profile
@@ -65,6 +65,6 @@ def show(profile: Profile, block_index: int, warp: int, values: bool, as_json: b
         head = {"kernel": profile.kernel, "view": profile.view, "grid": profile.grid, "block": profile.block}
         print_json({**head, **found.to_dict(block_index, warp, values=values)})
     elif svg is not None:
-        write_text(svg, found.to_svg(block_index, warp, values=values, width=columns()))
+        write_file(svg, found.to_svg(block_index, warp, values=values, width=columns()))
     else:
         typer.echo(found.render(block_index, warp, values=values, width=columns()))

@@ -310,6 +310,7 @@ def _read(key: str, likes: tuple[str, ...]) -> Gpu:
     return parse(file.read_text(encoding="utf-8"), key, lambda other: _read(other, (*likes, key)))
 
 
+@cache
 def default_for(view: str) -> Gpu:
     """The device of a launch that names none: of :data:`DEFAULTS` the nearest that runs the code, else the default.
 

@@ -11,12 +11,13 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 
 from simt.check import SimtError
 from simt.driver.report import marked, report
 from simt.driver.server import serve
 from simt.driver.session import Session
-from simt.driver.settings import Finding, Finished, Settings
+from simt.driver.settings import Finding, Finished, Settings, listed
 from simt.metrics import needs_timing
 
 
@@ -24,20 +25,17 @@ def main() -> None:
     """Serve until the process at the other end has ended, and report."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is the program's affair
     connection = socket.socket(fileno=int(sys.argv[1]))
-    metrics, check = (
-        [name for name in os.environ.get(variable, "").split(",") if name]
-        for variable in ("SIMT_METRICS", "SIMT_CHECK")
-    )
+    metrics, check = map(listed, ("SIMT_METRICS", "SIMT_CHECK"))
     try:
         timing = os.environ.get("SIMT_TIMING", "") not in ("", "0") or needs_timing(metrics)
         device = os.environ.get("SIMT_DEVICE") or "h200"
-        settings = Settings(device, timing=timing, check=tuple(check), on_finding=_tell)
+        settings = Settings(device, timing=timing, check=check, on_finding=_tell)
         serve(connection, settings, lambda session: None, lambda session: _report(session, metrics))
     except SimtError as error:
         _write(marked(str(error)))
 
 
-def _report(session: Session, metrics: list[str]) -> None:
+def _report(session: Session, metrics: Sequence[str]) -> None:
     if session.began:
         _write(marked(report(Finished(0, [session.device.activities], session.findings), metrics)))
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from simt import devices
 from simt.calls.options import SOURCE
@@ -118,10 +119,10 @@ def _run(command: list[str], environment: Mapping[str, str], quiet: bool) -> int
             signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
 
 
-def _set_interrupt(handler: object) -> bool:
+def _set_interrupt(handler: Any) -> bool:
     """Handle ctrl-C so, if this is the main thread; only that can."""
     try:
-        signal.signal(signal.SIGINT, handler)  # type: ignore[arg-type]
+        signal.signal(signal.SIGINT, handler)
     except ValueError:
         return False
     return True

@@ -36,7 +36,7 @@ profile    u32 stream ->
 refused    ->
 goodbye    ->
 note       ->
-"""  # noqa: E501
+"""  # noqa: E501  # a call a line
 """Name, fields of the request, fields of the reply."""
 
 _C = {"u8": ("B", "unsigned char"), "u32": ("I", "uint32_t"), "i32": ("i", "int32_t"), "u64": ("Q", "uint64_t")} | {

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import pickle
 import runpy
 import struct
@@ -18,14 +17,15 @@ from pathlib import Path
 from simt.calls.device import DEFAULT_STREAM
 from simt.check import UnsupportedError
 from simt.driver import protocol
-from simt.driver.build import DRIVER
 from simt.driver.numba_source import install
+from simt.driver.settings import listed
+from simt.driver.sources import DRIVER
 from simt.profile import Profile
 
 
 def main() -> None:
     """Run the script or, after ``-m``, the module as Python would."""
-    install(_record, _refused, tuple(filter(None, os.environ.get("SIMT_CHECK", "").split(","))))
+    install(_record, _refused, listed("SIMT_CHECK"))
     del sys.argv[0]
     if sys.argv[0] == "-m":
         del sys.argv[0]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simt.calls import Device, LostDeviceError, Options
+from simt.calls.options import SOURCE
 from simt.check import AssertError, LaunchError, SimtError, UnsupportedError
 from simt.devices import occupancy
 from simt.driver import protocol
@@ -23,7 +24,6 @@ from simt.driver.settings import Finding, Settings
 from simt.driver.textures import image_of
 from simt.machine import Allocation
 from simt.machine.images import HANDLES, handle
-from simt.machine.launch import MAX_THREADS_PER_BLOCK
 from simt.machine.layout import ADDRESS_BASE
 from simt.profile import Profile
 from simt.profile.activity import Called, Copied, Launched
@@ -254,18 +254,18 @@ class Session:
         holder = next((kernels for kernels in self._of(module) if name in list(kernels)), None)
         if holder is None:
             raise CudaError(Code.NOT_FOUND)
-        number = len(self._functions)
+        kernel: SassKernel | _Refused
         try:
-            fields, places = self._described(holder[name])
+            kernel = holder[name]
+            fields, places = self._described(kernel)
         except UnsupportedError as error:
-            if self.settings.view != "source":
+            if self.settings.view != SOURCE:
                 raise
-            self._functions.append(_Refused(error))
-            architecture = int("".join(filter(str.isdigit, self.device.gpu.architecture)))
+            kernel = _Refused(error)
+            architecture = int(self.device.gpu.architecture.removeprefix("sm_"))
             fields, places = (self.device.gpu.limit("threads_per_block"), 0, 0, 0, 0, architecture, 0), b""
-        else:
-            self._functions.append(holder[name])
-        return (number, *fields), places
+        self._functions.append(kernel)
+        return (len(self._functions) - 1, *fields), places
 
     def _described(self, kernel: SassKernel) -> tuple[tuple[int, ...], bytes]:
         """The attributes of a kernel, and where its parameters are."""
@@ -292,7 +292,8 @@ class Session:
         """The largest block that a kernel can have: its registers may allow fewer threads than the device does."""
         if kernel.required_block:
             return int(np.prod(kernel.required_block))
-        most = min(self.device.gpu.limit("threads_per_block"), kernel.max_threads or MAX_THREADS_PER_BLOCK)
+        limit = self.device.gpu.limit("threads_per_block")
+        most = min(limit, kernel.max_threads or limit)
         while most > 32 and not occupancy(self.device.gpu, most, kernel.registers, kernel.shared_bytes).blocks_per_sm:
             most -= 32
         return most

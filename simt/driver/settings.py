@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from simt.check import SimtError, render
 from simt.profile.activity import Activities
+
+
+def listed(variable: str) -> tuple[str, ...]:
+    """The names in a variable of the environment, with commas between them."""
+    return tuple(filter(None, os.environ.get(variable, "").split(",")))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
 from simt.lang.convert import ScalarValue, convert, scalar
 from simt.lang.diagnostics import unsupported, wrong
-from simt.lang.ir import REGISTER, UniformRef, VReg
+from simt.lang.ir import REGISTER, PredRef, UniformRef, VReg
 from simt.lang.values import NONE, Array, Axis, Constant, Object, Scalar, Slice, Tuple, Value, describe
 from simt.ops.encoding import LOCAL_WINDOW, SHARED_WINDOW
 from simt.program import Space
@@ -274,7 +274,9 @@ def flattened(b: Builder, array: Array) -> Array:
             total = _add(b, multiply(b, axis.start, stride), total)
         axes.append(Axis(axis.size, stride=multiply(b, stride, axis.step or ONE)))
     if total != ZERO:
-        base = b.value("add.s64", i8, base, b.operand(total), retires=False).operand  # type: ignore[assignment]
+        start = b.value("add.s64", i8, base, b.operand(total), retires=False).operand
+        assert not isinstance(start, PredRef)
+        base = start
     return replace(array, base=base, offset=0, axes=tuple(axes))
 
 

@@ -192,7 +192,7 @@ class Builder:
         self.move(copy, value)
         return Scalar(value.type, copy)
 
-    def operand(self, value: Value) -> Operand:
+    def operand(self, value: Value) -> VReg | UniformRef | PredRef:
         """The operand of a scalar value; anything else is an error at the current place."""
         if isinstance(value, Scalar):
             return value.operand

@@ -22,7 +22,7 @@ from simt.lang.frozen import Names, Path, compiled, names_of
 from simt.lang.ir import ZERO, Place, UniformRef
 from simt.lang.source import MISSING, lookup
 from simt.lang.statements import Function
-from simt.lang.values import Complex, Scalar, Tuple, Value
+from simt.lang.values import Scalar, Tuple, Value, complex_of
 from simt.program import Program
 
 _CACHE: dict[tuple[CodeType, tuple[Any, ...], int], list[tuple[Names, Program]]] = {}
@@ -113,7 +113,7 @@ def _parameter(b: Builder, names: list[str], name: str, ty: Any) -> Value:
         return Tuple(items, fields, python_type)
     if isinstance(ty, types.Complex):
         parts = (_parameter(b, names, f"{name}.{part}", ty.underlying_float) for part in ("real", "imag"))
-        return Complex(ty, *parts)  # type: ignore[arg-type]
+        return complex_of(ty, parts)
     if isinstance(ty, types.EnumMember):
         return _parameter(b, names, name, ty.dtype)
     number = len(names)

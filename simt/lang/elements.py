@@ -17,7 +17,7 @@ from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
 from simt.lang.convert import Number, convert, number
 from simt.lang.diagnostics import unsupported, wrong
-from simt.lang.ir import ZERO, Operand, UniformRef
+from simt.lang.ir import ZERO, UniformRef
 from simt.lang.values import Array, Axis, Complex, Constant, Record, Scalar, Value, describe
 from simt.ops.encoding import MEMORY_TYPES
 
@@ -103,16 +103,16 @@ def _load(b: Builder, element: Array) -> Scalar:
 def _load_pieces(b: Builder, op: str, element: Array, ty: Any, size: int, piece: int) -> Scalar:
     """A number that lies across natural boundaries."""
     number = MEMORY_TYPES[_PIECES[piece]][0]
-    whole: Operand = ZERO
+    whole = Scalar(types.uint64, ZERO)
     for at in range(0, size, piece):
         last = at + piece == size
         part = b.value(op, types.uint64, element.base, imm=element.offset + at, mod=number, retires=last)
         shift = UniformRef("const", 8 * at)
         moved = b.value("shl.b64", types.uint64, part.operand, shift, retires=False)
-        whole = b.value("or.b64", types.uint64, whole, moved.operand, retires=False).operand
+        whole = b.value("or.b64", types.uint64, whole.operand, moved.operand, retires=False)
     if nt.is_signed(ty) and size < 8:
-        whole = b.value(f"cvt.s{8 * size}", ty, whole, retires=False).operand
-    return Scalar(ty, whole)  # type: ignore[arg-type]
+        whole = b.value(f"cvt.s{8 * size}", ty, whole.operand, retires=False)
+    return Scalar(ty, whole.operand)
 
 
 def store(b: Builder, element: Array, value: Value) -> None:

@@ -16,9 +16,21 @@ from numba.core import types
 from simt.lang import arrays
 from simt.lang import numba_types as nt
 from simt.lang.builder import Builder
-from simt.lang.convert import as_complex, convert
+from simt.lang.convert import ScalarValue, as_complex, convert
 from simt.lang.ir import PREDICATE, REGISTER, Block, PredRef, VReg
-from simt.lang.values import Array, Axis, Complex, Conflict, Constant, Scalar, Tuple, Undefined, Value, describe
+from simt.lang.values import (
+    Array,
+    Axis,
+    Complex,
+    Conflict,
+    Constant,
+    Scalar,
+    Tuple,
+    Undefined,
+    Value,
+    complex_of,
+    describe,
+)
 
 Environment = dict[str, Value]
 """The value of every local variable at some point of a function."""
@@ -121,7 +133,7 @@ class Variables:
             return replace(value, items=items)
         if isinstance(value, Complex):
             parts = (self.assign(name, part, (*path, i)) for i, part in enumerate((value.real, value.imag)))
-            return Complex(value.type, *parts)  # type: ignore[arg-type]
+            return complex_of(value.type, parts)
         if isinstance(value, Array):
             return self._apart(value)
         if not isinstance(value, Scalar | Constant):
@@ -134,15 +146,19 @@ class Variables:
     def _apart(self, array: Array) -> Array:
         """*array*, copied out of the registers of the variable that holds it, which may hold another one later."""
 
-        def apart(value: Scalar | Constant | None) -> Scalar | Constant | None:
+        def apart(value: ScalarValue) -> ScalarValue:
             if isinstance(value, Scalar) and isinstance(value.operand, VReg) and value.operand.name:
                 return self.b.snapshot(value)
             return value
 
         base = apart(Scalar(types.int64, array.base))
         assert isinstance(base, Scalar)
-        axes = [Axis(apart(axis.size), axis.slot, axis.start, axis.step, apart(axis.stride)) for axis in array.axes]  # type: ignore[arg-type]
-        return replace(array, base=base.operand, axes=tuple(axes))  # type: ignore[arg-type]
+        assert not isinstance(base.operand, PredRef)
+        axes = [
+            replace(axis, size=apart(axis.size), stride=None if axis.stride is None else apart(axis.stride))
+            for axis in array.axes
+        ]
+        return replace(array, base=base.operand, axes=tuple(axes))
 
     def move(self, name: str, value: Value, kind: Kind, path: tuple[int, ...] = ()) -> Value:
         """Bring *value* of variable *name* to *kind* in the variable's register; free of charge."""
@@ -172,12 +188,12 @@ class Variables:
 
     def _move_complex(self, name: str, value: Value, kind: Any, path: tuple[int, ...]) -> Complex:
         part = kind.underlying_float
-        if isinstance(value, Undefined):
-            value = Constant(part, 0.0)
-        assert isinstance(value, Scalar | Constant | Complex)
-        given = as_complex(self.b, value, kind, counted=False)
-        moved = (self.move(name, item, part, (*path, i)) for i, item in enumerate((given.real, given.imag)))
-        return Complex(kind, *moved)  # type: ignore[arg-type]
+        given: tuple[Value, Value] = (value, value)
+        if not isinstance(value, Undefined):
+            assert isinstance(value, Scalar | Constant | Complex)
+            whole = as_complex(self.b, value, kind, counted=False)
+            given = whole.real, whole.imag
+        return complex_of(kind, (self.move(name, item, part, (*path, i)) for i, item in enumerate(given)))
 
     def _move_array(self, name: str, value: Value, kind: ArrayKind, path: tuple[int, ...]) -> Array:
         """An array in registers: its address, and size and stride of each axis."""
@@ -192,8 +208,11 @@ class Variables:
         assert isinstance(base.operand, VReg)
         moved = []
         for i, (size, stride) in enumerate(axes):
-            items = [self.move(name, item, types.int64, (*path, 2 * i + k)) for k, item in enumerate((size, stride))]
-            moved.append(Axis(items[0], stride=items[1]))  # type: ignore[arg-type]
+            own = [self.move(name, item, types.int64, (*path, 2 * i + k)) for k, item in enumerate((size, stride))]
+            size, stride = own
+            assert isinstance(size, Scalar | Constant)
+            assert isinstance(stride, Scalar | Constant)
+            moved.append(Axis(size, stride=stride))
         return Array(
             kind.number,
             kind.name,

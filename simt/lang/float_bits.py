@@ -35,8 +35,7 @@ def _op(b: Builder, name: str, ty: Any, *values: ScalarValue, imm: int = 0) -> S
 
 def _bits(b: Builder, value: ScalarValue) -> Scalar:
     """The bits of a float as an integer: the same row."""
-    operand = b.operand(value)
-    return Scalar(i8, operand)  # type: ignore[arg-type]
+    return Scalar(i8, b.operand(value))
 
 
 def frexp(b: Builder, name: str, args: list[Value], signature: Any) -> Value:
@@ -81,7 +80,7 @@ def nextafter(b: Builder, name: str, args: list[Value], signature: Any) -> Value
         moved = select(b, _op(b, f"eq.{kind}", b1, x, y), _bits(b, y), moved)
         ordered = _op(b, "plop", b1, *(_op(b, f"eq.{kind}", b1, each, each) for each in (x, y)), imm=PLOP_AND)
         total = _op(b, f"add.{kind}", ty, x, y)
-        return select(b, ordered, Scalar(ty, b.operand(moved)), total)  # type: ignore[arg-type]
+        return select(b, ordered, Scalar(ty, b.operand(moved)), total)
 
 
 ROWS = [

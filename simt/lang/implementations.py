@@ -157,6 +157,9 @@ def _called(overload: Any, argtypes: tuple[Any, ...], keywords: dict[str, Any]) 
 class _Compiled(Exception):
     """Carries the Python function that a lowering wants to compile."""
 
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+
 
 class _Recorder:
     """In the place of Numba's target context: tells what a lowering compiles, and knows nothing else."""
@@ -173,7 +176,7 @@ def _lowered(function: Any, argtypes: tuple[Any, ...], result: Any) -> FunctionT
         try:
             lowering(_Recorder(), None, result(*argtypes), list(argtypes))
         except _Compiled as compiled:
-            return compiled.args[0]  # type: ignore[no-any-return]
+            return compiled.function
         except _NO_ANSWER:
             continue
     return None

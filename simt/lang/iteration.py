@@ -18,7 +18,7 @@ from simt.lang.diagnostics import unsupported, wrong
 from simt.lang.environment import kind_of
 from simt.lang.ir import PLOP_MOVE, PREDICATE, ZERO, PredRef, VReg
 from simt.lang.numeric import select
-from simt.lang.values import Array, Complex, Constant, Flat, Object, Scalar, Tuple, Value, describe
+from simt.lang.values import Array, Complex, Constant, Flat, Object, Scalar, Tuple, Value, complex_of, describe
 
 Bounds = tuple[ScalarValue, ScalarValue, ScalarValue, Any]
 """Start, stop and step of a counter, and its type."""
@@ -166,7 +166,7 @@ class Loops(Calls):
         if isinstance(value, Tuple):
             return replace(value, items=tuple(self.kept(item) for item in value.items))
         if isinstance(value, Complex):
-            return Complex(value.type, self.kept(value.real), self.kept(value.imag))  # type: ignore[arg-type]
+            return complex_of(value.type, map(self.kept, (value.real, value.imag)))
         if isinstance(value, Scalar):
             register = value.operand.reg if isinstance(value.operand, PredRef) else value.operand
             if isinstance(register, VReg) and register.name:

@@ -102,7 +102,8 @@ def read_source(function: FunctionType) -> FunctionSource:
 def _read_lambda(function: FunctionType, where: Location) -> FunctionSource:
     """The source of a lambda: a function with one ``return``.  Raises UnsupportedError where it cannot be told."""
     code = function.__code__
-    lines = _EXECUTED.get(code, "").splitlines() or [line.rstrip("\n") for line in linecache.getlines(code.co_filename)]
+    text = _executed(function)
+    lines = text.splitlines() if text else [line.rstrip("\n") for line in linecache.getlines(code.co_filename)]
     same_line = [
         node
         for node in ast.walk(ast.parse("\n".join(lines)))
@@ -172,17 +173,22 @@ def _keep(code: CodeType, text: str) -> None:
             _keep(constant, text)
 
 
+def _executed(function: FunctionType) -> str | None:
+    """The text that exec() or ``python -c`` made *function* of; None if it was not kept."""
+    return _EXECUTED.get(function.__code__) or _command(function)
+
+
 def _command(function: FunctionType) -> str | None:
     """The program of ``python -c``, if *function* is one of its; Python itself keeps it from 3.13 on."""
-    words = sys.orig_argv
-    if function.__code__.co_filename != "<string>" or function.__module__ != "__main__" or "-c" not in words[:-1]:
+    if function.__code__.co_filename != "<string>" or function.__module__ != "__main__" or sys.argv[:1] != ["-c"]:
         return None
+    words = sys.orig_argv
     return textwrap.dedent(words[words.index("-c") + 1])
 
 
 def _executed_lines(function: FunctionType) -> tuple[list[str], int] | None:
     """The lines of a function that exec() made, and the number of the first; None if its text was not kept."""
-    text = _EXECUTED.get(function.__code__) or _command(function)
+    text = _executed(function)
     if text is None:
         return None
     start = function.__code__.co_firstlineno

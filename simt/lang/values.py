@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,14 @@ class Complex:
     type: Any
     real: Scalar | Constant
     imag: Scalar | Constant
+
+
+def complex_of(ty: Any, parts: Iterable[Value]) -> Complex:
+    """The complex number of these two parts, which are numbers."""
+    real, imag = parts
+    assert isinstance(real, Scalar | Constant)
+    assert isinstance(imag, Scalar | Constant)
+    return Complex(ty, real, imag)
 
 
 @dataclass(frozen=True, slots=True)

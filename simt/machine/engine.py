@@ -12,7 +12,7 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.control import CALL, FAIL, LEAVE, RESUME, current
-from simt.machine.events import WATCH_VARIABLES, is_full, tell_order, tell_variable
+from simt.machine.events import is_full, tell_order, tell_variable
 from simt.machine.image_access import image_access, image_rows
 from simt.machine.interpreter import go_on, masks, rows
 from simt.machine.memory import access, rows_loaded, step_index, step_within
@@ -161,11 +161,11 @@ def _goes_on(status):
 def _tell(flags, w, pc, code, warp_rows, uniform_end, predicates, executing, s):
     """Tell the launch's watch of a micro-op that may order threads."""
     CODE = s.CODE
-    a = row_at(CODE[code + L.C_A], warp_rows, uniform_end) if flags & L.NAMES else np.uint64(0)
-    if flags & L.VARIABLE and s.LAUNCH[L.LAUNCH_WATCH] & WATCH_VARIABLES:
+    if flags & L.VARIABLE:
         chosen = predicate(s.P, predicates, CODE[code + L.C_C]) if flags & L.CHOOSES else np.int64(0)
         tell_variable(pc, w, executing, chosen, s.LAUNCH, s.WARPS, s.EVENTS)
     if flags & (L.ORDERS | L.NAMES | L.SHUFFLES):
+        a = row_at(CODE[code + L.C_A], warp_rows, uniform_end)
         b = row_at(CODE[code + L.C_B], warp_rows, uniform_end)
         c = row_at(CODE[code + L.C_C], warp_rows, uniform_end)
         tell_order(flags, pc, w, executing, a, b, c, CODE[code + L.C_IMM], s.LAUNCH, s.WARPS, s.EVENTS, s.R)
@@ -216,7 +216,8 @@ def advance(w, quantum, s):
     n_absent = popcount(WARPS[wbase + L.W_ABSENT])
     n_exited = np.int64(0)
     traced = is_traced(LAUNCH, w)
-    drains = traced or LAUNCH[L.LAUNCH_WATCH] != 0
+    watched = LAUNCH[L.LAUNCH_WATCH] != 0
+    drains = traced or watched
     executed = WARPS[wbase + L.W_USED]  # micro-ops of this turn
     end = min(quantum, executed + LAUNCH[L.LAUNCH_LEFT])
     retired = 0
@@ -246,7 +247,7 @@ def advance(w, quantum, s):
             elif order <= L.PROFILER and whole and WARPS[wbase + L.W_SPLITS] > 1:
                 choose(SPLITS, WARPS, w, L.INTERLEAVED)  # a split may be spinning on what another one does
             break
-        if drains and ((traced and LAUNCH[L.LAUNCH_TRACED] == len(s.TRACE)) or is_full(s.EVENTS)):
+        if drains and ((traced and LAUNCH[L.LAUNCH_TRACED] == len(s.TRACE)) or (watched and is_full(s.EVENTS))):
             SPLITS[current(WARPS, w) + L.S_PC] = pc
             status = L.TRACE_FULL
             break
@@ -266,7 +267,7 @@ def advance(w, quantum, s):
             n_executing = popcount(executing)
         _count(s.COUNTS, count, n_active, n_executing, n_absent, n_exited)
         retired += flags & L.RETIRES
-        if flags & L.TOLD and drains and executing != 0:
+        if flags & L.TOLD and watched and executing != 0:
             _tell(flags, w, pc, code, warp_rows, uniform_end, predicates, executing, s)
         outcome = np.int64(0)  # for the trace: the predicate written
         where = pc + 1

@@ -46,9 +46,9 @@ EVENT_WORDS = 1 << 18
 _ROOM = 4 * N_EVENT
 """What one micro-op writes at most, and more."""
 
-WATCH_GLOBAL, WATCH_LOCAL, WATCH_STORED, WATCH_VARIABLES, WATCH_ORDER = 1, 2, 4, 8, 16
+WATCH_GLOBAL, WATCH_LOCAL, WATCH_STORED, WATCH_ORDER = 1, 2, 4, 8
 """What is told (bits of LAUNCH_WATCH): accesses to shared and global memory; to local memory; digests of what is
-stored; registers that are watched; and always what orders threads."""
+stored; and always what orders threads, and what is done with registers that are watched."""
 
 B64 = MEMORY_TYPES["b64"][0]
 

@@ -95,7 +95,7 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
     location = locate(prepared, caller(prepared, state))
     details = [where(prepared, block, warp, mask)]
     if prepared.program.listing[instruction.line].source is not None:
-        details.append(f"instruction {place_of(prepared, caller(prepared, state))}")
+        details.append(f"instruction {place_of(prepared.program, caller(prepared, state))}")
     if reason == layout.R_INDEX and instruction.op == "within":
         name = prepared.program.arrays[instruction.imm].name
         return OutOfBoundsError(
@@ -221,7 +221,7 @@ def deadlock(prepared: Prepared, state: layout.State, block: int) -> DeadlockErr
             first.setdefault(split[layout.S_STATE], pc)
             waiting.append(
                 f"warp {warp}, lanes {lanes_text(split[layout.S_MASK])}: "
-                f"{_WAITS[split[layout.S_STATE]]} at {place_of(prepared, pc)}"
+                f"{_WAITS[split[layout.S_STATE]]} at {place_of(prepared.program, pc)}"
             )
     culprit = layout.WAIT_BARRIER if layout.WAIT_BARRIER in first else layout.WAIT_WARPSYNC
     return DeadlockError(

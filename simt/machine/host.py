@@ -16,7 +16,7 @@ from simt.machine.early import ENGINE, SLICE, SLICES
 from simt.machine.encode import encode
 from simt.machine.findings import deadlock, failure
 from simt.machine.launch import Launch, parse_order
-from simt.machine.prepare import prepare, state_arrays
+from simt.machine.prepare import begin_watch, prepare, state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.result import RunResult, TraceRecords
 from simt.machine.schedule import PAUSES, Resident, Turns
@@ -83,7 +83,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
         workers = 1 if alone else _workers(launch)
     prepared = prepare(program, launch, workers, device)
     if watch is not None:
-        watch.begin(prepared, 1 if together else workers)
+        prepared = begin_watch(prepared, watch, 1 if together else workers)
     team = _Team(prepared, workers, together)
     team.compile()
     start = time.perf_counter()
@@ -243,6 +243,19 @@ class _Team:
                 self._keep(block, error)
                 return layout.STOPPED, block
 
+    def _run_told(self, worker: int, first: int, end: int, state: layout.State, judge: bool = True) -> tuple[int, int]:
+        """Run blocks as :meth:`_run` does, take what they trace, and give the watch what they tell.
+
+        STOPPED, too, if what it finds ends the launch.  *judge*: also after the end of a warp's turn (STOPPED).
+        """
+        block, status = first, layout.TRACE_FULL
+        while status == layout.TRACE_FULL:
+            status, block = self._run(block, end, state)
+            self._drain(state)
+            if (judge or status != layout.STOPPED) and self._judged(worker, min(block, end - 1), state):
+                status = layout.STOPPED
+        return status, block
+
     def _run_some(self, first: int, end: int, state: layout.State) -> tuple[int, int]:
         """Run blocks compiled; a while as plain Python if the engine is not compiled yet."""
         if self.slices == SLICES:
@@ -270,16 +283,10 @@ class _Team:
             begun = None
             if first >= end:
                 return
-            block, status = first, layout.TRACE_FULL
-            while status == layout.TRACE_FULL or (status == layout.DEADLOCK and resumed):
-                resumed = resumed and status == layout.TRACE_FULL
-                status, block = self._run(block, end, state)
-                self._drain(state)
-                if self._judged(worker, block, state):
-                    return
-            if status == layout.STOPPED:
-                return
-            if self._note_failure(status, block, state):
+            status, block = self._run_told(worker, first, end, state)
+            if status == layout.DEADLOCK and resumed:
+                status, block = self._run_told(worker, block, end, state)
+            if status == layout.STOPPED or self._note_failure(status, block, state):
                 return
             with self.lock:
                 self.finished += end - first
@@ -291,12 +298,7 @@ class _Team:
         while running:
             for block in running:
                 state = self.states[block]
-                status = layout.TRACE_FULL
-                while status == layout.TRACE_FULL:
-                    status, _ = self._run(block, block + 1, state)
-                    self._drain(state)
-                    if self._judged(0, block, state):
-                        return
+                status, _ = self._run_told(0, block, block + 1, state)
                 if status == layout.STOPPED or self._note_failure(status, block, state):
                     return
                 reached[block] = status
@@ -342,12 +344,7 @@ class _Team:
         assert block is not None
         state.LAUNCH[layout.LAUNCH_NEXT_WARP] = warp
         state.WARPS[warp * layout.N_WARP + layout.W_QUANTUM] = length
-        status = layout.TRACE_FULL
-        while status == layout.TRACE_FULL:
-            status, _ = self._run(block, block + 1, state)
-            self._drain(state)
-            if (judge or status != layout.STOPPED) and self._judged(0, block, state):
-                return False
+        status, _ = self._run_told(0, block, block + 1, state, judge)
         if block in self.failed or self._note_failure(status, block, state):
             return False
         if status == layout.CALLED:

@@ -85,8 +85,9 @@ class Watch(Protocol):
     def begin(self, prepared: Any, workers: int) -> None:
         """The launch, prepared, is about to run.  Raises LaunchError if it is too large to watch."""
 
-    def uses(self, pc: int) -> bool:
-        """Whether it wants to be told of micro-op *pc* because of the variables that it reads or writes."""
+    @property
+    def variables(self) -> npt.NDArray[np.int64]:
+        """The micro-ops that it wants to be told of because of the variables that they read or write."""
 
     def judge(self, worker: int, events: npt.NDArray[np.int64]) -> Exception | None:
         """Take the events of a worker up to now; the error that is to end the launch, if any."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.check import Location, lanes_text
+from simt.check import Location, who_text
 from simt.machine import layout
 from simt.machine.prepared import Prepared
 from simt.machine.registers import row_at
 from simt.ops.encoding import SYSCALL
 from simt.ops.scalar import lowest
-from simt.program import RZ, Instruction, ListingLine
+from simt.program import RZ, Instruction, ListingLine, Program
 
 
 def locate(prepared: Prepared, pc: int) -> Location:
@@ -52,10 +52,10 @@ def _machine_text(line: ListingLine) -> str:
     return f"{line.number:#06x}  {line.text}"
 
 
-def place_of(prepared: Prepared, pc: int) -> str:
+def place_of(program: Program, pc: int) -> str:
     """The line or machine instruction of micro-op *pc*, in the words of a detail."""
-    line = prepared.program.listing[prepared.program.instructions[pc].line]
-    if prepared.program.view != "source":
+    line = program.listing[program.instructions[pc].line]
+    if program.view != "source":
         return _machine_text(line)
     return f"line {line.number}: {line.text.strip()}"
 
@@ -67,13 +67,10 @@ def coordinates(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int
 
 
 def where(prepared: Prepared, block: int, warp: int, mask: int) -> str:
-    """``block (3, 0, 0), warp 2, lanes 5-7 (threads (69, 0, 0) ...)``."""
-    lanes = "lane" if mask.bit_count() == 1 else "lanes"
-    text = f"block {coordinates(block, prepared.launch.grid)}, warp {warp}, {lanes} {lanes_text(mask)}"
-    if mask:
-        thread = coordinates(warp * 32 + (mask & -mask).bit_length() - 1, prepared.launch.block)
-        text += f" ({'' if lanes == 'lane' else 'first: '}thread {thread})"
-    return text
+    """The lanes of a warp of a block in words: :func:`simt.check.who_text`."""
+    lane = max((mask & -mask).bit_length() - 1, 0)
+    thread = coordinates(warp * 32 + lane, prepared.launch.block)
+    return who_text(coordinates(block, prepared.launch.grid), warp, mask, thread)
 
 
 def access_text(instruction: Instruction) -> str:
@@ -85,14 +82,3 @@ def access_text(instruction: Instruction) -> str:
 def with_article(instruction: Instruction) -> str:
     text = access_text(instruction)
     return f"an {text}" if text[0] == "a" else f"a {text}"
-
-
-def holder(prepared: Prepared, instruction: Instruction, address: int) -> list[str]:
-    """The allocation that holds a global address, and where in it."""
-    if ".shared" in instruction.op:
-        return []
-    memory = prepared.memory
-    for name, start, end in zip(memory.names, memory.starts, memory.ends, strict=True):
-        if start <= address < end:
-            return [f"`{name}`, byte {address - int(start)} of {int(end - start)}"]
-    return []

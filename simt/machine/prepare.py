@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -154,7 +155,7 @@ class _Plan:
         shared_at, local_at = [], []
         for _ in range(workers):
             shared_at.append(self._reserve(align(shared_bytes, 8), _PAGE))
-            local_at.append(self._reserve(_local_stride(local_bytes) * align(threads, 32), _PAGE))
+            local_at.append(self._reserve(local_stride(local_bytes) * align(threads, 32), _PAGE))
         end = self._reserve(_PAGE, _PAGE) + _PAGE
         regions = self.allocations or [Allocation(0, 0, False, "")]
         return Memory(
@@ -170,7 +171,7 @@ class _Plan:
         )
 
 
-def _local_stride(local_bytes: int) -> int:
+def local_stride(local_bytes: int) -> int:
     """Bytes from one thread's local memory to the next: 64-bit slots must not straddle two."""
     return align(local_bytes, 8)
 
@@ -285,22 +286,21 @@ def state_arrays(
     info[layout.LAUNCH_SHARED_BYTES] = prepared.shared_bytes
     info[layout.LAUNCH_LOCAL] = memory.local_at[worker]
     info[layout.LAUNCH_LOCAL_BYTES] = program.local_bytes
-    info[layout.LAUNCH_LOCAL_STRIDE] = _local_stride(program.local_bytes)
+    info[layout.LAUNCH_LOCAL_STRIDE] = local_stride(program.local_bytes)
     traced = {False: (-2, -2), True: (-1, -1)}[launch.trace] if isinstance(launch.trace, bool) else launch.trace
     info[layout.LAUNCH_TRACE_BLOCK], info[layout.LAUNCH_TRACE_WARP] = traced
     info[layout.LAUNCH_CODE_START] = encoded.code_start
     watch = launch.watch
     info[layout.LAUNCH_WATCH] = watch.told if watch is not None else 0
     info[layout.LAUNCH_FILL], info[layout.LAUNCH_RANDOM] = launch.fill
-    told = watch is not None or launch.trace is not False  # a traced launch looks for room, too
-    events = np.zeros(EVENT_WORDS if told else 1, np.int64)
+    events = np.zeros(EVENT_WORDS if watch is not None else 1, np.int64)
     events[0] = 1
     info[layout.LAUNCH_TICK] = CLOCK_STEP
     info[layout.LAUNCH_LEFT] = layout.UNLIMITED
     info[layout.LAUNCH_MHZ] = launch.clock_mhz
     info[layout.LAUNCH_ROUND] = ROUND if launch.cooperative else 0
     return layout.State(
-        CODE=(encoded.code if watch is None else _told(encoded.code, watch)).reshape(-1),
+        CODE=encoded.code.reshape(-1),
         COUNTS=np.zeros(len(encoded.code) * layout.N_COUNT, np.int64),
         R=registers,
         F64=registers.view(np.float64),
@@ -337,10 +337,9 @@ def state_arrays(
     )
 
 
-def _told(code: npt.NDArray[np.int64], watch: Watch) -> npt.NDArray[np.int64]:
-    """The code table in which a watch is told of micro-ops with the variables that it wants to hear of."""
-    told: npt.NDArray[np.int64] = code.copy()
-    for pc in range(len(code) - 1):
-        if watch.uses(pc):
-            told[pc, layout.C_OP] |= layout.VARIABLE << layout.FLAGS_SHIFT
-    return told
+def begin_watch(prepared: Prepared, watch: Watch, workers: int) -> Prepared:
+    """Let a watch begin; the same launch with a code table that tells it of the variables that it wants to hear of."""
+    watch.begin(prepared, workers)
+    code = prepared.encoded.code.copy()
+    code[watch.variables, layout.C_OP] |= layout.VARIABLE << layout.FLAGS_SHIFT
+    return replace(prepared, encoded=replace(prepared.encoded, code=code))

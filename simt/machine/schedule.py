@@ -45,10 +45,6 @@ class Schedule:
         backwards = self.kind == ADVERSARIAL or (self.kind == RANDOM and self.seed % 2 == 1)
         return "interleaved" if self.kind == ROUND_ROBIN else "else_first" if backwards else "then_first"
 
-    def turns(self) -> Turns:
-        """Who runs when, from the start."""
-        return Turns(self)
-
 
 def parse_schedule(text: str) -> Schedule:
     """A schedule by name.  Raises LaunchError."""
@@ -123,7 +119,7 @@ class Turns:
 class Resident:
     """The blocks that run together, each in a state of its own, and which of their warps can run.
 
-    ``waiting`` are blocks at the barrier of the grid: states by number.
+    ``blocks``: the number of each one's block, None where there is none; ``held``: warps at the barrier of the grid.
     """
 
     def __init__(self, states: list[L.State]) -> None:
@@ -163,10 +159,9 @@ class Resident:
         """States in use with their blocks."""
         return ((slot, block) for slot, block in enumerate(self.blocks) if block is not None)
 
-    def release(self) -> bool:
-        """Let all go on that wait at the barrier of the grid; whether any did."""
+    def release(self) -> None:
+        """Let all go on that wait at the barrier of the grid."""
         slots = {slot for slot, _ in self.held}
         self.held.clear()
         for slot in slots:
             self.look(slot)
-        return bool(slots)

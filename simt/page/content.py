@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
-from typing import Any
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any
 
 from simt.metrics.stalls import STALLS, STATES, Stall, words_of
 from simt.metrics.table import METRICS
@@ -27,7 +27,11 @@ from simt.reasons.causes import derived
 from simt.reasons.render import cells, rows_of, title
 from simt.reasons.terms import WHOLE
 from simt.text import quantity_texts
-from simt.timing import Timeline
+from simt.trace import Trace
+from simt.trace.render import LANE_MARKS
+
+if TYPE_CHECKING:
+    from simt.timing import Timeline
 
 MOST_ROWS = 3000
 """Lines of a listing that the page has; of a longer one those that executed, the first so many."""
@@ -111,14 +115,11 @@ class Column:
     @cached_property
     def metrics(self) -> list[tuple[str, str, str]]:
         """The same of all."""
-        known = (
-            (name, value, METRICS[name].unit if name in METRICS else "") for name, value in self.side.metrics.items()
-        )
         found = []
-        for name, value, unit in known:
+        for name, value in self.side.metrics.items():
             if value is not None:
-                shown, scaled = quantity_texts([value], unit)
-                found.append((name, shown, scaled))
+                shown, unit = quantity_texts([value], METRICS[name].unit if name in METRICS else "")
+                found.append((name, shown, unit))
         return found
 
     # The listing
@@ -163,51 +164,52 @@ class Column:
 
     # The trace
 
+    @property
+    def trace(self) -> Trace | None:
+        """What was recorded of lanes; None if nothing was."""
+        trace = self.profile.trace if self.profile else None
+        return trace if trace is not None and trace.warps else None
+
     @cached_property
     def film(self) -> Film | None:
         """The trace for the player."""
-        trace = self.profile.trace if self.profile else None
-        return film_of(trace) if trace is not None and trace.warps else None
+        return film_of(self.trace) if self.trace is not None else None
 
-    @cached_property
+    @property
     def left_out(self) -> list[str]:
         """What of the trace is not there."""
-        trace = self.profile.trace if self.profile else None
-        return left_out(trace, self.film) if trace is not None and self.film is not None else []
+        return left_out(self.trace, self.film) if self.trace is not None and self.film is not None else []
 
-    @cached_property
+    @property
     def steps(self) -> list[tuple[Any, list[tuple[str, str]]]]:
         """The first steps of the first warp, each with its lanes in groups of eight, as runs of (state, marks)."""
-        from simt.trace.render import LANE_MARKS
-
-        trace = self.profile.trace if self.profile else None
-        if trace is None or not trace.warps:
+        if self.trace is None:
             return []
         found = []
-        for _, step in zip(range(STATIC_STEPS), trace.walk(*trace.warps[0]), strict=False):
+        for step in islice(self.trace.walk(*self.trace.warps[0]), STATIC_STEPS):
             runs = [(state, LANE_MARKS[state][0] * len(list(run))) for state, run in groupby(step.lane_states())]
             found.append((step, runs))
         return found
 
     @cached_property
-    def pictures(self) -> list[Picture]:
-        """Memory accesses."""
-        return pictures(self.accesses)[0] if self.accesses else []
-
-    @property
-    def pictures_left_out(self) -> int:
-        """How many requests are not drawn."""
-        return pictures(self.accesses)[1] if self.accesses else 0
+    def pictures(self) -> tuple[list[Picture], int]:
+        """Memory accesses, and how many requests are not drawn."""
+        return pictures(self.accesses) if self.accesses else ([], 0)
 
     # Time
 
     @cached_property
     def timeline(self) -> Timeline | None:
-        """What the first SM's warps did, cycle by cycle."""
+        """What the first SM's warps did, cycle by cycle: the first of those that issued in the window."""
         timing = self.profile.timing if self.profile else None
-        return Timeline(timing, 0, MOST_CYCLES) if timing is not None and len(timing.events) else None
+        if timing is None or not len(timing.events):
+            return None
+        from simt.timing import Timeline
+        from simt.timing.layout import E_SM
 
-    @property
+        return Timeline(timing, int(timing.events[:, E_SM].min()), MOST_CYCLES)
+
+    @cached_property
     def timeline_rows(self) -> list[tuple[Any, list[tuple[str, str]]]]:
         """Its rows, each with runs of (name of the state, letters)."""
         if self.timeline is None:
@@ -223,7 +225,7 @@ class Column:
         seen = {letter for row, _ in self.timeline_rows for letter in row.letters}
         return [state for state in STATES.values() if state.letter in seen]
 
-    @property
+    @cached_property
     def stalls(self) -> dict[str, int]:
         """Warp-cycles by reason; empty without timing."""
         return {name: total for name in STALLS if (total := sum(line.stalls.get(name, 0) for line in self.side.lines))}
@@ -255,8 +257,6 @@ class Content:
 
     columns: tuple[Column, ...]
     metrics: tuple[str, ...] = ()
-    refusals: list[str] = field(default_factory=list)
-    """Why the two could not be compared in a metric."""
 
     @property
     def _given(self) -> list[Any]:
@@ -290,24 +290,32 @@ class Content:
                 found.append((row.metric, a, b, ratio if row.comparable else "~", unit, row.metric in SUMMARY))
         return found
 
-    @cached_property
+    @property
     def reasons(self) -> list[Reasoned]:
         """The explanations; what cannot be explained of two profiles is in :attr:`refusals`."""
-        return list(self._reasons())
+        return [found for found in self._reasons if isinstance(found, Reasoned)]
 
-    def _reasons(self) -> Iterator[Reasoned]:
+    @property
+    def refusals(self) -> list[str]:
+        """Why the two could not be compared in a metric."""
+        return [found for found in self._reasons if isinstance(found, str)]
+
+    @cached_property
+    def _reasons(self) -> list[Reasoned | str]:
+        found: list[Reasoned | str] = []
         first, other = [*self._given, None][:2]
         patterns = {column.key: column.accesses.patterns for column in self.columns if column.accesses}
         for metric in dict.fromkeys((*self.metrics, *EXPLAINED)):
             if metric not in self.metrics and any(column.side.metrics.get(metric) is None for column in self.columns):
                 continue
             try:
-                found = explain(first, other, metric, patterns=patterns)
+                explained = explain(first, other, metric, patterns=patterns)
             except UnusableProfileError as error:
-                self.refusals.append(error.title)
+                found.append(error.title)
                 continue
-            if metric in self.metrics or any(term.cause != WHOLE for term in found.terms):
-                yield Reasoned(found)
+            if metric in self.metrics or any(term.cause != WHOLE for term in explained.terms):
+                found.append(Reasoned(explained))
+        return found
 
     # Charts
 

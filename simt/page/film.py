@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from simt.text import indentation
 from simt.trace import Step, Trace
 from simt.trace.values import Value, value_text
 
@@ -37,19 +38,18 @@ def film_of(trace: Trace, most: int = MOST_BYTES) -> Film:
             if step.line not in code:
                 code[step.line] = len(texts)
                 entry = step.entry
-                position = str(entry.number) if in_source else f"{entry.number:#06x}"
-                texts.append((position, entry.text.rstrip(), entry.function, step.line))
-            made = _step(step, code[step.line])
+                texts.append((step.position(in_source), entry.text.rstrip(), entry.function, step.line))
+            made = _step(step, code[step.line], in_source)
             steps.append(made)
             room -= len(json.dumps(made))
             if room <= 0:
                 break
-    common = min((len(text) - len(text.lstrip()) for _, text, _, _ in texts if text), default=0)
+    common = indentation(text for _, text, *_ in texts)
     return {"code": [(at, text[common:], *rest) for at, text, *rest in texts], "warps": warps}
 
 
-def _step(step: Step, code: int) -> list[Any]:
-    flags = DIVERGES * step.divergent + ENDS * step.ends_kernel
+def _step(step: Step, code: int, in_source: bool) -> list[Any]:
+    flags = DIVERGES * step.divergent + ENDS * step.is_end(in_source)
     values = {name: _lanes(lanes, step.executed) for name, lanes in step.values.items() if step.executed}
     return [code, step.pass_number, step.active, step.executed, step.exited, step.absent, flags, values]
 

@@ -4,12 +4,8 @@
   const LANES = 32;
   const [LINE, PASS, ACTIVE, EXECUTED, EXITED, ABSENT, FLAGS, VALUES] = [0, 1, 2, 3, 4, 5, 6, 7];
   const DIVERGES = 1, ENDS = 2;
-  const MARKS = { active: "#", other_path: ".", predicated_off: "p", exited: "x", no_thread: "_" };
-  const WORDS = {
-    active: "active", other_path: "on another path", predicated_off: "predicated off", exited: "exited",
-    no_thread: "no thread",
-  };
-  const { films } = JSON.parse(document.getElementById("data").textContent);
+  // By state of a lane: its mark, and what it means.
+  const { films, marks: MARKS, words: WORDS } = JSON.parse(document.getElementById("data").textContent);
   const root = document.documentElement;
 
   const has = (mask, lane) => (mask >>> lane) & 1;

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from simt.check import LaunchError, UnsupportedError
+from simt.check import UnsupportedError, write_file
 from simt.check.short import ends_here
 from simt.metrics import METRICS
 from simt.page.content import Column, Content
@@ -41,10 +41,7 @@ def write_page(
     profile, and LaunchError where the file cannot be written.
     """
     text = page(profile, other, metrics=metrics, accesses=accesses)
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise LaunchError(f"{path} cannot be written: {error.strerror}") from None
+    write_file(Path(path), text)
     return Path(path)
 
 
@@ -102,4 +99,7 @@ def _hash(text: str) -> str:
 def _data(content: Content) -> str:
     """What the script reads: JSON that ends no element of the page, whatever is in it."""
     films = {column.key: column.film for column in content.columns if column.film}
-    return json.dumps({"films": films}, separators=(",", ":")).replace("<", "\\u003c")
+    marks = {state: mark for state, (mark, _, _) in LANE_MARKS.items()}
+    words = {state: meaning.removeprefix("idle: ") for state, (_, _, meaning) in LANE_MARKS.items()}
+    data = {"films": films, "marks": marks, "words": words}
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")

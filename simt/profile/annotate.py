@@ -15,7 +15,7 @@ from simt.metrics.table import SOURCE, UnknownMetricError
 from simt.profile.counters import COUNTER_NAMES
 from simt.profile.fold import add, fold
 from simt.profile.lines import Listed, Rendered
-from simt.text import cut, filled, number_text
+from simt.text import cut, filled, indentation, number_text
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -216,7 +216,7 @@ def annotate(
                 names.remove(name)
                 left_out.append(headings[name])
     # Where columns are scarce, without the indentation that all lines have.
-    common = min((len(row.text) - len(row.text.lstrip()) for row in rows if row.text.strip()), default=0)
+    common = indentation(row.text for row in rows)
     text = Text(no_wrap=True)
     text.append(filled(f"{profile.kernel}: {profile.view_text}", width) + "\n", style="bold")
     if profile.timing is not None:

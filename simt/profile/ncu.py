@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from simt.check import LaunchError, check_file
+from simt.check import LaunchError, check_file, write_file
 from simt.demangle import NCU, signature
 from simt.metrics import METRICS, Number
 from simt.profile.activity import Activities, Launched
@@ -96,7 +96,6 @@ _SECTIONS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
     ),
 )
 """Sections of the page ``details`` without --metrics: label, unit, and the metric or fact of the launch."""
-"""Columns of the page ``source``, and the counters of a line."""
 
 Cells = tuple[str, str, str]
 """Name, unit and value, as a page shows them."""
@@ -158,10 +157,7 @@ def record(launched: Launched) -> Record:
 def write_report(path: Path, command: str, records: Sequence[Record]) -> None:
     """Write a report that :func:`read_report` reads.  Raises LaunchError where it cannot be written."""
     text = json.dumps({"format": FORMAT, "command": command, "launches": [asdict(each) for each in records]})
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise LaunchError(f"{path} cannot be written: {error.strerror}") from None
+    write_file(path, text)
 
 
 def read_report(path: Path) -> tuple[str, list[Record]]:

@@ -86,7 +86,7 @@ def accesses_of(
 
     The parameters are those of :func:`simt.launch`; arrays among *args* are not changed.  Raises what a launch raises.
     """
-    wanted = replace(Options.of(options), trace=warp)
+    wanted = replace(Options.of(**options), trace=warp)
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
     code = code_of(kernel, wanted.view, shape, copy.deepcopy(args), wanted.predicate)
     program = watched(code.program)

@@ -1,13 +1,12 @@
 """Checks of a launch by what it tells of itself: racecheck, initcheck, synccheck (compute-sanitizer's names).
 
-The machine writes events (:mod:`simt.machine.events`); :class:`Sanitizer` gives them to judges, jitted functions that
-are compiled when a check is first asked for:
+The machine writes events (:mod:`simt.machine.events`); sanitizer.py gives them to judges, jitted functions that are
+imported and compiled when a check is first asked for:
 
 * clocks.py, vectors.py: who is ordered before whom; barriers.py: block and warp barriers; races.py: racecheck;
 * initialised.py: initcheck; barriers.py also has synccheck; report.py makes findings of what they note.
 """
 
-from simt.sanitizer.sanitizer import Sanitizer
-from simt.sanitizer.tools import ALL, TOOLS, names_of
+from simt.sanitizer.tools import names_of
 
-__all__ = ["ALL", "TOOLS", "Sanitizer", "names_of"]
+__all__ = ["names_of"]

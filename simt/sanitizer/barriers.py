@@ -25,12 +25,11 @@ def arrive(EVENTS, at, place, META, HEAD, BLOCKS, WARPS, THREADS, BARRIERS, ARRI
     bar = (place * BLOCK_BARRIERS + number) * Z.N_BARRIER
     sync = HEAD[Z.H_TOOLS] & Z.SYNC
     if BARRIERS[bar + Z.R_ARRIVED] == 0:
-        BARRIERS[bar + Z.R_PC] = pc + 1
-        BARRIERS[bar + Z.R_OTHER_PC] = 0
+        BARRIERS[bar + Z.R_PC] = pc
         BARRIERS[bar + Z.R_WARP] = w
         BARRIERS[bar + Z.R_LANES] = lanes
     elif sync:
-        first = BARRIERS[bar + Z.R_PC] - 1
+        first = BARRIERS[bar + Z.R_PC]
         who = BARRIERS[bar + Z.R_WARP] * 32 + lowest(BARRIERS[bar + Z.R_LANES])
         if BARRIERS[bar + Z.R_EXPECTED] != expected:
             found(Z.WRONG_COUNT, pc, block, w, lowest(lanes), first, block, who, 0, 0, 0, expected, HEAD, FOUND)
@@ -67,7 +66,7 @@ def open_barrier(
         meet_block(block, place, HEAD, BLOCKS, WARPS, THREADS, KEYS, TIMES, VECTORS)
     else:
         meet_some(block, place, first, HEAD, BLOCKS, WARPS, THREADS, ARRIVED, KEYS, TIMES, VECTORS)
-    pc = BARRIERS[bar + Z.R_PC] - 1
+    pc = BARRIERS[bar + Z.R_PC]
     passed = BLOCKS[place * Z.N_BLOCK + Z.B_EXITS] & META[pc * Z.N_META + Z.M_EXITS]  # not a return before it
     if HEAD[Z.H_TOOLS] & Z.SYNC and passed and arrived < (expected if expected else HEAD[Z.H_THREADS]):
         w, lane = BARRIERS[bar + Z.R_WARP], lowest(BARRIERS[bar + Z.R_LANES])
@@ -114,7 +113,7 @@ def leave_block(
         for number in range(BLOCK_BARRIERS):
             bar = (place * BLOCK_BARRIERS + number) * Z.N_BARRIER
             if BARRIERS[bar + Z.R_ARRIVED]:
-                pc, lane = BARRIERS[bar + Z.R_PC] - 1, lowest(BARRIERS[bar + Z.R_LANES])
+                pc, lane = BARRIERS[bar + Z.R_PC], lowest(BARRIERS[bar + Z.R_LANES])
                 first = BARRIERS[bar + Z.R_WARP]
                 found(Z.LEFT_WAITING, pc, block, first, lane, -1, -1, -1, 0, 0, 0, number, HEAD, FOUND)
     return True

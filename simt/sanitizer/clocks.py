@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.ops.scalar import FULL
 from simt.sanitizer import layout as Z
 from simt.sanitizer.jit import jit
 from simt.sanitizer.vectors import block_key, joined, known, published_at, thread_key, warp_key, with_entry
-
-FULL = 0xFFFFFFFF
 
 
 @jit

@@ -73,9 +73,8 @@ N_THREAD = _thread.count
 _barrier = Columns()
 R_ARRIVED = _barrier()
 R_EXPECTED = _barrier()
-R_PC = _barrier()  # one past the micro-op of the first to come; of the first at another one
-R_OTHER_PC = _barrier()
-R_WARP = _barrier()  # of the first: warp and lanes
+R_PC = _barrier()  # of the first to come: micro-op, warp and lanes
+R_WARP = _barrier()
 R_LANES = _barrier()
 N_BARRIER = _barrier.count
 

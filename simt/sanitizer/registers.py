@@ -33,9 +33,9 @@ class Watched:
     count: int
     uses: npt.NDArray[np.int64]
 
-    def touches(self, pc: int) -> bool:
-        """Whether a micro-op reads or writes one of them."""
-        return bool((self.uses[pc, Z.U_READS : Z.N_USE] >= 0).any())
+    def micro_ops(self) -> npt.NDArray[np.int64]:
+        """The micro-ops that read or write one of them."""
+        return np.flatnonzero((self.uses[:, Z.U_READS : Z.N_USE] >= 0).any(axis=1))
 
 
 def reads(i: Instruction, predicates: int) -> Iterator[int]:

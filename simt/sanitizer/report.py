@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from simt.check import Finding, Side, lanes_text
 from simt.machine.layout import ADDRESS_BASE
 from simt.machine.places import access_text, coordinates, locate, place_of, with_article
+from simt.machine.prepare import local_stride
 from simt.machine.prepared import Prepared
 from simt.ops.memory import GLOBAL, LOCAL, SHARED, SPACES
 from simt.program import ArrayRef, Space
@@ -52,7 +54,7 @@ class Report:
             warp=warp,
             lanes=lanes,
             thread=coordinates(warp * 32 + lane, launch.block),
-            instruction="" if program.view == "source" else place_of(self.prepared, pc),
+            instruction="" if program.view == "source" else place_of(program, pc),
         )
 
     def _this(self, row: Sequence[int], what: str = "") -> Side:
@@ -65,16 +67,16 @@ class Report:
         what = what or f"{access_text(self.prepared.program.instructions[pc])} before"
         return self._side(what, pc, row[Z.F_OTHER_BLOCK], row[Z.F_OTHER_WARP], row[Z.F_OTHER_LANES])
 
-    def _where(self, row: Sequence[int]) -> dict[str, object]:
+    def _where(self, row: Sequence[int]) -> dict[str, Any]:
         """Space, address, variable and element of an access."""
         memory, launch = self.prepared.memory, self.prepared.launch
         space, offset = row[Z.F_SPACE], row[Z.F_OFFSET]
-        found: dict[str, object] = {"space": SPACES[space]}
+        found: dict[str, Any] = {"space": SPACES[space]}
         if space == GLOBAL:
             address = offset + int(ADDRESS_BASE)
             return {**found, "address": address, **self._of_allocation(address)}
         if space == LOCAL:
-            stride = -(-self.prepared.program.local_bytes // 8) * 8
+            stride = local_stride(self.prepared.program.local_bytes)
             begin = max(at for at in memory.local_at if at <= offset)
             address = (offset - begin) % stride
         else:
@@ -106,9 +108,7 @@ class Report:
 
     # What
 
-    def _make(
-        self, tool: str, kind: str, text: str, sides: Sequence[Side], row: Sequence[int], **more: object
-    ) -> Finding:
+    def _make(self, tool: str, kind: str, text: str, sides: Sequence[Side], row: Sequence[int], **more: Any) -> Finding:
         return Finding(
             tool,
             kind,
@@ -116,7 +116,7 @@ class Report:
             tuple(sides),
             count=row[Z.F_COUNT],
             schedule=self.schedule,
-            **more,  # type: ignore[arg-type]
+            **more,
         )
 
     def _race(self, row: Sequence[int]) -> Finding:

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import Finding, LaunchError
-from simt.machine.device_memory import Unwritten
+from simt.machine.device_memory import Unwritten, align
 from simt.machine.events import WATCH_ORDER
 from simt.machine.layout import ADDRESS_BASE, BLOCK_BARRIERS
+from simt.machine.prepare import local_stride
 from simt.machine.prepared import Prepared
 from simt.ops.jit import compilation, name_of
 from simt.sanitizer import layout as Z
@@ -66,10 +67,11 @@ class Sanitizer:
         """Initcheck sees them."""
         return bool(self.tools & Z.INIT)
 
-    def uses(self, pc: int) -> bool:
-        """Whether a watched register is in a micro-op."""
+    @property
+    def variables(self) -> npt.NDArray[np.int64]:
+        """The micro-ops with a watched register."""
         assert self._watched is not None  # the launch has begun
-        return self._watched.touches(pc)
+        return self._watched.micro_ops()
 
     def begin(self, prepared: Prepared, workers: int) -> None:
         """Make the judges' arrays.  Raises LaunchError for a launch that is too large."""
@@ -81,7 +83,7 @@ class Sanitizer:
         self._check_room(prepared)
         self._report = Report(prepared, self.schedule)
         self._watched = watched(prepared.program, bool(self.tools & Z.INIT), bool(self.tools & Z.SYNC))
-        poison = np.zeros(_padded(prepared.memory.end) if self.tools & Z.INIT else 8, np.uint8)
+        poison = np.zeros(align(prepared.memory.end, 16) if self.tools & Z.INIT else 8, np.uint8)
         if self.tools & Z.INIT:
             for part, place in self._unwritten(prepared, poison):
                 place[:] = part.mask
@@ -126,7 +128,7 @@ class Sanitizer:
         head[Z.H_GRANULE] = granule(program)
         head[Z.H_SHARED], head[Z.H_SYSTEM] = prepared.shared_bytes, program.system_shared_bytes
         head[Z.H_REGISTERS] = uses.count
-        head[Z.H_LOCAL] = -(-program.local_bytes // 8) * 8 * warps * 32
+        head[Z.H_LOCAL] = local_stride(program.local_bytes) * warps * 32
         places = FIRST_PLACES
         state = Judge(
             HEAD=head,
@@ -138,7 +140,7 @@ class Sanitizer:
             THREADS=words(places * warps * 32 * Z.N_THREAD),
             BARRIERS=words(places * BLOCK_BARRIERS * Z.N_BARRIER),
             ARRIVED=words(places * BLOCK_BARRIERS * warps * 2),
-            CELLS=words((_padded(prepared.memory.end) >> granule(program)) * Z.N_CELL if races else 1),
+            CELLS=words((align(prepared.memory.end, 16) >> granule(program)) * Z.N_CELL if races else 1),
             **pools(),
             POISON=poison,
             POISON32=poison.view(np.uint32),
@@ -189,10 +191,6 @@ class Sanitizer:
             if first is not row:
                 first[Z.F_COUNT] += row[Z.F_COUNT]
         return tuple(self._report.finding(row) for row in merged.values())
-
-
-def _padded(size: int) -> int:
-    return -(-size // 16) * 16
 
 
 def _compile(state: Judge) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from simt.check import LaunchError, either, suggestion
-from simt.machine.events import WATCH_GLOBAL, WATCH_LOCAL, WATCH_STORED, WATCH_VARIABLES
+from simt.machine.events import WATCH_GLOBAL, WATCH_LOCAL, WATCH_STORED
 from simt.sanitizer import layout as Z
 
 
@@ -16,7 +16,7 @@ class Tool:
     """A check that a user can ask for.
 
     ``bit``: of H_TOOLS, by which the judges know that it is on.  ``told``: what it wants of the engine beside what
-    orders threads.  ``in_order``: it compares blocks, so their events are to come in one order.  ``in_all``: ``all``
+    is always told.  ``in_order``: it compares blocks, so their events are to come in one order.  ``in_all``: ``all``
     stands for it, too.
     """
 
@@ -29,9 +29,9 @@ class Tool:
 
 MEMCHECK = Tool("memcheck")
 """Bounds, alignment, deadlocks: always on."""
-INITCHECK = Tool("initcheck", Z.INIT, WATCH_GLOBAL | WATCH_LOCAL | WATCH_VARIABLES)
+INITCHECK = Tool("initcheck", Z.INIT, WATCH_GLOBAL | WATCH_LOCAL)
 RACECHECK = Tool("racecheck", Z.RACES, WATCH_GLOBAL | WATCH_STORED, in_order=True)
-SYNCCHECK = Tool("synccheck", Z.SYNC, WATCH_VARIABLES)
+SYNCCHECK = Tool("synccheck", Z.SYNC)
 LANES = Tool("racecheck:lanes", Z.RACES, WATCH_GLOBAL | WATCH_STORED, in_order=True, in_all=False)
 """Racecheck that also compares lanes of one warp in machine code."""
 
@@ -40,6 +40,8 @@ TOOLS = tuple(tool.name for tool in TABLE if tool.in_all)
 """Names of what ``all`` stands for."""
 
 ALL = "all"
+_NAMES = (*(tool.name for tool in TABLE), ALL)
+_CHOICES = f"choose {either(_NAMES)}"
 
 
 def names_of(wanted: str | Sequence[str]) -> tuple[str, ...]:
@@ -47,15 +49,13 @@ def names_of(wanted: str | Sequence[str]) -> tuple[str, ...]:
 
     Raises LaunchError for one that there is not.
     """
-    known = [*(tool.name for tool in TABLE), ALL]
-    choices = f"choose {either(known)}"
     if not isinstance(wanted, str | list | tuple):
-        raise LaunchError(f"check is {wanted!r}; it must be a name or several", help=choices)
+        raise LaunchError(f"check is {wanted!r}; it must be a name or several", help=_CHOICES)
     texts = (wanted,) if isinstance(wanted, str) else tuple(wanted)
     names = [name for text in texts for name in _parts(text)]
     for name in names:
-        if name not in known:
-            raise LaunchError(f"there is no check {name!r}", help=suggestion(str(name), known, choices))
+        if name not in _NAMES:
+            raise LaunchError(f"there is no check {name!r}", help=suggestion(str(name), _NAMES, _CHOICES))
     found = [each for name in names for each in (TOOLS if name == ALL else [name])]
     return tuple(dict.fromkeys(name for name in found if name != MEMCHECK.name))
 

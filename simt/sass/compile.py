@@ -8,21 +8,6 @@ from typing import Protocol
 from simt.check import KernelError, Location, UnsupportedError
 from simt.ops.encoding import SYSCALL
 from simt.program import PT, RZ, Instruction, ListingLine, Program, pred
-from simt.sass import (
-    bits,
-    control,
-    convert,
-    float,
-    half,
-    integer,
-    memory,
-    packed,
-    pascal,
-    predicates,
-    texture,
-    uniform,
-    warp,
-)
 from simt.sass import tokens as token_stack
 from simt.sass.architectures import VOLTA
 from simt.sass.elf import Parameter
@@ -31,14 +16,11 @@ from simt.sass.link import Code
 from simt.sass.lowering import Before, Lowering, Place
 from simt.sass.modifiers import resolve
 from simt.sass.module import CODE_ALIGN, Module
+from simt.sass.opcodes import Opcode, find, is_known
 from simt.sass.operands import Predicate
 from simt.sass.rows import SYMBOL_BANK, Rows
 from simt.sass.scheduling import machine_code
-from simt.sass.table import Opcode, find, is_known
 from simt.system import FUNCTIONS
-
-FAMILIES = (integer, bits, packed, predicates, float, half, convert, memory, texture, control, warp, uniform, pascal)
-"""The files that declare opcodes: importing them fills the table."""
 
 N_BARRIERS = 16
 FIRST_ARGUMENT, RETURN_ADDRESS = 4, 20
@@ -267,7 +249,7 @@ class _Compiler:
         module = self.kernel.module
         for name in self.code.pointed:
             base, pointer = self.code.bases[name], module.function(name)
-            end = base + (module.listing.sizes.get(name, CODE_ALIGN))
+            end = base + module.listing.sizes.get(name, CODE_ALIGN)
             found |= {pointer + offset - base: pc for offset, pc in own.items() if base <= offset < end}
         return found
 

@@ -257,7 +257,7 @@ class Flag(Enum):
     G = "G"
     S = "S"
     MMA = "MMA"  # which pipe executes an HFMA2
-    PSL = "PSL"  # XMAD: see pascal.py
+    PSL = "PSL"  # XMAD: see opcodes/pascal.py
     CBCC = "CBCC"
     CHI = "CHI"
     CLO = "CLO"

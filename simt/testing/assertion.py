@@ -10,7 +10,7 @@ import numpy as np
 
 from simt.api import SOURCE, launch
 from simt.check import KernelError, LaunchError, SimtError, UnsupportedError
-from simt.dispatcher import signatures_of, unwrap
+from simt.dispatcher import signatures_of
 from simt.testing.case import Case
 from simt.testing.errors import KernelTestError, ReferenceFailedError
 from simt.testing.exploring import names
@@ -211,15 +211,14 @@ def _schedules(wanted: int | Sequence[str]) -> list[str | None]:
 def _declared(kernel: object) -> list[object]:
     """What a kernel's declared signature says of its arguments.  Raises LaunchError if it declares none."""
     signatures = signatures_of(kernel)
-    code = getattr(unwrap(kernel), "__code__", None)
-    names = list(code.co_varnames[: code.co_argcount]) if code is not None else []
     if not signatures:
         raise LaunchError(
             f"the launches have no arguments, and {kernel_name(kernel)} declares no signature",
             help="launches(arrays('float32'), length()): one for each parameter",
         )
     made: list[object] = []
-    for name, ty in zip(names, signatures[0].args, strict=True):
+    types = signatures[0].args
+    for name, ty in zip(parameter_names(kernel, len(types)), types, strict=True):
         dtype = np.dtype(str(getattr(ty, "dtype", ty)))
         if getattr(ty, "ndim", 0):
             made.append(arrays(dtype))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
 Size = int | tuple[int, ...]
 
@@ -53,10 +52,6 @@ class Case:
     def copy_of_arguments(self) -> list[object]:
         """The arguments with arrays that a launch may write."""
         return [value.copy() if isinstance(value, np.ndarray) else value for value in self.arguments]
-
-    def arrays(self, arguments: list[object]) -> dict[int, npt.NDArray[np.generic]]:
-        """The arrays among *arguments* by position."""
-        return {k: value for k, value in enumerate(arguments) if isinstance(value, np.ndarray)}
 
     def __str__(self) -> str:
         return str(self.extent)

@@ -14,6 +14,7 @@ from simt.check import KernelError, LaunchError
 from simt.machine.schedule import ADVERSARIAL, RANDOM, ROUND_ROBIN
 from simt.testing.first_difference import first_difference
 from simt.testing.snippet import number
+from simt.text import counted
 
 PREEMPTIONS = 2
 """Most bugs of concurrent programs need no more (Musuvathi and Qadeer, "Iterative Context Bounding for Systematic
@@ -65,7 +66,7 @@ class Exploration:
             name = "without a schedule" if each.schedules[0] is None else f"schedule={each.schedules[0]!r}"
             lines.append(f"  {len(each.schedules)} times, first {name}: {_told(each)}")
         count = shortest.preemptions
-        many = "" if count is None else f" ({count} preemption{'s' * (count != 1)})"
+        many = "" if count is None else f" ({counted(count, 'preemption')})"
         lines.append(f"the shortest: schedule={shortest.schedules[0]!r}{many}")
         if self.difference:
             lines.append(f"first difference: {self.difference}")

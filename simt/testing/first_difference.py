@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from simt.calls.session import Session, session
 from simt.check import KernelError, LaunchError
+from simt.machine.places import coordinates, place_of
 from simt.machine.result import TraceRecords
 from simt.program import Program
 from simt.trace.values import decode, value_text
@@ -76,17 +77,15 @@ def _told(
     program: Program,
     grid: tuple[int, int, int],
 ) -> str:
-    block = int(other.block[two])
-    x, y = block % grid[0], block // grid[0] % grid[1]
-    where = f"block {(x, y, block // (grid[0] * grid[1]))}, warp {int(other.warp[two])}, lane {lane}"
-    instruction = program.instructions[int(other.pc[two])]
-    entry = program.listing[instruction.line]
-    place = f"{entry.number}: {entry.text.strip()}"
-    if plain.pc[one] != other.pc[two]:
-        return f"{where} came to line {place} only under the schedule"
+    block, pc = coordinates(int(other.block[two]), grid), int(other.pc[two])
+    where = f"block {block}, warp {int(other.warp[two])}, lane {lane}"
+    place = place_of(program, pc)
+    if plain.pc[one] != pc:
+        return f"{where} came to {place} only under the schedule"
     rows = plain.values[one], other.values[two]
-    if instruction.dtype is None:
+    dtype = program.instructions[pc].dtype
+    if dtype is None:
         values = [f"{int(row[lane]) & 0xFFFFFFFFFFFFFFFF:#x}" for row in rows]
     else:
-        values = [value_text(decode(row, instruction.dtype)[lane]) for row in rows]
-    return f"{where} at line {place}: {values[0]} without the schedule, {values[1]} with it"
+        values = [value_text(decode(row, dtype)[lane]) for row in rows]
+    return f"{where} at {place}: {values[0]} without the schedule, {values[1]} with it"

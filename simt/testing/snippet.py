@@ -55,12 +55,14 @@ def snippet(kernel: object, case: Case, options: Mapping[str, object], expected:
 def number(value: Any) -> str:
     """A number as Python writes it; those without a literal by NumPy's names."""
     plain_value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain_value, complex) and not np.isfinite(plain_value):  # Python writes what it cannot read: infj
+        return f"complex({number(plain_value.real)}, {number(plain_value.imag)})"
     return re.sub(r"\b(nan|inf)\b", r"np.\1", repr(plain_value))
 
 
 def _scalar(value: object) -> str:
     if isinstance(value, np.generic):
-        return f"np.{value.dtype}({number(value)})"
+        return f"np.{type(value).__name__}({number(value)})"
     return number(value) if isinstance(value, float | complex) else repr(value)
 
 
@@ -73,10 +75,15 @@ def _array(value: npt.NDArray[Any]) -> str:
     if value.size > 1 and _same(value, np.broadcast_to(first.reshape((1,) * value.ndim), value.shape)):
         return f"np.full({plain(value.shape)}, {number(first[0])}, {dtype})"
     if value.size <= LITERAL:
-        return f"np.array({re.sub(r'nan|inf', lambda found: 'np.' + found[0], str(value.tolist()))}, {dtype})"
+        return f"np.array({_literal(value.tolist())}, {dtype})"
     data = base64.b64encode(zlib.compress(np.ascontiguousarray(value).tobytes(), 9)).decode()
     shaped = "" if value.ndim == 1 else f".reshape{shape}"
     return f'np.frombuffer(zlib.decompress(base64.b64decode("{data}")), {dtype}).copy(){shaped}'
+
+
+def _literal(values: Any) -> str:
+    """Nested lists as Python writes them, with NumPy's names."""
+    return f"[{', '.join(map(_literal, values))}]" if isinstance(values, list) else number(values)
 
 
 def _same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:

@@ -16,6 +16,8 @@ from simt.timing import layout
 from simt.timing.result import TimingResult
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from rich.text import Text
 
 
@@ -73,12 +75,18 @@ class Timeline:
     cycles: int = 100
 
     @cached_property
+    def _issued(self) -> npt.NDArray[np.int64]:
+        """The cycles in which the SM issued."""
+        events = self.result.events
+        cycles: npt.NDArray[np.int64] = events[events[:, layout.E_SM] == self.sm, layout.E_CYCLE]
+        return cycles
+
+    @cached_property
     def first(self) -> int:
         """The cycle of the first column: that of the first issue.  Raises LookupError where nothing was recorded."""
-        issued = self.result.events[self.result.events[:, layout.E_SM] == self.sm][:, layout.E_CYCLE]
-        if not len(issued):
+        if not len(self._issued):
             raise LookupError(NOTHING)
-        return int(issued.min())
+        return int(self._issued.min())
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -112,7 +120,7 @@ class Timeline:
     def _text(self, width: int | None) -> Text:
         from rich.text import Text
 
-        if not len(self.result.events):
+        if not len(self._issued):
             return Text(NOTHING)
         rows = self.rows
         cells = [[str(value) for value in row[:3]] for row in rows]

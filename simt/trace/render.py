@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simt.text import in_lines
+from simt.text import cut, in_lines, indentation
 from simt.trace.steps import Step, Stepped
 from simt.trace.values import Value, value_text
 
@@ -30,7 +30,6 @@ _PER_ROW = 8
 _TEXT_WIDTH = 60
 _LANES = 35
 """Columns of 32 lanes with a blank after every eight."""
-
 
 _CODE_AT_LEAST = 16
 """Columns that lines of code are given at least, however narrow the terminal is."""
@@ -59,9 +58,9 @@ class _Layout:
     counts: bool
 
     @classmethod
-    def of(cls, trace: Stepped, steps: Sequence[Step], codes: Sequence[str], width: int | None) -> _Layout:
+    def of(cls, steps: Sequence[Step], codes: Sequence[str], in_source: bool, width: int | None) -> _Layout:
         """What the steps need, or what *width* has room for."""
-        positions = max(4 if trace.program.view == "source" else 6, *(len(_position(step, trace)) for step in steps))
+        positions = max(4 if in_source else 6, *(len(step.position(in_source)) for step in steps))
         lines = max(len(_line_of(step)) for step in steps)
         made = cls(positions, max(4, lines) if lines else 0, min(_TEXT_WIDTH, max(map(len, codes))), True)
         if width is None or made.width <= width:
@@ -83,12 +82,12 @@ def render(
     from rich.text import Text
 
     steps = tuple(itertools.islice(trace.walk(block, warp), most))
-    codes = _codes(trace, steps, width)
-    form = _Layout.of(trace, steps, codes, width)
+    in_source = trace.program.view == "source"
+    codes = _codes(steps, in_source, width)
+    form = _Layout.of(steps, codes, in_source, width)
     text = Text(no_wrap=True)
     text.append(f"{trace.program.name}, block {block}, warp {warp} ({trace.program.view} view)\n", style="bold")
     text.append_text(legend(width))
-    in_source = trace.program.view == "source"
     head = f"{'line' if in_source else 'offset':>{form.position}}  {'line  ' if form.line else '':>{form.line}}"
     lanes_head = f"{'lanes':<{_LANES}}  active" if form.counts else "lanes"
     text.append(f"{head}{'':<{form.code}}  pass  {lanes_head}\n", style="dim")
@@ -97,12 +96,10 @@ def render(
         if step.entry.function != function:
             function = step.entry.function
             text.append(f"{'':>{form.position}}  in {function}:\n", style="italic dim")
-        if len(code) > form.code:
-            code = code[: form.code - 3] + "..."
-        text.append(f"{_position(step, trace):>{form.position}}  ", style="dim")
+        text.append(f"{step.position(in_source):>{form.position}}  ", style="dim")
         if form.line:
             text.append(f"{_line_of(step):>{form.line}}  ", style="dim")
-        text.append(f"{code:<{form.code}}  ")
+        text.append(f"{cut(code, form.code):<{form.code}}  ")
         text.append(f"{step.pass_number or '':>4}  ")
         text.append_text(_lanes(step))
         if form.counts:
@@ -117,26 +114,19 @@ def render(
     return text
 
 
-def _codes(trace: Stepped, steps: Sequence[Step], width: int | None) -> list[str]:
+def _codes(steps: Sequence[Step], in_source: bool, width: int | None) -> list[str]:
     """The code of each step; where columns are scarce without the indentation that all have."""
-    ends = [step.ends_kernel and trace.program.view == "source" for step in steps]
-    texts = [step.entry.text.rstrip() for step in steps]
-    if width is not None:
-        common = min(
-            (len(text) - len(text.lstrip()) for text, end in zip(texts, ends, strict=True) if not end), default=0
-        )
-        texts = [text[common:] for text in texts]
-    return ["(end of the kernel)" if end else text for text, end in zip(texts, ends, strict=True)]
+    codes = [step.code(in_source) for step in steps]
+    if width is None:
+        return codes
+    ends = [step.is_end(in_source) for step in steps]
+    common = indentation(code for code, end in zip(codes, ends, strict=True) if not end)
+    return [code if end else code[common:] for code, end in zip(codes, ends, strict=True)]
 
 
 def _line_of(step: Step) -> str:
     """The source line of machine code, where it is known."""
     return str(step.entry.source[1]) if step.entry.source else ""
-
-
-def _position(step: Step, trace: Stepped) -> str:
-    number = step.entry.number
-    return str(number) if trace.program.view == "source" else f"{number:#06x}"
 
 
 def _lanes(step: Step) -> Text:

@@ -39,6 +39,18 @@ class Step:
     ends_kernel: bool
     values: Mapping[str, list[Value]]
 
+    def position(self, in_source: bool) -> str:
+        """Number of its source line, or offset of its instruction."""
+        return str(self.entry.number) if in_source else f"{self.entry.number:#06x}"
+
+    def is_end(self, in_source: bool) -> bool:
+        """Whether it has no code to show: the end of the source is no line of it."""
+        return in_source and self.ends_kernel
+
+    def code(self, in_source: bool) -> str:
+        """Its line, or what stands in its place."""
+        return "(end of the kernel)" if self.is_end(in_source) else self.entry.text.rstrip()
+
     def lane_states(self) -> list[str]:
         """The state of each lane, of :data:`LANE_STATES`."""
         states = []

@@ -99,7 +99,10 @@ class Trace:
         return to_svg(render(self, block, warp, values, width), self.program.name)
 
     def _repr_html_(self) -> str:
-        return to_html(render(self, *self.warps[0], values=False, most=NOTEBOOK_STEPS)) if self.warps else str(self)
+        from rich.text import Text
+
+        shown = render(self, *self.warps[0], values=False, most=NOTEBOOK_STEPS) if self.warps else Text(str(self))
+        return to_html(shown)
 
     def to_dict(self, block: int = 0, warp: int = 0, *, values: bool = True) -> dict[str, Any]:
         """One warp as plain dicts and lists: its passes and its steps."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simt.check import RaceError
 from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, FENCE, SCOPES
 from simt.program import pred
-from simt.sanitizer import Sanitizer
+from simt.sanitizer.sanitizer import Sanitizer
 from tests.machine.harness import Builder, launch, type_number
 
 BLOCK, BLOCKS, WORDS = 64, 2, 3

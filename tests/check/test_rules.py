@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from simt.check import RaceError
 from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, MEMORY_TYPES
 from simt.program import pred
-from simt.sanitizer import Sanitizer
+from simt.sanitizer.sanitizer import Sanitizer
 from tests.machine.harness import Builder, launch, type_number
 
 BLOCK = 64

@@ -81,6 +81,19 @@ def test_fill_is_what_nobody_has_written():
     assert len(set(found.tolist())) > 60
 
 
+def set_on_a_path(out, n, number):
+    if n > 5:
+        v = number
+    out[0] = abs(v)
+
+
+@pytest.mark.parametrize("number", [1.5, 1.5 + 2j])
+def test_variables_that_a_path_does_not_set(number: complex):
+    simt.launch(set_on_a_path, 1, 32, np.zeros(1), 6, number, check="initcheck")
+    with pytest.raises(UninitializedError, match="`v` is used by lanes whose path has not set it"):
+        simt.launch(set_on_a_path, 1, 32, np.zeros(1), 5, number, check="initcheck")
+
+
 @pytest.mark.parametrize("fill", [256, -1, "random:x", "zeros", 1.5])
 def test_fills_that_there_are_not(fill: object):
     with pytest.raises(simt.LaunchError, match="it must be a byte or random:SEED"):

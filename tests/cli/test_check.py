@@ -42,6 +42,10 @@ def test_nothing_is_found_in_a_kernel_of_the_registry(run) -> None:
     assert "note: racecheck found nothing" in found.out
 
 
+def test_options_may_follow_a_kernel(run, mine: str) -> None:
+    assert json.loads(run("check", f"{mine}:racing", "--tool", "racecheck", "--json").out)["findings"]
+
+
 def test_findings_have_both_sides_and_a_count(run, mine: str) -> None:
     found = run("check", "--tool", "racecheck", f"{mine}:racing")
     assert found.code == 1
@@ -68,6 +72,8 @@ def test_an_error_that_ends_the_launch_comes_after_what_was_found_before(run, mi
     [
         (["--tool", "leakcheck", "shared"], "there is no check 'leakcheck'"),
         (["shared", "7"], "takes no arguments"),
+        (["shared", "--tool", "leakcheck"], "there is no check 'leakcheck'"),
+        (["shared", "--frobnicate"], "--frobnicate"),
         (["--tool", "all", "no_such_kernel"], "no_such_kernel"),
     ],
 )

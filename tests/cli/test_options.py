@@ -13,7 +13,7 @@ from typer.main import get_command
 from simt.cli import application
 from tests.machine_view import PASCAL
 
-COMMANDS: dict[str, Any] = get_command(application()).commands  # type: ignore[attr-defined]
+COMMANDS: dict[str, Any] = get_command(application()).commands
 
 LAUNCH = [
     "--kernel", "reduceNeighbored", "--grid", "1", "--block", "32", "--arg", "random:int32:32",

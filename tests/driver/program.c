@@ -268,6 +268,23 @@ static void captures(void) {
   printf("%g", back(x, 5)), printf(" %g\n", back(y, 5));
   say("destroy", cudaGraphExecDestroy(exec));
 }
+static void leaves(void) {
+  float *x = array();
+  stream_t s, other;
+  event_t forked, joined;
+  void *graph;
+  size_t n = 0;
+  int after;
+  cudaStreamCreate(&s), cudaStreamCreate(&other), cudaEventCreate(&forked), cudaEventCreate(&joined);
+  cudaStreamBeginCapture(s, 0);
+  cudaEventRecord(forked, s), cudaStreamWaitEvent(other, forked, 0);
+  launch_on(other, &multiply, x, N, 8, 128);
+  cudaEventRecord(joined, other), cudaStreamWaitEvent(s, joined, 0);
+  say("destroy", cudaStreamDestroy(other)), memset(malloc(32), 0, 32);  // likely where the stream was
+  say("end", cudaStreamEndCapture(s, &graph)), cudaStreamIsCapturing(s, &after);
+  cudaGraphGetNodes(graph, NULL, &n);
+  printf("%d, %zu nodes\n", after, n);
+}
 static void count(void *calls) { ++*(int *)calls; }
 static void nodes(void) {
   float *x = array(), numbers[N];
@@ -352,7 +369,7 @@ int main(int n, char **words) {
       SCENARIO(plain), SCENARIO(memory), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(shapes), SCENARIO(wrong),
       SCENARIO(keeps), SCENARIO(host_pointer), SCENARIO(trap), SCENARIO(threads), SCENARIO(forks), SCENARIO(forks_first), SCENARIO(exits),
       SCENARIO(crashes), SCENARIO(killed), SCENARIO(waits), SCENARIO(server_dies), SCENARIO(missing), SCENARIO(times), SCENARIO(texture),
-      SCENARIO(asserts), SCENARIO(limits), SCENARIO(captures), SCENARIO(nodes), SCENARIO(objects)};
+      SCENARIO(asserts), SCENARIO(limits), SCENARIO(captures), SCENARIO(leaves), SCENARIO(nodes), SCENARIO(objects)};
   load(words[1]);
   for (size_t k = 0; k < sizeof scenarios / sizeof *scenarios; k++)
     if (!strcmp(words[2], scenarios[k].name)) return scenarios[k].run(), fflush(stdout), 0;

@@ -116,6 +116,10 @@ def test_a_captured_graph(program: Path, tmp_path: Path) -> None:
     assert len(ran.finished.activities.launched) == 4
 
 
+def test_a_stream_that_captured_is_destroyed_before_the_end(program: Path, tmp_path: Path) -> None:
+    assert run(program, "leaves", tmp_path).lines == ["destroy: cudaSuccess", "end: cudaSuccess", "0, 1 nodes"]
+
+
 def test_objects_of_the_program_live_as_long_as_graphs(program: Path, tmp_path: Path) -> None:
     assert run(program, "objects", tmp_path).lines == ["object: cudaSuccess", "retain: cudaSuccess", "0 1"]
 

@@ -64,16 +64,13 @@ def source(random: Random) -> tuple[str, bytes, Trial]:
     return ".cu", text, trial
 
 
-def _small() -> list[seeds.Cubin]:
-    return [cubin for cubin in seeds.cubins() if len(cubin.listing) < 30_000]
-
-
 @cache
 def _device() -> tuple[simt.Device, tuple[Any, ...]]:
     """A device, and small kernels whose variables are in its memory."""
     device = simt.Device(stdout=io.StringIO())
-    small = [cubin.path for cubin in _small() if "sm_80" not in str(cubin.path) and "sm_61" not in str(cubin.path)]
-    kernels = [kernel for path in small for kernel in device.load(path).values()]
+    small = [str(cubin.path) for cubin in seeds.small_cubins()]
+    paths = [path for path in small if "sm_80" not in path and "sm_61" not in path]
+    kernels = [kernel for path in paths for kernel in device.load(path).values()]
     return device, tuple(kernel for kernel in kernels if not kernel.externs)
 
 
@@ -143,7 +140,7 @@ SECONDS = 5.0
 
 def messages(random: Random) -> tuple[str, bytes, Trial]:
     """A program's messages to the driver: fields and bytes, their order and number."""
-    cubin = random.choice(_small())
+    cubin = random.choice(seeds.small_cubins())
     kernel = random.choice(list(cubin.kernels))
     sound: dict[str, tuple[tuple[float, ...], bytes]] = {
         "load": ((), cubin.data),

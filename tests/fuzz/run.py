@@ -68,7 +68,7 @@ class _Worker:
     """A process that tries mutants; its output comes through a queue, so that waiting for it can end."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None) -> None:
-        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  # open as long as the process
         self.process = subprocess.Popen(
             command,
             cwd=ROOT,

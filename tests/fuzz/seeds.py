@@ -78,6 +78,11 @@ def cubins() -> tuple[Cubin, ...]:
     return tuple(found)
 
 
+def small_cubins() -> tuple[Cubin, ...]:
+    """Those of :func:`cubins` that take little time."""
+    return tuple(cubin for cubin in cubins() if len(cubin.listing) < 30_000)
+
+
 def _places(image: Image) -> tuple[range, ...]:
     """The ELF header, the section headers, and every section that is not code; the last is one of code."""
     headers = int.from_bytes(image.data[0x28:0x30], "little")
@@ -153,8 +158,7 @@ def source_arguments() -> list[Any]:
 @cache
 def kernels() -> tuple[Any, ...]:
     """Small kernels of machine code, of the cubins."""
-    small = (cubin for cubin in cubins() if len(cubin.listing) < 30_000)
-    found = [kernel for cubin in small for kernel in simt.load_cubin(cubin.path).values()]
+    found = [kernel for cubin in small_cubins() for kernel in simt.load_cubin(cubin.path).values()]
     return tuple(kernel for kernel in found if not kernel.externs)
 
 

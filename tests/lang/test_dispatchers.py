@@ -26,7 +26,7 @@ from tests.machine_view import needs_numba_cuda
 N = 1
 TABLE = np.array([1, 2, 3])
 settings = ModuleType("settings")
-settings.N = 1  # type: ignore[attr-defined]
+settings.N = 1
 
 
 def reads_names(out):
@@ -51,7 +51,7 @@ def change() -> Iterator[Callable[[], None]]:
     """Gives what the names of ``reads_names`` lead to other values, the array in place; and back after the test."""
 
     def to(n: int, first: int, attribute: int) -> None:
-        globals()["N"], TABLE[0], settings.N = n, first, attribute  # type: ignore[attr-defined]
+        globals()["N"], TABLE[0], settings.N = n, first, attribute
 
     yield lambda: to(5, 6, 7)
     to(1, 1, 1)

@@ -245,7 +245,7 @@ Point = namedtuple("Point", "x y")
 
 def loops(a, out, p):
     total = 0
-    for i, (x, y) in enumerate(zip(a, range(9, 0, -2)), 3):  # noqa: B905
+    for i, (x, y) in enumerate(zip(a, range(9, 0, -2)), 3):  # noqa: B905  # Numba's zip has no strict
         total += i * x * y
     for x in enumerate((5, 6)):
         total += x[0] * x[1]
@@ -274,7 +274,7 @@ def numba_functions(states, a, out):
     np.sin(a, out[3])
 
 
-twice = lambda x: x * 2  # noqa: E731
+twice = lambda x: x * 2  # noqa: E731  # a device function that is a lambda
 
 
 def test_functions_that_numba_has_in_python() -> None:
@@ -397,11 +397,28 @@ def test_floats_from_texts() -> None:
     np.testing.assert_array_equal(out, [np.nan, -np.inf, 1000.0])
 
 
-def test_kernels_of_a_program_on_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = "def kernel(a):\n    a[0] = 7\n"
-    monkeypatch.setattr("sys.orig_argv", ["python", "-c", program])
+def run_command(monkeypatch: pytest.MonkeyPatch, program: str, *command: str) -> Any:
+    """What the kernel of a program leaves, of which Python runs the text as the main module."""
+    monkeypatch.setattr("sys.orig_argv", ["python", *command])
+    monkeypatch.setattr("sys.argv", [command[0]])
+    monkeypatch.setattr("simt.lang.source._keep", lambda code, text: None)  # else a test before this has it kept
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(program, "<string>", "exec"), names)
     out = np.zeros(1)
     simt.launch(names["kernel"], 1, 1, out)
-    assert out[0] == 7
+    return out[0]
+
+
+def test_kernels_of_a_program_on_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "def kernel(a):\n    a[0] = 7\n"
+    assert run_command(monkeypatch, program, "-c", program) == 7
+
+
+def test_lambdas_of_a_program_on_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "add = lambda x: x + 7\ndef kernel(a):\n    a[0] = add(a[0])\n"
+    assert run_command(monkeypatch, program, "-c", program) == 7
+
+
+def test_an_option_of_a_script_is_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnsupportedError, match="the source of kernel is not available"):
+        run_command(monkeypatch, "def kernel(a):\n    a[0] = 8\n", "script.py", "-c", "settings")

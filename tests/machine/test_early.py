@@ -19,6 +19,7 @@ from simt.ops import early as module
 from simt.ops import jit
 from simt.ops.early import Early
 from tests.machine.harness import Builder, launch
+from tests.machine.late import Late
 from tests.machine.small_programs import KERNEL
 from tests.machine.structured import lower
 
@@ -27,28 +28,11 @@ NEVER = 1 << 30
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
 
-class Late:
-    """The engine, compiled only when it has been asked for *wait* times."""
-
-    def __init__(self, wait: int) -> None:
-        self.wait = wait
-        self.function, self.plain = early.ENGINE.function, early.ENGINE.plain
-        self.loaded = 0
-
-    def ready(self, *_: Any) -> bool:
-        self.wait -= 1
-        return self.wait < 0
-
-    def load(self, *_: Any) -> None:
-        self.loaded += 1
-        self.wait = 0
-
-
 def run(wait: int, size: int, slices: int = NEVER, **options: Any) -> tuple[dict[str, Any], Late]:
     """What a launch leaves that asks *wait* times before the engine is compiled, and runs *size* micro-ops a time."""
     found = np.zeros(3 * 40, np.uint64)
     with pytest.MonkeyPatch.context() as patch:
-        late = Late(wait)
+        late = Late(early.ENGINE, wait)
         patch.setattr(host, "ENGINE", late)
         patch.setattr(host, "SLICE", size)
         patch.setattr(host, "SLICES", slices)
@@ -90,7 +74,7 @@ def test_what_libraries_round_apart_waits() -> None:
     b = Builder()
     b.store(b.array(0), b.thread(), b.value("exp.f64", b.const(0x3FF0000000000000)))
     with pytest.MonkeyPatch.context() as patch:
-        late = Late(NEVER)
+        late = Late(early.ENGINE, NEVER)
         patch.setattr(host, "ENGINE", late)
         launch(b, found := np.zeros(32))
     assert late.loaded == 1
@@ -101,7 +85,7 @@ def test_ctrl_c_ends_plain_python_within_a_slice(monkeypatch: pytest.MonkeyPatch
     endless = Builder()
     endless.label("head")
     endless.bra("head", retires=False)
-    late = Late(NEVER)
+    late = Late(early.ENGINE, NEVER)
     slices = []
 
     def ready(*_: Any) -> bool:

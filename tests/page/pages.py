@@ -14,18 +14,23 @@ from simt.profile import Profile
 from simt.reasons import Accesses, accesses_of
 
 
+def _plan(name: str) -> kernels.LaunchPlan:
+    kernel = kernels.get(name)
+    return kernel.plan(*((256, 64) if kernel.group == "reduction" else ()))
+
+
 @cache
-def profiled(name: str, timing: bool = False, **options: Any) -> Profile:
+def profiled(name: str, timing: bool = False) -> Profile:
     """A traced launch of a kernel of the registry, with its timeline if it is timed."""
-    plan = kernels.get(name).plan(*((256, 64) if kernels.get(name).group == "reduction" else ()))
-    more = {"timing": True, "window": (0, 5000)} if timing else {}
-    return simt.launch(plan.kernel, plan.grid, plan.block, *plan.args, trace=(0, 0), **more, **options)
+    plan = _plan(name)
+    more: dict[str, Any] = {"timing": True, "window": (0, 5000)} if timing else {}
+    return simt.launch(plan.kernel, plan.grid, plan.block, *plan.args, trace=(0, 0), **more)
 
 
 @cache
 def accesses(name: str) -> Accesses:
     """What its first warp loads and stores."""
-    plan = kernels.get(name).plan(*((256, 64) if kernels.get(name).group == "reduction" else ()))
+    plan = _plan(name)
     return accesses_of(plan.kernel, plan.grid, plan.block, *plan.args)
 
 
@@ -45,7 +50,7 @@ def hostile() -> Mapping[str, Any]:
 def hostile_launch() -> Profile:
     """A traced launch of a kernel whose source has markup in it."""
 
-    def markup(out):  # type: ignore[no-untyped-def]
+    def markup(out):
         out[0] = 1  # </script><script>alert(1)</script> <!-- <script> <img src=x onerror=alert(2)>
 
     return simt.launch(markup, 1, 32, np.zeros(1, np.int32), trace=(0, 0))

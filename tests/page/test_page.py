@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from simt.page.pictures import pictures
 from simt.profile import UnusableProfileError
 from simt.reasons import Accesses
 from simt.reasons.accesses import Request
+from simt.timing.layout import E_SM
 from tests.page.pages import HOSTILE, accesses, hostile, hostile_launch, profiled
 
 
@@ -172,7 +174,7 @@ def test_of_a_long_trace_the_first_steps_are_there(monkeypatch: pytest.MonkeyPat
 
 
 def test_of_many_warps_the_first_are_there() -> None:
-    def copy(out):  # type: ignore[no-untyped-def]
+    def copy(out):
         out[0] = 1
 
     profile = simt.launch(copy, 4, 128, np.zeros(1, np.int32), trace=True)
@@ -185,6 +187,15 @@ def test_of_a_long_listing_the_lines_that_ran_are_there(monkeypatch: pytest.Monk
     monkeypatch.setattr("simt.page.content.MOST_ROWS", 3)
     text = Elements(write.page(profiled("neighbored"))).text
     assert re.search(r"Left out: \d+ of \d+ lines", text)
+
+
+def test_the_timeline_is_of_an_sm_that_issued(monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = profiled("if_else", timing=True)
+    assert profile.timing is not None
+    events = profile.timing.events.copy()
+    events[:, E_SM] = 1
+    monkeypatch.setattr(profile, "timing", replace(profile.timing, events=events))
+    assert "SM 1, from cycle" in Elements(write.page(profile)).text
 
 
 def test_bad_calls(tmp_path: Path) -> None:

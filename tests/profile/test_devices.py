@@ -303,4 +303,5 @@ def test_a_new_file_changes_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
     before = [default_for(view).key for view in views]
     assert set(before) <= set(DEFAULTS)
     monkeypatch.setattr("simt.devices.device.names", lambda: ("a_new_one", *known))
+    default_for.cache_clear()
     assert [default_for(view).key for view in views] == before

@@ -23,7 +23,7 @@ EFFICIENCY = json.loads((DATA / "sass" / "h200" / "efficiency.json").read_text(e
 
 def recorded() -> set[str]:
     """Metrics of which a value is stored: by their own name, or by ncu's."""
-    texts = [file.read_text(encoding="utf-8") for file in sorted((DATA / "timing").glob("h200_*.json"))]
+    texts = [file.read_text(encoding="utf-8") for file in sorted((DATA / "timing" / "h200").glob("*.json"))]
     texts.append((DATA / "sass" / "h200" / "counters.json").read_text(encoding="utf-8"))
     found = {name for entry in REDUCTIONS for name, value in entry["metrics"].items() if value is not None}
     timed = [metric for metric in METRICS.values() if metric.group == TIMING]

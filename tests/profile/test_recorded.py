@@ -30,7 +30,7 @@ starting reduction at device 0: Quadro P2000
 "Quadro P2000 (0)","reduceNeighbored(int*, int*, unsigned int)",1,"gld_efficiency","Global Memory Load Efficiency",25.02%,25.02%,25.02%
 "Quadro P2000 (0)","reduceNeighbored(int*, int*, unsigned int)",1,"gld_throughput","Global Load Throughput",71.861GB/s,71.861GB/s,71.861GB/s
 "Quadro P2000 (0)","reduceInterleaved(int*, int*, unsigned int)",1,"inst_per_warp","Instructions per warp",117.812500,117.812500,117.812500
-"""  # noqa: E501
+"""  # noqa: E501  # nvprof's own lines
 
 
 def test_the_profilers_own_files_are_explained_as_the_simulators() -> None:

@@ -112,7 +112,7 @@ def test_every_place_is_paired_once() -> None:
     assert sorted(b.index(theirs) for _, theirs in pairs if theirs) == list(range(len(b)))
     barrier = next((ours, theirs) for ours, theirs in pairs if ours and "syncthreads" in ours.text)
     assert barrier[1] is not None
-    assert barrier[1].text == barrier[0].text  # type: ignore[union-attr]
+    assert barrier[1].text == barrier[0].text
 
 
 def test_a_profile_against_itself_has_nothing_to_explain() -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 N = 1024
 Spec = tuple[str, str, tuple[int, int, int], tuple[int, int, int], int, list[Any]]
-"""Source file ("ops" or "conf"), kernel, grid, block, dynamic shared bytes, arguments."""
+"""Source file ("opcodes" or "convergence"), kernel, grid, block, dynamic shared bytes, arguments."""
 
 
 def _random(seed: int) -> np.random.RandomState:
@@ -117,7 +117,7 @@ def specs() -> dict[str, Spec]:
         grid: tuple[int, int, int] = (8, 1, 1),
         block: tuple[int, int, int] = (128, 1, 1),
         shared: int = 0,
-        group: str = "ops",
+        group: str = "opcodes",
         name: str = "",
     ) -> None:
         found[name or kernel] = group, kernel, grid, block, shared, args
@@ -167,12 +167,12 @@ def specs() -> dict[str, Spec]:
     add("boolk", [_small(43) % 8, _small(44) % 8, zeros(5 * N, "i4"), np.int32(6)])
     for k, kernel in enumerate(CONVERGENCE):
         full = [_small(50 + k), zeros(4096, "i4"), np.int32(12)]
-        add(kernel, full, (2, 1, 1), (96, 1, 1), group="conf")
+        add(kernel, full, (2, 1, 1), (96, 1, 1), group="convergence")
         partial = [_small(50 + k), zeros(4096, "i4"), np.int32(9)]
-        add(kernel, partial, (3, 1, 1), (40, 1, 1), group="conf", name=f"{kernel}_40")
+        add(kernel, partial, (3, 1, 1), (40, 1, 1), group="convergence", name=f"{kernel}_40")
     lock = [_small(70), zeros(8192, "i4"), np.int32(1)]
-    add("c_atomic_spin", lock, (1, 1, 1), (32, 1, 1), group="conf")
-    add("m_patterns", [_small(71, 8192), zeros(32768, "i4"), np.int32(1)], (2, 1, 1), (256, 1, 1), group="conf")
-    add("m_shared", [_small(72, 4096), zeros(8192, "i4"), np.int32(1)], (2, 1, 1), (1024, 1, 1), group="conf")
-    add("m_local", [_small(73, 4096), zeros(8192, "i4"), np.int32(11)], (2, 1, 1), (128, 1, 1), group="conf")
+    add("c_atomic_spin", lock, (1, 1, 1), (32, 1, 1), group="convergence")
+    add("m_patterns", [_small(71, 8192), zeros(32768, "i4"), np.int32(1)], (2, 1, 1), (256, 1, 1), group="convergence")
+    add("m_shared", [_small(72, 4096), zeros(8192, "i4"), np.int32(1)], (2, 1, 1), (1024, 1, 1), group="convergence")
+    add("m_local", [_small(73, 4096), zeros(8192, "i4"), np.int32(11)], (2, 1, 1), (128, 1, 1), group="convergence")
     return found

@@ -98,7 +98,7 @@ def float_index(out):
 
 
 def unknown_name(out):
-    out[0] = nowhere  # noqa: F821
+    out[0] = nowhere  # noqa: F821  # what the message is to name
 
 
 def too_much_shared(out):

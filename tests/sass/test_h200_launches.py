@@ -19,7 +19,7 @@ KNOWN: dict[str, tuple[str, set[str]]] = {
 }
 """What is not equal yet, with the reason; everything else is."""
 
-TABLES = sorted(path.stem for path in (DATA / "h200" / "launches").glob("*.csv"))
+TABLES = sorted(path.stem for path in (DATA / "h200" / "launches").glob("*/*.csv"))
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def runs() -> dict[str, tuple]:
 def execute(name: str, runs: dict[str, tuple]) -> tuple:
     if name not in runs:
         group, kernel, grid, block, shared, args = SPECS[name]
-        sass = cubin({"ops": "sm_90/opcodes_O3", "conf": "sm_90/convergence_O3"}[group])[kernel]
+        sass = cubin(f"sm_90/{group}_O3")[kernel]
         runs[name] = sass.program, launch(sass, grid, block, args, shared), args
     return runs[name]
 
@@ -38,7 +38,7 @@ def execute(name: str, runs: dict[str, tuple]) -> tuple:
 @pytest.mark.parametrize("name", TABLES)
 def test_counts(name: str, runs: dict[str, tuple]) -> None:
     program, result, _ = execute(name, runs)
-    rows = read_table(DATA / "h200" / "launches" / f"{name}.csv")
+    rows = read_table(DATA / "h200" / "launches" / SPECS[name][0] / f"{name}.csv")
     found = differences(rows, program, per_line(program, result))
     _, allowed = KNOWN.get(name, ("", {"none"}))
     assert [row for row in found if allowed and row[0] not in allowed] == []

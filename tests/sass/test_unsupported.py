@@ -9,7 +9,7 @@ import pytest
 import simt
 from simt.check import KernelError, LaunchError, UnsupportedError
 from simt.sass import load_cubin
-from simt.sass.table import OPCODES
+from simt.sass.opcodes import OPCODES
 from tests.sass.assembler import listing
 
 

@@ -15,6 +15,7 @@ import simt
 from simt.check import DeadlockError, LaunchError, OutOfBoundsError, UnsupportedError
 from simt.testing import (
     Case,
+    Extent,
     KernelTestError,
     ReferenceFailedError,
     arrays,
@@ -26,6 +27,7 @@ from simt.testing import (
     scalars,
     sizes,
 )
+from simt.testing.snippet import snippet
 
 Array = Any
 EXAMPLES = 40
@@ -128,6 +130,26 @@ def test_the_snippet_fails_when_it_is_pasted(kernel: Callable[..., None]) -> Non
     else:
         exec(found.snippet, names)
         assert not np.array_equal(names["y"], doubled(names["x"], names["y"]))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([complex(np.nan, -np.inf), 1 - 2j], np.complex64),
+        np.array([[np.inf, -np.inf], [np.nan, -0.0]], np.float16),
+        np.array([True, False]),
+        np.arange(3, dtype=np.uint8),
+    ],
+    ids=lambda values: str(values.dtype),
+)
+def test_every_value_can_be_pasted(values: Array) -> None:
+    def nothing(x: Array, a: Any) -> None:
+        pass
+
+    names: dict[str, Any] = {"nothing": nothing}
+    exec(snippet(nothing, Case(Extent((1,), (1,), (1,)), (values, values.flat[0])), {}), names)
+    assert names["x"].dtype == values.dtype
+    assert names["x"].tobytes() == values.tobytes()
 
 
 def test_errors_of_the_kernel_are_told_with_their_line() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ import simt
 from simt.check import BudgetError, LaunchError
 from simt.machine.schedule import Turns, parse_schedule
 from simt.testing.exploring import names
+from tests.machine_view import needs_numba_cuda
 
 Array = Any
 
@@ -76,6 +78,12 @@ def test_a_lost_update_is_found_with_the_fewest_preemptions() -> None:
     text = str(found)
     assert f"schedule={schedule!r} (1 preemption)" in text
     assert "value = x[0]" in text.partition("first difference:")[2]
+
+
+@needs_numba_cuda
+def test_the_first_difference_in_machine_code_is_an_instruction() -> None:
+    found = simt.explore(launching(lost_update, view="sm_90"), schedules=60)
+    assert re.search(r"^block \S+ \S+ \S+, warp 0, lane 0 (at|came to) 0x[0-9a-f]{4}  \S", found.difference)
 
 
 def test_the_order_of_blocks_is_found_without_a_preemption() -> None:

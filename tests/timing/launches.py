@@ -31,7 +31,8 @@ REDUCTIONS = (
     ("reduceCompleteUnrollI", 8),
 )
 CUBINS = {
-    name: DATA / "timing" / f"{name}.cubin" for name in ("cold", "loops", "stores", "loaded", "validation", "unseen")
+    name: DATA / "timing" / "cubins" / f"{name}.cubin"
+    for name in ("cold", "loops", "stores", "loaded", "validation", "unseen")
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
 Arguments = Callable[[list[int]], list[Any]]
@@ -46,7 +47,7 @@ def kernels(name: str) -> Kernels:
 @cache
 def measured(name: str) -> list[dict[str, Any]]:
     """What Nsight Compute recorded, in launch order."""
-    return list(json.loads((DATA / "timing" / f"h200_{name}.json").read_text())["launches"])
+    return list(json.loads((DATA / "timing" / "h200" / f"{name}.json").read_text())["launches"])
 
 
 @cache

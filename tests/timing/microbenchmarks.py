@@ -22,14 +22,14 @@ TRIPS = 32
 
 def figures(program: str) -> dict[str, float]:
     """What an H200 measured."""
-    return dict(json.loads((DATA / f"h200_{program}.json").read_text())["figures"])
+    return dict(json.loads((DATA / "h200" / f"{program}.json").read_text())["figures"])
 
 
 class Clocked:
     """Runs kernels of one cubin on the model and returns what they leave in ``cycles``."""
 
     def __init__(self, program: str) -> None:
-        self.kernels = load_cubin(DATA / f"{program}.cubin")
+        self.kernels = load_cubin(DATA / "cubins" / f"{program}.cubin")
 
     def cycles(self, name: str, threads: int, *args: Any, place: int = 0, shared_bytes: int = 0) -> int:
         """Cycles that the kernel whose mangled name starts so writes, for one block; *place* moves its arrays."""
@@ -139,7 +139,7 @@ def pipes() -> Iterator[tuple[str, float]]:
 
 def slots() -> Iterator[tuple[str, float]]:
     """(name, figure of the model) of slots.py, for one warp and for eight a scheduler."""
-    for name, cubin in bodies.kernels((DATA / "slots.cubin").read_bytes()):
+    for name, cubin in bodies.kernels((DATA / "cubins" / "slots.cubin").read_bytes()):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "body.cubin"
             path.write_bytes(cubin)
@@ -229,7 +229,7 @@ def _everywhere(kernel: SassKernel, threads: int, given: list[Any]) -> None:
 
 def spread() -> Iterator[tuple[str, float]]:
     """(name, figure of the model) of spread.cu: means, percentiles and deviation of the latency of DRAM."""
-    kernel = load_cubin(DATA / "spread.cubin")["spread"]
+    kernel = load_cubin(DATA / "cubins" / "spread.cubin")["spread"]
     data = np.zeros(1 << 23, np.uint32)
     for apart in (32, 64):
         for warps in (1, 4, 8):
@@ -247,7 +247,7 @@ def together(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
 
     Launches of the given *names*, such as ``loads2.apart2048.warps16.apart128``, or all (two minutes).
     """
-    kernels = load_cubin(DATA / "together.cubin")
+    kernels = load_cubin(DATA / "cubins" / "together.cubin")
     data, trips = np.zeros(1 << 27, np.uint32), 16
     measured = list(figures("together"))
     for name in names or [name.removesuffix(".mean") for name in measured if name.endswith(".mean")]:
@@ -262,7 +262,7 @@ def together(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
 
 def beside(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
     """(name, figure of the model) of beside.cu, of one SM; figures such as ``adds.beside_tree``, or all."""
-    kernels = load_cubin(DATA / "beside.cubin")
+    kernels = load_cubin(DATA / "cubins" / "beside.cubin")
     source = (SOURCES / "beside.cu").read_text()
     works = re.findall(r'"(\w+)"[,}]', source)
     trips = {work.lower(): int(n) for work, n in re.findall(r"measure_all<(\w+)>\((\d+)\)", source)}
@@ -279,7 +279,7 @@ def beside(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
 
 def phases(names: Iterable[str] = ()) -> Iterator[tuple[str, float]]:
     """(name, figure of the model) of phases.cu, of one SM; launches such as ``tail.chunks8.n24``, or all."""
-    kernels = load_cubin(DATA / "phases.cubin")
+    kernels = load_cubin(DATA / "cubins" / "phases.cubin")
     for name in names or dict.fromkeys(name.rsplit(".", 1)[0] for name in figures("phases")):
         chunks, power = map(int, re.findall(r"\d+", name))
         tail = name.startswith("tail")

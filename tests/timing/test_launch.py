@@ -226,6 +226,7 @@ def test_the_recorded_window() -> None:
         assert "".join(parts).rstrip() == whole.rstrip()
     with pytest.raises(ValueError, match="window="):
         reduced("interleaved", 4096, timing=True)[1].timeline()
+    assert "nothing was recorded" in profile.timeline(sm=1).render()
     assert trace_events(profile.timing)["traceEvents"]
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-import simt.sass  # noqa: F401  (fills the table of opcodes)
 from simt.program import MachineCode
 from simt.sass.grammar import parse
+from simt.sass.opcodes import OPCODES
 from simt.sass.scheduling import machine_code
-from simt.sass.table import OPCODES
 from simt.timing.classes import CLASSES, of_opcode
 from simt.timing.operands import keep, passes, reads
 

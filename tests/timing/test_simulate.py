@@ -24,6 +24,7 @@ from simt.program import Instruction, Program
 from simt.runtime import run as run_functionally
 from simt.timing import PARAMETERS, Timeline, TimingResult, sweep, trace_events, write_trace
 from simt.timing.timeline import spans
+from tests.machine.late import Late
 from tests.timing.programs import AT, BASE, FIRST, LANE, STRIDE, Y, chain, end, number, program, result
 from tests.timing.simulated import simulate
 
@@ -248,6 +249,7 @@ def test_timeline(tmp_path: Path) -> None:
     write_trace(timed, tmp_path / "trace.json")
     assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"] == events
     assert "nothing was recorded" in str(Timeline(simulate(made, launch, H200)))
+    assert "nothing was recorded" in str(Timeline(timed, sm=timed.n_sms))
 
 
 def test_sweep_over_block_sizes() -> None:
@@ -269,21 +271,6 @@ def test_a_result_says_what_it_stands_for() -> None:
     assert "warp_interval" in timed.numbers.estimated
 
 
-class _Late:
-    """The timing model, compiled only when it has been asked for *wait* times."""
-
-    def __init__(self, wait: int) -> None:
-        self.wait = wait
-        self.function, self.plain = module.CLOCK.function, module.CLOCK.plain
-
-    def ready(self, *_: Any) -> bool:
-        self.wait -= 1
-        return self.wait < 0
-
-    def load(self, *_: Any) -> None:
-        self.wait = 0
-
-
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 @pytest.mark.parametrize(("wait", "issued"), [(1 << 30, 1 << 30), (3, 1 << 30), (1 << 30, 50)])
 def test_plain_python_takes_the_same_time(wait: int, issued: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,7 +282,7 @@ def test_plain_python_takes_the_same_time(wait: int, issued: int, monkeypatch: p
         return {**found.to_dict(), "host_seconds": 0, "events": found.events.tolist(), "stalls": found.stalls.tolist()}
 
     expected = once()
-    late = _Late(wait)
+    late = Late(module.CLOCK, wait)
     monkeypatch.setattr(module, "CLOCK", late)
     monkeypatch.setattr(module, "PLAIN_STEP", 40)
     monkeypatch.setattr(module, "PLAIN_INSTRUCTIONS", issued)

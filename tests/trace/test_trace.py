@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from numba import cuda
 
 import simt
 from simt import kernels
+from simt.machine import events, prepare
 from simt.profile import Profile
 from simt.program import COUNTERS
 from simt.trace import Trace, replay_counters
@@ -97,6 +99,19 @@ def test_lane_states() -> None:
     assert states[:3] == ["active"] * 3
     assert states[3:8] == ["exited"] * 5
     assert states[8:] == ["no_thread"] * 24
+
+
+def test_a_trace_alone_tells_of_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody reads them, so a buffer full of them would stop the launch for good."""
+
+    def barriers(out):
+        for _ in range(20):
+            cuda.syncthreads()
+        out[cuda.grid(1)] = cuda.laneid
+
+    monkeypatch.setattr(prepare, "EVENT_WORDS", 5 * events.N_EVENT)
+    whole = traced(barriers)
+    assert len(trace_of(whole).executions(line_of(whole, "cuda.syncthreads()"))) == 20
 
 
 def test_predicated_lanes() -> None:
@@ -250,3 +265,17 @@ def test_waiting_for_other_lanes_is_no_divergence() -> None:
 
     steps = trace_of(traced(wait)).steps()
     assert [step.entry.text.strip() for step in steps if step.divergent] == ["if cuda.laneid < 8:"]
+
+
+def test_machine_code_ends_in_an_instruction() -> None:
+    """The end of a kernel is no line of its source, but EXIT may be the last instruction of a listing."""
+    last = replace(trace_of(traced(if_else)).steps()[-1], ends_kernel=True)
+    assert last.code(in_source=True) == "(end of the kernel)"
+    assert last.code(in_source=False) == last.entry.text.rstrip()
+
+
+def test_a_trace_of_nothing_is_escaped_in_a_notebook() -> None:
+    profile = traced(if_else)
+    none = replace(profile.result.trace, **dict.fromkeys(("block", "warp", "pc"), np.zeros(0, np.int64)))
+    shown = Trace(none, replace(profile.program, name="k<int>"))._repr_html_()
+    assert "k&lt;int&gt;" in shown

@@ -14,15 +14,14 @@ struct graph {
   struct node **nodes;
   size_t n, room;
   struct owned *owned;
-  struct stream *capturing;  // streams that add to it, if any
-  struct graph *next;        // among those that streams add to
 };
-static struct graph *captures;
+static struct stream *capturing;  // streams that add their work to graphs
 
 // ---- work: what streams do, at once or when a graph is launched
+static void drop_graph(struct graph *g);
 static void drop(struct work *w) {
   if (w->kind == KERNEL_WORK) free(w->kernel.bytes), free(w->kernel.parameters);
-  if (w->kind == GRAPH_WORK) simt_drop_graph(w->child);
+  if (w->kind == GRAPH_WORK) drop_graph(w->child);
 }
 static struct graph *copy_graph(struct graph *g);
 static CUresult keep(struct work *to, const struct work *from) {  // with memory of its own
@@ -81,7 +80,7 @@ static CUresult own(struct graph *g, struct object *object, unsigned count) {
   return CUDA_SUCCESS;
 }
 static void drop_node(struct node *n) { drop(&n->work), free(n->after), free(n); }
-void simt_drop_graph(struct graph *g) {
+static void drop_graph(struct graph *g) {
   for (size_t k = 0; k < g->n; k++) drop_node(g->nodes[k]);
   for (struct owned *each = g->owned, *next; each; each = next) {
     next = each->next;
@@ -116,7 +115,7 @@ static CUresult copy_into(struct graph *to, struct graph *from) {
 static struct graph *copy_graph(struct graph *g) {
   struct graph *made = calloc(1, sizeof *made);
   if (made && copy_into(made, g)) {
-    simt_drop_graph(made);
+    drop_graph(made);
     return NULL;
   }
   return made;
@@ -156,17 +155,24 @@ CUresult simt_do(struct work *w, CUstream s) {
   struct graph *g = simt_capture_of(s);
   return g ? capture(g, w) : perform(w, s);
 }
-static void join(CUstream s, struct graph *g) { s->capture = g, s->next = g->capturing, g->capturing = s; }
-// A stream that waits for an event of a capture takes part in it from then on.
-void simt_join_capture(CUstream s, struct graph *g) {
-  for (struct graph *each = captures; each; each = each->next)
-    if (each == g && simt_is_own(s) && !s->capture) join(s, g);
-}
 static CUresult begin(CUstream s, struct graph *g) {
   if (!g) return CUDA_ERROR_OUT_OF_MEMORY;
-  g->next = captures, captures = g;
-  join(s, g);
+  s->capture = g, s->next = capturing, capturing = s;
   return CUDA_SUCCESS;
+}
+static CUstream stream_of(struct graph *g) {
+  CUstream s = capturing;
+  while (s && s->capture != g) s = s->next;
+  return s;
+}
+// A stream that waits for an event of a capture takes part in it from then on.
+void simt_join_capture(CUstream s, struct graph *g) {
+  if (simt_is_own(s) && !s->capture && stream_of(g)) begin(s, g);
+}
+void simt_leave_capture(CUstream s) {
+  CUstream *each = &capturing;
+  while (*each && *each != s) each = &(*each)->next;
+  if (*each) *each = s->next, s->capture = NULL;
 }
 API(CUresult) cuStreamBeginCapture_v2(CUstream s, int mode) {
   READY();
@@ -185,13 +191,7 @@ API(CUresult) cuStreamEndCapture(CUstream s, struct graph **g) {
   READY();
   struct graph *made = simt_capture_of(s);
   if (!made) return CUDA_ERROR_ILLEGAL_STATE;
-  for (struct stream *each = made->capturing, *next; each; each = next) next = each->next, each->capture = NULL, each->next = NULL;
-  made->capturing = NULL;
-  for (struct graph **each = &captures; *each; each = &(*each)->next)
-    if (*each == made) {
-      *each = made->next;
-      break;
-    }
+  for (CUstream each; (each = stream_of(made));) simt_leave_capture(each);
   if (g) *g = made;
   return CUDA_SUCCESS;
 }
@@ -218,7 +218,7 @@ API(CUresult) cuGraphCreate(struct graph **g, unsigned flags) { READY(); return 
 API(CUresult) cuGraphDestroy(struct graph *g) {
   BEGIN();
   if (!g) return CUDA_ERROR_INVALID_VALUE;
-  simt_drop_graph(g);
+  drop_graph(g);
   return CUDA_SUCCESS;
 }
 API(CUresult) cuGraphClone(struct graph **made, struct graph *g) { READY(); return g && (*made = copy_graph(g)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; }
@@ -296,7 +296,7 @@ struct kernel_node { CUfunction function; unsigned grid[3], block[3], shared; vo
 struct fill_node { CUdeviceptr to; size_t pitch; unsigned value, bytes; size_t width, height; };
 struct host_node { void (*function)(void *); void *data; };
 CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
-CUresult cuMemcpy3DAsync_v2(const void *, CUstream), cuEventRecord(struct event *, CUstream);
+CUresult cuMemcpy3DAsync_v2(const void *, CUstream);
 static CUresult kernel_call(CUfunction f, const struct kernel_node *p, CUstream to) {
   return cuLaunchKernel(f, p->grid[0], p->grid[1], p->grid[2], p->block[0], p->block[1], p->block[2], p->shared, to, p->parameters, p->extra);
 }
@@ -393,6 +393,6 @@ API(CUresult) cuGraphExecUpdate_v2(struct graph *exec, struct graph *g, struct u
   for (size_t k = 0; same && k < made->n; k++) same = made->nodes[k]->work.kind == exec->nodes[k]->work.kind;
   if (update) *update = (struct update){same ? 0 : 2};  // CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
   if (same) *exec = *made, *made = old;
-  simt_drop_graph(made);
+  drop_graph(made);
   return same ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }

@@ -82,7 +82,7 @@ struct stream {
   int priority;
   unsigned number;
   struct graph *capture;  // to which its work is added, if any
-  struct stream *next;    // among those that add to it
+  struct stream *next;    // among those that add to graphs
 };
 unsigned simt_stream_number(CUstream stream);
 bool simt_is_own(CUstream stream);  // not one of the default streams
@@ -106,8 +106,8 @@ CUresult simt_do(struct work *work, CUstream stream);
 CUresult simt_launch(struct work *work, CUstream stream);  // these three are how it is done
 CUresult simt_copy_now(struct work *work, CUstream stream);
 CUresult simt_fill_now(struct work *work, CUstream stream);
-void simt_drop_graph(struct graph *graph);
 void simt_join_capture(CUstream stream, struct graph *graph);
+void simt_leave_capture(CUstream stream);
 
 // ---- the others
 struct array {

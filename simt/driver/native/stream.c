@@ -16,7 +16,13 @@ API(CUresult) cuStreamCreateWithPriority(CUstream *s, unsigned flags, int priori
   return CUDA_SUCCESS;
 }
 API(CUresult) cuStreamCreate(CUstream *s, unsigned flags) { return cuStreamCreateWithPriority(s, flags, 0); }
-API(CUresult) cuStreamDestroy_v2(CUstream s) { BEGIN(); if (simt_is_own(s)) free(s); return CUDA_SUCCESS; }
+API(CUresult) cuStreamDestroy_v2(CUstream s) {
+  BEGIN();
+  if (!simt_is_own(s)) return CUDA_SUCCESS;
+  simt_leave_capture(s);
+  free(s);
+  return CUDA_SUCCESS;
+}
 API(CUresult) cuStreamSynchronize(CUstream s) { BEGIN(); return simt_state(); }
 API(CUresult) cuStreamQuery(CUstream s) { BEGIN(); return simt_state(); }
 API(CUresult) cuStreamWaitEvent(CUstream s, struct event *e, unsigned flags) {

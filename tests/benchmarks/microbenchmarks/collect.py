@@ -1,6 +1,6 @@
 """Turn the output folder of measure.sh into the committed data: python collect.py FOLDER DATE [NAME ...].
 
-Writes tests/data/timing/h200_<name>.json, and the cubins beside them.  ``collect.py --metrics`` prints what Nsight
+Writes h200/<name>.json and cubins/<name>.cubin in tests/data/timing.  ``collect.py --metrics`` prints what Nsight
 Compute has to measure.
 """
 
@@ -86,26 +86,27 @@ def _add_repeats(folder: Path, entries: list[dict[str, Any]]) -> None:
 
 def _write(name: str, data: dict[str, Any]) -> None:
     text = json.dumps(data, indent=1)
-    (DATA / f"h200_{name}.json").write_text(text + "\n", encoding="utf-8")
+    (DATA / "h200" / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
 def main(folder: Path, date: str, names: list[str]) -> None:
     """Convert the figures of the programs *names*, measured on *date*."""
-    DATA.mkdir(parents=True, exist_ok=True)
+    for kind in ("h200", "cubins"):
+        (DATA / kind).mkdir(parents=True, exist_ok=True)
     device, nvcc, _, profiler = (folder / "device.txt").read_text().strip().splitlines()
     origin = {"date": date, "device": device, "nvcc": nvcc, "profiler": profiler, "command": COMMAND}
     for name in names:
         if name in CLOCKED:
             figures = json.loads((folder / f"{name}.json").read_text())
             _write(name, {**origin, "unit": "SM cycles, or as the name says", "figures": figures})
-            shutil.copy(folder / f"{name}.cubin", DATA / f"{name}.cubin")
+            shutil.copy(folder / f"{name}.cubin", DATA / "cubins" / f"{name}.cubin")
         else:
             entries = launches(folder / f"{name}.csv")
             if name == "reductions":
                 _add_repeats(folder, entries)
             _write(name, {**origin, "metric_names": METRICS, "launches": entries})
             if name != "reductions":  # their cubin is with the other SASS data
-                shutil.copy(folder / f"{name}.cubin", DATA / f"{name}.cubin")
+                shutil.copy(folder / f"{name}.cubin", DATA / "cubins" / f"{name}.cubin")
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def clocked(program: str) -> None:
 
 def main(programs: list[str]) -> None:
     """The tables, with what they were measured on."""
-    origin = json.loads((DATA / "timing" / "h200_reductions.json").read_text())
+    origin = json.loads((DATA / "timing" / "h200" / "reductions.json").read_text())
     print(f"Measured {origin['date']} on {origin['device']} (name, driver, SM clock now, at most, memory clock);")
     print(f"{origin['nvcc']}; Nsight Compute {origin['profiler']}.  Pairs are model / H200.")
     for program in programs:

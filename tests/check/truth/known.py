@@ -75,3 +75,8 @@ def zeros(*sizes: int) -> Any:
 def empty(*sizes: int) -> Any:
     """An output that nobody has written."""
     return simt.uninitialized(sizes, np.int32)
+
+
+def pair(n: int) -> Callable[[], Sequence[Any]]:
+    """An input and an output of n elements."""
+    return lambda: (ints(n), empty(n))

@@ -5,15 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import cuda, int32
 
-from tests.check.truth.known import RACE, Suite, empty, ints, zeros
+from tests.check.truth.known import RACE, Suite, empty, ints, pair, zeros
 
 SUITE = Suite()
 right, wrong = SUITE.right, SUITE.wrong
-
-
-def pair(n: int):
-    """An input and an output of n elements."""
-    return lambda: (ints(n), empty(n))
 
 
 @wrong(RACE, args=pair(64))

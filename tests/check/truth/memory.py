@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from numba import cuda, int32
 
-from tests.check.truth.known import INIT, MEM, Suite, empty, ints, zeros
+from tests.check.truth.known import INIT, MEM, Suite, empty, ints, pair, zeros
 
 SUITE = Suite()
 right, wrong = SUITE.right, SUITE.wrong
-
-
-def pair(n: int):
-    """An input and an output of n elements."""
-    return lambda: (ints(n), empty(n))
 
 
 @wrong(INIT, args=pair(64))

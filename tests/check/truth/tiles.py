@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from numba import cuda, int32
 
-from tests.check.truth.known import RACE, Suite, empty, ints
+from tests.check.truth.known import RACE, Suite, empty, ints, pair
 
 SUITE = Suite()
 right, wrong = SUITE.right, SUITE.wrong
-
-
-def pair(n: int):
-    """An input and an output of n elements."""
-    return lambda: (ints(n), empty(n))
 
 
 @wrong(RACE, args=pair(64))

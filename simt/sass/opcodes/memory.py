@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
 from simt.program import PT, RZ
 from simt.sass.architectures import BLACKWELL
-from simt.sass.integer import FALSE
 from simt.sass.lowering import OR, Lowering
 from simt.sass.modifiers import Atomic, Combine, Flag, Float, Hint, Integer, Lanes, MinMax, Round, Space, Width
+from simt.sass.opcodes.integer import FALSE
 from simt.sass.operands import SCALE, Address, Constant, Predicate, Register, Suffix
 from simt.sass.table import Source, opcode
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from simt.ops.encoding import rounded
 from simt.program import RZ
 from simt.sass.architectures import VOLTA
-from simt.sass.float import compare_floats
-from simt.sass.integer import min_or_max, write_comparison
 from simt.sass.lowering import AND, MASK, OR, XOR, Kind, Lowering
 from simt.sass.modifiers import Combine, Compare, Flag, Float
+from simt.sass.opcodes.float import compare_floats
+from simt.sass.opcodes.integer import min_or_max, write_comparison
 from simt.sass.operands import Constant, FloatImmediate, Operand, Register, Suffix
 from simt.sass.table import Source, opcode
 

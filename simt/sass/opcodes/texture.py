@@ -27,8 +27,8 @@ from simt.ops.encoding import (
 )
 from simt.program import RZ
 from simt.sass.lowering import Lowering
-from simt.sass.memory import atomic_operation, atomic_type
 from simt.sass.modifiers import Atomic, Combine, Flag, Float, Hint, Integer, Lanes, MinMax, Round, Width
+from simt.sass.opcodes.memory import atomic_operation, atomic_type
 from simt.sass.operands import Address, Immediate, Operand, Register, Special
 from simt.sass.table import Source, opcode
 

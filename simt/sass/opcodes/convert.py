@@ -7,9 +7,9 @@ from dataclasses import replace
 from simt.ops.encoding import integer_conversion, rounded
 from simt.program import RZ
 from simt.sass.architectures import VOLTA
-from simt.sass.float import rounding_of
 from simt.sass.lowering import Kind, Lowering
 from simt.sass.modifiers import Flag, Float, Integer, Round, RoundInteger
+from simt.sass.opcodes.float import rounding_of
 from simt.sass.operands import Constant, Operand, Register
 from simt.sass.table import Source, opcode
 

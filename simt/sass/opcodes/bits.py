@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from simt.program import RZ
 from simt.sass.architectures import VOLTA
-from simt.sass.integer import FALSE
 from simt.sass.lowering import AND, MASK, OR, Lowering
 from simt.sass.modifiers import Flag, Integer, Permute, Side
+from simt.sass.opcodes.integer import FALSE
 from simt.sass.operands import Immediate, Operand
 from simt.sass.table import Source, opcode
 

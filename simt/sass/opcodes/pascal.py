@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from simt.program import RZ
 from simt.sass.architectures import VOLTA
-from simt.sass.float import ONE_F32, compare_floats, source32
-from simt.sass.integer import addend, compare_rows, extended, write_comparison, write_sum
 from simt.sass.lowering import AND, MASK, OR, XOR, Kind, Lowering
 from simt.sass.modifiers import Combine, Compare, Flag, Integer, Logic
+from simt.sass.opcodes.float import ONE_F32, compare_floats, source32
+from simt.sass.opcodes.integer import addend, compare_rows, extended, write_comparison, write_sum
 from simt.sass.operands import Constant, Operand, Register, Suffix
 from simt.sass.table import Source, opcode
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from simt.program import RZ
 from simt.sass.architectures import BLACKWELL, VOLTA
-from simt.sass.integer import extended, min_or_max
 from simt.sass.lowering import Lowering
 from simt.sass.modifiers import Flag, Integer, Packed
+from simt.sass.opcodes.integer import extended, min_or_max
 from simt.sass.operands import Constant, Operand, Predicate, Register
 from simt.sass.table import Source, opcode
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from simt.ops.encoding import MUFU_FUNCTIONS, rounded
 from simt.program import PT, RZ
 from simt.sass.architectures import BLACKWELL, VOLTA
-from simt.sass.integer import FALSE, min_or_max, write_comparison
 from simt.sass.lowering import AND, OR, Kind, Lowering
 from simt.sass.modifiers import Combine, Compare, Flag, Function, MinMax, Round, Scale
+from simt.sass.opcodes.integer import FALSE, min_or_max, write_comparison
 from simt.sass.operands import Constant, FloatImmediate, Operand, Predicate, Register
 from simt.sass.table import Source, opcode
 

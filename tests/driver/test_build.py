@@ -1,0 +1,83 @@
+"""The libraries in the place of NVIDIA's: those of a wheel, or compiled."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from simt.check import UnsupportedError
+from simt.driver import build, libraries, protocol, sources
+
+needs_compiler = pytest.mark.skipif(
+    sys.platform != "linux" or shutil.which("cc") is None, reason="programs run on Linux, and this needs a C compiler"
+)
+
+
+@pytest.fixture
+def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of libraries as a wheel has it, for the present sources."""
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(build, "PREBUILT", tmp_path)
+    (tmp_path / sources.STAMP).write_text(sources.stamp(build._sources()))
+    return tmp_path
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="programs run on Linux")
+def test_a_wheel_s_libraries_need_no_compiler(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert libraries() == wheel
+    (wheel / sources.STAMP).write_text("libraries of other sources")
+    with pytest.raises(UnsupportedError, match="need a C compiler"):
+        libraries()
+
+
+@needs_compiler
+def test_a_compiler_that_the_user_names_is_used(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "cc")
+    assert libraries() != wheel
+    assert (libraries() / sources.DRIVER).is_file()
+
+
+@needs_compiler
+def test_a_compiler_s_refusal_is_told() -> None:
+    broken = {"driver.c": "int simt = ;", "runtime.c": ""}
+    with pytest.raises(sources.NotCompiledError) as caught:
+        sources.compile_libraries("cc", broken, Path("nowhere"))
+    name, lines = caught.value.args
+    assert name == sources.DRIVER
+    assert any("error" in line for line in lines)
+
+
+def test_the_sources_are_made_without_the_package(tmp_path: Path) -> None:
+    """Wheels are built where nothing is installed: no import of those two files may lead into the package."""
+    code = (
+        "import importlib.util, sys\n"
+        "for file in sys.argv[1:]:\n"
+        "    spec = importlib.util.spec_from_file_location(f'_{len(file)}', file)\n"
+        "    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)\n"
+        "    spec.loader.exec_module(module)\n"
+        "assert 'simt' not in sys.modules, 'the package was imported'\n"
+    )
+    files = [module.__file__ or "" for module in (protocol, sources)]
+    done = subprocess.run([sys.executable, "-S", "-c", code, *files], cwd=tmp_path, capture_output=True, check=False)
+    assert not done.returncode, done.stderr.decode()
+
+
+def test_the_stamp_depends_on_every_source_and_not_on_their_order() -> None:
+    files = {"a.c": "1", "b.c": "2"}
+    assert sources.stamp(files) == sources.stamp(dict(reversed(files.items())))
+    assert sources.stamp(files) != sources.stamp({**files, "b.c": "3"})
+
+
+@needs_compiler
+def test_every_version_of_the_runtime_is_compiled() -> None:
+    folder = libraries()
+    driver = ctypes.CDLL(str(folder / sources.DRIVER))
+    assert driver.cuDriverGetVersion
+    for version in sources.RUNTIMES:
+        assert (folder / f"libcudart.so.{version}").is_file()
