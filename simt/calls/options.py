@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from simt.check import LaunchError, suggestion
@@ -48,7 +49,7 @@ class RunOptions(TypedDict, total=False):
     progress: Callable[[int, int], None] | None
     timing: bool
     sms: str | int
-    max_host_seconds: float
+    max_host_seconds: float | None
     overrides: Mapping[str, float] | None
     window: tuple[int, int] | None
 
@@ -62,7 +63,7 @@ class LaunchOptions(RunOptions, total=False):
 class DeviceOptions(RunOptions, total=False):
     """Keywords of a launch in a view that is given."""
 
-    device: str | None
+    device: str | Path | None
 
 
 @dataclass(frozen=True)
