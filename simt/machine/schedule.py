@@ -67,12 +67,15 @@ class Turns:
         self._random = np.random.default_rng(schedule.seed)
         self._runs: Place | None = None
         self._used = 0
+        self._tired: set[Place] = set()  # gave way after FAIR micro-ops, and have not run since
 
     def next(self, ready: npt.NDArray[np.bool_]) -> tuple[Place, int]:
         """The place to run of those *ready* (bool [resident blocks, warps], not all False), and for how long."""
         runs = self._runs
         can_go_on = runs is not None and bool(ready[runs])
-        place = self._place(ready, runs if can_go_on else None)
+        if runs is not None and can_go_on and self._used >= FAIR:
+            self._tired.add(runs)
+        place = self._place(self._fresh(ready), runs if can_go_on else None)
         if can_go_on and place != runs and self._used < FAIR:
             self.preemptions += 1
         self._used = self._used if place == runs else 0
@@ -80,6 +83,21 @@ class Turns:
         length = self._length()
         self._used += length
         return place, length
+
+    def _fresh(self, ready: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Those of the ready ones that are not tired; all, if there are no others.
+
+        A warp that spins would else come first whenever the one that it waits for waits itself.
+        """
+        if not self._tired:
+            return ready
+        fresh: npt.NDArray[np.bool_] = ready.copy()
+        for place in self._tired:
+            fresh[place] = False
+        if fresh.any():
+            return fresh
+        self._tired.clear()
+        return ready
 
     def _place(self, ready: npt.NDArray[np.bool_], runs: Place | None) -> Place:
         """Which of the ready ones is next; *runs* is the one that can go on."""

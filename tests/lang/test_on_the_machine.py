@@ -13,7 +13,8 @@ from numba import cuda, float32, int32
 
 from simt.api import launch
 from simt.check import LaunchError
-from tests.lang.test_random_kernels import blocks, function_from, kernel_source, scalar_run, twice
+from tests.from_text import function_from
+from tests.lang.test_random_kernels import blocks, kernel_source, scalar_run, twice
 
 FULL = 0xFFFFFFFF
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import linecache
 import random
 import textwrap
-from types import FunctionType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from numba import cuda
 
 from simt.lang import argument_types, compile
+from tests.from_text import function_from
 from tests.lang.interp import Block
 
 NAMES = ("x", "y", "z")
@@ -98,14 +98,6 @@ def statements_of(draw: Any, depth: int, in_loop: bool, returns: bool) -> str:
         case "fall":
             return f"{fuel} = {draw(atoms)}\nif {draw(conditions)}:\n    {fuel} = {draw(atoms)}\nx = (x + {fuel}) % 79"
     return f"{fuel} = 0\nwhile True:\n    {fuel} += 1\n    if {fuel} > 3:\n        break\n{indent(body)}"
-
-
-def function_from(source: str, names: dict[str, Any]) -> FunctionType:
-    """A function whose source Python's inspect can find."""
-    file = f"<random kernel {next(_serial)}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    exec(__import__("builtins").compile(source, file, "exec"), names)
-    return names["kernel"]
 
 
 def kernel_source(body: str) -> str:

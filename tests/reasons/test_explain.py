@@ -24,7 +24,8 @@ from simt.reasons.accesses import Request, in_words
 from simt.reasons.pairing import pairs_of
 from simt.reasons.subject import subject_of
 from simt.reasons.terms import WHOLE
-from tests.lang.test_random_kernels import blocks, function_from, kernel_source, twice
+from tests.from_text import function_from
+from tests.lang.test_random_kernels import blocks, kernel_source, twice
 from tests.machine_view import needs_numba_cuda
 from tests.reasons.questions import entry
 

@@ -131,6 +131,16 @@ def test_preemptions_are_bounded(seed: int, bound: int) -> None:
     simt.launch(lost_update, 4, 64, np.zeros(1, np.int64), schedule=f"random:{seed}:{bound}")
 
 
+def test_a_warp_that_spins_rests_until_the_others_have_run() -> None:
+    turns = Turns(parse_schedule("adversarial"))
+    ready = np.ones((1, 3), np.bool_)
+    assert [turns.next(ready)[0] for _ in range(2)] == [(0, 2), (0, 1)]
+    ready[0, 1] = False  # it waits for warp 0, which warp 2 is not to keep from running
+    assert turns.next(ready)[0] == (0, 0)
+    ready[0, 0] = False
+    assert turns.next(ready)[0] == (0, 2)
+
+
 def test_counts_do_not_depend_on_the_schedule() -> None:
     def barrier(x: Array) -> None:
         shared = cuda.shared.array(64, np.int64)
