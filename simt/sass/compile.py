@@ -101,11 +101,11 @@ class _Compiler:
     def lower(self, instruction: SassInstruction, add: Callable[[Instruction, object], None]) -> None:
         """Lower one instruction by its row; the last micro-op retires unless the row said another."""
         row = row_of(instruction, self.place)
-        if instruction.problem:
-            raise self.place.unsupported(instruction, instruction.problem)
         modifiers, unknown = resolve(instruction.words, row.modifiers)
         if unknown is not None:
             raise self.place.unsupported(instruction, f"modifier .{unknown} of {row.name} is not supported")
+        if instruction.problem:
+            raise self.place.unsupported(instruction, instruction.problem)
         context = Lowering(instruction, modifiers, self.rows, self.place, row.uniform, add)
         row.lower(context)
         context.finish()

@@ -103,7 +103,7 @@ class SassInstruction:
     ``offset``: bytes from the start of its kernel; ``words``: modifier words as written; ``targets``: labels of
     a BRANCH_TARGETS annotation; ``encoding``: the instruction word, if the listing had it; ``dual``: issued
     together with the one before it (Pascal); ``source``: file and line, if known; ``problem``: why the operands could
-    not be read ("": they were), an error for those who execute the instruction.
+    not be read ("": they were), an error for those who execute the instruction; ``unread``: these, as written.
     """
 
     opcode: str
@@ -117,6 +117,7 @@ class SassInstruction:
     dual: bool = False
     source: tuple[str, int] | None = None
     problem: str = ""
+    unread: str = ""
 
     @property
     def mnemonic(self) -> str:
@@ -125,7 +126,7 @@ class SassInstruction:
 
     def __str__(self) -> str:
         guard = f"@{self.guard} " if self.guard is not None else ""
-        return f"{guard}{self.mnemonic} {', '.join(map(str, self.operands))}".rstrip()
+        return f"{guard}{self.mnemonic} {self.unread or ', '.join(map(str, self.operands))}".rstrip()
 
     def profiler_text(self) -> str:
         """The text as profilers print it: without ``.reuse``."""
@@ -183,16 +184,18 @@ def parse(text: str, offset: int = 0, lenient: bool = False, architecture: int =
     opcode, *words = match[0].split(".")
     rest = rest[match.end() :].strip()
     operands: tuple[Operand, ...] = ()
-    unread = ""
+    problem = ""
     try:
         operands = tuple(reader.operand(part.strip()) for part in rest.split(",")) if rest else ()
     except NotThere:
         raise
-    except SyntaxProblem as problem:
+    except SyntaxProblem as found:
         if not lenient:
             raise
-        unread = str(problem)
-    return SassInstruction(opcode, tuple(words), operands, guard, offset, targets, problem=unread)
+        problem = str(found)
+    return SassInstruction(
+        opcode, tuple(words), operands, guard, offset, targets, problem=problem, unread=rest if problem else ""
+    )
 
 
 def _suffixes(text: str) -> tuple[Suffix, ...]:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum
+from typing import TypeVar
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from simt.sass.operands import (
 from simt.sass.rows import FIRST_UNIFORM, FIRST_UNIFORM_PREDICATE, Hidden, Rows, dtype_of, named
 
 MASK = 0xFFFFFFFF
+_E = TypeVar("_E", bound=Enum)
 
 
 class Kind(IntEnum):
@@ -100,10 +102,15 @@ class Lowering:
 
     # Operands in order
 
-    def take(self) -> Operand:
-        """The next operand."""
+    def next(self) -> Operand:
+        """The next operand, which is not taken."""
         if not self.operands:
             raise self.unsupported("too few operands")
+        return self.operands[0]
+
+    def take(self) -> Operand:
+        """The next operand."""
+        self.next()
         return self.operands.pop(0)
 
     def take_register(self) -> Register:
@@ -131,6 +138,14 @@ class Lowering:
         """All operands must have been used."""
         if self.operands:
             raise self.unsupported(f"operand {self.operands[0]} is one too many")
+
+    def two(self, kind: type[_E]) -> tuple[_E, _E]:
+        """The modifiers of a kind of which there must be two."""
+        found = self.modifiers.all(kind)
+        if len(found) != 2:
+            words = " and ".join(str(each.value) for each in found) or "none"
+            raise self.unsupported(f"two types or operations are expected among its modifiers, found {words}")
+        return found[0], found[1]
 
     def unsupported(self, what: str) -> UnsupportedError:
         """An error about this instruction."""

@@ -1,7 +1,8 @@
 """Spoilt inputs, many of them, each tried in a process that may die of it.
 
 ``python -m tests.fuzz.run --mutants 100000 --jobs 2`` prints what became of them by kind, and every one that crashed
-the process, hung it, or ended in an error that is not simt's own; exit code 1 if there were any.
+the process, hung it, or ended in an error that is not simt's own; exit code 1 if there were any.  ``--seconds 400``
+begins none after that time: the kinds are mixed, so what was tried until then has about their shares.
 ``python -m tests.fuzz.run --try "elf 17"`` tries one, here, and shows its traceback.
 ``NUMBA_BOUNDSCHECK=1`` or ``NUMBA_DISABLE_JIT=1`` in the environment check every index of the engine.
 """
@@ -9,7 +10,9 @@ the process, hung it, or ended in an error that is not simt's own; exit code 1 i
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import math
 import queue
 import signal
 import subprocess
@@ -32,8 +35,8 @@ START_SECONDS = 1800.0
 HANG = -getattr(signal, "SIGPROF", 0)
 """Exit code of a process whose mutant computed for too long."""
 SHARES = {
-    "elf": 26, "cubin": 2, "fatbin": 1, "listing": 10, "operand": 12, "control": 10, "profile": 12, "device": 8,
-    "program": 5, "source": 1, "raw": 5, "message": 4, "format": 4,
+    "elf": 26, "cubin": 2, "fatbin": 1, "listing": 10, "operand": 10, "form": 6, "control": 9, "profile": 11,
+    "device": 7, "program": 5, "source": 1, "raw": 5, "message": 4, "format": 3,
 }  # fmt: skip
 """Shares of the kinds in percent: nvdisasm, cuobjdump and NVRTC, which ``cubin``, ``fatbin`` and ``source`` need, take
 their time."""
@@ -162,10 +165,16 @@ def fuzz(
 
 
 def mixed(total: int, first: int, kinds: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """So many mutants of *kinds* by their shares, with numbers from *first* on."""
+    """So many mutants of *kinds* by their shares, the kinds in turn, with numbers from *first* on."""
     share = sum(SHARES[kind] for kind in kinds)
-    for kind in kinds:
-        yield from ((kind, number) for number in range(first, first + -(-total * SHARES[kind] // share)))
+    counts = {kind: -(-total * SHARES[kind] // share) for kind in kinds}
+    turns = sorted(((at + 0.5) / count, kind, at) for kind, count in counts.items() for at in range(count))
+    return ((kind, first + at) for _, kind, at in turns)
+
+
+def until(end: float, mutants: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """The mutants that are asked for before that time of ``time.perf_counter``."""
+    return itertools.takewhile(lambda _: time.perf_counter() < end, mutants)
 
 
 def main() -> int:
@@ -175,12 +184,14 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the number of the first of each kind")
     parser.add_argument("--kinds", default=",".join(SHARES), help="kinds, separated by commas")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no mutant after so long")
     parser.add_argument("--try", dest="one", metavar="'KIND NUMBER'", help="try one mutant here")
     options = parser.parse_args()
     if options.one:
         return _try(options.one)
     start = time.perf_counter()
-    report = fuzz(mixed(options.mutants, options.first, options.kinds.split(",")), jobs=options.jobs, log=sys.stdout)
+    mutants = mixed(options.mutants, options.first, options.kinds.split(","))
+    report = fuzz(until(start + options.seconds, mutants), jobs=options.jobs, log=sys.stdout)
     print(report)
     print(f"{time.perf_counter() - start:.0f} s")
     return 1 if report.wrong else 0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
+import time
 from collections import Counter
 
 import pytest
 
-from tests.fuzz.run import SHARES, fuzz, mixed
+from tests.fuzz.run import SHARES, fuzz, mixed, until
 from tests.fuzz.trials import KINDS, mutant
 
 MUTANTS = 300
@@ -48,6 +50,19 @@ def test_a_mutant_is_the_same_in_every_process(kind: str) -> None:
 
 
 def test_shares_add_up() -> None:
-    counts = Counter(kind for kind, _ in mixed(1000, 0, list(SHARES)))
+    mutants = list(mixed(1000, 7, list(SHARES)))
     assert sum(SHARES.values()) == 100
-    assert sum(counts.values()) == 1000
+    assert Counter(kind for kind, _ in mutants) == {kind: 10 * share for kind, share in SHARES.items()}
+    assert set(mutants) == {(kind, number) for kind, share in SHARES.items() for number in range(7, 7 + 10 * share)}
+
+
+@pytest.mark.parametrize("tried", [100, 350])
+def test_a_part_of_the_mutants_has_the_shares_of_all(tried: int) -> None:
+    counts = Counter(kind for kind, _ in itertools.islice(mixed(1000, 0, list(SHARES)), tried))
+    assert all(abs(counts[kind] - tried * share / 100) <= 1 for kind, share in SHARES.items())
+
+
+def test_no_mutant_begins_after_the_time() -> None:
+    ended = time.perf_counter()
+    assert next(until(ended, mixed(1000, 0, list(SHARES))), None) is None
+    assert next(until(ended + 60, mixed(1000, 0, list(SHARES))), None) is not None

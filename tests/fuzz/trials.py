@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -23,7 +24,8 @@ from simt.ops.table import MICRO_OPS
 from simt.options import Timing
 from simt.profile.compare import WAYS, compare, load
 from simt.program import Instruction, Program
-from simt.sass import bank_image, inner_arrays
+from simt.sass import bank_image, inner_arrays, modifiers
+from simt.sass.opcodes import OPCODES
 from simt.timing import TimedRun
 from simt.timing.simulate import CLOCK
 from tests.fuzz import doors, seeds
@@ -153,6 +155,50 @@ def _operand(random: Random) -> Mutant:
     return _text(random, listing, spoil_numbers(random, listing.text, _OPERAND, number))
 
 
+_FORM = re.compile(r"(?<=/)\s+(?P<guard>@!?\w+\s+)?(?P<words>[A-Z][\w.]*)(?P<operands>(?: [^;\n]*)?)(?=;)")
+_WORDS = sorted(
+    {
+        member.value
+        for kind in vars(modifiers).values()
+        if isinstance(kind, type) and issubclass(kind, Enum)
+        for member in kind
+    }
+)
+_OPERANDS = (
+    "R3", "RZ", "R254", "UR4", "URZ", "P2", "!P0", "PT", "UP3", "0x10", "-0x1", "1.5", "+INF", "c[0x0][0x210]",
+    "[R2.64]", "[UR4]", "[R2+UR4+0x8]", "desc[UR4][R2.64]", "B0", "SB0", "`(.L_x_1)", "SR_TID.X", "|R3|",
+    "-R5.H1_H1", "~R4", "R5.H0_H0", "2D", "PR", "UPR", "R2 0x10", "gdesc[UR4]",
+)  # fmt: skip
+
+
+def _form(random: Random) -> Mutant:
+    """Opcodes, modifiers, and the kinds and number of operands: forms that no compiler writes."""
+    listing = random.choice(seeds.listings())
+
+    def form(text: str) -> str:
+        match = _FORM.match(f"/{text};", 1)
+        assert match
+        words = match["words"].split(".")
+        operands = [operand.strip() for operand in match["operands"].split(", ") if operand.strip()]
+        for _ in several(random, 3):
+            way = random.random()
+            if way < 0.1:
+                words[0] = random.choice(list(OPCODES))
+            elif way < 0.3:
+                words.insert(random.randint(1, len(words)), random.choice(_WORDS))
+            elif way < 0.5 and len(words) > 1:
+                del words[random.randrange(1, len(words))]
+            elif way < 0.65:
+                operands.insert(random.randint(0, len(operands)), random.choice(_OPERANDS))
+            elif way < 0.8 and operands:
+                del operands[random.randrange(len(operands))]
+            elif operands:
+                operands[random.randrange(len(operands))] = random.choice(_OPERANDS)
+        return f" {match['guard'] or ''}{'.'.join(words)} {', '.join(operands)} "
+
+    return _text(random, listing, spoil_numbers(random, listing.text, _FORM, form))
+
+
 _ENCODING = re.compile(r"/\* 0x[0-9a-f]{16} \*/")
 
 
@@ -280,6 +326,7 @@ KINDS: dict[str, Callable[[Random], Mutant]] = {
     "fatbin": _fatbin,
     "listing": _listing,
     "operand": _operand,
+    "form": _form,
     "control": _control,
     "profile": _profile,
     "device": _device,

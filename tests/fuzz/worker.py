@@ -58,8 +58,8 @@ def main() -> None:
 
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     with tempfile.TemporaryDirectory() as folder:
-        # Listings of mutants are not worth keeping.
-        simt.toolkit.nvdisasm.LISTINGS = DiskCache("listings", Path(folder) / "listings", most=8)
+        # Those of mutants are not worth keeping, but they must not push out those of the sound ones.
+        simt.toolkit.nvdisasm.LISTINGS = DiskCache("listings", Path(folder) / "listings", most=64)
         for line in sys.stdin:
             kind, number = line.split()
             if hasattr(signal, "setitimer"):

@@ -35,6 +35,8 @@ def test_no_index_goes_astray(tmp_path: Path) -> None:
     assert found["armed"] == "IndexError"
     assert set(found["mutants"].values()) == {"result", "refused"}
     assert found["timed"] == checked_suite.timed()
+    assert found["images"] > len(checked_suite.CUBES)
+    assert found["called"] == checked_suite.called()
     ours = json.loads(json.dumps(small_programs.report()))
     for part in ("control", "memory", "errors", "source"):
         assert found["small"][part] == ours[part], part

@@ -39,6 +39,17 @@ def program(tmp_path: Path, *lines: str, architecture: int = 90) -> object:
         ("TEX.LL R6, R4, R4, R15, UR4, 0x0, TEX_HEADER_DIMENSION", "operand TEX_HEADER_DIMENSION is not"),
         ("TEX.LL R6, R4, R4, UR4, 0x0, 2D", "1 source registers for x, y, level"),
         ("TLD4 R6, R4, R4, UR4, 0x0, 2D", "TLD4 without one component"),
+        ("F2F.F32 R0, R1", "among its modifiers, found F32"),
+        ("I2I R0, R1", "among its modifiers, found none"),
+        ("ISETP.LTU.AND P0, PT, R0, R1, PT", "the comparison LTU of integers"),
+        ("ISETP.LT.EX.AND P0, PT, R0, R1, PT", "too few operands"),
+        ("LDS.U64 R0, [R2]", "accesses of type U64"),
+        ("SULD.D.BA.2D.U64 R0, [R2], UR4", "accesses of type U64"),
+        ("ATOMS.ADD.128 R0, [R2], R4", "atomics of type u128"),
+        ("ATOMG", "too few operands"),
+        ("PLOP3.LUT P0, PT", "too few operands"),
+        ("FMNMX R0, !P0", "operand !P0 where a value is expected"),
+        ("IADD3.FOO R0 R1", r"modifier \.FOO of IADD3 is not supported"),
         ("TXQ RZ, R5, R5, TEX_HEADER_SAMPLER_POS, UR4, 0x0, 0x1", "only the dimensions of a texture"),
     ],
 )
@@ -54,8 +65,10 @@ def test_branch_to_nowhere(tmp_path: Path, line: str) -> None:
 
 
 def test_unreadable_operand(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match=r"cannot read the operand 'R0 R1' \(MOV at 0x0 of k, sm_90\)"):
-        program(tmp_path, "MOV R0 R1")
+    with pytest.raises(UnsupportedError) as caught:
+        program(tmp_path, "@P0 MOV R0 R1")
+    assert "cannot read the operand 'R0 R1' (MOV at 0x0 of k, sm_90)" in str(caught.value)
+    assert "instruction: @P0 MOV R0 R1" in str(caught.value)
 
 
 def test_an_unreadable_operand_spoils_only_its_kernel(tmp_path: Path) -> None:

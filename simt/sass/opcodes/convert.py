@@ -115,7 +115,7 @@ def round_to_integer(x: Lowering) -> None:
 def float_to_float(x: Lowering) -> None:
     """``F2F.destination.source``; Pascal also rounds to integers with it."""
     d = x.take_register()
-    to, of = x.modifiers.all(Float)
+    to, of = x.two(Float)
     row = as_float64(x, x.take(), of)
     x.done()
     whole = x.modifiers.maybe(RoundInteger)

@@ -97,7 +97,7 @@ _EXTREME = (Flag.FTZ, Flag.NAN, Flag.XORSIGN)
 def minimum32(x: Lowering) -> None:
     """Of two numbers or three.  A NaN loses; with NAN it wins.  XORSIGN: of magnitudes, with the product's sign."""
     d = x.take_register()
-    rows = [source32(x, x.take()) for _ in range(len(x.operands) - 1)]
+    rows = [source32(x, x.take()) for _ in range(max(len(x.operands) - 1, 2))]
     p = x.take_predicate()
     x.done()
     if len(rows) == 2 and not {Flag.NAN, Flag.XORSIGN} & set(x.modifiers.values):

@@ -232,6 +232,13 @@ def extended(x: Lowering, operand: Operand, signed: bool) -> int:
     return x.compute("cvt.s32", row) if signed and row != RZ else row
 
 
+def limited(x: Lowering, row: int, bits: int, signed: bool) -> int:
+    """A 64-bit number limited to what an integer of so many bits holds."""
+    low = -(1 << bits - 1) if signed else 0
+    high = (1 << bits - signed) - 1
+    return x.compute("max.s64", x.compute("min.s64", row, x.constant(high)), x.constant(low))
+
+
 @opcode("LEA", source=Source.LISTINGS, takes=(Flag.HI, Flag.X, Flag.SX32))
 @opcode("ULEA", source=Source.LISTINGS, takes=(Flag.HI, Flag.X, Flag.SX32), since=VOLTA, uniform=True)
 def load_effective_address(x: Lowering) -> None:
@@ -278,6 +285,8 @@ def compare_rows(x: Lowering, compare: Compare, a: int, b: int, less: str, equal
         return PT
     if compare in (Compare.EQ, Compare.NE):
         return x.test(equal, a, b) ^ (compare is Compare.NE)
+    if compare not in _LESS:
+        raise x.unsupported(f"the comparison {compare.value} of integers is not supported")
     swap, negate = _LESS[compare]
     return x.test(less, b, a) ^ negate if swap else x.test(less, a, b) ^ negate
 
@@ -318,6 +327,8 @@ def set_predicate(x: Lowering) -> None:
     compare = x.modifiers.one(Compare, Compare.F)
     less = _LESS_THAN[typ]
     if Flag.EX in x.modifiers:
+        if len(others) < 2:
+            raise x.unsupported("too few operands")
         result = _compare_upper(x, compare, a, b, x.predicate(others[1]), less)
     else:
         result = compare_rows(x, compare, a, b, less, "eq.s64")

@@ -21,12 +21,15 @@ from simt.sass.table import Source, opcode
 _WIDTHS = {Width.W32: ("u32", 1), Width.W64: ("v2", 2), Width.W128: ("v4", 4)}
 
 
-def _access(x: Lowering) -> tuple[str, int]:
+def access_type(x: Lowering) -> tuple[str, int]:
     """Memory type and number of registers of a load or store."""
     typ = x.modifiers.maybe(Integer)
-    if typ is not None:
-        return typ.value.lower(), 1
-    return _WIDTHS[x.modifiers.one(Width, Width.W32)]
+    if typ is None:
+        return _WIDTHS[x.modifiers.one(Width, Width.W32)]
+    name = typ.value.lower()
+    if name not in MEMORY_TYPES:
+        raise x.unsupported(f"accesses of type {typ.value} are not supported")
+    return name, 1
 
 
 def wide_address(x: Lowering, address: Address) -> tuple[int, int]:
@@ -130,7 +133,7 @@ def _load(x: Lowering, space: str) -> None:
     x.done()
     if p and p[0].index is not None:
         raise x.unsupported("the predicate of a load is not supported")
-    name, registers = _access(x)
+    name, registers = access_type(x)
     number = MEMORY_TYPES[name][0]
     target = d.index is None or name in ("s8", "s16")
     row = _temporaries(x, registers) if target else x.destination(d, registers)
@@ -153,7 +156,7 @@ def _store(x: Lowering, space: str) -> None:
     places = _places(x, space, take_address(x))
     value = x.take_register()
     x.done()
-    name, registers = _access(x)
+    name, registers = access_type(x)
     x.row(value, registers)
     data = x.source(value)
     retires, number, strong = _retire(x, places), MEMORY_TYPES[name][0], Hint.STRONG in x.modifiers
@@ -214,7 +217,7 @@ def copy_to_shared(x: Lowering) -> None:
     row, offset = wide_address(x, take_address(x))
     loads = [x.predicate(p) for p in x.take_predicates()]
     x.done()
-    name, registers = _access(x)
+    name, registers = access_type(x)
     rows = x.rows.consecutive(registers)
     for k in range(registers):
         x.emit("mov", rows + k, RZ)
@@ -240,7 +243,7 @@ def load_constant(x: Lowering) -> None:
     x.done()
     if not isinstance(constant, Constant) or isinstance(constant.bank, Register):
         raise x.unsupported("only constants of a numbered bank are supported")
-    name, registers = _access(x)
+    name, registers = access_type(x)
     size = MEMORY_TYPES[name][1]
     if d.index is None:
         return
@@ -283,18 +286,21 @@ def atomic_type(x: Lowering, operation: str) -> str:
     """The type of its operands, as :data:`simt.ops.encoding.ATOMIC_TYPES` calls it."""
     form = x.modifiers.maybe(Float)
     if form is not None:
-        if form is Float.F16 or operation != "add":
+        name = str(form.value).lower()
+        if operation != "add" or name not in ATOMIC_TYPES:
             raise x.unsupported("only float32 and float64 additions are supported")
-        return str(form.value).lower()
+        return name
     lanes = x.modifiers.maybe(Lanes)
     if lanes is not None:
         if operation != "add":
             raise x.unsupported("only additions of packed floats are supported")
         return str(lanes.value).lower()
+    bits = x.modifiers.one(Width, Width.W32).value
     typ = x.modifiers.maybe(Integer)
-    if typ is not None:
-        return str(typ.value).lower()
-    return {Width.W64: "u64", Width.W32: "u32"}[x.modifiers.one(Width, Width.W32)]
+    name = f"u{bits}" if typ is None else typ.value.lower()
+    if name not in ATOMIC_TYPES:
+        raise x.unsupported(f"atomics of type {name} are not supported")
+    return name
 
 
 def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Predicate | None = None) -> None:
@@ -339,8 +345,8 @@ def _atomic(x: Lowering, space: str, d: Register, address: Address, success: Pre
 
 def _with_result(x: Lowering, space: str) -> None:
     p = x.take_predicates()
-    if isinstance(x.operands[0], Address):
-        _atomic(x, space, Register(None), take_address(x), p[0])
+    if isinstance(x.next(), Address):
+        _atomic(x, space, Register(None), take_address(x), p[0] if p else None)
         return
     d = x.take_register()
     _atomic(x, space, d, take_address(x))

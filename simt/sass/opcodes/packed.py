@@ -9,7 +9,7 @@ from simt.program import RZ
 from simt.sass.architectures import BLACKWELL, VOLTA
 from simt.sass.lowering import Lowering
 from simt.sass.modifiers import Flag, Integer, Packed
-from simt.sass.opcodes.integer import extended, min_or_max
+from simt.sass.opcodes.integer import extended, limited, min_or_max
 from simt.sass.operands import Constant, Operand, Predicate, Register
 from simt.sass.table import Source, opcode
 
@@ -80,11 +80,7 @@ def add(x: Lowering) -> None:
     left, right = parts.split(x, x.take()), parts.split(x, x.take())
     x.done()
     sums = [x.compute("add.s64", p, q) for p, q in zip(left, right, strict=True)]
-    if Flag.ISAT in x.modifiers:
-        low = -(1 << parts.bits - 1) if parts.signed else 0
-        high = (1 << parts.bits - parts.signed) - 1
-        sums = [x.compute("max.s64", x.compute("min.s64", row, x.constant(high)), x.constant(low)) for row in sums]
-    parts.write(x, d, sums)
+    parts.write(x, d, [limited(x, row, parts.bits, parts.signed) for row in sums] if Flag.ISAT in x.modifiers else sums)
 
 
 # Minimum and maximum
@@ -211,7 +207,7 @@ def dot_product(x: Lowering) -> None:
     d = x.take_register()
     a, b, c = x.take(), x.take(), x.take()
     x.done()
-    types = x.modifiers.all(Integer)
+    types = x.two(Integer)
     if Flag.IDP_2A not in x.modifiers:
         signs = sum(typ.signed << k for k, typ in enumerate(types))
         x.emit("dp4a.b32", x.destination(d), x.source(a), x.source(b), x.source(c), imm=signs)
@@ -228,12 +224,9 @@ def dot_product(x: Lowering) -> None:
 def narrow(x: Lowering) -> None:
     """``I2I.destination.source.SAT``: an integer limited to what a narrower type holds."""
     d = x.take_register()
-    to, of = x.modifiers.all(Integer)
+    to, of = x.two(Integer)
     row = extended(x, x.take(), of.signed)
     x.done()
     if Flag.SAT not in x.modifiers or of.bits != 32:
         raise x.unsupported("only I2I.SAT of 32-bit integers is supported")
-    low = -(1 << to.bits - 1) if to.signed else 0
-    high = (1 << to.bits - to.signed) - 1
-    limited = x.compute("max.s64", x.compute("min.s64", row, x.constant(high)), x.constant(low))
-    x.emit("cvt.u32", x.destination(d), limited)
+    x.emit("cvt.u32", x.destination(d), limited(x, row, to.bits, to.signed))

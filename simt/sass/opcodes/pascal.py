@@ -11,7 +11,7 @@ from simt.sass.architectures import VOLTA
 from simt.sass.lowering import AND, MASK, OR, XOR, Kind, Lowering
 from simt.sass.modifiers import Combine, Compare, Flag, Integer, Logic
 from simt.sass.opcodes.float import ONE_F32, compare_floats, source32
-from simt.sass.opcodes.integer import addend, compare_rows, extended, write_comparison, write_sum
+from simt.sass.opcodes.integer import addend, compare_rows, extended, limited, write_comparison, write_sum
 from simt.sass.operands import Constant, Operand, Register, Suffix
 from simt.sass.table import Source, opcode
 
@@ -182,7 +182,7 @@ def predicate_logic(x: Lowering) -> None:
     destinations = [x.take_predicate(), x.take_predicate()]
     a, b, c = (x.predicate(x.take_predicate()) for _ in range(3))
     x.done()
-    first, second = x.modifiers.all(Combine)
+    first, second = x.two(Combine)
     table = {Combine.AND: AND, Combine.OR: OR, Combine.XOR: XOR}[first]
     write_comparison(x, destinations, x.logic(a, b, table), second, c)
 
@@ -227,7 +227,7 @@ def set_integer(x: Lowering) -> None:
 def integer_to_integer(x: Lowering) -> None:
     """``I2I.destination.source``: the low bits; SAT: the nearest value of the type."""
     d = x.take_register()
-    to, of = x.modifiers.all(Integer)
+    to, of = x.two(Integer)
     operand = x.take()
     x.done()
     bare = operand
@@ -238,7 +238,5 @@ def integer_to_integer(x: Lowering) -> None:
         row = x.compute("abs.s64", row) if operand.absolute else row
         row = x.compute("neg.s64", row) if operand.negated else row
     if Flag.SAT in x.modifiers:
-        low = -(1 << to.bits - 1) if to.signed else 0
-        high = (1 << to.bits - 1) - 1 if to.signed else (1 << to.bits) - 1
-        row = x.compute("max.s64", x.compute("min.s64", row, x.constant(high)), x.constant(low))
+        row = limited(x, row, to.bits, to.signed)
     x.emit("cvt.u32", x.destination(d), x.compute(f"cvt.{to.value.lower()}", row))

@@ -26,7 +26,7 @@ def predicate_logic(x: Lowering) -> None:
 
 
 def _source(x: Lowering) -> int:
-    operand = x.operands[0]
+    operand = x.next()
     if not isinstance(operand, Register):
         return x.predicate(x.take_predicate())
     if Suffix.SIGN not in x.take_register().suffixes or operand.negated or operand.inverted:

@@ -28,7 +28,7 @@ from simt.ops.encoding import (
 from simt.program import RZ
 from simt.sass.lowering import Lowering
 from simt.sass.modifiers import Atomic, Combine, Flag, Float, Hint, Integer, Lanes, MinMax, Round, Width
-from simt.sass.opcodes.memory import atomic_operation, atomic_type
+from simt.sass.opcodes.memory import access_type, atomic_operation, atomic_type
 from simt.sass.operands import Address, Immediate, Operand, Register, Special
 from simt.sass.table import Source, opcode
 
@@ -249,7 +249,6 @@ def query(x: Lowering) -> None:
 # Surface instructions
 
 _SURFACE = (Surface, Shape, Outside, Integer, Width, Hint)
-_WIDTHS = {Width.W32: "u32", Width.W64: "v2", Width.W128: "v4"}
 
 
 def _place(x: Lowering) -> tuple[int, int]:
@@ -270,9 +269,7 @@ def _place(x: Lowering) -> tuple[int, int]:
 
 def _type(x: Lowering) -> int:
     """Memory type of one access."""
-    typ = x.modifiers.maybe(Integer)
-    name = typ.value.lower() if typ is not None else _WIDTHS[x.modifiers.one(Width, Width.W32)]
-    return MEMORY_TYPES[name][0]
+    return MEMORY_TYPES[access_type(x)[0]][0]
 
 
 @opcode("SULD", source=Source.H200_VALUES, takes=_SURFACE)

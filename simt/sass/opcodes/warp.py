@@ -112,7 +112,7 @@ def shuffle(x: Lowering) -> None:
 def vote(x: Lowering) -> None:
     """``[d,] p, a``: d = mask of the executing lanes where a is true; p = all, any or equal."""
     kind = x.modifiers.one(Vote, Vote.ALL)
-    d = x.take_register() if isinstance(x.operands[0], Register) else None
+    d = x.take_register() if isinstance(x.next(), Register) else None
     p = x.take_predicate()
     a = x.predicate(x.take_predicate())
     x.done()
