@@ -116,6 +116,7 @@ class Launch:
     serve the calls of code that is not the kernel's (``printf``); ``clock_mhz`` is the rate of its clock.
     ``schedule`` decides which warp runs when; ``resident`` blocks, as many as the GPU holds, then run together.
     ``engine``: see ENGINES.
+    ``per_block``: note what each block was (:attr:`simt.machine.RunResult.work`).
     """
 
     grid: tuple[int, int, int]
@@ -137,6 +138,7 @@ class Launch:
     schedule: Schedule | None = None
     resident: int = 1
     engine: str = DEFAULT_ENGINE
+    per_block: bool = False
 
     @property
     def threads_per_block(self) -> int:

@@ -73,9 +73,12 @@ def hand_over(w, n_absent, s):
     NATIVE[L.V_ABSENT] = n_absent
     NATIVE[L.V_UNIFORM] = _place(s.R)
     NATIVE[L.V_ROWS] = _place(s.R) + 8 * rows
+    NATIVE[L.V_ALL_PREDICATES] = _place(s.P)
     NATIVE[L.V_PREDICATES] = _place(s.P) + 8 * w * LAUNCH[L.LAUNCH_PREDICATES]
-    NATIVE[L.V_PARTICIPANTS] = _place(s.PARTICIPANTS) + 256 * w * LAUNCH[L.LAUNCH_BARRIERS]
-    NATIVE[L.V_WARPS] = _place(s.WARPS) + 8 * w * L.N_WARP
+    NATIVE[L.V_PARTICIPANTS] = _place(s.PARTICIPANTS)
+    NATIVE[L.V_WARPS] = _place(s.WARPS)
+    NATIVE[L.V_SPLITS] = _place(s.SPLITS)
+    NATIVE[L.V_BARRIERS] = _place(s.BARRIERS)
     NATIVE[L.V_LAUNCH] = _place(LAUNCH)
 
 
@@ -83,7 +86,8 @@ def hand_over(w, n_absent, s):
 def run_native(pc, active, room, n_exited, s):
     """Run the current split from micro-op *pc* on, at most *room* micro-ops: how many were executed, and retired.
 
-    NATIVE[V_PC] then says at which micro-op the engine goes on; it may be *pc*.
+    NATIVE[V_PC] then says at which micro-op the engine goes on (it may be *pc*), or what the last one, of kind CONTROL,
+    came to: RESUME or LEAVE (control.py).
     """
     NATIVE = s.NATIVE
     NATIVE[L.V_PC] = pc

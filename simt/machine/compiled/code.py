@@ -52,6 +52,7 @@ class Native:
         native = np.zeros(L.N_NATIVE + TIMES * len(self.plan.blocks), np.int64)
         native[L.V_CODE] = self.address
         shared = {
+            L.V_MICRO_OPS: code,
             L.V_COUNTS: state.COUNTS,
             L.V_TID: state.TID,
             L.V_DIMS: state.DIMS,

@@ -72,8 +72,10 @@ class Scalar:
             if not line:
                 continue
             label = _LABEL.match(line)
-            if label:
+            if label and (len(blocks) > 1 or block.lines or block.end):  # else it is the name of the first block
                 block = blocks[label[1]] = _Block()
+            elif label:
+                continue
             elif " = phi " in line:
                 block.phis.append(line)
             elif line.startswith(("br ", "ret ", "switch ", "unreachable")):
