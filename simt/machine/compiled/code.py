@@ -15,7 +15,8 @@ from numba.core import config
 
 from simt.disk_cache import DiskCache, cache_root, digest, say_once
 from simt.machine import layout as L
-from simt.machine.compiled.emit import KERNEL, TIMES, Emitter
+from simt.machine.compiled.context import FIRST_TIMES, TIMES, V_ERROR
+from simt.machine.compiled.emit import KERNEL, Emitter
 from simt.machine.compiled.lanes import LANE
 from simt.machine.compiled.plan import Plan
 from simt.machine.compiled.text import Text
@@ -49,10 +50,11 @@ class Native:
         code: npt.NDArray[np.int64] = state.CODE.copy().reshape(-1, L.N_CODE)
         for block in self.plan.blocks:
             code[block[0].pc, L.C_OP] |= L.ENTERS << L.FLAGS_SHIFT
-        native = np.zeros(L.N_NATIVE + TIMES * len(self.plan.blocks), np.int64)
+        native = np.zeros(FIRST_TIMES + TIMES * len(self.plan.blocks), np.int64)
         native[L.V_CODE] = self.address
         shared = {
             L.V_MICRO_OPS: code,
+            V_ERROR: state.ERROR,
             L.V_COUNTS: state.COUNTS,
             L.V_TID: state.TID,
             L.V_DIMS: state.DIMS,
@@ -69,7 +71,7 @@ class Native:
     def count(self, state: L.State) -> None:
         """Add what native code counted by block to the counters of the micro-ops."""
         counts = state.COUNTS.reshape(-1, L.N_COUNT)
-        times = state.NATIVE[L.N_NATIVE :].reshape(-1, TIMES)
+        times = state.NATIVE[FIRST_TIMES:].reshape(-1, TIMES)
         for block, (executed, active, absent, exited) in zip(self.plan.blocks, times, strict=True):
             for step in block:
                 row = counts[step.pc]

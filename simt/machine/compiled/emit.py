@@ -9,16 +9,18 @@ from __future__ import annotations
 from itertools import groupby
 
 from simt.machine import layout as L
+from simt.machine.compiled.context import FIRST_TIMES, TIMES
+from simt.machine.compiled.control import CALLED
+from simt.machine.compiled.lanes import lane_module
 from simt.machine.compiled.memory import Access, function_of
 from simt.machine.compiled.plan import Plan, Step
 from simt.machine.compiled.segment import Segment
 from simt.machine.compiled.text import Text
+from simt.machine.control import FAIL
 from simt.ops.memory import CONST, SPACE_MASK
 from simt.ops.row import Kind
 
 KERNEL = "kernel"
-TIMES = 4
-"""Counters of a block: how often it was executed, and the lanes that were active, absent and exited then."""
 
 _ADDRESSES = {
     "uniform": L.V_UNIFORM,
@@ -29,7 +31,14 @@ _ADDRESSES = {
     "launch": L.V_LAUNCH,
     "warps": L.V_WARPS,
 }
-_NUMBERS = {"pc": L.V_PC, "active": L.V_ACTIVE, "room": L.V_ROOM, "absent": L.V_ABSENT, "exited": L.V_EXITED}
+_NUMBERS = {
+    "pc": L.V_PC,
+    "warp": L.V_WARP,
+    "active": L.V_ACTIVE,
+    "room": L.V_ROOM,
+    "absent": L.V_ABSENT,
+    "exited": L.V_EXITED,
+}
 
 
 def _part_of(step: Step) -> Kind:
@@ -79,7 +88,8 @@ class Emitter:
             once = text.value(f"insertelement <4 x i64> {once}, i64 %{name}, i64 {k}")
         self.once = once
         order = text.load("%launch", L.LAUNCH_ORDER)
-        splits = text.load("%warps", L.W_SPLITS)
+        text.line(f"%warp_at = mul i64 %warp, {L.N_WARP}")
+        splits = text.load(text.at("%warps", "%warp_at"), L.W_SPLITS)
         profiler, several = text.value(f"icmp eq i64 {order}, {L.PROFILER}"), text.value(f"icmp sgt i64 {splits}, 1")
         text.line(f"%joins = and i1 {profiler}, {several}")
         text.line("%left = alloca i64")
@@ -106,15 +116,17 @@ class Emitter:
         text.line(f"br i1 {enough}, label %run{k}, label %{self._exit_at(block[0].pc)}")
         text.label(f"run{k}")
         self._count(k, block, 1)
-        for kind, group in groupby(block, key=_part_of):
+        for kind, group in groupby(block, key=_part_of):  # accesses and control are the last of their block
             steps = list(group)
             if kind is Kind.ROW:
                 self._lanes(k, steps)
             elif kind is Kind.MEMORY:
                 self._access(k, steps[0])
-            elif steps[-1].row.name == "bra":
-                self._branch(k, steps[-1])
+            elif steps[0].row.name == "bra":
+                self._branch(k, steps[0])
                 return
+            elif steps[0].row.name in CALLED:
+                self._control(k, steps[0])
         text.line(f"br label %{self._go_to(block[-1].pc + 1)}")
 
     def _count(self, k: int, steps: list[Step], sign: int) -> None:
@@ -122,7 +134,7 @@ class Emitter:
         text = self.text
         retired = sum(step.retires for step in steps)
         self._take(len(steps), retired, sign)
-        place = text.at("%context", L.N_NATIVE + TIMES * k)
+        place = text.at("%context", FIRST_TIMES + TIMES * k)
         old = text.value(f"load <4 x i64>, ptr {place}, align 8")
         new = text.value(f"{'add' if sign > 0 else 'sub'} <4 x i64> {old}, {self.once}")
         text.line(f"store <4 x i64> {new}, ptr {place}, align 8")
@@ -219,9 +231,39 @@ class Emitter:
         same = text.value(f"or i1 {every}, {none}")
         uniform, divided = text.new_label("uniform"), text.new_label("divided")
         text.line(f"br i1 {same}, label %{uniform}, label %{divided}")
-        self.cold.append((divided, k, step.pc, step))
+        text.label(divided)
+        # Its function counts the branch, and so does the block.
+        text.add("%counts", step.pc * L.N_COUNT + int(L.N_BRANCHES), "-1")
+        self._end_with(self._called(step, executing))
         text.label(uniform)
         text.line(f"br i1 {every}, label %{self._go_to(step.imm)}, label %{self._go_to(step.pc + 1)}")
+
+    def _called(self, step: Step, executing: str) -> str:
+        """Call the function of a control micro-op; where the warp goes on."""
+        text = self.text
+        name = f"control.{step.row.name}"
+        text.linked[name] = lane_module(step.row.name)
+        text.declare(f"declare i64 @{name}(i64, i64, i64, i64)")
+        return text.value(f"call i64 @{name}(i64 %given, i64 {step.pc}, i64 %active, i64 {executing})")
+
+    def _end_with(self, where: str) -> None:
+        """Leave with what a control micro-op came to."""
+        self.text.store(where, "%context", L.V_PC)
+        self.text.line("br label %out")
+
+    def _control(self, k: int, step: Step) -> None:
+        """A control micro-op: the same split goes on, or the engine decides what does."""
+        text = self.text
+        executing = self._guarded(step) if step.guard else "%active"
+        where = self._called(step, executing)
+        same, other, fails, ends = (text.new_label(stem) for stem in ("same", "other", "fails", "ends"))
+        text.line(f"br i1 {text.value(f'icmp sge i64 {where}, 0')}, label %{same}, label %{other}")
+        text.label(other)
+        text.line(f"br i1 {text.value(f'icmp eq i64 {where}, {FAIL}')}, label %{fails}, label %{ends}")
+        self.cold.append((fails, k, step.pc, step))
+        text.label(ends)
+        self._end_with(where)
+        text.label(same)
 
     def _leave_early(self) -> None:
         """Out of the middle of a block: the engine goes on at a micro-op of it."""
@@ -233,7 +275,7 @@ class Emitter:
             self._take(len(done), sum(step.retires for step in done), 1)
             for step in done:
                 self._count_one(step)
-            if self.plan.steps[pc].row.name == "bra" and self.plan.steps[pc].guard:
+            if self.plan.steps[pc].row.kind is Kind.CONTROL and self.plan.steps[pc].guard:
                 self._uncount_guard(self.plan.steps[pc])
             self.text.line(f"br label %{self._exit_at(pc)}")
 

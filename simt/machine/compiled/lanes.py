@@ -22,7 +22,8 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from simt.disk_cache import DiskCache, digest
-from simt.machine.compiled import parts
+from simt.machine.compiled import control, parts
+from simt.machine.compiled.control import CALLED, calling
 from simt.machine.compiled.parts import PARTS
 from simt.machine.interpreter import AFTER, LOADS, NAMES, STORES, Lane, function_tree, made_function, statements
 from simt.ops.jit import FOLDER
@@ -128,6 +129,8 @@ def _function(name: str) -> Callable[..., Any]:
         return PARTS[name]
     operation, _, variant = name.partition("!")
     row = _rows()[operation]
+    if row.name in CALLED:
+        return calling(row)
     assert row.lane is not None
     if not variant:
         return _one_lane(row.lane)
@@ -205,4 +208,4 @@ def lane_module(name: str, imm: int = 0, b: int | None = None) -> str:
 
 @cache
 def _source() -> str:
-    return inspect.getsource(sys.modules[__name__]) + inspect.getsource(parts)
+    return "".join(inspect.getsource(module) for module in (sys.modules[__name__], control, parts))

@@ -20,7 +20,7 @@ _I64 = ir.IntType(64)
 
 
 @intrinsic
-def _slots_at(typingctx: Any, address: Any) -> Any:
+def slots_at(typingctx: Any, address: Any) -> Any:
     """32 slots at an address, as an array."""
     array = types.Array(types.int64, 1, "C")
 
@@ -56,7 +56,7 @@ def holds(a, b, c, d, imm):
 
 def near_sectors(a, b, c, d, imm):
     """Sectors of accesses of 2**imm bytes side by side, lane 0's at a, of lanes d."""
-    return coalescing.sectors_of_line(_slots_at(a), a, np.int64(1) << imm, imm, a, a, d)
+    return coalescing.sectors_of_line(slots_at(a), a, np.int64(1) << imm, imm, a, a, d)
 
 
 def ideal(a, b, c, d, imm):
@@ -71,7 +71,7 @@ def unit_bit(a, b, c, d, imm):
 
 def units(a, b, c, d, imm):
     """Units that the lanes of mask d touch, whose addresses stand at a, from b to c."""
-    return coalescing.count_units(_slots_at(a), imm, b, c, d)
+    return coalescing.count_units(slots_at(a), imm, b, c, d)
 
 
 def one_pass(a, b, c, d, imm):

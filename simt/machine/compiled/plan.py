@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from simt.machine.compiled.control import CALLED
 from simt.machine.compiled.lanes import is_lane_wise
 from simt.machine.compiled.liveness import live_rows
 from simt.machine.encode import Encoded, encode
@@ -73,12 +74,12 @@ class Plan:
             return False
         if step.row.kind is Kind.MEMORY:
             return is_common(step.row.number, step.mod)
-        return step.row.name in ("bra", "nop") or step.row.kind is Kind.ELEMENT or is_lane_wise(step.row)
+        return step.row.name in CALLED | {"nop"} or step.row.kind is Kind.ELEMENT or is_lane_wise(step.row)
 
     @cached_property
     def blocks(self) -> list[list[Step]]:
         """Micro-ops that are executed one after the other: entered at the first only, a branch at the end only."""
-        ends = {step.pc + 1 for step in self.steps if step.row.name == "bra" or step.row.kind is Kind.MEMORY}
+        ends = {step.pc + 1 for step in self.steps if step.row.kind in (Kind.MEMORY, Kind.CONTROL)}
         starts = {step.imm for step in self.steps if step.row.name == "bra"} | ends
         found: list[list[Step]] = []
         for step in self.steps:
