@@ -13,7 +13,6 @@ import numpy as np
 
 from simt.machine import control
 from simt.machine import layout as L
-from simt.machine.compiled.context import V_ERROR
 from simt.machine.compiled.parts import slots_at
 from simt.ops.control import TABLE
 from simt.ops.row import MicroOp
@@ -23,6 +22,9 @@ ELSEWHERE = frozenset({"nop", "brx", "trap", "syscall", "bmov.get", "bmov.set"})
 
 CALLED = frozenset(row.name for row in TABLE.rows if row.name not in ELSEWHERE)
 """Those that native code calls."""
+
+V_ERROR = L.N_NATIVE
+"""Column of the context with the address of ERROR; the engine need not know of it."""
 
 _ARRAYS = {
     "CODE": L.V_MICRO_OPS,

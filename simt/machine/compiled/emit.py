@@ -11,7 +11,6 @@ from itertools import groupby
 from simt.machine import layout as L
 from simt.machine.compiled.context import FIRST_TIMES, TIMES
 from simt.machine.compiled.control import CALLED
-from simt.machine.compiled.lanes import lane_module
 from simt.machine.compiled.memory import Access, function_of
 from simt.machine.compiled.plan import Plan, Step
 from simt.machine.compiled.segment import Segment
@@ -240,11 +239,7 @@ class Emitter:
 
     def _called(self, step: Step, executing: str) -> str:
         """Call the function of a control micro-op; where the warp goes on."""
-        text = self.text
-        name = f"control.{step.row.name}"
-        text.linked[name] = lane_module(step.row.name)
-        text.declare(f"declare i64 @{name}(i64, i64, i64, i64)")
-        return text.value(f"call i64 @{name}(i64 %given, i64 {step.pc}, i64 %active, i64 {executing})")
+        return self.text.call((step.row.name, 0), "%context", "%given", str(step.pc), "%active", executing)
 
     def _end_with(self, where: str) -> None:
         """Leave with what a control micro-op came to."""

@@ -27,7 +27,7 @@ from simt.machine.compiled.control import CALLED, calling
 from simt.machine.compiled.parts import PARTS
 from simt.machine.interpreter import AFTER, LOADS, NAMES, STORES, Lane, function_tree, made_function, statements
 from simt.ops.jit import FOLDER
-from simt.ops.parts import EntryCompiler
+from simt.ops.parts import PartCompiler, _reached
 from simt.ops.row import Effect, Kind, MicroOp
 from simt.ops.table import TABLES
 
@@ -171,26 +171,35 @@ _STORE = DiskCache("compiled functions", FOLDER)
 
 @cache
 def _by_numba(name: str) -> tuple[str, str]:
-    """The name of the compiled function of one lane, and its module."""
+    """The name of the function of one lane, and the module that it makes with all that it calls, as Numba wrote it."""
     options = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True}
-    dispatcher = numba.njit(_function(name), pipeline_class=EntryCompiler, no_cfunc_wrapper=True, **options)
+    dispatcher = numba.njit(_function(name), pipeline_class=PartCompiler, no_cfunc_wrapper=True, **options)
     dispatcher.compile(_SIGNATURE)
     compiled = dispatcher.overloads[_SIGNATURE]
-    return compiled.fndesc.llvm_func_name, compiled.library.get_llvm_str()
+    module = llvm.parse_assembly(str(compiled.library._final_module))
+    for library in _reached(compiled.library):
+        module.link_in(library._get_module_for_linking(), preserve=True)
+    return compiled.fndesc.llvm_func_name, str(module)
 
 
 def _specialised(name: str, imm: int, b: int | None) -> str:
-    """The module of ``lane``, made small for one imm, and for one *b*."""
+    """The module of ``lane``, made small for one imm, and for one *b*.
+
+    A lane function becomes one without calls, where that can be; functions of control stay as they are, and short.
+    """
     called, text = _by_numba(name)
     module = llvm.parse_assembly(text)
     module.link_in(llvm.parse_assembly(_WRAPPER.format(name=called, imm=imm, b="%b" if b is None else b)))
+    is_short = name in CALLED
     for function in module.functions:
         if not function.is_declaration and function.name != LANE:
             function.linkage = llvm.Linkage.internal
-            function.add_function_attribute("alwaysinline")
+            if not is_short:
+                function.add_function_attribute("alwaysinline")
     machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options = llvm.create_pipeline_tuning_options(speed_level=1 if is_short else 2)
     options.loop_vectorization = options.slp_vectorization = False
+    options.loop_unrolling = not is_short
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return str(module)

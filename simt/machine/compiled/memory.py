@@ -191,10 +191,7 @@ class Access:
         def apart() -> str:
             text.line(f"store {ALL} {self.given}, ptr %scratch, align 64")
             place = text.value("ptrtoint ptr %scratch to i64")
-            name = f"units.{shift}"
-            text.linked[name] = lane_module("units", shift)
-            text.declare(f"declare i64 @{name}(i64, i64, i64, i64)")
-            return text.value(f"call i64 @{name}(i64 {place}, i64 {self.lo}, i64 {self.hi}, i64 %mask)")
+            return text.call(("units", shift), "%context", place, self.lo, self.hi, "%mask")
 
         return self._choice(close, together, apart)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from simt.machine.coalescing import SECTOR_SHIFT
+from simt.machine.compiled.context import Helper
 from simt.machine.compiled.control import CALLED
 from simt.machine.compiled.lanes import is_lane_wise
 from simt.machine.compiled.liveness import live_rows
@@ -75,6 +77,17 @@ class Plan:
         if step.row.kind is Kind.MEMORY:
             return is_common(step.row.number, step.mod)
         return step.row.name in CALLED | {"nop"} or step.row.kind is Kind.ELEMENT or is_lane_wise(step.row)
+
+    @cached_property
+    def helpers(self) -> set[Helper]:
+        """Functions that its native code may call."""
+        found: set[Helper] = set()
+        for step in (step for block in self.blocks for step in block):
+            if step.row.name in CALLED:
+                found.add((step.row.name, 0))
+            elif step.row.kind is Kind.MEMORY:
+                found |= {("units", SECTOR_SHIFT), ("units", SIMPLE_TYPES[step.mod][1].bit_length() - 1)}
+        return found
 
     @cached_property
     def blocks(self) -> list[list[Step]]:
