@@ -70,5 +70,5 @@ def calling(row: MicroOp) -> Callable[..., Any]:
     ]
     names = {"np": np, "slots_at": slots_at, "function": function, "__name__": __name__}
     exec("\n".join(lines), names)
-    made: Callable[..., Any] = names["lane"]  # type: ignore[assignment]
+    made: Callable[..., Any] = names["lane"]
     return made

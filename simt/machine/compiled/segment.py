@@ -29,6 +29,14 @@ class Segment:
         self.active_mask = active
         self.scratch = scratch
         self.checks = [step for step in steps if step.row.kind is Kind.ELEMENT]
+        self.rows: dict[int, str] = {}
+        """Values of register rows in these lanes, as the micro-ops up to now leave them."""
+        self.dirty: list[int] = []
+        """Those that have been written, in order."""
+        self.whole: set[int] = set()
+        """Those whose value is that of all lanes, not of the active ones only."""
+        self.predicates: dict[int, str] = {}
+        self.failed = splat("false", "i1")
         self.uniform: dict[int, str] = {}
         self.dims: dict[int, tuple[str, str]] = {}
         self.masks: dict[int, str] = {}
@@ -49,10 +57,10 @@ class Segment:
         after = {one: text.name() for one in carried}
         for one in carried:
             text.line(f"{before[one]} = phi i64 [0, %{entered}], [{after[one]}, %<latch>]")
-        self._begin_lanes()
+        self.active = self._lanes_of(self.active_mask)
         for step in self.steps:
             self._step(step)
-        self.dirty = [row for row in self.dirty if self.plan.is_live(row, self.steps[-1].pc)]
+        self.dirty[:] = [row for row in self.dirty if self.plan.is_live(row, self.steps[-1].pc)]
         self._keep(self.scratch if self.checks else "")
         for one in self.written:
             self._carry(before[one], after[one], self._bits_of(self.predicates[one]))
@@ -95,15 +103,6 @@ class Segment:
     def _splat(self, value: str) -> str:
         one = self.text.value(f"insertelement {SLOTS} poison, i64 {value}, i64 0")
         return self.text.value(f"shufflevector {SLOTS} {one}, {SLOTS} poison, <{LANES} x i32> zeroinitializer")
-
-    def _begin_lanes(self) -> None:
-        self.rows: dict[int, str] = {}
-        self.dirty: list[int] = []
-        self.whole: set[int] = set()
-        """Rows whose value here is that of all lanes, not of the active ones only."""
-        self.predicates: dict[int, str] = {}
-        self.active = self._lanes_of(self.active_mask)
-        self.failed = splat("false", "i1")
 
     def _lanes_of(self, mask: str) -> str:
         shifted = self.text.value(f"lshr i64 {mask}, {self.lane}")
