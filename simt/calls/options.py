@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from simt.check import LaunchError, suggestion
+from simt.machine import DEFAULT_ENGINE, ENGINES
 from simt.machine.schedule import parse_schedule
 from simt.options import Timing, is_pair, is_whole
 from simt.sanitizer import names_of
@@ -51,9 +53,10 @@ class RunOptions(TypedDict, total=False):
     progress: Callable[[int, int], None] | None
     timing: bool
     sms: str | int
-    max_host_seconds: float
+    max_host_seconds: float | None
     overrides: Mapping[str, float] | None
     window: tuple[int, int] | None
+    engine: str
 
 
 class LaunchOptions(RunOptions, total=False):
@@ -65,7 +68,7 @@ class LaunchOptions(RunOptions, total=False):
 class DeviceOptions(RunOptions, total=False):
     """Keywords of a launch in a view that is given."""
 
-    device: str | None
+    device: str | Path | None
 
 
 @dataclass(frozen=True)
@@ -86,10 +89,11 @@ class Options:
     fill: int | str = 0
     progress: Callable[[int, int], None] | None = None
     timing: bool = False
-    sms: str | int = "one"
-    max_host_seconds: float = 600.0
+    sms: str | int = "auto"
+    max_host_seconds: float | None = None
     overrides: Mapping[str, float] | None = None
     window: tuple[int, int] | None = None
+    engine: str = DEFAULT_ENGINE
 
     @classmethod
     def of(cls, **given: Unpack[LaunchOptions]) -> Options:
@@ -120,6 +124,8 @@ class Options:
             parse_schedule(self.schedule)
             if self.timing:
                 raise LaunchError("a timed launch has no schedule: the model of the GPU decides what runs when")
+        if self.engine not in ENGINES:
+            raise LaunchError(f"unknown engine {self.engine!r}", help=f"choose {' or '.join(ENGINES)}")
         names_of(self.check)
         filling(self.fill)
         if self.shared_bytes < 0:

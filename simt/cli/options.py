@@ -134,6 +134,13 @@ Svg = Annotated[
     Path | None, typer.Option("--svg", metavar="FILE.svg", help="Write it as a picture instead of printing it.")
 ]
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Host threads. Default: one per core.")]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="interpreter|compiled",
+        help="compiled: what it can of the kernel runs as native code; counts and results are the same.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 KernelArgument = Annotated[
     str,
@@ -164,15 +171,16 @@ Sets = Annotated[
 Sms = Annotated[
     str,
     typer.Option(
-        metavar="one|all|N",
-        help="Multiprocessors to time: one with its share of the grid, all of them (small grids), or N.",
+        metavar="auto|one|all|N",
+        help="Multiprocessors to time: one with its share of the grid, all of them, N, or by what the blocks execute.",
     ),
 ]
 MaxHostSeconds = Annotated[
-    float,
+    float | None,
     typer.Option(
         metavar="SECONDS",
-        help="How long --sms all may take on this computer: it is estimated first, and refused if it is longer.",
+        help="How long timing may take on this computer, roughly: --sms auto takes fewer multiprocessors then "
+        "(default: 60), --sms all is refused (600).",
     ),
 ]
 Timing = Annotated[
@@ -202,6 +210,7 @@ class KernelOptions:
     arg: Arguments = None
     shared: Shared = 0
     nvrtc: Nvrtc = None
+    engine: Engine = "interpreter"
 
     def launch(self, block: Shape | None, **more: Any) -> Profile:
         """Launch it in blocks of so many threads (None: its own)."""
@@ -220,7 +229,7 @@ class KernelOptions:
             found.kernel, found.grid, found.block, *found.args,
             view=self.view, order=self.order, predicate=self.predicate, check=self.check or (),
             keep_going=self.keep_going, schedule=self.schedule, fill=self.fill,
-            max_instructions=self.max_instructions,
+            max_instructions=self.max_instructions, engine=self.engine,
             **found.options, **more,
         )  # fmt: skip
 
@@ -237,8 +246,8 @@ class ModelOptions:
     """The modelled GPU of a command that always times."""
 
     device: Device = None
-    sms: Sms = "one"
-    max_host_seconds: MaxHostSeconds = 600
+    sms: Sms = "auto"
+    max_host_seconds: MaxHostSeconds = None
     sets: Sets = None
 
     @property
@@ -264,17 +273,17 @@ class TimingOptions(ModelOptions):
         """For :func:`simt.launch`."""
         if self.timing:
             return super().keywords
-        untimed = {"--set": self.sets, "--sms": self.sms != "one", "--max-host-seconds": self.max_host_seconds != 600}
+        untimed = {"--set": self.sets, "--sms": self.sms != "auto", "--max-host-seconds": self.max_host_seconds}
         for option in (name for name, given in untimed.items() if given):
             raise typer.BadParameter("it applies to the timing model; add --timing", param_hint=option)
         return {"device": self.device}
 
 
 def _sms(text: str) -> str | int:
-    if text in ("one", "all"):
+    if text in ("auto", "one", "all"):
         return text
     if not text.isdecimal() or int(text) < 1:
-        raise typer.BadParameter(f"{text!r} is not one, all, or a number of SMs", param_hint="--sms")
+        raise typer.BadParameter(f"{text!r} is not auto, one, all, or a number of SMs", param_hint="--sms")
     return int(text)
 
 

@@ -29,6 +29,7 @@ UNIFORM = 2
 ORDERS, NAMES, SHUFFLES, VARIABLE = 4, 8, 16, 32  # what a watch is told of: see events.py
 TOLD = ORDERS | NAMES | SHUFFLES | VARIABLE
 CHOOSES = 64  # which lanes choose its first operand is told, too
+ENTERS = 128  # native code may begin here
 
 # Columns of the counter table, in the order of program.COUNTERS.
 _counts = Columns()
@@ -95,6 +96,7 @@ W_PICKED = _warp()  # where a split that had waited longer than the one put back
 W_JUMPED = _warp()  # for the trace: lanes that a branch sent elsewhere
 W_SERVED = _warp()  # 1 from when the host has served a system call until the warp goes on behind it
 W_PARTED = _warp()  # for the trace: 1 if it parted lanes, or if its arrival ended a wait (WARPSYNC)
+W_RETIRED = _warp()  # instructions that it has executed
 N_WARP = _warp.count
 
 # A block barrier (int64 [16 * N_BARRIER]): threads that arrived, threads expected (0: all), reduction.
@@ -145,10 +147,49 @@ LAUNCH_TICK = _launch()  # cycles by which each read of the clock moves it on; 0
 LAUNCH_LEFT = _launch()  # micro-ops until the engine returns, INTERRUPTED
 LAUNCH_ROUND = _launch()  # micro-ops of a turn, and the block pauses after each round of its warps; 0: it runs on
 LAUNCH_MHZ = _launch()  # of the clock, for %globaltimer
+LAUNCH_SECTORS = _launch()  # of memory that the block has moved
 N_LAUNCH = _launch.count
+
+# What the engine and the native code of a Program tell each other (int64 [N_NATIVE], then native code's counters).
+_native = Columns()
+V_CODE = _native()  # where the code stands; 0: there is none
+V_PC = _native()
+V_ACTIVE = _native()
+V_ROOM = _native()  # micro-ops that it may execute
+V_RETIRED = _native()
+V_WARP = _native()
+V_ABSENT = _native()  # numbers of lanes
+V_EXITED = _native()
+V_UNIFORM = _native()  # addresses, of what the warp has and of what all share
+V_ROWS = _native()
+V_PREDICATES = _native()
+V_ALL_PREDICATES = _native()
+V_PARTICIPANTS = _native()
+V_WARPS = _native()
+V_SPLITS = _native()
+V_BARRIERS = _native()
+V_LAUNCH = _native()
+V_MICRO_OPS = _native()
+V_COUNTS = _native()
+V_TID = _native()
+V_DIMS = _native()
+V_STARTS = _native()
+V_ENDS = _native()
+V_WRITABLE = _native()
+V_HINTS = _native()
+V_MEMORY = _native()
+N_NATIVE = _native.count
 
 # Orders in which the splits of a warp (and, for the last two, the warps of a block) run.
 THEN_FIRST, ELSE_FIRST, HARDWARE, PROFILER, INTERLEAVED, RANDOM = range(6)
+
+# What a block was (int64 [blocks * N_WORK]), of launches that ask for it: warp instructions, sectors of memory, and
+# warp instructions of its longest warp.
+_work = Columns()
+WORK_EXECUTED = _work()
+WORK_SECTORS = _work()
+WORK_LONGEST = _work()
+N_WORK = _work.count
 
 # What advancing a warp or running blocks came to.
 DONE, BLOCKED, PAUSED, TRACE_FULL, FAILED, DEADLOCK, STOPPED, CALLED, INTERRUPTED = range(9)
@@ -233,6 +274,7 @@ class State(NamedTuple):
     ADDRESSES: Any  # int64[32]
     WORDS: Any  # int64[1024], words seen per bank
     FILL: Any  # int64[32]
+    NATIVE: Any  # int64, what the engine and native code tell each other
     M8: Any
     M16: Any
     M32: Any
@@ -247,6 +289,7 @@ class State(NamedTuple):
     VALUES: Any  # int64[capacity, 32]
     ERROR: Any
     EVENTS: Any  # int64: what a watched launch tells (events.py); blocks that run together share it
+    WORK: Any  # int64[blocks * N_WORK], or empty (shared by all workers, which run different blocks)
     STOP: Any  # int64[1], not zero: stop soon (shared by all workers)
 
 
