@@ -255,9 +255,9 @@ def multi_function(x: Lowering) -> None:
         if form is Float.BF16:  # its numbers reach as far as those of float32
             x.emit("cvt.rnd.f64", x.destination(d), row, imm=cut)
         else:
-            rounds = [x.compute("cvt.rnd.f64", row, imm=imm) for imm in (cut, rounded("f16", "rn"))]
+            below, beyond = (x.compute("cvt.rnd.f64", row, imm=imm) for imm in (cut, rounded("f16", "rn")))
             ends = x.test("lt.f64", x.compute("abs.f64", row), x.constant(TWO_TO_16))
-            x.emit("selp", x.destination(d), *rounds, ends)
+            x.emit("selp", x.destination(d), below, beyond, ends)
         return
     if function not in (Function.RCP64H, Function.RSQ64H):
         row = x.source(operand, Kind.F32)
