@@ -89,9 +89,12 @@ class Native:
 
 
 def native_for(prepared: Prepared) -> Native | None:
-    """Native code for a launch that asks for it and that it can run; what cannot be compiled is interpreted."""
+    """Native code for a launch that asks for it and that it can run; what cannot be compiled is interpreted.
+
+    It tells neither traces nor watches what happens, nor the sectors of each block.
+    """
     launch = prepared.launch
-    if launch.engine == "interpreter" or launch.trace is not False or launch.watch is not None:
+    if launch.engine == "interpreter" or launch.trace is not False or launch.watch is not None or launch.per_block:
         return None
     try:
         return native_code(prepared.program)

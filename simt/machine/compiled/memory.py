@@ -143,7 +143,6 @@ class Access:
             few = text.value(f"icmp ult i64 {sectors}, {self.lanes}")
             distinct = self._distinct(text.value(f"select i1 {self.near}, i1 false, i1 {few}"), n_bytes)
             ideal = self._apply("ideal", 0, n_bytes, sectors)
-            text.add(self._field(L.V_LAUNCH), L.LAUNCH_SECTORS, sectors)
             self._count({L.X_BYTES: n_bytes, L.X_SECTORS: sectors, L.X_SECTORS_IDEAL: ideal, L.X_DISTINCT: distinct})
         memory = self._field(L.V_MEMORY)
         self.base = text.value(f"getelementptr i8, ptr {memory}, i64 {-int(L.ADDRESS_BASE)}")
