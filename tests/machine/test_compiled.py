@@ -86,7 +86,7 @@ def test_every_lane_function_at_its_extremes(name: str) -> None:
     order=st.sampled_from(["then_first", "else_first", "hardware", "profiler", "interleaved", "random:3"]),
     block=st.sampled_from([1, 31, 32, 45, 96]),
 )
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_random_kernels(kernel: tuple[Statement, ...], order: str, block: int) -> None:
     out = np.zeros(2 * block, np.uint64)
     check(lower(kernel).build(), [out], grid=(2, 1, 1), block=(block, 1, 1), order=order)
@@ -150,7 +150,7 @@ def test_an_index_that_is_wrong_changes_nothing_before_it_fails(
     writes=st.booleans(),
     order=st.sampled_from(["then_first", "profiler"]),
 )
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_accesses(kind: str, space: str, lanes: list[int], size: int, mask: int, writes: bool, order: str) -> None:
     """Runs, broadcasts, scattered and overlapping accesses, some misaligned or outside, of some of the lanes."""
     b = Builder()
