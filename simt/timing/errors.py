@@ -48,9 +48,9 @@ class Expected:
 
 def expected(gpu: Gpu, overridden: bool, kind: str, sample: Sample) -> Expected:
     """The expected error of a prediction on *gpu*; with other numbers than its own (*overridden*) nobody knows it."""
-    table = gpu.sections.get(ERRORS, {})
-    found = table.get(kind, table.get(ANY))
+    known = {name: number for name, number in gpu.sections.get(ERRORS, {}).items() if not number.estimated}
+    found = known.get(kind, known.get(ANY))
     sampling = 100 * (sample.uncertainty or 0.0)
-    if found is None or found.estimated or overridden:
+    if found is None or overridden:
         return Expected(kind, None, sampling, "nobody has compared the device's times with predictions")
     return Expected(kind, float(found.value), sampling, found.source)

@@ -80,6 +80,13 @@ def test_the_expected_error() -> None:
     assert unheard.total == pytest.approx((unheard.percent**2 + 16) ** 0.5)
 
 
+def test_the_error_of_a_kind_that_only_the_other_device_knows_is_that_of_any() -> None:
+    """The H100 is like the H200, whose launches limited by arithmetic say nothing of it; its own 21 launches do."""
+    h100 = devices.get("h100")
+    assert h100.sections["errors"]["compute"].estimated
+    assert expected(h100, False, "compute", ALIKE).percent == h100.sections["errors"]["any"].value
+
+
 @pytest.mark.parametrize("device", ["a100", "b200", "rtx_3090"])
 def test_nobody_knows_the_error_of_a_device_that_nobody_measured(device: str) -> None:
     """Also of b200, which is like the h200: its errors are another device's.  Nor with other numbers than its own."""
