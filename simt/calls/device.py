@@ -64,20 +64,29 @@ class Device:
 
     Parameters:
         name: a name of ``simt devices``.
-        timing: time every launch that does not say otherwise; activities then start at modelled times.
         stdout: where what kernels print goes (default: ``sys.stdout``).
         memory: a device memory that is there already, which nobody else uses.
+        defaults: options of :func:`simt.launch` for every launch that does not say otherwise, such as ``check="all"``.
+            With ``timing=True`` activities start at modelled times.
     """
 
     def __init__(
-        self, name: str = DEFAULT, *, timing: bool = False, stdout: TextIO | None = None, memory: Context | None = None
+        self,
+        name: str = DEFAULT,
+        *,
+        stdout: TextIO | None = None,
+        memory: Context | None = None,
+        **defaults: Unpack[LaunchOptions],
     ) -> None:
+        wanted = Options.of(**defaults)
+        wanted.validate()
         self.gpu = devices.get(name)
         self.stdout = sys.stdout if stdout is None else stdout
         self.memory = Context() if memory is None else memory
         self.activities = Activities(self.gpu)
         self.images: list[DeviceImage] = []
-        self.timing = timing
+        self.defaults = defaults
+        self.timing = wanted.timing
         self.lost: KernelError | None = None
         self.now = 0.0
         """Seconds of modelled time that timed launches have taken."""
@@ -190,8 +199,9 @@ class Device:
 
         Raises what :func:`simt.launch` raises, and LostDeviceError.
         """
-        options.setdefault("timing", self.timing)
-        wanted = Options.of(**options)
+        chosen = self.defaults.copy()
+        chosen.update(options)
+        wanted = Options.of(**chosen)
         wanted.validate()
         shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")
         check_launch_bounds(kernel, shape[1])

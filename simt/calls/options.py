@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, TypedDict
@@ -20,12 +21,14 @@ SOURCE = "source"
 def filling(fill: int | str) -> tuple[int, bool]:
     """What memory holds that nobody has written: 64 bits, and whether they are the seed of random bits.
 
-    *fill*: a byte, or ``"random:SEED"``.  Raises LaunchError for anything else.
+    *fill*: a byte (``0xCD``, or the text of one), or ``"random:SEED"``.  Raises LaunchError for anything else.
     """
     if isinstance(fill, str):
         name, _, seed = fill.partition(":")
         if name == "random" and (not seed or seed.isdecimal()):
             return int(seed or 0) & 0x7FFFFFFF, True
+        if re.fullmatch(r"0[xX][0-9a-fA-F]+|[0-9]+", fill):
+            return filling(int(fill, 16 if fill[1:2] in "xX" else 10))
     elif is_whole(fill) and 0 <= fill < 256:
         return int.from_bytes(bytes([int(fill)]) * 8, "little", signed=True), False
     raise LaunchError(f"fill is {fill!r}; it must be a byte or random:SEED", help="0xCD, or 'random:1'")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,6 +72,12 @@ class Finding:
     help: str = ""
     schedule: str = ""
     count: int = 1
+
+    @property
+    def place(self) -> Hashable:
+        """What findings of several launches have in common that are one place of the code."""
+        sides = [(side.what, side.location.file, side.location.line, side.instruction) for side in self.sides]
+        return self.tool, self.kind, tuple(sides)
 
     def error(self) -> KernelError:
         """The finding as an exception."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,14 +10,15 @@ import typer
 from typer.core import TyperCommand
 
 from simt.cli import programs
-from simt.cli.options import LAUNCH_IN_FILE, LaunchOptions, OptionalBlock, OptionalSize, Seed, View
+from simt.cli.options import LAUNCH_IN_FILE, Fill, LaunchOptions, OptionalBlock, OptionalSize, Schedule, Seed, View
 from simt.cli.output import EXIT_WRONG, print_json
-from simt.cli.programs import Arch, Device
+from simt.cli.programs import Arch, Device, LogFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simt.check import KernelError, Reported
+    from simt.driver import Finished
 
 EXAMPLES = f"""Examples:
 
@@ -62,13 +64,17 @@ def check(
     block: OptionalBlock = None,
     view: View = "source",
     seed: Seed = 0,
+    schedule: Schedule = None,
+    fill: Fill = "0",
     device: Device = "h200",
     arch: Arch = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    log_file: LogFile = None,
 ) -> None:
     """Look for what compute-sanitizer looks for, and more: each place once, with a count.
 
-    The exit code is 1 if something was found.  A program's findings go to standard error as they come.
+    The exit code is 1 if something was found.  What is found in a program goes to standard error, each place as it
+    comes, and all with their counts at the end.
     """
     tools = tool or ["all"]
     from simt.sanitizer import names_of
@@ -76,11 +82,17 @@ def check(
     names_of(tools)
     kernel, *arguments = target
     if _is_program(kernel):
-        finished = programs.run(target, device, arch, False, tools)
+        report = programs.Report(log_file)
+        report.check()
+        checking = programs.checking(tools, True, schedule, fill, told=not as_json)
+        finished = programs.run(target, device, arch, False, checking)
+        report.write(_of_program(finished, as_json))
         raise typer.Exit(EXIT_WRONG if finished.findings else programs.exit_with(finished).exit_code)
     if arguments:
         raise typer.BadParameter(f"{kernel} is a kernel, which takes no arguments", param_hint=arguments[0])
-    launch = LaunchOptions(kernel, size=size, view=view, seed=seed, check=tools, keep_going=True, block=block)
+    launch = LaunchOptions(
+        kernel, size=size, view=view, seed=seed, check=tools, keep_going=True, schedule=schedule, fill=fill, block=block
+    )
     findings, notes, ended = _checked(launch)
     if as_json:
         found = [finding.to_dict() for finding in findings]
@@ -105,6 +117,16 @@ def _checked(launch: LaunchOptions) -> tuple[Sequence[Reported], Sequence[str], 
     except KernelError as error:
         return error.findings, (), error
     return profile.findings, profile.notes, None
+
+
+def _of_program(finished: Finished, as_json: bool) -> list[str]:
+    """The lines that say what was found in a program."""
+    from simt.driver.report import marked, places
+
+    if as_json:
+        found = [finding.to_dict() for finding in finished.findings]
+        return [json.dumps({"findings": found, "returncode": finished.returncode}, indent=2)]
+    return [marked("\n".join([*places(finished), _in_all(len(finished.findings))]))]
 
 
 def _is_program(target: str) -> bool:

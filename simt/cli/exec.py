@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from simt.cli import programs
-from simt.cli.options import Checks, Json
+from simt.cli.options import Checks, Fill, Json, KeepGoing, Schedule
 from simt.cli.programs import Arch, Device, LogFile
 
 EXAMPLES = """Examples:
@@ -50,6 +50,9 @@ def execute(
     ] = "machine",
     kernel: Annotated[str, typer.Option(metavar="REGEX", help="Report on kernels whose names match only.")] = "",
     check: Checks = None,
+    keep_going: KeepGoing = False,
+    schedule: Schedule = None,
+    fill: Fill = "0",
     as_json: Json = False,
     log_file: LogFile = None,
 ) -> None:
@@ -65,6 +68,7 @@ def execute(
     to = programs.Report(log_file)
     to.check()
     timed = timing or needs_timing(wanted)
-    finished = programs.run(program, device, arch, timed, check, order=order, view=view, kernel=kernel)
+    checking = programs.checking(check, keep_going, schedule, fill)
+    finished = programs.run(program, device, arch, timed, checking, order=order, view=view, kernel=kernel)
     to.write([json.dumps(to_dict(finished), indent=2) if as_json else marked(report(finished, wanted))])
     raise programs.exit_with(finished)

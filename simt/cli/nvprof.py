@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simt.cli import programs
-from simt.cli.options import Checks
+from simt.cli.options import Checks, Fill, KeepGoing, Schedule
 from simt.cli.programs import Arch, Device, LogFile, Program, Timing
 
 if TYPE_CHECKING:
@@ -58,6 +58,9 @@ def nvprof(
     query_metrics: Annotated[bool, typer.Option("--query-metrics", help="List the metrics, and exit.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Comma-separated values instead of tables.")] = False,
     check: Checks = None,
+    keep_going: KeepGoing = False,
+    schedule: Schedule = None,
+    fill: Fill = "0",
     log_file: LogFile = None,
     device: Device = "h200",
     arch: Arch = None,
@@ -76,7 +79,8 @@ def nvprof(
     report.check()
     has_times = not asked and not counted
     timed = timing if timing is not None else has_times or needs_timing([*asked, *counted])
-    finished = programs.run(command, device, arch, timed, check, **_filter(kernels))
+    checking = programs.checking(check, keep_going, schedule, fill)
+    finished = programs.run(command, device, arch, timed, checking, **_filter(kernels))
     found = programs.activities_of(finished, device)
     shown = [name for name in asked if timed or not needs_timing([name])]
     report.write(list(_pages(found, command, shown, counted, print_gpu_trace, csv)))

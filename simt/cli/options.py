@@ -103,6 +103,21 @@ Checks = Annotated[
 KeepGoing = Annotated[
     bool, typer.Option("--keep-going", help="Collect what the checks find; else the first finding ends the launch.")
 ]
+Schedule = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SCHEDULE",
+        help="Which warp of which block runs when: round_robin, adversarial, random:SEED, or random:SEED:N, which "
+        "preempts a warp at most N times. Default: block after block.",
+    ),
+]
+Fill = Annotated[
+    str,
+    typer.Option(
+        metavar="BYTE|random:SEED",
+        help="What memory holds that nobody has written: 0xCD, random:1. Default: zeros.",
+    ),
+]
 MaxInstructions = Annotated[
     int,
     typer.Option(min=1, metavar="N", help="Warp instructions that one block may execute before it is taken to hang."),
@@ -179,6 +194,8 @@ class KernelOptions:
     predicate: Predicate = 0
     check: Checks = None
     keep_going: KeepGoing = False
+    schedule: Schedule = None
+    fill: Fill = "0"
     max_instructions: MaxInstructions = 2**28
     seed: Seed = 0
     grid: Grid = None
@@ -202,7 +219,7 @@ class KernelOptions:
         return how(
             found.kernel, found.grid, found.block, *found.args,
             view=self.view, order=self.order, predicate=self.predicate, check=self.check or (),
-            keep_going=self.keep_going,
+            keep_going=self.keep_going, schedule=self.schedule, fill=self.fill,
             max_instructions=self.max_instructions,
             **found.options, **more,
         )  # fmt: skip

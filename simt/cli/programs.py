@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -77,24 +77,35 @@ class Report:
             stream.flush()
 
 
-def run(
-    program: Sequence[str],
-    device: str,
-    arch: str | None,
-    timing: bool,
-    check: Sequence[str] | None = None,
-    **more: Any,
-) -> Finished:
-    """Run a program; what its kernels do wrong is told at once, on standard error."""
-    from simt.driver import Settings, run_program
+def checking(
+    check: Sequence[str] | None, keep_going: bool, schedule: str | None, fill: str, told: bool = True
+) -> dict[str, Any]:
+    """What is looked for in a program's launches, in words of the driver's settings.
+
+    *told*: what is found is told at once, on standard error.
+    """
     from simt.driver.report import marked
 
     def tell(finding: Finding) -> None:
         print(marked(str(finding)), file=sys.stderr, flush=True)
 
-    checks = tuple(check or ())
-    settings = Settings(device=device, architecture=arch, timing=timing, check=checks, on_finding=tell, **more)
-    return run_program(program, settings)
+    found = {"check": tuple(check or ()), "keep_going": keep_going, "schedule": schedule, "fill": fill}
+    return {**found, "on_finding": tell if told else None}
+
+
+def run(
+    program: Sequence[str],
+    device: str,
+    arch: str | None,
+    timing: bool,
+    checks: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> Finished:
+    """Run a program; *checks* are those of :func:`checking` (default: what goes wrong is told)."""
+    from simt.driver import Settings, run_program
+
+    wanted = checking(None, False, None, "0") if checks is None else checks
+    return run_program(program, Settings(device=device, architecture=arch, timing=timing, **wanted, **more))
 
 
 def activities_of(finished: Finished, device: str) -> Activities:

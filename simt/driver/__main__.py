@@ -1,8 +1,9 @@
 """A server of one process, which the library in that process starts where no other one is named (`simt env`).
 
 ``python -m simt.driver NUMBER``: NUMBER is the file descriptor of the connection.  The variables ``SIMT_DEVICE``,
-``SIMT_TIMING``, ``SIMT_METRICS``, ``SIMT_CHECK`` and ``SIMT_LOG`` say what ``simt exec`` says by options; the report
-goes to the file ``SIMT_LOG`` (added to its end), or to standard error.
+``SIMT_TIMING``, ``SIMT_METRICS``, ``SIMT_CHECK``, ``SIMT_KEEP_GOING``, ``SIMT_SCHEDULE``, ``SIMT_FILL``, ``SIMT_LOG``
+say what ``simt exec`` says by options; the report goes to the file ``SIMT_LOG`` (added to its end), or to standard
+error.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from simt.check import SimtError
 from simt.driver.report import marked, report
 from simt.driver.server import serve
 from simt.driver.session import Session
-from simt.driver.settings import Finding, Finished, Settings, listed
+from simt.driver.settings import Finding, Finished, Settings, checking, listed
 from simt.metrics import needs_timing
 
 
@@ -25,11 +26,11 @@ def main() -> None:
     """Serve until the process at the other end has ended, and report."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is the program's affair
     connection = socket.socket(fileno=int(sys.argv[1]))
-    metrics, check = map(listed, ("SIMT_METRICS", "SIMT_CHECK"))
+    metrics = listed("SIMT_METRICS")
     try:
         timing = os.environ.get("SIMT_TIMING", "") not in ("", "0") or needs_timing(metrics)
         device = os.environ.get("SIMT_DEVICE") or "h200"
-        settings = Settings(device, timing=timing, check=check, on_finding=_tell)
+        settings = Settings(device, timing=timing, **checking(), on_finding=_tell)
         serve(connection, settings, lambda session: None, lambda session: _report(session, metrics))
     except SimtError as error:
         _write(marked(str(error)))

@@ -31,10 +31,10 @@ Refused = Callable[[str, UnsupportedError], None]
 """Told of each launch that goes on as machine code: the kernel's name, and why."""
 
 
-def install(record: Record, refused: Refused, check: Sequence[str] = ()) -> Callable[[], None]:
+def install(record: Record, refused: Refused, **options: Any) -> Callable[[], None]:
     """From now on launch the kernels of ``numba.cuda`` in the source view; the result undoes it.
 
-    *check*: what else to look for in every launch, as for :func:`simt.launch`.  Errors of a kernel are those of
+    *options*: of every launch, as for :func:`simt.launch`, such as ``check``.  Errors of a kernel are those of
     :func:`simt.launch`, raised where the program launches it.
     """
     from numba.cuda import dispatcher as numba_dispatcher
@@ -59,7 +59,7 @@ def install(record: Record, refused: Refused, check: Sequence[str] = ()) -> Call
         pairs = zip(self.argument_types, args, strict=True)
         values = [_argument(self, ty, value, stream, write_back) for ty, value in pairs]
         try:
-            profile = launch(owner, tuple(griddim), tuple(blockdim), *values, shared_bytes=sharedmem, check=check)
+            profile = launch(owner, tuple(griddim), tuple(blockdim), *values, shared_bytes=sharedmem, **options)
         except UnsupportedError as error:
             refused(owner.py_func.__qualname__, error)
             before[0](self, args, griddim, blockdim, stream, sharedmem)

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from simt import devices
-from simt.calls.options import SOURCE
+from simt.calls.options import SOURCE, Options
 from simt.check import LaunchError, UnsupportedError, check_file
 from simt.driver.build import libraries
 from simt.driver.server import Server
 from simt.driver.settings import Finished, Settings
-from simt.sanitizer import names_of
 from simt.toolkit.programs import build_program
 
 _RUNTIME_TEXT = b"CUDA driver version is insufficient for CUDA runtime version"
@@ -36,13 +35,12 @@ def run_program(command: Sequence[str], settings: Settings) -> Finished:
     UnsupportedError for a program that contains NVIDIA's runtime, and where there is no C compiler.
     """
     gpu = devices.get(settings.device)
-    names_of(settings.check)
+    Options(check=settings.check, schedule=settings.schedule, fill=settings.fill, timing=settings.timing).validate()
     folder = libraries()
     command = _prepared(command, settings.architecture or gpu.architecture, settings.view, folder)
     server = Server(settings)
-    variables = {"SIMT_VIEW": settings.view, "SIMT_CHECK": ",".join(settings.check)}
     try:
-        returncode = _run(command, {**surroundings(folder, server.name), **variables}, settings.quiet)
+        returncode = _run(command, {**surroundings(folder, server.name), **settings.variables}, settings.quiet)
     finally:
         server.close()
     sessions = [each for each in server.sessions if each.began]

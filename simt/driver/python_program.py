@@ -18,14 +18,14 @@ from simt.calls.device import DEFAULT_STREAM
 from simt.check import UnsupportedError
 from simt.driver import protocol
 from simt.driver.numba_source import install
-from simt.driver.settings import listed
+from simt.driver.settings import checking
 from simt.driver.sources import DRIVER
 from simt.profile import Profile
 
 
 def main() -> None:
     """Run the script or, after ``-m``, the module as Python would."""
-    install(_record, _refused, listed("SIMT_CHECK"))
+    install(_record, _refused, **checking())
     del sys.argv[0]
     if sys.argv[0] == "-m":
         del sys.argv[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from simt.driver.program import RELINK, STATIC
@@ -52,7 +53,21 @@ def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
         lines += [f"  {name}, {counted(number, 'call')}" for name, number in sorted(found.unsupported.items())]
     if finished.findings:
         lines += ["", f"{counted(len(finished.findings), 'error')}, each told above where it came up"]
+        lines += places(finished)
     return "\n".join(lines)
+
+
+def places(finished: Finished) -> list[str]:
+    """A line for each place where a check found something and went on, with how often."""
+    lines = []
+    for each in finished.findings:
+        if each.checked is not None:
+            first = each.checked.sides[0]
+            is_line = not (first.instruction and first.location.text)  # machine code may know none
+            where = f"{Path(first.location.file).name}:{first.location.line}" if is_line else first.instruction
+            text = f"{each.checked.tool}: {each.checked.kind} in {each.subject}, {where}"
+            lines += _wrapped(f"{text}: {counted(each.checked.count, 'time')}", "  ", "    ")
+    return lines
 
 
 def _heading(found: Activities, processes: int) -> list[str]:
@@ -128,4 +143,5 @@ def to_dict(finished: Finished) -> dict[str, Any]:
         "calls": dict(calls),
         "not_supported": dict(found.unsupported),
         "errors": [str(each) for each in finished.findings],
+        "findings": [each.to_dict() for each in finished.findings if each.checked is not None],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import numpy as np
 from simt.calls import Device, LostDeviceError, Options
 from simt.calls.options import SOURCE
 from simt.check import AssertError, LaunchError, SimtError, UnsupportedError
+from simt.check import Finding as Checked
 from simt.devices import occupancy
 from simt.driver import protocol
 from simt.driver.attributes import attributes, product
@@ -23,11 +24,13 @@ from simt.driver.images import kernels_of, link
 from simt.driver.settings import Finding, Settings
 from simt.driver.textures import image_of
 from simt.machine import Allocation
+from simt.machine.device_memory import Rows
 from simt.machine.images import HANDLES, handle
 from simt.machine.layout import ADDRESS_BASE
 from simt.profile import Profile
 from simt.profile.activity import Called, Copied, Launched
 from simt.runtime import Context
+from simt.sanitizer import INITCHECK, names_of
 
 if TYPE_CHECKING:
     from simt.sass import Kernels, SassKernel
@@ -93,6 +96,7 @@ class Session:
         self._begin: float | None = None
         self._matching = 0
         self._warned: set[str] = set()
+        self._places: dict[Hashable, int] = {}  # of findings of checks: which of self.findings
 
     def answer(self, message: protocol.Message, payload: bytes) -> tuple[Code, Reply]:
         """Do what a request says; CUDA's code and the reply."""
@@ -114,9 +118,24 @@ class Session:
         finding = Finding(subject, error)
         if str(finding) not in self._warned:
             self._warned.add(str(finding))
-            self.findings.append(finding)
-            if self.settings.on_finding is not None:
-                self.settings.on_finding(finding)
+            self._tell(finding)
+
+    def _tell(self, finding: Finding) -> None:
+        self.findings.append(finding)
+        if self.settings.on_finding is not None:
+            self.settings.on_finding(finding)
+
+    def _checked(self, subject: str, found: Sequence[Checked]) -> None:
+        """What the checks of a launch found, and it went on: a place is told once, and counted."""
+        for each in found:
+            at = self._places.setdefault((subject, each.place), len(self.findings))
+            if at == len(self.findings):
+                self._tell(Finding(subject, each.error(), each))
+                continue
+            before = self.findings[at].checked
+            assert before is not None  # what _places has comes from here
+            both = replace(before, count=before.count + each.count)
+            self.findings[at] = replace(self.findings[at], checked=both)
 
     # The device
 
@@ -166,8 +185,10 @@ class Session:
             self._begin = start if self._begin is None else self._begin
             activities.called.append(Called(name, start - self._begin, seconds))
         elif what == "copy":
-            size, stream = map(int, numbers)
-            activities.copied.append(Copied(name, size, self.device.start, stream=stream))
+            stream, width, height, depth, *rows = map(int, numbers)
+            to, source = Rows(*rows[:3]), Rows(*rows[3:])
+            activities.copied.append(Copied(name, width * height * depth, self.device.start, stream=stream))
+            self.device.memory.copied(to, source, width, height, depth)
         else:
             activities.unsupported[" ".join((name, *numbers))] += 1
 
@@ -178,6 +199,8 @@ class Session:
         made = pickle.loads(tail)
         if isinstance(made, Profile) and self._is_profiled(made.kernel):
             self.device.activities.launched.append(Launched(made, self.device.start, stream))
+        if isinstance(made, Profile):
+            self._checked(made.kernel, made.findings)
         return NOTHING
 
     def refused(self, tail: bytes) -> Reply:
@@ -204,6 +227,8 @@ class Session:
         except LaunchError:
             raise CudaError(Code.OUT_OF_MEMORY) from None
         self._kinds[made.start] = kind
+        if kind == protocol.DEVICE and INITCHECK.name in names_of(self.settings.check):
+            self.device.memory.forget(made)
         return (made.start,), b""
 
     def free(self, _: bytes, address: int) -> Reply:
@@ -358,18 +383,24 @@ class Session:
             timing=self.settings.timing and not cooperative,
             max_instructions=self.settings.max_instructions,
             check=self.settings.check,
+            keep_going=self.settings.keep_going,
+            schedule=self.settings.schedule,
+            fill=self.settings.fill,
             progress=self._progress,
         )
         before = self.device.now
         try:
             profiled = self._is_profiled(kernel.demangled)
-            self.device.launch_raw(kernel, grid, block, tail, options, stream=stream, profiled=profiled)
+            profile = self.device.launch_raw(kernel, grid, block, tail, options, stream=stream, profiled=profiled)
         except SimtError as error:
+            if self.settings.keep_going:
+                self._checked(kernel.demangled, [each for each in error.findings if isinstance(each, Checked)])
             self._report(kernel.demangled, error)
             printed = self._taken()
             said = error.text.encode() if isinstance(error, AssertError) else b""
             fields = 0.0, error is self.device.lost, len(printed)
             raise Failed(code_of(error), (fields, printed + said)) from None
+        self._checked(kernel.demangled, profile.findings)
         printed = self._taken()
         return (self.device.now - before, 0, len(printed)), printed
 

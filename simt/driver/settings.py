@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from simt.check import SimtError, render
+from simt.check import Finding as Checked
+from simt.check import KernelError, SimtError, render
 from simt.profile.activity import Activities
 
 
 def listed(variable: str) -> tuple[str, ...]:
     """The names in a variable of the environment, with commas between them."""
     return tuple(filter(None, os.environ.get(variable, "").split(",")))
+
+
+def checking() -> dict[str, Any]:
+    """What the environment says of checks, as options of a launch: the inverse of :attr:`Settings.variables`."""
+    return {
+        "check": listed("SIMT_CHECK"),
+        "keep_going": os.environ.get("SIMT_KEEP_GOING", "") not in ("", "0"),
+        "schedule": os.environ.get("SIMT_SCHEDULE") or None,
+        "fill": os.environ.get("SIMT_FILL") or 0,
+    }
 
 
 @dataclass(frozen=True)
@@ -23,9 +35,9 @@ class Settings:
     ``device``: a name of ``simt devices``.  ``architecture``: what a ``.cu`` file is compiled for (default: that of the
     device).  ``timing``: how long each launch takes, too.  ``order``: as for
     :func:`simt.launch` (default: the kernels' own).  ``kernel``, ``skip``, ``count``: only launches of kernels whose
-    names match are profiled, so many of them after the first ones; all are run.  ``check``: what else to look for in
-    every launch, as for :func:`simt.launch`.  ``view``: ``"machine"`` or, for kernels that Numba compiled,
-    ``"source"``.  ``quiet``: the program's standard output is dropped.
+    names match are profiled, so many of them after the first ones; all are run.  ``check``, ``keep_going``,
+    ``schedule``, ``fill``: of every launch, as for :func:`simt.launch`.  ``view``: ``"machine"`` or, for kernels that
+    Numba compiled, ``"source"``.  ``quiet``: the program's standard output is dropped.
     ``max_instructions`` as for :func:`simt.launch`.  ``on_finding`` is called when a kernel goes wrong.
     """
 
@@ -38,9 +50,23 @@ class Settings:
     skip: int = 0
     count: int | None = None
     check: tuple[str, ...] = ()
+    keep_going: bool = False
+    schedule: str | None = None
+    fill: int | str = 0
     max_instructions: int = 2**28
     quiet: bool = False
     on_finding: Callable[[Finding], None] | None = None
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Variables of the environment for code that launches kernels in the program itself; see :func:`checking`."""
+        return {
+            "SIMT_VIEW": self.view,
+            "SIMT_CHECK": ",".join(self.check),
+            "SIMT_KEEP_GOING": "1" if self.keep_going else "",
+            "SIMT_SCHEDULE": self.schedule or "",
+            "SIMT_FILL": str(self.fill),
+        }
 
     def matches(self, name: str) -> bool:
         """Whether launches of a kernel of this (readable) name are counted by ``skip`` and ``count``."""
@@ -53,13 +79,30 @@ class Settings:
 
 @dataclass(frozen=True)
 class Finding:
-    """What went wrong in a program: an error, and what it was about (a kernel)."""
+    """What went wrong in a program: an error, and what it was about (a kernel).
+
+    ``checked``: what a check has found and went on, in all launches of the kernel together.
+    """
 
     subject: str
     error: SimtError
+    checked: Checked | None = None
 
     def __str__(self) -> str:
-        return f"{self.subject}: {render(self.error)}" if self.subject else render(self.error)
+        text = render(self.error) if self.checked is None else str(self.checked)
+        return f"{self.subject}: {text}" if self.subject else text
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        if self.checked is not None:
+            return {"kernel": self.subject, **self.checked.to_dict()}
+        tool = "memcheck" if isinstance(self.error, KernelError) else None
+        where = self.error.location
+        return {
+            "kernel": self.subject or None, "tool": tool, "kind": self.error.kind, "text": self.error.title, "count": 1,
+            "file": where.file if where else None, "line": where.line if where else None,
+            "details": list(self.error.details), "help": self.error.help or None,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Block barriers: who has arrived, and letting everyone go on."""
+"""Block barriers: which threads have arrived, and their release."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_complete(BARS, live, barrier):
 
 @jit
 def release(CODE, R, P, SPLITS, WARPS, BARS, LAUNCH, barrier):
-    """Let everyone go on who waits at block barrier *barrier*."""
+    """Release every split that waits at block barrier *barrier*."""
     at = barrier * L.N_BARRIER
     for w in range(LAUNCH[L.LAUNCH_WARPS]):
         for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):

@@ -8,6 +8,13 @@ from simt.ops.jit import jit
 from simt.ops.scalar import popcount
 
 SECTOR_SHIFT = 5
+_SECTOR = 1 << SECTOR_SHIFT
+
+# By the binary logarithm of the size: bit k of 64 says that access k of those that follow each other begins a sector.
+_BEGINS = np.array(
+    [sum(1 << k for k in range(0, 63, _SECTOR >> shift)) for shift in range(SECTOR_SHIFT)],
+    np.int64,
+)
 
 
 @jit
@@ -35,6 +42,25 @@ def count_units(ADDRESSES, shift, lo, hi, exec_mask):
                         new = 0
                 count += new
     return count
+
+
+@jit
+def sectors_of_line(ADDRESSES, start, step, shift, lo, hi, exec_mask):
+    """Sectors that evenly spaced accesses of 2**shift bytes touch: that of lane l is at *start* + l * *step*."""
+    if step == 0:
+        return np.int64(1)
+    if step >= _SECTOR or step <= -_SECTOR:
+        return popcount(exec_mask)
+    if step != np.int64(1) << shift:
+        return count_units(ADDRESSES, SECTOR_SHIFT, lo, hi, exec_mask)
+    per_sector = np.int64(_SECTOR) >> shift
+    touched = exec_mask << ((start >> shift) & (per_sector - 1))
+    apart = np.int64(1)
+    while apart < per_sector:
+        touched |= touched >> apart
+        apart <<= 1
+    touched &= _BEGINS[shift]
+    return popcount(touched & 0xFFFFFFFF) + popcount(touched >> 32)
 
 
 @jit

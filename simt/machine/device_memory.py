@@ -41,6 +41,14 @@ class Unwritten(NamedTuple):
     mask: npt.NDArray[np.uint8]
 
 
+class Rows(NamedTuple):
+    """Rows of bytes of global memory: the address of the first, bytes from row to row, rows from slice to slice."""
+
+    start: int
+    pitch: int
+    height: int
+
+
 class Words(NamedTuple):
     """The bytes of the arena under the types that the engine reads them with."""
 
@@ -70,9 +78,10 @@ class DeviceMemory:
         """The bytes of an allocation, to read and to write."""
         return self.words.M8[allocation.start - int(L.ADDRESS_BASE) : allocation.end - int(L.ADDRESS_BASE)]
 
-    def snapshot(self) -> Snapshot:
-        """What the allocations hold that a kernel can change."""
-        kept = [self.bytes_of(allocation) for allocation in self.allocations if allocation.writable]
+    def snapshot(self, allocations: Sequence[Allocation] | None = None) -> Snapshot:
+        """What these allocations (default: all) hold that a kernel can change."""
+        among = self.allocations if allocations is None else allocations
+        kept = [self.bytes_of(allocation) for allocation in among if allocation.writable]
         return Snapshot([(bytes_, bytes_.copy()) for bytes_ in kept])
 
 

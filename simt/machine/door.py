@@ -1,7 +1,7 @@
 """The door through which the timing model drives the machine: it sees no column of the machine's arrays.
 
 It keeps the blocks of its SMs side by side (:func:`side_by_side`), looks at one of them (:func:`block_at`), lets a
-warp run a few micro-ops (:func:`step`) and asks what came of it (:func:`request`).
+warp run a few micro-ops (:func:`step`) and asks for its last memory request (:func:`request`).
 """
 
 from __future__ import annotations

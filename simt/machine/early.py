@@ -10,5 +10,5 @@ ENGINE = Early("the engine", run_blocks, "simt.runtime.build", FOLDER)
 """Its ``function`` is :func:`simt.machine.engine.run_blocks`."""
 
 SLICE, SLICES = 1 << 8, 1 << 8
-"""Micro-ops that plain Python executes at a time (some ten milliseconds), and how often before it waits for compiled
-code: that executes as many in less time than it takes to load."""
+"""Micro-ops in one slice of plain Python (some ten milliseconds), and slices before a launch waits for compiled code,
+which executes as many in less time than it takes to load."""

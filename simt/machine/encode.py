@@ -53,7 +53,7 @@ _IMMEDIATES = {
     "nop": len(SCOPES),
     **dict.fromkeys(("bar.sync", "bar.red.popc", "bar.red.and", "bar.red.or", "bar.arrive"), layout.BLOCK_BARRIERS),
 }
-"""One past the greatest ``imm`` of micro-ops for which it is a number of something."""
+"""One past the greatest ``imm`` of micro-ops whose ``imm`` is an index."""
 _STORES = frozenset({"st.global", "st.generic", "atom.global", "atom.generic", "sust", "suatom"})
 _CONVERGENCE = frozenset({"bssy", "bsync", "break", "bmov.get", "bmov.set"})
 _MODES = {
@@ -108,7 +108,7 @@ def encode(program: Program) -> Encoded:
 
 
 MOST_ROWS = 1 << 16
-"""Registers, predicates or convergence barriers of a Program at most: each takes room in every warp of a block."""
+"""Upper limit of registers, predicates and convergence barriers: each takes room in every warp of a block."""
 
 
 class _Encoder:
@@ -118,7 +118,7 @@ class _Encoder:
         self.program = program
         for name in ("n_registers", "n_predicates", "n_barriers"):
             if getattr(program, name) > MOST_ROWS:
-                raise LaunchError(f"{program.name} has {name} = {getattr(program, name)}; the most are {MOST_ROWS}")
+                raise LaunchError(f"{program.name} has {name} = {getattr(program, name)}; the limit is {MOST_ROWS}")
         self.rows = (RZ, *sorted({uniform.row for uniform in program.uniforms} - {RZ}))
         self.place = self._places()
         self.n_predicates = max(program.n_predicates, 1)
@@ -179,10 +179,10 @@ class _Encoder:
         line = program.listing[instruction.line] if known else None
         where = Location(program.file, line.number, 0, program.name, line.text) if line is not None else None
         return LaunchError(
-            f"an instruction that cannot be: {problem}",
+            f"invalid instruction: {problem}",
             location=where,
             details=[f"micro-op {pc}: {instruction.op}"],
-            help="no compiler writes such code; the file or the listing is damaged",
+            help="no compiler emits such code; the file or the listing is damaged",
         )
 
     def _problems(self, i: Instruction) -> Iterator[str]:
@@ -205,7 +205,7 @@ class _Encoder:
             elif letter == "p" and not 0 <= value < (self.n_predicates if k == 0 else 2 * self.n_predicates):
                 yield f"predicate {value if k == 0 else value >> 1} of {self.n_predicates}"
             elif letter == "-" and value:  # the engine would take dst for a row to write to
-                yield f"an operand that it does not have, {value}"
+                yield f"operand {value}, which the micro-op does not take"
         if (i.op.startswith("shfl.") or i.op == "match.all") and not 0 <= i.mod < self.n_predicates:
             yield f"predicate {i.mod} of {self.n_predicates}"
 

@@ -32,7 +32,7 @@ ROW, MASK, ELEMENT, MEMORY, CONTROL, IMAGE = (
 LD_CONST = MICRO_OPS["ld.const"].code
 
 QUANTUM = 1 << 16
-"""Micro-ops a warp runs before others get a turn: spinning on what another warp writes then ends."""
+"""Micro-ops of one turn of a warp: a warp that spins on what another one writes lets that one run."""
 
 STEPS_PER_INSTRUCTION = 16
 """The budget ends a loop that retires nothing (`while True: pass`) after this many micro-ops an instruction."""
@@ -152,13 +152,13 @@ def _sample(op, w, code, warp_rows, uniform_end, executing, s):
 
 @jit_part
 def _goes_on(status):
-    """Whether a turn that ended so is to go on when the engine is called again."""
+    """Whether a turn that ended with this status continues at the next call of the engine."""
     return status == L.TRACE_FULL or status == L.CALLED or status == L.INTERRUPTED
 
 
 @jit_part
 def _tell(flags, w, pc, code, warp_rows, uniform_end, predicates, executing, s):
-    """Tell the launch's watch of a micro-op that may order threads."""
+    """Record a micro-op that may order threads for the launch's watch."""
     CODE = s.CODE
     if flags & L.VARIABLE:
         chosen = predicate(s.P, predicates, CODE[code + L.C_C]) if flags & L.CHOOSES else np.int64(0)
@@ -243,7 +243,7 @@ def advance(w, quantum, s):
             if end < quantum:
                 status = L.INTERRUPTED
             elif order <= L.PROFILER and whole and WARPS[wbase + L.W_SPLITS] > 1:
-                choose(SPLITS, WARPS, w, L.INTERLEAVED)  # a split may be spinning on what another one does
+                choose(SPLITS, WARPS, w, L.INTERLEAVED)  # a split may be spinning on what another one writes
             break
         if drains and ((traced and LAUNCH[L.LAUNCH_TRACED] == len(s.TRACE)) or (watched and is_full(s.EVENTS))):
             SPLITS[current(WARPS, w) + L.S_PC] = pc

@@ -1,8 +1,8 @@
-"""What a watched launch tells of itself: events, in the order in which they come about, in a buffer that a watch reads.
+"""Events of a watched launch: the engine writes them into a buffer in the order of execution, and a watch reads them.
 
-The engine only writes them down.  What follows from them (who orders whom, who races with whom) is worked out by the
-launch's :class:`~simt.machine.launch.Watch`, so a launch that nobody watches neither runs nor compiles any of it.
-An event is a header, and for accesses and some others 32 values, one a lane.
+The engine only records.  What the events mean (which accesses are ordered, which race) is worked out by the launch's
+:class:`~simt.machine.launch.Watch`, so a launch that nobody watches neither runs nor compiles any of it.
+An event is a header and, for accesses and some others, 32 values, one per lane.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HAS_VALUES = 1 << ACCESS | 1 << LANES
 
 OFFSET_BITS = 36
 MATCHES = 1 << OFFSET_BITS
-"""In the value of a store: what it stores is there already."""
+"""In the value of a store: the memory holds these bytes already."""
 DIGEST_SHIFT = OFFSET_BITS + 1
 _DIGEST_BITS = 26
 _MIXER = np.int64(-7046029254386353131)  # 2**64 / golden ratio, odd: multiplying by it mixes bits upwards
@@ -44,7 +44,7 @@ _MIXER = np.int64(-7046029254386353131)  # 2**64 / golden ratio, odd: multiplyin
 EVENT_WORDS = 1 << 18
 """int64 of the buffer; its first one is where the next event goes."""
 _ROOM = 4 * N_EVENT
-"""What one micro-op writes at most, and more."""
+"""At least what one micro-op writes."""
 
 WATCH_GLOBAL, WATCH_LOCAL, WATCH_STORED, WATCH_ORDER = 1, 2, 4, 8
 """What is told (bits of LAUNCH_WATCH): accesses to shared and global memory; to local memory; digests of what is
@@ -55,7 +55,7 @@ B64 = MEMORY_TYPES["b64"][0]
 
 @jit
 def is_full(EVENTS):
-    """Whether the next micro-op may find no room for what it tells."""
+    """Whether the buffer may be too full for the events of one more micro-op."""
     return EVENTS[0] > len(EVENTS) - _ROOM
 
 
@@ -103,7 +103,7 @@ def _stored(dtype, size, offset, lane, b, R, M8, M16, M32):
 
 @jit
 def tell_access(kind, space, dtype, size, pc, w, lanes, b, ADDRESSES, LAUNCH, WARPS, EVENTS, R, M8, M16, M32):
-    """Tell of an access that is about to be made; *dtype* of a store, *b*: the row it stores."""
+    """Record an access before it is made; *dtype* of a store, *b*: the row that it stores."""
     watch = LAUNCH[L.LAUNCH_WATCH]
     if not watch & (WATCH_LOCAL if space == LOCAL else WATCH_GLOBAL):
         return
@@ -120,13 +120,13 @@ def tell_access(kind, space, dtype, size, pc, w, lanes, b, ADDRESSES, LAUNCH, WA
 
 @jit
 def tell_variable(pc, w, lanes, chosen, LAUNCH, WARPS, EVENTS):
-    """Tell of a micro-op that reads or writes a register that is watched; *chosen*: lanes that choose its operand a."""
+    """Record a micro-op that reads or writes a watched register; *chosen*: lanes that select its operand a."""
     _header(EVENTS, EVENTS[0], LAUNCH, WARPS, VARIABLE, pc, w, lanes, chosen, 0)
 
 
 @jit
 def tell_order(flags, pc, w, lanes, a, b, c, imm, LAUNCH, WARPS, EVENTS, R):
-    """Tell of a micro-op that orders threads, before it is executed; *a*, *b*, *c*: its rows."""
+    """Record a micro-op that orders threads, before it is executed; *a*, *b*, *c*: its rows."""
     at = EVENTS[0]
     if flags & L.ORDERS:
         lane = np.uint64(lowest(lanes))

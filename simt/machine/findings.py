@@ -26,7 +26,7 @@ from simt.program import ArrayRef
 from simt.text import counted
 
 _NULL_PAGE = 4096
-"""Addresses below are taken for a null pointer with the offset of a member or an element."""
+"""An address below this is a null pointer plus the offset of a member or an element."""
 
 
 def _array_of_slot(prepared: Prepared, slot: int) -> tuple[ArrayRef, int]:
@@ -37,9 +37,9 @@ def _array_of_slot(prepared: Prepared, slot: int) -> tuple[ArrayRef, int]:
 
 
 def _nearest(prepared: Prepared, address: int, size: int) -> list[str]:
-    """Which allocation an address just misses, and by how much."""
+    """The allocation nearest to an address, and how far away it is."""
     if 0 < address - HANDLES < 1 << 32:
-        return ["that is the handle of a texture or surface: the kernel takes an array there", *_images(prepared)]
+        return ["that is the handle of a texture or surface; the kernel expects an array", *_images(prepared)]
     if 0 <= address < _NULL_PAGE:
         return ["that is a null pointer" if address == 0 else f"that is {counted(address, 'byte')} past a null pointer"]
     memory = prepared.memory
@@ -140,7 +140,7 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             f"out-of-bounds {access_text(instruction)} of a surface",
             location=location,
             details=[*details, *_images(prepared)],
-            help="x counts bytes; cudaBoundaryModeZero and cudaBoundaryModeClamp allow what is outside",
+            help="x counts bytes; cudaBoundaryModeZero and cudaBoundaryModeClamp allow accesses outside",
         )
     if reason == layout.R_MISALIGNED:
         return MisalignedError(
@@ -201,15 +201,15 @@ _WAITS = {
 
 
 _REMEDIES = {
-    layout.WAIT_BARRIER: "a barrier must be reached by every thread of the block that has not exited; "
+    layout.WAIT_BARRIER: "every thread of the block that has not exited must reach the barrier; "
     "move it out of the divergent branch",
-    layout.WAIT_WARPSYNC: "every lane that a warp mask names must come there; name only those that do: take the mask "
+    layout.WAIT_WARPSYNC: "every lane in a warp mask must reach the operation: take the mask "
     "before the branch with ballot_sync",
 }
 
 
 def deadlock(prepared: Prepared, state: layout.State, block: int) -> DeadlockError:
-    """The finding for a block in which nobody can move: it names every waiting warp, lane mask and line."""
+    """The error for a block in which no warp can run; it names every waiting warp, lane mask and line."""
     waiting: list[str] = []
     first: dict[int, int] = {}  # by what it waits for
     warps = int(state.LAUNCH[layout.LAUNCH_WARPS])

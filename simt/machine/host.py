@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import cache
 
 import numpy as np
 
@@ -18,10 +19,11 @@ from simt.machine.findings import deadlock, failure
 from simt.machine.launch import Launch, parse_order
 from simt.machine.prepare import begin_watch, prepare, state_arrays
 from simt.machine.prepared import Prepared
-from simt.machine.result import RunResult, TraceRecords
+from simt.machine.result import RunResult, TraceRecords, trace_records
 from simt.machine.schedule import PAUSES, Resident, Turns
 from simt.machine.start import start_block
 from simt.machine.syscalls import serve, uneven
+from simt.machine.threads import host_threads
 from simt.ops.encoding import GRID_BARRIER
 from simt.program import COUNTERS, Program
 
@@ -29,37 +31,12 @@ TRACE_ROWS = 1 << 14
 MAX_TRACE_ROWS = 2_000_000
 """Trace records kept at most (about 0.4 KiB each)."""
 
-MAX_HOST_THREADS = 1024
-"""Host threads kept at most; they start when launches need them, and wait for the next one."""
-
 SMALL_BLOCKS, SMALL_THREADS, SMALL_INSTRUCTIONS = 32, 4096, 1 << 14
-"""A launch of at most so many blocks and threads begins on the thread that asks for it.  A block that executes more
-warp instructions goes on elsewhere: ctrl-C is not heard of before the engine returns."""
+"""A launch with at most this many blocks and threads starts on the calling thread.  A block that executes more warp
+instructions moves to another thread, because ctrl-C is only noticed when the engine returns."""
 
 JUDGED_TURNS = 256
-"""Turns of a schedule after which a watch is given what they told."""
-
-_pool: ThreadPoolExecutor | None = None
-_pool_lock = threading.Lock()
-
-
-def _host_threads() -> ThreadPoolExecutor:
-    """The threads that all launches share: starting some anew took a third of a small launch."""
-    global _pool
-    with _pool_lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(MAX_HOST_THREADS, thread_name_prefix="simt")
-        return _pool
-
-
-def _forget_threads() -> None:
-    """A forked process has none of its parent's threads."""
-    global _pool, _pool_lock
-    _pool, _pool_lock = None, threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
+"""The watch gets its events after this many turns of a schedule."""
 
 
 def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
@@ -72,11 +49,10 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
     Raises the errors of :mod:`simt.check`, and KeyboardInterrupt.
     """
     parse_order(launch.order)
-    traced = launch.trace is not False
     waits = launch.cooperative or GRID_BARRIER in program.syscalls
     together = waits or launch.schedule is not None
     watch = launch.watch
-    alone = traced or (watch is not None and watch.in_order) or encode(program).communicates
+    alone = launch.trace is not False or (watch is not None and watch.in_order) or encode(program).communicates
     if together:
         workers = launch.blocks if waits else min(launch.blocks, launch.resident)
     else:
@@ -92,7 +68,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
     except SimtError as error:
         error.findings = watch.finish() if watch is not None else ()
         raise
-    seconds = time.perf_counter() - start
+    seconds = time.perf_counter() - start - team.waited
     counts = team.states[0].COUNTS
     for state in team.states[1:]:
         counts += state.COUNTS
@@ -105,12 +81,17 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
         host_threads=1 if together else len(team.states),
         findings=watch.finish() if watch is not None else (),
         preemptions=team.turns.preemptions if team.turns is not None else 0,
-        trace=trace if traced else None,
+        trace=trace,
     )
 
 
+@cache
+def _cores() -> int:
+    return os.cpu_count() or 1
+
+
 def _workers(launch: Launch) -> int:
-    wanted = launch.threads if launch.threads is not None else (os.cpu_count() or 1)
+    wanted = launch.threads if launch.threads is not None else _cores()
     if wanted < 1:
         raise LaunchError(f"threads must be at least 1, not {wanted}")
     return min(wanted, launch.blocks)
@@ -126,20 +107,20 @@ def _wait_out(pending: set[Future[None]]) -> None:
 
 
 def _is_small(launch: Launch) -> bool:
-    """Whether a launch begins on the thread that asks for it."""
+    """Whether a launch starts on the calling thread."""
     return (
         launch.threads is None
         and launch.trace is False
         and launch.watch is None
         and launch.blocks <= SMALL_BLOCKS
         and launch.blocks * launch.threads_per_block <= SMALL_THREADS
-        and launch.max_instructions > SMALL_INSTRUCTIONS  # what ends it is not the launch's own budget
-        and parse_order(launch.order)[0] <= layout.PROFILER  # in others a new turn would be another one
+        and launch.max_instructions > SMALL_INSTRUCTIONS  # else the launch's own budget would end it
+        and parse_order(launch.order)[0] <= layout.PROFILER  # in the others a new turn would change the order
     )
 
 
 class _Team:
-    """Host threads that take chunks of blocks in ascending order; of a small launch only the one that asks for it.
+    """Host threads that take chunks of blocks in ascending order; a small launch uses only the calling thread.
 
     *together*: the blocks wait for each other.  Each has a state of its own, and one thread runs them in turns.
     """
@@ -160,6 +141,8 @@ class _Team:
         self.rows: list[tuple[np.ndarray, np.ndarray]] = []
         self.n_rows = 0
         self.slices = 0
+        self.waited = 0.0
+        """Seconds that the launch waited for the compiled engine."""
 
     def _state(self, worker: int) -> layout.State:
         rows = TRACE_ROWS if self.prepared.launch.trace is not False else 0
@@ -172,7 +155,7 @@ class _Team:
         ready = ENGINE.load if waits else ENGINE.ready
         ready(0, 0, self.states[0])
 
-    def run(self) -> TraceRecords:
+    def run(self) -> TraceRecords | None:
         """Run all blocks.  The error of the lowest block is raised, whichever thread met it first."""
         progress = self.prepared.launch.progress
         pending: set[Future[None]] = set()
@@ -181,11 +164,11 @@ class _Team:
             if self.together:
                 self.states += [self._state(worker) for worker in range(1, self.workers)]
                 work = self._work_together if self.turns is None else self._work_scheduled
-                pending.add(_host_threads().submit(work))
+                pending.add(host_threads().submit(work))
             elif self.next_block < self.blocks or begun:
                 self.states += [self._state(worker) for worker in range(1, self.workers)]
                 for worker, state in enumerate(self.states):
-                    pending.add(_host_threads().submit(self._work, worker, state, begun))
+                    pending.add(host_threads().submit(self._work, worker, state, begun))
                     begun = None
             elif progress:
                 progress(self.finished, self.blocks)
@@ -204,10 +187,10 @@ class _Team:
             if self.prepared.launch.services is not None:
                 self.prepared.launch.services.cut(block)
             raise self.failed[block]
-        return self._trace()
+        return trace_records(self.rows) if self.prepared.launch.trace is not False else None
 
     def _begin(self) -> tuple[int, int] | None:
-        """Run a small launch on this thread; of a block that turns out long its number and the next one's."""
+        """Run a small launch on this thread.  Returns the number of a block that turns out long, and the next one's."""
         launch, state = self.prepared.launch, self.states[0]
         state.LAUNCH[layout.LAUNCH_BUDGET] = SMALL_INSTRUCTIONS
         status, block = self._run(0, self.blocks, state)
@@ -242,7 +225,7 @@ class _Team:
                 return layout.STOPPED, block
 
     def _run_told(self, worker: int, first: int, end: int, state: layout.State, judge: bool = True) -> tuple[int, int]:
-        """Run blocks as :meth:`_run` does, take what they trace, and give the watch what they tell.
+        """Run blocks as :meth:`_run` does, collect their trace, and give the watch their events.
 
         STOPPED, too, if what it finds ends the launch.  *judge*: also after the end of a warp's turn (STOPPED).
         """
@@ -255,15 +238,26 @@ class _Team:
         return status, block
 
     def _run_some(self, first: int, end: int, state: layout.State) -> tuple[int, int]:
-        """Run blocks compiled; a while as plain Python if the engine is not compiled yet."""
+        """Run blocks in the compiled engine, or for a slice in plain Python while it is not compiled yet."""
         if self.slices == SLICES:
-            ENGINE.load(0, 0, state)
+            self._await_engine(state)
         compiled = ENGINE.ready(0, 0, state)
-        self.slices += not compiled
         state.LAUNCH[layout.LAUNCH_LEFT] = layout.UNLIMITED if compiled else SLICE
-        with np.errstate(all="ignore"):  # plain Python: wrap-around is meant
-            found: tuple[int, int] = (ENGINE.function if compiled else ENGINE.plain)(first, end, state)
+        found: tuple[int, int]
+        if compiled:
+            found = ENGINE.function(first, end, state)
+        else:
+            self.slices += 1
+            with np.errstate(all="ignore"):  # wrap-around is meant
+                found = ENGINE.plain(first, end, state)
         return found
+
+    def _await_engine(self, state: layout.State) -> None:
+        """Wait for the compiled engine; the first of several threads waits longest, for what all wait for."""
+        start = time.perf_counter()
+        ENGINE.load(0, 0, state)
+        with self.lock:
+            self.waited = max(self.waited, time.perf_counter() - start)
 
     def _take(self) -> tuple[int, int]:
         with self.lock:
@@ -274,7 +268,7 @@ class _Team:
             return (end, end) if self.failed else (first, end)
 
     def _work(self, worker: int, state: layout.State, begun: tuple[int, int] | None) -> None:
-        """Run blocks until there are no more; *begun*: one that is under way in *state*, and the next one's number."""
+        """Run blocks until none are left; *begun*: the one already under way in *state*, and the number of the next."""
         while True:
             first, end = begun or self._take()
             resumed = begun is not None  # within a round of the warps: only a whole one without progress is a deadlock
@@ -355,7 +349,7 @@ class _Team:
         return True
 
     def _go_on(self, resident: Resident) -> bool:
-        """No warp can run: let those go on that wait for the whole grid; False if the launch has ended."""
+        """No warp can run: release those that wait for the whole grid.  False if the launch has ended."""
         running = list(resident.running())
         held = {slot for slot, _ in resident.held}
         stuck = [(slot, block) for slot, block in running if slot not in held]
@@ -374,7 +368,7 @@ class _Team:
         return False
 
     def _note_failure(self, status: int, block: int, state: layout.State) -> bool:
-        """Keep the error of a block that went wrong; whether it did."""
+        """Keep the error of a block that failed; returns whether it failed."""
         if status not in (layout.FAILED, layout.DEADLOCK):
             return False
         stuck = status == layout.DEADLOCK
@@ -382,7 +376,7 @@ class _Team:
         return True
 
     def _judged(self, worker: int, block: int, state: layout.State) -> bool:
-        """Give the watch what the launch has told; whether what it found ends the launch."""
+        """Give the watch the events so far; returns whether what it found ends the launch."""
         watch, events = self.prepared.launch.watch, state.EVENTS
         if watch is None or events[0] == 1:
             return False
@@ -408,31 +402,3 @@ class _Team:
                 f"the trace is longer than {MAX_TRACE_ROWS} records",
                 help="trace one warp, for instance trace=(0, 0) for warp 0 of block 0, or a smaller launch",
             )
-
-    def _trace(self) -> TraceRecords:
-        if self.rows:
-            table = np.concatenate([rows for rows, _ in self.rows])
-            values = np.concatenate([values for _, values in self.rows])
-        else:
-            table, values = np.zeros((0, layout.N_TRACE), np.int64), np.zeros((0, 32), np.int64)
-        order = np.lexsort((table[:, layout.T_WARP], table[:, layout.T_BLOCK]))  # stable: keeps the order in a warp
-        table, values = table[order], values[order]
-
-        def mask(column: int) -> np.ndarray:
-            return table[:, column].astype(np.uint32)
-
-        return TraceRecords(
-            step=order,
-            block=table[:, layout.T_BLOCK],
-            warp=table[:, layout.T_WARP],
-            pc=table[:, layout.T_PC],
-            active=mask(layout.T_ACTIVE),
-            executed=mask(layout.T_EXEC),
-            exited=mask(layout.T_EXITED),
-            absent=mask(layout.T_ABSENT),
-            split_pass=table[:, layout.T_PASS],
-            taken=mask(layout.T_TAKEN),
-            diverged=table[:, layout.T_DIVERGED].astype(bool),
-            memory=table[:, layout.T_MEMORY :],
-            values=values,
-        )

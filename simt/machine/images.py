@@ -21,11 +21,11 @@ READS = ("element", "normalized")
 MAX_CHANNELS = 4
 
 HANDLES = 0x7D0000000000
-"""Handles are numbers from here on.  Instructions look at their low 32 bits only; an address below the arena's and of
-this size is a handle that was used as a pointer."""
+"""Handles are numbers from here on.  Instructions read only their low 32 bits; an address of this size, below those
+of the arena, is a handle that was used as a pointer."""
 
 HANDLE_STEP = 256
-"""From one handle to the next: as pointers they are aligned, so that their use as such is told as what it is."""
+"""Distance between two handles: they are aligned like pointers, so that using one as a pointer is reported as such."""
 
 # A row of the engine's table of textures and surfaces (int64).
 (
@@ -167,18 +167,18 @@ def texture(
         cube: a cube map: six square faces (x, -x, y, -y, z, -z), the axis before y; coordinates are a direction.
         seamless: a linear filter takes texels of the next face at the edges of a cube map.
 
-    Raises LaunchError for what no texture can be.
+    Raises LaunchError for arguments that describe no texture.
     """
     _check_image("texture", array, layered, channels, cube)
     if seamless and not cube:
-        raise LaunchError("a seamless texture that is no cube map", help="pass cube=True and six faces")
+        raise LaunchError("a seamless texture must be a cube map", help="pass cube=True and six faces")
     for name, value, choices in (("filter", filter, FILTERS), ("read", read, READS)):
         if value not in choices:
             raise LaunchError(f"a texture's {name} is {value!r}", help=f"choose {' or '.join(choices)}")
     integers = array.dtype.kind in "iu"
     if read == "normalized" and not (integers and array.dtype.itemsize < 4):
         raise LaunchError(
-            f"a normalised read of a texture of {array.dtype}", help="it is for int8, uint8, int16 and uint16"
+            f"a texture of {array.dtype} has no normalised reads", help="int8, uint8, int16 and uint16 have them"
         )
     if filter == "linear" and integers and read == "element":
         raise LaunchError(
@@ -189,7 +189,7 @@ def texture(
     modes = _modes(address, dims)
     if not (normalized or cube) and {"wrap", "mirror"} & set(modes):
         raise LaunchError(
-            "the address modes wrap and mirror are for normalised coordinates",
+            "the address modes wrap and mirror require normalised coordinates",
             help="pass normalized=True and divide the coordinates by the size, or choose clamp or border",
         )
     return Texture(array, layered, channels, filter, modes, normalized, read, _colour(border), cube, seamless)
@@ -213,14 +213,14 @@ def surface(array: npt.NDArray[Any], layered: bool = False, channels: int = 1) -
     """
     _check_image("surface", array, layered, channels)
     if not Image(array, layered, channels).rows_contiguous():
-        raise LaunchError("a surface whose texels do not stand side by side", help="pass a copy: array.copy()")
+        raise LaunchError("the texels of a surface must be contiguous", help="pass a copy: array.copy()")
     if not array.flags.writeable:
         raise LaunchError("a surface on a read-only array", help="pass a writable array (array.flags.writeable)")
     return Image(array, layered, channels)
 
 
 def _check_image(word: str, array: Any, layered: bool, channels: int, cube: bool = False) -> None:
-    """Raise LaunchError for an array that can be neither texture nor surface."""
+    """Raise LaunchError for an array that cannot be a texture or surface."""
     if not isinstance(array, np.ndarray):
         raise LaunchError(f"a {word} of a {type(array).__name__}", help="pass a NumPy array")
     if array.dtype.name not in FORMATS or not array.dtype.isnative:

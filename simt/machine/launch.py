@@ -28,8 +28,8 @@ ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "profiler": 3, "inter
 
 
 CLOCK_STEP = 41
-"""Cycles from one read of the clock to the next without the timing model: a loop that waits for ``clock64`` takes so
-many a round on an H200 (tests/data/system), so that it makes as many rounds here."""
+"""Cycles between two reads of the clock without the timing model.  On an H200 a loop that waits for ``clock64`` takes
+this many per round (tests/data/system), so it makes as many rounds here."""
 
 
 class DeviceArray(NamedTuple):
@@ -48,7 +48,7 @@ class Bank(NamedTuple):
 
 
 class BankFacts(NamedTuple):
-    """What constant banks say of the launch itself, besides its shape.
+    """Facts of a launch that its constant banks hold, besides its shape.
 
     ``dynamic_shared``: bytes of dynamic shared memory of a block; ``workspace``: device address of the memory in which
     the blocks of a cooperative launch wait for each other (0: the launch is none).
@@ -61,18 +61,18 @@ class BankFacts(NamedTuple):
 NO_FACTS = BankFacts()
 
 BankImage = Callable[[Sequence[int | None], BankFacts], Mapping[int, Bank]]
-"""Makes the constant banks from the device address of each argument (None for scalars) and what they say besides."""
+"""Makes the constant banks from the device address of each argument (None for scalars) and the other facts."""
 
 WORKSPACE_BYTES = 8
-"""What a cooperative launch has for that: CUDA's ``grid_workspace``, zero at first."""
+"""Size of that memory: CUDA's ``grid_workspace``, which starts at zero."""
 
 
 class Watch(Protocol):
-    """Looks for errors in what a launch tells of itself (events.py)."""
+    """Looks for errors in the events of a launch (events.py)."""
 
     @property
     def told(self) -> int:
-        """What it wants to be told: bits of LAUNCH_WATCH."""
+        """The events that it asks for: bits of LAUNCH_WATCH."""
 
     @property
     def in_order(self) -> bool:
@@ -80,14 +80,14 @@ class Watch(Protocol):
 
     @property
     def sees_writes(self) -> bool:
-        """Whether it keeps account of the memory that nobody has written (DeviceMemory.unwritten)."""
+        """Whether it tracks memory that has not been written (DeviceMemory.unwritten)."""
 
     def begin(self, prepared: Any, workers: int) -> None:
         """The launch, prepared, is about to run.  Raises LaunchError if it is too large to watch."""
 
     @property
     def variables(self) -> npt.NDArray[np.int64]:
-        """The micro-ops that it wants to be told of because of the variables that they read or write."""
+        """The micro-ops whose events it asks for because of the variables that they read or write."""
 
     def judge(self, worker: int, events: npt.NDArray[np.int64]) -> Exception | None:
         """Take the events of a worker up to now; the error that is to end the launch, if any."""

@@ -194,11 +194,11 @@ T_MEMORY = _trace(N_MEMORY)
 N_TRACE = _trace.count
 
 UNLIMITED = 1 << 62
-"""As many micro-ops as there may be."""
+"""No limit on the number of micro-ops."""
 
 ADDRESS_BASE = np.int64(0x200000000000)
-"""Device address of the first byte of the arena: high enough to catch small integers, and where operating systems map
-nothing of a program, so that device memory may one day stand at its own addresses there."""
+"""Device address of the first byte of the arena: high enough to catch small integers used as pointers, and in a range
+where operating systems map nothing, so that device memory could be mapped at its own addresses."""
 
 
 class State(NamedTuple):

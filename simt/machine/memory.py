@@ -11,7 +11,7 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.atomics import F32X2_ATOMIC, F32X4_ATOMIC, update
-from simt.machine.coalescing import SECTOR_SHIFT, count_units, count_updates, count_wavefronts
+from simt.machine.coalescing import SECTOR_SHIFT, count_units, count_updates, count_wavefronts, sectors_of_line
 from simt.machine.events import tell_access
 from simt.ops.encoding import ATOMIC_BYTES, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
 from simt.ops.jit import jit, jit_inline
@@ -207,20 +207,29 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
         shift = _LOG2_BYTES[mod]
     size = np.int64(1) << shift
 
-    # Addresses, their range, alignment, and whether they are one ascending run.
-    neutral = R[a + np.uint64(lowest(exec_mask))] + imm
+    # Addresses, their range, alignment, and whether they are evenly spaced: those of most accesses are.
+    first = lowest(exec_mask)
+    neutral = R[a + np.uint64(first)] + imm
+    step = size
+    if (exec_mask >> first) & 2:
+        step = R[a + np.uint64(first + 1)] + imm - neutral
+    start = neutral - first * step
     lo = neutral
     hi = neutral
     odd = np.int64(0)
-    start = R[a] + imm
-    run = True
+    line = True
+    expected = start
     for l in range(n):
-        address = R[a + l] + imm if (exec_mask >> np.int64(l)) & 1 else neutral
+        active = (exec_mask >> np.int64(l)) & 1
+        address = R[a + l] + imm if active else neutral
         ADDRESSES[l] = address
         lo = min(lo, address)
         hi = max(hi, address)
         odd |= address
-        run &= address == start + (np.int64(l) << shift)
+        line &= (active == 0) | (address == expected)
+        expected += step
+    run = line and step == size
+    distinct = line and step != 0
 
     space = _space_of(op, neutral)
     if odd & (size - 1):
@@ -245,16 +254,15 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
         if reason != L.R_NONE:
             return reason
         if space == GLOBAL:
-            X[L.X_SECTORS] = (
-                ((hi + size - 1) >> 5) - (lo >> 5) + 1
-                if run
-                else count_units(ADDRESSES, SECTOR_SHIFT, lo, hi, exec_mask)
-            )
+            if line:
+                X[L.X_SECTORS] = sectors_of_line(ADDRESSES, start, step, shift, lo, hi, exec_mask)
+            else:
+                X[L.X_SECTORS] = count_units(ADDRESSES, SECTOR_SHIFT, lo, hi, exec_mask)
             X[L.X_SECTORS_IDEAL] = min((X[L.X_BYTES] + 31) >> 5, X[L.X_SECTORS])  # lanes may share bytes (H200)
-            if X[L.X_SECTORS] < lanes and not run:
+            if X[L.X_SECTORS] < lanes and not distinct:
                 X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi, exec_mask) << shift
             if atomic:
-                X[L.X_UPDATES] = X[L.X_SECTORS] if run else count_updates(ADDRESSES, exec_mask, WORDS)
+                X[L.X_UPDATES] = X[L.X_SECTORS] if distinct else count_updates(ADDRESSES, exec_mask, WORDS)
         base = L.ADDRESS_BASE
     elif space == SHARED:
         if lo >= SHARED_WINDOW:
@@ -269,7 +277,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             X[L.X_WAVEFRONTS_IDEAL] = 1
         else:
             X[L.X_WAVEFRONTS], X[L.X_WAVEFRONTS_IDEAL] = count_wavefronts(ADDRESSES, size, exec_mask, WORDS, s.FILL)
-        if not run:
+        if not distinct:
             X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi, exec_mask) << shift
         base = -LAUNCH[L.LAUNCH_SHARED]
     else:

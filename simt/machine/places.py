@@ -1,4 +1,4 @@
-"""Places in the words of messages: lines and instructions, threads, allocations."""
+"""How messages name places: lines and instructions, threads, allocations."""
 
 from __future__ import annotations
 

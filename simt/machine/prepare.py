@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -35,13 +36,13 @@ from simt.program import FULL_MASK, ArrayRef, Program, Space
 _PAGE = 4096
 
 ROUND = 1024
-"""Micro-ops that a warp of a cooperative launch runs before others get a turn: what it spins for may come soon."""
+"""Micro-ops of one turn of a warp in a cooperative launch: what it spins on may be written soon."""
 
 
 def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory) -> Prepared:
     """Encode the Program, place what lives for this launch behind *device*'s allocations, resolve the uniform rows.
 
-    Raises LaunchError for too much memory, and for a Program that cannot be (see :func:`encode`).
+    Raises LaunchError for too much memory, and for an invalid Program (see :func:`encode`).
     """
     encoded = encode(program)
     shared_bytes = _check_sizes(program, launch, device)
@@ -68,7 +69,7 @@ def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory
         elif uniform.kind == "stride":
             value = int(dims[program.arrays[uniform.value].slot + uniform.axis, 1])
         elif uniform.kind == "size":
-            value = int(np.prod(shapes[uniform.value], dtype=np.int64))
+            value = prod(shapes[uniform.value])
         elif uniform.kind == "bank":
             data = banks[uniform.value].data if uniform.value in banks else b""
             value = int.from_bytes(data[uniform.axis : uniform.axis + uniform.size], "little")
@@ -104,7 +105,7 @@ def _check_sizes(program: Program, launch: Launch, device: DeviceMemory) -> int:
 
 
 class _Plan:
-    """Places what a launch has for itself behind everything allocated."""
+    """Places what lives for one launch behind all allocations."""
 
     def __init__(self, device: DeviceMemory) -> None:
         self.device = device
@@ -124,7 +125,7 @@ class _Plan:
         return start
 
     def make_room(self, size: int) -> None:
-        """Reserve writable memory for those who serve system calls."""
+        """Reserve writable memory for the services."""
         if size:
             self.room = self._reserve(size, ALIGNMENT) + int(L.ADDRESS_BASE)
             self.allocations.append(Allocation(self.room, self.room + size, True, "parameters of device-side launches"))
@@ -236,7 +237,7 @@ def _placement(program: Program, launch: Launch, array: ArrayRef, constant: int)
     if shape == (-1,):  # dynamic shared memory starts after the static part, whatever its dtype
         shape = (launch.shared_bytes // itemsize,)
         base = program.shared_bytes
-    strides = tuple(itemsize * int(np.prod(shape[axis + 1 :], dtype=np.int64)) for axis in range(len(shape)))
+    strides = tuple(itemsize * prod(shape[axis + 1 :]) for axis in range(len(shape)))
     return DeviceArray(base, shape, strides)
 
 

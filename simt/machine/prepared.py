@@ -13,7 +13,7 @@ from simt.machine.launch import Launch
 from simt.program import Program
 
 BANK = "constant bank"
-"""What the names of the allocations begin with that hold constant banks."""
+"""Prefix of the names of allocations that hold constant banks."""
 
 
 @dataclass(frozen=True)

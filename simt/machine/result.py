@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import Finding
+from simt.machine import layout
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,12 @@ class RunResult:
     shared_bytes: int
     """Static and dynamic shared memory per block."""
     seconds: float
-    """Wall time of the run on the host, without compilation of the kernel."""
+    """Wall time of the run on the host, without compilation, and without waiting for it."""
     host_threads: int
     findings: Sequence[Finding] = ()
     """What the launch's watch found."""
     preemptions: int = 0
-    """How often a schedule let another warp run though one could have gone on."""
+    """How often a schedule switched away from a warp that could have gone on."""
     trace: TraceRecords | None = None
 
     @property
@@ -87,3 +88,33 @@ class RunResult:
     def warps_launched(self) -> int:
         """Warps of the grid."""
         return self.blocks * self.warps_per_block
+
+
+def trace_records(rows: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]) -> TraceRecords:
+    """What the engine wrote into TRACE and VALUES, piece after piece, in the order of blocks and warps."""
+    if rows:
+        table = np.concatenate([table for table, _ in rows])
+        values = np.concatenate([values for _, values in rows])
+    else:
+        table, values = np.zeros((0, layout.N_TRACE), np.int64), np.zeros((0, 32), np.int64)
+    order = np.lexsort((table[:, layout.T_WARP], table[:, layout.T_BLOCK]))  # stable: keeps the order in a warp
+    table, values = table[order], values[order]
+
+    def mask(column: int) -> np.ndarray:
+        return table[:, column].astype(np.uint32)
+
+    return TraceRecords(
+        step=order,
+        block=table[:, layout.T_BLOCK],
+        warp=table[:, layout.T_WARP],
+        pc=table[:, layout.T_PC],
+        active=mask(layout.T_ACTIVE),
+        executed=mask(layout.T_EXEC),
+        exited=mask(layout.T_EXITED),
+        absent=mask(layout.T_ABSENT),
+        split_pass=table[:, layout.T_PASS],
+        taken=mask(layout.T_TAKEN),
+        diverged=table[:, layout.T_DIVERGED].astype(bool),
+        memory=table[:, layout.T_MEMORY :],
+        values=values,
+    )

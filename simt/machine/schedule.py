@@ -1,7 +1,7 @@
 """Schedules: which warp of which block runs next, and how long, where a launch does not run block after block.
 
-A schedule decides between micro-ops, so any interleaving of warps that a GPU may show can come.  What it asks for is
-the same for the same text: a finding can be run again.
+A schedule decides between micro-ops, so every interleaving of warps that a GPU may show is possible.  The same text
+always gives the same schedule: a finding can be reproduced.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROUND_ROBIN, ADVERSARIAL, RANDOM = "round_robin", "adversarial", "random"
 HELP = "choose round_robin, adversarial, random:SEED, or random:SEED:N, which preempts a warp at most N times"
 
 FAIR = QUANTUM
-"""Micro-ops after which a warp that could go on lets others run: it may be waiting for one of them."""
+"""Micro-ops after which a warp yields though it could go on: it may be spinning on what another one writes."""
 
 PAUSES = 1
 """In State.STOP: run_blocks returns after the turn of one warp.  Larger numbers end the launch."""
@@ -58,8 +58,11 @@ def parse_schedule(text: str) -> Schedule:
 
 
 class Turns:
-    """Who runs next, and for how many micro-ops.  ``preemptions``: how often another ran though a warp could go
-    on; not those after FAIR micro-ops, which let a warp that spins wait for others."""
+    """Which warp runs next, and for how many micro-ops.
+
+    ``preemptions`` counts the switches away from a warp that could go on, except those after FAIR micro-ops, which keep
+    a spinning warp from blocking the others.
+    """
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
@@ -129,7 +132,7 @@ class Turns:
         most = self.schedule.preemptions
         preempts = most is None or self.preemptions < most
         if self.schedule.kind == RANDOM and preempts and self._used < FAIR:
-            # Of every size: some bugs want two warps in step, others one far ahead.
+            # Of every size: some bugs need two warps in step, others one far ahead.
             return int(2 ** self._random.uniform(0, 4 if most is None else 9))
         return FAIR
 
@@ -164,7 +167,7 @@ class Resident:
                 self.ready[place] = False
 
     def has_ended(self, slot: int) -> bool:
-        """Whether no thread of a block is left."""
+        """Whether all threads of a block have exited."""
         return not self.states[slot].WARPS.reshape(-1, L.N_WARP)[:, L.W_SPLITS].any()
 
     def ended(self, slot: int) -> None:
@@ -178,7 +181,7 @@ class Resident:
         return ((slot, block) for slot, block in enumerate(self.blocks) if block is not None)
 
     def release(self) -> None:
-        """Let all go on that wait at the barrier of the grid."""
+        """Release all warps that wait at the barrier of the grid."""
         slots = {slot for slot, _ in self.held}
         self.held.clear()
         for slot in slots:

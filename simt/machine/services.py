@@ -1,4 +1,4 @@
-"""What the machine asks of whoever serves system calls, and what it tells them; it knows no function itself."""
+"""The protocol between the machine and the services that execute system calls; the machine knows no function itself."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class SystemCall(Protocol):
     def error(
         self, kind: type[Finding], title: str, lanes: Sequence[int], details: Sequence[str] = (), help: str = ""
     ) -> Finding:
-        """A finding about these lanes, which says where the call stands and which threads made it."""
+        """An error about these lanes, with the place of the call and the threads that made it."""
 
 
 class Services(Protocol):
@@ -76,13 +76,13 @@ class Services(Protocol):
         """Do what a function does, for each lane of the call.  Raises the errors of :mod:`simt.check`."""
 
     def room(self, functions: Sequence[str]) -> int:
-        """Bytes of device memory that they need to serve these functions, for as long as the launch lasts."""
+        """Bytes of device memory that these functions need during the launch."""
 
     def finish(self, memory: DeviceMemory) -> None:
-        """The launch, one of the host's, has ended: do what it left to do."""
+        """A launch of the host has ended: do what it left undone."""
 
     def cut(self, block: int) -> None:
-        """The launch failed in *block*: what later blocks did is not to be told."""
+        """The launch failed in *block*: discard what later blocks did."""
 
     def rehearsal(self) -> Services:
         """Services as they are now, for a second run of the launch (the timing model's) that leaves no trace."""

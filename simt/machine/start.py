@@ -14,7 +14,7 @@ RANDOM_STEP, RANDOM_ADDED = np.int64(6364136223846793005), np.int64(144269504088
 
 @jit
 def _fill(words, first, count, LAUNCH):
-    """Give memory that nobody has written yet what the launch wants there: a pattern, or for each block other bits."""
+    """Fill memory that has not been written yet: with a pattern, or with other random bits for each block."""
     start = np.uint64(first)
     value = LAUNCH[L.LAUNCH_FILL]
     if LAUNCH[L.LAUNCH_RANDOM] == 0:

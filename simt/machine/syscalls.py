@@ -1,4 +1,4 @@
-"""A system call at which the engine has stopped: what the host needs of the state to serve it."""
+"""A system call at which the engine has stopped, as the services see it."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Stopped:
         """Put bytes at a generic address of a lane.  Raises OutOfBoundsError if not all are writable memory."""
         found = self._bytes(lane, address, writes=True)
         if len(data) > len(found):
-            what = f"{self.function} writes {len(data)} bytes to address {address:#x}, which is no memory"
+            what = f"{self.function} writes {len(data)} bytes to address {address:#x}, which is not allocated"
             raise self.error(OutOfBoundsError, what, [lane])
         found[: len(data)] = np.frombuffer(data, np.uint8)
 
@@ -147,11 +147,11 @@ class Stopped:
 
 
 _PIECE = 4096
-"""Bytes in which the end of a string is looked for at a time."""
+"""Bytes that are searched at a time for the end of a string."""
 
 
 def serve(prepared: Prepared, state: L.State) -> bool:
-    """Serve the call that the engine stopped at; whether it can go on at once: not from the barrier of the grid.
+    """Serve the call at which the engine stopped.  Returns whether the split can go on: not at the grid barrier.
 
     Raises what the services raise.
     """
@@ -160,7 +160,7 @@ def serve(prepared: Prepared, state: L.State) -> bool:
     if not waits:
         services = prepared.launch.services
         if services is None:
-            raise LaunchError(f"the kernel calls {call.function}, and nobody serves it")
+            raise LaunchError(f"the kernel calls {call.function}, which this launch does not serve")
         services.serve(call)
     state.WARPS[call.warp * L.N_WARP + L.W_SERVED] = 1
     return not waits
@@ -171,8 +171,8 @@ def uneven(prepared: Prepared, waiting: L.State, ended: int) -> DeadlockError:
     call = Stopped(prepared, waiting)
     name = coordinates(ended, prepared.launch.grid)
     return DeadlockError(
-        f"deadlock of the grid: block {name} ended without coming to the barrier of the grid",
+        f"deadlock of the grid: block {name} ended without reaching the barrier of the grid",
         location=call.location,
         details=[f"block {call.block_index()} waits there"],
-        help="the first thread of every block has to reach every grid.sync()",
+        help="the first thread of every block must reach every grid.sync()",
     )

@@ -6,11 +6,12 @@ import mmap
 import os
 import sys
 from bisect import bisect_right, insort
+from collections.abc import Sequence
 
 import numpy as np
 
 from simt.check import LaunchError
-from simt.machine import Allocation, DeviceMemory
+from simt.machine import Allocation, DeviceMemory, Unwritten
 from simt.machine.device_memory import ALIGNMENT, GUARD_GAP, Words, align
 from simt.machine.layout import ADDRESS_BASE
 
@@ -70,9 +71,9 @@ class Arena:
         last = self._allocations[-1].end - int(ADDRESS_BASE) if self._allocations else 0
         return align(last + GUARD_GAP, ALIGNMENT)
 
-    def memory(self) -> DeviceMemory:
-        """Device memory as a launch finds it now."""
-        return DeviceMemory(self._words, tuple(self._allocations), self.end)
+    def memory(self, unwritten: Sequence[Unwritten] = ()) -> DeviceMemory:
+        """Device memory as a launch finds it now; *unwritten*: parts that nobody has written."""
+        return DeviceMemory(self._words, tuple(self._allocations), self.end, unwritten)
 
     @property
     def size(self) -> int:

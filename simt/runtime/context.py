@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from simt import machine
 from simt.machine import Allocation, DeviceArray, DeviceMemory, Launch, RunResult, Snapshot, Unwritten
-from simt.machine.device_memory import ALIGNMENT
+from simt.machine.device_memory import ALIGNMENT, Rows
 from simt.machine.encode import encode
 from simt.machine.images import DeviceImage, Image
 from simt.machine.layout import ADDRESS_BASE
@@ -80,6 +80,30 @@ class Context:
         """All of an allocation is written."""
         self._unwritten.pop(allocation.start, None)
 
+    def copied(self, to: Rows, source: Rows | None, width: int, height: int, depth: int) -> None:
+        """A copy to *to*, *width* bytes of each row: what it leaves is written, as far as *source* is.
+
+        *source* is None for bytes of a program's own, and may stand outside of device memory.  Raises ValueError for
+        rows that reach beyond their allocation.
+        """
+        there = self._mask(to, width, height, depth)
+        here = None if source is None else self._mask(source, width, height, depth)
+        if there is not None:
+            there[:] = 0 if here is None else here
+
+    def _mask(self, rows: Rows, width: int, height: int, depth: int) -> npt.NDArray[np.uint8] | None:
+        """The bytes of rows in the mask of what nobody has written, [depth, height, width]; None if all are written."""
+        found = self.find(rows.start)
+        part = self._unwritten.get(found.start) if found is not None else None
+        if part is None:
+            return None
+        slice_, first = rows.pitch * rows.height, rows.start - part.start
+        if min(rows.pitch, rows.height, width, height, depth) < 0:
+            raise ValueError(rows)
+        if first + (depth - 1) * slice_ + (height - 1) * rows.pitch + width > len(part.mask):
+            raise ValueError(rows)
+        return np.lib.stride_tricks.as_strided(part.mask[first:], (depth, height, width), (slice_, rows.pitch, 1))
+
     def find(self, address: int) -> Allocation | None:
         """The allocation that holds the byte at a device address."""
         with self._lock:
@@ -112,7 +136,7 @@ class Context:
                 on_device = iter(upload.arguments)
                 arguments = [_on_device(value, on_device) for value in launch.arguments]
                 unwritten = [*upload.unwritten, *self._unwritten.values()]
-                memory = replace(self._arena.memory(), unwritten=unwritten)
+                memory = self._arena.memory(unwritten)
                 for part in unwritten:
                     _fill(memory, part, launch.fill)
                 yield Placed(replace(launch, arguments=arguments), memory, upload)
@@ -130,8 +154,7 @@ class Context:
         Raises the errors of :mod:`simt.check`, and KeyboardInterrupt.
         """
         with self.placed(program, launch) as placed:
-            lasting = self._lasting(program, placed)
-            before = Snapshot([]) if keep and second is None else lasting.snapshot()
+            before = Snapshot([]) if keep and second is None else placed.memory.snapshot(self._lasting(program, placed))
             again = _rehearsed(placed.launch)
             try:
                 result = machine.run(program, placed.launch, placed.memory)
@@ -157,12 +180,11 @@ class Context:
                     part.mask[:] = 0
         return result
 
-    def _lasting(self, program: Program, placed: Placed) -> DeviceMemory:
-        """Memory that outlives the launch, and that it may change: the host has no copy of it."""
-        memory = placed.memory
+    def _lasting(self, program: Program, placed: Placed) -> Sequence[Allocation]:
+        """What outlives the launch, and what it may change: the host has no copy of it."""
         if not encode(program).stores:
-            return replace(memory, allocations=())
-        return replace(memory, allocations=[each for each in memory.allocations if not placed.upload.holds(each)])
+            return ()
+        return [each for each in placed.memory.allocations if not placed.upload.holds(each)]
 
 
 def run_twice(program: Program, launch: Launch, memory: DeviceMemory, second: SecondRun) -> RunResult:

@@ -74,17 +74,17 @@ class Upload:
         self._copies: list[tuple[Array, Array, bool]] = []  # host, device, whether the kernel may write
         self.unwritten: list[Unwritten] = []
         self.arguments: list[DeviceArray] = [DeviceArray(0, (), ())] * len(arrays)
-        sources = [buffer_of(each.array) if each.whole_buffer else each.array for each in arrays]
-        elsewhere = []
+        self._places = [_first(each.array) for each in arrays]
+        elsewhere = {}
         for k, each in enumerate(arrays):
-            address = arena.address_of(_first(each.array))
+            address = arena.address_of(self._places[k])
             if address is None:
-                elsewhere.append(k)
+                elsewhere[k] = buffer_of(each.array) if each.whole_buffer else each.array
             else:
                 self.arguments[k] = DeviceArray(address, each.array.shape, each.array.strides)
         try:
-            for low, high, members in _merged({k: sources[k] for k in elsewhere}):
-                self._place(low, high, [(k, arrays[k], sources[k]) for k in members])
+            for low, high, members in _merged(elsewhere):
+                self._place(low, high, [(k, arrays[k], elsewhere[k]) for k in members])
             self.repeat()
         except BaseException:
             self.free()
@@ -99,7 +99,7 @@ class Upload:
         if not all(source.flags.forc for _, _, source in members):
             memory.bytes_of(made)[:] = 0  # bytes between elements
         for k, each, _ in members:
-            self.arguments[k] = DeviceArray(made.start + _first(each.array) - low, each.array.shape, each.array.strides)
+            self.arguments[k] = DeviceArray(made.start + self._places[k] - low, each.array.shape, each.array.strides)
         masks = {
             id(each.array.unwritten): each.array for _, each, _ in members if isinstance(each.array, Uninitialized)
         }

@@ -7,6 +7,6 @@ imported and compiled when a check is first asked for:
 * initialised.py: initcheck; barriers.py also has synccheck; report.py makes findings of what they note.
 """
 
-from simt.sanitizer.tools import names_of
+from simt.sanitizer.tools import INITCHECK, names_of
 
-__all__ = ["names_of"]
+__all__ = ["INITCHECK", "names_of"]

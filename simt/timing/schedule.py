@@ -275,9 +275,9 @@ def _check_scoreboards(program: Program, i: Instruction, bits: ControlBits) -> N
     if max(named, default=0) >= L.SCOREBOARDS or bits.wait_mask >> L.SCOREBOARDS:
         line = program.listing[i.line]
         raise LaunchError(
-            f"control bits that cannot be: they name scoreboard {max(named, default=L.SCOREBOARDS)} of {L.SCOREBOARDS}",
+            f"invalid control bits: they name scoreboard {max(named, default=L.SCOREBOARDS)} of {L.SCOREBOARDS}",
             location=Location(program.file, line.number, 0, program.name, line.text),
-            help="no compiler writes such code; the file or the listing is damaged",
+            help="no compiler emits such code; the file or the listing is damaged",
         )
 
 

@@ -1,4 +1,4 @@
-"""How long a warm launch of two small blocks takes: the source view, and machine code of one module."""
+"""How long a warm launch of two small blocks takes: in the source view, of machine code, and on a simt.Device."""
 
 from __future__ import annotations
 
@@ -39,9 +39,12 @@ def main() -> None:
     a = np.arange(64, dtype=np.float32)
     out = np.zeros_like(a)
     compiled = simt.load_cubin(CUBIN)["vecAdd"]
+    gpu = simt.Device()
+    there = gpu.array(a), gpu.empty(64, np.float32)
     for what, launch in (
         ("source view", lambda: simt.launch(add, 2, 32, a, a, out)),
         ("machine view", lambda: simt.launch(compiled, 2, 32, a, a, out, np.int32(64))),
+        ("Device", lambda: gpu.launch(add, 2, 32, there[0], there[0], there[1])),
     ):
         median, least = measure(launch)
         print(f"{what:14}{median:7.3f} ms median{least:7.3f} ms least")

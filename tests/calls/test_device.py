@@ -81,6 +81,17 @@ def test_after_an_error_memory_is_as_the_kernel_left_it_and_the_device_is_lost()
     assert len(gpu.profiles) == 1
 
 
+def test_options_of_a_device_are_those_of_its_launches() -> None:
+    gpu = simt.Device(check="initcheck", keep_going=True, schedule="adversarial")
+    (finding,) = gpu.launch(scale, 1, 32, gpu.empty(32, np.float32), 2).findings
+    assert finding.schedule == "adversarial"
+    assert gpu.launch(scale, 1, 32, gpu.empty(32, np.float32), 2, check=()).findings == ()
+    with pytest.raises(LaunchError, match="no check 'leakcheck'"):
+        simt.Device(check="leakcheck")
+    with pytest.raises(LaunchError, match="no option 'chek'"):
+        simt.Device(chek="all")  # type: ignore[call-arg]
+
+
 def test_a_wrong_launch_does_not_lose_the_device() -> None:
     gpu = simt.Device()
     x = gpu.array(data())

@@ -88,6 +88,23 @@ static void plain(void) {
   printf("%d\n", free_ < total && total - free_ < 1 << 16);
   say("free", cudaFree(x));
 }
+// Arrays of which the first half is copied, all is set, a rectangle is copied, and what nobody has written is copied.
+static void unwritten(void) {
+  float *half, *set, *rows, *copy, *none;
+  cudaMalloc((void **)&half, sizeof host), cudaMalloc((void **)&set, sizeof host), cudaMalloc((void **)&rows, sizeof host);
+  cudaMalloc((void **)&copy, sizeof host), cudaMalloc((void **)&none, sizeof host);
+  cudaMemcpy(half, host, sizeof host / 2, TO_DEVICE);
+  cudaMemset(set, 0, sizeof host);
+  cudaMemcpy2D(rows, 40, host, 40, 36, N / 10, TO_DEVICE);  // nine of ten elements
+  cudaMemcpy(copy, none, sizeof host, ON_DEVICE);
+  cudaMemcpy(copy, set, 40, ON_DEVICE);
+  float *all[] = {half, set, rows, copy, half};
+  for (int k = 0; k < 5; k++) say("launch", launch(&multiply, all[k], N));
+  cudaFree(half), cudaMalloc((void **)&half, sizeof host);
+  say("launch", launch(&multiply, half, N));
+  say("synchronize", cudaDeviceSynchronize());
+  printf("%.9g\n", back(half, N - 1));
+}
 static void memory(void) {
   static float own[2048];
   float *managed, *pinned, *d, *registered = own + 100;
@@ -366,7 +383,7 @@ static void limits(void) {
 int main(int n, char **words) {
   static const struct { const char *name; void (*run)(void); } scenarios[] = {
 #define SCENARIO(name) {#name, name}
-      SCENARIO(plain), SCENARIO(memory), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(shapes), SCENARIO(wrong),
+      SCENARIO(plain), SCENARIO(unwritten), SCENARIO(memory), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(shapes), SCENARIO(wrong),
       SCENARIO(keeps), SCENARIO(host_pointer), SCENARIO(trap), SCENARIO(threads), SCENARIO(forks), SCENARIO(forks_first), SCENARIO(exits),
       SCENARIO(crashes), SCENARIO(killed), SCENARIO(waits), SCENARIO(server_dies), SCENARIO(missing), SCENARIO(times), SCENARIO(texture),
       SCENARIO(asserts), SCENARIO(limits), SCENARIO(captures), SCENARIO(leaves), SCENARIO(nodes), SCENARIO(objects)};

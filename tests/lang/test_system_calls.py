@@ -123,9 +123,7 @@ def leaves_early(a):
 
 
 def test_a_block_that_ends_before_the_barrier_is_a_deadlock() -> None:
-    with pytest.raises(
-        DeadlockError, match=r"block \(1, 0, 0\) ended without coming to the barrier of the grid"
-    ) as got:
+    with pytest.raises(DeadlockError, match=r"block \(1, 0, 0\) ended without reaching the barrier of the grid") as got:
         simt.launch(leaves_early, 3, 33, np.zeros(3))
     assert "cuda.cg.this_grid().sync()" in str(got.value)
 

@@ -207,9 +207,13 @@ masks = st.one_of(st.integers(0, M32), st.sampled_from([0, 1, 1 << 31, M32, M32,
 
 @st.composite
 def offset_patterns(draw: st.DrawFn, size: int, limit: int) -> list[int]:
-    """Aligned offsets of 32 lanes: strided, permuted, all the same, or anything."""
+    """Aligned offsets of 32 lanes: evenly spaced, strided around the end, permuted, all the same, or anything."""
     count = limit // size
-    kind = draw(st.sampled_from(["strided", "same", "pairs", "random"]))
+    kind = draw(st.sampled_from(["line", "strided", "same", "pairs", "random"]))
+    if kind == "line":
+        stride = draw(st.sampled_from([step for step in (1, -1, 2, -2, 4, 8, 12) if 31 * abs(step) < count] or [0]))
+        first = draw(st.integers(max(0, -31 * stride), count - 1 - max(0, 31 * stride)))
+        return [(first + stride * lane) * size for lane in range(32)]
     if kind == "strided":
         start, stride = draw(st.integers(0, count - 1)), draw(st.integers(-33, 33))
         elements = [(start + stride * lane) % count for lane in range(32)]

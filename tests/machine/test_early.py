@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,23 @@ def test_a_long_launch_waits_for_the_compiled_engine() -> None:
     found, late = run(NEVER, 10, slices=3, threads=1)
     assert found == run(0, 1)[0]
     assert late.loaded
+
+
+@pytest.mark.parametrize("threads", [None, 2])
+def test_the_seconds_of_a_launch_leave_the_wait_out(threads: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = Late(early.ENGINE, NEVER)
+
+    def load(*_: Any) -> None:
+        time.sleep(0.5)
+        late.wait = 0
+
+    monkeypatch.setattr(late, "load", load)
+    monkeypatch.setattr(host, "ENGINE", late)
+    monkeypatch.setattr(host, "SLICE", 10)
+    monkeypatch.setattr(host, "SLICES", 1)
+    start = time.perf_counter()
+    result = launch(lower(KERNEL), np.zeros(3 * 40, np.uint64), grid=3, block=40, threads=threads)
+    assert result.seconds < time.perf_counter() - start - 0.45
 
 
 def test_what_libraries_round_apart_waits() -> None:

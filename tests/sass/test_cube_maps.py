@@ -92,7 +92,7 @@ def test_formatted_reads_convert_as_an_h200(name: str) -> None:
         ((4, 4), {}, "six square faces"),
         ((2, 6, 4, 4), {}, "six square faces"),
         ((6, 4, 4), {"layered": True}, "six square faces"),
-        ((6, 4, 4), {"cube": False, "seamless": True}, "seamless texture that is no cube map"),
+        ((6, 4, 4), {"cube": False, "seamless": True}, "seamless texture must be a cube map"),
     ],
 )
 def test_what_no_cube_map_can_be_is_refused(shape: tuple[int, ...], options: dict[str, Any], message: str) -> None:

@@ -3,7 +3,6 @@
 
 #include "simt.h"
 
-void simt_note_copy(const char *kind, size_t bytes, unsigned stream);
 enum { PAGE = 4096, PITCH = 512 };
 
 // ---- which allocation an address is in
@@ -249,7 +248,7 @@ CUresult simt_copy_now(struct work *w, CUstream stream) {
     for (size_t y = 0; y < height; y++)
       memmove((char *)there + (z * to.height + y) * to.pitch, (char *)here + (z * from.height + y) * from.pitch, width);
   char kind[5] = {from_kind < 0 || from_kind == HOST ? 'H' : 'D', 't', 'o', to_kind < 0 || to_kind == HOST ? 'H' : 'D', 0};
-  simt_note_copy(kind, width * height * depth, simt_stream_number(stream));
+  simt_note_copy(kind, simt_stream_number(stream), w->copy.to, w->copy.from, width, height, depth);
   return CUDA_SUCCESS;
 }
 static CUresult copy(uint64_t to, uint64_t from, size_t n, CUstream stream) {
@@ -287,7 +286,7 @@ CUresult simt_fill_now(struct work *w, CUstream stream) {
     else
       for (size_t x = 0; x < width; x++) memcpy(row + x * bytes, &value, bytes);
   }
-  simt_note_copy("memset", width * bytes * height, simt_stream_number(stream));
+  simt_note_copy("memset", simt_stream_number(stream), (struct block){to, pitch, height}, (struct block){0, 0, 0}, width * bytes, height, 1);
   return CUDA_SUCCESS;
 }
 #define FILL(NAME, TYPE)                                                                                                   \

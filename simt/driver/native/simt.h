@@ -74,6 +74,7 @@ struct block {  // rows of bytes in memory, for copies
   size_t pitch, height;  // bytes from row to row, rows from slice to slice
 };
 CUresult simt_copy(struct block to, struct block from, size_t width, size_t height, size_t depth, CUstream stream);
+void simt_note_copy(const char *kind, unsigned stream, struct block to, struct block from, size_t width, size_t height, size_t depth);  // in wire.c
 
 // ---- stream.c
 struct graph;

@@ -96,8 +96,9 @@ int simt_unsupported(const char *name) {
   note("stub %s\n", name);
   return CUDA_ERROR_NOT_SUPPORTED;
 }
-void simt_note_copy(const char *kind, size_t bytes, unsigned stream) {
-  note("copy %s %zu %u\n", kind, bytes, stream);
+void simt_note_copy(const char *kind, unsigned stream, struct block to, struct block from, size_t width, size_t height, size_t depth) {
+  note("copy %s %u %zu %zu %zu %llu %zu %zu %llu %zu %zu\n", kind, stream, width, height, depth, (unsigned long long)to.at, to.pitch, to.height,
+       (unsigned long long)from.at, from.pitch, from.height);
 }
 
 // ---- requests

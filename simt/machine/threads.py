@@ -1,0 +1,32 @@
+"""The host threads that all launches share."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+MAX_HOST_THREADS = 1024
+"""Host threads kept at most; they start when launches need them, and wait for the next one."""
+
+_pool: ThreadPoolExecutor | None = None
+_pool_lock = threading.Lock()
+
+
+def host_threads() -> ThreadPoolExecutor:
+    """The threads: starting new ones took a third of a small launch."""
+    global _pool
+    with _pool_lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(MAX_HOST_THREADS, thread_name_prefix="simt")
+        return _pool
+
+
+def _forget_threads() -> None:
+    """A forked process has none of its parent's threads."""
+    global _pool, _pool_lock
+    _pool, _pool_lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
