@@ -75,7 +75,7 @@ S_WAY = _split()
 S_FRESH = _split()
 S_YIELDED = _split()
 N_SPLIT = _split.count
-READY, WAIT_BSYNC, WAIT_BARRIER, WAIT_WARPSYNC = range(4)
+READY, WAIT_BSYNC, WAIT_BARRIER, WAIT_WARPSYNC, WAIT_PHASE = range(5)
 ELSEWHERE, TAKEN, FELL, TURNED = range(4)  # ways; TURNED: gave its turn to lanes that it released
 
 # A warp (int64 [warps * N_WARP]).

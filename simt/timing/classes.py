@@ -77,7 +77,7 @@ CLASSES: tuple[TimingClass, ...] = (
         Unit.FIXED,
         "uniform",
         "UMOV UIADD3 UIADD UVIADD UIMAD USHF USGXT UBMSK ULEA ULOP3 UPLOP3 UP2UR UPRMT USEL UIABS UIMNMX UVIMNMX UISETP"
-        " UBREV UFLO UPOPC UFADD UFMUL UFFMA UFMNMX UFSEL UFSETP UI2F UI2FP ULDC LDCU VOTEU R2UR CS2UR",
+        " ELECT UBREV UFLO UPOPC UFADD UFMUL UFFMA UFMNMX UFSEL UFSETP UI2F UI2FP ULDC LDCU VOTEU R2UR CS2UR",
     ),
     TimingClass("redux", Unit.QUEUED, "redux", "REDUX CREDUX"),
     TimingClass("sreg", Unit.QUEUED, "sreg", "S2R S2UR B2R"),
@@ -98,7 +98,7 @@ CLASSES: tuple[TimingClass, ...] = (
         "BRA BRX JMP CALL RET BSSY BSYNC BREAK WARPSYNC SYNC BRK SSY PBK BMOV YIELD NANOSLEEP KIL KILL BPT JCAL"
         " CAL PCNT CONT ENDCOLLECTIVE",
     ),
-    TimingClass("barrier", Unit.BARRIER, "barrier", "BAR"),
+    TimingClass("barrier", Unit.BARRIER, "barrier", "BAR SYNCS ARRIVES UBLKCP"),
     TimingClass("exit", Unit.EXIT, "branch", "EXIT"),
     TimingClass("fence", Unit.FENCE, "lsu", "MEMBAR ERRBAR CGAERRBAR FENCE CCTL CCTLL"),
     TimingClass("nop", Unit.FIXED, "none", "NOP DEPBAR LDGDEPBAR QSPC ACQBULK PREEXIT"),
