@@ -163,6 +163,13 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             details=[*details, f"mask {address:#010x} names lanes {lanes_text(address)}"],
             help="every executing lane must be in the mask; take the mask before the branch with ballot_sync",
         )
+    if reason == layout.R_ARRIVALS:
+        return BarrierError(
+            f"{counted(extra, 'thread')} arrive at an mbarrier that waits for fewer in this phase",
+            location=location,
+            details=details,
+            help="initialise it with the number of threads that arrive in each phase",
+        )
     if reason == layout.R_TRAP and instruction.imm == ZERO_DIVISION:
         return DivisionError(
             "division by zero in a kernel with debug=True, where Numba raises ZeroDivisionError",

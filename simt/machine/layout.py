@@ -176,6 +176,7 @@ R_BUDGET = _reason()
 R_CODE_ADDRESS = _reason()
 R_UNKNOWN = _reason()
 R_HANDLE = _reason()  # no texture or surface has this handle
+R_ARRIVALS = _reason()  # more threads than an mbarrier waits for
 R_SURFACE = _reason()  # an access outside a surface that traps
 
 # A trace record (int64 [capacity, N_TRACE]); the last N_MEMORY are the memory counters of this execution.

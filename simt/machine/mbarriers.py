@@ -1,9 +1,9 @@
 """Barriers in shared memory (PTX mbarrier), by the functions of the micro-ops' names; copies that arrive at them.
 
-An mbarrier is a word of 64 bits, laid out as on an H200 (tests/data/sass/h200/mbarriers.npz): from bit 1 the threads
-that have yet to arrive in this phase, as 2**20 less their number; from bit 21 the bytes that are to come; from bit 43
-the threads of the next phase, in the same way; bit 63 says whether the number of the phase is odd.  A phase ends when
-nobody and nothing is missing.
+An mbarrier is a word of 64 bits, as on an H200 (tests/data/sass/h200/mbarriers.npz): from bit 1 the threads of a phase,
+from bit 43 those that have yet to arrive in this one, both as 2**20 less their number; from bit 21 the bytes that are
+to come, as 2**21 less their number; bit 63 says whether the number of the phase is odd.  A phase ends when nobody and
+nothing is missing.  Lanes of one instruction arrive together.
 
 Nsight Compute counts executions of these instructions, and no accesses to shared memory.
 """
@@ -24,9 +24,9 @@ from simt.ops.memory import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 from simt.ops.scalar import lowest
 
 SIZE = 8
-PENDING, BYTES, EXPECTED, PHASE = 1, 21, 43, 63
+EXPECTED, BYTES, PENDING, PHASE = 1, 21, 43, 63
 _THREADS = (1 << 20) - 1
-_BYTES = (1 << 22) - 1
+_BYTES = (1 << 21) - 1
 _B64 = MEMORY_TYPES["b64"][0]
 
 
@@ -37,7 +37,7 @@ def arrived(word, threads, expected_bytes, drops):
     expected = (word >> EXPECTED) & _THREADS
     if drops:
         expected = (expected + threads) & _THREADS
-    missing = ((word >> BYTES) + expected_bytes) & _BYTES
+    missing = ((word >> BYTES) - expected_bytes) & _BYTES
     phase = (word >> PHASE) & 1
     if pending == 0 and missing == 0:
         phase ^= 1
@@ -109,15 +109,27 @@ def arrive_shared(s, w, pc, code, rows, uniform_end, executing):
     expected = row_at(s.CODE[code + L.C_C], rows, uniform_end)
     _tell(ATOMIC, SHARED, pc, w, executing, s.O, s)
     ended = False
-    for k in range(32):
-        if (executing >> k) & 1:
-            lane = np.uint64(k)
-            word = s.M64[s.ADDRESSES[k] >> 3]
-            after = arrived(word, s.R[threads + lane], s.R[expected + lane], s.CODE[code + L.C_MOD] == DROPS)
-            s.M64[s.ADDRESSES[k] >> 3] = after
-            ended |= (word ^ after) < 0
-            if s.CODE[code + L.C_DST] > 0:
-                s.R[np.uint64(rows + s.CODE[code + L.C_DST]) + lane] = word
+    rest = executing
+    while rest != 0:
+        position = s.ADDRESSES[lowest(rest)]
+        together = np.int64(0)
+        n_threads = np.int64(0)
+        n_bytes = np.int64(0)
+        for k in range(32):
+            if (rest >> k) & 1 and s.ADDRESSES[k] == position:
+                together |= np.int64(1) << k
+                n_threads += s.R[threads + np.uint64(k)]
+                n_bytes += s.R[expected + np.uint64(k)]
+        rest &= ~together
+        word = s.M64[position >> 3]
+        if n_threads > -(word >> PENDING) & _THREADS:
+            return _fail(L.R_ARRIVALS, together, lowest(together), position, n_threads, s.ERROR)
+        after = arrived(word, n_threads, n_bytes, s.CODE[code + L.C_MOD] == DROPS)
+        s.M64[position >> 3] = after
+        ended |= (word ^ after) < 0
+        for k in range(32):
+            if (together >> k) & 1 and s.CODE[code + L.C_DST] > 0:
+                s.R[np.uint64(rows + s.CODE[code + L.C_DST]) + np.uint64(k)] = word
     if ended:
         _release(s, uniform_end)
     return pc + 1

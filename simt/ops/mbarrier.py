@@ -15,7 +15,7 @@ TABLE = Table("mbarrier", Family.CONTROL, Kind.CONTROL, 1)
 TABLE.declare(
     """
     init.shared   -rr   barrier  fails        the mbarrier at shared address a holds b
-    arrive.shared rrrr  barrier  fails        d = what it held; b threads arrive, c bytes are to come; mod: see DROPS
+    arrive.shared rrrr  barrier  fails        d = what it held; b threads arrive, c more bytes are to come; mod: DROPS
     wait.shared   -rr   barrier  jumps+fails  wait at mbarrier a until its phase is not that of bit 31 of b
     state.shared  rr    barrier  fails        d = what the mbarrier at a holds
     bulk.generic  -rr   barrier  fails        BULK bytes from global address b to shared address a

@@ -65,7 +65,7 @@ def _is_lowest(x: Lowering) -> int:
 
 
 def _sync_arrive(x: Lowering) -> None:
-    """``d, [address], r``: d = the word before."""
+    """``d, [address], r``: the register behind d = the upper word before (H200)."""
     d = x.take_register()
     address = narrow_address(x, take_address(x))
     given = x.row(x.take_register())
@@ -78,7 +78,8 @@ def _sync_arrive(x: Lowering) -> None:
         expected = x.compute("sub.s64", RZ, given)
     old = RZ if d.index is None else x.new()
     _arrive(x, address, threads, expected, old)
-    x.write_pair(d, old)
+    if d.index is not None:
+        x.emit("high.b64", x.destination(d.next()), old)
 
 
 def _sync_check(x: Lowering) -> None:
