@@ -46,10 +46,10 @@ def launch(
     keep_going: bool = False,
     fill: int | str = 0,
     progress: Callable[[int, int], None] | None = None,
-    device: str | None = None,
+    device: str | Path | None = None,
     timing: bool = False,
-    sms: str | int = "one",
-    max_host_seconds: float = 600.0,
+    sms: str | int = "auto",
+    max_host_seconds: float | None = None,
     overrides: Mapping[str, float] | None = None,
     window: tuple[int, int] | None = None,
 ) -> Profile:
@@ -99,10 +99,11 @@ def launch(
             Default: one that runs the machine code, else ``"h200"``.  Counts and results do not depend on it.
         timing: simulate cycle by cycle, too (:mod:`simt.timing`): ``Profile.timing``, its metrics, and how long each
             line waits for what.  Counts and results are those of a launch without.
-        sms: ``"one"``: time one SM with its share of the grid and of the chip's bandwidth, as if all did the same;
-            ``"all"``: every SM (small grids); or a number of SMs.
-        max_host_seconds: how long ``sms="all"`` may take on this computer.  It is estimated first, and a LaunchError
-            says so if it is longer.
+        sms: which SMs are timed.  ``"one"``: one with its share of the grid and of the chip's bandwidth, as if all did
+            the same; ``"all"``: every SM; a number of SMs; ``"auto"``: one if what the blocks execute is alike, else as
+            few as do together what all do, and all if no fewer.  ``Profile.timing.sample`` says what was chosen.
+        max_host_seconds: how long that may take on this computer, roughly.  ``"auto"`` then takes fewer SMs (default:
+            60 s); for ``"all"`` it is estimated first, and a LaunchError says so if it is longer (600 s).
         overrides: timing numbers to replace, by the names of ``simt devices h200``: ``{"l1_latency": 60}``.
         window: first and one past the last cycle to record, for :meth:`Profile.timeline` and
             :func:`simt.timing.write_trace`.

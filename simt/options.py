@@ -23,24 +23,25 @@ def is_pair(value: object) -> bool:
 class Timing:
     """How a launch is timed.
 
-    ``sms``: ``"one"``, ``"all"`` or how many SMs; ``max_host_seconds``: a simulation of all SMs that would take longer
-    is refused; ``overrides``: timing numbers to replace; ``window``: first and one past the last cycle to record.
+    ``sms``: ``"auto"``, ``"one"``, ``"all"`` or how many SMs; ``max_host_seconds``: what ``"auto"`` chooses takes
+    about so long at most (None: a minute), and ``"all"`` is refused if it would take longer (None: ten);
+    ``overrides``: timing numbers to replace; ``window``: first and one past the last cycle to record.
     """
 
-    sms: str | int = "one"
-    max_host_seconds: float = 600.0
+    sms: str | int = "auto"
+    max_host_seconds: float | None = None
     overrides: Mapping[str, float] | None = None
     window: tuple[int, int] | None = None
 
     @property
     def is_default(self) -> bool:
         """Whether nothing says that a launch is to be timed."""
-        return self.sms == "one" and not self.overrides and self.window is None
+        return self.sms == "auto" and not self.overrides and self.window is None
 
     def check(self) -> None:
         """Raises LaunchError for what cannot be, whatever the kernel."""
         window = self.window
         if window is not None and not (is_pair(window) and 0 <= window[0] < window[1] <= 2**60):
             raise LaunchError(f"window is {window}; it must be the first cycle and one past the last", help="(0, 1000)")
-        if not self.max_host_seconds > 0:
+        if self.max_host_seconds is not None and not self.max_host_seconds > 0:
             raise LaunchError(f"max_host_seconds is {self.max_host_seconds}; it must be positive")

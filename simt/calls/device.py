@@ -63,7 +63,7 @@ class Device:
     device is lost (:class:`LostDeviceError`), as on hardware; :func:`simt.launch` instead takes everything back.
 
     Parameters:
-        name: a name of ``simt devices``.
+        name: a name of ``simt devices``, or a file (``"my.toml"``).
         stdout: where what kernels print goes (default: ``sys.stdout``).
         memory: a device memory that is there already, which nobody else uses.
         defaults: options of :func:`simt.launch` for every launch that does not say otherwise, such as ``check="all"``.
@@ -72,7 +72,7 @@ class Device:
 
     def __init__(
         self,
-        name: str = DEFAULT,
+        name: str | Path = DEFAULT,
         *,
         stdout: TextIO | None = None,
         memory: Context | None = None,

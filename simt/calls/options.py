@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from simt.check import LaunchError, suggestion
@@ -51,7 +52,7 @@ class RunOptions(TypedDict, total=False):
     progress: Callable[[int, int], None] | None
     timing: bool
     sms: str | int
-    max_host_seconds: float
+    max_host_seconds: float | None
     overrides: Mapping[str, float] | None
     window: tuple[int, int] | None
 
@@ -65,7 +66,7 @@ class LaunchOptions(RunOptions, total=False):
 class DeviceOptions(RunOptions, total=False):
     """Keywords of a launch in a view that is given."""
 
-    device: str | None
+    device: str | Path | None
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,8 @@ class Options:
     fill: int | str = 0
     progress: Callable[[int, int], None] | None = None
     timing: bool = False
-    sms: str | int = "one"
-    max_host_seconds: float = 600.0
+    sms: str | int = "auto"
+    max_host_seconds: float | None = None
     overrides: Mapping[str, float] | None = None
     window: tuple[int, int] | None = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
 import numpy as np
@@ -34,7 +35,7 @@ NOT_JUDGED = (
 )
 
 
-def gpu_for(key: str | None, view: str, timing: bool) -> Gpu:
+def gpu_for(key: str | Path | None, view: str, timing: bool) -> Gpu:
     """The modelled GPU.  DeviceError if it is unknown or cannot run the code."""
     gpu = devices.get(key) if key else devices.default_for(view)
     if not gpu.runs(view) and (key or timing):

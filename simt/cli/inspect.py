@@ -140,6 +140,7 @@ def devices(
         described = [device.to_dict() for device in found]
         print_json(described if name is None else described[0])
     elif name is not None:
+        _check_timing(found[0])
         _show_device(found[0])
     else:
         _list_devices(found)
@@ -156,15 +157,26 @@ def _list_devices(found: list[Gpu]) -> None:
         "registers\nper SM",
         "shared KiB\nper SM",
         "MHz",
-        "timing numbers\nestimated",
+        "numbers\nestimated",
+        "timing",
     )
-    rows = table("", *columns, left=columns[:3])
+    rows = table("", *columns, left=(*columns[:3], "timing"))
     for device in found:
         shown = ("multiprocessors", "warps_per_sm", "blocks_per_sm", "registers_per_sm")
         numbers = [device.limit(key) for key in shown]
         numbers += [device.limit("shared_per_sm") // 1024, device.limit("clock_mhz")]
-        rows.add_row(device.key, device.name, device.architecture, *map(str, numbers), _estimated(device))
-    show(rows, optional=("MHz", "blocks\nper SM", "registers\nper SM", "shared KiB\nper SM"))
+        timing = "measured" if device.is_measured else "estimated"
+        rows.add_row(device.key, device.name, device.architecture, *map(str, numbers), _estimated(device), timing)
+    optional = ("numbers\nestimated", "MHz", "blocks\nper SM", "registers\nper SM", "shared KiB\nper SM")
+    show(rows, optional=optional)
+
+
+def _check_timing(device: Gpu) -> None:
+    """Raises DeviceError if the timing model would refuse the device's numbers."""
+    from simt.timing import SECTION, parameters
+
+    if SECTION in device.sections:
+        parameters(device)
 
 
 def _estimated(device: Gpu) -> str:

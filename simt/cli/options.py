@@ -164,15 +164,16 @@ Sets = Annotated[
 Sms = Annotated[
     str,
     typer.Option(
-        metavar="one|all|N",
-        help="Multiprocessors to time: one with its share of the grid, all of them (small grids), or N.",
+        metavar="auto|one|all|N",
+        help="Multiprocessors to time: one with its share of the grid, all of them, N, or by what the blocks execute.",
     ),
 ]
 MaxHostSeconds = Annotated[
-    float,
+    float | None,
     typer.Option(
         metavar="SECONDS",
-        help="How long --sms all may take on this computer: it is estimated first, and refused if it is longer.",
+        help="How long timing may take on this computer, roughly: --sms auto takes fewer multiprocessors then "
+        "(default: 60), --sms all is refused (600).",
     ),
 ]
 Timing = Annotated[
@@ -237,8 +238,8 @@ class ModelOptions:
     """The modelled GPU of a command that always times."""
 
     device: Device = None
-    sms: Sms = "one"
-    max_host_seconds: MaxHostSeconds = 600
+    sms: Sms = "auto"
+    max_host_seconds: MaxHostSeconds = None
     sets: Sets = None
 
     @property
@@ -264,17 +265,17 @@ class TimingOptions(ModelOptions):
         """For :func:`simt.launch`."""
         if self.timing:
             return super().keywords
-        untimed = {"--set": self.sets, "--sms": self.sms != "one", "--max-host-seconds": self.max_host_seconds != 600}
+        untimed = {"--set": self.sets, "--sms": self.sms != "auto", "--max-host-seconds": self.max_host_seconds}
         for option in (name for name, given in untimed.items() if given):
             raise typer.BadParameter("it applies to the timing model; add --timing", param_hint=option)
         return {"device": self.device}
 
 
 def _sms(text: str) -> str | int:
-    if text in ("one", "all"):
+    if text in ("auto", "one", "all"):
         return text
     if not text.isdecimal() or int(text) < 1:
-        raise typer.BadParameter(f"{text!r} is not one, all, or a number of SMs", param_hint="--sms")
+        raise typer.BadParameter(f"{text!r} is not auto, one, all, or a number of SMs", param_hint="--sms")
     return int(text)
 
 

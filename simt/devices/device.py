@@ -31,7 +31,7 @@ WARP_SIZE = 32
 DEFAULT = "h200"
 """Key of the device where nothing else decides."""
 
-DEFAULTS = ("quadro_p2000", "a100", "rtx_4090", DEFAULT)
+DEFAULTS = ("quadro_p2000", "t4", "a100", "rtx_3080", "rtx_4090", DEFAULT, "b200", "rtx_5090")
 """The devices that launches which name none are for; a new file changes no default, unless it is put here."""
 
 
@@ -75,6 +75,12 @@ class Gpu:
         """How many numbers of the section ``timing`` are measured or documented, and how many there are."""
         numbers = self.sections.get("timing", {}).values()
         return sum(not number.estimated for number in numbers), len(numbers)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether most of its timing numbers are measured or documented: such a device was one's own to look at."""
+        known, numbers = self.measured
+        return 2 * known > numbers
 
     def runs(self, view: str) -> bool:
         """Whether it executes this view: any source, and machine code of its own generation that is not newer.
@@ -256,12 +262,15 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml")))
 
 
-def get(key: str) -> Gpu:
+def get(key: str | Path) -> Gpu:
     """The device with this key (``"h200"``), or that of a file of one's own (``"my.toml"``).
+
+    A file of one's own may be ``like`` another one, whose path counts from its own folder.
 
     Raises :class:`DeviceError` if there is none, or if the file is wrong.
     """
-    return _from_file(Path(key)) if key.endswith(".toml") else _named(key)
+    key = str(key)
+    return _from_file(Path(key), ()) if key.endswith(".toml") else _named(key)
 
 
 @cache
@@ -272,22 +281,32 @@ def _named(key: str) -> Gpu:
     return _read(key, ())
 
 
-def _from_file(path: Path) -> Gpu:
+def _from_file(path: Path, likes: tuple[str, ...]) -> Gpu:
+    """The device of a file of one's own; *likes* as for :func:`_read`."""
+    _check_likes(str(path), likes)
     check_file(path)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DeviceError(f"{path} cannot be read: {error}") from None
-    return parse(text, str(path))
+
+    def find(other: str) -> Gpu:
+        return _from_file(path.parent / other, (*likes, str(path))) if other.endswith(".toml") else _named(other)
+
+    return parse(text, str(path), find)
+
+
+def _check_likes(key: str, likes: tuple[str, ...]) -> None:
+    if key in likes:
+        raise DeviceError(f"device file {_file_of(likes[0])} refers to itself: {' like '.join((*likes, key))}")
 
 
 def _read(key: str, likes: tuple[str, ...]) -> Gpu:
-    """The device of a file; *likes* are the files that are like it, directly or by another."""
-    if key in likes:
-        raise DeviceError(f"device file {likes[0]}.toml refers to itself: {' like '.join((*likes, key))}")
+    """The device of a file of simt's; *likes* are the files that are like it, directly or by another."""
+    _check_likes(key, likes)
     file = resources.files(__package__).joinpath(f"{key}.toml")
     if not file.is_file():
-        raise DeviceError(f"device file {likes[-1]}.toml is like {key!r}, for which there is no file")
+        raise DeviceError(f"device file {_file_of(likes[-1])} is like {key!r}, for which there is no file")
     return parse(file.read_text(encoding="utf-8"), key, lambda other: _read(other, (*likes, key)))
 
 

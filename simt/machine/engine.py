@@ -125,6 +125,7 @@ def _access(op, w, pc, code, count, warp_rows, uniform_end, executing, s):
         return False
     for k in range(L.N_MEMORY):
         s.COUNTS[count + L.N_REQUESTS + np.uint64(k)] += s.X[k]
+    s.LAUNCH[L.LAUNCH_SECTORS] += s.X[L.X_SECTORS]
     if CODE[code + L.C_DST] > 0:
         for k in range(rows_loaded(op, mod)):
             d = np.uint64(warp_rows + CODE[code + L.C_DST] + 32 * k)
@@ -178,6 +179,7 @@ def _end_of_turn(w, pc, active, retired, executed, status, s):
     wbase = w * L.N_WARP
     steps = executed - s.WARPS[wbase + L.W_USED]
     LAUNCH[L.LAUNCH_EXECUTED] += retired
+    s.WARPS[wbase + L.W_RETIRED] += retired
     LAUNCH[L.LAUNCH_STEPS] += steps
     LAUNCH[L.LAUNCH_PROGRESS] += steps
     LAUNCH[L.LAUNCH_LEFT] -= steps
@@ -334,6 +336,19 @@ def advance(w, quantum, s):
     return _end_of_turn(w, pc, active, retired, executed, status, s)
 
 
+@jit_part
+def _note_work(index, s):
+    """Note what block *index*, which has ended, was."""
+    LAUNCH = s.LAUNCH
+    at = index * L.N_WORK
+    longest = np.int64(0)
+    for w in range(LAUNCH[L.LAUNCH_WARPS]):
+        longest = max(longest, s.WARPS[w * L.N_WARP + L.W_RETIRED])
+    s.WORK[at + L.WORK_EXECUTED] = LAUNCH[L.LAUNCH_EXECUTED]
+    s.WORK[at + L.WORK_SECTORS] = LAUNCH[L.LAUNCH_SECTORS]
+    s.WORK[at + L.WORK_LONGEST] = longest
+
+
 @jit
 def run_blocks(first, end, s):
     """Run blocks *first* to *end* - 1; (status, the block it came to).  A started block is taken up again.
@@ -380,4 +395,6 @@ def run_blocks(first, end, s):
             if LAUNCH[L.LAUNCH_ROUND] != 0:
                 return L.PAUSED, index
         LAUNCH[L.LAUNCH_STARTED] = 0
+        if len(s.WORK):
+            _note_work(index, s)
     return L.DONE, end

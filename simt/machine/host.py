@@ -82,6 +82,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
         findings=watch.finish() if watch is not None else (),
         preemptions=team.turns.preemptions if team.turns is not None else 0,
         trace=trace,
+        work=team.work.reshape(-1, layout.N_WORK) if launch.per_block else None,
     )
 
 
@@ -132,6 +133,7 @@ class _Team:
         schedule = prepared.launch.schedule
         self.turns = None if schedule is None else Turns(schedule)
         self.stop = np.full(1, 0 if schedule is None else PAUSES)
+        self.work = np.zeros(prepared.launch.blocks * layout.N_WORK if prepared.launch.per_block else 0, np.int64)
         self.states = [self._state(0)]
         self.blocks = prepared.launch.blocks
         self.next_block = 0
@@ -146,7 +148,7 @@ class _Team:
 
     def _state(self, worker: int) -> layout.State:
         rows = TRACE_ROWS if self.prepared.launch.trace is not False else 0
-        state = state_arrays(self.prepared, worker, rows, self.stop)
+        state = state_arrays(self.prepared, worker, rows, self.stop, self.work)
         return state._replace(EVENTS=self.states[0].EVENTS) if self.together and worker else state
 
     def compile(self) -> None:

@@ -112,6 +112,7 @@ class Launch:
     of.  ``cooperative``: all blocks run together, in turns, so that they can wait for each other.  ``services``
     serve the calls of code that is not the kernel's (``printf``); ``clock_mhz`` is the rate of its clock.
     ``schedule`` decides which warp runs when; ``resident`` blocks, as many as the GPU holds, then run together.
+    ``per_block``: note what each block was (:attr:`simt.machine.RunResult.work`).
     """
 
     grid: tuple[int, int, int]
@@ -132,6 +133,7 @@ class Launch:
     progress: Callable[[int, int], None] | None = None
     schedule: Schedule | None = None
     resident: int = 1
+    per_block: bool = False
 
     @property
     def threads_per_block(self) -> int:

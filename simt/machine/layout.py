@@ -95,6 +95,7 @@ W_PICKED = _warp()  # where a split that had waited longer than the one put back
 W_JUMPED = _warp()  # for the trace: lanes that a branch sent elsewhere
 W_SERVED = _warp()  # 1 from when the host has served a system call until the warp goes on behind it
 W_PARTED = _warp()  # for the trace: 1 if it parted lanes, or if its arrival ended a wait (WARPSYNC)
+W_RETIRED = _warp()  # instructions that it has executed
 N_WARP = _warp.count
 
 # A block barrier (int64 [16 * N_BARRIER]): threads that arrived, threads expected (0: all), reduction.
@@ -145,10 +146,19 @@ LAUNCH_TICK = _launch()  # cycles by which each read of the clock moves it on; 0
 LAUNCH_LEFT = _launch()  # micro-ops until the engine returns, INTERRUPTED
 LAUNCH_ROUND = _launch()  # micro-ops of a turn, and the block pauses after each round of its warps; 0: it runs on
 LAUNCH_MHZ = _launch()  # of the clock, for %globaltimer
+LAUNCH_SECTORS = _launch()  # of memory that the block has moved
 N_LAUNCH = _launch.count
 
 # Orders in which the splits of a warp (and, for the last two, the warps of a block) run.
 THEN_FIRST, ELSE_FIRST, HARDWARE, PROFILER, INTERLEAVED, RANDOM = range(6)
+
+# What a block was (int64 [blocks * N_WORK]), of launches that ask for it: warp instructions, sectors of memory, and
+# warp instructions of its longest warp.
+_work = Columns()
+WORK_EXECUTED = _work()
+WORK_SECTORS = _work()
+WORK_LONGEST = _work()
+N_WORK = _work.count
 
 # What advancing a warp or running blocks came to.
 DONE, BLOCKED, PAUSED, TRACE_FULL, FAILED, DEADLOCK, STOPPED, CALLED, INTERRUPTED = range(9)
@@ -248,6 +258,7 @@ class State(NamedTuple):
     VALUES: Any  # int64[capacity, 32]
     ERROR: Any
     EVENTS: Any  # int64: what a watched launch tells (events.py); blocks that run together share it
+    WORK: Any  # int64[blocks * N_WORK], or empty (shared by all workers, which run different blocks)
     STOP: Any  # int64[1], not zero: stop soon (shared by all workers)
 
 

@@ -251,8 +251,14 @@ def _thread_indices(block: tuple[int, int, int]) -> npt.NDArray[np.int64]:
     return np.ascontiguousarray(axes.reshape(3, warps, 32).transpose(1, 0, 2)).reshape(-1).astype(np.int64)
 
 
-def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDArray[np.int64]) -> layout.State:
-    """Fresh engine state of one host worker."""
+def state_arrays(
+    prepared: Prepared,
+    worker: int,
+    trace_rows: int,
+    stop: npt.NDArray[np.int64],
+    work: npt.NDArray[np.int64] | None = None,
+) -> layout.State:
+    """Fresh engine state of one host worker; *work*: where it notes what each block was, if that is asked for."""
     program, launch, encoded, memory = prepared.program, prepared.launch, prepared.encoded, prepared.memory
     threads = launch.threads_per_block
     warps = -(-threads // 32)
@@ -326,6 +332,7 @@ def state_arrays(prepared: Prepared, worker: int, trace_rows: int, stop: npt.NDA
         VALUES=np.zeros((trace_rows, 32), np.int64),
         ERROR=np.zeros(layout.N_ERROR, np.int64),
         EVENTS=events,
+        WORK=np.zeros(0, np.int64) if work is None else work,
         STOP=stop,
         **memory.words._asdict(),
     )

@@ -68,6 +68,9 @@ class RunResult:
     preemptions: int = 0
     """How often a schedule switched away from a warp that could have gone on."""
     trace: TraceRecords | None = None
+    work: npt.NDArray[np.int64] | None = None
+    """[blocks, 3] of a launch with ``per_block``: warp instructions that the block executed, sectors of memory that it
+    moved, warp instructions of its longest warp."""
 
     @property
     def blocks(self) -> int:

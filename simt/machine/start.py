@@ -47,6 +47,7 @@ def start_block(index, s):
     LAUNCH[L.LAUNCH_LIVE] = threads
     LAUNCH[L.LAUNCH_EXECUTED] = 0
     LAUNCH[L.LAUNCH_STEPS] = 0
+    LAUNCH[L.LAUNCH_SECTORS] = 0
     LAUNCH[L.LAUNCH_NEXT_WARP] = 0
     LAUNCH[L.LAUNCH_CLOCK] = 0
     for k in range(L.BLOCK_BARRIERS * L.N_BARRIER):
@@ -75,5 +76,6 @@ def start_block(index, s):
         WARPS[w * L.N_WARP + L.W_PICKED] = -1
         WARPS[w * L.N_WARP + L.W_RELEASED] = 0
         WARPS[w * L.N_WARP + L.W_SERVED] = 0
+        WARPS[w * L.N_WARP + L.W_RETIRED] = 0
         add_split(s.SPLITS, WARPS, w, 0, mask)
     LAUNCH[L.LAUNCH_STARTED] = 1

@@ -23,7 +23,8 @@ from simt.runtime.modules import LoadedModule, ModuleImage
 from simt.runtime.transfers import HostArray, Upload
 from simt.system import Heap, Limits
 
-SecondRun = Callable[[Launch, DeviceMemory], None]
+SecondRun = Callable[[Launch, DeviceMemory, RunResult], None]
+"""Runs a launch again, on device memory as it was before; it is told what came of the first time."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class Context:
             before = Snapshot([]) if keep and second is None else placed.memory.snapshot(self._lasting(program, placed))
             again = _rehearsed(placed.launch)
             try:
-                result = machine.run(program, placed.launch, placed.memory)
+                result = machine.run(program, replace(placed.launch, per_block=second is not None), placed.memory)
                 if placed.launch.services is not None:
                     placed.launch.services.finish(placed.memory)
             except BaseException:
@@ -169,7 +170,7 @@ class Context:
                 placed.upload.repeat()
                 before.restore()
                 try:
-                    second(again, placed.memory)
+                    second(again, placed.memory, result)
                 except BaseException:
                     (after if keep else before).restore()
                     raise
@@ -190,11 +191,11 @@ class Context:
 def run_twice(program: Program, launch: Launch, memory: DeviceMemory, second: SecondRun) -> RunResult:
     """Run a launch whose arguments are in *memory* already, and then *second* on what it found."""
     before, again = memory.snapshot(), _rehearsed(launch)
-    result = machine.run(program, launch, memory)
+    result = machine.run(program, replace(launch, per_block=True), memory)
     after = memory.snapshot()
     before.restore()
     try:
-        second(again, memory)
+        second(again, memory, result)
     finally:
         after.restore()
     return result

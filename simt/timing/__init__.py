@@ -1,7 +1,7 @@
 """Cycle-level timing: who issues when, who waits for what, on a modelled GPU."""
 
 from simt.metrics.stalls import Reason
-from simt.timing.parameters import PARAMETERS, Parameters, parameters
+from simt.timing.parameters import PARAMETERS, SECTION, Parameters, parameters
 from simt.timing.result import TimingResult
 from simt.timing.schedule import MachineInstruction
 from simt.timing.simulate import simulate
@@ -11,6 +11,7 @@ from simt.timing.timeline import Timeline, spans, trace_events, write_trace
 
 __all__ = [
     "PARAMETERS",
+    "SECTION",
     "MachineInstruction",
     "Parameters",
     "Reason",

@@ -12,6 +12,7 @@ from simt.machine.prepared import Prepared
 from simt.timing import layout
 from simt.timing.classes import PIPES
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
+from simt.timing.sample import Sample
 from simt.timing.schedule import Schedule
 
 SECTOR_BYTES = 32
@@ -57,14 +58,13 @@ def clock_arrays(
     numbers: Parameters,
     table: Schedule,
     state: State,
-    n_sms: int,
-    blocks: int,
+    sample: Sample,
     fit: Occupancy,
     places: int,
-    chip: int,
     window: tuple[int, int] | None,
 ) -> layout.Clock:
-    """Arrays for *n_sms* of *chip* SMs with *places* blocks each, as many whole ones as *fit* says; *state*: of one."""
+    """Arrays for the SMs of *sample* with *places* blocks each, as many whole ones as *fit* says; *state*: of one."""
+    n_sms, chip = sample.n_sms, sample.chip
     warps = -(-prepared.launch.threads_per_block // 32)
     schedulers = int(numbers["schedulers"])
     share = n_sms / chip
@@ -87,8 +87,9 @@ def clock_arrays(
     config[layout.G_SCHEDULERS] = schedulers
     config[layout.G_PLACES] = places
     config[layout.G_WARPS] = warps
-    config[layout.G_BLOCKS] = blocks
+    config[layout.G_BLOCKS] = sample.n_blocks
     config[layout.G_CHIP] = chip
+    config[layout.G_FIRST] = sample.first
     config[layout.G_CONTROL] = table.control
     config[layout.G_REGISTERS] = registers
     config[layout.G_MEMBERS] = members.shape[1]

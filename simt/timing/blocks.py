@@ -51,7 +51,7 @@ def start_blocks(sm, now, s, t):
         number = np.int64(t.CHIP[L.C_NEXT_BLOCK])
         if number >= CONFIG[L.G_BLOCKS]:
             break
-        block = number // CONFIG[L.G_SMS] * CONFIG[L.G_CHIP] + number % CONFIG[L.G_SMS]
+        block = number // CONFIG[L.G_SMS] * CONFIG[L.G_CHIP] + CONFIG[L.G_FIRST] + number % CONFIG[L.G_SMS]
         free = t.CHIP[L.C_DISPATCH_FREE]
         when = max(np.float64(max(t.SLOTS[slot + L.S_FREE_AT], _room_at(sm, now, t))), free)
         if when > now:

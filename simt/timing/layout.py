@@ -177,6 +177,7 @@ G_PLACES = _config()  # for blocks, per SM
 G_WARPS = _config()  # per block
 G_BLOCKS = _config()  # blocks to run in all
 G_CHIP = _config()  # SMs of the chip that get blocks
+G_FIRST = _config()  # number among them of the first that is simulated
 G_CONTROL = _config()  # 1: the code's own control bits; 0: a scoreboard by register
 G_REGISTERS = _config()  # scoreboard entries per warp
 G_L1_SETS = _config()

@@ -19,6 +19,7 @@ from simt.metrics.timing import TIMING
 from simt.program import COUNTERS, Program
 from simt.timing import layout
 from simt.timing.parameters import Parameters
+from simt.timing.sample import Sample
 
 WARPS_OF = "warps_per_sm"
 
@@ -39,10 +40,23 @@ class TimingResult:
     stalls: npt.NDArray[np.int64]
     counters: npt.NDArray[np.int64]
     events: npt.NDArray[np.int64] = field(repr=False)
-    blocks: int = 0
-    n_sms: int = 1
-    chip: int = 1
-    host_seconds: float = 0.0
+    sample: Sample
+    host_seconds: float
+
+    @property
+    def blocks(self) -> int:
+        """Blocks that were simulated."""
+        return self.sample.n_blocks
+
+    @property
+    def n_sms(self) -> int:
+        """SMs that were simulated."""
+        return self.sample.n_sms
+
+    @property
+    def chip(self) -> int:
+        """SMs that get blocks."""
+        return self.sample.chip
 
     @property
     def cycles(self) -> float:
@@ -58,10 +72,11 @@ class TimingResult:
     def scope(self) -> str:
         """What was simulated, in words."""
         of = self.numbers.device.limit("multiprocessors")
-        if self.n_sms == self.chip:
-            return f"{'the one SM' if self.n_sms == 1 else f'all {self.n_sms} SMs'} with blocks, of {of}"
+        why = self.sample.reason and f", as {self.sample.reason}"
+        if self.sample.is_whole:
+            return f"{'the one SM' if self.n_sms == 1 else f'all {self.n_sms} SMs'} with blocks, of {of}{why}"
         blocks = f"{self.blocks} of {self.launch.blocks} blocks"
-        return f"{self.n_sms} of {of} SMs with {blocks} and their share of the bandwidth"
+        return f"{self.n_sms} of {of} SMs with {blocks} and their share of the bandwidth{why}"
 
     @cached_property
     def inputs(self) -> dict[str, Number]:
@@ -75,7 +90,7 @@ class TimingResult:
             "seconds": self.seconds,
             "schedulers": int(self.numbers["schedulers"]),
             "max_warps": self.numbers.device.limit(WARPS_OF),
-            "grid_share": self.blocks / self.launch.blocks,
+            "grid_share": self.sample.share,
         }
 
     @cached_property
@@ -128,6 +143,7 @@ class TimingResult:
             "overridden": {name: self.numbers[name] for name in self.numbers.overridden},
             "estimated": list(self.numbers.estimated),
             "scope": self.scope,
+            "sample": self.sample.to_dict(),
             "dominant_stall": self.dominant_stall,
             "stalls_per_issue": self.stall_reasons,
             "nvprof_stalls_percent": self.nvprof_stalls,
@@ -179,10 +195,7 @@ def collect(
     clock: layout.Clock,
     counters: npt.NDArray[np.int64],
     events: npt.NDArray[np.int64],
-    *,
-    blocks: int,
-    n_sms: int,
-    chip: int,
+    sample: Sample,
     host_seconds: float,
 ) -> TimingResult:
     """The result of a finished simulation, from its arrays."""
@@ -198,8 +211,6 @@ def collect(
         stalls=clock.STALLS.reshape(-1, layout.N_REASONS)[: len(program.instructions)].copy(),
         counters=counters[: len(program.instructions), : len(COUNTERS)].copy(),
         events=events,
-        blocks=blocks,
-        n_sms=n_sms,
-        chip=chip,
+        sample=sample,
         host_seconds=host_seconds,
     )

@@ -6,9 +6,10 @@ import inspect
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from simt.check import LaunchError
 from simt.devices import Gpu, Occupancy, occupancy
@@ -30,6 +31,7 @@ from simt.timing.core import run
 from simt.timing.jit import FOLDER
 from simt.timing.parameters import Parameters, parameters
 from simt.timing.result import TimingResult, collect
+from simt.timing.sample import Sample, choose, fixed
 from simt.timing.schedule import MachineInstruction, Schedule, schedule
 
 STEP = 1 << 18
@@ -41,6 +43,11 @@ PLAIN_INSTRUCTIONS = 1 << 13
 CLOCK = Early("the timing model", run, "simt.timing.build", FOLDER, after=ENGINE)
 """Its ``function`` is :func:`simt.timing.core.run`."""
 MAX_HOST_BYTES = 4 << 30
+ALL_SECONDS, AUTO_SECONDS = 600.0, 60.0
+"""How long all SMs, and those that ``sms="auto"`` chooses, may take where the launch does not say."""
+INSTRUCTIONS_PER_SECOND = 500_000
+"""Warp instructions a second by which ``sms="auto"`` reckons.  It does not measure: a launch is to take the same time,
+whatever the computer, and however busy it is."""
 
 
 def simulate(
@@ -50,12 +57,15 @@ def simulate(
     memory: DeviceMemory,
     options: Timing,
     code: Sequence[MachineInstruction] | None = None,
+    work: npt.NDArray[np.int64] | None = None,
 ) -> TimingResult:
     """Simulate a launch cycle by cycle on *device*, on what *memory* holds; ``launch.progress`` is called.
 
     Parameters:
         code: SASS instructions with control bits, one per listing line (machine view).  Without them a scoreboard by
             register decides when operands are ready.
+        work: int64 [blocks, 3], what each block was in the functional run (:attr:`simt.machine.RunResult.work`): by it
+            ``sms="auto"`` chooses; without it, one SM stands for all.
     Afterwards *memory* is as the blocks of the simulated SMs left it; results come from the functional run, which
     executes the same instructions.
 
@@ -63,11 +73,17 @@ def simulate(
     kernel does wrong, as without timing.
     """
     numbers, fit, n_sms = check(program, launch, device, options)
-    table = schedule(program, numbers, code)
+    setting = _Setting(program, launch, memory, numbers, fit, schedule(program, numbers, code))
+    sample = fixed(launch.blocks, setting.chip, n_sms)
     if options.sms == "all" and n_sms > 1:
-        _refuse_too_long(program, launch, memory, numbers, fit, table, n_sms, options.max_host_seconds)
-    run_of = _Run(program, launch, memory, numbers, fit, table, n_sms, options.window)
-    run_of.go(run_of.blocks, launch.progress)
+        seconds = ALL_SECONDS if options.max_host_seconds is None else options.max_host_seconds
+        _refuse_too_long(setting, seconds)
+    elif options.sms == "auto" and work is not None:
+        seconds = AUTO_SECONDS if options.max_host_seconds is None else options.max_host_seconds
+        most_sms = MAX_HOST_BYTES // _Run(setting, sample, None).bytes
+        sample = choose(work, setting.chip, setting.places, seconds * INSTRUCTIONS_PER_SECOND, most_sms)
+    run_of = _Run(setting, sample, options.window)
+    run_of.go(sample.n_blocks, launch.progress)
     return run_of.result()
 
 
@@ -83,30 +99,46 @@ def check(program: Program, launch: Launch, device: Gpu, options: Timing) -> tup
             help="use smaller blocks, less shared memory or fewer registers per thread",
         )
     chip = min(device.limit("multiprocessors"), launch.blocks)
-    if sms in ("one", "all"):
-        return numbers, fit, 1 if sms == "one" else chip
+    if sms in ("auto", "one", "all"):
+        return numbers, fit, chip if sms == "all" else 1
     if isinstance(sms, int) and 1 <= sms <= device.limit("multiprocessors"):
         return numbers, fit, min(sms, chip)
     raise LaunchError(
         f"sms is {sms!r}; {device.name} has {device.limit('multiprocessors')} SMs",
-        help='choose "one", "all" or a number of SMs',
+        help='choose "auto", "one", "all" or a number of SMs',
     )
 
 
-def _refuse_too_long(
-    program: Program,
-    launch: Launch,
-    memory: DeviceMemory,
-    numbers: Parameters,
-    fit: Occupancy,
-    table: Schedule,
-    chip: int,
-    max_host_seconds: float,
-) -> None:
+@dataclass(frozen=True)
+class _Setting:
+    """What is to be timed, and with which numbers."""
+
+    program: Program
+    launch: Launch
+    memory: DeviceMemory
+    numbers: Parameters
+    fit: Occupancy
+    table: Schedule
+
+    @property
+    def chip(self) -> int:
+        """SMs that get blocks."""
+        return min(self.numbers.device.limit("multiprocessors"), self.launch.blocks)
+
+    @property
+    def places(self) -> int:
+        """Places for blocks on each of them."""
+        most = self.fit.blocks_per_sm
+        if self.numbers["blocks_start_early"]:  # one more, in the room of warps that have gone before their block
+            most = min(most + 1, self.fit.limits["blocks"], self.fit.limits.get("shared memory", most + 1))
+        return min(most, -(-self.launch.blocks // self.chip))
+
+
+def _refuse_too_long(setting: _Setting, max_host_seconds: float) -> None:
     """Estimate a simulation of all SMs from a few blocks on one of them.  Raises LaunchError if it takes too long."""
-    sample = min(fit.blocks_per_sm, -(-launch.blocks // chip))
-    need = launch.blocks / sample
-    trial = _Run(program, launch, memory, numbers, fit, table, 1, None)
+    launch, chip = setting.launch, setting.chip
+    blocks = min(setting.fit.blocks_per_sm, -(-launch.blocks // chip))
+    trial = _Run(setting, fixed(launch.blocks, chip, 1), None)
     room = trial.bytes * chip
     if room > MAX_HOST_BYTES:
         raise LaunchError(
@@ -116,10 +148,10 @@ def _refuse_too_long(
         return
     trial.compile()  # now, not while the clock runs
     start = time.perf_counter()
-    before = memory.snapshot()
-    trial.go(sample, None)
+    before = setting.memory.snapshot()
+    trial.go(blocks, None)
     before.restore()
-    seconds = (time.perf_counter() - start) * need
+    seconds = (time.perf_counter() - start) * launch.blocks / blocks
     if seconds > max_host_seconds:
         raise LaunchError(
             f'sms="all" would take about {seconds:,.1f} s on this computer; the limit is {max_host_seconds:g} s',
@@ -131,34 +163,18 @@ def _refuse_too_long(
 class _Run:
     """One simulation: the engine's state of all places for blocks, and the clock's."""
 
-    def __init__(
-        self,
-        program: Program,
-        launch: Launch,
-        memory: DeviceMemory,
-        numbers: Parameters,
-        fit: Occupancy,
-        table: Schedule,
-        n_sms: int,
-        window: tuple[int, int] | None,
-    ) -> None:
+    def __init__(self, setting: _Setting, sample: Sample, window: tuple[int, int] | None) -> None:
+        launch = setting.launch
         if launch.services is not None:
             launch = replace(launch, services=launch.services.rehearsal())
-        self.program, self.launch, self.numbers, self.fit = program, launch, numbers, fit
-        self.n_sms = n_sms
-        self.chip = min(numbers.device.limit("multiprocessors"), launch.blocks)
-        # Of one SM, the blocks of the busiest; of several, their share.
-        self.blocks = -(-launch.blocks // self.chip) if n_sms == 1 else round(launch.blocks * n_sms / self.chip)
-        most = fit.blocks_per_sm
-        if numbers["blocks_start_early"]:  # one more, in the room of warps that have gone before their block
-            most = min(most + 1, fit.limits["blocks"], fit.limits.get("shared memory", fit.limits["blocks"]))
-        places = min(most, -(-launch.blocks // self.chip))
-        self.prepared: Prepared = prepare(program, launch, n_sms * places, memory)
+        self.setting, self.launch, self.sample = setting, launch, sample
+        places = sample.n_sms * setting.places
+        self.prepared: Prepared = prepare(setting.program, launch, places, setting.memory)
         self.stop = np.zeros(1, np.int64)
-        states = [state_arrays(self.prepared, k, 0, self.stop) for k in range(n_sms * places)]
+        states = [state_arrays(self.prepared, k, 0, self.stop) for k in range(places)]
         self.state = door.side_by_side(states)
         self.clock = clock_arrays(
-            self.prepared, numbers, table, states[0], n_sms, self.blocks, fit, places, self.chip, window
+            self.prepared, setting.numbers, setting.table, states[0], sample, setting.fit, setting.places, window
         )
         self.bytes = sum(array.nbytes for array in (self.state.R, self.state.P, self.state.SPLITS))
         self.events: list[np.ndarray] = []
@@ -166,14 +182,14 @@ class _Run:
 
     def compile(self) -> None:
         """Compile the timing model, or load it from the cache."""
-        CLOCK.load(0, self.blocks, self.state, self.clock)
+        CLOCK.load(0, self.sample.n_blocks, self.state, self.clock)
 
     def _run_some(self, blocks: int) -> int:
         """Simulate some cycles, compiled, or a while as plain Python if it is not compiled yet; the status."""
         if self.clock.TOTALS[layout.N_ISSUED] >= PLAIN_INSTRUCTIONS:
             self.compile()
-        compiled = CLOCK.ready(0, self.blocks, self.state, self.clock)
-        step = max(STEP // self.n_sms, 1) if compiled else PLAIN_STEP
+        compiled = CLOCK.ready(0, self.sample.n_blocks, self.state, self.clock)
+        step = max(STEP // self.sample.n_sms, 1) if compiled else PLAIN_STEP
         until = int(self.clock.CHIP[layout.C_NOW]) + step
         with np.errstate(all="ignore"):  # plain Python: wrap-around is meant
             return int((CLOCK.function if compiled else CLOCK.plain)(until, blocks, self.state, self.clock))
@@ -219,15 +235,13 @@ class _Run:
         events = np.concatenate(self.events) if self.events else np.zeros((0, layout.N_EVENT), np.int64)
         counters = door.counters(self.state)
         return collect(
-            self.program,
+            self.setting.program,
             self.launch,
-            self.numbers,
-            self.fit,
+            self.setting.numbers,
+            self.setting.fit,
             self.clock,
             counters,
             events,
-            blocks=self.blocks,
-            n_sms=self.n_sms,
-            chip=self.chip,
-            host_seconds=self.host_seconds,
+            self.sample,
+            self.host_seconds,
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from simt.devices import Gpu
-from simt.machine import DeviceMemory, Launch
+from simt.machine import DeviceMemory, Launch, RunResult
 from simt.options import Timing
 from simt.program import Program
 from simt.timing.result import TimingResult
@@ -38,8 +38,8 @@ class TimedRun:
         self.code = code
         self.options = options
 
-    def __call__(self, launch: Launch, memory: DeviceMemory) -> None:
-        """Simulate *launch*, whose arrays *memory* holds; ``launch.progress`` is called."""
+    def __call__(self, launch: Launch, memory: DeviceMemory, functional: RunResult) -> None:
+        """Simulate *launch*, whose arrays *memory* holds and of which *functional* came; its progress is called."""
         self.result = simulate(
             self.program,
             replace(launch, trace=False, watch=None),
@@ -47,4 +47,5 @@ class TimedRun:
             memory,
             self.options,
             self.code,
+            functional.work,
         )

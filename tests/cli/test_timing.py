@@ -179,7 +179,7 @@ def test_timeline_as_trace_events(run, tmp_path: Path) -> None:
         (["sweep", "interleaved", "--set", "nothing=1"], "no timing number 'nothing'"),
         (["sweep", "interleaved", "--set", "nothing=1"], "`simt devices h200` lists them"),
         (["run", "if_else", "--timing", "--set", "schedulers=0"], "the device is wrong: the timing numbers of h200"),
-        (["run", "if_else", "--device", "voodoo"], "choose a100, h200"),
+        (["run", "if_else", "--device", "voodoo"], "choose a100, b200, h200"),
         (["timeline", "if_else", "--cycles", "0:99999999999999999999999"], "one past the last"),
         (["sweep", "nothing"], "no kernel 'nothing'"),
         (["timeline", "if_else", "--cycles", "7"], "FROM:TO"),
@@ -208,6 +208,24 @@ def test_devices_say_where_their_timing_numbers_come_from(run) -> None:
     known = sum(not number["source"].startswith("estimated") for number in numbers.values())
     assert f"{len(numbers) - known} of {len(numbers)}" in rows["h200"]
     assert one.startswith(f"NVIDIA H200 (sm_90); {len(numbers) - known} of {len(numbers)} timing numbers are estimated")
+
+
+def test_devices_say_which_are_measured(run) -> None:
+    rows = {line.split()[0]: line.split()[-1] for line in run("devices").out.splitlines() if " sm_" in line}
+    assert rows.pop("h200") == "measured"
+    assert set(rows.values()) == {"estimated"}
+
+
+def test_a_device_file_whose_timing_cannot_be(run, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'like = "h200"\nname = "mine"\n[timing]\nl2_latency = { value = 9, unit = "cycles", source = "estimated" }\n'
+    )
+    for command in (["devices", str(path)], ["run", "if_else", "--timing", "--device", str(path)]):
+        found = run(*command)
+        assert found.code == 2
+        assert "l1_latency = 31 exceeds l2_latency = 9" in found.err
+        assert not found.out
 
 
 def test_metrics_of_timing_are_explained(run) -> None:

@@ -154,27 +154,31 @@ def test_what_the_last_request_was() -> None:
 
 
 def test_blocks_side_by_side_share_no_state() -> None:
-    """Each reads its own number, SM, warp and clock, and has its own shared memory."""
+    """Each reads its own number, SM, warp and clock; its shared memory is its own, and zero when it begins."""
     b = Builder()
     b.shared_bytes = 8
     out = b.array(0)
-    b.emit("st.shared", a=b.const(0), b=b.special("ctaid.x"), mod=type_number("b64"))
+    b64 = type_number("b64")
+    before = b.value("ld.shared", b.const(0), mod=b64)
+    b.emit("st.shared", a=b.const(0), b=b.value("add.s64", b.special("ctaid.x"), b.const(1)), mod=b64)
     b.emit(BARRIER)
-    kept = b.value("ld.shared", b.const(0), mod=type_number("b64"))
-    for k, row in enumerate([kept, b.special("smid"), b.special("warpid"), b.special("clock")]):
-        b.store(out, b.value("mad.s64", b.special("ctaid.x"), b.const(4), b.const(k)), row)
-    left = np.zeros(12, np.uint64)
+    kept = b.value("ld.shared", b.const(0), mod=b64)
+    found = [before, kept, b.special("smid"), b.special("warpid"), b.special("clock")]
+    for k, row in enumerate(found):
+        b.store(out, b.value("mad.s64", b.special("ctaid.x"), b.const(len(found)), b.const(k)), row)
+    left = np.zeros(3 * len(found), np.uint64)
     with places(b.build(), left, blocks=3, block=32) as (_, at):
         states = [at(k) for k in range(3)]
-        for k in (2, 0, 1):
-            begin(k, 5 + k, 4 * k, states[k])
-            set_clock(100 * k + 7, states[k])
         for _ in range(2):
+            for k in (2, 0, 1):
+                begin(k, 5 + k, 4 * k, states[k])
+                set_clock(100 * k + 7, states[k])
+            for _ in range(2):
+                for state in states:
+                    step(0, 6, np.int64(0), state)
             for state in states:
-                step(0, 6, np.int64(0), state)
-        for state in states:
-            assert step(0, 100, np.int64(0), state)[0] == door.DONE
-    assert left.reshape(3, 4).tolist() == [[k, 5 + k, 4 * k, 100 * k + 7] for k in range(3)]
+                assert step(0, 100, np.int64(0), state)[0] == door.DONE
+    assert left.reshape(3, -1).tolist() == [[0, k + 1, 5 + k, 4 * k, 100 * k + 7] for k in range(3)]
 
 
 def test_a_failure_is_told() -> None:

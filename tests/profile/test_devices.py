@@ -24,12 +24,20 @@ def nothing():
 
 
 def test_the_devices() -> None:
-    assert set(names()) >= {"h200", "quadro_p2000", "a100", "rtx_4090"}
     assert {name: get(name).architecture for name in names()} == {
         "h200": "sm_90",
         "quadro_p2000": "sm_61",
+        "t4": "sm_75",
         "a100": "sm_80",
+        "rtx_3060": "sm_86",
+        "rtx_3080": "sm_86",
+        "rtx_3090": "sm_86",
+        "rtx_4060": "sm_89",
         "rtx_4090": "sm_89",
+        "l4": "sm_89",
+        "l40": "sm_89",
+        "b200": "sm_100",
+        "rtx_5090": "sm_120",
     }
 
 
@@ -57,6 +65,7 @@ def test_a_file_of_ones_own_is_a_device(tmp_path: Path) -> None:
     assert "half an H200" in str(profile)
     with pytest.raises(LaunchError, match="half an H200 has 66 SMs"):
         simt.launch(nothing, 1, 32, device=str(path), timing=True, sms=67)
+    assert simt.launch(nothing, 1, 32, device=path).device.key == str(path)
     path.write_text("like = 3")
     with pytest.raises(DeviceError, match=f"device file {re.escape(str(path))} is rejected"):
         get(str(path))
@@ -161,15 +170,19 @@ def test_values_that_no_launch_has(threads: int, registers: int, shared: int) ->
         ("source", "h200"),
         ("sm_90", "h200"),
         ("sm_80", "a100"),
-        ("sm_86", "rtx_4090"),  # binary compatible: same generation, not newer
+        ("sm_86", "rtx_3080"),
+        ("sm_87", "rtx_4090"),  # binary compatible: same generation, not newer
         ("sm_61", "quadro_p2000"),
-        ("sm_75", "h200"),  # none runs it: the default
-        ("sm_120", "h200"),
+        ("sm_75", "t4"),
+        ("sm_70", "t4"),
+        ("sm_100", "b200"),
+        ("sm_120", "rtx_5090"),
+        ("sm_110", "h200"),  # none runs it: the default
     ],
 )
 def test_device_of_a_view(view: str, key: str) -> None:
     assert default_for(view).key == key
-    assert get(key).runs(view) == (view not in ("sm_75", "sm_120"))
+    assert get(key).runs(view) == (view != "sm_110")
 
 
 def test_code_runs_on_its_own_generation_only() -> None:
@@ -256,6 +269,32 @@ def test_files_that_are_like_each_other(monkeypatch: pytest.MonkeyPatch, tmp_pat
             get("three")
     finally:
         _forget()
+
+
+def test_files_of_ones_own_that_are_like_each_other(tmp_path: Path) -> None:
+    """A path after ``like`` counts from the file's own folder."""
+    (tmp_path / "whole.toml").write_text(LAPTOP)
+    part = tmp_path / "part.toml"
+    part.write_text(LAPTOP.replace("rtx_4090", "whole.toml").replace("76", "38"))
+    assert (get(part).limit("multiprocessors"), get(part).architecture) == (38, "sm_89")
+    assert get(part).limits["warps_per_sm"].source.startswith(f"as {tmp_path / 'whole.toml'}: as rtx_4090: ")
+    (tmp_path / "whole.toml").write_text(LAPTOP.replace("rtx_4090", "part.toml"))
+    with pytest.raises(DeviceError, match=r"part.toml refers to itself: .*part.toml like .*whole.toml like .*part"):
+        get(part)
+    part.write_text(LAPTOP.replace("rtx_4090", "nothing.toml"))
+    with pytest.raises(LaunchError, match="there is no file"):
+        get(part)
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_data_sheet_is_in_the_timing_numbers(name: str) -> None:
+    """No device moves more than its memory bus does, at least two thirds of it, and L2 holds no more than there is."""
+    gpu = get(name)
+    product, timing = ({key: number.value for key, number in gpu.sections[s].items()} for s in ("product", "timing"))
+    most = 2 * product["memory_clock_mhz"] * product["memory_bus_bits"] / 8 / gpu.limit("clock_mhz")
+    assert 0.66 * most < timing["dram_read_bytes_per_cycle"] < most
+    assert timing["l2_bytes"] <= product["l2_cache_bytes"]
+    assert timing["dram_write_bytes_per_cycle"] < most
 
 
 def test_a_new_file_changes_no_default(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,6 +155,43 @@ def threads(c: Mapping[str, int], name: str) -> int:
     return c[name] + c["replay_threads"]
 
 
+SHARED = ("load", "store", "atomic")
+WAVEFRONTS = (*SHARED, "copy")
+NVPROF_STALLS = {
+    "stall_exec_dependency": ("wait", "short_scoreboard"),
+    "stall_memory_dependency": ("long_scoreboard",),
+    "stall_sync": ("barrier", "membar"),
+    "stall_inst_fetch": ("branch_resolving", "no_instruction"),
+    "stall_pipe_busy": ("math_pipe_throttle",),
+    "stall_memory_throttle": ("mio_throttle", "lg_throttle"),
+    "stall_other": ("drain",),
+    "stall_not_selected": ("not_selected",),
+}
+"""nvprof's reasons by those of Nsight Compute."""
+NCU_STALLS = tuple(reason for reasons in NVPROF_STALLS.values() for reason in reasons)
+
+
+def total(c: Mapping[str, int], *names: str) -> int:
+    """Several counters together."""
+    return sum(c[name] for name in names)
+
+
+def wavefronts(c: Mapping[str, int], end: str = "") -> int:
+    """Passes through shared memory."""
+    return total(c, *(f"shared_{kind}_wavefronts{end}" for kind in WAVEFRONTS))
+
+
+def share_of_waiting(reasons: tuple[str, ...]) -> Callable[[Mapping[str, int]], float]:
+    """Percent of the warp-cycles without an issue."""
+    waiting = [f"stalled_{reason}" for reason in NCU_STALLS]
+    return lambda c: 100 * total(c, *(f"stalled_{reason}" for reason in reasons)) / total(c, *waiting)
+
+
+def per_second(c: Mapping[str, int], of_the_simulated_part: float) -> float:
+    """What the whole grid moves in a second."""
+    return of_the_simulated_part / c["grid_share"] / c["seconds"]
+
+
 DEFINITIONS: dict[str, Callable[[Mapping[str, int]], float]] = {
     "inst_executed": issued,
     "inst_per_warp": lambda c: issued(c) / c["warps_launched"],
@@ -171,9 +208,47 @@ DEFINITIONS: dict[str, Callable[[Mapping[str, int]], float]] = {
     "shared_store_transactions_per_request": lambda c: c["shared_store_wavefronts"] / c["shared_store_requests"],
     "atomic_transactions_per_request": lambda c: c["global_atomic_sectors"] / c["global_atomic_requests"],
     "theoretical_occupancy": lambda c: 100 * c["resident_warps"] / c["max_warps"],
+    "thread_inst_executed": lambda c: threads(c, "thread_inst_executed"),
+    "not_predicated_off_thread_inst_executed": lambda c: threads(c, "pred_on_thread_inst_executed"),
+    "active_threads_per_instruction": lambda c: threads(c, "thread_inst_executed") / issued(c),
+    "pred_on_threads_per_instruction": lambda c: threads(c, "pred_on_thread_inst_executed") / issued(c),
+    "shared_ld_bank_conflict": lambda c: c["shared_load_wavefronts"] - c["shared_load_wavefronts_ideal"],
+    "shared_st_bank_conflict": lambda c: c["shared_store_wavefronts"] - c["shared_store_wavefronts_ideal"],
+    "shared_wavefronts": wavefronts,
+    "shared_wavefronts_excessive": lambda c: wavefronts(c) - wavefronts(c, "_ideal"),
+    "shared_efficiency": lambda c: (
+        100
+        * total(c, *(f"shared_{kind}_bytes_distinct" for kind in SHARED))
+        / (128 * total(c, *(f"shared_{kind}_wavefronts" for kind in SHARED)))
+    ),
+    "duration": lambda c: 1e9 * c["seconds"],
+    "ipc": lambda c: c["issued"] / c["active_cycles"],
+    "issue_slot_utilization": lambda c: 100 * c["issued"] / c["active_cycles"] / c["schedulers"],
+    "eligible_warps_per_cycle": lambda c: c["eligible"] / c["active_cycles"],
+    "eligible_warps_per_scheduler": lambda c: c["eligible"] / c["active_cycles"] / c["schedulers"],
+    "achieved_occupancy": lambda c: c["warp_cycles"] / c["active_cycles"] / c["max_warps"],
+    "achieved_occupancy_percent": lambda c: 100 * c["warp_cycles"] / c["active_cycles"] / c["max_warps"],
+    "l1_hit_rate": lambda c: 100 * c["l1_hits"] / c["l1_sectors"],
+    "l2_hit_rate": lambda c: 100 * c["l2_hits"] / c["l2_sectors"],
+    "gld_throughput": lambda c: per_second(c, 32 * c["load_sectors"]),
+    "gld_requested_throughput": lambda c: per_second(c, c["load_bytes"]),
+    "gst_throughput": lambda c: per_second(c, 32 * c["store_sectors"]),
+    "gst_requested_throughput": lambda c: per_second(c, c["store_bytes"]),
+    "dram_read_bytes": lambda c: 32 * c["dram_read"] / c["grid_share"],
+    "dram_read_throughput": lambda c: per_second(c, 32 * c["dram_read"]),
+    "dram_write_bytes": lambda c: 32 * c["dram_write"] / c["grid_share"],
+    "dram_write_throughput": lambda c: per_second(c, 32 * c["dram_write"]),
+    **{f"issue_stalled_{reason}": lambda c, r=reason: c[f"stalled_{r}"] / c["issued"] for reason in NCU_STALLS},
+    **{name: share_of_waiting(reasons) for name, reasons in NVPROF_STALLS.items()},
 }
 """As the guides of nvprof and Nsight Compute define them; totals include replays."""
-COUNTED = (*COUNTER_NAMES, *sorted(LAUNCH_FACTS))
+COUNTED = tuple(dict.fromkeys((*COUNTER_NAMES, *sorted(LAUNCH_FACTS), *TIMING_INPUTS)))
+
+
+def test_every_formula_has_a_definition() -> None:
+    """A metric that is more than one counter is defined here a second time."""
+    computed = {metric.name for metric in METRICS.values() if not metric.formula.text.isidentifier()}
+    assert computed - DEFINITIONS.keys() == set()
 
 
 @given(st.lists(st.integers(1, 10**9), min_size=len(COUNTED), max_size=len(COUNTED)))

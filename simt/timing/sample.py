@@ -1,0 +1,148 @@
+"""Which blocks and SMs stand for a launch, and how far a sample of them may be from the whole.
+
+The functional run says what each block was.  By that, blocks are given to SMs as the chip gives them, and the load of
+the sample is held against that of the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import heapify, heapreplace
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+TOLERANCE = 0.02
+"""A sample whose load is so near to that of the whole stands for it."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """``n_sms`` neighbours of the ``chip`` SMs that get blocks, from number ``first`` on.
+
+    ``n_blocks`` of the launch's run on them: of each ``chip`` that follow each other those at the SMs' places.
+    ``uncertainty``: by how much the load of the SMs may differ from that of all, as a share (None: nobody asked what
+    each block does).  ``limited``: there was no time or memory for more SMs.  ``share``: of the launch's sectors of
+    memory, those of these blocks.
+    """
+
+    n_sms: int
+    chip: int
+    n_blocks: int
+    first: int = 0
+    uncertainty: float | None = None
+    limited: bool = False
+    share: float = 1.0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all SMs are in it."""
+        return self.n_sms == self.chip
+
+    def to_dict(self) -> dict[str, object]:
+        """What was simulated, for JSON."""
+        return {
+            "sms": self.n_sms,
+            "first_sm": self.first,
+            "blocks": self.n_blocks,
+            "uncertainty_percent": None if self.uncertainty is None else 100 * self.uncertainty,
+            "chosen_because": self.reason,
+        }
+
+    @property
+    def reason(self) -> str:
+        """Why these SMs, in words; nothing where a number was asked for."""
+        if self.uncertainty is None or self.chip == 1:
+            return ""
+        if self.n_sms == 1 and self.uncertainty <= TOLERANCE:
+            return "what blocks execute is alike"
+        if self.is_whole:
+            return "what blocks execute differs"
+        within = f"what blocks execute differs, by up to {100 * self.uncertainty:.1f} % from the whole"
+        return f"{within}; no time or memory for more SMs (max_host_seconds)" if self.limited else within
+
+
+def fixed(blocks: int, chip: int, n_sms: int) -> Sample:
+    """The first *n_sms* SMs with their share of *blocks*; a single one with the blocks of the busiest."""
+    taken = -(-blocks // chip) if n_sms == 1 else round(blocks * n_sms / chip)
+    return Sample(n_sms, chip, taken, share=taken / blocks)
+
+
+def choose(work: npt.NDArray[np.int64], chip: int, places: int, most_instructions: float, most_sms: int) -> Sample:
+    """The fewest SMs whose blocks are like the whole launch.
+
+    Parameters:
+        work: int64 [blocks, measures], what each block was (:attr:`simt.machine.RunResult.work`), the warp instructions
+            first, then the sectors.
+        chip, places: SMs that get blocks, and places for blocks on each.
+        most_instructions, most_sms: what may be simulated; one SM always may.
+    Without a sample within :data:`TOLERANCE` it is the one, of those allowed, that comes nearest.
+    """
+    measures = [column for column in work.T.astype(np.float64) if column.any()]
+    if all(column.max() <= column.min() * (1 + TOLERANCE) for column in measures):
+        spread = max((column.max() / column.min() - 1 for column in measures), default=0.0)
+        return _sample(work, chip, 1, 0, float(spread), False)
+    whole = [_loads(column, chip, places) for column in measures]
+    executed = measures[0].sum()
+    best = (np.inf, 1, 0)
+    limited = False
+    for n_sms in _sizes(chip):
+        if n_sms > 1 and (n_sms > most_sms or executed * n_sms / chip > most_instructions):
+            limited = True
+            break
+        for first in range(0, chip - n_sms + 1, n_sms):
+            mine = _blocks_of(len(work), chip, n_sms, first)
+            off = max(
+                float(np.max(np.abs(_loads(column[mine], n_sms, places) / all_of_it - 1)))
+                for column, all_of_it in zip(measures, whole, strict=True)
+            )
+            best = min(best, (off, n_sms, first))
+            if off <= TOLERANCE:
+                return _sample(work, chip, n_sms, first, off, False)
+    off, n_sms, first = best
+    return _sample(work, chip, n_sms, first, off, limited)
+
+
+def _sizes(chip: int) -> Iterator[int]:
+    """Numbers of SMs to try: powers of two, and all."""
+    n_sms = 1
+    while n_sms < chip:
+        yield n_sms
+        n_sms *= 2
+    yield chip
+
+
+def _blocks_of(blocks: int, chip: int, n_sms: int, first: int) -> npt.NDArray[np.bool_]:
+    """Which blocks go to these SMs if each SM gets one in turn."""
+    place = np.arange(blocks) % chip
+    return (first <= place) & (place < first + n_sms)
+
+
+def _sample(
+    work: npt.NDArray[np.int64], chip: int, n_sms: int, first: int, uncertainty: float, limited: bool
+) -> Sample:
+    mine = _blocks_of(len(work), chip, n_sms, first)
+    moved = work[mine, 1].sum()
+    share = moved / work[:, 1].sum() if moved else mine.mean()
+    return Sample(n_sms, chip, int(mine.sum()), first, uncertainty, limited, float(share))
+
+
+def _loads(weights: Floats, n_sms: int, places: int) -> Floats:
+    """What decides how long SMs take that run these blocks: float64 [3].
+
+    When the last block ends if each takes as long as its weight, the weight of the SM with the most, and that of a
+    block on average.  Blocks start in order, each in the place that is free first.
+    """
+    free = [(0.0, place * n_sms + sm) for place in range(places) for sm in range(n_sms)]
+    heapify(free)
+    total = np.zeros(n_sms)
+    last = 0.0
+    for weight in weights.tolist():
+        start, place = free[0]
+        heapreplace(free, (start + weight, place))
+        total[place % n_sms] += weight
+        last = max(last, start + weight)
+    return np.array([last, total.max(), weights.mean()])

@@ -1,0 +1,155 @@
+"""Which SMs stand for a launch: cases by hand, and laws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import cuda
+
+import simt
+from simt.timing.sample import TOLERANCE, Sample, choose, fixed
+
+EVERYTHING = {"most_instructions": np.inf, "most_sms": 1 << 20}
+
+
+def work(executed: Any, sectors: Any = 0, longest: Any = 1) -> npt.NDArray[np.int64]:
+    """Blocks by what they executed, moved, and what their longest warp executed."""
+    return np.stack(np.broadcast_arrays(executed, sectors, longest), axis=1).astype(np.int64)
+
+
+def test_blocks_that_are_alike_need_one_sm() -> None:
+    found = choose(work(np.full(1000, 50), 8, 20), chip=4, places=2, **EVERYTHING)
+    assert found == Sample(n_sms=1, chip=4, n_blocks=250, uncertainty=0.0, share=0.25)
+    assert found.reason == "what blocks execute is alike"
+
+
+def test_one_sm_whose_blocks_are_like_the_whole_is_enough() -> None:
+    """Two SMs, blocks of 10, 30, 30, 10: the SM that is free at 10 takes the third, both end at 40.
+
+    The first SM's blocks, 10 and 30, end at 40, too, and have the mean of all.
+    """
+    found = choose(work([10, 30, 30, 10]), chip=2, places=1, **EVERYTHING)
+    assert found == Sample(n_sms=1, chip=2, n_blocks=2, uncertainty=0.0, share=0.5)
+
+
+def test_one_long_block_needs_all_sms() -> None:
+    """Three short blocks and one that is ten times as long: one SM has either all of it or nothing of it."""
+    found = choose(work([10, 10, 10, 100]), chip=4, places=1, **EVERYTHING)
+    assert found.is_whole
+    assert found.n_blocks == 4
+    assert found.uncertainty == 0
+    assert found.reason == "what blocks execute differs"
+
+
+def test_too_little_time_for_all() -> None:
+    """Two SMs may run: the second pair ends with the long block, as all do, but has 55 a block where all have 32.5."""
+    found = choose(work([10, 10, 10, 100]), chip=4, places=1, most_instructions=70, most_sms=4)
+    assert (found.n_sms, found.first, found.limited) == (2, 2, True)
+    assert found.uncertainty == pytest.approx(55 / 32.5 - 1)
+    assert "differs, by up to 69.2 % from the whole; no time or memory for more SMs" in found.reason
+    assert choose(work([10, 10, 10, 100]), chip=4, places=1, most_instructions=1e9, most_sms=2) == found
+
+
+def test_memory_counts_as_much_as_instructions() -> None:
+    """All execute the same, but the last block moves ten times the sectors."""
+    assert choose(work([10, 10, 10, 10], [1, 1, 1, 10]), chip=4, places=1, **EVERYTHING).is_whole
+
+
+def test_a_long_warp_in_few_blocks() -> None:
+    """All execute the same, but in the last block one warp executes half of it."""
+    assert choose(work([80, 80, 80, 80], 1, [10, 10, 10, 40]), chip=4, places=1, **EVERYTHING).is_whole
+
+
+def test_a_number_of_sms_that_was_asked_for() -> None:
+    assert fixed(1000, 132, 1) == Sample(1, 132, 8, share=8 / 1000)  # the busiest SM's blocks
+    assert fixed(1000, 132, 132) == Sample(132, 132, 1000)
+    assert fixed(1000, 132, 4).n_blocks == 30
+    assert fixed(1000, 132, 4).reason == ""
+
+
+BLOCKS = st.lists(st.tuples(st.integers(1, 50), st.integers(0, 9), st.integers(1, 9)), min_size=1, max_size=60)
+
+
+@given(BLOCKS, st.integers(1, 9), st.integers(1, 4), st.floats(0, 3000), st.integers(1, 9))
+def test_a_sample_keeps_to_its_limits_and_says_how_far_off_it_is(
+    blocks: list[tuple[int, int, int]], sms: int, places: int, instructions: float, most_sms: int
+) -> None:
+    given_work = np.array(blocks, np.int64)
+    chip = min(sms, len(blocks))
+    found = choose(given_work, chip, places, instructions, most_sms)
+    total = given_work[:, 0].sum()
+    assert 1 <= found.n_sms <= max(1, min(chip, most_sms))
+    assert found.n_sms == 1 or total * found.n_sms / chip <= instructions
+    assert 0 <= found.first <= chip - found.n_sms
+    assert 0 < found.n_blocks <= len(blocks)
+    assert 0 < found.share <= 1
+    assert found.uncertainty is not None
+    if found.is_whole:
+        assert (found.uncertainty, found.n_blocks, found.share) == (pytest.approx(0), len(blocks), 1)
+    if not found.limited:
+        assert found.uncertainty <= TOLERANCE
+    every = choose(given_work, chip, places, np.inf, chip)
+    assert every.uncertainty is not None
+    assert every.uncertainty <= max(found.uncertainty, TOLERANCE)
+
+
+@given(st.integers(1, 500), st.integers(1, 132), st.integers(1, 8), st.integers(1, 1000))
+def test_equal_blocks_are_alike_however_many(blocks: int, sms: int, places: int, executed: int) -> None:
+    found = choose(work(np.full(blocks, executed), executed), min(sms, blocks), places, 0, 1)
+    assert found == Sample(1, min(sms, blocks), -(-blocks // min(sms, blocks)), 0, 0.0, False, found.share)
+
+
+@cuda.jit
+def trips(count, out):
+    i = cuda.grid(1)
+    total = 0
+    for k in range(count[cuda.blockIdx.x]):
+        total += k * k
+    out[i] = total
+
+
+def timed(counts: npt.NDArray[np.int64], **options: Any) -> simt.Profile:
+    return simt.launch(trips, len(counts), 64, counts, np.zeros(64 * len(counts), np.int64), timing=True, **options)
+
+
+def test_the_slowest_block_decides_a_launch_of_unlike_blocks() -> None:
+    """The last of 132 blocks loops 50 times as long: one SM does not know it, what auto chooses does."""
+    counts = np.full(132, 10)
+    counts[131] = 500
+    profile = timed(counts)
+    one, every = (timed(counts, sms=sms).timing for sms in ("one", "all"))
+    found = profile.timing
+    assert found is not None
+    assert one is not None
+    assert every is not None
+    assert found.cycles == every.cycles > 2 * one.cycles
+    assert found.sample.is_whole
+    assert "all 132 SMs with blocks, of 132, as what blocks execute differs" in str(profile)
+    assert profile.to_dict()["timing"]["sample"] == {
+        "sms": 132, "first_sm": 0, "blocks": 132, "uncertainty_percent": 0.0,
+        "chosen_because": "what blocks execute differs",
+    }  # fmt: skip
+
+
+def test_auto_is_one_sm_where_blocks_are_alike() -> None:
+    counts = np.full(500, 20)
+    found, one = timed(counts).timing, timed(counts, sms="one").timing
+    assert found is not None
+    assert one is not None
+    assert found.cycles == one.cycles
+    assert found.sample.n_sms == 1
+    assert "what blocks execute is alike" in found.scope
+    assert one.sample.uncertainty is None
+
+
+def test_a_budget_leaves_sms_out_and_says_so() -> None:
+    counts = np.arange(264) * 3
+    found = timed(counts, max_host_seconds=1e-3).timing
+    assert found is not None
+    assert found.sample.limited
+    assert "no time or memory for more SMs (max_host_seconds)" in found.scope
