@@ -17,6 +17,7 @@ from simt.calls.running import gpu_for, run
 from simt.check import LaunchError
 from simt.check.short import ends_here
 from simt.dispatcher import check_launch_bounds
+from simt.machine import DEFAULT_ENGINE
 from simt.profile import Profile
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def launch(
     max_host_seconds: float | None = None,
     overrides: Mapping[str, float] | None = None,
     window: tuple[int, int] | None = None,
+    engine: str = DEFAULT_ENGINE,
 ) -> Profile:
     """Run a kernel on the modelled GPU and return what it counted, and with ``timing`` how long it takes there.
 
@@ -107,6 +109,9 @@ def launch(
         overrides: timing numbers to replace, by the names of ``simt devices h200``: ``{"l1_latency": 60}``.
         window: first and one past the last cycle to record, for :meth:`Profile.timeline` and
             :func:`simt.timing.write_trace`.
+        engine: ``"interpreter"``, or ``"compiled"``: what it can of the kernel runs as native code, which is compiled
+            first (some tenths of a second; kept on disk).  Counts and results are the same.  Traced, checked and timed
+            launches, and the orders ``interleaved`` and ``random``, are interpreted all the same.
 
     Raises :class:`simt.KernelError` (with LaunchError and others as subclasses) where the kernel or the launch is
     wrong, :class:`simt.UnsupportedError` where the simulator cannot do it, :class:`simt.devices.DeviceError` for a
@@ -131,6 +136,7 @@ def launch(
         max_host_seconds=max_host_seconds,
         overrides=overrides,
         window=window,
+        engine=engine,
     )
     options.validate()
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, settings
 
+from simt.machine import DEFAULT_ENGINE, ENGINES, Launch
 from simt.machine.early import ENGINE
 from simt.timing.simulate import CLOCK
 
@@ -21,6 +25,22 @@ def _compiled() -> None:
     ENGINE.elsewhere = CLOCK.elsewhere = False
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _executed(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With ``--engine compiled`` all launches run compiled: every test then compares the engines."""
+    engine = request.config.getoption("--engine")
+    init = Launch.__init__
+
+    def compiled(self: Launch, *args: Any, **more: Any) -> None:
+        init(self, *args, **more | {"engine": engine})
+
+    with pytest.MonkeyPatch.context() as patch:
+        if engine != DEFAULT_ENGINE:
+            patch.setattr(Launch, "__init__", compiled)
+        yield
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--bless`` writes the golden files anew; read the difference before you commit it."""
     parser.addoption("--bless", action="store_true", help="write the golden files anew")
+    parser.addoption("--engine", default=DEFAULT_ENGINE, choices=ENGINES, help="what executes all launches")

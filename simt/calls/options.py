@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from simt.check import LaunchError, suggestion
+from simt.machine import DEFAULT_ENGINE, ENGINES
 from simt.machine.schedule import parse_schedule
 from simt.options import Timing, is_pair, is_whole
 from simt.sanitizer import names_of
@@ -55,6 +56,7 @@ class RunOptions(TypedDict, total=False):
     max_host_seconds: float | None
     overrides: Mapping[str, float] | None
     window: tuple[int, int] | None
+    engine: str
 
 
 class LaunchOptions(RunOptions, total=False):
@@ -91,6 +93,7 @@ class Options:
     max_host_seconds: float | None = None
     overrides: Mapping[str, float] | None = None
     window: tuple[int, int] | None = None
+    engine: str = DEFAULT_ENGINE
 
     @classmethod
     def of(cls, **given: Unpack[LaunchOptions]) -> Options:
@@ -121,6 +124,8 @@ class Options:
             parse_schedule(self.schedule)
             if self.timing:
                 raise LaunchError("a timed launch has no schedule: the model of the GPU decides what runs when")
+        if self.engine not in ENGINES:
+            raise LaunchError(f"unknown engine {self.engine!r}", help=f"choose {' or '.join(ENGINES)}")
         names_of(self.check)
         filling(self.fill)
         if self.shared_bytes < 0:

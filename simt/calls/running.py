@@ -186,6 +186,7 @@ class _HostLaunch:
             clock_mhz=round(self.gpu.limit("clock_mhz")),
             cooperative=cooperative,
             progress=options.progress,
+            engine=options.engine,
         )
 
     def _watch(self, names: Sequence[str]) -> Sanitizer:

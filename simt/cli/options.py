@@ -134,6 +134,13 @@ Svg = Annotated[
     Path | None, typer.Option("--svg", metavar="FILE.svg", help="Write it as a picture instead of printing it.")
 ]
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Host threads. Default: one per core.")]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="interpreter|compiled",
+        help="compiled: what it can of the kernel runs as native code; counts and results are the same.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 KernelArgument = Annotated[
     str,
@@ -203,6 +210,7 @@ class KernelOptions:
     arg: Arguments = None
     shared: Shared = 0
     nvrtc: Nvrtc = None
+    engine: Engine = "interpreter"
 
     def launch(self, block: Shape | None, **more: Any) -> Profile:
         """Launch it in blocks of so many threads (None: its own)."""
@@ -221,7 +229,7 @@ class KernelOptions:
             found.kernel, found.grid, found.block, *found.args,
             view=self.view, order=self.order, predicate=self.predicate, check=self.check or (),
             keep_going=self.keep_going, schedule=self.schedule, fill=self.fill,
-            max_instructions=self.max_instructions,
+            max_instructions=self.max_instructions, engine=self.engine,
             **found.options, **more,
         )  # fmt: skip
 

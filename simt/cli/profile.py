@@ -12,7 +12,7 @@ import typer
 from simt.check import LaunchError
 from simt.cli import machine_files
 from simt.cli.numbers import parse_shape
-from simt.cli.options import Columns, Fold, Json, MaxInstructions, Nvrtc, Order, Threads, TimingOptions, grouped
+from simt.cli.options import Columns, Engine, Fold, Json, MaxInstructions, Nvrtc, Order, Threads, TimingOptions, grouped
 from simt.cli.output import check_writable, columns, print_json, progress, say, table
 from simt.cli.output import show as show_table
 from simt.cli.trace import show
@@ -105,6 +105,7 @@ def profile(
     order: Order = None,
     max_instructions: MaxInstructions = 2**28,
     threads: Threads = None,
+    engine: Engine = "interpreter",
     model: TimingOptions,
     as_json: Json = False,
 ) -> None:
@@ -147,7 +148,7 @@ def profile(
         counted = simt.launch(
             found, grid, block, *args,
             shared_bytes=shared, trace=watched or False, order=order, threads=threads,
-            max_instructions=max_instructions, progress=bar.start(found.demangled), **keywords,
+            max_instructions=max_instructions, engine=engine, progress=bar.start(found.demangled), **keywords,
         )  # fmt: skip
     for index, path in targets.items():
         _save(path, _array(args[index]))

@@ -11,6 +11,7 @@ from simt.cli.options import (
     Block,
     Checks,
     Dtype,
+    Engine,
     Json,
     Operation,
     Order,
@@ -120,6 +121,7 @@ def reduce(
     predicate: Predicate = 0,
     check: Checks = None,
     threads: Threads = None,
+    engine: Engine = "interpreter",
     model: TimingOptions,
     as_json: Json = False,
 ) -> None:
@@ -135,7 +137,7 @@ def reduce(
     names = _checked(kernel) if kernel else _family(op)
     data = sample(size, dtype, op, seed)
     options = {"view": view, "order": order, "predicate": predicate, "check": check or (), "threads": threads, "op": op}
-    options |= model.keywords
+    options |= {"engine": engine, **model.keywords}
     with progress() as bar:
         rows = [_run(name, data, block, options, bar) for name in names]
     if as_json:

@@ -2,10 +2,12 @@
 
 from simt.machine.device_memory import Allocation, DeviceMemory, Snapshot, Unwritten
 from simt.machine.host import run
-from simt.machine.launch import Bank, DeviceArray, Launch, dimensions
+from simt.machine.launch import DEFAULT_ENGINE, ENGINES, Bank, DeviceArray, Launch, dimensions
 from simt.machine.result import RunResult, TraceRecords
 
 __all__ = [
+    "DEFAULT_ENGINE",
+    "ENGINES",
     "Allocation",
     "Bank",
     "DeviceArray",

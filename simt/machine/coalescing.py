@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.ops.jit import jit
+from simt.ops.jit import jit, jit_inline
 from simt.ops.scalar import popcount
 
 SECTOR_SHIFT = 5
@@ -17,6 +17,24 @@ _BEGINS = np.array(
 )
 
 
+@jit_inline
+def ideal_sectors(n_bytes, sectors):
+    """The fewest sectors that hold so many bytes; lanes may share bytes (H200)."""
+    return min((n_bytes + 31) >> SECTOR_SHIFT, sectors)
+
+
+@jit_inline
+def unit_bit(address, shift, first):
+    """The bit of the unit of 2**shift bytes in which an address is, among 64 units from *first* on."""
+    return np.uint64(1) << np.uint64((address >> shift) - first)
+
+
+@jit_inline
+def is_one_pass(lo, hi, size):
+    """Whether addresses from *lo* to *hi* lie so close together that no bank of shared memory has two of the words."""
+    return (size <= 4) & ((hi >> 2) - (lo >> 2) < 32)
+
+
 @jit
 def count_units(ADDRESSES, shift, lo, hi, exec_mask):
     """Distinct units of 2**shift bytes that aligned accesses touch: *shift* 5: sectors, that of the size: addresses."""
@@ -25,7 +43,7 @@ def count_units(ADDRESSES, shift, lo, hi, exec_mask):
     if span < 64:
         bits = np.uint64(0)
         for l in range(np.uint64(32)):
-            bits |= np.uint64(1) << np.uint64((ADDRESSES[l] >> shift) - first)
+            bits |= unit_bit(ADDRESSES[l], shift, first)
         return popcount(np.int64(bits & np.uint64(0xFFFFFFFF))) + popcount(np.int64(bits >> np.uint64(32)))
     count = 0
     greatest = np.int64(-1)

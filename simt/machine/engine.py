@@ -16,6 +16,7 @@ from simt.machine.events import is_full, tell_order, tell_variable
 from simt.machine.image_access import image_access, image_rows
 from simt.machine.interpreter import go_on, masks, rows
 from simt.machine.memory import access, rows_loaded, step_index, step_within
+from simt.machine.native import hand_over, run_native
 from simt.machine.registers import predicate, row_at
 from simt.machine.splits import choose, join_fresh, let_through, next_random
 from simt.machine.start import start_block
@@ -152,6 +153,17 @@ def _sample(op, w, code, warp_rows, uniform_end, executing, s):
 
 
 @jit_part
+def _another(w, n_barriers, order, s):
+    """After a split that waits or has ended: PAUSED if another one is current now, else DONE or BLOCKED."""
+    s.WARPS[w * L.N_WARP + L.W_RELEASED] = 0
+    if s.WARPS[w * L.N_WARP + L.W_SPLITS] == 0:
+        return L.DONE
+    if choose(s.SPLITS, s.WARPS, w, order) or let_through(s.SPLITS, s.WARPS, s.PARTICIPANTS, w, n_barriers, order):
+        return L.PAUSED
+    return L.BLOCKED
+
+
+@jit_part
 def _goes_on(status):
     """Whether a turn that ended with this status continues at the next call of the engine."""
     return status == L.TRACE_FULL or status == L.CALLED or status == L.INTERRUPTED
@@ -218,6 +230,9 @@ def advance(w, quantum, s):
     traced = is_traced(LAUNCH, w)
     watched = LAUNCH[L.LAUNCH_WATCH] != 0
     drains = traced or watched
+    native = s.NATIVE[L.V_CODE] != 0 and not drains and order <= L.PROFILER
+    if native:
+        hand_over(w, n_absent, s)
     executed = WARPS[wbase + L.W_USED]  # micro-ops of this turn
     end = min(quantum, executed + LAUNCH[L.LAUNCH_LEFT])
     retired = 0
@@ -239,6 +254,19 @@ def advance(w, quantum, s):
             n_exited = popcount(WARPS[wbase + L.W_EXITED])
         else:
             pc = where
+        if native and executed < end and (CODE[np.uint64(pc * L.N_CODE) + L.C_OP] >> L.FLAGS_SHIFT) & L.ENTERS:
+            if WARPS[wbase + L.W_RELEASED] == 0:
+                steps, done = run_native(pc, active, end - executed, n_exited, s)
+                pc = s.NATIVE[L.V_PC]
+                executed += steps
+                retired += done
+                if pc == LEAVE:
+                    status = _another(w, n_barriers, order, s)
+                    if status != L.PAUSED:
+                        break
+                if pc < 0:
+                    where = np.int64(RESUME)
+                    continue
         if executed == end:
             SPLITS[current(WARPS, w) + L.S_PC] = pc
             whole = quantum == QUANTUM or quantum == LAUNCH[L.LAUNCH_ROUND]
@@ -318,14 +346,8 @@ def advance(w, quantum, s):
             record(w, pc, op, active, executing, pass_number, outcome, s)
 
         if where == LEAVE:
-            WARPS[wbase + L.W_RELEASED] = 0
-            if WARPS[wbase + L.W_SPLITS] == 0:
-                status = L.DONE
-                break
-            if not choose(SPLITS, WARPS, w, order) and not let_through(
-                SPLITS, WARPS, s.PARTICIPANTS, w, n_barriers, order
-            ):
-                status = L.BLOCKED
+            status = _another(w, n_barriers, order, s)
+            if status != L.PAUSED:
                 break
             where = np.int64(RESUME)
         elif order >= L.INTERLEAVED and flags & L.RETIRES and WARPS[wbase + L.W_SPLITS] > 1:

@@ -103,7 +103,7 @@ begin; positions a, b, c of operand rows; predicate operands as lane masks; mask
 _MODULES = {"control": control, "mbarrier": mbarriers, "across": warp}
 """Where the functions of tables without lane functions are."""
 
-_NAMES = {
+NAMES = {
     "np": np,
     "lowest": lowest,
     "FULL": FULL,
@@ -135,7 +135,7 @@ def _functions(module: str) -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
-def _statements(text: str, place: ast.AST, **values: ast.expr) -> list[ast.stmt]:
+def statements(text: str, place: ast.AST, **values: ast.expr) -> list[ast.stmt]:
     """Statements of *text* that stand at *place*, with names replaced."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
@@ -145,12 +145,12 @@ def _statements(text: str, place: ast.AST, **values: ast.expr) -> list[ast.stmt]
 
 
 def _expression(text: str, place: ast.AST) -> ast.expr:
-    statement = _statements(text, place)[0]
+    statement = statements(text, place)[0]
     assert isinstance(statement, ast.Expr)
     return statement.value
 
 
-class _Lane:
+class Lane:
     """A lane function, taken apart to be put into loops."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -180,7 +180,7 @@ class _Lane:
             if times == 1 or text.isidentifier():
                 values[name] = _expression(text, self.place)
             elif times > 1:
-                before += _statements(f"{name}_{number} = {text}", self.place)
+                before += statements(f"{name}_{number} = {text}", self.place)
                 values[name] = _expression(f"{name}_{number}", self.place)
         for node in uses:
             if isinstance(node.ctx, ast.Store):
@@ -188,7 +188,7 @@ class _Lane:
         put = _Put(values)
         for one in self.assignments:
             before.append(put.visit(_copied(one)))
-        return [*before, *_statements(keep, self.place, VALUE=put.visit(_copied(self.value)))]
+        return [*before, *statements(keep, self.place, VALUE=put.visit(_copied(self.value)))]
 
 
 def _copied(node: Any) -> Any:
@@ -203,11 +203,11 @@ def _copied(node: Any) -> Any:
 
 def _loop(text: str, place: ast.AST, body: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of *text*, its innermost ``...`` replaced by *body*."""
-    statements = _statements(text, place)
-    for node in (node for statement in statements for node in ast.walk(statement)):
+    found = statements(text, place)
+    for node in (node for statement in found for node in ast.walk(statement)):
         if isinstance(node, (ast.For, ast.If)) and _is_gap(node.body):
             node.body = body
-    return statements
+    return found
 
 
 def _is_gap(body: list[ast.stmt]) -> bool:
@@ -219,7 +219,7 @@ EVERY_LANE = "for l in range(N):\n    ..."
 
 def _in_lanes(function: Callable[..., Any], number: int, keep: str = "") -> list[ast.stmt]:
     """One lane after the other, each from its own operands."""
-    lane = _Lane(function)
+    lane = Lane(function)
     operands = {name: LOADS[kind].format(row=name) for name, kind in lane.types.items() if kind in LOADS}
     return _loop(EVERY_LANE, lane.place, lane.inside(keep or STORES[lane.result], number, operands))
 
@@ -234,13 +234,13 @@ def _computed(row: MicroOp) -> list[ast.stmt]:
     place = slow[0]
     test = _in_lanes(condition, row.number, "alike &= VALUE")
     choice = ast.copy_location(ast.If(_expression("alike", place), _in_lanes(fast, row.number), slow), place)
-    return [*_statements("alike = True", place), *test, choice]
+    return [*statements("alike = True", place), *test, choice]
 
 
 def _masks(row: MicroOp) -> list[ast.stmt]:
     """A row that computes with masks: a predicate, or one value for all lanes of a register row."""
     assert row.lane is not None
-    lane = _Lane(row.lane)
+    lane = Lane(row.lane)
     operands = {name: f"lanes_{name}" for name in lane.types if name in "abc"}
     if lane.result == "MASK":
         return lane.inside("mask = np.uint64(VALUE)", row.number, operands)
@@ -250,7 +250,7 @@ def _masks(row: MicroOp) -> list[ast.stmt]:
 def _shuffle(row: MicroOp) -> list[ast.stmt]:
     """The four shuffles as PTX defines them; the mask is that of lanes whose source lane is in range."""
     assert row.lane is not None
-    lane = _Lane(row.lane)
+    lane = Lane(row.lane)
     before = """
 lane = np.int64(l)
 clamp = R[c + l] & 31
@@ -263,20 +263,20 @@ O[l] = R[a + np.uint64(source if valid else lane)]
 mask |= np.uint64(valid) << l
 """
     body = lane.inside(keep, row.number, {"b": "R[b + l] & 31"})
-    return _loop(EVERY_LANE, lane.place, [*_statements(before, lane.place), *body])
+    return _loop(EVERY_LANE, lane.place, [*statements(before, lane.place), *body])
 
 
 def _reduction(row: MicroOp) -> list[ast.stmt]:
     """One value from those of the exec lanes (there are some), to all lanes."""
     assert row.lane is not None
-    lane = _Lane(row.lane)
+    lane = Lane(row.lane)
     kind = lane.types["x"]
     begin = f"start = np.uint64(lowest(executing))\nx = {LOADS[kind].format(row='a').replace('+ l', '+ start')}"
     each = "for l in range(start + N // N, N):\n    if (executing >> np.int64(l)) & 1:\n        ..."
     end = f"for l in range(N):\n    {STORES[lane.result].replace('VALUE', 'x')}"
     body = lane.inside("x = VALUE", row.number, {"y": LOADS[kind].format(row="a")})
     place = lane.place
-    return [*_statements(begin, place), *_loop(each, place, body), *_statements(end, place)]
+    return [*statements(begin, place), *_loop(each, place, body), *statements(end, place)]
 
 
 SHAPES: Mapping[str, Callable[[MicroOp], list[ast.stmt]]] = {
@@ -317,13 +317,13 @@ def tree(table: Table) -> ast.Module:
     place = chain[0]
     masks = any(node.id == "mask" for one in chain for node in ast.walk(one) if isinstance(node, ast.Name))
     body = [
-        *_statements("mask = np.uint64(0)" if masks else "pass", place),
-        *(one for kind in results if kind in BEFORE for one in _statements(BEFORE[kind], place)),
+        *statements("mask = np.uint64(0)" if masks else "pass", place),
+        *(one for kind in results if kind in BEFORE for one in statements(BEFORE[kind], place)),
         *chain,
-        *(one for kind in results if kind in AFTER for one in _statements(AFTER[kind], place)),
-        *_statements("return np.int64(mask)" if masks else "return np.int64(-1)", place),
+        *(one for kind in results if kind in AFTER for one in statements(AFTER[kind], place)),
+        *statements("return np.int64(mask)" if masks else "return np.int64(-1)", place),
     ]
-    return _function(table.name, ["number", *_used(body)], body)
+    return function_tree(table.name, ["number", *_used(body)], body)
 
 
 def _used(body: list[ast.stmt]) -> list[str]:
@@ -332,7 +332,7 @@ def _used(body: list[ast.stmt]) -> list[str]:
     return [name for name in PLACES if name in names]
 
 
-def _function(name: str, parameters: list[str], body: list[ast.stmt]) -> ast.Module:
+def function_tree(name: str, parameters: list[str], body: list[ast.stmt]) -> ast.Module:
     module = ast.parse(f"def {name}({', '.join(parameters)}):\n    pass")
     definition = module.body[0]
     assert isinstance(definition, ast.FunctionDef)
@@ -340,7 +340,7 @@ def _function(name: str, parameters: list[str], body: list[ast.stmt]) -> ast.Mod
     return ast.fix_missing_locations(module)
 
 
-def _made(module: ast.Module, names: Mapping[str, Any], file: str) -> Callable[..., Any]:
+def made_function(module: ast.Module, names: Mapping[str, Any], file: str) -> Callable[..., Any]:
     """The function of a tree, as if it stood in *file*."""
     namespace = {**names, "__name__": "simt.machine.interpreter"}
     exec(compile(module, file, "exec"), namespace)
@@ -357,24 +357,24 @@ def _table_call(table: Table, names: dict[str, Any]) -> list[ast.stmt]:
     """Statements that execute a micro-op of a table; *names* receives the functions that they call."""
     if table.rows[0].lane is not None:
         module = sys.modules[table.rows[0].lane.__module__]
-        made = _made(tree(table), {**vars(module), **_NAMES}, str(module.__file__))
+        made = made_function(tree(table), {**vars(module), **NAMES}, str(module.__file__))
         names[table.name] = jit_inline(made) if table.inline else jit(made)
-        return _statements(f"return {_call(names[table.name], table.name)}", _NOWHERE)
+        return statements(f"return {_call(names[table.name], table.name)}", _NOWHERE)
     module = _MODULES[table.name]
     for row in table.rows:
         names[row.function] = getattr(module, row.function)
     calls = ((row, _call(names[row.function], row.function)) for row in table.rows)
-    return _chain((f"number == {row.number}", _statements(f"return {call}", _NOWHERE)) for row, call in calls)
+    return _chain((f"number == {row.number}", statements(f"return {call}", _NOWHERE)) for row, call in calls)
 
 
 def _dispatch(name: str, kind: Kind, parameters: str) -> Any:
     """The function that executes the micro-ops of all tables of a kind, by their code."""
-    names: dict[str, Any] = {**_NAMES, "L": layout, "read_predicate": predicate}
+    names: dict[str, Any] = {**NAMES, "L": layout, "read_predicate": predicate}
     tables = [table for table in ops.TABLES if table.kind is kind]
     calls = [(f"table == {table.number}", _table_call(table, names)) for table in tables]
     begin = f"table = (op >> {NUMBER_BITS}) & {TABLE_MASK}\nnumber = op & {NUMBER_MASK}"
-    body = [*_statements(begin, _NOWHERE), *_chain(calls), *_statements("return np.int64(-1)", _NOWHERE)]
-    return jit_part(_made(_function(name, parameters.split(), body), names, __file__))
+    body = [*statements(begin, _NOWHERE), *_chain(calls), *statements("return np.int64(-1)", _NOWHERE)]
+    return jit_part(made_function(function_tree(name, parameters.split(), body), names, __file__))
 
 
 rows = _dispatch("rows", Kind.ROW, "op s w code predicates a b c active executing")

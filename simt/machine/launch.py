@@ -26,6 +26,9 @@ MAX_LOCAL_BYTES = 512 * 1024
 
 ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "profiler": 3, "interleaved": 4, "random": 5}
 
+ENGINES = ("interpreter", "compiled")
+"""What executes the micro-ops: the interpreter alone, or also native code of the Program where it can."""
+DEFAULT_ENGINE = ENGINES[0]
 
 CLOCK_STEP = 41
 """Cycles between two reads of the clock without the timing model.  On an H200 a loop that waits for ``clock64`` takes
@@ -112,6 +115,7 @@ class Launch:
     of.  ``cooperative``: all blocks run together, in turns, so that they can wait for each other.  ``services``
     serve the calls of code that is not the kernel's (``printf``); ``clock_mhz`` is the rate of its clock.
     ``schedule`` decides which warp runs when; ``resident`` blocks, as many as the GPU holds, then run together.
+    ``engine``: see ENGINES.
     ``per_block``: note what each block was (:attr:`simt.machine.RunResult.work`).
     """
 
@@ -133,6 +137,7 @@ class Launch:
     progress: Callable[[int, int], None] | None = None
     schedule: Schedule | None = None
     resident: int = 1
+    engine: str = DEFAULT_ENGINE
     per_block: bool = False
 
     @property

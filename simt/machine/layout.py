@@ -29,6 +29,7 @@ UNIFORM = 2
 ORDERS, NAMES, SHUFFLES, VARIABLE = 4, 8, 16, 32  # what a watch is told of: see events.py
 TOLD = ORDERS | NAMES | SHUFFLES | VARIABLE
 CHOOSES = 64  # which lanes choose its first operand is told, too
+ENTERS = 128  # native code may begin here
 
 # Columns of the counter table, in the order of program.COUNTERS.
 _counts = Columns()
@@ -149,6 +150,36 @@ LAUNCH_MHZ = _launch()  # of the clock, for %globaltimer
 LAUNCH_SECTORS = _launch()  # of memory that the block has moved
 N_LAUNCH = _launch.count
 
+# What the engine and the native code of a Program tell each other (int64 [N_NATIVE], then native code's counters).
+_native = Columns()
+V_CODE = _native()  # where the code stands; 0: there is none
+V_PC = _native()
+V_ACTIVE = _native()
+V_ROOM = _native()  # micro-ops that it may execute
+V_RETIRED = _native()
+V_WARP = _native()
+V_ABSENT = _native()  # numbers of lanes
+V_EXITED = _native()
+V_UNIFORM = _native()  # addresses, of what the warp has and of what all share
+V_ROWS = _native()
+V_PREDICATES = _native()
+V_ALL_PREDICATES = _native()
+V_PARTICIPANTS = _native()
+V_WARPS = _native()
+V_SPLITS = _native()
+V_BARRIERS = _native()
+V_LAUNCH = _native()
+V_MICRO_OPS = _native()
+V_COUNTS = _native()
+V_TID = _native()
+V_DIMS = _native()
+V_STARTS = _native()
+V_ENDS = _native()
+V_WRITABLE = _native()
+V_HINTS = _native()
+V_MEMORY = _native()
+N_NATIVE = _native.count
+
 # Orders in which the splits of a warp (and, for the last two, the warps of a block) run.
 THEN_FIRST, ELSE_FIRST, HARDWARE, PROFILER, INTERLEAVED, RANDOM = range(6)
 
@@ -244,6 +275,7 @@ class State(NamedTuple):
     ADDRESSES: Any  # int64[32]
     WORDS: Any  # int64[1024], words seen per bank
     FILL: Any  # int64[32]
+    NATIVE: Any  # int64, what the engine and native code tell each other
     M8: Any
     M16: Any
     M32: Any

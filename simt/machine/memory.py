@@ -11,9 +11,18 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.atomics import F32X2_ATOMIC, F32X4_ATOMIC, update
-from simt.machine.coalescing import SECTOR_SHIFT, count_units, count_updates, count_wavefronts, sectors_of_line
+from simt.machine.coalescing import (
+    SECTOR_SHIFT,
+    count_units,
+    count_updates,
+    count_wavefronts,
+    ideal_sectors,
+    is_one_pass,
+    sectors_of_line,
+)
 from simt.machine.events import tell_access
 from simt.ops.encoding import ATOMIC_BYTES, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
+from simt.ops.integer import element_at, from_start, is_outside
 from simt.ops.jit import jit, jit_inline
 from simt.ops.memory import ACCESS_SHIFT, ATOMIC, CONST, GENERIC, GLOBAL, LOCAL, SHARED, SPACE_MASK, STORE
 from simt.ops.row import NUMBER_MASK
@@ -69,6 +78,18 @@ def find(address, size, STARTS, ENDS):
     return -1
 
 
+@jit_inline
+def last_of_group(shift):
+    """Lanes, less one, that store 2**shift bytes each in one group: it asks for 128 bytes at most."""
+    return (np.int64(32) >> max(shift - 2, 0)) - 1
+
+
+@jit_inline
+def holds(start, end, lo, hi, size):
+    """Whether the allocation [start, end) holds accesses of *size* bytes at addresses from *lo* to *hi*."""
+    return (start <= lo) & (hi <= end - size)
+
+
 @jit
 def _fail(reason, mask, ADDRESSES, ERROR):
     ERROR[L.E_REASON] = reason
@@ -81,7 +102,7 @@ def _fail(reason, mask, ADDRESSES, ERROR):
 @jit_inline
 def _check_global(ADDRESSES, lo, hi, size, exec_mask, writes, pc, STARTS, ENDS, WRITABLE, HINTS, ERROR):
     hint = HINTS[pc]
-    if not (STARTS[hint] <= lo and hi <= ENDS[hint] - size):
+    if not holds(STARTS[hint], ENDS[hint], lo, hi, size):
         bad = np.int64(0)
         hint = -1
         for l in range(32):
@@ -156,7 +177,7 @@ def _store(mod, R, b, next_row, ADDRESSES, run, exec_mask, M8, M16, M32, M64):
         for l in range(np.uint64(32)):
             M64[start + l] = R[b + l]
         return
-    turn = (np.int64(32) >> max(_LOG2_BYTES[mod] - 2, 0)) - 1  # lanes of a group, less one
+    turn = last_of_group(_LOG2_BYTES[mod])
     for k in range(32):
         l = k ^ turn
         if (exec_mask >> l) & 1:
@@ -258,7 +279,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
                 X[L.X_SECTORS] = sectors_of_line(ADDRESSES, start, step, shift, lo, hi, exec_mask)
             else:
                 X[L.X_SECTORS] = count_units(ADDRESSES, SECTOR_SHIFT, lo, hi, exec_mask)
-            X[L.X_SECTORS_IDEAL] = min((X[L.X_BYTES] + 31) >> 5, X[L.X_SECTORS])  # lanes may share bytes (H200)
+            X[L.X_SECTORS_IDEAL] = ideal_sectors(X[L.X_BYTES], X[L.X_SECTORS])
             if X[L.X_SECTORS] < lanes and not distinct:
                 X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi, exec_mask) << shift
             if atomic:
@@ -272,7 +293,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             hi -= SHARED_WINDOW
         if lo < 0 or hi > LAUNCH[L.LAUNCH_SHARED_BYTES] - size:
             return _check_window(ADDRESSES, size, LAUNCH[L.LAUNCH_SHARED_BYTES], exec_mask, ERROR)
-        if (run and size <= 4) or (lo == hi and size <= 8):
+        if is_one_pass(lo, hi, size) or (lo == hi and size <= 8):
             X[L.X_WAVEFRONTS] = 1
             X[L.X_WAVEFRONTS_IDEAL] = 1
         else:
@@ -338,10 +359,9 @@ def step_index(R, O, a, b, size, stride, wraps, exec_mask, ERROR):
     """``index``: O = a + i * stride with Python's negative indices; returns the mask of lanes out of range."""
     bad = np.uint64(0)
     for l in range(np.uint64(32)):
-        i = R[b + l]
-        i = i + size if wraps and i < 0 else i
-        bad |= np.uint64((i < 0) | (i >= size)) << np.uint64(l)
-        O[l] = R[a + l] + i * stride
+        i = from_start(R[b + l], size, wraps)
+        bad |= np.uint64(is_outside(i, size)) << np.uint64(l)
+        O[l] = element_at(R[a + l], i, stride)
     wrong = np.int64(bad) & exec_mask
     if wrong != 0:
         _not_an_index(wrong, R[b + np.uint64(lowest(wrong))], size, ERROR)
@@ -353,8 +373,8 @@ def step_within(R, O, a, b, wraps, exec_mask, ERROR):
     """``within``: O = i, with Python's negative indices for a size in R; returns the mask of lanes out of range."""
     bad = np.uint64(0)
     for l in range(np.uint64(32)):
-        O[l] = R[a + l] + R[b + l] if wraps and R[a + l] < 0 else R[a + l]
-        bad |= np.uint64((O[l] < 0) | (O[l] >= R[b + l])) << np.uint64(l)
+        O[l] = from_start(R[a + l], R[b + l], wraps)
+        bad |= np.uint64(is_outside(O[l], R[b + l])) << np.uint64(l)
     wrong = np.int64(bad) & exec_mask
     if wrong != 0:
         _not_an_index(wrong, R[a + np.uint64(lowest(wrong))], R[b + np.uint64(lowest(wrong))], ERROR)

@@ -323,6 +323,7 @@ def state_arrays(
         ADDRESSES=np.zeros(32, np.int64),
         WORDS=np.zeros(1024, np.int64),
         FILL=np.zeros(32, np.int64),
+        NATIVE=np.zeros(layout.N_NATIVE, np.int64),
         STARTS=memory.starts,
         ENDS=memory.ends,
         WRITABLE=memory.writable,

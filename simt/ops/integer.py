@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.ops.jit import jit_inline
 from simt.ops.row import PREDICATE, S64, U64, Effect, Family, Kind, Table
 from simt.ops.scalar import multiply_wide
 
@@ -23,6 +24,24 @@ ELEMENT.declare(
     """
 )
 INDEX, WITHIN = range(2)
+
+
+@jit_inline
+def from_start(i, size, wraps):
+    """Index *i* of an axis of *size* counted from its start, where negative ones count from the end (*wraps*)."""
+    return i + size if wraps and i < 0 else i
+
+
+@jit_inline
+def is_outside(i, size):
+    """Whether an index counted from the start is none of an axis of *size*."""
+    return (i < 0) | (i >= size)
+
+
+@jit_inline
+def element_at(base, i, stride):
+    """Address of element *i* of an axis that begins at *base*."""
+    return base + i * stride
 
 
 @alu

@@ -38,7 +38,8 @@ BASE = {
 
 VALUES = {
     "--size": "64", "--block": "64", "--blocks": "64", "--dtype": "float32", "--op": "max", "--seed": "3",
-    "--view": "source", "--order": "random:4", "--predicate": "4", "--threads": "2", "--device": "h200",
+    "--view": "source", "--order": "random:4", "--engine": "compiled", "--predicate": "4",
+    "--threads": "2", "--device": "h200",
     "--sms": "1", "--max-host-seconds": "100", "--set": "l1_latency=60", "--column": "inst_executed",
     "--block-index": "0", "--warp": "0", "--by": "listing", "--cycles": "0:9000", "--sm": "0",
     "--kernel": "interleaved", "--registers": "40", "--shared": "1024", "--grid": "1,1", "--arch": "sm_61",

@@ -1,0 +1,173 @@
+"""Native code of a Program: made, kept on disk, loaded, and put into the state that the engine works with."""
+
+from __future__ import annotations
+
+import importlib.resources
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+import numpy as np
+import numpy.typing as npt
+from numba.core import config
+
+from simt.disk_cache import DiskCache, cache_root, digest, say_once
+from simt.machine import layout as L
+from simt.machine.compiled.emit import KERNEL, TIMES, Emitter
+from simt.machine.compiled.lanes import LANE
+from simt.machine.compiled.plan import Plan
+from simt.machine.compiled.text import Text
+from simt.machine.prepared import Prepared
+from simt.ops.jit import FOLDER
+from simt.program import Program
+
+MOST_KEPT = 1024
+"""Programs whose native code is kept on disk."""
+
+MOST_MICRO_OPS = 10_000
+"""Micro-ops of a Program that is compiled at most."""
+
+_STORE = DiskCache("native code", cache_root() / "native", MOST_KEPT)
+
+
+class NotCompiled(Exception):
+    """There can be no native code of a Program; the text says why."""
+
+
+@dataclass(frozen=True)
+class Native:
+    """Native code of a Program, ready to run.  ``loaded`` holds it in memory."""
+
+    plan: Plan
+    address: int
+    loaded: Any
+
+    def equip(self, state: L.State) -> L.State:
+        """The state of a worker with native code."""
+        code: npt.NDArray[np.int64] = state.CODE.copy().reshape(-1, L.N_CODE)
+        for block in self.plan.blocks:
+            code[block[0].pc, L.C_OP] |= L.ENTERS << L.FLAGS_SHIFT
+        native = np.zeros(L.N_NATIVE + TIMES * len(self.plan.blocks), np.int64)
+        native[L.V_CODE] = self.address
+        shared = {
+            L.V_MICRO_OPS: code,
+            L.V_COUNTS: state.COUNTS,
+            L.V_TID: state.TID,
+            L.V_DIMS: state.DIMS,
+            L.V_STARTS: state.STARTS,
+            L.V_ENDS: state.ENDS,
+            L.V_WRITABLE: state.WRITABLE,
+            L.V_HINTS: state.HINTS,
+            L.V_MEMORY: state.M8,
+        }
+        for column, array in shared.items():
+            native[column] = array.ctypes.data
+        return state._replace(CODE=code.reshape(-1), NATIVE=native)
+
+    def count(self, state: L.State) -> None:
+        """Add what native code counted by block to the counters of the micro-ops."""
+        counts = state.COUNTS.reshape(-1, L.N_COUNT)
+        times = state.NATIVE[L.N_NATIVE :].reshape(-1, TIMES)
+        for block, (executed, active, absent, exited) in zip(self.plan.blocks, times, strict=True):
+            for step in block:
+                row = counts[step.pc]
+                row[L.N_EXECUTED] += executed
+                row[L.N_THREADS] += active
+                row[L.N_ABSENT] += absent
+                row[L.N_EXITED] += exited
+                if not step.guard:
+                    row[L.N_PRED_ON] += active
+                if step.row.name == "bra":
+                    row[L.N_BRANCHES] += executed
+        times[:] = 0
+
+
+def native_for(prepared: Prepared) -> Native | None:
+    """Native code for a launch that asks for it and that it can run; what cannot be compiled is interpreted."""
+    launch = prepared.launch
+    if launch.engine == "interpreter" or launch.trace is not False or launch.watch is not None:
+        return None
+    try:
+        return native_code(prepared.program)
+    except NotCompiled as error:
+        say_once(f"{prepared.program.name} is interpreted: {error}")
+        return None
+
+
+def native_code(program: Program) -> Native:
+    """Native code of a Program, made at most once.  Raises NotCompiled."""
+    if program.native is None:
+        try:
+            program.native = _load(program)
+        except RuntimeError as error:  # llvmlite's, of all that LLVM refuses
+            raise NotCompiled(f"LLVM refuses its code: {str(error).strip().splitlines()[0]}") from error
+    found: Native = program.native
+    return found
+
+
+def _load(program: Program) -> Native:
+    if config.DISABLE_JIT:
+        raise NotCompiled("NUMBA_DISABLE_JIT=1")
+    if len(program.instructions) > MOST_MICRO_OPS:
+        raise NotCompiled(f"it has {len(program.instructions)} micro-ops; the most are {MOST_MICRO_OPS}")
+    plan = Plan(program)
+    parts = (plan.encoded.code.tobytes(), repr(plan.constants), repr(plan.uniform_end))
+    name = digest(*parts, *_made_with())
+    code = _STORE.get_or_make(name, lambda: _object(Emitter(plan).emit()))
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return Native(plan, engine.get_function_address(KERNEL), engine)
+
+
+@cache
+def _made_with() -> tuple[str, ...]:
+    """What native code depends on besides its Program: these sources and the engine's, LLVM, the processor."""
+    folder = importlib.resources.files("simt.machine.compiled")
+    sources = sorted(file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".py"))
+    cpu = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    return (*sources, FOLDER.name, llvmlite.__version__, *cpu)
+
+
+def machine() -> Any:
+    """LLVM's code generator for this processor."""
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=2,
+        codemodel="jitdefault",
+        jit=True,
+    )
+
+
+def module_of(text: Text) -> Any:
+    """LLVM's module of a Text, as it is written."""
+    module = llvm.parse_assembly("\n".join(text.lines))
+    for name, source in text.linked.items():
+        other = llvm.parse_assembly(source)
+        other.get_function(LANE).name = name
+        module.link_in(other)
+        module.get_function(name).linkage = llvm.Linkage.internal
+    module.verify()
+    return module
+
+
+def _object(text: Text) -> bytes:
+    target = machine()
+    code: bytes = target.emit_object(optimised(module_of(text), target))
+    return code
+
+
+def optimised(module: Any, target: Any) -> Any:
+    """The module with few, cheap passes: the code is as fast as with all of LLVM's, which take ten times as long."""
+    module.triple = llvm.get_process_triple()
+    module.data_layout = str(target.target_data)
+    builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=2))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.run(module, builder)
+    return module

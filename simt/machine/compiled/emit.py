@@ -1,0 +1,213 @@
+"""From a Program to the text of one native function, ``i64 @kernel(i64 context)``.
+
+It runs the current split of a warp from micro-op ``V_PC`` on and returns how many micro-ops it executed.  Each basic
+block is counted as a whole when it is entered; where it is left before its end the rest is taken back.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from simt.machine import layout as L
+from simt.machine.compiled.plan import Plan, Step
+from simt.machine.compiled.segment import Segment
+from simt.machine.compiled.text import Text
+from simt.ops.row import Kind
+
+KERNEL = "kernel"
+TIMES = 4
+"""Counters of a block: how often it was executed, and the lanes that were active, absent and exited then."""
+
+_ADDRESSES = {
+    "uniform": L.V_UNIFORM,
+    "rows": L.V_ROWS,
+    "predicates": L.V_PREDICATES,
+    "counts": L.V_COUNTS,
+    "dims": L.V_DIMS,
+}
+_NUMBERS = {"pc": L.V_PC, "active": L.V_ACTIVE, "room": L.V_ROOM, "absent": L.V_ABSENT, "exited": L.V_EXITED}
+
+
+class Emitter:
+    """Writes the function of a Program."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.text = Text()
+        self.block_at = {block[0].pc: k for k, block in enumerate(plan.blocks)}
+        self.exits: dict[int, str] = {}
+        self.cold: list[tuple[str, int, int, Step]] = []
+        self.scratch_rows = 1
+
+    def emit(self) -> Text:
+        """The function; what it needs besides is in the Text."""
+        self._begin()
+        for k, block in enumerate(self.plan.blocks):
+            self._block(k, block)
+        self._leave_early()
+        self._leave()
+        lines = self.text.lines
+        lines.insert(0, f"  %scratch = alloca i64, i64 {32 * self.scratch_rows}, align 64")
+        self.text.lines = [f"define i64 @{KERNEL}(i64 %given) {{", "entry:", *lines, "}", *sorted(self.text.declared)]
+        return self.text
+
+    def _begin(self) -> None:
+        text = self.text
+        text.line("%context = inttoptr i64 %given to ptr")
+        for name, column in _ADDRESSES.items():
+            text.line(f"%{name} = load ptr, ptr {text.at('%context', column)}, align 8")
+        for name, column in _NUMBERS.items():
+            text.line(f"%{name} = load i64, ptr {text.at('%context', column)}, align 8")
+        text.declare("declare i64 @llvm.ctpop.i64(i64)")
+        text.line("%n_active = call i64 @llvm.ctpop.i64(i64 %active)")
+        once = "<i64 1, i64 poison, i64 poison, i64 poison>"
+        for k, name in enumerate(("n_active", "absent", "exited"), 1):
+            once = text.value(f"insertelement <4 x i64> {once}, i64 %{name}, i64 {k}")
+        self.once = once
+        text.line("%left = alloca i64")
+        text.line("%retired = alloca i64")
+        text.line("store i64 %room, ptr %left")
+        text.line("store i64 0, ptr %retired")
+        cases = " ".join(f"i64 {pc}, label %block{k}" for pc, k in self.block_at.items())
+        text.line(f"switch i64 %pc, label %out [{cases}]")
+
+    def _go_to(self, pc: int) -> str:
+        """The label of the code of a micro-op: its block, or the way out."""
+        if pc in self.block_at:
+            return f"block{self.block_at[pc]}"
+        return self.exits.setdefault(pc, f"exit{pc}")
+
+    def _exit_at(self, pc: int) -> str:
+        return self.exits.setdefault(pc, f"exit{pc}")
+
+    def _block(self, k: int, block: list[Step]) -> None:
+        text = self.text
+        text.label(f"block{k}")
+        left = text.value("load i64, ptr %left")
+        enough = text.value(f"icmp uge i64 {left}, {len(block)}")
+        text.line(f"br i1 {enough}, label %run{k}, label %{self._exit_at(block[0].pc)}")
+        text.label(f"run{k}")
+        self._count(k, block, 1)
+        for is_lanes, group in groupby(block, key=lambda step: step.row.kind is not Kind.CONTROL):
+            steps = list(group)
+            if is_lanes:
+                self._lanes(k, steps)
+            elif steps[-1].row.name == "bra":
+                self._branch(k, steps[-1])
+                return
+        text.line(f"br label %{self._go_to(block[-1].pc + 1)}")
+
+    def _count(self, k: int, steps: list[Step], sign: int) -> None:
+        """Count a whole block once, or take that back (*sign*)."""
+        text = self.text
+        retired = sum(step.retires for step in steps)
+        self._take(len(steps), retired, sign)
+        place = text.at("%context", L.N_NATIVE + TIMES * k)
+        old = text.value(f"load <4 x i64>, ptr {place}, align 8")
+        new = text.value(f"{'add' if sign > 0 else 'sub'} <4 x i64> {old}, {self.once}")
+        text.line(f"store <4 x i64> {new}, ptr {place}, align 8")
+
+    def _take(self, executed: int, retired: int, sign: int) -> None:
+        for place, change in (("%left", -sign * executed), ("%retired", sign * retired)):
+            old = self.text.value(f"load i64, ptr {place}")
+            self.text.line(f"store i64 {self.text.value(f'add i64 {old}, {change}')}, ptr {place}")
+
+    def _guarded(self, step: Step) -> str:
+        """The exec lanes of a guarded micro-op, which are counted here: a block's counters do not tell them."""
+        text = self.text
+        executing = text.value(f"and i64 %active, {self._mask(step.guard)}")
+        count = text.value(f"call i64 @llvm.ctpop.i64(i64 {executing})")
+        text.add("%counts", step.pc * L.N_COUNT + int(L.N_PRED_ON), count)
+        return executing
+
+    def _mask(self, operand: int) -> str:
+        """The lanes of a predicate operand."""
+        full = str(int(L.FULL))
+        value = full if operand >> 1 == 0 else self.text.load("%predicates", operand >> 1)
+        return self.text.value(f"xor i64 {value}, {full}") if operand & 1 else value
+
+    def _lanes(self, k: int, steps: list[Step]) -> None:
+        """Runs of micro-ops; a run ends before one whose guard it writes, and after one that may fail."""
+        run: list[Step] = []
+        written: set[int] = set()
+        for step in steps:
+            if step.guard and step.guard >> 1 in written:
+                self._segment(k, run)
+                run, written = [], set()
+            run.append(step)
+            if step.row.operands[0] == "p":
+                written.add(step.dst)
+        self._segment(k, run)
+
+    def _segment(self, k: int, steps: list[Step]) -> None:
+        text = self.text
+        segment = Segment(text, self.plan, steps, "%active", "%scratch")
+        failed = segment.emit()
+        if failed is not None:
+            self.scratch_rows = max(self.scratch_rows, len(segment.dirty))
+            good, bad = text.new_label("good"), text.new_label("bad")
+            text.line(f"br i1 {text.value(f'icmp eq i64 {failed}, 0')}, label %{good}, label %{bad}")
+            self.cold.append((bad, k, steps[0].pc, steps[0]))
+            text.label(good)
+        for step in steps:
+            if step.guard:
+                self._guarded(step)
+        segment.commit()
+
+    def _branch(self, k: int, step: Step) -> None:
+        """All lanes jump, or none does; else the engine divides them."""
+        text = self.text
+        taken = "%active"
+        executing = self._guarded(step) if step.guard else taken
+        if step.guard or step.a:
+            taken = text.value(f"and i64 {executing}, {self._mask(step.a)}")
+        if taken == "%active":
+            text.line(f"br label %{self._go_to(step.imm)}")
+            return
+        every = text.value(f"icmp eq i64 {taken}, %active")
+        none = text.value(f"icmp eq i64 {taken}, 0")
+        same = text.value(f"or i1 {every}, {none}")
+        uniform, divided = text.new_label("uniform"), text.new_label("divided")
+        text.line(f"br i1 {same}, label %{uniform}, label %{divided}")
+        self.cold.append((divided, k, step.pc, step))
+        text.label(uniform)
+        text.line(f"br i1 {every}, label %{self._go_to(step.imm)}, label %{self._go_to(step.pc + 1)}")
+
+    def _leave_early(self) -> None:
+        """Out of the middle of a block: the engine goes on at a micro-op of it."""
+        for label, k, pc, _ in self.cold:
+            self.text.label(label)
+            block = self.plan.blocks[k]
+            self._count(k, block, -1)
+            done = [step for step in block if step.pc < pc]
+            self._take(len(done), sum(step.retires for step in done), 1)
+            for step in done:
+                self._count_one(step)
+            if self.plan.steps[pc].row.name == "bra" and self.plan.steps[pc].guard:
+                self._uncount_guard(self.plan.steps[pc])
+            self.text.line(f"br label %{self._exit_at(pc)}")
+
+    def _count_one(self, step: Step) -> None:
+        at = step.pc * L.N_COUNT
+        columns = {L.N_EXECUTED: "1", L.N_THREADS: "%n_active", L.N_ABSENT: "%absent", L.N_EXITED: "%exited"}
+        if not step.guard:
+            columns[L.N_PRED_ON] = "%n_active"
+        for column, value in columns.items():
+            self.text.add("%counts", at + int(column), value)
+
+    def _uncount_guard(self, step: Step) -> None:
+        text = self.text
+        executing = text.value(f"and i64 %active, {self._mask(step.guard)}")
+        count = text.value(f"call i64 @llvm.ctpop.i64(i64 {executing})")
+        text.add("%counts", step.pc * L.N_COUNT + int(L.N_PRED_ON), text.value(f"sub i64 0, {count}"))
+
+    def _leave(self) -> None:
+        text = self.text
+        for pc, label in self.exits.items():
+            text.label(label)
+            text.store(str(pc), "%context", L.V_PC)
+            text.line("br label %out")
+        text.label("out")
+        text.store(text.value("load i64, ptr %retired"), "%context", L.V_RETIRED)
+        executed = text.value(f"sub i64 %room, {text.value('load i64, ptr %left')}")
+        text.line(f"ret i64 {executed}")

@@ -1,0 +1,94 @@
+"""Which micro-ops of a Program native code executes, and the basic blocks that they form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from simt.machine import layout as L
+from simt.machine.compiled.lanes import is_lane_wise
+from simt.machine.encode import Encoded, encode
+from simt.ops.row import Kind, MicroOp
+from simt.ops.table import MICRO_OPS
+from simt.program import Instruction, Program
+
+MOST_BLOCK = 64
+"""Micro-ops of a block at most: LLVM's time grows faster than its input."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A micro-op as the code table has it; register operands are offsets of lane 0."""
+
+    pc: int
+    row: MicroOp
+    dst: int
+    a: int
+    b: int
+    c: int
+    guard: int
+    imm: int
+    mod: int
+    retires: bool
+    uniform: bool
+
+    @property
+    def sources(self) -> list[tuple[str, str, int]]:
+        """Its operands: name, letter of its kind, number."""
+        letters = self.row.operands[1:]
+        return [
+            (name, letter, value)
+            for name, letter, value in zip("abc", letters, (self.a, self.b, self.c), strict=True)
+            if letter != "-"
+        ]
+
+
+class Plan:
+    """A Program taken apart for :mod:`simt.machine.compiled.emit`."""
+
+    def __init__(self, program: Program) -> None:
+        self.encoded: Encoded = encode(program)
+        self.steps = [self._step(pc, one) for pc, one in enumerate(program.instructions)]
+        self.uniform_end = 32 * len(self.encoded.uniform_rows)
+        values = {uniform.row: uniform.value for uniform in program.uniforms if uniform.kind == "const"}
+        rows = enumerate(self.encoded.uniform_rows)
+        self.constants = {32 * place: values[row] for place, row in rows if row in values}
+        self.constants[0] = 0
+        """Values of the uniform rows that are the same in every launch, by offset."""
+
+    def _step(self, pc: int, one: Instruction) -> Step:
+        _, dst, a, b, c, guard, imm, mod = (int(value) for value in self.encoded.code[pc])
+        return Step(pc, MICRO_OPS[one.op], dst, a, b, c, guard, imm, mod, one.retires, one.uniform)
+
+    def is_native(self, step: Step) -> bool:
+        """Whether native code executes a micro-op; the interpreter executes all others."""
+        if step.uniform and step.guard:
+            return False
+        return step.row.name in ("bra", "nop") or step.row.kind is Kind.ELEMENT or is_lane_wise(step.row)
+
+    @cached_property
+    def blocks(self) -> list[list[Step]]:
+        """Micro-ops that are executed one after the other: entered at the first only, a branch at the end only."""
+        ends = {step.pc + 1 for step in self.steps if step.row.name == "bra" or not self.is_native(step)}
+        starts = {step.imm for step in self.steps if step.row.name == "bra"} | ends
+        found: list[list[Step]] = []
+        for step in self.steps:
+            if not self.is_native(step):
+                continue
+            follows = bool(found) and found[-1][-1].pc + 1 == step.pc and step.pc not in starts
+            if not follows or len(found[-1]) == MOST_BLOCK:
+                found.append([])
+            found[-1].append(step)
+        return found
+
+
+GUARD_ALL = 0
+"""The guard of a micro-op that all active lanes execute."""
+
+
+def is_predicate(step: Step) -> bool:
+    """Whether a micro-op writes a predicate."""
+    return step.row.operands[0] == "p"
+
+
+__all__ = ["GUARD_ALL", "L", "Plan", "Step", "is_predicate"]

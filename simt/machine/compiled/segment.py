@@ -1,0 +1,305 @@
+"""Code of a run of micro-ops that compute each lane by itself: LANES lanes at a time, all values in registers.
+
+All results go to the register file when the run is done, under the mask of active lanes.  Where a micro-op may fail (an
+index), all lanes are computed first, into scratch memory: if one fails nothing has been written, and the engine
+executes the run once more, micro-op by micro-op.
+"""
+
+from __future__ import annotations
+
+import re
+
+from simt.machine.compiled.lanes import COUNTED, ELEMENT, OUTSIDE, lane_module, variants
+from simt.machine.compiled.plan import Plan, Step
+from simt.machine.compiled.text import BITS, BYTE, LANES, SLOTS, Text, splat
+from simt.machine.compiled.widen import NotWide, Scalar, Widener
+from simt.ops.integer import INDEX
+from simt.ops.row import Kind
+
+ALL_TRUE = splat("true", "i1")
+
+
+class Segment:
+    """Emits one run.  *active* is the mask of its lanes, an i64."""
+
+    def __init__(self, text: Text, plan: Plan, steps: list[Step], active: str, scratch: str) -> None:
+        self.text = text
+        self.plan = plan
+        self.steps = steps
+        self.active_mask = active
+        self.scratch = scratch
+        self.checks = [step for step in steps if step.row.kind is Kind.ELEMENT]
+        self.uniform: dict[int, str] = {}
+        self.dims: dict[int, tuple[str, str]] = {}
+        self.masks: dict[int, str] = {}
+        self.written = sorted({step.dst for step in steps if step.row.operands[0] == "p" and step.dst})
+
+    def emit(self) -> str | None:
+        """Emit it; the mask of lanes in which a micro-op failed (then nothing is written), None if none can."""
+        text = self.text
+        self._before()
+        entered, loop = text.block, text.new_label("lanes")
+        text.line(f"br label %{loop}")
+        text.label(loop)
+        self.lane = text.name()
+        next_lane = text.name()
+        text.line(f"{self.lane} = phi i64 [0, %{entered}], [{next_lane}, %<latch>]")
+        carried = [*self.written, *([-1] if self.checks else [])]
+        before = {one: text.name() for one in carried}
+        after = {one: text.name() for one in carried}
+        for one in carried:
+            text.line(f"{before[one]} = phi i64 [0, %{entered}], [{after[one]}, %<latch>]")
+        self._begin_lanes()
+        for step in self.steps:
+            self._step(step)
+        self._keep(self.scratch if self.checks else "")
+        for one in self.written:
+            self._carry(before[one], after[one], self._bits_of(self.predicates[one]))
+        if self.checks:
+            self._carry(before[-1], after[-1], self._bits_of(self.failed))
+        text.line(f"{next_lane} = add i64 {self.lane}, {LANES}")
+        end = text.new_label("done")
+        more = text.value(f"icmp ult i64 {next_lane}, 32")
+        latch = text.block
+        text.line(f"br i1 {more}, label %{loop}, label %{end}")
+        start = text.lines.index(f"{loop}:")
+        text.lines[start:] = [line.replace("<latch>", latch) for line in text.lines[start:]]
+        text.label(end)
+        self.after = after
+        return after[-1] if self.checks else None
+
+    def commit(self) -> None:
+        """Write what has been computed, if it is not written yet."""
+        if self.checks and self.dirty:
+            self._copy()
+        for one in self.written:
+            self.text.store(self.after[one], "%predicates", one)
+
+    def _before(self) -> None:
+        """Load what is the same in all lanes."""
+        text, plan = self.text, self.plan
+        for step in self.steps:
+            numbers = [step.guard, *(value for _, letter, value in step.sources if letter == "p")]
+            numbers += [2 * step.dst] if step.row.operands[0] == "p" else []
+            for number in (number >> 1 for number in numbers):
+                if number and number not in self.masks:
+                    self.masks[number] = text.load("%predicates", number)
+            for _, letter, row in step.sources:
+                if letter == "r" and row < plan.uniform_end and row not in plan.constants and row not in self.uniform:
+                    self.uniform[row] = self._splat(text.load("%uniform", row))
+            if step.row.kind is Kind.ELEMENT and step.row.number == INDEX and step.imm not in self.dims:
+                sizes = (self._splat(text.load("%dims", 2 * step.imm + k)) for k in range(2))
+                self.dims[step.imm] = (next(sizes), next(sizes))
+
+    def _splat(self, value: str) -> str:
+        one = self.text.value(f"insertelement {SLOTS} poison, i64 {value}, i64 0")
+        return self.text.value(f"shufflevector {SLOTS} {one}, {SLOTS} poison, <{LANES} x i32> zeroinitializer")
+
+    def _begin_lanes(self) -> None:
+        self.rows: dict[int, str] = {}
+        self.dirty: list[int] = []
+        self.whole: set[int] = set()
+        """Rows whose value here is that of all lanes, not of the active ones only."""
+        self.predicates: dict[int, str] = {}
+        self.active = self._lanes_of(self.active_mask)
+        self.failed = splat("false", "i1")
+
+    def _lanes_of(self, mask: str) -> str:
+        shifted = self.text.value(f"lshr i64 {mask}, {self.lane}")
+        return self.text.value(f"bitcast {BYTE} {self.text.value(f'trunc i64 {shifted} to {BYTE}')} to {BITS}")
+
+    def _bits_of(self, lanes: str) -> str:
+        byte = self.text.value(f"bitcast {BITS} {lanes} to {BYTE}")
+        return self.text.value(f"zext {BYTE} {byte} to i64")
+
+    def _carry(self, before: str, after: str, bits: str) -> None:
+        shifted = self.text.value(f"shl i64 {bits}, {self.lane}")
+        self.text.line(f"{after} = or i64 {before}, {shifted}")
+
+    def _place(self, row: int) -> str:
+        """Address of these lanes of a register row."""
+        return self.text.at("%rows", self.text.value(f"add i64 {self.lane}, {row}"))
+
+    def _row(self, row: int) -> str:
+        """Values of a register row."""
+        if row in self.plan.constants:
+            return splat(self.plan.constants[row])
+        if row < self.plan.uniform_end:
+            return self.uniform[row]
+        if row not in self.rows:
+            self.rows[row] = self.text.value(f"load {SLOTS}, ptr {self._place(row)}, align 8")
+            self.whole.add(row)
+        return self.rows[row]
+
+    def _whole_row(self, row: int) -> str:
+        """The same for all lanes, inactive ones, too."""
+        value = self._row(row)
+        if row < self.plan.uniform_end or row in self.whole:
+            return value
+        old = self.text.value(f"load {SLOTS}, ptr {self._place(row)}, align 8")
+        return self._select(self.active, value, old)
+
+    def _select(self, lanes: str, value: str, other: str, kind: str = SLOTS) -> str:
+        return self.text.value(f"select {BITS} {lanes}, {kind} {value}, {kind} {other}")
+
+    def _predicate(self, operand: int) -> str:
+        number = operand >> 1
+        lanes = ALL_TRUE
+        if number:
+            if number not in self.predicates:
+                self.predicates[number] = self._lanes_of(self.masks[number])
+            lanes = self.predicates[number]
+        return self.text.value(f"xor {BITS} {lanes}, {ALL_TRUE}") if operand & 1 else lanes
+
+    def _step(self, step: Step) -> None:
+        guard = self._predicate(step.guard) if step.guard else None
+        if step.row.kind is Kind.ELEMENT:
+            self._write(step, self._element(step, guard), guard)
+        elif step.row.operands[0] == "p":
+            self._write_predicate(step, guard)
+        elif step.dst:
+            self._write(step, self._computed(step), guard)
+
+    def _write(self, step: Step, value: str, guard: str | None) -> None:
+        row = step.dst
+        if not row:
+            return
+        if guard is not None:
+            value = self._select(guard, value, self._row(row))
+        if step.uniform:
+            self.whole.add(row)
+        elif row in self.whole and row in self.dirty:
+            value = self._select(self.active, value, self.rows[row])
+        else:
+            self.whole.discard(row)
+        self.rows[row] = value
+        if row not in self.dirty:
+            self.dirty.append(row)
+
+    def _write_predicate(self, step: Step, guard: str | None) -> None:
+        if not step.dst:
+            return
+        value = self._computed(step)
+        if not self._takes_masks(step):
+            value = self.text.value(f"trunc {SLOTS} {value} to {BITS}")
+        if not step.uniform:
+            lanes = self.active if guard is None else self.text.value(f"and {BITS} {self.active}, {guard}")
+            value = self._select(lanes, value, self._predicate(2 * step.dst), BITS)
+        self.predicates[step.dst] = value
+
+    @staticmethod
+    def _takes_masks(step: Step) -> bool:
+        return step.row.lane is not None and step.row.lane.__annotations__["return"] == "MASK"
+
+    def _computed(self, step: Step) -> str:
+        """What a lane function gives: slots, or lanes for a function of masks."""
+        name, imm = step.row.name, step.imm if self._has_imm(step) else 0
+        if self._takes_masks(step):
+            masks = [self._bits_of(self._predicate(value)) for _, _, value in step.sources]
+            byte = self._apply(name, imm, masks, 1)
+            return self.text.value(f"bitcast {BYTE} {self.text.value(f'trunc i64 {byte} to {BYTE}')} to {BITS}")
+        arguments = [self._source(step, letter, value) for _, letter, value in step.sources]
+        choice = variants(step.row)
+        divisor = self.plan.constants.get(step.b, 0)
+        if choice is None or divisor & (divisor - 1) == 0 < divisor:
+            return self._apply(name, imm, arguments, LANES, None if choice is None else divisor)
+        return self._chosen(name, choice, arguments)
+
+    @staticmethod
+    def _has_imm(step: Step) -> bool:
+        return step.row.lane is not None and "imm" in step.row.lane.__annotations__
+
+    def _source(self, step: Step, letter: str, value: int) -> str:
+        if letter == "p":
+            return self.text.value(f"zext {BITS} {self._predicate(value)} to {SLOTS}")
+        return self._whole_row(value) if step.uniform else self._row(value)
+
+    def _chosen(self, name: str, choice: tuple[str, str], arguments: list[str]) -> str:
+        """The faster function where all lanes allow it."""
+        text = self.text
+        alike = text.value(f"trunc {SLOTS} {self._apply(choice[0], 0, arguments, LANES)} to {BITS}")
+        idle = text.value(f"xor {BITS} {self.active}, {ALL_TRUE}")
+        byte = text.value(f"bitcast {BITS} {text.value(f'or {BITS} {alike}, {idle}')} to {BYTE}")
+        fast, slow, end = (text.new_label(stem) for stem in ("fast", "slow", "chosen"))
+        text.line(f"br i1 {text.value(f'icmp eq {BYTE} {byte}, -1')}, label %{fast}, label %{slow}")
+        ways = []
+        for label, function in ((fast, choice[1]), (slow, name)):
+            text.label(label)
+            ways.append(f"[{self._apply(function, 0, arguments, LANES)}, %{text.block}]")
+            text.line(f"br label %{end}")
+        text.label(end)
+        return text.value(f"phi {SLOTS} {', '.join(ways)}")
+
+    def _apply(self, name: str, imm: int, arguments: list[str], lanes: int, b: int | None = None) -> str:
+        module = lane_module(name, imm, b)
+        count = len(self.text.lines)
+        given = [*arguments, *[splat(0) if lanes > 1 else "0"] * (3 - len(arguments))]
+        try:
+            return Widener(Scalar(module), lanes, self.text.line, self.text.name, self.text.declare).emit(given)
+        except NotWide:
+            del self.text.lines[count:]
+        return self._lane_by_lane(f"{name}.{imm}", module, given)
+
+    def _lane_by_lane(self, name: str, module: str, arguments: list[str]) -> str:
+        """The same, one lane after the other."""
+        text = self.text
+        function = "lane." + re.sub(r"\W", "_", name)
+        text.linked[function] = module
+        text.declare(f"declare i64 @{function}(i64, i64, i64)")
+        result = "poison"
+        for k in range(LANES):
+            given = ", ".join("i64 " + text.value(f"extractelement {SLOTS} {one}, i64 {k}") for one in arguments)
+            value = text.value(f"call i64 @{function}({given})")
+            result = text.value(f"insertelement {SLOTS} {result}, i64 {value}, i64 {k}")
+        return result
+
+    def _element(self, step: Step, guard: str | None) -> str:
+        """The address of an array element, or an index; lanes whose index is outside have failed."""
+        text, wraps = self.text, int(step.mod != 0)
+        if step.row.number == INDEX:
+            size, stride = self.dims[step.imm]
+            index = self._row(step.b)
+        else:
+            index, size = self._row(step.a), self._row(step.b)
+        bad = text.value(f"trunc {SLOTS} {self._apply(OUTSIDE, wraps, [index, size], LANES)} to {BITS}")
+        bad = text.value(f"and {BITS} {bad}, {self.active}")
+        if guard is not None:
+            bad = text.value(f"and {BITS} {bad}, {guard}")
+        self.failed = text.value(f"or {BITS} {self.failed}, {bad}")
+        counted = self._apply(COUNTED, wraps, [index, size], LANES)
+        if step.row.number != INDEX:
+            return counted
+        return self._apply(ELEMENT, 0, [self._row(step.a), counted, stride], LANES)
+
+    def _keep(self, scratch: str) -> None:
+        """Write results: to the register file, or to scratch memory."""
+        for k, row in enumerate(self.dirty):
+            value = self.rows[row]
+            if scratch:
+                place = self.text.at(scratch, self.text.value(f"add i64 {self.lane}, {32 * k}"))
+            else:
+                place = self._place(row)
+                if row not in self.whole:
+                    old = self.text.value(f"load {SLOTS}, ptr {place}, align 8")
+                    value = self._select(self.active, value, old)
+            self.text.line(f"store {SLOTS} {value}, ptr {place}, align 8")
+
+    def _copy(self) -> None:
+        """From scratch memory to the register file."""
+        text = self.text
+        entered, loop, end = text.block, text.new_label("copy"), text.new_label("copied")
+        text.line(f"br label %{loop}")
+        text.label(loop)
+        self.lane, next_lane = text.name(), text.name()
+        text.line(f"{self.lane} = phi i64 [0, %{entered}], [{next_lane}, %{loop}]")
+        active = self._lanes_of(self.active_mask)
+        for k, row in enumerate(self.dirty):
+            here = text.at(self.scratch, text.value(f"add i64 {self.lane}, {32 * k}"))
+            value = text.value(f"load {SLOTS}, ptr {here}, align 8")
+            place = self._place(row)
+            if row not in self.whole:
+                value = self._select(active, value, text.value(f"load {SLOTS}, ptr {place}, align 8"))
+            text.line(f"store {SLOTS} {value}, ptr {place}, align 8")
+        text.line(f"{next_lane} = add i64 {self.lane}, {LANES}")
+        text.line(f"br i1 {text.value(f'icmp ult i64 {next_lane}, 32')}, label %{loop}, label %{end}")
+        text.label(end)

@@ -1,0 +1,74 @@
+"""LLVM's text, written line by line."""
+
+from __future__ import annotations
+
+LANES = 8
+"""Lanes that an instruction computes at once: a register of AVX-512 holds 8 slots; where they are narrower LLVM takes
+several."""
+
+
+class Text:
+    """The lines of one function, what it declares, and the modules that it is linked with."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.declared: set[str] = set()
+        self.linked: dict[str, str] = {}
+        """Functions of one lane that are called, not widened: their modules by name."""
+        self.block = ""
+        self._names = 0
+
+    def name(self) -> str:
+        """A new name of a value."""
+        self._names += 1
+        return f"%v{self._names}"
+
+    def new_label(self, stem: str) -> str:
+        """A new name of a block."""
+        self._names += 1
+        return f"{stem}{self._names}"
+
+    def line(self, text: str) -> None:
+        """Append an instruction."""
+        self.lines.append("  " + text)
+
+    def value(self, text: str) -> str:
+        """Append an instruction with a result; its name."""
+        name = self.name()
+        self.line(f"{name} = {text}")
+        return name
+
+    def label(self, name: str) -> None:
+        """Begin a block."""
+        self.lines.append(f"{name}:")
+        self.block = name
+
+    def declare(self, text: str) -> None:
+        """Declare a function of LLVM's."""
+        self.declared.add(text)
+
+    def at(self, base: str, index: int | str) -> str:
+        """Address of element *index* of 64-bit slots."""
+        return base if index == 0 else self.value(f"getelementptr i64, ptr {base}, i64 {index}")
+
+    def load(self, base: str, index: int | str) -> str:
+        """A slot."""
+        return self.value(f"load i64, ptr {self.at(base, index)}, align 8")
+
+    def store(self, value: str, base: str, index: int | str) -> None:
+        """Set a slot."""
+        self.line(f"store i64 {value}, ptr {self.at(base, index)}, align 8")
+
+    def add(self, base: str, index: int | str, value: str) -> None:
+        """Add to a slot."""
+        self.store(self.value(f"add i64 {self.load(base, index)}, {value}"), base, index)
+
+
+SLOTS = f"<{LANES} x i64>"
+BITS = f"<{LANES} x i1>"
+BYTE = f"i{LANES}"
+
+
+def splat(value: int | str, kind: str = "i64") -> str:
+    """The constant in all lanes."""
+    return "<" + ", ".join([f"{kind} {value}"] * LANES) + ">"

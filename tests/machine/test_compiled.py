@@ -1,0 +1,204 @@
+"""Native code leaves what the interpreter leaves: memory, counters, errors, budgets, in any order of splits."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba.core import config
+
+from simt import disk_cache, kernels
+from simt.lang import argument_types, compile
+from simt.machine.compiled import code
+from simt.machine.compiled.emit import Emitter
+from simt.machine.compiled.lanes import is_lane_wise, lane_module
+from simt.machine.compiled.plan import Plan
+from simt.machine.compiled.text import LANES
+from simt.machine.compiled.widen import NotWide, Scalar, Widener
+from simt.ops.table import MICRO_OPS
+from simt.program import Program, pred
+from tests.machine.engines import check, left_by
+from tests.machine.harness import Builder, Call, evaluate, launch
+from tests.machine.operands import DOUBLES, EXTREMES, INTEGERS, SINGLES, rows_of_pairs
+from tests.machine.structured import Statement, lower
+from tests.machine.structured import kernels as structured
+from tests.machine.test_alu import immediates
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+
+ONE_BY_ONE = {
+    "pow.s64": "a loop",
+    "pow.s64.u64": "a loop",
+    "pow.u64": "a loop",
+    "powi.f32": "a loop",
+    "cvt.f32.f16": "a loop",
+    "mufu.b32": "getelementptr",
+    "add.rnd": "with.overflow",
+    "fma.rnd": "with.overflow",
+}
+"""Micro-ops that are executed natively, but one lane after the other, and what their code has that is not widened."""
+
+LANE_WISE = [name for name, row in MICRO_OPS.items() if is_lane_wise(row)]
+
+
+def not_widened(name: str) -> str:
+    """Why a micro-op is not widened; empty if it is."""
+    names = iter(range(1 << 20))
+    lines: list[str] = []
+    try:
+        scalar = Scalar(lane_module(name, immediates(name)[0]))
+        Widener(scalar, LANES, lines.append, lambda: f"%v{next(names)}", lines.append).emit(["%a", "%b", "%c"])
+    except NotWide as reason:
+        return str(reason)
+    return ""
+
+
+@pytest.mark.parametrize("name", LANE_WISE)
+def test_which_micro_ops_are_widened(name: str) -> None:
+    reason = not_widened(name)
+    assert (ONE_BY_ONE[name] in reason) if name in ONE_BY_ONE else not reason
+
+
+@pytest.mark.parametrize("name", LANE_WISE)
+def test_every_lane_function_at_its_extremes(name: str) -> None:
+    row = MICRO_OPS[name]
+    values = EXTREMES[row.family][::2] if row.kind == 0 else [*INTEGERS[::3], *DOUBLES[::3], *SINGLES[::3]]
+    rows = rows_of_pairs(values)
+    truths = np.random.default_rng(3).random((4, rows.shape[1])) < 0.5
+    calls = [Call(name, imm) for imm in immediates(name)[:: max(1, len(immediates(name)) // 8)]]
+    initial = np.arange(rows.shape[1], dtype=np.uint64)
+    found = [
+        evaluate(calls, rows, truths[:3], initial, truths[3], engine=engine) for engine in ("interpreter", "compiled")
+    ]
+    for call, interpreted, native in zip(calls, *found, strict=True):
+        np.testing.assert_array_equal(native.value, interpreted.value, err_msg=str(call))
+
+
+@given(
+    kernel=structured,
+    order=st.sampled_from(["then_first", "else_first", "hardware", "profiler", "interleaved", "random:3"]),
+    block=st.sampled_from([1, 31, 32, 45, 96]),
+)
+@settings(max_examples=150)
+def test_random_kernels(kernel: tuple[Statement, ...], order: str, block: int) -> None:
+    out = np.zeros(2 * block, np.uint64)
+    check(lower(kernel).build(), [out], grid=(2, 1, 1), block=(block, 1, 1), order=order)
+
+
+@given(budget=st.integers(1, 400), block=st.sampled_from([20, 70]))
+@settings(max_examples=60)
+def test_budgets_end_at_the_same_micro_op(budget: int, block: int) -> None:
+    check(counting(), [np.zeros(block, np.uint64)], block=(block, 1, 1), max_instructions=budget)
+
+
+def counting(rounds: int = 30) -> Program:
+    """Multiplies and adds in a loop, and stores what comes of it."""
+    b = Builder()
+    out, i = b.array(0), b.thread()
+    x, k = b.reg(), b.reg()
+    b.emit("mov", x, i)
+    b.emit("mov", k, 0)
+    b.label("loop")
+    b.emit("mad.s64", x, x, b.const(3), k)
+    b.emit("floormod.s64", x, x, b.const(10007))
+    b.emit("add.s64", k, k, b.const(1))
+    b.bra("loop", pred(b.value("lt.s64", k, b.const(rounds))))
+    b.store(out, i, x)
+    return b.build()
+
+
+@pytest.mark.parametrize("name", [name for name in kernels.names() if kernels.get(name).group != "published"])
+def test_kernels_of_the_registry(name: str) -> None:
+    plan = kernels.get(name).plan(size=3000)
+    program = compile(plan.kernel, argument_types(plan.args))
+    grid = plan.grid if isinstance(plan.grid, tuple) else (plan.grid,)
+    block = plan.block if isinstance(plan.block, tuple) else (plan.block,)
+    check(program, plan.args, grid=(*grid, 1, 1)[:3], block=(*block, 1, 1)[:3], threads=1)
+
+
+@given(first=st.integers(-12, 20), step=st.integers(0, 3), wraps=st.booleans(), guarded=st.booleans())
+@settings(max_examples=80)
+def test_an_index_that_is_wrong_changes_nothing_before_it_fails(
+    first: int, step: int, wraps: bool, guarded: bool
+) -> None:
+    b = Builder()
+    base, lane = b.array(0), b.special("laneid")
+    i = b.value("mad.s64", lane, b.const(step), b.const(first))
+    only = pred(b.value("lt.s64", lane, b.const(9))) if guarded else pred(0)
+    b.emit("add.s64", i, i, b.const(-1))  # a row that the run reads and writes
+    place = b.reg()
+    b.emit("index", place, base, i, imm=0, mod=int(wraps), guard=only)
+    b.emit("add.s64", i, i, b.const(1000))
+    b.emit("st.global", a=place, b=i, mod=6, guard=only)
+    check(b.build(), [np.zeros(16, np.uint64)])
+
+
+def test_uniform_results_go_to_inactive_lanes_too() -> None:
+    b = Builder()
+    out, lane = b.array(0), b.special("laneid")
+    x = b.value("mov", b.const(5))
+    b.bra("end", pred(b.value("lt.s64", b.const(20), lane)))
+    b.emit("add.s64", x, lane, b.const(7))
+    b.emit("add.s64", x, x, x, uniform=True)
+    b.emit("add.s64", x, x, b.const(1))
+    p = b.value("lt.s64", x, b.const(40), uniform=True)
+    b.emit("selp", x, x, b.const(3), pred(p))
+    b.label("end")
+    b.store(out, lane, x)
+    check(b.build(), [np.zeros(32, np.uint64)])
+
+
+@pytest.mark.skipif("x86" not in llvm.get_process_triple(), reason="looks for names of x86 instructions")
+def test_hot_loops_hold_vector_instructions() -> None:
+    machine = code.machine()
+    assembly = machine.emit_assembly(code.optimised(code.module_of(Emitter(Plan(counting())).emit()), machine))
+    assert re.search(r"\sv?paddq\s.*%[xyz]mm", assembly)
+    if "+avx512dq" in llvm.get_host_cpu_features().flatten():
+        assert re.search(r"\svpmullq\s.*%zmm", assembly)
+
+
+def test_what_llvm_refuses_is_interpreted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def refused(text: Any) -> bytes:
+        llvm.parse_assembly("nonsense")
+        raise AssertionError
+
+    disk_cache._said.clear()
+    monkeypatch.setattr(code, "_object", refused)
+    out = [np.zeros(32, np.uint64)]
+    expected = left_by("interpreter", counting(17), out, grid=(1, 1, 1), block=(32, 1, 1))
+    assert left_by("compiled", counting(17), out, grid=(1, 1, 1), block=(32, 1, 1)) == expected
+    assert "kernel is interpreted: LLVM refuses its code" in capsys.readouterr().err
+
+
+def test_a_program_that_is_too_large_is_interpreted(capsys: pytest.CaptureFixture[str]) -> None:
+    b = Builder()
+    for _ in range(code.MOST_MICRO_OPS):
+        b.emit("nop")
+    disk_cache._said.clear()
+    launch(b, engine="compiled")
+    assert f"the most are {code.MOST_MICRO_OPS}" in capsys.readouterr().err
+
+
+def test_a_damaged_cache_is_made_anew(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code, "_STORE", disk_cache.DiskCache("native code", tmp_path))
+    check(counting(19), [np.zeros(32, np.uint64)])
+    (kept,) = tmp_path.glob("[!.]*")
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:100])
+    check(counting(19), [np.zeros(32, np.uint64)])
+    assert kept.read_bytes() == whole
+
+
+def test_code_for_another_processor_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = code._made_with()
+    code._made_with.cache_clear()
+    monkeypatch.setattr(llvm, "get_host_cpu_name", lambda: "another")
+    try:
+        assert code._made_with() != mine
+    finally:
+        code._made_with.cache_clear()
