@@ -90,8 +90,8 @@ def launch(
         check: what else to look for (slower), names or text with names separated by commas: ``"racecheck"``, data
             races between threads (RaceError); ``"initcheck"``, reads of memory that nobody has written
             (UninitializedError); ``"synccheck"``, barriers, masks and shuffles that not all threads reach
-            (BarrierError); ``"all"``.  ``"memcheck"``, bounds and alignment, is always on.  In machine code racecheck
-            compares lanes of one warp only as ``"racecheck:lanes"``.
+            (BarrierError); ``"all"``.  ``"memcheck"``, bounds and alignment, is always on.  In machine code before
+            sm_70, where lanes of a warp run in step, racecheck compares them only as ``"racecheck:lanes"``.
         fill: what shared and local memory, and arrays of :func:`simt.uninitialized`, hold before they are written: a
             byte (``0xCD``), or ``"random:SEED"``.
         keep_going: collect what the checks find in ``profile.findings``; else the first finding raises.

@@ -97,7 +97,7 @@ Checks = Annotated[
         "--check",
         metavar="A,B,...",
         help="What else to look for (slower): racecheck, initcheck, synccheck, or all; memcheck is always on. "
-        "racecheck:lanes compares lanes of one warp in machine code, too.",
+        "racecheck:lanes compares lanes of one warp in machine code before sm_70, too.",
     ),
 ]
 KeepGoing = Annotated[

@@ -150,6 +150,8 @@ def judge(EVENTS, first, j):
                     _meet(EVENTS, at, place, j)
         elif kind == VARIABLE:
             judge_registers(EVENTS, at, place, HEAD, j.REGISTERS, j.USES, j.FOUND)
+            if HEAD[Z.H_LANES] and j.META[EVENTS[at + V.V_PC] * Z.N_META + Z.M_KIND] == Z.LEFT_OUT:
+                _meet(EVENTS, at, place, j)
         else:
             _judge_order(EVENTS, at, place, j)
         at += N_EVENT if (HAS_VALUES >> kind) & 1 else N_HEADER

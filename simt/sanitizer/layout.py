@@ -110,9 +110,11 @@ M_KIND = _meta()
 M_LINE = _meta()  # micro-ops of one line of the listing, at one depth of inlining, have one number
 M_EXITS = _meta()  # of an exit: its bit; of a barrier: those of the exits that its threads can come to
 N_META = _meta.count
-NOTHING, BARRIER, ARRIVES, WARP_BARRIER, FENCE, EXIT, SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, TOGETHER = (
-    range(11)
-)
+(
+    NOTHING, BARRIER, ARRIVES, WARP_BARRIER, FENCE, EXIT, SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, TOGETHER,
+    LEFT_OUT,
+) = range(12)  # fmt: skip
+"""What a micro-op does for the order of threads.  LEFT_OUT: it stands where ptxas has left out a warp barrier."""
 IS_STRONG = 1 << 8
 
 # What a micro-op does with registers that are watched (int64 [micro-ops * N_USE]); their numbers, -1: none.

@@ -19,6 +19,29 @@ _SIZES = dict(MEMORY_TYPES.values())
 _SMALL = ("ld.global", "ld.shared", "ld.generic", "st.global", "st.shared", "st.generic")
 
 
+def compares_lanes(program: Program) -> bool:
+    """Whether the code has an order of the lanes of a warp: since Volta, where lanes no longer run in step."""
+    return program.view == "source" or int(program.view.removeprefix("sm_")) >= _VOLTA
+
+
+_VOLTA = 70
+
+
+def left_out(program: Program) -> list[int]:
+    """Micro-ops in whose place there was a warp barrier.
+
+    Where ptxas proves that the lanes of a ``__syncwarp`` are together it leaves a NOP (ptxas 13.0, sm_75 to sm_120: one
+    for each), which has no other use before the end of the code.
+    """
+    if program.view == "source" or not compares_lanes(program):
+        return []
+    return [
+        pc
+        for pc, instruction in enumerate(program.instructions)
+        if instruction.op == "nop" and program.listing[instruction.line].text.strip(" ;") == "NOP"
+    ]
+
+
 def _kind(instruction: Instruction) -> int:
     op = instruction.op
     if op.startswith("bar."):
@@ -40,6 +63,7 @@ def metadata(program: Program) -> npt.NDArray[np.int64]:
         table[pc, Z.M_KIND] = _kind(instruction) | Z.IS_STRONG * instruction.strong
         table[pc, Z.M_LINE] = places.setdefault(place, len(places))
         table[pc, Z.M_EXITS] = 0
+    table[left_out(program), Z.M_KIND] = Z.LEFT_OUT
     exits = {pc: 1 << n for n, pc in enumerate(_where(program, "exit")[:_MOST_EXITS])}
     for pc, bit in exits.items():
         table[pc, Z.M_EXITS] = bit

@@ -20,7 +20,7 @@ from simt.sanitizer import layout as Z
 from simt.sanitizer.jit import FOLDER
 from simt.sanitizer.judge import judge
 from simt.sanitizer.layout import Judge
-from simt.sanitizer.metadata import granule, is_fenced, metadata
+from simt.sanitizer.metadata import compares_lanes, granule, is_fenced, left_out, metadata
 from simt.sanitizer.pools import FIRST_PLACES, chain_places, pools, with_room, words
 from simt.sanitizer.registers import Watched, watched
 from simt.sanitizer.report import Report
@@ -48,6 +48,7 @@ class Sanitizer:
         self._judges: list[Judge] = []
         self._report: Report | None = None
         self._watched: Watched | None = None
+        self._left_out = np.zeros(0, np.int64)
 
     @property
     def told(self) -> int:
@@ -69,9 +70,9 @@ class Sanitizer:
 
     @property
     def variables(self) -> npt.NDArray[np.int64]:
-        """The micro-ops with a watched register."""
+        """The micro-ops with a watched register, and those that took the place of a warp barrier."""
         assert self._watched is not None  # the launch has begun
-        return self._watched.micro_ops()
+        return np.union1d(self._watched.micro_ops(), self._left_out)
 
     def begin(self, prepared: Prepared, workers: int) -> None:
         """Make the judges' arrays.  Raises LaunchError for a launch that is too large."""
@@ -83,6 +84,7 @@ class Sanitizer:
         self._check_room(prepared)
         self._report = Report(prepared, self.schedule)
         self._watched = watched(prepared.program, bool(self.tools & Z.INIT), bool(self.tools & Z.SYNC))
+        self._left_out = np.array(left_out(prepared.program) if self.tools & Z.RACES else [], np.int64)
         poison = np.zeros(align(prepared.memory.end, 16) if self.tools & Z.INIT else 8, np.uint8)
         if self.tools & Z.INIT:
             for part, place in self._unwritten(prepared, poison):
@@ -120,7 +122,7 @@ class Sanitizer:
         head[Z.H_TIME] = 1
         head[Z.H_STOPS] = not self.keep_going
         head[Z.H_TOOLS] = self.tools
-        head[Z.H_LANES] = program.view == "source" or LANES.name in self.names
+        head[Z.H_LANES] = compares_lanes(program) or LANES.name in self.names
         head[Z.H_WIDE] = program.view != "source"
         head[Z.H_FENCED] = races and is_fenced(program)
         head[Z.H_THREADS] = launch.threads_per_block

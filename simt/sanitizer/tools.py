@@ -33,7 +33,7 @@ INITCHECK = Tool("initcheck", Z.INIT, WATCH_GLOBAL | WATCH_LOCAL)
 RACECHECK = Tool("racecheck", Z.RACES, WATCH_GLOBAL | WATCH_STORED, in_order=True)
 SYNCCHECK = Tool("synccheck", Z.SYNC)
 LANES = Tool("racecheck:lanes", Z.RACES, WATCH_GLOBAL | WATCH_STORED, in_order=True, in_all=False)
-"""Racecheck that also compares lanes of one warp in machine code."""
+"""Racecheck that also compares lanes of one warp in machine code for GPUs on which they run in step."""
 
 TABLE = (MEMCHECK, INITCHECK, RACECHECK, SYNCCHECK, LANES)
 TOOLS = tuple(tool.name for tool in TABLE if tool.in_all)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from simt.check import BarrierError, DeadlockError, OutOfBoundsError, RaceError, UninitializedError
-from tests.check.truth import barriers, blocks, buffers, lanes, memory, tiles
+from tests.check.truth import barriers, blocks, buffers, idioms, lanes, memory, samples, tiles
 from tests.check.truth.known import INIT, MEM, RACE, SYNC, Case
 from tests.machine_view import needs_numba_cuda
 
-CASES = [case for file in (tiles, buffers, lanes, blocks, memory, barriers) for case in file.SUITE.cases]
+CASES = [
+    case for file in (tiles, buffers, lanes, blocks, memory, barriers, samples, idioms) for case in file.SUITE.cases
+]
 BUGS = [case for case in CASES if case.bug]
 RIGHT = [case for case in CASES if not case.bug]
 ERRORS = {RACE: RaceError, INIT: UninitializedError, SYNC: (BarrierError, DeadlockError), MEM: OutOfBoundsError}
@@ -46,7 +48,7 @@ def test_a_bug_is_found_in_machine_code(case: Case) -> None:
 
 
 @needs_numba_cuda
-@pytest.mark.parametrize("case", RIGHT, ids=name)
+@pytest.mark.parametrize("case", [case for case in RIGHT if case.machine], ids=name)
 def test_nothing_is_found_in_right_machine_code(case: Case) -> None:
     if case.name in NOT_ON_THE_MACHINE:
         pytest.skip("numba-cuda does not compile it")

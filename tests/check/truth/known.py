@@ -17,7 +17,7 @@ RACE, INIT, SYNC, MEM = "racecheck", "initcheck", "synccheck", "memcheck"
 class Case:
     """A kernel with known truth.  ``bug``: the check that must find one; empty: the kernel is right.
 
-    ``machine``: whether the truth holds in machine code, too, with lanes of one warp not compared.
+    ``machine``: whether the truth holds in machine code, too.
     """
 
     kernel: Callable[..., Any]

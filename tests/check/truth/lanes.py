@@ -29,7 +29,7 @@ def warps_keep_to_themselves(x, y):
     y[t] = s[t ^ 1]
 
 
-@wrong(RACE, args=pair(64), machine=False)
+@wrong(RACE, args=pair(64))
 def neighbours_of_a_warp_without_barrier(x, y):
     s = cuda.shared.array(64, int32)
     t = cuda.threadIdx.x
@@ -37,7 +37,7 @@ def neighbours_of_a_warp_without_barrier(x, y):
     y[t] = s[t ^ 1]
 
 
-@wrong(RACE, block=32, args=pair(32), machine=False)
+@wrong(RACE, block=32, args=pair(32))
 def warp_tail_without_barriers(x, y):
     s = cuda.shared.array(64, int32)
     t = cuda.threadIdx.x
@@ -64,7 +64,7 @@ def warp_tail(x, y):
     y[t] = s[t]
 
 
-@wrong(RACE, block=32, args=pair(32), machine=False)
+@wrong(RACE, block=32, args=pair(32))
 def warp_tail_with_one_barrier(x, y):
     s = cuda.shared.array(64, int32)
     t = cuda.threadIdx.x
@@ -78,7 +78,7 @@ def warp_tail_with_one_barrier(x, y):
     y[t] = s[t]
 
 
-@wrong(RACE, block=32, args=pair(32), machine=False)
+@wrong(RACE, block=32, args=pair(32), machine=False)  # ptxas leaves no mask
 def mask_of_the_lower_half_only(x, y):
     s = cuda.shared.array(32, int32)
     t = cuda.threadIdx.x
@@ -103,7 +103,7 @@ def halves_with_masks_of_their_own(x, y):
         y[t] = s[47 - t]
 
 
-@wrong(RACE, block=32, args=pair(32), machine=False)
+@wrong(RACE, block=32, args=pair(32))
 def halves_that_read_across(x, y):
     s = cuda.shared.array(32, int32)
     t = cuda.threadIdx.x
@@ -126,7 +126,7 @@ def quarters_with_computed_masks(x, y):
     y[t] = s[first + (t + 3) % 8]
 
 
-@wrong(RACE, block=32, args=pair(32), machine=False)
+@wrong(RACE, block=32, args=pair(32))
 def quarters_that_read_the_next_one(x, y):
     s = cuda.shared.array(32, int32)
     t = cuda.threadIdx.x
@@ -136,7 +136,7 @@ def quarters_that_read_the_next_one(x, y):
     y[t] = s[(t + 8) % 32]
 
 
-@right(block=64, args=pair(64))
+@right(block=64, args=pair(64), machine=False)  # a race there: ptxas moves the store behind the shuffle
 def shuffles_order_lanes(x, y):
     s = cuda.shared.array(64, int32)
     t = cuda.threadIdx.x
