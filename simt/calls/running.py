@@ -14,12 +14,13 @@ from simt import devices, machine, runtime
 from simt.calls import session
 from simt.calls.code import Code, Shape, raw_code
 from simt.calls.options import Options, filling
-from simt.check import KernelError, LaunchError, UnsupportedError
+from simt.check import BudgetError, KernelError, LaunchError, UnsupportedError
 from simt.devices import DeviceError, Gpu, occupancy
 from simt.machine.schedule import Schedule, parse_schedule
 from simt.machine.services import Services
 from simt.ops.encoding import GRID_BARRIER
 from simt.profile import Profile
+from simt.program import Program
 from simt.sanitizer import names_of
 from simt.sanitizer.metadata import compares_lanes
 from simt.system import Limits, Request, SystemServices, World
@@ -120,10 +121,37 @@ class _HostLaunch:
             self._check_cooperative(code, shape)
         launch = self._launch(code, shape, self.options.shared_bytes, services, self.options.cooperative)
         model = self._model(code, launch) if self.options.timing else None
-        result = runtime.run(code.program, launch, self.context, model, self.keep)
+        try:
+            result = runtime.run(code.program, launch, self.context, model, self.keep)
+        except BudgetError as error:
+            raise self._explained(error, code.program, launch) from None
         timing = model.result if model is not None else None
         notes = [*code.notes, *self._found(code, result)]
         return Profile(code.program, result, device=self.gpu.key, timing=timing, notes=notes)
+
+    def _explained(self, error: BudgetError, program: Program, launch: machine.Launch) -> BudgetError:
+        """The error with who waits for whom, from a shorter second run; not where the first has left its traces."""
+        if self.keep or launch.services is not None:
+            return error
+        from simt.sanitizer.waits import MAX_INSTRUCTIONS, Waits  # here: launches that end do without
+
+        waits, most = Waits(), min(launch.max_instructions, MAX_INSTRUCTIONS)
+        try:
+            runtime.run(
+                program, replace(launch, watch=waits, max_instructions=most, trace=False, progress=None), self.context
+            )
+        except KernelError:
+            found = waits.details()
+        else:
+            found = []  # it ended: it is not the same run
+        if not found:
+            return error
+        help = error.help
+        if launch.schedule is None and launch.grid != (1, 1, 1):
+            help = "without a schedule one block runs after the other; schedule='round_robin' runs them together"
+        made = BudgetError(error.title, location=error.location, details=[*error.details, *found], help=help)
+        made.findings = error.findings
+        return made
 
     def _found(self, code: Code, result: machine.RunResult) -> Iterator[str]:
         """What a profile says of the checks: those that found nothing, and what they do not judge."""

@@ -67,10 +67,9 @@ class Report:
         what = what or f"{access_text(self.prepared.program.instructions[pc])} before"
         return self._side(what, pc, row[Z.F_OTHER_BLOCK], row[Z.F_OTHER_WARP], row[Z.F_OTHER_LANES])
 
-    def _where(self, row: Sequence[int]) -> dict[str, Any]:
-        """Space, address, variable and element of an access."""
+    def where(self, space: int, offset: int) -> dict[str, Any]:
+        """Space, address, variable and element of an access to an offset in the arena."""
         memory, launch = self.prepared.memory, self.prepared.launch
-        space, offset = row[Z.F_SPACE], row[Z.F_OFFSET]
         found: dict[str, Any] = {"space": SPACES[space]}
         if space == GLOBAL:
             address = offset + int(ADDRESS_BASE)
@@ -146,11 +145,11 @@ class Report:
             [self._this(row), self._other(row)],
             row,
             help=help,
-            **self._where(row),
+            **self.where(row[Z.F_SPACE], row[Z.F_OFFSET]),
         )
 
     def _unwritten(self, row: Sequence[int]) -> Finding:
-        where = self._where(row)
+        where = self.where(row[Z.F_SPACE], row[Z.F_OFFSET])
         name = where.get("element") or where.get("variable")
         what = f"`{name}`" if name else f"{counted(row[Z.F_SIZE], 'byte')} of {where['space']} memory"
         return self._make(

@@ -114,6 +114,16 @@ def test_out_of_bounds_of_shared_and_local_memory(op: str, through_window: bool)
     assert f"address 0x40, 4 bytes; {space} memory has 64 bytes" in message
 
 
+@pytest.mark.parametrize("name", ["b64", "v2", "v4"])
+def test_a_wide_load_may_end_beyond_shared_memory(name: str) -> None:
+    """ptxas widens loads: 28 bytes of dynamic shared memory are read by LDS.128, twice (numba-cuda's test_sm)."""
+    last = 32 - MEMORY_TYPES[name][1]
+    touch("ld.shared", [last] * 32, name, base=0, shared_bytes=28)
+    for op, first in (("st.shared", last), ("ld.shared", 32)):
+        with pytest.raises(OutOfBoundsError):
+            touch(op, [first] * 32, name, base=0, shared_bytes=28)
+
+
 @pytest.mark.parametrize(("address", "said"), [(0, "a null pointer"), (16, "16 bytes past a null pointer")])
 def test_a_null_pointer_is_called_so(address: int, said: str) -> None:
     with pytest.raises(OutOfBoundsError) as caught:

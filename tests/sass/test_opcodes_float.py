@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.sass.assembler import COMPARISONS, LANES, MASK, Words, run_lanes, s32, words
+from tests.sass.data import DATA
 
 
 def f32(bits: int) -> float:
@@ -127,6 +128,25 @@ def test_f2i(rounding: str, typ: str) -> None:
             expected = max(low, min(high, convert(value)))
         got = int(found[8][k]) | (int(found[9][k]) << 32 if bits == 64 else 0)
         assert got == expected & (1 << bits) - 1, value
+
+
+@pytest.mark.parametrize("form", ["F16", "BF16"])
+@pytest.mark.parametrize("function", ["EX2", "TANH"])
+def test_mufu_of_16_bits(function: str, form: str) -> None:
+    """As an H200 has it: every seventh operand."""
+    measured = np.load(DATA.parent / "hardware" / "mufu_half.npz")
+    operands, results = measured["operands"], measured[f"{function}.{form}".lower()]
+    for first in range(0, len(operands) - LANES, LANES):
+        lanes = slice(first, first + LANES)
+        found, _ = run_lanes([f"MUFU.{function}.{form} R8, R4"], {4: operands[lanes].astype(np.uint32)}, [8])
+        assert (found[8] == results[lanes]).all()
+
+
+@pytest.mark.parametrize("form", ["F16", "BF16"])
+def test_f2i_of_an_immediate_in_16_bits(form: str) -> None:
+    found, _ = run_lanes([f"F2I.S16.{form}.TRUNC.NTZ R8, 3.140625", f"F2F.F32.{form} R9, -0.5"], {}, [8, 9])
+    assert (found[8] == 3).all()
+    assert (found[9].view(np.float32) == -0.5).all()
 
 
 @pytest.mark.parametrize(("typ", "mode"), [("", "RN"), (".U32", "RP"), (".U32", "RZ"), ("", "RM")])

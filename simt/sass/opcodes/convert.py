@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from simt.ops.encoding import integer_conversion, rounded
 from simt.program import RZ
 from simt.sass.architectures import VOLTA
-from simt.sass.lowering import Kind, Lowering
+from simt.sass.lowering import Lowering
 from simt.sass.modifiers import Flag, Float, Integer, Round, RoundInteger
-from simt.sass.opcodes.float import rounding_of
-from simt.sass.operands import Constant, Operand, Register
+from simt.sass.opcodes.float import as_float64, rounding_of
+from simt.sass.operands import Operand, Register
 from simt.sass.table import Source, opcode
 
 _ROUNDING = {
@@ -20,28 +18,6 @@ _ROUNDING = {
     RoundInteger.TRUNC: "rz",
 }
 _ROUND_OPS = {"rn": "rint.f64", "rm": "floor.f64", "rp": "ceil.f64", "rz": "trunc.f64"}
-
-
-def as_float64(x: Lowering, operand: Operand, form: Float) -> int:
-    """A source of any format as float64, which holds it exactly."""
-    if form is Float.F64:
-        return x.source64(operand, Kind.F64)
-    if form in (Float.F16, Float.BF16):
-        negated, absolute = False, False
-        if isinstance(operand, Register | Constant):
-            negated, absolute = operand.negated, operand.absolute
-            operand = replace(operand, negated=False, absolute=False)
-        bits = x.source(operand)
-        if form is Float.F16:
-            row = x.compute("cvt.f64.f32", x.compute("cvt.f32.f16", x.compute("cvt.u16", bits)))
-        else:
-            row = x.compute("cvt.f64.f32", x.compute("shl.b32", bits, x.constant(16)))
-        row = x.compute("abs.f64", row) if absolute else row
-        return x.compute("neg.f64", row) if negated else row
-    row = x.source(operand, Kind.F32)
-    if Flag.FTZ in x.modifiers:
-        row = x.compute("ftz.f32", row)
-    return x.compute("cvt.f64.f32", row)
 
 
 def write_float(x: Lowering, d: Register, row: int, form: Float, rounding: str = "rn", keeps_nan: bool = False) -> None:

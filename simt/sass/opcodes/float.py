@@ -8,7 +8,7 @@ from simt.ops.encoding import MUFU_FUNCTIONS, rounded
 from simt.program import PT, RZ
 from simt.sass.architectures import BLACKWELL, VOLTA
 from simt.sass.lowering import AND, OR, Kind, Lowering
-from simt.sass.modifiers import Combine, Compare, Flag, Function, MinMax, Round, Scale
+from simt.sass.modifiers import Combine, Compare, Flag, Float, Function, MinMax, Round, Scale
 from simt.sass.opcodes.integer import FALSE, min_or_max, write_comparison
 from simt.sass.operands import Constant, FloatImmediate, Operand, Predicate, Register
 from simt.sass.table import Source, opcode
@@ -17,6 +17,8 @@ _ARITHMETIC = (Round, Flag.FTZ, Flag.SAT)
 
 ONE_F32 = 0x3F800000
 NAN_F32 = 0x7FFFFFFF
+TWO_TO_16 = 0x40F0000000000000
+"""65,536 as a float64: what no float16 reaches."""
 
 
 def rounding_of(x: Lowering) -> str:
@@ -26,6 +28,31 @@ def rounding_of(x: Lowering) -> str:
 
 def _flushes(x: Lowering) -> bool:
     return Flag.FTZ in x.modifiers or Flag.FMZ in x.modifiers
+
+
+def as_float64(x: Lowering, operand: Operand, form: Float) -> int:
+    """A source of any format as float64, which holds it exactly."""
+    if form is Float.F64:
+        return x.source64(operand, Kind.F64)
+    if form in (Float.F16, Float.BF16):
+        negated, absolute = False, False
+        if isinstance(operand, Register | Constant):
+            negated, absolute = operand.negated, operand.absolute
+            operand = replace(operand, negated=False, absolute=False)
+        if isinstance(operand, FloatImmediate):
+            bits = x.constant(x.float_bits(operand, Kind.F16X2 if form is Float.F16 else Kind.BF16X2))
+        else:
+            bits = x.source(operand)
+        if form is Float.F16:
+            row = x.compute("cvt.f64.f32", x.compute("cvt.f32.f16", x.compute("cvt.u16", bits)))
+        else:
+            row = x.compute("cvt.f64.f32", x.compute("shl.b32", bits, x.constant(16)))
+        row = x.compute("abs.f64", row) if absolute else row
+        return x.compute("neg.f64", row) if negated else row
+    row = x.source(operand, Kind.F32)
+    if Flag.FTZ in x.modifiers:
+        row = x.compute("ftz.f32", row)
+    return x.compute("cvt.f64.f32", row)
 
 
 def source32(x: Lowering, operand: Operand) -> int:
@@ -207,24 +234,38 @@ def check_division(x: Lowering) -> None:
     x.set_predicate(p, slow)
 
 
-@opcode("MUFU", source=Source.H200_VALUES, takes=(Function,))
+@opcode("MUFU", source=Source.H200_VALUES, takes=(Function, Float.F16, Float.BF16))
 def multi_function(x: Lowering) -> None:
     """Approximations, with an H200's bits whatever the architecture: other GPUs were not measured.
 
     Denormal operands and results are flushed, except by TANH, which gives small operands back.  SIN and COS take
-    turns (revolutions), RCP64H and RSQ64H upper words.
+    turns (revolutions), RCP64H and RSQ64H upper words.  Of 16-bit operands the result is that of the same float32, cut
+    off after the bits that it has; beyond all finite numbers it is infinite.
     """
     d = x.take_register()
     operand = x.take()
     x.done()
     function = x.modifiers.one(Function, Function.RCP)
+    index = MUFU_FUNCTIONS.index(function.value.lower())
+    form = x.modifiers.one(Float, Float.F32)
+    if form is not Float.F32:
+        row = x.compute("cvt.rnd.f64", as_float64(x, operand, form), imm=rounded("f32", "rn"))
+        row = x.compute("cvt.f64.f32", x.compute("mufu.b32", row, imm=index))
+        cut = rounded(form.value.lower(), "rz")
+        if form is Float.BF16:  # its numbers reach as far as those of float32
+            x.emit("cvt.rnd.f64", x.destination(d), row, imm=cut)
+        else:
+            below, beyond = (x.compute("cvt.rnd.f64", row, imm=imm) for imm in (cut, rounded("f16", "rn")))
+            ends = x.test("lt.f64", x.compute("abs.f64", row), x.constant(TWO_TO_16))
+            x.emit("selp", x.destination(d), below, beyond, ends)
+        return
     if function not in (Function.RCP64H, Function.RSQ64H):
         row = x.source(operand, Kind.F32)
     elif isinstance(operand, FloatImmediate):  # written as the float64 whose upper word it is
         row = x.constant(x.float_bits(operand, Kind.F64) >> 32)
     else:
         row = x.source(operand)
-    x.emit("mufu.b32", x.destination(d), row, imm=MUFU_FUNCTIONS.index(function.value.lower()))
+    x.emit("mufu.b32", x.destination(d), row, imm=index)
 
 
 # float64
