@@ -6,7 +6,8 @@ measurements, written out once), a text of its own, or the word "estimated".  Th
 required and checked here; other sections (latencies, bandwidths) are kept for the parts that read them.
 
 ``like = "rtx_4090"`` takes every number that the file does not give from another one: a limit with its source if both
-have one compute capability, any other number as an estimate.
+have one compute capability, any other number as an estimate.  With ``confirmed = "..."`` what is measured there counts
+as measured here, too: the text says which measurements on this device bear it out.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ else:
 WARP_SIZE = 32
 DEFAULT = "h200"
 """Key of the device where nothing else decides."""
+
+TIMING = "timing"
+"""The section that the timing model takes its numbers from."""
 
 DEFAULTS = ("quadro_p2000", "t4", "a100", "rtx_3080", "rtx_4090", DEFAULT, "b200", "rtx_5090")
 """The devices that launches which name none are for; a new file changes no default, unless it is put here."""
@@ -73,7 +77,7 @@ class Gpu:
     @property
     def measured(self) -> tuple[int, int]:
         """How many numbers of the section ``timing`` are measured or documented, and how many there are."""
-        numbers = self.sections.get("timing", {}).values()
+        numbers = self.sections.get(TIMING, {}).values()
         return sum(not number.estimated for number in numbers), len(numbers)
 
     @property
@@ -169,6 +173,10 @@ def parse(text: str, key: str, find: Callable[[str], Gpu] | None = None) -> Gpu:
     base = (find or get)(other) if other else None
     if base is not None:
         data = {"architecture": base.architecture, "compute_capability": base.compute_capability, **data}
+    confirmed = data.pop("confirmed", None)
+    borne_out = "" if confirmed is None else _text(confirmed, "confirmed", problems)
+    if borne_out and base is None:
+        problems.append("confirmed says that numbers of another device hold here; like says of which")
     name, architecture, capability = (
         _text(data.pop(field, None), field, problems) for field in ("name", "architecture", "compute_capability")
     )
@@ -178,7 +186,7 @@ def parse(text: str, key: str, find: Callable[[str], Gpu] | None = None) -> Gpu:
     sections = {title: _section(title, table, sources, problems) for title, table in data.items()}
     if base is not None:
         for title, table in {"limits": base.limits, **base.sections}.items():
-            sections[title] = _inherited(base, title, table, capability) | sections.get(title, {})
+            sections[title] = _inherited(base, title, table, capability, borne_out) | sections.get(title, {})
     limits = sections.pop("limits", {})
     problems += [f"limits.{limit} is missing" for limit in LIMITS if limit not in limits]
     problems += [f"limits.{limit} is not a limit that simt knows" for limit in limits if limit not in LIMITS]
@@ -197,11 +205,21 @@ def _file_of(key: str) -> str:
     return key if key.endswith(".toml") else f"{key}.toml"
 
 
-def _inherited(base: Gpu, section: str, table: Mapping[str, Quantity], capability: str) -> dict[str, Quantity]:
-    """The numbers of *base* as a device like it has them: nobody has measured them there."""
+def _inherited(
+    base: Gpu, section: str, table: Mapping[str, Quantity], capability: str, confirmed: str
+) -> dict[str, Quantity]:
+    """The numbers of *base* as a device like it has them: estimates there, unless *confirmed* bears them out."""
     known = section == "limits" and capability == base.compute_capability
     prefix = f"as {base.key}" if known else f"estimated, as {base.key}"
-    return {name: replace(number, source=f"{prefix}: {number.source}") for name, number in table.items()}
+    return {
+        name: replace(
+            number,
+            source=f"{confirmed}: {number.source}"
+            if confirmed and section == TIMING and not number.estimated
+            else f"{prefix}: {number.source}",
+        )
+        for name, number in table.items()
+    }
 
 
 def _text(value: object, name: str, problems: list[str]) -> str:

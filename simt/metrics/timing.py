@@ -17,11 +17,14 @@ TIMING = "timing"
 TIMING_INPUTS = (
     *("cycles", "seconds", "active_cycles", "issued", "eligible", "warp_cycles", "schedulers", "max_warps"),
     *("l1_sectors", "l1_hits", "l2_sectors", "l2_hits", "load_sectors", "store_sectors", "load_bytes", "store_bytes"),
-    *("dram_read", "dram_write", "shared_wavefronts", "grid_share", "stalled_selected"),
+    *("dram_read", "dram_write", "shared_wavefronts", "grid_share", "stalled_selected", "busiest"),
+    *("sm_cycles", "most_l2_bytes", "most_dram_bytes"),
     *(f"stalled_{reason}" for reason in STALLS),
 )
-"""What the timing model measures: cycles and seconds of the launch, ``grid_share`` the part of the grid's blocks that
-was simulated, device numbers, and sums over the simulated SMs (``eligible`` and ``stalled_*`` in warp-cycles,
+"""What the timing model measures: cycles and seconds of the launch, ``grid_share`` the part of its sectors of memory
+that was simulated, ``sm_cycles`` the cycles of the SMs that the simulated ones stand for, from the start of the launch
+to its end, ``most_*_bytes`` what the chip moves in a cycle at most, device numbers, and sums over the simulated SMs
+(``busiest`` in cycles of a scheduler, ``eligible`` and ``stalled_*`` in warp-cycles,
 ``dram_*`` in 32-byte sectors)."""
 
 _STALLED = "(" + " + ".join(f"stalled_{reason}" for reason in STALLS) + ")"
@@ -155,6 +158,36 @@ declare(
         Formula("100 * l2_hits / l2_sectors"),
         "Share of the sectors that reach L2 that it has; what is written counts as a hit.",
         ncu=("lts__t_sector_hit_rate.pct",),
+        nvprof=False,
+    ),
+    Metric(
+        "sm_throughput_percent",
+        "%",
+        Formula("100 * busiest / (schedulers * sm_cycles)"),
+        "Speed of light of the SMs: how busy the busiest of issue slots and pipes is, on average over all SMs.",
+        ncu=("sm__throughput.avg.pct_of_peak_sustained_elapsed",),
+        nvprof=False,
+    ),
+    Metric(
+        "l1_throughput_percent",
+        "%",
+        Formula("100 * (shared_wavefronts + l1_sectors / 4) / active_cycles"),
+        "Speed of light of L1 and shared memory: wavefronts and lines, per cycle in which an SM has a warp.",
+        nvprof=False,
+    ),
+    Metric(
+        "l2_throughput_percent",
+        "%",
+        Formula("100 * 32 * (l2_sectors + dram_read) / grid_share / (cycles * most_l2_bytes)"),
+        "Speed of light of L2: bytes that it takes, delivers and fetches, of the most that it delivers.",
+        nvprof=False,
+    ),
+    Metric(
+        "dram_throughput_percent",
+        "%",
+        Formula("100 * 32 * (dram_read + dram_write) / grid_share / (cycles * most_dram_bytes)"),
+        "Speed of light of device memory: bytes that it moves, of the most that its bus and clock allow.",
+        ncu=("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",),
         nvprof=False,
     ),
     *_throughputs("gld", "load", "ld"),

@@ -110,7 +110,7 @@ class Column:
     @cached_property
     def summary(self) -> list[tuple[str, str, str]]:
         """Name, value and unit of the metrics that say most."""
-        return summary_rows(self.side)
+        return summary_rows(self.side, None if self.profile is None else self.profile.timing)
 
     @cached_property
     def metrics(self) -> list[tuple[str, str, str]]:

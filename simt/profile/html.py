@@ -19,7 +19,7 @@ _TIMED_COLUMNS = ("waited", "for")
 def to_html(profile: Rendered) -> str:
     """HTML of the profile, self-contained, without scripts."""
     columns = _LINE_COLUMNS if profile.timing is None else (*_LINE_COLUMNS, *_TIMED_COLUMNS)
-    shown = [*rows(profile), *((name, text, "") for name, text in facts(profile))]
+    shown = [*rows(profile, profile.timing), *((name, text, "") for name, text in facts(profile))]
     metrics = "".join(
         f'<tr><td style="text-align:left">{escape(name)}</td><td {_CELL}>{escape(value)}</td>'
         f'<td style="text-align:left">{escape(unit)}</td></tr>'

@@ -55,15 +55,20 @@ class Measured(Protocol):
         """Metrics by nvprof or ncu name."""
 
 
-def rows(profile: Measured) -> list[tuple[str, str, str]]:
-    """Name, value and unit of each metric of the summary."""
+PREDICTED = ("duration", "cycles")
+"""Metrics beside which the expected error of the prediction stands."""
+
+
+def rows(profile: Measured, timing: TimingResult | None = None) -> list[tuple[str, str, str]]:
+    """Name, value and unit of each metric of the summary; *timing*: that of a timed launch, for its expected error."""
     found = []
     for name in SUMMARY:
         value = profile.metrics.get(name)
         if value is None or (value == 0 and METRICS[name].group not in ("instructions", "divergence")):
             continue
         shown, unit = quantity_texts([value], METRICS[name].unit)
-        found.append((name, shown, unit))
+        off = timing.expected_error.total if timing is not None and name in PREDICTED else None
+        found.append((name, shown, unit if off is None else f"{unit} ± {off:.0f} %"))
     return found
 
 
@@ -117,6 +122,7 @@ def timing_text(timing: TimingResult, *, of_many: bool = False) -> str:
         its = "its" if timing.n_sms == 1 else "their"
         scope = f"{timing.n_sms} of {device.limit('multiprocessors')} SMs with {its} share of blocks and bandwidth"
     parts = [f"timed on {device.name} at {device.limit('clock_mhz')} MHz: {scope}"]
+    parts.append(str(timing.error_of_any if of_many else timing.expected_error))
     if timing.numbers.overridden:
         parts.append("with " + ", ".join(f"{name} = {timing.numbers[name]:g}" for name in timing.numbers.overridden))
     if timing.numbers.estimated:
@@ -134,8 +140,9 @@ def _findings(profile: Rendered) -> list[str]:
 
 def summary(profile: Rendered) -> str:
     """The text of ``str(profile)``."""
-    table = [*rows(profile), *((name, text, "") for name, text in facts(profile))]
-    widths = [max(len(row[k]) for row in rows(profile)) for k in range(2)]
+    metrics = rows(profile, profile.timing)
+    table = [*metrics, *((name, text, "") for name, text in facts(profile))]
+    widths = [max(len(row[k]) for row in metrics) for k in range(2)]
     lines = [heading(profile), *(f"note: {note}" for note in profile.notes), *_findings(profile)]
     if profile.timing is not None:
         lines.append(timing_text(profile.timing))

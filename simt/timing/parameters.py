@@ -8,9 +8,11 @@ from types import MappingProxyType
 
 from simt.check import suggestion
 from simt.devices import DeviceError, Gpu
+from simt.devices.device import TIMING
 from simt.timing.classes import TIMED
+from simt.timing.kinds import ANY, ERRORS, KINDS
 
-SECTION = "timing"
+SECTION = TIMING
 
 _PER_CLASS = {
     **{f"latency_{name}": "cycles" for name in TIMED},
@@ -167,6 +169,11 @@ def parameters(device: Gpu, overrides: Mapping[str, float] | None = None) -> Par
     section = device.sections[SECTION]
     problems = [f"{SECTION}.{name} is missing" for name in PARAMETERS if name not in section]
     problems += [f"{SECTION}.{name} is not a number that simt knows" for name in section if name not in PARAMETERS]
+    problems += [
+        f"{ERRORS}.{name} is not a kind of launch: {', '.join((*KINDS, ANY))}"
+        for name in device.sections.get(ERRORS, {})
+        if name not in (*KINDS, ANY)
+    ]
     values = {name: float(quantity.value) for name, quantity in section.items()}
     given = dict(overrides or {})
     for name, value in given.items():

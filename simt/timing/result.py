@@ -18,6 +18,9 @@ from simt.metrics.table import METRICS
 from simt.metrics.timing import TIMING
 from simt.program import COUNTERS, Program
 from simt.timing import layout
+from simt.timing.errors import Expected, expected
+from simt.timing.kinds import ANY
+from simt.timing.light import busiest, kind_of, most_dram_bytes
 from simt.timing.parameters import Parameters
 from simt.timing.sample import Sample
 
@@ -81,8 +84,9 @@ class TimingResult:
     @cached_property
     def inputs(self) -> dict[str, Number]:
         """What the formulas of the timing metrics are over: :data:`simt.metrics.timing.TIMING_INPUTS`."""
+        of = self.numbers.device.limit("multiprocessors")
         waited = {f"stalled_{name}": int(n) for name, n in zip(self.reasons, self.stalls.sum(axis=0), strict=True)}
-        totals = {name: self.totals[name] for name in (*_TOTALS, "active_cycles")}
+        totals = {name: self.totals[name] for name in (*_TOTALS, "active_cycles", "busiest")}
         return {
             **totals,
             **waited,
@@ -91,6 +95,9 @@ class TimingResult:
             "schedulers": int(self.numbers["schedulers"]),
             "max_warps": self.numbers.device.limit(WARPS_OF),
             "grid_share": self.sample.share,
+            "sm_cycles": self.cycles * self.n_sms * of / self.chip,
+            "most_l2_bytes": self.numbers["l2_read_bytes_per_cycle"],
+            "most_dram_bytes": most_dram_bytes(self.numbers.device),
         }
 
     @cached_property
@@ -98,6 +105,17 @@ class TimingResult:
         """The metrics of the group ``timing``, by nvprof's name (simt's own where nvprof has none)."""
         timing = (metric for metric in METRICS.values() if metric.group == TIMING)
         return {metric.name: metric.value(self.inputs) for metric in timing}
+
+    @cached_property
+    def expected_error(self) -> Expected:
+        """How far off the cycles are expected to be, and of what kind the launch is."""
+        kind = kind_of(self.metrics, self.sample)
+        return expected(self.numbers.device, bool(self.numbers.overridden), kind, self.sample)
+
+    @property
+    def error_of_any(self) -> Expected:
+        """How far off the cycles of a launch of unknown kind are expected to be."""
+        return expected(self.numbers.device, bool(self.numbers.overridden), ANY, self.sample)
 
     @cached_property
     def stall_reasons(self) -> dict[str, float]:
@@ -144,6 +162,7 @@ class TimingResult:
             "estimated": list(self.numbers.estimated),
             "scope": self.scope,
             "sample": self.sample.to_dict(),
+            "expected_error": self.expected_error.to_dict(),
             "dominant_stall": self.dominant_stall,
             "stalls_per_issue": self.stall_reasons,
             "nvprof_stalls_percent": self.nvprof_stalls,
@@ -201,6 +220,8 @@ def collect(
     """The result of a finished simulation, from its arrays."""
     totals = {name: int(clock.TOTALS[k]) for name, k in _TOTALS.items()}
     totals["active_cycles"] = int(clock.SMS.reshape(-1, layout.N_SM)[:, layout.M_ACTIVE].sum())
+    executed = counters[: len(program.instructions), COUNTERS.index("inst_executed")]
+    totals["busiest"] = busiest(clock.OPS.reshape(-1, layout.N_OP)[: len(program.instructions)], executed)
     totals["cycles"] = int(max(clock.CHIP[layout.C_NOW], clock.CHIP[layout.C_DRAINED])) + 1
     return TimingResult(
         program=program,

@@ -42,6 +42,11 @@ class Sample:
         """Whether all SMs are in it."""
         return self.n_sms == self.chip
 
+    @property
+    def is_alike(self) -> bool:
+        """Whether nothing is known of differences between the blocks."""
+        return self.uncertainty is None or (self.n_sms == 1 and self.uncertainty <= TOLERANCE)
+
     def to_dict(self) -> dict[str, object]:
         """What was simulated, for JSON."""
         return {
@@ -57,7 +62,7 @@ class Sample:
         """Why these SMs, in words; nothing where a number was asked for."""
         if self.uncertainty is None or self.chip == 1:
             return ""
-        if self.n_sms == 1 and self.uncertainty <= TOLERANCE:
+        if self.is_alike:
             return "what blocks execute is alike"
         if self.is_whole:
             return "what blocks execute differs"

@@ -39,9 +39,12 @@ class Sweep:
     def reason(self) -> str:
         """What sets the best size apart from the worst."""
         best = self.results[self.best]
+        within = self._within_error()
         worst_size = max(self.results, key=lambda block: self.results[block].cycles)
         worst = self.results[worst_size]
-        text = f"predicted best: {self.best} threads per block, {best.cycles:.0f} cycles"
+        text = f"predicted best: {self.best} threads per block, {best.cycles:.0f} cycles ({best.expected_error})"
+        if within:
+            text += f"; within that error of it: {', '.join(map(str, within))}"
         if worst_size == self.best:
             return text
         spread = {
@@ -55,6 +58,14 @@ class Sweep:
             f"additional time for {name} (occupancy {worst.metrics['achieved_occupancy']:.2f} against "
             f"{best.metrics['achieved_occupancy']:.2f}, limited by {', '.join(worst.occupancy.limited_by)})"
         )
+
+    def _within_error(self) -> list[int]:
+        """Other block sizes that the model cannot tell from the best: their times differ by less than its error."""
+        off = self.results[self.best].expected_error.total
+        if off is None:
+            return []
+        limit = self.results[self.best].cycles * (1 + off / 100)
+        return [block for block, found in self.results.items() if block != self.best and found.cycles <= limit]
 
 
 def _per_thread(result: TimingResult, block: int, reason: str) -> float:

@@ -179,7 +179,7 @@ def test_timeline_as_trace_events(run, tmp_path: Path) -> None:
         (["sweep", "interleaved", "--set", "nothing=1"], "no timing number 'nothing'"),
         (["sweep", "interleaved", "--set", "nothing=1"], "`simt devices h200` lists them"),
         (["run", "if_else", "--timing", "--set", "schedulers=0"], "the device is wrong: the timing numbers of h200"),
-        (["run", "if_else", "--device", "voodoo"], "choose a100, b200, h200"),
+        (["run", "if_else", "--device", "voodoo"], "choose a100, b200, h100, h200"),
         (["timeline", "if_else", "--cycles", "0:99999999999999999999999"], "one past the last"),
         (["sweep", "nothing"], "no kernel 'nothing'"),
         (["timeline", "if_else", "--cycles", "7"], "FROM:TO"),
@@ -212,7 +212,7 @@ def test_devices_say_where_their_timing_numbers_come_from(run) -> None:
 
 def test_devices_say_which_are_measured(run) -> None:
     rows = {line.split()[0]: line.split()[-1] for line in run("devices").out.splitlines() if " sm_" in line}
-    assert rows.pop("h200") == "measured"
+    assert rows.pop("h200") == rows.pop("h100") == "measured"
     assert set(rows.values()) == {"estimated"}
 
 

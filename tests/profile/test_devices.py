@@ -25,6 +25,7 @@ def nothing():
 
 def test_the_devices() -> None:
     assert {name: get(name).architecture for name in names()} == {
+        "h100": "sm_90",
         "h200": "sm_90",
         "quadro_p2000": "sm_61",
         "t4": "sm_75",
@@ -226,6 +227,19 @@ def test_a_device_like_another_gives_only_what_differs() -> None:
     assert {name: n.value for name, n in timing.items() if name != "latency_alu"} == {
         name: n.value for name, n in base.sections["timing"].items() if name != "latency_alu"
     }
+
+
+def test_what_measurements_confirm_counts_as_measured() -> None:
+    """What the other device only estimates stays an estimate; without such a device there is nothing to confirm."""
+    base = get("rtx_4090")
+    confirmed = parse(LAPTOP.replace("like", 'confirmed = "borne out by clocks"\nlike'), "laptop")
+    timing = confirmed.sections["timing"]
+    assert confirmed.measured == (base.measured[0] + 1, base.measured[1])  # and latency_alu, its own
+    assert timing["schedulers"].source == f"borne out by clocks: {base.sections['timing']['schedulers'].source}"
+    assert timing["latency_fma"].source == "estimated, as rtx_4090: estimated"
+    assert confirmed.sections["product"]["memory_bus_bits"].estimated
+    with pytest.raises(DeviceError, match="like says of which"):
+        parse(H200.replace("name =", 'confirmed = "so"\nname =', 1), "h200")
 
 
 def test_limits_of_another_generation_are_estimates() -> None:

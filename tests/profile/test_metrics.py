@@ -192,6 +192,11 @@ def per_second(c: Mapping[str, int], of_the_simulated_part: float) -> float:
     return of_the_simulated_part / c["grid_share"] / c["seconds"]
 
 
+def share_of(c: Mapping[str, int], of_the_simulated_part: float, most: str) -> float:
+    """Percent of the bytes that the chip moves at most in the launch's cycles."""
+    return 100 * of_the_simulated_part / c["grid_share"] / c["cycles"] / c[most]
+
+
 DEFINITIONS: dict[str, Callable[[Mapping[str, int]], float]] = {
     "inst_executed": issued,
     "inst_per_warp": lambda c: issued(c) / c["warps_launched"],
@@ -230,6 +235,10 @@ DEFINITIONS: dict[str, Callable[[Mapping[str, int]], float]] = {
     "achieved_occupancy_percent": lambda c: 100 * c["warp_cycles"] / c["active_cycles"] / c["max_warps"],
     "l1_hit_rate": lambda c: 100 * c["l1_hits"] / c["l1_sectors"],
     "l2_hit_rate": lambda c: 100 * c["l2_hits"] / c["l2_sectors"],
+    "sm_throughput_percent": lambda c: 100 * c["busiest"] / c["sm_cycles"] / c["schedulers"],
+    "l1_throughput_percent": lambda c: 25 * (4 * c["shared_wavefronts"] + c["l1_sectors"]) / c["active_cycles"],
+    "l2_throughput_percent": lambda c: share_of(c, 32 * total(c, "l2_sectors", "dram_read"), "most_l2_bytes"),
+    "dram_throughput_percent": lambda c: share_of(c, 32 * total(c, "dram_read", "dram_write"), "most_dram_bytes"),
     "gld_throughput": lambda c: per_second(c, 32 * c["load_sectors"]),
     "gld_requested_throughput": lambda c: per_second(c, c["load_bytes"]),
     "gst_throughput": lambda c: per_second(c, 32 * c["store_sectors"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simt import devices
+from simt import devices, runtime
 from simt.machine import Launch
+from simt.options import Timing
 from simt.sass import Kernels, SassKernel, bank_image, load_cubin
-from simt.timing import TimingResult
+from simt.timing import TimedRun, TimingResult
+from simt.timing.kinds import ANY, KINDS
 from tests.timing.simulated import simulate
 
 DATA = Path(__file__).parent.parent / "data"
@@ -35,6 +37,8 @@ CUBINS = {
     for name in ("cold", "loops", "stores", "loaded", "validation", "unseen")
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
+BLIND = ("reductions", "validation", "unseen")
+"""Programs that no constant is fitted to."""
 Arguments = Callable[[list[int]], list[Any]]
 
 
@@ -45,9 +49,9 @@ def kernels(name: str) -> Kernels:
 
 
 @cache
-def measured(name: str) -> list[dict[str, Any]]:
-    """What Nsight Compute recorded, in launch order."""
-    return list(json.loads((DATA / "timing" / "h200" / f"{name}.json").read_text())["launches"])
+def measured(name: str, device: str = "h200") -> list[dict[str, Any]]:
+    """What Nsight Compute recorded on a device, in launch order."""
+    return list(json.loads((DATA / "timing" / device / f"{name}.json").read_text())["launches"])
 
 
 @cache
@@ -77,18 +81,24 @@ def timed(
     shared_bytes: int = 0,
     **options: Any,
 ) -> TimingResult:
-    """Simulate one launch of *kernel*, machine view, by its control bits or a scoreboard by register."""
+    """Simulate one launch of *kernel*, machine view, by its control bits or a scoreboard by register.
+
+    With ``sms="auto"`` a functional run comes first, as in :func:`simt.launch`.
+    """
     shape = grid, block
     image = partial(bank_image, kernel, *shape, args)
     launch = Launch(*shape, args, threads=1, shared_bytes=shared_bytes, bank_image=image)
     code = kernel.code.instructions if control_bits else None
-    return simulate(
-        kernel.program, launch, devices.get(device), context=kernel.module.memory.context, code=code, **options
-    )
+    context, gpu = kernel.module.memory.context, devices.get(device)
+    if options.get("sms") == "auto":
+        model = TimedRun(kernel.program, launch, gpu, code, Timing(**options))
+        runtime.run(kernel.program, launch, context, model)
+        return model.result
+    return simulate(kernel.program, launch, gpu, context=context, code=code, **options)
 
 
 def run(program: str, name: str, grid: list[int], block: list[int], args: list[Any], **options: Any) -> TimingResult:
-    """Simulate one launch on the H200, machine view with its control bits."""
+    """Simulate one launch, machine view with its control bits; *options* as for :func:`timed`."""
     names = [full for full in kernels(program) if name in full]
     kernel = kernels(program)[min(names, key=len)]
     return timed(kernel, (grid[0], grid[1], grid[2]), (block[0], block[1], block[2]), args, **options)
@@ -209,9 +219,9 @@ def unseen_arguments() -> list[list[Any]]:
 
 
 def simulate_all(
-    program: str, most_threads: int = 1 << 23, **options: Any
+    program: str, most_threads: int = 1 << 23, device: str = "h200", **options: Any
 ) -> list[tuple[dict[str, Any], TimingResult]]:
-    """Every measured launch of a program with at most so many elements or threads, and its simulation."""
+    """Every launch of a program measured on a device, of at most so many elements or threads, and its simulation."""
     found = []
     listed = {
         "stores": store_arguments,
@@ -220,7 +230,7 @@ def simulate_all(
         "unseen": unseen_arguments,
     }
     arguments = listed[program]() if program in listed else []
-    for k, entry in enumerate(measured(program)):
+    for k, entry in enumerate(measured(program, device)):
         name = plain(entry["kernel"])
         if program == "reductions":
             power, kernel = 20 + 2 * (k // 9), k % 9
@@ -242,8 +252,41 @@ def simulate_all(
             args = loop_arguments(k) if program == "loops" else arguments[k]
             if name == "paced":
                 name = "pacedILi" + entry["kernel"].split("<")[1].removeprefix("(int)")[0]
-        found.append((entry, run(program, name, entry["grid"], entry["block"], args, **options)))
+        found.append((entry, run(program, name, entry["grid"], entry["block"], args, device=device, **options)))
     return found
+
+
+def blind(device: str) -> list[tuple[dict[str, Any], TimingResult]]:
+    """The launches measured on a device that no constant is fitted to, as ``sms="auto"`` times them."""
+    programs = [name for name in BLIND if (DATA / "timing" / device / f"{name}.json").exists()]
+    return [found for name in programs for found in simulate_all(name, most_threads=1 << 22, device=device, sms="auto")]
+
+
+def stranger_error(entry: Mapping[str, Any]) -> float:
+    """The error, in percent, of a launch of somebody else's program, whose code is not here: as it was predicted."""
+    return float(100 * (entry["predicted"]["cycles"] / measured_cycles(entry) - 1))
+
+
+def blind_errors(device: str) -> list[tuple[str, float]]:
+    """Kind and error, in percent, of each launch on a device that no constant is fitted to."""
+    found = [(result.expected_error.kind, error(entry, result)) for entry, result in blind(device)]
+    if (DATA / "timing" / device / "strangers.json").exists():
+        found += [(entry["predicted"]["kind"], stranger_error(entry)) for entry in measured("strangers", device)]
+    return found
+
+
+def mean_errors(found: Sequence[tuple[str, float]]) -> dict[str, tuple[float, int]]:
+    """The mean absolute error, in percent, and how many there are, by kind of launch and of ``any``.
+
+    *found*: kind and error of each launch.
+    """
+    kinds = {kind: [abs(off) for own, off in found if own == kind] for kind in KINDS}
+    kinds[ANY] = [abs(off) for _, off in found]
+    return {kind: (float(np.mean(off)), len(off)) for kind, off in kinds.items() if off}
+
+
+FEWEST = 4
+"""Launches of a kind from which a device file says how far off they are."""
 
 
 def runs(entry: Mapping[str, Any]) -> list[float]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from simt import devices
 from simt.timing import TimingResult
 from tests.machine_view import needs_nvdisasm
 
@@ -151,6 +152,51 @@ def test_an_asymmetric_grid_needs_more_sms() -> None:
     entry = measured("unseen")[2]
     timed = run("unseen", "mandelbrot", entry["grid"], entry["block"], unseen_arguments()[2], sms=33)
     assert abs(error(entry, timed)) < 8
+
+
+@needs_nvdisasm
+def test_auto_times_as_many_sms_as_an_asymmetric_grid_needs() -> None:
+    from tests.timing.launches import error, measured, run, unseen_arguments
+
+    entry = measured("unseen")[2]
+    timed = run("unseen", "mandelbrot", entry["grid"], entry["block"], unseen_arguments()[2], sms="auto")
+    assert timed.n_sms > 1
+    assert abs(error(entry, timed)) < 9
+    assert timed.expected_error.kind == "imbalance"
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize("device", ["h200", "h100"])
+def test_device_files_say_how_far_off_predictions_were(device: str) -> None:
+    """The mean error of each kind of which there are enough launches, and of all of them."""
+    from tests.timing.launches import FEWEST, blind_errors, mean_errors
+
+    found = {kind: each for kind, each in mean_errors(blind_errors(device)).items() if each[1] >= FEWEST}
+    stated = devices.get(device).sections["errors"]
+    own = {kind: number for kind, number in stated.items() if not number.estimated}
+    assert {kind: number.value for kind, number in own.items()} == {
+        kind: pytest.approx(mean, abs=0.06) for kind, (mean, _) in found.items()
+    }
+    for kind, number in own.items():
+        assert number.source == f"{found[kind][1]} launches on an {device.upper()}"
+
+
+@needs_nvdisasm
+def test_speed_of_light() -> None:
+    """As an H100 counts it: DRAM within 8 points where SMs share no data, arithmetic within 5 where it is the limit."""
+    from tests.timing.launches import plain, simulate_all
+
+    found = [
+        (plain(entry["kernel"]), entry["counters"], timed.metrics)
+        for program in ("validation", "unseen")
+        for entry, timed in simulate_all(program, device="h100")
+    ]
+    shared = {"matmul", "gather", "sparse", "scatter", "convolve"}
+    for name, counters, metrics in found:
+        assert name in shared or abs(metrics["dram_throughput_percent"] - counters["dram_throughput_pct"]) < 8, name
+    sm = {name: (metrics["sm_throughput_percent"], c["sm_throughput_pct"]) for name, c, metrics in found}
+    for name in ("iterate", "collatz", "bodies", "bitonic", "histogram", "transposeNaive"):
+        assert abs(sm[name][0] - sm[name][1]) < 5, name
 
 
 @needs_nvdisasm

@@ -1,7 +1,7 @@
-"""Turn the output folder of measure.sh into the committed data: python collect.py FOLDER DATE [NAME ...].
+"""Turn the output folder of measure.sh into the committed data: python collect.py FOLDER DATE DEVICE [NAME ...].
 
-Writes h200/<name>.json and cubins/<name>.cubin in tests/data/timing.  ``collect.py --metrics`` prints what Nsight
-Compute has to measure.
+Writes DEVICE/<name>.json (h200/<name>.json) and cubins/<name>.cubin in tests/data/timing.  ``collect.py --metrics``
+prints what Nsight Compute has to measure.
 """
 
 from __future__ import annotations
@@ -84,27 +84,27 @@ def _add_repeats(folder: Path, entries: list[dict[str, Any]]) -> None:
             entry.setdefault("repeated_cycles", []).append(float(row[at].replace(",", "")))
 
 
-def _write(name: str, data: dict[str, Any]) -> None:
-    text = json.dumps(data, indent=1)
-    (DATA / "h200" / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+def _write(path: Path, data: dict[str, Any]) -> None:
+    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
-def main(folder: Path, date: str, names: list[str]) -> None:
-    """Convert the figures of the programs *names*, measured on *date*."""
-    for kind in ("h200", "cubins"):
+def main(folder: Path, date: str, key: str, names: list[str]) -> None:
+    """Convert the figures of the programs *names*, measured on *date* on the device with this key."""
+    for kind in (key, "cubins"):
         (DATA / kind).mkdir(parents=True, exist_ok=True)
     device, nvcc, _, profiler = (folder / "device.txt").read_text().strip().splitlines()
     origin = {"date": date, "device": device, "nvcc": nvcc, "profiler": profiler, "command": COMMAND}
     for name in names:
+        path = DATA / key / f"{name}.json"
         if name in CLOCKED:
             figures = json.loads((folder / f"{name}.json").read_text())
-            _write(name, {**origin, "unit": "SM cycles, or as the name says", "figures": figures})
+            _write(path, {**origin, "unit": "SM cycles, or as the name says", "figures": figures})
             shutil.copy(folder / f"{name}.cubin", DATA / "cubins" / f"{name}.cubin")
         else:
             entries = launches(folder / f"{name}.csv")
             if name == "reductions":
                 _add_repeats(folder, entries)
-            _write(name, {**origin, "metric_names": METRICS, "launches": entries})
+            _write(path, {**origin, "metric_names": METRICS, "launches": entries})
             if name != "reductions":  # their cubin is with the other SASS data
                 shutil.copy(folder / f"{name}.cubin", DATA / "cubins" / f"{name}.cubin")
 
@@ -113,4 +113,4 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--metrics"]:
         print(",".join(METRICS.values()))
     else:
-        main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:] or [*CLOCKED, *PROFILED])
+        main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:] or [*CLOCKED, *PROFILED])

@@ -2,21 +2,35 @@
 
 Programs are ``reductions``, ``validation``, ``unseen`` (nothing is fitted to them), ``cold``, ``loops``, ``stores`` and
 ``loaded`` (constants are), ``latency``, ``pipes``, ``memory``, ``mixed``, ``slots``, ``spread``, ``together``,
-``beside`` and ``phases`` (kernels that read their own clock).  Without any: all of them.
+``beside`` and ``phases`` (kernels that read their own clock).  Without any: all of them.  ``errors``: the mean error of
+each kind of launch, of both measured devices, and the launches of others' programs.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
 from tests.benchmarks.microbenchmarks.collect import CLOCKED, PROFILED
 from tests.timing import microbenchmarks
-from tests.timing.launches import DATA, error, measured_cycles, plain, runs, simulate_all
+from tests.timing.launches import (
+    DATA,
+    blind_errors,
+    error,
+    mean_errors,
+    measured,
+    measured_cycles,
+    plain,
+    runs,
+    simulate_all,
+    stranger_error,
+)
 
 
 def launches(program: str) -> None:
@@ -35,9 +49,8 @@ def launches(program: str) -> None:
         stalls = {k.removeprefix("stall_"): v for k, v in c.items() if k.startswith("stall_")}
         waits = {k: v for k, v in stalls.items() if k not in ("selected", "not_selected")}
         largest = max(waits, key=lambda name: waits[name])
-        shape = f"{'x'.join(str(d) for d in entry['grid'] if d > 1) or 1} x {int(np.prod(entry['block']))}"
         print(
-            f"| {plain(entry['kernel'])} | {shape} | {result.cycles:.0f} | {measured_cycles(entry):.0f}"
+            f"| {plain(entry['kernel'])} | {_shape(entry)} | {result.cycles:.0f} | {measured_cycles(entry):.0f}"
             f" | {errors[-1]:+.1f} | {spread} | {100 * m['achieved_occupancy']:.1f} / {c['achieved_occupancy_pct']:.1f}"
             f" | {m['ipc']:.2f} / {c['ipc']:.2f} | {result.dominant_stall} / {largest} |"
         )
@@ -56,14 +69,41 @@ def clocked(program: str) -> None:
             print(f"| {name} | {found[name]:.2f} | {hardware[name]:.2f} | {e:+.1f} |")
 
 
+def errors() -> None:
+    """The mean error of each kind of launch on each device, as the sections ``errors`` of their files give it."""
+    print("\n### errors by kind of launch\n")
+    print("| device | kind | launches | mean error % |\n| --- | --- | --- | --- |")
+    for device in ("h200", "h100"):
+        for kind, (mean, count) in mean_errors(blind_errors(device)).items():
+            print(f"| {device} | {kind} | {count} | {mean:.1f} |")
+    print("\n### launches of others' programs\n")
+    print("| author | kernel | grid x block | cycles, model | H200 | error % | SMs | kind | largest stall |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for entry in measured("strangers"):
+        model = entry["predicted"]
+        print(
+            f"| {entry['author']} | {entry['kernel']} | {_shape(entry)} | {model['cycles']:.0f}"
+            f" | {measured_cycles(entry):.0f} | {stranger_error(entry):+.1f} | {model['sms']} | {model['kind']}"
+            f" | {model['largest_stall']} / {entry['largest_stall']} |"
+        )
+
+
+def _shape(entry: Mapping[str, Any]) -> str:
+    """Grid and block of a launch."""
+    return f"{'x'.join(str(d) for d in entry['grid'] if d > 1) or 1} x {int(np.prod(entry['block']))}"
+
+
 def main(programs: list[str]) -> None:
     """The tables, with what they were measured on."""
     origin = json.loads((DATA / "timing" / "h200" / "reductions.json").read_text())
     print(f"Measured {origin['date']} on {origin['device']} (name, driver, SM clock now, at most, memory clock);")
     print(f"{origin['nvcc']}; Nsight Compute {origin['profiler']}.  Pairs are model / H200.")
     for program in programs:
-        (clocked if program in CLOCKED else launches)(program)
+        if program == "errors":
+            errors()
+        else:
+            (clocked if program in CLOCKED else launches)(program)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or [*PROFILED, *CLOCKED])
+    main(sys.argv[1:] or [*PROFILED, *CLOCKED, "errors"])

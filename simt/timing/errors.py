@@ -1,0 +1,56 @@
+"""How far off a prediction is expected to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simt.devices import Gpu
+from simt.timing.kinds import ANY, ERRORS, IMBALANCE
+from simt.timing.sample import Sample
+
+_WORDS = {ANY: "of any kind", IMBALANCE: "whose blocks differ"}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The expected error of a prediction of one kind of launch, in percent of the cycles.
+
+    ``percent`` is the mean of what predictions of the kind were off on the device; None where nobody has compared any.
+    ``sampling`` is what leaving SMs out may add to that, ``source`` says where the mean comes from.
+    """
+
+    kind: str
+    percent: float | None
+    sampling: float
+    source: str
+
+    @property
+    def total(self) -> float | None:
+        """Both together, as errors that have nothing to do with each other add up."""
+        return None if self.percent is None else (self.percent**2 + self.sampling**2) ** 0.5
+
+    def __str__(self) -> str:
+        if self.percent is None:
+            return "estimated, no error known"
+        of = _WORDS.get(self.kind, f"limited by {self.kind}")
+        return f"± {self.total:.0f} %, the mean error of launches {of} ({self.source})"
+
+    def to_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "kind": self.kind,
+            "percent": self.total,
+            "model_percent": self.percent,
+            "sampling_percent": self.sampling,
+            "source": self.source,
+        }
+
+
+def expected(gpu: Gpu, overridden: bool, kind: str, sample: Sample) -> Expected:
+    """The expected error of a prediction on *gpu*; with other numbers than its own (*overridden*) nobody knows it."""
+    known = {name: number for name, number in gpu.sections.get(ERRORS, {}).items() if not number.estimated}
+    found = known.get(kind, known.get(ANY))
+    sampling = 100 * (sample.uncertainty or 0.0)
+    if found is None or overridden:
+        return Expected(kind, None, sampling, "nobody has compared the device's times with predictions")
+    return Expected(kind, float(found.value), sampling, found.source)

@@ -1,0 +1,21 @@
+"""Kinds of launches, by what limits them; a device file may say how far off predictions of each kind are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+LATENCY, IMBALANCE, ANY = "latency", "imbalance", "any"
+LIMITS: Mapping[str, str] = MappingProxyType(
+    {
+        "compute": "sm_throughput_percent",
+        "l1": "l1_throughput_percent",
+        "l2": "l2_throughput_percent",
+        "dram": "dram_throughput_percent",
+    }
+)
+"""What may limit a launch, and the metric that says how near it is."""
+KINDS = (*LIMITS, LATENCY, IMBALANCE)
+"""Near one of those limits, near none, and with blocks that differ."""
+ERRORS = "errors"
+"""The section of a device file with the mean error of each kind, and of ``any``, in percent of the cycles."""

@@ -1,0 +1,59 @@
+"""How near a launch comes to what the device can do at most, its speed of light, and of what kind that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.devices import Gpu
+from simt.timing import layout as L
+from simt.timing.classes import PIPES
+from simt.timing.kinds import IMBALANCE, LATENCY, LIMITS
+from simt.timing.sample import Sample
+
+NEAR = 40.0
+"""Percent from which a limit counts as near, below that latency is what limits a launch.
+
+Nsight Compute's rule for its bottleneck says 60; the figures here leave out some of what keeps its units busy.
+"""
+
+
+def busiest(ops: npt.NDArray[np.int64], executed: npt.NDArray[np.int64]) -> int:
+    """Cycles that the busiest issue port of the schedulers is busy, the issue slots themselves included.
+
+    Parameters:
+        ops: int64 [micro-ops, columns], the schedule's table.
+        executed: int64 [micro-ops], how often each was executed.
+    FFMA and its like take either half of the FMA pipe, IMAD the heavy one, HFMA2 both; an interval is that of a half.
+    """
+    issues = ops[:, L.O_ISSUES] != 0
+    pipes, cycles = ops[issues, L.O_PIPE], (executed * ops[:, L.O_INTERVAL])[issues]
+    busy = {name: int(cycles[pipes == k].sum()) for k, name in enumerate(PIPES)}
+    either, heavy, both = busy.pop("fma"), busy.pop("fma_heavy"), busy.pop("fma_both")
+    light = busy.pop("fma_light")
+    del busy["none"], busy["lsu"], busy["branch"], busy["barrier"]
+    heavy += both
+    return max(int(executed[issues].sum()), heavy, (either + heavy + light + both) // 2, *busy.values())
+
+
+def most_dram_bytes(gpu: Gpu) -> float:
+    """Bytes that the device's memory moves at most in a cycle of its SMs: bus and clock, twice a cycle.
+
+    Of a device whose file does not say, what the timing model lets it read.
+    """
+    product = gpu.sections.get("product", {})
+    names = ("memory_clock_mhz", "memory_bus_bits")
+    if not all(name in product for name in names):
+        return float(gpu.sections["timing"]["dram_read_bytes_per_cycle"].value)
+    clock, bits = (product[name].value for name in names)
+    return 2 * clock * bits / 8 / gpu.limit("clock_mhz")
+
+
+def kind_of(metrics: Mapping[str, float | None], sample: Sample) -> str:
+    """One of :data:`simt.timing.kinds.KINDS`: by what the blocks execute, and by the metrics of a timed launch."""
+    if not sample.is_alike:
+        return IMBALANCE
+    nearest = max(LIMITS, key=lambda name: metrics[LIMITS[name]] or 0.0)
+    return nearest if (metrics[LIMITS[nearest]] or 0.0) >= NEAR else LATENCY
