@@ -62,8 +62,8 @@ def launch(name: str, **options: object) -> tuple[np.ndarray, simt.Profile]:
 
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_barriers_and_pipelines_of_cuda_run_as_on_an_h200(name: str) -> None:
-    """Results, totals of the hardware's counters, and rows where three runs there had the same (not all: a wait under
-    the profiler's instrumentation may last so long that it is begun anew)."""
+    """Results, totals of the hardware's counters, and rows where theirs is the same sum: under the profiler's
+    instrumentation a wait may last so long that it is begun anew."""
     output, profile = launch(name, order="hardware")
     assert (output == RECORDED[f"{name}.output"]).all()
     counts = [profile.metrics["inst_executed"], profile.metrics["thread_inst_executed"]]
