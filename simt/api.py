@@ -110,8 +110,9 @@ def launch(
         window: first and one past the last cycle to record, for :meth:`Profile.timeline` and
             :func:`simt.timing.write_trace`.
         engine: ``"interpreter"``, or ``"compiled"``: what it can of the kernel runs as native code, which is compiled
-            first (some tenths of a second; kept on disk).  Counts and results are the same.  Traced, checked and timed
-            launches, and the orders ``interleaved`` and ``random``, are interpreted all the same.
+            first (some tenths of a second, for the very first kernels seconds; kept on disk).  Counts and results are
+            the same.  Traced, checked and timed launches, and the orders ``interleaved`` and ``random``, are
+            interpreted all the same.
 
     Raises :class:`simt.KernelError` (with LaunchError and others as subclasses) where the kernel or the launch is
     wrong, :class:`simt.UnsupportedError` where the simulator cannot do it, :class:`simt.devices.DeviceError` for a

@@ -1,7 +1,7 @@
 """Programs compiled to native vector code, which the engine runs in legs between the micro-ops that it executes itself.
 
-Every micro-op is declared once, in :mod:`simt.ops`: lanes.py has Numba compile its lane function, widen.py makes it one
-of several lanes, plan.py and segment.py put a Program together from them, emit.py adds counting and branches, code.py
-has LLVM compile, keeps and loads it.  What native code does not execute (see :class:`plan.Plan`), or not just then, it
-leaves to the interpreter.
+Every micro-op is declared once, in :mod:`simt.ops` and :mod:`simt.machine.control`: lanes.py has Numba compile its
+function, widen.py makes one of several lanes of it; plan.py, segment.py, memory.py and control.py put a Program
+together from them, emit.py adds counting and branches, code.py has LLVM compile, keeps and loads it.  What native code
+does not execute (see :class:`plan.Plan`), or not just then, it leaves to the interpreter.
 """

@@ -15,8 +15,10 @@ from numba.core import config
 
 from simt.disk_cache import DiskCache, cache_root, digest, say_once
 from simt.machine import layout as L
-from simt.machine.compiled.emit import KERNEL, TIMES, Emitter
-from simt.machine.compiled.lanes import LANE
+from simt.machine.compiled.context import FIRST_TIMES, HELPERS, TIMES
+from simt.machine.compiled.control import V_ERROR
+from simt.machine.compiled.emit import KERNEL, Emitter
+from simt.machine.compiled.lanes import LANE, lane_module
 from simt.machine.compiled.plan import Plan
 from simt.machine.compiled.text import Text
 from simt.machine.prepared import Prepared
@@ -38,21 +40,21 @@ class NotCompiled(Exception):
 
 @dataclass(frozen=True)
 class Native:
-    """Native code of a Program, ready to run.  ``loaded`` holds it in memory."""
+    """Native code of a Program, ready to run."""
 
     plan: Plan
-    address: int
-    loaded: Any
+    loaded: _Loaded
 
     def equip(self, state: L.State) -> L.State:
         """The state of a worker with native code."""
         code: npt.NDArray[np.int64] = state.CODE.copy().reshape(-1, L.N_CODE)
         for block in self.plan.blocks:
             code[block[0].pc, L.C_OP] |= L.ENTERS << L.FLAGS_SHIFT
-        native = np.zeros(L.N_NATIVE + TIMES * len(self.plan.blocks), np.int64)
-        native[L.V_CODE] = self.address
+        native = np.zeros(FIRST_TIMES + TIMES * len(self.plan.blocks), np.int64)
+        native[L.V_CODE] = self.loaded.address
         shared = {
             L.V_MICRO_OPS: code,
+            V_ERROR: state.ERROR,
             L.V_COUNTS: state.COUNTS,
             L.V_TID: state.TID,
             L.V_DIMS: state.DIMS,
@@ -64,12 +66,14 @@ class Native:
         }
         for column, array in shared.items():
             native[column] = array.ctypes.data
+        for helper in self.plan.helpers:
+            native[HELPERS[helper]] = _helper(*helper).address
         return state._replace(CODE=code.reshape(-1), NATIVE=native)
 
     def count(self, state: L.State) -> None:
         """Add what native code counted by block to the counters of the micro-ops."""
         counts = state.COUNTS.reshape(-1, L.N_COUNT)
-        times = state.NATIVE[L.N_NATIVE :].reshape(-1, TIMES)
+        times = state.NATIVE[FIRST_TIMES:].reshape(-1, TIMES)
         for block, (executed, active, absent, exited) in zip(self.plan.blocks, times, strict=True):
             for step in block:
                 row = counts[step.pc]
@@ -85,9 +89,12 @@ class Native:
 
 
 def native_for(prepared: Prepared) -> Native | None:
-    """Native code for a launch that asks for it and that it can run; what cannot be compiled is interpreted."""
+    """Native code for a launch that asks for it and that it can run; what cannot be compiled is interpreted.
+
+    It tells neither traces nor watches what happens, nor the sectors of each block.
+    """
     launch = prepared.launch
-    if launch.engine == "interpreter" or launch.trace is not False or launch.watch is not None:
+    if launch.engine == "interpreter" or launch.trace is not False or launch.watch is not None or launch.per_block:
         return None
     try:
         return native_code(prepared.program)
@@ -116,10 +123,26 @@ def _load(program: Program) -> Native:
     parts = (plan.encoded.code.tobytes(), repr(plan.constants), repr(plan.uniform_end))
     name = digest(*parts, *_made_with())
     code = _STORE.get_or_make(name, lambda: _object(Emitter(plan).emit()))
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    return Native(plan, engine.get_function_address(KERNEL), engine)
+    for helper in plan.helpers:
+        _helper(*helper)
+    return Native(plan, _Loaded(code, KERNEL))
+
+
+class _Loaded:
+    """A function in memory, from its object code: at ``address`` as long as this is alive."""
+
+    def __init__(self, code: bytes, name: str) -> None:
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+        self.address: int = self._engine.get_function_address(name)
+
+
+@cache
+def _helper(name: str, imm: int) -> _Loaded:
+    """A function that native code of any Program calls."""
+    entry = digest(name, str(imm), *_made_with())
+    return _Loaded(_STORE.get_or_make(entry, lambda: _code_of(llvm.parse_assembly(lane_module(name, imm)))), LANE)
 
 
 @cache
@@ -155,8 +178,12 @@ def module_of(text: Text) -> Any:
 
 
 def _object(text: Text) -> bytes:
+    return _code_of(module_of(text))
+
+
+def _code_of(module: Any) -> bytes:
     target = machine()
-    code: bytes = target.emit_object(optimised(module_of(text), target))
+    code: bytes = target.emit_object(optimised(module, target))
     return code
 
 

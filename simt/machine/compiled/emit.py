@@ -9,14 +9,17 @@ from __future__ import annotations
 from itertools import groupby
 
 from simt.machine import layout as L
+from simt.machine.compiled.context import FIRST_TIMES, TIMES
+from simt.machine.compiled.control import CALLED
+from simt.machine.compiled.memory import Access, function_of
 from simt.machine.compiled.plan import Plan, Step
 from simt.machine.compiled.segment import Segment
 from simt.machine.compiled.text import Text
+from simt.machine.control import FAIL
+from simt.ops.memory import CONST, SPACE_MASK
 from simt.ops.row import Kind
 
 KERNEL = "kernel"
-TIMES = 4
-"""Counters of a block: how often it was executed, and the lanes that were active, absent and exited then."""
 
 _ADDRESSES = {
     "uniform": L.V_UNIFORM,
@@ -24,8 +27,22 @@ _ADDRESSES = {
     "predicates": L.V_PREDICATES,
     "counts": L.V_COUNTS,
     "dims": L.V_DIMS,
+    "launch": L.V_LAUNCH,
+    "warps": L.V_WARPS,
 }
-_NUMBERS = {"pc": L.V_PC, "active": L.V_ACTIVE, "room": L.V_ROOM, "absent": L.V_ABSENT, "exited": L.V_EXITED}
+_NUMBERS = {
+    "pc": L.V_PC,
+    "warp": L.V_WARP,
+    "active": L.V_ACTIVE,
+    "room": L.V_ROOM,
+    "absent": L.V_ABSENT,
+    "exited": L.V_EXITED,
+}
+
+
+def _part_of(step: Step) -> Kind:
+    """How a micro-op is emitted: as those of kind ROW, MEMORY or CONTROL."""
+    return step.row.kind if step.row.kind in (Kind.MEMORY, Kind.CONTROL) else Kind.ROW
 
 
 class Emitter:
@@ -38,6 +55,7 @@ class Emitter:
         self.exits: dict[int, str] = {}
         self.cold: list[tuple[str, int, int, Step]] = []
         self.scratch_rows = 1
+        self.functions: dict[str, Text] = {}
 
     def emit(self) -> Text:
         """The function; what it needs besides is in the Text."""
@@ -48,6 +66,10 @@ class Emitter:
         self._leave()
         lines = self.text.lines
         lines.insert(0, f"  %scratch = alloca i64, i64 {32 * self.scratch_rows}, align 64")
+        for function in self.functions.values():
+            lines += ["}", *function.lines[:-1]]
+            self.text.declared |= function.declared
+            self.text.linked |= function.linked
         self.text.lines = [f"define i64 @{KERNEL}(i64 %given) {{", "entry:", *lines, "}", *sorted(self.text.declared)]
         return self.text
 
@@ -64,6 +86,11 @@ class Emitter:
         for k, name in enumerate(("n_active", "absent", "exited"), 1):
             once = text.value(f"insertelement <4 x i64> {once}, i64 %{name}, i64 {k}")
         self.once = once
+        order = text.load("%launch", L.LAUNCH_ORDER)
+        text.line(f"%warp_at = mul i64 %warp, {L.N_WARP}")
+        splits = text.load(text.at("%warps", "%warp_at"), L.W_SPLITS)
+        profiler, several = text.value(f"icmp eq i64 {order}, {L.PROFILER}"), text.value(f"icmp sgt i64 {splits}, 1")
+        text.line(f"%joins = and i1 {profiler}, {several}")
         text.line("%left = alloca i64")
         text.line("%retired = alloca i64")
         text.line("store i64 %room, ptr %left")
@@ -88,13 +115,17 @@ class Emitter:
         text.line(f"br i1 {enough}, label %run{k}, label %{self._exit_at(block[0].pc)}")
         text.label(f"run{k}")
         self._count(k, block, 1)
-        for is_lanes, group in groupby(block, key=lambda step: step.row.kind is not Kind.CONTROL):
+        for kind, group in groupby(block, key=_part_of):  # accesses and control are the last of their block
             steps = list(group)
-            if is_lanes:
+            if kind is Kind.ROW:
                 self._lanes(k, steps)
-            elif steps[-1].row.name == "bra":
-                self._branch(k, steps[-1])
+            elif kind is Kind.MEMORY:
+                self._access(k, steps[0])
+            elif steps[0].row.name == "bra":
+                self._branch(k, steps[0])
                 return
+            elif steps[0].row.name in CALLED:
+                self._control(k, steps[0])
         text.line(f"br label %{self._go_to(block[-1].pc + 1)}")
 
     def _count(self, k: int, steps: list[Step], sign: int) -> None:
@@ -102,7 +133,7 @@ class Emitter:
         text = self.text
         retired = sum(step.retires for step in steps)
         self._take(len(steps), retired, sign)
-        place = text.at("%context", L.N_NATIVE + TIMES * k)
+        place = text.at("%context", FIRST_TIMES + TIMES * k)
         old = text.value(f"load <4 x i64>, ptr {place}, align 8")
         new = text.value(f"{'add' if sign > 0 else 'sub'} <4 x i64> {old}, {self.once}")
         text.line(f"store <4 x i64> {new}, ptr {place}, align 8")
@@ -154,6 +185,36 @@ class Emitter:
                 self._guarded(step)
         segment.commit()
 
+    def _row(self, row: int) -> str:
+        """Address of a register row."""
+        return self.text.at("%uniform" if row < self.plan.uniform_end else "%rows", row)
+
+    def _access(self, k: int, step: Step) -> None:
+        """A load or a store, if its function takes it on."""
+        text = self.text
+        executing = text.value(f"and i64 %active, {self._mask(step.guard)}") if step.guard else "%active"
+        done, bad = text.new_label("accessed"), text.new_label("bad")
+        self.cold.append((bad, k, step.pc, step))
+        if step.guard:
+            some = text.new_label("some")
+            text.line(f"br i1 {text.value(f'icmp eq i64 {executing}, 0')}, label %{done}, label %{some}")
+            text.label(some)
+        if step.row.number & SPACE_MASK != CONST:
+            alone = text.new_label("alone")
+            text.line(f"br i1 %joins, label %{bad}, label %{alone}")
+            text.label(alone)
+        name = function_of(step)
+        if name not in self.functions:
+            self.functions[name] = Access(step).emit()
+        d = self._row(step.dst) if step.dst else "null"
+        a, b = self._row(step.a), self._row(step.b)
+        given = f"ptr %context, i64 {step.pc}, ptr {a}, ptr {b}, ptr {d}, i64 {step.imm}, i64 {executing}"
+        went = text.value(f"call i64 @{name}({given})")
+        text.line(f"br i1 {text.value(f'icmp ne i64 {went}, 0')}, label %{done}, label %{bad}")
+        text.label(done)
+        if step.guard:
+            self._guarded(step)
+
     def _branch(self, k: int, step: Step) -> None:
         """All lanes jump, or none does; else the engine divides them."""
         text = self.text
@@ -169,9 +230,35 @@ class Emitter:
         same = text.value(f"or i1 {every}, {none}")
         uniform, divided = text.new_label("uniform"), text.new_label("divided")
         text.line(f"br i1 {same}, label %{uniform}, label %{divided}")
-        self.cold.append((divided, k, step.pc, step))
+        text.label(divided)
+        # Its function counts the branch, and so does the block.
+        text.add("%counts", step.pc * L.N_COUNT + int(L.N_BRANCHES), "-1")
+        self._end_with(self._called(step, executing))
         text.label(uniform)
         text.line(f"br i1 {every}, label %{self._go_to(step.imm)}, label %{self._go_to(step.pc + 1)}")
+
+    def _called(self, step: Step, executing: str) -> str:
+        """Call the function of a control micro-op; where the warp goes on."""
+        return self.text.call((step.row.name, 0), "%context", "%given", str(step.pc), "%active", executing)
+
+    def _end_with(self, where: str) -> None:
+        """Leave with what a control micro-op came to."""
+        self.text.store(where, "%context", L.V_PC)
+        self.text.line("br label %out")
+
+    def _control(self, k: int, step: Step) -> None:
+        """A control micro-op: the same split goes on, or the engine decides what does."""
+        text = self.text
+        executing = self._guarded(step) if step.guard else "%active"
+        where = self._called(step, executing)
+        same, other, fails, ends = (text.new_label(stem) for stem in ("same", "other", "fails", "ends"))
+        text.line(f"br i1 {text.value(f'icmp sge i64 {where}, 0')}, label %{same}, label %{other}")
+        text.label(other)
+        text.line(f"br i1 {text.value(f'icmp eq i64 {where}, {FAIL}')}, label %{fails}, label %{ends}")
+        self.cold.append((fails, k, step.pc, step))
+        text.label(ends)
+        self._end_with(where)
+        text.label(same)
 
     def _leave_early(self) -> None:
         """Out of the middle of a block: the engine goes on at a micro-op of it."""
@@ -183,7 +270,7 @@ class Emitter:
             self._take(len(done), sum(step.retires for step in done), 1)
             for step in done:
                 self._count_one(step)
-            if self.plan.steps[pc].row.name == "bra" and self.plan.steps[pc].guard:
+            if self.plan.steps[pc].row.kind is Kind.CONTROL and self.plan.steps[pc].guard:
                 self._uncount_guard(self.plan.steps[pc])
             self.text.line(f"br label %{self._exit_at(pc)}")
 

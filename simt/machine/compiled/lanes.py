@@ -22,10 +22,12 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from simt.disk_cache import DiskCache, digest
+from simt.machine.compiled import control, parts
+from simt.machine.compiled.control import CALLED, calling
+from simt.machine.compiled.parts import PARTS
 from simt.machine.interpreter import AFTER, LOADS, NAMES, STORES, Lane, function_tree, made_function, statements
-from simt.ops import integer
 from simt.ops.jit import FOLDER
-from simt.ops.parts import EntryCompiler
+from simt.ops.parts import PartCompiler, _reached
 from simt.ops.row import Effect, Kind, MicroOp
 from simt.ops.table import TABLES
 
@@ -111,38 +113,24 @@ def _one_lane(function: Callable[..., Any]) -> Callable[..., Any]:
     end = statements(f"return int64({given})", lane.place)
     module = inspect.getmodule(function)
     assert module is not None
-    tree = function_tree(LANE, ["a", "b", "c", "imm"], [*done, *end])
+    tree = function_tree(LANE, ["a", "b", "c", "d", "imm"], [*done, *end])
     return made_function(tree, {**vars(module), **_NAMES}, str(module.__file__))
 
 
 _ABC = ("a", "b", "c")
 
 
-def _outside(a, b, c, imm):  # type: ignore[no-untyped-def]
-    return np.int64(integer.is_outside(integer.from_start(a, b, imm), b))
-
-
-def _counted(a, b, c, imm):  # type: ignore[no-untyped-def]
-    return integer.from_start(a, b, imm)
-
-
-def _element(a, b, c, imm):  # type: ignore[no-untyped-def]
-    return integer.element_at(a, b, c)
-
-
-OUTSIDE, COUNTED, ELEMENT = "outside", "counted", "element"
-"""Parts of ``index`` and ``within``: whether index a (imm: it wraps) is none of axis b; it, counted from the start; the
-address of element b of base a with stride c."""
-_PARTS = {OUTSIDE: _outside, COUNTED: _counted, ELEMENT: _element}
 _TEST, _FAST = "test", "fast"
 
 
 def _function(name: str) -> Callable[..., Any]:
     """The Python function of one lane that a name stands for (:func:`lane_name`)."""
-    if name in _PARTS:
-        return _PARTS[name]
+    if name in PARTS:
+        return PARTS[name]
     operation, _, variant = name.partition("!")
     row = _rows()[operation]
+    if row.name in CALLED:
+        return calling(row)
     assert row.lane is not None
     if not variant:
         return _one_lane(row.lane)
@@ -167,13 +155,13 @@ def is_lane_wise(row: MicroOp) -> bool:
     return not any(table.by_library and row in table.rows for table in TABLES)
 
 
-_SIGNATURE = (types.int64,) * 4
+_SIGNATURE = (types.int64,) * 5
 _WRAPPER = """
-declare i32 @"{name}"(ptr, ptr, i64, i64, i64, i64)
-define i64 @lane(i64 %a, i64 %b, i64 %c) {{
+declare i32 @"{name}"(ptr, ptr, i64, i64, i64, i64, i64)
+define i64 @lane(i64 %a, i64 %b, i64 %c, i64 %d) {{
   %result = alloca i64
   %unused = alloca ptr
-  %status = call i32 @"{name}"(ptr %result, ptr %unused, i64 %a, i64 {b}, i64 %c, i64 {imm})
+  %status = call i32 @"{name}"(ptr %result, ptr %unused, i64 %a, i64 {b}, i64 %c, i64 %d, i64 {imm})
   %value = load i64, ptr %result
   ret i64 %value
 }}
@@ -183,26 +171,35 @@ _STORE = DiskCache("compiled functions", FOLDER)
 
 @cache
 def _by_numba(name: str) -> tuple[str, str]:
-    """The name of the compiled function of one lane, and its module."""
+    """The name of the function of one lane, and the module that it makes with all that it calls, as Numba wrote it."""
     options = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True}
-    dispatcher = numba.njit(_function(name), pipeline_class=EntryCompiler, no_cfunc_wrapper=True, **options)
+    dispatcher = numba.njit(_function(name), pipeline_class=PartCompiler, no_cfunc_wrapper=True, **options)
     dispatcher.compile(_SIGNATURE)
     compiled = dispatcher.overloads[_SIGNATURE]
-    return compiled.fndesc.llvm_func_name, compiled.library.get_llvm_str()
+    module = llvm.parse_assembly(str(compiled.library._final_module))
+    for library in _reached(compiled.library):
+        module.link_in(library._get_module_for_linking(), preserve=True)
+    return compiled.fndesc.llvm_func_name, str(module)
 
 
 def _specialised(name: str, imm: int, b: int | None) -> str:
-    """The module of ``lane``, made small for one imm, and for one *b*."""
+    """The module of ``lane``, made small for one imm, and for one *b*.
+
+    A lane function becomes one without calls, where that can be; functions of control stay as they are, and short.
+    """
     called, text = _by_numba(name)
     module = llvm.parse_assembly(text)
     module.link_in(llvm.parse_assembly(_WRAPPER.format(name=called, imm=imm, b="%b" if b is None else b)))
+    is_short = name in CALLED
     for function in module.functions:
         if not function.is_declaration and function.name != LANE:
             function.linkage = llvm.Linkage.internal
-            function.add_function_attribute("alwaysinline")
+            if not is_short:
+                function.add_function_attribute("alwaysinline")
     machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options = llvm.create_pipeline_tuning_options(speed_level=1 if is_short else 2)
     options.loop_vectorization = options.slp_vectorization = False
+    options.loop_unrolling = not is_short
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return str(module)
@@ -220,4 +217,4 @@ def lane_module(name: str, imm: int = 0, b: int | None = None) -> str:
 
 @cache
 def _source() -> str:
-    return inspect.getsource(sys.modules[__name__])
+    return "".join(inspect.getsource(module) for module in (sys.modules[__name__], control, parts))

@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from simt.machine import layout as L
+from simt.machine.coalescing import SECTOR_SHIFT
+from simt.machine.compiled.context import Helper
+from simt.machine.compiled.control import CALLED
 from simt.machine.compiled.lanes import is_lane_wise
+from simt.machine.compiled.liveness import live_rows
 from simt.machine.encode import Encoded, encode
+from simt.ops.encoding import MEMORY_TYPES
+from simt.ops.memory import ACCESS_SHIFT, CONST, GLOBAL, LOAD, SHARED, SPACE_MASK, STORE
 from simt.ops.row import Kind, MicroOp
 from simt.ops.table import MICRO_OPS
 from simt.program import Instruction, Program
@@ -55,6 +60,11 @@ class Plan:
         self.constants = {32 * place: values[row] for place, row in rows if row in values}
         self.constants[0] = 0
         """Values of the uniform rows that are the same in every launch, by offset."""
+        self.live = live_rows(program)
+
+    def is_live(self, row: int, after: int) -> bool:
+        """Whether a register row, by its offset, may be read after a micro-op."""
+        return bool(self.live[after] >> (row >> 5) & 1)
 
     def _step(self, pc: int, one: Instruction) -> Step:
         _, dst, a, b, c, guard, imm, mod = (int(value) for value in self.encoded.code[pc])
@@ -64,12 +74,25 @@ class Plan:
         """Whether native code executes a micro-op; the interpreter executes all others."""
         if step.uniform and step.guard:
             return False
-        return step.row.name in ("bra", "nop") or step.row.kind is Kind.ELEMENT or is_lane_wise(step.row)
+        if step.row.kind is Kind.MEMORY:
+            return is_common(step.row.number, step.mod)
+        return step.row.name in CALLED | {"nop"} or step.row.kind is Kind.ELEMENT or is_lane_wise(step.row)
+
+    @cached_property
+    def helpers(self) -> set[Helper]:
+        """Functions that its native code may call."""
+        found: set[Helper] = set()
+        for step in (step for block in self.blocks for step in block):
+            if step.row.name in CALLED:
+                found.add((step.row.name, 0))
+            elif step.row.kind is Kind.MEMORY:
+                found |= {("units", SECTOR_SHIFT), ("units", SIMPLE_TYPES[step.mod][1].bit_length() - 1)}
+        return found
 
     @cached_property
     def blocks(self) -> list[list[Step]]:
         """Micro-ops that are executed one after the other: entered at the first only, a branch at the end only."""
-        ends = {step.pc + 1 for step in self.steps if step.row.name == "bra" or not self.is_native(step)}
+        ends = {step.pc + 1 for step in self.steps if step.row.kind in (Kind.MEMORY, Kind.CONTROL)}
         starts = {step.imm for step in self.steps if step.row.name == "bra"} | ends
         found: list[list[Step]] = []
         for step in self.steps:
@@ -82,13 +105,13 @@ class Plan:
         return found
 
 
-GUARD_ALL = 0
-"""The guard of a micro-op that all active lanes execute."""
+def is_common(number: int, mod: int) -> bool:
+    """Whether a memory micro-op is of a kind that native code executes."""
+    access, space = number >> ACCESS_SHIFT, number & SPACE_MASK
+    return access in (LOAD, STORE) and space in (GLOBAL, SHARED, CONST) and mod in SIMPLE_TYPES
 
 
-def is_predicate(step: Step) -> bool:
-    """Whether a micro-op writes a predicate."""
-    return step.row.operands[0] == "p"
-
-
-__all__ = ["GUARD_ALL", "L", "Plan", "Step", "is_predicate"]
+SIMPLE_TYPES = {
+    number: (name, size) for name, (number, size) in MEMORY_TYPES.items() if name[0] in "usb" and name[1:].isdigit()
+}
+"""Access types of one row: name and bytes."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from simt.machine.compiled.lanes import COUNTED, ELEMENT, OUTSIDE, lane_module, variants
+from simt.machine.compiled.lanes import lane_module, variants
 from simt.machine.compiled.plan import Plan, Step
 from simt.machine.compiled.text import BITS, BYTE, LANES, SLOTS, Text, splat
 from simt.machine.compiled.widen import NotWide, Scalar, Widener
@@ -29,6 +29,14 @@ class Segment:
         self.active_mask = active
         self.scratch = scratch
         self.checks = [step for step in steps if step.row.kind is Kind.ELEMENT]
+        self.rows: dict[int, str] = {}
+        """Values of register rows in these lanes, as the micro-ops up to now leave them."""
+        self.dirty: list[int] = []
+        """Those that have been written, in order."""
+        self.whole: set[int] = set()
+        """Those whose value is that of all lanes, not of the active ones only."""
+        self.predicates: dict[int, str] = {}
+        self.failed = splat("false", "i1")
         self.uniform: dict[int, str] = {}
         self.dims: dict[int, tuple[str, str]] = {}
         self.masks: dict[int, str] = {}
@@ -49,9 +57,10 @@ class Segment:
         after = {one: text.name() for one in carried}
         for one in carried:
             text.line(f"{before[one]} = phi i64 [0, %{entered}], [{after[one]}, %<latch>]")
-        self._begin_lanes()
+        self.active = self._lanes_of(self.active_mask)
         for step in self.steps:
             self._step(step)
+        self.dirty[:] = [row for row in self.dirty if self.plan.is_live(row, self.steps[-1].pc)]
         self._keep(self.scratch if self.checks else "")
         for one in self.written:
             self._carry(before[one], after[one], self._bits_of(self.predicates[one]))
@@ -94,15 +103,6 @@ class Segment:
     def _splat(self, value: str) -> str:
         one = self.text.value(f"insertelement {SLOTS} poison, i64 {value}, i64 0")
         return self.text.value(f"shufflevector {SLOTS} {one}, {SLOTS} poison, <{LANES} x i32> zeroinitializer")
-
-    def _begin_lanes(self) -> None:
-        self.rows: dict[int, str] = {}
-        self.dirty: list[int] = []
-        self.whole: set[int] = set()
-        """Rows whose value here is that of all lanes, not of the active ones only."""
-        self.predicates: dict[int, str] = {}
-        self.active = self._lanes_of(self.active_mask)
-        self.failed = splat("false", "i1")
 
     def _lanes_of(self, mask: str) -> str:
         shifted = self.text.value(f"lshr i64 {mask}, {self.lane}")
@@ -233,7 +233,7 @@ class Segment:
     def _apply(self, name: str, imm: int, arguments: list[str], lanes: int, b: int | None = None) -> str:
         module = lane_module(name, imm, b)
         count = len(self.text.lines)
-        given = [*arguments, *[splat(0) if lanes > 1 else "0"] * (3 - len(arguments))]
+        given = [*arguments, *[splat(0) if lanes > 1 else "0"] * (4 - len(arguments))]
         try:
             return Widener(Scalar(module), lanes, self.text.line, self.text.name, self.text.declare).emit(given)
         except NotWide:
@@ -245,7 +245,7 @@ class Segment:
         text = self.text
         function = "lane." + re.sub(r"\W", "_", name)
         text.linked[function] = module
-        text.declare(f"declare i64 @{function}(i64, i64, i64)")
+        text.declare(f"declare i64 @{function}(i64, i64, i64, i64)")
         result = "poison"
         for k in range(LANES):
             given = ", ".join("i64 " + text.value(f"extractelement {SLOTS} {one}, i64 {k}") for one in arguments)
@@ -261,15 +261,15 @@ class Segment:
             index = self._row(step.b)
         else:
             index, size = self._row(step.a), self._row(step.b)
-        bad = text.value(f"trunc {SLOTS} {self._apply(OUTSIDE, wraps, [index, size], LANES)} to {BITS}")
+        bad = text.value(f"trunc {SLOTS} {self._apply('outside', wraps, [index, size], LANES)} to {BITS}")
         bad = text.value(f"and {BITS} {bad}, {self.active}")
         if guard is not None:
             bad = text.value(f"and {BITS} {bad}, {guard}")
         self.failed = text.value(f"or {BITS} {self.failed}, {bad}")
-        counted = self._apply(COUNTED, wraps, [index, size], LANES)
+        counted = self._apply("counted", wraps, [index, size], LANES)
         if step.row.number != INDEX:
             return counted
-        return self._apply(ELEMENT, 0, [self._row(step.a), counted, stride], LANES)
+        return self._apply("element", 0, [self._row(step.a), counted, stride], LANES)
 
     def _keep(self, scratch: str) -> None:
         """Write results: to the register file, or to scratch memory."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from simt.machine.compiled.context import HELPERS, Helper
+
 LANES = 8
 """Lanes that an instruction computes at once: a register of AVX-512 holds 8 slots; where they are narrower LLVM takes
 several."""
@@ -54,6 +56,12 @@ class Text:
     def load(self, base: str, index: int | str) -> str:
         """A slot."""
         return self.value(f"load i64, ptr {self.at(base, index)}, align 8")
+
+    def call(self, helper: Helper, context: str, *arguments: str) -> str:
+        """Call a function whose address the context has."""
+        function = self.value(f"load ptr, ptr {self.at(context, HELPERS[helper])}, align 8")
+        given = ", ".join(f"i64 {argument}" for argument in arguments)
+        return self.value(f"call i64 {function}({given})")
 
     def store(self, value: str, base: str, index: int | str) -> None:
         """Set a slot."""

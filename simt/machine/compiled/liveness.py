@@ -1,0 +1,73 @@
+"""Which register rows are read later: native code need not store the others.
+
+Each lane goes its own way, so this is the liveness of one thread's registers; but rows of which micro-ops read other
+lanes than those that execute (shuffles, votes, uniform results) stay alive everywhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.machine.encode import rows_of
+from simt.ops.encoding import SYSCALL
+from simt.ops.row import Effect, Family
+from simt.ops.table import MICRO_OPS
+from simt.program import Instruction, Program
+
+Rows = int
+"""A set of register rows: bit r stands for row r of the code table."""
+
+
+def live_rows(program: Program) -> list[Rows]:
+    """For each micro-op the rows that may be read after it."""
+    code = program.encoded.code
+    reads = [_operands(one, code[pc], sources=True) for pc, one in enumerate(program.instructions)]
+    kills = [_killed(one, code[pc]) for pc, one in enumerate(program.instructions)]
+    everywhere = 0
+    for one, rows in zip(program.instructions, reads, strict=True):
+        row = MICRO_OPS[one.op]
+        if one.uniform or Effect.CROSSES_LANES in row.effects or row.family in (Family.WARP, Family.CONTROL):
+            everywhere |= rows
+    after = [everywhere] * len(reads)
+    before = [everywhere | rows for rows in reads]
+    changed = True
+    while changed:
+        changed = False
+        for pc in range(len(reads) - 1, -1, -1):
+            rows = everywhere
+            for follower in _followers(program, pc):
+                rows |= before[follower]
+            live = reads[pc] | everywhere | (rows & ~kills[pc])
+            changed |= live != before[pc]
+            after[pc], before[pc] = rows, live
+    return after
+
+
+def _followers(program: Program, pc: int) -> list[int]:
+    """Micro-ops at which a lane may go on after one."""
+    one = program.instructions[pc]
+    found = [pc + 1]
+    if one.op == "bra":
+        found.append(one.imm)
+    elif one.op == "brx":
+        found += program.addresses.values()
+    return [follower for follower in found if follower < len(program.instructions)]
+
+
+def _operands(one: Instruction, code: npt.NDArray[np.int64], sources: bool) -> Rows:
+    """Rows of an instruction's sources, or of its destination."""
+    letters = MICRO_OPS[one.op].operands
+    rows = 0
+    for k in range(1, 4) if sources else (0,):
+        first = int(code[1 + k]) >> 5
+        if letters[k] == "r" and first:
+            rows |= ((1 << rows_of(one, k)) - 1) << first
+    return rows
+
+
+def _killed(one: Instruction, code: npt.NDArray[np.int64]) -> Rows:
+    """Rows that a micro-op overwrites in all lanes that execute it."""
+    if one.guard or one.op == SYSCALL or MICRO_OPS[one.op].family is Family.CONTROL:
+        return 0
+    return _operands(one, code, sources=False)

@@ -1,0 +1,283 @@
+"""Loads and stores of a warp in native code: what is common is done here, all else by the interpreter.
+
+For each kind of access there is one function, ``i64 @memory.N(...)``: 1 if it was done, 0 if not, and then nothing has
+changed.  It does accesses to the allocation that the micro-op last touched, aligned, and of shared memory those that
+take one pass.  What the access counts as and when an allocation holds it are functions of :mod:`simt.machine.memory`
+and :mod:`simt.machine.coalescing`, as in the interpreter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from simt.machine import layout as L
+from simt.machine.coalescing import SECTOR_SHIFT
+from simt.machine.compiled.lanes import lane_module
+from simt.machine.compiled.plan import SIMPLE_TYPES, Step
+from simt.machine.compiled.text import Text
+from simt.machine.compiled.widen import Scalar, Widener
+from simt.ops.memory import ACCESS_SHIFT, GLOBAL, SHARED, SPACE_MASK, STORE
+
+WARP = 32
+ALL = f"<{WARP} x i64>"
+MASK = f"<{WARP} x i1>"
+PARAMETERS = "ptr %context, i64 %pc, ptr %a, ptr %b, ptr %d, i64 %imm, i64 %mask"
+
+
+def function_of(step: Step) -> str:
+    """The name of the function that executes a micro-op."""
+    return f"memory.{step.row.number}.{step.mod}"
+
+
+class Access:
+    """Writes the function of one kind of access."""
+
+    def __init__(self, step: Step) -> None:
+        self.text = Text()
+        self.stores = step.row.number >> ACCESS_SHIFT == STORE
+        self.space = step.row.number & SPACE_MASK
+        self.type, self.size = SIMPLE_TYPES[step.mod]
+        self.shift = self.size.bit_length() - 1
+        self.name = function_of(step)
+
+    def emit(self) -> Text:
+        """The function: context, micro-op, addresses of rows a, b and d (null: none), imm, exec lanes (not empty)."""
+        self._addresses()
+        self._range()
+        if self.space == SHARED:
+            self._in_shared()
+        else:
+            self._in_global()
+        if self.stores:
+            self._store()
+        else:
+            self._load()
+        self.text.line("ret i64 1")
+        self.text.label("bad")
+        self.text.line("ret i64 0")
+        begin = f"define internal i64 @{self.name}({PARAMETERS}) noinline {{"
+        room = f"  %scratch = alloca {ALL}, align 64"
+        self.text.lines = [begin, "entry:", room, *self.text.lines, "}"]
+        return self.text
+
+    def _field(self, column: int) -> str:
+        return self.text.value(f"load ptr, ptr {self.text.at('%context', column)}, align 8")
+
+    def _splat(self, value: str, kind: str = "i64") -> str:
+        one = self.text.value(f"insertelement <{WARP} x {kind}> poison, {kind} {value}, i64 0")
+        return self.text.value(
+            f"shufflevector <{WARP} x {kind}> {one}, <{WARP} x {kind}> poison, <{WARP} x i32> zeroinitializer"
+        )
+
+    def _apply(self, part: str, imm: int, *arguments: str, lanes: int = 1) -> str:
+        given = [*arguments, *["0"] * (4 - len(arguments))]
+        scalar = Scalar(lane_module(part, imm))
+        return Widener(scalar, lanes, self.text.line, self.text.name, self.text.declare).emit(given)
+
+    def _unless(self, condition: str, good: str = "good") -> None:
+        """Go on where a condition (an i64) holds; else this is not for native code."""
+        label = self.text.new_label(good)
+        flag = self.text.value(f"icmp ne i64 {condition}, 0")
+        self.text.line(f"br i1 {flag}, label %{label}, label %bad")
+        self.text.label(label)
+
+    def _every(self, lanes: str) -> str:
+        bits = self.text.value(f"bitcast {MASK} {lanes} to i{WARP}")
+        return self.text.value(f"icmp eq i{WARP} {bits}, -1")
+
+    def _reduced(self, how: str, value: str) -> str:
+        self.text.declare(f"declare i64 @llvm.vector.reduce.{how}.v{WARP}i64({ALL})")
+        return self.text.value(f"call i64 @llvm.vector.reduce.{how}.v{WARP}i64({ALL} {value})")
+
+    def _addresses(self) -> None:
+        """Lanes, their addresses (of lanes that do not execute: that of one that does), and whether they are a run."""
+        text = self.text
+        text.declare("declare i64 @llvm.cttz.i64(i64, i1)")
+        text.declare("declare i64 @llvm.ctpop.i64(i64)")
+        self.lanes = text.value("call i64 @llvm.ctpop.i64(i64 %mask)")
+        bits = text.value(f"trunc i64 %mask to i{WARP}")
+        self.mask = text.value(f"bitcast i{WARP} {bits} to {MASK}")
+        given = text.value(f"add {ALL} {text.value(f'load {ALL}, ptr %a, align 8')}, {self._splat('%imm')}")
+        first = text.value("call i64 @llvm.cttz.i64(i64 %mask, i1 true)")
+        neutral = text.value(f"add i64 {text.load('%a', first)}, %imm")
+        self.given = text.value(f"select {MASK} {self.mask}, {ALL} {given}, {ALL} {self._splat(neutral)}")
+        before = text.value(f"mul i64 {first}, {self.size}")
+        self.start = text.value(f"sub i64 {neutral}, {before}")
+        steps = "<" + ", ".join(f"i64 {k * self.size}" for k in range(WARP)) + ">"
+        wanted = text.value(f"add {ALL} {self._splat(self.start)}, {steps}")
+        idle = text.value(f"xor {MASK} {self.mask}, <{', '.join(['i1 true'] * WARP)}>")
+        near = text.value(f"icmp eq {ALL} {given}, {wanted}")
+        self.near = self._every(text.value(f"or {MASK} {near}, {idle}"))
+        full = text.value(f"icmp eq i{WARP} {bits}, -1")
+        self.run = text.value(f"and i1 {self.near}, {full}")
+
+    def _range(self) -> None:
+        """The lowest and the highest address, and that all are aligned."""
+        text = self.text
+        text.line(f"br i1 {self.run}, label %run, label %any")
+        text.label("run")
+        end = text.value(f"add i64 {self.start}, {(WARP - 1) * self.size}")
+        text.line("br label %ranged")
+        text.label("any")
+        low, high, odd = (self._reduced(how, self.given) for how in ("smin", "smax", "or"))
+        text.line("br label %ranged")
+        text.label("ranged")
+        self.lo = text.value(f"phi i64 [{self.start}, %run], [{low}, %any]")
+        self.hi = text.value(f"phi i64 [{end}, %run], [{high}, %any]")
+        bits = text.value(f"phi i64 [{self.start}, %run], [{odd}, %any]")
+        rest = text.value(f"and i64 {bits}, {self.size - 1}")
+        self._unless(text.value(f"zext i1 {text.value(f'icmp eq i64 {rest}, 0')} to i64"))
+
+    def _in_global(self) -> None:
+        text = self.text
+        hint = text.load(self._field(L.V_HINTS), "%pc")
+        start, end = (text.load(self._field(column), hint) for column in (L.V_STARTS, L.V_ENDS))
+        self._unless(self._apply("holds", self.size, start, end, self.lo, self.hi))
+        if self.stores:
+            place = text.value(f"getelementptr i8, ptr {self._field(L.V_WRITABLE)}, i64 {hint}")
+            self._unless(text.value(f"zext i8 {text.value(f'load i8, ptr {place}')} to i64"))
+        if self.space == GLOBAL:
+            n_bytes = text.value(f"shl i64 {self.lanes}, {self.shift}")
+            of_near = self._apply("near_sectors", self.shift, self.start, "0", "0", "%mask")
+            sectors = self._choice(self.near, lambda: of_near, lambda: self._units(SECTOR_SHIFT))
+            few = text.value(f"icmp ult i64 {sectors}, {self.lanes}")
+            distinct = self._distinct(text.value(f"select i1 {self.near}, i1 false, i1 {few}"), n_bytes)
+            ideal = self._apply("ideal", 0, n_bytes, sectors)
+            self._count({L.X_BYTES: n_bytes, L.X_SECTORS: sectors, L.X_SECTORS_IDEAL: ideal, L.X_DISTINCT: distinct})
+        memory = self._field(L.V_MEMORY)
+        self.base = text.value(f"getelementptr i8, ptr {memory}, i64 {-int(L.ADDRESS_BASE)}")
+
+    def _in_shared(self) -> None:
+        text = self.text
+        launch = self._field(L.V_LAUNCH)
+        limit = text.load(launch, L.LAUNCH_SHARED_BYTES)
+        self._unless(self._apply("holds", self.size, "0", limit, self.lo, self.hi))
+        self._unless(self._apply("one_pass", self.size, self.lo, self.hi))
+        n_bytes = text.value(f"shl i64 {self.lanes}, {self.shift}")
+        distinct = self._distinct(text.value(f"xor i1 {self.near}, true"), n_bytes)
+        self._count({L.X_BYTES: n_bytes, L.X_WAVEFRONTS: "1", L.X_WAVEFRONTS_IDEAL: "1", L.X_DISTINCT: distinct})
+        shared = text.load(launch, L.LAUNCH_SHARED)
+        self.base = text.value(f"getelementptr i8, ptr {self._field(L.V_MEMORY)}, i64 {shared}")
+
+    def _choice(self, condition: str, yes: Callable[[], str], no: Callable[[], str]) -> str:
+        """What *yes* emits where a condition holds, else what *no* does."""
+        text = self.text
+        labels = [text.new_label(stem) for stem in ("yes", "no", "both")]
+        text.line(f"br i1 {condition}, label %{labels[0]}, label %{labels[1]}")
+        ways = []
+        for label, emit in zip(labels, (yes, no), strict=False):
+            text.label(label)
+            ways.append(f"[{emit()}, %{text.block}]")
+            text.line(f"br label %{labels[2]}")
+        text.label(labels[2])
+        return text.value(f"phi i64 {', '.join(ways)}")
+
+    def _distinct(self, meet: str, n_bytes: str) -> str:
+        """Bytes asked for, each once: all of them unless lanes may *meet* at an address."""
+        units = lambda: self.text.value(f"shl i64 {self._units(self.shift)}, {self.shift}")  # noqa: E731
+        return self._choice(meet, units, lambda: n_bytes)
+
+    def _units(self, shift: int) -> str:
+        """Units of 2**shift bytes that the lanes touch."""
+        text = self.text
+        first, last = (text.value(f"ashr i64 {address}, {shift}") for address in (self.lo, self.hi))
+        close = text.value(f"icmp ult i64 {text.value(f'sub i64 {last}, {first}')}, 64")
+
+        def together() -> str:
+            bits = self._apply("unit_bit", shift, self.given, self._splat(first), lanes=WARP)
+            return text.value(f"call i64 @llvm.ctpop.i64(i64 {self._reduced('or', bits)})")
+
+        def apart() -> str:
+            text.line(f"store {ALL} {self.given}, ptr %scratch, align 64")
+            place = text.value("ptrtoint ptr %scratch to i64")
+            return text.call(("units", shift), "%context", place, self.lo, self.hi, "%mask")
+
+        return self._choice(close, together, apart)
+
+    def _count(self, request: dict[int, str]) -> None:
+        """Add a request to the counters of the micro-op."""
+        text, kind = self.text, f"<{L.N_MEMORY} x i64>"
+        values = ["1" if column == L.X_REQUESTS else "0" for column in range(L.N_MEMORY)]
+        vector = "<" + ", ".join(f"i64 {value}" for value in values) + ">"
+        for column, value in request.items():
+            vector = text.value(f"insertelement {kind} {vector}, i64 {value}, i64 {column}")
+        at = text.value(f"add i64 {text.value(f'mul i64 %pc, {L.N_COUNT}')}, {int(L.N_REQUESTS)}")
+        place = text.at(self._field(L.V_COUNTS), at)
+        old = text.value(f"load {kind}, ptr {place}, align 8")
+        text.line(f"store {kind} {text.value(f'add {kind} {old}, {vector}')}, ptr {place}, align 8")
+
+    def _load(self) -> None:
+        text = self.text
+        item = f"i{8 * self.size}"
+        kind, pointers = f"<{WARP} x {item}>", f"<{WARP} x ptr>"
+        start = text.value(f"getelementptr i8, ptr {self.base}, i64 {self.start}")
+        near, far, full, loaded = (text.new_label(stem) for stem in ("near", "far", "full", "loaded"))
+        part = text.new_label("part")
+        text.line(f"br i1 {self.run}, label %{full}, label %{part}")
+        text.label(full)
+        whole = text.value(f"load {kind}, ptr {start}, align {self.size}")
+        text.line(f"br label %{loaded}")
+        text.label(part)
+        text.line(f"br i1 {self.near}, label %{near}, label %{far}")
+        text.label(near)
+        text.declare(f"declare {kind} @llvm.masked.load.v{WARP}{item}.p0(ptr, i32, {MASK}, {kind})")
+        side_by_side = text.value(
+            f"call {kind} @llvm.masked.load.v{WARP}{item}.p0(ptr {start}, i32 {self.size}, {MASK} {self.mask}, "
+            f"{kind} zeroinitializer)"
+        )
+        text.line(f"br label %{loaded}")
+        text.label(far)
+        places = text.value(f"getelementptr i8, ptr {self.base}, {ALL} {self.given}")
+        text.declare(f"declare {kind} @llvm.masked.gather.v{WARP}{item}.v{WARP}p0({pointers}, i32, {MASK}, {kind})")
+        gathered = text.value(
+            f"call {kind} @llvm.masked.gather.v{WARP}{item}.v{WARP}p0({pointers} {places}, i32 {self.size}, "
+            f"{MASK} {self.mask}, {kind} zeroinitializer)"
+        )
+        text.line(f"br label %{loaded}")
+        text.label(loaded)
+        value = text.value(f"phi {kind} [{whole}, %{full}], [{side_by_side}, %{near}], [{gathered}, %{far}]")
+        if self.size < 8:
+            value = text.value(f"{'sext' if self.type[0] == 's' else 'zext'} {kind} {value} to {ALL}")
+        none, keep = text.new_label("none"), text.new_label("keep")
+        text.line(f"br i1 {text.value('icmp eq ptr %d, null')}, label %{none}, label %{keep}")
+        text.label(keep)
+        old = text.value(f"load {ALL}, ptr %d, align 8")
+        text.line(
+            f"store {ALL} {text.value(f'select {MASK} {self.mask}, {ALL} {value}, {ALL} {old}')}, ptr %d, align 8"
+        )
+        text.line(f"br label %{none}")
+        text.label(none)
+
+    def _store(self) -> None:
+        text = self.text
+        item = f"i{8 * self.size}"
+        kind, pointers = f"<{WARP} x {item}>", f"<{WARP} x ptr>"
+        value = text.value(f"load {ALL}, ptr %b, align 8")
+        if self.size < 8:
+            value = text.value(f"trunc {ALL} {value} to {kind}")
+        near, far, done = (text.new_label(stem) for stem in ("near", "far", "done"))
+        text.line(f"br i1 {self.near}, label %{near}, label %{far}")
+        text.label(near)
+        start = text.value(f"getelementptr i8, ptr {self.base}, i64 {self.start}")
+        text.declare(f"declare void @llvm.masked.store.v{WARP}{item}.p0({kind}, ptr, i32, {MASK})")
+        text.line(
+            f"call void @llvm.masked.store.v{WARP}{item}.p0({kind} {value}, ptr {start}, i32 {self.size}, "
+            f"{MASK} {self.mask})"
+        )
+        text.line(f"br label %{done}")
+        text.label(far)
+        # A scatter writes its lanes in ascending order: the last to write an address must be the one that stays.
+        last = int(self._apply("last_of_group", self.shift))
+        turn = "<" + ", ".join(f"i32 {k ^ last}" for k in range(WARP)) + ">"
+        places = text.value(f"getelementptr i8, ptr {self.base}, {ALL} {self.given}")
+        turned = [
+            text.value(f"shufflevector {each} {one}, {each} poison, <{WARP} x i32> {turn}")
+            for each, one in ((kind, value), (pointers, places), (MASK, self.mask))
+        ]
+        text.declare(f"declare void @llvm.masked.scatter.v{WARP}{item}.v{WARP}p0({kind}, {pointers}, i32, {MASK})")
+        text.line(
+            f"call void @llvm.masked.scatter.v{WARP}{item}.v{WARP}p0({kind} {turned[0]}, {pointers} {turned[1]}, "
+            f"i32 {self.size}, {MASK} {turned[2]})"
+        )
+        text.line(f"br label %{done}")
+        text.label(done)

@@ -1,0 +1,102 @@
+"""Parts of micro-ops that are no lane functions: what the interpreter's functions for them are made of, too.
+
+Each takes 64-bit slots a, b, c, d and ``imm``, and gives one: native code puts them together (segment.py, memory.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+from simt.machine import coalescing, memory
+from simt.ops import integer
+
+_I64 = ir.IntType(64)
+
+
+@intrinsic
+def slots_at(typingctx: Any, address: Any) -> Any:
+    """32 slots at an address, as an array."""
+    array = types.Array(types.int64, 1, "C")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        made = make_array(array)(context, builder)
+        n, size = ir.Constant(_I64, 32), ir.Constant(_I64, 8)
+        data = builder.inttoptr(args[0], made.data.type)
+        populate_array(made, data=data, shape=[n], strides=[size], itemsize=size, meminfo=None)
+        return made._getvalue()
+
+    return array(address), codegen
+
+
+def outside(a, b, c, d, imm):
+    """Whether index a is none of axis b; imm: negative ones count from the end."""
+    return np.int64(integer.is_outside(integer.from_start(a, b, imm), b))
+
+
+def counted(a, b, c, d, imm):
+    """Index a of axis b, counted from the start."""
+    return integer.from_start(a, b, imm)
+
+
+def element(a, b, c, d, imm):
+    """The address of element b of base a with stride c."""
+    return integer.element_at(a, b, c)
+
+
+def holds(a, b, c, d, imm):
+    """Whether the allocation from a to b holds accesses of imm bytes at addresses from c to d."""
+    return np.int64(memory.holds(a, b, c, d, imm))
+
+
+def near_sectors(a, b, c, d, imm):
+    """Sectors of accesses of 2**imm bytes side by side, lane 0's at a, of lanes d."""
+    return coalescing.sectors_of_line(slots_at(a), a, np.int64(1) << imm, imm, a, a, d)
+
+
+def ideal(a, b, c, d, imm):
+    """The fewest sectors for a bytes that touch b."""
+    return coalescing.ideal_sectors(a, b)
+
+
+def unit_bit(a, b, c, d, imm):
+    """The bit of the unit of address a among those from b on."""
+    return np.int64(coalescing.unit_bit(a, imm, b))
+
+
+def units(a, b, c, d, imm):
+    """Units that the lanes of mask d touch, whose addresses stand at a, from b to c."""
+    return coalescing.count_units(slots_at(a), imm, b, c, d)
+
+
+def one_pass(a, b, c, d, imm):
+    """Whether shared memory serves accesses of imm bytes from a to b in one pass."""
+    return np.int64(coalescing.is_one_pass(a, b, imm))
+
+
+def last_of_group(a, b, c, d, imm):
+    """Lanes, less one, of a group that stores 2**imm bytes each."""
+    return memory.last_of_group(imm)
+
+
+PARTS = {
+    part.__name__: part
+    for part in (
+        outside,
+        counted,
+        element,
+        holds,
+        near_sectors,
+        ideal,
+        unit_bit,
+        units,
+        one_pass,
+        last_of_group,
+    )
+}
+"""The parts by name."""

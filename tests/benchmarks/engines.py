@@ -1,0 +1,168 @@
+"""Native code against the interpreter: in one process, thread CPU time, medians of pairs that run in turn."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numba import cuda
+
+import simt
+from simt import kernels, machine
+from simt.machine import DeviceMemory, Launch
+from simt.machine import layout as L
+from simt.machine.compiled.code import native_code
+from simt.machine.engine import run_blocks
+from simt.machine.prepare import prepare, state_arrays
+from simt.program import Program
+
+PAIRS = 5
+
+
+@dataclass(frozen=True)
+class Row:
+    """Of one kernel: seconds to make its native code, micro-ops, and seconds interpreted and compiled."""
+
+    compiling: float
+    micro_ops: int
+    pairs: list[tuple[float, float]]
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast."""
+        return statistics.median(interpreted / native for interpreted, native in self.pairs)
+
+
+class _Measured(Exception):
+    """The launch has been measured instead of run."""
+
+
+def measure(program: Program, launch: Launch, device: DeviceMemory) -> Row:
+    """Run a launch in pairs; counters and memory must be equal."""
+    start = time.perf_counter()
+    native = native_code(program)
+    compiling = time.perf_counter() - start
+    before = device.words.M8[: device.end].copy()
+    found: dict[bool, Any] = {}
+    seconds: dict[bool, list[float]] = {False: [], True: []}
+    for compiled in (False, True) * (PAIRS + 1):
+        prepared = prepare(program, replace(launch, threads=1), 1, device)
+        state = state_arrays(prepared, 0, 0, np.zeros(1, np.int64), np.zeros(0, np.int64))
+        state = native.equip(state) if compiled else state
+        start = time.thread_time()
+        assert run_blocks(0, launch.blocks, state)[0] == L.DONE
+        seconds[compiled].append(time.thread_time() - start)
+        if compiled:
+            native.count(state)
+        found[compiled] = state.COUNTS.copy(), device.words.M8[: device.end].copy()
+        device.words.M8[: device.end] = before
+    assert all(np.array_equal(*pair) for pair in zip(*found.values(), strict=True))
+    micro_ops = int(found[True][0].reshape(-1, L.N_COUNT)[:, 0].sum())
+    return Row(compiling, micro_ops, list(zip(seconds[False][1:], seconds[True][1:], strict=True)))
+
+
+def row_of(kernel: Any, grid: Any, block: Any, *args: Any, **options: Any) -> Row:
+    """Measure what :func:`simt.launch` would run."""
+    rows: list[Row] = []
+
+    def instead(program: Program, launch: Launch, device: DeviceMemory) -> None:
+        rows.append(measure(program, launch, device))
+        raise _Measured
+
+    run = machine.run
+    machine.run = instead  # type: ignore[assignment]
+    try:
+        simt.launch(kernel, grid, block, *args, **options)
+    except _Measured:
+        pass
+    finally:
+        machine.run = run
+    return rows[0]
+
+
+def integers(out, rounds):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    x = np.int32(i)
+    y = np.int32(1)
+    for _ in range(rounds):
+        x = np.int32(x * 5 + y)
+        y = np.int32((y ^ x) + (x >> 3))
+        x = np.int32((x & 0xFFFF) | (y << 2))
+        y = min(y, x)
+    out[i] = x + y
+
+
+def doubles(out, rounds):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    x = float(i)
+    y = 1.5
+    for k in range(rounds):
+        x = x * 0.5 + y
+        y = y * 0.75 + x * x * 1e-9 - k
+    out[i] = x + y
+
+
+def mandelbrot(out, width, limit):  # type: ignore[no-untyped-def]
+    x, y = cuda.grid(2)
+    a = np.float32(x) * np.float32(3 / width) - np.float32(2)
+    b = np.float32(y) * np.float32(2 / width) - np.float32(1)
+    u = np.float32(0)
+    v = np.float32(0)
+    k = 0
+    while k < limit and u * u + v * v <= np.float32(4):
+        u, v = u * u - v * v + a, np.float32(2) * u * v + b
+        k += 1
+    out[y, x] = k
+
+
+def saxpy(out, x, y, a):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a * x[i] + y[i]
+
+
+def cases() -> dict[str, Callable[[], Row]]:
+    """What is measured."""
+
+    def reduction(name: str) -> Callable[[], Row]:
+        def case() -> Row:
+            plan = kernels.get_reduction(name).plan_for(kernels.sample(2**19), 512)
+            return row_of(plan.kernel, plan.grid, plan.block, *plan.args)
+
+        return case
+
+    def listed(name: str) -> Callable[[], Row]:
+        def case() -> Row:
+            plan = kernels.get(name).plan(2**14)
+            return row_of(plan.kernel, plan.grid, plan.block, *plan.args)
+
+        return case
+
+    n = 2**17
+    ones = np.ones(n, np.float32)
+    return {
+        "integers": lambda: row_of(integers, 64, 256, np.zeros(64 * 256, np.int32), 200),
+        "doubles": lambda: row_of(doubles, 64, 256, np.zeros(64 * 256), 200),
+        "mandelbrot": lambda: row_of(mandelbrot, (16, 16), (16, 16), np.zeros((256, 256), np.int32), 256, 256),
+        "saxpy": lambda: row_of(saxpy, n // 256, 256, ones.copy(), ones, ones, np.float32(2)),
+        "collatz": listed("collatz"),
+        **{name: reduction(name) for name in ("neighbored", "interleaved", "unrolling8", "shared", "shuffle")},
+    }
+
+
+def main() -> None:
+    print(f"{'kernel':12} {'times':>6}  {'interpreted':>11} {'compiled':>9}  (million micro-ops/s)  {'made in':>8}")
+    for name, case in cases().items():
+        if name in sys.argv[1:] or not sys.argv[1:]:
+            row = case()
+            speeds = [row.micro_ops / statistics.median(side) / 1e6 for side in zip(*row.pairs, strict=True)]
+            print(f"{name:12} {row.ratio:6.1f}  {speeds[0]:11.1f} {speeds[1]:9.1f} {row.compiling:31.2f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
