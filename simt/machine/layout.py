@@ -111,7 +111,10 @@ BLOCK_BARRIERS = 16
 
 # The launch, as seen by one block (int64 [N_LAUNCH]).
 _launch = Columns()
-LAUNCH_BLOCK = _launch(9)  # nine coordinates in the order of SPECIAL_REGISTERS: ntid, ctaid, nctaid
+# Three coordinates each; they follow each other as in SPECIAL_REGISTERS.
+LAUNCH_NTID = _launch(3)
+LAUNCH_CTAID = _launch(3)
+LAUNCH_NCTAID = _launch(3)
 LAUNCH_WARPS = _launch()
 LAUNCH_LIVE = _launch()
 LAUNCH_INDEX = _launch()

@@ -276,7 +276,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             return reason
         if space == GLOBAL:
             if line:
-                X[L.X_SECTORS] = sectors_of_line(ADDRESSES, start, step, shift, lo, hi, exec_mask)
+                X[L.X_SECTORS] = sectors_of_line(ADDRESSES, start, step, shift, lo, hi, first, exec_mask)
             else:
                 X[L.X_SECTORS] = count_units(ADDRESSES, SECTOR_SHIFT, lo, hi, exec_mask)
             X[L.X_SECTORS_IDEAL] = ideal_sectors(X[L.X_BYTES], X[L.X_SECTORS])
