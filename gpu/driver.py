@@ -137,7 +137,7 @@ def ensure_alive() -> None:
 def _fault(title: str) -> DeviceFaultError:
     return DeviceFaultError(
         title,
-        details=("CUDA's context is lost: this process can use the GPU no more, nor read its arrays back",),
+        details=("CUDA's context is lost: this process can no longer use the GPU or read its arrays back",),
         help="simt.launch finds the access, with line, lane and address; then start a new process",
     )
 

@@ -30,7 +30,7 @@ class CompilationError(KernelError):
 
 
 class DeviceFaultError(KernelError):
-    """The kernel faulted on the device.  CUDA's context is lost: this process can use the GPU no more."""
+    """The kernel faulted on the device.  CUDA's context is lost: this process can no longer use the GPU."""
 
     kind = "the kernel faulted on the GPU"
 

@@ -88,7 +88,7 @@ def launch(
             code of sm_70 to sm_90; without timing and checks).
         max_instructions: warp instructions that one block may execute before BudgetError stops an endless kernel.
         check: what else to look for (slower), names or text with names separated by commas: ``"racecheck"``, data
-            races between threads (RaceError); ``"initcheck"``, reads of memory that nobody has written
+            races between threads (RaceError); ``"initcheck"``, reads of memory that has not been written
             (UninitializedError); ``"synccheck"``, barriers, masks and shuffles that not all threads reach
             (BarrierError); ``"all"``.  ``"memcheck"``, bounds and alignment, is always on.  In machine code before
             sm_70, where lanes of a warp run in step, racecheck compares them only as ``"racecheck:lanes"``.
@@ -116,7 +116,7 @@ def launch(
 
     Raises :class:`simt.KernelError` (with LaunchError and others as subclasses) where the kernel or the launch is
     wrong, :class:`simt.UnsupportedError` where the simulator cannot do it, :class:`simt.devices.DeviceError` for a
-    device or a timing number that does not exist or cannot be.
+    device or a timing number that does not exist or is invalid.
     """
     options = Options(
         view=view,

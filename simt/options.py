@@ -35,11 +35,11 @@ class Timing:
 
     @property
     def is_default(self) -> bool:
-        """Whether nothing says that a launch is to be timed."""
+        """Whether no option asks for timing."""
         return self.sms == "auto" and not self.overrides and self.window is None
 
     def check(self) -> None:
-        """Raises LaunchError for what cannot be, whatever the kernel."""
+        """Raises LaunchError for options that are invalid for every kernel."""
         window = self.window
         if window is not None and not (is_pair(window) and 0 <= window[0] < window[1] <= 2**60):
             raise LaunchError(f"window is {window}; it must be the first cycle and one past the last", help="(0, 1000)")

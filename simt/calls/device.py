@@ -65,7 +65,7 @@ class Device:
     Parameters:
         name: a name of ``simt devices``, or a file (``"my.toml"``).
         stdout: where what kernels print goes (default: ``sys.stdout``).
-        memory: a device memory that is there already, which nobody else uses.
+        memory: an existing device memory that nothing else uses.
         defaults: options of :func:`simt.launch` for every launch that does not say otherwise, such as ``check="all"``.
             With ``timing=True`` activities start at modelled times.
     """
@@ -133,7 +133,7 @@ class Device:
         return made
 
     def empty(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> DeviceArray:
-        """An array whose elements nobody has written: the check ``initcheck`` finds reads of them.
+        """An array with unwritten elements: the check ``initcheck`` finds reads of them.
 
         Copies to it, and launches without that check, count as writing all of it.  Raises as :meth:`array`.
         """

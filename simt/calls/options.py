@@ -21,7 +21,7 @@ SOURCE = "source"
 
 
 def filling(fill: int | str) -> tuple[int, bool]:
-    """What memory holds that nobody has written: 64 bits, and whether they are the seed of random bits.
+    """Contents of unwritten memory: 64 bits, and whether they are the seed of random bits.
 
     *fill*: a byte (``0xCD``, or the text of one), or ``"random:SEED"``.  Raises LaunchError for anything else.
     """
@@ -111,7 +111,7 @@ class Options:
         return Timing(self.sms, self.max_host_seconds, self.overrides, self.window)
 
     def validate(self) -> None:
-        """Raises LaunchError for what cannot be, whatever the kernel."""
+        """Raises LaunchError for options that are invalid for every kernel."""
         if not self.timing and not self.timed.is_default:
             raise LaunchError("sms, overrides and window apply to the timing model only", help="add timing=True")
         self.timed.check()

@@ -108,7 +108,7 @@ def check_file(path: Path) -> None:
     if path.is_dir():
         raise LaunchError(f"{path} is a folder, not a file")
     if not path.is_file():
-        raise LaunchError(f"there is no file {path}", help=f"this is looked for in {path.parent.resolve()}")
+        raise LaunchError(f"there is no file {path}", help=f"the search was in {path.parent.resolve()}")
 
 
 def write_file(path: Path, text: str) -> None:
@@ -140,7 +140,7 @@ class RaceError(KernelError):
 
 
 class UninitializedError(KernelError):
-    """A lane reads memory that nobody has written, or uses a variable that its path has not set."""
+    """A lane reads memory that has not been written, or uses a variable that its path has not set."""
 
 
 class TrapError(KernelError):

@@ -37,9 +37,7 @@ def diff(
     *,
     a: Annotated[str, typer.Argument(metavar="A", help=SIDE)],
     b: Annotated[str, typer.Argument(metavar="B", help=SIDE)],
-    by: Annotated[
-        str | None, typer.Option(help="What stands beside what: listing, line, opcode. Default: what fits.")
-    ] = None,
+    by: Annotated[str | None, typer.Option(help="What to align: listing, line, opcode. Default: what fits.")] = None,
     column: Columns = None,
     sides: SideOptions,
     model: TimingOptions,

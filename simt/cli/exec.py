@@ -41,14 +41,14 @@ def execute(
     device: Device = "h200",
     arch: Arch = None,
     timing: Annotated[
-        bool, typer.Option("--timing", help="Time every launch; events then tell modelled time.")
+        bool, typer.Option("--timing", help="Time every launch; events then report modelled time.")
     ] = False,
     metrics: Annotated[str, typer.Option(metavar="A,B,...", help="Columns of the report; see simt metrics.")] = "",
     order: Annotated[str | None, typer.Option(metavar="ORDER", help="Which lanes go first, as for simt run.")] = None,
     view: Annotated[
         str, typer.Option(metavar="VIEW", help="machine, or source: kernels of numba.cuda line by line.")
     ] = "machine",
-    kernel: Annotated[str, typer.Option(metavar="REGEX", help="Report on kernels whose names match only.")] = "",
+    kernel: Annotated[str, typer.Option(metavar="REGEX", help="Report only on kernels whose names match.")] = "",
     check: Checks = None,
     keep_going: KeepGoing = False,
     schedule: Schedule = None,

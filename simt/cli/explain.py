@@ -45,7 +45,7 @@ def explain(
         ),
     ] = "inst_per_warp",
     lines: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Show so many terms; the others as one sum. Default: 8.")
+        int | None, typer.Option(min=1, metavar="N", help="Number of terms to show; the rest is one sum. Default: 8.")
     ] = None,
     sides: SideOptions,
     model: TimingOptions,

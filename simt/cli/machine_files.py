@@ -46,7 +46,7 @@ def load(
     check_file(path)
     if path.suffix not in CUDA_SUFFIXES:
         if options:
-            raise LaunchError("--nvrtc is for CUDA C", help=f"{path} is compiled already")
+            raise LaunchError("--nvrtc is for CUDA C", help=f"{path} is already compiled")
         return simt.load_cubin(path, listing, parameters, architecture)
     if listing is not None or parameters is not None:
         raise LaunchError("--listing and --parameters are for machine code", help=f"{path} is compiled now")

@@ -49,7 +49,7 @@ def ncu(
         str | None, typer.Option("--kernel-name", "-k", metavar="NAME", help="Kernels to profile: NAME or regex:EXPR.")
     ] = None,
     launch_skip: Annotated[
-        int, typer.Option("--launch-skip", "-s", min=0, metavar="N", help="Launches to leave out first.")
+        int, typer.Option("--launch-skip", "-s", min=0, metavar="N", help="Launches to skip at the start.")
     ] = 0,
     launch_count: Annotated[
         int | None, typer.Option("--launch-count", "-c", min=1, metavar="N", help="Launches to profile.")
@@ -60,7 +60,7 @@ def ncu(
         str | None, typer.Option("--export", "-o", metavar="FILE", help="Write a report that simt ncu -i reads.")
     ] = None,
     force_overwrite: Annotated[
-        bool, typer.Option("--force-overwrite", "-f", help="Write over a report that is there.")
+        bool, typer.Option("--force-overwrite", "-f", help="Overwrite an existing report.")
     ] = False,
     import_file: Annotated[
         Path | None, typer.Option("--import", "-i", metavar="FILE", help="Print a report instead of running a program.")
@@ -119,7 +119,7 @@ def _target(text: str, force: bool) -> Path:
     """The file of ``-o``; LaunchError if it is there already, as ncu has it."""
     path = Path(text if Path(text).suffix else f"{text}.json")
     if path.exists() and not force:
-        raise LaunchError(f"{path} is there already", help="write over it with -f")
+        raise LaunchError(f"{path} already exists", help="overwrite it with -f")
     check_writable(path)
     return path
 

@@ -53,7 +53,7 @@ def nvprof(
     ] = None,
     print_gpu_trace: Annotated[
         bool,
-        typer.Option("--print-gpu-trace", help="Each launch and copy in a line; with metrics or events: those of it."),
+        typer.Option("--print-gpu-trace", help="One line per launch or copy; with metrics or events, theirs."),
     ] = False,
     query_metrics: Annotated[bool, typer.Option("--query-metrics", help="List the metrics, and exit.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Comma-separated values instead of tables.")] = False,
@@ -128,7 +128,7 @@ def _metrics(texts: Sequence[str] | None) -> list[str]:
 
 
 def _check_events(events: Sequence[str]) -> None:
-    """Raises BadParameter for a metric that is no count."""
+    """Raises BadParameter for a metric that is not a count."""
     from simt.metrics import METRICS, UnknownMetricError
 
     counts = [name for name, metric in METRICS.items() if not re.search(r"[%/]", metric.unit)]

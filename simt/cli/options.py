@@ -96,7 +96,7 @@ Checks = Annotated[
     typer.Option(
         "--check",
         metavar="A,B,...",
-        help="What else to look for (slower): racecheck, initcheck, synccheck, or all; memcheck is always on. "
+        help="More checks (slower): racecheck, initcheck, synccheck, or all; memcheck is always on. "
         "racecheck:lanes compares lanes of one warp in machine code before sm_70, too.",
     ),
 ]
@@ -115,7 +115,7 @@ Fill = Annotated[
     str,
     typer.Option(
         metavar="BYTE|random:SEED",
-        help="What memory holds that nobody has written: 0xCD, random:1. Default: zeros.",
+        help="Initial contents of unwritten memory: 0xCD, random:1. Default: zeros.",
     ),
 ]
 MaxInstructions = Annotated[

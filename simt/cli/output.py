@@ -54,7 +54,7 @@ def say(what: object) -> None:
 
 
 def check_writable(*paths: Path | None) -> None:
-    """Raises LaunchError, before anything runs, where a file that is to be written would have no folder."""
+    """Raises LaunchError, before anything runs, if the folder of an output file does not exist."""
     for path in paths:
         if path is not None and not path.parent.is_dir():
             raise LaunchError(f"there is no folder {path.parent}")
@@ -142,7 +142,7 @@ class Progress:
         self._task = task
 
     def start(self, name: str) -> Callable[[int, int], None]:
-        """Begin with the kernel *name*; the result is to be called with (blocks done, blocks in all)."""
+        """Begin with the kernel *name*; call the result with (blocks done, blocks in all)."""
         self._bar.update(self._task, description=name, completed=0, total=None)
 
         def advance(done: int, total: int) -> None:

@@ -40,7 +40,7 @@ LogFile = Annotated[
 ]
 Timing = Annotated[
     bool | None,
-    typer.Option("--timing/--no-timing", help="Whether launches are timed. Default: if what is asked for needs it."),
+    typer.Option("--timing/--no-timing", help="Time launches. Default: only if the output needs times."),
 ]
 
 
@@ -62,7 +62,7 @@ class Report:
     to_stdout: bool = False
 
     def check(self) -> None:
-        """Raises LaunchError, before the program runs, for a folder that is not there."""
+        """Raises LaunchError, before the program runs, for a missing folder."""
         if self.path and self.path != "%1":
             check_writable(Path(self.path))
 
@@ -80,7 +80,7 @@ class Report:
 def checking(
     check: Sequence[str] | None, keep_going: bool, schedule: str | None, fill: str, told: bool = True
 ) -> dict[str, Any]:
-    """What is looked for in a program's launches, in words of the driver's settings.
+    """The checks of a program's launches, as settings of the driver.
 
     *told*: what is found is told at once, on standard error.
     """
@@ -101,7 +101,7 @@ def run(
     checks: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> Finished:
-    """Run a program; *checks* are those of :func:`checking` (default: what goes wrong is told)."""
+    """Run a program; *checks* are those of :func:`checking` (default: only errors are reported)."""
     from simt.driver import Settings, run_program
 
     wanted = checking(None, False, None, "0") if checks is None else checks
@@ -117,9 +117,9 @@ def activities_of(finished: Finished, device: str) -> Activities:
 
 
 def unsupported(activities: Activities) -> list[str]:
-    """A sentence for each entry point that the program called and that is not there."""
+    """A sentence for each unsupported entry point that the program called."""
     return [
-        f"{name} is not there: {counted(count, 'call')} answered with cudaErrorNotSupported"
+        f"{name} is not supported: {counted(count, 'call')} answered with cudaErrorNotSupported"
         for name, count in sorted(activities.unsupported.items())
     ]
 

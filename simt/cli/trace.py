@@ -59,7 +59,7 @@ def traced(profile: Profile, block_index: int, warp: int) -> Trace:
 
 
 def show(profile: Profile, block_index: int, warp: int, values: bool, as_json: bool, svg: Path | None = None) -> None:
-    """Print what one warp of a traced launch did, or write it to *svg*.  LaunchError if it is not there."""
+    """Print what one warp of a traced launch did, or write it to *svg*.  LaunchError if there is no such warp."""
     found = traced(profile, block_index, warp)
     if as_json:
         head = {"kernel": profile.kernel, "view": profile.view, "grid": profile.grid, "block": profile.block}

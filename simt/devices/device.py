@@ -55,7 +55,7 @@ class Quantity:
 
     @property
     def estimated(self) -> bool:
-        """Whether nobody has documented or measured the number."""
+        """Whether the number is neither documented nor measured."""
         return self.source.startswith("estimated")
 
 

@@ -72,7 +72,7 @@ def occupancy(device: Gpu, threads_per_block: int, registers: int | None = None,
     """Theoretical occupancy of a kernel on *device*.
 
     ``registers`` per thread (``None``: not known, no limit), ``shared_bytes`` static and dynamic per block.
-    A block that fits on no multiprocessor has 0 blocks per SM.  Raises :class:`DeviceError` for values that
+    A block that does not fit on a multiprocessor has 0 blocks per SM.  Raises :class:`DeviceError` for values that
     no launch has.
     """
     most = device.limit("threads_per_block")

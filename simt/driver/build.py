@@ -20,7 +20,7 @@ PREBUILT = Path(__file__).parent / "libraries"
 
 
 def libraries() -> Path:
-    """The folder with ``libcuda.so.1`` and ``libcudart.so.*``; compiled if it is not there yet.
+    """The folder with ``libcuda.so.1`` and ``libcudart.so.*``; compiled if it does not exist yet.
 
     Raises UnsupportedError where there is no C compiler, and on other systems than Linux.
     """

@@ -26,7 +26,7 @@ def kernels_of(image: bytes, name: str, gpu: Gpu, home: Context) -> list[Kernels
     """The kernels of an image that a program loads, by cubin.  Messages call the program *name*.
 
     Machine code of the device's generation is taken, else the PTX that comes with it.  Raises UnsupportedError and
-    LaunchError for what cannot be read, CudaError where there is nothing for this device.
+    LaunchError for an unreadable file, CudaError if it has no code for this device.
     """
     return [read_cubin(cubin, name, home) for cubin in _cubins(image, name, gpu)]
 

@@ -3,7 +3,7 @@
 numba-cuda types and compiles each kernel as ever, and copies arrays as ever, through whatever ``libcuda`` it found;
 only the launch itself becomes a :func:`simt.launch` of the Python function, on NumPy views of device memory.  So
 device addresses have to be addresses of the process: the libraries of :mod:`simt.driver` map device memory there.
-A kernel that the source view refuses is launched as machine code, as if this module were not there.
+A kernel that the source view refuses is launched as machine code, as without this module.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def install(record: Record, refused: Refused, **options: Any) -> Callable[[], No
 
 @cache
 def _cuda_error(kind: Any) -> Any:
-    """An error that is the one of CUDA, too, which programs expect where a launch cannot be."""
+    """An error that is also CUDA's, which programs expect for an invalid launch."""
     from cuda.core._utils.cuda_utils import CUDAError
 
     def text(self: Any) -> str:

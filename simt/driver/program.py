@@ -31,7 +31,7 @@ def run_program(command: Sequence[str], settings: Settings) -> Finished:
 
     Its standard streams are ours.  ctrl-C is the program's affair: it ends, and what it did so far is returned.
 
-    Raises DeviceError for an unknown device, LaunchError for a program that is not there or a check that is none,
+    Raises DeviceError for an unknown device, LaunchError for a missing program or an unknown check,
     UnsupportedError for a program that contains NVIDIA's runtime, and where there is no C compiler.
     """
     gpu = devices.get(settings.device)
@@ -67,7 +67,7 @@ def surroundings(folder: Path, server: str | None = None, given: Mapping[str, st
 def _prepared(command: Sequence[str], architecture: str, view: str, folder: Path) -> list[str]:
     """The command to start: CUDA C compiled and linked with the libraries in *folder*, Python with this interpreter.
 
-    Raises LaunchError for a file that is not there, and what compiling raises.
+    Raises LaunchError for a missing file, and what compiling raises.
     """
     first, *rest = command
     python = [sys.executable, *(("-m", "simt.driver.python_program") if view == SOURCE else ())]
@@ -79,7 +79,7 @@ def _prepared(command: Sequence[str], architecture: str, view: str, folder: Path
     if path.suffix == ".py":
         return [*python, first, *rest]
     if view == SOURCE:
-        raise LaunchError("the source view is for Python programs", help="leave --view source out")
+        raise LaunchError("the source view is for Python programs", help="leave out --view source")
     if path.suffix == ".cu":
         return [str(build_program(path, architecture, folder)), *rest]
     if path.is_file():

@@ -54,7 +54,7 @@ KINDS = ("DEVICE", "HOST", "MANAGED", "MODULE")
 
 @dataclass(frozen=True)
 class Field:
-    """*count* numbers of a type of C (0: one that is no array)."""
+    """*count* numbers of a type of C (0: a single one)."""
 
     type: str
     name: str

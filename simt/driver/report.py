@@ -1,4 +1,4 @@
-"""What a program did, for the user: a line per kernel and shape, what failed, and what is not there."""
+"""What a program did, for the user: a line per kernel and shape, what failed, and what is not supported."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
     if found.unsupported[STATIC_RUNTIME] and CONTEXT not in {each.name for each in found.called}:
         lines += ["", *_wrapped(f"the program contains {STATIC}; {RELINK}", "", "  ")]
     if found.unsupported:
-        lines += ["", 'not there, and answered with CUDA\'s "operation not supported":']
+        lines += ["", 'not supported, and answered with CUDA\'s "operation not supported":']
         lines += [f"  {name}, {counted(number, 'call')}" for name, number in sorted(found.unsupported.items())]
     if finished.findings:
         lines += ["", f"{counted(len(finished.findings), 'error')}, each told above where it came up"]

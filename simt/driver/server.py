@@ -68,7 +68,7 @@ class Server:
                 self._connections.discard(connection)
 
     def close(self) -> None:
-        """The program has ended: take no more connections, and end those that its children still have."""
+        """The program has ended: accept no more connections, and end those of its children."""
         self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         for thread in list(self._threads):

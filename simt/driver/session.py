@@ -362,7 +362,7 @@ class Session:
     # Launches
 
     def launch(self, tail: bytes, function: int, *rest: int) -> Reply:
-        """A launch; its reply comes when it is done.  What goes wrong in the kernel is told by ``sticky``."""
+        """A launch; the reply comes when it is done.  ``sticky`` holds the error of the kernel."""
         grid, block, (shared, stream, cooperative) = rest[0:3], rest[3:6], rest[6:]
         kernel = self._function(function)
         if isinstance(kernel, _Refused):

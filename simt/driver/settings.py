@@ -38,7 +38,7 @@ class Settings:
     names match are profiled, so many of them after the first ones; all are run.  ``check``, ``keep_going``,
     ``schedule``, ``fill``: of every launch, as for :func:`simt.launch`.  ``view``: ``"machine"`` or, for kernels that
     Numba compiled, ``"source"``.  ``quiet``: the program's standard output is dropped.
-    ``max_instructions`` as for :func:`simt.launch`.  ``on_finding`` is called when a kernel goes wrong.
+    ``max_instructions`` as for :func:`simt.launch`.  ``on_finding`` is called when a kernel fails.
     """
 
     device: str = "h200"

@@ -42,7 +42,7 @@ def image_of(
 ) -> DeviceImage:
     """The texture or surface on *memory* that ``image`` of :mod:`simt.driver.protocol` describes.
 
-    Raises CudaError for memory that is not there, LaunchError for what no texture can be.
+    Raises CudaError for unmapped memory, LaunchError for an invalid texture.
     """
     modes, border = [int(mode) for mode in rest[:3]], list(rest[3:7])
     if format not in _FORMATS or any(not 0 <= mode < len(ADDRESS_MODES) for mode in modes) or filter >= len(FILTERS):
@@ -73,7 +73,7 @@ def image_of(
 def _texels(
     memory: Context, address: int, pitch: int, sizes: list[int], dtype: np.dtype[np.generic], channels: int
 ) -> npt.NDArray[Any]:
-    """The texels in device memory as an array; *sizes* are depth or layers, height and width, 0 for axes not there."""
+    """The texels in device memory as an array; *sizes* are depth or layers, height and width, 0 for missing axes."""
     texel = dtype.itemsize * channels
     depth, height, width = sizes
     shape = [size for size in sizes if size]

@@ -27,7 +27,7 @@ def item(b: Builder, base: Tuple, index: ScalarValue) -> Value:
     kinds = {kind_of(each) for each in base.items}
     if len(kinds) != 1 or not is_number(*kinds):
         help = "Numba takes tuples of numbers of one type"
-        unsupported(b.place, f"an index that is no constant, of {describe(base)}", help=help)
+        unsupported(b.place, f"an index that is not a constant, of {describe(base)}", help=help)
     with b.one_instruction():
         size = b.operand(Constant(types.int64, len(base.items)))
         negative = b.value("lt.s64", types.boolean, b.operand(index), b.operand(Constant(types.int64, 0)))

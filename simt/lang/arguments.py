@@ -153,7 +153,7 @@ def _array_type(position: int, array: np.ndarray, machine_code: bool) -> Any:
 
 @cache
 def _plain_array(dtype: np.dtype[Any], ndim: int, layout: Literal["C", "F", "A"], writeable: bool) -> Any:
-    """Numba's type of an array that is no subclass, made once: making it takes a twentieth of a small launch."""
+    """Numba's type of a plain array, made once: making it took a twentieth of a small launch."""
     return types.Array(from_dtype(dtype), ndim, layout, readonly=not writeable)
 
 

@@ -86,7 +86,7 @@ def _of_array(b: Builder, array: Array, name: str) -> Value | None:
 
 
 HELP = "arrays have .shape, .strides, .size, .ndim, .dtype, .T, .flat, .reshape(), .ravel(), .view() and len()"
-"""What to use instead of an attribute or method that is not there."""
+"""What to use instead of an unsupported attribute or method."""
 
 
 def _of_number(value: Complex | Scalar | Constant, name: str) -> Value | None:

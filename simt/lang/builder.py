@@ -131,7 +131,7 @@ class Builder:
         return operation
 
     def system_call(self, name: str, args: Sequence[Operand]) -> Op:
-        """Append a call of the system's function *name*, which is no instruction."""
+        """Append a call of the system function *name*, which does not count as an instruction."""
         number = self.syscalls.setdefault(name, len(self.syscalls))
         call = self.emit("syscall", imm=number, retires=False)
         call.args = args

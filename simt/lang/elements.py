@@ -1,6 +1,6 @@
 """Loads and stores of elements: numbers, complex numbers (two accesses), records and their fields.
 
-Where a packed record puts a number at an address that is no multiple of its size, it is accessed in pieces, as Numba
+Where a packed record puts a number at an address that is not a multiple of its size, it is accessed in pieces, as Numba
 does; only the last piece counts as an instruction.
 """
 

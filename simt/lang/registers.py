@@ -94,7 +94,7 @@ def _live_out(block: Block, live: dict[Block, set[VReg]]) -> set[VReg]:
 
 
 def _remove_dead(blocks: list[Block]) -> None:
-    """Remove uncounted operations whose result nobody reads."""
+    """Remove uncounted operations with an unused result."""
     removed = True
     while removed:
         removed = False

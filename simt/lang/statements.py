@@ -133,7 +133,7 @@ class Function(Loops):
             wrong(
                 self.place(target),
                 f"cannot unpack {describe(value)}",
-                help="the right side has to be a tuple",
+                help="the right side must be a tuple",
             )
         if any(isinstance(item, ast.Starred) for item in target.elts):
             unsupported(self.place(target), "* in an assignment", help="name every item")
@@ -398,7 +398,7 @@ class Function(Loops):
         return wider, late
 
     def _start_from_zero(self, entry: Block, name: str, value: Undefined, kind: Kind) -> None:
-        """Give a variable that the loop assigns first a value before it; dead code if nobody reads it."""
+        """Give a variable that the loop assigns first a value before it; dead code if it is not used."""
         bottom, self.b.current = self.b.current, entry
         self.variables.move(name, value, kind)
         self.b.current = bottom

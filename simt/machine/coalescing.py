@@ -62,9 +62,20 @@ def count_units(ADDRESSES, shift, lo, hi, exec_mask):
     return count
 
 
+@jit_inline
+def sectors_of_line(ADDRESSES, start, step, shift, lo, hi, first, exec_mask):
+    """Sectors that evenly spaced accesses of 2**shift bytes touch: that of lane l is at *start* + l * *step*.
+
+    *first*: the lowest lane that executes.
+    """
+    lanes = exec_mask >> first
+    if lanes & (lanes + 1) == 0 and -_SECTOR <= step <= _SECTOR:  # no gaps between lanes, so none between sectors
+        return (hi >> SECTOR_SHIFT) - (lo >> SECTOR_SHIFT) + 1
+    return _sectors_with_gaps(ADDRESSES, start, step, shift, lo, hi, exec_mask)
+
+
 @jit
-def sectors_of_line(ADDRESSES, start, step, shift, lo, hi, exec_mask):
-    """Sectors that evenly spaced accesses of 2**shift bytes touch: that of lane l is at *start* + l * *step*."""
+def _sectors_with_gaps(ADDRESSES, start, step, shift, lo, hi, exec_mask):
     if step == 0:
         return np.int64(1)
     if step >= _SECTOR or step <= -_SECTOR:

@@ -19,7 +19,7 @@ from simt.machine.memory import access, rows_loaded, step_index, step_within
 from simt.machine.native import hand_over, run_native
 from simt.machine.registers import predicate, row_at
 from simt.machine.splits import choose, join_fresh, let_through, next_random
-from simt.machine.start import start_block
+from simt.machine.start import sectors_so_far, start_block
 from simt.machine.tracing import is_traced, record
 from simt.ops.integer import INDEX
 from simt.ops.jit import jit, jit_part
@@ -126,7 +126,6 @@ def _access(op, w, pc, code, count, warp_rows, uniform_end, executing, s):
         return False
     for k in range(L.N_MEMORY):
         s.COUNTS[count + L.N_REQUESTS + np.uint64(k)] += s.X[k]
-    s.LAUNCH[L.LAUNCH_SECTORS] += s.X[L.X_SECTORS]
     if CODE[code + L.C_DST] > 0:
         for k in range(rows_loaded(op, mod)):
             d = np.uint64(warp_rows + CODE[code + L.C_DST] + 32 * k)
@@ -367,7 +366,7 @@ def _note_work(index, s):
     for w in range(LAUNCH[L.LAUNCH_WARPS]):
         longest = max(longest, s.WARPS[w * L.N_WARP + L.W_RETIRED])
     s.WORK[at + L.WORK_EXECUTED] = LAUNCH[L.LAUNCH_EXECUTED]
-    s.WORK[at + L.WORK_SECTORS] = LAUNCH[L.LAUNCH_SECTORS]
+    s.WORK[at + L.WORK_SECTORS] = sectors_so_far(s) - LAUNCH[L.LAUNCH_SECTORS]
     s.WORK[at + L.WORK_LONGEST] = longest
 
 

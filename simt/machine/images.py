@@ -219,7 +219,7 @@ def surface(array: npt.NDArray[Any], layered: bool = False, channels: int = 1) -
     return Image(array, layered, channels)
 
 
-def _check_image(word: str, array: Any, layered: bool, channels: int, cube: bool = False) -> None:
+def _check_image(word: str, array: object, layered: bool, channels: int, cube: bool = False) -> None:
     """Raise LaunchError for an array that cannot be a texture or surface."""
     if not isinstance(array, np.ndarray):
         raise LaunchError(f"a {word} of a {type(array).__name__}", help="pass a NumPy array")
@@ -276,13 +276,13 @@ def handle(number: int) -> int:
     return HANDLES + HANDLE_STEP * (1 + number)
 
 
-def handles(arguments: Sequence[Any]) -> dict[int, int]:
+def handles(arguments: Sequence[object]) -> dict[int, int]:
     """The handle of each argument that is a texture or surface, by its position."""
     places = [k for k, value in enumerate(arguments) if isinstance(value, DeviceImage)]
     return {k: handle(number) for number, k in enumerate(places)}
 
 
-def table(arguments: Sequence[Any]) -> npt.NDArray[np.int64]:
+def table(arguments: Sequence[object]) -> npt.NDArray[np.int64]:
     """The engine's table (int64, flat) of a launch's textures and surfaces, in the order of their handles."""
     images = [value for value in arguments if isinstance(value, DeviceImage)]
     return np.array([each.image.row(each.address - int(ADDRESS_BASE)) for each in images], np.int64).reshape(-1)

@@ -121,7 +121,7 @@ class Launch:
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    arguments: Sequence[Any]
+    arguments: Sequence[object]
     shared_bytes: int = 0
     order: str = "then_first"
     threads: int | None = None
@@ -140,6 +140,12 @@ class Launch:
     engine: str = DEFAULT_ENGINE
     per_block: bool = False
 
+    def array(self, number: int) -> DeviceArray:
+        """The array that is argument *number*, in device memory."""
+        found = self.arguments[number]
+        assert isinstance(found, DeviceArray), "the runtime puts arrays into device memory"
+        return found
+
     @property
     def threads_per_block(self) -> int:
         """Threads of a block."""
@@ -151,7 +157,7 @@ class Launch:
         return self.grid[0] * self.grid[1] * self.grid[2]
 
 
-def dimensions(value: Any, what: str) -> tuple[int, int, int]:
+def dimensions(value: object, what: str) -> tuple[int, int, int]:
     """Normalise a grid or block given as an int or a tuple of up to three ints.  Raises LaunchError."""
     parts = value if isinstance(value, (tuple, list)) else (value,)
     if not 1 <= len(parts) <= 3 or not all(isinstance(p, (int, np.integer)) for p in parts):

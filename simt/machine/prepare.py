@@ -192,7 +192,7 @@ def _banks(launch: Launch, plan: _Plan) -> dict[int, Bank]:
     }
 
 
-def _scalar_bits(value: Any) -> int:
+def _scalar_bits(value: object) -> int:
     """The 64-bit slot of a scalar argument: integers extended by their own sign, floats as their bits."""
     scalar: Any = np.asarray(value)[()]
     if isinstance(scalar, np.float32):
@@ -227,8 +227,7 @@ def _dimension_table(
 
 def _placement(program: Program, launch: Launch, array: ArrayRef, constant: int) -> DeviceArray:
     if array.argument is not None:
-        given: DeviceArray = launch.arguments[array.argument]
-        return given
+        return launch.array(array.argument)
     if array.space is Space.CONST:
         return DeviceArray(constant, array.data.shape, np.ascontiguousarray(array.data).strides)
     itemsize = np.dtype(array.dtype).itemsize
@@ -272,8 +271,8 @@ def state_arrays(
     shared_at = memory.shared_at[worker]
     order, seed = parse_order(launch.order)
     info = np.zeros(layout.N_LAUNCH, np.int64)
-    info[0:3] = launch.block
-    info[6:9] = launch.grid
+    info[layout.LAUNCH_NTID : layout.LAUNCH_NTID + 3] = launch.block
+    info[layout.LAUNCH_NCTAID : layout.LAUNCH_NCTAID + 3] = launch.grid
     info[layout.LAUNCH_WARPS] = warps
     info[layout.LAUNCH_BUDGET] = launch.max_instructions
     info[layout.LAUNCH_REGISTERS] = own_rows

@@ -28,6 +28,15 @@ def _fill(words, first, count, LAUNCH):
 
 
 @jit
+def sectors_so_far(s):
+    """Sectors that all blocks of this worker have touched."""
+    total = np.int64(0)
+    for pc in range(len(s.COUNTS) // L.N_COUNT):
+        total += s.COUNTS[np.uint64(pc * L.N_COUNT) + L.N_SECTORS]
+    return total
+
+
+@jit
 def start_block(index, s):
     """Fresh warps for block *index*; uniform rows stay, all other state starts at zero."""
     R = s.R
@@ -38,16 +47,16 @@ def start_block(index, s):
     registers = LAUNCH[L.LAUNCH_REGISTERS]
     predicates = LAUNCH[L.LAUNCH_PREDICATES]
     warps = LAUNCH[L.LAUNCH_WARPS]
-    grid_x = LAUNCH[L.LAUNCH_BLOCK + 6]
-    grid_y = LAUNCH[L.LAUNCH_BLOCK + 7]
+    grid_x = LAUNCH[L.LAUNCH_NCTAID]
+    grid_y = LAUNCH[L.LAUNCH_NCTAID + 1]
     LAUNCH[L.LAUNCH_INDEX] = index
-    LAUNCH[L.LAUNCH_BLOCK + 3] = index % grid_x
-    LAUNCH[L.LAUNCH_BLOCK + 4] = (index // grid_x) % grid_y
-    LAUNCH[L.LAUNCH_BLOCK + 5] = index // (grid_x * grid_y)
+    LAUNCH[L.LAUNCH_CTAID] = index % grid_x
+    LAUNCH[L.LAUNCH_CTAID + 1] = (index // grid_x) % grid_y
+    LAUNCH[L.LAUNCH_CTAID + 2] = index // (grid_x * grid_y)
     LAUNCH[L.LAUNCH_LIVE] = threads
     LAUNCH[L.LAUNCH_EXECUTED] = 0
     LAUNCH[L.LAUNCH_STEPS] = 0
-    LAUNCH[L.LAUNCH_SECTORS] = 0
+    LAUNCH[L.LAUNCH_SECTORS] = sectors_so_far(s) if len(s.WORK) else 0
     LAUNCH[L.LAUNCH_NEXT_WARP] = 0
     LAUNCH[L.LAUNCH_CLOCK] = 0
     for k in range(L.BLOCK_BARRIERS * L.N_BARRIER):

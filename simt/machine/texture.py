@@ -34,6 +34,13 @@ TLD4 = MICRO_OPS["tld4"].code
 GREATEST = np.array([255, 127, 65535, 32767, 0, 0, 0, 0])
 _WRAP, _CLAMP, _MIRROR, _BORDER = range(4)
 
+# Columns of CELL, by axis (x, y, z): the texel that a coordinate falls into, the next one, the fraction in 1/256.
+TEXEL, NEXT, FRACTION = 0, 4, 8
+X, Y, Z = 0, 1, 2
+
+_SPARE = 127
+"""A place in O that no result takes: for bits that are read as a float32."""
+
 FAR = 2.0**40
 """Coordinates beyond are outside, or whole turns of a texture that repeats."""
 
@@ -151,15 +158,15 @@ def _cell(axis, bits, offset, known, at, linear, CELL, s):
     TEXTURES = s.TEXTURES
     size = TEXTURES[at + I.X_WIDTH + axis]
     mode = TEXTURES[at + I.X_ADDRESS + axis]
-    CELL[axis] = 0
-    CELL[4 + axis] = 0
-    CELL[8 + axis] = 0
+    CELL[TEXEL + axis] = 0
+    CELL[NEXT + axis] = 0
+    CELL[FRACTION + axis] = 0
     if not known:
         return
-    s.O[127] = bits
+    s.O[_SPARE] = bits
     greatest = max(TEXTURES[at + I.X_WIDTH], TEXTURES[at + I.X_HEIGHT], TEXTURES[at + I.X_DEPTH])
     position = _position(
-        np.float64(s.O32[2 * 127]), offset, size, greatest, mode, TEXTURES[at + I.X_NORMALIZED], linear
+        np.float64(s.O32[2 * _SPARE]), offset, size, greatest, mode, TEXTURES[at + I.X_NORMALIZED], linear
     )
     fraction = np.int64(0)
     i = position
@@ -168,16 +175,16 @@ def _cell(axis, bits, offset, known, at, linear, CELL, s):
         fraction = position & (UNIT - 1)
         if mode == _CLAMP and (i < 0 or i >= size - 1):
             fraction = np.int64(0)
-    CELL[axis] = _index(i, size, mode)
-    CELL[4 + axis] = _index(i + 1, size, mode) if linear else CELL[axis]
-    CELL[8 + axis] = fraction
+    CELL[TEXEL + axis] = _index(i, size, mode)
+    CELL[NEXT + axis] = _index(i + 1, size, mode) if linear else CELL[TEXEL + axis]
+    CELL[FRACTION + axis] = fraction
 
 
 @jit
 def _coordinate(lane, a, axis, s):
     """A float32 coordinate, as float64."""
-    s.O[127] = s.R[a + np.uint64(32 * axis + lane)] & 0xFFFFFFFF
-    return np.float64(s.O32[2 * 127])
+    s.O[_SPARE] = s.R[a + np.uint64(32 * axis + lane)] & 0xFFFFFFFF
+    return np.float64(s.O32[2 * _SPARE])
 
 
 @jit
@@ -202,14 +209,14 @@ def _cube_cell(lane, a, at, linear, CELL, s):
             fraction = position & (UNIT - 1)
             if not seamless and mode == _CLAMP and (i < 0 or i >= size - 1):
                 fraction = np.int64(0)
-        CELL[axis] = i if seamless else _index(i, size, mode)
-        CELL[4 + axis] = CELL[axis]
+        CELL[TEXEL + axis] = i if seamless else _index(i, size, mode)
+        CELL[NEXT + axis] = CELL[TEXEL + axis]
         if linear:
-            CELL[4 + axis] = i + 1 if seamless else _index(i + 1, size, mode)
-        CELL[8 + axis] = fraction
-    CELL[2] = face
-    CELL[6] = face
-    CELL[10] = 0
+            CELL[NEXT + axis] = i + 1 if seamless else _index(i + 1, size, mode)
+        CELL[FRACTION + axis] = fraction
+    CELL[TEXEL + Z] = face
+    CELL[NEXT + Z] = face
+    CELL[FRACTION + Z] = 0
 
 
 @jit
@@ -224,9 +231,9 @@ def _cross_edges(at, CELL, WEIGHTS, PLACES, s):
     """A seamless cell: PLACES gets its four texels, maybe of other faces; the weight beyond a corner is shared out."""
     size = s.TEXTURES[at + I.X_WIDTH]
     for corner in range(4):
-        x = CELL[4 * (corner & 1)]
-        y = CELL[1 + 4 * (corner >> 1)]
-        PLACES[corner] = texel_of(CELL[2], x, y, size, PLACES[4:7])
+        x = CELL[X + NEXT * (corner & 1)]
+        y = CELL[Y + NEXT * (corner >> 1)]
+        PLACES[corner] = texel_of(CELL[TEXEL + Z], x, y, size, PLACES[4:7])
         if PLACES[corner] < 0:
             share_corner(WEIGHTS, corner)
 
@@ -258,14 +265,14 @@ def sample(lane, op, a, offsets, form, at, s):
         if op == TLD:
             i = (bits << 32) >> 32 if axis < dims else np.int64(0)
             inside &= 0 <= i < TEXTURES[at + I.X_WIDTH + axis]
-            CELL[axis] = i
+            CELL[TEXEL + axis] = i
         else:
             offset = (offsets << (60 - 4 * axis)) >> 60
             _cell(axis, bits, offset, axis < dims, at, linear, CELL, s)
     row = 0
     channels = TEXTURES[at + I.X_CHANNELS]
     if linear:
-        weights(CELL[8], CELL[9], CELL[10], WEIGHTS)
+        weights(CELL[FRACTION + X], CELL[FRACTION + Y], CELL[FRACTION + Z], WEIGHTS)
     crossing = linear and dims == CUBE and TEXTURES[at + I.X_CUBE] == 2 and TEXTURES[at + I.X_FILTER] == 1
     if crossing:
         _cross_edges(at, CELL, WEIGHTS, PLACES, s)
@@ -279,7 +286,7 @@ def sample(lane, op, a, offsets, form, at, s):
             right = np.int64(k == 1 or k == 2)
             lower = np.int64(k < 2)
             if channel < channels:
-                x, y, z = CELL[4 * right], CELL[1 + 4 * lower], CELL[2]
+                x, y, z = CELL[X + NEXT * right], CELL[Y + NEXT * lower], CELL[TEXEL + Z]
                 place = right + 2 * lower
                 if crossing and PLACES[place] < 0:
                     for corner in range(8):
@@ -299,15 +306,15 @@ def sample(lane, op, a, offsets, form, at, s):
             s.O[slot] = 0
         elif linear:
             for corner in range(8):
-                x = CELL[4 * (corner & 1)]
-                y = CELL[1 + 4 * ((corner >> 1) & 1)]
-                z = CELL[2 + 4 * (corner >> 2)]
+                x = CELL[X + NEXT * (corner & 1)]
+                y = CELL[Y + NEXT * ((corner >> 1) & 1)]
+                z = CELL[Z + NEXT * (corner >> 2)]
                 if crossing:
                     x, y, z = _unpack(PLACES[corner & 3], at, s)
                 TEXELS[corner] = _raw(at, x, y, z, layer, k, s) if WEIGHTS[corner] > 0 else 0
             _put_blend(slot, at, WEIGHTS, TEXELS, s)
         else:
-            _put(slot, _raw(at, CELL[0], CELL[1], CELL[2], layer, k, s), at, s)
+            _put(slot, _raw(at, CELL[X], CELL[Y], CELL[Z], layer, k, s), at, s)
 
 
 @jit

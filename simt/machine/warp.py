@@ -34,7 +34,7 @@ def sreg(O, TID, LAUNCH, w, imm):
         for l in range(32):
             O[l] = TID[start + l]
     elif imm < _UNIFORM_REGISTERS:
-        value = LAUNCH[L.LAUNCH_BLOCK + imm - 3]
+        value = LAUNCH[L.LAUNCH_NTID + imm - 3]
         for l in range(32):
             O[l] = value
     else:

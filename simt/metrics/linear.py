@@ -27,7 +27,7 @@ class Ratio:
     denominators: tuple[Linear, ...]
 
     def denominator(self, values: Mapping[str, Number]) -> Fraction:
-        """The value of the denominators' product; raises KeyError for a counter that is not there."""
+        """The value of the denominators' product; raises KeyError for a missing counter."""
         product = Fraction(1)
         for each in self.denominators:
             product *= total(each, values)
@@ -35,7 +35,7 @@ class Ratio:
 
 
 def total(sum_: Linear, values: Mapping[str, Number]) -> Fraction:
-    """The exact value of a sum; raises KeyError for a counter that is not there."""
+    """The exact value of a sum; raises KeyError for a missing counter."""
     return sum(
         (factor * (Fraction(values[name]) if name else 1) for name, factor in sum_.items()),
         Fraction(0),

@@ -104,7 +104,7 @@ class Column:
 
     @property
     def has_no_lines(self) -> bool:
-        """Whether it is machine code of which nobody knows the source lines."""
+        """Whether it is machine code whose source lines are unknown."""
         return not self.side.is_source and not any(line.source for line in self.side.lines)
 
     @cached_property
@@ -177,7 +177,7 @@ class Column:
 
     @property
     def left_out(self) -> list[str]:
-        """What of the trace is not there."""
+        """What the trace leaves out."""
         return left_out(self.trace, self.film) if self.trace is not None and self.film is not None else []
 
     @property
@@ -292,7 +292,7 @@ class Content:
 
     @property
     def reasons(self) -> list[Reasoned]:
-        """The explanations; what cannot be explained of two profiles is in :attr:`refusals`."""
+        """The explanations; what two profiles do not allow to explain is in :attr:`refusals`."""
         return [found for found in self._reasons if isinstance(found, Reasoned)]
 
     @property

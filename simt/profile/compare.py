@@ -29,7 +29,7 @@ from simt.text import to_text
 
 
 class UnusableProfileError(SimtError):
-    """A saved profile cannot be read, or cannot be compared in the way that was asked for."""
+    """A saved profile cannot be read, or not compared as requested."""
 
     kind = "the profile cannot be used"
 
@@ -92,7 +92,7 @@ def compare(a: Any, b: Any, by: By | None = None) -> Difference:
     *a* and *b* are profiles of :func:`simt.launch` or of the hardware, or the mapping that they save
     (``to_dict()``).  ``by``: ``"listing"``, ``"source line"`` or ``"opcode"``; by default what fits, see above.
 
-    Raises UnusableProfileError for something that is no profile, and where *by* does not fit.
+    Raises UnusableProfileError for something that is not a profile, and where *by* does not apply.
     """
     left, right = side_of(a), side_of(b)
     way = by or _way(left, right)

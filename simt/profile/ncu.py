@@ -170,7 +170,7 @@ def read_report(path: Path) -> tuple[str, list[Record]]:
         return str(found["command"]), [_restored(each) for each in found["launches"]]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise LaunchError(
-            f"{path} is no report that simt wrote", details=[str(error)[:100]], help="write one with simt ncu -o FILE"
+            f"{path} is not a report of simt ncu", details=[str(error)[:100]], help="write one with simt ncu -o FILE"
         ) from None
 
 

@@ -306,7 +306,7 @@ class Profile:
         *other*: a second profile (or what one saved), side by side with this one.  *options* are those of
         :func:`simt.page.write_page`, which says what can go wrong.  Needs the extra ``report``.  Returns the path.
         """
-        write: Callable[..., Path] = import_module("simt.page").write_page  # by name: the page stands above profiles
+        write: Callable[..., Path] = import_module("simt.page").write_page  # by name: it is a layer above profiles
         return write(path, self, other, **options)
 
     def __str__(self) -> str:

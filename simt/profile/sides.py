@@ -130,7 +130,7 @@ class LineRow:
 
     @cached_property
     def differing(self) -> tuple[str, ...]:
-        """The counters of :data:`COMPARED` that differ; a line that is not there counts zero."""
+        """The counters of :data:`COMPARED` that differ; a missing line counts zero."""
         ours, theirs = compared(self.a), compared(self.b)
         return tuple(name for name in COMPARED if ours[name] != theirs[name])
 

@@ -128,6 +128,8 @@ def timing_text(timing: TimingResult, *, of_many: bool = False) -> str:
     if timing.numbers.estimated:
         count = f"{len(timing.numbers.estimated)} of {len(timing.numbers.values)}"
         parts.append(f"{count} timing numbers are estimated (simt devices {device.key})")
+    if timing.unmeasured_opcodes and not of_many:
+        parts.append(f"timed like their nearest relatives: {', '.join(timing.unmeasured_opcodes)}")
     if timing.program.view == SOURCE:
         parts.append("operations of the Python source stand for instructions; a machine view (sm_90) times real ones")
     return "; ".join(parts)

@@ -22,7 +22,7 @@ Row = tuple[Fraction, Fraction, str]
 """Value, share, and words of a term, or of several together."""
 
 MOST_TERMS = 8
-"""So many terms are shown, if nobody says how many."""
+"""Terms shown by default."""
 
 
 class Explained(Protocol):

@@ -36,7 +36,7 @@ def key_of(program: Program, line: int) -> LineKey:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One instruction; of a saved profile of the source view, one line, whose instructions nobody knows apart.
+    """One instruction; of a saved profile of the source view, one line, whose instructions cannot be told apart.
 
     ``counters`` are those of a profile, what :func:`~simt.reasons.causes.derived` adds, and ``stalled_*``.
     """

@@ -60,7 +60,7 @@ class Recipe:
 
 
 def recipe_of(metric: Metric) -> Recipe | None:
-    """The recipe; None for a metric that is no fraction of sums."""
+    """The recipe; None for a metric that is not a fraction of sums."""
     try:
         ratio = ratio_of(metric.formula)
     except NotLinearError:
@@ -132,7 +132,7 @@ def shares_of(recipe: Recipe | None, subject: Subject) -> Shares | None:
     return Shares(recipe, subject, below) if below else None
 
 
-ON_NO_LINE = {WHOLE: "what it is without losses", RESIDUAL: "counted, but on no line"}
+ON_NO_LINE = {WHOLE: "the value without losses", RESIDUAL: "counts without a line"}
 """Words for causes that belong to no line."""
 
 

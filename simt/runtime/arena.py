@@ -25,7 +25,7 @@ _LARGE = 1 << 22
 
 
 def _map(file: int | None, size: int) -> mmap.mmap:
-    """Zeros that take no memory until they are touched: of *file*, else of nobody else; *size* bytes, or fewer.
+    """Zeros that take no memory until they are touched: of *file*, else private; *size* bytes, or fewer.
 
     Raises LaunchError if the host refuses even a little.
     """
@@ -39,7 +39,7 @@ def _map(file: int | None, size: int) -> mmap.mmap:
             return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANON | _NO_RESERVE)
         except (OSError, ValueError, OverflowError):
             size //= 2
-    raise LaunchError(f"the host gives no {_MIN_BYTES} bytes of addresses for device memory", help="see `ulimit -v`")
+    raise LaunchError(f"the host cannot reserve {_MIN_BYTES} bytes of address space", help="see `ulimit -v`")
 
 
 class Arena:
@@ -72,7 +72,7 @@ class Arena:
         return align(last + GUARD_GAP, ALIGNMENT)
 
     def memory(self, unwritten: Sequence[Unwritten] = ()) -> DeviceMemory:
-        """Device memory as a launch finds it now; *unwritten*: parts that nobody has written."""
+        """Device memory as a launch finds it now; *unwritten*: parts that have not been written."""
         return DeviceMemory(self._words, tuple(self._allocations), self.end, unwritten)
 
     @property

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -202,7 +201,7 @@ def run_twice(program: Program, launch: Launch, memory: DeviceMemory, second: Se
 
 
 def _fill(memory: DeviceMemory, part: Unwritten, fill: tuple[int, bool]) -> None:
-    """Give bytes that nobody has written what the launch wants there."""
+    """Fill bytes that have not been written as the launch asks for."""
     pattern, is_seed = fill
     if fill == (0, False):
         return
@@ -235,7 +234,7 @@ def _host_arrays(program: Program, launch: Launch) -> list[HostArray]:
     ]
 
 
-def _on_device(value: Any, arrays: Iterator[DeviceArray]) -> Any:
+def _on_device(value: object, arrays: Iterator[DeviceArray]) -> object:
     """An argument as the machine takes it; *arrays* are those not yet used."""
     if isinstance(value, Image):
         return DeviceImage(value, next(arrays).address)
@@ -264,7 +263,7 @@ def run(
 
 
 def take() -> Context:
-    """A context that holds nothing and that nobody uses."""
+    """An empty context that is not in use."""
     try:
         return _idle.pop()
     except IndexError:

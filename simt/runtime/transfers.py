@@ -64,7 +64,7 @@ def buffer_of(array: Array) -> Array:
 class Upload:
     """Host arrays in device memory, for one launch.  Arrays that overlap on the host overlap there, too.
 
-    ``arguments`` are the device arrays, in the order given; ``unwritten``: bytes that nobody has written.  An array of
+    ``arguments`` are the device arrays, in the order given; ``unwritten``: bytes that nothing has written.  An array of
     the arena's own bytes is there already.
     """
 

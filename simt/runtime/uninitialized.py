@@ -1,4 +1,4 @@
-"""Arrays that nobody has written yet, as far as the check of uninitialised memory is concerned."""
+"""Arrays that count as unwritten for the check of uninitialised memory."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from simt.check import LaunchError
 
 
 class Uninitialized(np.ndarray):
-    """What :func:`uninitialized` gives: an array that knows which of its bytes nobody has written.
+    """What :func:`uninitialized` gives: an array that knows which of its bytes are unwritten.
 
     A launch with ``check="initcheck"`` writes some, an assignment to elements (``array[...] = x``) writes them, and any
     other launch that takes the array counts as writing all of it.  Views know the same.
     """
 
     unwritten: npt.NDArray[np.uint8] | None = None
-    """1 for each byte that nobody has written, of the array that this one is a view of."""
+    """1 for each unwritten byte, of the array that this one is a view of."""
     first: int = 0
     """Host address of that array."""
 

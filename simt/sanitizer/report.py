@@ -93,7 +93,7 @@ class Report:
         for array in program.arrays:
             if array.argument is None or array.space is not Space.GLOBAL:
                 continue
-            given = self.prepared.launch.arguments[array.argument]
+            given = self.prepared.launch.array(array.argument)
             strides = list(zip(given.shape, given.strides, strict=True))
             low = given.address + sum((size - 1) * stride for size, stride in strides if stride < 0)
             itemsize = np.dtype(array.dtype).itemsize

@@ -58,9 +58,9 @@ def load_cuda(
 
     The host's functions in the source are left out.  ``source``: a path, or a text with more than one line or a ``{``.
     ``architecture``: ``"sm_90"``, for instance; machine code depends on it.  ``options``: those of NVRTC, such as
-    ``-DN=4`` and ``-Ifolder``.  ``home``: the context that variables are to be in (default: one of their own).
+    ``-DN=4`` and ``-Ifolder``.  ``home``: the context that holds the variables (default: one of their own).
 
-    Raises KernelError with the compiler's message and its line, LaunchError for a file that is not there,
+    Raises KernelError with the compiler's message and its line, LaunchError for a missing file,
     UnsupportedError without NVRTC and for architectures that it does not compile for.
     """
     given = source if isinstance(source, Path) or _is_text(source) else Path(source)

@@ -143,9 +143,9 @@ class SassKernel:
         return variables_read(self) if len(self.module) else frozenset()
 
     def notes(self) -> list[str]:
-        """What a profile of the kernel, launched now, should say of it."""
+        """What a profile of the kernel, if launched now, should tell the reader."""
         return [
-            f"the kernel reads `{name}`, which has no initial value and which nobody set: it is zero "
+            f"the kernel reads `{name}`, which has no initial value and was not set: it is zero "
             f"(kernel.module[{name!r}], --symbol {name}=VALUE)"
             for name in self.module.memory.unset(self._reads)
         ]
@@ -239,8 +239,8 @@ def load_cubin(
 
     ``listing``: the disassembly to use for this very cubin, needed before sm_75.  ``parameters``: byte sizes of the
     parameters by (mangled or readable) kernel name, for listings, which do not say them.  ``architecture``:
-    ``"sm_90"``, for instance, where a file has code for several.  ``home``: the context that the variables are to be
-    in (default: one for each module).
+    ``"sm_90"``, for instance, where a file has code for several.  ``home``: the context that holds the
+    variables (default: one for each module).
 
     Raises LaunchError (none of these, damaged, or without kernels; several architectures, or not this one; the listing
     of other code), ListingError (a listing that is truncated) and UnsupportedError (architecture, no cuobjdump).
@@ -260,7 +260,7 @@ def load_cubin(
     if not kernels:
         raise LaunchError(
             f"{path} has no kernels",
-            help="a kernel is a __global__ function; templates and static ones that nobody launches are left out",
+            help="a kernel is a __global__ function; compilers drop templates and static ones that are never launched",
         )
     if architecture is not None and any(kernel.architecture != number_of(architecture) for kernel in kernels):
         raise LaunchError(f"{path} is for sm_{kernels[0].architecture}, not {architecture}")

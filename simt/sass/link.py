@@ -37,8 +37,8 @@ class Code:
 def link(module: Module, kernel: str, extra: Collection[str] = ()) -> Code:
     """Put the code of *kernel* (a section of the listing) and of the functions that it refers to together.
 
-    ``extra``: sections to add (addresses of their functions are taken).  Raises UnsupportedError for a function that
-    is not there, KernelError for a branch to nowhere, ListingError for code that cannot be read.
+    ``extra``: sections to add (addresses of their functions are taken).  Raises UnsupportedError for a missing
+    function, KernelError for a branch to nowhere, ListingError for code that cannot be read.
     """
     return _Linker(module, kernel).link(extra)
 
@@ -85,7 +85,7 @@ class _Linker:
         if section is None:
             raise UnsupportedError(
                 f"{self.kernel} calls {name}, which is not in the file",
-                details=["separately compiled code ends up here"],
+                details=["separately compiled code leads here"],
                 help="link the cubin with all of its functions",
             )
         self.bases[name] = self.end

@@ -13,7 +13,7 @@ HEADER, LEAST = 16, 64
 
 
 class InvalidFreeError(Exception):
-    """The address is not one that ``malloc`` gave and nobody freed; the message says what it is."""
+    """The address is not one of a live block of ``malloc``; the message says what it is."""
 
 
 class Heap:
@@ -27,7 +27,7 @@ class Heap:
 
     @property
     def taken(self) -> int:
-        """Bytes in blocks that nobody freed."""
+        """Bytes in blocks that have not been freed."""
         return sum(self._taken.values())
 
     def copy(self) -> Heap:

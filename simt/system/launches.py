@@ -72,7 +72,7 @@ def _request(grid: Grid, call: SystemCall, lane: int, values: Sequence[int]) -> 
 def parameter_buffer(grid: Grid, call: SystemCall, arguments: Arguments) -> list[int]:
     """``void *...GetParameterBufferV2(void *kernel, dim3 grid, dim3 block, unsigned shared_bytes)``.
 
-    Null with a last error where the launch cannot be; code then leaves the launch out.
+    Null, with a last error, for an invalid launch; code then skips the launch.
     """
     results = []
     for lane, values in zip(call.lanes, arguments, strict=True):

@@ -63,7 +63,7 @@ class Conversion:
 
 
 def pieces(template: bytes) -> Iterator[bytes | Conversion]:
-    """A format in its parts: text, and conversions; what is no conversion is text."""
+    """A format in its parts: text, and conversions; anything else is text."""
     at = 0
     for found in _CONVERSION.finditer(template):
         if found.start() > at:
@@ -92,7 +92,7 @@ def convert(conversion: Conversion, arguments: Arguments) -> bytes:
     if width > MOST_WIDTH or (precision or 0) > MOST_WIDTH:
         raise CannotFormatError("a field wider than 1 MiB", "")
     if kind == b"n":
-        raise CannotFormatError("%n", "CUDA's printf has no %n; on an H200 it ends the program with a crash")
+        raise CannotFormatError("%n", "CUDA's printf has no %n; on an H200 it crashes the program")
     raw = arguments.double_word() if conversion.is_wide else arguments.word()
     zeros = b"0" in flags and b"-" not in flags
     if kind == b"c":

@@ -25,7 +25,7 @@ class SystemServices(Grid):
         return ROOM if launches_grids(functions) else 0
 
     def rehearsal(self) -> SystemServices:
-        """Services in the same state whose output nobody sees, and whose launches leave no profile."""
+        """Services in the same state, whose output is discarded and whose launches leave no profile."""
         world = self.world
         heap = world.heap.copy() if world.heap is not None else None
         return SystemServices(replace(world, heap=heap, execute=world.repeat), self.depth)

@@ -23,7 +23,7 @@ from hypothesis.errors import Flaky, NoSuchExample  # isort: skip
 from hypothesis.strategies import SearchStrategy  # isort: skip
 
 MAX_INSTRUCTIONS = 2**22
-"""Warp instructions of a block of a test: kernels that never end are to be found soon."""
+"""Warp instructions of a block of a test: so that endless kernels are found quickly."""
 
 STEADY = settings(
     deadline=None, database=None, derandomize=True, phases=(Phase.generate, Phase.shrink)
@@ -115,7 +115,7 @@ class _Failure:
 
 @dataclass(frozen=True)
 class _Trial:
-    """A kernel that is to be tried, and how."""
+    """A kernel to try, and how."""
 
     kernel: object
     reference: Callable[..., object]
@@ -135,7 +135,7 @@ class _Trial:
         return given
 
     def failure(self, case: Case) -> _Failure | None:
-        """Run a case in every view and under every schedule; the first that goes wrong."""
+        """Run a case in every view and under every schedule; returns the first failure."""
         try:
             expected = expected_of(self.reference, self.kernel, case)
         except ReferenceFailedError as error:
@@ -194,7 +194,7 @@ class _Trial:
 def _changes(kernel: object) -> KernelError:
     return LaunchError(
         f"{kernel_name(kernel)} and its reference do not do the same twice",
-        details=["a launch that was wrong is right when it is tried again"],
+        details=["a launch that failed passes when it is repeated"],
         help="a reference, a strategy or `agrees` must not depend on random numbers or on what ran before",
     )
 

@@ -77,7 +77,7 @@ def hold(name: str, counted: Mapping[str, Number], budgets: Budgets, file: str |
         raise OverBudgetError(
             f"{name}: {over[0]}",
             details=[*over[1:], f"the budget is in {file}"],
-            help="if that is meant, write the budget anew: update=True",
+            help="if this is intended, update the budget: update=True",
         )
     if missing:
         raise OverBudgetError(
@@ -102,7 +102,7 @@ def read(file: str | Path) -> Budgets:
             raise LaunchError(
                 f"{path} holds no budgets",
                 details=['they are {"name": {"inst_executed": 1200}}'],
-                help="mend it, or delete it and write the budgets anew",
+                help="repair it, or delete it and write new budgets",
             )
     budgets: Budgets = found
     return budgets

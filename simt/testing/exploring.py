@@ -77,14 +77,14 @@ def explore(launch: Callable[[], object], schedules: int = 100, *, preemptions: 
     """Run *launch* under many schedules and compare what it returns.
 
     Parameters:
-        launch: a function that makes its arrays, launches, and returns what is to be the same each time: an array, or
+        launch: a function that makes its arrays, launches, and returns what must be the same each time: an array, or
             a tuple of arrays and numbers.  All its launches that name no ``order`` or ``schedule`` run under the one
             that is tried.
         schedules: how many are tried: none, ``round_robin``, ``adversarial``, and random ones.
         preemptions: a random schedule lets another warp run so often at most, where one could go on; every third any
             number of times.
 
-    A kernel that goes wrong under some schedules only, with a finding or in an endless loop (BudgetError), is another
+    A kernel that fails under some schedules only, with a finding or in an endless loop (BudgetError), is another
     outcome.  Raises LaunchError for fewer than 2 schedules, and where *launch* returns or launches nothing.
     """
     if schedules < 2:

@@ -18,7 +18,7 @@ Agrees = Callable[[Array, Array], bool]
 
 TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
 """Relative and absolute, by dtype: those of ``torch.testing.assert_close``.  Complex numbers have those of their parts;
-everything else is to be equal."""
+everything else must be equal."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Judge:
 
 
 def expected_of(reference: Callable[..., object], kernel: object, case: Case) -> list[object]:
-    """What the reference makes of the arguments: all of them, arrays as they are to be after the launch.
+    """What the reference makes of the arguments: all of them, arrays as they must be after the launch.
 
     Raises ReferenceFailedError if it raises, or returns arrays that the outputs are not.
     """

@@ -21,7 +21,7 @@ WARP_INTERVAL = L.PLACE["warp_interval"]
 def _room_at(sm, now, t):
     """When the SM has room for the warps of a block: now, or not before its next warp has gone.
 
-    On an H200 a block starts as soon as enough warps have gone, of whatever blocks (phases.cu: tails of one warp).
+    On an H200 a block starts as soon as enough warps have ended, from any block (phases.cu: tails of one warp).
     """
     CONFIG = t.CONFIG
     warps = CONFIG[L.G_PLACES] * CONFIG[L.G_WARPS]

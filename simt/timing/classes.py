@@ -29,15 +29,17 @@ class Unit(IntEnum):
 class TimingClass:
     """One row: ``name`` is also the key of ``latency_<name>`` and ``interval_<name>`` in device files.
 
-    ``pipe`` names the issue port (classes of one pipe wait for each other); ``opcodes`` of machine code, longest
-    match, opcode and first modifier, first (micro-ops name their class in :mod:`simt.ops`); ``like`` is the class whose
-    latency and interval it has, if not its own.
+    ``pipe`` names the issue port (classes of one pipe wait for each other).  ``opcodes`` are those of machine code that
+    the model was held to on hardware (tests/data/timing); ``relatives`` were never measured and take the class of their
+    nearest relative.  Of both the longest match, opcode and first modifier, counts; micro-ops name their class in
+    :mod:`simt.ops`.  ``like`` is the class whose latency and interval it has, if not its own.
     """
 
     name: str
     unit: Unit
     pipe: str
     opcodes: str = ""
+    relatives: str = ""
     like: str = ""
 
     @property
@@ -52,56 +54,58 @@ CLASSES: tuple[TimingClass, ...] = (
         "alu",
         Unit.FIXED,
         "alu",
-        "IADD3 IADD LOP3 LOP SEL FSEL PRMT PLOP3 MOV P2R IABS SGXT BMSK LOP32I IADD32I MOV32I FCHK I2I IDP"
-        " XMAD HSET2 HMNMX2 CS2R VOTE I2FP F2FP LEPC VABSDIFF4",
+        "IADD3 LOP3 SEL PLOP3 MOV P2R SGXT FCHK CS2R VOTE I2FP",
+        relatives="IADD LOP FSEL PRMT IABS BMSK LOP32I IADD32I MOV32I I2I IDP XMAD HSET2 HMNMX2 F2FP LEPC VABSDIFF4",
     ),
     # Shifts and comparisons: half the rate of the others on Maxwell and Pascal.
     TimingClass(
         "shift",
         Unit.FIXED,
         "alu",
-        "SHF SHL SHR LEA ISCADD ISCADD32I BFE BFI ISETP ICMP ISET IMNMX VIMNMX VIMNMX3 VIADDMNMX VABSDIFF PSETP FSETP"
-        " FSET FCMP FMNMX FMNMX3 HSETP2 DMNMX R2P",
+        "SHF LEA ISETP FSETP",
+        relatives="SHL SHR ISCADD ISCADD32I BFE BFI ICMP ISET IMNMX VIMNMX VIMNMX3 VIADDMNMX VABSDIFF PSETP FSET"
+        " FCMP FMNMX FMNMX3 HSETP2 DMNMX R2P",
     ),
-    TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD IMUL VIADD"),
+    TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD VIADD", relatives="IMUL"),
     TimingClass("imad_wide", Unit.FIXED, "fma_heavy", "IMAD.WIDE IMAD.HI"),
-    TimingClass("fma", Unit.FIXED, "fma", "FADD FMUL FFMA FADD32I FMUL32I FFMA32I"),
-    TimingClass("half", Unit.FIXED, "fma_both", "HFMA2 HADD2 HMUL2", like="imad"),
+    TimingClass("fma", Unit.FIXED, "fma", "FADD FMUL FFMA", relatives="FADD32I FMUL32I FFMA32I"),
+    TimingClass("half", Unit.FIXED, "fma_both", "HFMA2", relatives="HADD2 HMUL2", like="imad"),
     TimingClass("half_matrix", Unit.FIXED, "half", "HFMA2.MMA"),
-    TimingClass("fp64", Unit.FIXED, "fp64", "DADD DMUL DFMA DSETP"),
+    TimingClass("fp64", Unit.FIXED, "fp64", "DADD DFMA", relatives="DMUL DSETP"),
     TimingClass("divide", Unit.FIXED, "xu"),
-    TimingClass("mufu", Unit.QUEUED, "xu", "MUFU POPC FLO BREV MATCH"),
-    TimingClass("convert", Unit.QUEUED, "xu", "I2F F2I F2F F2IP FRND"),
+    TimingClass("mufu", Unit.QUEUED, "xu", "MUFU POPC", relatives="FLO BREV MATCH"),
+    TimingClass("convert", Unit.QUEUED, "xu", "I2F F2I", relatives="F2F F2IP FRND"),
     TimingClass(
         "uniform",
         Unit.FIXED,
         "uniform",
-        "UMOV UIADD3 UIADD UVIADD UIMAD USHF USGXT UBMSK ULEA ULOP3 UPLOP3 UP2UR UPRMT USEL UIABS UIMNMX UVIMNMX UISETP"
-        " UBREV UFLO UPOPC UFADD UFMUL UFFMA UFMNMX UFSEL UFSETP UI2F UI2FP ULDC LDCU VOTEU R2UR CS2UR",
+        "UMOV UIADD3 UIMAD USHF ULEA ULOP3 UISETP ULDC R2UR",
+        relatives="UIADD UVIADD USGXT UBMSK UPLOP3 UP2UR UPRMT USEL UIABS UIMNMX UVIMNMX ELECT UBREV UFLO UPOPC UFADD"
+        " UFMUL UFFMA UFMNMX UFSEL UFSETP UI2F UI2FP LDCU VOTEU CS2UR",
     ),
-    TimingClass("redux", Unit.QUEUED, "redux", "REDUX CREDUX"),
+    TimingClass("redux", Unit.QUEUED, "redux", "REDUX", relatives="CREDUX"),
     TimingClass("sreg", Unit.QUEUED, "sreg", "S2R S2UR B2R"),
     TimingClass("const", Unit.QUEUED, "const", "LDC"),
     TimingClass("shuffle", Unit.QUEUED, "lsu", "SHFL"),
-    TimingClass("shared_load", Unit.SHARED, "lsu", "LDS LDSM"),
+    TimingClass("shared_load", Unit.SHARED, "lsu", "LDS", relatives="LDSM"),
     TimingClass("shared_store", Unit.SHARED, "lsu", "STS"),
     TimingClass("shared_atomic", Unit.SHARED, "lsu", "ATOMS"),
-    TimingClass("load", Unit.GLOBAL, "lsu", "LDG LD LDL LDGSTS"),
-    TimingClass("store", Unit.GLOBAL, "lsu", "STG ST STL"),
-    TimingClass("atomic", Unit.GLOBAL, "lsu", "ATOMG ATOM"),
-    TimingClass("reduction", Unit.GLOBAL, "lsu", "RED REDG"),
-    TimingClass("texture", Unit.QUEUED, "tex", "TEX TXD TLD TLD4 TXQ SULD SUST SUATOM SURED"),
+    TimingClass("load", Unit.GLOBAL, "lsu", "LDG", relatives="LD LDL LDGSTS"),
+    TimingClass("store", Unit.GLOBAL, "lsu", "STG", relatives="ST STL"),
+    TimingClass("atomic", Unit.GLOBAL, "lsu", "ATOMG", relatives="ATOM"),
+    TimingClass("reduction", Unit.GLOBAL, "lsu", "REDG", relatives="RED"),
+    TimingClass("texture", Unit.QUEUED, "tex", relatives="TEX TXD TLD TLD4 TXQ SULD SUST SUATOM SURED"),
     TimingClass(
         "branch",
         Unit.BRANCH,
         "branch",
-        "BRA BRX JMP CALL RET BSSY BSYNC BREAK WARPSYNC SYNC BRK SSY PBK BMOV YIELD NANOSLEEP KIL KILL BPT JCAL"
-        " CAL PCNT CONT ENDCOLLECTIVE",
+        "BRA CALL RET BSSY BSYNC BREAK WARPSYNC YIELD BPT",
+        relatives="BRX JMP SYNC BRK SSY PBK BMOV NANOSLEEP KIL KILL JCAL CAL PCNT CONT ENDCOLLECTIVE",
     ),
-    TimingClass("barrier", Unit.BARRIER, "barrier", "BAR"),
+    TimingClass("barrier", Unit.BARRIER, "barrier", "BAR", relatives="SYNCS ARRIVES UBLKCP"),
     TimingClass("exit", Unit.EXIT, "branch", "EXIT"),
-    TimingClass("fence", Unit.FENCE, "lsu", "MEMBAR ERRBAR CGAERRBAR FENCE CCTL CCTLL"),
-    TimingClass("nop", Unit.FIXED, "none", "NOP DEPBAR LDGDEPBAR QSPC ACQBULK PREEXIT"),
+    TimingClass("fence", Unit.FENCE, "lsu", "MEMBAR ERRBAR CGAERRBAR CCTL", relatives="FENCE CCTLL"),
+    TimingClass("nop", Unit.FIXED, "none", "NOP", relatives="DEPBAR LDGDEPBAR QSPC ACQBULK PREEXIT"),
 )
 """Every class; its number is its place here."""
 
@@ -114,7 +118,8 @@ TIMED = tuple(
 )
 """Classes whose latency and interval a device file gives."""
 
-_BY_OPCODE = {opcode: k for k, row in enumerate(CLASSES) for opcode in row.opcodes.split()}
+_BY_OPCODE = {opcode: k for k, row in enumerate(CLASSES) for opcode in f"{row.opcodes} {row.relatives}".split()}
+_MEASURED = frozenset(opcode for row in CLASSES for opcode in row.opcodes.split())
 
 
 def of_micro_op(name: str) -> int:
@@ -124,5 +129,15 @@ def of_micro_op(name: str) -> int:
 
 def of_opcode(opcode: str, modifiers: tuple[str, ...] = ()) -> int:
     """Class of a SASS opcode with its modifiers.  Every opcode of simt.sass has one; KeyError for others."""
+    return _BY_OPCODE[_longest(opcode, modifiers)]
+
+
+def is_measured(opcode: str, modifiers: tuple[str, ...] = ()) -> bool:
+    """Whether hardware was measured with this opcode; else it has the class of its nearest relative."""
+    return _longest(opcode, modifiers) in _MEASURED
+
+
+def _longest(opcode: str, modifiers: tuple[str, ...]) -> str:
+    """What the table has of an opcode: with its first modifier if that has a row."""
     exact = ".".join((opcode, *modifiers[:1]))
-    return _BY_OPCODE[exact if exact in _BY_OPCODE else opcode]
+    return exact if exact in _BY_OPCODE else opcode

@@ -302,8 +302,10 @@ def _follow(wi, q, pc, after, now, done, t):
 
 @jit
 def run(until, total_blocks, s, t):
-    """Simulate up to cycle *until*; FINISHED, PAUSED, FAILED (see ERROR), STUCK (nobody moves) or FULL (drain EVENTS),
-    CALLED (the host is to serve the call that the block in place C_CALLS makes).
+    """Simulate up to cycle *until*.
+
+    FINISHED, PAUSED, FAILED (see ERROR), STUCK (no warp can go on), FULL (drain EVENTS) or CALLED (serve the call of
+    the block in place C_CALLS).
 
     ``total_blocks`` is when to stop, *s* the engine's State of all places for blocks, *t* the Clock.
     """

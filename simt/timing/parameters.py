@@ -153,7 +153,7 @@ class Parameters:
 
     @property
     def estimated(self) -> tuple[str, ...]:
-        """Names of the numbers that nobody has documented or measured."""
+        """Names of the numbers that are neither documented nor measured."""
         section = self.device.sections[SECTION]
         return tuple(name for name in PARAMETERS if name not in self.overridden and section[name].estimated)
 
@@ -162,7 +162,7 @@ def parameters(device: Gpu, overrides: Mapping[str, float] | None = None) -> Par
     """The timing numbers of *device*, some replaced.
 
     Raises DeviceError if the device file has no timing section, lacks or contradicts something, or if an override has
-    an unknown name or a value that cannot be.
+    an unknown name or an impossible value.
     """
     if SECTION not in device.sections:
         raise DeviceError(f"the device file {device.key}.toml has no section [{SECTION}]")

@@ -18,6 +18,7 @@ from simt.metrics.table import METRICS
 from simt.metrics.timing import TIMING
 from simt.program import COUNTERS, Program
 from simt.timing import layout
+from simt.timing.classes import is_measured
 from simt.timing.errors import Expected, expected
 from simt.timing.kinds import ANY
 from simt.timing.light import busiest, kind_of, most_dram_bytes
@@ -153,6 +154,12 @@ class TimingResult:
         """Names of the columns of :attr:`stalls` and :attr:`lines`."""
         return tuple(state.name for state in STATES.values())
 
+    @cached_property
+    def unmeasured_opcodes(self) -> tuple[str, ...]:
+        """Opcodes of machine code that were never measured: they are timed like their nearest relative."""
+        codes = [self.program.listing[i.line].code for i in self.program.instructions if i.retires]
+        return tuple(sorted({code.opcode for code in codes if code and not is_measured(code.opcode, code.modifiers)}))
+
     @property
     def about(self) -> dict[str, Any]:
         """What the figures stand for, for JSON: device, changed and estimated numbers, what was simulated."""
@@ -160,6 +167,7 @@ class TimingResult:
             "device": self.numbers.device.key,
             "overridden": {name: self.numbers[name] for name in self.numbers.overridden},
             "estimated": list(self.numbers.estimated),
+            "unmeasured_opcodes": list(self.unmeasured_opcodes),
             "scope": self.scope,
             "sample": self.sample.to_dict(),
             "expected_error": self.expected_error.to_dict(),

@@ -69,8 +69,8 @@ def simulate(
     Afterwards *memory* is as the blocks of the simulated SMs left it; results come from the functional run, which
     executes the same instructions.
 
-    Raises DeviceError (numbers), LaunchError (the block fits on no SM, too large for ``sms="all"``), and whatever the
-    kernel does wrong, as without timing.
+    Raises DeviceError (numbers), LaunchError (the block does not fit on an SM, too large for ``sms="all"``), and what
+    the kernel raises without timing.
     """
     numbers, fit, n_sms = check(program, launch, device, options)
     setting = _Setting(program, launch, memory, numbers, fit, schedule(program, numbers, code))
@@ -88,7 +88,7 @@ def simulate(
 
 
 def check(program: Program, launch: Launch, device: Gpu, options: Timing) -> tuple[Parameters, Occupancy, int]:
-    """Numbers, blocks per SM and SMs of a simulation.  Raises DeviceError or LaunchError if it cannot be."""
+    """Numbers, blocks per SM and SMs of a simulation.  Raises DeviceError or LaunchError if it is impossible."""
     sms = options.sms
     numbers = parameters(device, options.overrides)
     fit = occupancy(device, launch.threads_per_block, program.registers, program.shared_bytes + launch.shared_bytes)

@@ -17,8 +17,8 @@ from simt.timing.simulate import CLOCK, check, simulate
 class TimedRun:
     """Runs a launch cycle by cycle when it is called, and keeps what it found in ``result``.
 
-    ``code`` is as for :func:`simulate`.  What cannot be is said when it is made, before anything runs:
-    DeviceError, LaunchError.
+    ``code`` is as for :func:`simulate`.  Impossible settings raise DeviceError or LaunchError when
+    it is made, before anything runs.
     """
 
     result: TimingResult

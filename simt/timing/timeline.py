@@ -67,7 +67,7 @@ class Row(NamedTuple):
 class Timeline:
     """The recorded window of one SM from its first issue on: a row per warp, a column per cycle, *cycles* of them.
 
-    A cycle in which a warp was ready but did not issue shows as ``-``, whatever kept it.
+    A cycle in which a warp was ready but did not issue shows as ``-``, whatever the reason.
     """
 
     result: TimingResult = field(repr=False)

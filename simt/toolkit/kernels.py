@@ -58,7 +58,7 @@ def compile_kernels(
     The host's functions are left out (:mod:`simt.toolkit.host_code`).  *options* are those of NVRTC, such as
     ``-DN=4`` or ``-I folder``; *instances* are template kernels with their arguments, such as ``reduce<512>``.
 
-    Raises KernelError with the compiler's messages, LaunchError for a file that is not there, UnsupportedError
+    Raises KernelError with the compiler's messages, LaunchError for a missing file, UnsupportedError
     without NVRTC and for an architecture that it does not know.
     """
     if architecture not in nvrtc.architectures():

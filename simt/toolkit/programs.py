@@ -75,7 +75,7 @@ def build_program(source: Path, architecture: str, libraries: Path, options: Seq
     *libraries* is the folder with the CUDA runtime to link with, *options* are nvcc's.  Sources with kernels that
     launch kernels are compiled with ``-rdc=true``.
 
-    Raises KernelError with the compiler's messages, LaunchError for a file that is not there, UnsupportedError
+    Raises KernelError with the compiler's messages, LaunchError for a missing file, UnsupportedError
     without nvcc and for an architecture that it does not know.
     """
     check_file(source)

@@ -142,7 +142,7 @@ def test_ncu_writes_a_report_and_reads_it(run, ran, tmp_path: Path) -> None:
     assert (again.code, again.out) == (0, direct.out)
     refused = run("ncu", "-o", str(target), "./reduce")
     assert refused.code == 2
-    assert "is there already" in refused.err
+    assert "already exists" in refused.err
     assert run("ncu", "-f", "-o", str(target), "./reduce").code == 3
 
 

@@ -122,5 +122,5 @@ def test_a_report_is_read_as_it_was_written(found, tmp_path: Path) -> None:
 def test_what_is_no_report(text: str, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text(text)
-    with pytest.raises(LaunchError, match="is no report that simt wrote"):
+    with pytest.raises(LaunchError, match="is not a report of simt ncu"):
         ncu.read_report(path)

@@ -113,7 +113,7 @@ def test_a_note_about_what_nobody_set(kernels: Kernels) -> None:
     """Of a variable without initial value that a kernel loads: no counter, and not once the host has asked for it."""
     data, out = np.arange(8, dtype=np.int32), np.zeros(8, np.float32)
     (note,) = simt.launch(kernels["weigh"], 1, 8, data, out).notes
-    assert note.startswith("the kernel reads `weights`, which has no initial value and which nobody set")
+    assert note.startswith("the kernel reads `weights`, which has no initial value and was not set")
     assert f"note: {note}" in str(simt.launch(kernels["weigh"], 1, 8, data, out))
     assert not simt.launch(kernels["count"], 1, 8).notes
     assert not simt.launch(kernels["sum"], 1, 1, np.zeros(1)).notes
@@ -129,7 +129,7 @@ def test_a_note_about_a_variable_in_global_memory(tmp_path: Path) -> None:
     path.write_bytes(CUBIN.read_bytes().replace(values, bytes(len(values))))
     kernels = simt.load_cubin(path)
     (note,) = simt.launch(kernels["sum"], 1, 1, np.zeros(1)).notes
-    assert note.startswith("the kernel reads `table`, which has no initial value and which nobody set")
+    assert note.startswith("the kernel reads `table`, which has no initial value and was not set")
 
 
 def test_a_view_reaches_all_of_its_buffer(kernels: Kernels) -> None:
