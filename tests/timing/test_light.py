@@ -147,9 +147,8 @@ def test_a_sweep_says_which_sizes_its_error_cannot_tell_apart() -> None:
     assert best.expected_error.total is not None
     limit = best.cycles * (1 + best.expected_error.total / 100)
     within = [block for block, each in found.results.items() if each.cycles <= limit and block != found.best]
-    assert 0 < len(within) < 3
-    assert f"; within that error of it: {', '.join(map(str, within))}" in found.text()
-    assert f"{best.cycles:.0f} cycles ({best.expected_error})" in found.text()
+    told = f"; within that error of it: {', '.join(map(str, within))}" if within else ""
+    assert f"{best.cycles:.0f} cycles ({best.expected_error}){told}; " in found.text()
 
 
 @needs_nvdisasm
