@@ -34,6 +34,7 @@ from simt.ops.encoding import (
     UNCOUNTED,
     WHOLE,
 )
+from simt.ops.mbarrier import DROPS
 from simt.ops.table import MICRO_OPS, TABLES, Family
 from simt.program import RZ, Instruction, Program
 
@@ -65,6 +66,7 @@ _MODES = {
     "warpsync": COLLECTIVE,
     "brx": COLLECTIVE,
     "bmov.get": 1,
+    "arrive.shared": DROPS,
 }
 """The greatest ``mod`` of micro-ops for which it is a mode."""
 _BY_NUMBER = {number: (name, size) for name, (number, size) in MEMORY_TYPES.items()}

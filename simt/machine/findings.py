@@ -163,6 +163,13 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             details=[*details, f"mask {address:#010x} names lanes {lanes_text(address)}"],
             help="every executing lane must be in the mask; take the mask before the branch with ballot_sync",
         )
+    if reason == layout.R_ARRIVALS:
+        return BarrierError(
+            f"{counted(extra, 'thread')} arrive at an mbarrier that waits for fewer in this phase",
+            location=location,
+            details=details,
+            help="initialise it with the number of threads that arrive in each phase",
+        )
     if reason == layout.R_TRAP and instruction.imm == ZERO_DIVISION:
         return DivisionError(
             "division by zero in a kernel with debug=True, where Numba raises ZeroDivisionError",
@@ -197,6 +204,7 @@ _WAITS = {
     layout.WAIT_BSYNC: "waits to reconverge with other lanes of its warp",
     layout.WAIT_BARRIER: "waits at the block barrier",
     layout.WAIT_WARPSYNC: "waits for the lanes named in a warp mask",
+    layout.WAIT_PHASE: "waits for a phase of an mbarrier to end",
 }
 
 
@@ -205,6 +213,8 @@ _REMEDIES = {
     "move it out of the divergent branch",
     layout.WAIT_WARPSYNC: "every lane in a warp mask must reach the operation: take the mask "
     "before the branch with ballot_sync",
+    layout.WAIT_PHASE: "as many threads must arrive in each phase as the mbarrier was initialised for, and all bytes "
+    "that it was told to expect must come; threads that leave arrive with arrive_and_drop",
 }
 
 
@@ -223,7 +233,7 @@ def deadlock(prepared: Prepared, state: layout.State, block: int) -> DeadlockErr
                 f"warp {warp}, lanes {lanes_text(split[layout.S_MASK])}: "
                 f"{_WAITS[split[layout.S_STATE]]} at {place_of(prepared.program, pc)}"
             )
-    culprit = layout.WAIT_BARRIER if layout.WAIT_BARRIER in first else layout.WAIT_WARPSYNC
+    culprit = next((state for state in _REMEDIES if state in first), layout.WAIT_WARPSYNC)
     return DeadlockError(
         f"deadlock in block {coordinates(block, prepared.launch.grid)}: no warp can move",
         location=locate(prepared, first[culprit]) if culprit in first else None,

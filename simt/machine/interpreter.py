@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from simt.machine import control, layout, warp
+from simt.machine import control, layout, mbarriers, warp
 from simt.machine.registers import predicate
 from simt.ops import table as ops
 from simt.ops.jit import jit, jit_inline, jit_part
@@ -99,6 +99,9 @@ PLACES: Mapping[str, str] = {
 Arrays of the State; the warp, the micro-op and where it stands in CODE and COUNTS; where the warp's rows and predicates
 begin; positions a, b, c of operand rows; predicate operands as lane masks; masks of lanes.
 """
+
+_MODULES = {"control": control, "mbarrier": mbarriers, "across": warp}
+"""Where the functions of tables without lane functions are."""
 
 NAMES = {
     "np": np,
@@ -357,7 +360,7 @@ def _table_call(table: Table, names: dict[str, Any]) -> list[ast.stmt]:
         made = made_function(tree(table), {**vars(module), **NAMES}, str(module.__file__))
         names[table.name] = jit_inline(made) if table.inline else jit(made)
         return statements(f"return {_call(names[table.name], table.name)}", _NOWHERE)
-    module = control if table.kind is Kind.CONTROL else warp
+    module = _MODULES[table.name]
     for row in table.rows:
         names[row.function] = getattr(module, row.function)
     calls = ((row, _call(names[row.function], row.function)) for row in table.rows)

@@ -76,7 +76,7 @@ S_WAY = _split()
 S_FRESH = _split()
 S_YIELDED = _split()
 N_SPLIT = _split.count
-READY, WAIT_BSYNC, WAIT_BARRIER, WAIT_WARPSYNC = range(4)
+READY, WAIT_BSYNC, WAIT_BARRIER, WAIT_WARPSYNC, WAIT_PHASE = range(5)
 ELSEWHERE, TAKEN, FELL, TURNED = range(4)  # ways; TURNED: gave its turn to lanes that it released
 
 # A warp (int64 [warps * N_WARP]).
@@ -220,6 +220,7 @@ R_BUDGET = _reason()
 R_CODE_ADDRESS = _reason()
 R_UNKNOWN = _reason()
 R_HANDLE = _reason()  # no texture or surface has this handle
+R_ARRIVALS = _reason()  # more threads than an mbarrier waits for
 R_SURFACE = _reason()  # an access outside a surface that traps
 
 # A trace record (int64 [capacity, N_TRACE]); the last N_MEMORY are the memory counters of this execution.

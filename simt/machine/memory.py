@@ -63,7 +63,7 @@ def _access_of(op):
 
 
 @jit
-def _find(address, size, STARTS, ENDS):
+def find(address, size, STARTS, ENDS):
     """The allocation that holds bytes [address, address + size), or -1.  STARTS is sorted."""
     low = 0
     high = len(STARTS)
@@ -107,7 +107,7 @@ def _check_global(ADDRESSES, lo, hi, size, exec_mask, writes, pc, STARTS, ENDS, 
         hint = -1
         for l in range(32):
             if (exec_mask >> l) & 1:
-                hint = _find(ADDRESSES[l], size, STARTS, ENDS)
+                hint = find(ADDRESSES[l], size, STARTS, ENDS)
                 if hint < 0:
                     bad |= np.int64(1) << l
                 elif writes and not WRITABLE[hint]:

@@ -13,6 +13,7 @@ from simt.ops import (
     image,
     integer,
     mathematics,
+    mbarrier,
     memory,
     predicate,
     rounding,
@@ -43,6 +44,7 @@ TABLES: tuple[Table, ...] = (
     memory.TABLE,
     image.TABLE,
     control.TABLE,
+    mbarrier.TABLE,
 )
 
 

@@ -334,6 +334,7 @@ class Hint(Enum):
     SPIN = "SPIN"
     STRONG = "STRONG"
     SYS = "SYS"
+    SYNCS = "SYNCS"
     U = "U"
     VC = "VC"
     WARP = "WARP"

@@ -80,7 +80,7 @@ CLASSES: tuple[TimingClass, ...] = (
         Unit.FIXED,
         "uniform",
         "UMOV UIADD3 UIMAD USHF ULEA ULOP3 UISETP ULDC R2UR",
-        relatives="UIADD UVIADD USGXT UBMSK UPLOP3 UP2UR UPRMT USEL UIABS UIMNMX UVIMNMX UBREV UFLO UPOPC UFADD"
+        relatives="UIADD UVIADD USGXT UBMSK UPLOP3 UP2UR UPRMT USEL UIABS UIMNMX UVIMNMX ELECT UBREV UFLO UPOPC UFADD"
         " UFMUL UFFMA UFMNMX UFSEL UFSETP UI2F UI2FP LDCU VOTEU CS2UR",
     ),
     TimingClass("redux", Unit.QUEUED, "redux", "REDUX", relatives="CREDUX"),
@@ -102,7 +102,7 @@ CLASSES: tuple[TimingClass, ...] = (
         "BRA CALL RET BSSY BSYNC BREAK WARPSYNC YIELD BPT",
         relatives="BRX JMP SYNC BRK SSY PBK BMOV NANOSLEEP KIL KILL JCAL CAL PCNT CONT ENDCOLLECTIVE",
     ),
-    TimingClass("barrier", Unit.BARRIER, "barrier", "BAR"),
+    TimingClass("barrier", Unit.BARRIER, "barrier", "BAR", relatives="SYNCS ARRIVES UBLKCP"),
     TimingClass("exit", Unit.EXIT, "branch", "EXIT"),
     TimingClass("fence", Unit.FENCE, "lsu", "MEMBAR ERRBAR CGAERRBAR CCTL", relatives="FENCE CCTLL"),
     TimingClass("nop", Unit.FIXED, "none", "NOP", relatives="DEPBAR LDGDEPBAR QSPC ACQBULK PREEXIT"),

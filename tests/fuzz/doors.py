@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import time
 from collections.abc import Callable
@@ -170,5 +171,7 @@ def messages(random: Random) -> tuple[str, bytes, Trial]:
         with contextlib.suppress(Cancelled):
             for message, payload in payloads:
                 session.answer(message, payload)
+        del session
+        gc.collect()  # kernels know each other, in a circle: 64 GiB of addresses would stay for a while
 
     return ".bin", b"".join(payload for _, payload in payloads), trial

@@ -29,7 +29,7 @@ from typing import IO
 ROOT = Path(__file__).parents[2]
 WORKER = (sys.executable, "-m", "tests.fuzz.worker")
 SECONDS = 600.0
-"""A mutant that takes longer hangs, though it does not compute (worker.CPU_SECONDS)."""
+"""A mutant that takes longer hangs, though it does not compute (worker.CPU_SECONDS); long, for busy computers."""
 START_SECONDS = 1800.0
 """The first of a process may have to wait for the engine to be compiled."""
 HANG = -getattr(signal, "SIGPROF", 0)
@@ -185,13 +185,14 @@ def main() -> int:
     parser.add_argument("--kinds", default=",".join(SHARES), help="kinds, separated by commas")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin no mutant after so long")
+    parser.add_argument("--hang", type=float, default=SECONDS, help="a mutant without an answer for so long hangs")
     parser.add_argument("--try", dest="one", metavar="'KIND NUMBER'", help="try one mutant here")
     options = parser.parse_args()
     if options.one:
         return _try(options.one)
     start = time.perf_counter()
     mutants = mixed(options.mutants, options.first, options.kinds.split(","))
-    report = fuzz(until(start + options.seconds, mutants), jobs=options.jobs, log=sys.stdout)
+    report = fuzz(until(start + options.seconds, mutants), jobs=options.jobs, seconds=options.hang, log=sys.stdout)
     print(report)
     print(f"{time.perf_counter() - start:.0f} s")
     return 1 if report.wrong else 0

@@ -56,7 +56,7 @@ def holds(a, b, c, d, imm):
 
 def near_sectors(a, b, c, d, imm):
     """Sectors of accesses of 2**imm bytes side by side, lane 0's at a, of lanes d."""
-    return coalescing.sectors_of_line(slots_at(a), a, np.int64(1) << imm, imm, a, a, d)
+    return coalescing._sectors_with_gaps(slots_at(a), a, np.int64(1) << imm, imm, a, a, d)
 
 
 def ideal(a, b, c, d, imm):

@@ -7,6 +7,7 @@ from simt.sass.opcodes import (  # noqa: F401
     float,
     half,
     integer,
+    mbarrier,
     memory,
     packed,
     pascal,
