@@ -46,11 +46,14 @@ class Expected:
         }
 
 
-def expected(gpu: Gpu, overridden: bool, kind: str, sample: Sample) -> Expected:
-    """The expected error of a prediction on *gpu*; with other numbers than its own (*overridden*) nobody knows it."""
+def expected(gpu: Gpu, compared: bool, kind: str, sample: Sample) -> Expected:
+    """The expected error of a prediction on *gpu*.
+
+    *compared*: of the sort that was compared with hardware, machine code with the device's own numbers.
+    """
     known = {name: number for name, number in gpu.sections.get(ERRORS, {}).items() if not number.estimated}
     found = known.get(kind, known.get(ANY))
     sampling = 100 * (sample.uncertainty or 0.0)
-    if found is None or overridden:
-        return Expected(kind, None, sampling, "nobody has compared the device's times with predictions")
+    if found is None or not compared:
+        return Expected(kind, None, sampling, "nobody has compared such predictions with the device")
     return Expected(kind, float(found.value), sampling, found.source)

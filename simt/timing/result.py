@@ -14,7 +14,7 @@ from simt.devices import Occupancy
 from simt.machine.launch import Launch
 from simt.metrics.formula import Number
 from simt.metrics.stalls import STATES, WAITS, Reason
-from simt.metrics.table import METRICS
+from simt.metrics.table import METRICS, SOURCE
 from simt.metrics.timing import TIMING
 from simt.program import COUNTERS, Program
 from simt.timing import layout
@@ -111,12 +111,17 @@ class TimingResult:
     def expected_error(self) -> Expected:
         """How far off the cycles are expected to be, and of what kind the launch is."""
         kind = kind_of(self.metrics, self.sample)
-        return expected(self.numbers.device, bool(self.numbers.overridden), kind, self.sample)
+        return expected(self.numbers.device, self._compared, kind, self.sample)
+
+    @property
+    def _compared(self) -> bool:
+        """Whether such predictions were compared with hardware: of machine code, with the device's own numbers."""
+        return self.program.view != SOURCE and not self.numbers.overridden
 
     @property
     def error_of_any(self) -> Expected:
         """How far off the cycles of a launch of unknown kind are expected to be."""
-        return expected(self.numbers.device, bool(self.numbers.overridden), ANY, self.sample)
+        return expected(self.numbers.device, self._compared, ANY, self.sample)
 
     @cached_property
     def stall_reasons(self) -> dict[str, float]:
