@@ -201,6 +201,26 @@ def test_what_each_block_was() -> None:
     np.testing.assert_array_equal(works[0], works[1])
 
 
+@pytest.mark.parametrize(
+    ("op", "constant"),
+    [("add.f64", 2**63), ("sub.f64", 0), ("mul.f64", 0x3FF << 52), ("div.f64", 0x3FF << 52), ("fma.f64", 0x3FF << 52)],
+)
+def test_an_operation_that_changes_nothing_else_makes_a_nan_quiet(op: str, constant: int) -> None:
+    b = Builder()
+    x = b.load(b.array(0), b.thread())
+    b.store(b.array(1), b.thread(), b.value(op, x, b.const(constant), b.const(2**63)))
+    there_and_back = b.value("cvt.f32.f64", b.value("cvt.f64.f32", x))
+    b.store(b.array(2), b.thread(), there_and_back)
+    patterns = np.array([(0x7FF << 52) + 1, 0x7F800001, *DOUBLES[:30]], np.uint64)
+    check(b.build(), [patterns, np.zeros(32, np.uint64), np.zeros(32, np.uint64)])
+
+
+def test_a_guarded_micro_op_that_does_nothing_is_counted_for_its_lanes() -> None:
+    b = Builder()
+    b.emit("nop", guard=pred(b.value("lt.s64", b.special("laneid"), b.const(5))))
+    check(b.build(), [])
+
+
 def test_uniform_results_go_to_inactive_lanes_too() -> None:
     b = Builder()
     out, lane = b.array(0), b.special("laneid")

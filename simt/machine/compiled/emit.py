@@ -126,6 +126,8 @@ class Emitter:
                 return
             elif steps[0].row.name in CALLED:
                 self._control(k, steps[0])
+            elif steps[0].guard:
+                self._guarded(steps[0])
         text.line(f"br label %{self._go_to(block[-1].pc + 1)}")
 
     def _count(self, k: int, steps: list[Step], sign: int) -> None:

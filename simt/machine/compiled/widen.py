@@ -254,18 +254,31 @@ class Widener:
             kind, first, second = vector(m[2]), operand(m[3], m[2]), operand(m[4], m[2])
             return f"select {vector('i1')} {operand(m[1], 'i1')}, {kind} {first}, {kind} {second}"
         if m := re.fullmatch(rf"([a-z]+) ({_TYPE}) (\S+) to ({_TYPE})", text):
-            return f"{m[1]} {vector(m[2])} {operand(m[3], m[2])} to {vector(m[4])}"
+            value = self._exact(operand(m[3], m[2]), m[2]) if m[1] in ("fptrunc", "fpext") else operand(m[3], m[2])
+            return f"{m[1]} {vector(m[2])} {value} to {vector(m[4])}"
         if m := re.fullmatch(rf"(fneg|freeze) ({_TYPE}) (\S+)", text):
             return f"{m[1]} {vector(m[2])} {operand(m[3], m[2])}"
         if m := re.fullmatch(rf"([a-z]+) ({_TYPE}) (\S+), (\S+)", text):
             if m[1] == "frem":
                 raise NotWide(text)
-            first, second = operand(m[3], m[2]), operand(m[4], m[2])
+            first, second = self._exact(operand(m[3], m[2]), m[2]), self._exact(operand(m[4], m[2]), m[2])
             if m[1] in _DIVISIONS and mask is not None:
                 kind = vector(m[2])
                 second = self._value(f"select {vector('i1')} {mask}, {kind} {second}, {kind} {operand('1', m[2])}")
             return f"{m[1]} {vector(m[2])} {first}, {second}"
         raise NotWide(text)
+
+    def _exact(self, value: str, kind: str) -> str:
+        """An operand of which LLVM does not know where it comes from, if it is a float.
+
+        Else it would leave out operations that change nothing but a NaN (x + -0 makes it quiet), as IEEE lets it.
+        """
+        if kind not in ("float", "double"):
+            return value
+        form, name = self.type(kind), {"float": "f32", "double": "f64"}[kind]
+        fence = f"@llvm.arithmetic.fence.{name if self.lanes == 1 else f'v{self.lanes}{name}'}"
+        self.declare(f"declare {form} {fence}({form})")
+        return self._value(f"call {form} {fence}({form} {value})")
 
     def _call(self, kind: str, name: str, arguments: str) -> str:
         base = re.sub(r"\.(?:[if]\d+|i\d+)$", "", name)
@@ -280,7 +293,7 @@ class Widener:
                 given.append("i1 false")
                 kinds.append("i1")
             else:
-                given.append(f"{self.type(match[1])} {self.operand(match[2], match[1])}")
+                given.append(f"{self.type(match[1])} {self._exact(self.operand(match[2], match[1]), match[1])}")
                 kinds.append(self.type(match[1]))
         full = name if self.lanes == 1 else f"{base}.v{self.lanes}{name[len(base) + 1 :]}"
         self.declare(f"declare {self.type(kind)} @{full}({', '.join(kinds)})")
