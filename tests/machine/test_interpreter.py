@@ -26,8 +26,8 @@ FULL = 2**32 - 1
 def function_of(table: Table) -> Callable[..., Any]:
     """The function that executes the rows of a table, by the names of its parameters."""
     tree = interpreter.tree(table)
-    names = {**vars(made), **interpreter._NAMES}
-    return interpreter._made(tree, names, str(made.__file__))
+    names = {**vars(made), **interpreter.NAMES}
+    return interpreter.made_function(tree, names, str(made.__file__))
 
 
 def execute(table: Table, name: str, *rows: Any, **more: Any) -> tuple[np.ndarray, int]:
@@ -117,7 +117,7 @@ def test_predicate_operands_are_read_from_their_mask(a: int, b: list[int]) -> No
 def test_functions_of_masks_are_called_once(a: int, b: int) -> None:
     tree = interpreter.tree(Table("predicate", Family.PREDICATE, Kind.MASK, 0, rows=made.MASKS.rows))
     assert not any(isinstance(node, ast.For) for node in ast.walk(tree))
-    function = interpreter._made(tree, dict(interpreter._NAMES), str(made.__file__))
+    function = interpreter.made_function(tree, dict(interpreter.NAMES), str(made.__file__))
     assert function(0, np.int64(a), np.int64(b)) == a & b
 
 
