@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -241,6 +241,10 @@ class LaunchOptions(KernelOptions):
     block: OptionalBlock = None
 
 
+UNTIMED = ("schedule",)
+"""Fields of KernelOptions that a command which always times has no use for."""
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """The modelled GPU of a command that always times."""
@@ -312,8 +316,11 @@ def _hints(owner: Any) -> dict[str, Any]:
     return hints
 
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameters may be dataclasses of options: on the command line, their fields."""
+def grouped(command: Callable[..., None], without: Sequence[str] = ()) -> Callable[..., None]:
+    """A command whose parameters may be dataclasses of options: on the command line, their fields.
+
+    *without*: fields that this command has no use for; they keep their defaults.
+    """
     hints = _hints(command)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
@@ -322,7 +329,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             group = groups[parameter.name]
             types = _hints(group)
             ordered = sorted(fields(group), key=lambda f: _FIRST.index(f.name) if f.name in _FIRST else len(_FIRST))
-            options = [(f.name, parameter.empty if f.default is MISSING else f.default) for f in ordered]
+            options = [
+                (f.name, parameter.empty if f.default is MISSING else f.default)
+                for f in ordered
+                if f.name not in without
+            ]
         else:
             types, options = hints, [(parameter.name, parameter.default)]
         parameters += [
@@ -332,7 +343,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     def run(**values: Any) -> None:
         made = {
-            name: group(**{option.name: values.pop(option.name) for option in fields(group)})
+            name: group(**{option.name: values.pop(option.name) for option in fields(group) if option.name in values})
             for name, group in groups.items()
         }
         command(**values, **made)

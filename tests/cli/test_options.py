@@ -43,7 +43,8 @@ VALUES = {
     "--sms": "1", "--max-host-seconds": "100", "--set": "l1_latency=60", "--column": "inst_executed",
     "--block-index": "0", "--warp": "0", "--by": "listing", "--cycles": "0:9000", "--sm": "0",
     "--kernel": "interleaved", "--registers": "40", "--shared": "1024", "--grid": "1,1", "--arch": "sm_61",
-    "--trace": "0,0", "--check": "racecheck", "--max-instructions": "1000000", "--metric": "inst_per_warp",
+    "--trace": "0,0", "--check": "racecheck", "--max-instructions": "1000000", "--schedule": "random:2",
+    "--fill": "0xCD", "--metric": "inst_per_warp",
 }  # fmt: skip
 """A value of each option that takes one."""
 

@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
+import signal
 import numpy as np
 from simt.program import RZ
 from tests.machine.harness import Builder, launch
@@ -27,6 +28,7 @@ b.store(b.array(0), thread, b.const(1))
 b.label("head")
 b.bra("head", retires={retires})
 found = np.zeros(32 * 64, np.uint64)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 print("running", flush=True)
 try:
     launch(b, found, grid=64, order={order!r}, max_instructions=2**50)

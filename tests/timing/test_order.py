@@ -26,7 +26,7 @@ EXECUTED = COUNTERS.index("inst_executed")
 
 def prepared(name: str, order: str) -> tuple[Any, Launch]:
     group, kernel, grid, block, shared, args = specs()[name]
-    sass = cubin({"ops": "sm_90/opcodes_O3", "conf": "sm_90/convergence_O3"}[group])[kernel]
+    sass = cubin(f"sm_90/{group}_O3")[kernel]
     image = partial(bank_image, sass, grid, block, args)
     return sass, Launch(grid, block, args, shared_bytes=shared, order=order, threads=1, bank_image=image)
 

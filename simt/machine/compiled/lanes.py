@@ -148,9 +148,18 @@ def variants(row: MicroOp) -> tuple[str, str] | None:
     return None if row.all_lanes is None else (f"{row.name}!{_TEST}", f"{row.name}!{_FAST}")
 
 
+_LEFT = ("floordiv.f64", "floormod.f64")
+"""Left to the interpreter: the sign of the NaN of an invalid operation is the processor's, or LLVM's, where it folds."""
+
+
 def is_lane_wise(row: MicroOp) -> bool:
     """Whether a micro-op computes each lane from the operands of that lane alone, and by itself."""
-    if row.lane is None or Effect.CROSSES_LANES in row.effects or row.kind not in (Kind.ROW, Kind.MASK):
+    if (
+        row.name in _LEFT
+        or row.lane is None
+        or Effect.CROSSES_LANES in row.effects
+        or row.kind not in (Kind.ROW, Kind.MASK)
+    ):
         return False
     return not any(table.by_library and row in table.rows for table in TABLES)
 
