@@ -149,7 +149,7 @@ def variants(row: MicroOp) -> tuple[str, str] | None:
 
 
 _LEFT = ("floordiv.f64", "floormod.f64")
-"""Left to the interpreter: the sign of the NaN of an invalid operation is the processor's, or LLVM's, where it folds."""
+"""Left to the interpreter: the sign of an invalid operation's NaN is the processor's, or LLVM's, where it folds."""
 
 
 def is_lane_wise(row: MicroOp) -> bool:
