@@ -245,6 +245,12 @@ def test_hot_loops_hold_vector_instructions() -> None:
         assert re.search(r"\svpmullq\s.*%zmm", assembly)
 
 
+@pytest.mark.parametrize("option", [{"order": "interleaved"}, {"order": "random:3"}, {"trace": True}])
+def test_what_native_code_cannot_run_is_not_compiled(option: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(code, "native_code")
+    check(counting(5), [np.zeros(32, np.uint64)], **option)
+
+
 def test_what_llvm_refuses_is_interpreted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def refused(text: Any) -> bytes:
         llvm.parse_assembly("nonsense")
