@@ -20,7 +20,7 @@ from simt.machine.compiled import code
 from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.lanes import is_lane_wise, lane_module
 from simt.machine.compiled.plan import Plan
-from simt.machine.compiled.text import LANES
+from simt.machine.compiled.text import LANES, Text
 from simt.machine.compiled.widen import NotWide, Scalar, Widener
 from simt.ops.table import MICRO_OPS
 from simt.program import Program, pred
@@ -50,11 +50,9 @@ LANE_WISE = [name for name, row in MICRO_OPS.items() if is_lane_wise(row)]
 
 def not_widened(name: str) -> str:
     """Why a micro-op is not widened; empty if it is."""
-    names = iter(range(1 << 20))
-    lines: list[str] = []
     try:
         scalar = Scalar(lane_module(name, immediates(name)[0]))
-        Widener(scalar, LANES, lines.append, lambda: f"%v{next(names)}", lines.append).emit(["%a", "%b", "%c", "%d"])
+        Widener(scalar, LANES, Text()).emit(["%a", "%b", "%c", "%d"])
     except NotWide as reason:
         return str(reason)
     return ""
