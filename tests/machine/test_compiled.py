@@ -15,7 +15,7 @@ from numba.core import config
 
 from simt import disk_cache, kernels
 from simt.lang import argument_types, compile
-from simt.machine import Launch
+from simt.machine import Launch, dimensions
 from simt.machine.compiled import code
 from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.lanes import is_lane_wise, lane_module
@@ -112,13 +112,16 @@ def counting(rounds: int = 30) -> Program:
     return b.build()
 
 
+def shape(plan: Any) -> dict[str, tuple[int, int, int]]:
+    """Grid and block of a plan, as a Launch has them."""
+    return {"grid": dimensions(plan.grid, "grid"), "block": dimensions(plan.block, "block")}
+
+
 @pytest.mark.parametrize("name", [name for name in kernels.names() if kernels.get(name).group != "published"])
 def test_kernels_of_the_registry(name: str) -> None:
     plan = kernels.get(name).plan(size=3000)
     program = compile(plan.kernel, argument_types(plan.args))
-    grid = plan.grid if isinstance(plan.grid, tuple) else (plan.grid,)
-    block = plan.block if isinstance(plan.block, tuple) else (plan.block,)
-    check(program, plan.args, grid=(*grid, 1, 1)[:3], block=(*block, 1, 1)[:3], threads=1)
+    check(program, plan.args, **shape(plan), threads=1)
 
 
 @given(first=st.integers(-12, 20), step=st.integers(0, 3), wraps=st.booleans(), guarded=st.booleans())
@@ -177,13 +180,12 @@ def test_accesses(kind: str, space: str, lanes: list[int], size: int, mask: int,
 @pytest.mark.parametrize("name", ["neighbored", "shuffle", "even_odd"])
 def test_rows_that_nobody_reads_may_as_well_be_kept(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     plan = kernels.get(name).plan(size=700)
-    launch = {"grid": (*np.atleast_1d(plan.grid), 1, 1)[:3], "block": (*np.atleast_1d(plan.block), 1, 1)[:3]}
-    live = left_by("compiled", compile(plan.kernel, argument_types(plan.args)), plan.args, **launch)
+    live = left_by("compiled", compile(plan.kernel, argument_types(plan.args)), plan.args, **shape(plan))
     monkeypatch.setattr(Plan, "is_live", lambda *_: True)
     monkeypatch.setattr(code, "_STORE", disk_cache.DiskCache("native code", tmp_path))
     program = compile(plan.kernel, argument_types(plan.args))
     program.native = None
-    assert left_by("compiled", program, plan.args, **launch) == live
+    assert left_by("compiled", program, plan.args, **shape(plan)) == live
 
 
 def test_what_each_block_was() -> None:
