@@ -209,7 +209,7 @@ class ModuleMemory:
         ]
 
     def variable_at(self, number: int, addend: int) -> list[int]:
-        """The variable that holds the byte *addend* after a symbol; None for code and for unmapped bytes."""
+        """The variable that holds the byte *addend* after a symbol; empty for code and for unmapped bytes."""
         image = self._module.image
         wanted = self._place(image.symbols[number], addend) if image else None
         for symbol in self.named.values() if wanted else ():

@@ -9,7 +9,6 @@ import numpy as np
 
 from simt.check import SimtError
 from simt.machine import Launch
-from simt.machine.compiled.code import Native, native_code
 from simt.program import Program
 from simt.runtime import run
 
@@ -31,13 +30,3 @@ def check(program: Program, arguments: Sequence[Any], **launch: Any) -> dict[str
     interpreted = left_by("interpreter", program, arguments, **launch)
     assert left_by("compiled", program, arguments, **launch) == interpreted
     return interpreted
-
-
-def share(native: Native, counters: Any) -> float:
-    """The share of a launch's micro-ops that native code can execute."""
-    inside = {step.pc for block in native.plan.blocks for step in block}
-    executed = [row[0] for row in counters]
-    return sum(times for pc, times in enumerate(executed) if pc in inside) / sum(executed)
-
-
-__all__ = ["check", "left_by", "native_code", "share"]

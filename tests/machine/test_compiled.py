@@ -15,12 +15,12 @@ from numba.core import config
 
 from simt import disk_cache, kernels
 from simt.lang import argument_types, compile
-from simt.machine import Launch
+from simt.machine import Launch, dimensions
 from simt.machine.compiled import code
 from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.lanes import is_lane_wise, lane_module
 from simt.machine.compiled.plan import Plan
-from simt.machine.compiled.text import LANES
+from simt.machine.compiled.text import LANES, Text
 from simt.machine.compiled.widen import NotWide, Scalar, Widener
 from simt.ops.table import MICRO_OPS
 from simt.program import Program, pred
@@ -50,11 +50,9 @@ LANE_WISE = [name for name, row in MICRO_OPS.items() if is_lane_wise(row)]
 
 def not_widened(name: str) -> str:
     """Why a micro-op is not widened; empty if it is."""
-    names = iter(range(1 << 20))
-    lines: list[str] = []
     try:
         scalar = Scalar(lane_module(name, immediates(name)[0]))
-        Widener(scalar, LANES, lines.append, lambda: f"%v{next(names)}", lines.append).emit(["%a", "%b", "%c", "%d"])
+        Widener(scalar, LANES, Text()).emit(["%a", "%b", "%c", "%d"])
     except NotWide as reason:
         return str(reason)
     return ""
@@ -114,13 +112,16 @@ def counting(rounds: int = 30) -> Program:
     return b.build()
 
 
+def shape(plan: Any) -> dict[str, tuple[int, int, int]]:
+    """Grid and block of a plan, as a Launch has them."""
+    return {"grid": dimensions(plan.grid, "grid"), "block": dimensions(plan.block, "block")}
+
+
 @pytest.mark.parametrize("name", [name for name in kernels.names() if kernels.get(name).group != "published"])
 def test_kernels_of_the_registry(name: str) -> None:
     plan = kernels.get(name).plan(size=3000)
     program = compile(plan.kernel, argument_types(plan.args))
-    grid = plan.grid if isinstance(plan.grid, tuple) else (plan.grid,)
-    block = plan.block if isinstance(plan.block, tuple) else (plan.block,)
-    check(program, plan.args, grid=(*grid, 1, 1)[:3], block=(*block, 1, 1)[:3], threads=1)
+    check(program, plan.args, **shape(plan), threads=1)
 
 
 @given(first=st.integers(-12, 20), step=st.integers(0, 3), wraps=st.booleans(), guarded=st.booleans())
@@ -179,13 +180,12 @@ def test_accesses(kind: str, space: str, lanes: list[int], size: int, mask: int,
 @pytest.mark.parametrize("name", ["neighbored", "shuffle", "even_odd"])
 def test_rows_that_nobody_reads_may_as_well_be_kept(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     plan = kernels.get(name).plan(size=700)
-    launch = {"grid": (*np.atleast_1d(plan.grid), 1, 1)[:3], "block": (*np.atleast_1d(plan.block), 1, 1)[:3]}
-    live = left_by("compiled", compile(plan.kernel, argument_types(plan.args)), plan.args, **launch)
+    live = left_by("compiled", compile(plan.kernel, argument_types(plan.args)), plan.args, **shape(plan))
     monkeypatch.setattr(Plan, "is_live", lambda *_: True)
     monkeypatch.setattr(code, "_STORE", disk_cache.DiskCache("native code", tmp_path))
     program = compile(plan.kernel, argument_types(plan.args))
     program.native = None
-    assert left_by("compiled", program, plan.args, **launch) == live
+    assert left_by("compiled", program, plan.args, **shape(plan)) == live
 
 
 def test_what_each_block_was() -> None:
@@ -243,6 +243,12 @@ def test_hot_loops_hold_vector_instructions() -> None:
     assert re.search(r"\sv?paddq\s.*%[xyz]mm", assembly)
     if "+avx512dq" in llvm.get_host_cpu_features().flatten():
         assert re.search(r"\svpmullq\s.*%zmm", assembly)
+
+
+@pytest.mark.parametrize("option", [{"order": "interleaved"}, {"order": "random:3"}, {"trace": True}])
+def test_what_native_code_cannot_run_is_not_compiled(option: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(code, "native_code")
+    check(counting(5), [np.zeros(32, np.uint64)], **option)
 
 
 def test_what_llvm_refuses_is_interpreted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,13 +40,13 @@ class Case:
 
 def recorded() -> dict[str, Case]:
     """The cases by shape and kind: ``"a2d.MIN.S64"`` is of layers of two dimensions."""
-    stored = np.load(DATA / "h200" / "surface_atomics.npz")
+    stored: dict[str, Words] = dict(np.load(DATA / "h200" / "surface_atomics.npz"))
     place = dict.fromkeys(("data", "at", "values", "old", "changed"), 0)
 
     def take(name: str, *shape: int) -> Words:
         start = place[name]
         place[name] += math.prod(shape)
-        return stored[name][start : place[name]].reshape(shape)  # type: ignore[no-any-return]
+        return stored[name][start : place[name]].reshape(shape)
 
     found = {}
     for name, (instruction, shape) in json.loads(stored["index"].tobytes()).items():

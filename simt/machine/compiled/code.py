@@ -21,6 +21,7 @@ from simt.machine.compiled.emit import KERNEL, Emitter
 from simt.machine.compiled.lanes import LANE, lane_module
 from simt.machine.compiled.plan import Plan
 from simt.machine.compiled.text import Text
+from simt.machine.launch import parse_order
 from simt.machine.prepared import Prepared
 from simt.ops.jit import FOLDER
 from simt.program import Program
@@ -91,10 +92,13 @@ class Native:
 def native_for(prepared: Prepared) -> Native | None:
     """Native code for a launch that asks for it and that it can run; what cannot be compiled is interpreted.
 
-    It tells neither traces nor watches what happens, nor the sectors of each block.
+    It tells neither traces nor watches what happens, and runs on where orders of turns have another split go on; timed
+    launches (``per_block``) are interpreted, too.
     """
     launch = prepared.launch
-    if launch.engine == "interpreter" or launch.trace is not False or launch.watch is not None or launch.per_block:
+    takes_turns = parse_order(launch.order)[0] > L.PROFILER
+    told = launch.trace is not False or launch.watch is not None
+    if launch.engine == "interpreter" or told or takes_turns or launch.per_block:
         return None
     try:
         return native_code(prepared.program)

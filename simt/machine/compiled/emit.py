@@ -53,7 +53,7 @@ class Emitter:
         self.text = Text()
         self.block_at = {block[0].pc: k for k, block in enumerate(plan.blocks)}
         self.exits: dict[int, str] = {}
-        self.cold: list[tuple[str, int, int, Step]] = []
+        self.cold: list[tuple[str, int, Step]] = []
         self.scratch_rows = 1
         self.functions: dict[str, Text] = {}
 
@@ -102,7 +102,7 @@ class Emitter:
         """The label of the code of a micro-op: its block, or the way out."""
         if pc in self.block_at:
             return f"block{self.block_at[pc]}"
-        return self.exits.setdefault(pc, f"exit{pc}")
+        return self._exit_at(pc)
 
     def _exit_at(self, pc: int) -> str:
         return self.exits.setdefault(pc, f"exit{pc}")
@@ -145,12 +145,17 @@ class Emitter:
             old = self.text.value(f"load i64, ptr {place}")
             self.text.line(f"store i64 {self.text.value(f'add i64 {old}, {change}')}, ptr {place}")
 
-    def _guarded(self, step: Step) -> str:
-        """The exec lanes of a guarded micro-op, which are counted here: a block's counters do not tell them."""
+    def _executing(self, step: Step) -> str:
+        """The exec lanes of a micro-op."""
+        return self.text.value(f"and i64 %active, {self._mask(step.guard)}") if step.guard else "%active"
+
+    def _guarded(self, step: Step, sign: int = 1) -> str:
+        """The exec lanes of a guarded micro-op, counted here (or taken back): a block's counters do not tell them."""
         text = self.text
-        executing = text.value(f"and i64 %active, {self._mask(step.guard)}")
+        executing = self._executing(step)
         count = text.value(f"call i64 @llvm.ctpop.i64(i64 {executing})")
-        text.add("%counts", step.pc * L.N_COUNT + int(L.N_PRED_ON), count)
+        change = count if sign > 0 else text.value(f"sub i64 0, {count}")
+        text.add("%counts", step.pc * L.N_COUNT + int(L.N_PRED_ON), change)
         return executing
 
     def _mask(self, operand: int) -> str:
@@ -174,13 +179,13 @@ class Emitter:
 
     def _segment(self, k: int, steps: list[Step]) -> None:
         text = self.text
-        segment = Segment(text, self.plan, steps, "%active", "%scratch")
+        segment = Segment(text, self.plan, steps)
         failed = segment.emit()
         if failed is not None:
             self.scratch_rows = max(self.scratch_rows, len(segment.dirty))
             good, bad = text.new_label("good"), text.new_label("bad")
             text.line(f"br i1 {text.value(f'icmp eq i64 {failed}, 0')}, label %{good}, label %{bad}")
-            self.cold.append((bad, k, steps[0].pc, steps[0]))
+            self.cold.append((bad, k, steps[0]))
             text.label(good)
         for step in steps:
             if step.guard:
@@ -194,9 +199,9 @@ class Emitter:
     def _access(self, k: int, step: Step) -> None:
         """A load or a store, if its function takes it on."""
         text = self.text
-        executing = text.value(f"and i64 %active, {self._mask(step.guard)}") if step.guard else "%active"
+        executing = self._executing(step)
         done, bad = text.new_label("accessed"), text.new_label("bad")
-        self.cold.append((bad, k, step.pc, step))
+        self.cold.append((bad, k, step))
         if step.guard:
             some = text.new_label("some")
             text.line(f"br i1 {text.value(f'icmp eq i64 {executing}, 0')}, label %{done}, label %{some}")
@@ -257,24 +262,24 @@ class Emitter:
         text.line(f"br i1 {text.value(f'icmp sge i64 {where}, 0')}, label %{same}, label %{other}")
         text.label(other)
         text.line(f"br i1 {text.value(f'icmp eq i64 {where}, {FAIL}')}, label %{fails}, label %{ends}")
-        self.cold.append((fails, k, step.pc, step))
+        self.cold.append((fails, k, step))
         text.label(ends)
         self._end_with(where)
         text.label(same)
 
     def _leave_early(self) -> None:
         """Out of the middle of a block: the engine goes on at a micro-op of it."""
-        for label, k, pc, _ in self.cold:
+        for label, k, left in self.cold:
             self.text.label(label)
             block = self.plan.blocks[k]
             self._count(k, block, -1)
-            done = [step for step in block if step.pc < pc]
+            done = [step for step in block if step.pc < left.pc]
             self._take(len(done), sum(step.retires for step in done), 1)
             for step in done:
                 self._count_one(step)
-            if self.plan.steps[pc].row.kind is Kind.CONTROL and self.plan.steps[pc].guard:
-                self._uncount_guard(self.plan.steps[pc])
-            self.text.line(f"br label %{self._exit_at(pc)}")
+            if left.row.kind is Kind.CONTROL and left.guard:
+                self._guarded(left, -1)
+            self.text.line(f"br label %{self._exit_at(left.pc)}")
 
     def _count_one(self, step: Step) -> None:
         at = step.pc * L.N_COUNT
@@ -283,12 +288,6 @@ class Emitter:
             columns[L.N_PRED_ON] = "%n_active"
         for column, value in columns.items():
             self.text.add("%counts", at + int(column), value)
-
-    def _uncount_guard(self, step: Step) -> None:
-        text = self.text
-        executing = text.value(f"and i64 %active, {self._mask(step.guard)}")
-        count = text.value(f"call i64 @llvm.ctpop.i64(i64 {executing})")
-        text.add("%counts", step.pc * L.N_COUNT + int(L.N_PRED_ON), text.value(f"sub i64 0, {count}"))
 
     def _leave(self) -> None:
         text = self.text

@@ -75,13 +75,7 @@ class _OneLane(ast.NodeTransformer):
         node.value = self.visit(node.value)
         target = node.targets[0]
         if isinstance(target, ast.Subscript):
-            kept = ast.parse(_KEPT[_array(target)].format("VALUE"), mode="eval").body
-            for call in ast.walk(kept):
-                if isinstance(call, ast.Call):
-                    call.args = [
-                        node.value if isinstance(arg, ast.Name) and arg.id == "VALUE" else arg for arg in call.args
-                    ]
-            return ast.Assign([ast.Name("o", ast.Store())], kept)
+            return statements(f"o = {_KEPT[_array(target)].format('VALUE')}", node, VALUE=node.value)[0]
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:

@@ -63,20 +63,13 @@ class Access:
     def _field(self, column: int) -> str:
         return self.text.value(f"load ptr, ptr {self.text.at('%context', column)}, align 8")
 
-    def _splat(self, value: str, kind: str = "i64") -> str:
-        one = self.text.value(f"insertelement <{WARP} x {kind}> poison, {kind} {value}, i64 0")
-        return self.text.value(
-            f"shufflevector <{WARP} x {kind}> {one}, <{WARP} x {kind}> poison, <{WARP} x i32> zeroinitializer"
-        )
-
     def _apply(self, part: str, imm: int, *arguments: str, lanes: int = 1) -> str:
         given = [*arguments, *["0"] * (4 - len(arguments))]
-        scalar = Scalar(lane_module(part, imm))
-        return Widener(scalar, lanes, self.text.line, self.text.name, self.text.declare).emit(given)
+        return Widener(Scalar(lane_module(part, imm)), lanes, self.text).emit(given)
 
-    def _unless(self, condition: str, good: str = "good") -> None:
+    def _unless(self, condition: str) -> None:
         """Go on where a condition (an i64) holds; else this is not for native code."""
-        label = self.text.new_label(good)
+        label = self.text.new_label("good")
         flag = self.text.value(f"icmp ne i64 {condition}, 0")
         self.text.line(f"br i1 {flag}, label %{label}, label %bad")
         self.text.label(label)
@@ -97,14 +90,14 @@ class Access:
         self.lanes = text.value("call i64 @llvm.ctpop.i64(i64 %mask)")
         bits = text.value(f"trunc i64 %mask to i{WARP}")
         self.mask = text.value(f"bitcast i{WARP} {bits} to {MASK}")
-        given = text.value(f"add {ALL} {text.value(f'load {ALL}, ptr %a, align 8')}, {self._splat('%imm')}")
+        given = text.value(f"add {ALL} {text.value(f'load {ALL}, ptr %a, align 8')}, {text.spread('%imm', WARP)}")
         first = text.value("call i64 @llvm.cttz.i64(i64 %mask, i1 true)")
         neutral = text.value(f"add i64 {text.load('%a', first)}, %imm")
-        self.given = text.value(f"select {MASK} {self.mask}, {ALL} {given}, {ALL} {self._splat(neutral)}")
+        self.given = text.value(f"select {MASK} {self.mask}, {ALL} {given}, {ALL} {text.spread(neutral, WARP)}")
         before = text.value(f"mul i64 {first}, {self.size}")
         self.start = text.value(f"sub i64 {neutral}, {before}")
         steps = "<" + ", ".join(f"i64 {k * self.size}" for k in range(WARP)) + ">"
-        wanted = text.value(f"add {ALL} {self._splat(self.start)}, {steps}")
+        wanted = text.value(f"add {ALL} {text.spread(self.start, WARP)}, {steps}")
         idle = text.value(f"xor {MASK} {self.mask}, <{', '.join(['i1 true'] * WARP)}>")
         near = text.value(f"icmp eq {ALL} {given}, {wanted}")
         self.near = self._every(text.value(f"or {MASK} {near}, {idle}"))
@@ -174,7 +167,10 @@ class Access:
 
     def _distinct(self, meet: str, n_bytes: str) -> str:
         """Bytes asked for, each once: all of them unless lanes may *meet* at an address."""
-        units = lambda: self.text.value(f"shl i64 {self._units(self.shift)}, {self.shift}")  # noqa: E731
+
+        def units() -> str:
+            return self.text.value(f"shl i64 {self._units(self.shift)}, {self.shift}")
+
         return self._choice(meet, units, lambda: n_bytes)
 
     def _units(self, shift: int) -> str:
@@ -184,7 +180,7 @@ class Access:
         close = text.value(f"icmp ult i64 {text.value(f'sub i64 {last}, {first}')}, 64")
 
         def together() -> str:
-            bits = self._apply("unit_bit", shift, self.given, self._splat(first), lanes=WARP)
+            bits = self._apply("unit_bit", shift, self.given, text.spread(first, WARP), lanes=WARP)
             return text.value(f"call i64 @llvm.ctpop.i64(i64 {self._reduced('or', bits)})")
 
         def apart() -> str:

@@ -20,14 +20,12 @@ ALL_TRUE = splat("true", "i1")
 
 
 class Segment:
-    """Emits one run.  *active* is the mask of its lanes, an i64."""
+    """Emits one run, for the lanes of ``%active``."""
 
-    def __init__(self, text: Text, plan: Plan, steps: list[Step], active: str, scratch: str) -> None:
+    def __init__(self, text: Text, plan: Plan, steps: list[Step]) -> None:
         self.text = text
         self.plan = plan
         self.steps = steps
-        self.active_mask = active
-        self.scratch = scratch
         self.checks = [step for step in steps if step.row.kind is Kind.ELEMENT]
         self.rows: dict[int, str] = {}
         """Values of register rows in these lanes, as the micro-ops up to now leave them."""
@@ -57,11 +55,15 @@ class Segment:
         after = {one: text.name() for one in carried}
         for one in carried:
             text.line(f"{before[one]} = phi i64 [0, %{entered}], [{after[one]}, %<latch>]")
-        self.active = self._lanes_of(self.active_mask)
+        self.active = self._lanes_of("%active")
         for step in self.steps:
             self._step(step)
         self.dirty[:] = [row for row in self.dirty if self.plan.is_live(row, self.steps[-1].pc)]
-        self._keep(self.scratch if self.checks else "")
+        for k, row in enumerate(self.dirty):
+            if self.checks:
+                text.line(f"store {SLOTS} {self.rows[row]}, ptr {self._scratch(k)}, align 8")
+            else:
+                self._put(row, self.rows[row])
         for one in self.written:
             self._carry(before[one], after[one], self._bits_of(self.predicates[one]))
         if self.checks:
@@ -95,14 +97,10 @@ class Segment:
                     self.masks[number] = text.load("%predicates", number)
             for _, letter, row in step.sources:
                 if letter == "r" and row < plan.uniform_end and row not in plan.constants and row not in self.uniform:
-                    self.uniform[row] = self._splat(text.load("%uniform", row))
+                    self.uniform[row] = text.spread(text.load("%uniform", row), LANES)
             if step.row.kind is Kind.ELEMENT and step.row.number == INDEX and step.imm not in self.dims:
-                sizes = (self._splat(text.load("%dims", 2 * step.imm + k)) for k in range(2))
+                sizes = (text.spread(text.load("%dims", 2 * step.imm + k), LANES) for k in range(2))
                 self.dims[step.imm] = (next(sizes), next(sizes))
-
-    def _splat(self, value: str) -> str:
-        one = self.text.value(f"insertelement {SLOTS} poison, i64 {value}, i64 0")
-        return self.text.value(f"shufflevector {SLOTS} {one}, {SLOTS} poison, <{LANES} x i32> zeroinitializer")
 
     def _lanes_of(self, mask: str) -> str:
         shifted = self.text.value(f"lshr i64 {mask}, {self.lane}")
@@ -119,6 +117,17 @@ class Segment:
     def _place(self, row: int) -> str:
         """Address of these lanes of a register row."""
         return self.text.at("%rows", self.text.value(f"add i64 {self.lane}, {row}"))
+
+    def _scratch(self, k: int) -> str:
+        """Address of these lanes of the row that is written as number *k*, in scratch memory."""
+        return self.text.at("%scratch", self.text.value(f"add i64 {self.lane}, {32 * k}"))
+
+    def _put(self, row: int, value: str) -> None:
+        """Write these lanes of a register row."""
+        place = self._place(row)
+        if row not in self.whole:
+            value = self._select(self.active, value, self.text.value(f"load {SLOTS}, ptr {place}, align 8"))
+        self.text.line(f"store {SLOTS} {value}, ptr {place}, align 8")
 
     def _row(self, row: int) -> str:
         """Values of a register row."""
@@ -235,7 +244,7 @@ class Segment:
         count = len(self.text.lines)
         given = [*arguments, *[splat(0) if lanes > 1 else "0"] * (4 - len(arguments))]
         try:
-            return Widener(Scalar(module), lanes, self.text.line, self.text.name, self.text.declare).emit(given)
+            return Widener(Scalar(module), lanes, self.text).emit(given)
         except NotWide:
             del self.text.lines[count:]
         return self._lane_by_lane(f"{name}.{imm}", module, given)
@@ -271,19 +280,6 @@ class Segment:
             return counted
         return self._apply("element", 0, [self._row(step.a), counted, stride], LANES)
 
-    def _keep(self, scratch: str) -> None:
-        """Write results: to the register file, or to scratch memory."""
-        for k, row in enumerate(self.dirty):
-            value = self.rows[row]
-            if scratch:
-                place = self.text.at(scratch, self.text.value(f"add i64 {self.lane}, {32 * k}"))
-            else:
-                place = self._place(row)
-                if row not in self.whole:
-                    old = self.text.value(f"load {SLOTS}, ptr {place}, align 8")
-                    value = self._select(self.active, value, old)
-            self.text.line(f"store {SLOTS} {value}, ptr {place}, align 8")
-
     def _copy(self) -> None:
         """From scratch memory to the register file."""
         text = self.text
@@ -292,14 +288,9 @@ class Segment:
         text.label(loop)
         self.lane, next_lane = text.name(), text.name()
         text.line(f"{self.lane} = phi i64 [0, %{entered}], [{next_lane}, %{loop}]")
-        active = self._lanes_of(self.active_mask)
+        self.active = self._lanes_of("%active")
         for k, row in enumerate(self.dirty):
-            here = text.at(self.scratch, text.value(f"add i64 {self.lane}, {32 * k}"))
-            value = text.value(f"load {SLOTS}, ptr {here}, align 8")
-            place = self._place(row)
-            if row not in self.whole:
-                value = self._select(active, value, text.value(f"load {SLOTS}, ptr {place}, align 8"))
-            text.line(f"store {SLOTS} {value}, ptr {place}, align 8")
+            self._put(row, text.value(f"load {SLOTS}, ptr {self._scratch(k)}, align 8"))
         text.line(f"{next_lane} = add i64 {self.lane}, {LANES}")
         text.line(f"br i1 {text.value(f'icmp ult i64 {next_lane}, 32')}, label %{loop}, label %{end}")
         text.label(end)

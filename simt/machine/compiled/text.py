@@ -63,6 +63,12 @@ class Text:
         given = ", ".join(f"i64 {argument}" for argument in arguments)
         return self.value(f"call i64 {function}({given})")
 
+    def spread(self, value: str, lanes: int) -> str:
+        """A slot's value in all of so many lanes."""
+        kind = f"<{lanes} x i64>"
+        one = self.value(f"insertelement {kind} poison, i64 {value}, i64 0")
+        return self.value(f"shufflevector {kind} {one}, {kind} poison, <{lanes} x i32> zeroinitializer")
+
     def store(self, value: str, base: str, index: int | str) -> None:
         """Set a slot."""
         self.line(f"store i64 {value}, ptr {self.at(base, index)}, align 8")

@@ -10,8 +10,9 @@ Flags by which LLVM may take a result for undefined (``nsw``) are dropped: Numba
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from simt.machine.compiled.text import Text
 
 
 class NotWide(Exception):
@@ -66,9 +67,7 @@ class Scalar:
         blocks: dict[str, _Block] = {}
         block = blocks[""] = _Block()
         for raw in body.splitlines():
-            line = _FLAGS.sub(
-                "", _RANGE.sub("", _ATTRIBUTES.sub("", raw.split(" ; ")[0].split(";")[0].rstrip())).strip()
-            )
+            line = _FLAGS.sub("", _RANGE.sub("", _ATTRIBUTES.sub("", raw.split(";")[0].rstrip())).strip())
             if not line:
                 continue
             label = _LABEL.match(line)
@@ -104,30 +103,17 @@ class Scalar:
 
 
 def _targets(end: str) -> list[str]:
-    return [
-        name.strip('"') if name.strip('"') == name else name for name in re.findall(r'label %("[^"]*"|[-\w.$]+)', end)
-    ]
+    found: list[str] = re.findall(r'label %("[^"]*"|[-\w.$]+)', end)
+    return found
 
 
 class Widener:
-    """Emits a scalar function for *lanes* lanes at once (1: as it is, but without branches).
+    """Emits a scalar function for *lanes* lanes at once (1: as it is, but without branches)."""
 
-    ``line`` takes a line of LLVM's text; ``name`` gives a new name; ``declare`` takes a declaration.
-    """
-
-    def __init__(
-        self,
-        scalar: Scalar,
-        lanes: int,
-        line: Callable[[str], None],
-        name: Callable[[], str],
-        declare: Callable[[str], None],
-    ) -> None:
+    def __init__(self, scalar: Scalar, lanes: int, text: Text) -> None:
         self.scalar = scalar
         self.lanes = lanes
-        self.line = line
-        self.name = name
-        self.declare = declare
+        self.text = text
         self.names: dict[str, str] = {}
         self.masks: dict[str, Mask] = {"": None}
         self.edges: dict[Edge, Mask] = {}
@@ -147,7 +133,7 @@ class Widener:
             self._end(label, block.end, results)
         result = results[0][1]
         for label, value in results[1:]:
-            result = self._value(
+            result = self.text.value(
                 f"select {self.type('i1')} {self.masks[label]}, {self.type('i64')} {value}, {self.type('i64')} {result}"
             )
         return result
@@ -155,11 +141,6 @@ class Widener:
     def type(self, scalar: str) -> str:
         """The type of so many."""
         return scalar if self.lanes == 1 else f"<{self.lanes} x {scalar}>"
-
-    def _value(self, text: str) -> str:
-        name = self.name()
-        self.line(f"{name} = {text}")
-        return name
 
     def operand(self, text: str, kind: str) -> str:
         """A value of a scalar type, as it is named here."""
@@ -175,25 +156,22 @@ class Widener:
         if mask is None:
             return condition
         kind = self.type("i1")
-        return self._value(f"select {kind} {mask}, {kind} {condition}, {kind} {self.operand('false', 'i1')}")
+        return self.text.value(f"select {kind} {mask}, {kind} {condition}, {kind} {self.operand('false', 'i1')}")
 
     def _not(self, condition: str) -> str:
-        return self._value(f"xor {self.type('i1')} {condition}, {self.operand('true', 'i1')}")
+        return self.text.value(f"xor {self.type('i1')} {condition}, {self.operand('true', 'i1')}")
 
     def _add_edge(self, source: str, target: str, mask: Mask) -> None:
-        known = (source, target) in self.edges
         old = self.edges.get((source, target))
-        if known and old is not None and mask is not None:
-            mask = self._value(f"or {self.type('i1')} {old}, {mask}")
+        if old is not None and mask is not None:
+            mask = self.text.value(f"or {self.type('i1')} {old}, {mask}")
         self.edges[source, target] = mask
 
     def _meet(self, label: str) -> None:
-        mask: Mask = None
-        for n, (_, way) in enumerate((edge, way) for edge, way in self.edges.items() if edge[1] == label):
-            if way is None:
-                mask = None
-                break
-            mask = way if n == 0 else self._value(f"or {self.type('i1')} {mask}, {way}")
+        ways = [way for (_, target), way in self.edges.items() if target == label]
+        mask = ways[0]
+        for way in ways[1:]:
+            mask = None if mask is None or way is None else self.text.value(f"or {self.type('i1')} {mask}, {way}")
         self.masks[label] = mask
 
     def _phi(self, label: str, line: str) -> None:
@@ -210,7 +188,7 @@ class Widener:
             if not result or way is None:
                 result = here
             else:
-                result = self._value(f"select {self.type('i1')} {way}, {kind} {here}, {kind} {result}")
+                result = self.text.value(f"select {self.type('i1')} {way}, {kind} {here}, {kind} {result}")
         self.names[match[1]] = result
 
     def _end(self, label: str, line: str, results: list[tuple[str, str]]) -> None:
@@ -232,8 +210,8 @@ class Widener:
     def _switch(self, label: str, mask: Mask, kind: str, name: str, line: str) -> None:
         value, others = self.names[name], ""
         for case, target in re.findall(rf'{kind} (-?\w+), label %("[^"]*"|[-\w.$]+)', line.split("[", 1)[1]):
-            hit = self._value(f"icmp eq {self.type(kind)} {value}, {self.operand(case, kind)}")
-            others = hit if not others else self._value(f"or {self.type('i1')} {others}, {hit}")
+            hit = self.text.value(f"icmp eq {self.type(kind)} {value}, {self.operand(case, kind)}")
+            others = hit if not others else self.text.value(f"or {self.type('i1')} {others}, {hit}")
             self._add_edge(label, target, self._both(mask, hit))
         rest = self._not(others) if others else None
         self._add_edge(label, _targets(line)[0], mask if rest is None else self._both(mask, rest))
@@ -242,7 +220,7 @@ class Widener:
         match = re.fullmatch(rf"({_NAME}) = (.*)", line)
         if match is None:
             raise NotWide(line)
-        self.names[match[1]] = self._value(self._wide(match[2], mask))
+        self.names[match[1]] = self.text.value(self._wide(match[2], mask))
 
     def _wide(self, text: str, mask: Mask) -> str:
         vector, operand = self.type, self.operand
@@ -264,7 +242,7 @@ class Widener:
             first, second = self._exact(operand(m[3], m[2]), m[2]), self._exact(operand(m[4], m[2]), m[2])
             if m[1] in _DIVISIONS and mask is not None:
                 kind = vector(m[2])
-                second = self._value(f"select {vector('i1')} {mask}, {kind} {second}, {kind} {operand('1', m[2])}")
+                second = self.text.value(f"select {vector('i1')} {mask}, {kind} {second}, {kind} {operand('1', m[2])}")
             return f"{m[1]} {vector(m[2])} {first}, {second}"
         raise NotWide(text)
 
@@ -277,8 +255,8 @@ class Widener:
             return value
         form, name = self.type(kind), {"float": "f32", "double": "f64"}[kind]
         fence = f"@llvm.arithmetic.fence.{name if self.lanes == 1 else f'v{self.lanes}{name}'}"
-        self.declare(f"declare {form} {fence}({form})")
-        return self._value(f"call {form} {fence}({form} {value})")
+        self.text.declare(f"declare {form} {fence}({form})")
+        return self.text.value(f"call {form} {fence}({form} {value})")
 
     def _call(self, kind: str, name: str, arguments: str) -> str:
         base = re.sub(r"\.(?:[if]\d+|i\d+)$", "", name)
@@ -296,5 +274,5 @@ class Widener:
                 given.append(f"{self.type(match[1])} {self._exact(self.operand(match[2], match[1]), match[1])}")
                 kinds.append(self.type(match[1]))
         full = name if self.lanes == 1 else f"{base}.v{self.lanes}{name[len(base) + 1 :]}"
-        self.declare(f"declare {self.type(kind)} @{full}({', '.join(kinds)})")
+        self.text.declare(f"declare {self.type(kind)} @{full}({', '.join(kinds)})")
         return f"call {self.type(kind)} @{full}({', '.join(given)})"
