@@ -46,7 +46,7 @@ def recorded() -> dict[str, Case]:
     def take(name: str, *shape: int) -> Words:
         start = place[name]
         place[name] += math.prod(shape)
-        return stored[name][start : place[name]].reshape(shape)  # type: ignore[no-any-return]
+        return stored[name][start : place[name]].reshape(shape)
 
     found = {}
     for name, (instruction, shape) in json.loads(stored["index"].tobytes()).items():
