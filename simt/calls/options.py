@@ -30,7 +30,7 @@ def filling(fill: int | str) -> tuple[int, bool]:
         if name == "random" and (not seed or seed.isdecimal()):
             return int(seed or 0) & 0x7FFFFFFF, True
         if re.fullmatch(r"0[xX][0-9a-fA-F]+|[0-9]+", fill):
-            return filling(int(fill, 16 if fill[1:2] in "xX" else 10))
+            return filling(int(fill, 16 if "x" in fill.lower() else 10))
     elif is_whole(fill) and 0 <= fill < 256:
         return int.from_bytes(bytes([int(fill)]) * 8, "little", signed=True), False
     raise LaunchError(f"fill is {fill!r}; it must be a byte or random:SEED", help="0xCD, or 'random:1'")

@@ -91,9 +91,9 @@ def check(
     if arguments:
         raise typer.BadParameter(f"{kernel} is a kernel, which takes no arguments", param_hint=arguments[0])
     launch = LaunchOptions(
-        kernel, size=size, view=view, seed=seed, check=tools, keep_going=True, schedule=schedule, fill=fill, block=block
+        kernel, size=size, view=view, seed=seed, check=tools, keep_going=True, fill=fill, block=block
     )
-    findings, notes, ended = _checked(launch)
+    findings, notes, ended = _checked(launch, schedule)
     if as_json:
         found = [finding.to_dict() for finding in findings]
         print_json({"findings": found, "notes": list(notes), "ended_by": str(ended) if ended else None})
@@ -106,12 +106,14 @@ def check(
         raise typer.Exit(EXIT_WRONG)
 
 
-def _checked(launch: LaunchOptions) -> tuple[Sequence[Reported], Sequence[str], KernelError | None]:
+def _checked(
+    launch: LaunchOptions, schedule: str | None
+) -> tuple[Sequence[Reported], Sequence[str], KernelError | None]:
     """What a launch's checks found, its notes, and the error that ended it."""
     from simt.check import KernelError, LaunchError
 
     try:
-        profile = launch.launch(launch.block)
+        profile = launch.launch(launch.block, schedule=schedule)
     except LaunchError:
         raise
     except KernelError as error:

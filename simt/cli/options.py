@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -202,7 +202,6 @@ class KernelOptions:
     predicate: Predicate = 0
     check: Checks = None
     keep_going: KeepGoing = False
-    schedule: Schedule = None
     fill: Fill = "0"
     max_instructions: MaxInstructions = 2**28
     seed: Seed = 0
@@ -228,9 +227,8 @@ class KernelOptions:
         return how(
             found.kernel, found.grid, found.block, *found.args,
             view=self.view, order=self.order, predicate=self.predicate, check=self.check or (),
-            keep_going=self.keep_going, schedule=self.schedule, fill=self.fill,
-            max_instructions=self.max_instructions, engine=self.engine,
-            **found.options, **more,
+            keep_going=self.keep_going, fill=self.fill, max_instructions=self.max_instructions,
+            engine=self.engine, **found.options, **more,
         )  # fmt: skip
 
 
@@ -239,10 +237,6 @@ class LaunchOptions(KernelOptions):
     """The same with a block size."""
 
     block: OptionalBlock = None
-
-
-UNTIMED = ("schedule",)
-"""Fields of KernelOptions that a command which always times has no use for."""
 
 
 @dataclass(frozen=True)
@@ -316,11 +310,8 @@ def _hints(owner: Any) -> dict[str, Any]:
     return hints
 
 
-def grouped(command: Callable[..., None], without: Sequence[str] = ()) -> Callable[..., None]:
-    """A command whose parameters may be dataclasses of options: on the command line, their fields.
-
-    *without*: fields that this command has no use for; they keep their defaults.
-    """
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameters may be dataclasses of options: on the command line, their fields."""
     hints = _hints(command)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
@@ -329,11 +320,7 @@ def grouped(command: Callable[..., None], without: Sequence[str] = ()) -> Callab
             group = groups[parameter.name]
             types = _hints(group)
             ordered = sorted(fields(group), key=lambda f: _FIRST.index(f.name) if f.name in _FIRST else len(_FIRST))
-            options = [
-                (f.name, parameter.empty if f.default is MISSING else f.default)
-                for f in ordered
-                if f.name not in without
-            ]
+            options = [(f.name, parameter.empty if f.default is MISSING else f.default) for f in ordered]
         else:
             types, options = hints, [(parameter.name, parameter.default)]
         parameters += [
@@ -343,7 +330,7 @@ def grouped(command: Callable[..., None], without: Sequence[str] = ()) -> Callab
 
     def run(**values: Any) -> None:
         made = {
-            name: group(**{option.name: values.pop(option.name) for option in fields(group) if option.name in values})
+            name: group(**{option.name: values.pop(option.name) for option in fields(group)})
             for name, group in groups.items()
         }
         command(**values, **made)

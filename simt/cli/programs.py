@@ -78,7 +78,11 @@ class Report:
 
 
 def checking(
-    check: Sequence[str] | None, keep_going: bool, schedule: str | None, fill: str, told: bool = True
+    check: Sequence[str] | None = None,
+    keep_going: bool = False,
+    schedule: str | None = None,
+    fill: str = "0",
+    told: bool = True,
 ) -> dict[str, Any]:
     """The checks of a program's launches, as settings of the driver.
 
@@ -104,7 +108,7 @@ def run(
     """Run a program; *checks* are those of :func:`checking` (default: only errors are reported)."""
     from simt.driver import Settings, run_program
 
-    wanted = checking(None, False, None, "0") if checks is None else checks
+    wanted = checking() if checks is None else checks
     return run_program(program, Settings(device=device, architecture=arch, timing=timing, **wanted, **more))
 
 

@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from simt.cli.options import LAUNCH_IN_FILE, Columns, Fold, Json, LaunchOptions, Threads, TimingOptions, grouped
+from simt.cli.options import (
+    LAUNCH_IN_FILE,
+    Columns,
+    Fold,
+    Json,
+    LaunchOptions,
+    Schedule,
+    Threads,
+    TimingOptions,
+    grouped,
+)
 from simt.cli.output import columns, progress, say
 
 EXAMPLES = f"""Examples:
@@ -33,6 +43,7 @@ def register(app: typer.Typer) -> None:
 def run(
     *,
     launch: LaunchOptions,
+    schedule: Schedule = None,
     annotate: Annotated[bool, typer.Option(help="Show the listing beside its counts.")] = True,
     column: Columns = None,
     fold: Fold = True,
@@ -47,9 +58,9 @@ def run(
     from simt.profile.annotate import check_columns
 
     check_columns(column or (), timed=model.timing)
-    keywords = model.keywords
+    keywords = {"schedule": schedule, "threads": threads, **model.keywords}
     with progress() as bar:
-        profile = launch.launch(launch.block, threads=threads, progress=bar.start(launch.kernel), **keywords)
+        profile = launch.launch(launch.block, progress=bar.start(launch.kernel), **keywords)
     if as_json:
         typer.echo(profile.to_json(indent=2))
         return

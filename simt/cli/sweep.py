@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simt.check import LaunchError, SimtError
-from simt.cli.options import LAUNCH_IN_FILE, UNTIMED, Json, KernelOptions, ModelOptions, Threads, grouped
+from simt.cli.options import LAUNCH_IN_FILE, Json, KernelOptions, ModelOptions, Threads, grouped
 from simt.cli.output import print_json, progress, say, show, table
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ EXAMPLES = f"""Examples:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES)(grouped(sweep, UNTIMED))
+    app.command(epilog=EXAMPLES)(grouped(sweep))
 
 
 def sweep(

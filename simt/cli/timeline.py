@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simt.check import LaunchError, write_file
-from simt.cli.options import LAUNCH_IN_FILE, UNTIMED, Json, LaunchOptions, ModelOptions, Svg, Threads, grouped
+from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, ModelOptions, Svg, Threads, grouped
 from simt.cli.output import check_writable, columns, print_json, progress, say
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ EXAMPLES = f"""Examples:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES)(grouped(timeline, UNTIMED))
+    app.command(epilog=EXAMPLES)(grouped(timeline))
 
 
 def timeline(

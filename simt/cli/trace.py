@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simt.check import LaunchError, write_file
-from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, Svg, grouped
+from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, Schedule, Svg, grouped
 from simt.cli.output import check_writable, columns, print_json
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def register(app: typer.Typer) -> None:
 
 def trace(
     launch: LaunchOptions,
+    schedule: Schedule = None,
     block_index: Annotated[int, typer.Option(min=0, help="Which block: its linear index.")] = 0,
     warp: Annotated[int, typer.Option(min=0, help="Which warp of the block.")] = 0,
     values: Annotated[bool, typer.Option("--values", help="Show what each lane assigns, too.")] = False,
@@ -43,7 +44,8 @@ def trace(
 ) -> None:
     """Show what one warp does: line or machine instruction, pass, and its 32 lanes, active or idle and why."""
     check_writable(svg)
-    show(launch.launch(launch.block, trace=(block_index, warp)), block_index, warp, values, as_json, svg)
+    profile = launch.launch(launch.block, schedule=schedule, trace=(block_index, warp))
+    show(profile, block_index, warp, values, as_json, svg)
 
 
 def traced(profile: Profile, block_index: int, warp: int) -> Trace:

@@ -82,7 +82,7 @@ class Gpu:
 
     @property
     def is_measured(self) -> bool:
-        """Whether most of its timing numbers are measured or documented: such a device was one's own to look at."""
+        """Whether most of its timing numbers are measured or documented, as those of a device that was at hand are."""
         known, numbers = self.measured
         return 2 * known > numbers
 

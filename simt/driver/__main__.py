@@ -18,7 +18,7 @@ from simt.check import SimtError
 from simt.driver.report import marked, report
 from simt.driver.server import serve
 from simt.driver.session import Session
-from simt.driver.settings import Finding, Finished, Settings, checking, listed
+from simt.driver.settings import Finding, Finished, Settings, checking, is_on, listed
 from simt.metrics import needs_timing
 
 
@@ -28,7 +28,7 @@ def main() -> None:
     connection = socket.socket(fileno=int(sys.argv[1]))
     metrics = listed("SIMT_METRICS")
     try:
-        timing = os.environ.get("SIMT_TIMING", "") not in ("", "0") or needs_timing(metrics)
+        timing = is_on("SIMT_TIMING") or needs_timing(metrics)
         device = os.environ.get("SIMT_DEVICE") or "h200"
         settings = Settings(device, timing=timing, **checking(), on_finding=_tell)
         serve(connection, settings, lambda session: None, lambda session: _report(session, metrics))

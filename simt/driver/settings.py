@@ -11,6 +11,7 @@ from typing import Any
 from simt.check import Finding as Checked
 from simt.check import KernelError, SimtError, render
 from simt.profile.activity import Activities
+from simt.sanitizer.tools import MEMCHECK
 
 
 def listed(variable: str) -> tuple[str, ...]:
@@ -18,11 +19,16 @@ def listed(variable: str) -> tuple[str, ...]:
     return tuple(filter(None, os.environ.get(variable, "").split(",")))
 
 
+def is_on(variable: str) -> bool:
+    """Whether a variable of the environment says yes: it is neither missing, empty nor 0."""
+    return os.environ.get(variable, "") not in ("", "0")
+
+
 def checking() -> dict[str, Any]:
     """What the environment says of checks, as options of a launch: the inverse of :attr:`Settings.variables`."""
     return {
         "check": listed("SIMT_CHECK"),
-        "keep_going": os.environ.get("SIMT_KEEP_GOING", "") not in ("", "0"),
+        "keep_going": is_on("SIMT_KEEP_GOING"),
         "schedule": os.environ.get("SIMT_SCHEDULE") or None,
         "fill": os.environ.get("SIMT_FILL") or 0,
     }
@@ -96,7 +102,7 @@ class Finding:
         """For JSON."""
         if self.checked is not None:
             return {"kernel": self.subject, **self.checked.to_dict()}
-        tool = "memcheck" if isinstance(self.error, KernelError) else None
+        tool = MEMCHECK.name if isinstance(self.error, KernelError) else None
         where = self.error.location
         return {
             "kernel": self.subject or None, "tool": tool, "kind": self.error.kind, "text": self.error.title, "count": 1,

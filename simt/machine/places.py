@@ -66,10 +66,14 @@ def coordinates(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int
     return number % x, number // x % y, number // (x * y)
 
 
+def first_lane(mask: int) -> int:
+    """The lowest lane of a mask; 0 of one without lanes."""
+    return max((mask & -mask).bit_length() - 1, 0)
+
+
 def where(prepared: Prepared, block: int, warp: int, mask: int) -> str:
     """The lanes of a warp of a block in words: :func:`simt.check.who_text`."""
-    lane = max((mask & -mask).bit_length() - 1, 0)
-    thread = coordinates(warp * 32 + lane, prepared.launch.block)
+    thread = coordinates(warp * 32 + first_lane(mask), prepared.launch.block)
     return who_text(coordinates(block, prepared.launch.grid), warp, mask, thread)
 
 

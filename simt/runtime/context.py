@@ -80,19 +80,19 @@ class Context:
         """All of an allocation is written."""
         self._unwritten.pop(allocation.start, None)
 
-    def copied(self, to: Rows, source: Rows | None, width: int, height: int, depth: int) -> None:
+    def copied(self, to: Rows, source: Rows, width: int, height: int, depth: int) -> None:
         """A copy to *to*, *width* bytes of each row: what it leaves is written, as far as *source* is.
 
-        *source* is None for bytes of a program's own, and may stand outside of device memory.  Raises ValueError for
-        rows that reach beyond their allocation.
+        Memory of the host, and what a fill comes from, is written.  Raises ValueError for rows that reach beyond
+        their allocation.
         """
         there = self._mask(to, width, height, depth)
-        here = None if source is None else self._mask(source, width, height, depth)
+        here = self._mask(source, width, height, depth)
         if there is not None:
             there[:] = 0 if here is None else here
 
     def _mask(self, rows: Rows, width: int, height: int, depth: int) -> npt.NDArray[np.uint8] | None:
-        """The bytes of rows in the mask of what nobody has written, [depth, height, width]; None if all are written."""
+        """The bytes of rows in the mask of what is unwritten, [depth, height, width]; None if all are written."""
         found = self.find(rows.start)
         part = self._unwritten.get(found.start) if found is not None else None
         if part is None:

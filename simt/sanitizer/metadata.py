@@ -27,7 +27,7 @@ def compares_lanes(program: Program) -> bool:
 _VOLTA = 70
 
 
-def left_out(program: Program) -> list[int]:
+def _left_out(program: Program) -> list[int]:
     """Micro-ops in whose place there was a warp barrier.
 
     Where ptxas proves that the lanes of a ``__syncwarp`` are together it leaves a NOP (ptxas 13.0, sm_75 to sm_120: one
@@ -63,7 +63,7 @@ def metadata(program: Program) -> npt.NDArray[np.int64]:
         table[pc, Z.M_KIND] = _kind(instruction) | Z.IS_STRONG * instruction.strong
         table[pc, Z.M_LINE] = places.setdefault(place, len(places))
         table[pc, Z.M_EXITS] = 0
-    table[left_out(program), Z.M_KIND] = Z.LEFT_OUT
+    table[_left_out(program), Z.M_KIND] = Z.LEFT_OUT
     exits = {pc: 1 << n for n, pc in enumerate(_where(program, "exit")[:_MOST_EXITS])}
     for pc, bit in exits.items():
         table[pc, Z.M_EXITS] = bit

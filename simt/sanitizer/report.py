@@ -9,7 +9,7 @@ import numpy as np
 
 from simt.check import Finding, Side, lanes_text
 from simt.machine.layout import ADDRESS_BASE
-from simt.machine.places import access_text, coordinates, locate, place_of, with_article
+from simt.machine.places import access_text, coordinates, first_lane, locate, place_of, with_article
 from simt.machine.prepare import local_stride
 from simt.machine.prepared import Prepared
 from simt.ops.memory import GLOBAL, LOCAL, SHARED, SPACES
@@ -46,14 +46,13 @@ class Report:
 
     def _side(self, what: str, pc: int, block: int, warp: int, lanes: int) -> Side:
         launch, program = self.prepared.launch, self.prepared.program
-        lane = (lanes & -lanes).bit_length() - 1 if lanes else 0
         return Side(
             what=what,
             location=locate(self.prepared, pc),
             block=coordinates(block, launch.grid),
             warp=warp,
             lanes=lanes,
-            thread=coordinates(warp * 32 + lane, launch.block),
+            thread=coordinates(warp * 32 + first_lane(lanes), launch.block),
             instruction="" if program.view == "source" else place_of(program, pc),
         )
 

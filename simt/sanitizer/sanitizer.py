@@ -20,7 +20,7 @@ from simt.sanitizer import layout as Z
 from simt.sanitizer.jit import FOLDER
 from simt.sanitizer.judge import judge
 from simt.sanitizer.layout import Judge
-from simt.sanitizer.metadata import compares_lanes, granule, is_fenced, left_out, metadata
+from simt.sanitizer.metadata import compares_lanes, granule, is_fenced, metadata
 from simt.sanitizer.pools import FIRST_PLACES, chain_places, pools, with_room, words
 from simt.sanitizer.registers import Watched, watched
 from simt.sanitizer.report import Report
@@ -48,7 +48,7 @@ class Sanitizer:
         self._judges: list[Judge] = []
         self._report: Report | None = None
         self._watched: Watched | None = None
-        self._left_out = np.zeros(0, np.int64)
+        self._meta = np.zeros((0, Z.N_META), np.int64)
 
     @property
     def told(self) -> int:
@@ -72,7 +72,10 @@ class Sanitizer:
     def variables(self) -> npt.NDArray[np.int64]:
         """The micro-ops with a watched register, and those that took the place of a warp barrier."""
         assert self._watched is not None  # the launch has begun
-        return np.union1d(self._watched.micro_ops(), self._left_out)
+        micro_ops = self._watched.micro_ops()
+        if not self.tools & Z.RACES:
+            return micro_ops
+        return np.union1d(micro_ops, np.flatnonzero(self._meta[:, Z.M_KIND] == Z.LEFT_OUT))
 
     def begin(self, prepared: Prepared, workers: int) -> None:
         """Make the judges' arrays.  Raises LaunchError for a launch that is too large."""
@@ -84,7 +87,7 @@ class Sanitizer:
         self._check_room(prepared)
         self._report = Report(prepared, self.schedule)
         self._watched = watched(prepared.program, bool(self.tools & Z.INIT), bool(self.tools & Z.SYNC))
-        self._left_out = np.array(left_out(prepared.program) if self.tools & Z.RACES else [], np.int64)
+        self._meta = metadata(prepared.program)
         poison = np.zeros(align(prepared.memory.end, 16) if self.tools & Z.INIT else 8, np.uint8)
         if self.tools & Z.INIT:
             for part, place in self._unwritten(prepared, poison):
@@ -148,7 +151,7 @@ class Sanitizer:
             POISON32=poison.view(np.uint32),
             POISON64=poison.view(np.uint64),
             REGISTERS=words(places * warps * uses.count * Z.N_REGISTER),
-            META=metadata(program).reshape(-1),
+            META=self._meta.reshape(-1),
             USES=uses.uses.reshape(-1),
             FOUND=words(Z.MOST_FOUND * Z.N_FOUND),
         )

@@ -49,9 +49,10 @@ class Accessed(NamedTuple):
 
 
 class Polled(NamedTuple):
-    """A warp that waits: the lowest of its lanes that poll, all of them, the micro-op, the words."""
+    """A warp that waits: its block and number, the lanes that poll, the micro-op, the words."""
 
-    thread: Thread
+    block: int
+    warp: int
     lanes: int
     pc: int
     words: tuple[Word, ...]
@@ -119,14 +120,13 @@ class Waits:
             if len(recent) < RECENT or len(words) > MOST_WORDS or any(each.kind == STORE for each in recent):
                 continue
             last = recent[-1]
-            lane = (last.lanes & -last.lanes).bit_length() - 1
-            found.append(Polled((block, warp, lane), last.lanes, last.pc, last.words))
+            found.append(Polled(block, warp, last.lanes, last.pc, last.words))
         return found
 
     def _holder(self, word: Word, polled: Sequence[Polled]) -> tuple[Thread, int] | None:
         """The last thread to write a word that does not poll it, and its micro-op."""
         waiting = {
-            (each.thread[0], each.thread[1], lane)
+            (each.block, each.warp, lane)
             for each in polled
             if word in each.words
             for lane in range(32)
@@ -143,8 +143,7 @@ class Waits:
         names = Report(self._prepared, "")
         lines, next_of = [], dict[int, tuple[str, int]]()
         for each in polled[:MOST_TOLD]:
-            block, warp, _ = each.thread
-            who = where(self._prepared, block, warp, each.lanes)
+            who = where(self._prepared, each.block, each.warp, each.lanes)
             for word in each.words:
                 place = names.where(*word)
                 name = place.get("element") or place.get("variable") or f"address {place['address']:#x}"
@@ -156,7 +155,7 @@ class Waits:
                 (other, other_warp, lane), pc = holder
                 by = where(self._prepared, other, other_warp, 1 << lane)
                 lines.append(f"{text}; last written by {by} at {place_of(self._prepared.program, pc)}")
-                next_of.setdefault(block, (name, other))
+                next_of.setdefault(each.block, (name, other))
         return [*self._circle(next_of), *lines]
 
     def _circle(self, next_of: dict[int, tuple[str, int]]) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.devices import Gpu
+from simt.devices.device import TIMING
 from simt.timing import layout as L
 from simt.timing.classes import PIPES
 from simt.timing.kinds import IMBALANCE, LATENCY, LIMITS
@@ -46,7 +47,7 @@ def most_dram_bytes(gpu: Gpu) -> float:
     product = gpu.sections.get("product", {})
     names = ("memory_clock_mhz", "memory_bus_bits")
     if not all(name in product for name in names):
-        return float(gpu.sections["timing"]["dram_read_bytes_per_cycle"].value)
+        return float(gpu.sections[TIMING]["dram_read_bytes_per_cycle"].value)
     clock, bits = (product[name].value for name in names)
     return 2 * clock * bits / 8 / gpu.limit("clock_mhz")
 

@@ -75,7 +75,7 @@ def row_of(kernel: Any, grid: Any, block: Any, *args: Any, **options: Any) -> Ro
         raise _Measured
 
     run = machine.run
-    machine.run = instead  # type: ignore[assignment]
+    machine.run = instead
     try:
         simt.launch(kernel, grid, block, *args, **options)
     except _Measured:
@@ -85,7 +85,7 @@ def row_of(kernel: Any, grid: Any, block: Any, *args: Any, **options: Any) -> Ro
     return rows[0]
 
 
-def integers(out, rounds):  # type: ignore[no-untyped-def]
+def integers(out, rounds):
     i = cuda.grid(1)
     x = np.int32(i)
     y = np.int32(1)
@@ -97,7 +97,7 @@ def integers(out, rounds):  # type: ignore[no-untyped-def]
     out[i] = x + y
 
 
-def doubles(out, rounds):  # type: ignore[no-untyped-def]
+def doubles(out, rounds):
     i = cuda.grid(1)
     x = float(i)
     y = 1.5
@@ -107,7 +107,7 @@ def doubles(out, rounds):  # type: ignore[no-untyped-def]
     out[i] = x + y
 
 
-def mandelbrot(out, width, limit):  # type: ignore[no-untyped-def]
+def mandelbrot(out, width, limit):
     x, y = cuda.grid(2)
     a = np.float32(x) * np.float32(3 / width) - np.float32(2)
     b = np.float32(y) * np.float32(2 / width) - np.float32(1)
@@ -120,7 +120,7 @@ def mandelbrot(out, width, limit):  # type: ignore[no-untyped-def]
     out[y, x] = k
 
 
-def saxpy(out, x, y, a):  # type: ignore[no-untyped-def]
+def saxpy(out, x, y, a):
     i = cuda.grid(1)
     if i < out.size:
         out[i] = a * x[i] + y[i]

@@ -89,7 +89,7 @@ def test_options_of_a_device_are_those_of_its_launches() -> None:
     with pytest.raises(LaunchError, match="no check 'leakcheck'"):
         simt.Device(check="leakcheck")
     with pytest.raises(LaunchError, match="no option 'chek'"):
-        simt.Device(chek="all")  # type: ignore[call-arg]
+        simt.Device(chek="all")
 
 
 def test_a_wrong_launch_does_not_lose_the_device() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 
 import numpy as np
@@ -14,9 +13,9 @@ from numba import cuda
 from numba.core import config
 
 import simt
-from tests.machine_view import needs_nvdisasm
+from tests.machine_view import DATA, needs_nvdisasm
 
-CUBIN = Path(__file__).parent.parent / "data" / "sass" / "sm_90" / "kernels_O3.cubin"
+CUBIN = DATA / "sm_90" / "kernels_O3.cubin"
 MOST_CALLS = 400
 """Of Python functions, in one launch: about 0.3 ms.  tests/benchmarks/small_launch.py measures the time."""
 

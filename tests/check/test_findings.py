@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +14,7 @@ from simt.sanitizer import names_of
 from simt.sanitizer.tools import MEMCHECK, TABLE
 from tests.check.truth import barriers, blocks, memory, tiles
 from tests.machine_view import needs_numba_cuda
-
-SASS = Path(__file__).parent.parent / "data" / "sass"
+from tests.sass.data import cubin
 
 
 def two_places(x, y):
@@ -67,11 +65,10 @@ def test_what_is_not_judged_in_machine_code_is_said():
     profile = launch(check="racecheck", keep_going=True, view="sm_90")
     assert not any("did not compare" in note for note in profile.notes)
     assert all(side.instruction for finding in profile.findings for side in finding.sides)
-    folder = SASS / "sm_61"
-    listing = simt.load_cubin(folder / "kernels.cubin", listing=folder / "kernels.sass")["reduceNeighbored"]
+    kernel = cubin("sm_61/kernels")["reduceNeighbored"]
     values = np.arange(64, dtype=np.int32)
     for check, said in (("racecheck", True), ("racecheck:lanes", False)):
-        notes = simt.launch(listing, 1, 64, values.copy(), np.zeros(1, np.int32), np.uint32(64), check=check).notes
+        notes = simt.launch(kernel, 1, 64, values.copy(), np.zeros(1, np.int32), np.uint32(64), check=check).notes
         assert any("did not compare lanes of one warp" in note for note in notes) == said
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,7 +39,10 @@ def table(*rows: tuple[str, int]) -> Any:
 
 def test_the_busiest_port_by_hand() -> None:
     """Ten each: shared loads that only issue; IADD3, two cycles each; FFMA on either half; IMAD, HFMA2 and MUFU."""
-    ten = lambda n: np.full(n, 10)  # noqa: E731
+
+    def ten(n: int) -> npt.NDArray[np.int64]:
+        return np.full(n, 10)
+
     assert busiest(table(("lsu", 9), ("branch", 9)), ten(2)) == 20
     assert busiest(table(("alu", 2)), ten(1)) == 20
     assert busiest(table(("fma", 2)), ten(1)) == 10

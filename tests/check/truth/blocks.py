@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import cuda, int32
 
-from tests.check.truth.known import RACE, Suite, empty, ints, zeros
+from tests.check.truth.known import RACE, Suite, empty, ints, pair, zeros
 
 SUITE = Suite()
 right, wrong = SUITE.right, SUITE.wrong
@@ -17,7 +17,7 @@ def shift_in_place(x):
         x[i] = x[i + 64]
 
 
-@right(grid=4, args=lambda: (ints(256), empty(256)))
+@right(grid=4, args=pair(256))
 def shift_to_another_array(x, y):
     i = cuda.grid(1)
     if i + 64 < x.size:
@@ -383,7 +383,7 @@ def every_thread_its_own(x):
     x[i] = x[i] + 1
 
 
-@right(grid=4, args=lambda: (ints(1024), empty(1024)))
+@right(grid=4, args=pair(1024))
 def grid_stride(x, y):
     i = cuda.grid(1)
     while i < x.size:
@@ -391,7 +391,7 @@ def grid_stride(x, y):
         i += cuda.gridsize(1)
 
 
-@wrong(RACE, grid=4, args=lambda: (ints(1024), empty(1024)))
+@wrong(RACE, grid=4, args=pair(1024))
 def grid_stride_too_short(x, y):
     i = cuda.grid(1)
     while i < x.size:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import cuda, float32, int32
 
-from tests.check.truth.known import INIT, MEM, RACE, SYNC, Suite, empty, ints, zeros
+from tests.check.truth.known import INIT, MEM, RACE, SYNC, Suite, empty, ints, pair, zeros
 
 SUITE = Suite()
 right, wrong = SUITE.right, SUITE.wrong
@@ -70,7 +70,7 @@ def dev_sum(s, t):
     return s[0]
 
 
-@right(block=64, args=lambda: (ints(64), empty(64)))
+@right(block=64, args=pair(64))
 def sum_in_device_function(x, y):
     s = cuda.shared.array(64, int32)
     t = cuda.threadIdx.x
@@ -79,7 +79,7 @@ def sum_in_device_function(x, y):
     y[t] = dev_sum(s, t)
 
 
-@wrong(RACE, block=64, args=lambda: (ints(64), empty(64)))
+@wrong(RACE, block=64, args=pair(64))
 def sum_twice_in_device_function(x, y):  # the second use overwrites s while others read s[0]
     s = cuda.shared.array(64, int32)
     t = cuda.threadIdx.x
@@ -91,7 +91,7 @@ def sum_twice_in_device_function(x, y):  # the second use overwrites s while oth
     y[t] = a + dev_sum(s, t)
 
 
-@right(block=64, shared=64 * 4 + 64 * 4, args=lambda: (ints(64), empty(64)))
+@right(block=64, shared=64 * 4 + 64 * 4, args=pair(64))
 def dynamic_parts(x, y):
     dyn = cuda.shared.array(0, int32)
     a = dyn[:64]
@@ -103,7 +103,7 @@ def dynamic_parts(x, y):
     y[t] = a[63 - t] + b[63 - t]
 
 
-@wrong(RACE, block=64, shared=64 * 4 * 2, args=lambda: (ints(64), empty(64)))
+@wrong(RACE, block=64, shared=64 * 4 * 2, args=pair(64))
 def dynamic_parts_overlap(x, y):
     dyn = cuda.shared.array(0, int32)
     a = dyn[:64]
@@ -115,7 +115,7 @@ def dynamic_parts_overlap(x, y):
     y[t] = a[63 - t] + b[63 - t]
 
 
-@wrong(RACE, block=64, shared=64 * 4, args=lambda: (ints(64), empty(64)))
+@wrong(RACE, block=64, shared=64 * 4, args=pair(64))
 def dynamic_two_names(x, y):  # two dynamic arrays are the same memory
     a = cuda.shared.array(0, int32)
     b = cuda.shared.array(0, float32)
@@ -189,7 +189,7 @@ def fields_of_records_racing(r, y):
     y[t] = r[(t + 33) % 64]["a"]
 
 
-@wrong(INIT, block=32, args=lambda: (ints(32), empty(32)), machine=False)
+@wrong(INIT, block=32, args=pair(32), machine=False)
 def local_not_set(x, y):
     buf = cuda.local.array(4, int32)
     t = cuda.threadIdx.x
@@ -198,7 +198,7 @@ def local_not_set(x, y):
     y[t] = buf[t % 4]
 
 
-@right(block=32, args=lambda: (ints(32), empty(32)))
+@right(block=32, args=pair(32))
 def local_set(x, y):
     buf = cuda.local.array(4, int32)
     t = cuda.threadIdx.x
@@ -207,7 +207,7 @@ def local_set(x, y):
     y[t] = buf[t % 4]
 
 
-@wrong(INIT, block=32, args=lambda: (ints(32), empty(32)), machine=False)
+@wrong(INIT, block=32, args=pair(32), machine=False)
 def factor_of_one_path(x, y):
     t = cuda.threadIdx.x
     if x[t] > 16:
@@ -275,7 +275,7 @@ def lock_by_every_thread(x, total, mutex):
             done = True
 
 
-@wrong(RACE, grid=2, block=64, args=lambda: (ints(128), empty(128)))
+@wrong(RACE, grid=2, block=64, args=pair(128))
 def halo_of_the_neighbour_block(x, y):
     i = cuda.grid(1)
     y[i] = x[i] * 2
@@ -328,7 +328,7 @@ def warp_reduce_old_style(x, y):
         y[t // 32] = s[t]
 
 
-@right(block=32, args=lambda: (ints(32), empty(32)))
+@right(block=32, args=pair(32))
 def aggregate_in_branch(x, y):
     t = cuda.threadIdx.x
     m = cuda.ballot_sync(0xFFFFFFFF, x[t] % 3 == 0)
@@ -339,7 +339,7 @@ def aggregate_in_branch(x, y):
     y[t] = v
 
 
-@wrong(SYNC, block=32, args=lambda: (ints(32), empty(32)))
+@wrong(SYNC, block=32, args=pair(32))
 def shuffle_full_mask_in_branch(x, y):
     t = cuda.threadIdx.x
     v = x[t]
@@ -348,7 +348,7 @@ def shuffle_full_mask_in_branch(x, y):
     y[t] = v
 
 
-@wrong(SYNC, block=64, args=lambda: (ints(64), empty(64)))
+@wrong(SYNC, block=64, args=pair(64))
 def early_return_some_then_barriers_differ(x, y):
     t = cuda.threadIdx.x
     s = cuda.shared.array(64, int32)
@@ -369,7 +369,7 @@ def grid_stride_sum(x, out):
     cuda.atomic.add(out, 0, acc)
 
 
-@wrong(MEM, grid=1, block=64, args=lambda: (ints(64), empty(64)))
+@wrong(MEM, grid=1, block=64, args=pair(64))
 def stencil_past_the_end(x, y):
     i = cuda.grid(1)
     y[i] = x[i] + x[i + 1]

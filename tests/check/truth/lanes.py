@@ -213,7 +213,7 @@ def sums_of_warps_without_barrier(x, y):
         y[0] = s[0] + s[1] + s[2] + s[3]
 
 
-@right(block=64, args=lambda: (ints(64), empty(64)))
+@right(block=64, args=pair(64))
 def flag_in_shared_memory(x, y):
     s = cuda.shared.array(2, int32)
     t = cuda.threadIdx.x
@@ -230,7 +230,7 @@ def flag_in_shared_memory(x, y):
         y[0] = s[0]
 
 
-@wrong(RACE, block=64, args=lambda: (ints(64), empty(64)))
+@wrong(RACE, block=64, args=pair(64))
 def flag_in_shared_memory_without_fence(x, y):
     s = cuda.shared.array(2, int32)
     t = cuda.threadIdx.x
@@ -246,7 +246,7 @@ def flag_in_shared_memory_without_fence(x, y):
         y[0] = s[0]
 
 
-@wrong(RACE, block=64, args=lambda: (ints(64), empty(64)))
+@wrong(RACE, block=64, args=pair(64))
 def flag_set_before_the_data(x, y):
     s = cuda.shared.array(2, int32)
     t = cuda.threadIdx.x
@@ -264,7 +264,7 @@ def flag_set_before_the_data(x, y):
         y[0] = s[0]
 
 
-@right(block=64, args=lambda: (ints(64), empty(64)), shared=256)
+@right(block=64, args=pair(64), shared=256)
 def dynamic_shared_memory(x, y):
     s = cuda.shared.array(0, int32)
     t = cuda.threadIdx.x

@@ -160,7 +160,7 @@ def scratch_of_half_of_the_blocks(x, scratch, y):
     y[i] = scratch[i % 64] if i < 64 else 0
 
 
-@wrong(INIT, args=lambda: (ints(64), empty(64)), shared=256)
+@wrong(INIT, args=pair(64), shared=256)
 def dynamic_memory_not_written(x, y):
     s = cuda.shared.array(0, int32)
     t = cuda.threadIdx.x
@@ -217,7 +217,7 @@ def shared_array_too_small(x, y):
     y[t] = s[t]
 
 
-@wrong(MEM, grid=3, args=lambda: (ints(128), empty(128)))
+@wrong(MEM, grid=3, args=pair(128))
 def a_block_too_many(x, y):
     i = cuda.grid(1)
     y[i] = x[i]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import cuda, int32
 
-from tests.check.truth.known import INIT, MEM, RACE, SYNC, Suite, empty, ints, zeros
+from tests.check.truth.known import INIT, MEM, RACE, SYNC, Suite, empty, ints, pair, zeros
 
 SUITE = Suite()
 right, wrong = SUITE.right, SUITE.wrong
@@ -129,7 +129,7 @@ def illegal_syncwarp(out):
     out[tx] = tx
 
 
-@wrong(INIT, grid=2, block=64, args=lambda: (ints(128), empty(128)))
+@wrong(INIT, grid=2, block=64, args=pair(128))
 def written_in_part(x, y):
     i = cuda.grid(1)
     if i < 100:
