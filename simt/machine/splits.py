@@ -234,6 +234,7 @@ def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
     while again:
         again = False
         n = WARPS[w * L.N_WARP + L.W_SPLITS]
+        waits, barred, lacked = np.int64(-1), np.int64(0), np.int64(0)
         for i in range(n):
             at = (w * 32 + i) * L.N_SPLIT
             state = SPLITS[at + L.S_STATE]
@@ -249,6 +250,9 @@ def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
                 needed = named & ~(gone | yielded)
             else:
                 needed = argument & L.FULL & ~gone
+            if state == waits and argument == barred and named == lacked:
+                continue  # with the split before, which has to wait
+            waits, barred, lacked = state, argument, named
             arrived = np.int64(0)
             for j in range(n):
                 other = (w * 32 + j) * L.N_SPLIT
