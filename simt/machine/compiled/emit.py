@@ -27,10 +27,12 @@ KERNEL = "kernel"
 WARP = 32
 ROW = f"<{WARP} x i64>"
 
-_ADDRESSES = {
-    "uniform": L.V_UNIFORM,
+_OF_WARP = {
     "rows": L.V_ROWS,
     "predicates": L.V_PREDICATES,
+}
+_ADDRESSES = {
+    "uniform": L.V_UNIFORM,
     "counts": L.V_COUNTS,
     "dims": L.V_DIMS,
     "tid": L.V_TID,
@@ -84,15 +86,16 @@ class Emitter:
         return self.text
 
     def _begin(self) -> None:
-        """What is the same from here to the next change of the current split or warp."""
+        """What is the same always, then what is until another split or warp runs."""
         text = self.text
         for place in ("%left", "%retired", "%where"):
             text.line(f"{place} = alloca i64")
         text.line("%context = inttoptr i64 %given to ptr")
+        self._load_addresses(_ADDRESSES)
+        self.order, self.n_barriers = (text.load("%launch", at) for at in (L.LAUNCH_ORDER, L.LAUNCH_BARRIERS))
         text.line("br label %begin")
         text.label("begin")
-        for name, column in _ADDRESSES.items():
-            text.line(f"%{name} = load ptr, ptr {text.at('%context', column)}, align 8")
+        self._load_addresses(_OF_WARP)
         for name, column in _NUMBERS.items():
             text.line(f"%{name} = load i64, ptr {text.at('%context', column)}, align 8")
         for place, column in _COUNTED.items():
@@ -103,17 +106,19 @@ class Emitter:
         for k, name in enumerate(("n_active", "absent", "exited"), 1):
             once = text.value(f"insertelement <4 x i64> {once}, i64 %{name}, i64 {k}")
         self.once = once
-        self.order = order = text.load("%launch", L.LAUNCH_ORDER)
-        self.n_barriers = text.load("%launch", L.LAUNCH_BARRIERS)
         text.line(f"%warp_at = mul i64 %warp, {L.N_WARP}")
         splits = text.load(text.at("%warps", "%warp_at"), L.W_SPLITS)
-        profiler, several = text.value(f"icmp eq i64 {order}, {L.PROFILER}"), text.value(f"icmp sgt i64 {splits}, 1")
-        text.line(f"%joins = and i1 {profiler}, {several}")
-        passes = self._part("goes_through", 0, splits, order)
+        several = text.value(f"icmp sgt i64 {splits}, 1")
+        text.line(f"%joins = and i1 {text.value(f'icmp eq i64 {self.order}, {L.PROFILER}')}, {several}")
+        passes = self._part("goes_through", 0, splits, self.order)
         text.line(f"%passes = icmp ne i64 {passes}, 0")
         cases = " ".join(f"i64 {pc}, label %block{k}" for pc, k in self.block_at.items())
         text.line("store i64 %pc, ptr %where")
         text.line(f"switch i64 %pc, label %out [{cases}]")
+
+    def _load_addresses(self, columns: dict[str, int]) -> None:
+        for name, column in columns.items():
+            self.text.line(f"%{name} = load ptr, ptr {self.text.at('%context', column)}, align 8")
 
     def _go_to(self, pc: int) -> str:
         """The label of the code of a micro-op: its block, or the way out."""
