@@ -198,7 +198,7 @@ class _Team:
             block = min(self.failed)
             if self.prepared.launch.services is not None:
                 self.prepared.launch.services.cut(block)
-            raise self.failed[block]
+            raise self.failed.pop(block)  # kept, it would hold this frame, and that the device memory
         return trace_records(self.rows) if self.prepared.launch.trace is not False else None
 
     def _begin(self) -> tuple[int, int] | None:
