@@ -187,13 +187,13 @@ def test_what_system_calls_read_is_noted() -> None:
     touched.begin(cast("Any", SimpleNamespace(device=device, program=program, launch=SimpleNamespace(arguments=[]))), 1)
 
     def call(block: int) -> Any:
-        found = SimpleNamespace(block=block, read=lambda *_: b"1234", text=lambda *_: b"123")
+        found = SimpleNamespace(block=block, read=lambda *_: b"1234", text=lambda *_: b"1234")
         return _Noted(cast("Any", found), touched)
 
     assert call(3).read(0, held.start, 4) == b"1234"
-    assert call(4).text(0, held.start + 4) == b"123"
-    assert call(4).text(0, 12) == b"123"  # not global memory
-    assert touched.read_bytes == Runs(np.array([256]), np.array([264]))
+    assert call(4).text(0, held.start + 4) == b"1234"
+    assert call(4).text(0, 12) == b"1234"  # not global memory
+    assert touched.read_bytes == Runs(np.array([256]), np.array([268]))
     touched.writer[(256 + 8) >> 2] = 1 + 7
     assert call(7).read(0, held.start + 8, 4) == b"1234"
     for read in (lambda at: call(6).read(0, at, 4), lambda at: call(6).text(0, at)):
