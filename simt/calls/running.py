@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
@@ -27,6 +28,7 @@ from simt.sanitizer.metadata import compares_lanes
 from simt.system import Limits, Request, SystemServices, World
 
 if TYPE_CHECKING:
+    from simt.calls.executors.spread import Spread
     from simt.sanitizer.sanitizer import Sanitizer
     from simt.sass import SassKernel
     from simt.timing import TimedRun
@@ -130,10 +132,15 @@ class _HostLaunch:
             launch = replace(launch, watch=self.watch)
         model = self._model(code, launch) if self.options.timing else None
         try:
-            result = runtime.run(code.program, launch, self.context, model, self.keep)
+            if self.options.executor is None:
+                result = runtime.run(code.program, launch, self.context, model, self.keep)
+                timing = model.result if model is not None else None
+            else:
+                spread = self._spread(code, self.options.executor)
+                result = runtime.run(code.program, launch, self.context, None, self.keep, spread)
+                timing = spread.timing
         except BudgetError as error:
             raise self._explained(error, code.program, launch) from None
-        timing = model.result if model is not None else None
         notes = [*code.notes, *self._found(code, result)]
         return Profile(code.program, result, device=self.gpu.key, timing=timing, notes=notes)
 
@@ -234,6 +241,14 @@ class _HostLaunch:
         from simt.timing import TimedRun  # here: a launch without timing does not load the model
 
         return TimedRun(code.program, launch, self.gpu, code.instructions, self.options.timed)
+
+    def _spread(self, code: Code, executor: Executor) -> Spread:
+        from simt.calls.executors.spread import Spread  # here: launches in this process do without
+
+        limits = self.context.limits if self.context is not None else Limits()
+        return Spread(
+            executor, limits, self.gpu, code.instructions, self.options.timed if self.options.timing else None
+        )
 
     # Grids that the device launches
 
