@@ -12,7 +12,7 @@ import numpy as np
 
 from simt.check import LaunchError, SimtError
 from simt.machine import layout
-from simt.machine.compiled.code import native_for
+from simt.machine.compiled.choice import Choice
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.early import ENGINE, SLICE, SLICES
 from simt.machine.encode import encode
@@ -70,7 +70,7 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
         error.findings = watch.finish() if watch is not None else ()
         raise
     seconds = time.perf_counter() - start - team.waited
-    team.count()
+    team.choice.count()
     counts = team.states[0].COUNTS
     for state in team.states[1:]:
         counts += state.COUNTS
@@ -135,7 +135,7 @@ class _Team:
         schedule = prepared.launch.schedule
         self.turns = None if schedule is None else Turns(schedule)
         self.stop = np.full(1, 0 if schedule is None else PAUSES)
-        self.native = native_for(prepared)
+        self.choice = Choice(prepared)
         self.work = np.zeros(prepared.launch.blocks * layout.N_WORK if prepared.launch.per_block else 0, np.int64)
         self.states = [self._state(0)]
         self.next_block, self.blocks = prepared.launch.span
@@ -151,8 +151,6 @@ class _Team:
     def _state(self, worker: int) -> layout.State:
         rows = TRACE_ROWS if self.prepared.launch.trace is not False else 0
         state = state_arrays(self.prepared, worker, rows, self.stop, self.work)
-        if self.native is not None:
-            state = self.native.equip(state)
         return state._replace(EVENTS=self.states[0].EVENTS) if self.together and worker else state
 
     def compile(self) -> None:
@@ -160,12 +158,6 @@ class _Team:
         waits = self.prepared.encoded.by_library or self.turns is not None
         ready = ENGINE.load if waits else ENGINE.ready
         ready(0, 0, self.states[0])
-
-    def count(self) -> None:
-        """Bring the counters of native code into those of the micro-ops."""
-        if self.native is not None:
-            for state in self.states:
-                self.native.count(state)
 
     def run(self) -> TraceRecords | None:
         """Run all blocks.  The error of the lowest block is raised, whichever thread met it first."""
@@ -253,12 +245,14 @@ class _Team:
         """Run blocks in the compiled engine, or for a slice in plain Python while it is not compiled yet."""
         if self.slices == SLICES:
             self._await_engine(state)
-        compiled = ENGINE.ready(0, 0, state)
-        state.LAUNCH[layout.LAUNCH_LEFT] = layout.UNLIMITED if compiled else SLICE
         found: tuple[int, int]
-        if compiled:
+        if ENGINE.ready(0, 0, state):
+            state = self.choice.begin(state)
+            left = int(state.LAUNCH[layout.LAUNCH_LEFT])
             found = ENGINE.function(first, end, state)
+            self.choice.note(left - int(state.LAUNCH[layout.LAUNCH_LEFT]))
         else:
+            state.LAUNCH[layout.LAUNCH_LEFT] = SLICE
             self.slices += 1
             with np.errstate(all="ignore"):  # wrap-around is meant
                 found = ENGINE.plain(first, end, state)
