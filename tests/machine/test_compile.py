@@ -13,23 +13,21 @@ from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
 
 from simt.ops.jit import compilation
-from simt.ops.parts import _remembering
+from simt.ops.parts import _remembering, _signatures
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
-
-
-asked = BaseFunction.get_call_type
 
 
 def test_an_operator_is_resolved_once_for_the_same_types() -> None:
     context = cpu_target.typing_context
     context.refresh()
     plus = context.resolve_value_type(operator.add)
-    numbers = types.int16, types.uint16  # which nothing in the engine adds
-    with _remembering(), patch.object(BaseFunction, "get_call_type", autospec=True, side_effect=asked) as numbas:
+    numbers = types.int16, types.uint16
+    counted = patch.object(BaseFunction, "get_call_type", autospec=True, side_effect=BaseFunction.get_call_type)
+    with patch.dict(_signatures, clear=True), _remembering(), counted as asked:
         first, second = (context.resolve_function_type(plus, numbers, {}) for _ in range(2))
         assert context.resolve_function_type(plus, (types.float32, types.float32), {}).return_type == types.float32
-        assert numbas.call_count == 2
+        assert asked.call_count == 2
     assert first is second
     assert "get_call_type" not in vars(types.Function)
     assert first.args == context.resolve_function_type(plus, numbers, {}).args
