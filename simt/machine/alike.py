@@ -152,17 +152,17 @@ class _Steps:
         for op, k in self._steps:
             looks = (self._here, self._before, far)
             if op.name == "sreg":
-                if not _on_a_line(*(look.left[k] for look in looks), distance):
+                if not _on_a_line([look.left[k] for look in looks], distance):
                     return False
                 continue
             moving = [i for i in range(3) if self._moving[k, i].any()]
             if not moving:
                 continue
             seen = [[_as_read(op, i, look.read[k, i]) for look in looks] for i in range(3)]
-            if not self._known(op, k) or not all(_on_a_line(*seen[i], distance) for i in moving):
+            if not self._known(op, k) or not all(_on_a_line(seen[i], distance) for i in moving):
                 return False
             if op.name in LINEAR:
-                good = _on_a_line(*(look.left[k] for look in looks), distance)
+                good = _on_a_line([look.left[k] for look in looks], distance)
             elif op.name in MONOTONE:
                 good = bool((self._here.left[k] == far.left[k])[self._moving[k, 0]].all())
             else:
@@ -239,8 +239,9 @@ _TOO_FAR = np.int64((1 << 63) - 1)
 """In the place of unsigned numbers from 2**63 on: further than a proof goes."""
 
 
-def _on_a_line(here: Rows, before: Rows, far: Rows, distance: int) -> bool:
-    """Whether the values of *far* go on, *distance* blocks before *here*, as those of its neighbour do."""
+def _on_a_line(values_of: Sequence[Rows], distance: int) -> bool:
+    """Whether values of a block, of its neighbour, and of one *distance* before it, go on as the first two do."""
+    here, before, far = values_of
     step = here - before
     for values in (here, before, far, step):
         if np.abs(values.astype(np.float64)).max() >= _FAR:

@@ -252,6 +252,26 @@ def test_any_straight_code(program: Program, blocks: int, threads: int, guess: i
     np.testing.assert_array_equal(every, some)
 
 
+def test_a_product_of_two_numbers_that_change() -> None:
+    """b (b - 1) 2**30 modulo 2**32 is 0 for b = 401, 400 and 1, and 2**31 for others between."""
+    numbers = [-1, 1 << 30, 1 << 31]
+    code = [
+        Instruction("add.s64", 10, R1, CONSTANTS),
+        Instruction("mul.s64", 10, 10, CONSTANTS + 1),
+        Instruction("mad.u32", 11, R1, 10, 0),
+        Instruction("eq.s64", 1, 11, CONSTANTS + 2),
+        Instruction("exit", guard=pred(1)),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alike._Steps, "reach", lambda self, most: min(most, 400))
+        seen = Seen(patch)
+        every, some = (
+            seen.looking(how, lambda: run(straight(code, numbers), Launch((402, 1, 1), (32, 1, 1), [])).counters)
+            for how in (False, True)
+        )
+    np.testing.assert_array_equal(every, some)
+
+
 def test_what_is_known_is_declared() -> None:
     assert MICRO_OPS.keys() >= LINEAR | MONOTONE | COMPARISONS
     assert all(MICRO_OPS[name].kind is Kind.MASK for name in COMPARISONS)
