@@ -29,5 +29,10 @@ def addresses_fit(HEAD: Any, HASH: Any) -> Any:
     return len(HASH) > 4 * (HEAD[Z.H_ADDRESSES] + 64)
 
 
+def time_fits(HEAD: Any) -> Any:
+    """Whether the clock can go on: a system call or an event ticks a few times at most."""
+    return HEAD[Z.H_TIME] < (1 << Z.TIME_BITS) - 256
+
+
 def places_fit(HEAD: Any, BLOCKS: Any) -> Any:
     return HEAD[Z.H_FREE_SLOT] * Z.N_BLOCK < len(BLOCKS)
