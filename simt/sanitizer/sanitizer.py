@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -16,6 +17,7 @@ from simt.machine.layout import ADDRESS_BASE, BLOCK_BARRIERS
 from simt.machine.prepare import local_stride
 from simt.machine.prepared import Prepared
 from simt.ops.jit import compilation, name_of
+from simt.program import Program
 from simt.sanitizer import layout as Z
 from simt.sanitizer.jit import FOLDER
 from simt.sanitizer.judge import judge
@@ -90,8 +92,7 @@ class Sanitizer:
             raise LaunchError(f"checks take kernels of fewer than {1 << Z.PC_BITS} micro-operations")
         self._check_room(prepared)
         self._report = Report(prepared, self.schedule)
-        self._watched = watched(prepared.program, bool(self.tools & Z.INIT), bool(self.tools & Z.SYNC))
-        self._meta = metadata(prepared.program)
+        self._watched, self._meta = _facts(prepared.program, bool(self.tools & Z.INIT), bool(self.tools & Z.SYNC))
         poison = np.zeros(align(prepared.memory.end, 16) if self.tools & Z.INIT else 8, np.uint8)
         if self.tools & Z.INIT:
             for part, place in self._unwritten(prepared, poison):
@@ -158,7 +159,7 @@ class Sanitizer:
             BARRIERS=words(places * BLOCK_BARRIERS * Z.N_BARRIER),
             ARRIVED=words(places * BLOCK_BARRIERS * warps * 2),
             CELLS=words((align(prepared.memory.end, 16) >> int(head[Z.H_GRANULE])) * Z.N_CELL if races else 1),
-            **pools(),
+            **pools(warps),
             POISON=poison,
             POISON32=poison.view(np.uint32),
             POISON64=poison.view(np.uint64),
@@ -218,6 +219,19 @@ class Sanitizer:
             if first is not row:
                 first[Z.F_COUNT] += row[Z.F_COUNT]
         return {key: self._report.finding(row) for key, row in merged.items()}
+
+
+def _facts(program: Program, variables: bool, shuffles: bool) -> tuple[Watched, npt.NDArray[np.int64]]:
+    """What :func:`watched` and :func:`metadata` say of a Program: it is often launched again and again."""
+    for known, *asked, uses, table in _known:
+        if known is program and asked == [variables, shuffles]:
+            return uses, table
+    uses, table = watched(program, variables, shuffles), metadata(program)
+    _known.append((program, variables, shuffles, uses, table))
+    return uses, table
+
+
+_known: deque[tuple[Program, bool, bool, Watched, npt.NDArray[np.int64]]] = deque(maxlen=16)
 
 
 def _compile(state: Judge) -> None:

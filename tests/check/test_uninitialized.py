@@ -163,6 +163,8 @@ class System:
 
     def finish(self, memory: DeviceMemory) -> None: ...
     def cut(self, block: int) -> None: ...
+    def rehearsal(self) -> System:
+        return self
 
 
 @pytest.mark.parametrize("gives", [True, False])
