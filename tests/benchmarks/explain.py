@@ -1,4 +1,4 @@
-"""How long an explanation takes after its launch: of straight code and of a chain of branches, against the same later."""
+"""How long an explanation takes after its launch: of one kernel, and of two, of straight lines and branches."""
 
 from __future__ import annotations
 
