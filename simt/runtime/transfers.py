@@ -91,9 +91,10 @@ def _mapping_of(array: Array) -> mmap.mmap | None:
     """The mapping of a file that an array lies in, if its pages can be read again at any time: one that is shared."""
     base: Any = array
     while base is not None:
-        if isinstance(base, np.memmap) and base.mode != "c" and isinstance(base.base, mmap.mmap):
-            return base.base
-        base = getattr(base, "base", None)
+        owner: Any = getattr(base, "base", None)
+        if isinstance(base, np.memmap) and isinstance(owner, mmap.mmap):
+            return owner if base.mode != "c" else None
+        base = owner
     return None
 
 
