@@ -54,7 +54,8 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
     waits = launch.cooperative or GRID_BARRIER in program.syscalls
     together = waits or launch.schedule is not None
     watch = launch.watch
-    alone = launch.trace is not False or (watch is not None and watch.in_order) or encode(program).communicates
+    in_order = watch is not None and (watch.in_order or bool(program.syscalls))  # their effects are events, too
+    alone = launch.trace is not False or in_order or encode(program).communicates
     if together:
         workers = launch.blocks if waits else min(launch.blocks, launch.resident)
     else:
@@ -257,13 +258,14 @@ class _Team:
     def _run_told(self, worker: int, first: int, end: int, state: layout.State, judge: bool = True) -> tuple[int, int]:
         """Run blocks as :meth:`_run` does, collect their trace, and give the watch their events.
 
-        STOPPED, too, if what it finds ends the launch.  *judge*: also after the end of a warp's turn (STOPPED).
+        STOPPED, too, if what it finds ends the launch.  *judge*: also where the events can wait: after the end of a
+        warp's turn (STOPPED), and of the blocks (DONE).
         """
         block, status = first, layout.TRACE_FULL
         while status == layout.TRACE_FULL:
             status, block = self._run(block, end, state)
             self._drain(state)
-            if (judge or status != layout.STOPPED) and self._judged(worker, min(block, end - 1), state):
+            if (judge or status not in (layout.STOPPED, layout.DONE)) and self._judged(worker, state):
                 status = layout.STOPPED
         return status, block
 
@@ -310,8 +312,9 @@ class _Team:
             resumed = begun is not None  # within a round of the warps: only a whole one without progress is a deadlock
             begun = None
             if first >= end:
+                self._judged(worker, state)
                 return
-            status, block = self._run_told(worker, first, end, state)
+            status, block = self._run_told(worker, first, end, state, judge=False)
             if status == layout.DEADLOCK and resumed:
                 status, block = self._run_told(worker, block, end, state)
             if status == layout.STOPPED or self._note_failure(status, block, state):
@@ -389,7 +392,7 @@ class _Team:
         running = list(resident.running())
         held = {slot for slot, _ in resident.held}
         stuck = [(slot, block) for slot, block in running if slot not in held]
-        if self._judged(0, 0, self.states[0]):
+        if self._judged(0, self.states[0]):
             return False
         if stuck:
             self._note_failure(layout.DEADLOCK, stuck[0][1], self.states[stuck[0][0]])
@@ -411,16 +414,16 @@ class _Team:
         self._keep(block, deadlock(self.prepared, state, block) if stuck else failure(self.prepared, state))
         return True
 
-    def _judged(self, worker: int, block: int, state: layout.State) -> bool:
+    def _judged(self, worker: int, state: layout.State) -> bool:
         """Give the watch the events so far; returns whether what it found ends the launch."""
         watch, events = self.prepared.launch.watch, state.EVENTS
         if watch is None or events[0] == 1:
             return False
-        error = watch.judge(worker, events[1 : events[0]])
+        found = watch.judge(worker, events[1 : events[0]])
         events[0] = 1
-        if error is not None:
-            self._keep(block, error)
-        return error is not None
+        if found is not None:
+            self._keep(*found)
+        return found is not None
 
     def _keep(self, block: int, error: Exception) -> None:
         with self.lock:
