@@ -327,6 +327,7 @@ def state_arrays(
         WORDS=np.zeros(1024, np.int64),
         FILL=np.zeros(32, np.int64),
         NATIVE=np.zeros(layout.N_NATIVE, np.int64),
+        ZEROED=np.arange(n_uniform * 32, encoded.n_registers * 32, 32),
         STARTS=memory.starts,
         ENDS=memory.ends,
         WRITABLE=memory.writable,
