@@ -116,13 +116,17 @@ class Stopped:
         found = self._bytes(lane, address)
         return found[:size].tobytes() if size <= len(found) else None
 
+    def check(self, lane: int, address: int, size: int, writes: bool) -> None:
+        """Raise OutOfBoundsError if not all of *size* bytes at a generic address are memory, writable if *writes*."""
+        if size > len(self._bytes(lane, address, writes)):
+            what = f"writes {size} bytes to" if writes else f"reads {size} bytes at"
+            what = f"{self.function} {what} address {address:#x}, which is not allocated"
+            raise self.error(OutOfBoundsError, what, [lane])
+
     def store(self, lane: int, address: int, data: bytes) -> None:
         """Put bytes at a generic address of a lane.  Raises OutOfBoundsError if not all are writable memory."""
-        found = self._bytes(lane, address, writes=True)
-        if len(data) > len(found):
-            what = f"{self.function} writes {len(data)} bytes to address {address:#x}, which is not allocated"
-            raise self.error(OutOfBoundsError, what, [lane])
-        found[: len(data)] = np.frombuffer(data, np.uint8)
+        self.check(lane, address, len(data), writes=True)
+        self._bytes(lane, address)[: len(data)] = np.frombuffer(data, np.uint8)
 
     def text(self, lane: int, address: int) -> bytes | None:
         """The zero-terminated string at a generic address of a lane; None if memory ends before it does."""
