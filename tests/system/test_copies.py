@@ -69,9 +69,9 @@ def test_what_odd_calls_return(kernels: Any) -> None:
 
 def test_a_copy_beyond_memory(kernels: Any) -> None:
     a, b = np.zeros(10, np.int32), np.zeros(10, np.int32)
-    with pytest.raises(OutOfBoundsError, match="MemcpyAsync writes 200 bytes to address .*, which is not allocated"):
+    with pytest.raises(OutOfBoundsError, match=r"MemcpyAsync writes 200 bytes to address .*, which is not allocated"):
         simt.launch(kernels["tail"], 1, 32, np.zeros(50, np.int32), b, np.int32(50))
-    with pytest.raises(OutOfBoundsError, match="MemcpyAsync reads 200 bytes at address .*, which is not allocated"):
+    with pytest.raises(OutOfBoundsError, match=r"MemcpyAsync reads 200 bytes at address .*, which is not allocated"):
         simt.launch(kernels["tail"], 1, 32, a, np.zeros(50, np.int32), np.int32(50))
 
 
@@ -92,5 +92,5 @@ def test_the_barrier_of_the_grid(kernels: Any, grid: int, block: int) -> None:
 
 def test_more_blocks_than_fit_cannot_meet(kernels: Any) -> None:
     n = 132 * 32 + 1  # an H200 holds 32 blocks on each of 132 SMs
-    with pytest.raises(LaunchError, match="waits for all of its blocks, and .* holds 4224 at a time"):
+    with pytest.raises(LaunchError, match=r"waits for all of its blocks, and .* holds 4224 at a time"):
         simt.launch(kernels["meet"], n, 32, np.zeros(32 * n, np.int32), np.zeros(32 * n, np.int32))
