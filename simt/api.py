@@ -20,6 +20,7 @@ from simt.check.short import ends_here
 from simt.dispatcher import check_launch_bounds
 from simt.machine import DEFAULT_ENGINE
 from simt.profile import Profile
+from simt.runtime.transfers import scratch
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -111,10 +112,11 @@ def launch(
         overrides: timing numbers to replace, by the names of ``simt devices h200``: ``{"l1_latency": 60}``.
         window: first and one past the last cycle to record, for :meth:`Profile.timeline` and
             :func:`simt.timing.write_trace`.
-        engine: ``"interpreter"``, or ``"compiled"``: what it can of the kernel runs as native code, which is compiled
-            first (some tenths of a second, for the very first kernels seconds; kept on disk).  Counts and results are
-            the same.  Traced, checked and timed launches, and the orders ``interleaved`` and ``random``, are
-            interpreted all the same.
+        engine: ``"auto"``: a launch that has turned out long goes on as native code of the kernel, which another
+            process compiles meanwhile (kept on disk); ``"compiled"``: so from the start, and the launch waits for it
+            (some tenths of a second, for the very first kernels seconds); ``"interpreter"``: never.  Counts and
+            results are the same.  Traced and checked launches, and the orders ``interleaved`` and ``random``, are
+            always interpreted.
         executor: any :class:`concurrent.futures.Executor`, such as a pool of processes, ``get_executor()`` of a Dask
             client, or one of ``mpi4py.futures``: its workers run the blocks, or the launch as a whole if it is timed.
             Memory, counts, findings and output are those of this process.  Launches whose blocks communicate are
@@ -195,7 +197,8 @@ def reduce(
     """Reduce an array with one kernel of the family; the block results are combined on the host.
 
     Parameters:
-        data: 1-d array of int32, int64, float32 or float64, at least one element; it is not changed.
+        data: 1-d array of int32, int64, float32 or float64, at least one element; it is not changed.  Of an array that
+            is a mapped file (``np.memmap``) only a piece at a time takes memory beside device memory.
         kernel: a name of ``simt kernels``.
         block: threads per block, 1 to 1024.
         op: ``sum``, ``max``, ``min`` or ``product``.
@@ -211,6 +214,6 @@ def reduce(
     if array.size == 0:
         raise LaunchError("the array is empty: there is nothing to reduce")
     machine.dimensions(block, "block")
-    plan = kernels.get_reduction(kernel).plan_for(array, block, op)
+    plan = kernels.get_reduction(kernel).plan_of(scratch(np.ascontiguousarray(array)), block, op)
     profile = launch(plan.kernel, plan.grid, plan.block, *plan.args, view=view, **options)
     return plan.finish(), profile

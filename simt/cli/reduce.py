@@ -121,7 +121,7 @@ def reduce(
     predicate: Predicate = 0,
     check: Checks = None,
     threads: Threads = None,
-    engine: Engine = "interpreter",
+    engine: Engine = "auto",
     model: TimingOptions,
     as_json: Json = False,
 ) -> None:

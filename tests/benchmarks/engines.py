@@ -13,13 +13,14 @@ import numpy as np
 from numba import cuda
 
 import simt
-from simt import kernels, machine
+from simt import kernels, runtime
 from simt.machine import DeviceMemory, Launch
 from simt.machine import layout as L
 from simt.machine.compiled.code import native_code
 from simt.machine.engine import run_blocks
 from simt.machine.prepare import prepare, state_arrays
 from simt.program import Program
+from simt.runtime import Context
 
 PAIRS = 5
 
@@ -70,18 +71,19 @@ def row_of(kernel: Any, grid: Any, block: Any, *args: Any, **options: Any) -> Ro
     """Measure what :func:`simt.launch` would run."""
     rows: list[Row] = []
 
-    def instead(program: Program, launch: Launch, device: DeviceMemory) -> None:
-        rows.append(measure(program, launch, device))
+    def instead(program: Program, launch: Launch, context: Context, *_: Any) -> None:
+        with context.placed(program, launch) as placed:
+            rows.append(measure(program, placed.launch, placed.memory))
         raise _Measured
 
-    run = machine.run
-    machine.run = instead
+    run = runtime.run
+    runtime.run = instead  # type: ignore[assignment]
     try:
         simt.launch(kernel, grid, block, *args, **options)
     except _Measured:
         pass
     finally:
-        machine.run = run
+        runtime.run = run
     return rows[0]
 
 
