@@ -113,10 +113,15 @@ def test_a_launch_does_not_wait_for_who_makes_native_code(
     ends: int | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     started: list[Any] = []
+    asked: list[int | None] = []
+
+    def poll() -> int | None:
+        asked.append(ends)
+        return ends
 
     def in_background(module: str, given: Any) -> Any:
         started.append((module, pickle.load(given)))
-        return SimpleNamespace(poll=lambda: ends)
+        return SimpleNamespace(poll=poll)
 
     monkeypatch.setattr(code, "STORE", DiskCache("native code", tmp_path))
     monkeypatch.setattr(choice, "STORE", DiskCache("native code", tmp_path))
@@ -130,6 +135,7 @@ def test_a_launch_does_not_wait_for_who_makes_native_code(
     assert [module for module, _ in started] == [choice.BUILDER]
     assert started[0][1] == replace(program)
     assert program.native is None
+    assert (len(asked) > 1) == (ends is None), "a process that ended without native code is asked once"
 
 
 def test_another_process_makes_native_code(monkeypatch: pytest.MonkeyPatch) -> None:
