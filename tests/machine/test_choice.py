@@ -24,7 +24,7 @@ from simt.machine import layout as L
 from simt.machine.compiled import choice, code
 from simt.machine.early import ENGINE
 from simt.machine.engine import run_blocks
-from simt.machine.launch import Launch
+from simt.machine.launch import DEFAULT_ENGINE, Launch
 from simt.machine.prepare import prepare, state_arrays
 from simt.program import Program
 from simt.runtime import Context
@@ -34,6 +34,12 @@ from tests.machine.test_compiled import counting, shape
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
 CONTEXT = Context()
+
+
+@pytest.fixture(autouse=True)
+def _as_asked(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--engine") != DEFAULT_ENGINE:
+        pytest.skip("one engine was chosen for all launches")
 
 
 def of_registry(name: str, size: int) -> tuple[Program, Any]:
