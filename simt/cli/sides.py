@@ -35,7 +35,8 @@ KERNEL or KERNEL@VIEW, which is run now; KERNEL as in [bold]simt run[/bold]. [bo
 source view as --predicate N has it, [bold]KERNEL@unroll=N[/bold] with N rounds of each innermost loop behind each
 other.
 
-[bold]ncu.csv:KERNEL[/bold] is what ncu --csv --page raw or --page source printed, or nvprof --csv --log-file;
+[bold]ncu.csv:KERNEL[/bold] is what ncu --csv --page raw, details or source printed, or nvprof --csv
+--log-file;
 [bold]raw.csv+source.csv:KERNEL#2[/bold] both pages of a report, and the second launch of the kernel in it.
 
 {LAUNCH_IN_FILE}"""

@@ -24,7 +24,7 @@ from simt.machine import layout as L
 from simt.machine.compiled import choice, code
 from simt.machine.early import ENGINE
 from simt.machine.engine import run_blocks
-from simt.machine.launch import Launch
+from simt.machine.launch import DEFAULT_ENGINE, Launch
 from simt.machine.prepare import prepare, state_arrays
 from simt.program import Program
 from simt.runtime import Context
@@ -34,6 +34,12 @@ from tests.machine.test_compiled import counting, shape
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
 CONTEXT = Context()
+
+
+@pytest.fixture(autouse=True)
+def _as_asked(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--engine") != DEFAULT_ENGINE:
+        pytest.skip("one engine was chosen for all launches")
 
 
 def of_registry(name: str, size: int) -> tuple[Program, Any]:
@@ -108,10 +114,15 @@ def test_a_launch_does_not_wait_for_who_makes_native_code(
     ends: int | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     started: list[Any] = []
+    asked: list[int | None] = []
+
+    def poll() -> int | None:
+        asked.append(ends)
+        return ends
 
     def in_background(module: str, given: Any) -> Any:
         started.append((module, pickle.load(given)))
-        return SimpleNamespace(poll=lambda: ends)
+        return SimpleNamespace(poll=poll)
 
     monkeypatch.setattr(code, "STORE", DiskCache("native code", tmp_path))
     monkeypatch.setattr(choice, "STORE", DiskCache("native code", tmp_path))
@@ -124,6 +135,7 @@ def test_a_launch_does_not_wait_for_who_makes_native_code(
     assert auto(program, arguments, 10, 20, grid=(1, 1, 1), block=(32, 1, 1)) == expected
     assert [module for module, _ in started] == [choice.BUILDER]
     assert started[0][1] == replace(program)
+    assert (len(asked) > 1) == (ends is None), "a process that ended without native code is asked once"
 
 
 def test_launches_of_a_program_add_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,9 @@ MOST_KEPT = 1024
 MOST_MICRO_OPS = 10_000
 """Micro-ops of a Program that is compiled at most."""
 
+_LANE_LOOPS = ACROSS | {"units"}
+"""Functions whose time goes into loops over lanes; in others vectors would wait for columns of splits just written."""
+
 STORE = DiskCache("native code", cache_root() / "native", MOST_KEPT)
 
 
@@ -156,8 +159,8 @@ def _helper_object(name: str, imm: int) -> bytes:
     """Its object code: made once for all Programs, so unlike a Program's it is worth all of LLVM's passes."""
     module, target = llvm.parse_assembly(lane_module(name, imm)), machine()
     options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = name in ACROSS
-    options.slp_vectorization = False  # vectors would wait for columns of splits just written
+    options.loop_vectorization = name in _LANE_LOOPS
+    options.slp_vectorization = False
     builder = llvm.create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
     code: bytes = target.emit_object(module)
