@@ -7,6 +7,7 @@ import numpy as np
 from simt.timing import layout as L
 from simt.timing.caches import atomic_line, read_line, write_line
 from simt.timing.jit import jit, jit_inline
+from simt.timing.others import manner_of, note_touch
 
 SHARED_INTERVAL = L.PLACE["shared_wavefront_interval"]
 SHARED_WAVEFRONT = L.PLACE["shared_wavefront_latency"]
@@ -156,6 +157,18 @@ def meetings(ADDRESSES, lanes):
 
 
 @jit
+def _words_of(ADDRESSES, line):
+    """Distinct addresses among those of a request that are on *line*."""
+    words = np.int64(0)
+    for l in range(32):
+        new = ADDRESSES[l] >> 7 == line
+        for k in range(l):
+            new &= ADDRESSES[k] != ADDRESSES[l]
+        words += new
+    return words
+
+
+@jit
 def global_access(sm, wi, block, now, kind, asked, lanes, t):
     """When a global (or local) access has its result; for stores and reductions, when L2 has it.
 
@@ -191,25 +204,25 @@ def global_access(sm, wi, block, now, kind, asked, lanes, t):
     done = 0.0
     soonest = np.float64(L.NEVER)
     misses = t.SMS[sm * L.N_SM + L.M_MISSES]
+    manner = manner_of(n, t.LINES, block, t)
     most = np.int64(1)
     if kind in (L.K_ATOMIC, L.K_REDUCTION):
         most = meetings(ADDRESSES, lanes)
-    if not loads:
+    if kind == L.K_STORE:
         _count_lanes(ADDRESSES, n, lanes, t.LINES, t.LANES)
     for k in range(n):
         start = begin + k * tags // n * t.NUMBERS[LINE_LATENCY]
         if loads:
-            back = read_line(sm, t.LINES[k], t.MASKS[k], start, kind != L.K_LOAD, t)
+            note_touch(wi, t.LINES[k], start, t)
+            back = read_line(sm, t.LINES[k], t.MASKS[k], manner, start, kind != L.K_LOAD, t)
             done = max(done, back)
             soonest = min(soonest, back)
         elif kind == L.K_STORE:
             partial = _written_in_part(k, t.MASKS[k], size // lanes, t.LANES)
             done = max(done, write_line(sm, t.LINES[k], t.MASKS[k], partial, start, t))
         else:
-            there = np.int64(0)
-            for sector in range(4):
-                there += t.LANES[k * 4 + sector]
-            done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], block, there, most, start, t))
+            words = _words_of(ADDRESSES, t.LINES[k])
+            done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], manner, block, words, most, start, t))
     if loads:  # wavefronts of one warp, from when the first line is there and the last has been looked up
         looked_up = begin + t.NUMBERS[L1_LATENCY] + (tags - 1) * t.NUMBERS[LINE_LATENCY]
         done = max(done, max(soonest, looked_up) + (banks - 1) * t.NUMBERS[SHARED_WAVEFRONT])
