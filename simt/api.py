@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,7 @@ def launch(
     overrides: Mapping[str, float] | None = None,
     window: tuple[int, int] | None = None,
     engine: str = DEFAULT_ENGINE,
+    executor: Executor | None = None,
 ) -> Profile:
     """Run a kernel on the modelled GPU and return what it counted, and with ``timing`` how long it takes there.
 
@@ -113,6 +115,10 @@ def launch(
             first (some tenths of a second, for the very first kernels seconds; kept on disk).  Counts and results are
             the same.  Traced, checked and timed launches, and the orders ``interleaved`` and ``random``, are
             interpreted all the same.
+        executor: any :class:`concurrent.futures.Executor`, such as a pool of processes, ``get_executor()`` of a Dask
+            client, or one of ``mpi4py.futures``: its workers run the blocks, or the launch as a whole if it is timed.
+            Memory, counts, findings and output are those of this process.  Launches whose blocks communicate are
+            refused: one of them writes what another one reads or writes; see docs/executors.md.
 
     Raises :class:`simt.KernelError` (with LaunchError and others as subclasses) where the kernel or the launch is
     wrong, :class:`simt.UnsupportedError` where the simulator cannot do it, :class:`simt.devices.DeviceError` for a
@@ -138,6 +144,7 @@ def launch(
         overrides=overrides,
         window=window,
         engine=engine,
+        executor=executor,
     )
     options.validate()
     shape = machine.dimensions(grid, "grid"), machine.dimensions(block, "block")

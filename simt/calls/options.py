@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from simt.calls.executors.connect import check_executor
 from simt.check import LaunchError, suggestion
 from simt.machine import DEFAULT_ENGINE, ENGINES
 from simt.machine.schedule import parse_schedule
@@ -57,6 +59,7 @@ class RunOptions(TypedDict, total=False):
     overrides: Mapping[str, float] | None
     window: tuple[int, int] | None
     engine: str
+    executor: Executor | None
 
 
 class LaunchOptions(RunOptions, total=False):
@@ -94,6 +97,7 @@ class Options:
     overrides: Mapping[str, float] | None = None
     window: tuple[int, int] | None = None
     engine: str = DEFAULT_ENGINE
+    executor: Executor | None = None
 
     @classmethod
     def of(cls, **given: Unpack[LaunchOptions]) -> Options:
@@ -126,6 +130,8 @@ class Options:
                 raise LaunchError("a timed launch has no schedule: the model of the GPU decides what runs when")
         if self.engine not in ENGINES:
             raise LaunchError(f"unknown engine {self.engine!r}", help=f"choose {' or '.join(ENGINES)}")
+        if self.executor is not None:
+            check_executor(self.executor)
         names_of(self.check)
         filling(self.fill)
         if self.shared_bytes < 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
@@ -16,6 +17,7 @@ from simt.calls.code import Code, Shape, raw_code
 from simt.calls.options import Options, filling
 from simt.check import BudgetError, KernelError, LaunchError, UnsupportedError
 from simt.devices import DeviceError, Gpu, occupancy
+from simt.machine.launch import Watch
 from simt.machine.schedule import Schedule, parse_schedule
 from simt.machine.services import Services
 from simt.ops.encoding import GRID_BARRIER
@@ -26,6 +28,7 @@ from simt.sanitizer.metadata import compares_lanes
 from simt.system import Limits, Request, SystemServices, World
 
 if TYPE_CHECKING:
+    from simt.calls.executors.spread import Spread
     from simt.sanitizer.sanitizer import Sanitizer
     from simt.sass import SassKernel
     from simt.timing import TimedRun
@@ -56,15 +59,17 @@ def run(
     context: runtime.Context | None = None,
     keep: bool = False,
     stdout: TextIO | None = None,
+    watch: Watch | None = None,
 ) -> Profile:
     """Run a launch in *context* (default: the module's, or one that holds nothing else) and return its profile.
 
     *keep*: after an error device memory is as the kernel left it (:meth:`simt.runtime.Context.run`).  *stdout*: where
-    what the kernel prints goes, after the launch, also after one that went wrong (default: ``sys.stdout``).
+    what the kernel prints goes, after the launch, also after one that went wrong (default: ``sys.stdout``).  *watch*:
+    what is told of the launch, instead of checks.
     """
     options = session.completed(options)
     try:
-        profile = _HostLaunch(options, gpu, context or code.context, keep).run(code, shape, stdout)
+        profile = _HostLaunch(options, gpu, context or code.context, keep, watch).run(code, shape, stdout)
     except LaunchError:
         raise  # nothing has run
     except KernelError as error:
@@ -77,11 +82,14 @@ def run(
 class _HostLaunch:
     """A launch of the host, with the grids that its kernels launch."""
 
-    def __init__(self, options: Options, gpu: Gpu, context: runtime.Context | None, keep: bool) -> None:
+    def __init__(
+        self, options: Options, gpu: Gpu, context: runtime.Context | None, keep: bool, watch: Watch | None
+    ) -> None:
         self.options = options
         self.gpu = gpu
         self.context = context
         self.keep = keep
+        self.watch = watch
         self.launched: list[Profile] = []
         self._counters: dict[bytes, npt.NDArray[np.int64]] = {}
 
@@ -120,12 +128,19 @@ class _HostLaunch:
         if self.options.cooperative or GRID_BARRIER in code.program.syscalls:
             self._check_cooperative(code, shape)
         launch = self._launch(code, shape, self.options.shared_bytes, services, self.options.cooperative)
+        if self.watch is not None:
+            launch = replace(launch, watch=self.watch)
         model = self._model(code, launch) if self.options.timing else None
         try:
-            result = runtime.run(code.program, launch, self.context, model, self.keep)
+            if self.options.executor is None:
+                result = runtime.run(code.program, launch, self.context, model, self.keep)
+                timing = model.result if model is not None else None
+            else:
+                spread = self._spread(code, self.options.executor)
+                result = runtime.run(code.program, launch, self.context, None, self.keep, spread)
+                timing = spread.timing
         except BudgetError as error:
             raise self._explained(error, code.program, launch) from None
-        timing = model.result if model is not None else None
         notes = [*code.notes, *self._found(code, result)]
         return Profile(code.program, result, device=self.gpu.key, timing=timing, notes=notes)
 
@@ -226,6 +241,14 @@ class _HostLaunch:
         from simt.timing import TimedRun  # here: a launch without timing does not load the model
 
         return TimedRun(code.program, launch, self.gpu, code.instructions, self.options.timed)
+
+    def _spread(self, code: Code, executor: Executor) -> Spread:
+        from simt.calls.executors.spread import Spread  # here: launches in this process do without
+
+        limits = self.context.limits if self.context is not None else Limits()
+        return Spread(
+            executor, limits, self.gpu, code.instructions, self.options.timed if self.options.timing else None
+        )
 
     # Grids that the device launches
 

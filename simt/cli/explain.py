@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -61,12 +61,16 @@ def explain(
     METRICS[metric]  # before anything runs
     check_writable(svg)
     import simt
+    from simt.reasons.facts import COUNTS_ROUNDS
 
     ours, theirs = [*sides.profiles(a, b, model.keywords), None][:2]
-    patterns = {}
-    if METRICS[metric].group in ("global memory", "local memory", "shared memory"):
-        patterns = {side: found.patterns for side, found in sides.accesses(a, b).items()}
-    found = simt.explain(ours, theirs, metric, patterns=patterns)
+    group = METRICS[metric].group
+    more: dict[str, Any] = {}
+    if group in ("global memory", "local memory", "shared memory"):
+        more = {"patterns": {side: found.patterns for side, found in sides.accesses(a, b).items()}}
+    elif group == COUNTS_ROUNDS:
+        more = {"loops": sides.loops(a, b)}
+    found = simt.explain(ours, theirs, metric, **more)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -64,5 +64,5 @@ def report(
         if isinstance(profile, Profile):
             traced(profile, block_index, warp)
     accesses = sides.accesses(a, b, warp=(block_index, warp))
-    write_page(output, *profiles, metrics=metric or (), accesses=accesses)
+    write_page(output, *profiles, metrics=metric or (), accesses=accesses, loops=sides.loops(a, b))
     typer.echo(f"{output}: {output.stat().st_size / 1000:,.0f} kB; open it in a browser")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from simt.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from simt.reasons import Accesses
+    from simt.reasons import Accesses, Loop
 
 SIDE = "A profile saved as .json, a profiler's .csv:KERNEL, or KERNEL or KERNEL@VIEW to run."
 PREDICATE = "predicate="
@@ -71,11 +71,21 @@ class SideOptions:
 
     def accesses(self, a: str, b: str | None, **options: Any) -> dict[str, Accesses]:
         """How a warp of each side that is a kernel accesses memory, by side, from a second run."""
-        from simt.profile.recorded import is_recorded
         from simt.reasons import accesses_of
 
+        return self._of_kernels(accesses_of, a, b, options)
+
+    def loops(self, a: str, b: str | None) -> dict[str, Sequence[Loop]]:
+        """How many rounds of their loops the warps of each side that is a kernel make, from a second run."""
+        from simt.reasons import rounds_of
+
+        return self._of_kernels(rounds_of, a, b, {})
+
+    def _of_kernels(self, find: Callable[..., Any], a: str, b: str | None, options: Any) -> dict[str, Any]:
+        from simt.profile.recorded import is_recorded
+
         return {
-            side: self._kernel(text).run(accesses_of, self.block, **options)
+            side: self._kernel(text).run(find, self.block, **options)
             for side, text in (("a", a), ("b", b))
             if text is not None and not _is_saved(text) and not is_recorded(text)
         }

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,6 +32,8 @@ EXAMPLES = f"""Examples:
 
   [bold]simt sweep my_kernels.py:saxpy --set dram_latency=900[/bold]
 
+  [bold]simt sweep interleaved --executor dask://scheduler:8786[/bold] on the workers of a Dask cluster
+
 {LAUNCH_IN_FILE}"""
 
 
@@ -43,6 +48,14 @@ def sweep(
     blocks: Annotated[str, typer.Option(metavar="N,N,...", help="Threads per block to try.")] = SIZES,
     threads: Threads = None,
     model: ModelOptions,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="processes:N|dask://HOST:PORT",
+            help="Where the launches run, at the same time: in N processes, or on the workers of a Dask cluster "
+            "(pip install 'simt\\[dask]').",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Time a kernel with several block sizes: the predicted best, and why.
@@ -51,6 +64,7 @@ def sweep(
     --size is not given.
     """
     from simt import devices, kernels, timing
+    from simt.calls.executors.connect import executor_of
 
     if not re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)*", blocks):
         raise typer.BadParameter(f"{blocks!r} is not of the form 128,256,512", param_hint="--blocks")
@@ -62,20 +76,23 @@ def sweep(
         launch = replace(launch, size=SIZE)
 
     errors: dict[int, SimtError] = {}
-    with progress() as bar:
+    with executor_of(executor) if executor else nullcontext() as workers, progress() as bar:
 
-        def run(block: int) -> TimingResult:
-            advance = bar.start(f"{launch.kernel}, blocks of {block}")
+        def run(block: int, advance: Callable[[int, int], None]) -> TimingResult:
             try:
-                found = launch.launch(block, threads=threads, progress=advance, **keywords).timing
+                found = launch.launch(block, threads=threads, progress=advance, executor=workers, **keywords).timing
             except SimtError as error:
                 errors[block] = error
                 raise
             assert found is not None  # ModelOptions always ask for timing
             return found
 
+        def alone(block: int) -> TimingResult:
+            return run(block, bar.start(f"{launch.kernel}, blocks of {block}"))
+
         try:
-            found = timing.sweep(run, sizes)
+            with _together(run, sizes, bar.start(launch.kernel)) if workers else nullcontext(alone) as one:
+                found = timing.sweep(one, sizes)
         except ValueError:
             raise _none_ran(errors) from None
     found.refused.update({block: error.title for block, error in errors.items()})
@@ -84,6 +101,33 @@ def sweep(
         print_json({**head, **_described(found)})
     else:
         _print(found, f"{launch.kernel} ({launch.view} view)")
+
+
+@contextmanager
+def _together(
+    run: Callable[[int, Callable[[int, int], None]], TimingResult],
+    sizes: Sequence[int],
+    advance: Callable[[int, int], None],
+) -> Iterator[Callable[[int], TimingResult]]:
+    """All launches at the same time, each waited for in a thread; *advance* is told of the sum of their blocks."""
+    stopped = threading.Event()
+    done: dict[int, tuple[int, int]] = {}
+
+    def one(size: int) -> TimingResult:
+        def tell(blocks: int, total: int) -> None:
+            if stopped.is_set():
+                raise KeyboardInterrupt
+            done[size] = blocks, total
+            advance(*(sum(column) for column in zip(*done.copy().values(), strict=True)))
+
+        return run(size, tell)
+
+    with ThreadPoolExecutor(len(sizes)) as waiting:
+        found = {size: waiting.submit(one, size) for size in dict.fromkeys(sizes)}
+        try:
+            yield lambda size: found[size].result()
+        finally:
+            stopped.set()  # after ctrl-C they still wait
 
 
 def _none_ran(errors: Mapping[int, SimtError]) -> SimtError:

@@ -138,8 +138,7 @@ class _Team:
         self.native = native_for(prepared)
         self.work = np.zeros(prepared.launch.blocks * layout.N_WORK if prepared.launch.per_block else 0, np.int64)
         self.states = [self._state(0)]
-        self.blocks = prepared.launch.blocks
-        self.next_block = 0
+        self.next_block, self.blocks = prepared.launch.span
         self.finished = 0
         self.failed: dict[int, Exception] = {}
         self.lock = threading.Lock()
@@ -199,14 +198,14 @@ class _Team:
             block = min(self.failed)
             if self.prepared.launch.services is not None:
                 self.prepared.launch.services.cut(block)
-            raise self.failed[block]
+            raise self.failed.pop(block)  # kept, it would hold this frame, and that the device memory
         return trace_records(self.rows) if self.prepared.launch.trace is not False else None
 
     def _begin(self) -> tuple[int, int] | None:
         """Run a small launch on this thread.  Returns the number of a block that turns out long, and the next one's."""
         launch, state = self.prepared.launch, self.states[0]
         state.LAUNCH[layout.LAUNCH_BUDGET] = SMALL_INSTRUCTIONS
-        status, block = self._run(0, self.blocks, state)
+        status, block = self._run(self.next_block, self.blocks, state)
         state.LAUNCH[layout.LAUNCH_BUDGET] = launch.max_instructions
         self.finished, self.next_block = block, self.blocks
         if status == layout.FAILED and state.ERROR[layout.E_REASON] == layout.R_BUDGET:

@@ -117,6 +117,7 @@ class Launch:
     ``schedule`` decides which warp runs when; ``resident`` blocks, as many as the GPU holds, then run together.
     ``engine``: see ENGINES.
     ``per_block``: note what each block was (:attr:`simt.machine.RunResult.work`).
+    ``part``: the first block to run and one past the last (None: all), of a launch that several processes share.
     """
 
     grid: tuple[int, int, int]
@@ -139,6 +140,12 @@ class Launch:
     resident: int = 1
     engine: str = DEFAULT_ENGINE
     per_block: bool = False
+    part: tuple[int, int] | None = None
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first block to run and one past the last."""
+        return (0, self.blocks) if self.part is None else self.part
 
     def array(self, number: int) -> DeviceArray:
         """The array that is argument *number*, in device memory."""

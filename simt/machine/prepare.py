@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import prod
@@ -51,7 +51,7 @@ def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory
         plan.place(array.name, np.ascontiguousarray(array.data).data) if array.space is Space.CONST else 0
         for array in program.arrays
     ]
-    banks = _banks(launch, plan)
+    placed = _placed_banks(launch, plan)
     if launch.services is not None:
         plan.make_room(launch.services.room(program.syscalls))
     memory = plan.finish(workers, shared_bytes, program.local_bytes, launch.threads_per_block)
@@ -71,10 +71,10 @@ def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory
         elif uniform.kind == "size":
             value = prod(shapes[uniform.value])
         elif uniform.kind == "bank":
-            data = banks[uniform.value].data if uniform.value in banks else b""
+            data = placed[uniform.value].data if uniform.value in placed else b""
             value = int.from_bytes(data[uniform.axis : uniform.axis + uniform.size], "little")
         elif uniform.kind == "bank_base":
-            value = banks[uniform.value].address or 0
+            value = placed[uniform.value].address or 0
         else:
             raise AssertionError(uniform.kind)
         values[uniform.row] = _signed(value)
@@ -177,18 +177,22 @@ def local_stride(local_bytes: int) -> int:
     return align(local_bytes, 8)
 
 
-def _banks(launch: Launch, plan: _Plan) -> dict[int, Bank]:
-    """The constant banks of the launch, each with its address."""
+def banks(launch: Launch, workspace: int = 0) -> Mapping[int, Bank]:
+    """What the constant banks of the launch hold; *workspace*: of :class:`BankFacts`."""
     if launch.bank_image is None:
         return {}
     handles = images.handles(launch.arguments)
     addresses = [
         value.address if isinstance(value, DeviceArray) else handles.get(k) for k, value in enumerate(launch.arguments)
     ]
-    facts = BankFacts(launch.shared_bytes, plan.workspace() if launch.cooperative else 0)
+    return launch.bank_image(addresses, BankFacts(launch.shared_bytes, workspace))
+
+
+def _placed_banks(launch: Launch, plan: _Plan) -> dict[int, Bank]:
+    """The constant banks of the launch, each with its address."""
     return {
         number: bank if bank.address is not None else Bank(bank.data, plan.place(f"{BANK} {number}", bank.data))
-        for number, bank in launch.bank_image(addresses, facts).items()
+        for number, bank in banks(launch, plan.workspace() if launch.cooperative else 0).items()
     }
 
 

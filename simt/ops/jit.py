@@ -10,13 +10,14 @@ sources and settings, one entry per function and types of arguments.
 from __future__ import annotations
 
 import functools
+import gc
 import importlib.resources
 import pickle
 import re
 import sys
 import types
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -230,10 +231,19 @@ def is_compiled(entry: str, folder: Path = FOLDER) -> bool:
     return bool(config.DISABLE_JIT) or next(folder.glob(f"{entry}-*.code"), None) is not None
 
 
-def compilation(what: str, entry: str, folder: Path = FOLDER) -> AbstractContextManager[None]:
+@contextmanager
+def compilation(what: str, entry: str, folder: Path = FOLDER) -> Iterator[None]:
     """Around the first call of *entry* in a process: of several processes one compiles it, the others wait.
 
-    ``what`` is said where it takes long.
+    ``what`` is said where it takes long.  Python looks for no garbage meanwhile: Numba's trees are large and live long,
+    and to go through them again and again takes a tenth of the time.
     """
     cache = DiskCache("compiled functions", folder)
-    return cache.making(entry, lambda: is_compiled(entry, folder), f"compiling {what}")
+    with cache.making(entry, lambda: is_compiled(entry, folder), f"compiling {what}"):
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            yield
+        finally:
+            if collects:
+                gc.enable()

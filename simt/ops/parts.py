@@ -4,19 +4,33 @@ By itself Numba makes of every function a library of its own, optimised and turn
 for Python, and links copies of it into each library that calls it, where all of that is done again.  Of our functions
 Python calls a handful.  So a *part* is translated into LLVM's form only, without wrappers; an *entry* takes in all
 parts that it reaches, as functions of its own, which LLVM then optimises once and may inline, reshape or leave out.
+
+Most of the time is Numba's own, in Python.  Three things spare it: what an operator gives for operands of some types is
+looked up once (:class:`_Typing`), passes for code that the engine does not have are left out, and Python's cyclic
+garbage collector rests (:func:`simt.ops.jit.compilation`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import llvmlite.binding as llvm
 from numba import _dynfunc
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import LoweringPass, register_pass
-from numba.core.typed_passes import AnnotateTypes, NativeLowering
+from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.typed_passes import AnnotateTypes, InlineOverloads, NativeLowering, NopythonRewrites
+from numba.core.untyped_passes import (
+    FindLiterallyCalls,
+    InlineClosureLikes,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
+    RewriteDynamicRaises,
+    WithLifting,
+)
 
 
 class Part(JITCodeLibrary):
@@ -106,22 +120,67 @@ class _BeginEntry(LoweringPass):
         return False
 
 
-class PartCompiler(CompilerBase):
+class _Typing:
+    """Numba's typing context, with a memory of what its own functions, operators above all, give for which types.
+
+    By itself Numba tries every overload that the function has, dozens for ``+``, at each place where it is called.
+    """
+
+    _signatures: ClassVar[dict[tuple[Any, Any], Any]] = {}
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def resolve_function_type(self, function: Any, args: Any, keywords: Any) -> Any:
+        """The signature of a call, as Numba's context finds it."""
+        if keywords or not isinstance(function, types.Function):
+            return self._context.resolve_function_type(function, args, keywords)
+        found = self._signatures.get((function, args))
+        if found is None:
+            found = self._signatures[function, args] = self._context.resolve_function_type(function, args, keywords)
+        return found
+
+
+_NEEDLESS = {
+    *(FindLiterallyCalls, InlineClosureLikes, InlineOverloads, LiteralPropagationSubPipelinePass, LiteralUnroll),
+    *(MakeFunctionToJitFunction, NopythonRewrites, RewriteDynamicRaises, WithLifting),
+}
+"""Passes for closures, comprehensions, expressions of whole arrays, ``with``, exceptions and literal arguments."""
+
+
+class _Compiler(CompilerBase):
+    """Numba's compiler without what the engine has no need of."""
+
+    def __init__(self, typingctx: Any, *more: Any) -> None:
+        super().__init__(typingctx, *more)
+        self.state.typingctx = _Typing(typingctx)
+
+    def passes(self) -> PassManager:
+        """The passes over a function."""
+        found = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        found.passes = [each for each in found.passes if each[0] not in _NEEDLESS]
+        return found
+
+
+class PartCompiler(_Compiler):
     """Numba's compiler for parts."""
 
     def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes = self.passes()
         passes.add_pass_after(_BeginPart, AnnotateTypes)
         passes.add_pass_after(_EndPart, NativeLowering)
         passes.finalize()
         return [passes]
 
 
-class EntryCompiler(CompilerBase):
+class EntryCompiler(_Compiler):
     """Numba's compiler for entries."""
 
     def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes = self.passes()
         passes.add_pass_after(_BeginEntry, AnnotateTypes)
         passes.finalize()
         return [passes]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,8 @@ from simt.profile.summary import rows as summary_rows
 from simt.program import WARP_SIZE
 from simt.reasons import Accesses, Explanation, explain
 from simt.reasons.causes import derived
-from simt.reasons.render import cells, rows_of, title
+from simt.reasons.facts import COUNTS_ROUNDS, SideLoops
+from simt.reasons.render import cells, rows_of, said_of, title
 from simt.reasons.terms import WHOLE
 from simt.text import quantity_texts
 from simt.trace import Trace
@@ -243,6 +244,11 @@ class Reasoned:
         return title(self.explanation)
 
     @property
+    def facts(self) -> list[tuple[str, str]]:
+        """What counts say beside them: of what kind, and in words."""
+        return [(said_of(fact, self.explanation), fact.text) for fact in self.explanation.facts]
+
+    @property
     def rows(self) -> list[tuple[str, str, str, float]]:
         """The terms."""
         found = list(rows_of(self.explanation, MOST_TERMS))
@@ -257,6 +263,7 @@ class Content:
 
     columns: tuple[Column, ...]
     metrics: tuple[str, ...] = ()
+    loops: SideLoops = field(default_factory=dict)
 
     @property
     def _given(self) -> list[Any]:
@@ -309,13 +316,16 @@ class Content:
             if metric not in self.metrics and any(column.side.metrics.get(metric) is None for column in self.columns):
                 continue
             try:
-                explained = explain(first, other, metric, patterns=patterns)
+                explained = explain(first, other, metric, patterns=patterns, loops=self._loops(metric))
             except UnusableProfileError as error:
                 found.append(error.title)
                 continue
             if metric in self.metrics or any(term.cause != WHOLE for term in explained.terms):
                 found.append(Reasoned(explained))
         return found
+
+    def _loops(self, metric: str) -> SideLoops:
+        return self.loops if METRICS[metric].group == COUNTS_ROUNDS else {}
 
     # Charts
 

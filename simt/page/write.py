@@ -15,6 +15,7 @@ from simt.check.short import ends_here
 from simt.metrics import METRICS
 from simt.page.content import Column, Content
 from simt.reasons import Accesses
+from simt.reasons.facts import SideLoops
 from simt.trace.render import LANE_MARKS
 
 _HERE = Path(__file__).parent
@@ -29,18 +30,20 @@ def write_page(
     *,
     metrics: Sequence[str] = (),
     accesses: Mapping[str, Accesses] | None = None,
+    loops: SideLoops | None = None,
 ) -> Path:
     """Write one HTML page of a profile, or of two side by side; it needs nothing from elsewhere.
 
     Profiles are those of :func:`simt.launch` or of the hardware, or what one of them saved.  A launch with ``trace=``
     has its lanes in the page, one with ``timing=True`` its stalls, with ``window=``, too, its timeline.  ``metrics``:
     which to take apart, besides those that are worth it.  ``accesses``: by side (``"a"``, ``"b"``) what
-    :func:`simt.reasons.accesses_of` found; without it there are no pictures of memory accesses.  Returns the path.
+    :func:`simt.reasons.accesses_of` found; without it there are no pictures of memory accesses.  ``loops``: likewise
+    what :func:`simt.reasons.rounds_of` found.  Returns the path.
 
     Raises UnsupportedError without the extra ``report``, UnknownMetricError, UnusableProfileError for what is no
     profile, and LaunchError where the file cannot be written.
     """
-    text = page(profile, other, metrics=metrics, accesses=accesses)
+    text = page(profile, other, metrics=metrics, accesses=accesses, loops=loops)
     write_file(Path(path), text)
     return Path(path)
 
@@ -51,6 +54,7 @@ def page(
     *,
     metrics: Sequence[str] = (),
     accesses: Mapping[str, Accesses] | None = None,
+    loops: SideLoops | None = None,
 ) -> str:
     """The text of the page; see :func:`write_page`."""
     check_installed()
@@ -65,7 +69,7 @@ def page(
     )
     given = {"a": profile} if other is None else {"a": profile, "b": other}
     columns = tuple(Column(key, each, (accesses or {}).get(key)) for key, each in given.items())
-    content = Content(columns, tuple(METRICS[name].name for name in metrics))
+    content = Content(columns, tuple(METRICS[name].name for name in metrics), loops or {})
     script, sheet = (_file(name) for name in (_SCRIPT, _SHEET))
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(sheet)}; style-src-attr 'unsafe-inline'; "

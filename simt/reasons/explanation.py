@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from simt.check.short import ends_here
 from simt.metrics.table import METRICS, Metric, UnknownMetricError
+from simt.metrics.timing import TIMING
 from simt.profile.compare import UnusableProfileError, opcode_of
 from simt.profile.difference_text import same_launch
 from simt.profile.sides import Side
 from simt.reasons import between, cycles, pairing, room, words
 from simt.reasons.between import SidePatterns
+from simt.reasons.facts import Fact, SideLoops, limit_fact, loop_facts, stall_fact, what_if_facts
 from simt.reasons.render import render, to_html
 from simt.reasons.subject import Patterns, Subject, subject_of
 from simt.reasons.terms import ON_NO_LINE, RESIDUAL, WHOLE, Shares, Term, recipe_of, shares_of
@@ -27,7 +29,8 @@ class Explanation:
     """Terms that add up exactly to a metric, or to B's less A's.
 
     ``terms`` are sorted by size, the largest first; the 100 % that losses are subtracted from stand last.  ``a`` and
-    ``b`` are exact values (fractions); ``notes`` say what could not be known.
+    ``b`` are exact values (fractions); ``notes`` say what could not be known, ``facts`` what counts say beside the
+    terms.
     """
 
     metric: Metric
@@ -36,6 +39,7 @@ class Explanation:
     b: Fraction | None
     terms: tuple[Term, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
 
     @property
     def explained(self) -> Fraction:
@@ -49,6 +53,7 @@ class Explanation:
             "a": float(self.a),
             "b": None if self.b is None else float(self.b),
             "terms": [term.to_dict() for term in self.terms],
+            "facts": [fact.to_dict() for fact in self.facts],
         }
 
     def render(self, most: int | None = None, *, width: int = 80, color: bool | None = None) -> str:
@@ -73,12 +78,13 @@ def explain(
     metric: str = DEFAULT,
     *,
     patterns: SidePatterns | None = None,
+    loops: SideLoops | None = None,
 ) -> Explanation:
     """Take a metric of *profile* apart, or what *other* has more or less of it.
 
     Both are profiles of :func:`simt.launch` or of the hardware, or what one of them saved (``to_dict()``).  ``metric``
     is a name of ``simt metrics``.  ``patterns``: how lines access memory, by side (``"a"``, ``"b"``), as
-    :func:`simt.reasons.access_patterns` finds it.
+    :func:`simt.reasons.access_patterns` finds it; ``loops``: their loops, as :func:`simt.reasons.rounds_of` does.
 
     Raises UnknownMetricError, and UnusableProfileError where a profile does not know the metric or the two count
     different things under its name.
@@ -106,7 +112,21 @@ def explain(
     else:
         found = list(between.terms(first, last, patterns or {}))
     sides = tuple(subject.side for subject in subjects)
-    return Explanation(wanted, sides, a, b, _ranked(found, explained), notes)
+    facts = tuple(_facts(wanted, subjects, shares, loops or {}))
+    return Explanation(wanted, sides, a, b, _ranked(found, explained), notes, facts)
+
+
+def _facts(
+    metric: Metric, subjects: Sequence[Subject], shares: Sequence[Shares | None], loops: SideLoops
+) -> Iterator[Fact]:
+    for side, subject, each in zip("ab", subjects, shares, strict=False):
+        yield from loop_facts(side, subject, loops.get(side, ()))
+        if metric.group == TIMING:
+            yield from limit_fact(side, subject)
+        if each is not None and metric.name in cycles.METRIC_NAMES:
+            yield from stall_fact(side, each)
+        if each is not None and len(subjects) == 1:
+            yield from what_if_facts(side, each)
 
 
 def _single(shares: Shares, patterns: Patterns) -> Iterator[Term]:
@@ -138,7 +158,7 @@ def _value(metric: Metric, subject: Subject, shares: Shares | None) -> Fraction:
         return shares.value
     value = subject.side.metrics.get(metric.name)
     if value is None:
-        help = "launch with timing=True, or --timing on the command line" if metric.group == "timing" else ""
+        help = "launch with timing=True, or --timing on the command line" if metric.group == TIMING else ""
         raise UnusableProfileError(f"the profile of {subject.side.kernel} has no value of {metric.name}", help=help)
     return Fraction(value)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from simt.metrics.table import Metric
 from simt.profile.difference_text import heading
 from simt.profile.sides import Side
+from simt.reasons.facts import Fact
 from simt.reasons.subject import Place
 from simt.reasons.terms import Term
 from simt.reasons.words import number
@@ -55,6 +56,10 @@ class Explained(Protocol):
     @property
     def notes(self) -> tuple[str, ...]:
         """What could not be known."""
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """What counts say beside the terms."""
 
 
 def title(explained: Explained, width: int = 0) -> str:
@@ -124,11 +129,18 @@ def render(explained: Explained, most: int | None, width: int) -> Text:
     values, shares = (max((len(row[k]) for row in rows), default=0) for k in (0, 1))
     for value, share, words in rows:
         _wrapped(text, words, f"{value:>{values + 2}}  {share:>{shares}}  ", width, "")
+    for fact in explained.facts:
+        _wrapped(text, fact.text, said_of(fact, explained), width, "")
     for label, side in zip("AB", explained.sides, strict=False):
         _wrapped(text, heading(side), f"{label}  " if explained.b is not None else "", width, "dim")
     for note in explained.notes:
         _wrapped(text, note, "note: ", width, "yellow")
     return text
+
+
+def said_of(fact: Fact, explained: Explained) -> str:
+    """What stands before a fact: ``loop: ``, of two profiles ``loop in A: ``."""
+    return f"{fact.kind}: " if explained.b is None else f"{fact.kind} in {fact.side.upper()}: "
 
 
 def _wrapped(text: Text, words: str, before: str, width: int, style: str) -> None:
@@ -148,5 +160,6 @@ def to_html(explained: Explained) -> str:
         f'<td style="text-align:left">{escape(words)}</td></tr>'
         for value, share, words in cells(list(map(_row, explained.terms)))
     )
-    below = "".join(f"<div>{escape(text)}</div>" for text in (*map(heading, explained.sides), *explained.notes))
+    facts = [said_of(fact, explained) + fact.text for fact in explained.facts]
+    below = "".join(f"<div>{escape(text)}</div>" for text in (*facts, *map(heading, explained.sides), *explained.notes))
     return f"<div><b>{escape(title(explained))}</b><table>{body}</table>{below}</div>"

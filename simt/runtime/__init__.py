@@ -6,7 +6,7 @@ of a CUDA program.
 """
 
 from simt.runtime.arena import Arena
-from simt.runtime.context import Context, run, run_twice
+from simt.runtime.context import Context, borrowed, run, run_twice
 from simt.runtime.modules import LoadedModule, ModuleImage, Pointer, Variables
 
-__all__ = ["Arena", "Context", "LoadedModule", "ModuleImage", "Pointer", "Variables", "run", "run_twice"]
+__all__ = ["Arena", "Context", "LoadedModule", "ModuleImage", "Pointer", "Variables", "borrowed", "run", "run_twice"]

@@ -7,6 +7,7 @@ import os
 import sys
 from bisect import bisect_right, insort
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -74,6 +75,15 @@ class Arena:
     def memory(self, unwritten: Sequence[Unwritten] = ()) -> DeviceMemory:
         """Device memory as a launch finds it now; *unwritten*: parts that have not been written."""
         return DeviceMemory(self._words, tuple(self._allocations), self.end, unwritten)
+
+    def memory_like(self, other: DeviceMemory) -> DeviceMemory:
+        """Device memory with the allocations of *other*, where this arena has none of its own.
+
+        Raises LaunchError if it has not so many addresses.
+        """
+        if other.end > self.size:
+            raise LaunchError(f"the launch needs {other.end} bytes of device memory; this computer gives {self.size}")
+        return replace(other, words=self._words)
 
     @property
     def size(self) -> int:

@@ -22,6 +22,9 @@ from simt.runtime.modules import LoadedModule, ModuleImage
 from simt.runtime.transfers import HostArray, Upload
 from simt.system import Heap, Limits
 
+Run = Callable[[Program, Launch, DeviceMemory], RunResult]
+"""Runs a launch on device memory: :func:`simt.machine.run`, or what has others run it."""
+
 SecondRun = Callable[[Launch, DeviceMemory, RunResult], None]
 """Runs a launch again, on device memory as it was before; it is told what came of the first time."""
 
@@ -144,7 +147,29 @@ class Context:
                 upload.free()
                 self._arena.trim()
 
-    def run(self, program: Program, launch: Launch, second: SecondRun | None = None, keep: bool = False) -> RunResult:
+    @contextmanager
+    def like(self, memory: DeviceMemory, contents: Sequence[bytes | None]) -> Iterator[DeviceMemory]:
+        """Device memory with the allocations of *memory*, of another context, which hold *contents* (None: zeros).
+
+        This context holds nothing else.  ``memory.words`` is not looked at.  Raises LaunchError if it is too small.
+        """
+        with self._lock:
+            made = self._arena.memory_like(memory)
+            try:
+                for allocation, held in zip(made.allocations, contents, strict=True):
+                    made.bytes_of(allocation)[:] = 0 if held is None else np.frombuffer(held, np.uint8)
+                yield made
+            finally:
+                self._arena.trim()
+
+    def run(
+        self,
+        program: Program,
+        launch: Launch,
+        second: SecondRun | None = None,
+        keep: bool = False,
+        how: Run = machine.run,
+    ) -> RunResult:
         """Upload the launch's arrays, run, and download what the kernel changed.
 
         After an error or ctrl-C arrays and variables are as they were; with *keep* arrays are, and device memory is as
@@ -157,7 +182,7 @@ class Context:
             before = Snapshot([]) if keep and second is None else placed.memory.snapshot(self._lasting(program, placed))
             again = _rehearsed(placed.launch)
             try:
-                result = machine.run(program, replace(placed.launch, per_block=second is not None), placed.memory)
+                result = how(program, replace(placed.launch, per_block=second is not None), placed.memory)
                 if placed.launch.services is not None:
                     placed.launch.services.finish(placed.memory)
             except BaseException:
@@ -251,20 +276,23 @@ def run(
     context: Context | None = None,
     second: SecondRun | None = None,
     keep: bool = False,
+    how: Run = machine.run,
 ) -> RunResult:
     """Run a launch in *context*, or in one that holds nothing else; see :meth:`Context.run`."""
     if context is not None:
-        return context.run(program, launch, second, keep)
-    context = take()
-    try:
-        return context.run(program, launch, second)
-    finally:
-        _idle.append(context)
+        return context.run(program, launch, second, keep, how)
+    with borrowed() as empty:
+        return empty.run(program, launch, second, how=how)
 
 
-def take() -> Context:
+@contextmanager
+def borrowed() -> Iterator[Context]:
     """An empty context that is not in use."""
     try:
-        return _idle.pop()
+        context = _idle.pop()
     except IndexError:
-        return Context()
+        context = Context()
+    try:
+        yield context
+    finally:
+        _idle.append(context)

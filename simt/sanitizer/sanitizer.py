@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -180,8 +180,12 @@ class Sanitizer:
 
     def finish(self) -> Sequence[Finding]:
         """What was found, in the order in which it came; one worker after the other."""
+        return tuple(self.findings().values())
+
+    def findings(self) -> Mapping[Hashable, Finding]:
+        """The same by what makes two findings one: their kind, and the micro-ops that took part."""
         if self._report is None:
-            return ()
+            return {}
         if self.tools & Z.INIT:
             for part, place in self._unwritten(self._report.prepared, self._judges[0].POISON):
                 part.mask[:] = place
@@ -195,7 +199,7 @@ class Sanitizer:
             first = merged.setdefault((row[Z.F_KIND], row[Z.F_PC], row[Z.F_OTHER_PC]), row)
             if first is not row:
                 first[Z.F_COUNT] += row[Z.F_COUNT]
-        return tuple(self._report.finding(row) for row in merged.values())
+        return {key: self._report.finding(row) for key, row in merged.items()}
 
 
 def _compile(state: Judge) -> None:

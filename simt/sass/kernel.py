@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from weakref import WeakValueDictionary
 
 from simt.check import LaunchError, UnsupportedError, check_file, suggestion
 from simt.demangle import aliases
@@ -50,7 +51,7 @@ class SassKernel:
     ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, after the
     ``system_shared_bytes`` that the system keeps; ``frame_bytes`` of local memory per thread as the file says.
     ``max_threads``: the most that a block may have (``__launch_bounds__``).  ``externs``: functions that are not in the
-    file; ``siblings``: all kernels of the file, which it can launch.
+    file; ``siblings``: the kernels of the file that somebody uses, by the section of their code.
     ``symbols``: the symbols (number, addend) whose addresses the code has, in the order of their slots.
     """
 
@@ -70,7 +71,9 @@ class SassKernel:
     section: int | None = None
     system_shared_bytes: int = 0
     max_threads: int | None = None
-    siblings: Sequence[SassKernel] = field(default=(), repr=False, compare=False)
+    # Weak, so that the file's device memory goes when its last kernel does, not with the next garbage collection.
+    siblings: MutableMapping[int, SassKernel] = field(default_factory=WeakValueDictionary, repr=False, compare=False)
+    _launched: dict[int, SassKernel] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def demangled(self) -> str:
@@ -128,15 +131,18 @@ class SassKernel:
         return max((parameter.offset + parameter.size for parameter in self.parameters or ()), default=0)
 
     @cached_property
-    def _handles(self) -> dict[int, SassKernel]:
-        names = self.module.code_names
-        return {
-            self.module.function(names[kernel.section]): kernel for kernel in self.siblings if kernel.section in names
-        }
+    def _handles(self) -> dict[int, KernelInfo]:
+        names, image = self.module.code_names, self.module.image
+        infos = image.kernels if image else []
+        return {self.module.function(names[info.section]): info for info in infos if info.section in names}
 
     def launched_by(self, handle: int) -> SassKernel | None:
         """The kernel that a pointer to a kernel stands for in the code of this one; None if it stands for none."""
-        return self._handles.get(handle)
+        info, image = self._handles.get(handle), self.module.image
+        if handle not in self._launched and info is not None and image is not None:
+            known = self.siblings.get(info.section)
+            self._launched[handle] = known or _from_image(self.module, image, info, self.siblings)
+        return self._launched.get(handle)
 
     @cached_property
     def _reads(self) -> frozenset[int]:
@@ -293,10 +299,8 @@ def _from_cubin(name: str, data: bytes, given: str | Path | None, home: Context 
         _check_listing(listing, module, image, given)
     else:
         module = Module(name, image, lambda: disassembled(image), home)
-    kernels = [_from_image(module, image, kernel) for kernel in image.kernels]
-    for kernel in kernels:
-        kernel.siblings = kernels
-    return kernels
+    siblings: MutableMapping[int, SassKernel] = WeakValueDictionary()
+    return [_from_image(module, image, info, siblings) for info in image.kernels]
 
 
 def _check_listing(listing: Listing, module: Module, image: Image, given: str | Path) -> None:
@@ -329,7 +333,9 @@ def _check_architecture(name: str, architecture: int) -> None:
         )
 
 
-def _from_image(module: Module, image: Image, info: KernelInfo) -> SassKernel:
+def _from_image(
+    module: Module, image: Image, info: KernelInfo, siblings: MutableMapping[int, SassKernel]
+) -> SassKernel:
     banks: dict[int, bytes] = {}
     patches: dict[int, list[Relocation]] = {}
     for number, section in image.banks(info).items():
@@ -338,7 +344,7 @@ def _from_image(module: Module, image: Image, info: KernelInfo) -> SassKernel:
             banks[number] = contents
             patches[number] = section.relocations
     shared_bytes, system_shared_bytes = image.shared_bytes(info)
-    return SassKernel(
+    kernel = siblings[info.section] = SassKernel(
         info.name,
         module,
         image.architecture,
@@ -354,7 +360,9 @@ def _from_image(module: Module, image: Image, info: KernelInfo) -> SassKernel:
         section=info.section,
         system_shared_bytes=system_shared_bytes,
         max_threads=info.max_threads,
+        siblings=siblings,
     )
+    return kernel
 
 
 def _calls_a_pointer(instruction: SassInstruction) -> bool:

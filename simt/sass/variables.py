@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -62,7 +63,8 @@ class ModuleMemory:
     """
 
     def __init__(self, module: Holder, home: Context | None = None) -> None:
-        self._module = module
+        # The module has this; without a circle, device memory goes when the last kernel does.
+        self._module: Holder = weakref.proxy(module)
         self._home = home
         self._lock = threading.Lock()
         self._made: tuple[Context, LoadedModule] | None = None

@@ -21,8 +21,12 @@ Nsight Compute's rule for its bottleneck says 60; the figures here leave out som
 """
 
 
-def busiest(ops: npt.NDArray[np.int64], executed: npt.NDArray[np.int64]) -> int:
-    """Cycles that the busiest issue port of the schedulers is busy, the issue slots themselves included.
+ISSUE = "issue"
+"""The name of the issue slots among the ports."""
+
+
+def ports(ops: npt.NDArray[np.int64], executed: npt.NDArray[np.int64]) -> dict[str, int]:
+    """Cycles that each issue port of the schedulers is busy: the issue slots themselves, and the pipes.
 
     Parameters:
         ops: int64 [micro-ops, columns], the schedule's table.
@@ -34,9 +38,11 @@ def busiest(ops: npt.NDArray[np.int64], executed: npt.NDArray[np.int64]) -> int:
     busy = {name: int(cycles[pipes == k].sum()) for k, name in enumerate(PIPES)}
     either, heavy, both = busy.pop("fma"), busy.pop("fma_heavy"), busy.pop("fma_both")
     light = busy.pop("fma_light")
-    del busy["none"], busy["lsu"], busy["branch"], busy["barrier"]
+    for elsewhere in ("none", "lsu", "branch", "barrier"):
+        del busy[elsewhere]
     heavy += both
-    return max(int(executed[issues].sum()), heavy, (either + heavy + light + both) // 2, *busy.values())
+    found = {name: cycles for name, cycles in busy.items() if cycles}
+    return {ISSUE: int(executed[issues].sum()), "fma": max(heavy, (either + heavy + light + both) // 2), **found}
 
 
 def most_dram_bytes(gpu: Gpu) -> float:

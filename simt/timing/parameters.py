@@ -188,7 +188,7 @@ def parameters(device: Gpu, overrides: Mapping[str, float] | None = None) -> Par
     if problems:
         what = "overridden so" if given else "as in its file"
         raise DeviceError(f"the timing numbers of {device.key}, {what}, are rejected", details=problems)
-    return Parameters(device, MappingProxyType(values), tuple(given))
+    return Parameters(device, values, tuple(given))
 
 
 def _contradictions(values: Mapping[str, float], device: Gpu) -> list[str]:

@@ -21,7 +21,7 @@ from simt.timing import layout
 from simt.timing.classes import is_measured
 from simt.timing.errors import Expected, expected
 from simt.timing.kinds import ANY
-from simt.timing.light import busiest, kind_of, most_dram_bytes
+from simt.timing.light import kind_of, most_dram_bytes, ports
 from simt.timing.parameters import Parameters
 from simt.timing.sample import Sample
 
@@ -32,6 +32,7 @@ WARPS_OF = "warps_per_sm"
 class TimingResult:
     """Times of one launch on one device.  ``totals`` are sums over the simulated SMs and their blocks.
 
+    ``ports``: scheduler-cycles that issue slots and pipes were busy (:func:`simt.timing.light.ports`).
     ``stalls`` is int64 [micro-ops, reasons]: warp-cycles spent before the issue of each instruction (the last
     cycle, of the issue itself, is ``selected``).  ``counters`` are the machine's own, of the simulated blocks.
     """
@@ -41,6 +42,7 @@ class TimingResult:
     numbers: Parameters
     occupancy: Occupancy
     totals: Mapping[str, int]
+    ports: Mapping[str, int]
     stalls: npt.NDArray[np.int64]
     counters: npt.NDArray[np.int64]
     events: npt.NDArray[np.int64] = field(repr=False)
@@ -108,10 +110,14 @@ class TimingResult:
         return {metric.name: metric.value(self.inputs) for metric in timing}
 
     @cached_property
+    def kind(self) -> str:
+        """What limits the launch: one of :data:`simt.timing.kinds.KINDS`."""
+        return kind_of(self.metrics, self.sample)
+
+    @cached_property
     def expected_error(self) -> Expected:
         """How far off the cycles are expected to be, and of what kind the launch is."""
-        kind = kind_of(self.metrics, self.sample)
-        return expected(self.numbers.device, self._compared, kind, self.sample)
+        return expected(self.numbers.device, self._compared, self.kind, self.sample)
 
     @property
     def _compared(self) -> bool:
@@ -234,7 +240,8 @@ def collect(
     totals = {name: int(clock.TOTALS[k]) for name, k in _TOTALS.items()}
     totals["active_cycles"] = int(clock.SMS.reshape(-1, layout.N_SM)[:, layout.M_ACTIVE].sum())
     executed = counters[: len(program.instructions), COUNTERS.index("inst_executed")]
-    totals["busiest"] = busiest(clock.OPS.reshape(-1, layout.N_OP)[: len(program.instructions)], executed)
+    busy = ports(clock.OPS.reshape(-1, layout.N_OP)[: len(program.instructions)], executed)
+    totals["busiest"] = max(busy.values())
     totals["cycles"] = int(max(clock.CHIP[layout.C_NOW], clock.CHIP[layout.C_DRAINED])) + 1
     return TimingResult(
         program=program,
@@ -242,6 +249,7 @@ def collect(
         numbers=numbers,
         occupancy=occupancy,
         totals=totals,
+        ports=busy,
         stalls=clock.STALLS.reshape(-1, layout.N_REASONS)[: len(program.instructions)].copy(),
         counters=counters[: len(program.instructions), : len(COUNTERS)].copy(),
         events=events,

@@ -15,8 +15,9 @@ from simt.toolkit.find import find_program, identity
 
 OLDEST = 75
 """First architecture that the disassembler of CUDA 13 knows; older code has to come as a listing."""
-LONGEST = 600
-"""Seconds that the disassembler may take."""
+LONGEST, LONGEST_BYTE = 30.0, 30e-6
+"""Seconds that the disassembler may take, and more for each byte: about 50 times what a file of 2 MB took (0.8 s).
+Some damaged files keep it busy for ever."""
 LISTINGS = DiskCache("listings", cache_root() / "listings", most=256)
 """Compressed listings, by the cubin's bytes and the disassembler."""
 
@@ -46,11 +47,17 @@ def _run(program: str, wanted: Sequence[str], shown: str, data: bytes) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         cubin = Path(folder) / "k.cubin"
         cubin.write_bytes(data)
+        command = [program, "-c", "-hex", "-g", *wanted, str(cubin)]
+        longest = LONGEST + LONGEST_BYTE * len(data)
         try:
-            done = subprocess.run(
-                [program, "-c", "-hex", "-g", *wanted, str(cubin)], capture_output=True, check=False, timeout=LONGEST
-            )
-        except (OSError, subprocess.TimeoutExpired) as problem:
+            done = subprocess.run(command, capture_output=True, check=False, timeout=longest)
+        except subprocess.TimeoutExpired:
+            raise UnsupportedError(
+                f"nvdisasm cannot read {shown}",
+                details=[f"it was stopped after {longest:.0f} s"],
+                help="if the file is not damaged, run nvdisasm yourself and pass load_cubin(path, listing=...)",
+            ) from None
+        except OSError as problem:
             raise UnsupportedError(f"nvdisasm cannot read {shown}", details=[str(problem)]) from None
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").replace(str(cubin), shown)

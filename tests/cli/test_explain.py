@@ -14,6 +14,7 @@ def test_one_kernel_and_two(run) -> None:
     assert alone.code == 0
     assert alone.out.startswith("inst_per_warp  ")
     assert "line 42" in alone.out
+    assert "loop: line 41 `while stride < cuda.blockDim.x:`: 6 rounds in each of 16 warps" in " ".join(alone.out.split())
     both = run("explain", "neighbored", "interleaved", *SMALL, "--lines", "1")
     assert " fewer; source)" in both.out.splitlines()[0]
     assert "smaller terms together" in both.out
@@ -22,7 +23,7 @@ def test_one_kernel_and_two(run) -> None:
 
 def test_json_adds_up(run) -> None:
     found = run("explain", "neighbored", "interleaved", *SMALL, "--metric", "gld_efficiency", "--json").json()
-    assert set(found) == {"metric", "a", "b", "terms"}
+    assert set(found) == {"metric", "a", "b", "terms", "facts"}
     assert found["metric"] == "gld_efficiency"
     assert sum(term["value"] for term in found["terms"]) == pytest.approx(found["b"] - found["a"], abs=1e-9)
     assert all(set(term) == {"value", "share", "lines", "cause", "text"} for term in found["terms"])

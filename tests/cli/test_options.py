@@ -44,7 +44,7 @@ VALUES = {
     "--block-index": "0", "--warp": "0", "--by": "listing", "--cycles": "0:9000", "--sm": "0",
     "--kernel": "interleaved", "--registers": "40", "--shared": "1024", "--grid": "1,1", "--arch": "sm_61",
     "--trace": "0,0", "--check": "racecheck", "--max-instructions": "1000000", "--schedule": "random:2",
-    "--fill": "0xCD", "--metric": "inst_per_warp",
+    "--fill": "0xCD", "--metric": "inst_per_warp", "--executor": "processes:1",
 }  # fmt: skip
 """A value of each option that takes one."""
 

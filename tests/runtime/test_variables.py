@@ -5,6 +5,8 @@ Needs machine code only: tests/data/sass/variables.cu.
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -141,3 +143,19 @@ def test_a_view_reaches_all_of_its_buffer(kernels: Kernels) -> None:
     assert out.tolist() == [0] * 8 + [5.0 + value for value in range(40, 56)] + [0] * 40
     with pytest.raises(OutOfBoundsError, match="nearest allocation: `parameter 0`, 256 bytes"):
         simt.launch(kernels["weigh"], 1, 32, buffer[40:44], out)
+
+
+def test_device_memory_goes_with_the_last_kernel() -> None:
+    """It is much, and the next garbage collection may be far: no circle of references holds it."""
+    kernels = simt.load_cubin(CUBIN)
+    memory = weakref.ref(kernels["count"].module.memory.context)
+    gc.disable()
+    try:
+        simt.launch(kernels["count"], 2, 40)
+        with pytest.raises(OutOfBoundsError):
+            simt.launch(kernels["count_and_fail"], 1, 8, np.arange(8, dtype=np.int32))
+        assert memory() is not None
+        del kernels
+        assert memory() is None
+    finally:
+        gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from simt.sass.elf import Parameter
 from simt.sass.grammar import Control
 from simt.sass.operands import Immediate
 from simt.system import FUNCTIONS
-from simt.toolkit import find
+from simt.toolkit import find, nvdisasm
 from tests.sass.assembler import listing
 from tests.sass.data import DATA, cubin, launch
 
@@ -298,6 +299,20 @@ def test_no_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnsupportedError, match="nvdisasm is not installed") as caught:
         _ = kernel.program
     assert "simt[sass]" in caught.value.help
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script is run")
+def test_a_disassembler_that_does_not_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Some damaged files keep nvdisasm busy for ever."""
+    program = tmp_path / "nvdisasm"
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("SIMT_NVDISASM", str(program))
+    monkeypatch.setattr(nvdisasm, "LONGEST", 0.1)
+    with pytest.raises(UnsupportedError, match="nvdisasm cannot read") as caught:
+        _ = load_cubin(DATA / "sm_90" / "kernels_O3.cubin")[REDUCE].program
+    assert "it was stopped after" in str(caught.value)
+    assert "listing" in caught.value.help
 
 
 def test_external_functions(monkeypatch: pytest.MonkeyPatch) -> None:

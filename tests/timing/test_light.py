@@ -19,7 +19,7 @@ from simt.timing import layout as L
 from simt.timing.classes import PIPES
 from simt.timing.errors import expected
 from simt.timing.kinds import KINDS, LIMITS
-from simt.timing.light import NEAR, busiest, kind_of, most_dram_bytes
+from simt.timing.light import ISSUE, NEAR, kind_of, most_dram_bytes, ports
 from simt.timing.parameters import parameters
 from simt.timing.sample import Sample
 from tests.machine_view import DATA, needs_nvdisasm
@@ -35,6 +35,11 @@ def table(*rows: tuple[str, int]) -> Any:
     for row, (pipe, interval) in zip(ops, rows, strict=True):
         row[[L.O_PIPE, L.O_INTERVAL]] = PIPES.index(pipe), interval
     return ops
+
+
+def busiest(ops: Any, executed: Any) -> int:
+    """Cycles of the port that is busy longest."""
+    return max(ports(ops, executed).values())
 
 
 def test_the_busiest_port_by_hand() -> None:
@@ -54,6 +59,11 @@ def test_the_busiest_port_by_hand() -> None:
     free = table(("alu", 2))
     free[0, L.O_ISSUES] = 0
     assert busiest(free, ten(1)) == 0
+
+
+def test_ports_by_name() -> None:
+    found = ports(table(("alu", 2), ("lsu", 9), ("fma", 2), ("fma_heavy", 4)), np.array([1, 2, 3, 4]))
+    assert found == {ISSUE: 10, "fma": 16, "alu": 2}
 
 
 def test_what_memory_moves_at_most() -> None:

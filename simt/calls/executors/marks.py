@@ -1,0 +1,68 @@
+"""The loop over the events of a launch that marks who wrote and who read each piece of global memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from simt.machine.events import (
+    ACCESS,
+    HAS_VALUES,
+    MATCHES,
+    N_EVENT,
+    N_HEADER,
+    V_BLOCK,
+    V_KIND,
+    V_LANES,
+    V_VALUES,
+    V_WHAT,
+)
+from simt.ops.jit import cache_folder
+from simt.ops.jit import jit as engine_jit
+from simt.ops.memory import GLOBAL, LOAD, STORE
+
+MANY = -1
+"""In the place of a reader: several blocks, or anyone."""
+
+_FOLDER = cache_folder("simt.calls.executors")
+
+
+def jit(function: Callable[..., Any]) -> Any:
+    """Compile *function* as the engine's are (see :mod:`simt.ops.jit`)."""
+    return engine_jit(function, folder=_FOLDER)
+
+
+@jit
+def touch(EVENTS, shift, WRITER, READER, FOUND):
+    """Note who wrote and read each granule.  True if two blocks met: granule, block and the other in FOUND."""
+    at = 0
+    while at < len(EVENTS):
+        kind = EVENTS[at + V_KIND]
+        what = EVENTS[at + V_WHAT]
+        if kind == ACCESS and (what >> 4) & 15 == GLOBAL:
+            access = what & 15
+            size = what >> 8
+            me = EVENTS[at + V_BLOCK] + 1
+            for lane in range(32):
+                if not (EVENTS[at + V_LANES] >> lane) & 1:
+                    continue
+                offset = EVENTS[at + V_VALUES + lane] & (MATCHES - 1)
+                for k in range(offset >> shift, ((offset + size - 1) >> shift) + 1):
+                    if k >= len(WRITER):  # what the launch has for itself; it is read-only
+                        break
+                    writer = WRITER[k]
+                    reader = READER[k]
+                    met = writer if writer != me else 0
+                    if access != LOAD:
+                        if reader != 0 and reader != me:
+                            met = reader
+                        WRITER[k] = me
+                    if access != STORE:
+                        READER[k] = me if reader == 0 or reader == me else MANY
+                    if met != 0:
+                        FOUND[0] = k
+                        FOUND[1] = me - 1
+                        FOUND[2] = met - 1 if met != MANY else MANY
+                        return True
+        at += N_EVENT if (HAS_VALUES >> kind) & 1 else N_HEADER
+    return False

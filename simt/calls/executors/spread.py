@@ -1,0 +1,265 @@
+"""A launch spread over an executor: its blocks in parts, or all of it as one task, with the results of one process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simt.calls.executors.connect import Processes
+from simt.calls.executors.task import Model, Outcome, Task, perform, pickled, task_of
+from simt.calls.executors.touched import Runs, refused
+from simt.check import Finding, LaunchError, SimtError
+from simt.devices import Gpu
+from simt.machine import DeviceMemory, Launch, RunResult
+from simt.machine.layout import ADDRESS_BASE
+from simt.ops.encoding import GRID_BARRIER, INDEPENDENT_CALLS
+from simt.options import Timing
+from simt.program import Program
+from simt.sanitizer.sanitizer import Sanitizer
+from simt.system import Limits, SystemServices
+
+if TYPE_CHECKING:
+    from simt.timing.schedule import MachineInstruction
+
+PARTS = 32
+"""Tasks of a launch at most.  Not by the number of workers, which an executor does not tell."""
+
+ATTEMPTS = 3
+"""How often a task may end its worker."""
+
+
+class Spread:
+    """Runs launches on an executor: call it as :func:`simt.machine.run`.
+
+    A launch that is to be *timed*, as control bits *code* and *device* have it, is one task; another one as many as it
+    has blocks, PARTS at most.  ``timing`` is what the model found.
+    """
+
+    timing: Any = None
+
+    def __init__(
+        self,
+        executor: Executor,
+        limits: Limits,
+        device: Gpu,
+        code: Sequence[MachineInstruction] | None,
+        timed: Timing | None,
+    ) -> None:
+        self._executor = executor
+        self._limits = limits
+        self._model = Model(device, code, timed) if timed is not None else None
+
+    def __call__(self, program: Program, launch: Launch, memory: DeviceMemory) -> RunResult:
+        """Run a launch whose arrays are in *memory*, and leave there what it wrote.
+
+        Raises what the launch raises in this process; LaunchError if it cannot be spread, if its blocks turn out to
+        communicate, and if the executor does not do its work.
+        """
+        why = self._obstacle(program, launch)
+        if why:
+            raise LaunchError(
+                f"this launch cannot run on an executor: {why}", help="launch it without an executor, in this process"
+            )
+        start = time.perf_counter()
+        first, end = launch.span
+        parts = min(PARTS, end - first)
+        bounds = [first + (end - first) * k // parts for k in range(parts + 1)]
+        spans = [launch.part] if self._model else list(pairwise(bounds))
+        checks = launch.watch if isinstance(launch.watch, Sanitizer) else None
+        whole = task_of(pickled(program), launch, memory, checks, self._limits, self._model)
+        tasks = [replace(whole, launch=replace(whole.launch, part=span)) for span in spans]
+        outcomes = _Gathering(self._executor, tasks, launch).outcomes()
+        if self._model is None:
+            _check_apart(outcomes, spans, memory)
+        return self._merged(outcomes, program, launch, memory, time.perf_counter() - start)
+
+    def _obstacle(self, program: Program, launch: Launch) -> str:
+        """Why a launch belongs into one process; empty if it does not."""
+        others = sorted(set(program.syscalls) - INDEPENDENT_CALLS - {GRID_BARRIER})
+        if others:
+            return f"its blocks share what {', '.join(others)} keeps"
+        if self._model is not None:
+            return ""
+        if launch.cooperative or GRID_BARRIER in program.syscalls:
+            return "its blocks wait for each other at the barrier of the grid"
+        if launch.schedule is not None:
+            return "a schedule runs its blocks in turns"
+        if launch.trace is not False:
+            return "a trace is recorded in one process"
+        if launch.watch is not None and launch.watch.in_order:
+            return "racecheck compares its blocks with each other"
+        if any(each.op in ("sust", "suatom") for each in program.instructions):
+            return "it writes to a surface"
+        return ""
+
+    def _merged(
+        self, outcomes: Sequence[Outcome], program: Program, launch: Launch, memory: DeviceMemory, seconds: float
+    ) -> RunResult:
+        """What the parts did, as if one process had run them; raises the error of the last one, if it has one."""
+        for outcome in outcomes:
+            at = 0
+            for first, end in zip(*outcome.written, strict=True):
+                memory.words.M8[first:end] = outcome.data[at : at + end - first]
+                at += end - first
+            for mine, mask in zip(memory.unwritten, outcome.unwritten, strict=True):
+                mine.mask[:] &= mask
+            if isinstance(launch.services, SystemServices) and outcome.printed:
+                launch.services.print(0, outcome.printed)
+        found: dict[Hashable, Finding] = {}
+        for outcome in outcomes:
+            for key, finding in outcome.findings.items():
+                before = found.get(key)
+                found[key] = finding if before is None else replace(before, count=before.count + finding.count)
+        error = outcomes[-1].error
+        if error is not None:
+            if self._model is None:
+                error.findings = tuple(found.values())
+            raise error
+        timing = outcomes[-1].timing
+        self.timing = replace(timing, program=program, launch=launch) if timing is not None else None
+        results = [outcome.result for outcome in outcomes if outcome.result is not None]
+        return replace(
+            results[0],
+            counters=np.sum([result.counters for result in results], axis=0),
+            seconds=seconds,
+            host_threads=sum(result.host_threads for result in results),
+            findings=tuple(found.values()) if self._model is None else results[0].findings,
+        )
+
+
+class _Gathering:
+    """Tasks under way, until the launch has its result or its error."""
+
+    def __init__(self, executor: Executor, tasks: Sequence[Task], launch: Launch) -> None:
+        self._executor = executor
+        self._tasks = tasks
+        self._launch = launch
+        self._own: Processes | None = None
+        self._found: dict[int, Outcome] = {}
+        self._attempts = [0] * len(tasks)
+        self._needed = len(tasks)
+        """Tasks that matter: up to the first one with an error."""
+
+    def outcomes(self) -> list[Outcome]:
+        """What came of the tasks, up to the first one with an error.  Raises LaunchError if the executor fails."""
+        pending: dict[Future[Outcome], int] = {}
+        try:
+            for number in range(len(self._tasks)):
+                self._submit(number, pending)
+            while any(number < self._needed for number in pending.values()):
+                self._tell()
+                done, _ = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
+                for future in done:
+                    self._take(future, pending.pop(future), pending)
+            self._tell()
+        finally:
+            for future in pending:
+                future.cancel()
+            if self._own is not None:
+                self._own.stop()
+        return [self._found[number] for number in range(self._needed)]
+
+    def _tell(self) -> None:
+        if self._launch.progress is not None:
+            first, end = self._launch.span
+            done = sum(self._blocks(number) for number in self._found)
+            self._launch.progress(done, end - first)
+
+    def _blocks(self, number: int) -> int:
+        first, end = self._tasks[number].launch.span
+        return end - first
+
+    def _submit(self, number: int, pending: dict[Future[Outcome], int]) -> None:
+        self._attempts[number] += 1
+        try:
+            future = self._executor.submit(perform, self._tasks[number])
+        except BrokenExecutor:  # a pool that has lost a worker takes nothing any more
+            self._executor = self._own = Processes()
+            future = self._executor.submit(perform, self._tasks[number])
+        except RuntimeError as error:
+            raise self._failed(error) from error
+        pending[future] = number
+
+    def _take(self, future: Future[Outcome], number: int, pending: dict[Future[Outcome], int]) -> None:
+        """Take what came of a task; one whose worker died is repeated."""
+        try:
+            outcome = future.result()
+        except BrokenExecutor as error:
+            if self._attempts[number] == ATTEMPTS:
+                raise self._failed(error) from error
+            self._submit(number, pending)
+        except SimtError:
+            raise
+        except Exception as error:
+            raise self._failed(error) from error
+        else:
+            self._found[number] = outcome
+            if outcome.error is not None:
+                self._needed = min(self._needed, number + 1)
+
+    def _failed(self, error: Exception) -> LaunchError:
+        died = isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
+        return LaunchError(
+            "workers of the executor died again and again" if died else "the executor does not run this launch",
+            details=[f"{type(error).__name__}: {line}" for line in str(error).splitlines()[:1]],
+            help="have they enough memory? each holds the launch's arrays"
+            if died
+            else "do its workers have simt, of the same version? is it still running?",
+        )
+
+
+def _check_apart(outcomes: Sequence[Outcome], spans: Sequence[tuple[int, int] | None], memory: DeviceMemory) -> None:
+    """Raises LaunchError if a part wrote bytes that another one wrote or read."""
+    sizes = [len(outcome.written.starts) for outcome in outcomes]
+    starts = np.concatenate([outcome.written.starts for outcome in outcomes])
+    ends = np.concatenate([outcome.written.ends for outcome in outcomes])
+    owners = np.repeat(np.arange(len(outcomes)), sizes)
+    order = np.argsort(starts, kind="stable")
+    starts, ends, owners = starts[order], ends[order], owners[order]
+    twice = np.flatnonzero(starts[1:] < np.maximum.accumulate(ends)[:-1])
+    if len(twice):
+        k = int(twice[0])
+        raise _met(int(starts[k + 1]), "written", int(owners[k]), "written", int(owners[k + 1]), spans, memory)
+    for reader, outcome in enumerate(outcomes):
+        others = owners != reader
+        found = _overlap(outcome.read, Runs(starts[others], ends[others]))
+        if found is not None:
+            at, k = found
+            raise _met(at, "written", int(owners[others][k]), "read", reader, spans, memory)
+
+
+def _overlap(read: Runs, written: Runs) -> tuple[int, int] | None:
+    """The first byte that is in runs of both, and which run of *written* has it."""
+    first = np.searchsorted(written.ends, read.starts, "right")
+    behind = np.searchsorted(written.starts, read.ends, "left")
+    met = np.flatnonzero(first < behind)
+    if not len(met):
+        return None
+    k = int(first[met[0]])
+    return max(int(read.starts[met[0]]), int(written.starts[k])), k
+
+
+def _met(
+    at: int,
+    what: str,
+    part: int,
+    other_what: str,
+    other: int,
+    spans: Sequence[tuple[int, int] | None],
+    memory: DeviceMemory,
+) -> LaunchError:
+    """The refusal of a launch of which two parts meet at a byte of the arena."""
+    sides = []
+    for done, number in ((what, part), (other_what, other)):
+        span = spans[number]
+        assert span is not None  # a launch in one task has no parts
+        first, end = span
+        who = f"block {first}" if end - first == 1 else f"one of the blocks {first} to {end - 1}"
+        sides.append(f"{done} by {who}")
+    return refused(int(ADDRESS_BASE) + at, memory.allocations, " and ".join(sides))

@@ -1,0 +1,260 @@
+"""What travels to a worker and back, and what the worker does with it: :func:`perform`."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from simt import machine, runtime
+from simt.calls.executors.touched import Runs, Touched, runs_of
+from simt.check import Finding, LaunchError, SimtError
+from simt.devices import Gpu
+from simt.machine import DeviceMemory, Launch, RunResult
+from simt.machine.device_memory import Words
+from simt.machine.images import DeviceImage
+from simt.machine.launch import Bank, BankFacts
+from simt.machine.layout import ADDRESS_BASE
+from simt.machine.prepare import banks
+from simt.machine.services import SystemCall
+from simt.ops.jit import FOLDER
+from simt.options import Timing
+from simt.program import Program
+from simt.sanitizer.sanitizer import Sanitizer
+from simt.system import Limits, SystemServices, World
+
+VERSION = FOLDER.name
+"""Of what makes results: the engine's sources, Python and Numba."""
+
+_NO_WORDS = Words(
+    np.zeros(0, np.uint8),
+    np.zeros(0, np.uint16),
+    np.zeros(0, np.uint32),
+    np.zeros(0, np.int64),
+    np.zeros(0, np.float32),
+    np.zeros(0, np.float64),
+)
+
+
+@dataclass(frozen=True)
+class GivenBanks:
+    """Constant banks that are known already, as a launch asks for them."""
+
+    banks: Mapping[int, Bank]
+
+    def __call__(self, addresses: Sequence[int | None], facts: BankFacts, /) -> Mapping[int, Bank]:
+        """The banks."""
+        return self.banks
+
+
+class _Shown(NamedTuple):
+    """What the engine asks of the array of a texture or surface, whose texels are in device memory."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any]
+    ndim: int
+    itemsize: int
+
+
+@dataclass(frozen=True)
+class Model:
+    """What the timing model is asked for: of what device, with which control bits."""
+
+    device: Gpu
+    code: Any
+    options: Timing
+
+
+@dataclass(frozen=True)
+class Task:
+    """A launch, or the blocks ``launch.part`` of one, with the device memory that it finds.
+
+    ``program`` is pickled; ``memory`` has no words, and ``contents`` stand for them (None: zeros).  ``checks``: names
+    of checks, or None, and ``keep_going``; ``limits``: of the system calls; ``model``: time it, too.
+    """
+
+    version: str
+    program: bytes
+    launch: Launch
+    memory: DeviceMemory
+    contents: Sequence[bytes | None]
+    checks: Sequence[str]
+    keep_going: bool
+    schedule: str
+    limits: Limits
+    model: Model | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a task: the launch's result, or the error that ended it.
+
+    ``written``, ``read``: bytes of the arena that it touched (of a whole launch: that it changed); ``data``: what the
+    written ones hold now; ``unwritten``: the masks of memory that nobody has written; ``printed``: its output.
+    """
+
+    result: RunResult | None
+    error: SimtError | None
+    written: Runs
+    read: Runs
+    data: npt.NDArray[np.uint8]
+    unwritten: Sequence[npt.NDArray[np.uint8]]
+    printed: bytes
+    findings: Mapping[Hashable, Finding] = field(default_factory=dict)
+    timing: Any = None
+
+
+def task_of(
+    program: bytes, launch: Launch, memory: DeviceMemory, checks: Sanitizer | None, limits: Limits, model: Model | None
+) -> Task:
+    """The task for a launch whose arrays are in *memory*."""
+    contents = []
+    for allocation in memory.allocations:
+        held = memory.bytes_of(allocation)
+        contents.append(held.tobytes() if held.any() else None)
+    given = {number: Bank(bytes(bank.data), bank.address) for number, bank in banks(launch).items()}
+    return Task(
+        version=VERSION,
+        program=program,
+        launch=replace(
+            launch,
+            arguments=[_portable(value) for value in launch.arguments],
+            bank_image=GivenBanks(given) if launch.bank_image is not None else None,
+            threads=launch.threads or 1,  # other tasks have the other cores
+            watch=None,
+            services=None,
+            progress=None,
+        ),
+        memory=replace(memory, words=_NO_WORDS),
+        contents=contents,
+        checks=checks.names if checks is not None else (),
+        keep_going=checks is not None and checks.keep_going,
+        schedule=checks.schedule if checks is not None else "",
+        limits=limits,
+        model=model,
+    )
+
+
+def pickled(program: Program) -> bytes:
+    """A Program without what the machine has made of it."""
+    return pickle.dumps(replace(program), pickle.HIGHEST_PROTOCOL)
+
+
+def _portable(value: object) -> object:
+    """An argument without the texels of its image: they are in device memory."""
+    if not isinstance(value, DeviceImage):
+        return value
+    array = value.image.array
+    shown = _Shown(array.shape, array.strides, array.dtype, array.ndim, array.itemsize)
+    return replace(value, image=replace(value.image, array=cast("npt.NDArray[Any]", shown)))
+
+
+@lru_cache(maxsize=8)
+def _program(data: bytes) -> Program:
+    """The Program of several tasks, and with it what the machine makes of it, once."""
+    found: Program = pickle.loads(data)
+    return found
+
+
+@dataclass(frozen=True)
+class _Noted:
+    """A system call whose reads of global memory are noted; all else as the call."""
+
+    call: SystemCall
+    touched: Touched
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.call, name)
+
+    def read(self, lane: int, address: int, size: int) -> bytes | None:
+        """As the call does."""
+        found = self.call.read(lane, address, size)
+        if found is not None:
+            self.touched.read(self.call.block, address, size)
+        return found
+
+    def text(self, lane: int, address: int) -> bytes | None:
+        """As the call does."""
+        found = self.call.text(lane, address)
+        if found is not None:
+            self.touched.read(self.call.block, address, len(found) + 1)
+        return found
+
+
+class _Services(SystemServices):
+    """Services of blocks whose reads of global memory are noted."""
+
+    def __init__(self, world: World, touched: Touched) -> None:
+        super().__init__(world)
+        self.touched = touched
+
+    def serve(self, call: SystemCall) -> None:
+        """Do what the function does."""
+        super().serve(cast("SystemCall", _Noted(call, self.touched)))
+
+
+def perform(task: Task) -> Outcome:
+    """What a worker does.  Errors of the launch come back in the outcome."""
+    if task.version != VERSION:
+        raise LaunchError("the worker has another version of simt, Python or Numba", help="install the same ones there")
+    program = _program(task.program)
+    checks = Sanitizer(task.checks, task.keep_going, task.schedule) if task.checks else None
+    touched = Touched(checks) if task.launch.part is not None else None
+    services: SystemServices | None = None
+    if program.syscalls:
+        world = World(limits=task.limits)
+        services = SystemServices(world) if touched is None else _Services(world, touched)
+    launch = replace(task.launch, watch=touched or checks, services=services)
+    masks = [each._replace(mask=each.mask.copy()) for each in task.memory.unwritten]
+    with (
+        runtime.borrowed() as context,
+        context.like(replace(task.memory, unwritten=masks), task.contents) as memory,
+    ):
+        result, error, timing = None, None, None
+        try:
+            if task.model is None:
+                result = machine.run(program, launch, memory)
+            else:
+                result, timing = _timed(program, launch, memory, task.model)
+        except SimtError as failed:
+            error = failed.with_traceback(None)
+        written = touched.written if touched is not None else _changed(memory, task.contents)
+        parts = [memory.words.M8[first:end] for first, end in zip(*written, strict=True)]
+        return Outcome(
+            result=result,
+            error=error,
+            written=written,
+            read=touched.read_bytes if touched is not None else Runs(*np.zeros((2, 0), np.int64)),
+            data=np.concatenate(parts) if parts else np.zeros(0, np.uint8),
+            unwritten=[each.mask for each in memory.unwritten],
+            printed=services.text() if services is not None else b"",
+            findings=touched.found if touched is not None else {},
+            timing=timing,
+        )
+
+
+def _timed(program: Program, launch: Launch, memory: DeviceMemory, model: Model) -> tuple[RunResult, Any]:
+    """A launch run twice.  Its timing comes without what the asker has."""
+    from simt.timing import TimedRun  # here: other tasks do not load the model
+
+    run = TimedRun(program, launch, model.device, model.code, model.options)
+    result = runtime.run_twice(program, launch, memory, run)
+    return result, replace(run.result, program=None, launch=None)  # type: ignore[arg-type]
+
+
+def _changed(memory: DeviceMemory, contents: Sequence[bytes | None]) -> Runs:
+    """The bytes that are no longer as they were."""
+    starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for allocation, before in zip(memory.allocations, contents, strict=True):
+        held = memory.bytes_of(allocation)
+        found = runs_of(held != (0 if before is None else np.frombuffer(before, np.uint8)), 0)
+        first = allocation.start - int(ADDRESS_BASE)
+        starts.append(found.starts + first)
+        ends.append(found.ends + first)
+    return Runs(np.concatenate(starts), np.concatenate(ends))

@@ -1,0 +1,141 @@
+"""Which bytes of global memory the blocks of a launch read and write, and whether two blocks meet there."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.calls.executors.marks import MANY, touch
+from simt.check import Finding, LaunchError
+from simt.machine.device_memory import Allocation
+from simt.machine.events import WATCH_GLOBAL
+from simt.machine.images import DeviceImage
+from simt.machine.layout import ADDRESS_BASE
+from simt.machine.prepared import Prepared
+from simt.sanitizer.metadata import granule
+from simt.sanitizer.sanitizer import Sanitizer
+
+_BASE = int(ADDRESS_BASE)
+
+
+class Runs(NamedTuple):
+    """Bytes of the arena as runs that do not touch: int64 positions of the first and one past the last, ascending."""
+
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+
+
+def runs_of(flags: npt.NDArray[np.bool_], shift: int) -> Runs:
+    """The runs of the granules of 2**shift bytes that *flags* has, one after the other from position 0 on."""
+    edges = np.flatnonzero(flags[1:] != flags[:-1]) + 1
+    first = [0] if len(flags) and flags[0] else []
+    last = [len(flags)] if len(flags) and flags[-1] else []
+    found = np.concatenate([np.array(first, np.int64), edges, np.array(last, np.int64)]) << shift
+    return Runs(found[::2], found[1::2])
+
+
+def refused(address: int, allocations: Sequence[Allocation], who: str) -> LaunchError:
+    """What a launch whose blocks communicate ends with; *who*: in words, who meets at *address*."""
+    name = next((each.name for each in allocations if each.start <= address < each.end), "")
+    start = next((each.start for each in allocations if each.start <= address < each.end), address)
+    where = f"`{name}`, byte {address - start}" if name else f"address {address:#x}"
+    return LaunchError(
+        "the blocks of this launch communicate, so they cannot be spread over an executor",
+        details=[f"{where}: {who}"],
+        help="launch it without an executor",
+    )
+
+
+class Touched:
+    """A watch that notes which block reads and writes what, and ends a launch in which two blocks meet.
+
+    It is a :class:`simt.machine.launch.Watch`.  *checks*: what else is to be looked for, or None.
+    """
+
+    in_order = True
+
+    def __init__(self, checks: Sanitizer | None) -> None:
+        self._checks = checks
+        self._met = np.zeros(3, np.int64)
+        self._prepared: Prepared | None = None
+        self.writer = np.zeros(0, np.int32)
+        self.reader = np.zeros(0, np.int32)
+        self._shift = 0
+        self.found: Mapping[Hashable, Finding] = {}
+        """What the checks found, by what makes two findings one."""
+
+    @property
+    def told(self) -> int:
+        """Accesses to global memory, and what the checks ask for."""
+        return WATCH_GLOBAL | (self._checks.told if self._checks is not None else 0)
+
+    @property
+    def sees_writes(self) -> bool:
+        """As the checks."""
+        return self._checks is not None and self._checks.sees_writes
+
+    @property
+    def variables(self) -> npt.NDArray[np.int64]:
+        """As the checks."""
+        return self._checks.variables if self._checks is not None else np.zeros(0, np.int64)
+
+    def begin(self, prepared: Prepared, workers: int) -> None:
+        """Nobody has touched anything, but all blocks may read what textures and surfaces show."""
+        self._prepared = prepared
+        self._shift = granule(prepared.program)
+        size = -(-prepared.device.end >> self._shift)
+        self.writer, self.reader = np.zeros(size, np.int32), np.zeros(size, np.int32)
+        images = [each for each in prepared.launch.arguments if isinstance(each, DeviceImage)]
+        for image in images:
+            held = next(each for each in prepared.device.allocations if each.start <= image.address < each.end)
+            self.reader[(held.start - _BASE) >> self._shift : -(-(held.end - _BASE) >> self._shift)] = MANY
+        if self._checks is not None:
+            self._checks.begin(prepared, workers)
+
+    def judge(self, worker: int, events: npt.NDArray[np.int64]) -> Exception | None:
+        """Note what the events touch; the error that ends the launch, if any."""
+        if touch(events, self._shift, self.writer, self.reader, self._met):
+            return self._refused()
+        return self._checks.judge(worker, events) if self._checks is not None else None
+
+    def read(self, block: int, address: int, size: int) -> None:
+        """A system call of a block reads bytes at a generic address.  Raises LaunchError if others wrote them."""
+        first = (address - _BASE) >> self._shift
+        last = min((address - _BASE + size - 1) >> self._shift, len(self.writer) - 1)
+        if not 0 <= first <= last:
+            return  # shared or local memory, or what the launch has for itself
+        writers, readers = self.writer[first : last + 1], self.reader[first : last + 1]
+        met = np.flatnonzero((writers != 0) & (writers != block + 1))
+        if len(met):
+            self._met[:] = first + int(met[0]), block, int(writers[met[0]]) - 1
+            raise self._refused()
+        readers[:] = np.where((readers == 0) | (readers == block + 1), block + 1, MANY)
+
+    def _refused(self) -> LaunchError:
+        assert self._prepared is not None  # the launch has begun
+        place, block, other = (int(value) for value in self._met)
+        who = "another block" if other == MANY else f"block {other}"
+        address = _BASE + (place << self._shift)
+        return refused(address, self._prepared.device.allocations, f"touched by block {block} and by {who}")
+
+    def meet_grid(self) -> None:
+        """Blocks that meet at the barrier of the grid run together, in one process."""
+        raise AssertionError("a launch with a barrier of the grid is not spread")
+
+    def finish(self) -> Sequence[Finding]:
+        """What the checks found."""
+        self.found = self._checks.findings() if self._checks is not None else {}
+        return tuple(self.found.values())
+
+    @property
+    def written(self) -> Runs:
+        """What has been written."""
+        return runs_of(self.writer != 0, self._shift)
+
+    @property
+    def read_bytes(self) -> Runs:
+        """What has been read, and what textures show."""
+        return runs_of(self.reader != 0, self._shift)
