@@ -146,6 +146,7 @@ def clock_arrays(
         L2_LACKING=np.full(written_sets * int(numbers["l2_partial_ways"]), -1, np.int64),
         L2_ATOMIC_BLOCK=np.full(l2, -1, np.int64),
         L2_ATOMIC_FREE=np.zeros(l2, np.float64),
+        L2_ATOMIC_SPENT=np.zeros(l2, np.float64),
         L2_COMING=np.zeros(l2, np.int64),
         L2_READY=np.zeros(l2, np.float64),
         EXTENTS=extents.reshape(-1),
@@ -168,9 +169,7 @@ def clock_arrays(
     )
 
 
-def _quotas(
-    prepared: Prepared, sample: Sample, share: float
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _quotas(prepared: Prepared, sample: Sample, share: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Lines of each global allocation, and the simulated SMs' share of its sectors; none if all SMs are simulated."""
     if sample.is_whole:
         return np.zeros((0, 2), np.int64), np.zeros(0, np.float64)

@@ -147,8 +147,8 @@ def write_line(sm, line, mask, partial, start, t):
 
 
 @jit
-def atomic_line(sm, line, mask, manner, block, words, most, start, t):
-    """When atomics on *line* have been carried out in L2, and the sectors that L1 had of it are stale.
+def atomic_line(sm, line, mask, manner, block, lanes, most, busy, start, t):
+    """When atomics on *line* have been carried out in L2, which takes *busy*; the sectors that L1 had of it are stale.
 
     On an H200 a request takes as long as a store of parts of its sectors; a lone lane's word goes without a mask.
     """
@@ -159,10 +159,10 @@ def atomic_line(sm, line, mask, manner, block, words, most, start, t):
     way = find(t.L1_TAGS, t.L1_USED, first, ways, line, t.TOTALS[L.N_L1_SECTORS])
     if way >= 0:
         t.L1_SECTORS[way] &= ~mask
-    arrival = send(sm, n, words > 1, start, t)
+    arrival = send(sm, n, lanes > 1, start, t)
     way = l2_place(line, arrival, t)
     missing, _ = look_up(way, line, mask, manner, arrival, t)
-    done = serialised(way, block, words, most, arrival, t)
+    done = serialised(way, block, most, busy, arrival, t)
     if missing:
-        done = max(done, fetch(sm, way, line, missing, arrival, t) - t.NUMBERS[L2_LATENCY])
+        done = max(done, fetch(sm, way, line, missing, manner, arrival, t) - t.NUMBERS[L2_LATENCY])
     return max(done, written(way, mask, np.int64(0), arrival, t))

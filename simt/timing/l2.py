@@ -12,7 +12,7 @@ from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.chance import scramble
 from simt.timing.jit import jit, jit_inline
-from simt.timing.others import OTHERS_NOW, SAMPLE, brought_by
+from simt.timing.others import OTHERS_NOW, SAMPLE, SCATTERED, brought_by
 
 L2_WAYS = L.PLACE["l2_ways"]
 L2_LATENCY = L.PLACE["l2_latency"]
@@ -26,10 +26,9 @@ SM_LINK = L.PLACE["sm_bytes_per_cycle"]
 L2_FETCH = L.PLACE["l2_fetch_bytes"]
 L2_READ_LEAST = L.PLACE["l2_read_least_bytes"]
 L2_WRITE_LEAST = L.PLACE["l2_write_least_bytes"]
+DRAM_SCATTERED = L.PLACE["dram_scattered_bytes"]
 L2_SPREAD = L.PLACE["l2_spread_latency"]
 SM_STORE = L.PLACE["sm_store_bytes_per_cycle"]
-ATOMIC_LANE = L.PLACE["atomic_lane_interval"]
-ATOMIC_LINE = L.PLACE["atomic_line_interval"]
 ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
 DRAM_FAR = L.PLACE["dram_far_latency"]
 DRAM_SPREAD = L.PLACE["dram_spread_latency"]
@@ -247,6 +246,7 @@ def l2_place(line, arrival, t):
         t.L2_SECTORS[way] = 0
         t.L2_ATOMIC_BLOCK[way] = -1
         t.L2_ATOMIC_FREE[way] = 0.0
+        t.L2_ATOMIC_SPENT[way] = 0.0
         t.L2_COMING[way] = 0
         t.L2_READY[way] = 0.0
         t.L2_USED[way] = stamp
@@ -266,7 +266,7 @@ def _dram_latency(line, farther, arrival, t):
 
     Measured on an H200 (spread.cu): of two neighbouring 4-KiB regions one is about 180 cycles farther, and on either
     side a tail that falls off exponentially follows the shortest latency.  Of lines that are asked for at once, 0, 1, 4
-    and 5 of a KiB come together, and so do the other four (together.cu).  What four lines draw at a time is a hash here.
+    and 5 of a KiB come together, and so do the other four (together.cu).  What four lines draw is a hash here.
     """
     four = (line >> 3) * 2 + ((line >> 1) & 1)
     share = (scramble(four * (1 << 24) + np.int64(arrival / DRAM_WINDOW)) + 1) / (1 << 53)
@@ -303,7 +303,7 @@ def look_up(way, line, mask, manner, arrival, t):
 
 
 @jit
-def fetch(sm, way, line, missing, arrival, t):
+def fetch(sm, way, line, missing, manner, arrival, t):
     """When DRAM has delivered the sectors *missing* of a way of L2, on to the SM.
 
     Who waits is served in any order: the wait in order, shortened or lengthened at random by up to DRAM_REORDER of it.
@@ -312,7 +312,10 @@ def fetch(sm, way, line, missing, arrival, t):
     fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
     n = popcount(fetched)
     t.TOTALS[L.N_DRAM_READ] += n
-    through = _memory(arrival, n * SECTOR / t.NUMBERS[DRAM_READ], t)
+    size = n * SECTOR
+    if manner == SCATTERED:  # each is of another row of DRAM
+        size = max(size, t.NUMBERS[DRAM_SCATTERED])
+    through = _memory(arrival, size / t.NUMBERS[DRAM_READ], t)
     _have(way, fetched, t)
     waited = (through - arrival) * (
         1.0 + t.NUMBERS[DRAM_REORDER] * (2.0 * (scramble(line + (1 << 41)) / (1 << 53)) - 1.0)
@@ -348,7 +351,7 @@ def l2_read(sm, line, mask, manner, arrival, t):
             through = max(through, t.L2_READY[way])
         back = through + _l2_latency(sm, line, t)
     if missing:
-        back = max(back, fetch(sm, way, line, missing, arrival, t))
+        back = max(back, fetch(sm, way, line, missing, manner, arrival, t))
     return back
 
 
@@ -367,8 +370,8 @@ def l2_write(line, mask, partial, arrival, t):
 
 
 @jit
-def serialised(way, block, words, most, arrival, t):
-    """When L2 has carried out a request's atomics on so many *words* of the line of *way*, *most* lanes on one of them.
+def serialised(way, block, most, busy, arrival, t):
+    """When L2 has carried out a request's atomics on the line of *way*, which take *busy*; *most*: lanes on one word.
 
     Requests to one line follow each other.  A line that two blocks of one SM have used is taken to be used by all
     blocks: the SMs that are not simulated keep it busy, too.
@@ -376,11 +379,13 @@ def serialised(way, block, words, most, arrival, t):
     others = 1.0
     if t.L2_ATOMIC_BLOCK[way] == -1:
         t.L2_ATOMIC_BLOCK[way] = block
-    elif t.L2_ATOMIC_BLOCK[way] != block:
-        t.L2_ATOMIC_BLOCK[way] = -2
-    if t.L2_ATOMIC_BLOCK[way] == -2:
+    if t.L2_ATOMIC_BLOCK[way] != block:
         others = t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
-    busy = max(t.NUMBERS[ATOMIC_LANE], words * t.NUMBERS[ATOMIC_LINE])
+        if t.L2_ATOMIC_BLOCK[way] != -2:  # only now it shows: other SMs have come to it as often
+            t.L2_ATOMIC_FREE[way] += t.L2_ATOMIC_SPENT[way] * (others - 1.0)
+        t.L2_ATOMIC_BLOCK[way] = -2
+    if t.L2_ATOMIC_FREE[way] > 0.0:  # the first request may be the only one of its block
+        t.L2_ATOMIC_SPENT[way] += busy
     t.L2_ATOMIC_FREE[way] = max(t.L2_ATOMIC_FREE[way], arrival) + busy * others
     done = t.L2_ATOMIC_FREE[way] - busy * (others - 1.0) / 2  # in the middle of those of the others
     chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]

@@ -250,6 +250,7 @@ class Clock(NamedTuple):
     L2_LACKING: Any  # int64[sets * l2_partial_ways]: the same of those that have incomplete sectors
     L2_ATOMIC_BLOCK: Any  # the block whose atomics used the line; -1: none, -2: several
     L2_ATOMIC_FREE: Any  # float64: when L2 is through with them
+    L2_ATOMIC_SPENT: Any  # float64: how long those of the simulated SMs have taken
     L2_COMING: Any  # sectors that DRAM sends, and when the last of them is there
     L2_READY: Any  # float64
     EXTENTS: Any  # int64[allocations * 2]: first line and one past the last

@@ -17,9 +17,9 @@ DRAM_LATENCY = L.PLACE["dram_latency"]
 SAMPLE, OTHERS_NOW, OTHERS_BEFORE = range(3)
 """Who brings data to L2: the simulated SMs; others, at the same time; others, which have done so already."""
 AHEAD = 1.1
-"""The simulated SMs may be ahead of the blocks' average by so much before they are taken to share data with others."""
+"""The simulated SMs may be so far ahead of the blocks' average before they are taken to share data with others."""
 SCATTERED, FIRST, LATER = range(3)
-"""Manners of a request: its lanes ask for lines anywhere; it is of a block that starts with the launch; of a later one."""
+"""Manners of a request: its lanes ask for lines anywhere; of a block that starts with the launch; of a later one."""
 
 
 @jit
