@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gpu.cli import register
 from simt.cli import main as run
 
 _HERE = Path(__file__).resolve().parent
@@ -29,7 +28,7 @@ def main() -> None:
         print(
             f"note: this is the simt of {_HERE.parent}; `pip install -e {checkout}` runs the checkout", file=sys.stderr
         )
-    run(register)
+    run({"gpu": "gpu.cli"})
 
 
 if __name__ == "__main__":

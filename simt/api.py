@@ -20,6 +20,7 @@ from simt.check.short import ends_here
 from simt.dispatcher import check_launch_bounds
 from simt.machine import DEFAULT_ENGINE
 from simt.profile import Profile
+from simt.runtime.transfers import scratch
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -195,7 +196,8 @@ def reduce(
     """Reduce an array with one kernel of the family; the block results are combined on the host.
 
     Parameters:
-        data: 1-d array of int32, int64, float32 or float64, at least one element; it is not changed.
+        data: 1-d array of int32, int64, float32 or float64, at least one element; it is not changed.  Of an array that
+            is a mapped file (``np.memmap``) only a piece at a time takes memory beside device memory.
         kernel: a name of ``simt kernels``.
         block: threads per block, 1 to 1024.
         op: ``sum``, ``max``, ``min`` or ``product``.
@@ -211,6 +213,6 @@ def reduce(
     if array.size == 0:
         raise LaunchError("the array is empty: there is nothing to reduce")
     machine.dimensions(block, "block")
-    plan = kernels.get_reduction(kernel).plan_for(array, block, op)
+    plan = kernels.get_reduction(kernel).plan_of(scratch(np.ascontiguousarray(array)), block, op)
     profile = launch(plan.kernel, plan.grid, plan.block, *plan.args, view=view, **options)
     return plan.finish(), profile

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
@@ -131,42 +132,16 @@ class _HostLaunch:
         if self.watch is not None:
             launch = replace(launch, watch=self.watch)
         model = self._model(code, launch) if self.options.timing else None
-        try:
-            if self.options.executor is None:
-                result = runtime.run(code.program, launch, self.context, model, self.keep)
-                timing = model.result if model is not None else None
-            else:
-                spread = self._spread(code, self.options.executor)
-                result = runtime.run(code.program, launch, self.context, None, self.keep, spread)
-                timing = spread.timing
-        except BudgetError as error:
-            raise self._explained(error, code.program, launch) from None
+        explain = partial(_explained, code.program)
+        if self.options.executor is None:
+            result = runtime.run(code.program, launch, self.context, model, self.keep, explain=explain)
+            timing = model.result if model is not None else None
+        else:
+            spread = self._spread(code, self.options.executor)
+            result = runtime.run(code.program, launch, self.context, None, self.keep, spread, explain)
+            timing = spread.timing
         notes = [*code.notes, *self._found(code, result)]
         return Profile(code.program, result, device=self.gpu.key, timing=timing, notes=notes)
-
-    def _explained(self, error: BudgetError, program: Program, launch: machine.Launch) -> BudgetError:
-        """The error with who waits for whom, from a shorter second run; not where the first has left its traces."""
-        if self.keep or launch.services is not None:
-            return error
-        from simt.sanitizer.waits import MAX_INSTRUCTIONS, Waits  # here: launches that end do without
-
-        waits, most = Waits(), min(launch.max_instructions, MAX_INSTRUCTIONS)
-        try:
-            runtime.run(
-                program, replace(launch, watch=waits, max_instructions=most, trace=False, progress=None), self.context
-            )
-        except KernelError:
-            found = waits.details()
-        else:
-            found = []  # it ended: it is not the same run
-        if not found:
-            return error
-        help = error.help
-        if launch.schedule is None and launch.grid != (1, 1, 1):
-            help = "without a schedule one block runs after the other; schedule='round_robin' runs them together"
-        made = BudgetError(error.title, location=error.location, details=[*error.details, *found], help=help)
-        made.findings = error.findings
-        return made
 
     def _found(self, code: Code, result: machine.RunResult) -> Iterator[str]:
         """What a profile says of the checks: those that found nothing, and what they do not judge."""
@@ -280,3 +255,29 @@ def _requested(request: Request) -> tuple[Code, Shape]:
     shape = request.grid, request.block
     kernel = cast("SassKernel", request.kernel)  # World.kernel_at is one's launched_by
     return raw_code(kernel, shape, request.parameters), shape
+
+
+def _explained(
+    program: Program, error: BudgetError, launch: machine.Launch, memory: machine.DeviceMemory
+) -> BudgetError:
+    """The error with who waits for whom, from a shorter second run."""
+    from simt.sanitizer.waits import MAX_INSTRUCTIONS, Waits  # here: launches that end do without
+
+    waits, most = Waits(), min(launch.max_instructions, MAX_INSTRUCTIONS)
+    try:
+        machine.run(program, replace(launch, watch=waits, max_instructions=most, trace=False, progress=None), memory)
+    except KernelError:
+        found = waits.details()
+    else:
+        found = []  # it ended: it is not the same run
+    if not found:
+        return error
+    help = error.help
+    if launch.schedule is None and launch.grid != (1, 1, 1):
+        help = (
+            "without a schedule one block runs after the other; schedule='round_robin' (--schedule round_robin) runs "
+            "them together"
+        )
+    made = BudgetError(error.title, location=error.location, details=[*error.details, *found], help=help)
+    made.findings = error.findings
+    return made

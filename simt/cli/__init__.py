@@ -1,7 +1,7 @@
 """The console command ``simt``.
 
-Only typer is imported before a command runs; NumPy, Numba and the engine are imported by the command that
-needs them, so that ``simt --help`` answers at once.
+Only typer and the command's own module are imported before it runs; NumPy, Numba and the engine are imported by the
+command that needs them, so that ``simt --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -11,21 +11,78 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections import UserDict
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from inspect import cleandoc
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
 
 import simt
 from simt.check import SimtError, render
 from simt.cli.output import EXIT_ERROR, EXIT_INTERRUPTED
 
+MARKUP: Any = "rich"
+"""Of help texts."""
+HOMES: Mapping[str, str] = MappingProxyType(
+    {
+        **{
+            name: f"simt.cli.{name}" for name in ("reduce", "trace", "run", "check", "profile", "exec", "nvprof", "ncu")
+        },
+        **dict.fromkeys(("nvcc", "env"), "simt.cli.nvcc"),
+        **{name: f"simt.cli.{name}" for name in ("sweep", "timeline", "diff", "explain", "report")},
+        **dict.fromkeys(("kernels", "metrics", "devices", "occupancy"), "simt.cli.inspect"),
+    }
+)
+"""The module of each command, in the order of the help text; its function ``register`` adds it."""
+
+
+class _Lazy(UserDict[str, Any]):
+    """Commands by their names; a module is imported, and a command made, when somebody asks for it.
+
+    ``listed``: all are about to be asked for, but only for their names and what they do.
+    """
+
+    def __init__(self, homes: Mapping[str, str]) -> None:
+        super().__init__(dict.fromkeys(homes))
+        self.homes = homes
+        self.listed = False
+
+    def __getitem__(self, name: str) -> Any:
+        if self.data[name] is None:
+            app = typer.Typer(rich_markup_mode=MARKUP)
+            import_module(self.homes[name]).register(app)
+            for info in app.registered_commands:
+                assert info.callback is not None  # they are all functions
+                info.help, info.epilog = _flowing(info.callback.__doc__), _flowing(info.epilog)
+                if self.listed and name == (info.name or info.callback.__name__):
+                    return TyperCommand(name, help=info.help)
+            self.data |= get_group(app).commands
+        return self.data[name]
+
 
 class Commands(TyperGroup):
-    """Turns the errors of simt into a message on standard error and an exit code, without a traceback."""
+    """The commands; errors of simt become a message on standard error and an exit code, without a traceback."""
+
+    homes = HOMES
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = self._lazy = _Lazy(self.homes)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names."""
+        return list(self.homes)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help text."""
+        self._lazy.listed = True
+        super().format_help(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
@@ -77,61 +134,20 @@ def _noting(interrupts: list[int]) -> Iterator[None]:
         sys.unraisablehook = hook
 
 
-def application(*more: Callable[[typer.Typer], None]) -> typer.Typer:
-    """The command with all its subcommands, in the order of the help text; *more* add others to it.
+def application(more: Mapping[str, str] = HOMES) -> typer.Typer:
+    """The command with all its subcommands; *more* are others and their modules.
 
-    What stands above this package adds its commands here instead of being imported from here.
+    What stands above this package names its commands here instead of being imported from here.
     """
-    from simt.cli import (
-        check,
-        diff,
-        exec,
-        explain,
-        inspect,
-        ncu,
-        nvcc,
-        nvprof,
-        profile,
-        reduce,
-        report,
-        run,
-        sweep,
-        timeline,
-        trace,
-    )
-
     app = typer.Typer(
-        cls=Commands,
-        rich_markup_mode="rich",
+        cls=type("Commands", (Commands,), {"homes": {**HOMES, **more}}),
+        rich_markup_mode=MARKUP,
         pretty_exceptions_enable=False,
         help="Run CUDA kernels on a modelled GPU, and see what every warp and lane did: no GPU needed.",
         epilog="Start with [bold]simt reduce --size 2^20[/bold], [bold]simt trace if_else[/bold] and "
         "[bold]simt reduce --timing[/bold].",
     )
     app.callback(no_args_is_help=True)(_common)
-    for module in (
-        reduce,
-        trace,
-        run,
-        check,
-        profile,
-        exec,
-        nvprof,
-        ncu,
-        nvcc,
-        sweep,
-        timeline,
-        diff,
-        explain,
-        report,
-        inspect,
-    ):
-        module.register(app)
-    for register in more:
-        register(app)
-    for command in app.registered_commands:
-        assert command.callback is not None  # they are all functions
-        command.help, command.epilog = _flowing(command.callback.__doc__), _flowing(command.epilog)
     return app
 
 
@@ -154,9 +170,9 @@ def _flowing(text: str | None) -> str:
     return re.sub(r"(?<!\n)\n(?!\n)", " ", cleandoc(text or ""))
 
 
-def main(*more: Callable[[typer.Typer], None]) -> None:
+def main(more: Mapping[str, str] = HOMES) -> None:
     """Run the console command; *more* as for :func:`application`."""
     try:
-        application(*more)(prog_name="simt")
+        application(more)(prog_name="simt")
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)

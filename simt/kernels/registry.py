@@ -111,12 +111,16 @@ class ReductionKernel(KernelEntry):
 
     def plan_for(self, data: NDArray[Any], block: int = 512, op: str = "sum") -> ReductionPlan:
         """The launch that reduces *data* (1-d); *data* itself stays as it is."""
+        return self.plan_of(data.copy(), block, op)
+
+    def plan_of(self, data: NDArray[Any], block: int = 512, op: str = "sum") -> ReductionPlan:
+        """The launch that reduces *data* (1-d), which most kernels overwrite."""
         dtype = data.dtype.name
         kernel = self.make(block, op, dtype)
         grid = self.grid(data.size, block)
         values = 1 if self.single_result else grid
         g_odata = np.full(values, operation(op).identity(dtype), dtype=data.dtype)
-        return ReductionPlan(kernel, grid, block, (data.copy(), g_odata, data.size), op)
+        return ReductionPlan(kernel, grid, block, (data, g_odata, data.size), op)
 
     def plan(
         self,

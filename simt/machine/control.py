@@ -189,18 +189,44 @@ def brx(
 
 
 @jit_inline
+def participants_at(w, n_barriers, barrier):
+    """Where the lanes of warp *w* have their copies of a convergence barrier's mask."""
+    return (w * n_barriers + barrier) * 32
+
+
+@jit_inline
+def lanes_told(order, executing):
+    """Which lanes' copies a BSSY writes: on a GPU there is one for all."""
+    return L.FULL if follows_gpu(order) else executing
+
+
+@jit_inline
+def without(barriers, barrier):
+    """A set of convergence barriers (bits) without one."""
+    return barriers & ~(np.int64(1) << barrier)
+
+
+@jit_inline
 def bssy(CODE, WARPS, PARTICIPANTS, w, pc, code, n_barriers, executing, order):
-    start = np.uint64((w * n_barriers + CODE[code + L.C_IMM]) * 32)
-    written = L.FULL if follows_gpu(order) else executing
+    start = np.uint64(participants_at(w, n_barriers, CODE[code + L.C_IMM]))
+    written = lanes_told(order, executing)
     if executing != 0:
-        WARPS[w * L.N_WARP + L.W_BY_MOVE] &= ~(1 << CODE[code + L.C_IMM])
+        WARPS[w * L.N_WARP + L.W_BY_MOVE] = without(WARPS[w * L.N_WARP + L.W_BY_MOVE], CODE[code + L.C_IMM])
         for l in range(np.uint64(32)):
             PARTICIPANTS[start + l] = executing if (written >> np.int64(l)) & 1 else PARTICIPANTS[start + l]
     return pc + 1
 
 
 @jit_inline
+def goes_through(n_splits, order):
+    """Whether a split of a warp with so many passes a convergence barrier, and nothing else happens."""
+    return (n_splits == 1) & (order != L.HARDWARE)
+
+
+@jit_inline
 def bsync(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barriers, active, executing, order):
+    if goes_through(WARPS[w * L.N_WARP + L.W_SPLITS], order):
+        return pc + 1
     barrier = CODE[code + L.C_IMM]
     moved = np.int64(0)
     if order == L.HARDWARE and executing != 0:

@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from simt.machine import layout as L
 from simt.machine.control import current
-from simt.machine.engine import QUANTUM, advance
+from simt.machine.engine import advance
 from simt.machine.layout import BLOCKED, CALLED, DONE, FAILED, OWN, PAUSED, State
 from simt.machine.splits import choose
 from simt.machine.start import start_block
+from simt.machine.turns import QUANTUM
 from simt.ops.jit import jit_inline, jit_part
 
 __all__ = [

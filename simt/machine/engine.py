@@ -16,11 +16,24 @@ from simt.machine.events import is_full, tell_order, tell_variable
 from simt.machine.image_access import image_access, image_rows
 from simt.machine.interpreter import go_on, masks, rows
 from simt.machine.memory import access, rows_loaded, step_index, step_within
-from simt.machine.native import hand_over, run_native
+from simt.machine.native import run_native
 from simt.machine.registers import predicate, row_at
-from simt.machine.splits import choose, join_fresh, let_through, next_random
+from simt.machine.splits import choose, join_fresh, next_random
 from simt.machine.start import sectors_so_far, start_block
 from simt.machine.tracing import is_traced, record
+from simt.machine.turns import (
+    ENDED,
+    QUANTUM,
+    account,
+    another,
+    can_run,
+    end_of,
+    goes_on,
+    hand_warp,
+    is_over,
+    resume,
+    turn_length,
+)
 from simt.ops.integer import INDEX
 from simt.ops.jit import jit, jit_part
 from simt.ops.row import KIND_SHIFT, NUMBER_MASK
@@ -31,12 +44,6 @@ ROW, MASK, ELEMENT, MEMORY, CONTROL, IMAGE = (
     int(kind) for kind in (Kind.ROW, Kind.MASK, Kind.ELEMENT, Kind.MEMORY, Kind.CONTROL, Kind.IMAGE)
 )
 LD_CONST = MICRO_OPS["ld.const"].code
-
-QUANTUM = 1 << 16
-"""Micro-ops of one turn of a warp: a warp that spins on what another one writes lets that one run."""
-
-STEPS_PER_INSTRUCTION = 16
-"""The budget ends a loop that retires nothing (`while True: pass`) after this many micro-ops an instruction."""
 
 
 @jit_part
@@ -67,19 +74,6 @@ def _write_row(R, O, row, source, lanes):
 def _write_predicate(P, at, lanes, mask):
     """Write a mask to these lanes of a predicate."""
     P[at] = (P[at] & ~lanes) | (mask & lanes)
-
-
-@jit_part
-def _resume(SPLITS, WARPS, w):
-    """The current split of a warp runs: its micro-op, its lanes and the number of its pass."""
-    at = current(WARPS, w)
-    if SPLITS[at + L.S_PASS] == 0:
-        WARPS[w * L.N_WARP + L.W_PASSES] += 1
-        SPLITS[at + L.S_PASS] = WARPS[w * L.N_WARP + L.W_PASSES]
-    SPLITS[at + L.S_WAY] = L.ELSEWHERE
-    SPLITS[at + L.S_FRESH] = 0
-    SPLITS[at + L.S_YIELDED] = 0
-    return SPLITS[at + L.S_PC], SPLITS[at + L.S_MASK], SPLITS[at + L.S_PASS]
 
 
 @jit_part
@@ -152,23 +146,6 @@ def _sample(op, w, code, warp_rows, uniform_end, executing, s):
 
 
 @jit_part
-def _another(w, n_barriers, order, s):
-    """After a split that waits or has ended: PAUSED if another one is current now, else DONE or BLOCKED."""
-    s.WARPS[w * L.N_WARP + L.W_RELEASED] = 0
-    if s.WARPS[w * L.N_WARP + L.W_SPLITS] == 0:
-        return L.DONE
-    if choose(s.SPLITS, s.WARPS, w, order) or let_through(s.SPLITS, s.WARPS, s.PARTICIPANTS, w, n_barriers, order):
-        return L.PAUSED
-    return L.BLOCKED
-
-
-@jit_part
-def _goes_on(status):
-    """Whether a turn that ended with this status continues at the next call of the engine."""
-    return status == L.TRACE_FULL or status == L.CALLED or status == L.INTERRUPTED
-
-
-@jit_part
 def _tell(flags, w, pc, code, warp_rows, uniform_end, predicates, executing, s):
     """Record a micro-op that may order threads for the launch's watch."""
     CODE = s.CODE
@@ -187,20 +164,11 @@ def _end_of_turn(w, pc, active, retired, executed, status, s):
     """Note what a turn used of the block's budget, and where it ended early; returns the status, FAILED over budget."""
     LAUNCH = s.LAUNCH
     ERROR = s.ERROR
-    wbase = w * L.N_WARP
-    steps = executed - s.WARPS[wbase + L.W_USED]
-    LAUNCH[L.LAUNCH_EXECUTED] += retired
-    s.WARPS[wbase + L.W_RETIRED] += retired
-    LAUNCH[L.LAUNCH_STEPS] += steps
-    LAUNCH[L.LAUNCH_PROGRESS] += steps
-    LAUNCH[L.LAUNCH_LEFT] -= steps
-    s.WARPS[wbase + L.W_USED] = executed - (status == L.CALLED) if _goes_on(status) else 0
-    budget = LAUNCH[L.LAUNCH_BUDGET]
-    if status != L.FAILED and status != L.DONE:
-        if LAUNCH[L.LAUNCH_EXECUTED] > budget or LAUNCH[L.LAUNCH_STEPS] > budget * STEPS_PER_INSTRUCTION:
-            ERROR[L.E_REASON] = L.R_BUDGET
-            ERROR[L.E_MASK] = active
-            status = L.FAILED
+    account(s.WARPS, LAUNCH, w, executed, retired, status)
+    if status != L.FAILED and status != L.DONE and is_over(LAUNCH, 0, 0):
+        ERROR[L.E_REASON] = L.R_BUDGET
+        ERROR[L.E_MASK] = active
+        status = L.FAILED
     if status == L.FAILED or status == L.CALLED:
         ERROR[L.E_PC] = pc
         ERROR[L.E_WARP] = w
@@ -212,7 +180,8 @@ def _end_of_turn(w, pc, active, retired, executed, status, s):
 def advance(w, quantum, s):
     """Run warp *w* for at most *quantum* micro-ops.
 
-    DONE, BLOCKED, PAUSED, TRACE_FULL, CALLED, INTERRUPTED or FAILED.
+    DONE, BLOCKED, PAUSED, TRACE_FULL, CALLED, INTERRUPTED or FAILED.  With native code also the turns of the warps
+    behind it: NATIVE[V_WARP] is the last warp that had its turn, whose status this is.
     """
     CODE = s.CODE
     SPLITS = s.SPLITS
@@ -229,17 +198,19 @@ def advance(w, quantum, s):
     traced = is_traced(LAUNCH, w)
     watched = LAUNCH[L.LAUNCH_WATCH] != 0
     drains = traced or watched
-    native = s.NATIVE[L.V_CODE] != 0 and not drains and order <= L.PROFILER
-    if native:
-        hand_over(w, n_absent, s)
+    NATIVE = s.NATIVE
+    NATIVE[L.V_WARP] = w
+    native = NATIVE[L.V_CODE] != 0 and not drains and order <= L.PROFILER
     executed = WARPS[wbase + L.W_USED]  # micro-ops of this turn
-    end = min(quantum, executed + LAUNCH[L.LAUNCH_LEFT])
-    retired = 0
+    end = end_of(LAUNCH, quantum, executed)
+    retired = np.int64(0)
 
     if WARPS[wbase + L.W_SPLITS] == 0:
         return L.DONE
-    if SPLITS[current(WARPS, w) + L.S_STATE] != L.READY and not choose(SPLITS, WARPS, w, order):
+    if not can_run(SPLITS, WARPS, w, order):
         return L.BLOCKED
+    if native:
+        hand_warp(NATIVE, WARPS, LAUNCH, w)
     status = L.PAUSED
     pc = np.int64(0)
     active = np.int64(0)
@@ -248,22 +219,36 @@ def advance(w, quantum, s):
     where = np.int64(RESUME)
     while True:
         if where == RESUME:
-            pc, active, pass_number = _resume(SPLITS, WARPS, w)
+            pc, active, pass_number = resume(SPLITS, WARPS, w)
             n_active = popcount(active)
             n_exited = popcount(WARPS[wbase + L.W_EXITED])
         else:
             pc = where
         if native and executed < end and (CODE[np.uint64(pc * L.N_CODE) + L.C_OP] >> L.FLAGS_SHIFT) & L.ENTERS:
             if WARPS[wbase + L.W_RELEASED] == 0:
-                steps, done = run_native(pc, active, end - executed, n_exited, s)
-                pc = s.NATIVE[L.V_PC]
-                executed += steps
-                retired += done
-                if pc == LEAVE:
-                    status = _another(w, n_barriers, order, s)
+                NATIVE[L.V_EXITED] = n_exited
+                where = run_native(pc, active, end, executed, retired, s)
+                if where == ENDED:
+                    return L.BLOCKED
+                if NATIVE[L.V_WARP] != w:
+                    w = NATIVE[L.V_WARP]
+                    wbase = w * L.N_WARP
+                    warp_rows = w * LAUNCH[L.LAUNCH_REGISTERS] * 32
+                    predicates = w * LAUNCH[L.LAUNCH_PREDICATES]
+                    n_absent = NATIVE[L.V_ABSENT]
+                    quantum = turn_length(LAUNCH)
+                    end = NATIVE[L.V_END]
+                executed = end - NATIVE[L.V_LEFT]
+                retired = NATIVE[L.V_RETIRED]
+                active = NATIVE[L.V_ACTIVE]
+                n_active = popcount(active)
+                n_exited = NATIVE[L.V_EXITED]
+                pc = NATIVE[L.V_PC]
+                if where == LEAVE:
+                    status = another(SPLITS, WARPS, s.PARTICIPANTS, w, n_barriers, order)
                     if status != L.PAUSED:
                         break
-                if pc < 0:
+                if where < 0:
                     where = np.int64(RESUME)
                     continue
         if executed == end:
@@ -345,7 +330,7 @@ def advance(w, quantum, s):
             record(w, pc, op, active, executing, pass_number, outcome, s)
 
         if where == LEAVE:
-            status = _another(w, n_barriers, order, s)
+            status = another(SPLITS, WARPS, s.PARTICIPANTS, w, n_barriers, order)
             if status != L.PAUSED:
                 break
             where = np.int64(RESUME)
@@ -395,14 +380,17 @@ def run_blocks(first, end, s):
                     alive = True
                     quantum = WARPS[w * L.N_WARP + L.W_QUANTUM]
                     if quantum == 0:  # a new turn
-                        quantum = QUANTUM if LAUNCH[L.LAUNCH_ROUND] == 0 else LAUNCH[L.LAUNCH_ROUND]
+                        quantum = turn_length(LAUNCH)
                         if order == L.INTERLEAVED:
                             quantum = 1
                         elif order == L.RANDOM:
                             quantum = 1 + next_random(WARPS, w) % 16
                     status = advance(w, quantum, s)
-                    WARPS[w * L.N_WARP + L.W_QUANTUM] = quantum if _goes_on(status) else 0
-                    if status == L.FAILED or _goes_on(status):
+                    if s.NATIVE[L.V_WARP] != w:
+                        w = s.NATIVE[L.V_WARP]
+                        quantum = turn_length(LAUNCH)
+                    WARPS[w * L.N_WARP + L.W_QUANTUM] = quantum if goes_on(status) else 0
+                    if status == L.FAILED or goes_on(status):
                         LAUNCH[L.LAUNCH_NEXT_WARP] = w
                         return status, index
                     if s.STOP[0]:

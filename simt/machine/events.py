@@ -8,6 +8,7 @@ An event is a header and, for accesses and some others, 32 values, one per lane.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from simt.machine import layout as L
 from simt.ops.columns import Columns
@@ -28,10 +29,12 @@ V_EXITED = _event()  # lanes of the warp that have exited or never were
 V_VALUES = _event(32)
 N_HEADER, N_EVENT = V_VALUES, _event.count
 
-ACCESS, ORDER, LANES, VARIABLE = range(1, 5)
+ACCESS, ORDER, LANES, VARIABLE, SERVED = range(1, 6)
 """Kinds: an access (values: offset in the arena | MATCHES | digest of what is stored); a micro-op that may order
 threads (no values), or whose lanes name others (values: its mask, or source lane | clamp << 8); a micro-op with
-registers that are watched."""
+registers that are watched; what a system call did to memory (V_WHAT: FRESH, FILLED; V_MORE: where; V_EXITED: bytes)."""
+FRESH, FILLED = range(2)
+"""What a system call did: it gave its caller memory that nobody has touched; it wrote."""
 HAS_VALUES = 1 << ACCESS | 1 << LANES
 
 OFFSET_BITS = 36
@@ -41,10 +44,10 @@ DIGEST_SHIFT = OFFSET_BITS + 1
 _DIGEST_BITS = 26
 _MIXER = np.int64(-7046029254386353131)  # 2**64 / golden ratio, odd: multiplying by it mixes bits upwards
 
-EVENT_WORDS = 1 << 18
+EVENT_WORDS = 1 << 16
 """int64 of the buffer; its first one is where the next event goes."""
-_ROOM = 4 * N_EVENT
-"""At least what one micro-op writes."""
+_ROOM = 4 * N_EVENT + 3 * 32 * N_HEADER
+"""At least what one micro-op writes, and a system call that does three things for each lane."""
 
 WATCH_GLOBAL, WATCH_LOCAL, WATCH_STORED, WATCH_ORDER = 1, 2, 4, 8
 """What is told (bits of LAUNCH_WATCH): accesses to shared and global memory; to local memory; digests of what is
@@ -138,3 +141,11 @@ def tell_order(flags, pc, w, lanes, a, b, c, imm, LAUNCH, WARPS, EVENTS, R):
         if flags & L.SHUFFLES:
             value = (R[b + l] & 31) | (R[c + l] & 0x1F1F) << 8
         EVENTS[np.uint64(at + V_VALUES) + l] = value
+
+
+def tell_served(EVENTS: npt.NDArray[np.int64], what: int, block: int, offset: int, size: int) -> None:
+    """Record what a system call of a block did to *size* bytes of the arena."""
+    at = int(EVENTS[0])
+    header = {V_KIND: SERVED, V_BLOCK: block, V_WHAT: what, V_MORE: offset, V_EXITED: size}
+    EVENTS[at : at + N_HEADER] = [header.get(column, 0) for column in range(N_HEADER)]
+    EVENTS[0] = at + N_HEADER

@@ -12,6 +12,7 @@ import numpy as np
 
 from simt.check import LaunchError, SimtError
 from simt.machine import layout
+from simt.machine.alike import Range, is_worth_a_look, ranges
 from simt.machine.compiled.code import native_for
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.early import ENGINE, SLICE, SLICES
@@ -53,7 +54,8 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
     waits = launch.cooperative or GRID_BARRIER in program.syscalls
     together = waits or launch.schedule is not None
     watch = launch.watch
-    alone = launch.trace is not False or (watch is not None and watch.in_order) or encode(program).communicates
+    in_order = watch is not None and (watch.in_order or bool(program.syscalls))  # their effects are events, too
+    alone = launch.trace is not False or in_order or encode(program).communicates
     if together:
         workers = launch.blocks if waits else min(launch.blocks, launch.resident)
     else:
@@ -138,7 +140,10 @@ class _Team:
         self.native = native_for(prepared)
         self.work = np.zeros(prepared.launch.blocks * layout.N_WORK if prepared.launch.per_block else 0, np.int64)
         self.states = [self._state(0)]
-        self.next_block, self.blocks = prepared.launch.span
+        self.blocks = prepared.launch.blocks
+        self.spans = [prepared.launch.span]
+        """Blocks that nobody has taken yet, in ascending order."""
+        self.alike: list[Range] = []
         self.finished = 0
         self.failed: dict[int, Exception] = {}
         self.lock = threading.Lock()
@@ -162,22 +167,38 @@ class _Team:
         ready(0, 0, self.states[0])
 
     def count(self) -> None:
-        """Bring the counters of native code into those of the micro-ops."""
+        """Bring the counters of native code, and of blocks that others stand for, into those of the micro-ops."""
         if self.native is not None:
             for state in self.states:
                 self.native.count(state)
+        work = self.work.reshape(-1, layout.N_WORK)
+        for first, end, like in self.alike:
+            if like is not None:
+                self.states[0].COUNTS[:] += like.counts * (end - first)
+                if self.prepared.launch.per_block:
+                    work[first:end] = like.work
+
+    def _recognise(self) -> None:
+        """Find blocks that do the same; what is left is to be run."""
+        self.alike = list(ranges(self.prepared))
+        self.spans = [(first, end) for first, end, like in reversed(self.alike) if like is None]
+        self.finished = sum(end - first for first, end, like in self.alike if like is not None)
 
     def run(self) -> TraceRecords | None:
         """Run all blocks.  The error of the lowest block is raised, whichever thread met it first."""
         progress = self.prepared.launch.progress
         pending: set[Future[None]] = set()
-        begun = self._begin() if _is_small(self.prepared.launch) and not self.together else None
+        begun = None
+        if not self.together and is_worth_a_look(self.prepared.launch):
+            self._recognise()
+        elif not self.together and _is_small(self.prepared.launch):
+            begun = self._begin()
         try:
             if self.together:
                 self.states += [self._state(worker) for worker in range(1, self.workers)]
                 work = self._work_together if self.turns is None else self._work_scheduled
                 pending.add(host_threads().submit(work))
-            elif self.next_block < self.blocks or begun:
+            elif self.spans or begun:
                 self.states += [self._state(worker) for worker in range(1, self.workers)]
                 for worker, state in enumerate(self.states):
                     pending.add(host_threads().submit(self._work, worker, state, begun))
@@ -204,12 +225,14 @@ class _Team:
     def _begin(self) -> tuple[int, int] | None:
         """Run a small launch on this thread.  Returns the number of a block that turns out long, and the next one's."""
         launch, state = self.prepared.launch, self.states[0]
+        first, end = self.spans.pop()
         state.LAUNCH[layout.LAUNCH_BUDGET] = SMALL_INSTRUCTIONS
-        status, block = self._run(self.next_block, self.blocks, state)
+        status, block = self._run(first, end, state)
         state.LAUNCH[layout.LAUNCH_BUDGET] = launch.max_instructions
-        self.finished, self.next_block = block, self.blocks
+        self.finished = block - first
         if status == layout.FAILED and state.ERROR[layout.E_REASON] == layout.R_BUDGET:
-            self.next_block = block + 1
+            if block + 1 < end:
+                self.spans.append((block + 1, end))
             return block, block + 1
         self._note_failure(status, block, state)
         return None
@@ -239,13 +262,14 @@ class _Team:
     def _run_told(self, worker: int, first: int, end: int, state: layout.State, judge: bool = True) -> tuple[int, int]:
         """Run blocks as :meth:`_run` does, collect their trace, and give the watch their events.
 
-        STOPPED, too, if what it finds ends the launch.  *judge*: also after the end of a warp's turn (STOPPED).
+        STOPPED, too, if what it finds ends the launch.  *judge*: also where the events can wait: after the end of a
+        warp's turn (STOPPED), and of the blocks (DONE).
         """
         block, status = first, layout.TRACE_FULL
         while status == layout.TRACE_FULL:
             status, block = self._run(block, end, state)
             self._drain(state)
-            if (judge or status != layout.STOPPED) and self._judged(worker, min(block, end - 1), state):
+            if (judge or status not in (layout.STOPPED, layout.DONE)) and self._judged(worker, state):
                 status = layout.STOPPED
         return status, block
 
@@ -271,13 +295,17 @@ class _Team:
         with self.lock:
             self.waited = max(self.waited, time.perf_counter() - start)
 
-    def _take(self) -> tuple[int, int]:
+    def _take(self, most: int = 64) -> tuple[int, int]:
+        """The next blocks to run, *most* at most; none if all are taken or one has gone wrong."""
         with self.lock:
-            size = max(1, min(64, self.blocks // (len(self.states) * 16)))
-            first = self.next_block
-            end = self.blocks if self.failed else min(first + size, self.blocks)
-            self.next_block = end
-            return (end, end) if self.failed else (first, end)
+            if self.failed or not self.spans:
+                return self.blocks, self.blocks
+            size = max(1, min(most, self.blocks // (len(self.states) * 16)))
+            first, last = self.spans.pop(0)
+            end = min(first + size, last)
+            if end < last:
+                self.spans.insert(0, (end, last))
+            return first, end
 
     def _work(self, worker: int, state: layout.State, begun: tuple[int, int] | None) -> None:
         """Run blocks until none are left; *begun*: the one already under way in *state*, and the number of the next."""
@@ -286,8 +314,9 @@ class _Team:
             resumed = begun is not None  # within a round of the warps: only a whole one without progress is a deadlock
             begun = None
             if first >= end:
+                self._judged(worker, state)
                 return
-            status, block = self._run_told(worker, first, end, state)
+            status, block = self._run_told(worker, first, end, state, judge=False)
             if status == layout.DEADLOCK and resumed:
                 status, block = self._run_told(worker, block, end, state)
             if status == layout.STOPPED or self._note_failure(status, block, state):
@@ -337,10 +366,10 @@ class _Team:
 
     def _start_next(self, resident: Resident, slot: int) -> None:
         """Start the next block of the grid in a state, if there is one."""
-        if self.next_block < self.blocks:
-            start_block(self.next_block, self.states[slot])
-            resident.began(slot, self.next_block)
-            self.next_block += 1
+        block, end = self._take(1)
+        if block < end:
+            start_block(block, self.states[slot])
+            resident.began(slot, block)
 
     def _turn(self, resident: Resident, slot: int, warp: int, length: int, judge: bool) -> bool:
         """Run a warp for at most *length* micro-ops; False if that ended the launch."""
@@ -365,7 +394,7 @@ class _Team:
         running = list(resident.running())
         held = {slot for slot, _ in resident.held}
         stuck = [(slot, block) for slot, block in running if slot not in held]
-        if self._judged(0, 0, self.states[0]):
+        if self._judged(0, self.states[0]):
             return False
         if stuck:
             self._note_failure(layout.DEADLOCK, stuck[0][1], self.states[stuck[0][0]])
@@ -387,16 +416,16 @@ class _Team:
         self._keep(block, deadlock(self.prepared, state, block) if stuck else failure(self.prepared, state))
         return True
 
-    def _judged(self, worker: int, block: int, state: layout.State) -> bool:
+    def _judged(self, worker: int, state: layout.State) -> bool:
         """Give the watch the events so far; returns whether what it found ends the launch."""
         watch, events = self.prepared.launch.watch, state.EVENTS
         if watch is None or events[0] == 1:
             return False
-        error = watch.judge(worker, events[1 : events[0]])
+        found = watch.judge(worker, events[1 : events[0]])
         events[0] = 1
-        if error is not None:
-            self._keep(block, error)
-        return error is not None
+        if found is not None:
+            self._keep(*found)
+        return found is not None
 
     def _keep(self, block: int, error: Exception) -> None:
         with self.lock:

@@ -92,8 +92,8 @@ class Watch(Protocol):
     def variables(self) -> npt.NDArray[np.int64]:
         """The micro-ops whose events it asks for because of the variables that they read or write."""
 
-    def judge(self, worker: int, events: npt.NDArray[np.int64]) -> Exception | None:
-        """Take the events of a worker up to now; the error that is to end the launch, if any."""
+    def judge(self, worker: int, events: npt.NDArray[np.int64]) -> tuple[int, Exception] | None:
+        """Take the events of a worker up to now; the error that is to end the launch, if any, and its block."""
 
     def meet_grid(self) -> None:
         """All blocks have met at the barrier of the grid."""

@@ -156,12 +156,13 @@ N_LAUNCH = _launch.count
 # What the engine and the native code of a Program tell each other (int64 [N_NATIVE], then native code's counters).
 _native = Columns()
 V_CODE = _native()  # where the code stands; 0: there is none
-V_PC = _native()
+V_PC = _native()  # where it begins, and where it stopped
 V_ACTIVE = _native()
-V_ROOM = _native()  # micro-ops that it may execute
+V_END = _native()  # of the turn of its warp: micro-ops at most, those that are left, instructions that it executed
+V_LEFT = _native()
 V_RETIRED = _native()
+V_ABSENT = _native()  # numbers of lanes; these two apart, because a load of both at once waits for their stores
 V_WARP = _native()
-V_ABSENT = _native()  # numbers of lanes
 V_EXITED = _native()
 V_UNIFORM = _native()  # addresses, of what the warp has and of what all share
 V_ROWS = _native()
@@ -172,6 +173,7 @@ V_WARPS = _native()
 V_SPLITS = _native()
 V_BARRIERS = _native()
 V_LAUNCH = _native()
+V_STOP = _native()
 V_MICRO_OPS = _native()
 V_COUNTS = _native()
 V_TID = _native()
@@ -279,6 +281,7 @@ class State(NamedTuple):
     WORDS: Any  # int64[1024], words seen per bank
     FILL: Any  # int64[32]
     NATIVE: Any  # int64, what the engine and native code tell each other
+    ZEROED: Any  # int64, offsets of the register rows of a warp that are zero when a block starts
     M8: Any
     M16: Any
     M32: Any

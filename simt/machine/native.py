@@ -1,8 +1,7 @@
 """Where the engine calls the native code of a Program: see :mod:`simt.machine.compiled`.
 
 The two talk through ``s.NATIVE`` (int64, columns ``V_...`` of layout.py): the engine says which warp, which micro-op
-and how many of them at most; native code, where it stopped and what it retired.  It executes micro-ops of the current
-split and changes nothing but registers, predicates, memory and counters: all else the engine does.
+and how many of them at most; native code, where it stopped and what it retired.
 """
 
 from __future__ import annotations
@@ -64,36 +63,17 @@ _enter = jit(_called, inline=True, plain=_plainly_called)
 
 
 @jit_part
-def hand_over(w, n_absent, s):
-    """Tell native code where warp *w* has its registers and all else."""
-    LAUNCH = s.LAUNCH
-    NATIVE = s.NATIVE
-    rows = w * LAUNCH[L.LAUNCH_REGISTERS] * 32
-    NATIVE[L.V_WARP] = w
-    NATIVE[L.V_ABSENT] = n_absent
-    NATIVE[L.V_UNIFORM] = _place(s.R)
-    NATIVE[L.V_ROWS] = _place(s.R) + 8 * rows
-    NATIVE[L.V_ALL_PREDICATES] = _place(s.P)
-    NATIVE[L.V_PREDICATES] = _place(s.P) + 8 * w * LAUNCH[L.LAUNCH_PREDICATES]
-    NATIVE[L.V_PARTICIPANTS] = _place(s.PARTICIPANTS)
-    NATIVE[L.V_WARPS] = _place(s.WARPS)
-    NATIVE[L.V_SPLITS] = _place(s.SPLITS)
-    NATIVE[L.V_BARRIERS] = _place(s.BARRIERS)
-    NATIVE[L.V_LAUNCH] = _place(LAUNCH)
+def run_native(pc, active, end, executed, retired, s):
+    """Run the current split of warp V_WARP from micro-op *pc* on, in a turn of *end* micro-ops.
 
-
-@jit_part
-def run_native(pc, active, room, n_exited, s):
-    """Run the current split from micro-op *pc* on, at most *room* micro-ops: how many were executed, and retired.
-
-    NATIVE[V_PC] then says at which micro-op the engine goes on (it may be *pc*), or what the last one, of kind CONTROL,
-    came to: RESUME or LEAVE (control.py).
+    *executed* and *retired* say what that turn has come to; V_LEFT and V_RETIRED what it comes to, and V_PC the
+    micro-op at which native code stopped.  Returns what the engine goes on with: that micro-op, what a control
+    micro-op came to (RESUME or LEAVE), or ENDED.  In between others may have run: see :func:`simt.machine.turns.turn`.
     """
     NATIVE = s.NATIVE
     NATIVE[L.V_PC] = pc
     NATIVE[L.V_ACTIVE] = active
-    NATIVE[L.V_ROOM] = room
-    NATIVE[L.V_EXITED] = n_exited
-    NATIVE[L.V_RETIRED] = 0
-    executed = _enter(NATIVE[L.V_CODE], _place(NATIVE))
-    return executed, NATIVE[L.V_RETIRED]
+    NATIVE[L.V_END] = end
+    NATIVE[L.V_LEFT] = end - executed
+    NATIVE[L.V_RETIRED] = retired
+    return _enter(NATIVE[L.V_CODE], _place(NATIVE))

@@ -31,6 +31,7 @@ from simt.machine.launch import (
     parse_order,
 )
 from simt.machine.prepared import BANK, Memory, Prepared
+from simt.ops.encoding import ATOMICS
 from simt.program import FULL_MASK, ArrayRef, Program, Space
 
 _PAGE = 4096
@@ -54,7 +55,8 @@ def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory
     placed = _placed_banks(launch, plan)
     if launch.services is not None:
         plan.make_room(launch.services.room(program.syscalls))
-    memory = plan.finish(workers, shared_bytes, program.local_bytes, launch.threads_per_block)
+    unit = _SWAPPED if _swaps(program) else 1
+    memory = plan.finish(workers, shared_bytes, program.local_bytes, launch.threads_per_block, unit)
     dims, bases, shapes = _dimension_table(program, launch, constants, encoded.n_dimensions)
     values = dict.fromkeys(encoded.uniform_rows, 0)
     for uniform in program.uniforms:
@@ -104,6 +106,17 @@ def _check_sizes(program: Program, launch: Launch, device: DeviceMemory) -> int:
     return program.system_shared_bytes + shared_bytes
 
 
+def _swaps(program: Program) -> bool:
+    """Whether machine code compares and swaps: atomics of 16 bits are made of that, on the words that they lie in."""
+    code = program.instructions if program.view != "source" else ()
+    return any(each.op.startswith("atom.") and each.mod >> 4 == _CAS for each in code)
+
+
+_CAS = ATOMICS.index("cas")
+_SWAPPED = 4
+"""Bytes of the smallest compare-and-swap."""
+
+
 class _Plan:
     """Places what lives for one launch behind all allocations."""
 
@@ -151,8 +164,8 @@ class _Plan:
         self.position = at + size
         return at
 
-    def finish(self, workers: int, shared_bytes: int, local_bytes: int, threads: int) -> Memory:
-        """Reserve each worker's shared and local memory."""
+    def finish(self, workers: int, shared_bytes: int, local_bytes: int, threads: int, unit: int) -> Memory:
+        """Reserve each worker's shared and local memory.  Allocations end at multiples of *unit* bytes."""
         shared_at, local_at = [], []
         for _ in range(workers):
             shared_at.append(self._reserve(align(shared_bytes, 8), _PAGE))
@@ -162,7 +175,7 @@ class _Plan:
         return Memory(
             words=self.device.words,
             starts=np.array([region.start for region in regions], np.int64),
-            ends=np.array([region.end for region in regions], np.int64),
+            ends=np.array([align(region.end, unit) for region in regions], np.int64),
             writable=np.array([region.writable for region in regions], np.bool_),
             names=[region.name for region in regions],
             shared_at=shared_at,
@@ -327,6 +340,7 @@ def state_arrays(
         WORDS=np.zeros(1024, np.int64),
         FILL=np.zeros(32, np.int64),
         NATIVE=np.zeros(layout.N_NATIVE, np.int64),
+        ZEROED=np.arange(n_uniform * 32, encoded.n_registers * 32, 32),
         STARTS=memory.starts,
         ENDS=memory.ends,
         WRITABLE=memory.writable,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from simt.check import LaunchError
 from simt.machine import layout as L
-from simt.machine.engine import QUANTUM
+from simt.machine.turns import QUANTUM
 
 ROUND_ROBIN, ADVERSARIAL, RANDOM = "round_robin", "adversarial", "random"
 HELP = "choose round_robin, adversarial, random:SEED, or random:SEED:N, which preempts a warp at most N times"

@@ -60,6 +60,9 @@ class SystemCall(Protocol):
     def store(self, lane: int, address: int, data: bytes) -> None:
         """Put bytes at a generic address of a lane.  Raises OutOfBoundsError if not all are writable memory."""
 
+    def gave(self, lane: int, address: int, size: int) -> None:
+        """Memory at a generic address is now the lane's: nobody has touched it."""
+
     def text(self, lane: int, address: int) -> bytes | None:
         """The zero-terminated string at a generic address of a lane; None if memory ends before it does."""
 

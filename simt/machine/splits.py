@@ -32,6 +32,30 @@ def remove_split(SPLITS, WARPS, w, i):
 
 
 @jit
+def _remove_splits(SPLITS, WARPS, w, gone):
+    """Drop the splits whose bits *gone* has, as :func:`remove_split` would one after the other, the newest first."""
+    n = WARPS[w * L.N_WARP + L.W_SPLITS]
+    current = WARPS[w * L.N_WARP + L.W_CURRENT]
+    last = n - 1
+    for i in range(n - 1, -1, -1):
+        if (gone >> i) & 1:
+            current -= np.int64(current > i or current == last > 0)
+            last -= 1
+    kept = 0
+    for i in range(n):
+        if (gone >> i) & 1:
+            continue
+        if kept < i:
+            to = (w * 32 + kept) * L.N_SPLIT
+            at = (w * 32 + i) * L.N_SPLIT
+            for k in range(L.N_SPLIT):
+                SPLITS[to + k] = SPLITS[at + k]
+        kept += 1
+    WARPS[w * L.N_WARP + L.W_SPLITS] = kept
+    WARPS[w * L.N_WARP + L.W_CURRENT] = current
+
+
+@jit
 def add_split(SPLITS, WARPS, w, pc, mask):
     i = WARPS[w * L.N_WARP + L.W_SPLITS]
     at = (w * 32 + i) * L.N_SPLIT
@@ -158,8 +182,8 @@ def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
     """
     at = (w * 32 + i) * L.N_SPLIT
     mask = SPLITS[at + L.S_MASK]
-    j = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
-    while j >= 0:
+    joined = np.int64(0)
+    for j in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
         other = (w * 32 + j) * L.N_SPLIT
         if (
             j != i
@@ -169,10 +193,9 @@ def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
             and SPLITS[other + L.S_PC] == pc
         ):
             mask |= SPLITS[other + L.S_MASK]
-            remove_split(SPLITS, WARPS, w, j)
-            if j < i:
-                i -= 1
-        j -= 1
+            joined |= np.int64(1) << j
+    _remove_splits(SPLITS, WARPS, w, joined)
+    i -= popcount(joined & ((np.int64(1) << i) - 1))
     at = (w * 32 + i) * L.N_SPLIT
     if mask != SPLITS[at + L.S_MASK]:
         SPLITS[at + L.S_PASS] = 0
@@ -234,6 +257,7 @@ def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
     while again:
         again = False
         n = WARPS[w * L.N_WARP + L.W_SPLITS]
+        waits, barred, lacked = np.int64(-1), np.int64(0), np.int64(0)
         for i in range(n):
             at = (w * 32 + i) * L.N_SPLIT
             state = SPLITS[at + L.S_STATE]
@@ -249,6 +273,9 @@ def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
                 needed = named & ~(gone | yielded)
             else:
                 needed = argument & L.FULL & ~gone
+            if state == waits and argument == barred and named == lacked:
+                continue  # with the split before, which has to wait
+            waits, barred, lacked = state, argument, named
             arrived = np.int64(0)
             for j in range(n):
                 other = (w * 32 + j) * L.N_SPLIT

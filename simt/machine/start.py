@@ -38,7 +38,7 @@ def sectors_so_far(s):
 
 @jit
 def start_block(index, s):
-    """Fresh warps for block *index*; uniform rows stay, all other state starts at zero."""
+    """Fresh warps for block *index*: uniform rows stay, other registers that are read first and all else are zero."""
     R = s.R
     P = s.P
     WARPS = s.WARPS
@@ -65,9 +65,10 @@ def start_block(index, s):
     _fill(s.SHARED, 0, len(s.SHARED), LAUNCH)
     _fill(s.M64, local, warps * 32 * LAUNCH[L.LAUNCH_LOCAL_STRIDE] >> 3, LAUNCH)
     for w in range(warps):
-        start = np.uint64(LAUNCH[L.LAUNCH_UNIFORM_END] + w * registers * 32)
-        for k in range(np.uint64(registers * 32)):
-            R[start + k] = 0
+        for row in s.ZEROED:
+            start = np.uint64(row + w * registers * 32)
+            for l in range(np.uint64(32)):
+                R[start + l] = 0
         for p in range(1, predicates):
             P[w * predicates + p] = 0
         present = min(threads - w * 32, 32)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from simt.check import DeadlockError, LaunchError, Location, OutOfBoundsError
 from simt.machine import layout as L
 from simt.machine.device_memory import DeviceMemory
+from simt.machine.events import FILLED, FRESH, tell_served
 from simt.machine.places import caller, coordinates, locate, row_of, where
 from simt.machine.prepared import Prepared
 from simt.machine.services import Finding
@@ -123,6 +124,17 @@ class Stopped:
             what = f"{self.function} writes {len(data)} bytes to address {address:#x}, which is not allocated"
             raise self.error(OutOfBoundsError, what, [lane])
         found[: len(data)] = np.frombuffer(data, np.uint8)
+        self._tell(FILLED, found[: len(data)])
+
+    def gave(self, lane: int, address: int, size: int) -> None:
+        """Memory at a generic address is now the lane's: nobody has touched it."""
+        self._tell(FRESH, self._bytes(lane, address)[:size])
+
+    def _tell(self, what: int, part: npt.NDArray[np.uint8]) -> None:
+        """Tell the watch, if there is one, of a part of the arena."""
+        if self.prepared.launch.watch is not None:
+            offset = part.ctypes.data - self.prepared.memory.words.M8.ctypes.data
+            tell_served(self.state.EVENTS, what, self.block, offset, len(part))
 
     def text(self, lane: int, address: int) -> bytes | None:
         """The zero-terminated string at a generic address of a lane; None if memory ends before it does."""

@@ -13,7 +13,9 @@ from simt.ops.encoding import SPECIAL_REGISTERS
 from simt.ops.jit import jit, jit_inline
 from simt.ops.scalar import FULL, lowest
 
-_UNIFORM_REGISTERS = SPECIAL_REGISTERS.index("laneid")
+AXES = 3
+COORDINATES = SPECIAL_REGISTERS.index("laneid")
+"""Special registers before these are threadIdx, and the same for all threads of a block."""
 _LANEID = SPECIAL_REGISTERS.index("laneid")
 _WARPID = SPECIAL_REGISTERS.index("warpid")
 _NWARPID = SPECIAL_REGISTERS.index("nwarpid")
@@ -24,38 +26,59 @@ _LANEMASK_LT = SPECIAL_REGISTERS.index("lanemask_lt")
 _LANEMASK_LE = SPECIAL_REGISTERS.index("lanemask_le")
 _LANEMASK_GT = SPECIAL_REGISTERS.index("lanemask_gt")
 _LANEMASK_GE = SPECIAL_REGISTERS.index("lanemask_ge")
+OF_LANE = (_LANEID, _LANEMASK_EQ, _LANEMASK_LT, _LANEMASK_LE, _LANEMASK_GT, _LANEMASK_GE)
+"""Those that say which lane a lane is."""
+
+
+@jit_inline
+def thread_index_at(w, axis):
+    """Where TID has threadIdx.x, y or z of the lanes of a warp."""
+    return (w * 3 + axis) * 32
+
+
+@jit_inline
+def coordinate_at(imm):
+    """Where LAUNCH has a special register that is the same for all threads of a block."""
+    return L.LAUNCH_NTID + imm - 3
+
+
+@jit_inline
+def of_lane(l, imm):
+    """A special register that says which lane a lane is."""
+    bit = np.int64(1) << l
+    if imm == _LANEID:
+        return l
+    if imm == _LANEMASK_EQ:
+        return bit
+    if imm == _LANEMASK_LT:
+        return bit - 1
+    if imm == _LANEMASK_LE:
+        return 2 * bit - 1
+    if imm == _LANEMASK_GT:
+        return FULL & ~(2 * bit - 1)
+    return FULL & ~(bit - 1)
 
 
 @jit_inline
 def sreg(O, TID, LAUNCH, w, imm):
     """Special register *imm*.  TID is int64[warps * 3 * 32], LAUNCH holds the block's and grid's coordinates."""
-    if imm < 3:
-        start = (w * 3 + imm) * 32
+    if imm < AXES:
+        start = thread_index_at(w, imm)
         for l in range(32):
             O[l] = TID[start + l]
-    elif imm < _UNIFORM_REGISTERS:
-        value = LAUNCH[L.LAUNCH_NTID + imm - 3]
+    elif imm < COORDINATES:
+        value = LAUNCH[coordinate_at(imm)]
         for l in range(32):
             O[l] = value
+    elif imm in OF_LANE:
+        for l in range(32):
+            O[l] = of_lane(np.int64(l), imm)
     else:
         for l in range(32):
-            bit = np.int64(1) << l
-            if imm == _LANEID:
-                O[l] = l
-            elif imm == _WARPID:
+            if imm == _WARPID:
                 O[l] = LAUNCH[L.LAUNCH_FIRST_WARP] + w
             elif imm == _NWARPID:
                 O[l] = LAUNCH[L.LAUNCH_WARPS]
-            elif imm == _LANEMASK_EQ:
-                O[l] = bit
-            elif imm == _LANEMASK_LT:
-                O[l] = bit - 1
-            elif imm == _LANEMASK_LE:
-                O[l] = 2 * bit - 1
-            elif imm == _LANEMASK_GT:
-                O[l] = FULL & ~(2 * bit - 1)
-            elif imm == _LANEMASK_GE:
-                O[l] = FULL & ~(bit - 1)
             elif imm == _SMID:
                 O[l] = LAUNCH[L.LAUNCH_SM]
             elif imm == _CLOCK:

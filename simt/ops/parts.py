@@ -6,14 +6,15 @@ Python calls a handful.  So a *part* is translated into LLVM's form only, withou
 parts that it reaches, as functions of its own, which LLVM then optimises once and may inline, reshape or leave out.
 
 Most of the time is Numba's own, in Python.  Three things spare it: what an operator gives for operands of some types is
-looked up once (:class:`_Typing`), passes for code that the engine does not have are left out, and Python's cyclic
+looked up once (:func:`_remembered`), passes for code that the engine does not have are left out, and Python's cyclic
 garbage collector rests (:func:`simt.ops.jit.compilation`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from contextlib import contextmanager
+from typing import Any
 
 import llvmlite.binding as llvm
 from numba import _dynfunc
@@ -22,6 +23,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 from numba.core.typed_passes import AnnotateTypes, InlineOverloads, NativeLowering, NopythonRewrites
+from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import (
     FindLiterallyCalls,
     InlineClosureLikes,
@@ -120,28 +122,35 @@ class _BeginEntry(LoweringPass):
         return False
 
 
-class _Typing:
-    """Numba's typing context, with a memory of what its own functions, operators above all, give for which types.
+_signatures: dict[tuple[Any, Any], Any] = {}
 
-    By itself Numba tries every overload that the function has, dozens for ``+``, at each place where it is called.
+
+def _remembered(function: Any, context: Any, args: Any, keywords: Any) -> Any:
+    """The signature of a call of one of Numba's own functions, operators above all, looked up once for some types.
+
+    By itself Numba tries every overload that the function has, dozens for ``+``, at each place where it is called, when
+    it infers types and when it translates.
     """
+    key = function, args
+    found = None if keywords else _signatures.get(key)
+    if found is None:
+        found = BaseFunction.get_call_type(function, context, args, keywords)
+        if not keywords:
+            _signatures[key] = found
+    return found
 
-    _signatures: ClassVar[dict[tuple[Any, Any], Any]] = {}
 
-    def __init__(self, context: Any) -> None:
-        self._context = context
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
-
-    def resolve_function_type(self, function: Any, args: Any, keywords: Any) -> Any:
-        """The signature of a call, as Numba's context finds it."""
-        if keywords or not isinstance(function, types.Function):
-            return self._context.resolve_function_type(function, args, keywords)
-        found = self._signatures.get((function, args))
-        if found is None:
-            found = self._signatures[function, args] = self._context.resolve_function_type(function, args, keywords)
-        return found
+@contextmanager
+def _remembering() -> Iterator[None]:
+    """Numba's own functions have a memory while the engine is compiled: under Numba's lock, so that nobody else is."""
+    if "get_call_type" in vars(types.Function):  # a function that the one being compiled calls
+        yield
+        return
+    types.Function.get_call_type = _remembered  # type: ignore[method-assign, assignment]  # its base class has its own
+    try:
+        yield
+    finally:
+        del types.Function.get_call_type
 
 
 _NEEDLESS = {
@@ -154,9 +163,9 @@ _NEEDLESS = {
 class _Compiler(CompilerBase):
     """Numba's compiler without what the engine has no need of."""
 
-    def __init__(self, typingctx: Any, *more: Any) -> None:
-        super().__init__(typingctx, *more)
-        self.state.typingctx = _Typing(typingctx)
+    def _compile_core(self) -> Any:
+        with _remembering():
+            return super()._compile_core()
 
     def passes(self) -> PassManager:
         """The passes over a function."""

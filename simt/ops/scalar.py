@@ -10,7 +10,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
 
-from simt.ops.jit import jit
+from simt.ops.jit import jit, jit_inline
 
 FULL = np.int64(0xFFFFFFFF)
 """All lanes of a warp; the low 32 bits."""
@@ -82,16 +82,29 @@ fma32 = jit(_fused32, inline=True, plain=_exact32)
 """float32 ``x * y + z`` with one rounding."""
 
 
-@jit
-def popcount(mask):
-    """Number of one bits of a lane mask (int64 below 2**32)."""
-    x = mask - ((mask >> 1) & 0x55555555)
-    x = (x & 0x33333333) + ((x >> 2) & 0x33333333)
-    x = (x + (x >> 4)) & 0x0F0F0F0F
-    return ((x * 0x01010101) >> 24) & 0xFF
+@intrinsic
+def _ones(typingctx: Any, value: Any) -> Any:
+    """LLVM's number of one bits."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.int64), codegen
 
 
-@jit
+def _counted(mask):
+    return _ones(mask & FULL)
+
+
+def _plainly_counted(mask):
+    return np.int64(bin(mask & FULL).count("1"))
+
+
+popcount = jit(_counted, inline=True, plain=_plainly_counted)
+"""Number of one bits of a lane mask (int64 below 2**32)."""
+
+
+@jit_inline
 def lowest(mask):
     """Index of the lowest one bit of a lane mask that is not empty."""
     return popcount((mask & -mask) - 1)

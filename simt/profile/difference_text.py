@@ -41,8 +41,15 @@ def render(difference: Compared, columns: Sequence[str] | None, width: int | Non
     if not same_launch(difference.a, difference.b):
         said = "the launches differ: totals are those of different amounts of work"
         text.append(filled(said, width) + "\n", style="yellow")
+    if other_code(difference.a, difference.b):
+        text.append(filled(other_code(difference.a, difference.b), width) + "\n", style="yellow")
     text.append("\n")
     _metrics(text, difference, width)
+    without = [label for label, side in (("A", difference.a), ("B", difference.b)) if not side.lines]
+    if without:
+        has = "has" if len(without) == 1 else "have"
+        text.append(f"\nno lines to compare: {' and '.join(without)} {has} no counts of them\n", style="bold")
+        return text
     text.append(f"\n{_verdict(difference)}\n", style="bold")
     if width is None or width >= STACKED_BELOW:
         _lines(text, difference, names)
@@ -61,6 +68,13 @@ def heading(side: Side) -> str:
 def same_launch(a: Side, b: Side) -> bool:
     """Whether grid and block are the same, as far as both are known."""
     return all(not ours or not theirs or ours == theirs for ours, theirs in ((a.grid, b.grid), (a.block, b.block)))
+
+
+def other_code(a: Side, b: Side) -> str:
+    """What is to be said of machine code for two architectures; empty where both are the same, or one is unknown."""
+    if a.view == b.view or not (a.view.startswith("sm_") and b.view.startswith("sm_")):
+        return ""
+    return f"the code is for {a.view} and for {b.view}: other instructions, and another number of them"
 
 
 def _used(dims: tuple[int, ...]) -> tuple[int, ...]:

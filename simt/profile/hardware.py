@@ -15,11 +15,11 @@ from simt.profile.ncu_pages import Report
 from simt.program import WARP_SIZE
 
 _TOTALS = {
-    "inst_executed": "smsp__inst_executed.sum",
-    "thread_inst_executed": "thread_inst_executed",
-    "pred_on_thread_inst_executed": "thread_inst_executed_true",
+    "inst_executed": ("smsp__inst_executed.sum", "inst_executed"),
+    "thread_inst_executed": ("thread_inst_executed",),
+    "pred_on_thread_inst_executed": ("thread_inst_executed_true",),
 }
-"""Counters whose name at ncu no metric of the simulator gives alone."""
+"""Counters whose name at ncu no metric of the simulator gives alone; the page ``details`` has another than others."""
 
 COLUMNS = {
     "inst_executed": "Instructions Executed",
@@ -111,9 +111,10 @@ def counters_of(metrics: Mapping[str, float], grid: tuple[int, ...], block: tupl
         value = _sum(metrics, known)
         if value is not None:
             found[name] = int(value)
-    for name, known in _TOTALS.items():
-        if known in metrics:
-            found[name] = int(metrics[known])
+    for name, names in _TOTALS.items():
+        values = [int(metrics[known]) for known in names if known in metrics]
+        if values:
+            found[name] = values[0]
     blocks = math.prod(grid)
     found["warps_launched"] = blocks * -(-math.prod(block) // WARP_SIZE)
     found["blocks_launched"] = blocks

@@ -18,6 +18,7 @@ from simt.demangle import NCU, signature
 from simt.metrics import METRICS, Number
 from simt.profile.activity import Activities, Launched
 from simt.profile.hardware import COLUMNS
+from simt.profile.ncu_pages import SECTIONS
 
 FORMAT = "simt ncu report 1"
 """What a report calls itself."""
@@ -40,62 +41,6 @@ _SCALED = {
     "ns": ("ns", "us", "ms", "s"),
 }
 """Units that pages for people scale by 1000."""
-
-_SECTIONS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
-    (
-        "GPU Speed Of Light Throughput",
-        (("Elapsed Cycles", "cycle", "cycles"), ("Duration", "ns", "duration")),
-    ),
-    (
-        "Compute Workload Analysis",
-        (("Executed Ipc Active", "inst/cycle", "ipc"), ("Issue Slots Busy", "%", "issue_slot_utilization")),
-    ),
-    (
-        "Memory Workload Analysis",
-        (("L1/TEX Hit Rate", "%", "l1_hit_rate"), ("L2 Hit Rate", "%", "l2_hit_rate")),
-    ),
-    (
-        "Scheduler Statistics",
-        (("Eligible Warps Per Scheduler", "warp", "eligible_warps_per_scheduler"),),
-    ),
-    (
-        "Warp State Statistics",
-        (
-            ("Avg. Active Threads Per Warp", "", "active_threads_per_instruction"),
-            ("Avg. Not Predicated Off Threads Per Warp", "", "pred_on_threads_per_instruction"),
-        ),
-    ),
-    ("Instruction Statistics", (("Executed Instructions", "inst", "inst_executed"),)),
-    (
-        "Launch Statistics",
-        (
-            ("Block Size", "", "block_size"),
-            ("Grid Size", "", "grid_size"),
-            ("Registers Per Thread", "register/thread", "registers"),
-            ("Dynamic Shared Memory Per Block", "byte/block", "dynamic_shared"),
-            ("Static Shared Memory Per Block", "byte/block", "static_shared"),
-            ("# SMs", "SM", "multiprocessors"),
-            ("Threads", "thread", "threads"),
-            ("Waves Per SM", "", "waves"),
-        ),
-    ),
-    (
-        "Occupancy",
-        (
-            ("Theoretical Active Warps per SM", "warp", "resident_warps"),
-            ("Theoretical Occupancy", "%", "theoretical_occupancy"),
-            ("Achieved Occupancy", "%", "achieved_occupancy_percent"),
-        ),
-    ),
-    (
-        "Source Counters",
-        (
-            ("Branch Instructions", "inst", "branch_instructions"),
-            ("Branch Efficiency", "%", "branch_efficiency"),
-        ),
-    ),
-)
-"""Sections of the page ``details`` without --metrics: label, unit, and the metric or fact of the launch."""
 
 Cells = tuple[str, str, str]
 """Name, unit and value, as a page shows them."""
@@ -214,7 +159,7 @@ def _sections(each: Record, names: Sequence[str] | None, scaled: bool) -> Iterat
         yield COMMAND_LINE, list(_metric_rows(each, names, scaled))
         return
     known = {**each.metrics, **each.facts}
-    for title, entries in _SECTIONS:
+    for title, entries in SECTIONS:
         values = [(label, unit, known.get(key)) for label, unit, key in entries]
         rows = [(label, *quantity(value, unit, scaled)) for label, unit, value in values if value is not None]
         if rows:

@@ -1,17 +1,74 @@
-"""Nsight Compute's CSV pages, as ``ncu --csv --page raw`` and ``--page source`` print them."""
+"""Nsight Compute's CSV pages, as ``ncu --csv --page raw``, ``--page details`` and ``--page source`` print them."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from simt.check import SimtError
 
 HOW_TO_PRINT = (
-    "print it with `ncu --import report.ncu-rep --csv --page raw`, or `--page source --print-source cuda,sass`"
+    "print it with `ncu --import report.ncu-rep --csv --page raw` (or details), or `--page source --print-source "
+    "cuda,sass`"
 )
+
+SECTIONS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
+    (
+        "GPU Speed Of Light Throughput",
+        (("Elapsed Cycles", "cycle", "cycles"), ("Duration", "ns", "duration")),
+    ),
+    (
+        "Compute Workload Analysis",
+        (("Executed Ipc Active", "inst/cycle", "ipc"), ("Issue Slots Busy", "%", "issue_slot_utilization")),
+    ),
+    (
+        "Memory Workload Analysis",
+        (("L1/TEX Hit Rate", "%", "l1_hit_rate"), ("L2 Hit Rate", "%", "l2_hit_rate")),
+    ),
+    (
+        "Scheduler Statistics",
+        (("Eligible Warps Per Scheduler", "warp", "eligible_warps_per_scheduler"),),
+    ),
+    (
+        "Warp State Statistics",
+        (
+            ("Avg. Active Threads Per Warp", "", "active_threads_per_instruction"),
+            ("Avg. Not Predicated Off Threads Per Warp", "", "pred_on_threads_per_instruction"),
+        ),
+    ),
+    ("Instruction Statistics", (("Executed Instructions", "inst", "inst_executed"),)),
+    (
+        "Launch Statistics",
+        (
+            ("Block Size", "", "block_size"),
+            ("Grid Size", "", "grid_size"),
+            ("Registers Per Thread", "register/thread", "registers"),
+            ("Dynamic Shared Memory Per Block", "byte/block", "dynamic_shared"),
+            ("Static Shared Memory Per Block", "byte/block", "static_shared"),
+            ("# SMs", "SM", "multiprocessors"),
+            ("Threads", "thread", "threads"),
+            ("Waves Per SM", "", "waves"),
+        ),
+    ),
+    (
+        "Occupancy",
+        (
+            ("Theoretical Active Warps per SM", "warp", "resident_warps"),
+            ("Theoretical Occupancy", "%", "theoretical_occupancy"),
+            ("Achieved Occupancy", "%", "achieved_occupancy_percent"),
+        ),
+    ),
+    (
+        "Source Counters",
+        (
+            ("Branch Instructions", "inst", "branch_instructions"),
+            ("Branch Efficiency", "%", "branch_efficiency"),
+        ),
+    ),
+)
+"""Sections of the page ``details`` without --metrics: label, unit, and the metric or fact of the launch."""
 
 
 class UnusableCsvError(SimtError):
@@ -49,9 +106,10 @@ class Report:
 def parse(raw: str, source: str, lines: str = "") -> list[Report]:
     """Reports from the CSV text of ncu's pages ``raw`` and ``source``; either may be empty.
 
-    *source* is the page printed with ``--print-source sass``, *lines* with ``cuda,sass``, which has line numbers and
-    may stand for both.  Addresses of different kernels of one process differ as long as all stay loaded.  Raises
-    UnusableCsvError for a file that was cut off.
+    *raw* may also be the page ``details``, a line for each metric, which has the metrics of :data:`SECTIONS` and those
+    that were asked for by name.  *source* is the page printed with ``--print-source sass``, *lines* with ``cuda,sass``,
+    which has line numbers and may stand for both.  Addresses of different kernels of one process differ as long as all
+    stay loaded.  Raises UnusableCsvError for a file that was cut off.
     """
     tables = list(_tables(source or lines))
     known, texts = _line_numbers(lines or source)
@@ -84,7 +142,7 @@ def check_width(number: int, row: Sequence[str], header: Sequence[str]) -> None:
 
 # The page ``raw``
 
-_NAME = "Kernel Name"
+_NAME, _METRIC = "Kernel Name", "Metric Name"
 _UNITS = re.compile(r"(?P<prefix>[KMGT]?)(?P<unit>byte|hz|inst|cycle)(?P<rest>[^ ]*)", re.IGNORECASE)
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _NANOSECONDS = {
@@ -102,26 +160,39 @@ def scale_of(unit: str) -> float:
 
 
 def _launches(raw: str) -> Iterator[Report]:
-    """Each launch: a row of names, a row of units, one row each."""
+    """The launches of the page ``raw``, each a row after rows of names and units, or of ``details``, a row a metric."""
     header: list[str] = []
     units: list[str] = []
     rows = [(number, row) for number, row in rows_of(raw) if row]
     comma = decimal_comma([cell for _, row in rows for cell in row])
+    found: dict[str, Report] = {}
     for number, row in rows:
-        if row[0] == "ID" and _NAME in row and "Metric Name" not in row:
+        if row[0] == "ID" and _NAME in row:
             header, units = row, []
-        elif header and not units:
+        elif header and not units and _METRIC not in header:
             check_width(number, row, header)
             units = row
         elif header and row[0].isdigit():
             check_width(number, row, header)
             texts = dict(zip(header, row, strict=False))
-            metrics = {
-                name: value * scale_of(unit)
-                for name, unit, text in zip(header, units, row, strict=False)
-                if (value := parse_number(text, comma)) is not None
-            }
-            yield Report(texts[_NAME], metrics, about=texts)
+            launch = str(number) if units else f"{texts.get('Process ID')} {texts['ID']}"
+            report = found.setdefault(launch, Report(texts[_NAME], {}, about=texts))
+            cells = zip(header, units, row, strict=False) if units else [_labelled(texts)]
+            for name, unit, text in cells:
+                value = parse_number(text, comma)
+                if name and value is not None:
+                    report.metrics[name] = value * scale_of(unit)
+    yield from found.values()
+
+
+_OWN_NAMES = {(title, label): name for title, entries in SECTIONS for label, _, name in entries}
+
+
+def _labelled(texts: Mapping[str, str]) -> tuple[str, str, str]:
+    """Name, unit and value of a row of the page ``details``: of a metric that has no name of ncu's, simt's own."""
+    name = texts[_METRIC]
+    own = _OWN_NAMES.get((texts.get("Section Name", ""), name), name if "__" in name else "")
+    return own, texts["Metric Unit"], texts["Metric Value"]
 
 
 _COMMA = re.compile(r"[+-]?\d{1,3}(?:[.\u00a0\u202f ]\d{3})+,\d+|[+-]?\d+,(?:\d{1,2}|\d{4,})")

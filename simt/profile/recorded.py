@@ -67,7 +67,7 @@ def _parsed(file: Path, parse: Any) -> list[Report]:
 def _kind(content: str) -> str:
     if re.search(r'^"?Device"?,"?Kernel"?,"?Invocations"?', content, re.MULTILINE):
         return "nvprof"
-    if re.search(r'^"ID",.*"Kernel Name"', content, re.MULTILINE) and '"Metric Name"' not in content:
+    if re.search(r'^"ID",.*"Kernel Name"', content, re.MULTILINE):
         return "raw"
     return "source" if '"Address","Source"' in content else ""
 

@@ -11,7 +11,7 @@ from simt.check.short import ends_here
 from simt.metrics.table import METRICS, Metric, UnknownMetricError
 from simt.metrics.timing import TIMING
 from simt.profile.compare import UnusableProfileError, opcode_of
-from simt.profile.difference_text import same_launch
+from simt.profile.difference_text import other_code, same_launch
 from simt.profile.sides import Side
 from simt.reasons import between, cycles, pairing, room, words
 from simt.reasons.between import SidePatterns
@@ -183,6 +183,8 @@ def _pair_notes(metric: Metric, a: Subject, b: Subject) -> Iterator[str]:
     """Why the same kernel may count otherwise elsewhere."""
     if not same_launch(a.side, b.side):
         yield "the launches differ in grid or block"
+    if other_code(a.side, b.side):
+        yield other_code(a.side, b.side)
     if any(subject.side.is_measured for subject in (a, b)) and not metric.exact:
         yield f"hardware does not count {metric.name} the same in every run"
     ours, theirs = ([opcode_of(line.text) for line in subject.side.lines] for subject in (a, b))

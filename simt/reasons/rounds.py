@@ -165,7 +165,7 @@ class _Rounds:
             self._loop_of[members] = number
         self.rounds = np.zeros((len(self.loops), prepared.launch.blocks * self._warps), np.int64)
 
-    def judge(self, worker: int, events: npt.NDArray[np.int64]) -> Exception | None:
+    def judge(self, worker: int, events: npt.NDArray[np.int64]) -> tuple[int, Exception] | None:
         """Count; workers have blocks of their own, and so rows."""
         kinds = events[:: V.N_HEADER].tolist()  # an event with values is as long as some headers
         at, found = 0, []

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from simt import machine
-from simt.machine import Allocation, DeviceArray, DeviceMemory, Launch, RunResult, Snapshot, Unwritten
+from simt.check import BudgetError
+from simt.machine import Allocation, DeviceArray, DeviceMemory, Launch, RunResult, Unwritten
 from simt.machine.device_memory import ALIGNMENT, Rows
 from simt.machine.encode import encode
 from simt.machine.images import DeviceImage, Image
@@ -27,6 +28,12 @@ Run = Callable[[Program, Launch, DeviceMemory], RunResult]
 
 SecondRun = Callable[[Launch, DeviceMemory, RunResult], None]
 """Runs a launch again, on device memory as it was before; it is told what came of the first time."""
+
+Explain = Callable[[BudgetError, Launch, DeviceMemory], BudgetError]
+"""Finds out why a launch does not end by running it again, on device memory as it was before; the error to raise."""
+
+FEW_BYTES = 1 << 22
+"""Device memory that a launch copies beforehand so that it can be explained: a millisecond's worth."""
 
 
 @dataclass(frozen=True)
@@ -169,22 +176,36 @@ class Context:
         second: SecondRun | None = None,
         keep: bool = False,
         how: Run = machine.run,
+        explain: Explain | None = None,
     ) -> RunResult:
         """Upload the launch's arrays, run, and download what the kernel changed.
 
         After an error or ctrl-C arrays and variables are as they were; with *keep* arrays are, and device memory is as
         the kernel left it.  *second* is called once the launch has succeeded, with device memory as it was before: a
-        second run of it leaves no trace.
+        second run of it leaves no trace.  Nor does that of *explain*, after a launch that did not end; with *keep* it
+        finds more than FEW_BYTES as the first has left them.
 
         Raises the errors of :mod:`simt.check`, and KeyboardInterrupt.
         """
         with self.placed(program, launch) as placed:
-            before = Snapshot([]) if keep and second is None else placed.memory.snapshot(self._lasting(program, placed))
+            lasting = self._lasting(program, placed)
+            small = explain is not None and sum(each.end - each.start for each in lasting) <= FEW_BYTES
+            before = placed.memory.snapshot(lasting if small or not keep or second is not None else ())
             again = _rehearsed(placed.launch)
             try:
                 result = how(program, replace(placed.launch, per_block=second is not None), placed.memory)
                 if placed.launch.services is not None:
                     placed.launch.services.finish(placed.memory)
+            except BudgetError as error:
+                if explain is None:
+                    raise
+                left = placed.memory.snapshot()
+                placed.upload.repeat()
+                before.restore()
+                try:
+                    raise explain(error, again, placed.memory) from None
+                finally:
+                    (left if keep else before).restore()
             except BaseException:
                 if not keep:
                     before.restore()
@@ -277,12 +298,13 @@ def run(
     second: SecondRun | None = None,
     keep: bool = False,
     how: Run = machine.run,
+    explain: Explain | None = None,
 ) -> RunResult:
     """Run a launch in *context*, or in one that holds nothing else; see :meth:`Context.run`."""
     if context is not None:
-        return context.run(program, launch, second, keep, how)
+        return context.run(program, launch, second, keep, how, explain)
     with borrowed() as empty:
-        return empty.run(program, launch, second, how=how)
+        return empty.run(program, launch, second, how=how, explain=explain)
 
 
 @contextmanager

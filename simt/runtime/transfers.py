@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -61,6 +62,57 @@ def buffer_of(array: Array) -> Array:
     return found
 
 
+class Scratch(np.ndarray):
+    """What :func:`scratch` gives."""
+
+
+class _Writable:
+    """The memory of an array, as one that may be written."""
+
+    def __init__(self, base: Array) -> None:
+        at, _ = base.__array_interface__["data"]
+        self.__array_interface__ = {**base.__array_interface__, "data": (at, False)}
+        self.base = base
+
+
+def scratch(array: Array) -> Scratch:
+    """A view of an array for a launch whose kernel may write to it: what it writes is dropped.
+
+    Only device memory has what the kernel makes of it, so the array may be read-only, too.
+    """
+    return np.asarray(_Writable(array)).view(Scratch)
+
+
+_PIECE = 1 << 26
+"""Bytes of a mapped file that are in memory at a time while they are copied."""
+
+
+def _mapping_of(array: Array) -> mmap.mmap | None:
+    """The mapping of a file that an array lies in, if its pages can be read again at any time: one that is shared."""
+    base: Any = array
+    while base is not None:
+        owner: Any = getattr(base, "base", None)
+        if isinstance(base, np.memmap) and isinstance(owner, mmap.mmap):
+            return owner if base.mode != "c" else None
+        base = owner
+    return None
+
+
+def _copy_in(device: Array, host: Array) -> None:
+    """Copy an array to device memory.  Pages of a mapped file leave this process as soon as they are copied."""
+    mapping = _mapping_of(host)
+    if mapping is None or not host.flags.c_contiguous or not hasattr(mmap, "MADV_DONTNEED"):
+        device[...] = host
+        return
+    begin = _first(host) - _first(np.frombuffer(mapping, np.uint8))
+    to, source = device.reshape(-1).view(np.uint8), np.asarray(host).reshape(-1).view(np.uint8)
+    for first in range(0, len(to), _PIECE):
+        end = min(first + _PIECE, len(to))
+        to[first:end] = source[first:end]
+        low = (begin + first) // mmap.PAGESIZE * mmap.PAGESIZE
+        mapping.madvise(mmap.MADV_DONTNEED, low, begin + end - low)
+
+
 class Upload:
     """Host arrays in device memory, for one launch.  Arrays that overlap on the host overlap there, too.
 
@@ -79,7 +131,8 @@ class Upload:
         for k, each in enumerate(arrays):
             address = arena.address_of(self._places[k])
             if address is None:
-                elsewhere[k] = buffer_of(each.array) if each.whole_buffer else each.array
+                whole = each.whole_buffer and not isinstance(each.array, Scratch)
+                elsewhere[k] = buffer_of(each.array) if whole else each.array
             else:
                 self.arguments[k] = DeviceArray(address, each.array.shape, each.array.strides)
         try:
@@ -120,12 +173,12 @@ class Upload:
     def repeat(self) -> None:
         """Copy the host's arrays once more: device memory is as at the start of the launch."""
         for host, device, _ in self._copies:
-            device[...] = host
+            _copy_in(device, host)
 
     def download(self) -> None:
         """Copy device memory to the host's arrays."""
         for host, device, writable in self._copies:
-            if writable and host.flags.writeable:
+            if writable and host.flags.writeable and not isinstance(host, Scratch):
                 np.copyto(host, device)  # not an assignment to elements, which Uninitialized takes for a write
 
     def free(self) -> None:

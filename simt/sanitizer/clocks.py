@@ -291,19 +291,29 @@ def acquire(offset, block, place, thread, shared, HEAD, BLOCKS, THREADS, KEYS, T
 
 
 @jit
-def leave(offset, block, place, thread, shared, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS, HASH):
-    """A thread writes an address with an atomic or volatile access: what it has published stands there for others."""
+def leave(offset, block, place, thread, last, shared, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS, HASH):
+    """A thread writes an address with an atomic or volatile access: what it has published stands there for others.
+
+    *last*: when its warp accessed memory before.  Where that was before the fence, what is published takes in this
+    access, too: whoever reads it comes after it (all writes of one address have an order), and so may reset a counter
+    with a plain store.  Returns whether a fence was so near: the time has to tick then.
+    """
     at = thread_at(HEAD, place, thread)
     key = thread_key(block, thread)
     vector = THREADS[at + Z.T_PUBLISHED_BLOCK]
+    after = HEAD[Z.H_TIME] + 1
     time = THREADS[at + Z.T_PUBLISHED_BLOCK_TIME]
+    near = time > last
+    time = after if near else time
     _leave(_address(offset, block), vector, key, time, HEAD, KEYS, TIMES, VECTORS, HASH)
     if not shared:
         vector = joined(
             BLOCKS[place * Z.N_BLOCK + Z.B_PUBLISHED], THREADS[at + Z.T_PUBLISHED], HEAD, KEYS, TIMES, VECTORS
         )
         time = THREADS[at + Z.T_PUBLISHED_TIME]
+        time = after if time > last else time
         _leave(_address(offset, np.int64(-1)), vector, key, time, HEAD, KEYS, TIMES, VECTORS, HASH)
+    return near
 
 
 @jit

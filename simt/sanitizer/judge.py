@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine import events as V
-from simt.machine.events import ACCESS, HAS_VALUES, LANES, N_EVENT, N_HEADER, VARIABLE
+from simt.machine.events import ACCESS, FRESH, HAS_VALUES, LANES, N_EVENT, N_HEADER, SERVED, VARIABLE
 from simt.machine.layout import BLOCK_BARRIERS
 from simt.ops.memory import LOCAL, SHARED
 from simt.ops.scalar import FULL
 from simt.sanitizer import layout as Z
 from simt.sanitizer.barriers import arrive, judge_shuffle, leave_block, meet_warp
 from simt.sanitizer.clocks import fence, meet_lanes
-from simt.sanitizer.initialised import forget_written, judge_written
+from simt.sanitizer.initialised import forget_written, judge_written, note_written
 from simt.sanitizer.jit import jit
 from simt.sanitizer.races import forget_all, judge_access
-from simt.sanitizer.rooms import addresses_fit, entries_fit, places_fit, readers_fit, vectors_fit
+from simt.sanitizer.rooms import addresses_fit, entries_fit, places_fit, readers_fit, time_fits, vectors_fit
 from simt.sanitizer.undefined import judge_registers
 
-_READERS, _VECTORS, _ENTRIES, _ADDRESSES, _PLACES = (
-    jit(fits) for fits in (readers_fit, vectors_fit, entries_fit, addresses_fit, places_fit)
+_READERS, _VECTORS, _ENTRIES, _ADDRESSES, _PLACES, _TIME = (
+    jit(fits) for fits in (readers_fit, vectors_fit, entries_fit, addresses_fit, places_fit, time_fits)
 )
 
 
@@ -32,6 +32,7 @@ def _has_room(j):
         and _ENTRIES(j.HEAD, j.KEYS)
         and _ADDRESSES(j.HEAD, j.HASH)
         and _PLACES(j.HEAD, j.BLOCKS)
+        and _TIME(j.HEAD)
     )
 
 
@@ -73,6 +74,19 @@ def _begin_space(block, space, first, j):
             forget_written(first + HEAD[Z.H_SYSTEM], HEAD[Z.H_SHARED] - HEAD[Z.H_SYSTEM], j.POISON)
     elif HEAD[Z.H_TOOLS] & Z.INIT:
         forget_written(first, HEAD[Z.H_LOCAL], j.POISON)
+
+
+@jit
+def _note_served(what, first, size, j):
+    """A system call gave a thread memory, or wrote some."""
+    HEAD = j.HEAD
+    if what == FRESH and HEAD[Z.H_TOOLS] & Z.RACES:
+        forget_all(first, size, HEAD, j.CELLS, j.READERS)
+    if HEAD[Z.H_TOOLS] & Z.INIT:
+        if what == FRESH:
+            forget_written(first, size, j.POISON)
+        else:
+            note_written(first, size, j.POISON)
 
 
 @jit
@@ -130,7 +144,7 @@ def judge(EVENTS, first, j):
             if not (j.SEEN[block] >> space) & 1 and (space == SHARED or space == LOCAL):
                 _begin_space(block, space, EVENTS[at + V.V_MORE], j)
             if tools & Z.INIT:
-                judge_written(EVENTS, at, HEAD, j.POISON, j.POISON32, j.POISON64, j.FOUND)
+                judge_written(EVENTS, at, place, HEAD, j.POISON, j.POISON32, j.POISON64, j.REGISTERS, j.USES, j.FOUND)
             if tools & Z.RACES and space != LOCAL:
                 judge_access(
                     EVENTS, at, place, j.META, HEAD, j.BLOCKS, j.WARPS, j.KNOWN, j.THREADS, j.CELLS, j.READERS,
@@ -144,7 +158,7 @@ def judge(EVENTS, first, j):
                     j.FOUND,
                 )  # fmt: skip
             else:
-                if tools & Z.SYNC:
+                if HEAD[Z.H_REGISTERS]:
                     judge_shuffle(EVENTS, at, what, place, HEAD, j.REGISTERS, j.USES)
                 if HEAD[Z.H_LANES]:
                     _meet(EVENTS, at, place, j)
@@ -152,6 +166,8 @@ def judge(EVENTS, first, j):
             judge_registers(EVENTS, at, place, HEAD, j.REGISTERS, j.USES, j.FOUND)
             if HEAD[Z.H_LANES] and j.META[EVENTS[at + V.V_PC] * Z.N_META + Z.M_KIND] == Z.LEFT_OUT:
                 _meet(EVENTS, at, place, j)
+        elif kind == SERVED:
+            _note_served(EVENTS[at + V.V_WHAT], EVENTS[at + V.V_MORE], EVENTS[at + V.V_EXITED], j)
         else:
             _judge_order(EVENTS, at, place, j)
         at += N_EVENT if (HAS_VALUES >> kind) & 1 else N_HEADER

@@ -15,7 +15,7 @@ H_EVENT = _head()  # events judged so far
 H_STOPS = _head()  # 1: the first finding ends the launch
 H_TOOLS = _head()  # bits of RACES, INIT, SYNC
 H_LANES = _head()  # 1: lanes of one warp may race with each other
-H_WIDE = _head()  # 1: loads of several words may read more than is wanted, as compilers make them
+H_WIDE = _head()  # 1: code of compilers: loads may read more than is wanted, of local memory what nobody uses
 H_FENCED = _head()  # 1: threads may order themselves with fences and atomics
 H_THREADS = _head()
 H_WARPS = _head()
@@ -84,7 +84,7 @@ C_WRITE = _cell()  # who << TIME_BITS | time; 0: nobody
 C_READ = _cell()  # the same of a read or atomic, or a row of READERS
 C_MORE = _cell()
 N_CELL = _cell.count
-TIME_BITS = 32
+TIME_BITS = 29
 THREAD_BITS = 10
 PC_BITS = 20
 WRITE_STRONG = 1 << (2 * PC_BITS)
@@ -115,7 +115,8 @@ N_META = _meta.count
     LEFT_OUT,
 ) = range(12)  # fmt: skip
 """What a micro-op does for the order of threads.  LEFT_OUT: it stands where ptxas has left out a warp barrier."""
-IS_STRONG = 1 << 8
+IS_STRONG, IS_GUESS = 1 << 8, 1 << 9
+"""A load or store that is volatile or atomic; a load that a compare-and-swap checks, and so no race with atomics."""
 
 # What a micro-op does with registers that are watched (int64 [micro-ops * N_USE]); their numbers, -1: none.
 _use = Columns()
@@ -136,8 +137,10 @@ _register = Columns()
 G_UNSET = _register()
 G_UNSET_BY = _register()  # the micro-op
 G_UNDEFINED = _register()
-G_UNDEFINED_BY = _register()  # the shuffle | lane that it read from << 32
+G_UNDEFINED_BY = _register()  # the shuffle | lane that it read from << 32; or LOADED | micro-op | offset << PC_BITS
 N_REGISTER = _register.count
+LOADED = 1 << 62
+"""What is undefined came from local memory that nobody has written."""
 
 # A place where something is wrong (int64 [places * N_FOUND]).
 _found = Columns()

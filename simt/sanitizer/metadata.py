@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from simt.ops.encoding import FENCE, MEMORY_TYPES
+from simt.ops.encoding import ATOMICS, FENCE, MEMORY_TYPES
 from simt.program import PT, Instruction, Program
 from simt.sanitizer import layout as Z
+from simt.sanitizer.registers import reads, writes
 
 _SHUFFLES = {
     "shfl.idx": Z.SHUFFLE_IDX,
@@ -42,6 +43,37 @@ def _left_out(program: Program) -> list[int]:
     ]
 
 
+def _guesses(program: Program) -> list[int]:
+    """Loads whose value a compare-and-swap compares with: if another thread writes between the two, it tries again.
+
+    Loops that make an atomic of one begin so (CUDA C++ Programming Guide, "Atomic Functions"; what ptxas makes of
+    adding halves, or doubles in shared memory).
+    """
+    code, found = program.instructions, set[int]()
+    for at, swap in enumerate(code):
+        if not swap.op.startswith("atom.") or swap.mod >> 4 != _SWAP:
+            continue
+        wanted = {swap.c}
+        for pc in range(at - 1, max(at - _NEAR, -1), -1):
+            sets = wanted.intersection(writes(code[pc], program.n_registers))
+            if not sets:
+                continue
+            if code[pc].guard == PT:
+                wanted -= sets
+            if code[pc].op.startswith("ld."):
+                found.add(pc)
+            elif code[pc].op in _COPIES:
+                wanted.update(reads(code[pc], program.n_registers))
+    return sorted(found)
+
+
+_SWAP = ATOMICS.index("cas")
+_COPIES = ("mov", "pack.b64", "high.b64", "cvt.s32", "cvt.u32")
+"""Micro-ops that pass a value on, or halves of it."""
+_NEAR = 64
+"""Micro-ops between the two at most: the operation, conversions, and what was scheduled among them."""
+
+
 def _kind(instruction: Instruction) -> int:
     op = instruction.op
     if op.startswith("bar."):
@@ -64,6 +96,7 @@ def metadata(program: Program) -> npt.NDArray[np.int64]:
         table[pc, Z.M_LINE] = places.setdefault(place, len(places))
         table[pc, Z.M_EXITS] = 0
     table[_left_out(program), Z.M_KIND] = Z.LEFT_OUT
+    table[_guesses(program), Z.M_KIND] |= Z.IS_GUESS
     exits = {pc: 1 << n for n, pc in enumerate(_where(program, "exit")[:_MOST_EXITS])}
     for pc, bit in exits.items():
         table[pc, Z.M_EXITS] = bit

@@ -8,7 +8,10 @@ import numpy.typing as npt
 from simt.sanitizer import layout as Z
 from simt.sanitizer.layout import Judge
 from simt.sanitizer.rooms import (
+    FEW_ENTRIES,
+    JOINS,
     READERS_FREE,
+    THREADS_ENTRIES,
     VECTORS_FREE,
     addresses_fit,
     entries_fit,
@@ -32,13 +35,14 @@ def words(count: int) -> Words:
     return np.zeros(max(count, 1), np.int64)
 
 
-def pools() -> dict[str, Words]:
-    """Empty pools."""
+def pools(warps: int) -> dict[str, Words]:
+    """Empty pools for blocks of so many warps, with room for an event."""
+    entries = 2 * JOINS * (warps * THREADS_ENTRIES + FEW_ENTRIES) + 2
     return {
         "READERS": words(2 * READERS_FREE * Z.N_READER),
-        "KEYS": words(1),
-        "TIMES": words(1),
-        "VECTORS": words(4 * VECTORS_FREE),
+        "KEYS": words(entries),
+        "TIMES": words(entries),
+        "VECTORS": words(4 * VECTORS_FREE + 4),
         "HASH": words(1 << 10),
     }
 

@@ -14,7 +14,7 @@ import numpy as np
 from simt.machine import events as V
 from simt.ops.memory import ATOMIC, LOAD, SHARED, STORE
 from simt.sanitizer import layout as Z
-from simt.sanitizer.clocks import acquire, leave, orders, warp_at
+from simt.sanitizer.clocks import acquire, leave, orders, tick, warp_at
 from simt.sanitizer.jit import jit, jit_inline
 from simt.sanitizer.places import found
 
@@ -263,12 +263,16 @@ def judge_access(
     if access == ATOMIC or META[pc * Z.N_META + Z.M_KIND] & Z.IS_STRONG:
         kind |= Z.STRONG
     listens = HEAD[Z.H_FENCED] != 0 and kind & Z.STRONG != 0
+    if META[pc * Z.N_META + Z.M_KIND] & Z.IS_GUESS:
+        kind |= Z.STRONG
     base = BLOCKS[place * Z.N_BLOCK + Z.B_BASE]
     now = HEAD[Z.H_TIME]
     own = Z.TIME_BITS if HEAD[Z.H_LANES] else Z.TIME_BITS + 5  # what does not race with itself: a thread or a warp
     written = pc | (Z.WRITE_STRONG if kind & Z.STRONG else 0)
     read = pc << Z.PC_BITS | (Z.ONE | kind) << Z.READ_SHIFT
+    last = WARPS[warp_at(HEAD, place, w) + Z.W_LAST]
     WARPS[warp_at(HEAD, place, w) + Z.W_LAST] = now
+    ticks = False
     for l in range(32):
         if not (lanes >> l) & 1:
             continue
@@ -310,4 +314,8 @@ def judge_access(
             if access != STORE:
                 acquire(offset, block, place, thread, shared, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS, HASH)
             if access != LOAD:
-                leave(offset, block, place, thread, shared, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS, HASH)
+                ticks |= leave(
+                    offset, block, place, thread, last, shared, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS, HASH
+                )
+    if ticks:
+        tick(HEAD)

@@ -2,7 +2,7 @@
 
 An unset variable of Python is wrong where it is used, so it is followed through copies.  What a shuffle gets from a
 lane that does not take part is not defined, but computing with it is common (the upper lanes of a tree), so it is
-followed through everything until it is stored or decides a branch.
+followed through everything until it is stored or decides a branch.  So is what machine code loads from local memory.
 """
 
 from __future__ import annotations
@@ -68,6 +68,9 @@ def watched(program: Program, variables: bool, shuffles: bool) -> Watched:
     rows: set[int] = set()
     if variables:
         rows |= _reached(code, table, lambda i: i.unset is not None, lambda i: not i.retires)
+        if program.view != "source":
+            generic = {i.line for i in code if i.op == "ld.global"}  # such loads may be of any space
+            rows |= _reached(code, table, lambda i: i.op == "ld.local" and i.line not in generic, lambda i: True)
     if shuffles:
         rows |= _reached(code, table, lambda i: i.op.startswith("shfl."), lambda i: True)
     numbers = {row: number for number, row in enumerate(sorted(rows))}

@@ -150,12 +150,14 @@ class Report:
     def _unwritten(self, row: Sequence[int]) -> Finding:
         where = self.where(row[Z.F_SPACE], row[Z.F_OFFSET])
         name = where.get("element") or where.get("variable")
-        what = f"`{name}`" if name else f"{counted(row[Z.F_SIZE], 'byte')} of {where['space']} memory"
+        size = f"{counted(row[Z.F_SIZE], 'byte')} of " if row[Z.F_SIZE] else ""
+        what = f"`{name}`" if name else f"{size}{where['space']} memory"
+        sides = [self._this(row), self._other(row, "use")] if row[Z.F_OTHER_PC] >= 0 else [self._this(row)]
         return self._make(
             INITCHECK.name,
             "uninitialised read",
             f"{with_article(self.prepared.program.instructions[row[Z.F_PC]])} of {what}, which nobody has written",
-            [self._this(row)],
+            sides,
             row,
             help="write it first; on a GPU it holds whatever was there before",
             **where,

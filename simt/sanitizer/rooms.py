@@ -10,6 +10,8 @@ READERS_FREE = 2 * 16 * 32 + 2
 """Rows of READERS that one event takes at most, and more: each lane two for each of 16 bytes."""
 VECTORS_FREE, JOINS = 4096, 256
 """Vectors that one event makes at most, and joins of the longest ones."""
+THREADS_ENTRIES, FEW_ENTRIES = 33, 64
+"""Entries for a warp and its threads, and some more."""
 
 
 def readers_fit(HEAD: Any, READERS: Any) -> Any:
@@ -22,11 +24,16 @@ def vectors_fit(HEAD: Any, VECTORS: Any) -> Any:
 
 
 def entries_fit(HEAD: Any, KEYS: Any) -> Any:
-    return len(KEYS) - HEAD[Z.H_ENTRIES] > JOINS * (HEAD[Z.H_LONGEST] + HEAD[Z.H_WARPS] * 33 + 64)
+    return len(KEYS) - HEAD[Z.H_ENTRIES] > JOINS * (HEAD[Z.H_LONGEST] + HEAD[Z.H_WARPS] * THREADS_ENTRIES + FEW_ENTRIES)
 
 
 def addresses_fit(HEAD: Any, HASH: Any) -> Any:
     return len(HASH) > 4 * (HEAD[Z.H_ADDRESSES] + 64)
+
+
+def time_fits(HEAD: Any) -> Any:
+    """Whether the clock can go on: a system call or an event ticks a few times at most."""
+    return HEAD[Z.H_TIME] < (1 << Z.TIME_BITS) - 256
 
 
 def places_fit(HEAD: Any, BLOCKS: Any) -> Any:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-import threading
+from collections import deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from simt.check import Finding, LaunchError
+from simt.machine import events as V
 from simt.machine.device_memory import Unwritten, align
 from simt.machine.events import WATCH_ORDER
 from simt.machine.layout import ADDRESS_BASE, BLOCK_BARRIERS
 from simt.machine.prepare import local_stride
 from simt.machine.prepared import Prepared
 from simt.ops.jit import compilation, name_of
+from simt.program import Program
 from simt.sanitizer import layout as Z
 from simt.sanitizer.jit import FOLDER
 from simt.sanitizer.judge import judge
@@ -24,10 +26,11 @@ from simt.sanitizer.metadata import compares_lanes, granule, is_fenced, metadata
 from simt.sanitizer.pools import FIRST_PLACES, chain_places, pools, with_room, words
 from simt.sanitizer.registers import Watched, watched
 from simt.sanitizer.report import Report
+from simt.sanitizer.rooms import time_fits
 from simt.sanitizer.tools import LANES, tools_of
 
 MOST_BLOCKS = 1 << (63 - Z.TIME_BITS - Z.THREAD_BITS)
-_compile_lock = threading.Lock()
+"""Blocks that racecheck tells apart."""
 
 
 class Sanitizer:
@@ -80,19 +83,23 @@ class Sanitizer:
     def begin(self, prepared: Prepared, workers: int) -> None:
         """Make the judges' arrays.  Raises LaunchError for a launch that is too large."""
         blocks = prepared.launch.blocks
-        if blocks > MOST_BLOCKS:
-            raise LaunchError(f"checks take at most {MOST_BLOCKS} blocks, and the launch has {blocks}")
+        if blocks > MOST_BLOCKS and self.tools & Z.RACES:
+            raise LaunchError(
+                f"racecheck takes at most {MOST_BLOCKS} blocks, and the launch has {blocks}",
+                help="launch fewer blocks, and give each more to do; initcheck and synccheck take any number",
+            )
         if len(prepared.program.instructions) >= 1 << Z.PC_BITS:
             raise LaunchError(f"checks take kernels of fewer than {1 << Z.PC_BITS} micro-operations")
         self._check_room(prepared)
         self._report = Report(prepared, self.schedule)
-        self._watched = watched(prepared.program, bool(self.tools & Z.INIT), bool(self.tools & Z.SYNC))
-        self._meta = metadata(prepared.program)
+        self._watched, self._meta = _facts(prepared.program, bool(self.tools & Z.INIT), bool(self.tools & Z.SYNC))
         poison = np.zeros(align(prepared.memory.end, 16) if self.tools & Z.INIT else 8, np.uint8)
         if self.tools & Z.INIT:
             for part, place in self._unwritten(prepared, poison):
                 place[:] = part.mask
-        self._judges = [self._judge(prepared, poison) for _ in range(workers)]
+        head = self._head(prepared)
+        self._judges = [self._judge(prepared, head.copy(), poison) for _ in range(workers)]
+        _compile(self._judges[0])
 
     @staticmethod
     def _unwritten(
@@ -116,10 +123,11 @@ class Sanitizer:
                 help="use a smaller input",
             )
 
-    def _judge(self, prepared: Prepared, poison: npt.NDArray[np.uint8]) -> Judge:
+    def _head(self, prepared: Prepared) -> npt.NDArray[np.int64]:
+        """The header of every judge."""
         program, launch = prepared.program, prepared.launch
-        warps, uses = -(-launch.threads_per_block // 32), self._watched
-        assert uses is not None  # the launch has begun
+        warps = -(-launch.threads_per_block // 32)
+        assert self._watched is not None  # the launch has begun
         races = bool(self.tools & Z.RACES)
         head = np.zeros(Z.N_HEAD, np.int64)
         head[Z.H_TIME] = 1
@@ -132,9 +140,14 @@ class Sanitizer:
         head[Z.H_WARPS] = warps
         head[Z.H_GRANULE] = granule(program)
         head[Z.H_SHARED], head[Z.H_SYSTEM] = prepared.shared_bytes, program.system_shared_bytes
-        head[Z.H_REGISTERS] = uses.count
+        head[Z.H_REGISTERS] = self._watched.count
         head[Z.H_LOCAL] = local_stride(program.local_bytes) * warps * 32
-        places = FIRST_PLACES
+        return head
+
+    def _judge(self, prepared: Prepared, head: npt.NDArray[np.int64], poison: npt.NDArray[np.uint8]) -> Judge:
+        launch, uses = prepared.launch, self._watched
+        assert uses is not None  # the launch has begun
+        places, warps, races = FIRST_PLACES, int(head[Z.H_WARPS]), bool(self.tools & Z.RACES)
         state = Judge(
             HEAD=head,
             SLOT=np.zeros(launch.blocks, np.int32),
@@ -145,8 +158,8 @@ class Sanitizer:
             THREADS=words(places * warps * 32 * Z.N_THREAD),
             BARRIERS=words(places * BLOCK_BARRIERS * Z.N_BARRIER),
             ARRIVED=words(places * BLOCK_BARRIERS * warps * 2),
-            CELLS=words((align(prepared.memory.end, 16) >> granule(program)) * Z.N_CELL if races else 1),
-            **pools(),
+            CELLS=words((align(prepared.memory.end, 16) >> int(head[Z.H_GRANULE])) * Z.N_CELL if races else 1),
+            **pools(warps),
             POISON=poison,
             POISON32=poison.view(np.uint32),
             POISON64=poison.view(np.uint64),
@@ -158,18 +171,24 @@ class Sanitizer:
         chain_places(state.BLOCKS, 0)
         return with_room(state)
 
-    def judge(self, worker: int, events: npt.NDArray[np.int64]) -> Exception | None:
-        """Judge a worker's events; the error of the first finding, unless findings are collected."""
+    def judge(self, worker: int, events: npt.NDArray[np.int64]) -> tuple[int, Exception] | None:
+        """Judge a worker's events; the error of its first finding and its block, unless findings are collected."""
         at = 0
         while True:
             state = self._judges[worker]
-            _compile(state)
             with np.errstate(all="ignore"):
                 at = judge(events, at, state)
             if state.HEAD[Z.H_FOUND] and not self.keep_going:
-                return self.finish()[0].error()
+                assert self._report is not None  # the launch has begun
+                first = [int(value) for value in state.FOUND[: Z.N_FOUND]]
+                return first[Z.F_BLOCK], self._report.finding(first).error()
             if at >= len(events):
                 return None
+            if not time_fits(state.HEAD):
+                return int(events[at + V.V_BLOCK]), LaunchError(
+                    f"racecheck counts up to {1 << Z.TIME_BITS} barriers, fences and warp barriers of a launch",
+                    help="use a smaller launch, or --tool initcheck,synccheck",
+                )
             self._judges[worker] = with_room(state)
 
     def meet_grid(self) -> None:
@@ -202,7 +221,20 @@ class Sanitizer:
         return {key: self._report.finding(row) for key, row in merged.items()}
 
 
+def _facts(program: Program, variables: bool, shuffles: bool) -> tuple[Watched, npt.NDArray[np.int64]]:
+    """What :func:`watched` and :func:`metadata` say of a Program: it is often launched again and again."""
+    for known, *asked, uses, table in _known:
+        if known is program and asked == [variables, shuffles]:
+            return uses, table
+    uses, table = watched(program, variables, shuffles), metadata(program)
+    _known.append((program, variables, shuffles, uses, table))
+    return uses, table
+
+
+_known: deque[tuple[Program, bool, bool, Watched, npt.NDArray[np.int64]]] = deque(maxlen=16)
+
+
 def _compile(state: Judge) -> None:
-    """Compile the judges, or load them from the cache."""
-    with _compile_lock, compilation("the checks", name_of(judge), FOLDER):
+    """Compile the judges, or load them from the cache, before the launch."""
+    with compilation("the checks", name_of(judge), FOLDER):
         judge(np.zeros(0, np.int64), 0, state)

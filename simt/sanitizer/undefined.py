@@ -1,10 +1,14 @@
-"""Unset variables at their use, and what a shuffle read from nobody where it is stored or decides a branch."""
+"""Unset variables at their use; and where it is stored, is an address or decides a branch, what comes from nowhere.
+
+That is what a shuffle read from nobody, and in machine code what a load read from local memory that nobody has written.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from simt.machine import events as V
+from simt.ops.memory import LOCAL
 from simt.ops.scalar import FULL, lowest
 from simt.sanitizer import layout as Z
 from simt.sanitizer.jit import jit
@@ -55,10 +59,17 @@ def judge_registers(EVENTS, at, place, HEAD, REGISTERS, USES, FOUND):
             if (unset >> l) & 1:
                 found(Z.UNSET, pc, block, w, l, -1, -1, -1, 0, 0, 0, unset_by, HEAD, FOUND)
         unset = np.int64(0)
-    if undefined and how & Z.HOW == Z.ENDS and HEAD[Z.H_TOOLS] & Z.SYNC:
+    if undefined:
         lane = lowest(undefined)
-        shuffle, source = undefined_by & 0xFFFFFFFF, undefined_by >> 32
-        found(Z.SOURCE_LANE, shuffle, block, w, lane, pc, block, w * 32 + lane, 0, 0, 0, source, HEAD, FOUND)
+        if undefined_by & Z.LOADED:
+            if how & Z.HOW == Z.ENDS or how & Z.HOW == Z.DEFINES:
+                load, offset = undefined_by & ((1 << Z.PC_BITS) - 1), (undefined_by & ~Z.LOADED) >> Z.PC_BITS
+                found(
+                    Z.UNWRITTEN, load, block, w, lane, pc, block, w * 32 + lane, offset, 0, LOCAL, 0, HEAD, FOUND
+                )  # fmt: skip
+        elif how & Z.HOW == Z.ENDS and HEAD[Z.H_TOOLS] & Z.SYNC:
+            shuffle, source = undefined_by & 0xFFFFFFFF, undefined_by >> 32
+            found(Z.SOURCE_LANE, shuffle, block, w, lane, pc, block, w * 32 + lane, 0, 0, 0, source, HEAD, FOUND)
     if how & Z.IS_UNSET:
         unset, unset_by = lanes, pc
     if how & Z.HOW == Z.DEFINES:
@@ -77,6 +88,17 @@ def judge_registers(EVENTS, at, place, HEAD, REGISTERS, USES, FOUND):
         _put(REGISTERS, row + Z.G_UNSET, written, unset, unset_by)
         if how & Z.HOW != Z.SHUFFLES:
             _put(REGISTERS, row + Z.G_UNDEFINED, written, undefined, undefined_by)
+
+
+@jit
+def put_loaded(pc, place, w, l, offset, HEAD, REGISTERS, USES):
+    """Lane *l* of a load got what nobody has written."""
+    for k in range(Z.U_SETS, Z.N_USE):
+        number = USES[pc * Z.N_USE + k]
+        if number >= 0:
+            row = register_at(HEAD, place, w, number)
+            REGISTERS[row + Z.G_UNDEFINED] |= np.int64(1) << l
+            REGISTERS[row + Z.G_UNDEFINED_BY] = Z.LOADED | offset << Z.PC_BITS | pc
 
 
 @jit

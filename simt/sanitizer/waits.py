@@ -76,12 +76,12 @@ class Waits:
         """The launch is about to run."""
         self._prepared = prepared
 
-    def judge(self, worker: int, events: npt.NDArray[np.int64]) -> Exception | None:
+    def judge(self, worker: int, events: npt.NDArray[np.int64]) -> tuple[int, Exception] | None:
         """Remember accesses; an error that ends the launch after many."""
         at = 0
         while at < len(events):
             if self._events == MOST_EVENTS:
-                return BudgetError("enough is known")
+                return int(events[at + V.V_BLOCK]), BudgetError("enough is known")
             kind = int(events[at + V.V_KIND])
             if kind == V.ACCESS:
                 self._remember([int(value) for value in events[at : at + V.N_EVENT]])

@@ -78,7 +78,7 @@ def parameter_buffer(grid: Grid, call: SystemCall, arguments: Arguments) -> list
     for lane, values in zip(call.lanes, arguments, strict=True):
         request = _request(grid, call, lane, values)
         error = fail(grid, call, lane, _problem(grid, call, request))
-        address = 0 if error else grid.buffers(call).allocate(max(request.kernel.parameter_bytes, 1))
+        address = 0 if error else _buffer(grid, call, lane, request.kernel.parameter_bytes)
         if address:
             grid.prepared[address] = request
         elif not error:
@@ -102,7 +102,15 @@ def launch_prepared(grid: Grid, call: SystemCall, arguments: Arguments) -> list[
 
 def plain_buffer(grid: Grid, call: SystemCall, arguments: Arguments) -> list[int]:
     """``void *...GetParameterBuffer(size_t alignment, size_t size)``: the launch says later what it is for."""
-    return [grid.buffers(call).allocate(size) for _, size in arguments]
+    return [_buffer(grid, call, lane, size) for lane, (_, size) in zip(call.lanes, arguments, strict=True)]
+
+
+def _buffer(grid: Grid, call: SystemCall, lane: int, size: int) -> int:
+    """The address of room for the parameters of a launch; 0 if there is none left."""
+    address = grid.buffers(call).allocate(max(size, 1))
+    if address:
+        call.gave(lane, address, size)
+    return address
 
 
 def launch(grid: Grid, call: SystemCall, arguments: Arguments) -> list[int]:

@@ -22,7 +22,15 @@ def heap_of(grid: Grid) -> Heap:
 
 def malloc(grid: Grid, call: SystemCall, arguments: Sequence[Sequence[int]]) -> list[int]:
     """``void *malloc(size_t)``: null if the heap has no room."""
-    return [heap_of(grid).allocate(size) for (size,) in arguments]
+    return [_allocate(grid, call, lane, size) for lane, (size,) in zip(call.lanes, arguments, strict=True)]
+
+
+def _allocate(grid: Grid, call: SystemCall, lane: int, size: int) -> int:
+    """The address of memory of a lane's own; 0 if the heap has no room."""
+    address = heap_of(grid).allocate(size)
+    if address:
+        call.gave(lane, address, size)
+    return address
 
 
 def free(grid: Grid, call: SystemCall, arguments: Sequence[Sequence[int]]) -> None:
@@ -38,7 +46,7 @@ def cuda_malloc(grid: Grid, call: SystemCall, arguments: Sequence[Sequence[int]]
     """``cudaError_t cudaMalloc(void **, size_t)`` on the device takes from the same heap."""
     results = []
     for lane, (where, size) in zip(call.lanes, arguments, strict=True):
-        address = heap_of(grid).allocate(size)
+        address = _allocate(grid, call, lane, size)
         if address:
             call.store(lane, where, address.to_bytes(8, "little"))
         results.append(0 if address else fail(grid, call, lane, MEMORY_ALLOCATION))

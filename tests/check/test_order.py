@@ -86,6 +86,9 @@ class Model:
         self.left: dict[tuple[int, int], Clock] = defaultdict(dict)  # by word and block; block -1: for all
         self.accesses: dict[int, list[tuple[tuple[int, int], int, str]]] = defaultdict(list)
         self.races = False
+        self.steps = 0
+        self.fenced: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])  # when: for the block, for all
+        self.accessed: dict[tuple[int, int], int] = defaultdict(int)  # by block and warp: when
 
     def meet(self, threads: list[tuple[int, int]]) -> None:
         """Threads meet: all know what each of them knows, and what was published is so for all."""
@@ -109,12 +112,13 @@ class Model:
                 self.meet([(step.block, warp * 32 + lane) for lane in lanes])
             return None
         me = (step.block, step.thread)
+        self.steps += 1
         clock = self.clocks[me]
         clock[me] = clock.get(me, 0) + 1
         if step.kind == "fence":
-            join(self.published[me][0], clock)
-            if step.scope != "block":
-                join(self.published[me][1], clock)
+            for k in range(1 if step.scope == "block" else 2):
+                join(self.published[me][k], clock)
+                self.fenced[me][k] = self.steps
             return None
         for other, time, kind in self.accesses[step.word]:
             harmless = kind == step.kind == "ld" or kind == step.kind == "atom"
@@ -124,8 +128,11 @@ class Model:
         if step.kind == "atom":
             for block in (step.block, -1):
                 join(clock, self.left[step.word, block])
-            join(self.left[step.word, step.block], self.published[me][0])
-            join(self.left[step.word, -1], self.published[me][1])
+            for k, block in enumerate((step.block, -1)):
+                join(self.left[step.word, block], self.published[me][k])
+                if self.fenced[me][k] > self.accessed[step.block, step.thread // 32]:
+                    join(self.left[step.word, block], {me: clock[me]})
+        self.accessed[step.block, step.thread // 32] = self.steps
         return None
 
 
@@ -182,3 +189,11 @@ def test_a_fence_publishes_within_its_scope(scope: str, block: int) -> None:
     expected = block == 1 and scope == "block"
     assert races(steps) == expected
     assert found(steps) == expected
+
+
+@pytest.mark.parametrize("fenced", [False, True])
+def test_who_reads_an_atomic_behind_a_fence_comes_after_it(fenced: bool) -> None:
+    """The last block sets the counter back with a plain store."""
+    fence = [Step("fence", 0, 0)] if fenced else []
+    steps = [*fence, Step("atom", 0, 0, 1), Step("atom", 1, 0, 1), Step("st", 1, 0, 1)]
+    assert races(steps) == found(steps) == (not fenced)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,12 @@ from numba import cuda, int32
 
 import simt
 from simt.check import UninitializedError
+from simt.machine.device_memory import DeviceMemory
+from simt.machine.layout import ADDRESS_BASE
+from simt.machine.services import SystemCall
+from simt.program import RZ, pred
+from simt.sanitizer.sanitizer import Sanitizer
+from tests.machine.harness import Builder, launch, type_number
 
 
 def even(out):
@@ -98,3 +106,78 @@ def test_variables_that_a_path_does_not_set(number: complex):
 def test_fills_that_there_are_not(fill: object):
     with pytest.raises(simt.LaunchError, match="it must be a byte or random:SEED"):
         simt.launch(copy_shared, 1, 64, np.zeros(64, np.int32), fill=fill)
+
+
+def speculation(uses: str) -> Builder:
+    """Machine code whose lanes load local memory, of which the upper ones have written nothing, and use it afterwards.
+
+    *uses*: whether the lower lanes alone choose it, or all store it, go by it, or load from where it says.
+    """
+    b = Builder("sm_90")
+    out, b.local_bytes, u32 = b.array(0, "uint32"), 16, type_number("u32")
+    lane = b.special("laneid")
+    lower = pred(b.value("lt.s64", lane, b.const(16)))
+    b.emit("st.local", a=RZ, b=lane, mod=u32, guard=lower)
+    loaded = b.value("ld.local", RZ, mod=u32)
+    address = b.element(out, lane, 4)
+    if uses == "choose":
+        loaded = b.value("selp", b.value("add.s64", loaded, b.const(1)), b.const(7), lower)
+    if uses == "branch":
+        b.bra("end", pred(b.value("eq.s64", loaded, b.const(3))))
+    if uses == "address":
+        loaded = b.value("ld.global", b.element(out, b.value("and.b64", loaded, b.const(31)), 4), mod=u32)
+    if uses != "branch":
+        b.emit("st.global", a=address, b=loaded, mod=u32)
+    b.label("end")
+    return b
+
+
+@pytest.mark.parametrize("uses", ["choose", "store", "branch", "address"])
+def test_what_machine_code_loads_from_local_memory_is_judged_where_it_is_used(uses: str):
+    run = lambda: launch(speculation(uses), np.zeros(32, np.uint32), watch=Sanitizer(["initcheck"]))  # noqa: E731
+    if uses == "choose":
+        assert run().findings == ()
+        return
+    with pytest.raises(UninitializedError, match="of local memory, which nobody has written") as caught:
+        run()
+    assert [(side.what, side.lanes) for side in caught.value.findings[0].sides] == [
+        ("read", 1 << 16),
+        ("use", 1 << 16),
+    ]
+
+
+class System:
+    """Serves one function: it writes, or gives, the first bytes of an array."""
+
+    def __init__(self, gives: bool, address: int) -> None:
+        self.gives, self.address = gives, address
+
+    def serve(self, call: SystemCall) -> None:
+        if self.gives:
+            call.gave(call.lanes[0], self.address, 32)
+        else:
+            call.store(call.lanes[0], self.address, bytes(32))
+
+    def room(self, functions: Sequence[str]) -> int:
+        return 0
+
+    def finish(self, memory: DeviceMemory) -> None: ...
+    def cut(self, block: int) -> None: ...
+    def rehearsal(self) -> System:
+        return self
+
+
+@pytest.mark.parametrize("gives", [True, False])
+def test_what_a_system_call_writes_is_written_and_what_it_gives_is_not(gives: bool):
+    """Afterwards the lanes read eight words, and the next eight."""
+    b = Builder()
+    base, lane, u32 = b.array(0, "uint32"), b.special("laneid"), type_number("u32")
+    b.emit("syscall", a=lane, mod=1, imm=0, retires=False, guard=pred(b.value("eq.s64", lane, RZ)))
+    b.emit("ld.global", b.reg(), b.element(base, lane, 4), mod=u32)
+    program = b.build()
+    program.syscalls.append("system")
+    given = np.zeros(16, np.uint32) if gives else simt.uninitialized(16, np.uint32)
+    system = System(gives, int(ADDRESS_BASE) + (1 << 16))
+    with pytest.raises(UninitializedError) as caught:
+        launch(program, given, block=16, services=system, watch=Sanitizer(["initcheck"]))
+    assert caught.value.findings[0].sides[0].lanes == (0xFF if gives else 0xFF00)

@@ -10,6 +10,7 @@ from numba import cuda
 
 import simt
 from simt.check import BudgetError
+from simt.runtime.context import FEW_BYTES
 from tests.machine_view import needs_numba_cuda
 
 Array = Any
@@ -84,10 +85,26 @@ def test_a_loop_that_works_waits_for_nobody() -> None:
     assert "polls" not in str(stuck(works_for_ever))
 
 
-def test_launches_of_a_device_are_not_run_again() -> None:
-    """What they wrote stays, so a second run would be another one."""
+@pytest.mark.parametrize("bytes_more", [0, FEW_BYTES])
+def test_a_launch_of_a_device_is_explained_and_leaves_what_it_wrote(bytes_more: int) -> None:
+    """The second run begins with the locks free, unless there is too much memory to copy it before every launch."""
     gpu = simt.Device()
-    flags = gpu.array(np.zeros(2, np.int32))
+    gpu.empty(bytes_more, np.uint8)
+    locks, x = gpu.array(np.zeros(2, np.int32)), gpu.array(np.zeros(64, np.int32))
     with pytest.raises(BudgetError) as caught:
-        gpu.launch(flag_of_the_next_block, 2, 32, flags, gpu.array(np.zeros(64, np.int32)), max_instructions=BUDGET)
-    assert "polls" not in str(caught.value)
+        gpu.launch(both_locks, 2, 32, locks, x, max_instructions=BUDGET, schedule="round_robin")
+    assert ("a deadlock: block (0, 0, 0) holds" in str(caught.value)) == (bytes_more == 0)
+    assert "polls `locks[1]`" in str(caught.value)
+    assert locks.numpy().tolist() == [1, 1]
+
+
+def prints_and_waits(flag: Array, x: Array) -> None:
+    if cuda.threadIdx.x == 0:
+        print(cuda.blockIdx.x)
+        while cuda.atomic.add(flag, 0, 0) == 0:
+            pass
+
+
+def test_what_a_launch_that_is_explained_prints_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "polls `flag[0]`" in str(stuck(prints_and_waits))
+    assert capsys.readouterr().out == "0\n"

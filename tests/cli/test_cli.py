@@ -14,6 +14,7 @@ import pytest
 import typer
 
 import simt
+from simt.cli import HOMES
 from simt.cli.numbers import parse_size
 from simt.cli.output import show, table
 
@@ -289,17 +290,31 @@ def test_every_command_has_help(run, command: str) -> None:
     assert f"simt {command}" in found.out.split("Usage:")[1]
 
 
-def test_help_loads_neither_numpy_nor_numba() -> None:
+def loaded_by(*arguments: str) -> set[str]:
+    """The modules that a command leaves loaded."""
     check = (
-        "import sys; sys.argv = ['simt', '--help']\n"
+        f"import sys; sys.argv = {['simt', *arguments]}\n"
         "from simt.__main__ import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "assert not {'numpy', 'numba', 'llvmlite'} & set(sys.modules), 'too much imported'\n"
+        "print(*sys.modules, sep=chr(10))\n"
     )
-    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "reduce" in done.stdout
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    return {line for line in done.stdout.splitlines() if " " not in line}
+
+
+def test_help_loads_the_texts_of_commands_and_nothing_else() -> None:
+    loaded = loaded_by("--help")
+    assert {"simt.cli.reduce", "gpu.cli"} <= loaded
+    assert not {"numpy", "numba", "llvmlite", "asyncio", "jinja2"} & loaded
+    simts = {name for name in loaded if name.startswith("simt.")}
+    assert {".".join(name.split(".")[:2]) for name in simts} == {"simt.check", "simt.cli", "simt.text", "simt.__main__"}
+
+
+def test_the_version_and_a_command_load_no_other_command() -> None:
+    commands = {home for home in HOMES.values() if home != "simt.cli.trace"} | {"gpu.cli"}
+    assert not commands & loaded_by("--version")
+    assert not commands & loaded_by("trace", "--help")
 
 
 def test_help_is_wrapped_only_where_the_terminal_ends(run, monkeypatch: pytest.MonkeyPatch) -> None:

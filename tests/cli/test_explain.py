@@ -14,7 +14,8 @@ def test_one_kernel_and_two(run) -> None:
     assert alone.code == 0
     assert alone.out.startswith("inst_per_warp  ")
     assert "line 42" in alone.out
-    assert "loop: line 41 `while stride < cuda.blockDim.x:`: 6 rounds in each of 16 warps" in " ".join(alone.out.split())
+    loop = "loop: line 41 `while stride < cuda.blockDim.x:`: 6 rounds in each of 16 warps"
+    assert loop in " ".join(alone.out.split())
     both = run("explain", "neighbored", "interleaved", *SMALL, "--lines", "1")
     assert " fewer; source)" in both.out.splitlines()[0]
     assert "smaller terms together" in both.out

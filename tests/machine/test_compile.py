@@ -5,41 +5,32 @@ from __future__ import annotations
 import gc
 import operator
 from pathlib import Path
-from typing import Any
+from unittest.mock import patch
 
 import pytest
 from numba.core import config, types
 from numba.core.registry import cpu_target
+from numba.core.types.functions import BaseFunction
 
 from simt.ops.jit import compilation
-from simt.ops.parts import _Typing
+from simt.ops.parts import _remembering, _signatures
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
 
-class Counting:
-    """A typing context that counts what it is asked."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def resolve_function_type(self, *call: Any) -> Any:
-        """What Numba's context says."""
-        self.asked += 1
-        return cpu_target.typing_context.resolve_function_type(*call)
-
-
 def test_an_operator_is_resolved_once_for_the_same_types() -> None:
-    cpu_target.typing_context.refresh()
-    context = Counting()
-    typing: Any = _Typing(context)
-    plus = cpu_target.typing_context.resolve_value_type(operator.add)
-    numbers = types.int16, types.uint16  # which nothing in the engine adds
-    first, second = (typing.resolve_function_type(plus, numbers, {}) for _ in range(2))
-    assert context.asked == 1
+    context = cpu_target.typing_context
+    context.refresh()
+    plus = context.resolve_value_type(operator.add)
+    numbers = types.int16, types.uint16
+    counted = patch.object(BaseFunction, "get_call_type", autospec=True, side_effect=BaseFunction.get_call_type)
+    with patch.dict(_signatures, clear=True), _remembering(), counted as asked:
+        first, second = (context.resolve_function_type(plus, numbers, {}) for _ in range(2))
+        assert context.resolve_function_type(plus, (types.float32, types.float32), {}).return_type == types.float32
+        assert asked.call_count == 2
     assert first is second
-    assert first.args == cpu_target.typing_context.resolve_function_type(plus, numbers, {}).args
-    assert typing.resolve_function_type(plus, (types.float32, types.float32), {}).return_type == types.float32
+    assert "get_call_type" not in vars(types.Function)
+    assert first.args == context.resolve_function_type(plus, numbers, {}).args
 
 
 def fails() -> None:

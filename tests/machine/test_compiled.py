@@ -41,7 +41,6 @@ ONE_BY_ONE = {
     "pow.u64": "a loop",
     "powi.f32": "a loop",
     "cvt.f32.f16": "a loop",
-    "mufu.b32": "a loop",
 }
 """Micro-ops that are executed natively, but one lane after the other, and what their code has that is not widened."""
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from simt.machine import Launch, door
 from simt.machine import layout as L
-from simt.machine.engine import QUANTUM
 from simt.machine.prepare import prepare, state_arrays
+from simt.machine.turns import QUANTUM
 from simt.program import COUNTERS, RZ, Program
 from simt.runtime import Context
 from tests.machine.harness import Builder, launch, type_number

@@ -111,6 +111,59 @@ def test_nvprof(tmp_path: Path) -> None:
     assert "measured on Quadro P2000, nvprof" in " ".join(str(found).split())
 
 
+def other_gpu(text: str) -> str:
+    """The page as a GPU of another architecture prints it."""
+    return text.replace('"9.0"', '"8.0"').replace("NVIDIA H200", "NVIDIA A100-SXM4-40GB")
+
+
+def test_another_gpu_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "ncu.csv"
+    file.write_text(other_gpu((NCU / "raw.csv").read_text(encoding="utf-8")), encoding="utf-8")
+    a, b = (load_recorded(f"{path}:reduceNeighbored") for path in (file, NCU / "raw.csv"))
+    assert a["view"] == "sm_80"
+    for text in (str(simt.explain(a, b)), compare(a, b).render(width=80)):
+        assert "the code is for sm_80 and for sm_90" in " ".join(text.split())
+        assert "NVIDIA A100-SXM4-40GB" in " ".join(text.split())
+    assert "the code is for" not in str(simt.explain(b, b))
+
+
+def test_pages_without_lines_are_compared_by_metrics_alone() -> None:
+    a, b = (load_recorded(f"{NCU / 'raw.csv'}:{name}") for name in ("reduceNeighbored", "reduceInterleaved"))
+    assert compare(a, b).render().endswith("no lines to compare: A and B have no counts of them")
+    assert "no lines to compare: B has no counts" in compare(load_recorded(f"{BOTH}:reduceNeighbored"), b).render()
+
+
+def details(*rows: tuple[str, str, str, str], kernel: str = "reduce(int *)", launch: int = 0) -> str:
+    """The page ``details``: section, name, unit and value of each metric of a launch."""
+    begin = f'"{launch}","7","reduce","127.0.0.1","{kernel}","1","7","(512, 1, 1)","(16, 1, 1)","0","9.0"'
+    return "".join(",".join([begin, *(f'"{cell}"' for cell in row)]) + "\n" for row in rows)
+
+
+DETAILS = (
+    '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size",'
+    '"Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"\n'
+)
+
+
+def test_the_page_details(tmp_path: Path) -> None:
+    """What ncu prints if no page is asked for: a row for each metric; one of --metrics has its own name there."""
+    file = tmp_path / "details.csv"
+    rows = (
+        ("GPU Speed Of Light Throughput", "Duration", "us", "15.61"),
+        ("Instruction Statistics", "Executed Instructions", "inst", "75,232"),
+        ("Occupancy", "Theoretical Occupancy", "%", "100"),
+        ("Occupancy", "Block Limit SM", "block", "32"),
+        ("Command line profiler metrics", "dram__bytes_read.sum", "Kbyte", "1.5"),
+    )
+    second = details(("Occupancy", "Theoretical Occupancy", "%", "50"), launch=1)
+    file.write_text("==PROF== Connected\n" + DETAILS + details(*rows) + second, encoding="utf-8")
+    found = load_recorded(f"{file}:reduce#1")
+    wanted = {"duration": 15610, "inst_per_warp": 293.875, "theoretical_occupancy": 100, "dram_read_bytes": 1500}
+    assert {name: found["metrics"][name] for name in wanted} == wanted
+    assert (found["grid"], found["block"], found["view"]) == ([16, 1, 1], [512, 1, 1], "sm_90")
+    assert load_recorded(f"{file}:reduce#2")["metrics"]["theoretical_occupancy"] == 50
+
+
 def test_names_of_files() -> None:
     assert is_recorded("ncu.csv")
     assert is_recorded("a.csv+b.csv:reduce<512>#2")
@@ -129,6 +182,7 @@ def cut(name: str) -> str:
         ("a,b\n1,2\n", "", "no table of ncu or nvprof"),
         ("", "", "no table of ncu or nvprof"),
         (cut("raw.csv"), "reduceNeighbored", r"line 6 has \d+ cells of 65: the file was cut off"),
+        (DETAILS + details(("Occupancy", "Theoretical Occupancy", "%", "50"))[:-9], "", "line 2 has 14 cells of 15"),
         (cut("source.csv"), "reduceNeighbored", "the file was cut off"),
         (NVPROF[:-60], "", "the file was cut off"),
         (NVPROF, "reduceNeighbord", "did you mean reduceNeighbored"),

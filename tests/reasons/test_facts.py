@@ -114,7 +114,8 @@ def timed(name: str, size: int, block: int) -> Profile:
 
 
 def test_a_timed_launch_says_what_limits_it() -> None:
-    found = simt.explain(timed("neighbored", 512, 64), metric="cycles")
+    profile = timed("neighbored", 32, 32)
+    found = simt.explain(profile, metric="cycles")
     (limit,) = facts(found, "limit")
     assert limit.figures["kind"] == "latency"
     assert limit.text.startswith("latency; the busiest is ")
@@ -122,7 +123,7 @@ def test_a_timed_launch_says_what_limits_it() -> None:
     (stalls,) = facts(found, "stalls")
     overhead = next(term.value for term in found.terms if term.cause == "launch overhead")
     assert sum(stalls.figures.values()) == pytest.approx(float(found.a - overhead))
-    assert facts(simt.explain(timed("neighbored", 512, 64)), "limit") == []
+    assert facts(simt.explain(profile), "limit") == []
 
 
 def test_the_busy_resource_is_named() -> None:

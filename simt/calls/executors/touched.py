@@ -95,10 +95,10 @@ class Touched:
         if self._checks is not None:
             self._checks.begin(prepared, workers)
 
-    def judge(self, worker: int, events: npt.NDArray[np.int64]) -> Exception | None:
+    def judge(self, worker: int, events: npt.NDArray[np.int64]) -> tuple[int, Exception] | None:
         """Note what the events touch; the error that ends the launch, if any."""
         if touch(events, self._shift, self.writer, self.reader, self._met):
-            return self._refused()
+            return int(self._met[1]), self._refused()
         return self._checks.judge(worker, events) if self._checks is not None else None
 
     def read(self, block: int, address: int, size: int) -> None:

@@ -16,7 +16,7 @@ from numba.core import config
 from simt.disk_cache import DiskCache, cache_root, digest, say_once
 from simt.machine import layout as L
 from simt.machine.compiled.context import FIRST_TIMES, HELPERS, TIMES
-from simt.machine.compiled.control import V_ERROR
+from simt.machine.compiled.control import ACROSS, V_ERROR, V_RESULT
 from simt.machine.compiled.emit import KERNEL, Emitter
 from simt.machine.compiled.lanes import LANE, lane_module
 from simt.machine.compiled.plan import Plan
@@ -56,6 +56,15 @@ class Native:
         shared = {
             L.V_MICRO_OPS: code,
             V_ERROR: state.ERROR,
+            V_RESULT: state.O,
+            L.V_UNIFORM: state.R,
+            L.V_ALL_PREDICATES: state.P,
+            L.V_PARTICIPANTS: state.PARTICIPANTS,
+            L.V_WARPS: state.WARPS,
+            L.V_SPLITS: state.SPLITS,
+            L.V_BARRIERS: state.BARRIERS,
+            L.V_LAUNCH: state.LAUNCH,
+            L.V_STOP: state.STOP,
             L.V_COUNTS: state.COUNTS,
             L.V_TID: state.TID,
             L.V_DIMS: state.DIMS,
@@ -69,7 +78,7 @@ class Native:
             native[column] = array.ctypes.data
         for helper in self.plan.helpers:
             native[HELPERS[helper]] = _helper(*helper).address
-        return state._replace(CODE=code.reshape(-1), NATIVE=native)
+        return state._replace(CODE=code.reshape(-1), NATIVE=native, ZEROED=self.plan.zeroed)
 
     def count(self, state: L.State) -> None:
         """Add what native code counted by block to the counters of the micro-ops."""
@@ -146,7 +155,19 @@ class _Loaded:
 def _helper(name: str, imm: int) -> _Loaded:
     """A function that native code of any Program calls."""
     entry = digest(name, str(imm), *_made_with())
-    return _Loaded(_STORE.get_or_make(entry, lambda: _code_of(llvm.parse_assembly(lane_module(name, imm)))), LANE)
+    return _Loaded(_STORE.get_or_make(entry, lambda: _helper_object(name, imm)), LANE)
+
+
+def _helper_object(name: str, imm: int) -> bytes:
+    """Its object code: made once for all Programs, so unlike a Program's it is worth all of LLVM's passes."""
+    module, target = llvm.parse_assembly(lane_module(name, imm)), machine()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = name in ACROSS
+    options.slp_vectorization = False  # vectors would wait for columns of splits just written
+    builder = llvm.create_pass_builder(target, options)
+    builder.getModulePassManager().run(module, builder)
+    code: bytes = target.emit_object(module)
+    return code
 
 
 @cache
@@ -182,12 +203,8 @@ def module_of(text: Text) -> Any:
 
 
 def _object(text: Text) -> bytes:
-    return _code_of(module_of(text))
-
-
-def _code_of(module: Any) -> bytes:
     target = machine()
-    code: bytes = target.emit_object(optimised(module, target))
+    code: bytes = target.emit_object(optimised(module_of(text), target))
     return code
 
 

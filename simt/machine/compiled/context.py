@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from simt.machine.coalescing import SECTOR_SHIFT
-from simt.machine.compiled.control import CALLED, V_ERROR
+from simt.machine.compiled.control import CALLS, V_RESULT
 
 Helper = tuple[str, int]
 """A function that native code calls, compiled once for all Programs: name and imm (:func:`lanes.lane_module`)."""
 
 HELPERS: dict[Helper, int] = {
-    helper: V_ERROR + 1 + k
+    helper: V_RESULT + 1 + k
     for k, helper in enumerate(
-        [*((name, 0) for name in sorted(CALLED)), *(("units", shift) for shift in range(SECTOR_SHIFT + 1))]
+        [*((name, 0) for name in sorted(CALLS)), *(("units", shift) for shift in range(SECTOR_SHIFT + 1))]
     )
 }
 """The columns with their addresses."""
-FIRST_TIMES = V_ERROR + 1 + len(HELPERS)
+FIRST_TIMES = V_RESULT + 1 + len(HELPERS)
 """Where the counters of the blocks begin."""
 TIMES = 4
 """Counters of a block: how often it was executed, and the lanes that were active, absent and exited then."""

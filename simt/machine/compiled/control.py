@@ -1,74 +1,147 @@
-"""Control micro-ops in native code: calls of their functions in :mod:`simt.machine.control`, compiled by Numba as well.
+"""Functions of the interpreter that native code calls, compiled by Numba once more.
 
-What they are called with are the arrays that the context names; they look at elements only, so lengths do not matter.
+Control micro-ops, those that look across the lanes of a warp, and what decides who runs next.  What they are called
+with are the arrays that the context names; they look at elements only, so lengths do not matter.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from simt.machine import control
+from simt.machine import control, splits, turns, warp
 from simt.machine import layout as L
 from simt.machine.compiled.parts import slots_at
+from simt.machine.interpreter import NAMES, made_function, tree
+from simt.machine.registers import predicate, row_at
+from simt.ops import warp as across
 from simt.ops.control import TABLE
-from simt.ops.row import MicroOp
+from simt.ops.jit import jit_inline
+from simt.ops.predicate import VOTES
+from simt.ops.row import MicroOp, Table
 
-ELSEWHERE = frozenset({"nop", "brx", "trap", "syscall", "bmov.get", "bmov.set"})
-"""Those that are not called: one does nothing, the others are rare."""
+EMITTED = frozenset({"nop", "bssy"})
+"""Those of control that are so short that emit.py writes them."""
+ELSEWHERE = EMITTED | {"brx", "trap", "syscall", "bmov.get", "bmov.set"}
+"""Those of control that are not called; all but EMITTED are rare."""
 
 CALLED = frozenset(row.name for row in TABLE.rows if row.name not in ELSEWHERE)
-"""Those that native code calls."""
+"""Control micro-ops that native code calls."""
+
+_TABLES: tuple[Table, ...] = (VOTES, across.SHUFFLES, across.REDUCTIONS, across.MASKS, across.OTHERS)
+ACROSS = frozenset(row.name for table in _TABLES for row in table.rows if row.name != "sreg")
+"""Micro-ops across lanes that it calls."""
+
+TURN, JOIN = "turn", "join_fresh"
+"""Others that it calls: :func:`simt.machine.turns.turn` and :func:`simt.machine.splits.join_fresh`."""
+
+CALLS = CALLED | ACROSS | {TURN, JOIN}
+"""All functions that it calls in this way."""
 
 V_ERROR = L.N_NATIVE
 """Column of the context with the address of ERROR; the engine need not know of it."""
+V_RESULT = V_ERROR + 1
+"""The same for O."""
 
 _ARRAYS = {
     "CODE": L.V_MICRO_OPS,
     "COUNTS": L.V_COUNTS,
     "R": L.V_UNIFORM,
+    "O": V_RESULT,
     "P": L.V_ALL_PREDICATES,
     "SPLITS": L.V_SPLITS,
     "WARPS": L.V_WARPS,
     "PARTICIPANTS": L.V_PARTICIPANTS,
     "BARRIERS": L.V_BARRIERS,
     "LAUNCH": L.V_LAUNCH,
+    "STOP": L.V_STOP,
     "ERROR": V_ERROR,
 }
+_CODE = f"np.uint64(b * {L.N_CODE})"
+_ROWS = f"NATIVE[{L.V_WARP}] * LAUNCH[{L.LAUNCH_REGISTERS}] * 32"
+_PREDICATES = f"NATIVE[{L.V_WARP}] * LAUNCH[{L.LAUNCH_PREDICATES}]"
+_UNIFORM_END = f"LAUNCH[{L.LAUNCH_UNIFORM_END}]"
+_GONE = " | ".join(f"WARPS[NATIVE[{L.V_WARP}] * {L.N_WARP} + {column}]" for column in (L.W_EXITED, L.W_ABSENT))
+_COLUMNS = {"a": L.C_A, "b": L.C_B, "c": L.C_C}
 _VALUES = {
     "w": f"NATIVE[{L.V_WARP}]",
     "pc": "b",
+    "where": "b",
     "active": "c",
     "executing": "d",
-    "code": f"np.uint64(b * {L.N_CODE})",
+    "code": _CODE,
     "count": f"np.uint64(b * {L.N_COUNT})",
-    "rows": f"NATIVE[{L.V_WARP}] * LAUNCH[{L.LAUNCH_REGISTERS}] * 32",
-    "uniform_end": f"LAUNCH[{L.LAUNCH_UNIFORM_END}]",
-    "predicates": f"NATIVE[{L.V_WARP}] * LAUNCH[{L.LAUNCH_PREDICATES}]",
+    "rows": _ROWS,
+    "uniform_end": _UNIFORM_END,
+    "predicates": _PREDICATES,
     "n_barriers": f"LAUNCH[{L.LAUNCH_BARRIERS}]",
     "order": f"LAUNCH[{L.LAUNCH_ORDER}]",
+    "imm": f"CODE[{_CODE} + np.uint64({L.C_IMM})]",
+    "live": f"{int(L.FULL)} & ~({_GONE})",
+    **{
+        name: f"row_at(CODE[{_CODE} + np.uint64({column})], {_ROWS}, {_UNIFORM_END})"
+        for name, column in _COLUMNS.items()
+    },
+    **{
+        f"lanes_{name}": f"predicate(P, {_PREDICATES}, CODE[{_CODE} + np.uint64({column})])"
+        for name, column in _COLUMNS.items()
+    },
 }
 """What a function may take, as :data:`simt.machine.interpreter.PLACES` names it, and where native code has it."""
 
 
-def calling(row: MicroOp) -> Callable[..., Any]:
-    """A function of one lane's shape that calls a control micro-op: of the context, its place, active and exec lanes.
+def calling(name: str) -> Callable[..., Any]:
+    """A function of one lane's shape that calls one of CALLS: of the context, its place, active and exec lanes.
 
-    It gives what that does: where the warp goes on.
+    It gives what that does: for control micro-ops where the warp goes on, for others the mask that they find, if any.
     """
-    function = getattr(control, row.function)
-    parameters = inspect.signature(getattr(function, "py_func", function)).parameters
-    arrays = {"LAUNCH": L.V_LAUNCH} | {name: _ARRAYS[name] for name in parameters if name in _ARRAYS}
+    function, number = _function(name)
+    parameters = [
+        one for one in inspect.signature(getattr(function, "py_func", function)).parameters if one != "number"
+    ]
+    given = [_VALUES.get(one, one) for one in parameters]
+    used = {"LAUNCH", *parameters} | {array for array in _ARRAYS if any(f"{array}[" in text for text in given)}
+    used |= {"P"} if any("(P," in text for text in given) else set()
     lines = [
         "def lane(a, b, c, d, imm):",
         "    NATIVE = slots_at(a)",
-        *(f"    {name} = slots_at(NATIVE[{column}])" for name, column in arrays.items()),
-        f"    return np.int64(function({', '.join(_VALUES.get(name, name) for name in parameters)}))",
+        *(f"    {array} = slots_at(NATIVE[{column}])" for array, column in _ARRAYS.items() if array in used),
+        f"    found = function({', '.join(number + given)})",
+        f"    return np.int64({'0' if name == JOIN else 'found'})",
     ]
-    names = {"np": np, "slots_at": slots_at, "function": function, "__name__": __name__}
+    names = {
+        "np": np,
+        "slots_at": slots_at,
+        "function": function,
+        "row_at": row_at,
+        "predicate": predicate,
+        "__name__": __name__,
+    }
     exec("\n".join(lines), names)
     made: Callable[..., Any] = names["lane"]
     return made
+
+
+@cache
+def _tables() -> dict[str, tuple[Table, MicroOp]]:
+    return {row.name: (table, row) for table in (TABLE, *_TABLES) for row in table.rows}
+
+
+def _function(name: str) -> tuple[Any, list[str]]:
+    """The function that a name of CALLS stands for, and, if it is that of a table, the number of its row."""
+    if name == TURN:
+        return turns.turn, []
+    if name == JOIN:
+        return splits.join_fresh, []
+    table, row = _tables()[name]
+    if row.lane is None:
+        return getattr(control if name in CALLED else warp, row.function), []
+    names = {**vars(sys.modules[row.lane.__module__]), **NAMES}
+    made = made_function(tree(replace(table, rows=[row])), names, str(sys.modules[row.lane.__module__].__file__))
+    return jit_inline(made), [str(row.number)]

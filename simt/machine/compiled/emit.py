@@ -1,7 +1,8 @@
 """From a Program to the text of one native function, ``i64 @kernel(i64 context)``.
 
-It runs the current split of a warp from micro-op ``V_PC`` on and returns how many micro-ops it executed.  Each basic
-block is counted as a whole when it is entered; where it is left before its end the rest is taken back.
+It runs the current split of a warp from micro-op ``V_PC`` on; where that waits or parts, the next one or another warp.
+It returns what :func:`simt.machine.native.run_native` does.  Each basic block is counted as a whole when it is entered;
+where it is left before its end the rest is taken back.
 """
 
 from __future__ import annotations
@@ -10,39 +11,50 @@ from itertools import groupby
 
 from simt.machine import layout as L
 from simt.machine.compiled.context import FIRST_TIMES, TIMES
-from simt.machine.compiled.control import CALLED
+from simt.machine.compiled.control import ACROSS, CALLED, JOIN, TURN, V_RESULT
+from simt.machine.compiled.lanes import lane_module
 from simt.machine.compiled.memory import Access, function_of
 from simt.machine.compiled.plan import Plan, Step
 from simt.machine.compiled.segment import Segment
 from simt.machine.compiled.text import Text
+from simt.machine.compiled.widen import Scalar, Widener
 from simt.machine.control import FAIL
 from simt.ops.memory import CONST, SPACE_MASK
 from simt.ops.row import Kind
 
 KERNEL = "kernel"
 
-_ADDRESSES = {
-    "uniform": L.V_UNIFORM,
+WARP = 32
+ROW = f"<{WARP} x i64>"
+
+_OF_WARP = {
     "rows": L.V_ROWS,
     "predicates": L.V_PREDICATES,
+}
+_ADDRESSES = {
+    "uniform": L.V_UNIFORM,
     "counts": L.V_COUNTS,
     "dims": L.V_DIMS,
+    "tid": L.V_TID,
+    "participants": L.V_PARTICIPANTS,
     "launch": L.V_LAUNCH,
     "warps": L.V_WARPS,
 }
+_COUNTED = {"%left": L.V_LEFT, "%retired": L.V_RETIRED}
 _NUMBERS = {
     "pc": L.V_PC,
     "warp": L.V_WARP,
     "active": L.V_ACTIVE,
-    "room": L.V_ROOM,
     "absent": L.V_ABSENT,
     "exited": L.V_EXITED,
 }
 
 
-def _part_of(step: Step) -> Kind:
-    """How a micro-op is emitted: as those of kind ROW, MEMORY or CONTROL."""
-    return step.row.kind if step.row.kind in (Kind.MEMORY, Kind.CONTROL) else Kind.ROW
+def _part_of(step: Step) -> str:
+    """How a micro-op is emitted: all that work lane by lane alike."""
+    if step.row.kind in (Kind.MEMORY, Kind.CONTROL):
+        return step.row.kind.name
+    return "ACROSS" if step.row.name in ACROSS else "LANES"
 
 
 class Emitter:
@@ -74,29 +86,39 @@ class Emitter:
         return self.text
 
     def _begin(self) -> None:
+        """What is the same always, then what is until another split or warp runs."""
         text = self.text
+        for place in ("%left", "%retired", "%where"):
+            text.line(f"{place} = alloca i64")
         text.line("%context = inttoptr i64 %given to ptr")
-        for name, column in _ADDRESSES.items():
-            text.line(f"%{name} = load ptr, ptr {text.at('%context', column)}, align 8")
+        self._load_addresses(_ADDRESSES)
+        self.order, self.n_barriers = (text.load("%launch", at) for at in (L.LAUNCH_ORDER, L.LAUNCH_BARRIERS))
+        text.line("br label %begin")
+        text.label("begin")
+        self._load_addresses(_OF_WARP)
         for name, column in _NUMBERS.items():
             text.line(f"%{name} = load i64, ptr {text.at('%context', column)}, align 8")
+        for place, column in _COUNTED.items():
+            text.line(f"store i64 {text.load('%context', column)}, ptr {place}")
         text.declare("declare i64 @llvm.ctpop.i64(i64)")
         text.line("%n_active = call i64 @llvm.ctpop.i64(i64 %active)")
         once = "<i64 1, i64 poison, i64 poison, i64 poison>"
         for k, name in enumerate(("n_active", "absent", "exited"), 1):
             once = text.value(f"insertelement <4 x i64> {once}, i64 %{name}, i64 {k}")
         self.once = once
-        order = text.load("%launch", L.LAUNCH_ORDER)
         text.line(f"%warp_at = mul i64 %warp, {L.N_WARP}")
         splits = text.load(text.at("%warps", "%warp_at"), L.W_SPLITS)
-        profiler, several = text.value(f"icmp eq i64 {order}, {L.PROFILER}"), text.value(f"icmp sgt i64 {splits}, 1")
-        text.line(f"%joins = and i1 {profiler}, {several}")
-        text.line("%left = alloca i64")
-        text.line("%retired = alloca i64")
-        text.line("store i64 %room, ptr %left")
-        text.line("store i64 0, ptr %retired")
+        several = text.value(f"icmp sgt i64 {splits}, 1")
+        text.line(f"%joins = and i1 {text.value(f'icmp eq i64 {self.order}, {L.PROFILER}')}, {several}")
+        passes = self._part("goes_through", 0, splits, self.order)
+        text.line(f"%passes = icmp ne i64 {passes}, 0")
         cases = " ".join(f"i64 {pc}, label %block{k}" for pc, k in self.block_at.items())
+        text.line("store i64 %pc, ptr %where")
         text.line(f"switch i64 %pc, label %out [{cases}]")
+
+    def _load_addresses(self, columns: dict[str, int]) -> None:
+        for name, column in columns.items():
+            self.text.line(f"%{name} = load ptr, ptr {self.text.at('%context', column)}, align 8")
 
     def _go_to(self, pc: int) -> str:
         """The label of the code of a micro-op: its block, or the way out."""
@@ -115,17 +137,22 @@ class Emitter:
         text.line(f"br i1 {enough}, label %run{k}, label %{self._exit_at(block[0].pc)}")
         text.label(f"run{k}")
         self._count(k, block, 1)
-        for kind, group in groupby(block, key=_part_of):  # accesses and control are the last of their block
+        for part, group in groupby(block, key=_part_of):  # accesses and control are the last of their block
             steps = list(group)
-            if kind is Kind.ROW:
+            if part == "LANES":
                 self._lanes(k, steps)
-            elif kind is Kind.MEMORY:
+            elif part == "ACROSS":
+                for step in steps:
+                    self._across(step)
+            elif part == "MEMORY":
                 self._access(k, steps[0])
             elif steps[0].row.name == "bra":
                 self._branch(k, steps[0])
                 return
             elif steps[0].row.name in CALLED:
                 self._control(k, steps[0])
+            elif steps[0].row.name == "bssy":
+                self._converge(steps[0])
             elif steps[0].guard:
                 self._guarded(steps[0])
         text.line(f"br label %{self._go_to(block[-1].pc + 1)}")
@@ -206,10 +233,6 @@ class Emitter:
             some = text.new_label("some")
             text.line(f"br i1 {text.value(f'icmp eq i64 {executing}, 0')}, label %{done}, label %{some}")
             text.label(some)
-        if step.row.number & SPACE_MASK != CONST:
-            alone = text.new_label("alone")
-            text.line(f"br i1 %joins, label %{bad}, label %{alone}")
-            text.label(alone)
         name = function_of(step)
         if name not in self.functions:
             self.functions[name] = Access(step).emit()
@@ -221,6 +244,53 @@ class Emitter:
         text.label(done)
         if step.guard:
             self._guarded(step)
+        if step.row.number & SPACE_MASK != CONST:
+            joins, alone = text.new_label("joins"), text.new_label("alone")
+            text.line(f"br i1 %joins, label %{joins}, label %{alone}")
+            text.label(joins)
+            text.call((JOIN, 0), "%context", "%given", "0", "0", "0")
+            text.line(f"br label %{alone}")
+            text.label(alone)
+
+    def _across(self, step: Step) -> None:
+        """A micro-op that looks across lanes: its function, whose result stands in the engine's O or is a mask."""
+        text = self.text
+        executing = self._guarded(step) if step.guard else "%active"
+        some, done = text.new_label("some"), text.new_label("done")
+        text.line(f"br i1 {text.value(f'icmp eq i64 {executing}, 0')}, label %{done}, label %{some}")
+        text.label(some)
+        found = self._called(step, executing)
+        written = str(int(L.FULL)) if step.uniform else executing
+        if step.row.kind is Kind.MASK:
+            self._put_predicate(step.dst, found, written)
+        else:
+            self._put_predicate(step.mod, found, executing)
+            if step.dst:
+                self._put_row(step.dst, written)
+        text.line(f"br label %{done}")
+        text.label(done)
+
+    def _put_predicate(self, number: int, mask: str, lanes: str) -> None:
+        """Write a mask to these lanes of a predicate."""
+        if number:
+            text = self.text
+            kept = text.value(f"and i64 {text.load('%predicates', number)}, {text.value(f'xor i64 {lanes}, -1')}")
+            new = text.value(f"or i64 {kept}, {text.value(f'and i64 {mask}, {lanes}')}")
+            text.store(new, "%predicates", number)
+
+    def _put_row(self, row: int, lanes: str) -> None:
+        """Write what stands in O to these lanes of a register row."""
+        text = self.text
+        source = text.value(f"load ptr, ptr {text.at('%context', V_RESULT)}, align 8")
+        self._put(self._row(row), text.value(f"load {ROW}, ptr {source}, align 8"), lanes)
+
+    def _put(self, place: str, value: str, lanes: str) -> None:
+        """Write these lanes of 32 slots."""
+        text = self.text
+        bits = text.value(f"bitcast i{WARP} {text.value(f'trunc i64 {lanes} to i{WARP}')} to <{WARP} x i1>")
+        old = text.value(f"load {ROW}, ptr {place}, align 8")
+        new = text.value(f"select <{WARP} x i1> {bits}, {ROW} {value}, {ROW} {old}")
+        text.line(f"store {ROW} {new}, ptr {place}, align 8")
 
     def _branch(self, k: int, step: Step) -> None:
         """All lanes jump, or none does; else the engine divides them."""
@@ -240,31 +310,55 @@ class Emitter:
         text.label(divided)
         # Its function counts the branch, and so does the block.
         text.add("%counts", step.pc * L.N_COUNT + int(L.N_BRANCHES), "-1")
-        self._end_with(self._called(step, executing))
+        self._end_with(step, self._called(step, executing))
         text.label(uniform)
         text.line(f"br i1 {every}, label %{self._go_to(step.imm)}, label %{self._go_to(step.pc + 1)}")
 
-    def _called(self, step: Step, executing: str) -> str:
-        """Call the function of a control micro-op; where the warp goes on."""
-        return self.text.call((step.row.name, 0), "%context", "%given", str(step.pc), "%active", executing)
+    def _part(self, name: str, imm: int, *arguments: str) -> str:
+        """A part of a micro-op (parts.py), of slots."""
+        given = [*arguments, *["0"] * (4 - len(arguments))]
+        return Widener(Scalar(lane_module(name, imm)), 1, self.text).emit(given)
 
-    def _end_with(self, where: str) -> None:
-        """Leave with what a control micro-op came to."""
-        self.text.store(where, "%context", L.V_PC)
-        self.text.line("br label %out")
-
-    def _control(self, k: int, step: Step) -> None:
-        """A control micro-op: the same split goes on, or the engine decides what does."""
+    def _converge(self, step: Step) -> None:
+        """BSSY: note which lanes take part in a convergence barrier."""
         text = self.text
         executing = self._guarded(step) if step.guard else "%active"
-        where = self._called(step, executing)
+        some, done = text.new_label("some"), text.new_label("done")
+        text.line(f"br i1 {text.value(f'icmp eq i64 {executing}, 0')}, label %{done}, label %{some}")
+        text.label(some)
+        barriers = text.at(text.at("%warps", "%warp_at"), L.W_BY_MOVE)
+        text.store(self._part("without", step.imm, text.load(barriers, 0)), barriers, 0)
+        place = text.at("%participants", self._part("participants_at", step.imm, "%warp", self.n_barriers))
+        self._put(place, text.spread(executing, WARP), self._part("lanes_told", 0, self.order, executing))
+        text.line(f"br label %{done}")
+        text.label(done)
+
+    def _called(self, step: Step, executing: str) -> str:
+        """Call the function of a micro-op: where the warp goes on, or a mask."""
+        return self.text.call((step.row.name, 0), "%context", "%given", str(step.pc), "%active", executing)
+
+    def _end_with(self, step: Step, where: str) -> None:
+        """What a control micro-op came to: another split goes on, perhaps of another warp."""
+        self.text.store(str(step.pc), "%context", L.V_PC)
+        self.text.line(f"store i64 {where}, ptr %where")
+        self.text.line("br label %turn")
+
+    def _control(self, k: int, step: Step) -> None:
+        """A control micro-op: the same split goes on, or another one does."""
+        text = self.text
         same, other, fails, ends = (text.new_label(stem) for stem in ("same", "other", "fails", "ends"))
+        executing = self._guarded(step) if step.guard else "%active"
+        if step.row.name == "bsync":
+            waits = text.new_label("waits")
+            text.line(f"br i1 %passes, label %{same}, label %{waits}")
+            text.label(waits)
+        where = self._called(step, executing)
         text.line(f"br i1 {text.value(f'icmp sge i64 {where}, 0')}, label %{same}, label %{other}")
         text.label(other)
         text.line(f"br i1 {text.value(f'icmp eq i64 {where}, {FAIL}')}, label %{fails}, label %{ends}")
         self.cold.append((fails, k, step))
         text.label(ends)
-        self._end_with(where)
+        self._end_with(step, where)
         text.label(same)
 
     def _leave_early(self) -> None:
@@ -293,9 +387,23 @@ class Emitter:
         text = self.text
         for pc, label in self.exits.items():
             text.label(label)
-            text.store(str(pc), "%context", L.V_PC)
+            text.line(f"store i64 {pc}, ptr %where")
             text.line("br label %out")
+        text.label("turn")
+        self._tell_counts()
+        where = text.call((TURN, 0), "%context", "%given", text.value("load i64, ptr %where"), "0", "0")
+        text.line(f"br i1 {text.value(f'icmp sge i64 {where}, 0')}, label %again, label %engine")
+        text.label("again")
+        text.store(where, "%context", L.V_PC)
+        text.line("br label %begin")
+        text.label("engine")
+        text.line(f"ret i64 {where}")
         text.label("out")
-        text.store(text.value("load i64, ptr %retired"), "%context", L.V_RETIRED)
-        executed = text.value(f"sub i64 %room, {text.value('load i64, ptr %left')}")
-        text.line(f"ret i64 {executed}")
+        self._tell_counts()
+        end = text.value("load i64, ptr %where")
+        text.store(end, "%context", L.V_PC)
+        text.line(f"ret i64 {end}")
+
+    def _tell_counts(self) -> None:
+        for place, column in _COUNTED.items():
+            self.text.store(self.text.value(f"load i64, ptr {place}"), "%context", column)

@@ -23,7 +23,7 @@ from numba.extending import intrinsic
 
 from simt.disk_cache import DiskCache, digest
 from simt.machine.compiled import control, parts
-from simt.machine.compiled.control import CALLED, calling
+from simt.machine.compiled.control import CALLS, calling
 from simt.machine.compiled.parts import PARTS
 from simt.machine.interpreter import AFTER, LOADS, NAMES, STORES, Lane, function_tree, made_function, statements
 from simt.ops.jit import FOLDER
@@ -121,10 +121,10 @@ def _function(name: str) -> Callable[..., Any]:
     """The Python function of one lane that a name stands for (:func:`lane_name`)."""
     if name in PARTS:
         return PARTS[name]
+    if name in CALLS:
+        return calling(name)
     operation, _, variant = name.partition("!")
     row = _rows()[operation]
-    if row.name in CALLED:
-        return calling(row)
     assert row.lane is not None
     if not variant:
         return _one_lane(row.lane)
@@ -193,14 +193,14 @@ def _specialised(name: str, imm: int, b: int | None) -> str:
     called, text = _by_numba(name)
     module = llvm.parse_assembly(text)
     module.link_in(llvm.parse_assembly(_WRAPPER.format(name=called, imm=imm, b="%b" if b is None else b)))
-    is_short = name in CALLED
+    is_short = name in CALLS
     for function in module.functions:
         if not function.is_declaration and function.name != LANE:
             function.linkage = llvm.Linkage.internal
             if not is_short:
                 function.add_function_attribute("alwaysinline")
     machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
-    options = llvm.create_pipeline_tuning_options(speed_level=1 if is_short else 2)
+    options = llvm.create_pipeline_tuning_options(speed_level=1 if is_short else 3)
     options.loop_vectorization = options.slp_vectorization = False
     options.loop_unrolling = not is_short
     builder = llvm.create_pass_builder(machine, options)

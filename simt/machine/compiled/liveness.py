@@ -19,8 +19,8 @@ Rows = int
 """A set of register rows: bit r stands for row r of the code table."""
 
 
-def live_rows(program: Program) -> list[Rows]:
-    """For each micro-op the rows that may be read after it."""
+def live_rows(program: Program) -> tuple[Rows, list[Rows]]:
+    """The rows that may be read before they are written, and for each micro-op those that may be read after it."""
     code = program.encoded.code
     reads = [_operands(one, code[pc], sources=True) for pc, one in enumerate(program.instructions)]
     kills = [_killed(one, code[pc]) for pc, one in enumerate(program.instructions)]
@@ -41,7 +41,7 @@ def live_rows(program: Program) -> list[Rows]:
             live = reads[pc] | everywhere | (rows & ~kills[pc])
             changed |= live != before[pc]
             after[pc], before[pc] = rows, live
-    return after
+    return before[0], after
 
 
 def _followers(program: Program, pc: int) -> list[int]:

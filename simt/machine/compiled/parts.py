@@ -13,7 +13,7 @@ from numba.core import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-from simt.machine import coalescing, memory
+from simt.machine import coalescing, control, memory, warp
 from simt.ops import integer
 
 _I64 = ir.IntType(64)
@@ -84,6 +84,41 @@ def last_of_group(a, b, c, d, imm):
     return memory.last_of_group(imm)
 
 
+def thread_index_at(a, b, c, d, imm):
+    """Where the coordinates imm of the threads of warp a stand."""
+    return warp.thread_index_at(a, imm)
+
+
+def coordinate_at(a, b, c, d, imm):
+    """Where special register imm stands, which is the same for a whole block."""
+    return np.int64(warp.coordinate_at(imm))
+
+
+def of_lane(a, b, c, d, imm):
+    """Special register imm of lane a."""
+    return np.int64(warp.of_lane(a, imm))
+
+
+def participants_at(a, b, c, d, imm):
+    """Where the masks of convergence barrier imm stand, for warp a, with b barriers a warp."""
+    return np.int64(control.participants_at(a, b, imm))
+
+
+def lanes_told(a, b, c, d, imm):
+    """Which lanes a convergence barrier tells of its lanes b, in order a."""
+    return np.int64(control.lanes_told(a, b))
+
+
+def without(a, b, c, d, imm):
+    """A set of convergence barriers without barrier imm."""
+    return np.int64(control.without(a, imm))
+
+
+def goes_through(a, b, c, d, imm):
+    """Whether a split of a warp with a splits passes a convergence barrier in order b."""
+    return np.int64(control.goes_through(a, b))
+
+
 PARTS = {
     part.__name__: part
     for part in (
@@ -97,6 +132,13 @@ PARTS = {
         units,
         one_pass,
         last_of_group,
+        thread_index_at,
+        coordinate_at,
+        of_lane,
+        participants_at,
+        lanes_told,
+        without,
+        goes_through,
     )
 }
 """The parts by name."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from simt.machine.coalescing import SECTOR_SHIFT
 from simt.machine.compiled.context import Helper
-from simt.machine.compiled.control import CALLED
+from simt.machine.compiled.control import ACROSS, CALLED, EMITTED, JOIN, TURN
 from simt.machine.compiled.lanes import is_lane_wise
 from simt.machine.compiled.liveness import live_rows
 from simt.machine.encode import Encoded, encode
+from simt.machine.warp import COORDINATES, OF_LANE
 from simt.ops.encoding import MEMORY_TYPES
 from simt.ops.memory import ACCESS_SHIFT, CONST, GLOBAL, LOAD, SHARED, SPACE_MASK, STORE
 from simt.ops.row import Kind, MicroOp
@@ -60,7 +63,10 @@ class Plan:
         self.constants = {32 * place: values[row] for place, row in rows if row in values}
         self.constants[0] = 0
         """Values of the uniform rows that are the same in every launch, by offset."""
-        self.live = live_rows(program)
+        first, self.live = live_rows(program)
+        places = range(self.uniform_end, 32 * self.encoded.n_registers, 32)
+        self.zeroed = np.array([row for row in places if first >> (row >> 5) & 1], np.int64)
+        """Register rows that a block finds zero, by offset: those that may be read before they are written."""
 
     def is_live(self, row: int, after: int) -> bool:
         """Whether a register row, by its offset, may be read after a micro-op."""
@@ -76,14 +82,16 @@ class Plan:
             return False
         if step.row.kind is Kind.MEMORY:
             return is_common(step.row.number, step.mod)
-        return step.row.name in CALLED | {"nop"} or step.row.kind is Kind.ELEMENT or is_lane_wise(step.row)
+        if step.row.name in CALLED | ACROSS | EMITTED or step.row.kind is Kind.ELEMENT:
+            return True
+        return is_lane_wise(step.row) or is_place(step)
 
     @cached_property
     def helpers(self) -> set[Helper]:
         """Functions that its native code may call."""
-        found: set[Helper] = set()
+        found: set[Helper] = {(TURN, 0), (JOIN, 0)}
         for step in (step for block in self.blocks for step in block):
-            if step.row.name in CALLED:
+            if step.row.name in CALLED | ACROSS:
                 found.add((step.row.name, 0))
             elif step.row.kind is Kind.MEMORY:
                 found |= {("units", SECTOR_SHIFT), ("units", SIMPLE_TYPES[step.mod][1].bit_length() - 1)}
@@ -103,6 +111,11 @@ class Plan:
                 found.append([])
             found[-1].append(step)
         return found
+
+
+def is_place(step: Step) -> bool:
+    """Whether a micro-op reads a special register that says where a thread is: in its warp, block or grid."""
+    return step.row.name == "sreg" and (step.imm < COORDINATES or step.imm in OF_LANE)
 
 
 def is_common(number: int, mod: int) -> bool:

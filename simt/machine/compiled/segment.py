@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 
 from simt.machine.compiled.lanes import lane_module, variants
-from simt.machine.compiled.plan import Plan, Step
+from simt.machine.compiled.plan import Plan, Step, is_place
 from simt.machine.compiled.text import BITS, BYTE, LANES, SLOTS, Text, splat
 from simt.machine.compiled.widen import NotWide, Scalar, Widener
+from simt.machine.warp import AXES, COORDINATES
 from simt.ops.integer import INDEX
 from simt.ops.row import Kind
 
@@ -37,6 +38,7 @@ class Segment:
         self.failed = splat("false", "i1")
         self.uniform: dict[int, str] = {}
         self.dims: dict[int, tuple[str, str]] = {}
+        self.special: dict[int, str] = {}
         self.masks: dict[int, str] = {}
         self.written = sorted({step.dst for step in steps if step.row.operands[0] == "p" and step.dst})
 
@@ -101,6 +103,28 @@ class Segment:
             if step.row.kind is Kind.ELEMENT and step.row.number == INDEX and step.imm not in self.dims:
                 sizes = (text.spread(text.load("%dims", 2 * step.imm + k), LANES) for k in range(2))
                 self.dims[step.imm] = (next(sizes), next(sizes))
+            if is_place(step) and step.imm not in self.special:
+                self.special[step.imm] = self._begun(step.imm)
+
+    def _begun(self, imm: int) -> str:
+        """Of a special register what is the same in all lanes: its value, or where their values stand."""
+        text = self.text
+        if imm < AXES:
+            return text.at("%tid", self._apply("thread_index_at", imm, ["%warp"], 1))
+        if imm < COORDINATES:
+            place = self._apply("coordinate_at", imm, [], 1)
+            return text.spread(text.load("%launch", place), LANES)
+        return "<" + ", ".join(f"i64 {k}" for k in range(LANES)) + ">"
+
+    def _special(self, imm: int) -> str:
+        """A special register in these lanes."""
+        text, begun = self.text, self.special[imm]
+        if imm < AXES:
+            return text.value(f"load {SLOTS}, ptr {text.at(begun, self.lane)}, align 8")
+        if imm < COORDINATES:
+            return begun
+        lanes = text.value(f"add {SLOTS} {text.spread(self.lane, LANES)}, {begun}")
+        return self._apply("of_lane", imm, [lanes], LANES)
 
     def _lanes_of(self, mask: str) -> str:
         shifted = self.text.value(f"lshr i64 {mask}, {self.lane}")
@@ -202,6 +226,8 @@ class Segment:
 
     def _computed(self, step: Step) -> str:
         """What a lane function gives: slots, or lanes for a function of masks."""
+        if is_place(step):
+            return self._special(step.imm)
         name, imm = step.row.name, step.imm if self._has_imm(step) else 0
         if self._takes_masks(step):
             masks = [self._bits_of(self._predicate(value)) for _, _, value in step.sources]

@@ -2,7 +2,8 @@
 
 A function with branches is made one without: each block has a mask of the lanes that come to it, and where ways meet a
 value is selected by the mask of the way.  All blocks are executed for all lanes, so nothing in them may have an effect
-or fail: divisors are 1 in lanes that do not come there, and functions with loops, memory or calls are :class:`NotWide`.
+or fail: in lanes that do not come there divisors are 1, and constant arrays are not read; functions with loops, other
+memory or calls are :class:`NotWide`.
 
 Flags by which LLVM may take a result for undefined (``nsw``) are dropped: Numba sets them, but integers wrap here.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from simt.disk_cache import digest
 from simt.machine.compiled.text import Text
 
 
@@ -24,8 +26,9 @@ _FLAGS = re.compile(
     r"|tail|musttail|notail|noundef|zeroext|signext) "
 )
 _RANGE = re.compile(r"range\([^)]*\) ")
-_TYPE = r"(?:i\d+|float|double)"
+_TYPE = r"(?:i\d+|float|double|ptr)"
 _NAME = r'%(?:[-\w.$]+|"[^"]*")'
+_TABLE = re.compile(r"^(@[-\w.$]+) = [^\n]*?constant (\[[^\n]*?)(?:, align \d+)?$", re.MULTILINE)
 _LABEL = re.compile(r'^([-\w.$]+|"[^"]*"):')
 _ATTRIBUTES = re.compile(r"(?: (?:#\d+|!\w+(?: !\d+)?,?))+$|, ![\w.]+ !\d+")
 _INTRINSICS = re.compile(
@@ -59,6 +62,8 @@ class Scalar:
         if match is None:
             raise NotWide("no function")
         self.parameters = re.findall(_NAME, match[1])
+        self.tables = dict(_TABLE.findall(module))
+        """Constant arrays: what they hold, by name."""
         self.blocks = self._parsed(match[2])
         self.order = self._ordered()
 
@@ -147,6 +152,8 @@ class Widener:
         text = text.strip()
         if text.startswith("%"):
             return self.names[text]
+        if text.startswith("@"):
+            text = self._table(text)
         if self.lanes == 1 or text in ("poison", "undef", "zeroinitializer"):
             return text
         return "<" + ", ".join([f"{kind} {text}"] * self.lanes) + ">"
@@ -224,6 +231,12 @@ class Widener:
 
     def _wide(self, text: str, mask: Mask) -> str:
         vector, operand = self.type, self.operand
+        if m := re.fullmatch(r"getelementptr (i\d+), ptr (\S+), i64 (\S+)", text):
+            return (
+                f"getelementptr {m[1]}, {vector('ptr')} {operand(m[2], 'ptr')}, {vector('i64')} {operand(m[3], 'i64')}"
+            )
+        if m := re.fullmatch(rf"load ({_TYPE}), ptr (\S+), align (\d+)", text):
+            return self._gather(m[1], operand(m[2], "ptr"), m[3], mask)
         if m := re.fullmatch(rf"call ({_TYPE}) @([\w.]+)\((.*)\)", text):
             return self._call(m[1], _SAME.get(m[2], m[2]), m[3])
         if m := re.fullmatch(rf"([if]cmp \w+) ({_TYPE}) (\S+), (\S+)", text):
@@ -245,6 +258,29 @@ class Widener:
                 second = self.text.value(f"select {vector('i1')} {mask}, {kind} {second}, {kind} {operand('1', m[2])}")
             return f"{m[1]} {vector(m[2])} {first}, {second}"
         raise NotWide(text)
+
+    def _table(self, name: str) -> str:
+        """A constant array of the function's module."""
+        if name not in self.scalar.tables:
+            raise NotWide(name)
+        contents = self.scalar.tables[name]
+        own = f"@table.{digest(contents)[:16]}"
+        self.text.declare(f"{own} = internal constant {contents}, align 64")
+        return own
+
+    def _gather(self, kind: str, places: str, align: str, mask: Mask) -> str:
+        """Elements of constant arrays, in lanes that come there."""
+        if self.lanes == 1:
+            raise NotWide("a load")
+        form, several = self.type(kind), f"v{self.lanes}{kind}.v{self.lanes}p0"
+        self.text.declare(
+            f"declare {form} @llvm.masked.gather.{several}({self.type('ptr')}, i32, {self.type('i1')}, {form})"
+        )
+        lanes = mask or self.operand("true", "i1")
+        return (
+            f"call {form} @llvm.masked.gather.{several}({self.type('ptr')} {places}, i32 {align}, "
+            f"{self.type('i1')} {lanes}, {form} zeroinitializer)"
+        )
 
     def _exact(self, value: str, kind: str) -> str:
         """An operand of which LLVM does not know where it comes from, if it is a float.

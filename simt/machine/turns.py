@@ -1,0 +1,145 @@
+"""Turns of splits and warps: which split of a warp runs next, and what its turn uses of the block's budget.
+
+The functions take the flat arrays that they need, because native code calls them, too: see
+:mod:`simt.machine.compiled.control`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.machine import layout as L
+from simt.machine.control import LEAVE, RESUME, current
+from simt.machine.splits import choose, let_through
+from simt.ops.jit import jit, jit_part
+from simt.ops.scalar import popcount
+
+QUANTUM = 1 << 16
+"""Micro-ops of one turn of a warp: a warp that spins on what another one writes lets that one run."""
+
+STEPS_PER_INSTRUCTION = 16
+"""The budget ends a loop that retires nothing (`while True: pass`) after this many micro-ops an instruction."""
+
+ENDED = -5
+"""What native code came to: the turns of all warps up to V_WARP have ended, and are accounted for."""
+
+
+@jit_part
+def resume(SPLITS, WARPS, w):
+    """The current split of a warp runs: its micro-op, its lanes and the number of its pass."""
+    at = current(WARPS, w)
+    if SPLITS[at + L.S_PASS] == 0:
+        WARPS[w * L.N_WARP + L.W_PASSES] += 1
+        SPLITS[at + L.S_PASS] = WARPS[w * L.N_WARP + L.W_PASSES]
+    SPLITS[at + L.S_WAY] = L.ELSEWHERE
+    SPLITS[at + L.S_FRESH] = 0
+    SPLITS[at + L.S_YIELDED] = 0
+    return SPLITS[at + L.S_PC], SPLITS[at + L.S_MASK], SPLITS[at + L.S_PASS]
+
+
+@jit_part
+def another(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
+    """After a split that waits or has ended: PAUSED if another one is current now, else DONE or BLOCKED."""
+    WARPS[w * L.N_WARP + L.W_RELEASED] = 0
+    if WARPS[w * L.N_WARP + L.W_SPLITS] == 0:
+        return L.DONE
+    if choose(SPLITS, WARPS, w, order) or let_through(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
+        return L.PAUSED
+    return L.BLOCKED
+
+
+@jit_part
+def goes_on(status):
+    """Whether a turn that ended with this status continues at the next call of the engine."""
+    return status == L.TRACE_FULL or status == L.CALLED or status == L.INTERRUPTED
+
+
+@jit_part
+def account(WARPS, LAUNCH, w, executed, retired, status):
+    """Note what a turn used of the block's budget, and where it ended early."""
+    wbase = w * L.N_WARP
+    steps = executed - WARPS[wbase + L.W_USED]
+    LAUNCH[L.LAUNCH_EXECUTED] += retired
+    WARPS[wbase + L.W_RETIRED] += retired
+    LAUNCH[L.LAUNCH_STEPS] += steps
+    LAUNCH[L.LAUNCH_PROGRESS] += steps
+    LAUNCH[L.LAUNCH_LEFT] -= steps
+    WARPS[wbase + L.W_USED] = executed - (status == L.CALLED) if goes_on(status) else 0
+
+
+@jit_part
+def is_over(LAUNCH, retired, steps):
+    """Whether a block that executes so much more is over its budget."""
+    budget = LAUNCH[L.LAUNCH_BUDGET]
+    too_many = LAUNCH[L.LAUNCH_EXECUTED] + retired > budget
+    return too_many or LAUNCH[L.LAUNCH_STEPS] + steps > budget * STEPS_PER_INSTRUCTION
+
+
+@jit_part
+def turn_length(LAUNCH):
+    """Micro-ops of a new turn, in orders without turns after every instruction."""
+    return QUANTUM if LAUNCH[L.LAUNCH_ROUND] == 0 else LAUNCH[L.LAUNCH_ROUND]
+
+
+@jit_part
+def end_of(LAUNCH, quantum, executed):
+    """After how many micro-ops a turn ends that has executed some already."""
+    return min(quantum, executed + LAUNCH[L.LAUNCH_LEFT])
+
+
+@jit_part
+def can_run(SPLITS, WARPS, w, order):
+    """Whether a warp with splits can run, its current split then."""
+    return SPLITS[current(WARPS, w) + L.S_STATE] == L.READY or choose(SPLITS, WARPS, w, order)
+
+
+@jit_part
+def hand_warp(NATIVE, WARPS, LAUNCH, w):
+    """Tell native code where warp *w* has its registers and predicates."""
+    NATIVE[L.V_WARP] = w
+    NATIVE[L.V_ABSENT] = popcount(WARPS[w * L.N_WARP + L.W_ABSENT])
+    NATIVE[L.V_ROWS] = NATIVE[L.V_UNIFORM] + 8 * 32 * w * LAUNCH[L.LAUNCH_REGISTERS]
+    NATIVE[L.V_PREDICATES] = NATIVE[L.V_ALL_PREDICATES] + 8 * w * LAUNCH[L.LAUNCH_PREDICATES]
+
+
+@jit_part
+def _next_warp(NATIVE, SPLITS, WARPS, LAUNCH, STOP, w, order):
+    """Begin the turn of the next warp that can run; whether there is one, for native code."""
+    while STOP[0] == 0 and w + 1 < LAUNCH[L.LAUNCH_WARPS]:
+        if WARPS[(w + 1) * L.N_WARP + L.W_QUANTUM] != 0:  # it goes on with a turn that was interrupted
+            break
+        w += 1
+        if WARPS[w * L.N_WARP + L.W_SPLITS] != 0 and can_run(SPLITS, WARPS, w, order):
+            hand_warp(NATIVE, WARPS, LAUNCH, w)
+            NATIVE[L.V_END] = end_of(LAUNCH, turn_length(LAUNCH), 0)
+            NATIVE[L.V_LEFT] = NATIVE[L.V_END]
+            NATIVE[L.V_RETIRED] = 0
+            return True
+    NATIVE[L.V_WARP] = w
+    return False
+
+
+@jit
+def turn(NATIVE, SPLITS, WARPS, PARTICIPANTS, LAUNCH, STOP, w, n_barriers, order, where):
+    """In native code, after a control micro-op that came to *where* (RESUME or LEAVE): which split runs now.
+
+    If the warp has none that can, its turn ends, and that of the next warp begins.  Returns the micro-op at which
+    native code goes on, or, if the engine is to go on, *where*, or ENDED.
+    """
+    if where == LEAVE:
+        executed = NATIVE[L.V_END] - NATIVE[L.V_LEFT]
+        if is_over(LAUNCH, NATIVE[L.V_RETIRED], executed - WARPS[w * L.N_WARP + L.W_USED]):
+            return np.int64(LEAVE)
+        status = another(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
+        if status != L.PAUSED:
+            account(WARPS, LAUNCH, w, executed, NATIVE[L.V_RETIRED], status)
+            WARPS[w * L.N_WARP + L.W_QUANTUM] = 0
+            if not _next_warp(NATIVE, SPLITS, WARPS, LAUNCH, STOP, w, order):
+                return np.int64(ENDED)
+            w = NATIVE[L.V_WARP]
+    if WARPS[w * L.N_WARP + L.W_RELEASED] != 0:
+        return np.int64(RESUME)
+    pc, active, _ = resume(SPLITS, WARPS, w)
+    NATIVE[L.V_ACTIVE] = active
+    NATIVE[L.V_EXITED] = popcount(WARPS[w * L.N_WARP + L.W_EXITED])
+    return pc

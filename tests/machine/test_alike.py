@@ -1,0 +1,278 @@
+"""Blocks that one block stands for: all counts are those of a launch whose every block is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import cuda
+
+import simt
+from simt.check import OutOfBoundsError
+from simt.machine import Launch, alike, host
+from simt.machine.alike import COMPARISONS, LINEAR, MONOTONE, Range
+from simt.ops.encoding import SPECIAL_REGISTERS
+from simt.ops.table import MICRO_OPS, Kind
+from simt.program import Instruction, ListingLine, Program, Uniform, pred
+from simt.runtime import run
+from tests.machine_view import needs_numba_cuda
+
+MOST = 2**31 - 1
+
+
+class Seen:
+    """Looks at every launch, however small, and keeps what was found."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.found: list[Range] = []
+        self.patch = patch
+
+    def looking(self, how: bool, launch: Callable[[], Any]) -> Any:
+        """The launch, with or without a look."""
+        self.patch.setattr(alike, "MANY_BLOCKS", 1 if how else 1 << 40)
+        self.patch.setattr(alike, "SHORT", 0)
+        self.patch.setattr(host, "ranges", self._ranges)
+        return launch()
+
+    def _ranges(self, prepared: Any) -> list[Range]:
+        self.found = list(alike.ranges(prepared))
+        return self.found
+
+    @property
+    def blocks(self) -> int:
+        """Blocks that were not run."""
+        return sum(each.end - each.first for each in self.found if each.like is not None)
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
+    return Seen(monkeypatch)
+
+
+def empty(x, n):
+    pass
+
+
+def guarded(x, n):
+    i = cuda.grid(1)
+    if i >= n:
+        return
+    x[i] += 1
+
+
+def plane(x, n):
+    i, j = cuda.grid(2)
+    if i < 7 and j < 5:
+        x[i + 7 * j] += 1
+
+
+def small_types(x, n):
+    """Numbers that wrap within few blocks."""
+    i = np.int8(cuda.grid(1))
+    if i == n:
+        x[0] = 1
+
+
+def unsigned(x, n):
+    if np.uint64(cuda.grid(1)) - np.uint64(n) > np.uint64(1 << 62):
+        x[cuda.grid(1)] = 2
+
+
+def shifted(x, n):
+    if cuda.grid(1) >> 9 == 3 and cuda.threadIdx.x == n:
+        x[cuda.blockIdx.x % 8] = 1
+
+
+def loops(x, n):
+    total = 0
+    for k in range(cuda.threadIdx.x % 5):
+        total += k * cuda.blockIdx.x
+    if total < -n:
+        x[0] = 1
+
+
+def remainders(x, n):
+    if cuda.grid(1) % 100 == n:
+        x[cuda.grid(1) % 64] = cuda.grid(1) % 100
+
+
+def in_between(x, n):
+    """The first and the last blocks do the same."""
+    if cuda.blockIdx.x == 100:
+        x[0] = 1
+
+
+def product(x, n):
+    if (cuda.blockIdx.x - 20) * (cuda.blockIdx.x - 200) < 0:
+        x[0] = 1
+
+
+def meets(x, n):
+    cuda.syncthreads()
+    if cuda.shfl_sync(0xFFFFFFFF, cuda.grid(1), 3) < n:
+        x[0] = 1
+
+
+KERNELS = [empty, guarded, plane, small_types, unsigned, shifted, loops, remainders, in_between, product, meets]
+UNKNOWN = {unsigned, remainders, product, meets}
+"""With micro-ops of which nothing is known, and numbers from 2**63 on."""
+
+
+def both(seen: Seen, kernel: Any, grid: Any, block: Any, n: int) -> None:
+    """The launch with every block run, and with a look: the same."""
+    x = np.zeros((2, 1 << 15), np.int64)
+    every, some = (
+        seen.looking(how, lambda how=how: simt.launch(kernel, grid, block, x[int(how)], n)) for how in (False, True)
+    )
+    np.testing.assert_array_equal(every.result.counters, some.result.counters)
+    np.testing.assert_array_equal(x[0], x[1])
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
+@pytest.mark.parametrize(
+    ("grid", "block", "n"),
+    [((300, 1, 1), 64, 70), ((40, 3, 2), (8, 5, 2), -3), ((257, 1, 1), 1, 200), ((2, 1, 1), 32, 1)],
+)
+def test_counts_and_memory(seen: Seen, kernel: Any, grid: Any, block: Any, n: int) -> None:
+    both(seen, kernel, grid, block, n)
+    if grid[0] > 200 and block == 64:
+        assert (seen.blocks > 100) is (kernel not in UNKNOWN)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
+def test_a_guess_that_goes_too_far(seen: Seen, kernel: Any) -> None:
+    """The proof fails, and the blocks are run."""
+    seen.patch.setattr(alike._Steps, "reach", lambda self, most: most)
+    both(seen, kernel, (300, 2, 1), 64, 70)
+
+
+@pytest.mark.parametrize("kernel", [empty, guarded])
+@pytest.mark.parametrize("view", ["source", pytest.param("sm_90", marks=needs_numba_cuda)])
+def test_the_largest_grid(kernel: Any, view: str) -> None:
+    """Each further block counts what the last one of a small grid counts."""
+    x = np.zeros(1000)
+    few = [simt.launch(kernel, blocks, 64, x, 1000, view=view).result.counters for blocks in (100, 101)]
+    many = simt.launch(kernel, MOST, 64, x, 1000, view=view)
+    assert (x == (3 if kernel is guarded else 0)).all()
+    if view == "source":  # in machine code the words of addresses wrap
+        np.testing.assert_array_equal(many.result.counters, few[0] + (MOST - 100) * (few[1] - few[0]))
+    assert many.counters["thread_inst_executed"] >= MOST * 64
+
+
+def test_timing_and_errors(seen: Seen) -> None:
+    def timed() -> Any:
+        return simt.launch(guarded, 2000, 64, np.zeros(100), 100, timing=True).timing
+
+    every, some = (seen.looking(how, timed) for how in (False, True))
+    assert every.totals == some.totals
+    assert every.sample == some.sample
+    with pytest.raises(OutOfBoundsError, match=r"index 100 [\s\S]*block \(1, 0, 0\)"):
+        seen.looking(True, lambda: simt.launch(guarded, 300, 64, np.zeros(100), 1000))
+    assert seen.blocks > 200
+
+
+def test_parts_of_a_launch(seen: Seen) -> None:
+    """Only the blocks of the part are looked at."""
+
+    def part(how: bool) -> Any:
+        made = straight([Instruction("lt.s64", 1, R0, R1), Instruction("add.s64", R0, R0, R1, guard=pred(1))], [7, 3])
+        return seen.looking(how, lambda: run(made, Launch((1000, 1, 1), (32, 1, 1), [], part=(100, 300))).counters)
+
+    np.testing.assert_array_equal(part(False), part(True))
+    assert seen.blocks == 200
+
+
+R0, R1, CONSTANTS = 3, 4, 5
+
+
+def straight(code: list[Instruction], numbers: list[int]) -> Program:
+    """A Program whose rows R0 and R1 are the thread and the block; constants come after them."""
+    start = [
+        Instruction("sreg", R0, imm=SPECIAL_REGISTERS.index("tid.x")),
+        Instruction("sreg", R1, imm=SPECIAL_REGISTERS.index("ctaid.x")),
+    ]
+    whole = [*start, *code, Instruction("exit")]
+    for k, instruction in enumerate(whole):
+        instruction.line = k
+    uniforms = [Uniform(CONSTANTS + k, "const", number) for k, number in enumerate(numbers)]
+    listing = [ListingLine(str(each), k) for k, each in enumerate(whole)]
+    return Program("straight", "source", whole, listing, 40, 4, 1, uniforms)
+
+
+NUMBERS = st.sampled_from(
+    [0, 1, -1, 2, 3, 31, 32, 33, 63, 64, 255, 2**31 - 40, 2**31, 2**32 - 100, 2**32, 2**33 + 7, 2**61, 2**62, -(2**63)]
+) | st.integers(-300, 300)  # fmt: skip
+KNOWN = sorted(LINEAR | MONOTONE) * 3
+OTHERS = [
+    name for name, op in MICRO_OPS.items() if op.kind is Kind.ROW and op.name.endswith(("b64", "s64", "s32", "u32"))
+]
+TESTS = sorted(COMPARISONS)
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    """Micro-ops on numbers of threads and blocks; then branches and guards by what came of them."""
+    numbers = draw(st.lists(NUMBERS, min_size=2, max_size=5))
+    rows = [R0, R1, R1, *range(CONSTANTS, CONSTANTS + len(numbers))]
+    code: list[Instruction] = []
+    free = CONSTANTS + len(numbers)
+    for _ in range(draw(st.integers(1, 8))):
+        op = MICRO_OPS[draw(st.sampled_from(KNOWN + OTHERS + TESTS * 2))]
+        operands = [
+            draw(st.sampled_from(rows)) if letter == "r" else draw(st.integers(0, 7)) if letter == "p" else 0
+            for letter in op.operands[1:]
+        ]
+        guard = draw(st.sampled_from([0, 0, 0, 2, 3, 4, 5]))
+        if op.kind is Kind.MASK:
+            code.append(Instruction(op.name, draw(st.integers(1, 3)), *operands, guard=guard))
+            if draw(st.booleans()):
+                code.append(Instruction("exit", guard=draw(st.integers(2, 7))))
+        else:
+            code.append(Instruction(op.name, free, *operands, guard=guard))
+            rows.append(free)
+            free += 1
+    return straight(code, numbers)
+
+
+@given(programs(), st.integers(2, 700), st.sampled_from([1, 40]), st.none() | st.integers(1, 700))
+def test_any_straight_code(program: Program, blocks: int, threads: int, guess: int | None) -> None:
+    """Also where the search guesses too far: the proof then fails."""
+    with pytest.MonkeyPatch.context() as patch:
+        seen = Seen(patch)
+        if guess is not None:
+            patch.setattr(alike._Steps, "reach", lambda self, most: min(most, guess))
+        every, some = (
+            seen.looking(how, lambda: run(program, Launch((blocks, 1, 1), (threads, 1, 1), [])).counters)
+            for how in (False, True)
+        )
+    np.testing.assert_array_equal(every, some)
+
+
+def test_a_product_of_two_numbers_that_change() -> None:
+    """b (b - 1) 2**30 modulo 2**32 is 0 for b = 401, 400 and 1, and 2**31 for others between."""
+    numbers = [-1, 1 << 30, 1 << 31]
+    code = [
+        Instruction("add.s64", 10, R1, CONSTANTS),
+        Instruction("mul.s64", 10, 10, CONSTANTS + 1),
+        Instruction("mad.u32", 11, R1, 10, 0),
+        Instruction("eq.s64", 1, 11, CONSTANTS + 2),
+        Instruction("exit", guard=pred(1)),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alike._Steps, "reach", lambda self, most: min(most, 400))
+        seen = Seen(patch)
+        every, some = (
+            seen.looking(how, lambda: run(straight(code, numbers), Launch((402, 1, 1), (32, 1, 1), [])).counters)
+            for how in (False, True)
+        )
+    np.testing.assert_array_equal(every, some)
+
+
+def test_what_is_known_is_declared() -> None:
+    assert MICRO_OPS.keys() >= LINEAR | MONOTONE | COMPARISONS
+    assert all(MICRO_OPS[name].kind is Kind.MASK for name in COMPARISONS)
+    assert all(MICRO_OPS[name].kind is Kind.ROW for name in LINEAR | MONOTONE)
