@@ -13,8 +13,8 @@ from simt.check import render
 from simt.cli.output import EXIT_WRONG, check_writable, show, table
 
 if TYPE_CHECKING:
+    from gpu.calibration.figures import Figure
     from gpu.calibration.fitting import Fitted
-    from gpu.calibration.measuring import Measured
     from simt.devices import Gpu
 
 EXAMPLES = """Examples:
@@ -61,7 +61,7 @@ def calibrate(
         typer.echo(render(error), err=True)
         raise typer.Exit(EXIT_NO_GPU) from None
     product = Product.of(native)
-    base = devices.get(like) if like else nearest(product.capability)
+    base = devices.get(like) if like else nearest(product.capability, product.name)
     beside = other_processes(device)
     if beside:
         typer.echo(f"note: others use the GPU, which may spoil the figures: {beside}", err=True)
@@ -76,15 +76,16 @@ def calibrate(
     output.write_text(text, encoding="utf-8")
     _report(fitted, base)
     typer.echo(f"wrote {output}")
-    missing = [each for each in found if each.problem]
-    for each in missing:
-        typer.echo(_missing(each), err=True)
+    missing = [_missing(each.figure, each.problem) for each in found if each.problem]
+    missing += [_missing(each.measured.figure, "the model does not follow") for each in fitted if not each.holds]
+    for line in missing:
+        typer.echo(line, err=True)
     if missing:
         raise typer.Exit(EXIT_WRONG)
 
 
-def nearest(capability: str) -> Gpu:
-    """The known device of this compute capability, or of the next lower one; one that was measured if there is."""
+def nearest(capability: str, name: str = "") -> Gpu:
+    """The known device of this compute capability, or of the next lower one; of this name, or else measured best."""
     from simt import devices
 
     def number(gpu: Gpu) -> int:
@@ -92,16 +93,21 @@ def nearest(capability: str) -> Gpu:
 
     wanted = int(capability.replace(".", ""))
     known = [devices.get(key) for key in devices.names()]
-    return min(known, key=lambda gpu: (number(gpu) > wanted, abs(number(gpu) - wanted), -gpu.measured[0]))
+    return min(
+        known,
+        key=lambda gpu: (
+            number(gpu) > wanted, abs(number(gpu) - wanted), not gpu.name.startswith(name), -gpu.measured[0],
+        ),
+    )  # fmt: skip
 
 
 def _say(what: str) -> None:
     typer.echo(f"  {what}", err=True)
 
 
-def _missing(each: Measured) -> str:
-    what = each.figure.parameter or "no number"
-    return f"not measured: {each.figure.name} ({what} is the other device's): {each.problem}"
+def _missing(figure: Figure, why: str) -> str:
+    what = figure.parameter or "no number"
+    return f"not fitted: {figure.name} ({what} is the other device's): {why}"
 
 
 def _report(fitted: list[Fitted], base: Gpu) -> None:

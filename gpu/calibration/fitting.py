@@ -18,6 +18,10 @@ BORNE_OUT = 0.02
 """Figures of the SM that differ from the model's by no more bear its numbers out."""
 
 
+FOLLOWS = 0.05
+"""A number counts as fitted if the model then comes so near; else something else limits the figure there."""
+
+
 @dataclass(frozen=True)
 class Fitted:
     """A measured figure beside the model's, before and after the fit; ``value`` of its number, if it has one."""
@@ -34,6 +38,11 @@ class Fitted:
             return 0.0
         off = self.measured.spread + abs(self.after - self.measured.cycles)
         return off if self.measured.figure.blocks == 1 else self.value * off / self.measured.cycles
+
+    @property
+    def holds(self) -> bool:
+        """Whether the model, with ``value``, takes as long as the GPU."""
+        return abs(self.after / self.measured.cycles - 1) <= FOLLOWS
 
     @property
     def is_borne_out(self) -> bool:

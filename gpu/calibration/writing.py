@@ -67,7 +67,7 @@ def device_file(product: Product, base: Gpu, fitted: Sequence[Fitted]) -> str:
     units = base.sections[TIMING]
     for each in fitted:
         name = each.measured.figure.parameter
-        if name is not None and each.value is not None:
+        if name is not None and each.value is not None and each.holds:
             lines.append(_entry(name, float(f"{each.value:.4g}"), units[name].unit, _source(each, today)))
     text = "\n".join(lines) + "\n"
     parameters(parse(text, "calibrated"))

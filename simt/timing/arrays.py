@@ -72,7 +72,7 @@ def clock_arrays(
     for name in _CHIP_BANDWIDTHS:
         values[layout.PLACE[name]] *= share
     l1_sets = int(numbers["l1_bytes"] / LINE_BYTES / numbers["l1_ways"])
-    extents, quotas = _quotas(prepared, sample, share)
+    extents, quotas = _quotas(prepared, numbers, sample, share)
     lines = int(extents.max(initial=0))
     # What fits in L2 as a whole stays there, also if one SM touches more than its share of the lines.
     together = float((prepared.memory.ends - prepared.memory.starts).sum())
@@ -169,14 +169,18 @@ def clock_arrays(
     )
 
 
-def _quotas(prepared: Prepared, sample: Sample, share: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _quotas(
+    prepared: Prepared, numbers: Parameters, sample: Sample, share: float
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Lines of each global allocation, and the simulated SMs' share of its sectors; none if all SMs are simulated."""
     if sample.is_whole:
         return np.zeros((0, 2), np.int64), np.zeros(0, np.float64)
     memory = prepared.memory
     starts, ends = memory.starts - int(ADDRESS_BASE), memory.ends - int(ADDRESS_BASE)
     extents = np.stack([starts // LINE_BYTES, -(-ends // LINE_BYTES)], axis=1)
-    return extents, np.ceil((ends - starts) / SECTOR_BYTES * share)
+    # The busiest SM has some blocks more than its share: of what L2 does not hold, it fetches all that they ask for.
+    own = np.where(ends - starts > numbers["l2_bytes"], max(share, sample.share), share)
+    return extents, np.ceil((ends - starts) / SECTOR_BYTES * own)
 
 
 def _members(n_sms: int, warps_per_sm: int, schedulers: int) -> npt.NDArray[np.int64]:

@@ -225,6 +225,7 @@ def global_access(sm, wi, block, now, kind, asked, lanes, t):
     misses = t.SMS[sm * L.N_SM + L.M_MISSES]
     manner = manner_of(n, t.LINES, block, t)
     most = np.int64(1)
+    busy = 0.0
     if kind in (L.K_ATOMIC, L.K_REDUCTION):
         most = meetings(ADDRESSES, lanes)
     if not loads:
@@ -263,5 +264,6 @@ def global_access(sm, wi, block, now, kind, asked, lanes, t):
         t.TOTALS[L.N_STORE_SECTORS] += sectors
         t.TOTALS[L.N_STORE_BYTES] += size
     elif kind == L.K_ATOMIC:
-        done += t.NUMBERS[ATOMIC_LATENCY] + (most - 1) * t.NUMBERS[ATOMIC_LANE]
+        # What L2 takes for lanes that meet is part of what they wait for each other.
+        done += t.NUMBERS[ATOMIC_LATENCY] + max((most - 1) * t.NUMBERS[ATOMIC_LANE] - (busy if most > 1 else 0.0), 0.0)
     return done

@@ -59,12 +59,12 @@ def test_the_numbers_of_a_gpu_are_found_again() -> None:
     measured = [Measured(figure, modelled(kernels, figure, numbers), 0.0, 1980.0) for figure in wanted]
     found = fit(kernels, H200, measured, lambda _: None)
     assert {each.measured.figure.parameter: each.value for each in found} == {
-        name: pytest.approx(value, rel=0.02) for name, value in numbers.items()
+        name: pytest.approx(value, rel=0.04) for name, value in numbers.items()
     }
     for each in found:
         assert each.after == pytest.approx(each.measured.cycles, rel=0.01)
         assert not each.is_borne_out
-        assert each.uncertainty < 0.02 * numbers[each.measured.figure.parameter or ""]
+        assert each.uncertainty < 0.03 * numbers[each.measured.figure.parameter or ""]
 
 
 class Array:
@@ -144,6 +144,14 @@ def test_the_device_file(tmp_path: Path) -> None:
     assert devices.get(path).sections["timing"]["l1_latency"].estimated
 
 
+def test_what_the_model_does_not_follow_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    found = [fitted("loads that hit L2", 310.0, after=400.0), fitted("dependent FFMA", None)]
+    path.write_text(device_file(PRODUCT, H200, found))
+    assert not found[0].holds
+    assert devices.get(path).sections["timing"]["l2_latency"].value == H200.sections["timing"]["l2_latency"].value
+
+
 def test_contradictions_are_refused() -> None:
     with pytest.raises(DeviceError, match="are rejected") as caught:
         device_file(PRODUCT, H200, [fitted("loads that hit L2", 900.0)])
@@ -164,6 +172,8 @@ def test_a_chain_comes_by_each_of_its_lines_once(log_lines: int, log_stride: int
 @pytest.mark.parametrize(("capability", "key"), [("9.0", "h200"), ("8.6", "rtx_3080"), ("10.3", "b200")])
 def test_the_nearest_known_device(capability: str, key: str) -> None:
     assert nearest(capability).compute_capability == devices.get(key).compute_capability
+    assert nearest("9.0", "NVIDIA H200").key == "h200"
+    assert nearest("9.0", "NVIDIA H100").key == "h100"
 
 
 def test_without_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
