@@ -112,10 +112,11 @@ def launch(
         overrides: timing numbers to replace, by the names of ``simt devices h200``: ``{"l1_latency": 60}``.
         window: first and one past the last cycle to record, for :meth:`Profile.timeline` and
             :func:`simt.timing.write_trace`.
-        engine: ``"interpreter"``, or ``"compiled"``: what it can of the kernel runs as native code, which is compiled
-            first (some tenths of a second, for the very first kernels seconds; kept on disk).  Counts and results are
-            the same.  Traced, checked and timed launches, and the orders ``interleaved`` and ``random``, are
-            interpreted all the same.
+        engine: ``"auto"``: a launch that has turned out long goes on as native code of the kernel, which another
+            process compiles meanwhile (kept on disk); ``"compiled"``: so from the start, and the launch waits for it
+            (some tenths of a second, for the very first kernels seconds); ``"interpreter"``: never.  Counts and
+            results are the same.  Traced and checked launches, and the orders ``interleaved`` and ``random``, are
+            always interpreted.
         executor: any :class:`concurrent.futures.Executor`, such as a pool of processes, ``get_executor()`` of a Dask
             client, or one of ``mpi4py.futures``: its workers run the blocks, or the launch as a whole if it is timed.
             Memory, counts, findings and output are those of this process.  Launches whose blocks communicate are

@@ -79,6 +79,10 @@ class DiskCache:
         self._used(path)
         return data
 
+    def has(self, name: str) -> bool:
+        """Whether there is an entry."""
+        return (self.folder / name).exists()
+
     def put(self, name: str, data: bytes) -> None:
         """Keep an entry, whole or not at all.  A folder that cannot be written is reported once, and is no error."""
         try:
@@ -99,7 +103,7 @@ class DiskCache:
         """The bytes of an entry, made and kept if need be.  What *make* raises is passed on, and nothing is kept."""
         data = self.get(name)
         if data is None:
-            with self.making(name, lambda: (self.folder / name).exists(), doing):
+            with self.making(name, lambda: self.has(name), doing):
                 data = self.get(name)
                 if data is None:
                     data = make()

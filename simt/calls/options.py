@@ -129,7 +129,7 @@ class Options:
             if self.timing:
                 raise LaunchError("a timed launch has no schedule: the model of the GPU decides what runs when")
         if self.engine not in ENGINES:
-            raise LaunchError(f"unknown engine {self.engine!r}", help=f"choose {' or '.join(ENGINES)}")
+            raise LaunchError(f"unknown engine {self.engine!r}", help=f"choose one of {', '.join(ENGINES)}")
         if self.executor is not None:
             check_executor(self.executor)
         names_of(self.check)

@@ -15,12 +15,13 @@ from simt.sanitizer import names_of
 @dataclass
 class Session:
     """Defaults of launches: ``check`` adds to what a launch asks for, ``schedule`` and ``trace`` hold where it asks
-    for none.  ``kernels``: what the launches of each came to.
+    for none, ``max_instructions`` where it allows more.  ``kernels``: what the launches of each came to.
     """
 
     check: Sequence[str] = ()
     schedule: str | None = None
     trace: bool = False
+    max_instructions: int | None = None
     profile: Profile | None = None
     """Of the last launch."""
     preemptions: int = 0
@@ -64,7 +65,9 @@ def completed(options: Options) -> Options:
         # An order that was asked for is kept, and a timed launch has no schedule.
         free = options.schedule is None and options.order is None and not options.timing
         schedule = each.schedule if free else options.schedule
-        options = replace(options, check=check, schedule=schedule, trace=options.trace or each.trace)
+        most = min(options.max_instructions, each.max_instructions or options.max_instructions)
+        trace = options.trace or each.trace
+        options = replace(options, check=check, schedule=schedule, trace=trace, max_instructions=most)
     return options
 
 

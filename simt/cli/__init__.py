@@ -25,7 +25,8 @@ from typer.main import get_group
 
 import simt
 from simt.check import SimtError, render
-from simt.cli.output import EXIT_ERROR, EXIT_INTERRUPTED
+from simt.cli.output import EXIT_ERROR, EXIT_INTERRUPTED, columns
+from simt.text import filled
 
 MARKUP: Any = "rich"
 """Of help texts."""
@@ -91,7 +92,7 @@ class Commands(TyperGroup):
             with _noting(interrupts):
                 return super().invoke(ctx)
         except SimtError as error:
-            raise _ended(render(error), EXIT_ERROR) from None
+            raise _ended(_in_lines(render(error)), EXIT_ERROR) from None
         except KeyboardInterrupt:
             raise _ended("interrupted", EXIT_INTERRUPTED) from None
         except Exception as error:
@@ -100,6 +101,13 @@ class Commands(TyperGroup):
             if isinstance(error, OSError) and error.errno != errno.EPIPE:  # typer ends quietly on a closed pipe
                 raise _ended(f"the operating system refuses: {error}", EXIT_ERROR) from None
             raise
+
+
+def _in_lines(message: str) -> str:
+    """A message for the terminal: its sentences break between words, places and code stay as they are."""
+    width = columns(sys.stderr)
+    lines = message.split("\n")
+    return "\n".join(line if " |" in line or line.startswith("  -->") else filled(line, width) for line in lines)
 
 
 def _ended(message: str, code: int) -> typer.Exit:

@@ -77,10 +77,15 @@ def check(
     comes, and all with their counts at the end.
     """
     tools = tool or ["all"]
+    from simt.check import LaunchError
     from simt.sanitizer import names_of
 
     names_of(tools)
     kernel, *arguments = target
+    if Path(kernel).suffix in _PROFILES:
+        raise LaunchError(
+            f"{kernel} is a profile of a GPU, and checks look at a run", help="name the program that was profiled"
+        )
     if _is_program(kernel):
         report = programs.Report(log_file)
         report.check()
@@ -129,6 +134,9 @@ def _of_program(finished: Finished, as_json: bool) -> list[str]:
         found = [finding.to_dict() for finding in finished.findings]
         return [json.dumps({"findings": found, "returncode": finished.returncode}, indent=2)]
     return [marked("\n".join([*places(finished), _in_all(len(finished.findings))]))]
+
+
+_PROFILES = (".csv", ".ncu-rep", ".nvvp", ".nsys-rep", ".qdrep")
 
 
 def _is_program(target: str) -> bool:

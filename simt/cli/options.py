@@ -137,8 +137,8 @@ Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Host thre
 Engine = Annotated[
     str,
     typer.Option(
-        metavar="interpreter|compiled",
-        help="compiled: what it can of the kernel runs as native code; counts and results are the same.",
+        metavar="auto|interpreter|compiled",
+        help="Whether native code of the kernel runs: once a launch is long, never, always. Results are the same.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -209,7 +209,7 @@ class KernelOptions:
     arg: Arguments = None
     shared: Shared = 0
     nvrtc: Nvrtc = None
-    engine: Engine = "interpreter"
+    engine: Engine = "auto"
 
     def launch(self, block: Shape | None, **more: Any) -> Profile:
         """Launch it in blocks of so many threads (None: its own)."""

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
@@ -41,9 +41,9 @@ def console() -> Console:
     return Console(highlight=False, markup=False, width=columns() or PIPE_WIDTH)
 
 
-def columns() -> int | None:
-    """Columns of the terminal; None if standard output is none, whatever COLUMNS says, which programs inherit."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+def columns(stream: TextIO | None = None) -> int | None:
+    """Columns of the terminal; None if *stream* (default: standard output) is none, whatever COLUMNS says."""
+    return shutil.get_terminal_size().columns if (stream or sys.stdout).isatty() else None
 
 
 def say(what: object) -> None:
@@ -111,7 +111,8 @@ def show(rows: Table, optional: Sequence[str] = ()) -> None:
     out.width = max(out.width, _least_width(rows))
     out.print(rows)
     if left_out:
-        out.print(f"too narrow for: {', '.join(left_out)} (--json has all)", style="dim", soft_wrap=True)
+        out.width = columns() or out.width
+        out.print(f"too narrow for: {', '.join(left_out)} (--json has all)", style="dim")
 
 
 def _least_width(rows: Table) -> int:

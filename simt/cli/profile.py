@@ -105,7 +105,7 @@ def profile(
     order: Order = None,
     max_instructions: MaxInstructions = 2**28,
     threads: Threads = None,
-    engine: Engine = "interpreter",
+    engine: Engine = "auto",
     model: TimingOptions,
     as_json: Json = False,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -121,7 +122,7 @@ def reduce(
     predicate: Predicate = 0,
     check: Checks = None,
     threads: Threads = None,
-    engine: Engine = "interpreter",
+    engine: Engine = "auto",
     model: TimingOptions,
     as_json: Json = False,
 ) -> None:
@@ -158,7 +159,7 @@ def sample(size: int, dtype: str, op: str, seed: int) -> npt.NDArray[Any]:
     """
     from simt import kernels
 
-    data = kernels.sample(size, dtype, seed)
+    data = kernels.sample(size, dtype, seed, _room(size, dtype))
     if op != "product":
         return data
     if data.dtype.kind == "i":
@@ -166,6 +167,22 @@ def sample(size: int, dtype: str, op: str, seed: int) -> npt.NDArray[Any]:
     else:
         data = (1 + (data - data.dtype.type(0.5)) / 1000).astype(data.dtype)
     return data
+
+
+IN_FILE = 1 << 30
+"""Bytes from which on the data stand in a temporary file, and take memory only while they are looked at."""
+
+
+def _room(size: int, dtype: str) -> npt.NDArray[Any] | None:
+    """Where the numbers are to stand, if there are many."""
+    import numpy as np
+
+    from simt import kernels
+
+    if dtype not in kernels.DTYPES or size * np.dtype(dtype).itemsize < IN_FILE:
+        return None
+    with tempfile.TemporaryFile() as file:  # the mapping outlives it
+        return np.memmap(file, dtype, "w+", shape=(size,))
 
 
 def _checked(names: list[str]) -> list[str]:

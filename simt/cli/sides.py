@@ -28,13 +28,15 @@ if TYPE_CHECKING:
     from simt.reasons import Accesses, Loop
 
 SIDE = "A profile saved as .json, a profiler's .csv:KERNEL, or KERNEL or KERNEL@VIEW to run."
-PREDICATE = "predicate="
+PREDICATE, UNROLL = "predicate=", "unroll="
 SIDES_HELP = f"""A and B are each a profile saved as .json (by [bold]simt run --json[/bold],
 [bold]simt profile --json[/bold], Profile.to_json() or a profile of the hardware), a launch in CSV of ncu or nvprof, or
 KERNEL or KERNEL@VIEW, which is run now; KERNEL as in [bold]simt run[/bold]. [bold]KERNEL@predicate=N[/bold] is the
-source view as --predicate N has it.
+source view as --predicate N has it, [bold]KERNEL@unroll=N[/bold] with N rounds of each innermost loop behind each
+other.
 
-[bold]ncu.csv:KERNEL[/bold] is what ncu --csv --page raw or --page source printed, or nvprof --csv --log-file;
+[bold]ncu.csv:KERNEL[/bold] is what ncu --csv --page raw, details or source printed, or nvprof --csv
+--log-file;
 [bold]raw.csv+source.csv:KERNEL#2[/bold] both pages of a report, and the second launch of the kernel in it.
 
 {LAUNCH_IN_FILE}"""
@@ -67,7 +69,9 @@ class SideOptions:
             return load(text)
         if recorded.is_recorded(text):
             return recorded.load_recorded(text)
-        return self._kernel(text).launch(self.block, threads=self.threads, **keywords)
+        import simt
+
+        return self._run(text, simt.launch, threads=self.threads, **keywords)
 
     def accesses(self, a: str, b: str | None, **options: Any) -> dict[str, Accesses]:
         """How a warp of each side that is a kernel accesses memory, by side, from a second run."""
@@ -85,27 +89,39 @@ class SideOptions:
         from simt.profile.recorded import is_recorded
 
         return {
-            side: self._kernel(text).run(find, self.block, **options)
+            side: self._run(text, find, **options)
             for side, text in (("a", a), ("b", b))
             if text is not None and not _is_saved(text) and not is_recorded(text)
         }
 
-    def _kernel(self, text: str) -> KernelOptions:
+    def _run(self, text: str, how: Callable[..., Any], **options: Any) -> Any:
+        """Call *how*, which takes what :func:`simt.launch` takes, with the kernel that *text* names."""
         kernel, _, view = text.partition("@")
         predicate = 0 if view else self.predicate
         if view.startswith(PREDICATE):
-            view, predicate = "", _most(view.removeprefix(PREDICATE), text)
-        return KernelOptions(
+            view, predicate = "", _number(view, PREDICATE, text)
+        elif view.startswith(UNROLL):
+            how, view = _unrolling(how, _number(view, UNROLL, text)), ""
+        asked = KernelOptions(
             kernel, self.size, view or "source", self.order, predicate,
             seed=self.seed, grid=self.grid, arg=self.arg, shared=self.shared, nvrtc=self.nvrtc,
         )  # fmt: skip
+        return asked.run(how, self.block, **options)
+
+
+def _unrolling(how: Callable[..., Any], times: int) -> Callable[..., Any]:
+    """*how* for a kernel with its loops unrolled."""
+    from simt.lang import unrolled
+
+    return lambda kernel, *args, **options: how(unrolled(kernel, times), *args, **options)
 
 
 def _is_saved(text: str) -> bool:
     return Path(text).suffix == ".json"
 
 
-def _most(text: str, side: str) -> int:
+def _number(view: str, what: str, side: str) -> int:
+    text = view.removeprefix(what)
     if not text.isdecimal():
-        raise typer.BadParameter(f"{side}: write a number of instructions after {PREDICATE}, such as {PREDICATE}8")
+        raise typer.BadParameter(f"{side}: write a number after {what}, such as {what}8")
     return int(text)

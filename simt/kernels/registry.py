@@ -196,14 +196,23 @@ def picture_plan(width: int, height: int, side: int = 16, seed: int = 0) -> Laun
     return LaunchPlan(divergence.picture_guard, grid, (side, side), (picture, gray))
 
 
-def sample(n: int, dtype: str = "int32", seed: int = 0) -> NDArray[Any]:
-    """*n* reproducible numbers to reduce: integers from -128 to 127, floats from 0 to 1."""
+def sample(n: int, dtype: str = "int32", seed: int = 0, into: NDArray[Any] | None = None) -> NDArray[Any]:
+    """*n* reproducible numbers to reduce: integers from -128 to 127, floats from 0 to 1.
+
+    *into*: an array of so many and that dtype, to be filled and returned.
+    """
     rng = np.random.default_rng(seed)
     if dtype not in DTYPES:
         raise LaunchError(f"there is no sample data of dtype {dtype!r}", help="choose one of " + ", ".join(DTYPES))
-    if np.dtype(dtype).kind == "f":
-        return rng.random(n).astype(dtype)
-    return rng.integers(-128, 128, n).astype(dtype)
+    made = np.empty(n, dtype) if into is None else into
+    for first in range(0, n, _PIECE):
+        part = made[first : first + _PIECE]
+        part[:] = rng.random(len(part)) if made.dtype.kind == "f" else rng.integers(-128, 128, len(part))
+    return made
+
+
+_PIECE = 1 << 20
+"""Numbers that are made at a time: each takes eight bytes first."""
 
 
 def _size(entry: KernelEntry, size: int | None) -> int:

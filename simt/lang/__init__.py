@@ -16,6 +16,7 @@ from simt.lang.arguments import argument_types, flat_arguments, typed_arguments
 from simt.lang.compiler import compile, parameter_names
 from simt.lang.device_arrays import read_device_arrays
 from simt.lang.source import read_source, remember_executed_code
+from simt.lang.unrolling import unrolled
 
 __all__ = [
     "argument_types",
@@ -26,4 +27,5 @@ __all__ = [
     "read_source",
     "remember_executed_code",
     "typed_arguments",
+    "unrolled",
 ]

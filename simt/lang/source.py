@@ -68,6 +68,9 @@ def read_source(function: FunctionType) -> FunctionSource:
     """
     file = function.__code__.co_filename
     where = Location(file, function.__code__.co_firstlineno, function=function.__name__)
+    if function.__code__ in _TREES:
+        made, kept = _TREES[function.__code__]
+        return FunctionSource(function, made, file, made.lineno, kept)
     try:
         raw, start = _executed_lines(function) or inspect.getsourcelines(function)
     except (OSError, TypeError, IndexError, SyntaxError):
@@ -94,6 +97,7 @@ def read_source(function: FunctionType) -> FunctionSource:
             node.lineno += start - 1
             node.end_lineno = (node.end_lineno or node.lineno) + start - 1
             node.col_offset += indent
+            node.end_col_offset = (node.end_col_offset or 0) + indent
     end = tree.end_lineno or tree.lineno
     lines = tuple(line.rstrip("\n") for line in raw[tree.lineno - start : end - start + 1])
     return FunctionSource(function, tree, file, tree.lineno, lines)
@@ -139,6 +143,15 @@ def _is_of(node: ast.Lambda, code: CodeType) -> bool:
     body = node.body
     inside = {(each.lineno, each.col_offset) for each in ast.walk(body) if isinstance(each, ast.expr)}
     return places is None or (body.lineno, body.col_offset) in places or bool(inside & places)
+
+
+_TREES: WeakKeyDictionary[CodeType, tuple[ast.FunctionDef, tuple[str, ...]]] = WeakKeyDictionary()
+"""What simt made functions of: the tree, and the lines that it comes from, by their code objects."""
+
+
+def keep_tree(made: FunctionType, tree: ast.FunctionDef, lines: tuple[str, ...]) -> None:
+    """Let *tree* be the source of a function that simt made; it comes from *lines* of the file of its code."""
+    _TREES[made.__code__] = tree, lines
 
 
 _EXECUTED: WeakKeyDictionary[CodeType, str] = WeakKeyDictionary()

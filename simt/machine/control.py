@@ -21,12 +21,16 @@ from simt.machine.splits import (
     gave_way,
     give_way,
     go_without,
+    goes_through,
     join_fresh,
     join_waiting,
+    lanes_told,
     meet_released,
+    participants_at,
     remove_split,
     settle,
     waits_at_warpsync,
+    without,
 )
 from simt.ops.encoding import COLLECTIVE
 from simt.ops.jit import jit, jit_inline, jit_part
@@ -189,24 +193,6 @@ def brx(
 
 
 @jit_inline
-def participants_at(w, n_barriers, barrier):
-    """Where the lanes of warp *w* have their copies of a convergence barrier's mask."""
-    return (w * n_barriers + barrier) * 32
-
-
-@jit_inline
-def lanes_told(order, executing):
-    """Which lanes' copies a BSSY writes: on a GPU there is one for all."""
-    return L.FULL if follows_gpu(order) else executing
-
-
-@jit_inline
-def without(barriers, barrier):
-    """A set of convergence barriers (bits) without one."""
-    return barriers & ~(np.int64(1) << barrier)
-
-
-@jit_inline
 def bssy(CODE, WARPS, PARTICIPANTS, w, pc, code, n_barriers, executing, order):
     start = np.uint64(participants_at(w, n_barriers, CODE[code + L.C_IMM]))
     written = lanes_told(order, executing)
@@ -215,12 +201,6 @@ def bssy(CODE, WARPS, PARTICIPANTS, w, pc, code, n_barriers, executing, order):
         for l in range(np.uint64(32)):
             PARTICIPANTS[start + l] = executing if (written >> np.int64(l)) & 1 else PARTICIPANTS[start + l]
     return pc + 1
-
-
-@jit_inline
-def goes_through(n_splits, order):
-    """Whether a split of a warp with so many passes a convergence barrier, and nothing else happens."""
-    return (n_splits == 1) & (order != L.HARDWARE)
 
 
 @jit_inline

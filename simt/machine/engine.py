@@ -16,7 +16,7 @@ from simt.machine.events import is_full, tell_order, tell_variable
 from simt.machine.image_access import image_access, image_rows
 from simt.machine.interpreter import go_on, masks, rows
 from simt.machine.memory import access, rows_loaded, step_index, step_within
-from simt.machine.native import run_native
+from simt.machine.native import left_by_native, run_native, turn_of_native
 from simt.machine.registers import predicate, row_at
 from simt.machine.splits import choose, join_fresh, next_random
 from simt.machine.start import sectors_so_far, start_block
@@ -146,6 +146,14 @@ def _sample(op, w, code, warp_rows, uniform_end, executing, s):
 
 
 @jit_part
+def _moved(op, kind, w, pc, code, count, warp_rows, uniform_end, executing, s):
+    """A micro-op of memory or images, for the exec lanes (not empty).  False if it was an error."""
+    if kind == MEMORY:
+        return _access(op, w, pc, code, count, warp_rows, uniform_end, executing, s)
+    return _sample(op, w, code, warp_rows, uniform_end, executing, s)
+
+
+@jit_part
 def _tell(flags, w, pc, code, warp_rows, uniform_end, predicates, executing, s):
     """Record a micro-op that may order threads for the launch's watch."""
     CODE = s.CODE
@@ -176,6 +184,12 @@ def _end_of_turn(w, pc, active, retired, executed, status, s):
     return status
 
 
+@jit_part
+def _places(LAUNCH, w):
+    """Where warp *w* has its row of WARPS, its registers and its predicates."""
+    return w * L.N_WARP, w * LAUNCH[L.LAUNCH_REGISTERS] * 32, w * LAUNCH[L.LAUNCH_PREDICATES]
+
+
 @jit
 def advance(w, quantum, s):
     """Run warp *w* for at most *quantum* micro-ops.
@@ -187,11 +201,9 @@ def advance(w, quantum, s):
     SPLITS = s.SPLITS
     WARPS = s.WARPS
     LAUNCH = s.LAUNCH
-    wbase = w * L.N_WARP
+    wbase, warp_rows, predicates = _places(LAUNCH, w)
     order = LAUNCH[L.LAUNCH_ORDER]
-    warp_rows = w * LAUNCH[L.LAUNCH_REGISTERS] * 32
     uniform_end = LAUNCH[L.LAUNCH_UNIFORM_END]
-    predicates = w * LAUNCH[L.LAUNCH_PREDICATES]
     n_barriers = LAUNCH[L.LAUNCH_BARRIERS]
     n_absent = popcount(WARPS[wbase + L.W_ABSENT])
     n_exited = np.int64(0)
@@ -230,20 +242,11 @@ def advance(w, quantum, s):
                 where = run_native(pc, active, end, executed, retired, s)
                 if where == ENDED:
                     return L.BLOCKED
-                if NATIVE[L.V_WARP] != w:
-                    w = NATIVE[L.V_WARP]
-                    wbase = w * L.N_WARP
-                    warp_rows = w * LAUNCH[L.LAUNCH_REGISTERS] * 32
-                    predicates = w * LAUNCH[L.LAUNCH_PREDICATES]
-                    n_absent = NATIVE[L.V_ABSENT]
-                    quantum = turn_length(LAUNCH)
-                    end = NATIVE[L.V_END]
-                executed = end - NATIVE[L.V_LEFT]
-                retired = NATIVE[L.V_RETIRED]
-                active = NATIVE[L.V_ACTIVE]
+                quantum = quantum if NATIVE[L.V_WARP] == w else turn_length(LAUNCH)
+                w, pc, active, n_exited, n_absent = left_by_native(NATIVE)
+                wbase, warp_rows, predicates = _places(LAUNCH, w)
                 n_active = popcount(active)
-                n_exited = NATIVE[L.V_EXITED]
-                pc = NATIVE[L.V_PC]
+                end, executed, retired = turn_of_native(NATIVE)
                 if where == LEAVE:
                     status = another(SPLITS, WARPS, s.PARTICIPANTS, w, n_barriers, order)
                     if status != L.PAUSED:
@@ -290,16 +293,10 @@ def advance(w, quantum, s):
                 if outcome < 0:
                     status = L.FAILED
                     break
-        elif kind == MEMORY:
+        elif kind == MEMORY or kind == IMAGE:
             if order == L.PROFILER and WARPS[wbase + L.W_SPLITS] > 1 and op != LD_CONST:
                 join_fresh(SPLITS, WARPS, w, order)
-            if executing != 0 and not _access(op, w, pc, code, count, warp_rows, uniform_end, executing, s):
-                status = L.FAILED
-                break
-        elif kind == IMAGE:
-            if order == L.PROFILER and WARPS[wbase + L.W_SPLITS] > 1:
-                join_fresh(SPLITS, WARPS, w, order)
-            if executing != 0 and not _sample(op, w, code, warp_rows, uniform_end, executing, s):
+            if executing != 0 and not _moved(op, kind, w, pc, code, count, warp_rows, uniform_end, executing, s):
                 status = L.FAILED
                 break
         else:

@@ -13,7 +13,7 @@ import numpy as np
 from simt.check import LaunchError, SimtError
 from simt.machine import layout
 from simt.machine.alike import Range, is_worth_a_look, ranges
-from simt.machine.compiled.code import native_for
+from simt.machine.compiled.choice import Choice
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.early import ENGINE, SLICE, SLICES
 from simt.machine.encode import encode
@@ -137,7 +137,7 @@ class _Team:
         schedule = prepared.launch.schedule
         self.turns = None if schedule is None else Turns(schedule)
         self.stop = np.full(1, 0 if schedule is None else PAUSES)
-        self.native = native_for(prepared)
+        self.choice = Choice(prepared)
         self.work = np.zeros(prepared.launch.blocks * layout.N_WORK if prepared.launch.per_block else 0, np.int64)
         self.states = [self._state(0)]
         self.blocks = prepared.launch.blocks
@@ -156,8 +156,6 @@ class _Team:
     def _state(self, worker: int) -> layout.State:
         rows = TRACE_ROWS if self.prepared.launch.trace is not False else 0
         state = state_arrays(self.prepared, worker, rows, self.stop, self.work)
-        if self.native is not None:
-            state = self.native.equip(state)
         return state._replace(EVENTS=self.states[0].EVENTS) if self.together and worker else state
 
     def compile(self) -> None:
@@ -168,9 +166,7 @@ class _Team:
 
     def count(self) -> None:
         """Bring the counters of native code, and of blocks that others stand for, into those of the micro-ops."""
-        if self.native is not None:
-            for state in self.states:
-                self.native.count(state)
+        self.choice.count()
         work = self.work.reshape(-1, layout.N_WORK)
         for first, end, like in self.alike:
             if like is not None:
@@ -277,12 +273,14 @@ class _Team:
         """Run blocks in the compiled engine, or for a slice in plain Python while it is not compiled yet."""
         if self.slices == SLICES:
             self._await_engine(state)
-        compiled = ENGINE.ready(0, 0, state)
-        state.LAUNCH[layout.LAUNCH_LEFT] = layout.UNLIMITED if compiled else SLICE
         found: tuple[int, int]
-        if compiled:
+        if ENGINE.ready(0, 0, state):
+            state = self.choice.begin(state)
+            left = int(state.LAUNCH[layout.LAUNCH_LEFT])
             found = ENGINE.function(first, end, state)
+            self.choice.note(left - int(state.LAUNCH[layout.LAUNCH_LEFT]))
         else:
+            state.LAUNCH[layout.LAUNCH_LEFT] = SLICE
             self.slices += 1
             with np.errstate(all="ignore"):  # wrap-around is meant
                 found = ENGINE.plain(first, end, state)

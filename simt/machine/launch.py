@@ -26,8 +26,9 @@ MAX_LOCAL_BYTES = 512 * 1024
 
 ORDERS = {"then_first": 0, "else_first": 1, "hardware": 2, "profiler": 3, "interleaved": 4, "random": 5}
 
-ENGINES = ("interpreter", "compiled")
-"""What executes the micro-ops: the interpreter alone, or also native code of the Program where it can."""
+ENGINES = ("auto", "interpreter", "compiled")
+"""What executes the micro-ops: the interpreter alone, or also native code of the Program where it can, either from the
+start or (auto) once the launch has turned out long."""
 DEFAULT_ENGINE = ENGINES[0]
 
 CLOCK_STEP = 41

@@ -77,3 +77,15 @@ def run_native(pc, active, end, executed, retired, s):
     NATIVE[L.V_LEFT] = end - executed
     NATIVE[L.V_RETIRED] = retired
     return _enter(NATIVE[L.V_CODE], _place(NATIVE))
+
+
+@jit_part
+def left_by_native(NATIVE):
+    """Where native code stopped: warp and micro-op, active lanes, how many lanes have exited and are absent."""
+    return NATIVE[L.V_WARP], NATIVE[L.V_PC], NATIVE[L.V_ACTIVE], NATIVE[L.V_EXITED], NATIVE[L.V_ABSENT]
+
+
+@jit_part
+def turn_of_native(NATIVE):
+    """The turn in which it stopped: its micro-ops at most, those executed, and instructions retired."""
+    return NATIVE[L.V_END], NATIVE[L.V_END] - NATIVE[L.V_LEFT], NATIVE[L.V_RETIRED]

@@ -57,6 +57,9 @@ class SystemCall(Protocol):
     def read(self, lane: int, address: int, size: int) -> bytes | None:
         """*size* bytes at a generic address of a lane; None if not all of them are memory of the launch."""
 
+    def check(self, lane: int, address: int, size: int, writes: bool) -> None:
+        """Raise OutOfBoundsError if not all of *size* bytes at a generic address are memory, writable if *writes*."""
+
     def store(self, lane: int, address: int, data: bytes) -> None:
         """Put bytes at a generic address of a lane.  Raises OutOfBoundsError if not all are writable memory."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.ops.encoding import COLLECTIVE
-from simt.ops.jit import jit, jit_part
+from simt.ops.jit import jit, jit_inline, jit_part
 from simt.ops.scalar import lowest, popcount
 
 
@@ -204,6 +204,30 @@ def _merge(SPLITS, WARPS, w, i, arrived, state, argument, pc):
     SPLITS[at + L.S_STATE] = L.READY
     SPLITS[at + L.S_WAY] = L.ELSEWHERE
     return i
+
+
+@jit_inline
+def participants_at(w, n_barriers, barrier):
+    """Where the lanes of warp *w* have their copies of a convergence barrier's mask."""
+    return (w * n_barriers + barrier) * 32
+
+
+@jit_inline
+def lanes_told(order, executing):
+    """Which lanes' copies a BSSY writes: on a GPU there is one for all."""
+    return L.FULL if follows_gpu(order) else executing
+
+
+@jit_inline
+def without(barriers, barrier):
+    """A set of convergence barriers (bits) without one."""
+    return barriers & ~(np.int64(1) << barrier)
+
+
+@jit_inline
+def goes_through(n_splits, order):
+    """Whether a split of a warp with so many passes a convergence barrier, and nothing else happens."""
+    return (n_splits == 1) & (order != L.HARDWARE)
 
 
 @jit
@@ -410,43 +434,3 @@ def choose(SPLITS, WARPS, w, order):
             WARPS[w * L.N_WARP + L.W_PICKED] = -1 if SPLITS[at + L.S_FRESH] else SPLITS[at + L.S_PC]
             return True
     return False
-
-
-@jit
-def _warpsyncs_give_way(SPLITS, WARPS, w, yielded):
-    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
-        at = (w * 32 + i) * L.N_SPLIT
-        if SPLITS[at + L.S_STATE] == L.WAIT_WARPSYNC:
-            SPLITS[at + L.S_YIELDED] = yielded
-
-
-@jit
-def let_through(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
-    """Orders of a GPU, no split can run: whether one that waits at a convergence barrier goes on.
-
-    Convergence barriers do not wait for lanes at a warpsync then: lanes that return early wait at the end of a kernel
-    for those before a block barrier, whose warpsync waits for them (on an H200 the former leave together).
-
-    Else the newest goes on, if all wait at such, or if barriers were moved: splits that set one barrier register in
-    turn, as in a recursion, may wait for each other, or for lanes that passed.  On an H200 such code ends, too.
-    """
-    if not follows_gpu(order):
-        return False
-    _warpsyncs_give_way(SPLITS, WARPS, w, 1)
-    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order) != 0:
-        return choose(SPLITS, WARPS, w, order)
-    _warpsyncs_give_way(SPLITS, WARPS, w, 0)
-    waiting = -1
-    others = False
-    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
-        if SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_STATE] == L.WAIT_BSYNC:
-            waiting = i
-        else:
-            others = True
-    if waiting < 0 or (others and WARPS[w * L.N_WARP + L.W_MOVED] == 0):
-        return False
-    at = (w * 32 + waiting) * L.N_SPLIT
-    SPLITS[at + L.S_PC] += 1
-    SPLITS[at + L.S_STATE] = L.READY
-    WARPS[w * L.N_WARP + L.W_CURRENT] = waiting
-    return True

@@ -117,14 +117,19 @@ class Stopped:
         found = self._bytes(lane, address)
         return found[:size].tobytes() if size <= len(found) else None
 
+    def check(self, lane: int, address: int, size: int, writes: bool) -> None:
+        """Raise OutOfBoundsError if not all of *size* bytes at a generic address are memory, writable if *writes*."""
+        if size > len(self._bytes(lane, address, writes)):
+            what = f"writes {size} bytes to" if writes else f"reads {size} bytes at"
+            what = f"{self.function} {what} address {address:#x}, which is not allocated"
+            raise self.error(OutOfBoundsError, what, [lane])
+
     def store(self, lane: int, address: int, data: bytes) -> None:
         """Put bytes at a generic address of a lane.  Raises OutOfBoundsError if not all are writable memory."""
-        found = self._bytes(lane, address, writes=True)
-        if len(data) > len(found):
-            what = f"{self.function} writes {len(data)} bytes to address {address:#x}, which is not allocated"
-            raise self.error(OutOfBoundsError, what, [lane])
-        found[: len(data)] = np.frombuffer(data, np.uint8)
-        self._tell(FILLED, found[: len(data)])
+        self.check(lane, address, len(data), writes=True)
+        found = self._bytes(lane, address)[: len(data)]
+        found[:] = np.frombuffer(data, np.uint8)
+        self._tell(FILLED, found)
 
     def gave(self, lane: int, address: int, size: int) -> None:
         """Memory at a generic address is now the lane's: nobody has touched it."""

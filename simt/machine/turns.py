@@ -10,7 +10,7 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.control import LEAVE, RESUME, current
-from simt.machine.splits import choose, let_through
+from simt.machine.splits import choose, follows_gpu, settle
 from simt.ops.jit import jit, jit_part
 from simt.ops.scalar import popcount
 
@@ -35,6 +35,46 @@ def resume(SPLITS, WARPS, w):
     SPLITS[at + L.S_FRESH] = 0
     SPLITS[at + L.S_YIELDED] = 0
     return SPLITS[at + L.S_PC], SPLITS[at + L.S_MASK], SPLITS[at + L.S_PASS]
+
+
+@jit
+def _warpsyncs_give_way(SPLITS, WARPS, w, yielded):
+    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
+        at = (w * 32 + i) * L.N_SPLIT
+        if SPLITS[at + L.S_STATE] == L.WAIT_WARPSYNC:
+            SPLITS[at + L.S_YIELDED] = yielded
+
+
+@jit
+def let_through(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
+    """Orders of a GPU, no split can run: whether one that waits at a convergence barrier goes on.
+
+    Convergence barriers do not wait for lanes at a warpsync then: lanes that return early wait at the end of a kernel
+    for those before a block barrier, whose warpsync waits for them (on an H200 the former leave together).
+
+    Else the newest goes on, if all wait at such, or if barriers were moved: splits that set one barrier register in
+    turn, as in a recursion, may wait for each other, or for lanes that passed.  On an H200 such code ends, too.
+    """
+    if not follows_gpu(order):
+        return False
+    _warpsyncs_give_way(SPLITS, WARPS, w, 1)
+    if settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order) != 0:
+        return choose(SPLITS, WARPS, w, order)
+    _warpsyncs_give_way(SPLITS, WARPS, w, 0)
+    waiting = -1
+    others = False
+    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
+        if SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_STATE] == L.WAIT_BSYNC:
+            waiting = i
+        else:
+            others = True
+    if waiting < 0 or (others and WARPS[w * L.N_WARP + L.W_MOVED] == 0):
+        return False
+    at = (w * 32 + waiting) * L.N_SPLIT
+    SPLITS[at + L.S_PC] += 1
+    SPLITS[at + L.S_STATE] = L.READY
+    WARPS[w * L.N_WARP + L.W_CURRENT] = waiting
+    return True
 
 
 @jit_part

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numba.core import config
@@ -82,11 +82,15 @@ class Early:
                 self.function(*trial)
             self.compiled = True
 
+    def can_leave(self) -> bool:
+        """Whether work can be left to another process."""
+        return bool(self.elsewhere and sys.executable and _can_wait())
+
     def _is_in_hand(self) -> bool:
         """Whether another process compiles the function; if need be one is started."""
         if self._process is not None:
             return self._process.poll() is None
-        if not (self.elsewhere and sys.executable and _can_wait()):
+        if not self.can_leave():
             return False
         cache = DiskCache("compiled functions", self.folder)
         if cache.is_making(name_of(self.function)):
@@ -94,20 +98,26 @@ class Early:
         if not cache.can_keep():
             return False
         say_once(f"compiling {self.what} in the background (once; until then it runs as plain Python, slowly) ...")
-        root = str(Path(str(sys.modules["simt"].__file__)).parents[1])
-        path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", self.builder],
-            env={**os.environ, "PYTHONPATH": path},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # ctrl-C is not for it
-        )
-        atexit.register(_leave, self._process)
+        self._process = in_background(self.builder)
         if self.after is not None and not self.after.compiled:
             self.after._process = self._process
         return True
+
+
+def in_background(module: str, given: IO[bytes] | int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """Run a module of simt as another process, with *given* as its input; it goes on when this one ends."""
+    root = str(Path(str(sys.modules["simt"].__file__)).parents[1])
+    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    process = subprocess.Popen(
+        [sys.executable, "-m", module],
+        env={**os.environ, "PYTHONPATH": path},
+        stdin=given,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # ctrl-C is not for it
+    )
+    atexit.register(_leave, process)
+    return process
 
 
 def _leave(process: subprocess.Popen[bytes]) -> None:

@@ -85,8 +85,8 @@ COLLECTIVE = 1
 SYSCALL = "syscall"
 """The micro-op at which the engine stops until the host has served a call of its exec lanes.
 
-``imm``: which one of ``Program.syscalls``.  ``a``: the first of ``mod`` consecutive rows with the arguments; what the
-call returns goes to the first of them, too.  ``b``, ``c``: rows with the two words of the return address, RZ where
+``imm``: which one of ``Program.syscalls``.  ``a``: the first of ``mod`` consecutive rows with the arguments and room
+for what the call returns.  ``b``, ``c``: rows with the two words of the return address, RZ where
 the micro-op is itself the call.  It counts nothing: it never retires.
 """
 

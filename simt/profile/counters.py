@@ -6,13 +6,14 @@ so the machine counts ``requests`` and a profile names them ``global_load_reques
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from simt.ops.encoding import UNCOUNTED
-from simt.program import COUNTERS, PT, WARP_SIZE, Instruction
+from simt.program import COUNTERS, PT, WARP_SIZE
 
 if TYPE_CHECKING:
     from simt.program import Program
@@ -88,52 +89,77 @@ def access_of(op: str) -> tuple[str, str] | None:
     return None if direction is None else (space, direction)
 
 
-def _counted_space(space: str, row: np.ndarray) -> str:
-    """Where a generic access is counted: in shared memory if it used banks only, else in global memory."""
-    if space != "generic":
-        return space
-    only_banks = row[_MACHINE["wavefronts"]] > 0 and row[_MACHINE["sectors"]] == 0
-    return "shared" if only_banks else "global"
+class _Way(NamedTuple):
+    """How what the machine counts of a micro-op becomes the counters of a profile.
+
+    ``space``: where its memory traffic is counted ("": it has none).
+    """
+
+    retires: bool
+    is_branch: bool
+    is_hidden_branch: bool
+    space: str
+    direction: str
+    copies: bool
 
 
-def _add_execution(line: np.ndarray, row: np.ndarray, instruction: Instruction) -> None:
-    executed, threads, pred_on = (int(row[_MACHINE[name]]) for name in _EXECUTION)
-    absent = int(row[_MACHINE["idle_no_thread"]])
-    exited = int(row[_MACHINE["idle_exited"]])
-    added = {
-        "inst_executed": executed,
-        "thread_inst_executed": threads,
-        "pred_on_thread_inst_executed": pred_on,
-        "idle_no_thread": absent,
-        "idle_exited": exited,
-        "idle_other_path": WARP_SIZE * executed - threads - absent - exited,
-        "idle_predicated_off": threads - pred_on,
-        "branches": int(row[_MACHINE["branches"]]),
-        "divergent_branches": int(row[_MACHINE["divergent_branches"]]),
-        "branch_instructions": executed + int(row[_MACHINE["replays"]]) if instruction.op in _BRANCH_OPS else 0,
-    }
-    for name, value in added.items():
-        line[_COLUMN[name]] += value
+@cache
+def _way(op: str, retires: bool, is_conditional: bool, mod: int, copies: bool) -> _Way:
+    space, direction = access_of(op) or ("", "")
+    # Whether a micro-op that does not retire is a conditional branch, and counts as one.
+    hidden = op == "bra" and is_conditional and mod != UNCOUNTED
+    return _Way(retires, op in _BRANCH_OPS, hidden and not retires, space, direction, copies)
 
 
-def _add_memory(line: np.ndarray, row: np.ndarray, instruction: Instruction) -> None:
-    access = access_of(instruction.op)
-    if access is None or access[0] == "const":
-        return
-    space = _counted_space(access[0], row)
-    prefix = _COPY if instruction.copies else f"{space}_{access[1]}"
-    columns = {"sectors": "updates"} if prefix == "global_atomic" else {}
-    for quantity in _MEMORY[space]:
-        line[_COLUMN[f"{prefix}_{quantity}"]] += row[_MACHINE[columns.get(quantity, quantity)]]
-    if space == "global":
-        line[_COLUMN["global_sectors"]] += row[_MACHINE["sectors"]]
-        line[_COLUMN["global_sectors_ideal"]] += row[_MACHINE["sectors_ideal"]]
+@cache
+def _matrix(way: _Way) -> np.ndarray:
+    """What one of each of the machine's counters adds to each counter: int64 ``[COUNTERS, COUNTER_NAMES]``."""
+    made = np.zeros((len(COUNTERS), len(COUNTER_NAMES)), np.int64)
+
+    def add(name: str, counted: str, times: int = 1) -> None:
+        made[_MACHINE[counted], _COLUMN[name]] += times
+
+    if way.retires:
+        for name in (*_EXECUTION, "idle_no_thread", "idle_exited"):
+            add(name, name)
+        add("idle_other_path", "inst_executed", WARP_SIZE)
+        for name in ("thread_inst_executed", "idle_no_thread", "idle_exited"):
+            add("idle_other_path", name, -1)
+        add("idle_predicated_off", "thread_inst_executed")
+        add("idle_predicated_off", "pred_on_thread_inst_executed", -1)
+        if way.is_branch:
+            add("branch_instructions", "inst_executed")
+            add("branch_instructions", "replays")
+    for name in (*_REPLAYS, *(_BRANCHES if way.retires or way.is_hidden_branch else ())):
+        add(name, name)
+    if way.space in _MEMORY:
+        prefix = _COPY if way.copies else f"{way.space}_{way.direction}"
+        for quantity in _MEMORY[way.space]:
+            updates = prefix == "global_atomic" and quantity == "sectors"
+            add(f"{prefix}_{quantity}", "updates" if updates else quantity)
+    if way.space == "global":
+        add("global_sectors", "sectors")
+        add("global_sectors_ideal", "sectors_ideal")
+    return made
 
 
-def _is_hidden_branch(instruction: Instruction) -> bool:
-    """Whether a micro-op that does not retire is a conditional branch, and counts as one."""
-    conditional = instruction.guard != PT or instruction.a != PT
-    return instruction.op == "bra" and conditional and instruction.mod != UNCOUNTED
+def _ways(program: Program, counters: np.ndarray) -> Iterator[tuple[_Way, np.ndarray]]:
+    """The micro-ops of a program, int64 ``[...]``, by the way that they count.
+
+    A generic access counts in shared memory if it used banks only, else in global memory.
+    """
+    found: dict[_Way, list[int]] = {}
+    for pc, each in enumerate(program.instructions):
+        way = _way(each.op, each.retires, each.guard != PT or each.a != PT, each.mod, each.copies)
+        found.setdefault(way, []).append(pc)
+    for way, numbers in found.items():
+        pcs = np.array(numbers)
+        if way.space == "generic":
+            banks = (counters[pcs, _MACHINE["wavefronts"]] > 0) & (counters[pcs, _MACHINE["sectors"]] == 0)
+            yield way._replace(space="shared"), pcs[banks]
+            yield way._replace(space="global"), pcs[~banks]
+        else:
+            yield way, pcs
 
 
 def operation_table(program: Program, counters: np.ndarray) -> np.ndarray:
@@ -149,15 +175,8 @@ def operation_table(program: Program, counters: np.ndarray) -> np.ndarray:
     if counters.shape != expected:
         raise ValueError(f"counter table has shape {counters.shape}, this program needs {expected}")
     table = np.zeros((len(program.instructions), len(COUNTER_NAMES)), dtype=np.int64)
-    for instruction, row, found in zip(program.instructions, counters, table, strict=True):
-        if instruction.retires:
-            _add_execution(found, row, instruction)
-        elif _is_hidden_branch(instruction):
-            for name in _BRANCHES:
-                found[_COLUMN[name]] += row[_MACHINE[name]]
-        for name in _REPLAYS:
-            found[_COLUMN[name]] += row[_MACHINE[name]]
-        _add_memory(found, row, instruction)
+    for way, pcs in _ways(program, counters):
+        table[pcs] = counters[pcs] @ _matrix(way)
     return table
 
 

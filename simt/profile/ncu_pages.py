@@ -142,7 +142,7 @@ def check_width(number: int, row: Sequence[str], header: Sequence[str]) -> None:
 
 # The page ``raw``
 
-_NAME, _METRIC = "Kernel Name", "Metric Name"
+_NAME, _METRIC, _VALUE = "Kernel Name", "Metric Name", "Metric Value"
 _UNITS = re.compile(r"(?P<prefix>[KMGT]?)(?P<unit>byte|hz|inst|cycle)(?P<rest>[^ ]*)", re.IGNORECASE)
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _NANOSECONDS = {
@@ -173,7 +173,11 @@ def _launches(raw: str) -> Iterator[Report]:
             check_width(number, row, header)
             units = row
         elif header and row[0].isdigit():
-            check_width(number, row, header)
+            # Of the page details columns of rules are left out where there is none, and other tables are in between.
+            needed = header if units else header[: header.index(_VALUE) + 1]
+            if not units and len(row) < len(needed) and number < rows[-1][0]:
+                continue
+            check_width(number, row, needed)
             texts = dict(zip(header, row, strict=False))
             launch = str(number) if units else f"{texts.get('Process ID')} {texts['ID']}"
             report = found.setdefault(launch, Report(texts[_NAME], {}, about=texts))
@@ -192,7 +196,7 @@ def _labelled(texts: Mapping[str, str]) -> tuple[str, str, str]:
     """Name, unit and value of a row of the page ``details``: of a metric that has no name of ncu's, simt's own."""
     name = texts[_METRIC]
     own = _OWN_NAMES.get((texts.get("Section Name", ""), name), name if "__" in name else "")
-    return own, texts["Metric Unit"], texts["Metric Value"]
+    return own, texts["Metric Unit"], texts[_VALUE]
 
 
 _COMMA = re.compile(r"[+-]?\d{1,3}(?:[.\u00a0\u202f ]\d{3})+,\d+|[+-]?\d+,(?:\d{1,2}|\d{4,})")

@@ -15,6 +15,8 @@ INSTRUCTIONS = "instructions"
 """The same way through the kernel costs another number of instructions."""
 TIMES = "times"
 """Lanes that work come by more or less often."""
+ROUNDS = "rounds"
+"""More instructions in fewer rounds, or the reverse: a loop is unrolled."""
 SidePatterns = Mapping[str, Patterns]
 ONLY_A, ONLY_B = "only in A", "only in B"
 
@@ -110,15 +112,21 @@ def _group_steps(a: Shares, b: Shares, pair: GroupPair) -> Iterator[_Step]:
     times = [shares.times(group) if group else _ZERO for shares, group in ((a, ours), (b, theirs))]
     if ours is None or theirs is None:
         times = [max(times)] * 2
-    yield _Step((counts[1] - counts[0]) * times[0], INSTRUCTIONS, pair)
+    more = (counts[1] - counts[0]) * times[0]
     parts = [_parts(shares, group) for shares, group in ((a, ours), (b, theirs))]
     replays = [each.pop("replays", _ZERO) for each in parts]
     yield _Step(replays[1] - replays[0], "replays", pair)
-    if times[0] == times[1]:
-        return
-    for cause in dict.fromkeys([*parts[0], *parts[1]]):
+    changes = {}
+    for cause in dict.fromkeys([*parts[0], *parts[1]]) if times[0] != times[1] else ():
         each = [part.get(cause, _ZERO) / count for part, count in zip(parts, counts, strict=True)]
-        yield _Step(counts[1] * (each[1] - each[0]), TIMES if cause == causes.WORK else cause, pair)
+        changes[TIMES if cause == causes.WORK else cause] = counts[1] * (each[1] - each[0])
+    fewer = changes.get(TIMES, _ZERO)
+    if abs(more + fewer) < min(abs(more), abs(fewer)):  # most of one is in the other
+        yield _Step(more + changes.pop(TIMES), ROUNDS, pair)
+    else:
+        yield _Step(more, INSTRUCTIONS, pair)
+    for cause, value in changes.items():
+        yield _Step(value, cause, pair)
 
 
 def _parts(shares: Shares, group: Group | None) -> dict[str, Fraction]:
@@ -137,6 +145,9 @@ def _text(a: Shares, b: Shares, ours: Place, theirs: Place, steps: list[_Step], 
     if cause == INSTRUCTIONS:
         said = [_instructions(a, b, step, voice) for step in steps if step.value]
         return words.changed(ours, theirs, ", ".join(said[:2]) + (" and others" if len(said) > 2 else ""))
+    if cause == ROUNDS:
+        said = [_rounds_changed(a, b, step, voice) for step in steps]
+        return words.changed(ours, theirs, ", ".join(said[:2]) + (" and others" if len(said) > 2 else ""))
     if left is not None and right is not None:
         lanes = f"{words.number(left.lanes)} → {words.number(right.lanes)} of 32 lanes active"
         text = f"{words.arrow(a.times(left), b.times(right), 'pass')}{voice.per}, {lanes}"
@@ -150,6 +161,15 @@ def _text(a: Shares, b: Shares, ours: Place, theirs: Place, steps: list[_Step], 
     sides = zip(_SIDES, (a, b), (ours, theirs), strict=True)
     said = [words.single(shares, place, cause, patterns.get(side, {})) for side, shares, place in sides]
     return said[0] if said[0] == said[1] else f"{said[0]} → {said[1]}"
+
+
+def _rounds_changed(a: Shares, b: Shares, step: _Step, voice: words.Voice) -> str:
+    """``4 → 32 operations, 22 → 2 times a warp``."""
+    left, right = step.groups
+    assert left is not None  # times differ
+    assert right is not None
+    instructions = words.arrow(left.instructions or 0, right.instructions or 0, voice.noun)
+    return f"{instructions}, {words.arrow(a.times(left), b.times(right), 'time')}{voice.per}"
 
 
 def _instructions(a: Shares, b: Shares, step: _Step, voice: words.Voice) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from simt.check import KernelError, Location, UnsupportedError
-from simt.ops.encoding import SYSCALL
+from simt.ops.encoding import GRID_BARRIER, SPECIAL_REGISTERS, SYSCALL
 from simt.program import PT, RZ, Instruction, ListingLine, Program, pred
 from simt.sass import tokens as token_stack
 from simt.sass.architectures import VOLTA
@@ -18,12 +18,12 @@ from simt.sass.modifiers import resolve
 from simt.sass.module import CODE_ALIGN, Module
 from simt.sass.opcodes import Opcode, find, is_known
 from simt.sass.operands import Predicate
-from simt.sass.rows import SYMBOL_BANK, Rows
+from simt.sass.rows import SYMBOL_BANK, Hidden, Rows
 from simt.sass.scheduling import machine_code
-from simt.system import FUNCTIONS
+from simt.system import FUNCTIONS, GRID_SYNC
 
 N_BARRIERS = 16
-FIRST_ARGUMENT, RETURN_ADDRESS = 4, 20
+STACK_POINTER, RETURN_ADDRESS = 1, 20
 """Registers of CUDA's calling convention, as nvcc 13.0 uses them for sm_75 to sm_120, and ptxas 12.9 for sm_61."""
 
 
@@ -114,10 +114,33 @@ class _Compiler:
 
     def call(self, name: str, returns: tuple[int, int]) -> None:
         """The call of a function of the system; *returns*: rows with the words of the return address."""
+        if name == GRID_SYNC:
+            self._grid_barrier(returns)
+        self._syscall(name, FUNCTIONS[name].rows, returns)
+
+    def _syscall(self, name: str, rows: int, returns: tuple[int, int], guard: int = PT) -> None:
         number = self.syscalls.setdefault(name, len(self.syscalls))
-        first = self.rows.register(FIRST_ARGUMENT)
-        low, high = returns
-        self.add(Instruction(SYSCALL, 0, first, low, high, imm=number, mod=FUNCTIONS[name].rows, retires=False), None)
+        self._hidden(SYSCALL, 0, self.rows.register(STACK_POINTER), *returns, guard=guard, imm=number, mod=rows)
+
+    def _hidden(
+        self, op: str, dst: int = 0, a: int = 0, b: int = 0, c: int = 0, *, guard: int = PT, imm: int = 0, mod: int = 0
+    ) -> None:
+        """Add a micro-op that counts nothing."""
+        self.add(Instruction(op, dst, a, b, c, guard, imm, mod, retires=False), None)
+
+    def _grid_barrier(self, returns: tuple[int, int]) -> None:
+        """The block meets, its first thread waits for the other blocks, the block meets again."""
+        is_first = Hidden.FIRST_TEMPORARY
+        self.rows.most_predicates = max(self.rows.most_predicates, is_first + 1)
+        index, axis = self.rows.temporary(0), self.rows.temporary(1)
+        self._hidden("bar.sync")
+        self._hidden("sreg", index, imm=SPECIAL_REGISTERS.index("tid.x"))
+        for name in ("tid.y", "tid.z"):
+            self._hidden("sreg", axis, imm=SPECIAL_REGISTERS.index(name))
+            self._hidden("or.b64", index, index, axis)
+        self._hidden("eq.s64", is_first, index, RZ)
+        self._syscall(GRID_BARRIER, 1, returns, guard=pred(is_first))
+        self._hidden("bar.sync")
 
     def straight(self) -> None:
         """Volta and later: instructions in address order."""

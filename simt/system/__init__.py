@@ -3,7 +3,7 @@
 The machine stops at a ``syscall`` micro-op and asks :class:`SystemServices`; nothing here counts as an instruction.
 """
 
-from simt.system.functions import ALLOCATING, FUNCTIONS, serves
+from simt.system.functions import ALLOCATING, FUNCTIONS, GRID_SYNC, serves
 from simt.system.heap import Heap
 from simt.system.services import SystemServices
 from simt.system.world import DeviceKernel, Limits, Request, World
@@ -11,6 +11,7 @@ from simt.system.world import DeviceKernel, Limits, Request, World
 __all__ = [
     "ALLOCATING",
     "FUNCTIONS",
+    "GRID_SYNC",
     "DeviceKernel",
     "Heap",
     "Limits",

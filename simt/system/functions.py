@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from simt.check import OutOfBoundsError
 from simt.machine.services import SystemCall
-from simt.system import launches, memory, output
+from simt.ops.encoding import LOCAL_WINDOW
+from simt.system import copies, launches, memory, output
 from simt.system.grid import Grid
 
 Serve = Callable[[Grid, SystemCall, Sequence[Sequence[int]]], list[int] | None]
 """Serves a call: its arguments by lane; what it returns by lane, if it does."""
 
 _WORDS = {"i": 1, "p": 2, "3": 3}
+_STACK_POINTER, _FIRST, _REGISTERS = 1, 4, 12
+"""CUDA's calling convention, as nvcc 13.0 has it: R1 points to the stack, the first 12 words of arguments are in R4 to
+R15, further ones on the stack.  A call has all rows from R1 on."""
+GRID_SYNC = "cudaCGSynchronize"
+"""Called by all threads of a grid; whoever lowers the call has them meet before it is served."""
 MASK = (1 << 32) - 1
 WIDE = (1 << 64) - 1
 
@@ -34,8 +42,9 @@ class Function:
 
     @property
     def rows(self) -> int:
-        """Rows of arguments and results in CUDA's calling convention: a register each, 64 bits in an even pair."""
-        return max(self._end(), _WORDS.get(self.result, 0), 1)
+        """Registers of a call from machine code, R1 the first: 64 bits take an even pair."""
+        words = max(min(self._end(), _REGISTERS), _WORDS.get(self.result, 0))
+        return _FIRST - _STACK_POINTER + words
 
     @property
     def is_open(self) -> bool:
@@ -52,7 +61,18 @@ class Function:
         """The arguments of each lane."""
         if self.is_open:
             return [[int(row[lane]) & WIDE for row in call.rows] for lane in call.lanes]
-        return [self._of_lane([int(row[lane]) & MASK for row in call.rows]) for lane in call.lanes]
+        return [self._of_lane(self._words(call, lane)) for lane in call.lanes]
+
+    def _words(self, call: SystemCall, lane: int) -> list[int]:
+        """The words of a lane's arguments, from registers and, behind 12 of them, from the stack."""
+        pointer, _, _, *words = (int(row[lane]) & MASK for row in call.rows)
+        size = 4 * max(self._end() - _REGISTERS, 0)
+        stack = call.read(lane, LOCAL_WINDOW + pointer, size) if size else b""
+        if stack is None:
+            raise call.error(
+                OutOfBoundsError, f"the arguments of {self.name} are not on the stack", [lane], [f"R1 is {pointer:#x}"]
+            )
+        return [*words, *(word for (word,) in struct.iter_unpack("<I", stack))]
 
     def _of_lane(self, words: Sequence[int]) -> list[int]:
         at = 0
@@ -70,10 +90,11 @@ class Function:
 
     def put(self, call: SystemCall, results: Sequence[int]) -> None:
         """Give each lane what the function returns."""
+        first = _FIRST - _STACK_POINTER
         for lane, value in zip(call.lanes, results, strict=True):
-            call.rows[0, lane] = value & MASK
+            call.rows[first, lane] = value & MASK
             if self.result == "p":
-                call.rows[1, lane] = value >> 32
+                call.rows[first + 1, lane] = value >> 32
 
 
 def _device_runtime(name: str, parameters: str, result: str, serve: Serve) -> list[Function]:
@@ -92,6 +113,8 @@ FUNCTIONS = {
         Function("free", "p", "", memory.free),
         Function("cudaDeviceSynchronize", "", "i", launches.synchronize, replaces=True),
         Function("__cudaDeviceSynchronizeDeprecationAvoidance", "", "i", launches.synchronize, replaces=True),
+        Function("cudaCGGetIntrinsicHandle", "i", "p", launches.group, replaces=True),
+        Function(GRID_SYNC, "pi", "i", launches.meet, replaces=True),
         *_device_runtime("GetParameterBufferV2", "p33i", "p", launches.parameter_buffer),
         *_device_runtime("GetParameterBuffer", "pp", "p", launches.plain_buffer),
         *_device_runtime("LaunchDeviceV2", "pp", "i", launches.launch_prepared),
@@ -108,6 +131,10 @@ FUNCTIONS = {
         *_device_runtime("GetDevice", "p", "i", launches.device_number),
         *_device_runtime("GetDeviceCount", "p", "i", launches.device_count),
         *_device_runtime("DeviceGetLimit", "pi", "i", launches.device_limit),
+        *_device_runtime("MemcpyAsync", "pppip", "i", copies.copy),
+        *_device_runtime("Memcpy2DAsync", "ppppppip", "i", copies.copy_2d),
+        *_device_runtime("MemsetAsync", "pipp", "i", copies.fill),
+        *_device_runtime("Memset2DAsync", "ppippp", "i", copies.fill_2d),
         *_device_runtime("Malloc", "pp", "i", memory.cuda_malloc),
         *_device_runtime("Free", "p", "i", memory.cuda_free),
     ]

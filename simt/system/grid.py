@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from simt.machine import DeviceMemory
 from simt.machine.services import Services, SystemCall
@@ -16,11 +17,18 @@ ROOM = 4 << 20
 """Bytes for the parameters of launches that threads of a block prepare: 4 KiB for each of 1024."""
 
 
+class Transfer(Protocol):
+    """A copy or a fill that code on the device asks for."""
+
+    def run(self, memory: DeviceMemory) -> None:
+        """Do it."""
+
+
 @dataclass
 class Child:
-    """A launch that waits to run: what, by which block, and whether it is a tail launch."""
+    """What waits to run: a launch or a transfer, of which block, and whether it waits for the end of the grid."""
 
-    request: Request
+    work: Request | Transfer
     block: int
     tail: bool
 
@@ -119,9 +127,12 @@ class Grid(ABC):
                 continue
             child = waiting.popleft()
             self.world.waiting -= child.tail
+            if not isinstance(child.work, Request):
+                child.work.run(memory)
+                continue
             made = type(self)(self.world, depth + 1)
             try:
-                self.world.execute(child.request, made, memory)
+                self.world.execute(child.work, made, memory)
             finally:
                 keep(made.text())
             stack.append((made.depth, made._take()))

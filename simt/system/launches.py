@@ -19,6 +19,8 @@ from simt.system.world import NESTING, Request
 INVALID_VALUE, INVALID_CONFIGURATION, INVALID_FUNCTION = 1, 9, 98
 MAX_DEPTH_EXCEEDED, SYNC_DEPTH_EXCEEDED, PENDING_EXCEEDED = 65, 68, 69
 NOT_SUPPORTED = 801
+GRID_SCOPE = 1
+"""cudaCGScopeGrid."""
 TAIL = 3
 """cudaStreamTailLaunch: its launches run when the grid and all its other launches have ended."""
 _SECOND = "__cudaCDP2"
@@ -39,6 +41,26 @@ def fail(grid: Grid, call: SystemCall, lane: int, error: int) -> int:
     if error:
         grid.errors[_thread(call, lane)] = error
     return error
+
+
+def is_stream(handle: int) -> bool:
+    """Whether a handle stands for a stream."""
+    return handle in _STREAMS
+
+
+def waits_for_grid(call: SystemCall, stream: int) -> bool:
+    """Whether what a call puts into a stream waits for the end of the grid and all that it launches."""
+    return stream == TAIL and call.function.startswith(_SECOND)
+
+
+def meet(grid: Grid, call: SystemCall, arguments: Arguments) -> list[int]:
+    """``cudaError_t cudaCGSynchronize(unsigned long long group, unsigned flags)``, after the barrier of the grid."""
+    return [0 for _ in call.lanes]
+
+
+def group(grid: Grid, call: SystemCall, arguments: Arguments) -> list[int]:
+    """``unsigned long long cudaCGGetIntrinsicHandle(cudaCGScope)``: the grid's; 0 for a group of several GPUs."""
+    return [GRID_SCOPE if scope == GRID_SCOPE else 0 for (scope,) in arguments]
 
 
 def _problem(grid: Grid, call: SystemCall, request: Request) -> int:
@@ -124,9 +146,9 @@ def launch(grid: Grid, call: SystemCall, arguments: Arguments) -> list[int]:
 
 
 def _launch(grid: Grid, call: SystemCall, lane: int, request: Request, address: int, stream: int) -> int:
-    if stream not in _STREAMS:
+    if not is_stream(stream):
         return fail(grid, call, lane, INVALID_VALUE)
-    tail = stream == TAIL and call.function.startswith(_SECOND)
+    tail = waits_for_grid(call, stream)
     if tail and grid.is_full:
         return fail(grid, call, lane, PENDING_EXCEEDED)
     size = request.kernel.parameter_bytes

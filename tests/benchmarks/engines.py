@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import cuda
 
 import simt
-from simt import kernels, machine
-from simt.machine import DeviceMemory, Launch
+from simt import kernels, runtime
+from simt.disk_cache import DiskCache
+from simt.machine import ENGINES, DeviceMemory, Launch
 from simt.machine import layout as L
+from simt.machine.compiled import code
 from simt.machine.compiled.code import native_code
 from simt.machine.engine import run_blocks
 from simt.machine.prepare import prepare, state_arrays
 from simt.program import Program
+from simt.runtime import Context
 
 PAIRS = 5
+CONTEXT = Context()
 
 
 @dataclass(frozen=True)
 class Row:
-    """Of one kernel: seconds to make its native code, micro-ops, and seconds interpreted and compiled."""
+    """Of one kernel: seconds to make its native code and to load it, micro-ops, seconds interpreted and compiled."""
 
     compiling: float
+    loading: float
     micro_ops: int
     pairs: list[tuple[float, float]]
 
@@ -44,9 +51,12 @@ class _Measured(Exception):
 
 def measure(program: Program, launch: Launch, device: DeviceMemory) -> Row:
     """Run a launch in pairs; counters and memory must be equal."""
-    start = time.perf_counter()
-    native = native_code(program)
-    compiling = time.perf_counter() - start
+    seconds_of: list[float] = []
+    for _ in range(2):
+        program.native = None
+        start = time.perf_counter()
+        native = native_code(program)
+        seconds_of.append(time.perf_counter() - start)
     before = device.words.M8[: device.end].copy()
     found: dict[bool, Any] = {}
     seconds: dict[bool, list[float]] = {False: [], True: []}
@@ -63,25 +73,26 @@ def measure(program: Program, launch: Launch, device: DeviceMemory) -> Row:
         device.words.M8[: device.end] = before
     assert all(np.array_equal(*pair) for pair in zip(*found.values(), strict=True))
     micro_ops = int(found[True][0].reshape(-1, L.N_COUNT)[:, 0].sum())
-    return Row(compiling, micro_ops, list(zip(seconds[False][1:], seconds[True][1:], strict=True)))
+    return Row(*seconds_of, micro_ops, list(zip(seconds[False][1:], seconds[True][1:], strict=True)))
 
 
 def row_of(kernel: Any, grid: Any, block: Any, *args: Any, **options: Any) -> Row:
     """Measure what :func:`simt.launch` would run."""
     rows: list[Row] = []
 
-    def instead(program: Program, launch: Launch, device: DeviceMemory) -> None:
-        rows.append(measure(program, launch, device))
+    def instead(program: Program, launch: Launch, *_: Any, **__: Any) -> None:
+        with CONTEXT.placed(program, launch) as placed:
+            rows.append(measure(program, placed.launch, placed.memory))
         raise _Measured
 
-    run = machine.run
-    machine.run = instead
+    run = runtime.run
+    runtime.run = instead  # type: ignore[assignment]
     try:
         simt.launch(kernel, grid, block, *args, **options)
     except _Measured:
         pass
     finally:
-        machine.run = run
+        runtime.run = run
     return rows[0]
 
 
@@ -120,6 +131,20 @@ def mandelbrot(out, width, limit):
     out[y, x] = k
 
 
+def binary_search(out, table, wanted):
+    i = cuda.grid(1)
+    if i < wanted.size:
+        low = 0
+        high = table.size
+        while low < high:
+            middle = (low + high) // 2
+            if table[middle] < wanted[i]:
+                low = middle + 1
+            else:
+                high = middle
+        out[i] = low
+
+
 def saxpy(out, x, y, a):
     i = cuda.grid(1)
     if i < out.size:
@@ -129,10 +154,10 @@ def saxpy(out, x, y, a):
 def cases() -> dict[str, Callable[[], Row]]:
     """What is measured."""
 
-    def reduction(name: str) -> Callable[[], Row]:
+    def reduction(name: str, **options: Any) -> Callable[[], Row]:
         def case() -> Row:
-            plan = kernels.get_reduction(name).plan_for(kernels.sample(2**19), 512)
-            return row_of(plan.kernel, plan.grid, plan.block, *plan.args)
+            plan = kernels.get_reduction(name).plan_for(kernels.sample(2**18), 512)
+            return row_of(plan.kernel, plan.grid, plan.block, *plan.args, **options)
 
         return case
 
@@ -145,23 +170,44 @@ def cases() -> dict[str, Callable[[], Row]]:
 
     n = 2**17
     ones = np.ones(n, np.float32)
+    table = np.arange(2**16, dtype=np.float32)
+    wanted = np.random.default_rng(0).permutation(table)[: 2**14]
+    family = ("neighbored", "interleaved", "unrolling8", "shared", "shuffle")
     return {
         "integers": lambda: row_of(integers, 64, 256, np.zeros(64 * 256, np.int32), 200),
         "doubles": lambda: row_of(doubles, 64, 256, np.zeros(64 * 256), 200),
         "mandelbrot": lambda: row_of(mandelbrot, (16, 16), (16, 16), np.zeros((256, 256), np.int32), 256, 256),
         "saxpy": lambda: row_of(saxpy, n // 256, 256, ones.copy(), ones, ones, np.float32(2)),
         "collatz": listed("collatz"),
-        **{name: reduction(name) for name in ("neighbored", "interleaved", "unrolling8", "shared", "shuffle")},
+        "binary search": lambda: row_of(binary_search, 64, 256, np.zeros(2**14, np.int32), table, wanted),
+        **{name: reduction(name) for name in family},
+        **{f"{name} sm_90": reduction(name, view="sm_90") for name in family},
     }
 
 
+def small(engine: str) -> float:
+    """Milliseconds of a warm launch of two blocks of 32 threads."""
+    ones = np.ones(64, np.float32)
+    seconds = []
+    for _ in range(100):
+        start = time.perf_counter()
+        simt.launch(saxpy, 2, 32, ones.copy(), ones, ones, np.float32(2), engine=engine)
+        seconds.append(time.perf_counter() - start)
+    return 1e3 * statistics.median(seconds[10:])
+
+
 def main() -> None:
-    print(f"{'kernel':12} {'times':>6}  {'interpreted':>11} {'compiled':>9}  (million micro-ops/s)  {'made in':>8}")
-    for name, case in cases().items():
-        if name in sys.argv[1:] or not sys.argv[1:]:
-            row = case()
-            speeds = [row.micro_ops / statistics.median(side) / 1e6 for side in zip(*row.pairs, strict=True)]
-            print(f"{name:12} {row.ratio:6.1f}  {speeds[0]:11.1f} {speeds[1]:9.1f} {row.compiling:31.2f} s", flush=True)
+    print(f"{'kernel':18} {'times':>6}  {'interpreted':>11} {'compiled':>9}  (million micro-ops/s)  made in  loaded in")
+    with tempfile.TemporaryDirectory() as folder:
+        code.STORE = DiskCache("native code", Path(folder))
+        for name, case in cases().items():
+            if name in sys.argv[1:] or not sys.argv[1:]:
+                row = case()
+                speeds = [row.micro_ops / statistics.median(side) / 1e6 for side in zip(*row.pairs, strict=True)]
+                made = f"{row.compiling:29.2f} s {row.loading:8.3f} s"
+                print(f"{name:18} {row.ratio:6.1f}  {speeds[0]:11.1f} {speeds[1]:9.1f} {made}", flush=True)
+    for engine in ENGINES:
+        print(f"a warm launch of two small blocks, engine={engine!r}: {small(engine):.3f} ms")
 
 
 if __name__ == "__main__":

@@ -191,9 +191,22 @@ def test_a_fence_publishes_within_its_scope(scope: str, block: int) -> None:
     assert found(steps) == expected
 
 
-@pytest.mark.parametrize("fenced", [False, True])
-def test_who_reads_an_atomic_behind_a_fence_comes_after_it(fenced: bool) -> None:
-    """The last block sets the counter back with a plain store."""
-    fence = [Step("fence", 0, 0)] if fenced else []
-    steps = [*fence, Step("atom", 0, 0, 1), Step("atom", 1, 0, 1), Step("st", 1, 0, 1)]
-    assert races(steps) == found(steps) == (not fenced)
+@pytest.mark.parametrize("scope", ["", "block", "device"])
+@pytest.mark.parametrize("block", [0, 1])
+def test_who_reads_an_atomic_behind_a_fence_comes_after_it(scope: str, block: int) -> None:
+    """The last block, or warp, sets the counter back with a plain store."""
+    fence = [Step("fence", 0, 0, scope=scope)] if scope else []
+    steps = [*fence, Step("atom", 0, 0, 1), Step("atom", block, 40, 1), Step("st", block, 40, 1)]
+    assert races(steps) == found(steps) == (not scope or (block == 1 and scope == "block"))
+
+
+def test_but_not_after_what_its_thread_did_then() -> None:
+    steps = [
+        Step("fence", 0, 0),
+        Step("atom", 0, 0, 1),
+        Step("st", 0, 0, 0),
+        Step("atom", 1, 0, 1),
+        Step("ld", 1, 0, 0),
+    ]
+    assert races(steps)
+    assert found(steps)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numba import cuda, int32
 
 import simt
-from simt.check import UninitializedError
+from simt.check import RaceError, UninitializedError
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.layout import ADDRESS_BASE
 from simt.machine.services import SystemCall
@@ -181,3 +181,20 @@ def test_what_a_system_call_writes_is_written_and_what_it_gives_is_not(gives: bo
     with pytest.raises(UninitializedError) as caught:
         launch(program, given, block=16, services=system, watch=Sanitizer(["initcheck"]))
     assert caught.value.findings[0].sides[0].lanes == (0xFF if gives else 0xFF00)
+
+
+@pytest.mark.parametrize("gives", [True, False])
+def test_memory_that_the_system_gives_again_is_no_race(gives: bool):
+    """Both blocks write their number; in between the system gives the memory to the second, or leaves it as it is."""
+    b = Builder()
+    base, block = b.array(0, "uint32"), b.special("ctaid.x")
+    b.emit("syscall", a=block, mod=1, imm=0, retires=False, guard=pred(b.value("ne.s64", block, RZ)))
+    b.emit("st.global", a=base, b=b.value("add.s64", block, b.const(1)), mod=type_number("u32"))
+    program = b.build()
+    program.syscalls.append("system")
+    system, check = System(True, int(ADDRESS_BASE) + (1 << 16 if gives else 1 << 12)), Sanitizer(["racecheck"])
+    if gives:
+        launch(program, np.zeros(16, np.uint32), grid=2, block=1, services=system, watch=check)
+        return
+    with pytest.raises(RaceError):
+        launch(program, np.zeros(16, np.uint32), grid=2, block=1, services=system, watch=check)

@@ -14,7 +14,7 @@ import pytest
 import typer
 
 import simt
-from simt.cli import HOMES
+from simt.cli import HOMES, _in_lines
 from simt.cli.numbers import parse_size
 from simt.cli.output import show, table
 
@@ -82,8 +82,8 @@ def test_no_number_is_cut_in_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", str(columns))
     found = re.sub(r"\x1b\[[\d;]*m", "", run(*command, *options).out).splitlines()
     if columns >= 80:
-        assert max(map(len, found[2:-1])) <= columns  # but for the title and what was left out
-    assert "too narrow for: " in found[-1]
+        assert max(map(len, found[2:])) <= columns  # but for the title
+    assert re.search("^too narrow for: ", "\n".join(found[-3:]), re.MULTILINE)
     title, rule = (next(k for k, line in enumerate(lines) if "──" in line) for lines in (piped, found))
     words = {word for line in piped[:title] for word in line.split()}
     assert {word for line in found[2:rule] for word in line.split()} <= words  # headings are whole, too
@@ -288,6 +288,18 @@ def test_every_command_has_help(run, command: str) -> None:
     assert found.code == 0
     assert ("--json" in found.out) == (command not in AS_OTHER_TOOLS)
     assert f"simt {command}" in found.out.split("Usage:")[1]
+
+
+def test_sentences_of_an_error_break_between_words(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simt.cli.columns", lambda stream: 60)
+    found = run("run", "nope")
+    assert found.code == 2
+    assert max(map(len, found.err.splitlines())) <= 60
+    assert "help: choose one of neighbored, neighbored_less, interleaved, " in " ".join(found.err.split())
+    text = "wrong: " + "a word " * 12 + "\n  --> " + "x" * 70 + "\n  |\n1 | " + "y " * 40
+    first, *rest = _in_lines(text).split("\n")
+    assert len(first) <= 60
+    assert rest[-3:] == text.split("\n")[-3:]
 
 
 def loaded_by(*arguments: str) -> set[str]:

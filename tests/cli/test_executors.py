@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +67,28 @@ def test_executors_that_there_are_not(run: Any) -> None:
     found = run("sweep", "neighbored", "--blocks", "2000,3000", "--executor", "processes:1")
     assert found.code == 2
     assert "it must be between 1 and 1024" in found.err
+
+
+class Never(Executor):
+    """Takes work and does none."""
+
+    def __init__(self) -> None:
+        self.taken: list[Future[Any]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.taken.append(Future())
+        return self.taken[-1]
+
+
+def test_ctrl_c_ends_a_sweep(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    never = Never()
+
+    def interrupted(*_: Any) -> None:
+        while len(never.taken) < 2:
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("simt.calls.executors.connect.executor_of", lambda _: nullcontext(never))
+    monkeypatch.setattr("simt.timing.sweep", interrupted)
+    assert run(*SWEEP, "--executor", "processes:1").code == 130
+    assert all(future.cancelled() for future in never.taken)

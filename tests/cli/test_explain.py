@@ -40,12 +40,21 @@ def test_saved_profiles_and_predication(run, tmp_path: Path) -> None:
     assert (found["a"], found["b"], found["terms"][0]["cause"]) == (2.0, 0.0, "divergent branches")
 
 
+def test_an_unrolled_loop_is_executed(run) -> None:
+    found = run("explain", "loop_trips", "loop_trips@unroll=2", "--json").json()
+    assert found["b"] != found["a"]
+    assert [fact["figures"]["line"] for fact in found["facts"]] == [26, 26, 26]  # two loops of one
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["if_else", "--metric", "inst_per_wrap"], "did you mean inst_per_warp"),
         (["if_else", "--metric", "duration"], "launch with timing=True, or --timing"),
-        (["if_else", "even_odd@predicate=x"], "write a number of instructions after predicate="),
+        (["if_else", "even_odd@predicate=x"], "write a number after predicate="),
+        (["loop_trips", "loop_trips@unroll=x"], "write a number after unroll="),
+        (["loop_trips", "loop_trips@unroll=1"], "a loop cannot be unrolled 1 times"),
+        (["neighbored", "neighbored@unroll=4"], "neighbored has no loop that could be unrolled"),
         (["if_els"], "did you mean if_else"),
         (["nothing.json"], "cannot be read"),
     ],

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from simt.cli import reduce
 from simt.cli.reduce import sample
 
 FAMILY_OF_TWO = ["--kernel", "neighbored", "--kernel", "interleaved"]
@@ -87,3 +88,14 @@ def test_a_wrong_sum_is_exit_code_1(run, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "NO" in found.out
     assert "instead of NumPy's" in found.out
     assert run("reduce", "--size", "1000", "--kernel", "neighbored", "--json").code == 1
+
+
+@pytest.mark.parametrize("op", ["sum", "product"])
+def test_many_numbers_stand_in_a_file(run, op: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ["reduce", "--size", "3000", "--kernel", "neighbored", "--op", op, "--json"]
+    in_memory = run(*arguments).json()["results"][0]
+    monkeypatch.setattr(reduce, "IN_FILE", 12000)
+    assert isinstance(reduce.sample(3000, "int32", op, 0), np.memmap)
+    in_file = run(*arguments).json()["results"][0]
+    assert in_file["correct"]
+    assert (in_file["sum"], in_file["counters"]) == (in_memory["sum"], in_memory["counters"])

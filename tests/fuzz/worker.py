@@ -20,9 +20,9 @@ from simt.check import SimtError
 from simt.disk_cache import DiskCache
 from tests.fuzz.trials import mutant, warm_up
 
-ADDRESS_SPACE = 1 << 38
-"""Bytes that a worker may map: an input that asks for more must be refused, not served (device memory reserves 2**36).
-"""
+ADDRESS_SPACE = 1 << 39
+"""Bytes that a worker may map: an input that asks for more must be refused, not served.  Device memory reserves 2**36,
+that of each cubin with variables, which are kept, too."""
 CPU_SECONDS = 30.0
 """A mutant that computes for longer hangs: the process is ended by a signal."""
 

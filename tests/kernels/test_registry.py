@@ -8,6 +8,7 @@ import pytest
 import simt
 from simt import kernels
 from simt.check import LaunchError
+from simt.kernels import registry
 
 
 @pytest.mark.parametrize("name", [name for name in kernels.names() if kernels.get(name).group != "published"])
@@ -69,3 +70,12 @@ def test_agrees_tells_rounding_from_a_mistake() -> None:
     assert not kernels.agrees(np.float32(np.nan), data)[1]
     infinite = np.append(data, np.float32(np.inf))
     assert kernels.agrees(np.float32(np.inf), infinite)[1]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_a_sample_does_not_hang_on_its_pieces(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_PIECE", 10)
+    rng = np.random.default_rng(3)
+    whole = rng.random(99) if dtype.startswith("f") else rng.integers(-128, 128, 99)
+    np.testing.assert_array_equal(kernels.sample(99, dtype, 3), whole.astype(dtype))
+    np.testing.assert_array_equal(kernels.sample(99, dtype, 3, np.empty(99, dtype)), whole.astype(dtype))

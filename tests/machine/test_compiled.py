@@ -181,7 +181,7 @@ def test_rows_that_nobody_reads_may_as_well_be_kept(name: str, monkeypatch: pyte
     plan = kernels.get(name).plan(size=700)
     live = left_by("compiled", compile(plan.kernel, argument_types(plan.args)), plan.args, **shape(plan))
     monkeypatch.setattr(Plan, "is_live", lambda *_: True)
-    monkeypatch.setattr(code, "_STORE", disk_cache.DiskCache("native code", tmp_path))
+    monkeypatch.setattr(code, "STORE", disk_cache.DiskCache("native code", tmp_path))
     program = compile(plan.kernel, argument_types(plan.args))
     program.native = None
     assert left_by("compiled", program, plan.args, **shape(plan)) == live
@@ -274,7 +274,7 @@ def test_a_program_that_is_too_large_is_interpreted(capsys: pytest.CaptureFixtur
 
 def test_a_damaged_cache_is_made_anew(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     check(counting(18), [np.zeros(32, np.uint64)])  # the functions that all native code calls are loaded now
-    monkeypatch.setattr(code, "_STORE", disk_cache.DiskCache("native code", tmp_path))
+    monkeypatch.setattr(code, "STORE", disk_cache.DiskCache("native code", tmp_path))
     check(counting(19), [np.zeros(32, np.uint64)])
     (kept,) = tmp_path.glob("[!.]*")
     whole = kept.read_bytes()

@@ -164,6 +164,24 @@ def test_the_page_details(tmp_path: Path) -> None:
     assert load_recorded(f"{file}:reduce#2")["metrics"]["theoretical_occupancy"] == 50
 
 
+def test_details_of_an_h200() -> None:
+    """The figures that the same program has in the README."""
+    a, b = (load_recorded(f"{NCU / 'details.csv'}:{name}") for name in ("neighbored", "interleaved"))
+    assert (a["metrics"]["inst_per_warp"], b["metrics"]["inst_per_warp"]) == (304.9375, 121.875)
+    assert (a["metrics"]["duration"], a["metrics"]["branch_efficiency"]) == (16640, 68.75)
+    found = simt.explain(a, b)
+    assert [(float(term.value), term.cause) for term in found.terms] == [(-183.0625, "residual")]
+
+
+def test_other_tables_in_the_page_details(tmp_path: Path) -> None:
+    """--print-details all has some between its rows; a last row that is too short is a file that was cut off."""
+    file = tmp_path / "details.csv"
+    row = details(("Occupancy", "Theoretical Occupancy", "%", "50"))
+    other = '"GPU ID","GPU Name"\n"0","NVIDIA H200"\n    no NVLink\n'
+    file.write_text(DETAILS + other + row, encoding="utf-8")
+    assert load_recorded(str(file))["metrics"]["theoretical_occupancy"] == 50
+
+
 def test_names_of_files() -> None:
     assert is_recorded("ncu.csv")
     assert is_recorded("a.csv+b.csv:reduce<512>#2")

@@ -26,13 +26,13 @@ BLOCK = 512
 
 
 @cache
-def reduction(name: str, chunks: int = 1) -> Profile:
-    """A reduction of kernels.cu, compiled with line information, on 16 blocks of 512 threads."""
+def reduction(name: str, chunks: int = 1, blocks: int = 16) -> Profile:
+    """A reduction of kernels.cu, compiled with line information, on blocks of 512 threads."""
     found = cubin("sm_90/kernels_lines")
     (kernel,) = (kernel for kernel in found.values() if kernel.demangled.split("(")[0].split("<")[0].endswith(name))
-    n = 16 * BLOCK * chunks
-    data, sums = np.ones(n, np.int32), np.zeros(16, np.int32)
-    return simt.launch(kernel, 16, BLOCK, data, sums, np.uint32(n))
+    n = blocks * BLOCK * chunks
+    data, sums = np.ones(n, np.int32), np.zeros(blocks, np.int32)
+    return simt.launch(kernel, blocks, BLOCK, data, sums, np.uint32(n))
 
 
 def _access(name: str, *numbers: int) -> tuple[Any, ...]:
@@ -100,11 +100,28 @@ QUESTIONS = (
         lambda: reduction("reduceInterleaved"), lambda: reduction("reduceUnrolling2", 2),
         7.0, (25, 35), "instructions", ("idx+blockDim.x<n", "3 → 10 instructions"),
     ),
+    # Three more elements a thread, in one expression: its loads, 11 of the 15 instructions more.
+    Question(
+        "unrolling by 4", "inst_per_warp",
+        lambda: reduction("reduceInterleaved"), lambda: reduction("reduceUnrolling4", 4),
+        11.0, (47,), "only in B", ("int a1=g_idata[idx]", "11 instructions 1 time a warp"),
+    ),
     # Six more elements a thread: their loads.
     Question(
         "unrolling by 8", "inst_per_warp",
         lambda: reduction("reduceUnrolling2", 2), lambda: reduction("reduceUnrolling8", 8),
         12.0, (59,), "only in B", ("int a1=g[idx]", "12 instructions 1 time a warp"),
+    ),
+    # Of the same 16,384 integers: 512 warps make nine rounds of seven instructions, and a part of them where each
+    # thread adds several elements first.
+    *(
+        Question(
+            f"unrolling by {times}, the same integers", "inst_executed",
+            lambda: reduction("reduceInterleaved", blocks=32),
+            lambda times=times: reduction(f"reduceUnrolling{times}", times, 32 // times),
+            -7.0 * 9 * (512 - 512 // times), (26, 27, 28, *loop), "times", (f"4,608 → {4608 // times:,} times",),
+        )
+        for times, loop in ((2, (37, 38, 39)), (4, (51, 52, 53)), (8, (69, 70, 71)))
     ),
     # The rounds stop at stride 32: three of nine are left, of nine instructions each.
     Question(

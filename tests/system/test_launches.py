@@ -134,8 +134,3 @@ def test_levels_of_the_first_runtime(waiting: Any) -> None:
     assert codes[: 2 * 25 : 2].tolist() == [0] * 24 + [65]
     assert codes[1 : 2 * 25 : 2].tolist() == [0, 0] + [68] * 23
     assert (codes[50:] == -1).all()
-
-
-def test_parameters_that_lie_where_others_lay_are_no_race(launches: Any) -> None:
-    profile = simt.launch(launches["hello"], 2, 64, np.int32(8), np.int32(0), check="all", keep_going=True)
-    assert profile.findings == ()

@@ -13,6 +13,7 @@ from numba import cuda
 import simt
 from simt.check import BudgetError, LaunchError
 from simt.machine.schedule import Turns, parse_schedule
+from simt.testing import exploring
 from simt.testing.exploring import names
 from tests.machine_view import needs_numba_cuda
 
@@ -105,10 +106,40 @@ def test_a_kernel_that_goes_wrong_under_some_schedules_is_another_outcome() -> N
     assert found.outcomes[1].result == 1
 
 
-def test_a_kernel_that_never_ends_is_a_finding_of_its_budget() -> None:
-    found = simt.explore(launching(waits_for_ever, max_instructions=500), schedules=6)
-    assert not found.differs
-    assert isinstance(found.outcomes[0].error, BudgetError)
+def test_a_kernel_that_never_ends_is_not_tried_under_every_schedule() -> None:
+    tried = []
+
+    def launch() -> None:
+        tried.append(None)
+        launching(waits_for_ever, max_instructions=500)()
+
+    with pytest.raises(BudgetError, match="more than 500 warp instructions"):
+        simt.explore(launch, schedules=100)
+    assert len(tried) == 3
+
+
+def test_an_endless_kernel_needs_no_budget_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    for budget in ("PLAIN_BUDGET", "STEP_BUDGET", "TURN_BUDGET"):
+        monkeypatch.setattr(exploring, budget, 500)
+    with pytest.raises(BudgetError, match="more than 500 warp instructions"):
+        simt.explore(launching(waits_for_ever))
+
+
+def lost_among_many(x: Array) -> None:
+    if cuda.threadIdx.x == 0:
+        for _ in range(20):
+            value = x[0]
+            x[0] = value + 1
+
+
+def test_fewer_preemptions_than_those_tried_are_looked_for() -> None:
+    usual = simt.explore(launching(lost_among_many), schedules=2, preemptions=1000).shortest
+    found = simt.explore(launching(lost_among_many), schedules=4, preemptions=0).shortest
+    assert usual is not None
+    assert found is not None
+    assert usual.preemptions is not None
+    assert found.preemptions is not None
+    assert found.preemptions <= usual.preemptions // 2
 
 
 @pytest.mark.parametrize("schedule", ["round_robin", "adversarial", "random:3", "random:3:1"])

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba.core import config
 
-from simt.disk_cache import DiskCache, cache_root, digest, say_once
+from simt.disk_cache import DiskCache, cache_root, digest
 from simt.machine import layout as L
 from simt.machine.compiled.context import FIRST_TIMES, HELPERS, TIMES
 from simt.machine.compiled.control import ACROSS, V_ERROR, V_RESULT
@@ -21,8 +21,6 @@ from simt.machine.compiled.emit import KERNEL, Emitter
 from simt.machine.compiled.lanes import LANE, lane_module
 from simt.machine.compiled.plan import Plan
 from simt.machine.compiled.text import Text
-from simt.machine.launch import parse_order
-from simt.machine.prepared import Prepared
 from simt.ops.jit import FOLDER
 from simt.program import Program
 
@@ -32,7 +30,10 @@ MOST_KEPT = 1024
 MOST_MICRO_OPS = 10_000
 """Micro-ops of a Program that is compiled at most."""
 
-_STORE = DiskCache("native code", cache_root() / "native", MOST_KEPT)
+_LANE_LOOPS = ACROSS | {"units"}
+"""Functions whose time goes into loops over lanes; in others vectors would wait for columns of splits just written."""
+
+STORE = DiskCache("native code", cache_root() / "native", MOST_KEPT)
 
 
 class NotCompiled(Exception):
@@ -98,47 +99,40 @@ class Native:
         times[:] = 0
 
 
-def native_for(prepared: Prepared) -> Native | None:
-    """Native code for a launch that asks for it and that it can run; what cannot be compiled is interpreted.
-
-    It tells neither traces nor watches what happens, and runs on where orders of turns have another split go on; timed
-    launches (``per_block``) are interpreted, too.
-    """
-    launch = prepared.launch
-    takes_turns = parse_order(launch.order)[0] > L.PROFILER
-    told = launch.trace is not False or launch.watch is not None
-    if launch.engine == "interpreter" or told or takes_turns or launch.per_block:
-        return None
-    try:
-        return native_code(prepared.program)
-    except NotCompiled as error:
-        say_once(f"{prepared.program.name} is interpreted: {error}")
-        return None
-
-
 def native_code(program: Program) -> Native:
     """Native code of a Program, made at most once.  Raises NotCompiled."""
     if program.native is None:
         try:
-            program.native = _load(program)
+            program.native = Kept(program).load()
         except RuntimeError as error:  # llvmlite's, of all that LLVM refuses
             raise NotCompiled(f"LLVM refuses its code: {str(error).strip().splitlines()[0]}") from error
     found: Native = program.native
     return found
 
 
-def _load(program: Program) -> Native:
-    if config.DISABLE_JIT:
-        raise NotCompiled("NUMBA_DISABLE_JIT=1")
-    if len(program.instructions) > MOST_MICRO_OPS:
-        raise NotCompiled(f"it has {len(program.instructions)} micro-ops; the most are {MOST_MICRO_OPS}")
-    plan = Plan(program)
-    parts = (plan.encoded.code.tobytes(), repr(plan.constants), repr(plan.uniform_end))
-    name = digest(*parts, *_made_with())
-    code = _STORE.get_or_make(name, lambda: _object(Emitter(plan).emit()))
-    for helper in plan.helpers:
-        _helper(*helper)
-    return Native(plan, _Loaded(code, KERNEL))
+class Kept:
+    """Native code of a Program, in the cache or not yet.  Raises NotCompiled where there can be none."""
+
+    def __init__(self, program: Program) -> None:
+        if config.DISABLE_JIT:
+            raise NotCompiled("NUMBA_DISABLE_JIT=1")
+        if len(program.instructions) > MOST_MICRO_OPS:
+            raise NotCompiled(f"it has {len(program.instructions)} micro-ops; the most are {MOST_MICRO_OPS}")
+        self._plan = plan = Plan(program)
+        parts = (plan.encoded.code.tobytes(), repr(plan.constants), repr(plan.uniform_end))
+        self.name = digest(*parts, *_made_with())
+        """Of its entry in the cache."""
+
+    def is_there(self) -> bool:
+        """Whether it need not be made."""
+        return all(STORE.has(name) for name in (self.name, *(_helper_entry(*helper) for helper in self._plan.helpers)))
+
+    def load(self) -> Native:
+        """Load it; make it if need be."""
+        code = STORE.get_or_make(self.name, lambda: _object(Emitter(self._plan).emit()))
+        for helper in self._plan.helpers:
+            _helper(*helper)
+        return Native(self._plan, _Loaded(code, KERNEL))
 
 
 class _Loaded:
@@ -154,16 +148,19 @@ class _Loaded:
 @cache
 def _helper(name: str, imm: int) -> _Loaded:
     """A function that native code of any Program calls."""
-    entry = digest(name, str(imm), *_made_with())
-    return _Loaded(_STORE.get_or_make(entry, lambda: _helper_object(name, imm)), LANE)
+    return _Loaded(STORE.get_or_make(_helper_entry(name, imm), lambda: _helper_object(name, imm)), LANE)
+
+
+def _helper_entry(name: str, imm: int) -> str:
+    return digest(name, str(imm), *_made_with())
 
 
 def _helper_object(name: str, imm: int) -> bytes:
     """Its object code: made once for all Programs, so unlike a Program's it is worth all of LLVM's passes."""
     module, target = llvm.parse_assembly(lane_module(name, imm)), machine()
     options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = name in ACROSS
-    options.slp_vectorization = False  # vectors would wait for columns of splits just written
+    options.loop_vectorization = name in _LANE_LOOPS
+    options.slp_vectorization = False
     builder = llvm.create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
     code: bytes = target.emit_object(module)

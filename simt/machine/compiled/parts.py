@@ -13,7 +13,7 @@ from numba.core import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-from simt.machine import coalescing, control, memory, warp
+from simt.machine import coalescing, memory, splits, warp
 from simt.ops import integer
 
 _I64 = ir.IntType(64)
@@ -101,22 +101,22 @@ def of_lane(a, b, c, d, imm):
 
 def participants_at(a, b, c, d, imm):
     """Where the masks of convergence barrier imm stand, for warp a, with b barriers a warp."""
-    return np.int64(control.participants_at(a, b, imm))
+    return np.int64(splits.participants_at(a, b, imm))
 
 
 def lanes_told(a, b, c, d, imm):
     """Which lanes a convergence barrier tells of its lanes b, in order a."""
-    return np.int64(control.lanes_told(a, b))
+    return np.int64(splits.lanes_told(a, b))
 
 
 def without(a, b, c, d, imm):
     """A set of convergence barriers without barrier imm."""
-    return np.int64(control.without(a, imm))
+    return np.int64(splits.without(a, imm))
 
 
 def goes_through(a, b, c, d, imm):
     """Whether a split of a warp with a splits passes a convergence barrier in order b."""
-    return np.int64(control.goes_through(a, b))
+    return np.int64(splits.goes_through(a, b))
 
 
 PARTS = {

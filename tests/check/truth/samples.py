@@ -136,3 +136,47 @@ def written_in_part(x, y):
         y[i] = x[i]
     cuda.syncthreads()
     y[i] = y[i] + 1
+
+
+@right(grid=4, args=lambda: (ints(256), zeros(1)))
+def product_by_compare_and_swap(x, product):
+    old = product[0]
+    while True:
+        assumed = old
+        old = cuda.atomic.cas(product, 0, assumed, assumed * 3 + x[cuda.grid(1)])
+        if old == assumed:
+            break
+
+
+@wrong(RACE, grid=4, args=lambda: (ints(256), zeros(1)))
+def compare_and_swap_of_what_another_stores(x, product):
+    old = product[0]
+    cuda.atomic.cas(product, 0, old, old + 1)
+    if cuda.grid(1) == 200:
+        product[0] = x[0]
+
+
+@right(grid=4, args=lambda: (ints(256), empty(4), zeros(1), empty(1)))
+def last_block_resets_the_counter(x, parts, n, y):
+    last = cuda.shared.array(1, int32)
+    t = cuda.threadIdx.x
+    if t == 0:
+        parts[cuda.blockIdx.x] = x[cuda.grid(1)]
+        cuda.threadfence()
+        last[0] = cuda.atomic.add(n, 0, 1) == 3
+    cuda.syncthreads()
+    if last[0] and t == 0:
+        total = 0
+        for k in range(4):
+            total += parts[k]
+        y[0] = total
+        n[0] = 0
+
+
+@wrong(RACE, grid=4, args=lambda: (ints(256), zeros(1)))
+def last_block_by_its_number_resets_the_counter(x, n):
+    if cuda.threadIdx.x == 0:
+        cuda.threadfence()
+        cuda.atomic.add(n, 0, x[cuda.grid(1)])
+        if cuda.blockIdx.x == 0:
+            n[0] = 0
