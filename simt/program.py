@@ -196,7 +196,8 @@ class Program:
     ``strings``: texts that arguments of system calls name by their number.
 
     ``encoded`` is the machine's: what the first launch makes of the micro-ops (simt.machine.encode), which must not
-    change from then on.  So is ``native``: native code of them (simt.machine.compiled).
+    change from then on.  So is ``native``: native code of them, and ``past``, which says when it is worth while
+    (simt.machine.compiled).
     """
 
     name: str
@@ -221,6 +222,7 @@ class Program:
     symbol: str = ""
     encoded: Any = field(default=None, init=False, repr=False, compare=False)
     native: Any = field(default=None, init=False, repr=False, compare=False)
+    past: Any = field(default=None, init=False, repr=False, compare=False)
 
     def dump(self) -> Iterator[str]:
         """The micro-ops as text, one a line, with the listing lines they belong to."""

@@ -53,7 +53,8 @@ def auto(program: Program, arguments: Any, look: int, make: int, **launch: Any) 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(choice, "LOOK", look)
         patch.setattr(choice, "MAKE", make)
-        return left_by("auto", program, arguments, **launch)
+        patch.setattr(choice, "SHORT", 1)
+        return left_by("auto", replace(program), arguments, **launch)
 
 
 @given(
@@ -134,8 +135,28 @@ def test_a_launch_does_not_wait_for_who_makes_native_code(
     assert auto(program, arguments, 10, 20, grid=(1, 1, 1), block=(32, 1, 1)) == expected
     assert [module for module, _ in started] == [choice.BUILDER]
     assert started[0][1] == replace(program)
-    assert program.native is None
     assert (len(asked) > 1) == (ends is None), "a process that ended without native code is asked once"
+
+
+def test_launches_of_a_program_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one launch is too short for, several are worth; and what is in memory soon runs."""
+    program = counting(25)
+    code.native_code(replace(program))  # it is in the cache now
+    arguments = [np.zeros(32, np.uint64)]
+    options: dict[str, Any] = {"grid": (1, 1, 1), "block": (32, 1, 1)}
+    expected = left_by("interpreter", program, arguments, **options)
+    assert left_by("auto", program, arguments, **options) == expected
+    one = program.past.executed
+    assert one > 20
+    assert program.native is None
+    program.past.next = one + one // 2
+    monkeypatch.setattr(choice, "SHORT", 10)
+    assert left_by("auto", program, arguments, **options) == expected
+    assert program.native is not None
+    interpreted = program.past.executed
+    assert one < interpreted < 2 * one
+    assert left_by("auto", program, arguments, **options) == expected
+    assert program.past.executed == interpreted + 10
 
 
 def test_another_process_makes_native_code(monkeypatch: pytest.MonkeyPatch) -> None:

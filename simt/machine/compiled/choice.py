@@ -1,7 +1,8 @@
 """When a launch goes over to native code: at once, never, or as soon as it has turned out long (``engine="auto"``).
 
-A launch by ``auto`` begins interpreted.  After LOOK micro-ops it takes native code that is in the cache, after MAKE it
-has another process make it, and goes on interpreted until that is there: nobody waits for a compiler.
+By ``auto`` a Program begins interpreted.  After LOOK micro-ops, of all of its launches, it takes native code that is in
+the cache, after MAKE it has another process make it, and goes on interpreted until that is there: nobody waits for a
+compiler.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import pickle
 import subprocess
 import tempfile
 import threading
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from simt.disk_cache import say_once
 from simt.machine import layout as L
@@ -22,7 +23,10 @@ from simt.ops.early import in_background
 from simt.program import Program
 
 LOOK = 1 << 18
-"""Micro-ops after which a launch looks for native code in the cache: it takes about as long to load."""
+"""Micro-ops after which a Program looks for native code in the cache: it takes about as long to load."""
+
+SHORT = 1 << 12
+"""Micro-ops that each launch interprets first: as long as native code takes to be put into its state (0.1 ms)."""
 
 MAKE = 1 << 24
 """Micro-ops after which it has native code made: half a second interpreted, which is less than the making takes."""
@@ -43,6 +47,18 @@ def can_be_native(prepared: Prepared) -> bool:
     return not told and parse_order(launch.order)[0] <= L.PROFILER
 
 
+@dataclass
+class Past:
+    """What launches of a Program by ``auto`` have done: the micro-ops that they interpreted, and when the next look is.
+
+    Several threads add to ``executed``, so it may be a little less.
+    """
+
+    next: int
+    executed: int = 0
+    kept: Kept | None = None
+
+
 class Choice:
     """The engine of one launch: which state its workers go on with, and how far."""
 
@@ -50,11 +66,9 @@ class Choice:
         self._program = prepared.program
         self._native: Native | None = None
         self._equipped: dict[int, L.State] = {}
+        self._past = Past(L.UNLIMITED)
         self._executed = 0
-        """Micro-ops that were interpreted; several threads add to it, so it may be a little less."""
-        self._next = L.UNLIMITED
-        """After how many of them the launch looks for native code."""
-        self._kept: Kept | None = None
+        """What of it was in this launch."""
         self._lock = threading.Lock()
         if not can_be_native(prepared):
             return
@@ -64,16 +78,16 @@ class Choice:
             except NotCompiled as error:
                 say_once(f"{self._program.name} is interpreted: {error}")
         elif prepared.launch.engine == "auto":
-            self._next = LOOK
+            self._program.past = self._past = self._program.past or Past(LOOK)
 
     def begin(self, state: L.State) -> L.State:
         """The state in which a worker goes on, and in LAUNCH_LEFT how many micro-ops."""
-        if self._executed >= self._next:
+        if self._left() <= 0:
             with self._lock:
                 self._look()
         native = self._native
         if native is None:
-            state.LAUNCH[L.LAUNCH_LEFT] = max(1, self._next - self._executed)
+            state.LAUNCH[L.LAUNCH_LEFT] = max(1, self._left())
             return state
         state.LAUNCH[L.LAUNCH_LEFT] = L.UNLIMITED
         place = id(state.LAUNCH)
@@ -81,9 +95,15 @@ class Choice:
             self._equipped[place] = native.equip(state)
         return self._equipped[place]
 
+    def _left(self) -> int:
+        """Micro-ops to interpret before the next look."""
+        return max(self._past.next - self._past.executed, SHORT - self._executed)
+
     def note(self, micro_ops: int) -> None:
-        """So many micro-ops have been interpreted."""
-        self._executed += micro_ops
+        """So many micro-ops have been executed; those of native code do not matter."""
+        if self._native is None:
+            self._past.executed += micro_ops
+            self._executed += micro_ops
 
     def count(self) -> None:
         """Bring the counters of native code into those of the micro-ops."""
@@ -93,21 +113,22 @@ class Choice:
 
     def _look(self) -> None:
         """Take native code if it is there; have it made if the launch is long enough."""
-        if self._native is not None or self._executed < self._next:
+        past = self._past
+        if self._native is not None or self._left() > 0:
             return
         try:
             if self._program.native is None:
-                self._kept = self._kept or Kept(self._program)
-                if not self._kept.is_there():
-                    if self._executed < MAKE:
-                        self._next = MAKE
+                past.kept = past.kept or Kept(self._program)
+                if not past.kept.is_there():
+                    if past.executed < MAKE:
+                        past.next = MAKE
                         return
-                    if _is_in_hand(self._program, self._kept):
-                        self._next = self._executed + LOOK
+                    if _is_in_hand(self._program, past.kept):
+                        past.next = past.executed + LOOK
                         return
             self._native = native_code(self._program)
         except NotCompiled:  # then it stays interpreted, which nobody asked about
-            self._next = L.UNLIMITED
+            past.next = L.UNLIMITED
 
 
 def _is_in_hand(program: Program, kept: Kept) -> bool:
