@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from gpu.errors import NoGpuError
+from gpu.calibration import command as calibration
+from gpu.errors import EXIT_NO_GPU, NoGpuError
 from simt.check import SimtError, render
 from simt.cli.options import Block, Dtype, Json, Operation, Seed, Size, View
 from simt.cli.output import EXIT_ERROR, EXIT_WRONG, console, print_json, show, table
-
-EXIT_NO_GPU = 3
 
 WITHOUT = (
     "the same checks run without one: `simt reduce` (simulator against NumPy), and `pytest tests/gpu` "
@@ -139,8 +138,9 @@ def _print(results: list[Any], title: str, notes: list[str]) -> None:
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command ``simt gpu``."""
+    """Add the commands ``simt gpu`` and ``simt calibrate``."""
     app.command("gpu", epilog=EXAMPLES.replace("python -m gpu", "simt gpu"))(run)
+    calibration.register(app)
 
 
 def main() -> None:

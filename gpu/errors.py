@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from simt.check import KernelError, SimtError
 
+EXIT_NO_GPU = 3
+"""Exit code of a command that finds no GPU."""
+
 
 class GpuError(SimtError):
     """The GPU, its driver or its tools cannot do what was asked."""

@@ -72,7 +72,8 @@ def clock_arrays(
     for name in _CHIP_BANDWIDTHS:
         values[layout.PLACE[name]] *= share
     l1_sets = int(numbers["l1_bytes"] / LINE_BYTES / numbers["l1_ways"])
-    extents, quotas = _quotas(prepared, numbers, share)
+    extents, quotas = _quotas(prepared, numbers, sample, share)
+    lines = int(extents.max(initial=0))
     # What fits in L2 as a whole stays there, also if one SM touches more than its share of the lines.
     together = float((prepared.memory.ends - prepared.memory.starts).sum())
     l2_bytes = numbers["l2_bytes"] * (1 if together <= numbers["l2_bytes"] else share)
@@ -90,6 +91,7 @@ def clock_arrays(
     config[layout.G_BLOCKS] = sample.n_blocks
     config[layout.G_CHIP] = chip
     config[layout.G_FIRST] = sample.first
+    config[layout.G_FIRST_WAVE] = chip * fit.blocks_per_sm
     config[layout.G_CONTROL] = table.control
     config[layout.G_REGISTERS] = registers
     config[layout.G_MEMBERS] = members.shape[1]
@@ -97,6 +99,7 @@ def clock_arrays(
     config[layout.G_L1_SETS] = l1_sets
     config[layout.G_L1_LINES] = _l1_lines(numbers, fit)
     config[layout.G_L2_SETS] = l2_sets
+    config[layout.G_L2_LINES] = int(numbers["l2_bytes"] / LINE_BYTES)
     config[layout.G_WRITTEN_SETS] = written_sets
     config[layout.G_LINES] = table.lines
     config[layout.G_R] = len(state.R)
@@ -143,8 +146,19 @@ def clock_arrays(
         L2_LACKING=np.full(written_sets * int(numbers["l2_partial_ways"]), -1, np.int64),
         L2_ATOMIC_BLOCK=np.full(l2, -1, np.int64),
         L2_ATOMIC_FREE=np.zeros(l2, np.float64),
+        L2_ATOMIC_SPENT=np.zeros(l2, np.float64),
+        L2_COMING=np.zeros(l2, np.int64),
+        L2_READY=np.zeros(l2, np.float64),
         EXTENTS=extents.reshape(-1),
         QUOTAS=quotas,
+        FETCHED_OF=np.zeros(len(quotas), np.float64),
+        MARKED=np.zeros(len(quotas), np.float64),
+        MARKED_BEFORE=np.zeros(len(quotas), np.float64),
+        MARKED_AT=np.zeros(len(quotas), np.float64),
+        TOGETHER=np.zeros(len(quotas), np.int64),
+        OWNED=np.zeros(lines, np.uint8),
+        TOUCHED_BY=np.zeros(lines, np.int32),
+        TOUCHED_AT=np.zeros(lines, np.float64),
         CHIP=np.zeros(layout.N_CHIP, np.float64),
         TOTALS=np.zeros(layout.N_TOTAL, np.int64),
         STALLS=np.zeros(len(table.ops) // layout.N_OP * layout.N_REASONS, np.int64),
@@ -156,20 +170,17 @@ def clock_arrays(
 
 
 def _quotas(
-    prepared: Prepared, numbers: Parameters, share: float
+    prepared: Prepared, numbers: Parameters, sample: Sample, share: float
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Lines of each global allocation, and the simulated SMs' share of its sectors.
-
-    Only of allocations that fit in L2; none if all SMs are simulated.
-    """
+    """Lines of each global allocation, and the simulated SMs' share of its sectors; none if all SMs are simulated."""
+    if sample.is_whole:
+        return np.zeros((0, 2), np.int64), np.zeros(0, np.float64)
     memory = prepared.memory
     starts, ends = memory.starts - int(ADDRESS_BASE), memory.ends - int(ADDRESS_BASE)
-    if share == 1:
-        return np.zeros((0, 2), np.int64), np.zeros(0, np.float64)
-    fits = ends - starts <= numbers["l2_bytes"]
-    starts, ends = starts[fits], ends[fits]
     extents = np.stack([starts // LINE_BYTES, -(-ends // LINE_BYTES)], axis=1)
-    return extents, np.ceil((ends - starts) / SECTOR_BYTES * share)
+    # The busiest SM has some blocks more than its share: of what L2 does not hold, it fetches all that they ask for.
+    own = np.where(ends - starts > numbers["l2_bytes"], max(share, sample.share), share)
+    return extents, np.ceil((ends - starts) / SECTOR_BYTES * own)
 
 
 def _members(n_sms: int, warps_per_sm: int, schedulers: int) -> npt.NDArray[np.int64]:

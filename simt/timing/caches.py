@@ -104,19 +104,19 @@ def _missed(sm, start, t):
 
 
 @jit
-def read_line(sm, line, mask, start, bypass, t):
+def read_line(sm, line, mask, manner, start, bypass, t):
     """When the sectors *mask* of *line* are there for the use of a load that reached L1 at *start*."""
     n = popcount(mask)
     back = start + t.NUMBERS[L1_LATENCY]
     t.TOTALS[L.N_L1_SECTORS] += n
     if bypass or t.NUMBERS[L1_CACHES_LOADS] == 0:
-        return l2_read(sm, line, mask, _missed(sm, start, t), t)
+        return l2_read(sm, line, mask, manner, _missed(sm, start, t), t)
     way = _l1_place(sm, line, t)
     missing = mask & ~t.L1_SECTORS[way]
     t.TOTALS[L.N_L1_HITS] += n - popcount(missing)
     if missing:
         t.L1_SECTORS[way] |= missing
-        t.L1_READY[way] = max(t.L1_READY[way], l2_read(sm, line, missing, _missed(sm, start, t), t))
+        t.L1_READY[way] = max(t.L1_READY[way], l2_read(sm, line, missing, manner, _missed(sm, start, t), t))
     return max(back, t.L1_READY[way])
 
 
@@ -147,8 +147,8 @@ def write_line(sm, line, mask, partial, start, t):
 
 
 @jit
-def atomic_line(sm, line, mask, block, lanes, most, start, t):
-    """When atomics on *line* have been carried out in L2, and the sectors that L1 had of it are stale.
+def atomic_line(sm, line, mask, manner, block, lanes, most, busy, start, t):
+    """When atomics on *line* have been carried out in L2, which takes *busy*; the sectors that L1 had of it are stale.
 
     On an H200 a request takes as long as a store of parts of its sectors; a lone lane's word goes without a mask.
     """
@@ -161,8 +161,8 @@ def atomic_line(sm, line, mask, block, lanes, most, start, t):
         t.L1_SECTORS[way] &= ~mask
     arrival = send(sm, n, lanes > 1, start, t)
     way = l2_place(line, arrival, t)
-    missing = look_up(way, line, mask, t)
-    done = serialised(way, block, lanes, most, arrival, t)
+    missing, _ = look_up(way, line, mask, manner, arrival, t)
+    done = serialised(way, block, most, busy, arrival, t)
     if missing:
-        done = max(done, fetch(sm, way, line, missing, arrival, t) - t.NUMBERS[L2_LATENCY])
+        done = max(done, fetch(sm, way, line, missing, manner, arrival, t) - t.NUMBERS[L2_LATENCY])
     return max(done, written(way, mask, np.int64(0), arrival, t))

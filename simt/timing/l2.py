@@ -10,7 +10,9 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
+from simt.timing.chance import scramble
 from simt.timing.jit import jit, jit_inline
+from simt.timing.others import OTHERS_NOW, SAMPLE, SCATTERED, brought_by
 
 L2_WAYS = L.PLACE["l2_ways"]
 L2_LATENCY = L.PLACE["l2_latency"]
@@ -24,10 +26,9 @@ SM_LINK = L.PLACE["sm_bytes_per_cycle"]
 L2_FETCH = L.PLACE["l2_fetch_bytes"]
 L2_READ_LEAST = L.PLACE["l2_read_least_bytes"]
 L2_WRITE_LEAST = L.PLACE["l2_write_least_bytes"]
+DRAM_SCATTERED = L.PLACE["dram_scattered_bytes"]
 L2_SPREAD = L.PLACE["l2_spread_latency"]
 SM_STORE = L.PLACE["sm_store_bytes_per_cycle"]
-ATOMIC_LANE = L.PLACE["atomic_lane_interval"]
-ATOMIC_LINE = L.PLACE["atomic_line_interval"]
 ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
 DRAM_FAR = L.PLACE["dram_far_latency"]
 DRAM_SPREAD = L.PLACE["dram_spread_latency"]
@@ -245,46 +246,31 @@ def l2_place(line, arrival, t):
         t.L2_SECTORS[way] = 0
         t.L2_ATOMIC_BLOCK[way] = -1
         t.L2_ATOMIC_FREE[way] = 0.0
+        t.L2_ATOMIC_SPENT[way] = 0.0
+        t.L2_COMING[way] = 0
+        t.L2_READY[way] = 0.0
         t.L2_USED[way] = stamp
     return way
 
 
-@jit
-def _fetched_by_others(line, n, t):
-    """Whether an SM that is not simulated has brought *n* sectors of *line* to L2.
-
-    Each SM is taken to fetch its share of every allocation from DRAM.  One that asks for more finds there what others
-    fetched: data that all blocks read.  That holds as long as everything fits in L2.
-    """
-    for k in range(len(t.QUOTAS)):
-        if t.EXTENTS[2 * k] <= line < t.EXTENTS[2 * k + 1]:
-            t.QUOTAS[k] -= n
-            return t.QUOTAS[k] < 0
-    return False
-
-
 @jit_inline
-def _scramble(x):
-    """53 bits of a hash of *x*."""
-    z = np.uint64(x) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    return np.int64((z ^ (z >> np.uint64(32))) >> np.uint64(11))
+def _farther(sm, line, t):
+    """Cycles that *line* is farther away from *sm* in DRAM than on average: which regions are far is a hash here."""
+    region = line >> 5
+    return t.NUMBERS[DRAM_FAR] if (scramble(region >> 1) ^ region ^ sm) & 1 else -t.NUMBERS[DRAM_FAR]
 
 
 @jit
-def _dram_latency(sm, line, arrival, t):
+def _dram_latency(line, farther, arrival, t):
     """From a miss to the use of *line*, without queues.
 
     Measured on an H200 (spread.cu): of two neighbouring 4-KiB regions one is about 180 cycles farther, and on either
     side a tail that falls off exponentially follows the shortest latency.  Of lines that are asked for at once, 0, 1, 4
-    and 5 of a KiB come together, and so do the other four (together.cu).  Which region is far, and what four lines draw
-    at a time, is a hash here.
+    and 5 of a KiB come together, and so do the other four (together.cu).  What four lines draw is a hash here.
     """
-    region = line >> 5
-    far = t.NUMBERS[DRAM_FAR] if (_scramble(region >> 1) ^ region ^ sm) & 1 else -t.NUMBERS[DRAM_FAR]
     four = (line >> 3) * 2 + ((line >> 1) & 1)
-    share = (_scramble(four * (1 << 24) + np.int64(arrival / DRAM_WINDOW)) + 1) / (1 << 53)
-    return t.NUMBERS[DRAM_LATENCY] + far + t.NUMBERS[DRAM_SPREAD] * (-np.log(share) - 1.0)
+    share = (scramble(four * (1 << 24) + np.int64(arrival / DRAM_WINDOW)) + 1) / (1 << 53)
+    return t.NUMBERS[DRAM_LATENCY] + farther + t.NUMBERS[DRAM_SPREAD] * (-np.log(share) - 1.0)
 
 
 @jit_inline
@@ -293,26 +279,31 @@ def _l2_latency(sm, line, t):
 
     What misses L2 delays what hits, too (H200, phases.cu): it is less than DRAM_QUEUE.
     """
-    share = _scramble(line * 256 + sm) / (1 << 53)
+    share = scramble(line * 256 + sm) / (1 << 53)
     queue = t.NUMBERS[L2_QUEUE] * min(t.CHIP[L.C_MEMORY_LOAD], 1.0) ** 2
     return t.NUMBERS[L2_LATENCY] + t.NUMBERS[L2_SPREAD] * (2.0 * share - 1.0) + queue
 
 
 @jit
-def look_up(way, line, mask, t):
-    """The sectors of *mask* that a way of L2 lacks."""
+def look_up(way, line, mask, manner, arrival, t):
+    """The sectors of *mask* that a way of L2 lacks: those to fetch, and those that other SMs have just asked for."""
     n = popcount(mask)
     t.TOTALS[L.N_L2_SECTORS] += n
     missing = mask & ~t.L2_SECTORS[way]
-    if missing and _fetched_by_others(line, popcount(missing), t):
-        t.L2_SECTORS[way] |= missing
-        missing = np.int64(0)
+    awaited = np.int64(0)
+    if missing:
+        fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
+        who = brought_by(line, fetched, manner, arrival, t)
+        if who != SAMPLE:
+            t.L2_SECTORS[way] |= fetched
+            awaited = missing if who == OTHERS_NOW else awaited
+            missing = np.int64(0)
     t.TOTALS[L.N_L2_HITS] += n - popcount(missing)
-    return missing
+    return missing, awaited
 
 
 @jit
-def fetch(sm, way, line, missing, arrival, t):
+def fetch(sm, way, line, missing, manner, arrival, t):
     """When DRAM has delivered the sectors *missing* of a way of L2, on to the SM.
 
     Who waits is served in any order: the wait in order, shortened or lengthened at random by up to DRAM_REORDER of it.
@@ -321,20 +312,34 @@ def fetch(sm, way, line, missing, arrival, t):
     fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
     n = popcount(fetched)
     t.TOTALS[L.N_DRAM_READ] += n
-    through = _memory(arrival, n * SECTOR / t.NUMBERS[DRAM_READ], t)
+    size = n * SECTOR
+    if manner == SCATTERED:  # each is of another row of DRAM
+        size = max(size, t.NUMBERS[DRAM_SCATTERED])
+    through = _memory(arrival, size / t.NUMBERS[DRAM_READ], t)
     _have(way, fetched, t)
-    queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[L.C_MEMORY_LOAD], 1.0) ** 2
     waited = (through - arrival) * (
-        1.0 + t.NUMBERS[DRAM_REORDER] * (2.0 * (_scramble(line + (1 << 41)) / (1 << 53)) - 1.0)
+        1.0 + t.NUMBERS[DRAM_REORDER] * (2.0 * (scramble(line + (1 << 41)) / (1 << 53)) - 1.0)
     )
-    return arrival + waited + _dram_latency(sm, line, arrival, t) + queue
+    return _on_its_way(way, line, fetched, arrival + waited, _farther(sm, line, t), arrival, t)
 
 
 @jit
-def l2_read(sm, line, mask, arrival, t):
-    """When the sectors *mask* of *line* are back at the SM that asked at *arrival*."""
+def _on_its_way(way, line, sectors, begin, farther, arrival, t):
+    """When sectors of a way of L2 that DRAM sends from *begin* on are at the SM that asked at *arrival*."""
+    queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[L.C_MEMORY_LOAD], 1.0) ** 2
+    back = begin + _dram_latency(line, farther, arrival, t) + queue
+    t.L2_COMING[way] = sectors | (t.L2_COMING[way] if t.L2_READY[way] > arrival else 0)
+    t.L2_READY[way] = max(t.L2_READY[way], back - t.NUMBERS[L2_LATENCY])
+    return back
+
+
+@jit
+def l2_read(sm, line, mask, manner, arrival, t):
+    """When the sectors *mask* of *line* are back at the SM that asked at *arrival* in some manner (others.py)."""
     way = l2_place(line, arrival, t)
-    missing = look_up(way, line, mask, t)
+    missing, awaited = look_up(way, line, mask, manner, arrival, t)
+    if awaited:  # by many SMs: the one that is nearest asks first
+        _on_its_way(way, line, awaited, arrival, -t.NUMBERS[DRAM_FAR], arrival, t)
     back = 0.0
     present = popcount(mask) - popcount(missing)
     if present:
@@ -342,9 +347,11 @@ def l2_read(sm, line, mask, arrival, t):
         size = max(present * SECTOR, t.NUMBERS[L2_READ_LEAST])
         served = _serve(t.CHIP, L.C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
         through = max(served, _link(sm, arrival, present, t))
+        if mask & ~missing & t.L2_COMING[way]:
+            through = max(through, t.L2_READY[way])
         back = through + _l2_latency(sm, line, t)
     if missing:
-        back = max(back, fetch(sm, way, line, missing, arrival, t))
+        back = max(back, fetch(sm, way, line, missing, manner, arrival, t))
     return back
 
 
@@ -363,8 +370,8 @@ def l2_write(line, mask, partial, arrival, t):
 
 
 @jit
-def serialised(way, block, lanes, most, arrival, t):
-    """When L2 has carried out the atomics of *lanes* lanes on the line of *way*, *most* of them on one word.
+def serialised(way, block, most, busy, arrival, t):
+    """When L2 has carried out a request's atomics on the line of *way*, which take *busy*; *most*: lanes on one word.
 
     Requests to one line follow each other.  A line that two blocks of one SM have used is taken to be used by all
     blocks: the SMs that are not simulated keep it busy, too.
@@ -372,11 +379,13 @@ def serialised(way, block, lanes, most, arrival, t):
     others = 1.0
     if t.L2_ATOMIC_BLOCK[way] == -1:
         t.L2_ATOMIC_BLOCK[way] = block
-    elif t.L2_ATOMIC_BLOCK[way] != block:
-        t.L2_ATOMIC_BLOCK[way] = -2
-    if t.L2_ATOMIC_BLOCK[way] == -2:
+    if t.L2_ATOMIC_BLOCK[way] != block:
         others = t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
-    busy = max(t.NUMBERS[ATOMIC_LANE], lanes * t.NUMBERS[ATOMIC_LINE])
+        if t.L2_ATOMIC_BLOCK[way] != -2:  # only now it shows: other SMs have come to it as often
+            t.L2_ATOMIC_FREE[way] += t.L2_ATOMIC_SPENT[way] * (others - 1.0)
+        t.L2_ATOMIC_BLOCK[way] = -2
+    if t.L2_ATOMIC_FREE[way] > 0.0:  # the first request may be the only one of its block
+        t.L2_ATOMIC_SPENT[way] += busy
     t.L2_ATOMIC_FREE[way] = max(t.L2_ATOMIC_FREE[way], arrival) + busy * others
     done = t.L2_ATOMIC_FREE[way] - busy * (others - 1.0) / 2  # in the middle of those of the others
     chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]

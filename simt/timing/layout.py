@@ -178,11 +178,13 @@ G_WARPS = _config()  # per block
 G_BLOCKS = _config()  # blocks to run in all
 G_CHIP = _config()  # SMs of the chip that get blocks
 G_FIRST = _config()  # number among them of the first that is simulated
+G_FIRST_WAVE = _config()  # blocks that start with the launch
 G_CONTROL = _config()  # 1: the code's own control bits; 0: a scoreboard by register
 G_REGISTERS = _config()  # scoreboard entries per warp
 G_L1_SETS = _config()
 G_L1_LINES = _config()  # that it has room for beside shared memory
 G_L2_SETS = _config()
+G_L2_LINES = _config()  # of the whole chip
 G_WRITTEN_SETS = _config()  # of L2's lines that are dirty
 G_LINES = _config()  # of instruction memory
 G_R = _config()  # array elements per place for a block
@@ -248,8 +250,21 @@ class Clock(NamedTuple):
     L2_LACKING: Any  # int64[sets * l2_partial_ways]: the same of those that have incomplete sectors
     L2_ATOMIC_BLOCK: Any  # the block whose atomics used the line; -1: none, -2: several
     L2_ATOMIC_FREE: Any  # float64: when L2 is through with them
+    L2_ATOMIC_SPENT: Any  # float64: how long those of the simulated SMs have taken
+    L2_COMING: Any  # sectors that DRAM sends, and when the last of them is there
+    L2_READY: Any  # float64
     EXTENTS: Any  # int64[allocations * 2]: first line and one past the last
-    QUOTAS: Any  # float64[allocations]: sectors that the simulated SMs still fetch themselves; empty: no limit
+    # What the simulated SMs fetch of each allocation; all empty if the whole chip is simulated.
+    QUOTAS: Any  # float64[allocations]: sectors that they fetch themselves
+    FETCHED_OF: Any  # float64[allocations]: those that they have fetched
+    # Shares of the allocations that were fetched up to one, and two, latencies of DRAM ago, and when that was noted.
+    MARKED: Any  # float64[allocations]
+    MARKED_BEFORE: Any
+    MARKED_AT: Any
+    TOGETHER: Any  # int64[allocations]: lines that two warps touched at the same time, less those that came apart
+    OWNED: Any  # uint8[lines]: sectors that they have fetched themselves
+    TOUCHED_BY: Any  # int32[lines]: 1 + age of the warp that loaded from it, 0: none, -1: several
+    TOUCHED_AT: Any  # float64[lines]: when it did
     CHIP: Any
     TOTALS: Any
     STALLS: Any  # int64[micro-ops * N_REASONS]: warp-cycles before its issue, by reason

@@ -7,6 +7,7 @@ import numpy as np
 from simt.timing import layout as L
 from simt.timing.caches import atomic_line, read_line, write_line
 from simt.timing.jit import jit, jit_inline
+from simt.timing.others import manner_of, note_touch
 
 SHARED_INTERVAL = L.PLACE["shared_wavefront_interval"]
 SHARED_WAVEFRONT = L.PLACE["shared_wavefront_latency"]
@@ -18,6 +19,10 @@ STORE_TO_LOAD = L.PLACE["store_to_load_interval"]
 STORE_QUEUE = L.PLACE["store_queue"]
 ATOMIC_LATENCY = L.PLACE["atomic_latency"]
 ATOMIC_LANE = L.PLACE["atomic_lane_interval"]
+ATOMIC_LINE = L.PLACE["atomic_line_interval"]
+ATOMIC_LINES = L.PLACE["atomic_lines_interval"]
+ATOMIC_MERGED = L.PLACE["atomic_merged_interval"]
+ATOMIC_SAME = L.PLACE["atomic_same_interval"]
 SYSTEM_LATENCY = L.PLACE["system_latency"]
 SECTOR_BYTES = 32
 
@@ -156,6 +161,33 @@ def meetings(ADDRESSES, lanes):
 
 
 @jit
+def _busy_in_l2(ADDRESSES, lanes, there, line, several, t):
+    """Cycles that L2 is busy with the atomics of *there* lanes of a request on *line*; *several*: it is on other lines.
+
+    Measured on an H200 (shared.cu: histograms of 1 to 1024 bins; stores.cu): a lone lane takes 2.3 cycles; of more
+    each word takes its time, further lanes at a word less, but as long at least as the most that meet at one.  Lanes
+    that do not take part repeat the address that lane 0 has.
+    """
+    if there == 1:
+        return t.NUMBERS[ATOMIC_LANE]
+    words = np.int64(0)
+    most = np.int64(0)
+    for l in range(32):
+        if ADDRESSES[l] >> 7 == line:
+            same = np.int64(lanes - 32 if ADDRESSES[l] == ADDRESSES[0] else 0)
+            new = True
+            for k in range(32):
+                same += ADDRESSES[k] == ADDRESSES[l]
+                new &= k >= l or ADDRESSES[k] != ADDRESSES[l]
+            words += new
+            most = max(most, same)
+    cycles = words * t.NUMBERS[ATOMIC_LINE] + (there - words) * t.NUMBERS[ATOMIC_MERGED]
+    if several:
+        cycles += t.NUMBERS[ATOMIC_LINES]
+    return max(cycles, t.NUMBERS[ATOMIC_LANE], most * t.NUMBERS[ATOMIC_SAME])
+
+
+@jit
 def global_access(sm, wi, block, now, kind, asked, lanes, t):
     """When a global (or local) access has its result; for stores and reductions, when L2 has it.
 
@@ -191,7 +223,9 @@ def global_access(sm, wi, block, now, kind, asked, lanes, t):
     done = 0.0
     soonest = np.float64(L.NEVER)
     misses = t.SMS[sm * L.N_SM + L.M_MISSES]
+    manner = manner_of(n, t.LINES, block, t)
     most = np.int64(1)
+    busy = 0.0
     if kind in (L.K_ATOMIC, L.K_REDUCTION):
         most = meetings(ADDRESSES, lanes)
     if not loads:
@@ -199,7 +233,8 @@ def global_access(sm, wi, block, now, kind, asked, lanes, t):
     for k in range(n):
         start = begin + k * tags // n * t.NUMBERS[LINE_LATENCY]
         if loads:
-            back = read_line(sm, t.LINES[k], t.MASKS[k], start, kind != L.K_LOAD, t)
+            note_touch(wi, t.LINES[k], start, t)
+            back = read_line(sm, t.LINES[k], t.MASKS[k], manner, start, kind != L.K_LOAD, t)
             done = max(done, back)
             soonest = min(soonest, back)
         elif kind == L.K_STORE:
@@ -209,7 +244,8 @@ def global_access(sm, wi, block, now, kind, asked, lanes, t):
             there = np.int64(0)
             for sector in range(4):
                 there += t.LANES[k * 4 + sector]
-            done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], block, there, most, start, t))
+            busy = _busy_in_l2(ADDRESSES, lanes, there, t.LINES[k], n > 1, t)
+            done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], manner, block, there, most, busy, start, t))
     if loads:  # wavefronts of one warp, from when the first line is there and the last has been looked up
         looked_up = begin + t.NUMBERS[L1_LATENCY] + (tags - 1) * t.NUMBERS[LINE_LATENCY]
         done = max(done, max(soonest, looked_up) + (banks - 1) * t.NUMBERS[SHARED_WAVEFRONT])
@@ -228,5 +264,6 @@ def global_access(sm, wi, block, now, kind, asked, lanes, t):
         t.TOTALS[L.N_STORE_SECTORS] += sectors
         t.TOTALS[L.N_STORE_BYTES] += size
     elif kind == L.K_ATOMIC:
-        done += t.NUMBERS[ATOMIC_LATENCY] + (most - 1) * t.NUMBERS[ATOMIC_LANE]
+        # What L2 takes for lanes that meet is part of what they wait for each other.
+        done += t.NUMBERS[ATOMIC_LATENCY] + max((most - 1) * t.NUMBERS[ATOMIC_LANE] - (busy if most > 1 else 0.0), 0.0)
     return done

@@ -34,7 +34,7 @@ REDUCTIONS = (
 )
 CUBINS = {
     name: DATA / "timing" / "cubins" / f"{name}.cubin"
-    for name in ("cold", "loops", "stores", "loaded", "validation", "unseen")
+    for name in ("cold", "loops", "stores", "loaded", "shared", "validation", "unseen")
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
 BLIND = ("reductions", "validation", "unseen")
@@ -188,6 +188,21 @@ def store_arguments() -> list[list[Any]]:
     return launches
 
 
+def shared_arguments() -> list[list[Any]]:
+    """Arguments of the launches of shared.cu, in order.  Tables are as long as they are used."""
+    u = np.uint32
+    out = np.zeros(1 << 20, u)
+
+    def march(apart: int) -> list[Any]:
+        return [np.zeros(2048 * 32, u), u(2048), u(apart), out]
+
+    launches = [march(apart) for _ in range(2) for apart in (0, 1, 3, 15, 61)] + [march(0) for _ in range(4)]
+    for words in (1 << 20, 1 << 22, 1 << 24, 1 << 28):
+        table = np.zeros(words, u)
+        launches += [[table, u(words), u(run), u(4), out] for run in (1, 8, 32)]
+    return launches + [[np.zeros(1024, u), u(n), u(4)] for n in (1, 2, 4, 8, 16, 26, 32, 64, 256, 1024)]
+
+
 def loaded_arguments() -> list[list[Any]]:
     """Arguments of the launches of loaded.cu, in order."""
     data, out, trips = np.zeros(1 << 25, np.uint32), np.zeros(32, np.uint32), np.int32(24)
@@ -226,6 +241,7 @@ def simulate_all(
     listed = {
         "stores": store_arguments,
         "loaded": loaded_arguments,
+        "shared": shared_arguments,
         "validation": validation_arguments,
         "unseen": unseen_arguments,
     }

@@ -1,0 +1,126 @@
+"""``simt calibrate``: measure the GPU of this machine, and write its device file."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gpu.errors import EXIT_NO_GPU, NoGpuError
+from simt.check import render
+from simt.cli.output import EXIT_WRONG, check_writable, show, table
+
+if TYPE_CHECKING:
+    from gpu.calibration.figures import Figure
+    from gpu.calibration.fitting import Fitted
+    from simt.devices import Gpu
+
+EXAMPLES = """Examples:
+
+  [bold]simt calibrate -o my_gpu.toml[/bold], then [bold]simt run my.cu:kernel --timing --device my_gpu.toml[/bold]
+
+  [bold]simt calibrate --like rtx_4090 -o my_gpu.toml[/bold]"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES)(calibrate)
+
+
+def calibrate(
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE.toml", help="The device file to write.")],
+    like: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Device with the numbers that are not measured. Default: the nearest."),
+    ] = None,
+    device: Annotated[int, typer.Option(min=0, metavar="N", help="Number of the GPU.")] = 0,
+) -> None:
+    """Measure this machine's GPU and write a device file that predictions can be made with.
+
+    Kernels that read the SM's clock run on the GPU, and in the timing model with the numbers of the nearest known
+    device; latencies and bandwidths are changed until both agree. Takes a minute. Needs the extra sass.
+
+    Exit code 0: all was measured; 1: something could not be, which the file leaves as estimated; 2: a wrong command
+    line, or numbers that contradict each other (nothing is written); 3: no GPU.
+    """
+    import simt
+    from gpu.calibration.figures import figures
+    from gpu.calibration.fitting import fit
+    from gpu.calibration.measuring import measure, other_processes
+    from gpu.calibration.native import Native
+    from gpu.calibration.writing import Product, device_file
+    from simt import devices
+    from simt.toolkit.kernels import compile_kernels
+
+    check_writable(output)
+    try:
+        native = Native(device)
+    except NoGpuError as error:
+        typer.echo(render(error), err=True)
+        raise typer.Exit(EXIT_NO_GPU) from None
+    product = Product.of(native)
+    base = devices.get(like) if like else nearest(product.capability, product.name)
+    beside = other_processes(device)
+    if beside:
+        typer.echo(f"note: others use the GPU, which may spoil the figures: {beside}", err=True)
+    typer.echo(f"{product.name}, CUDA {product.driver}; like {base.key}", err=True)
+    with resources.as_file(resources.files("gpu.calibration") / "kernels.cu") as source:
+        native.load(compile_kernels(source, product.architecture).cubin)
+        kernels = simt.load_cuda(source, product.architecture)
+    multiprocessors = dict(product.limits)["multiprocessors"]
+    found = list(measure(native, figures(multiprocessors), _say))
+    fitted = fit(kernels, base, [each for each in found if not each.problem], _say)
+    text = device_file(product, base, fitted)
+    output.write_text(text, encoding="utf-8")
+    _report(fitted, base)
+    typer.echo(f"wrote {output}")
+    missing = [_missing(each.figure, each.problem) for each in found if each.problem]
+    missing += [_missing(each.measured.figure, "the model does not follow") for each in fitted if not each.holds]
+    for line in missing:
+        typer.echo(line, err=True)
+    if missing:
+        raise typer.Exit(EXIT_WRONG)
+
+
+def nearest(capability: str, name: str = "") -> Gpu:
+    """The known device of this compute capability, or of the next lower one; of this name, or else measured best."""
+    from simt import devices
+
+    def number(gpu: Gpu) -> int:
+        return int(gpu.compute_capability.replace(".", ""))
+
+    wanted = int(capability.replace(".", ""))
+    known = [devices.get(key) for key in devices.names()]
+    return min(
+        known,
+        key=lambda gpu: (
+            number(gpu) > wanted, abs(number(gpu) - wanted), not gpu.name.startswith(name), -gpu.measured[0],
+        ),
+    )  # fmt: skip
+
+
+def _say(what: str) -> None:
+    typer.echo(f"  {what}", err=True)
+
+
+def _missing(figure: Figure, why: str) -> str:
+    what = figure.parameter or "no number"
+    return f"not fitted: {figure.name} ({what} is the other device's): {why}"
+
+
+def _report(fitted: list[Fitted], base: Gpu) -> None:
+    grid = table(
+        "cycles a step, and the numbers fitted to them", "figure", "GPU", "±", base.key, "fitted", "number", "value",
+        "± ", left=("figure", "number"),
+    )  # fmt: skip
+    for each in fitted:
+        measured = each.measured
+        cells = [measured.figure.name, f"{measured.cycles:.4g}", f"{measured.spread:.2g}", f"{each.before:.4g}"]
+        if each.value is None:
+            grid.add_row(*cells, "", "", "", "")
+        else:
+            number = measured.figure.parameter or ""
+            grid.add_row(*cells, f"{each.after:.4g}", number, f"{each.value:.4g}", f"{each.uncertainty:.2g}")
+    show(grid)

@@ -1,0 +1,105 @@
+"""Timing numbers such that the model takes as long as the GPU for the same machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import simt
+from gpu.calibration.figures import Figure
+from gpu.calibration.measuring import Measured
+from simt.devices import Gpu
+from simt.devices.device import TIMING
+
+ROUNDS = 3
+"""A number is changed so often; the one with which the model came nearest stays."""
+
+BORNE_OUT = 0.02
+"""Figures of the SM that differ from the model's by no more bear its numbers out."""
+
+
+FOLLOWS = 0.05
+"""A number counts as fitted if the model then comes so near; else something else limits the figure there."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A measured figure beside the model's, before and after the fit; ``value`` of its number, if it has one."""
+
+    measured: Measured
+    before: float
+    after: float
+    value: float | None
+
+    @property
+    def uncertainty(self) -> float:
+        """Of ``value``: from the spread of the measurement, and what the fit has left."""
+        if self.value is None:
+            return 0.0
+        off = self.measured.spread + abs(self.after - self.measured.cycles)
+        return off if self.measured.figure.blocks == 1 else self.value * off / self.measured.cycles
+
+    @property
+    def holds(self) -> bool:
+        """Whether the model, with ``value``, takes as long as the GPU."""
+        return abs(self.after / self.measured.cycles - 1) <= FOLLOWS
+
+    @property
+    def is_borne_out(self) -> bool:
+        """Whether the model had it right before."""
+        return abs(self.before / self.measured.cycles - 1) <= BORNE_OUT
+
+
+def fit(
+    kernels: Mapping[str, object], base: Gpu, measured: Sequence[Measured], progress: Callable[[str], None]
+) -> list[Fitted]:
+    """Fit the numbers of *base* to what was measured; *kernels*: the same machine code, for the model."""
+    named = {each.figure.name: each for each in measured}
+    tried: list[dict[str, float]] = [{each.figure.name: _number(base, each.figure) for each in measured}]
+    found: list[dict[str, float]] = []
+    for rounds in range(ROUNDS + 1):
+        progress(f"the model, round {rounds + 1} of {ROUNDS + 1}")
+        overrides = {each.figure.parameter: tried[-1][each.figure.name] for each in measured if each.figure.parameter}
+        found.append({each.figure.name: _modelled(kernels, base, each.figure, overrides) for each in measured})
+        tried.append({name: _better(each, tried[-1][name], found[-1][name]) for name, each in named.items()})
+    return [
+        _nearest(each, [(values[name], figures[name]) for values, figures in zip(tried, found, strict=False)])
+        for name, each in named.items()
+    ]
+
+
+def _nearest(measured: Measured, tried: Sequence[tuple[float, float]]) -> Fitted:
+    """The best of what was tried: (value, what the model said)."""
+    value, after = min(tried, key=lambda one: abs(one[1] - measured.cycles))
+    return Fitted(measured, tried[0][1], after, value if measured.figure.parameter else None)
+
+
+def _number(base: Gpu, figure: Figure) -> float:
+    """What *base* has for the number that a figure tells."""
+    return float(base.sections[TIMING][figure.parameter].value) if figure.parameter else 0.0
+
+
+def _better(measured: Measured, value: float, modelled: float) -> float:
+    """A value with which the model comes nearer: a latency adds to its figure, a bandwidth divides it."""
+    if measured.figure.blocks == 1:
+        return max(value + measured.cycles - modelled, 0.0)
+    return value * modelled / measured.cycles
+
+
+def _modelled(kernels: Mapping[str, object], base: Gpu, figure: Figure, values: Mapping[str, float]) -> float:
+    """The figure in the timing model."""
+    cycles = []
+    for steps in figure.steps:
+        profile = simt.launch(
+            kernels[figure.kernel],
+            figure.blocks,
+            figure.threads,
+            *figure.arguments(steps),
+            device=base.key,
+            timing=True,
+            sms="one",
+            overrides=dict(values),
+        )
+        assert profile.timing is not None
+        cycles.append(profile.timing.cycles)
+    return figure.per_step(*cycles)

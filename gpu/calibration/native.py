@@ -1,0 +1,133 @@
+"""Cubins on a GPU through the driver's C interface, which needs nothing but the driver."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu.errors import GpuError, NoGpuError
+
+ATTRIBUTES = {
+    "multiprocessors": 16,
+    "clock_khz": 13,
+    "memory_clock_khz": 36,
+    "memory_bus_bits": 37,
+    "l2_cache_bytes": 38,
+    "major": 75,
+    "minor": 76,
+}
+"""CUdevice_attribute, CUDA Driver API."""
+
+
+@cache
+def _library() -> Any:
+    name = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+    try:
+        library = ctypes.CDLL(name)
+    except OSError as error:
+        raise NoGpuError("no CUDA driver was found", details=(str(error),)) from None
+    library.cuGetErrorString.argtypes = [ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)]
+    return library
+
+
+def _check(code: int, what: str) -> None:
+    if code == 0:
+        return
+    said = ctypes.c_char_p()
+    _library().cuGetErrorString(code, ctypes.byref(said))
+    raise GpuError(f"{what} fails: {(said.value or str(code).encode()).decode()}")
+
+
+class Native:
+    """One GPU, and what is loaded on it; of this process for as long as it lives."""
+
+    def __init__(self, index: int) -> None:
+        library = _library()
+        if library.cuInit(0) != 0:
+            raise NoGpuError("there is a driver, but no device")
+        count = ctypes.c_int()
+        _check(library.cuDeviceGetCount(ctypes.byref(count)), "counting devices")
+        if not 0 <= index < count.value:
+            raise NoGpuError(f"there is no device {index}", help=f"this process has {count.value}, from 0 on")
+        self._device = ctypes.c_int()
+        _check(library.cuDeviceGet(ctypes.byref(self._device), index), "cuDeviceGet")
+        context = ctypes.c_void_p()
+        _check(library.cuDevicePrimaryCtxRetain(ctypes.byref(context), self._device), "a context")
+        _check(library.cuCtxSetCurrent(context), "a context")
+        self._kernels: dict[str, ctypes.c_void_p] = {}
+        self._module = ctypes.c_void_p()
+
+    @property
+    def name(self) -> str:
+        """The GPU's name."""
+        text = ctypes.create_string_buffer(256)
+        _check(_library().cuDeviceGetName(text, 256, self._device), "cuDeviceGetName")
+        return text.value.decode("utf-8", "replace")
+
+    @property
+    def driver(self) -> str:
+        """The newest CUDA version that the driver knows: ``"13.0"``."""
+        version = ctypes.c_int()
+        _check(_library().cuDriverGetVersion(ctypes.byref(version)), "cuDriverGetVersion")
+        return f"{version.value // 1000}.{version.value % 1000 // 10}"
+
+    @property
+    def memory_bytes(self) -> int:
+        """Of the device."""
+        size = ctypes.c_size_t()
+        _check(_library().cuDeviceTotalMem_v2(ctypes.byref(size), self._device), "cuDeviceTotalMem")
+        return size.value
+
+    def attribute(self, name: str) -> int:
+        """A number of :data:`ATTRIBUTES`."""
+        value = ctypes.c_int()
+        _check(_library().cuDeviceGetAttribute(ctypes.byref(value), ATTRIBUTES[name], self._device), name)
+        return value.value
+
+    def load(self, cubin: bytes) -> None:
+        """Load the kernels of a cubin."""
+        _check(_library().cuModuleLoadData(ctypes.byref(self._module), cubin), "loading a cubin")
+
+    def array(self, values: npt.NDArray[Any]) -> Array:
+        """An array on the device with these values."""
+        return Array(values)
+
+    def launch(self, kernel: str, blocks: int, threads: int, args: Sequence[Array | np.generic]) -> None:
+        """Launch a kernel of the loaded cubin, and wait for its end."""
+        if kernel not in self._kernels:
+            function = ctypes.c_void_p()
+            found = _library().cuModuleGetFunction(ctypes.byref(function), self._module, kernel.encode())
+            _check(found, f"kernel {kernel}")
+            self._kernels[kernel] = function
+        values = [arg.address if isinstance(arg, Array) else np.array(arg) for arg in args]
+        pointers = (ctypes.c_void_p * len(values))(*(value.ctypes.data for value in values))
+        shape = [ctypes.c_uint(size) for size in (blocks, 1, 1, threads, 1, 1, 0)]
+        _check(_library().cuLaunchKernel(self._kernels[kernel], *shape, None, pointers, None), f"kernel {kernel}")
+        _check(_library().cuCtxSynchronize(), f"kernel {kernel}")
+
+
+class Array:
+    """An array in device memory."""
+
+    def __init__(self, values: npt.NDArray[Any]) -> None:
+        self._like = values
+        pointer = ctypes.c_uint64()
+        code = _library().cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(values.nbytes))
+        _check(code, f"allocating {values.nbytes:,} bytes")
+        self.address = np.array(pointer.value, np.uint64)
+        source = ctypes.c_void_p(values.ctypes.data)
+        _check(_library().cuMemcpyHtoD_v2(pointer, source, ctypes.c_size_t(values.nbytes)), "copying to the device")
+
+    def read(self) -> npt.NDArray[Any]:
+        """Its values now."""
+        values = np.empty_like(self._like)
+        there = ctypes.c_uint64(int(self.address))
+        target = ctypes.c_void_p(values.ctypes.data)
+        _check(_library().cuMemcpyDtoH_v2(target, there, ctypes.c_size_t(values.nbytes)), "copying from the device")
+        return values

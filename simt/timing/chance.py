@@ -1,0 +1,15 @@
+"""Chance that is the same in every run: hashes of what is drawn for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.timing.jit import jit_inline
+
+
+@jit_inline
+def scramble(x):
+    """53 bits of a hash of *x*."""
+    z = np.uint64(x) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.int64((z ^ (z >> np.uint64(32))) >> np.uint64(11))

@@ -1,0 +1,104 @@
+"""What the SMs that are not simulated have brought to L2.
+
+They are taken to do what the simulated ones do, at the same time.  Each fetches its share of every allocation from
+DRAM.  One that asks for more asks for what others fetch: data that several SMs read.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.ops.scalar import popcount
+from simt.timing import layout as L
+from simt.timing.chance import scramble
+from simt.timing.jit import jit
+
+DRAM_LATENCY = L.PLACE["dram_latency"]
+SAMPLE, OTHERS_NOW, OTHERS_BEFORE = range(3)
+"""Who brings data to L2: the simulated SMs; others, at the same time; others, which have done so already."""
+AHEAD = 1.1
+"""The simulated SMs may be so far ahead of the blocks' average before they are taken to share data with others."""
+SCATTERED, FIRST, LATER = range(3)
+"""Manners of a request: its lanes ask for lines anywhere; of a block that starts with the launch; of a later one."""
+
+
+@jit
+def _allocation(line, t):
+    """Number of the global allocation that holds *line*, or -1."""
+    for k in range(len(t.QUOTAS)):
+        if t.EXTENTS[2 * k] <= line < t.EXTENTS[2 * k + 1]:
+            return k
+    return -1
+
+
+@jit
+def note_touch(wi, line, now, t):
+    """Note that warp *wi* loads from *line*: what warps of an SM do at the same time, those of other SMs do, too.
+
+    The second warp to touch a line is asked whether data that the first has asked for could still be on their way.
+    """
+    if len(t.TOUCHED_BY) == 0:
+        return
+    first = t.TOUCHED_BY[line]
+    who = np.int32(t.WARPS[wi * L.N_WARP + L.W_AGE] + 1)
+    if first == 0:
+        t.TOUCHED_BY[line] = who
+        t.TOUCHED_AT[line] = now
+    elif first > 0 and first != who:
+        t.TOUCHED_BY[line] = -1
+        k = _allocation(line, t)
+        if k >= 0:
+            t.TOGETHER[k] += 1 if now - t.TOUCHED_AT[line] <= t.NUMBERS[DRAM_LATENCY] else -1
+
+
+@jit
+def manner_of(n, LINES, block, t):
+    """The manner of a request of a warp of *block* for the first *n* of LINES."""
+    for k in range(2, n):
+        if abs(LINES[k] - LINES[k - 1] - (LINES[1] - LINES[0])) > 1:
+            return SCATTERED
+    return FIRST if block < t.CONFIG[L.G_FIRST_WAVE] else LATER
+
+
+@jit
+def _scattered(k, line, n, now, t):
+    """Who brings *n* sectors of a line anywhere in allocation *k*: all SMs together have brought as much as L2 holds of
+
+    it, or the share that the simulated ones have of their part.  By which share a line is there is drawn.
+    """
+    there = t.FETCHED_OF[k] / t.QUOTAS[k]
+    if now - t.MARKED_AT[k] > t.NUMBERS[DRAM_LATENCY]:
+        t.MARKED_BEFORE[k] = t.MARKED[k]
+        t.MARKED[k] = there
+        t.MARKED_AT[k] = now
+    room = t.CONFIG[L.G_L2_LINES] / (t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k])
+    drawn = scramble(line ^ (np.int64(1) << 42)) / (1 << 53)
+    if drawn >= min(there, room):
+        t.FETCHED_OF[k] += n
+        return SAMPLE
+    return OTHERS_NOW if drawn >= t.MARKED_BEFORE[k] else OTHERS_BEFORE
+
+
+@jit
+def brought_by(line, mask, manner, now, t):
+    """Who brings the sectors *mask* of *line*, which L2 lacks and a request of some *manner* wants at *now*.
+
+    The share of an allocation is given out as blocks start.  Blocks that start with the launch ask for shared data when
+    the others do, if warps of one SM do.  Later blocks find there what others have left.  Of allocations larger than L2
+    the simulated SMs fetch again what they have lost.
+    """
+    k = _allocation(line, t)
+    if k < 0:
+        return SAMPLE
+    n = popcount(mask)
+    if manner == SCATTERED:
+        return _scattered(k, line, n, now, t)
+    lines = t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k]
+    if mask & ~t.OWNED[line] == 0 and lines > t.CONFIG[L.G_L2_LINES]:
+        return SAMPLE
+    started = t.CHIP[L.C_NEXT_BLOCK] / t.CONFIG[L.G_BLOCKS]
+    if t.FETCHED_OF[k] + n <= t.QUOTAS[k] * min(started * AHEAD, 1.0):
+        t.FETCHED_OF[k] += n
+        t.OWNED[line] |= mask
+        return SAMPLE
+    return OTHERS_NOW if manner == FIRST and t.TOGETHER[k] >= 0 else OTHERS_BEFORE

@@ -1,0 +1,193 @@
+"""``simt calibrate`` without a GPU: the timing model, with other numbers, stands in for one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import simt
+from gpu.calibration.command import nearest
+from gpu.calibration.figures import Figure, chain, figures
+from gpu.calibration.fitting import Fitted, fit
+from gpu.calibration.measuring import ATTEMPTS, Measured, measure
+from gpu.calibration.writing import Product, device_file
+from gpu.errors import GpuError
+from simt import devices
+from simt.devices import DeviceError
+from tests.machine_view import needs_nvdisasm
+
+H200 = devices.get("h200")
+PRODUCT = Product(
+    "Somebody's GPU",
+    "13.0",
+    "9.0",
+    (("multiprocessors", 114), ("clock_mhz", 1755)),
+    (("memory_bytes", 80e9, "bytes"), ("memory_clock_mhz", 1593.0, "MHz")),
+)
+FIGURES = {figure.name: figure for figure in figures(132)}
+
+
+def modelled(kernels: Any, figure: Figure, numbers: dict[str, float]) -> float:
+    """A figure of a GPU that is the H200's model with some other numbers."""
+    cycles = []
+    for steps in figure.steps:
+        shape = figure.blocks, figure.threads
+        profile = simt.launch(
+            kernels[figure.kernel], *shape, *figure.arguments(steps), device="h200", timing=True, sms="one",
+            overrides=numbers,
+        )  # fmt: skip
+        assert profile.timing is not None
+        cycles.append(profile.timing.cycles)
+    return figure.per_step(*cycles)
+
+
+@needs_nvdisasm
+def test_the_numbers_of_a_gpu_are_found_again() -> None:
+    numbers = {"shared_latency": 30.0, "l1_latency": 44.0, "dram_latency": 802.0, "dram_read_bytes_per_cycle": 1300.0}
+    with resources.as_file(resources.files("gpu.calibration") / "kernels.cu") as source:
+        kernels = simt.load_cuda(source, "sm_90")
+    wanted = [figure for figure in FIGURES.values() if figure.parameter in numbers]
+    measured = [Measured(figure, modelled(kernels, figure, numbers), 0.0, 1980.0) for figure in wanted]
+    found = fit(kernels, H200, measured, lambda _: None)
+    assert {each.measured.figure.parameter: each.value for each in found} == {
+        name: pytest.approx(value, rel=0.04) for name, value in numbers.items()
+    }
+    for each in found:
+        assert each.after == pytest.approx(each.measured.cycles, rel=0.01)
+        assert not each.is_borne_out
+        assert each.uncertainty < 0.03 * numbers[each.measured.figure.parameter or ""]
+
+
+class Array:
+    """An array of a GPU that is not there."""
+
+    def __init__(self, values: npt.NDArray[Any]) -> None:
+        self.values = values
+
+    def read(self) -> npt.NDArray[Any]:
+        return self.values
+
+
+class Fake:
+    """A GPU on which a step takes so many cycles; its clock and its times may be unsteady, or it refuses a kernel."""
+
+    def __init__(self, cycles: float, mhz: Sequence[float] = (1980.0,), noise: float = 0.0, refuses: str = "") -> None:
+        self.cycles, self.mhz, self.noise, self.refuses = cycles, mhz, noise, refuses
+        self.random = np.random.default_rng(0)
+        self.launches = 0
+
+    def array(self, values: npt.NDArray[Any]) -> Array:
+        return Array(values.copy())
+
+    def launch(self, kernel: str, blocks: int, threads: int, args: Sequence[Any]) -> None:
+        if kernel == self.refuses:
+            raise GpuError("no kernel image is available")
+        self.launches += 1
+        steps = next(arg for arg in args[::-1] if not isinstance(arg, Array))
+        spent = 1000 + float(steps) * self.cycles * (1 + self.noise * self.random.random())
+        table = args[-1].values.reshape(-1, 4)
+        table[:, 1] = table[:, 0] + round(spent)
+        table[:, 3] = table[:, 2] + round(1e3 * spent / self.mhz[self.launches % len(self.mhz)])
+
+
+def one(fake: Fake, name: str = "dependent FFMA") -> Measured:
+    """What comes of one figure."""
+    (found,) = measure(fake, [FIGURES[name]], lambda _: None)
+    return found
+
+
+@given(st.floats(1, 1000))
+def test_a_steady_gpu_is_measured_as_it_is(cycles: float) -> None:
+    found = one(Fake(cycles))
+    assert found.cycles == pytest.approx(cycles, abs=0.01)
+    assert found.spread == 0
+    assert found.mhz == pytest.approx(1980, rel=1e-3)
+    assert not found.problem
+
+
+def test_a_clock_that_moves_and_a_busy_gpu_are_said() -> None:
+    moving = Fake(4, mhz=(1980, 1500))
+    assert one(moving).problem == "the clock moved between 1500 and 1980 MHz"
+    assert moving.launches > ATTEMPTS * 20  # measured anew
+    assert "is the GPU busy?" in one(Fake(4, noise=0.5)).problem
+    assert one(Fake(4, refuses="chain_fma")).problem == "no kernel image is available"
+
+
+def fitted(name: str, value: float | None, cycles: float = 300.0, after: float | None = None) -> Fitted:
+    measured = Measured(FIGURES[name], cycles, 0.5, 1755.0)
+    return Fitted(measured, cycles, cycles if after is None else after, value)
+
+
+def test_the_device_file(tmp_path: Path) -> None:
+    """What was measured with its uncertainty, the rest as the base has it, and the SM's numbers borne out."""
+    found = [fitted("loads that hit L2", 310.04), fitted("dependent FFMA", None)]
+    path = tmp_path / "mine.toml"
+    path.write_text(device_file(PRODUCT, H200, found))
+    mine = devices.get(path)
+    assert (mine.name, mine.compute_capability, mine.limit("multiprocessors")) == ("Somebody's GPU", "9.0", 114)
+    numbers = mine.sections["timing"]
+    assert numbers["l2_latency"].value == 310
+    assert "± 0.5; loads that hit L2 take 300 cycles a step at 1755 MHz" in numbers["l2_latency"].source
+    assert not numbers["l1_latency"].estimated  # borne out by the figures of the SM
+    wrong = [fitted("dependent FFMA", None, 300.0)]
+    wrong[0] = Fitted(wrong[0].measured, 330.0, 330.0, None)
+    path.write_text(device_file(PRODUCT, H200, wrong))
+    assert devices.get(path).sections["timing"]["l1_latency"].estimated
+
+
+def test_what_the_model_does_not_follow_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    found = [fitted("loads that hit L2", 310.0, after=400.0), fitted("dependent FFMA", None)]
+    path.write_text(device_file(PRODUCT, H200, found))
+    assert not found[0].holds
+    assert devices.get(path).sections["timing"]["l2_latency"].value == H200.sections["timing"]["l2_latency"].value
+
+
+def test_contradictions_are_refused() -> None:
+    with pytest.raises(DeviceError, match="are rejected") as caught:
+        device_file(PRODUCT, H200, [fitted("loads that hit L2", 900.0)])
+    assert "l2_latency = 900 exceeds dram_latency = 675" in caught.value.details
+
+
+@given(st.integers(0, 8), st.integers(0, 2))
+def test_a_chain_comes_by_each_of_its_lines_once(log_lines: int, log_stride: int) -> None:
+    lines, stride = 1 << max(log_lines, log_stride), 1 << log_stride
+    table, at, seen = chain(lines, stride), 0, []
+    for _ in range(lines // stride):
+        seen.append(at)
+        at = int(table[at])
+    assert at == 0
+    assert sorted(seen) == [32 * stride * k for k in range(lines // stride)]
+
+
+@pytest.mark.parametrize(("capability", "key"), [("9.0", "h200"), ("8.6", "rtx_3080"), ("10.3", "b200")])
+def test_the_nearest_known_device(capability: str, key: str) -> None:
+    assert nearest(capability).compute_capability == devices.get(key).compute_capability
+    assert nearest("9.0", "NVIDIA H200").key == "h200"
+    assert nearest("9.0", "NVIDIA H100").key == "h100"
+
+
+def test_without_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import typer
+
+    from gpu.calibration import command, native
+
+    def missing(_: int) -> Any:
+        raise native.NoGpuError("no CUDA driver was found")
+
+    monkeypatch.setattr(native, "Native", missing)
+    app = typer.Typer()
+    command.register(app)
+    result = CliRunner().invoke(app, ["-o", str(tmp_path / "x.toml")])
+    assert result.exit_code == 3
+    assert "no CUDA driver was found" in result.output
+    assert not (tmp_path / "x.toml").exists()
