@@ -73,6 +73,7 @@ def test_an_error_that_ends_the_launch_comes_after_what_was_found_before(run, mi
         (["--tool", "leakcheck", "shared"], "there is no check 'leakcheck'"),
         (["shared", "7"], "takes no arguments"),
         (["shared", "--tool", "leakcheck"], "there is no check 'leakcheck'"),
+        (["report.csv"], "report.csv is a profile of a GPU"),
         (["shared", "--frobnicate"], "--frobnicate"),
         (["--tool", "all", "no_such_kernel"], "no_such_kernel"),
     ],
