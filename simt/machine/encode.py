@@ -56,6 +56,7 @@ _IMMEDIATES = {
 }
 """One past the greatest ``imm`` of micro-ops whose ``imm`` is an index."""
 _STORES = frozenset({"st.global", "st.generic", "atom.global", "atom.generic", "sust", "suatom"})
+_CAS = ATOMICS.index("cas")
 _CONVERGENCE = frozenset({"bssy", "bsync", "break", "bmov.get", "bmov.set"})
 _MODES = {
     "index": 1,
@@ -82,7 +83,8 @@ class Encoded:
     the Program's rows that stand once for all warps, in their order in the register file, RZ first; ``n_registers``
     counts all rows.  ``targets``: micro-op per 8 bytes of machine code from ``code_start`` on, -1 where none starts.
     ``communicates``: blocks may act on each other through atomics or system calls; ``by_library``: see
-    :class:`~simt.ops.row.Table`; ``stores``: it may change global memory.
+    :class:`~simt.ops.row.Table`; ``stores``: it may change global memory; ``swaps``: it is machine code that compares
+    and swaps.
     """
 
     code: npt.NDArray[np.int64]
@@ -96,6 +98,11 @@ class Encoded:
     communicates: bool
     by_library: bool
     stores: bool
+    swaps: bool
+
+
+def _swaps(instruction: Instruction) -> bool:
+    return instruction.op.startswith("atom.") and instruction.mod >> 4 == _CAS
 
 
 def encode(program: Program) -> Encoded:
@@ -162,6 +169,7 @@ class _Encoder:
             by_library=not ops.isdisjoint(row.name for table in TABLES if table.by_library for row in table.rows),
             communicates=not ops.isdisjoint({"atom.global", "atom.generic", "suatom"}) or acts,
             stores=not ops.isdisjoint(_STORES) or acts,
+            swaps=program.view != "source" and any(map(_swaps, program.instructions)),
         )
 
     def _row(self, instruction: Instruction) -> list[int]:

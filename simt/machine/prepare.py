@@ -31,7 +31,6 @@ from simt.machine.launch import (
     parse_order,
 )
 from simt.machine.prepared import BANK, Memory, Prepared
-from simt.ops.encoding import ATOMICS
 from simt.program import FULL_MASK, ArrayRef, Program, Space
 
 _PAGE = 4096
@@ -55,7 +54,7 @@ def prepare(program: Program, launch: Launch, workers: int, device: DeviceMemory
     placed = _placed_banks(launch, plan)
     if launch.services is not None:
         plan.make_room(launch.services.room(program.syscalls))
-    unit = _SWAPPED if _swaps(program) else 1
+    unit = _SWAPPED if encoded.swaps else 1
     memory = plan.finish(workers, shared_bytes, program.local_bytes, launch.threads_per_block, unit)
     dims, bases, shapes = _dimension_table(program, launch, constants, encoded.n_dimensions)
     values = dict.fromkeys(encoded.uniform_rows, 0)
@@ -106,15 +105,8 @@ def _check_sizes(program: Program, launch: Launch, device: DeviceMemory) -> int:
     return program.system_shared_bytes + shared_bytes
 
 
-def _swaps(program: Program) -> bool:
-    """Whether machine code compares and swaps: atomics of 16 bits are made of that, on the words that they lie in."""
-    code = program.instructions if program.view != "source" else ()
-    return any(each.op.startswith("atom.") and each.mod >> 4 == _CAS for each in code)
-
-
-_CAS = ATOMICS.index("cas")
 _SWAPPED = 4
-"""Bytes of the smallest compare-and-swap."""
+"""Bytes of the smallest compare-and-swap; machine code makes atomics of 16 bits of it, on the words that hold them."""
 
 
 class _Plan:
