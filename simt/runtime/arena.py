@@ -77,12 +77,15 @@ class Arena:
         return DeviceMemory(self._words, tuple(self._allocations), self.end, unwritten)
 
     def memory_like(self, other: DeviceMemory) -> DeviceMemory:
-        """Device memory with the allocations of *other*, where this arena has none of its own.
+        """Device memory with the allocations of *other*, for an arena that has none of its own.
 
-        Raises LaunchError if it has not so many addresses.
+        Raises LaunchError if the arena has too few addresses.
         """
         if other.end > self.size:
-            raise LaunchError(f"the launch needs {other.end} bytes of device memory; this computer gives {self.size}")
+            raise LaunchError(
+                f"the launch needs {other.end} bytes of device memory; this computer gives {self.size}",
+                help="launch it with smaller arrays, or run the workers on computers with more memory",
+            )
         return replace(other, words=self._words)
 
     @property

@@ -51,7 +51,7 @@ class SassKernel:
     ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, after the
     ``system_shared_bytes`` that the system keeps; ``frame_bytes`` of local memory per thread as the file says.
     ``max_threads``: the most that a block may have (``__launch_bounds__``).  ``externs``: functions that are not in the
-    file; ``siblings``: the kernels of the file that somebody uses, by the section of their code.
+    file; ``siblings``: those kernels of the file that are in use, by the section of their code.
     ``symbols``: the symbols (number, addend) whose addresses the code has, in the order of their slots.
     """
 
