@@ -55,14 +55,7 @@ class Arena:
         # The pages of a file stay until it has holes in their place.
         self._drop = getattr(mmap, "MADV_DONTNEED" if file is None else "MADV_REMOVE", None)
         words = np.frombuffer(self._mapping, np.uint8)
-        self._words = Words(
-            words,
-            words.view(np.uint16),
-            words.view(np.uint32),
-            words.view(np.int64),
-            words.view(np.float32),
-            words.view(np.float64),
-        )
+        self._words = Words.of(words)
         self._first = int(words.__array_interface__["data"][0])
         self._allocations: list[Allocation] = []
 

@@ -35,14 +35,7 @@ if TYPE_CHECKING:
 VERSION = FOLDER.name
 """Of what makes results: the engine's sources, Python and Numba."""
 
-_NO_WORDS = Words(
-    np.zeros(0, np.uint8),
-    np.zeros(0, np.uint16),
-    np.zeros(0, np.uint32),
-    np.zeros(0, np.int64),
-    np.zeros(0, np.float32),
-    np.zeros(0, np.float64),
-)
+_NO_WORDS = Words.of(np.zeros(0, np.uint8))
 
 
 @dataclass(frozen=True)
