@@ -113,7 +113,7 @@ def ranges(prepared: Prepared) -> Iterator[Range]:
 
 
 def is_worth_a_look(launch: Launch) -> bool:
-    """Whether a launch is large enough, and its blocks hang on nothing but their numbers and memory."""
+    """Whether a launch is large enough, and its blocks depend on nothing but their numbers and memory."""
     first, end = launch.span
     free = launch.watch is None and launch.trace is False and parse_order(launch.order)[0] < L.INTERLEAVED
     return free and end - first >= MANY_BLOCKS

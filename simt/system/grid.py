@@ -67,7 +67,7 @@ class Grid(ABC):
         self._printed.setdefault(block, []).append(text)
 
     def cut(self, block: int) -> None:
-        """Forget what blocks after *block* printed: it went wrong, and whether they ran hangs on the host's threads."""
+        """Forget what blocks after *block*, which went wrong, printed: the host's threads decide whether they ran."""
         for other in [number for number in self._printed if number > block]:
             del self._printed[other]
 

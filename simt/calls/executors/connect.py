@@ -62,7 +62,7 @@ class Processes(Executor):
 
     def stop(self) -> None:
         """End the processes now, whatever they do."""
-        processes = list(self._pool._processes.values())  # Python 3.14 has kill_workers()
+        processes = list((self._pool._processes or {}).values())  # Python 3.14 has terminate_workers()
         self._pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.terminate()

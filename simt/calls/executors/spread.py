@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simt.timing.schedule import MachineInstruction
 
 PARTS = 32
-"""Most tasks of a launch, whatever the number of workers: an executor does not tell it."""
+"""Most tasks of a launch.  An executor does not tell how many workers it has."""
 
 ATTEMPTS = 3
 """How often a task may end its worker."""
