@@ -119,8 +119,8 @@ def launch(
             always interpreted.
         executor: any :class:`concurrent.futures.Executor`, such as a pool of processes, ``get_executor()`` of a Dask
             client, or one of ``mpi4py.futures``: its workers run the blocks, or the launch as a whole if it is timed.
-            Memory, counts, findings and output are those of this process.  Launches whose blocks communicate are
-            refused: one of them writes what another one reads or writes; see docs/executors.md.
+            Memory, counts, findings and output are those of this process.  A launch whose blocks communicate (one
+            writes what another one reads or writes) is refused; see docs/executors.md.
 
     Raises :class:`simt.KernelError` (with LaunchError and others as subclasses) where the kernel or the launch is
     wrong, :class:`simt.UnsupportedError` where the simulator cannot do it, :class:`simt.devices.DeviceError` for a

@@ -66,7 +66,7 @@ def run(
 
     *keep*: after an error device memory is as the kernel left it (:meth:`simt.runtime.Context.run`).  *stdout*: where
     what the kernel prints goes, after the launch, also after one that went wrong (default: ``sys.stdout``).  *watch*:
-    what is told of the launch, instead of checks.
+    what gets the events of the launch, instead of its checks.
     """
     options = session.completed(options)
     try:
@@ -122,8 +122,12 @@ class _HostLaunch:
         if kernel is None:
             return SystemServices(World())
         heap = self.context.heap() if kernel.module.allocates and self.context is not None else None
-        limits = self.context.limits if self.context is not None else Limits()
-        return SystemServices(World(heap, kernel.launched_by, self._execute, self._repeat, limits))
+        return SystemServices(World(heap, kernel.launched_by, self._execute, self._repeat, self._limits))
+
+    @property
+    def _limits(self) -> Limits:
+        """Those of the context that the launch runs in."""
+        return self.context.limits if self.context is not None else Limits()
 
     def _profile(self, code: Code, shape: Shape, services: Services | None) -> Profile:
         if self.options.cooperative or GRID_BARRIER in code.program.syscalls:
@@ -131,9 +135,9 @@ class _HostLaunch:
         launch = self._launch(code, shape, self.options.shared_bytes, services, self.options.cooperative)
         if self.watch is not None:
             launch = replace(launch, watch=self.watch)
-        model = self._model(code, launch) if self.options.timing else None
         explain = partial(_explained, code.program)
         if self.options.executor is None:
+            model = self._model(code, launch) if self.options.timing else None
             result = runtime.run(code.program, launch, self.context, model, self.keep, explain=explain)
             timing = model.result if model is not None else None
         else:
@@ -220,10 +224,8 @@ class _HostLaunch:
     def _spread(self, code: Code, executor: Executor) -> Spread:
         from simt.calls.executors.spread import Spread  # here: launches in this process do without
 
-        limits = self.context.limits if self.context is not None else Limits()
-        return Spread(
-            executor, limits, self.gpu, code.instructions, self.options.timed if self.options.timing else None
-        )
+        timed = self.options.timed if self.options.timing else None
+        return Spread(executor, self._limits, self.gpu, code.instructions, timed)
 
     # Grids that the device launches
 

@@ -30,23 +30,25 @@ from simt.text import filled
 
 MARKUP: Any = "rich"
 """Of help texts."""
+
+_SHARED = {"env": "nvcc", **dict.fromkeys(("kernels", "metrics", "devices", "occupancy"), "inspect")}
+"""Modules of commands that are not called like them."""
 HOMES: Mapping[str, str] = MappingProxyType(
     {
-        **{
-            name: f"simt.cli.{name}" for name in ("reduce", "trace", "run", "check", "profile", "exec", "nvprof", "ncu")
-        },
-        **dict.fromkeys(("nvcc", "env"), "simt.cli.nvcc"),
-        **{name: f"simt.cli.{name}" for name in ("sweep", "timeline", "diff", "explain", "report")},
-        **dict.fromkeys(("kernels", "metrics", "devices", "occupancy"), "simt.cli.inspect"),
+        name: f"simt.cli.{_SHARED.get(name, name)}"
+        for name in (
+            *("reduce", "trace", "run", "check", "profile", "exec", "nvprof", "ncu", "nvcc", "env"),
+            *("sweep", "timeline", "diff", "explain", "report", "kernels", "metrics", "devices", "occupancy"),
+        )
     }
 )
-"""The module of each command, in the order of the help text; its function ``register`` adds it."""
+"""The module of each command, in the order of the help text; its function ``register`` adds the command."""
 
 
 class _Lazy(UserDict[str, Any]):
-    """Commands by their names; a module is imported, and a command made, when somebody asks for it.
+    """Commands by their names; a command is made, and its module imported, when somebody asks for it.
 
-    ``listed``: all are about to be asked for, but only for their names and what they do.
+    ``listed``: the help text lists all commands, and only needs their names and what they do.
     """
 
     def __init__(self, homes: Mapping[str, str]) -> None:
@@ -104,7 +106,7 @@ class Commands(TyperGroup):
 
 
 def _in_lines(message: str) -> str:
-    """A message for the terminal: its sentences break between words, places and code stay as they are."""
+    """A message for the terminal: sentences break between words; places and code stay as they are."""
     width = columns(sys.stderr)
     lines = message.split("\n")
     return "\n".join(line if " |" in line or line.startswith("  -->") else filled(line, width) for line in lines)
@@ -119,7 +121,7 @@ def _ended(message: str, code: int) -> typer.Exit:
 def _noting(interrupts: list[int]) -> Iterator[None]:
     """Add every ctrl-C to *interrupts*, besides raising KeyboardInterrupt.
 
-    The exception is lost where it meets a callback from the compiler, and the next one is about something else.
+    KeyboardInterrupt is lost in a callback from the compiler, and the next exception is about something else.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -174,7 +176,7 @@ def _common(
 
 
 def _flowing(text: str | None) -> str:
-    """Each paragraph in one line, so that it is wrapped where the terminal ends and nowhere else."""
+    """*text* with each paragraph in one line, so that it is wrapped only where the terminal ends."""
     return re.sub(r"(?<!\n)\n(?!\n)", " ", cleandoc(text or ""))
 
 

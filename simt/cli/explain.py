@@ -61,14 +61,14 @@ def explain(
     METRICS[metric]  # before anything runs
     check_writable(svg)
     import simt
-    from simt.reasons.facts import COUNTS_ROUNDS
+    from simt.reasons.facts import LOOPS_EXPLAIN
 
     ours, theirs = [*sides.profiles(a, b, model.keywords), None][:2]
     group = METRICS[metric].group
     more: dict[str, Any] = {}
     if group in ("global memory", "local memory", "shared memory"):
         more = {"patterns": {side: found.patterns for side, found in sides.accesses(a, b).items()}}
-    elif group == COUNTS_ROUNDS:
+    elif group == LOOPS_EXPLAIN:
         more = {"loops": sides.loops(a, b)}
     found = simt.explain(ours, theirs, metric, **more)
     if as_json:

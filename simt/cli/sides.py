@@ -32,11 +32,10 @@ PREDICATE, UNROLL = "predicate=", "unroll="
 SIDES_HELP = f"""A and B are each a profile saved as .json (by [bold]simt run --json[/bold],
 [bold]simt profile --json[/bold], Profile.to_json() or a profile of the hardware), a launch in CSV of ncu or nvprof, or
 KERNEL or KERNEL@VIEW, which is run now; KERNEL as in [bold]simt run[/bold]. [bold]KERNEL@predicate=N[/bold] is the
-source view as --predicate N has it, [bold]KERNEL@unroll=N[/bold] with N rounds of each innermost loop behind each
-other.
+source view as --predicate N has it, [bold]KERNEL@unroll=N[/bold] the one with N rounds of each innermost loop behind
+each other.
 
-[bold]ncu.csv:KERNEL[/bold] is what ncu --csv --page raw, details or source printed, or nvprof --csv
---log-file;
+[bold]ncu.csv:KERNEL[/bold] is what ncu --csv --page raw, details or source printed, or nvprof --csv --log-file;
 [bold]raw.csv+source.csv:KERNEL#2[/bold] both pages of a report, and the second launch of the kernel in it.
 
 {LAUNCH_IN_FILE}"""
@@ -86,6 +85,7 @@ class SideOptions:
         return self._of_kernels(rounds_of, a, b, {})
 
     def _of_kernels(self, find: Callable[..., Any], a: str, b: str | None, options: Any) -> dict[str, Any]:
+        """What *find* gives for each side that is a kernel, by side."""
         from simt.profile.recorded import is_recorded
 
         return {
@@ -120,8 +120,9 @@ def _is_saved(text: str) -> bool:
     return Path(text).suffix == ".json"
 
 
-def _number(view: str, what: str, side: str) -> int:
-    text = view.removeprefix(what)
+def _number(view: str, prefix: str, side: str) -> int:
+    """The number in ``predicate=8`` or ``unroll=8``."""
+    text = view.removeprefix(prefix)
     if not text.isdecimal():
-        raise typer.BadParameter(f"{side}: write a number after {what}, such as {what}8")
+        raise typer.BadParameter(f"{side}: write a number after {prefix}, such as {prefix}8")
     return int(text)

@@ -52,7 +52,7 @@ def sweep(
         str | None,
         typer.Option(
             metavar="processes:N|dask://HOST:PORT",
-            help="Where the launches run, at the same time: in N processes, or on the workers of a Dask cluster "
+            help="Run the launches at the same time: in N processes, or on the workers of a Dask cluster "
             "(pip install 'simt\\[dask]').",
         ),
     ] = None,
@@ -109,7 +109,10 @@ def _together(
     sizes: Sequence[int],
     advance: Callable[[int, int], None],
 ) -> Iterator[Callable[[int], TimingResult]]:
-    """All launches at the same time, each waited for in a thread; *advance* is told of the sum of their blocks."""
+    """Run all launches at the same time; gives what waits for one of them.
+
+    Each has a thread that waits for its workers.  *advance* is told of all of their blocks together.
+    """
     stopped = threading.Event()
     done: dict[int, tuple[int, int]] = {}
 
@@ -127,7 +130,7 @@ def _together(
         try:
             yield lambda size: found[size].result()
         finally:
-            stopped.set()  # after ctrl-C they still wait
+            stopped.set()  # after ctrl-C the threads would wait on
 
 
 def _none_ran(errors: Mapping[int, SimtError]) -> SimtError:

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import get_ident
 from types import CodeType, FunctionType
-from typing import Any
-from weakref import WeakKeyDictionary
+from typing import Any, Generic, TypeVar
+from weakref import finalize
 
 from simt.check.errors import Location, UnsupportedError
+
+T = TypeVar("T")
 
 
 class Missing:
@@ -68,9 +70,10 @@ def read_source(function: FunctionType) -> FunctionSource:
     """
     file = function.__code__.co_filename
     where = Location(file, function.__code__.co_firstlineno, function=function.__name__)
-    if function.__code__ in _TREES:
-        made, kept = _TREES[function.__code__]
-        return FunctionSource(function, made, file, made.lineno, kept)
+    kept = _TREES.get(function.__code__)
+    if kept is not None:
+        made, of = kept
+        return FunctionSource(function, made, file, made.lineno, of)
     try:
         raw, start = _executed_lines(function) or inspect.getsourcelines(function)
     except (OSError, TypeError, IndexError, SyntaxError):
@@ -145,8 +148,23 @@ def _is_of(node: ast.Lambda, code: CodeType) -> bool:
     return places is None or (body.lineno, body.col_offset) in places or bool(inside & places)
 
 
-_TREES: WeakKeyDictionary[CodeType, tuple[ast.FunctionDef, tuple[str, ...]]] = WeakKeyDictionary()
-"""What simt made functions of: the tree, and the lines that it comes from, by their code objects."""
+class _OfCode(Generic[T]):
+    """Something about code objects, as long as they live.  Each is told apart, also from one that is equal to it."""
+
+    def __init__(self) -> None:
+        self._values: dict[int, T] = {}
+
+    def __setitem__(self, code: CodeType, value: T) -> None:
+        self._values[id(code)] = value
+        finalize(code, self._values.pop, id(code), None).atexit = False
+
+    def get(self, code: CodeType) -> T | None:
+        """What was set for this very object."""
+        return self._values.get(id(code))
+
+
+_TREES: _OfCode[tuple[ast.FunctionDef, tuple[str, ...]]] = _OfCode()
+"""What simt made functions of: the tree, and the lines that it comes from."""
 
 
 def keep_tree(made: FunctionType, tree: ast.FunctionDef, lines: tuple[str, ...]) -> None:
@@ -154,8 +172,8 @@ def keep_tree(made: FunctionType, tree: ast.FunctionDef, lines: tuple[str, ...])
     _TREES[made.__code__] = tree, lines
 
 
-_EXECUTED: WeakKeyDictionary[CodeType, str] = WeakKeyDictionary()
-"""Source texts of code that exec() ran, by the code objects in it."""
+_EXECUTED: _OfCode[str] = _OfCode()
+"""Source texts of code that exec() ran."""
 
 
 def remember_executed_code() -> None:

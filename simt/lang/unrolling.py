@@ -13,14 +13,17 @@ from simt.dispatcher import python_function
 from simt.lang.scopes import local_names, own_nodes, stored_names
 from simt.lang.source import keep_tree, lookup, read_source
 
-WHICH = "it takes loops over range() with a literal step that hold no other loop, no break, continue or return"
+WHICH = (
+    "write the loop over range() with a literal step, without another loop, break, continue or return in it, and leave "
+    "range and max their meaning in Python"
+)
 
 
 def unrolled(kernel: Any, times: int) -> FunctionType:
     """The function of *kernel* with *times* rounds of each innermost loop behind each other, and a loop for the rest.
 
-    It computes what *kernel* does, in Python, in both views and under Numba.  Lines keep their numbers, so that a
-    profile of it compares line by line.  Unrolled are loops over ``range`` whose step is a literal, and that hold no
+    It computes what *kernel* does, in Python, in both views and under Numba.  Lines keep their numbers, so that its
+    profile compares line by line.  Loops over ``range`` are unrolled if their step is a literal, and if they hold no
     ``break``, ``continue`` or ``return`` and do not assign their counter.
 
     Raises LaunchError where there is no such loop, for fewer than two rounds, and for kernels that are machine code.
@@ -48,7 +51,8 @@ class _Unroller(ast.NodeTransformer):
     def __init__(self, function: FunctionType, tree: ast.FunctionDef, times: int) -> None:
         self.function = function
         self.times = times
-        self.names = set(local_names(tree))
+        self.local = set(local_names(tree))
+        self.names = self.local | {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
         self.found = 0
 
     def visit_For(self, node: ast.For) -> Any:
@@ -90,7 +94,7 @@ class _Unroller(ast.NodeTransformer):
             return None
         if not isinstance(node.target, ast.Name) or node.target.id in stored_names(node.body):
             return None
-        if call.func.id in self.names or lookup(self.function, call.func.id) is not range:
+        if not (self._is(call.func.id, range) and self._is("max", max)):
             return None
         args = [ast.Constant(0), *call.args] if len(call.args) == 1 else call.args
         try:
@@ -99,7 +103,12 @@ class _Unroller(ast.NodeTransformer):
             return None
         return (args[0], args[1], step) if isinstance(step, int) and step else None
 
+    def _is(self, name: str, builtin: object) -> bool:
+        """Whether a name of the function means a builtin of Python."""
+        return name not in self.local and lookup(self.function, name) is builtin
+
     def _new(self, what: str) -> str:
+        """A name that the function does not use."""
         name = next(f"{what}_{k}" for k in range(len(self.names) + 1) if f"{what}_{k}" not in self.names)
         self.names.add(name)
         return name

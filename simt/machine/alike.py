@@ -1,4 +1,4 @@
-"""Blocks that do the same: ranges of a large grid of which one block stands for all, by proof.
+"""Blocks that do the same: ranges of a large grid in which one block stands for all, by proof.
 
 A block that neither touches memory nor waits for other warps is a function of its number alone.  :class:`_Looks` runs
 single blocks micro-op by micro-op and keeps what each reads and leaves.  From a block, its neighbour and a far one
@@ -11,8 +11,8 @@ micro-ops of that path.  Each register is a linear function of the block's numbe
 * Of MONOTONE ones the result never falls, or never rises: what is equal at both ends is equal in between.
 * Comparisons: the difference of two lines has one sign in between if it has it at both ends.
 
-What is no such case ends the proof, and the blocks are run.  Predicates, and with them branches and lanes, thus are the
-same in all of them.
+Any other case ends the proof, and the blocks are run.  So predicates, and with them branches and lanes, are the same in
+all of them.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from simt.ops.table import MICRO_OPS, Effect, Kind, MicroOp
 Rows = npt.NDArray[np.int64]
 
 MANY_BLOCKS = 1 << 18
-"""A launch with at least so many is looked at: fewer run in less time than that may take."""
+"""A launch of at least so many is looked at: fewer run in less time than the look may take."""
 
 MOST_STEPS = 2048
-"""Micro-ops of a block that is looked at."""
+"""How many micro-ops of a block are looked at."""
 
 FEW, SHORT = 16, 1 << 12
 """The search ends where FEW ranges or more have so far been shorter than SHORT blocks on average."""
@@ -53,13 +53,17 @@ _FIXED = {"shl.b64": (1,), "shl.b32": (1,), "shr.s64": (1,), "shr.u64": (1,), "s
 _FACTORS = frozenset(("mul.s64", "mad.s64", "mad.u32"))
 
 MONOTONE = frozenset(("high.b64", "shr.s64", "shr.u64", "shr.s32"))
-"""Those of one operand, which equal results at both ends keep on one side of where its sign bit changes."""
+"""Those of one operand.  If the results at both ends are equal, it stays on one side of where its sign changes."""
 
 COMPARISONS = frozenset(("eq.s64", "ne.s64", "lt.s64", "le.s64", "lt.s32", "le.s32", "lt.u64", "le.u64"))
 
 _WITHIN_A_WARP = frozenset(("nop", "bra", "bssy", "bsync", "break", "exit"))
-_FAR = float(1 << 61)
-"""Numbers up to here are added and subtracted without a second thought."""
+
+_LOWEST, _HIGHEST = -(1 << 61), 1 << 61
+"""Where proofs reckon: sums and differences of such numbers fit into 64 bits."""
+_FAR = float(_HIGHEST)
+_TOO_FAR = np.int64((1 << 63) - 1)
+"""In the place of unsigned numbers from 2**63 on: further than a proof goes."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,8 @@ class Look:
     """What a block did: for each micro-op *k* that it executed, ``path[k]`` (warp and micro-op), the rows that it read,
     int64 [k, 3, 32], and the row that it left, int64 [k, 32], in all lanes.
 
-    ``ends``: it came to its end; else the path leads to a micro-op that nothing is known of.  ``counts``: its counters.
+    ``ends``: it came to its end; else the path leads to a micro-op of which nothing is known.  ``counts``: its
+    counters.
     """
 
     path: Rows
@@ -108,7 +113,7 @@ def ranges(prepared: Prepared) -> Iterator[Range]:
 
 
 def is_worth_a_look(launch: Launch) -> bool:
-    """Whether a launch is large enough, and its blocks hang on nothing but their numbers and memory."""
+    """Whether a launch is large enough, and its blocks depend on nothing but their numbers and memory."""
     first, end = launch.span
     free = launch.watch is None and launch.trace is False and parse_order(launch.order)[0] < L.INTERLEAVED
     return free and end - first >= MANY_BLOCKS
@@ -121,22 +126,19 @@ def _reach(looks: _Looks, start: int, last: int) -> tuple[int, Look | None]:
     here, before = looks.at(last), looks.at(last - 1)
     if not _same_path(here, before):
         return last, None
-    reach = _Steps(looks.ops, here, before).reach(last - start)
+    steps = _Steps(looks.ops, here, before)
+    reach = steps.reach(last - start)
     first = last - reach
     if not here.ends:
         return first, None
     if reach == 0:
         return last, None
-    return (first, here) if _same(looks.ops, here, before, looks.at(first), reach) else (last - 1, None)
+    far = looks.at(first)
+    return (first, here) if _same_path(here, far) and steps.hold(far, reach) else (last - 1, None)
 
 
-def _same_path(*looks: Look) -> bool:
-    return all(np.array_equal(look.path, looks[0].path) and look.ends == looks[0].ends for look in looks)
-
-
-def _same(ops: Sequence[MicroOp], here: Look, before: Look, far: Look, distance: int) -> bool:
-    """Whether all blocks from *here* down to *far*, *distance* before it, do the same; *before* is its neighbour."""
-    return _same_path(here, before, far) and _Steps(ops, here, before).hold(far, distance)
+def _same_path(one: Look, other: Look) -> bool:
+    return np.array_equal(one.path, other.path) and one.ends == other.ends
 
 
 class _Steps:
@@ -190,7 +192,7 @@ class _Steps:
                 continue
             if op.name != "sreg" and not self._known(op, k):
                 return 0
-            a, b, left = (_as_read(op, i, self._here.read[k, i]) for i in (0, 1, 2))
+            a, b = (_as_read(op, i, self._here.read[k, i]) for i in (0, 1))
             left = self._here.left[k]
             if op.name in COMPARISONS:
                 value = a - b
@@ -212,9 +214,6 @@ class _Steps:
         return found
 
 
-_LOWEST, _HIGHEST = -(1 << 61), 1 << 61
-
-
 def _window(op: MicroOp) -> tuple[int, int]:
     """Where the results of a micro-op lie; of 64 bits, where this module reckons."""
     bits = int(op.name.rpartition(".")[2][1:]) if op.name.startswith("cvt.") else 32
@@ -233,10 +232,6 @@ def _as_read(op: MicroOp, number: int, row: Rows) -> Rows:
     if seen == "U32":
         return row & 0xFFFFFFFF
     return np.where(row < 0, _TOO_FAR, row) if seen == "U64" else row
-
-
-_TOO_FAR = np.int64((1 << 63) - 1)
-"""In the place of unsigned numbers from 2**63 on: further than a proof goes."""
 
 
 def _on_a_line(values_of: Sequence[Rows], distance: int) -> bool:

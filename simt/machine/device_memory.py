@@ -59,6 +59,12 @@ class Words(NamedTuple):
     MF32: npt.NDArray[np.float32]
     MF64: npt.NDArray[np.float64]
 
+    @classmethod
+    def of(cls, data: npt.NDArray[np.uint8]) -> Words:
+        """*data* under each type."""
+        narrow = data, data.view(np.uint16), data.view(np.uint32)
+        return cls(*narrow, data.view(np.int64), data.view(np.float32), data.view(np.float64))
+
 
 @dataclass(frozen=True)
 class DeviceMemory:

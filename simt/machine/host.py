@@ -175,7 +175,7 @@ class _Team:
                     work[first:end] = like.work
 
     def _recognise(self) -> None:
-        """Find blocks that do the same; what is left is to be run."""
+        """Find the blocks that do the same, and leave the others in ``spans``."""
         self.alike = list(ranges(self.prepared))
         self.spans = [(first, end) for first, end, like in reversed(self.alike) if like is None]
         self.finished = sum(end - first for first, end, like in self.alike if like is not None)

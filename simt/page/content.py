@@ -24,7 +24,7 @@ from simt.profile.summary import rows as summary_rows
 from simt.program import WARP_SIZE
 from simt.reasons import Accesses, Explanation, explain
 from simt.reasons.causes import derived
-from simt.reasons.facts import COUNTS_ROUNDS, SideLoops
+from simt.reasons.facts import LOOPS_EXPLAIN, SideLoops
 from simt.reasons.render import cells, rows_of, said_of, title
 from simt.reasons.terms import WHOLE
 from simt.text import quantity_texts
@@ -325,7 +325,7 @@ class Content:
         return found
 
     def _loops(self, metric: str) -> SideLoops:
-        return self.loops if METRICS[metric].group == COUNTS_ROUNDS else {}
+        return self.loops if METRICS[metric].group == LOOPS_EXPLAIN else {}
 
     # Charts
 

@@ -41,8 +41,8 @@ def render(difference: Compared, columns: Sequence[str] | None, width: int | Non
     if not same_launch(difference.a, difference.b):
         said = "the launches differ: totals are those of different amounts of work"
         text.append(filled(said, width) + "\n", style="yellow")
-    if other_code(difference.a, difference.b):
-        text.append(filled(other_code(difference.a, difference.b), width) + "\n", style="yellow")
+    if said := other_code(difference.a, difference.b):
+        text.append(filled(said, width) + "\n", style="yellow")
     text.append("\n")
     _metrics(text, difference, width)
     without = [label for label, side in (("A", difference.a), ("B", difference.b)) if not side.lines]
@@ -71,7 +71,7 @@ def same_launch(a: Side, b: Side) -> bool:
 
 
 def other_code(a: Side, b: Side) -> str:
-    """What is to be said of machine code for two architectures; empty where both are the same, or one is unknown."""
+    """A warning that machine code is for two architectures; empty where it is not, or where one is unknown."""
     if a.view == b.view or not (a.view.startswith("sm_") and b.view.startswith("sm_")):
         return ""
     return f"the code is for {a.view} and for {b.view}: other instructions, and another number of them"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from simt.check import SimtError
@@ -140,8 +140,10 @@ def check_width(number: int, row: Sequence[str], header: Sequence[str]) -> None:
         )
 
 
-# The page ``raw``
+# The pages ``raw`` and ``details``
 
+_Value = tuple[str, str, str]
+"""Name, unit and value of a metric."""
 _NAME, _METRIC, _VALUE = "Kernel Name", "Metric Name", "Metric Value"
 _UNITS = re.compile(r"(?P<prefix>[KMGT]?)(?P<unit>byte|hz|inst|cycle)(?P<rest>[^ ]*)", re.IGNORECASE)
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -160,40 +162,49 @@ def scale_of(unit: str) -> float:
 
 
 def _launches(raw: str) -> Iterator[Report]:
-    """The launches of the page ``raw``, each a row after rows of names and units, or of ``details``, a row a metric."""
-    header: list[str] = []
-    units: list[str] = []
+    """The launches of the page ``raw`` or ``details``."""
     rows = [(number, row) for number, row in rows_of(raw) if row]
     comma = decimal_comma([cell for _, row in rows for cell in row])
     found: dict[str, Report] = {}
+    for launch, texts, metrics in _values(rows):
+        report = found.setdefault(launch, Report(texts[_NAME], {}, about=texts))
+        for name, unit, text in metrics:
+            value = parse_number(text, comma)
+            if name and value is not None:
+                report.metrics[name] = value * scale_of(unit)
+    yield from found.values()
+
+
+def _values(rows: Sequence[tuple[int, list[str]]]) -> Iterator[tuple[str, dict[str, str], Iterable[_Value]]]:
+    """Each row with values: what tells its launch from others, its cells by column, and its metrics.
+
+    In the page ``raw`` that is a row for each launch, after one of names and one of units; in ``details`` a row for
+    each metric, whose last columns (of rules) may be left out, with other tables in between.
+    """
+    header: list[str] = []
+    units: list[str] = []
     for number, row in rows:
         if row[0] == "ID" and _NAME in row:
             header, units = row, []
-        elif header and not units and _METRIC not in header:
+        elif _METRIC in header:
+            needed = header[: header.index(_VALUE) + 1]
+            if row[0].isdigit() and (len(row) >= len(needed) or number == rows[-1][0]):
+                check_width(number, row, needed)
+                texts = dict(zip(header, row, strict=False))
+                yield f"{texts.get('Process ID')} {texts['ID']}", texts, [_labelled(texts)]
+        elif header and not units:
             check_width(number, row, header)
             units = row
         elif header and row[0].isdigit():
-            # Of the page details columns of rules are left out where there is none, and other tables are in between.
-            needed = header if units else header[: header.index(_VALUE) + 1]
-            if not units and len(row) < len(needed) and number < rows[-1][0]:
-                continue
-            check_width(number, row, needed)
-            texts = dict(zip(header, row, strict=False))
-            launch = str(number) if units else f"{texts.get('Process ID')} {texts['ID']}"
-            report = found.setdefault(launch, Report(texts[_NAME], {}, about=texts))
-            cells = zip(header, units, row, strict=False) if units else [_labelled(texts)]
-            for name, unit, text in cells:
-                value = parse_number(text, comma)
-                if name and value is not None:
-                    report.metrics[name] = value * scale_of(unit)
-    yield from found.values()
+            check_width(number, row, header)
+            yield str(number), dict(zip(header, row, strict=False)), zip(header, units, row, strict=False)
 
 
 _OWN_NAMES = {(title, label): name for title, entries in SECTIONS for label, _, name in entries}
 
 
-def _labelled(texts: Mapping[str, str]) -> tuple[str, str, str]:
-    """Name, unit and value of a row of the page ``details``: of a metric that has no name of ncu's, simt's own."""
+def _labelled(texts: Mapping[str, str]) -> _Value:
+    """The metric of a row of the page ``details``, by simt's name where the page has a label instead of ncu's name."""
     name = texts[_METRIC]
     own = _OWN_NAMES.get((texts.get("Section Name", ""), name), name if "__" in name else "")
     return own, texts["Metric Unit"], texts[_VALUE]

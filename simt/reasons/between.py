@@ -16,7 +16,7 @@ INSTRUCTIONS = "instructions"
 TIMES = "times"
 """Lanes that work come by more or less often."""
 ROUNDS = "rounds"
-"""More instructions in fewer rounds, or the reverse: a loop is unrolled."""
+"""More instructions in fewer rounds, as where a loop is unrolled, or the reverse."""
 SidePatterns = Mapping[str, Patterns]
 ONLY_A, ONLY_B = "only in A", "only in B"
 
@@ -121,7 +121,7 @@ def _group_steps(a: Shares, b: Shares, pair: GroupPair) -> Iterator[_Step]:
         each = [part.get(cause, _ZERO) / count for part, count in zip(parts, counts, strict=True)]
         changes[TIMES if cause == causes.WORK else cause] = counts[1] * (each[1] - each[0])
     fewer = changes.get(TIMES, _ZERO)
-    if abs(more + fewer) < min(abs(more), abs(fewer)):  # most of one is in the other
+    if abs(more + fewer) < min(abs(more), abs(fewer)):  # what one adds the other takes away, for the most part
         yield _Step(more + changes.pop(TIMES), ROUNDS, pair)
     else:
         yield _Step(more, INSTRUCTIONS, pair)
@@ -142,11 +142,9 @@ def _text(a: Shares, b: Shares, ours: Place, theirs: Place, steps: list[_Step], 
     cause = steps[0].cause
     left, right = steps[0].groups
     voice = words.voice_of(a)
-    if cause == INSTRUCTIONS:
-        said = [_instructions(a, b, step, voice) for step in steps if step.value]
-        return words.changed(ours, theirs, ", ".join(said[:2]) + (" and others" if len(said) > 2 else ""))
-    if cause == ROUNDS:
-        said = [_rounds_changed(a, b, step, voice) for step in steps]
+    if cause in (INSTRUCTIONS, ROUNDS):
+        tell = _instructions if cause == INSTRUCTIONS else _rounds_changed
+        said = [tell(a, b, step, voice) for step in steps if step.value]
         return words.changed(ours, theirs, ", ".join(said[:2]) + (" and others" if len(said) > 2 else ""))
     if left is not None and right is not None:
         lanes = f"{words.number(left.lanes)} → {words.number(right.lanes)} of 32 lanes active"

@@ -183,8 +183,8 @@ def _pair_notes(metric: Metric, a: Subject, b: Subject) -> Iterator[str]:
     """Why the same kernel may count otherwise elsewhere."""
     if not same_launch(a.side, b.side):
         yield "the launches differ in grid or block"
-    if other_code(a.side, b.side):
-        yield other_code(a.side, b.side)
+    if said := other_code(a.side, b.side):
+        yield said
     if any(subject.side.is_measured for subject in (a, b)) and not metric.exact:
         yield f"hardware does not count {metric.name} the same in every run"
     ours, theirs = ([opcode_of(line.text) for line in subject.side.lines] for subject in (a, b))

@@ -18,21 +18,24 @@ from simt.reasons.words import code, counted, number
 SideLoops = Mapping[str, Sequence[Loop]]
 """The loops of a launch, by side: ``"a"``, ``"b"``."""
 
-COUNTS_ROUNDS = "instructions"
-"""The group of metrics that rounds of loops say something of."""
+LOOPS_EXPLAIN = "instructions"
+"""The group of metrics that rounds of loops help to explain."""
 FEW = 3
-"""So many different numbers of rounds are all told."""
+"""Up to so many different numbers of rounds are told one by one."""
 MOST_RESOURCES = 4
-"""Of the resources of a timed launch the busiest are told."""
+"""Of the resources of a timed launch so many are told, the busiest first."""
 MOST_STALLS = 5
-"""So many reasons to wait are told."""
+"""So many reasons to wait are told, the longest first."""
 MOST_WHAT_IFS = 2
 """Accesses for which it is worked out what the metric would be without their excess: the costliest."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One of them: ``kind`` is ``loop``, ``limit``, ``stalls`` or ``what if``; ``side`` is ``"a"`` or ``"b"``."""
+    """What counts say in one sentence: ``text``, and the numbers in it, ``figures``.
+
+    ``kind`` is ``loop``, ``limit``, ``stalls`` or ``what if``; ``side`` is ``"a"`` or ``"b"``.
+    """
 
     kind: str
     side: str
@@ -76,9 +79,7 @@ def _rounds(rounds: Mapping[int, int]) -> str:
 
 
 def limit_fact(side: str, subject: Subject) -> Iterator[Fact]:
-    """What limits a timed launch: the resource that did most of what it can do; where none did much, what warps wait
-    for.
-    """
+    """What limits a timed launch: the busiest resources; where none is busy, what warps wait for."""
     timing = None if subject.profile is None else subject.profile.timing
     if timing is None:
         return
@@ -115,7 +116,7 @@ _RESOURCES = {"issue": "issue slots", "l1": "L1 and shared memory", "l2": "L2", 
 
 
 def stall_fact(side: str, shares: Shares) -> Iterator[Fact]:
-    """The metric by what warps wait for, on all lines together."""
+    """How a metric of time divides by what warps wait for, over all lines."""
     found: dict[str, Fraction] = {}
     for place in shares.subject.places:
         for cause, value in shares.of(place.counters).items():

@@ -1,7 +1,7 @@
 """How many rounds of each loop the warps make, from a second run in which a watch counts them warp by warp.
 
-A profile has sums over all warps.  The second run executes the same program, and is told of one micro-op of every piece
-of code that goes back to the top of a loop.
+A profile has sums over all warps.  The second run executes the same program, and its watch is told of one micro-op of
+every piece of code that goes back to the top of a loop.
 """
 
 from __future__ import annotations

@@ -55,14 +55,7 @@ class Arena:
         # The pages of a file stay until it has holes in their place.
         self._drop = getattr(mmap, "MADV_DONTNEED" if file is None else "MADV_REMOVE", None)
         words = np.frombuffer(self._mapping, np.uint8)
-        self._words = Words(
-            words,
-            words.view(np.uint16),
-            words.view(np.uint32),
-            words.view(np.int64),
-            words.view(np.float32),
-            words.view(np.float64),
-        )
+        self._words = Words.of(words)
         self._first = int(words.__array_interface__["data"][0])
         self._allocations: list[Allocation] = []
 
@@ -77,12 +70,15 @@ class Arena:
         return DeviceMemory(self._words, tuple(self._allocations), self.end, unwritten)
 
     def memory_like(self, other: DeviceMemory) -> DeviceMemory:
-        """Device memory with the allocations of *other*, where this arena has none of its own.
+        """Device memory with the allocations of *other*, for an arena that has none of its own.
 
-        Raises LaunchError if it has not so many addresses.
+        Raises LaunchError if the arena has too few addresses.
         """
         if other.end > self.size:
-            raise LaunchError(f"the launch needs {other.end} bytes of device memory; this computer gives {self.size}")
+            raise LaunchError(
+                f"the launch needs {other.end} bytes of device memory; this computer gives {self.size}",
+                help="launch it with smaller arrays, or run the workers on computers with more memory",
+            )
         return replace(other, words=self._words)
 
     @property

@@ -33,7 +33,7 @@ Explain = Callable[[BudgetError, Launch, DeviceMemory], BudgetError]
 """Finds out why a launch does not end by running it again, on device memory as it was before; the error to raise."""
 
 FEW_BYTES = 1 << 22
-"""Device memory that a launch copies beforehand so that it can be explained: a millisecond's worth."""
+"""Lasting device memory of at most so many bytes is copied before each launch, so that the launch can be explained."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Context:
     def like(self, memory: DeviceMemory, contents: Sequence[bytes | None]) -> Iterator[DeviceMemory]:
         """Device memory with the allocations of *memory*, of another context, which hold *contents* (None: zeros).
 
-        This context holds nothing else.  ``memory.words`` is not looked at.  Raises LaunchError if it is too small.
+        This context must hold nothing else.  ``memory.words`` is not read.  Raises LaunchError if there is no room.
         """
         with self._lock:
             made = self._arena.memory_like(memory)
@@ -182,8 +182,9 @@ class Context:
 
         After an error or ctrl-C arrays and variables are as they were; with *keep* arrays are, and device memory is as
         the kernel left it.  *second* is called once the launch has succeeded, with device memory as it was before: a
-        second run of it leaves no trace.  Nor does that of *explain*, after a launch that did not end; with *keep* it
-        finds more than FEW_BYTES as the first has left them.
+        second run of it leaves no trace.  *explain* is called after a launch that did not end; its run leaves no
+        trace, either.  With *keep*, and if more than FEW_BYTES outlive the launch, it finds these as the first run has
+        left them.
 
         Raises the errors of :mod:`simt.check`, and KeyboardInterrupt.
         """

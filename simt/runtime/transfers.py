@@ -63,11 +63,11 @@ def buffer_of(array: Array) -> Array:
 
 
 class Scratch(np.ndarray):
-    """What :func:`scratch` gives."""
+    """An array that a launch copies to device memory and not back; :func:`scratch` makes it."""
 
 
 class _Writable:
-    """The memory of an array, as one that may be written."""
+    """The memory of an array in the form of one that may be written."""
 
     def __init__(self, base: Array) -> None:
         at, _ = base.__array_interface__["data"]
@@ -76,9 +76,9 @@ class _Writable:
 
 
 def scratch(array: Array) -> Scratch:
-    """A view of an array for a launch whose kernel may write to it: what it writes is dropped.
+    """A view of an array for a launch whose kernel may write to it; what it writes is dropped.
 
-    Only device memory has what the kernel makes of it, so the array may be read-only, too.
+    The kernel writes to device memory only, so the array itself may be read-only.
     """
     return np.asarray(_Writable(array)).view(Scratch)
 
@@ -88,7 +88,7 @@ _PIECE = 1 << 26
 
 
 def _mapping_of(array: Array) -> mmap.mmap | None:
-    """The mapping of a file that an array lies in, if its pages can be read again at any time: one that is shared."""
+    """The mapping of a file that an array lies in, if it is shared: its pages can be read again at any time."""
     base: Any = array
     while base is not None:
         owner: Any = getattr(base, "base", None)

@@ -51,7 +51,7 @@ class SassKernel:
     ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, after the
     ``system_shared_bytes`` that the system keeps; ``frame_bytes`` of local memory per thread as the file says.
     ``max_threads``: the most that a block may have (``__launch_bounds__``).  ``externs``: functions that are not in the
-    file; ``siblings``: the kernels of the file that somebody uses, by the section of their code.
+    file; ``siblings``: those kernels of the file that are in use, by the section of their code.
     ``symbols``: the symbols (number, addend) whose addresses the code has, in the order of their slots.
     """
 
@@ -73,6 +73,7 @@ class SassKernel:
     max_threads: int | None = None
     # Weak, so that the file's device memory goes when its last kernel does, not with the next garbage collection.
     siblings: MutableMapping[int, SassKernel] = field(default_factory=WeakValueDictionary, repr=False, compare=False)
+    # Those that nobody else uses, by their handles.
     _launched: dict[int, SassKernel] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -139,10 +140,12 @@ class SassKernel:
     def launched_by(self, handle: int) -> SassKernel | None:
         """The kernel that a pointer to a kernel stands for in the code of this one; None if it stands for none."""
         info, image = self._handles.get(handle), self.module.image
-        if handle not in self._launched and info is not None and image is not None:
-            known = self.siblings.get(info.section)
-            self._launched[handle] = known or _from_image(self.module, image, info, self.siblings)
-        return self._launched.get(handle)
+        if info is None or image is None:
+            return None
+        known = self.siblings.get(info.section)
+        if known is None:
+            known = self._launched[handle] = _from_image(self.module, image, info, self.siblings)
+        return known
 
     @cached_property
     def _reads(self) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""What a kernel calls that is not the kernel's: ``printf``, ``assert``, ``malloc``, launches from the device.
+"""What a kernel calls that is not the kernel's: ``printf``, ``assert``, ``malloc``, launches and copies.
 
 The machine stops at a ``syscall`` micro-op and asks :class:`SystemServices`; nothing here counts as an instruction.
 """

@@ -18,7 +18,7 @@ Serve = Callable[[Grid, SystemCall, Sequence[Sequence[int]]], list[int] | None]
 _WORDS = {"i": 1, "p": 2, "3": 3}
 _STACK_POINTER, _FIRST, _REGISTERS = 1, 4, 12
 """CUDA's calling convention, as nvcc 13.0 has it: R1 points to the stack, the first 12 words of arguments are in R4 to
-R15, further ones on the stack.  A call has all rows from R1 on."""
+R15, further ones on the stack.  The rows of a call begin with R1."""
 GRID_SYNC = "cudaCGSynchronize"
 """Called by all threads of a grid; whoever lowers the call has them meet before it is served."""
 MASK = (1 << 32) - 1
@@ -64,7 +64,7 @@ class Function:
         return [self._of_lane(self._words(call, lane)) for lane in call.lanes]
 
     def _words(self, call: SystemCall, lane: int) -> list[int]:
-        """The words of a lane's arguments, from registers and, behind 12 of them, from the stack."""
+        """The words of a lane's arguments: 12 from registers, further ones from the stack."""
         pointer, _, _, *words = (int(row[lane]) & MASK for row in call.rows)
         size = 4 * max(self._end() - _REGISTERS, 0)
         stack = call.read(lane, LOCAL_WINDOW + pointer, size) if size else b""

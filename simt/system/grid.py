@@ -17,8 +17,8 @@ ROOM = 4 << 20
 """Bytes for the parameters of launches that threads of a block prepare: 4 KiB for each of 1024."""
 
 
-class Transfer(Protocol):
-    """A copy or a fill that code on the device asks for."""
+class HostWork(Protocol):
+    """What the host itself does when its turn comes: a copy or a fill that code on the device asked for."""
 
     def run(self, memory: DeviceMemory) -> None:
         """Do it."""
@@ -26,9 +26,9 @@ class Transfer(Protocol):
 
 @dataclass
 class Child:
-    """What waits to run: a launch or a transfer, of which block, and whether it waits for the end of the grid."""
+    """What waits to run: a launch or work of the host, of which block, and whether it waits for the end of the grid."""
 
-    work: Request | Transfer
+    work: Request | HostWork
     block: int
     tail: bool
 
@@ -67,7 +67,7 @@ class Grid(ABC):
         self._printed.setdefault(block, []).append(text)
 
     def cut(self, block: int) -> None:
-        """Forget what blocks after *block* printed: it went wrong, and whether they ran hangs on the host's threads."""
+        """Forget what blocks after *block*, which went wrong, printed: the host's threads decide whether they ran."""
         for other in [number for number in self._printed if number > block]:
             del self._printed[other]
 
@@ -84,7 +84,7 @@ class Grid(ABC):
         return self._buffers
 
     def queue(self, child: Child) -> None:
-        """Keep a launch until it can run."""
+        """Keep a launch, or work of the host, until it can run."""
         self._children.append(child)
         self.world.waiting += child.tail
 
@@ -115,7 +115,7 @@ class Grid(ABC):
         return deque(sorted(found, key=lambda child: child.tail))
 
     def _run(self, children: Iterable[Child], memory: DeviceMemory, keep: Callable[[bytes], None]) -> None:
-        """Run launches with all that they launch; *keep* hears what each printed.
+        """Run *children* with all that they launch; *keep* hears what each printed.
 
         Not by recursion: there may be thousands of levels.
         """

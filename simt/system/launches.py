@@ -49,7 +49,7 @@ def is_stream(handle: int) -> bool:
 
 
 def waits_for_grid(call: SystemCall, stream: int) -> bool:
-    """Whether what a call puts into a stream waits for the end of the grid and all that it launches."""
+    """Whether what a call puts into a stream waits until the grid, and all that it launches, has ended."""
     return stream == TAIL and call.function.startswith(_SECOND)
 
 

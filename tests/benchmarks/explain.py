@@ -23,8 +23,8 @@ def kernel(lines: int, factor: int) -> Any:
     """A kernel of so many lines, of which every tenth is a branch."""
     body = []
     for k in range(lines):
-        condition = f"if i % {k % 7 + 2} < {factor}:\n            " if k % 10 == 0 else ""
-        body.append(f"    {condition}v = v * {factor} + {k}\n".replace("\n            ", "\n        "))
+        condition = f"if i % {k % 7 + 2} < {factor}:\n        " if k % 10 == 0 else ""
+        body.append(f"    {condition}v = v * {factor} + {k}\n")
     text = "def kernel(out):\n    i = cuda.grid(1)\n    v = i\n" + "".join(body) + "    out[i] = v\n"
     return function_from(text, {"cuda": cuda})
 

@@ -26,6 +26,7 @@ from simt.calls.executors.touched import Runs, Touched, runs_of
 from simt.check import BudgetError, LaunchError, OutOfBoundsError, UninitializedError
 from simt.machine import Allocation
 from simt.machine.layout import ADDRESS_BASE
+from simt.reasons import rounds_of
 from tests.machine_view import DATA, needs_nvdisasm
 
 
@@ -202,7 +203,7 @@ def test_what_system_calls_read_is_noted() -> None:
 
 
 def test_blocks_that_meet_are_refused(threads: Executor) -> None:
-    """Also two blocks of one part, which ran one after the other: what is refused hangs on the launch alone."""
+    """Also two blocks of one part, which ran one after the other: what is refused depends on the launch alone."""
     x = np.zeros(4097)
     before = x.copy()
     for grid in (2, 128):
@@ -229,6 +230,12 @@ def test_what_belongs_into_one_process(threads: Executor, options: dict[str, Any
         simt.launch(copies, 2, 32, np.zeros(65), np.zeros(64), executor=threads, **options)
 
 
+def test_a_watch_of_this_process(threads: Executor) -> None:
+    with pytest.raises(LaunchError, match="what watches it is in this process"):
+        rounds_of(loops, 2, 1, np.full(2, 5), executor=threads)
+    assert [loop.rounds for loop in rounds_of(loops, 2, 1, np.full(2, 5))] == [{1: 2}]
+
+
 @needs_nvdisasm
 def test_machine_code(threads: Executor, capsys: pytest.CaptureFixture[str]) -> None:
     kernel = simt.load_cubin(DATA / "sm_90" / "kernels_O3.cubin")["reduceNeighbored"]
@@ -242,7 +249,7 @@ def test_machine_code(threads: Executor, capsys: pytest.CaptureFixture[str]) -> 
     both(lambda *args, **more: simt.launch(calls["print_some"], 2, 64, np.int32(40), **more), tuple, threads)
     printed = capsys.readouterr().out.splitlines()
     assert printed[: len(printed) // 2] == printed[len(printed) // 2 :]
-    with pytest.raises(LaunchError, match="its blocks share what malloc keeps"):
+    with pytest.raises(LaunchError, match="its blocks share the state of malloc"):
         simt.launch(calls["allocate"], 1, 32, np.zeros(64, np.uint64), np.int32(64), executor=threads)
 
 
@@ -324,6 +331,16 @@ def test_workers_that_always_die(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ctrl_c_is_not_for_our_own_processes() -> None:
     with Processes(1) as pool:
         assert pool.submit(signal.getsignal, signal.SIGINT).result() == signal.SIG_IGN
+
+
+def test_a_pool_ends_its_own_processes_only() -> None:
+    mine = Processes(1)
+    with Processes(1) as other:
+        theirs = other.submit(os.getpid).result()
+        ours = mine.submit(os.getpid).result()
+        mine.stop()
+        mine.stop()  # once is enough, twice no error
+        assert other.submit(os.getpid).result() == theirs != ours
 
 
 def die(task: Any) -> None:
@@ -410,4 +427,3 @@ def test_overlaps(read: list[tuple[int, int]], written: list[tuple[int, int]]) -
     met = np.flatnonzero(masks.all(axis=0))
     overlap = spread._overlap(*runs)
     assert (None if overlap is None else overlap[0]) == (4 * int(met[0]) if len(met) else None)
-    assert isinstance(runs[0], Runs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import gc
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +16,7 @@ from numba import cuda
 import simt
 from simt import kernels
 from simt.check import LaunchError
-from simt.lang import unrolled
+from simt.lang import read_source, unrolled
 from tests.from_text import function_from
 from tests.machine_view import needs_numba_cuda
 
@@ -83,6 +85,35 @@ def test_what_a_closure_and_a_default_mean() -> None:
     assert (plain.__defaults__, plain.__name__, plain.__code__.co_filename) == ((2,), "kernel", __file__)
 
 
+def test_an_equal_function_that_is_gone_takes_nothing_with_it() -> None:
+    def kernel(out):
+        for j in range(8):
+            out[j] = j
+
+    first, second = unrolled(kernel, 3), unrolled(kernel, 3)
+    assert first.__code__ == second.__code__
+    before = ast.dump(read_source(second).tree)
+    assert before != ast.dump(read_source(kernel).tree)
+    del first
+    gc.collect()
+    assert ast.dump(read_source(second).tree) == before
+
+
+last_0 = 7
+
+
+def test_names_that_the_kernel_uses_are_left_to_it() -> None:
+    def kernel(out):
+        total = 0
+        for j in range(5):
+            total += j + last_0
+        out[cuda.grid(1)] = total
+
+    out = np.zeros(32, np.int64)
+    simt.launch(unrolled(kernel, 2), 1, 32, out)
+    assert out[0] == 10 + 5 * last_0
+
+
 WITHOUT = """
 def kernel(a):
     for i in {loop}:
@@ -99,6 +130,7 @@ def kernel(a):
         ("range(a[0])", "i = 3"),
         ("range(0, 9, a[0])", "a[i] = 1"),
         ("a", "a[0] = i"),
+        ("range(a[0])", "max = a[i]"),
     ],
 )
 def test_what_cannot_be_unrolled(loop: str, body: str) -> None:

@@ -173,8 +173,11 @@ def test_what_cannot_be_compiled_stays_interpreted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(code, "MOST_MICRO_OPS", 5)
+    monkeypatch.setattr(choice, "LOOK", 10)
+    monkeypatch.setattr(choice, "SHORT", 1)
     program = counting(24)
     arguments = [np.zeros(32, np.uint64)]
     expected = left_by("interpreter", program, arguments, grid=(1, 1, 1), block=(32, 1, 1))
-    assert auto(program, arguments, 10, 20, grid=(1, 1, 1), block=(32, 1, 1)) == expected
+    assert left_by("auto", program, arguments, grid=(1, 1, 1), block=(32, 1, 1)) == expected
+    assert program.past.next == L.UNLIMITED
     assert not capsys.readouterr().err

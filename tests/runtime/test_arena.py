@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -33,6 +34,13 @@ def run(arena: Arena, script: list[tuple[str, int]]) -> list[Allocation]:
         elif held:
             arena.free(held.pop(number % len(held)))
     return held
+
+
+def test_memory_like_that_of_a_larger_arena() -> None:
+    small = Arena(size=1 << 28)
+    assert small.memory_like(replace(ARENA.memory(), end=small.size)).end == small.size
+    with pytest.raises(LaunchError, match="workers on computers with more memory"):
+        small.memory_like(replace(ARENA.memory(), end=small.size + 1))
 
 
 @given(script=steps)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,20 @@ def test_rows_are_those_of_nsight_compute(
     if probe == "reduce_16":
         assert out[:16].tolist() == [512] * 16
     assert len(profile.launched) == children
+
+
+def test_device_memory_goes_with_the_last_kernel() -> None:
+    """Also after a kernel has launched itself: no circle of references is left for the garbage collection."""
+    hello = simt.load_cubin(DATA / "launches.cubin")["hello"]
+    memory = weakref.ref(hello.module.memory.context)
+    gc.disable()
+    try:
+        profile = simt.launch(hello, 1, 4, np.int32(4), np.int32(0))
+        assert [each.kernel for each in profile.launched] == ["hello", "hello"]
+        del hello, profile
+        assert memory() is None
+    finally:
+        gc.enable()
 
 
 def test_the_order_of_streams(launches: Any, capsys: pytest.CaptureFixture[str]) -> None:

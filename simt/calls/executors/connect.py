@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import re
 import signal
@@ -20,36 +19,36 @@ CONNECT_SECONDS = 10
 
 FORMS = "processes:8 or dask://HOST:PORT"
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 def check_executor(executor: object) -> None:
-    """Raises LaunchError for what is no executor."""
+    """Raise LaunchError for what is no executor."""
     if isinstance(executor, Executor):
         return
-    help = "concurrent.futures.ProcessPoolExecutor(8), a Dask client's get_executor(), an MPIPoolExecutor of mpi4py"
     if callable(getattr(executor, "get_executor", None)):
         help = "pass client.get_executor()"
+    else:
+        help = "pass concurrent.futures.ProcessPoolExecutor(8), or get_executor() of a Dask client"
     raise LaunchError(f"executor is {executor!r}, which is no concurrent.futures.Executor", help=help)
 
 
 class Processes(Executor):
-    """A pool of processes of this computer, as many as it has cores by default.
+    """A pool of *count* processes on this computer (default: one for each core).
 
-    After one of them has died the next task starts new ones.  Ctrl-C is for this process only.
+    When one of them has died, the next task starts new ones.  The processes ignore ctrl-C: this one decides.
     """
 
     def __init__(self, count: int | None = None) -> None:
         self._count = count or os.cpu_count() or 1
-        self._others = set(multiprocessing.active_children())
         self._lock = threading.Lock()
         self._pool = self._start()
 
     def _start(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(self._count, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
 
-    def submit(self, fn: Callable[..., Found], /, *args: Any, **kwargs: Any) -> Future[Found]:
-        """As every executor does."""
+    def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        """Have a process call *fn*."""
         with self._lock:
             try:
                 return self._pool.submit(fn, *args, **kwargs)
@@ -58,21 +57,22 @@ class Processes(Executor):
                 return self._pool.submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """As every executor does."""
+        """End the processes once their tasks are done."""
         self._pool.shutdown(wait, cancel_futures=cancel_futures)
 
     def stop(self) -> None:
-        """End all processes now, whatever they do."""
+        """End the processes now, whatever they do."""
+        processes = list((self._pool._processes or {}).values())  # Python 3.14 has terminate_workers()
         self._pool.shutdown(wait=False, cancel_futures=True)
-        for child in set(multiprocessing.active_children()) - self._others:
-            child.terminate()
+        for process in processes:
+            process.terminate()
 
 
 @contextmanager
 def executor_of(text: str) -> Iterator[Executor]:
-    """The executor that a text names: ``processes:8``, or the scheduler of a Dask cluster, ``dask://HOST:PORT``.
+    """The executor that a text names: ``processes:8``, or ``dask://HOST:PORT``, the scheduler of a Dask cluster.
 
-    Raises LaunchError for other texts, without Dask, and where no scheduler answers.
+    Raises LaunchError for any other text, if Dask is not installed, and if no scheduler answers.
     """
     kind, _, rest = text.partition(":")
     if kind == "processes" and re.fullmatch(r"[1-9]\d{0,3}", rest):
@@ -86,7 +86,7 @@ def executor_of(text: str) -> Iterator[Executor]:
         with _dask(rest[2:]) as executor:
             yield executor
     else:
-        raise LaunchError(f"{text!r} names no executor", help=FORMS)
+        raise LaunchError(f"{text!r} names no executor", help=f"write {FORMS}")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,10 +25,11 @@ from simt.sanitizer.sanitizer import Sanitizer
 from simt.system import Limits, SystemServices
 
 if TYPE_CHECKING:
+    from simt.timing import TimingResult
     from simt.timing.schedule import MachineInstruction
 
 PARTS = 32
-"""Tasks of a launch at most.  Not by the number of workers, which an executor does not tell."""
+"""Most tasks of a launch.  An executor does not tell how many workers it has."""
 
 ATTEMPTS = 3
 """How often a task may end its worker."""
@@ -37,11 +38,11 @@ ATTEMPTS = 3
 class Spread:
     """Runs launches on an executor: call it as :func:`simt.machine.run`.
 
-    A launch that is to be *timed*, as control bits *code* and *device* have it, is one task; another one as many as it
-    has blocks, PARTS at most.  ``timing`` is what the model found.
+    A launch that is to be *timed*, on *device* and with the control bits of *code*, is one task.  Any other launch is
+    one task for each block, PARTS at most.  ``timing`` is what the model found.
     """
 
-    timing: Any = None
+    timing: TimingResult | None = None
 
     def __init__(
         self,
@@ -58,8 +59,8 @@ class Spread:
     def __call__(self, program: Program, launch: Launch, memory: DeviceMemory) -> RunResult:
         """Run a launch whose arrays are in *memory*, and leave there what it wrote.
 
-        Raises what the launch raises in this process; LaunchError if it cannot be spread, if its blocks turn out to
-        communicate, and if the executor does not do its work.
+        Raises what the launch would raise in this process, and LaunchError if it cannot be spread, if its blocks turn
+        out to communicate, or if the executor fails.
         """
         why = self._obstacle(program, launch)
         if why:
@@ -80,10 +81,12 @@ class Spread:
         return self._merged(outcomes, program, launch, memory, time.perf_counter() - start)
 
     def _obstacle(self, program: Program, launch: Launch) -> str:
-        """Why a launch belongs into one process; empty if it does not."""
+        """Why a launch has to run in this process; empty if it can be spread."""
         others = sorted(set(program.syscalls) - INDEPENDENT_CALLS - {GRID_BARRIER})
         if others:
-            return f"its blocks share what {', '.join(others)} keeps"
+            return f"its blocks share the state of {', '.join(others)}"
+        if launch.watch is not None and not isinstance(launch.watch, Sanitizer):
+            return "what watches it is in this process"
         if self._model is not None:
             return ""
         if launch.cooperative or GRID_BARRIER in program.syscalls:
@@ -204,18 +207,18 @@ class _Gathering:
                 self._needed = min(self._needed, number + 1)
 
     def _failed(self, error: Exception) -> LaunchError:
-        died = isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
+        died = isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"  # Dask's, if it is there
         return LaunchError(
             "workers of the executor died again and again" if died else "the executor does not run this launch",
             details=[f"{type(error).__name__}: {line}" for line in str(error).splitlines()[:1]],
-            help="have they enough memory? each holds the launch's arrays"
+            help="do they have enough memory? each holds the launch's arrays"
             if died
-            else "do its workers have simt, of the same version? is it still running?",
+            else "is it still running? do its workers have the same version of simt?",
         )
 
 
 def _check_apart(outcomes: Sequence[Outcome], spans: Sequence[tuple[int, int] | None], memory: DeviceMemory) -> None:
-    """Raises LaunchError if a part wrote bytes that another one wrote or read."""
+    """Raise LaunchError if a part wrote bytes that another one wrote or read."""
     sizes = [len(outcome.written.starts) for outcome in outcomes]
     starts = np.concatenate([outcome.written.starts for outcome in outcomes])
     ends = np.concatenate([outcome.written.ends for outcome in outcomes])
@@ -225,13 +228,13 @@ def _check_apart(outcomes: Sequence[Outcome], spans: Sequence[tuple[int, int] | 
     twice = np.flatnonzero(starts[1:] < np.maximum.accumulate(ends)[:-1])
     if len(twice):
         k = int(twice[0])
-        raise _met(int(starts[k + 1]), "written", int(owners[k]), "written", int(owners[k + 1]), spans, memory)
+        raise _met(int(starts[k + 1]), int(owners[k]), int(owners[k + 1]), "written", spans, memory)
     for reader, outcome in enumerate(outcomes):
         others = owners != reader
         found = _overlap(outcome.read, Runs(starts[others], ends[others]))
         if found is not None:
             at, k = found
-            raise _met(at, "written", int(owners[others][k]), "read", reader, spans, memory)
+            raise _met(at, int(owners[others][k]), reader, "read", spans, memory)
 
 
 def _overlap(read: Runs, written: Runs) -> tuple[int, int] | None:
@@ -247,16 +250,15 @@ def _overlap(read: Runs, written: Runs) -> tuple[int, int] | None:
 
 def _met(
     at: int,
-    what: str,
-    part: int,
-    other_what: str,
+    writer: int,
     other: int,
+    what: str,
     spans: Sequence[tuple[int, int] | None],
     memory: DeviceMemory,
 ) -> LaunchError:
-    """The refusal of a launch of which two parts meet at a byte of the arena."""
+    """The refusal of a launch in which one part wrote a byte of the arena that another one has written or read."""
     sides = []
-    for done, number in ((what, part), (other_what, other)):
+    for done, number in (("written", writer), (what, other)):
         span = spans[number]
         assert span is not None  # a launch in one task has no parts
         first, end = span

@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,22 +28,19 @@ from simt.program import Program
 from simt.sanitizer.sanitizer import Sanitizer
 from simt.system import Limits, SystemServices, World
 
+if TYPE_CHECKING:
+    from simt.timing import TimingResult
+    from simt.timing.schedule import MachineInstruction
+
 VERSION = FOLDER.name
 """Of what makes results: the engine's sources, Python and Numba."""
 
-_NO_WORDS = Words(
-    np.zeros(0, np.uint8),
-    np.zeros(0, np.uint16),
-    np.zeros(0, np.uint32),
-    np.zeros(0, np.int64),
-    np.zeros(0, np.float32),
-    np.zeros(0, np.float64),
-)
+_NO_WORDS = Words.of(np.zeros(0, np.uint8))
 
 
 @dataclass(frozen=True)
 class GivenBanks:
-    """Constant banks that are known already, as a launch asks for them."""
+    """A launch's ``bank_image`` whose constant banks are known already."""
 
     banks: Mapping[int, Bank]
 
@@ -64,10 +61,10 @@ class _Shown(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """What the timing model is asked for: of what device, with which control bits."""
+    """How a launch is to be timed: on what device, with the control bits of what code (None: it has none)."""
 
     device: Gpu
-    code: Any
+    code: Sequence[MachineInstruction] | None
     options: Timing
 
 
@@ -76,7 +73,8 @@ class Task:
     """A launch, or the blocks ``launch.part`` of one, with the device memory that it finds.
 
     ``program`` is pickled; ``memory`` has no words, and ``contents`` stand for them (None: zeros).  ``checks``: names
-    of checks, or None, and ``keep_going``; ``limits``: of the system calls; ``model``: time it, too.
+    of checks; with ``keep_going`` they do not end the launch.  ``limits``: of the system calls.  ``model``: time it,
+    too.
     """
 
     version: str
@@ -86,7 +84,6 @@ class Task:
     contents: Sequence[bytes | None]
     checks: Sequence[str]
     keep_going: bool
-    schedule: str
     limits: Limits
     model: Model | None
 
@@ -107,7 +104,7 @@ class Outcome:
     unwritten: Sequence[npt.NDArray[np.uint8]]
     printed: bytes
     findings: Mapping[Hashable, Finding] = field(default_factory=dict)
-    timing: Any = None
+    timing: TimingResult | None = None
 
 
 def task_of(
@@ -135,7 +132,6 @@ def task_of(
         contents=contents,
         checks=checks.names if checks is not None else (),
         keep_going=checks is not None and checks.keep_going,
-        schedule=checks.schedule if checks is not None else "",
         limits=limits,
         model=model,
     )
@@ -173,14 +169,14 @@ class _Noted:
         return getattr(self.call, name)
 
     def read(self, lane: int, address: int, size: int) -> bytes | None:
-        """As the call does."""
+        """The bytes at a generic address, as the call gives them."""
         found = self.call.read(lane, address, size)
         if found is not None:
             self.touched.read(self.call.block, address, size)
         return found
 
     def text(self, lane: int, address: int) -> bytes | None:
-        """As the call does."""
+        """The string at a generic address, as the call gives it."""
         found = self.call.text(lane, address)
         if found is not None:
             self.touched.read(self.call.block, address, len(found) + 1)
@@ -204,7 +200,7 @@ def perform(task: Task) -> Outcome:
     if task.version != VERSION:
         raise LaunchError("the worker has another version of simt, Python or Numba", help="install the same ones there")
     program = _program(task.program)
-    checks = Sanitizer(task.checks, task.keep_going, task.schedule) if task.checks else None
+    checks = Sanitizer(task.checks, task.keep_going) if task.checks else None
     touched = Touched(checks) if task.launch.part is not None else None
     services: SystemServices | None = None
     if program.syscalls:
@@ -230,7 +226,7 @@ def perform(task: Task) -> Outcome:
             result=result,
             error=error,
             written=written,
-            read=touched.read_bytes if touched is not None else Runs(*np.zeros((2, 0), np.int64)),
+            read=touched.read_bytes if touched is not None else Runs.none(),
             data=np.concatenate(parts) if parts else np.zeros(0, np.uint8),
             unwritten=[each.mask for each in memory.unwritten],
             printed=services.text() if services is not None else b"",
@@ -239,8 +235,8 @@ def perform(task: Task) -> Outcome:
         )
 
 
-def _timed(program: Program, launch: Launch, memory: DeviceMemory, model: Model) -> tuple[RunResult, Any]:
-    """A launch run twice.  Its timing comes without what the asker has."""
+def _timed(program: Program, launch: Launch, memory: DeviceMemory, model: Model) -> tuple[RunResult, TimingResult]:
+    """Run a launch, and time it.  Its timing comes without what the asker has: program and launch."""
     from simt.timing import TimedRun  # here: other tasks do not load the model
 
     run = TimedRun(program, launch, model.device, model.code, model.options)
@@ -250,11 +246,10 @@ def _timed(program: Program, launch: Launch, memory: DeviceMemory, model: Model)
 
 def _changed(memory: DeviceMemory, contents: Sequence[bytes | None]) -> Runs:
     """The bytes that are no longer as they were."""
-    starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    changed = [Runs.none()]
     for allocation, before in zip(memory.allocations, contents, strict=True):
         held = memory.bytes_of(allocation)
         found = runs_of(held != (0 if before is None else np.frombuffer(before, np.uint8)), 0)
         first = allocation.start - int(ADDRESS_BASE)
-        starts.append(found.starts + first)
-        ends.append(found.ends + first)
-    return Runs(np.concatenate(starts), np.concatenate(ends))
+        changed.append(Runs(found.starts + first, found.ends + first))
+    return Runs(*map(np.concatenate, zip(*changed, strict=True)))

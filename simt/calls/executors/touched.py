@@ -27,6 +27,11 @@ class Runs(NamedTuple):
     starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
 
+    @classmethod
+    def none(cls) -> Runs:
+        """No bytes."""
+        return cls(*np.zeros((2, 0), np.int64))
+
 
 def runs_of(flags: npt.NDArray[np.bool_], shift: int) -> Runs:
     """The runs of the granules of 2**shift bytes that *flags* has, one after the other from position 0 on."""
@@ -37,11 +42,15 @@ def runs_of(flags: npt.NDArray[np.bool_], shift: int) -> Runs:
     return Runs(found[::2], found[1::2])
 
 
+def _holding(address: int, allocations: Sequence[Allocation]) -> Allocation | None:
+    """The allocation that holds the byte at an address."""
+    return next((each for each in allocations if each.start <= address < each.end), None)
+
+
 def refused(address: int, allocations: Sequence[Allocation], who: str) -> LaunchError:
-    """What a launch whose blocks communicate ends with; *who*: in words, who meets at *address*."""
-    name = next((each.name for each in allocations if each.start <= address < each.end), "")
-    start = next((each.start for each in allocations if each.start <= address < each.end), address)
-    where = f"`{name}`, byte {address - start}" if name else f"address {address:#x}"
+    """The error of a launch whose blocks communicate; *who*: in words, which of them meet at *address*."""
+    held = _holding(address, allocations)
+    where = f"`{held.name}`, byte {address - held.start}" if held is not None else f"address {address:#x}"
     return LaunchError(
         "the blocks of this launch communicate, so they cannot be spread over an executor",
         details=[f"{where}: {who}"],
@@ -69,17 +78,17 @@ class Touched:
 
     @property
     def told(self) -> int:
-        """Accesses to global memory, and what the checks ask for."""
+        """Accesses to global memory, and the events that the checks ask for."""
         return WATCH_GLOBAL | (self._checks.told if self._checks is not None else 0)
 
     @property
     def sees_writes(self) -> bool:
-        """As the checks."""
+        """Whether the checks track memory that has not been written."""
         return self._checks is not None and self._checks.sees_writes
 
     @property
     def variables(self) -> npt.NDArray[np.int64]:
-        """As the checks."""
+        """The micro-ops whose variables the checks ask for."""
         return self._checks.variables if self._checks is not None else np.zeros(0, np.int64)
 
     def begin(self, prepared: Prepared, workers: int) -> None:
@@ -90,13 +99,14 @@ class Touched:
         self.writer, self.reader = np.zeros(size, np.int32), np.zeros(size, np.int32)
         images = [each for each in prepared.launch.arguments if isinstance(each, DeviceImage)]
         for image in images:
-            held = next(each for each in prepared.device.allocations if each.start <= image.address < each.end)
+            held = _holding(image.address, prepared.device.allocations)
+            assert held is not None  # the launch has placed its images
             self.reader[(held.start - _BASE) >> self._shift : -(-(held.end - _BASE) >> self._shift)] = MANY
         if self._checks is not None:
             self._checks.begin(prepared, workers)
 
     def judge(self, worker: int, events: npt.NDArray[np.int64]) -> tuple[int, Exception] | None:
-        """Note what the events touch; the error that ends the launch, if any."""
+        """Note what the events touch; the error that ends the launch, if any, and its block."""
         if touch(events, self._shift, self.writer, self.reader, self._met):
             return int(self._met[1]), self._refused()
         return self._checks.judge(worker, events) if self._checks is not None else None

@@ -1,8 +1,8 @@
 """When a launch goes over to native code: at once, never, or as soon as it has turned out long (``engine="auto"``).
 
-By ``auto`` a Program begins interpreted.  After LOOK micro-ops, of all of its launches, it takes native code that is in
-the cache, after MAKE it has another process make it, and goes on interpreted until that is there: nobody waits for a
-compiler.
+With ``auto`` a Program begins interpreted.  After LOOK micro-ops, counted over all of its launches, it takes native
+code that is in the cache.  After MAKE it has another process make it, and goes on interpreted until that is there:
+nobody waits for a compiler.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from simt.ops.early import in_background
 from simt.program import Program
 
 LOOK = 1 << 18
-"""Micro-ops after which a Program looks for native code in the cache: it takes about as long to load."""
+"""Micro-ops after which a Program looks for native code in the cache: loading it takes about as long."""
 
 SHORT = 1 << 12
 """Micro-ops that each launch interprets first: as long as native code takes to be put into its state (0.1 ms)."""
@@ -32,15 +32,17 @@ MAKE = 1 << 24
 """Micro-ops after which it has native code made: half a second interpreted, which is less than the making takes."""
 
 BUILDER = "simt.machine.compiled.build"
+"""The module that another process runs to make native code."""
 
 _making: dict[str, subprocess.Popen[bytes]] = {}
+"""The processes that were started, by the names of what they make."""
 _lock = threading.Lock()
 
 
 def can_be_native(prepared: Prepared) -> bool:
     """Whether native code can run a launch.
 
-    It tells neither traces nor watches what happens, and runs on where orders of turns have another split go on.
+    It reports nothing to traces and watches, and knows no orders in which splits take turns.
     """
     launch = prepared.launch
     told = launch.trace is not False or launch.watch is not None
@@ -49,9 +51,10 @@ def can_be_native(prepared: Prepared) -> bool:
 
 @dataclass
 class Past:
-    """What launches of a Program by ``auto`` have done: the micro-ops that they interpreted, and when the next look is.
+    """What the launches of a Program with ``auto`` have done.
 
-    Several threads add to ``executed``, so it may be a little less.
+    ``executed``: the micro-ops that they interpreted, or a few less, since several threads add to it; ``next``: how
+    many there are at the next look; ``kept``: its entry in the cache, once it has been looked for.
     """
 
     next: int
@@ -60,7 +63,7 @@ class Past:
 
 
 class Choice:
-    """The engine of one launch: which state its workers go on with, and how far."""
+    """What executes one launch: the state that its workers go on with, and how far."""
 
     def __init__(self, prepared: Prepared) -> None:
         self._program = prepared.program
@@ -68,7 +71,7 @@ class Choice:
         self._equipped: dict[int, L.State] = {}
         self._past = Past(L.UNLIMITED)
         self._executed = 0
-        """What of it was in this launch."""
+        """The micro-ops that this launch interpreted."""
         self._lock = threading.Lock()
         if not can_be_native(prepared):
             return
@@ -112,27 +115,31 @@ class Choice:
                 self._native.count(state)
 
     def _look(self) -> None:
-        """Take native code if it is there; have it made if the launch is long enough."""
-        past = self._past
+        """Take native code if it is there; have it made if the launches have been long enough."""
         if self._native is not None or self._left() > 0:
             return
         try:
-            if self._program.native is None:
-                past.kept = past.kept or Kept(self._program)
-                if not past.kept.is_there():
-                    if past.executed < MAKE:
-                        past.next = MAKE
-                        return
-                    if _is_in_hand(self._program, past.kept):
-                        past.next = past.executed + LOOK
-                        return
-            self._native = native_code(self._program)
+            if self._program.native is not None or self._is_to_load(self._past):
+                self._native = native_code(self._program)
         except NotCompiled:  # then it stays interpreted, which nobody asked about
-            past.next = L.UNLIMITED
+            self._past.next = L.UNLIMITED
+
+    def _is_to_load(self, past: Past) -> bool:
+        """Whether to load native code now, and to make it if nobody else can; if not, the next look is put off."""
+        past.kept = past.kept or Kept(self._program)
+        if past.kept.is_there():
+            return True
+        if past.executed < MAKE:
+            past.next = MAKE
+            return False
+        if _is_in_hand(self._program, past.kept):
+            past.next = past.executed + LOOK
+            return False
+        return True
 
 
 def _is_in_hand(program: Program, kept: Kept) -> bool:
-    """Whether another process makes native code of a Program, which is started if need be."""
+    """Whether another process makes native code of a Program; if need be one is started.  Raises NotCompiled."""
     if not (ENGINE.can_leave() and STORE.can_keep()):
         return False
     with _lock:

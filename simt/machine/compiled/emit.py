@@ -7,6 +7,8 @@ where it is left before its end the rest is taken back.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import groupby
 
 from simt.machine import layout as L
@@ -254,19 +256,25 @@ class Emitter:
 
     def _across(self, step: Step) -> None:
         """A micro-op that looks across lanes: its function, whose result stands in the engine's O or is a mask."""
+        with self._where_some_execute(step) as executing:
+            found = self._called(step, executing)
+            written = str(int(L.FULL)) if step.uniform else executing
+            if step.row.kind is Kind.MASK:
+                self._put_predicate(step.dst, found, written)
+            else:
+                self._put_predicate(step.mod, found, executing)
+                if step.dst:
+                    self._put_row(step.dst, written)
+
+    @contextmanager
+    def _where_some_execute(self, step: Step) -> Iterator[str]:
+        """Around code that is skipped where a micro-op has no exec lanes; gives these."""
         text = self.text
         executing = self._guarded(step) if step.guard else "%active"
         some, done = text.new_label("some"), text.new_label("done")
         text.line(f"br i1 {text.value(f'icmp eq i64 {executing}, 0')}, label %{done}, label %{some}")
         text.label(some)
-        found = self._called(step, executing)
-        written = str(int(L.FULL)) if step.uniform else executing
-        if step.row.kind is Kind.MASK:
-            self._put_predicate(step.dst, found, written)
-        else:
-            self._put_predicate(step.mod, found, executing)
-            if step.dst:
-                self._put_row(step.dst, written)
+        yield executing
         text.line(f"br label %{done}")
         text.label(done)
 
@@ -322,16 +330,11 @@ class Emitter:
     def _converge(self, step: Step) -> None:
         """BSSY: note which lanes take part in a convergence barrier."""
         text = self.text
-        executing = self._guarded(step) if step.guard else "%active"
-        some, done = text.new_label("some"), text.new_label("done")
-        text.line(f"br i1 {text.value(f'icmp eq i64 {executing}, 0')}, label %{done}, label %{some}")
-        text.label(some)
-        barriers = text.at(text.at("%warps", "%warp_at"), L.W_BY_MOVE)
-        text.store(self._part("without", step.imm, text.load(barriers, 0)), barriers, 0)
-        place = text.at("%participants", self._part("participants_at", step.imm, "%warp", self.n_barriers))
-        self._put(place, text.spread(executing, WARP), self._part("lanes_told", 0, self.order, executing))
-        text.line(f"br label %{done}")
-        text.label(done)
+        with self._where_some_execute(step) as executing:
+            barriers = text.at(text.at("%warps", "%warp_at"), L.W_BY_MOVE)
+            text.store(self._part("without", step.imm, text.load(barriers, 0)), barriers, 0)
+            place = text.at("%participants", self._part("participants_at", step.imm, "%warp", self.n_barriers))
+            self._put(place, text.spread(executing, WARP), self._part("lanes_told", 0, self.order, executing))
 
     def _called(self, step: Step, executing: str) -> str:
         """Call the function of a micro-op: where the warp goes on, or a mask."""
