@@ -24,6 +24,7 @@ from gpu.errors import GpuError
 from simt import devices
 from simt.devices import DeviceError
 from tests.machine_view import needs_nvdisasm
+from tests.toolkit.needs import needs_nvrtc
 
 H200 = devices.get("h200")
 PRODUCT = Product(
@@ -51,6 +52,7 @@ def modelled(kernels: Any, figure: Figure, numbers: dict[str, float]) -> float:
 
 
 @needs_nvdisasm
+@needs_nvrtc
 def test_the_numbers_of_a_gpu_are_found_again() -> None:
     numbers = {"shared_latency": 30.0, "l1_latency": 44.0, "dram_latency": 802.0, "dram_read_bytes_per_cycle": 1300.0}
     with resources.as_file(resources.files("gpu.calibration") / "kernels.cu") as source:
