@@ -51,23 +51,18 @@ extern "C" __global__ void chase_shared(unsigned *next, unsigned warm, unsigned 
   out[threadIdx.x] = at;
 }
 
-extern "C" __global__ void chain_fma(float factor, unsigned steps, float *out, long long *times) {
-  float x = factor;
-  Watch watch;
-#pragma unroll 16
-  for (unsigned i = 0; i < steps; ++i) x = fmaf(x, factor, factor);
-  watch.stop(times);
-  out[threadIdx.x] = x;
-}
+#define CHAIN(NAME, TYPE, STEP)                                                                          \
+  extern "C" __global__ void NAME(TYPE factor, unsigned steps, TYPE *out, long long *times) {            \
+    TYPE x = factor;                                                                                     \
+    Watch watch;                                                                                         \
+    _Pragma("unroll 16") for (unsigned i = 0; i < steps; ++i) x = STEP;                                   \
+    watch.stop(times);                                                                                   \
+    out[threadIdx.x] = x;                                                                                \
+  }
 
-extern "C" __global__ void chain_imad(unsigned factor, unsigned steps, unsigned *out, long long *times) {
-  unsigned x = factor;
-  Watch watch;
-#pragma unroll 16
-  for (unsigned i = 0; i < steps; ++i) x = x * factor + factor;
-  watch.stop(times);
-  out[threadIdx.x] = x;
-}
+// Each step waits for the one before.
+CHAIN(chain_fma, float, fmaf(x, factor, factor))
+CHAIN(chain_imad, unsigned, x * factor + factor)
 
 // All blocks together read `count` vectors of 16 bytes, each once.
 extern "C" __global__ void stream_read(const uint4 *data, unsigned count, unsigned *out, long long *times) {

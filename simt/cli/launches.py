@@ -26,7 +26,7 @@ def find(kernel: str, asked: Asked) -> KernelLaunch:
     if file is not None:
         return machine_files.launch_of(*file, asked)
     for option, given in (
-        ("--grid", asked.grid),
+        ("--grid", asked.grid is not None),
         ("--arg", asked.args),
         ("--shared", asked.shared),
         ("--nvrtc", asked.nvrtc),

@@ -60,7 +60,7 @@ def launch_of(path: Path, name: str, asked: Asked) -> KernelLaunch:
     from simt.cli import arguments  # here: it needs NumPy, which `simt --help` does not load
 
     kernel: SassKernel = load(path, asked.architecture, asked.nvrtc)[name]
-    block = asked.block or 256
+    block = 256 if asked.block is None else asked.block
     threads = math.prod(block) if isinstance(block, tuple) else block
     if asked.grid is None and asked.size is None:
         raise LaunchError(
@@ -68,6 +68,6 @@ def launch_of(path: Path, name: str, asked: Asked) -> KernelLaunch:
             help=f"add --grid and --block, and for each argument an --arg; "
             f"bytes of its parameters: {', '.join(str(each.size) for each in kernel.parameters or ()) or 'none'}",
         )
-    grid = asked.grid or -(-(asked.size or 1) // max(threads, 1))
+    grid = -(-(asked.size or 1) // max(threads, 1)) if asked.grid is None else asked.grid
     args = arguments.parse(asked.args, [parameter.size for parameter in kernel.parameters or ()])
     return KernelLaunch(kernel, grid, block, tuple(args), {"shared_bytes": asked.shared})

@@ -247,7 +247,7 @@ def _on_a_line(values_of: Sequence[Rows], distance: int) -> bool:
 
 
 class _Looks:
-    """Runs single blocks of a launch, as far as they only compute."""
+    """Runs single blocks of a launch, as far as they only compute, in the compiled engine."""
 
     def __init__(self, prepared: Prepared) -> None:
         self._state = state_arrays(prepared, 0, 0, np.zeros(1, np.int64))
@@ -255,7 +255,6 @@ class _Looks:
         self._code = prepared.encoded.code
         self._letters = [[letter == "r" for letter in op.operands] for op in self.ops]
         self._known = [_only_computes(op, int(row[L.C_IMM])) for op, row in zip(self.ops, self._code, strict=False)]
-        ENGINE.load(0, 0, self._state)
 
     def at(self, block: int) -> Look:
         """What a block does, up to its end or to the first micro-op that does more than compute."""

@@ -176,6 +176,7 @@ class _Team:
 
     def _recognise(self) -> None:
         """Find the blocks that do the same, and leave the others in ``spans``."""
+        self._await_engine(self.states[0])
         self.alike = list(ranges(self.prepared))
         self.spans = [(first, end) for first, end, like in reversed(self.alike) if like is None]
         self.finished = sum(end - first for first, end, like in self.alike if like is not None)

@@ -103,10 +103,21 @@ def test_a_kernel_of_a_cubin(run) -> None:
     assert found["metrics"]["inst_per_warp"] == 98.125
 
 
+@needs_nvdisasm
+@pytest.mark.parametrize(("option", "what"), [("--grid", "grid"), ("--block", "block")])
+def test_a_size_of_zero_is_not_taken_for_none(run, option: str, what: str) -> None:
+    sizes = {"--grid": "8", "--block": "512", option: "0"}
+    given = [text for pair in sizes.items() for text in pair]
+    outcome = run("run", f"{CUBIN}:reduceInterleaved", *given, *ARGUMENTS)
+    assert outcome.code == 2
+    assert f"{what} dimension x is 0" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("kernel", "asked", "words"),
     [
         ("interleaved", Asked(grid=3), ["--grid is for kernels of CUDA C"]),
+        ("interleaved", Asked(grid=0), ["--grid is for kernels of CUDA C"]),
         ("interleaved", Asked(args=["3"]), ["--arg is for kernels of CUDA C"]),
         ("interleaved", Asked(nvrtc=["-DX"]), ["--nvrtc is for kernels of CUDA C"]),
         ("interleaved", Asked(block=(8, 8)), ["one dimension", "--block 8"]),
