@@ -25,7 +25,8 @@ class Recorded:
 
     ``arguments``: a number, an array, or for a structure a tuple of both, for each parameter; arrays hold what device
     memory held from where the pointer pointed to the end of the allocation.  ``variables``: what the variables of the
-    kernel's module held, by the numbers of their symbols.  ``profiles``: its own, then those of the kernels that it launched.
+    kernel's module held, by the numbers of their symbols.  ``profiles``: its own, then those of the kernels that it
+    launched.
     """
 
     kernel: str
