@@ -228,7 +228,7 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
         size = t.OPS[row + L.O_SIZE]
         kind = t.OPS[row + L.O_KIND]
         block = t.SLOTS[place * L.N_SLOT + L.S_BLOCK]
-        done = global_access(sm, wi, block, now, kind, asked, asked.bytes // size, t)
+        done = global_access(pc, sm, wi, block, now, kind, asked, asked.bytes // size, t)
         if kind not in (L.K_LOAD, L.K_LOAD_L2, L.K_LOAD_SYSTEM, L.K_LOCAL):
             t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], done)
             sent = (

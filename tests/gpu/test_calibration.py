@@ -47,7 +47,7 @@ def modelled(kernels: Any, figure: Figure, numbers: dict[str, float]) -> float:
             overrides=numbers,
         )  # fmt: skip
         assert profile.timing is not None
-        cycles.append(profile.timing.cycles)
+        cycles.append(profile.timing.mean_sm_cycles)
     return figure.per_step(cycles)
 
 
