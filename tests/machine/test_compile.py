@@ -13,7 +13,7 @@ from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
 
 from simt.ops.jit import compilation
-from simt.ops.parts import _remembering, _signatures
+from simt.ops.parts import _as_the_engine_needs, _signatures
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -24,7 +24,7 @@ def test_an_operator_is_resolved_once_for_the_same_types() -> None:
     plus = context.resolve_value_type(operator.add)
     numbers = types.int16, types.uint16
     counted = patch.object(BaseFunction, "get_call_type", autospec=True, side_effect=BaseFunction.get_call_type)
-    with patch.dict(_signatures, clear=True), _remembering(), counted as asked:
+    with patch.dict(_signatures, clear=True), _as_the_engine_needs(), counted as asked:
         first, second = (context.resolve_function_type(plus, numbers, {}) for _ in range(2))
         assert context.resolve_function_type(plus, (types.float32, types.float32), {}).return_type == types.float32
         assert asked.call_count == 2

@@ -42,7 +42,7 @@ def places(program: Program, *arguments: Any, blocks: int, block: int, order: st
         prepared = prepare(program, placed.launch, blocks, placed.memory)
         stop = np.zeros(1, np.int64)
         states = [state_arrays(prepared, k, 0, stop) for k in range(blocks)]
-        together = door.side_by_side(states)
+        together = door.side_by_side(program, states)
         sizes = [len(getattr(states[0], name)) for name in ("R", "P", "PARTICIPANTS")]
         yield together, lambda k: block_at(together, k, *sizes)
         placed.upload.download()
