@@ -153,6 +153,19 @@ def test_what_the_last_request_was() -> None:
         assert (np.diff(found.addresses) == 8).all()
 
 
+def test_a_block_finds_zero_what_it_may_read_first_and_elsewhere_what_was_left() -> None:
+    b = Builder()
+    counter = b.reg()
+    b.emit("add.s64", counter, counter, b.const(1))
+    b.value("add.s64", counter, counter)
+    with places(b.build(), blocks=2, block=64) as (_, at):
+        state = at(1)
+        registers = state.R.reshape(-1, 32)
+        registers[:] = 7
+        begin(1, 0, 0, state)
+        assert registers[-4:].tolist() == [[0] * 32, [7] * 32] * 2  # two warps
+
+
 def test_blocks_side_by_side_share_no_state() -> None:
     """Each reads its own number, SM, warp and clock; its shared memory is its own, and zero when it begins."""
     b = Builder()
