@@ -44,6 +44,12 @@ def live_rows(program: Program) -> tuple[Rows, list[Rows]]:
     return before[0], after
 
 
+def zeroed_rows(program: Program, first: Rows) -> npt.NDArray[np.int64]:
+    """Register rows that a block finds zero, by offset: those of *first*, which may be read before they are written."""
+    places = range(32 * len(program.encoded.uniform_rows), 32 * program.encoded.n_registers, 32)
+    return np.array([row for row in places if first >> (row >> 5) & 1], np.int64)
+
+
 def _followers(program: Program, pc: int) -> list[int]:
     """Micro-ops at which a lane may go on after one."""
     one = program.instructions[pc]
