@@ -1,8 +1,8 @@
-"""From a Program to the text of one native function, ``i64 @kernel(i64 context)``.
+"""From a Program to the text of its native code: the function that entry.py writes, and one that runs a split.
 
-It runs the current split of a warp from micro-op ``V_PC`` on; where that waits or parts, the next one or another warp.
-It returns what :func:`simt.machine.native.run_native` does.  Each basic block is counted as a whole when it is entered;
-where it is left before its end the rest is taken back.
+The latter begins at micro-op ``V_PC``.  It ends where the split waits or parts, and returns what its control micro-op
+came to; or where there is no native code to go on with, and returns that micro-op.  Each basic block is counted as a
+whole when it is entered; where it is left before its end the rest is taken back.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from itertools import groupby
 
 from simt.machine import layout as L
 from simt.machine.compiled.context import FIRST_TIMES, TIMES
-from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, JOIN, TURN, V_RESULT
+from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, JOIN, V_RESULT
+from simt.machine.compiled.entry import entry
 from simt.machine.compiled.lanes import lane_module
 from simt.machine.compiled.memory import Access, function_of
 from simt.machine.compiled.plan import Plan, Step
@@ -23,9 +24,6 @@ from simt.machine.compiled.widen import Widener, scalar_of
 from simt.machine.control import FAIL
 from simt.ops.memory import CONST, SPACE_MASK
 from simt.ops.row import Kind
-
-KERNEL = "kernel"
-SPLIT = "split"
 
 WARP = 32
 ROW = f"<{WARP} x i64>"
@@ -85,33 +83,10 @@ class Emitter:
             lines += ["}", *function.lines[:-1]]
             self.text.declared |= function.declared
             self.text.linked |= function.linked
-        begin = f"define internal i64 @{SPLIT}(i64 %given) noinline {{"
-        self.text.lines = [begin, "entry:", *lines, "}", *self._turns(), *sorted(self.text.declared)]
+        split = "split"
+        begin = f"define internal i64 @{split}(i64 %given) noinline {{"
+        self.text.lines = [begin, "entry:", *lines, "}", *entry(split), *sorted(self.text.declared)]
         return self.text
-
-    def _turns(self) -> list[str]:
-        """The function that is called: one split after another.
-
-        Their code is a function of its own, or LLVM would take it for one loop, and keep constants from turn to turn:
-        more than there are registers, which takes LLVM long to find out.
-        """
-        text = Text()
-        text.line("%context = inttoptr i64 %given to ptr")
-        text.line("br label %again")
-        text.label("again")
-        where = text.value(f"call i64 @{SPLIT}(i64 %given)")
-        text.line(f"br i1 {text.value(f'icmp sge i64 {where}, 0')}, label %out, label %turn")
-        text.label("out")
-        text.line(f"ret i64 {where}")
-        text.label("turn")
-        next_pc = text.call((TURN, 0), "%context", "%given", where, "0", "0")
-        text.line(f"br i1 {text.value(f'icmp sge i64 {next_pc}, 0')}, label %next, label %engine")
-        text.label("next")
-        text.store(next_pc, "%context", L.V_PC)
-        text.line("br label %again")
-        text.label("engine")
-        text.line(f"ret i64 {next_pc}")
-        return [f"define i64 @{KERNEL}(i64 %given) {{", "entry:", *text.lines, "}"]
 
     def _begin(self) -> None:
         """What is the same for all warps, then what is for this split of this warp."""
