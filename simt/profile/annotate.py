@@ -146,6 +146,11 @@ def _mark(rows: Sequence[Row]) -> list[Row]:
     return [replace(row, hot=row.cost > 0 and row.cost >= ranked[-1] and 2 * row.cost >= ranked[0]) for row in rows]
 
 
+def _row(line: Listed, text: str, heading: str = "") -> Row:
+    """A line as it is."""
+    return Row(line.counters, line.position, text, heading, stalls=line.stalls, accesses=line.accesses)
+
+
 def _listed(lines: Sequence[Listed], kernel: str, is_source: bool) -> list[Row]:
     """The lines as they stand in the listing."""
     rows = []
