@@ -184,11 +184,7 @@ def _folded(shown: Sequence[Listed], sources: Mapping[tuple[str, int], str]) -> 
     rows = []
     for head, group in zip(_mark(heads), groups, strict=True):
         lines = [shown[k] for k in group.members]
-        rows.append(head)
-        for line in lines:
-            rows.append(
-                Row(line.counters, line.position, f"    {line.text}", "", False, False, line.stalls, line.accesses)
-            )
+        rows += [head, *(_row(line, f"    {line.text}") for line in lines)]
     return rows
 
 

@@ -39,7 +39,7 @@ class TimingResult:
     ``stalls`` is int64 [micro-ops, reasons]: warp-cycles spent before the issue of each instruction (the last
     cycle, of the issue itself, is ``selected``).  ``accesses`` is int64 [micro-ops, 4]: sectors of global memory that
     each asked L1 for and found there, and the same of L2 (:attr:`ACCESSES`).  ``counters`` are the machine's own, of
-    the simulated blocks.
+    the simulated blocks; ``functional``: warp instructions of the same blocks in the functional run (None: not known).
     """
 
     program: Program
@@ -54,6 +54,7 @@ class TimingResult:
     events: npt.NDArray[np.int64] = field(repr=False)
     sample: Sample
     host_seconds: float
+    functional: int | None = None
 
     ACCESSES: ClassVar = ("l1_sectors", "l1_hits", "l2_sectors", "l2_hits")
 
@@ -115,6 +116,18 @@ class TimingResult:
             return f"{'the one SM' if self.n_sms == 1 else f'all {self.n_sms} SMs'} with blocks, of {of}{why}"
         blocks = f"{self.blocks} of {self.launch.blocks} blocks"
         return f"{self.n_sms} of {of} SMs with {blocks} and their share of the bandwidth{why}"
+
+    @property
+    def depends_on_order(self) -> float:
+        """By how much the simulated blocks executed more or less than in the functional run, as a share.
+
+        Blocks that read what others write at the same time, without waiting for them, may do more or less, whichever
+        comes first: races decide, on the hardware, too.
+        """
+        if not self.functional:
+            return 0.0
+        retires = [instruction.retires for instruction in self.program.instructions]
+        return int(self.counters[retires, COUNTERS.index("inst_executed")].sum()) / self.functional - 1
 
     @cached_property
     def inputs(self) -> dict[str, Number]:
@@ -220,6 +233,7 @@ class TimingResult:
             "unmeasured_opcodes": list(self.unmeasured_opcodes),
             "scope": self.scope,
             "sample": self.sample.to_dict(),
+            "depends_on_order_percent": 100 * self.depends_on_order,
             "expected_error": self.expected_error.to_dict(),
             "dominant_stall": self.dominant_stall,
             "stalls_per_issue": self.stall_reasons,
@@ -275,6 +289,7 @@ def collect(
     events: npt.NDArray[np.int64],
     sample: Sample,
     host_seconds: float,
+    functional: int | None,
 ) -> TimingResult:
     """The result of a finished simulation, from its arrays."""
     totals = {name: int(clock.TOTALS[k]) for name, k in _TOTALS.items()}
@@ -296,4 +311,5 @@ def collect(
         events=events,
         sample=sample,
         host_seconds=host_seconds,
+        functional=functional,
     )
