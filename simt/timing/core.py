@@ -416,7 +416,9 @@ def run(until, total_blocks, s, t):
                             freeze(q, now, late + OPS[row + L.O_FREEZE], t)
                             settled = False
                     if status == door.DONE:
-                        end_warp(wi, sm, pc, now, CONFIG, t.NUMBERS, WARPS, t.READY, t.SLOTS, SMS, TOTALS, t.STALLS)
+                        end_warp(
+                            wi, sm, pc, now, CONFIG, t.NUMBERS, WARPS, t.READY, t.SLOTS, t.STAYS, SMS, TOTALS, t.STALLS
+                        )
                     elif status == door.BLOCKED:
                         wait_at_barrier(wi, q, pc, now, t)
                     else:

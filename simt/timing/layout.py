@@ -93,7 +93,17 @@ _slot = Columns()
 S_BLOCK = _slot()
 S_WARPS = _slot()
 S_FREE_AT = _slot()
+S_NUMBER = _slot()  # so many blocks of the simulated ones started before it
 N_SLOT = _slot.count
+
+# One row per simulated block, in the order of their start (int64[blocks * N_STAY]): where it was, from when to when.
+_stay = Columns()
+Y_BLOCK = _stay()
+Y_SM = _stay()
+Y_PLACE = _stay()
+Y_FROM = _stay()
+Y_TO = _stay()  # the end of its last warp
+N_STAY = _stay.count
 
 # One row per SM (float64[SMs * N_SM]).
 _sm = Columns()
@@ -274,6 +284,7 @@ class Clock(NamedTuple):
     CHIP: Any
     TOTALS: Any
     STALLS: Any  # int64[micro-ops * N_REASONS]: warp-cycles before its issue, by reason
+    STAYS: Any  # int64[first blocks * N_STAY]
     ACCESSES: Any  # int64[micro-ops * len(ACCESSES)]: sectors of global memory that it asked the caches for
     LINES: Any  # int64[32]: distinct 128-byte lines of a request
     MASKS: Any  # int64[32]: sectors of each

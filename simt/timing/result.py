@@ -39,7 +39,8 @@ class TimingResult:
     ``stalls`` is int64 [micro-ops, reasons]: warp-cycles spent before the issue of each instruction (the last
     cycle, of the issue itself, is ``selected``).  ``accesses`` is int64 [micro-ops, 4]: sectors of global memory that
     each asked L1 for and found there, and the same of L2 (:attr:`ACCESSES`).  ``counters`` are the machine's own, of
-    the simulated blocks; ``functional``: warp instructions of the same blocks in the functional run (None: not known).
+    the simulated blocks; ``stays`` int64 [blocks, 5] (the first 65,536): block, SM, place there, first cycle and one
+    past the last; ``functional``: warp instructions of the same blocks in the functional run (None: not known).
     """
 
     program: Program
@@ -52,6 +53,7 @@ class TimingResult:
     accesses: npt.NDArray[np.int64]
     counters: npt.NDArray[np.int64]
     events: npt.NDArray[np.int64] = field(repr=False)
+    stays: npt.NDArray[np.int64] = field(repr=False)
     sample: Sample
     host_seconds: float
     functional: int | None = None
@@ -309,6 +311,7 @@ def collect(
         accesses=clock.ACCESSES.reshape(-1, len(TimingResult.ACCESSES))[: len(program.instructions)].copy(),
         counters=counters[: len(program.instructions), : len(COUNTERS)].copy(),
         events=events,
+        stays=clock.STAYS.reshape(-1, layout.N_STAY).copy(),
         sample=sample,
         host_seconds=host_seconds,
         functional=functional,
