@@ -197,7 +197,7 @@ class Program:
 
     ``encoded`` is the machine's: what the first launch makes of the micro-ops (simt.machine.encode), which must not
     change from then on.  So is ``native``: native code of them, and ``past``, which says when it is worth while
-    (simt.machine.compiled).
+    (simt.machine.compiled); and ``waits``: whether a block may wait for another one (simt.machine.waiting).
     """
 
     name: str
@@ -223,6 +223,7 @@ class Program:
     encoded: Any = field(default=None, init=False, repr=False, compare=False)
     native: Any = field(default=None, init=False, repr=False, compare=False)
     past: Any = field(default=None, init=False, repr=False, compare=False)
+    waits: Any = field(default=None, init=False, repr=False, compare=False)
 
     def dump(self) -> Iterator[str]:
         """The micro-ops as text, one a line, with the listing lines they belong to."""

@@ -40,7 +40,8 @@ def calibrate(
     """Measure this machine's GPU and write a device file that predictions can be made with.
 
     Kernels that read the SM's clock run on the GPU, and in the timing model with the numbers of the nearest known
-    device; latencies and bandwidths are changed until both agree. Takes a minute. Needs the extra sass.
+    device; latencies and bandwidths are changed until both agree. What a launch costs takes Nsight Compute. Takes a
+    minute. Needs the extra sass.
 
     Exit code 0: all was measured; 1: something could not be, which the file leaves as estimated; 2: a wrong command
     line, or numbers that contradict each other (nothing is written); 3: no GPU.

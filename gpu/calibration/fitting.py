@@ -37,7 +37,7 @@ class Fitted:
         if self.value is None:
             return 0.0
         off = self.measured.spread + abs(self.after - self.measured.cycles)
-        return off if self.measured.figure.blocks == 1 else self.value * off / self.measured.cycles
+        return off if self.measured.figure.is_latency else self.value * off / self.measured.cycles
 
     @property
     def holds(self) -> bool:
@@ -61,7 +61,12 @@ def fit(
         progress(f"the model, round {rounds + 1} of {ROUNDS + 1}")
         overrides = {each.figure.parameter: tried[-1][each.figure.name] for each in measured if each.figure.parameter}
         found.append({each.figure.name: _modelled(kernels, base, each.figure, overrides) for each in measured})
-        tried.append({name: _better(each, tried[-1][name], found[-1][name]) for name, each in named.items()})
+        tried.append(
+            {
+                name: _better(each, [(values[name], cycles[name]) for values, cycles in zip(tried, found, strict=True)])
+                for name, each in named.items()
+            }
+        )
     return [
         _nearest(each, [(values[name], figures[name]) for values, figures in zip(tried, found, strict=False)])
         for name, each in named.items()
@@ -79,10 +84,21 @@ def _number(base: Gpu, figure: Figure) -> float:
     return float(base.sections[TIMING][figure.parameter].value) if figure.parameter else 0.0
 
 
-def _better(measured: Measured, value: float, modelled: float) -> float:
-    """A value with which the model comes nearer: a latency adds to its figure, a bandwidth divides it."""
-    if measured.figure.blocks == 1:
+def _better(measured: Measured, tried: Sequence[tuple[float, float]]) -> float:
+    """A value with which the model comes nearer than with those *tried*: (value, what the model said).
+
+    A latency adds to its figure.  Time by bandwidth is in proportion to its inverse, perhaps beside other time: what
+    two tries tell apart.
+    """
+    value, modelled = tried[-1]
+    if measured.figure.is_latency:
         return max(value + measured.cycles - modelled, 0.0)
+    for before, cycles in tried[-2:-1]:
+        apart = 1 / value - 1 / before
+        in_proportion = (modelled - cycles) / apart if apart else 0.0
+        inverse = 1 / value + (measured.cycles - modelled) / in_proportion if in_proportion > 0 else 0.0
+        if 0.2 < value * inverse < 5:
+            return 1 / inverse
     return value * modelled / measured.cycles
 
 
@@ -92,7 +108,7 @@ def _modelled(kernels: Mapping[str, object], base: Gpu, figure: Figure, values: 
     for steps in figure.steps:
         profile = simt.launch(
             kernels[figure.kernel],
-            figure.blocks,
+            figure.blocks_of(steps),
             figure.threads,
             *figure.arguments(steps),
             device=base.key,
@@ -102,4 +118,4 @@ def _modelled(kernels: Mapping[str, object], base: Gpu, figure: Figure, values: 
         )
         assert profile.timing is not None
         cycles.append(profile.timing.cycles)
-    return figure.per_step(*cycles)
+    return figure.per_step(cycles)

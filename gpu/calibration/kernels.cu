@@ -64,7 +64,7 @@ extern "C" __global__ void chase_shared(unsigned *next, unsigned warm, unsigned 
 CHAIN(chain_fma, float, fmaf(x, factor, factor))
 CHAIN(chain_imad, unsigned, x * factor + factor)
 
-// All blocks together read `count` vectors of 16 bytes, each once.
+// All blocks together read, or copy, `count` vectors of 16 bytes, each once.
 extern "C" __global__ void stream_read(const uint4 *data, unsigned count, unsigned *out, long long *times) {
   Watch watch;
   unsigned sum = 0;
@@ -73,33 +73,45 @@ extern "C" __global__ void stream_read(const uint4 *data, unsigned count, unsign
     uint4 v = data[i];
     sum += v.x ^ v.y ^ v.z ^ v.w;
   }
-  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+  if (sum == count) *out = sum;  // never: the data are zeros
   __syncthreads();
   watch.stop(times);
 }
 
-extern "C" __global__ void stream_write(uint4 *data, unsigned count, unsigned value, long long *times) {
+extern "C" __global__ void stream_copy(const uint4 *data, unsigned count, uint4 *out, long long *times) {
   Watch watch;
 #pragma unroll 4
-  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
-    data[i] = make_uint4(value, value, value, value);
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) out[i] = data[i];
   __syncthreads();
   watch.stop(times);
 }
 
-// Each block reads so many of `count` (a power of two) vectors past L1, round and round; each begins elsewhere.
-extern "C" __global__ void read_l2(const uint4 *data, unsigned count, unsigned vectors, unsigned *out, long long *times) {
+// Each block reads, or writes, so many vectors past L1: its own `mine` (a power of two), round and round.
+extern "C" __global__ void read_l2(const uint4 *data, unsigned mine, unsigned vectors, unsigned *out, long long *times) {
   Watch watch;
-  unsigned sum = 0, first = blockIdx.x * (count / gridDim.x) + threadIdx.x;
+  unsigned sum = 0;
+  data += blockIdx.x * mine;
 #pragma unroll 4
-  for (unsigned i = 0; i < vectors; i += blockDim.x) {
+  for (unsigned i = threadIdx.x; i < vectors; i += blockDim.x) {
     uint4 v;
     asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(data + ((first + i) & (count - 1))));
+                 : "l"(data + (i & (mine - 1))));
     sum += v.x ^ v.y ^ v.z ^ v.w;
   }
-  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+  if (sum == vectors) *out = sum;  // never: the data are zeros
   __syncthreads();
   watch.stop(times);
 }
+
+extern "C" __global__ void write_l2(uint4 *data, unsigned mine, unsigned vectors, unsigned value, long long *times) {
+  Watch watch;
+  data += blockIdx.x * mine;
+#pragma unroll 4
+  for (unsigned i = threadIdx.x; i < vectors; i += blockDim.x)
+    asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(data + (i & (mine - 1))), "r"(value) : "memory");
+  __syncthreads();
+  watch.stop(times);
+}
+
+extern "C" __global__ void nothing() {}

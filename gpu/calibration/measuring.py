@@ -31,6 +31,12 @@ class Target(Protocol):
     def launch(self, kernel: str, blocks: int, threads: int, args: Sequence[Any]) -> None:
         """Run a kernel to its end."""
 
+    def profiled(self, kernel: str, blocks: int, threads: int, times: int) -> list[float]:
+        """Cycles of so many launches of a kernel without arguments, as Nsight Compute counts them.
+
+        Raises SimtError where it cannot, or may not.
+        """
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -59,11 +65,12 @@ def measure(target: Target, figures: Sequence[Figure], progress: Callable[[str],
 
 def _steady(target: Target, figure: Figure, flush: _Flush, clock: _Clock) -> Measured:
     """The figure, measured anew while the clock moves or the times do."""
-    found = _once(target, figure, flush, clock)
+    once = _profiled if figure.profiled else _once
+    found = once(target, figure, flush, clock)
     for _ in range(ATTEMPTS - 1):
         if not found.problem:
             break
-        found = _once(target, figure, flush, clock)
+        found = once(target, figure, flush, clock)
     return found
 
 
@@ -98,15 +105,27 @@ def _once(target: Target, figure: Figure, flush: _Flush, clock: _Clock) -> Measu
     arrays = [[target.array(a) if isinstance(a, np.ndarray) else a for a in figure.arguments(n)] for n in figure.steps]
     per_step, clocks = [], []
     for repeat in range(REPEATS + 1):
-        spans = []
-        for args in arrays:
+        tables = []
+        for steps, args in zip(figure.steps, arrays, strict=True):
             if figure.cold:
                 flush()
-            target.launch(figure.kernel, figure.blocks, figure.threads, args)
-            spans.append(_span(args[-1].read()))
+            target.launch(figure.kernel, figure.blocks_of(steps), figure.threads, args)
+            tables.append(args[-1].read().reshape(-1, 4))
         if repeat:  # the first one warms up
-            per_step.append(figure.per_step(*spans))
             clocks.append(clock.mhz())
+            per_step.append(figure.per_step([_cycles(figure, table, clocks[-1]) for table in tables]))
+    return _judged(figure, per_step, clocks)
+
+
+def _profiled(target: Target, figure: Figure, _: _Flush, clock: _Clock) -> Measured:
+    """The figure as Nsight Compute counts it.  Clocks are those before and after: it has the GPU meanwhile."""
+    clocks = [clock.mhz()]
+    cycles = target.profiled(figure.kernel, figure.blocks, figure.threads, REPEATS)
+    return _judged(figure, cycles, [*clocks, clock.mhz()])
+
+
+def _judged(figure: Figure, per_step: Sequence[float], clocks: Sequence[float]) -> Measured:
+    """The repeats of a figure, and what is wrong with them."""
     low, cycles, high = (float(q) for q in np.quantile(per_step, (0.25, 0.5, 0.75)))
     spread, mhz = (high - low) / 2, float(np.median(clocks))
     problem = ""
@@ -117,10 +136,15 @@ def _once(target: Target, figure: Figure, flush: _Flush, clock: _Clock) -> Measu
     return Measured(figure, cycles, spread, mhz, problem)
 
 
-def _span(times: npt.NDArray[np.int64]) -> float:
-    """Cycles of a launch: those of the block that took longest.  All blocks run together, and start at once."""
-    table = times.reshape(-1, 4)
-    return float((table[:, 1] - table[:, 0]).max())
+def _cycles(figure: Figure, times: npt.NDArray[np.int64], mhz: float) -> float:
+    """Cycles of a launch whose blocks noted *times*: int64 [blocks, 4], clock and nanoseconds at the start and the end.
+
+    Blocks that are all there from the start tell the mean of their SMs' clocks, which SMs do not share.  Where blocks
+    follow each other the nanoseconds tell, which they do.
+    """
+    if figure.per_block:
+        return float(times[:, 3].max() - times[:, 2].min()) * mhz / 1e3
+    return float((times[:, 1] - times[:, 0]).mean())
 
 
 def other_processes(index: int) -> str:

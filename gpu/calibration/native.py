@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import ctypes
+import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gpu import ncu
 from gpu.errors import GpuError, NoGpuError
 
 ATTRIBUTES = {
@@ -60,6 +65,8 @@ class Native:
         context = ctypes.c_void_p()
         _check(library.cuDevicePrimaryCtxRetain(ctypes.byref(context), self._device), "a context")
         _check(library.cuCtxSetCurrent(context), "a context")
+        self._index = index
+        self._cubin = b""
         self._kernels: dict[str, ctypes.c_void_p] = {}
         self._module = ctypes.c_void_p()
 
@@ -92,6 +99,7 @@ class Native:
 
     def load(self, cubin: bytes) -> None:
         """Load the kernels of a cubin."""
+        self._cubin = cubin
         _check(_library().cuModuleLoadData(ctypes.byref(self._module), cubin), "loading a cubin")
 
     def array(self, values: npt.NDArray[Any]) -> Array:
@@ -110,6 +118,29 @@ class Native:
         shape = [ctypes.c_uint(size) for size in (blocks, 1, 1, threads, 1, 1, 0)]
         _check(_library().cuLaunchKernel(self._kernels[kernel], *shape, None, pointers, None), f"kernel {kernel}")
         _check(_library().cuCtxSynchronize(), f"kernel {kernel}")
+
+    def profiled(self, kernel: str, blocks: int, threads: int, times: int) -> list[float]:
+        """Cycles of so many launches of a kernel without arguments, as Nsight Compute counts them.
+
+        They run in a process of their own.  Raises ProfilerError if it is not there, or may not profile.
+        """
+        program = ncu.find()
+        with tempfile.TemporaryDirectory(prefix="simt-calibrate-") as folder:
+            cubin = Path(folder) / "kernels.cubin"
+            cubin.write_bytes(self._cubin)
+            child = [sys.executable, "-m", "gpu.calibration.launches", str(self._index), str(cubin), kernel]
+            said = subprocess.run(
+                [program, *_PAGE, "--metrics", _CYCLES, *child, str(blocks), str(threads), str(times)],
+                capture_output=True, text=True, errors="replace", timeout=ncu.TIMEOUT, check=False,
+            )  # fmt: skip
+        rows = list(csv.DictReader(line for line in said.stdout.splitlines() if line.startswith('"')))[1:]  # units
+        if said.returncode != 0 or len(rows) < times:
+            raise ncu.explain(said.stdout + said.stderr)
+        return [float(row[_CYCLES].replace(",", "")) for row in rows]
+
+
+_CYCLES = "sm__cycles_elapsed.max"
+_PAGE = ("--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none")
 
 
 class Array:

@@ -189,6 +189,7 @@ class _HostLaunch:
         names = names_of(options.check)
         schedule = None if options.schedule is None else parse_schedule(options.schedule)
         together = schedule is not None or cooperative or GRID_BARRIER in code.program.syscalls
+        together = together or machine.may_wait(code.program)
         return machine.Launch(
             grid=shape[0],
             block=shape[1],
@@ -275,10 +276,10 @@ def _explained(
     if not found:
         return error
     help = error.help
-    if launch.schedule is None and launch.grid != (1, 1, 1):
+    if launch.resident < launch.blocks:
         help = (
-            "without a schedule one block runs after the other; schedule='round_robin' (--schedule round_robin) runs "
-            "them together"
+            f"of {launch.blocks} blocks the GPU holds {launch.resident} at a time, and the others begin when these "
+            "end: a block must not wait for one of those"
         )
     made = BudgetError(error.title, location=error.location, details=[*error.details, *found], help=help)
     made.findings = error.findings

@@ -75,7 +75,7 @@ def read_source(function: FunctionType) -> FunctionSource:
         made, of = kept
         return FunctionSource(function, made, file, made.lineno, of)
     try:
-        raw, start = _executed_lines(function) or inspect.getsourcelines(function)
+        raw, start = _executed_lines(function) or _file_lines(function)
     except (OSError, TypeError, IndexError, SyntaxError):
         raise UnsupportedError(
             f"the source of {function.__name__} is not available",
@@ -224,6 +224,16 @@ def _executed_lines(function: FunctionType) -> tuple[list[str], int] | None:
         return None
     start = function.__code__.co_firstlineno
     return inspect.getblock(text.splitlines(keepends=True)[start - 1 :]), start
+
+
+def _file_lines(function: FunctionType) -> tuple[list[str], int]:
+    """The lines of a function of a file or a notebook's cell, and the number of the first.
+
+    Raises OSError where there is none.
+    """
+    if function.__code__.co_filename == "<string>":  # from 3.13 on inspect finds ``python -c`` there
+        raise OSError("exec() keeps no source")
+    return inspect.getsourcelines(function)
 
 
 def _parse(text: str, name: str) -> ast.FunctionDef | None:

@@ -4,6 +4,7 @@ from simt.machine.device_memory import Allocation, DeviceMemory, Snapshot, Unwri
 from simt.machine.host import run
 from simt.machine.launch import DEFAULT_ENGINE, ENGINES, Bank, DeviceArray, Launch, dimensions
 from simt.machine.result import RunResult, TraceRecords
+from simt.machine.waiting import may_wait
 
 __all__ = [
     "DEFAULT_ENGINE",
@@ -18,5 +19,6 @@ __all__ = [
     "TraceRecords",
     "Unwritten",
     "dimensions",
+    "may_wait",
     "run",
 ]

@@ -115,7 +115,8 @@ class Launch:
     array that the program does not address by axes may be followed to the ends of the buffer that it is a view
     of.  ``cooperative``: all blocks run together, in turns, so that they can wait for each other.  ``services``
     serve the calls of code that is not the kernel's (``printf``); ``clock_mhz`` is the rate of its clock.
-    ``schedule`` decides which warp runs when; ``resident`` blocks, as many as the GPU holds, then run together.
+    ``schedule`` decides which warp runs when.  ``resident``: blocks that the GPU holds together, where they are to run
+    together: under a schedule, and if one may wait for another (waiting.py).
     ``engine``: see ENGINES.
     ``per_block``: note what each block was (:attr:`simt.machine.RunResult.work`).
     ``part``: the first block to run and one past the last (None: all), of a launch that several processes share.

@@ -158,10 +158,8 @@ class _Plan:
 
     def finish(self, workers: int, shared_bytes: int, local_bytes: int, threads: int, unit: int) -> Memory:
         """Reserve each worker's shared and local memory.  Allocations end at multiples of *unit* bytes."""
-        shared_at, local_at = [], []
-        for _ in range(workers):
-            shared_at.append(self._reserve(align(shared_bytes, 8), _PAGE))
-            local_at.append(self._reserve(local_stride(local_bytes) * align(threads, 32), _PAGE))
+        shared, local = align(shared_bytes, _PAGE), align(local_stride(local_bytes) * align(threads, 32), _PAGE)
+        first, each = self._reserve(workers * (shared + local), _PAGE), shared + local
         end = self._reserve(_PAGE, _PAGE) + _PAGE
         regions = self.allocations or [Allocation(0, 0, False, "")]
         return Memory(
@@ -170,11 +168,21 @@ class _Plan:
             ends=np.array([align(region.end, unit) for region in regions], np.int64),
             writable=np.array([region.writable for region in regions], np.bool_),
             names=[region.name for region in regions],
-            shared_at=shared_at,
-            local_at=local_at,
+            shared_at=[first + k * each for k in range(workers)],
+            local_at=[first + shared + k * each for k in range(workers)],
             room=self.room,
             end=end,
         )
+
+
+def places(program: Program, launch: Launch, workers: int) -> int:
+    """Blocks that there is room for: one for each worker, and as many more as are to run together with one."""
+    each = program.shared_bytes + launch.shared_bytes + local_stride(program.local_bytes) * launch.threads_per_block
+    return workers - 1 + max(1, min(launch.resident, launch.blocks, _MOST_BYTES // max(each, 1)))
+
+
+_MOST_BYTES = 1 << 28
+"""Of shared and local memory of the blocks that run together."""
 
 
 def local_stride(local_bytes: int) -> int:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+from simt.check import LaunchError
 
 MAX_HOST_THREADS = 1024
 """Host threads kept at most; they start when launches need them, and wait for the next one."""
@@ -20,6 +23,19 @@ def host_threads() -> ThreadPoolExecutor:
         if _pool is None:
             _pool = ThreadPoolExecutor(MAX_HOST_THREADS, thread_name_prefix="simt")
         return _pool
+
+
+@cache
+def _cores() -> int:
+    return os.cpu_count() or 1
+
+
+def workers_for(threads: int | None, blocks: int) -> int:
+    """How many of them take the blocks of a launch; *threads*: as the launch asks for.  Raises LaunchError."""
+    wanted = threads if threads is not None else _cores()
+    if wanted < 1:
+        raise LaunchError(f"threads must be at least 1, not {wanted}")
+    return min(wanted, blocks)
 
 
 def _forget_threads() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from simt.machine.rows import reads, writes
 from simt.ops.encoding import ATOMICS, FENCE, MEMORY_TYPES
 from simt.program import PT, Instruction, Program
 from simt.sanitizer import layout as Z
-from simt.sanitizer.registers import reads, writes
 
 _SHUFFLES = {
     "shfl.idx": Z.SHUFFLE_IDX,

@@ -84,9 +84,10 @@ def chain_places(blocks: Words, first: int) -> None:
 
 def _rehashed(table: Words) -> Words:
     larger = words(2 * len(table))
-    for address, vector in table.reshape(-1, 2)[table[::2] != 0]:
-        at = slot_of(address, larger)
-        larger[at], larger[at + 1] = address, vector
+    with np.errstate(over="ignore"):  # the hash wraps around
+        for address, vector in table.reshape(-1, 2)[table[::2] != 0]:
+            at = slot_of(address, larger)
+            larger[at], larger[at + 1] = address, vector
     return larger
 
 

@@ -7,16 +7,16 @@ followed through everything until it is stored or decides a branch.  So is what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from simt.machine.encode import rows_of
+from simt.machine.rows import reads, writes
 from simt.ops.row import Family
 from simt.ops.table import MICRO_OPS
-from simt.program import RZ, Instruction, Program
+from simt.program import Instruction, Program
 from simt.sanitizer import layout as Z
 
 Rows = frozenset[int]
@@ -36,29 +36,6 @@ class Watched:
     def micro_ops(self) -> npt.NDArray[np.int64]:
         """The micro-ops that read or write one of them."""
         return np.flatnonzero((self.uses[:, Z.U_READS : Z.N_USE] >= 0).any(axis=1))
-
-
-def reads(i: Instruction, predicates: int) -> Iterator[int]:
-    """Rows that a micro-op reads; predicate p is row *predicates* + p."""
-    letters = MICRO_OPS[i.op].operands
-    for k, (letter, value) in enumerate(zip(letters[1:], (i.a, i.b, i.c), strict=True), 1):
-        if letter == "r" and value != RZ:
-            yield from range(value, value + rows_of(i, k))
-        elif letter == "p" and value >> 1:
-            yield predicates + (value >> 1)
-    if i.guard >> 1:
-        yield predicates + (i.guard >> 1)
-
-
-def writes(i: Instruction, predicates: int) -> Iterator[int]:
-    """Rows that a micro-op writes."""
-    letter = MICRO_OPS[i.op].operands[0]
-    if letter == "r" and i.dst != RZ:
-        yield from range(i.dst, i.dst + rows_of(i, 0))
-    elif letter == "p" and i.dst:
-        yield predicates + i.dst
-    if (i.op.startswith("shfl.") or i.op == "match.all") and i.mod:
-        yield predicates + i.mod
 
 
 def watched(program: Program, variables: bool, shuffles: bool) -> Watched:

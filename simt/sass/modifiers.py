@@ -97,6 +97,23 @@ class Float(Enum):
     BF16 = "BF16"
 
 
+class Eight(Enum):
+    """Floating-point formats of 8 bits, by the bits of exponent and significand."""
+
+    E4M3 = "E4M3"
+    E5M2 = "E5M2"
+
+
+class Packing(Enum):
+    """F2FP: which operands it packs (a above b, or only b), which it unpacks; the result may join half of c."""
+
+    PACK_AB = "PACK_AB"
+    PACK_AB_MERGE_C = "PACK_AB_MERGE_C"
+    PACK_B = "PACK_B"
+    UNPACK_B = "UNPACK_B"
+    UNPACK_B_MERGE_C = "UNPACK_B_MERGE_C"
+
+
 class Round(Enum):
     """Roundings of floating-point results: nearest even, down, up, towards zero."""
 
@@ -244,6 +261,8 @@ class Flag(Enum):
     FTZ = "FTZ"  # denormals are zero
     FMZ = "FMZ"  # and zero times anything is zero
     SAT = "SAT"  # limited to 0 ... 1
+    TF32 = "TF32"  # float32 with a significand of 11 bits
+    SATFINITE = "SATFINITE"  # limited to the finite numbers of the format
     RELU = "RELU"  # negative results and NaN become 0
     NTZ = "NTZ"  # NaN gives 0
     BF = "BF"  # a true result is 1.0
@@ -251,7 +270,6 @@ class Flag(Enum):
     PAND = "PAND"
     POPC = "POPC"
     SUM = "SUM"
-    PACK_AB = "PACK_AB"
     VIEW = "VIEW"  # FENCE.VIEW.ASYNC: orders accesses of the asynchronous proxy, which nothing simulated uses
     ASYNC = "ASYNC"
     G = "G"
@@ -286,7 +304,6 @@ class Flag(Enum):
     NAN = "NAN"  # of minimum and maximum: a NaN wins
     XORSIGN = "XORSIGN"  # of magnitudes; the signs are multiplied
     BF16_V2 = "BF16_V2"  # packed bfloat16
-    MERGE_C = "PACK_AB_MERGE_C"
 
 
 class Hint(Enum):

@@ -20,7 +20,7 @@ from gpu.calibration.figures import Figure, chain, figures
 from gpu.calibration.fitting import Fitted, fit
 from gpu.calibration.measuring import ATTEMPTS, Measured, measure
 from gpu.calibration.writing import Product, device_file
-from gpu.errors import GpuError
+from gpu.errors import GpuError, ProfilerError
 from simt import devices
 from simt.devices import DeviceError
 from tests.machine_view import needs_nvdisasm
@@ -41,20 +41,24 @@ def modelled(kernels: Any, figure: Figure, numbers: dict[str, float]) -> float:
     """A figure of a GPU that is the H200's model with some other numbers."""
     cycles = []
     for steps in figure.steps:
-        shape = figure.blocks, figure.threads
+        shape = figure.blocks_of(steps), figure.threads
         profile = simt.launch(
             kernels[figure.kernel], *shape, *figure.arguments(steps), device="h200", timing=True, sms="one",
             overrides=numbers,
         )  # fmt: skip
         assert profile.timing is not None
         cycles.append(profile.timing.cycles)
-    return figure.per_step(*cycles)
+    return figure.per_step(cycles)
 
 
 @needs_nvdisasm
 @needs_nvrtc
 def test_the_numbers_of_a_gpu_are_found_again() -> None:
-    numbers = {"shared_latency": 30.0, "l1_latency": 44.0, "dram_latency": 802.0, "dram_read_bytes_per_cycle": 1300.0}
+    numbers = {
+        "shared_latency": 30.0, "l1_latency": 44.0, "dram_latency": 802.0, "atomic_latency": 300.0,
+        "l2_read_bytes_per_cycle": 3900.0, "l2_write_bytes_per_cycle": 1800.0, "dram_read_bytes_per_cycle": 1300.0,
+        "dram_write_bytes_per_cycle": 1100.0, "launch_overhead": 4000.0,
+    }  # fmt: skip
     with resources.as_file(resources.files("gpu.calibration") / "kernels.cu") as source:
         kernels = simt.load_cuda(source, "sm_90")
     wanted = [figure for figure in FIGURES.values() if figure.parameter in numbers]
@@ -97,8 +101,14 @@ class Fake:
         steps = next(arg for arg in args[::-1] if not isinstance(arg, Array))
         spent = 1000 + float(steps) * self.cycles * (1 + self.noise * self.random.random())
         table = args[-1].values.reshape(-1, 4)
+        assert len(table) == blocks
         table[:, 1] = table[:, 0] + round(spent)
         table[:, 3] = table[:, 2] + round(1e3 * spent / self.mhz[self.launches % len(self.mhz)])
+
+    def profiled(self, kernel: str, blocks: int, threads: int, times: int) -> list[float]:
+        if kernel == self.refuses:
+            raise ProfilerError("this user may not read the GPU's performance counters")
+        return [self.cycles * (1 + self.noise * self.random.random()) for _ in range(times)]
 
 
 def one(fake: Fake, name: str = "dependent FFMA") -> Measured:
@@ -122,6 +132,18 @@ def test_a_clock_that_moves_and_a_busy_gpu_are_said() -> None:
     assert moving.launches > ATTEMPTS * 20  # measured anew
     assert "is the GPU busy?" in one(Fake(4, noise=0.5)).problem
     assert one(Fake(4, refuses="chain_fma")).problem == "no kernel image is available"
+
+
+def test_what_only_the_profiler_sees() -> None:
+    assert one(Fake(3300), "an empty launch").cycles == 3300
+    assert "is the GPU busy?" in one(Fake(3300, noise=20), "an empty launch").problem
+    refused = one(Fake(3300, refuses="nothing"), "an empty launch")
+    assert refused.problem == "this user may not read the GPU's performance counters"
+
+
+@pytest.mark.parametrize("name", ["reads of L2 by all SMs", "reads of DRAM by all SMs"])
+def test_figures_of_all_sms(name: str) -> None:
+    assert one(Fake(0.01, mhz=(1755.0,)), name).cycles == pytest.approx(0.01, rel=0.01)
 
 
 def fitted(name: str, value: float | None, cycles: float = 300.0, after: float | None = None) -> Fitted:
@@ -182,9 +204,10 @@ def test_without_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import typer
 
     from gpu.calibration import command, native
+    from gpu.errors import NoGpuError
 
     def missing(_: int) -> Any:
-        raise native.NoGpuError("no CUDA driver was found")
+        raise NoGpuError("no CUDA driver was found")
 
     monkeypatch.setattr(native, "Native", missing)
     app = typer.Typer()

@@ -13,7 +13,7 @@ from numba import cuda
 
 import simt
 from simt.check import OutOfBoundsError
-from simt.machine import Launch, alike, host
+from simt.machine import Launch, alike, team
 from simt.machine.alike import COMPARISONS, LINEAR, MONOTONE, Range
 from simt.ops.encoding import SPECIAL_REGISTERS
 from simt.ops.table import MICRO_OPS, Kind
@@ -35,7 +35,7 @@ class Seen:
         """The launch, with or without a look."""
         self.patch.setattr(alike, "MANY_BLOCKS", 1 if how else 1 << 40)
         self.patch.setattr(alike, "SHORT", 0)
-        self.patch.setattr(host, "ranges", self._ranges)
+        self.patch.setattr(team, "ranges", self._ranges)
         return launch()
 
     def _ranges(self, prepared: Any) -> list[Range]:

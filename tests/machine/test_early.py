@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numba.core import config
 
 from simt.disk_cache import DiskCache
-from simt.machine import TraceRecords, early, host
+from simt.machine import TraceRecords, early, team
 from simt.ops import early as module
 from simt.ops import jit
 from simt.ops.early import Early
@@ -34,9 +34,9 @@ def run(wait: int, size: int, slices: int = NEVER, **options: Any) -> tuple[dict
     found = np.zeros(3 * 40, np.uint64)
     with pytest.MonkeyPatch.context() as patch:
         late = Late(early.ENGINE, wait)
-        patch.setattr(host, "ENGINE", late)
-        patch.setattr(host, "SLICE", size)
-        patch.setattr(host, "SLICES", slices)
+        patch.setattr(team, "ENGINE", late)
+        patch.setattr(team, "SLICE", size)
+        patch.setattr(team, "SLICES", slices)
         result = launch(lower(KERNEL), found, grid=3, block=40, **options)
     left = {"memory": found.tolist(), "counters": result.counters.tolist()}
     if result.trace is not None:
@@ -80,9 +80,9 @@ def test_the_seconds_of_a_launch_leave_the_wait_out(threads: int | None, monkeyp
         late.wait = 0
 
     monkeypatch.setattr(late, "load", load)
-    monkeypatch.setattr(host, "ENGINE", late)
-    monkeypatch.setattr(host, "SLICE", 10)
-    monkeypatch.setattr(host, "SLICES", 1)
+    monkeypatch.setattr(team, "ENGINE", late)
+    monkeypatch.setattr(team, "SLICE", 10)
+    monkeypatch.setattr(team, "SLICES", 1)
     start = time.perf_counter()
     result = launch(lower(KERNEL), np.zeros(3 * 40, np.uint64), grid=3, block=40, threads=threads)
     assert result.seconds < time.perf_counter() - start - 0.45
@@ -93,7 +93,7 @@ def test_what_libraries_round_apart_waits() -> None:
     b.store(b.array(0), b.thread(), b.value("exp.f64", b.const(0x3FF0000000000000)))
     with pytest.MonkeyPatch.context() as patch:
         late = Late(early.ENGINE, NEVER)
-        patch.setattr(host, "ENGINE", late)
+        patch.setattr(team, "ENGINE", late)
         launch(b, found := np.zeros(32))
     assert late.loaded == 1
     assert abs(found[0] - np.e) < 1e-15
@@ -114,7 +114,7 @@ def test_ctrl_c_ends_plain_python_within_a_slice(monkeypatch: pytest.MonkeyPatch
         raise KeyboardInterrupt
 
     monkeypatch.setattr(late, "ready", ready)
-    monkeypatch.setattr(host, "ENGINE", late)
+    monkeypatch.setattr(team, "ENGINE", late)
     with pytest.raises(KeyboardInterrupt):
         launch(endless, block=32, threads=1, progress=progress)
     ended = len(slices)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simt.check import LaunchError
-from simt.machine import RunResult, TraceRecords, host
+from simt.machine import RunResult, TraceRecords, team
 from simt.program import COUNTERS, Program
 from tests.machine.harness import column, launch
 from tests.machine.structured import Condition, If, Statement, Step, kernels, lower, scalar
@@ -162,7 +162,7 @@ def test_a_full_trace_buffer_changes_nothing(kernel: Kernel, order: str) -> None
     memory, whole = execute(program, 3, 40, order=order, trace=True)
     for rows in (1, 7):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(host, "TRACE_ROWS", rows)
+            patch.setattr(team, "TRACE_ROWS", rows)
             other_memory, other = execute(program, 3, 40, order=order, trace=True)
         np.testing.assert_array_equal(other_memory, memory)
         np.testing.assert_array_equal(other.counters, whole.counters)
@@ -230,6 +230,6 @@ def test_orders_are_what_their_names_say() -> None:
 
 
 def test_a_trace_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "MAX_TRACE_ROWS", 20)
+    monkeypatch.setattr(team, "MAX_TRACE_ROWS", 20)
     with pytest.raises(LaunchError, match="the trace is longer than 20 records"):
         execute(lower((Step(2),) * 10).build(), 1, 32, trace=True)

@@ -9,6 +9,7 @@ from simt.sass.opcodes import (  # noqa: F401
     integer,
     mbarrier,
     memory,
+    narrow,
     packed,
     pascal,
     predicates,

@@ -101,20 +101,6 @@ def float_to_float(x: Lowering) -> None:
     write_float(x, d, row, to, rounding_of(x), keeps_nan=of is Float.F64)
 
 
-@opcode("F2FP", source=Source.PTX, takes=(Float, Flag.PACK_AB, Flag.RELU, Round), since=VOLTA)
-def pack_halves(x: Lowering) -> None:
-    """Two float32 as packed float16 or, with BF16, bfloat16: a above b.  RELU: negative ones become zero."""
-    d = x.take_register()
-    rows = [as_float64(x, x.take(), Float.F32) for _ in range(2)]
-    x.done()
-    if Flag.RELU in x.modifiers:
-        rows = [x.compute("selp", RZ, row, x.test("le.f64", row, RZ)) for row in rows]
-    form = Float.BF16 if Float.BF16 in x.modifiers else Float.F16
-    imm = rounded(form.value.lower(), rounding_of(x))
-    high, low = (x.compute("cvt.rnd.f64", row, imm=imm) for row in rows)
-    x.emit("prmt.b32", x.destination(d), low, x.constant(0x5410), high)
-
-
 @opcode(
     "F2IP", source=Source.PTX, takes=(Integer.U8, Integer.S8, Float.F32, RoundInteger, Flag.FTZ, Flag.NTZ), since=86
 )
