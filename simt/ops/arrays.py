@@ -12,7 +12,6 @@ With ``NUMBA_BOUNDSCHECK=1`` functions get Numba's own arrays, whose every index
 from __future__ import annotations
 
 import operator
-from functools import reduce
 from typing import Any
 
 from llvmlite import ir
@@ -202,10 +201,9 @@ def _place(context: Any, builder: Any, kinds: Any, array: Any, index: Any) -> An
     if isinstance(kind, BaseTuple):
         numbers = list(zip(cgutils.unpack_tuple(builder, index), kind, strict=True))
     words = [context.cast(builder, value, of, types.int64 if of.signed else types.uint64) for value, of in numbers]
-    sizes = [_read(builder, array, 1 + axis) for axis in range(1, len(words))]
-    at = reduce(
-        lambda sum_, one: builder.add(builder.mul(sum_, one[0]), one[1]), zip(sizes, words[1:], strict=True), words[0]
-    )
+    at, *others = words
+    for axis, word in enumerate(others, 1):
+        at = builder.add(builder.mul(at, _read(builder, array, 1 + axis)), word)
     return builder.gep(_read(builder, array, 0), [at])
 
 
