@@ -14,6 +14,7 @@ import numpy.typing as npt
 from numba.core import config
 
 from simt.machine import layout as L
+from simt.machine.compiled.liveness import live_rows, zeroed_rows
 from simt.machine.control import current
 from simt.machine.engine import advance
 from simt.machine.layout import BLOCKED, CALLED, DONE, FAILED, OWN, PAUSED, State
@@ -22,6 +23,7 @@ from simt.machine.start import start_block
 from simt.machine.turns import QUANTUM
 from simt.ops.arrays import window
 from simt.ops.jit import jit_part
+from simt.program import Program
 
 __all__ = [
     "BLOCKED",
@@ -45,12 +47,16 @@ __all__ = [
 N_OWN = len(OWN)
 
 
-def side_by_side(states: Sequence[State]) -> State:
-    """One State with the arrays that each of *states* has for itself one behind the other; SHARED is the arena."""
+def side_by_side(program: Program, states: Sequence[State]) -> State:
+    """One State with the arrays that each of *states* has for itself one behind the other.
+
+    A block finds those registers of *program* zero that it may read before it writes them, and in the others what the
+    block before it left.  SHARED is the arena.
+    """
     together = {name: np.concatenate([getattr(state, name) for state in states]) for name in OWN if name != "SHARED"}
     together["F64"] = together["R"].view(np.float64)
     together["F32"] = together["R"].view(np.float32)
-    return states[0]._replace(**together, SHARED=states[0].M64)
+    return states[0]._replace(**together, SHARED=states[0].M64, ZEROED=zeroed_rows(program, live_rows(program)[0]))
 
 
 def counters(state: State) -> npt.NDArray[np.int64]:

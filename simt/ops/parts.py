@@ -33,6 +33,7 @@ from numba.core.untyped_passes import (
     RewriteDynamicRaises,
     WithLifting,
 )
+from numba.np import arrayobj
 
 
 class Part(JITCodeLibrary):
@@ -140,16 +141,26 @@ def _remembered(function: Any, context: Any, args: Any, keywords: Any) -> Any:
     return found
 
 
+def _as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+    """An index of an array: the engine counts none from the end, for which Numba would look at the sign of each."""
+    return context.cast(builder, index, kind, types.intp)
+
+
 @contextmanager
-def _remembering() -> Iterator[None]:
-    """Numba's own functions have a memory while the engine is compiled: under Numba's lock, so that nobody else is."""
+def _as_the_engine_needs() -> Iterator[None]:
+    """Other ways of Numba's while the engine is compiled: under Numba's lock, so that nobody else is.
+
+    Its own functions have a memory, and indices are not counted from the end.
+    """
     if "get_call_type" in vars(types.Function):  # a function that the one being compiled calls
         yield
         return
     types.Function.get_call_type = _remembered  # type: ignore[method-assign, assignment]  # its base class has its own
+    wrapping, arrayobj.fix_integer_index = arrayobj.fix_integer_index, _as_it_is
     try:
         yield
     finally:
+        arrayobj.fix_integer_index = wrapping
         del types.Function.get_call_type
 
 
@@ -164,7 +175,7 @@ class _Compiler(CompilerBase):
     """Numba's compiler without what the engine has no need of."""
 
     def _compile_core(self) -> Any:
-        with _remembering():
+        with _as_the_engine_needs():
             return super()._compile_core()
 
     def passes(self) -> PassManager:

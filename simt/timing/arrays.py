@@ -108,7 +108,8 @@ def clock_arrays(
     config[layout.G_FROM], config[layout.G_TO] = window or (0, 0)
 
     warp_table = np.zeros((n_warps, layout.N_WARP), np.int64)
-    warp_table[:, layout.W_READY] = layout.NEVER
+    there = np.flatnonzero(members.reshape(-1) >= 0)
+    warp_table[members.reshape(-1)[there], layout.W_MEMBER] = there
     slots = np.zeros((n_sms * places, layout.N_SLOT), np.int64)
     slots[:, layout.S_BLOCK] = -1
     queues = np.zeros((n_sms * schedulers, layout.N_SCHEDULER), np.int64)
@@ -128,6 +129,8 @@ def clock_arrays(
         SMS=np.zeros(n_sms * layout.N_SM, np.float64),
         SCHEDULERS=queues.reshape(-1),
         MEMBERS=members.reshape(-1),
+        READY=np.full(members.size, layout.NEVER, np.int64),
+        PASSED=np.zeros(members.size, np.int64),
         PIPES=np.zeros(n_sms * schedulers * len(PIPES), np.int64),
         FETCHED=np.full(n_sms * table.lines, -1, np.int64),
         L1_TAGS=np.full(l1, -1, np.int64),

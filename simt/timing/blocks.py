@@ -87,7 +87,7 @@ def _start_warps(sm, place, now, t):
         SMS[at + L.M_START_FREE] = max(SMS[at + L.M_START_FREE], np.float64(now)) + NUMBERS[WARP_INTERVAL]
         start = ceil(SMS[at + L.M_START_FREE])
         row = wi * L.N_WARP
-        WARPS[row + L.W_READY] = start
+        t.READY[WARPS[row + L.W_MEMBER]] = start
         WARPS[row + L.W_FIXED] = start
         WARPS[row + L.W_REASON] = WAIT
         WARPS[row + L.W_LAST] = start - 1
@@ -109,7 +109,7 @@ def _start_warps(sm, place, now, t):
                 t.REGISTERS[wi * CONFIG[L.G_REGISTERS] * 2 + k] = 0
         awaits(wi, sm, 0, start, t)
         q = (sm * CONFIG[L.G_SCHEDULERS] + wi % CONFIG[L.G_SCHEDULERS]) * L.N_SCHEDULER
-        SCHEDULERS[q + L.Q_NEXT] = min(SCHEDULERS[q + L.Q_NEXT], WARPS[row + L.W_READY])
+        SCHEDULERS[q + L.Q_NEXT] = min(SCHEDULERS[q + L.Q_NEXT], t.READY[WARPS[row + L.W_MEMBER]])
 
 
 @jit
@@ -118,7 +118,7 @@ def wait_at_barrier(wi, q, pc, now, t):
     row = wi * L.N_WARP
     ahead = t.OPS[pc * L.N_OP + L.O_DEFERRED]
     t.WARPS[row + L.W_STATE] = L.AT_BARRIER
-    t.WARPS[row + L.W_READY] = L.NEVER
+    t.READY[t.WARPS[row + L.W_MEMBER]] = L.NEVER
     t.WARPS[row + L.W_STREAK] = 0
     t.WARPS[row + L.W_AHEAD] = ahead
     begin = np.int64(now)
@@ -162,23 +162,24 @@ def release(sm, place, when, now, s, t):
         following = door.wake(w, block)
         if following >= 0:
             t.WARPS[row + L.W_STATE] = L.RUNNING
-            t.WARPS[row + L.W_READY] = max(t.WARPS[row + L.W_EARLIEST], when)
+            member = t.WARPS[row + L.W_MEMBER]
+            t.READY[member] = max(t.WARPS[row + L.W_EARLIEST], when)
             t.WARPS[row + L.W_HOLD] = when
             t.WARPS[row + L.W_REASON] = STALLED_BARRIER
             awaits(wi, sm, following, now, t)
             q = (sm * t.CONFIG[L.G_SCHEDULERS] + wi % t.CONFIG[L.G_SCHEDULERS]) * L.N_SCHEDULER
-            t.SCHEDULERS[q + L.Q_NEXT] = min(t.SCHEDULERS[q + L.Q_NEXT], t.WARPS[row + L.W_READY])
+            t.SCHEDULERS[q + L.Q_NEXT] = min(t.SCHEDULERS[q + L.Q_NEXT], t.READY[member])
 
 
 @jit
-def end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, SLOTS, SMS, TOTALS, STALLS):
+def end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, READY, SLOTS, SMS, TOTALS, STALLS):
     """A warp has exited at *pc*; it stays until its stores are on their way.  After the last one its place is free."""
     row = wi * L.N_WARP
     exited = now + 1 + np.int64(NUMBERS[EXIT_LATENCY])
     end = max(exited, WARPS[row + L.W_DRAINED])
     STALLS[pc * L.N_REASONS + DRAIN] += end - exited
     WARPS[row + L.W_STATE] = L.EMPTY
-    WARPS[row + L.W_READY] = L.NEVER
+    READY[WARPS[row + L.W_MEMBER]] = L.NEVER
     TOTALS[L.N_WARP_CYCLES] += end - WARPS[row + L.W_START]
     at = sm * L.N_SM
     SMS[at + L.M_RESIDENT] -= 1

@@ -35,7 +35,7 @@ from simt.timing.codes import (
     TEX,
     WAIT,
 )
-from simt.timing.jit import jit
+from simt.timing.jit import jit, jit_inline
 from simt.timing.lsu import global_access, meetings, shared_access
 from simt.timing.pipes import freeze, occupy, pay, pipe_free, read_registers
 from simt.timing.waits import awaits, ceil, hand_on, note_results
@@ -67,15 +67,20 @@ AHEAD_OF_ALL, AHEAD = np.int64(1) << 61, np.int64(1) << 60
 
 @jit
 def _select(q, now, t):
-    """The warp that scheduler *q* issues from in this cycle, or -1; then Q_NEXT says when to look again."""
+    """The warp that scheduler *q* issues from in this cycle, or -1; Q_NEXT says when to look again.
+
+    Q_OTHERS: when, if the one that issues did not ask to be looked at.
+    """
     CONFIG = t.CONFIG
     NUMBERS = t.NUMBERS
     OPS = t.OPS
     WARPS = t.WARPS
     SMS = t.SMS
     SCHEDULERS = t.SCHEDULERS
-    MEMBERS = t.MEMBERS
-    members = CONFIG[L.G_MEMBERS]
+    READY = t.READY
+    PASSED = t.PASSED
+    first = q * CONFIG[L.G_MEMBERS]
+    end = first + CONFIG[L.G_MEMBERS]
     sm = q // CONFIG[L.G_SCHEDULERS]
     last = SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST]
     policy = np.int64(NUMBERS[POLICY])
@@ -83,17 +88,18 @@ def _select(q, now, t):
     lsu_free = ceil(SMS[sm * L.N_SM + L.M_LSU_FREE] - NUMBERS[MIO_QUEUE])
     following = np.int64(L.NEVER)
     best = np.int64(-1)
+    best_member = np.int64(-1)
     best_key = np.int64(L.NEVER)
     eligible = 0
-    for j in range(members):
-        wi = MEMBERS[q * members + j]
-        if wi < 0:
-            break
-        row = wi * L.N_WARP
-        ready = WARPS[row + L.W_READY]
+    waiting = 0
+    for member in range(first, end):
+        ready = READY[member]
         if ready > now:
             following = min(following, ready)
             continue
+        waiting += 1
+        wi = t.MEMBERS[member]
+        row = wi * L.N_WARP
         op = WARPS[row + L.W_PC] * L.N_OP
         unit = OPS[op + L.O_UNIT]
         free = now
@@ -124,7 +130,7 @@ def _select(q, now, t):
             key = np.int64(-1) if wi == last else WARPS[row + L.W_AGE]
         else:
             key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
-            loads = OPS[op + L.O_KIND] in (L.K_LOAD, L.K_LOAD_L2, L.K_LOAD_SYSTEM)
+            loads = OPS[op + L.O_LOADS] != 0
             ahead = policy == 3 and not WARPS[row + L.W_YIELDS] and not (loads and unit == SHARED)
             by_age = unit == BARRIER if ahead else loads or unit != GLOBAL
             if policy >= 2 and by_age:
@@ -134,20 +140,22 @@ def _select(q, now, t):
         if key < best_key:
             best_key = key
             best = wi
+            best_member = member
     t.TOTALS[L.N_ELIGIBLE] += eligible
     if eligible > 1:
-        for j in range(members):
-            row = MEMBERS[q * members + j] * L.N_WARP
-            if row >= 0 and WARPS[row + L.W_READY] <= now and row != best * L.N_WARP:
-                WARPS[row + L.W_PASSED] += 1
+        for member in range(first, end):
+            PASSED[member] += np.int64(READY[member] <= now)
+        PASSED[best_member] -= 1
     SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT] = now + 1 if best >= 0 else following
+    SCHEDULERS[q * L.N_SCHEDULER + L.Q_OTHERS] = now + 1 if waiting > 1 else following
     return best
 
 
 @jit
-def _account(wi, now, WARPS, STALLS):
+def _account(wi, now, WARPS, READY, PASSED, STALLS):
     """Attribute the cycles since the last issue of a warp to their reasons, at the instruction that waited."""
     row = wi * L.N_WARP
+    member = WARPS[row + L.W_MEMBER]
     at = WARPS[row + L.W_PC] * L.N_REASONS
     since = WARPS[row + L.W_LAST] + 1
     if WARPS[row + L.W_REASON] == STALLED_BARRIER:
@@ -157,8 +165,8 @@ def _account(wi, now, WARPS, STALLS):
         since = opened
     fixed = min(max(WARPS[row + L.W_FIXED], since), now)
     resolved = min(max(WARPS[row + L.W_RESOLVED], fixed), now)
-    ready = min(max(WARPS[row + L.W_READY], resolved), now)
-    passed = min(WARPS[row + L.W_PASSED], now - ready)
+    ready = min(max(READY[member], resolved), now)
+    passed = min(PASSED[member], now - ready)
     STALLS[at + WAIT] += fixed - since
     STALLS[at + BRANCHING] += resolved - fixed
     STALLS[at + WARPS[row + L.W_REASON]] += ready - resolved
@@ -168,7 +176,7 @@ def _account(wi, now, WARPS, STALLS):
 
 
 @jit
-def _record(wi, q, now, CONFIG, WARPS, SLOTS, TOTALS, EVENTS):
+def _record(wi, q, now, CONFIG, WARPS, READY, SLOTS, TOTALS, EVENTS):
     """Note an issue for the timeline."""
     row = wi * L.N_WARP
     at = TOTALS[L.N_EVENTS] * L.N_EVENT
@@ -182,12 +190,12 @@ def _record(wi, q, now, CONFIG, WARPS, SLOTS, TOTALS, EVENTS):
     EVENTS[at + L.E_SINCE] = WARPS[row + L.W_LAST] + 1
     EVENTS[at + L.E_FIXED] = WARPS[row + L.W_FIXED]
     EVENTS[at + L.E_RESOLVED] = WARPS[row + L.W_RESOLVED]
-    EVENTS[at + L.E_READY] = WARPS[row + L.W_READY]
+    EVENTS[at + L.E_READY] = READY[WARPS[row + L.W_MEMBER]]
     EVENTS[at + L.E_REASON] = WARPS[row + L.W_REASON]
     EVENTS[at + L.E_CYCLE] = now
 
 
-@jit
+@jit_inline
 def _complete(q, sm, wi, now, late, pc, executed, s, t):
     """Occupy what the instruction at *pc* needs: (when its result is there, why a dependent waits, operands read)."""
     row = pc * L.N_OP
@@ -227,9 +235,10 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
             return read, LONG, read
         size = t.OPS[row + L.O_SIZE]
         kind = t.OPS[row + L.O_KIND]
+        loads = t.OPS[row + L.O_LOADS] != 0
         block = t.SLOTS[place * L.N_SLOT + L.S_BLOCK]
-        done = global_access(sm, wi, block, now, kind, asked, asked.bytes // size, t)
-        if kind not in (L.K_LOAD, L.K_LOAD_L2, L.K_LOAD_SYSTEM, L.K_LOCAL):
+        done = global_access(sm, wi, block, now, kind, loads, asked, asked.bytes // size, t)
+        if not loads and kind != L.K_LOCAL:
             t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], done)
             sent = (
                 t.SMS[sm * L.N_SM + L.M_LSU_FREE] if kind == L.K_REDUCTION else done
@@ -295,7 +304,7 @@ def _follow(wi, q, pc, after, now, done, t):
     WARPS[at + L.W_YIELDS] = OPS[row + L.O_YIELDS]
     WARPS[at + L.W_FIXED] = fixed
     WARPS[at + L.W_RESOLVED] = resolved
-    WARPS[at + L.W_READY] = ready
+    t.READY[WARPS[at + L.W_MEMBER]] = ready
     WARPS[at + L.W_REASON] = reason
     WARPS[at + L.W_THROTTLE] = NOT_SELECTED  # unless a pipe is busy: the slot went to another instruction
 
@@ -350,6 +359,7 @@ def run(until, total_blocks, s, t):
                     row = pc * L.N_OP
                     ahead = WARPS[wi * L.N_WARP + L.W_AHEAD] > 0
                     issues = OPS[row + L.O_ISSUES] == 1 and not ahead
+                    settled = issues  # how long the scheduler's other warps wait did not change
                     place = wi // warps
                     w = wi % warps
                     memory_pc = OPS[row + L.O_MEMORY_PC]
@@ -358,9 +368,9 @@ def run(until, total_blocks, s, t):
                     if memory_pc >= 0:
                         requests = door.requests(memory_pc, s)
                     if issues:
-                        _account(wi, now, WARPS, t.STALLS)
+                        _account(wi, now, WARPS, t.READY, t.PASSED, t.STALLS)
                         if CONFIG[L.G_FROM] <= now < CONFIG[L.G_TO]:
-                            _record(wi, q, now, CONFIG, WARPS, t.SLOTS, TOTALS, t.EVENTS)
+                            _record(wi, q, now, CONFIG, WARPS, t.READY, t.SLOTS, TOTALS, t.EVENTS)
                         TOTALS[L.N_ISSUED] += 1
                         if SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST] != wi:
                             SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST] = wi
@@ -404,8 +414,9 @@ def run(until, total_blocks, s, t):
                         _follow(wi, q, pc, at, now, done, t)
                         if late + OPS[row + L.O_FREEZE]:
                             freeze(q, now, late + OPS[row + L.O_FREEZE], t)
+                            settled = False
                     if status == door.DONE:
-                        end_warp(wi, sm, pc, now, CONFIG, t.NUMBERS, WARPS, t.SLOTS, SMS, TOTALS, t.STALLS)
+                        end_warp(wi, sm, pc, now, CONFIG, t.NUMBERS, WARPS, t.READY, t.SLOTS, SMS, TOTALS, t.STALLS)
                     elif status == door.BLOCKED:
                         wait_at_barrier(wi, q, pc, now, t)
                     else:
@@ -415,6 +426,12 @@ def run(until, total_blocks, s, t):
                         WARPS[wi * L.N_WARP + L.W_STREAK] = streak
                     if unit in (BARRIER, EXIT):
                         release(sm, place, ceil(done), now, s, t)
+                        settled = False
+                    if settled and forced < 0:
+                        own = t.READY[WARPS[wi * L.N_WARP + L.W_MEMBER]]
+                        at = q * L.N_SCHEDULER
+                        soonest = min(own, SCHEDULERS[at + L.Q_OTHERS])
+                        SCHEDULERS[at + L.Q_NEXT] = max(SCHEDULERS[at + L.Q_NEXT], soonest)
                 following = min(following, SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT])
             following = min(following, ceil(SMS[sm * L.N_SM + L.M_EVENT]))
         if following >= L.NEVER:

@@ -33,6 +33,7 @@ O_SOURCES_END = _op()
 O_RESULTS = _op()
 O_RESULTS_END = _op()
 O_KIND = _op()  # K_* of control flow and of memory
+O_LOADS = _op()  # 1: K_LOAD, K_LOAD_L2 or K_LOAD_SYSTEM
 O_SIZE = _op()  # bytes that one lane accesses
 O_DEFERRED = _op()  # instructions behind a barrier that issue although it is not open
 O_DEFERRED_STALL = _op()  # cycles from the barrier's issue until they are through
@@ -63,7 +64,7 @@ K_COUNT = _kind()  # an atomic that counts lanes: those that meet at a word are 
 
 # One row per resident warp (int64[warps * N_WARP]).
 _warp = Columns()
-W_READY = _warp()  # cycle in which the next instruction may issue; NEVER: waits for others
+W_MEMBER = _warp()  # where MEMBERS, READY and PASSED have it
 W_FIXED = _warp()  # until then it waits for a fixed number of cycles
 W_REASON = _warp()  # what it waits for after that
 W_LAST = _warp()  # cycle of the last issue (or of the start, minus 1)
@@ -71,7 +72,6 @@ W_PC = _warp()  # next micro-op
 W_AGE = _warp()  # a smaller number started earlier
 W_START = _warp()
 W_STATE = _warp()
-W_PASSED = _warp()  # cycles in which another warp was chosen
 W_THROTTLE = _warp()  # what else kept it from issuing when it was ready
 W_SHARED_FREE = _warp()  # the wavefronts of its accesses to shared memory are through
 W_STREAK = _warp()  # micro-ops since the warp last waited for others: its splits take turns as in the engine
@@ -127,6 +127,7 @@ Q_ISSUED_AT = _scheduler()
 Q_EVEN_FREE = _scheduler()  # the banks of registers have delivered what was asked of them
 Q_ODD_FREE = _scheduler()
 Q_STREAK = _scheduler()  # instructions of the last warp that issued without one of another between them
+Q_OTHERS = _scheduler()  # when one of its warps but the last may issue, as of the last issue
 Q_WRITTEN = _scheduler()  # an instruction of usual latency that issues then meets the result of a slower one
 N_SCHEDULER = _scheduler.count
 
@@ -231,7 +232,9 @@ class Clock(NamedTuple):
     SLOTS: Any
     SMS: Any
     SCHEDULERS: Any
-    MEMBERS: Any  # int64[schedulers, warps of each]: the warps of a scheduler
+    MEMBERS: Any  # int64[schedulers * G_MEMBERS]: the warps of a scheduler
+    READY: Any  # the same: cycle in which each may issue its next instruction; NEVER: waits for others, or is not there
+    PASSED: Any  # the same: cycles in which another warp was chosen
     PIPES: Any  # int64[schedulers * pipes]: free at
     FETCHED: Any  # int64[SMs * G_LINES]: line of instructions there at
     L1_TAGS: Any  # int64[SMs * sets * ways]

@@ -188,7 +188,7 @@ def _busy_in_l2(ADDRESSES, lanes, there, line, several, t):
 
 
 @jit
-def global_access(sm, wi, block, now, kind, asked, lanes, t):
+def global_access(sm, wi, block, now, kind, loads, asked, lanes, t):
     """When a global (or local) access has its result; for stores and reductions, when L2 has it.
 
     Measured on an H200 (mixed.cu): a store keeps the unit for its bytes, a load behind one for a cycle more.
@@ -203,7 +203,6 @@ def global_access(sm, wi, block, now, kind, asked, lanes, t):
         t.TOTALS[L.N_L1_SECTORS] += sectors
         t.TOTALS[L.N_L1_HITS] += sectors
         return begin + t.NUMBERS[L1_LATENCY]
-    loads = kind in (L.K_LOAD, L.K_LOAD_L2, L.K_LOAD_SYSTEM)
     n = _coalesce(ADDRESSES, size // lanes, t.LINES, t.MASKS, t.LANES)
     banks, tags = np.int64(1), n
     if loads and n > 1:

@@ -92,9 +92,10 @@ def freeze(q, now, cycles, t):
     WARPS = t.WARPS
     t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT] += cycles
     for j in range(t.CONFIG[L.G_MEMBERS]):
-        row = t.MEMBERS[q * t.CONFIG[L.G_MEMBERS] + j] * L.N_WARP
+        member = q * t.CONFIG[L.G_MEMBERS] + j
+        row = t.MEMBERS[member] * L.N_WARP
         if row < 0 or WARPS[row + L.W_STATE] != L.RUNNING or WARPS[row + L.W_FIXED] <= now:
             continue
         WARPS[row + L.W_FIXED] += cycles
         WARPS[row + L.W_RESOLVED] += cycles
-        WARPS[row + L.W_READY] = max(WARPS[row + L.W_READY], WARPS[row + L.W_RESOLVED])
+        t.READY[member] = max(t.READY[member], WARPS[row + L.W_RESOLVED])

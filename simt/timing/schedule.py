@@ -97,6 +97,7 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
                 found = _code(program, instruction)
                 _describe(program, pc, of_opcode(found.opcode, found.modifiers), False, numbers, ops)
                 _modify(pc, found, numbers, ops)
+    ops[:, L.O_LOADS] = np.isin(ops[:, L.O_KIND], (L.K_LOAD, L.K_LOAD_L2, L.K_LOAD_SYSTEM))
     for pc, instruction in enumerate(program.instructions):
         ops[pc, L.O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
     control = bool(code) and all(entry.control is not None for entry in code or ())

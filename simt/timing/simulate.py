@@ -172,7 +172,7 @@ class _Run:
         self.prepared: Prepared = prepare(setting.program, launch, places, setting.memory)
         self.stop = np.zeros(1, np.int64)
         states = [state_arrays(self.prepared, k, 0, self.stop) for k in range(places)]
-        self.state = door.side_by_side(states)
+        self.state = door.side_by_side(setting.program, states)
         self.clock = clock_arrays(
             self.prepared, setting.numbers, setting.table, states[0], sample, setting.fit, setting.places, window
         )

@@ -31,7 +31,7 @@ def _fetch(sm, line, now, CONFIG, NUMBERS, FETCHED):
 
 @jit
 def awaits(wi, sm, pc, now, t):
-    """Set when the instruction at *pc*, next of warp *wi*, may issue: not before W_READY, its operands, its fetch."""
+    """Set when the instruction at *pc*, next of warp *wi*, may issue: not before READY, its operands, its fetch."""
     CONFIG = t.CONFIG
     OPS = t.OPS
     WARPS = t.WARPS
@@ -39,7 +39,8 @@ def awaits(wi, sm, pc, now, t):
     REGISTERS = t.REGISTERS
     row = pc * L.N_OP
     at = wi * L.N_WARP
-    ready = WARPS[at + L.W_READY]
+    member = WARPS[at + L.W_MEMBER]
+    ready = t.READY[member]
     reason = WARPS[at + L.W_REASON]
     if CONFIG[L.G_CONTROL]:
         mask = OPS[row + L.O_WAIT_MASK]
@@ -69,10 +70,10 @@ def awaits(wi, sm, pc, now, t):
     if there > ready:
         ready = there
         reason = FETCHING
-    WARPS[at + L.W_READY] = ready
+    t.READY[member] = ready
     WARPS[at + L.W_REASON] = reason
     WARPS[at + L.W_PC] = pc
-    WARPS[at + L.W_PASSED] = 0
+    t.PASSED[member] = 0
 
 
 @jit

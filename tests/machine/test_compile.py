@@ -7,13 +7,14 @@ import operator
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 from numba.core import config, types
 from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
 
-from simt.ops.jit import compilation
-from simt.ops.parts import _remembering, _signatures
+from simt.ops.jit import compilation, jit
+from simt.ops.parts import _as_the_engine_needs, _signatures
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -24,13 +25,23 @@ def test_an_operator_is_resolved_once_for_the_same_types() -> None:
     plus = context.resolve_value_type(operator.add)
     numbers = types.int16, types.uint16
     counted = patch.object(BaseFunction, "get_call_type", autospec=True, side_effect=BaseFunction.get_call_type)
-    with patch.dict(_signatures, clear=True), _remembering(), counted as asked:
+    with patch.dict(_signatures, clear=True), _as_the_engine_needs(), counted as asked:
         first, second = (context.resolve_function_type(plus, numbers, {}) for _ in range(2))
         assert context.resolve_function_type(plus, (types.float32, types.float32), {}).return_type == types.float32
         assert asked.call_count == 2
     assert first is second
     assert "get_call_type" not in vars(types.Function)
     assert first.args == context.resolve_function_type(plus, numbers, {}).args
+
+
+def element(array, index):
+    return array[index]
+
+
+def test_an_index_is_not_counted_from_the_end(tmp_path: Path) -> None:
+    four = np.arange(4)
+    assert jit(element, folder=tmp_path)(four[2:], -1) == 1
+    assert element(four[2:], -1) == 3
 
 
 def fails() -> None:

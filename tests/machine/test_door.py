@@ -42,7 +42,7 @@ def places(program: Program, *arguments: Any, blocks: int, block: int, order: st
         prepared = prepare(program, placed.launch, blocks, placed.memory)
         stop = np.zeros(1, np.int64)
         states = [state_arrays(prepared, k, 0, stop) for k in range(blocks)]
-        together = door.side_by_side(states)
+        together = door.side_by_side(program, states)
         sizes = [len(getattr(states[0], name)) for name in ("R", "P", "PARTICIPANTS")]
         yield together, lambda k: block_at(together, k, *sizes)
         placed.upload.download()
@@ -151,6 +151,19 @@ def test_what_the_last_request_was() -> None:
         found = request(state)
         assert (found.sectors, found.bytes, found.wavefronts) == (8, 256, 0)
         assert (np.diff(found.addresses) == 8).all()
+
+
+def test_a_block_finds_zero_what_it_may_read_first_and_elsewhere_what_was_left() -> None:
+    b = Builder()
+    counter = b.reg()
+    b.emit("add.s64", counter, counter, b.const(1))
+    b.value("add.s64", counter, counter)
+    with places(b.build(), blocks=2, block=64) as (_, at):
+        state = at(1)
+        registers = state.R.reshape(-1, 32)
+        registers[:] = 7
+        begin(1, 0, 0, state)
+        assert registers[-4:].tolist() == [[0] * 32, [7] * 32] * 2  # two warps
 
 
 def test_blocks_side_by_side_share_no_state() -> None:
