@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
 from simt.ops.jit import jit, jit_inline
 from simt.ops.scalar import popcount
 
 SECTOR_SHIFT = 5
 _SECTOR = 1 << SECTOR_SHIFT
+_I32 = ir.IntType(32)
 
 # By the binary logarithm of the size: bit k of 64 says that access k of those that follow each other begins a sector.
 _BEGINS = np.array(
@@ -35,9 +42,56 @@ def is_one_pass(lo, hi, size):
     return (size <= 4) & ((hi >> 2) - (lo >> 2) < 32)
 
 
+def _repeated(ADDRESSES, shift, first):
+    """The lanes whose unit of 2**shift bytes another lane touches, too, but for one lane of each unit."""
+    repeated = np.int64(0)
+    for l in range(32):
+        for k in range(l + 1, 32):
+            repeated |= np.int64(ADDRESSES[k] >> shift == ADDRESSES[l] >> shift) << l
+    return repeated
+
+
+def _close_repeated(ADDRESSES, shift, first):
+    return _compared_at_once(ADDRESSES, shift, first)
+
+
+@intrinsic
+def _compared_at_once(typingctx: Any, addresses: Any, shift: Any, first: Any) -> Any:
+    """:func:`_repeated` where all units are less than 2**32 beyond *first*: LLVM makes few instructions of it."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        slots, units = (ir.VectorType(ir.IntType(bits), 32) for bits in (64, 32))
+
+        def in_all_lanes(value: Any) -> Any:
+            one = builder.insert_element(ir.Constant(slots, ir.Undefined), value, _I32(0))
+            return builder.shuffle_vector(one, one, ir.Constant(units, [0] * 32))
+
+        place = make_array(signature.args[0])(context, builder, args[0]).data
+        given = builder.load(builder.bitcast(place, slots.as_pointer()), align=8)
+        shifted = builder.ashr(given, in_all_lanes(args[1]))
+        lanes = builder.trunc(builder.sub(shifted, in_all_lanes(args[2])), units)
+        repeated = _I32(0)
+        for apart in range(1, 17):  # each lane and the one so far behind it, lane 0 behind lane 31
+            turned = ir.Constant(units, [(lane + apart) % 32 for lane in range(32)])
+            equal = builder.icmp_signed("==", lanes, builder.shuffle_vector(lanes, lanes, turned))
+            bits = builder.bitcast(equal, _I32)
+            below = builder.and_(bits, _I32((1 << (32 - apart)) - 1))
+            repeated = builder.or_(repeated, builder.or_(below, builder.lshr(bits, _I32(32 - apart))))
+        return builder.zext(repeated, ir.IntType(64))
+
+    return types.int64(addresses, shift, first), codegen
+
+
+_far_repeated = jit(_repeated)
+_near_repeated = jit(_close_repeated, plain=_repeated)
+
+
 @jit
-def count_units(ADDRESSES, shift, lo, hi, exec_mask):
-    """Distinct units of 2**shift bytes that aligned accesses touch: *shift* 5: sectors, that of the size: addresses."""
+def count_units(ADDRESSES, shift, lo, hi):
+    """Distinct units of 2**shift bytes that aligned accesses touch: *shift* 5: sectors, that of the size: addresses.
+
+    All 32 lanes have an address from *lo* to *hi*: those that do not execute that of one that does.
+    """
     first = lo >> shift
     span = (hi >> shift) - first
     if span < 64:
@@ -45,21 +99,9 @@ def count_units(ADDRESSES, shift, lo, hi, exec_mask):
         for l in range(np.uint64(32)):
             bits |= unit_bit(ADDRESSES[l], shift, first)
         return popcount(np.int64(bits & np.uint64(0xFFFFFFFF))) + popcount(np.int64(bits >> np.uint64(32)))
-    count = 0
-    greatest = np.int64(-1)
-    for l in range(32):
-        if (exec_mask >> l) & 1:
-            unit = ADDRESSES[l] >> shift
-            if unit > greatest:
-                greatest = unit
-                count += 1
-            elif unit < greatest:
-                new = 1
-                for k in range(l):
-                    if (exec_mask >> k) & 1 and ADDRESSES[k] >> shift == unit:
-                        new = 0
-                count += new
-    return count
+    if span >> 32 == 0:
+        return 32 - popcount(_near_repeated(ADDRESSES, shift, first))
+    return 32 - popcount(_far_repeated(ADDRESSES, shift, first))
 
 
 @jit_inline
@@ -71,17 +113,18 @@ def sectors_of_line(ADDRESSES, start, step, shift, lo, hi, first, exec_mask):
     lanes = exec_mask >> first
     if lanes & (lanes + 1) == 0 and -_SECTOR <= step <= _SECTOR:  # no gaps between lanes, so none between sectors
         return (hi >> SECTOR_SHIFT) - (lo >> SECTOR_SHIFT) + 1
-    return _sectors_with_gaps(ADDRESSES, start, step, shift, lo, hi, exec_mask)
+    return sectors_with_gaps(ADDRESSES, start, step, shift, lo, hi, exec_mask)
 
 
 @jit
-def _sectors_with_gaps(ADDRESSES, start, step, shift, lo, hi, exec_mask):
+def sectors_with_gaps(ADDRESSES, start, step, shift, lo, hi, exec_mask):
+    """The same, if there may be gaps between the lanes."""
     if step == 0:
         return np.int64(1)
     if step >= _SECTOR or step <= -_SECTOR:
         return popcount(exec_mask)
     if step != np.int64(1) << shift:
-        return count_units(ADDRESSES, SECTOR_SHIFT, lo, hi, exec_mask)
+        return count_units(ADDRESSES, SECTOR_SHIFT, lo, hi)
     per_sector = np.int64(_SECTOR) >> shift
     touched = exec_mask << ((start >> shift) & (per_sector - 1))
     apart = np.int64(1)

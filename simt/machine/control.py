@@ -25,6 +25,7 @@ from simt.machine.splits import (
     join_fresh,
     join_waiting,
     lanes_told,
+    left_of,
     meet_released,
     participants_at,
     remove_split,
@@ -252,12 +253,9 @@ def _wait(SPLITS, at, pc, state, argument):
 def break_(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barriers, executing, order):
     if executing == 0:
         return pc + 1
-    start = (w * n_barriers + CODE[code + L.C_IMM]) * 32
-    for l in range(32):
-        if (executing >> l) & 1 and not follows_gpu(order):
-            PARTICIPANTS[start + l] = 0
-        else:
-            PARTICIPANTS[start + l] &= ~executing
+    start = np.uint64(participants_at(w, n_barriers, CODE[code + L.C_IMM]))
+    for l in range(np.uint64(32)):
+        PARTICIPANTS[start + l] = left_of(PARTICIPANTS[start + l], np.int64(l), executing, order)
     if WARPS[w * L.N_WARP + L.W_SPLITS] == 1:
         return pc + 1
     SPLITS[current(WARPS, w) + L.S_PC] = pc + 1
@@ -318,6 +316,12 @@ def bmov_set(CODE, R, SPLITS, WARPS, PARTICIPANTS, w, pc, code, rows, uniform_en
 
 
 @jit_inline
+def are_there(mask, gone, active):
+    """Whether a warp barrier need not wait for any lane that *mask* names."""
+    return mask & ~gone & ~active == 0
+
+
+@jit_inline
 def warpsync(
     CODE,
     COUNTS,
@@ -343,14 +347,14 @@ def warpsync(
     masks = row_at(CODE[code + L.C_A], rows, uniform_end)
     mask = np.int64(0)
     unnamed = np.int64(0)
-    for l in range(32):
-        if (executing >> l) & 1:
-            mask |= R[masks + np.uint64(l)] & L.FULL
-            unnamed |= (~R[masks + np.uint64(l)] >> l & 1) << l
+    for l in range(np.uint64(32)):
+        own = (executing >> np.int64(l)) & 1
+        mask |= R[masks + l] & L.FULL & -own
+        unnamed |= ((~R[masks + l] >> np.int64(l)) & own) << np.int64(l)
     gone = WARPS[w * L.N_WARP + L.W_EXITED] | WARPS[w * L.N_WARP + L.W_ABSENT]
     if unnamed:
         return np.int64(_fail(ERROR, L.R_WARPSYNC, unnamed, R[masks + np.uint64(lowest(unnamed))] & L.FULL))
-    if mask & ~gone & ~active == 0:
+    if are_there(mask, gone, active):
         return pc + 1
     _wait(SPLITS, current(WARPS, w), pc, L.WAIT_WARPSYNC, mask | CODE[code + L.C_MOD] << 32)
     settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)

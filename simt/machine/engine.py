@@ -12,6 +12,7 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.control import CALL, FAIL, LEAVE, RESUME, current
+from simt.machine.counting import note_execution
 from simt.machine.events import is_full, tell_order, tell_variable
 from simt.machine.image_access import image_access, image_rows
 from simt.machine.interpreter import go_on, masks, rows
@@ -44,18 +45,6 @@ ROW, MASK, ELEMENT, MEMORY, CONTROL, IMAGE = (
     int(kind) for kind in (Kind.ROW, Kind.MASK, Kind.ELEMENT, Kind.MEMORY, Kind.CONTROL, Kind.IMAGE)
 )
 LD_CONST = MICRO_OPS["ld.const"].code
-
-
-@jit_part
-def _count(COUNTS, count, n_active, n_executing, n_absent, n_exited):
-    """Count one execution of a micro-op."""
-    COUNTS[count + L.N_EXECUTED] += 1
-    COUNTS[count + L.N_THREADS] += n_active
-    COUNTS[count + L.N_PRED_ON] += n_executing
-    if n_absent:
-        COUNTS[count + L.N_ABSENT] += n_absent
-    if n_exited:
-        COUNTS[count + L.N_EXITED] += n_exited
 
 
 @jit_part
@@ -212,7 +201,7 @@ def advance(w, quantum, s):
     drains = traced or watched
     NATIVE = s.NATIVE
     NATIVE[L.V_WARP] = w
-    native = NATIVE[L.V_CODE] != 0 and not drains and order <= L.PROFILER
+    native = NATIVE[L.V_CODE] != 0  # choice.py gives it to no launch that it cannot run
     executed = WARPS[wbase + L.W_USED]  # micro-ops of this turn
     end = end_of(LAUNCH, quantum, executed)
     retired = np.int64(0)
@@ -280,7 +269,7 @@ def advance(w, quantum, s):
         if guard != 0:
             executing &= predicate(s.P, predicates, guard)
             n_executing = popcount(executing)
-        _count(s.COUNTS, count, n_active, n_executing, n_absent, n_exited)
+        note_execution(s.COUNTS, count, n_active, n_executing, n_absent, n_exited)
         retired += flags & L.RETIRES
         if flags & L.TOLD and watched and executing != 0:
             _tell(flags, w, pc, code, warp_rows, uniform_end, predicates, executing, s)

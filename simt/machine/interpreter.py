@@ -259,11 +259,13 @@ bound = (lane & segment) | (clamp & ~segment)
 """
     keep = """
 source, valid = VALUE
-O[l] = R[a + np.uint64(source if valid else lane)]
+O[l] = source if valid else lane
 mask |= np.uint64(valid) << l
 """
     body = lane.inside(keep, row.number, {"b": "R[b + l] & 31"})
-    return _loop(EVERY_LANE, lane.place, [*statements(before, lane.place), *body])
+    where = _loop(EVERY_LANE, lane.place, [*statements(before, lane.place), *body])
+    # A loop of its own: LLVM does not know that O is not R, and makes vectors of the first one only.
+    return [*where, *statements("for l in range(N):\n    O[l] = R[a + np.uint64(O[l])]", lane.place)]
 
 
 def _reduction(row: MicroOp) -> list[ast.stmt]:

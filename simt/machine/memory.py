@@ -278,10 +278,10 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             if line:
                 X[L.X_SECTORS] = sectors_of_line(ADDRESSES, start, step, shift, lo, hi, first, exec_mask)
             else:
-                X[L.X_SECTORS] = count_units(ADDRESSES, SECTOR_SHIFT, lo, hi, exec_mask)
+                X[L.X_SECTORS] = count_units(ADDRESSES, SECTOR_SHIFT, lo, hi)
             X[L.X_SECTORS_IDEAL] = ideal_sectors(X[L.X_BYTES], X[L.X_SECTORS])
             if X[L.X_SECTORS] < lanes and not distinct:
-                X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi, exec_mask) << shift
+                X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi) << shift
             if atomic:
                 X[L.X_UPDATES] = X[L.X_SECTORS] if distinct else count_updates(ADDRESSES, exec_mask, WORDS)
         base = L.ADDRESS_BASE
@@ -301,7 +301,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
         else:
             X[L.X_WAVEFRONTS], X[L.X_WAVEFRONTS_IDEAL] = count_wavefronts(ADDRESSES, size, exec_mask, WORDS, s.FILL)
         if not distinct:
-            X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi, exec_mask) << shift
+            X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi) << shift
         base = -LAUNCH[L.LAUNCH_SHARED]
     else:
         if lo >= LOCAL_WINDOW:
@@ -317,9 +317,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
         for l in range(n):
             lane = np.int64(l) if (exec_mask >> np.int64(l)) & 1 else lowest(exec_mask)
             WORDS[l] = ((ADDRESSES[l] >> 2) << 7) + (lane << 2)
-        X[L.X_SECTORS] = count_units(WORDS, SECTOR_SHIFT, (lo >> 2) << 7, ((hi >> 2) << 7) + 127, exec_mask) * max(
-            size >> 2, 1
-        )
+        X[L.X_SECTORS] = count_units(WORDS, SECTOR_SHIFT, (lo >> 2) << 7, ((hi >> 2) << 7) + 127) * max(size >> 2, 1)
         X[L.X_SECTORS_IDEAL] = (X[L.X_BYTES] + 31) >> 5
         X[L.X_REQUESTS] = max(size >> 2, 1)  # one request per interleaved word (H200)
         for l in range(n):

@@ -219,6 +219,16 @@ def lanes_told(order, executing):
 
 
 @jit_inline
+def left_of(mask, lane, executing, order):
+    """What a lane's copy of a convergence barrier's mask is once *executing* have left it: their own copies are empty.
+
+    On a GPU there is one copy for all.
+    """
+    own = (executing >> lane) & np.int64(not follows_gpu(order))
+    return mask & ~(executing | -own)
+
+
+@jit_inline
 def without(barriers, barrier):
     """A set of convergence barriers (bits) without one."""
     return barriers & ~(np.int64(1) << barrier)

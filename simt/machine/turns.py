@@ -144,7 +144,7 @@ def hand_warp(NATIVE, WARPS, LAUNCH, w):
 
 @jit_part
 def _next_warp(NATIVE, SPLITS, WARPS, LAUNCH, STOP, w, order):
-    """Begin the turn of the next warp that can run; whether there is one, for native code."""
+    """Begin the turn of the next warp that can run in native code; whether there is one."""
     while STOP[0] == 0 and w + 1 < LAUNCH[L.LAUNCH_WARPS]:
         if WARPS[(w + 1) * L.N_WARP + L.W_QUANTUM] != 0:  # it goes on with a turn that was interrupted
             break

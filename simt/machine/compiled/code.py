@@ -17,7 +17,8 @@ from simt.disk_cache import DiskCache, cache_root, digest
 from simt.machine import layout as L
 from simt.machine.compiled.context import FIRST_TIMES, HELPERS, TIMES
 from simt.machine.compiled.control import ACROSS, V_ERROR, V_RESULT
-from simt.machine.compiled.emit import KERNEL, Emitter
+from simt.machine.compiled.emit import Emitter
+from simt.machine.compiled.entry import KERNEL
 from simt.machine.compiled.lanes import LANE, lane_module
 from simt.machine.compiled.plan import Plan
 from simt.machine.compiled.text import Text

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from simt.machine import control, splits, turns, warp
+from simt.machine import control, counting, splits, turns, warp
 from simt.machine import layout as L
 from simt.machine.compiled.parts import slots_at
 from simt.machine.interpreter import NAMES, made_function, tree
@@ -27,7 +27,7 @@ from simt.ops.predicate import VOTES
 from simt.ops.row import MicroOp, Table
 
 EMITTED = frozenset({"nop", "bssy"})
-"""Those of control that are so short that emit.py writes them."""
+"""Those of control that are so short that emit.py writes them; behind them a block goes on."""
 ELSEWHERE = EMITTED | {"brx", "trap", "syscall", "bmov.get", "bmov.set"}
 """Those of control that are not called; all but EMITTED are rare."""
 
@@ -38,10 +38,11 @@ _TABLES: tuple[Table, ...] = (VOTES, across.SHUFFLES, across.REDUCTIONS, across.
 ACROSS = frozenset(row.name for table in _TABLES for row in table.rows if row.name != "sreg")
 """Micro-ops across lanes that it calls."""
 
-TURN, JOIN = "turn", "join_fresh"
-"""Others that it calls: :func:`simt.machine.turns.turn` and :func:`simt.machine.splits.join_fresh`."""
+_OTHERS: dict[str, Any] = {one.__name__: one for one in (turns.turn, splits.join_fresh, counting.count_begun)}
+TURN, JOIN, BEGUN = _OTHERS
+"""Other functions that it calls."""
 
-CALLS = CALLED | ACROSS | {TURN, JOIN}
+CALLS = CALLED | ACROSS | _OTHERS.keys()
 """All functions that it calls in this way."""
 
 V_ERROR = L.N_NATIVE
@@ -73,6 +74,7 @@ _VALUES = {
     "w": f"NATIVE[{L.V_WARP}]",
     "pc": "b",
     "where": "b",
+    "first": "c",
     "active": "c",
     "executing": "d",
     "code": _CODE,
@@ -135,10 +137,8 @@ def _tables() -> dict[str, tuple[Table, MicroOp]]:
 
 def _function(name: str) -> tuple[Any, list[str]]:
     """The function that a name of CALLS stands for, and, if it is that of a table, the number of its row."""
-    if name == TURN:
-        return turns.turn, []
-    if name == JOIN:
-        return splits.join_fresh, []
+    if name in _OTHERS:
+        return _OTHERS[name], []
     table, row = _tables()[name]
     if row.lane is None:
         return getattr(control if name in CALLED else warp, row.function), []

@@ -1,8 +1,8 @@
-"""From a Program to the text of one native function, ``i64 @kernel(i64 context)``.
+"""From a Program to the text of its native code: the function that entry.py writes, and one that runs a split.
 
-It runs the current split of a warp from micro-op ``V_PC`` on; where that waits or parts, the next one or another warp.
-It returns what :func:`simt.machine.native.run_native` does.  Each basic block is counted as a whole when it is entered;
-where it is left before its end the rest is taken back.
+The latter begins at micro-op ``V_PC``.  It ends where the split waits or parts, and returns what its control micro-op
+came to; or where there is no native code to go on with, and returns that micro-op.  Each basic block is counted as a
+whole when it is entered; where it is left before its end the rest is taken back.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ from itertools import groupby
 
 from simt.machine import layout as L
 from simt.machine.compiled.context import FIRST_TIMES, TIMES
-from simt.machine.compiled.control import ACROSS, CALLED, JOIN, TURN, V_RESULT
+from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, JOIN, V_RESULT
+from simt.machine.compiled.entry import entry
 from simt.machine.compiled.lanes import lane_module
 from simt.machine.compiled.memory import Access, function_of
 from simt.machine.compiled.plan import Plan, Step
 from simt.machine.compiled.segment import Segment
 from simt.machine.compiled.text import Text
-from simt.machine.compiled.widen import Scalar, Widener
+from simt.machine.compiled.widen import Widener, scalar_of
 from simt.machine.control import FAIL
 from simt.ops.memory import CONST, SPACE_MASK
 from simt.ops.row import Kind
-
-KERNEL = "kernel"
 
 WARP = 32
 ROW = f"<{WARP} x i64>"
@@ -84,19 +83,19 @@ class Emitter:
             lines += ["}", *function.lines[:-1]]
             self.text.declared |= function.declared
             self.text.linked |= function.linked
-        self.text.lines = [f"define i64 @{KERNEL}(i64 %given) {{", "entry:", *lines, "}", *sorted(self.text.declared)]
+        split = "split"
+        begin = f"define internal i64 @{split}(i64 %given) noinline {{"
+        self.text.lines = [begin, "entry:", *lines, "}", *entry(split), *sorted(self.text.declared)]
         return self.text
 
     def _begin(self) -> None:
-        """What is the same always, then what is until another split or warp runs."""
+        """What is the same for all warps, then what is for this split of this warp."""
         text = self.text
         for place in ("%left", "%retired", "%where"):
             text.line(f"{place} = alloca i64")
         text.line("%context = inttoptr i64 %given to ptr")
         self._load_addresses(_ADDRESSES)
         self.order, self.n_barriers = (text.load("%launch", at) for at in (L.LAUNCH_ORDER, L.LAUNCH_BARRIERS))
-        text.line("br label %begin")
-        text.label("begin")
         self._load_addresses(_OF_WARP)
         for name, column in _NUMBERS.items():
             text.line(f"%{name} = load i64, ptr {text.at('%context', column)}, align 8")
@@ -110,8 +109,8 @@ class Emitter:
         self.once = once
         text.line(f"%warp_at = mul i64 %warp, {L.N_WARP}")
         splits = text.load(text.at("%warps", "%warp_at"), L.W_SPLITS)
-        several = text.value(f"icmp sgt i64 {splits}, 1")
-        text.line(f"%joins = and i1 {text.value(f'icmp eq i64 {self.order}, {L.PROFILER}')}, {several}")
+        text.line(f"%several = icmp sgt i64 {splits}, 1")
+        text.line(f"%joins = and i1 {text.value(f'icmp eq i64 {self.order}, {L.PROFILER}')}, %several")
         passes = self._part("goes_through", 0, splits, self.order)
         text.line(f"%passes = icmp ne i64 {passes}, 0")
         cases = " ".join(f"i64 {pc}, label %block{k}" for pc, k in self.block_at.items())
@@ -139,24 +138,25 @@ class Emitter:
         text.line(f"br i1 {enough}, label %run{k}, label %{self._exit_at(block[0].pc)}")
         text.label(f"run{k}")
         self._count(k, block, 1)
-        for part, group in groupby(block, key=_part_of):  # accesses and control are the last of their block
+        for part, group in groupby(block, key=_part_of):
             steps = list(group)
             if part == "LANES":
                 self._lanes(k, steps)
-            elif part == "ACROSS":
-                for step in steps:
+                continue
+            for step in steps:
+                if part == "ACROSS":
                     self._across(step)
-            elif part == "MEMORY":
-                self._access(k, steps[0])
-            elif steps[0].row.name == "bra":
-                self._branch(k, steps[0])
-                return
-            elif steps[0].row.name in CALLED:
-                self._control(k, steps[0])
-            elif steps[0].row.name == "bssy":
-                self._converge(steps[0])
-            elif steps[0].guard:
-                self._guarded(steps[0])
+                elif part == "MEMORY":
+                    self._access(k, step)
+                elif step.row.name == "bra":
+                    self._branch(k, step)
+                    return
+                elif step.row.name in CALLED:
+                    self._control(k, step)
+                elif step.row.name == "bssy":
+                    self._converge(step)
+                elif step.guard:
+                    self._guarded(step)
         text.line(f"br label %{self._go_to(block[-1].pc + 1)}")
 
     def _count(self, k: int, steps: list[Step], sign: int) -> None:
@@ -169,10 +169,11 @@ class Emitter:
         new = text.value(f"{'add' if sign > 0 else 'sub'} <4 x i64> {old}, {self.once}")
         text.line(f"store <4 x i64> {new}, ptr {place}, align 8")
 
-    def _take(self, executed: int, retired: int, sign: int) -> None:
-        for place, change in (("%left", -sign * executed), ("%retired", sign * retired)):
+    def _take(self, executed: int, retired: int | str, sign: int) -> None:
+        for place, how, number in (("%left", -sign, executed), ("%retired", sign, retired)):
             old = self.text.value(f"load i64, ptr {place}")
-            self.text.line(f"store i64 {self.text.value(f'add i64 {old}, {change}')}, ptr {place}")
+            new = self.text.value(f"{'add' if how > 0 else 'sub'} i64 {old}, {number}")
+            self.text.line(f"store i64 {new}, ptr {place}")
 
     def _executing(self, step: Step) -> str:
         """The exec lanes of a micro-op."""
@@ -325,7 +326,7 @@ class Emitter:
     def _part(self, name: str, imm: int, *arguments: str) -> str:
         """A part of a micro-op (parts.py), of slots."""
         given = [*arguments, *["0"] * (4 - len(arguments))]
-        return Widener(Scalar(lane_module(name, imm)), 1, self.text).emit(given)
+        return Widener(scalar_of(lane_module(name, imm)), 1, self.text).emit(given)
 
     def _converge(self, step: Step) -> None:
         """BSSY: note which lanes take part in a convergence barrier."""
@@ -333,8 +334,11 @@ class Emitter:
         with self._where_some_execute(step) as executing:
             barriers = text.at(text.at("%warps", "%warp_at"), L.W_BY_MOVE)
             text.store(self._part("without", step.imm, text.load(barriers, 0)), barriers, 0)
-            place = text.at("%participants", self._part("participants_at", step.imm, "%warp", self.n_barriers))
-            self._put(place, text.spread(executing, WARP), self._part("lanes_told", 0, self.order, executing))
+            self._put(
+                self._participants(step),
+                text.spread(executing, WARP),
+                self._part("lanes_told", 0, self.order, executing),
+            )
 
     def _called(self, step: Step, executing: str) -> str:
         """Call the function of a micro-op: where the warp goes on, or a mask."""
@@ -351,10 +355,11 @@ class Emitter:
         text = self.text
         same, other, fails, ends = (text.new_label(stem) for stem in ("same", "other", "fails", "ends"))
         executing = self._guarded(step) if step.guard else "%active"
-        if step.row.name == "bsync":
-            waits = text.new_label("waits")
-            text.line(f"br i1 %passes, label %{same}, label %{waits}")
-            text.label(waits)
+        passes = self._passes(step, executing)
+        if passes is not None:
+            call = text.new_label("call")
+            text.line(f"br i1 {passes}, label %{same}, label %{call}")
+            text.label(call)
         where = self._called(step, executing)
         text.line(f"br i1 {text.value(f'icmp sge i64 {where}, 0')}, label %{same}, label %{other}")
         text.label(other)
@@ -364,27 +369,48 @@ class Emitter:
         self._end_with(step, where)
         text.label(same)
 
+    def _passes(self, step: Step, executing: str) -> str | None:
+        """Whether the same split goes on, and its function need not be called to find that out."""
+        text = self.text
+        if step.row.name == "bsync":
+            return "%passes"
+        if step.row.name == "break":
+            place = self._participants(step)
+            old = text.value(f"load {ROW}, ptr {place}, align 8")
+            lanes = "<" + ", ".join(f"i64 {lane}" for lane in range(WARP)) + ">"
+            given = [old, lanes, text.spread(executing, WARP), text.spread(self.order, WARP)]
+            left = Widener(scalar_of(lane_module("left_of")), WARP, text).emit(given)
+            text.line(
+                f"store {ROW} {left}, ptr {place}, align 8"
+            )  # its function does it again: nothing more comes of it
+            return text.value("xor i1 %several, true")
+        if step.row.name == "warpsync" and step.a < self.plan.uniform_end:  # all lanes name the same ones
+            mask = text.value(f"and i64 {text.load('%uniform', step.a)}, {int(L.FULL)}")
+            warp = text.at("%warps", "%warp_at")
+            gone = text.value(f"or i64 {text.load(warp, L.W_EXITED)}, {text.load(warp, L.W_ABSENT)}")
+            there = self._part("are_there", 0, mask, gone, "%active")
+            unnamed = text.value(f"and i64 {executing}, {text.value(f'xor i64 {mask}, -1')}")
+            named = text.value(f"icmp eq i64 {unnamed}, 0")
+            return text.value(f"and i1 {named}, {text.value(f'icmp ne i64 {there}, 0')}")
+        return None
+
+    def _participants(self, step: Step) -> str:
+        """Address of the lanes' copies of a convergence barrier's mask."""
+        return self.text.at("%participants", self._part("participants_at", step.imm, "%warp", self.n_barriers))
+
     def _leave_early(self) -> None:
         """Out of the middle of a block: the engine goes on at a micro-op of it."""
         for label, k, left in self.cold:
             self.text.label(label)
             block = self.plan.blocks[k]
             self._count(k, block, -1)
-            done = [step for step in block if step.pc < left.pc]
-            self._take(len(done), sum(step.retires for step in done), 1)
-            for step in done:
-                self._count_one(step)
+            done = left.pc - block[0].pc
+            if done:
+                given = ("%context", "%given", str(left.pc), str(block[0].pc), "0")
+                self._take(done, self.text.call((BEGUN, 0), *given), 1)
             if left.row.kind is Kind.CONTROL and left.guard:
                 self._guarded(left, -1)
             self.text.line(f"br label %{self._exit_at(left.pc)}")
-
-    def _count_one(self, step: Step) -> None:
-        at = step.pc * L.N_COUNT
-        columns = {L.N_EXECUTED: "1", L.N_THREADS: "%n_active", L.N_ABSENT: "%absent", L.N_EXITED: "%exited"}
-        if not step.guard:
-            columns[L.N_PRED_ON] = "%n_active"
-        for column, value in columns.items():
-            self.text.add("%counts", at + int(column), value)
 
     def _leave(self) -> None:
         text = self.text
@@ -394,13 +420,7 @@ class Emitter:
             text.line("br label %out")
         text.label("turn")
         self._tell_counts()
-        where = text.call((TURN, 0), "%context", "%given", text.value("load i64, ptr %where"), "0", "0")
-        text.line(f"br i1 {text.value(f'icmp sge i64 {where}, 0')}, label %again, label %engine")
-        text.label("again")
-        text.store(where, "%context", L.V_PC)
-        text.line("br label %begin")
-        text.label("engine")
-        text.line(f"ret i64 {where}")
+        text.line(f"ret i64 {text.value('load i64, ptr %where')}")
         text.label("out")
         self._tell_counts()
         end = text.value("load i64, ptr %where")

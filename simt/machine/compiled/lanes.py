@@ -146,6 +146,7 @@ _LEFT = ("floordiv.f64", "floormod.f64")
 """Left to the interpreter: the sign of an invalid operation's NaN is the processor's, or LLVM's, where it folds."""
 
 
+@cache
 def is_lane_wise(row: MicroOp) -> bool:
     """Whether a micro-op computes each lane from the operands of that lane alone, and by itself."""
     if (

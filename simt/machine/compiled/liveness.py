@@ -29,18 +29,18 @@ def live_rows(program: Program) -> tuple[Rows, list[Rows]]:
         row = MICRO_OPS[one.op]
         if one.uniform or Effect.CROSSES_LANES in row.effects or row.family in (Family.WARP, Family.CONTROL):
             everywhere |= rows
+    followers = [_followers(program, pc) for pc in range(len(reads))]
     after = [everywhere] * len(reads)
     before = [everywhere | rows for rows in reads]
     changed = True
     while changed:
         changed = False
         for pc in range(len(reads) - 1, -1, -1):
-            rows = everywhere
-            for follower in _followers(program, pc):
-                rows |= before[follower]
-            live = reads[pc] | everywhere | (rows & ~kills[pc])
+            for follower in followers[pc]:
+                after[pc] |= before[follower]
+            live = before[pc] | (after[pc] & ~kills[pc])
             changed |= live != before[pc]
-            after[pc], before[pc] = rows, live
+            before[pc] = live
     return before[0], after
 
 

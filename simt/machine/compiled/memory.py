@@ -15,7 +15,7 @@ from simt.machine.coalescing import SECTOR_SHIFT
 from simt.machine.compiled.lanes import lane_module
 from simt.machine.compiled.plan import SIMPLE_TYPES, Step
 from simt.machine.compiled.text import Text
-from simt.machine.compiled.widen import Scalar, Widener
+from simt.machine.compiled.widen import Widener, scalar_of
 from simt.ops.memory import ACCESS_SHIFT, GLOBAL, SHARED, SPACE_MASK, STORE
 
 WARP = 32
@@ -65,7 +65,7 @@ class Access:
 
     def _apply(self, part: str, imm: int, *arguments: str, lanes: int = 1) -> str:
         given = [*arguments, *["0"] * (4 - len(arguments))]
-        return Widener(Scalar(lane_module(part, imm)), lanes, self.text).emit(given)
+        return Widener(scalar_of(lane_module(part, imm)), lanes, self.text).emit(given)
 
     def _unless(self, condition: str) -> None:
         """Go on where a condition (an i64) holds; else this is not for native code."""

@@ -13,7 +13,7 @@ from numba.core import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-from simt.machine import coalescing, memory, splits, warp
+from simt.machine import coalescing, control, memory, splits, warp
 from simt.ops import integer
 
 _I64 = ir.IntType(64)
@@ -56,7 +56,7 @@ def holds(a, b, c, d, imm):
 
 def near_sectors(a, b, c, d, imm):
     """Sectors of accesses of 2**imm bytes side by side, lane 0's at a, of lanes d."""
-    return coalescing._sectors_with_gaps(slots_at(a), a, np.int64(1) << imm, imm, a, a, d)
+    return coalescing.sectors_with_gaps(slots_at(a), a, np.int64(1) << imm, imm, a, a, d)
 
 
 def ideal(a, b, c, d, imm):
@@ -70,8 +70,8 @@ def unit_bit(a, b, c, d, imm):
 
 
 def units(a, b, c, d, imm):
-    """Units that the lanes of mask d touch, whose addresses stand at a, from b to c."""
-    return coalescing.count_units(slots_at(a), imm, b, c, d)
+    """Units that 32 lanes touch, whose addresses stand at a, from b to c."""
+    return coalescing.count_units(slots_at(a), imm, b, c)
 
 
 def one_pass(a, b, c, d, imm):
@@ -109,6 +109,16 @@ def lanes_told(a, b, c, d, imm):
     return np.int64(splits.lanes_told(a, b))
 
 
+def left_of(a, b, c, d, imm):
+    """What lane b's copy a of a convergence barrier's mask is once lanes c have left it, in order d."""
+    return splits.left_of(a, b, c, d)
+
+
+def are_there(a, b, c, d, imm):
+    """Whether a warp barrier need not wait for any of lanes a, with b gone and c there."""
+    return np.int64(control.are_there(a, b, c))
+
+
 def without(a, b, c, d, imm):
     """A set of convergence barriers without barrier imm."""
     return np.int64(splits.without(a, imm))
@@ -137,6 +147,8 @@ PARTS = {
         of_lane,
         participants_at,
         lanes_told,
+        left_of,
+        are_there,
         without,
         goes_through,
     )

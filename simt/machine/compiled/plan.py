@@ -7,7 +7,7 @@ from functools import cached_property
 
 from simt.machine.coalescing import SECTOR_SHIFT
 from simt.machine.compiled.context import Helper
-from simt.machine.compiled.control import ACROSS, CALLED, EMITTED, JOIN, TURN
+from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, EMITTED, JOIN, TURN
 from simt.machine.compiled.lanes import is_lane_wise
 from simt.machine.compiled.liveness import live_rows, zeroed_rows
 from simt.machine.encode import Encoded, encode
@@ -85,7 +85,7 @@ class Plan:
     @cached_property
     def helpers(self) -> set[Helper]:
         """Functions that its native code may call."""
-        found: set[Helper] = {(TURN, 0), (JOIN, 0)}
+        found: set[Helper] = {(TURN, 0), (JOIN, 0), (BEGUN, 0)}
         for step in (step for block in self.blocks for step in block):
             if step.row.name in CALLED | ACROSS:
                 found.add((step.row.name, 0))
@@ -95,8 +95,8 @@ class Plan:
 
     @cached_property
     def blocks(self) -> list[list[Step]]:
-        """Micro-ops that are executed one after the other: entered at the first only, a branch at the end only."""
-        ends = {step.pc + 1 for step in self.steps if step.row.kind in (Kind.MEMORY, Kind.CONTROL)}
+        """Micro-ops that are executed one after the other: entered at the first only, control at the end only."""
+        ends = {step.pc + 1 for step in self.steps if step.row.kind is Kind.CONTROL and step.row.name not in EMITTED}
         starts = {step.imm for step in self.steps if step.row.name == "bra"} | ends
         found: list[list[Step]] = []
         for step in self.steps:

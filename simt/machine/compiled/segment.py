@@ -1,4 +1,4 @@
-"""Code of a run of micro-ops that compute each lane by itself: LANES lanes at a time, all values in registers.
+"""Code of a run of micro-ops that compute each lane by itself: LANES lanes at a time, or all, with values in registers.
 
 All results go to the register file when the run is done, under the mask of active lanes.  Where a micro-op may fail (an
 index), all lanes are computed first, into scratch memory: if one fails nothing has been written, and the engine
@@ -11,13 +11,17 @@ import re
 
 from simt.machine.compiled.lanes import lane_module, variants
 from simt.machine.compiled.plan import Plan, Step, is_place
-from simt.machine.compiled.text import BITS, BYTE, LANES, SLOTS, Text, splat
-from simt.machine.compiled.widen import NotWide, Scalar, Widener
+from simt.machine.compiled.text import LANES, Text, splat
+from simt.machine.compiled.widen import NotWide, Widener, scalar_of
 from simt.machine.warp import AXES, COORDINATES
 from simt.ops.integer import INDEX
 from simt.ops.row import Kind
 
-ALL_TRUE = splat("true", "i1")
+WARP = 32
+SHORT = 4
+"""Micro-ops of a run, at most, that is computed for all lanes at once: a longer one has more values than registers."""
+FAILED = -1
+"""Stands among the predicates for the lanes that failed."""
 
 
 class Segment:
@@ -27,6 +31,14 @@ class Segment:
         self.text = text
         self.plan = plan
         self.steps = steps
+        self.lanes = WARP if len(steps) <= SHORT else LANES
+        """How many are computed at once."""
+        self.slots, self.bits, self.bit_type = f"<{self.lanes} x i64>", f"<{self.lanes} x i1>", f"i{self.lanes}"
+        self.lane = "0"
+        """The first of them."""
+        self.base = "%rows"
+        """Address of the first of them in row 0."""
+        self.all_true = splat("true", self.lanes, "i1")
         self.checks = [step for step in steps if step.row.kind is Kind.ELEMENT]
         self.rows: dict[int, str] = {}
         """Values of register rows in these lanes, as the micro-ops up to now leave them."""
@@ -35,7 +47,7 @@ class Segment:
         self.whole: set[int] = set()
         """Those whose value is that of all lanes, not of the active ones only."""
         self.predicates: dict[int, str] = {}
-        self.failed = splat("false", "i1")
+        self.failed = splat("false", self.lanes, "i1")
         self.uniform: dict[int, str] = {}
         self.dims: dict[int, tuple[str, str]] = {}
         self.special: dict[int, str] = {}
@@ -44,46 +56,66 @@ class Segment:
 
     def emit(self) -> str | None:
         """Emit it; the mask of lanes in which a micro-op failed (then nothing is written), None if none can."""
-        text = self.text
         self._before()
+        if self.lanes == WARP:
+            self._emit_lanes()
+            self.after = {one: self._bits_of(lanes) for one, lanes in self._carried().items()}
+        else:
+            self._loop()
+        return self.after[FAILED] if self.checks else None
+
+    def _loop(self) -> None:
+        """All lanes, some at a time."""
+        text = self.text
         entered, loop = text.block, text.new_label("lanes")
         text.line(f"br label %{loop}")
         text.label(loop)
+        start = len(text.lines)
         self.lane = text.name()
         next_lane = text.name()
         text.line(f"{self.lane} = phi i64 [0, %{entered}], [{next_lane}, %<latch>]")
-        carried = [*self.written, *([-1] if self.checks else [])]
+        carried = [*self.written, *([FAILED] if self.checks else [])]
         before = {one: text.name() for one in carried}
-        after = {one: text.name() for one in carried}
+        self.after = {one: text.name() for one in carried}
         for one in carried:
-            text.line(f"{before[one]} = phi i64 [0, %{entered}], [{after[one]}, %<latch>]")
+            text.line(f"{before[one]} = phi i64 [0, %{entered}], [{self.after[one]}, %<latch>]")
+        self.base = text.at("%rows", self.lane)
+        self._emit_lanes()
+        for one, lanes in self._carried().items():
+            shifted = text.value(f"shl i64 {self._bits_of(lanes)}, {self.lane}")
+            text.line(f"{self.after[one]} = or i64 {before[one]}, {shifted}")
+        text.line(f"{next_lane} = add i64 {self.lane}, {self.lanes}")
+        end = text.new_label("done")
+        more = text.value(f"icmp ult i64 {next_lane}, {WARP}")
+        latch = text.block
+        text.line(f"br i1 {more}, label %{loop}, label %{end}")
+        phis = slice(start, start + 1 + len(carried))
+        text.lines[phis] = [line.replace("<latch>", latch) for line in text.lines[phis]]
+        text.label(end)
+
+    def _emit_lanes(self) -> None:
+        """The micro-ops for these lanes, and, unless they may still fail in others, their results."""
         self.active = self._lanes_of("%active")
         for step in self.steps:
             self._step(step)
         self.dirty[:] = [row for row in self.dirty if self.plan.is_live(row, self.steps[-1].pc)]
         for k, row in enumerate(self.dirty):
-            if self.checks:
-                text.line(f"store {SLOTS} {self.rows[row]}, ptr {self._scratch(k)}, align 8")
-            else:
+            if not self.checks:
                 self._put(row, self.rows[row])
-        for one in self.written:
-            self._carry(before[one], after[one], self._bits_of(self.predicates[one]))
-        if self.checks:
-            self._carry(before[-1], after[-1], self._bits_of(self.failed))
-        text.line(f"{next_lane} = add i64 {self.lane}, {LANES}")
-        end = text.new_label("done")
-        more = text.value(f"icmp ult i64 {next_lane}, 32")
-        latch = text.block
-        text.line(f"br i1 {more}, label %{loop}, label %{end}")
-        start = text.lines.index(f"{loop}:")
-        text.lines[start:] = [line.replace("<latch>", latch) for line in text.lines[start:]]
-        text.label(end)
-        self.after = after
-        return after[-1] if self.checks else None
+            elif self.lanes < WARP:
+                self.text.line(f"store {self.slots} {self.rows[row]}, ptr {self._scratch(k)}, align 8")
+
+    def _carried(self) -> dict[int, str]:
+        """What is known of these lanes when they are done: the predicates written, and which failed."""
+        found = {one: self.predicates[one] for one in self.written}
+        return found | ({FAILED: self.failed} if self.checks else {})
 
     def commit(self) -> None:
         """Write what has been computed, if it is not written yet."""
-        if self.checks and self.dirty:
+        if self.checks and self.lanes == WARP:
+            for row in self.dirty:
+                self._put(row, self.rows[row])
+        elif self.checks and self.dirty:
             self._copy()
         for one in self.written:
             self.text.store(self.after[one], "%predicates", one)
@@ -99,9 +131,9 @@ class Segment:
                     self.masks[number] = text.load("%predicates", number)
             for _, letter, row in step.sources:
                 if letter == "r" and row < plan.uniform_end and row not in plan.constants and row not in self.uniform:
-                    self.uniform[row] = text.spread(text.load("%uniform", row), LANES)
+                    self.uniform[row] = text.spread(text.load("%uniform", row), self.lanes)
             if step.row.kind is Kind.ELEMENT and step.row.number == INDEX and step.imm not in self.dims:
-                sizes = (text.spread(text.load("%dims", 2 * step.imm + k), LANES) for k in range(2))
+                sizes = (text.spread(text.load("%dims", 2 * step.imm + k), self.lanes) for k in range(2))
                 self.dims[step.imm] = (next(sizes), next(sizes))
             if is_place(step) and step.imm not in self.special:
                 self.special[step.imm] = self._begun(step.imm)
@@ -113,34 +145,32 @@ class Segment:
             return text.at("%tid", self._apply("thread_index_at", imm, ["%warp"], 1))
         if imm < COORDINATES:
             place = self._apply("coordinate_at", imm, [], 1)
-            return text.spread(text.load("%launch", place), LANES)
-        return "<" + ", ".join(f"i64 {k}" for k in range(LANES)) + ">"
+            return text.spread(text.load("%launch", place), self.lanes)
+        return "<" + ", ".join(f"i64 {k}" for k in range(self.lanes)) + ">"
 
     def _special(self, imm: int) -> str:
         """A special register in these lanes."""
         text, begun = self.text, self.special[imm]
         if imm < AXES:
-            return text.value(f"load {SLOTS}, ptr {text.at(begun, self.lane)}, align 8")
+            return text.value(f"load {self.slots}, ptr {text.at(begun, self.lane)}, align 8")
         if imm < COORDINATES:
             return begun
-        lanes = text.value(f"add {SLOTS} {text.spread(self.lane, LANES)}, {begun}")
-        return self._apply("of_lane", imm, [lanes], LANES)
+        lanes = text.value(f"add {self.slots} {text.spread(self.lane, self.lanes)}, {begun}")
+        return self._apply("of_lane", imm, [lanes], self.lanes)
 
     def _lanes_of(self, mask: str) -> str:
         shifted = self.text.value(f"lshr i64 {mask}, {self.lane}")
-        return self.text.value(f"bitcast {BYTE} {self.text.value(f'trunc i64 {shifted} to {BYTE}')} to {BITS}")
+        return self.text.value(
+            f"bitcast {self.bit_type} {self.text.value(f'trunc i64 {shifted} to {self.bit_type}')} to {self.bits}"
+        )
 
     def _bits_of(self, lanes: str) -> str:
-        byte = self.text.value(f"bitcast {BITS} {lanes} to {BYTE}")
-        return self.text.value(f"zext {BYTE} {byte} to i64")
-
-    def _carry(self, before: str, after: str, bits: str) -> None:
-        shifted = self.text.value(f"shl i64 {bits}, {self.lane}")
-        self.text.line(f"{after} = or i64 {before}, {shifted}")
+        byte = self.text.value(f"bitcast {self.bits} {lanes} to {self.bit_type}")
+        return self.text.value(f"zext {self.bit_type} {byte} to i64")
 
     def _place(self, row: int) -> str:
         """Address of these lanes of a register row."""
-        return self.text.at("%rows", self.text.value(f"add i64 {self.lane}, {row}"))
+        return self.text.at(self.base, row)
 
     def _scratch(self, k: int) -> str:
         """Address of these lanes of the row that is written as number *k*, in scratch memory."""
@@ -150,17 +180,17 @@ class Segment:
         """Write these lanes of a register row."""
         place = self._place(row)
         if row not in self.whole:
-            value = self._select(self.active, value, self.text.value(f"load {SLOTS}, ptr {place}, align 8"))
-        self.text.line(f"store {SLOTS} {value}, ptr {place}, align 8")
+            value = self._select(self.active, value, self.text.value(f"load {self.slots}, ptr {place}, align 8"))
+        self.text.line(f"store {self.slots} {value}, ptr {place}, align 8")
 
     def _row(self, row: int) -> str:
         """Values of a register row."""
         if row in self.plan.constants:
-            return splat(self.plan.constants[row])
+            return splat(self.plan.constants[row], self.lanes)
         if row < self.plan.uniform_end:
             return self.uniform[row]
         if row not in self.rows:
-            self.rows[row] = self.text.value(f"load {SLOTS}, ptr {self._place(row)}, align 8")
+            self.rows[row] = self.text.value(f"load {self.slots}, ptr {self._place(row)}, align 8")
             self.whole.add(row)
         return self.rows[row]
 
@@ -169,20 +199,21 @@ class Segment:
         value = self._row(row)
         if row < self.plan.uniform_end or row in self.whole:
             return value
-        old = self.text.value(f"load {SLOTS}, ptr {self._place(row)}, align 8")
+        old = self.text.value(f"load {self.slots}, ptr {self._place(row)}, align 8")
         return self._select(self.active, value, old)
 
-    def _select(self, lanes: str, value: str, other: str, kind: str = SLOTS) -> str:
-        return self.text.value(f"select {BITS} {lanes}, {kind} {value}, {kind} {other}")
+    def _select(self, lanes: str, value: str, other: str, kind: str | None = None) -> str:
+        kind = kind or self.slots
+        return self.text.value(f"select {self.bits} {lanes}, {kind} {value}, {kind} {other}")
 
     def _predicate(self, operand: int) -> str:
         number = operand >> 1
-        lanes = ALL_TRUE
+        lanes = self.all_true
         if number:
             if number not in self.predicates:
                 self.predicates[number] = self._lanes_of(self.masks[number])
             lanes = self.predicates[number]
-        return self.text.value(f"xor {BITS} {lanes}, {ALL_TRUE}") if operand & 1 else lanes
+        return self.text.value(f"xor {self.bits} {lanes}, {self.all_true}") if operand & 1 else lanes
 
     def _step(self, step: Step) -> None:
         guard = self._predicate(step.guard) if step.guard else None
@@ -214,10 +245,10 @@ class Segment:
             return
         value = self._computed(step)
         if not self._takes_masks(step):
-            value = self.text.value(f"trunc {SLOTS} {value} to {BITS}")
+            value = self.text.value(f"trunc {self.slots} {value} to {self.bits}")
         if not step.uniform:
-            lanes = self.active if guard is None else self.text.value(f"and {BITS} {self.active}, {guard}")
-            value = self._select(lanes, value, self._predicate(2 * step.dst), BITS)
+            lanes = self.active if guard is None else self.text.value(f"and {self.bits} {self.active}, {guard}")
+            value = self._select(lanes, value, self._predicate(2 * step.dst), self.bits)
         self.predicates[step.dst] = value
 
     @staticmethod
@@ -232,12 +263,14 @@ class Segment:
         if self._takes_masks(step):
             masks = [self._bits_of(self._predicate(value)) for _, _, value in step.sources]
             byte = self._apply(name, imm, masks, 1)
-            return self.text.value(f"bitcast {BYTE} {self.text.value(f'trunc i64 {byte} to {BYTE}')} to {BITS}")
+            return self.text.value(
+                f"bitcast {self.bit_type} {self.text.value(f'trunc i64 {byte} to {self.bit_type}')} to {self.bits}"
+            )
         arguments = [self._source(step, letter, value) for _, letter, value in step.sources]
         choice = variants(step.row)
         divisor = self.plan.constants.get(step.b, 0)
         if choice is None or divisor & (divisor - 1) == 0 < divisor:
-            return self._apply(name, imm, arguments, LANES, None if choice is None else divisor)
+            return self._apply(name, imm, arguments, self.lanes, None if choice is None else divisor)
         return self._chosen(name, choice, arguments)
 
     @staticmethod
@@ -246,31 +279,31 @@ class Segment:
 
     def _source(self, step: Step, letter: str, value: int) -> str:
         if letter == "p":
-            return self.text.value(f"zext {BITS} {self._predicate(value)} to {SLOTS}")
+            return self.text.value(f"zext {self.bits} {self._predicate(value)} to {self.slots}")
         return self._whole_row(value) if step.uniform else self._row(value)
 
     def _chosen(self, name: str, choice: tuple[str, str], arguments: list[str]) -> str:
         """The faster function where all lanes allow it."""
         text = self.text
-        alike = text.value(f"trunc {SLOTS} {self._apply(choice[0], 0, arguments, LANES)} to {BITS}")
-        idle = text.value(f"xor {BITS} {self.active}, {ALL_TRUE}")
-        byte = text.value(f"bitcast {BITS} {text.value(f'or {BITS} {alike}, {idle}')} to {BYTE}")
+        alike = text.value(f"trunc {self.slots} {self._apply(choice[0], 0, arguments, self.lanes)} to {self.bits}")
+        idle = text.value(f"xor {self.bits} {self.active}, {self.all_true}")
+        byte = text.value(f"bitcast {self.bits} {text.value(f'or {self.bits} {alike}, {idle}')} to {self.bit_type}")
         fast, slow, end = (text.new_label(stem) for stem in ("fast", "slow", "chosen"))
-        text.line(f"br i1 {text.value(f'icmp eq {BYTE} {byte}, -1')}, label %{fast}, label %{slow}")
+        text.line(f"br i1 {text.value(f'icmp eq {self.bit_type} {byte}, -1')}, label %{fast}, label %{slow}")
         ways = []
         for label, function in ((fast, choice[1]), (slow, name)):
             text.label(label)
-            ways.append(f"[{self._apply(function, 0, arguments, LANES)}, %{text.block}]")
+            ways.append(f"[{self._apply(function, 0, arguments, self.lanes)}, %{text.block}]")
             text.line(f"br label %{end}")
         text.label(end)
-        return text.value(f"phi {SLOTS} {', '.join(ways)}")
+        return text.value(f"phi {self.slots} {', '.join(ways)}")
 
     def _apply(self, name: str, imm: int, arguments: list[str], lanes: int, b: int | None = None) -> str:
         module = lane_module(name, imm, b)
         count = len(self.text.lines)
-        given = [*arguments, *[splat(0) if lanes > 1 else "0"] * (4 - len(arguments))]
+        given = [*arguments, *[splat(0, lanes) if lanes > 1 else "0"] * (4 - len(arguments))]
         try:
-            return Widener(Scalar(module), lanes, self.text).emit(given)
+            return Widener(scalar_of(module), lanes, self.text).emit(given)
         except NotWide:
             del self.text.lines[count:]
         return self._lane_by_lane(f"{name}.{imm}", module, given)
@@ -282,10 +315,10 @@ class Segment:
         text.linked[function] = module
         text.declare(f"declare i64 @{function}(i64, i64, i64, i64)")
         result = "poison"
-        for k in range(LANES):
-            given = ", ".join("i64 " + text.value(f"extractelement {SLOTS} {one}, i64 {k}") for one in arguments)
+        for k in range(self.lanes):
+            given = ", ".join("i64 " + text.value(f"extractelement {self.slots} {one}, i64 {k}") for one in arguments)
             value = text.value(f"call i64 @{function}({given})")
-            result = text.value(f"insertelement {SLOTS} {result}, i64 {value}, i64 {k}")
+            result = text.value(f"insertelement {self.slots} {result}, i64 {value}, i64 {k}")
         return result
 
     def _element(self, step: Step, guard: str | None) -> str:
@@ -296,15 +329,17 @@ class Segment:
             index = self._row(step.b)
         else:
             index, size = self._row(step.a), self._row(step.b)
-        bad = text.value(f"trunc {SLOTS} {self._apply('outside', wraps, [index, size], LANES)} to {BITS}")
-        bad = text.value(f"and {BITS} {bad}, {self.active}")
+        bad = text.value(
+            f"trunc {self.slots} {self._apply('outside', wraps, [index, size], self.lanes)} to {self.bits}"
+        )
+        bad = text.value(f"and {self.bits} {bad}, {self.active}")
         if guard is not None:
-            bad = text.value(f"and {BITS} {bad}, {guard}")
-        self.failed = text.value(f"or {BITS} {self.failed}, {bad}")
-        counted = self._apply("counted", wraps, [index, size], LANES)
+            bad = text.value(f"and {self.bits} {bad}, {guard}")
+        self.failed = text.value(f"or {self.bits} {self.failed}, {bad}")
+        counted = self._apply("counted", wraps, [index, size], self.lanes)
         if step.row.number != INDEX:
             return counted
-        return self._apply("element", 0, [self._row(step.a), counted, stride], LANES)
+        return self._apply("element", 0, [self._row(step.a), counted, stride], self.lanes)
 
     def _copy(self) -> None:
         """From scratch memory to the register file."""
@@ -314,9 +349,10 @@ class Segment:
         text.label(loop)
         self.lane, next_lane = text.name(), text.name()
         text.line(f"{self.lane} = phi i64 [0, %{entered}], [{next_lane}, %{loop}]")
+        self.base = text.at("%rows", self.lane)
         self.active = self._lanes_of("%active")
         for k, row in enumerate(self.dirty):
-            self._put(row, text.value(f"load {SLOTS}, ptr {self._scratch(k)}, align 8"))
-        text.line(f"{next_lane} = add i64 {self.lane}, {LANES}")
+            self._put(row, text.value(f"load {self.slots}, ptr {self._scratch(k)}, align 8"))
+        text.line(f"{next_lane} = add i64 {self.lane}, {self.lanes}")
         text.line(f"br i1 {text.value(f'icmp ult i64 {next_lane}, 32')}, label %{loop}, label %{end}")
         text.label(end)

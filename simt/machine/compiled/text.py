@@ -78,11 +78,6 @@ class Text:
         self.store(self.value(f"add i64 {self.load(base, index)}, {value}"), base, index)
 
 
-SLOTS = f"<{LANES} x i64>"
-BITS = f"<{LANES} x i1>"
-BYTE = f"i{LANES}"
-
-
-def splat(value: int | str, kind: str = "i64") -> str:
-    """The constant in all lanes."""
-    return "<" + ", ".join([f"{kind} {value}"] * LANES) + ">"
+def splat(value: int | str, lanes: int, kind: str = "i64") -> str:
+    """The constant in so many lanes."""
+    return "<" + ", ".join([f"{kind} {value}"] * lanes) + ">"

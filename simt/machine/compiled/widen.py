@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 
 from simt.disk_cache import digest
 from simt.machine.compiled.text import Text
@@ -105,6 +106,12 @@ class Scalar:
 
         visit("")
         return done[::-1]
+
+
+@cache
+def scalar_of(module: str) -> Scalar:
+    """The function of a module's text, taken apart once.  Raises NotWide."""
+    return Scalar(module)
 
 
 def _targets(end: str) -> list[str]:
