@@ -23,6 +23,8 @@ _RUNTIME_TEXT = b"CUDA driver version is insufficient for CUDA runtime version"
 _SHARED_RUNTIME = b"libcudart.so."
 """Programs that are linked with a shared runtime name it."""
 STATIC = "NVIDIA's static CUDA runtime, which runs on NVIDIA's driver only"
+STARTUP = Path(__file__).parent / "startup"
+"""On the PYTHONPATH of programs whose kernels run in the source view."""
 RELINK = 'compile it again with nvcc -cudart shared (make NVCC_APPEND_FLAGS="-cudart shared"), or with simt nvcc'
 
 
@@ -40,7 +42,10 @@ def run_program(command: Sequence[str], settings: Settings) -> Finished:
     command = _prepared(command, settings.architecture or gpu.architecture, settings.view, folder)
     server = Server(settings)
     try:
-        returncode = _run(command, {**surroundings(folder, server.name), **settings.variables}, settings.quiet)
+        environment = {**surroundings(folder, server.name), **settings.variables}
+        if settings.view == SOURCE:
+            environment["PYTHONPATH"] = _joined(STARTUP, os.environ.get("PYTHONPATH", ""))
+        returncode = _run(command, environment, settings.quiet)
     finally:
         server.close()
     sessions = [each for each in server.sessions if each.began]
@@ -55,13 +60,18 @@ def surroundings(folder: Path, server: str | None = None, given: Mapping[str, st
     ``folder``: that of :func:`libraries`.  ``server``: the name of a running one; without it each process starts one
     of its own.
     """
-    folders = [str(folder), *filter(None, given.get("LD_LIBRARY_PATH", "").split(os.pathsep))]
-    found = {**given, "LD_LIBRARY_PATH": os.pathsep.join(dict.fromkeys(folders)), "SIMT_PYTHON": sys.executable}
+    path = _joined(folder, given.get("LD_LIBRARY_PATH", ""))
+    found = {**given, "LD_LIBRARY_PATH": path, "SIMT_PYTHON": sys.executable}
     if server is None:
         found.pop("SIMT_DRIVER", None)
     else:
         found["SIMT_DRIVER"] = server
     return found
+
+
+def _joined(folder: Path, others: str) -> str:
+    """A search path with *folder* first."""
+    return os.pathsep.join(dict.fromkeys([str(folder), *filter(None, others.split(os.pathsep))]))
 
 
 def _prepared(command: Sequence[str], architecture: str, view: str, folder: Path) -> list[str]:
@@ -70,17 +80,16 @@ def _prepared(command: Sequence[str], architecture: str, view: str, folder: Path
     Raises LaunchError for a missing file, and what compiling raises.
     """
     first, *rest = command
-    python = [sys.executable, *(("-m", "simt.driver.python_program") if view == SOURCE else ())]
     if first == "-m":
-        return [*python, "-m", *rest]
+        return [sys.executable, "-m", *rest]
     path = Path(first)
     if path.suffix in (".cu", ".py"):
         check_file(path)
     if path.suffix == ".py":
-        return [*python, first, *rest]
-    if view == SOURCE:
-        raise LaunchError("the source view is for Python programs", help="leave out --view source")
+        return [sys.executable, first, *rest]
     if path.suffix == ".cu":
+        if view == SOURCE:
+            raise LaunchError("the source view is for Python programs", help="leave out --view source")
         return [str(build_program(path, architecture, folder)), *rest]
     if path.is_file():
         _check_runtime(path)

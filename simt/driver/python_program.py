@@ -1,18 +1,16 @@
-"""A Python program whose kernels run in the source view: ``python -m simt.driver.python_program SCRIPT [ARGS]``.
+"""A Python process of a program under ``--view source``: where its kernels run, and where their profiles go.
 
-``simt exec --view source`` starts this in the program's process.  Each launch of a ``numba.cuda`` kernel runs there
-(:mod:`simt.driver.numba_source`), and its profile goes to the server through the connection of the library.
+``simt exec --view source`` has every Python of the program begin with :mod:`simt.driver.startup`.  Each launch of a
+``numba.cuda`` kernel runs in the process (:mod:`simt.driver.numba_source`), and its profile goes to the server through
+the connection of the library.
 """
 
 from __future__ import annotations
 
 import ctypes
 import pickle
-import runpy
 import struct
-import sys
 from functools import cache
-from pathlib import Path
 
 from simt.calls.device import DEFAULT_STREAM
 from simt.check import UnsupportedError
@@ -23,17 +21,9 @@ from simt.driver.sources import DRIVER
 from simt.profile import Profile
 
 
-def main() -> None:
-    """Run the script or, after ``-m``, the module as Python would."""
+def begin() -> None:
+    """From now on launch kernels in the source view; ``numba.cuda`` has just been imported."""
     install(_record, _refused, **checking())
-    del sys.argv[0]
-    if sys.argv[0] == "-m":
-        del sys.argv[0]
-        sys.path.insert(0, "")
-        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-    else:
-        sys.path.insert(0, str(Path(sys.argv[0]).resolve().parent))
-        runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 @cache
@@ -52,7 +42,3 @@ def _record(profile: Profile, stream: int) -> None:
 
 def _refused(name: str, error: UnsupportedError) -> None:
     _send("refused", f"{name}\0{error.title}".encode())
-
-
-if __name__ == "__main__":
-    main()

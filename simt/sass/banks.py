@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simt.check import LaunchError
+from simt.check import LaunchError, UnsupportedError
 from simt.machine import Bank
 from simt.machine.images import Image
 from simt.machine.launch import NO_FACTS, BankFacts
@@ -32,7 +32,8 @@ class DriverArea:
     ``shared_window`` the generic addresses of local and shared memory (64 bits); ``constants`` the generic address
     of constant bank 3 (64 bits), where ``__constant__`` variables are; ``workspace`` the address of the memory in which
     the blocks of a cooperative launch wait for each other: its low and its high word (PTX's %envreg2 and %envreg1);
-    ``dynamic_shared`` bytes of dynamic shared memory (32 bits; %dynamic_smem_size).
+    ``dynamic_shared`` bytes of dynamic shared memory (32 bits; %dynamic_smem_size).  ``cluster``: where words on the
+    cluster of the block begin; see :func:`_own_cluster`.
     """
 
     block: int
@@ -43,13 +44,14 @@ class DriverArea:
     constants: int | None
     workspace: tuple[int, int] | None = None
     dynamic_shared: int | None = None
+    cluster: int | None = None
 
 
 _AREAS = (
     # First architecture, then where the compilers of CUDA 11.8 and 13.0 read these values.
     (50, DriverArea(block=0x8, grid=0x14, stack=0x20, local_window=None, shared_window=None, constants=None)),
     (70, DriverArea(0x0, 0xC, 0x28, 0x20, 0x18, constants=0x50, workspace=(0x90, 0x8C), dynamic_shared=0x2C)),
-    (90, DriverArea(0x0, 0xC, 0x28, 0x20, 0x18, constants=0xD0, workspace=(0x48, 0x44), dynamic_shared=0x2C)),
+    (90, DriverArea(0x0, 0xC, 0x28, 0x20, 0x18, 0xD0, workspace=(0x48, 0x44), dynamic_shared=0x2C, cluster=0x140)),
     (100, DriverArea(block=0x360, grid=0x370, stack=0x37C, local_window=0x2F8, shared_window=None, constants=0x120)),
 )
 
@@ -147,7 +149,12 @@ def check_arguments(kernel: SassKernel, block: tuple[int, int, int], arguments: 
 
 
 def check_block(kernel: SassKernel, block: tuple[int, int, int]) -> None:
-    """Raise LaunchError if the kernel was compiled for other or for smaller blocks."""
+    """Raise LaunchError if the kernel was compiled for other or for smaller blocks, UnsupportedError for clusters."""
+    if kernel.cluster_blocks > 1:
+        raise UnsupportedError(
+            f"{kernel.name} was compiled for clusters of {kernel.cluster_blocks} blocks, which are not modelled",
+            help="compile it without __cluster_dims__",
+        )
     threads = block[0] * block[1] * block[2]
     if kernel.max_threads is not None and threads > kernel.max_threads:
         raise LaunchError(
@@ -179,6 +186,19 @@ def bank_image(
     return raw_bank_image(kernel, grid, block, bytes(parameters), facts)
 
 
+_CLUSTER = struct.Struct("<4I3f3I32xI")
+
+
+def _own_cluster(grid: tuple[int, int, int]) -> bytes:
+    """What the driver tells a block that is a cluster of its own.
+
+    Whether there are clusters (%is_explicit_cluster), the size of one in blocks (%cluster_nctaid), its inverse, with
+    which code works %clusterid out of %ctaid, the number of clusters (%nclusterid), and the blocks of one
+    (%cluster_nctarank): where code for sm_90 reads them, with the results of an H200.
+    """
+    return _CLUSTER.pack(0, 1, 1, 1, 1.0, 1.0, 1.0, *grid, 1)
+
+
 def raw_bank_image(
     kernel: SassKernel,
     grid: tuple[int, int, int],
@@ -205,6 +225,8 @@ def raw_bank_image(
             struct.pack_into("<I", first, offset, word)
     if area.dynamic_shared is not None:
         struct.pack_into("<I", first, area.dynamic_shared, facts.dynamic_shared)
+    if area.cluster is not None:
+        first[area.cluster : area.cluster + _CLUSTER.size] = _own_cluster(grid)
     first[base : base + len(parameters)] = parameters
     banks[0] = Bank(bytes(first))
     return banks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Protocol
 
@@ -67,12 +68,22 @@ def compile_kernel(kernel: Lowerable) -> Program:
     return compiler.finish()
 
 
+_NOT_MODELLED = (
+    (re.compile(r"[A-Z]+MMA(SP)?|LDSM|STSM|MOVM|WARPGROUP\w*"), "tensor cores are not modelled"),
+    (re.compile(r"UCGABAR_\w+"), "clusters of blocks are not modelled"),
+)
+"""Opcodes of parts of a GPU that are missing as a whole."""
+
+
 def row_of(instruction: SassInstruction, place: Place) -> Opcode:
     """The table row of an instruction.  Raises UnsupportedError."""
     row = find(instruction.opcode, place.architecture)
     if row is None:
-        where = " on this architecture" if is_known(instruction.opcode) else ""
-        raise place.unsupported(instruction, f"opcode {instruction.opcode} is not supported{where}")
+        why = " on this architecture" if is_known(instruction.opcode) else ""
+        for names, sentence in _NOT_MODELLED:
+            if names.fullmatch(instruction.opcode):
+                why = f": {sentence}"
+        raise place.unsupported(instruction, f"opcode {instruction.opcode} is not supported{why}")
     return row
 
 

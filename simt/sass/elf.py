@@ -55,6 +55,7 @@ class Attribute(IntEnum):
     KPARAM_INFO = 0x17
     CBANK_PARAM_SIZE = 0x19
     REGCOUNT = 0x2F
+    CTA_PER_CLUSTER = 0x3D
     KPARAM_INFO_V2 = 0x45
 
 
@@ -155,6 +156,7 @@ class KernelInfo:
     registers: int | None = None
     local_bytes: int = 0
     required_block: tuple[int, int, int] | None = None
+    cluster_blocks: int = 1
     max_threads: int | None = None
     externs: list[str] = field(default_factory=list)
 
@@ -405,6 +407,9 @@ class Image:
         elif attribute == Attribute.REQNTID:
             x, y, z = self._payload("<III", at, size)
             kernel.required_block = x, y, z
+        elif attribute == Attribute.CTA_PER_CLUSTER:
+            x, y, z = self._payload("<III", at, size)
+            kernel.cluster_blocks = x * y * z
         elif attribute == Attribute.MAX_THREADS:
             x, y, z = self._payload("<III", at, size)
             kernel.max_threads = x * y * z

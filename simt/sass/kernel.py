@@ -50,7 +50,8 @@ class SassKernel:
     ``name`` is the mangled name; ``section`` the number of its code's section in the cubin (None: a listing).
     ``parameters`` is None if a listing did not say; ``shared_bytes`` (static) per block, after the
     ``system_shared_bytes`` that the system keeps; ``frame_bytes`` of local memory per thread as the file says.
-    ``max_threads``: the most that a block may have (``__launch_bounds__``).  ``externs``: functions that are not in the
+    ``max_threads``: the most that a block may have (``__launch_bounds__``).  ``cluster_blocks``: of a cluster
+    (``__cluster_dims__``).  ``externs``: functions that are not in the
     file; ``siblings``: those kernels of the file that are in use, by the section of their code.
     ``symbols``: the symbols (number, addend) whose addresses the code has, in the order of their slots.
     """
@@ -71,6 +72,7 @@ class SassKernel:
     section: int | None = None
     system_shared_bytes: int = 0
     max_threads: int | None = None
+    cluster_blocks: int = 1
     # Weak, so that the file's device memory goes when its last kernel does, not with the next garbage collection.
     siblings: MutableMapping[int, SassKernel] = field(default_factory=WeakValueDictionary, repr=False, compare=False)
     # Those that nobody else uses, by their handles.
@@ -363,6 +365,7 @@ def _from_image(
         section=info.section,
         system_shared_bytes=system_shared_bytes,
         max_threads=info.max_threads,
+        cluster_blocks=info.cluster_blocks,
         siblings=siblings,
     )
     return kernel

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
+
+import pytest
 
 from simt.driver import Settings, run_program
 from tests.machine_view import needs_numba_cuda
@@ -136,3 +140,50 @@ def test_a_program_of_numba(tmp_path: Path) -> None:
     assert found["machine code"] == 7
     assert list(finished.machine_code) == ["refused"]
     assert not finished.findings
+
+
+FAMILY = """
+import multiprocessing, os, subprocess, sys
+import numpy as np
+
+def fill(first):
+    from numba import cuda
+
+    @cuda.jit
+    def values(a, first):
+        i = cuda.grid(1)
+        a[i] = first + i
+
+    a = np.zeros(4)
+    values[1, 4](a, first)
+    return a.tolist()
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        print(fill(float(sys.argv[2])), os.environ["OF_THE_USER"], file=open(sys.argv[1], "a"))
+    else:
+        subprocess.run([sys.executable, __file__, sys.argv[1], "10"], check=True)
+        subprocess.run(["/bin/sh", "-c", f"{sys.executable} {__file__} {sys.argv[1]} 20"], check=True)
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            print(pool.apply(fill, (30.0,)), file=open(sys.argv[1], "a"))
+"""
+
+
+@needs_numba_cuda
+def test_python_children_run_in_the_source_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever starts them; and a sitecustomize of the user's still runs."""
+    script, output, site = tmp_path / "family.py", tmp_path / "output", tmp_path / "site"
+    script.write_text(FAMILY)
+    site.mkdir()
+    (site / "sitecustomize.py").write_text('import os\nos.environ["OF_THE_USER"] = "sitecustomize"\n')
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), *sys.path]))
+    finished = run_program([str(script), str(output)], Settings(view="source"))
+    assert finished.returncode == 0
+    assert output.read_text().splitlines() == [
+        "[10.0, 11.0, 12.0, 13.0] sitecustomize",
+        "[20.0, 21.0, 22.0, 23.0] sitecustomize",
+        "[30.0, 31.0, 32.0, 33.0]",
+    ]
+    launched = [each.profile for process in finished.processes for each in process.launched]
+    assert [profile.view for profile in launched] == ["source"] * 3
+    assert not finished.machine_code

@@ -178,7 +178,7 @@ def test_addresses_are_checked(tmp_path: Path) -> None:
         ("UBLKCP.G.S [UR4], [UR6], UR5", "from global to shared"),
         ("UBLKCP.S.G [R4], [UR6], UR5", "uniform addresses"),
         ("ELECT P0, UR4, PT", "without a register"),
-        ("UCGABAR_ARV", "opcode UCGABAR_ARV is not supported"),
+        ("UCGABAR_ARV", "UCGABAR_ARV is not supported: clusters of blocks are not modelled"),
     ],
 )
 def test_what_is_refused(line: str, message: str, tmp_path: Path) -> None:
