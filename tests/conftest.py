@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from simt.machine import DEFAULT_ENGINE, ENGINES, Launch
+from simt.machine import DEFAULT_ENGINE, ENGINES
+from simt.machine.compiled import code
 from simt.machine.early import ENGINE
 from simt.timing.simulate import CLOCK
+from tests.machine.engines import launches_run
 
 # The first example of a test may compile a kernel or load the engine, which takes longer than any sensible
 # deadline; pytest-timeout catches what really hangs.  Derandomized, so that a run is reproducible.
@@ -26,21 +28,25 @@ def _compiled() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _processor(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With ``--cpu haswell`` native code is made for a processor that has less than this one: no AVX-512 here."""
+    cpu = request.config.getoption("--cpu")
+    with pytest.MonkeyPatch.context() as patch:
+        if cpu:
+            patch.setattr(code, "processor", lambda: (cpu, ""))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _executed(request: pytest.FixtureRequest) -> Iterator[None]:
     """With ``--engine compiled`` all launches run compiled: every test then compares the engines."""
     engine = request.config.getoption("--engine")
-    init = Launch.__init__
-
-    def compiled(self: Launch, *args: Any, **more: Any) -> None:
-        init(self, *args, **more | {"engine": engine})
-
-    with pytest.MonkeyPatch.context() as patch:
-        if engine != DEFAULT_ENGINE:
-            patch.setattr(Launch, "__init__", compiled)
+    with nullcontext() if engine == DEFAULT_ENGINE else launches_run(engine):
         yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--bless`` writes the golden files anew; read the difference before you commit it."""
     parser.addoption("--bless", action="store_true", help="write the golden files anew")
+    parser.addoption("--cpu", default="", help="the processor, as LLVM names it, that native code is made for")
     parser.addoption("--engine", default=DEFAULT_ENGINE, choices=ENGINES, help="what executes all launches")

@@ -93,8 +93,8 @@ def sweep(
         try:
             with _together(run, sizes, bar.start(launch.kernel)) if workers else nullcontext(alone) as one:
                 found = timing.sweep(one, sizes)
-        except ValueError:
-            raise _none_ran(errors) from None
+        except timing.NoSizeRanError as none:
+            raise _none_ran(none.errors) from None
     found.refused.update({block: error.title for block, error in errors.items()})
     if as_json:
         head = {"kernel": launch.kernel, "view": launch.view, "device": device.key}

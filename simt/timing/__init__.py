@@ -5,7 +5,7 @@ from simt.timing.parameters import PARAMETERS, SECTION, Parameters, parameters
 from simt.timing.result import TimingResult
 from simt.timing.schedule import MachineInstruction
 from simt.timing.simulate import simulate
-from simt.timing.sweep import Sweep, sweep
+from simt.timing.sweep import NoSizeRanError, Sweep, sweep
 from simt.timing.timed_run import TimedRun
 from simt.timing.timeline import Timeline, spans, trace_events, write_trace
 
@@ -13,6 +13,7 @@ __all__ = [
     "PARAMETERS",
     "SECTION",
     "MachineInstruction",
+    "NoSizeRanError",
     "Parameters",
     "Reason",
     "Sweep",

@@ -112,6 +112,7 @@ def clock_arrays(
     warp_table = np.zeros((n_warps, layout.N_WARP), np.int64)
     there = np.flatnonzero(members.reshape(-1) >= 0)
     warp_table[members.reshape(-1)[there], layout.W_MEMBER] = there
+    warp_table[:, layout.W_PLACE], warp_table[:, layout.W_INDEX] = np.divmod(np.arange(n_warps), warps)
     slots = np.zeros((n_sms * places, layout.N_SLOT), np.int64)
     slots[:, layout.S_BLOCK] = -1
     queues = np.zeros((n_sms * schedulers, layout.N_SCHEDULER), np.int64)
@@ -132,6 +133,7 @@ def clock_arrays(
         SCHEDULERS=queues.reshape(-1),
         MEMBERS=members.reshape(-1),
         READY=np.full(members.size, layout.NEVER, np.int64),
+        ASKS=np.zeros(members.size, np.int64),
         PASSED=np.zeros(members.size, np.int64),
         PIPES=np.zeros(n_sms * schedulers * len(PIPES), np.int64),
         FETCHED=np.full(n_sms * table.lines, -1, np.int64),

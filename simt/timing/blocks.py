@@ -99,6 +99,7 @@ def _start_warps(sm, place, now, t):
         WARPS[row + L.W_REASON] = WAIT
         WARPS[row + L.W_LAST] = start - 1
         WARPS[row + L.W_AGE] = TOTALS[L.N_AGE]
+        WARPS[row + L.W_BLOCK_AGE] = TOTALS[L.N_AGE] // CONFIG[L.G_WARPS]
         TOTALS[L.N_AGE] += 1
         WARPS[row + L.W_START] = start
         WARPS[row + L.W_STATE] = L.RUNNING

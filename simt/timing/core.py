@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine import door
+from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.blocks import catch_up, end_warp, release, start_blocks, wait_at_barrier
 from simt.timing.classes import PIPES
@@ -61,19 +62,20 @@ XU_QUEUE = L.PLACE["xu_queue"]
 STORE_DRAIN = L.PLACE["store_drain_latency"]
 OPERAND_LATENCY = L.PLACE["operand_latency"]
 
+GROUP = 32
+"""Warps of a scheduler that are looked at together: mostly all of them."""
 AHEAD_OF_ALL, AHEAD = np.int64(1) << 61, np.int64(1) << 60
 """What the last warp, and others that have not yielded, are ahead by when a scheduler selects; ages are below 2^60."""
 
 
 @jit
-def _select(q, now, t):
-    """The warp that scheduler *q* issues from in this cycle, or -1; Q_NEXT says when to look again.
+def _select(q, sm, now, t):
+    """The warp that scheduler *q* of *sm* issues from in this cycle, or -1; Q_NEXT says when to look again.
 
     Q_OTHERS: when, if the one that issues did not ask to be looked at.
     """
     CONFIG = t.CONFIG
     NUMBERS = t.NUMBERS
-    OPS = t.OPS
     WARPS = t.WARPS
     SMS = t.SMS
     SCHEDULERS = t.SCHEDULERS
@@ -81,7 +83,6 @@ def _select(q, now, t):
     PASSED = t.PASSED
     first = q * CONFIG[L.G_MEMBERS]
     end = first + CONFIG[L.G_MEMBERS]
-    sm = q // CONFIG[L.G_SCHEDULERS]
     last = SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST]
     policy = np.int64(NUMBERS[POLICY])
     mio_free = SCHEDULERS[q * L.N_SCHEDULER + L.Q_MIO_FREE]
@@ -90,64 +91,68 @@ def _select(q, now, t):
     best = np.int64(-1)
     best_member = np.int64(-1)
     best_key = np.int64(L.NEVER)
+    looked_at = 0
     eligible = 0
-    waiting = 0
-    for member in range(first, end):
-        ready = READY[member]
-        if ready > now:
-            following = min(following, ready)
-            continue
-        waiting += 1
-        wi = t.MEMBERS[member]
-        row = wi * L.N_WARP
-        op = WARPS[row + L.W_PC] * L.N_OP
-        unit = OPS[op + L.O_UNIT]
-        free = now
-        why = MATH
-        if FIXED <= unit <= GLOBAL or unit == FENCE:
-            pipe = OPS[op + L.O_PIPE]
-            if unit == FIXED:
-                free = max(free, pipe_free(q, pipe, now, t.PIPES))
+    for group in range(first, end, GROUP):
+        waiting = np.int64(0)  # a bit for each
+        for member in range(group, min(group + GROUP, end)):  # without a branch: LLVM makes vectors of it
+            ready = READY[member]
+            following = min(following, ready if ready > now else np.int64(L.NEVER))
+            waiting |= np.int64(ready <= now) << (member - group)
+        looked_at += popcount(waiting)
+        while waiting:
+            member = group + popcount((waiting & -waiting) - 1)
+            waiting &= waiting - 1
+            wi = t.MEMBERS[member]
+            row = wi * L.N_WARP
+            asks = t.ASKS[member]
+            unit = asks & L.ASKS_BYTE
+            free = now
+            why = MATH
+            if FIXED <= unit <= GLOBAL or unit == FENCE:
+                pipe = (asks >> L.ASKS_PIPE) & L.ASKS_BYTE
+                if unit == FIXED:
+                    free = max(free, pipe_free(q, pipe, now, t.PIPES))
+                else:
+                    why = MIO
+                    if pipe != LSU:
+                        free = max(free, t.PIPES[q * len(PIPES) + pipe] - np.int64(NUMBERS[XU_QUEUE]))
+                    free = max(free, mio_free)
+                    if pipe == LSU:
+                        begins = max(lsu_free, WARPS[row + L.W_SHARED_FREE] - np.int64(NUMBERS[WARP_QUEUE]))
+                        if begins > free:
+                            free = begins
+                            why = LG if unit == GLOBAL else MIO
+            elif unit == BARRIER:
+                free = max(free, ceil(SMS[sm * L.N_SM + L.M_BARRIER_FREE] - NUMBERS[BARRIER_QUEUE]))
+                why = STALLED_BARRIER
+            if free > now:
+                following = min(following, free)
+                WARPS[row + L.W_THROTTLE] = why
+                continue
+            eligible += 1
+            if policy == 1:
+                key = np.int64(-1) if wi == last else WARPS[row + L.W_AGE]
             else:
-                why = MIO
-                if pipe != LSU:
-                    free = max(free, t.PIPES[q * len(PIPES) + pipe] - np.int64(NUMBERS[XU_QUEUE]))
-                free = max(free, mio_free)
-                if pipe == LSU:
-                    begins = max(lsu_free, WARPS[row + L.W_SHARED_FREE] - np.int64(NUMBERS[WARP_QUEUE]))
-                    if begins > free:
-                        free = begins
-                        why = LG if unit == GLOBAL else MIO
-        elif unit == BARRIER:
-            free = max(free, ceil(SMS[sm * L.N_SM + L.M_BARRIER_FREE] - NUMBERS[BARRIER_QUEUE]))
-            why = STALLED_BARRIER
-        if free > now:
-            following = min(following, free)
-            WARPS[row + L.W_THROTTLE] = why
-            continue
-        eligible += 1
-        if policy == 1:
-            key = np.int64(-1) if wi == last else WARPS[row + L.W_AGE]
-        else:
-            key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
-            loads = OPS[op + L.O_LOADS] != 0
-            ahead = policy == 3 and not WARPS[row + L.W_YIELDS] and not (loads and unit == SHARED)
-            by_age = unit == BARRIER if ahead else loads or unit != GLOBAL
-            if policy >= 2 and by_age:
-                key += WARPS[row + L.W_AGE] // CONFIG[L.G_WARPS] << 25
-            if ahead:
-                key -= AHEAD_OF_ALL if wi == last else AHEAD
-        if key < best_key:
-            best_key = key
-            best = wi
-            best_member = member
+                key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
+                loads = asks & L.ASKS_LOADS != 0
+                ahead = policy == 3 and not asks & L.ASKS_YIELDS and not (loads and unit == SHARED)
+                by_age = unit == BARRIER if ahead else loads or unit != GLOBAL
+                if policy >= 2 and by_age:
+                    key += WARPS[row + L.W_BLOCK_AGE] << 25
+                if ahead:
+                    key -= AHEAD_OF_ALL if wi == last else AHEAD
+            if key < best_key:
+                best_key = key
+                best = wi
+                best_member = member
     t.TOTALS[L.N_ELIGIBLE] += eligible
     if eligible > 1:
         for member in range(first, end):
             PASSED[member] += np.int64(READY[member] <= now)
         PASSED[best_member] -= 1
     SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT] = now + 1 if best >= 0 else following
-    SCHEDULERS[q * L.N_SCHEDULER + L.Q_OTHERS] = now + 1 if waiting > 1 else following
+    SCHEDULERS[q * L.N_SCHEDULER + L.Q_OTHERS] = now + 1 if looked_at > 1 else following
     return best
 
 
@@ -183,9 +188,9 @@ def _record(wi, q, now, CONFIG, WARPS, READY, SLOTS, TOTALS, EVENTS):
     TOTALS[L.N_EVENTS] += 1
     EVENTS[at + L.E_SM] = q // CONFIG[L.G_SCHEDULERS]
     EVENTS[at + L.E_SCHEDULER] = q % CONFIG[L.G_SCHEDULERS]
-    EVENTS[at + L.E_WARP] = wi % CONFIG[L.G_WARPS]
+    EVENTS[at + L.E_WARP] = WARPS[row + L.W_INDEX]
     EVENTS[at + L.E_NUMBER] = wi
-    EVENTS[at + L.E_BLOCK] = SLOTS[wi // CONFIG[L.G_WARPS] * L.N_SLOT + L.S_BLOCK]
+    EVENTS[at + L.E_BLOCK] = SLOTS[WARPS[row + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
     EVENTS[at + L.E_PC] = WARPS[row + L.W_PC]
     EVENTS[at + L.E_SINCE] = WARPS[row + L.W_LAST] + 1
     EVENTS[at + L.E_FIXED] = WARPS[row + L.W_FIXED]
@@ -201,14 +206,14 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
     row = pc * L.N_OP
     unit = t.OPS[row + L.O_UNIT]
     pipe = t.OPS[row + L.O_PIPE]
-    place = wi // t.CONFIG[L.G_WARPS]
     read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
     if unit == FIXED:
         occupy(q, pipe, now, 0 if t.OPS[row + L.O_FREEZE] else late, t.OPS[row + L.O_INTERVAL], t.PIPES)
         return np.float64(now + t.OPS[row + L.O_LATENCY]), WAIT, read
     if QUEUED <= unit <= GLOBAL:
         t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_MIO_FREE] = now + np.int64(t.NUMBERS[MIO_INTERVAL])
-        t.SMS[sm * L.N_SM + L.M_TURN] = (q + 1) % t.CONFIG[L.G_SCHEDULERS]
+        turn = q + 1 - sm * t.CONFIG[L.G_SCHEDULERS]
+        t.SMS[sm * L.N_SM + L.M_TURN] = turn if turn < t.CONFIG[L.G_SCHEDULERS] else 0
         if unit == GLOBAL:
             read = max(read, t.SMS[sm * L.N_SM + L.M_LSU_FREE] + t.NUMBERS[OPERAND_LATENCY])
     if unit == QUEUED:
@@ -236,7 +241,7 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
         size = t.OPS[row + L.O_SIZE]
         kind = t.OPS[row + L.O_KIND]
         loads = t.OPS[row + L.O_LOADS] != 0
-        block = t.SLOTS[place * L.N_SLOT + L.S_BLOCK]
+        block = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
         done = global_access(pc, sm, wi, block, now, kind, loads, asked, asked.bytes // size, t)
         if not loads and kind != L.K_LOCAL:
             t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], done)
@@ -325,7 +330,6 @@ def run(until, total_blocks, s, t):
     SMS = t.SMS
     TOTALS = t.TOTALS
     schedulers = CONFIG[L.G_SCHEDULERS]
-    warps = CONFIG[L.G_WARPS]
     window = np.int64(t.NUMBERS[WINDOW])
     capacity = len(t.EVENTS) // L.N_EVENT
     now = np.int64(t.CHIP[L.C_NOW])
@@ -337,13 +341,21 @@ def run(until, total_blocks, s, t):
         following = np.int64(L.NEVER)
         first = np.int64(t.CHIP[L.C_NEXT_BLOCK]) % CONFIG[L.G_SMS]
         for k in range(CONFIG[L.G_SMS]):
-            sm = (first + k) % CONFIG[L.G_SMS]  # after the one that got the last block: blocks go round
+            sm = first + k  # after the one that got the last block: blocks go round
+            if sm >= CONFIG[L.G_SMS]:
+                sm -= CONFIG[L.G_SMS]
+            if SMS[sm * L.N_SM + L.M_NEXT] > now:
+                following = min(following, np.int64(SMS[sm * L.N_SM + L.M_NEXT]))
+                continue
+            sm_following = np.int64(L.NEVER)
             if SMS[sm * L.N_SM + L.M_EVENT] <= now:
                 start_blocks(sm, now, s, t)
             ahead_of_others = np.int64(SMS[sm * L.N_SM + L.M_TURN])
             for turn in range(schedulers):
                 # Schedulers take turns at the load/store unit.
-                q = sm * schedulers + (turn + ahead_of_others) % schedulers
+                q = sm * schedulers + turn + ahead_of_others
+                if q >= (sm + 1) * schedulers:
+                    q -= schedulers
                 forced = np.int64(-1)
                 while SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT] <= now or forced >= 0:
                     if TOTALS[L.N_EVENTS] == capacity:
@@ -351,7 +363,7 @@ def run(until, total_blocks, s, t):
                     if forced >= 0:
                         wi = forced
                     else:
-                        wi = _select(q, now, t)
+                        wi = _select(q, sm, now, t)
                     if wi < 0:
                         break
                     forced = np.int64(-1)
@@ -360,8 +372,8 @@ def run(until, total_blocks, s, t):
                     ahead = WARPS[wi * L.N_WARP + L.W_AHEAD] > 0
                     issues = OPS[row + L.O_ISSUES] == 1 and not ahead
                     settled = issues  # how long the scheduler's other warps wait did not change
-                    place = wi // warps
-                    w = wi % warps
+                    place = WARPS[wi * L.N_WARP + L.W_PLACE]
+                    w = WARPS[wi * L.N_WARP + L.W_INDEX]
                     memory_pc = OPS[row + L.O_MEMORY_PC]
                     requests = np.int64(0)
                     kept = False
@@ -434,8 +446,10 @@ def run(until, total_blocks, s, t):
                         at = q * L.N_SCHEDULER
                         soonest = min(own, SCHEDULERS[at + L.Q_OTHERS])
                         SCHEDULERS[at + L.Q_NEXT] = max(SCHEDULERS[at + L.Q_NEXT], soonest)
-                following = min(following, SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT])
-            following = min(following, ceil(SMS[sm * L.N_SM + L.M_EVENT]))
+                sm_following = min(sm_following, SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT])
+            sm_following = min(sm_following, ceil(SMS[sm * L.N_SM + L.M_EVENT]))
+            SMS[sm * L.N_SM + L.M_NEXT] = sm_following
+            following = min(following, sm_following)
         if following >= L.NEVER:
             return L.STUCK
         now = max(following, now)

@@ -18,6 +18,8 @@ O_GROUP = _op()  # micro-ops that run in one go from here
 O_CLASS = _op()
 O_UNIT = _op()
 O_PIPE = _op()
+O_ASKS = _op()  # O_UNIT, O_PIPE and O_LOADS as ASKS has them
+O_LOADS = _op()  # 1: K_LOAD, K_LOAD_L2 or K_LOAD_SYSTEM
 O_LATENCY = _op()
 O_INTERVAL = _op()
 O_STALL = _op()  # cycles to the next issue at least
@@ -33,7 +35,6 @@ O_SOURCES_END = _op()
 O_RESULTS = _op()
 O_RESULTS_END = _op()
 O_KIND = _op()  # K_* of control flow and of memory
-O_LOADS = _op()  # 1: K_LOAD, K_LOAD_L2 or K_LOAD_SYSTEM
 O_SIZE = _op()  # bytes that one lane accesses
 O_DEFERRED = _op()  # instructions behind a barrier that issue although it is not open
 O_DEFERRED_STALL = _op()  # cycles from the barrier's issue until they are through
@@ -65,11 +66,14 @@ K_COUNT = _kind()  # an atomic that counts lanes: those that meet at a word are 
 # One row per resident warp (int64[warps * N_WARP]).
 _warp = Columns()
 W_MEMBER = _warp()  # where MEMBERS, READY and PASSED have it
+W_PLACE = _warp()  # its place for blocks, and its number in a block there
+W_INDEX = _warp()
 W_FIXED = _warp()  # until then it waits for a fixed number of cycles
 W_REASON = _warp()  # what it waits for after that
 W_LAST = _warp()  # cycle of the last issue (or of the start, minus 1)
 W_PC = _warp()  # next micro-op
 W_AGE = _warp()  # a smaller number started earlier
+W_BLOCK_AGE = _warp()  # the same for warps of one block
 W_START = _warp()
 W_STATE = _warp()
 W_THROTTLE = _warp()  # what else kept it from issuing when it was ready
@@ -87,6 +91,8 @@ W_GONE_AT = _warp()  # if it has ended: when another warp may take its slot and 
 N_WARP = _warp.count
 EMPTY, RUNNING, AT_BARRIER = range(3)
 SCOREBOARDS = 6
+ASKS_BYTE, ASKS_PIPE, ASKS_LOADS, ASKS_YIELDS = 0xFF, 8, 1 << 16, 1 << 17
+"""Of ASKS: the bits of the unit, and of the pipe from bit ASKS_PIPE on; two flags."""
 
 # One row per place for a block (int64[places * N_SLOT]).
 _slot = Columns()
@@ -115,6 +121,7 @@ M_RESIDENT = _sm()  # warps
 M_ACTIVE_SINCE = _sm()
 M_ACTIVE = _sm()  # cycles with a warp
 M_EVENT = _sm()  # cycle in which blocks may start
+M_NEXT = _sm()  # cycle in which to look at the SM again
 M_STORED = _sm()  # lines that stores have sent to L2
 M_STORE_FREE = _sm()  # the way from the SM to L2
 M_TURN = _sm()  # scheduler that is the first to use the load/store unit
@@ -245,6 +252,7 @@ class Clock(NamedTuple):
     SCHEDULERS: Any
     MEMBERS: Any  # int64[schedulers * G_MEMBERS]: the warps of a scheduler
     READY: Any  # the same: cycle in which each may issue its next instruction; NEVER: waits for others, or is not there
+    ASKS: Any  # the same: O_ASKS of that instruction, and ASKS_YIELDS if the warp's last one yields
     PASSED: Any  # the same: cycles in which another warp was chosen
     PIPES: Any  # int64[schedulers * pipes]: free at
     FETCHED: Any  # int64[SMs * G_LINES]: line of instructions there at

@@ -98,6 +98,7 @@ def schedule(program: Program, numbers: Parameters, code: Sequence[MachineInstru
                 _describe(program, pc, of_opcode(found.opcode, found.modifiers), False, numbers, ops)
                 _modify(pc, found, numbers, ops)
     ops[:, L.O_LOADS] = np.isin(ops[:, L.O_KIND], (L.K_LOAD, L.K_LOAD_L2, L.K_LOAD_SYSTEM))
+    ops[:, L.O_ASKS] = ops[:, L.O_UNIT] | ops[:, L.O_PIPE] << L.ASKS_PIPE | ops[:, L.O_LOADS] * L.ASKS_LOADS
     for pc, instruction in enumerate(program.instructions):
         ops[pc, L.O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
     control = bool(code) and all(entry.control is not None for entry in code or ())

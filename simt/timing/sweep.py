@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from simt.check import SimtError
@@ -68,20 +68,35 @@ class Sweep:
         return [block for block, found in self.results.items() if block != self.best and found.cycles <= limit]
 
 
+class NoSizeRanError(ValueError):
+    """No block size could run; ``errors``: why, by block size."""
+
+    def __init__(self, errors: Mapping[int, SimtError]) -> None:
+        super().__init__("no block size could run: " + "; ".join(map(_first_line, errors.values())))
+        self.errors = errors
+
+
+def _first_line(error: SimtError) -> str:
+    return str(error).splitlines()[0]
+
+
 def _per_thread(result: TimingResult, block: int, reason: str) -> float:
     """Warp-cycles per thread of the grid that were spent waiting for *reason*."""
     return result.stall_reasons[reason] * result.totals["issued"] / result.blocks / block
 
 
 def sweep(run: Callable[[int], TimingResult], blocks: Iterable[int] = BLOCKS) -> Sweep:
-    """Call *run* with each block size; sizes that the kernel or the device does not allow are noted, not raised."""
+    """Call *run* with each block size; sizes that the kernel or the device does not allow are noted, not raised.
+
+    Raises NoSizeRanError if that leaves none.
+    """
     results: dict[int, TimingResult] = {}
-    refused: dict[int, str] = {}
+    errors: dict[int, SimtError] = {}
     for block in blocks:
         try:
             results[block] = run(block)
         except SimtError as error:
-            refused[block] = str(error).splitlines()[0]
+            errors[block] = error
     if not results:
-        raise ValueError("no block size could run: " + "; ".join(refused.values()))
-    return Sweep(results, refused)
+        raise NoSizeRanError(errors)
+    return Sweep(results, {block: _first_line(error) for block, error in errors.items()})

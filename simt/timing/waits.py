@@ -18,11 +18,16 @@ def ceil(x):
 
 
 @jit
-def _fetch(sm, line, now, CONFIG, NUMBERS, FETCHED):
-    """When a line of instructions is there; the first warp of the SM that wants it waits, the next lines follow."""
+def _fetch(sm, before, line, now, CONFIG, NUMBERS, FETCHED):
+    """When a line of instructions is there; the first warp of the SM that wants it waits, the next lines follow.
+
+    *before*: the line that the warp wanted last.
+    """
     base = sm * CONFIG[L.G_LINES]
     if FETCHED[base + line] < 0:
         FETCHED[base + line] = now + np.int64(NUMBERS[MISS_LATENCY])
+    elif before == line:  # what it would prefetch is on its way
+        return FETCHED[base + line]
     for k in range(line + 1, min(line + 1 + np.int64(NUMBERS[PREFETCH]), CONFIG[L.G_LINES])):
         if FETCHED[base + k] < 0:
             FETCHED[base + k] = FETCHED[base + line] + (k - line)
@@ -64,7 +69,8 @@ def awaits(wi, sm, pc, now, t):
         ready = WARPS[at + L.W_HOLD]
         reason = STALLED_BARRIER
     line = OPS[row + L.O_LINE]
-    there = _fetch(sm, line, now, CONFIG, t.NUMBERS, t.FETCHED)
+    before = OPS[WARPS[at + L.W_PC] * L.N_OP + L.O_LINE]
+    there = _fetch(sm, before, line, now, CONFIG, t.NUMBERS, t.FETCHED)
     if line == WARPS[at + L.W_NEXT_LINE]:
         there = max(there, WARPS[at + L.W_NEXT_LINE_AT])
     if there > ready:
@@ -74,6 +80,7 @@ def awaits(wi, sm, pc, now, t):
     WARPS[at + L.W_REASON] = reason
     WARPS[at + L.W_PC] = pc
     t.PASSED[member] = 0
+    t.ASKS[member] = OPS[row + L.O_ASKS] | (L.ASKS_YIELDS if WARPS[at + L.W_YIELDS] else 0)
 
 
 @jit

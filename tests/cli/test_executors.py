@@ -69,6 +69,15 @@ def test_executors_that_there_are_not(run: Any) -> None:
     assert "it must be between 1 and 1024" in found.err
 
 
+def test_a_value_error_of_another_kind_does_not_become_a_refusal(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(*_: Any) -> None:
+        raise ValueError("something else")
+
+    monkeypatch.setattr("simt.timing.sweep", wrong)
+    with pytest.raises(ValueError, match="something else"):
+        run(*SWEEP)
+
+
 class Never(Executor):
     """Takes work and does none."""
 

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from simt.check import SimtError
 from simt.machine import Launch
+from simt.machine import layout as L
+from simt.machine.launch import parse_order
 from simt.program import Program
 from simt.runtime import run
+
+
+@contextmanager
+def launches_run(engine: str) -> Iterator[None]:
+    """All launches are executed by one engine."""
+    init = Launch.__init__
+
+    def chosen(self: Launch, *args: Any, **more: Any) -> None:
+        init(self, *args, **more | {"engine": engine})
+
+    with patch.object(Launch, "__init__", chosen):
+        yield
 
 
 def left_by(engine: str, program: Program, arguments: Sequence[Any], **launch: Any) -> dict[str, Any]:
@@ -25,8 +41,10 @@ def left_by(engine: str, program: Program, arguments: Sequence[Any], **launch: A
 
 
 def check(program: Program, arguments: Sequence[Any], **launch: Any) -> dict[str, Any]:
-    """Compare the engines; what they leave."""
+    """Compare the engines; what they leave.  LLVM must take the native code, if the launch can have any."""
     launch = {"grid": (1, 1, 1), "block": (32, 1, 1)} | launch
     interpreted = left_by("interpreter", program, arguments, **launch)
     assert left_by("compiled", program, arguments, **launch) == interpreted
+    can_be_native = not launch.get("trace") and parse_order(launch.get("order", "then_first"))[0] <= L.PROFILER
+    assert (program.native is not None) == can_be_native
     return interpreted

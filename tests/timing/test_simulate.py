@@ -22,7 +22,7 @@ from simt.machine import Launch
 from simt.ops.encoding import MEMORY_TYPES, SPECIAL_REGISTERS
 from simt.program import Instruction, Program
 from simt.runtime import run as run_functionally
-from simt.timing import PARAMETERS, Timeline, TimingResult, sweep, trace_events, write_trace
+from simt.timing import PARAMETERS, NoSizeRanError, Timeline, TimingResult, sweep, trace_events, write_trace
 from simt.timing.timeline import spans
 from tests.machine.late import Late
 from tests.timing.programs import AT, BASE, FIRST, LANE, STRIDE, Y, chain, end, number, program, result
@@ -281,6 +281,15 @@ def test_sweep_over_block_sizes() -> None:
     assert found.best in found.results
     assert "predicted best" in found.text()
     assert "4096" in found.text()
+
+
+def test_a_sweep_of_which_no_size_runs_says_why_of_each() -> None:
+    def run(block: int) -> TimingResult:
+        return simulate(*prepared("interleaved", 1 << 12, block)[:2], H200)
+
+    with pytest.raises(NoSizeRanError, match="no block size could run: ") as found:
+        sweep(run, (2000, 4096))
+    assert list(found.value.errors) == [2000, 4096]
 
 
 def test_a_result_says_what_it_stands_for() -> None:

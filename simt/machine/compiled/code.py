@@ -173,19 +173,19 @@ def _made_with() -> tuple[str, ...]:
     """What native code depends on besides its Program: these sources and the engine's, LLVM, the processor."""
     folder = importlib.resources.files("simt.machine.compiled")
     sources = sorted(file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".py"))
-    cpu = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    return (*sources, FOLDER.name, llvmlite.__version__, *cpu)
+    return (*sources, FOLDER.name, llvmlite.__version__, *processor())
+
+
+def processor() -> tuple[str, str]:
+    """This processor: LLVM's name of it, and the features that it has."""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def machine() -> Any:
     """LLVM's code generator for this processor."""
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=2,
-        codemodel="jitdefault",
-        jit=True,
-    )
+    cpu, features = processor()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=cpu, features=features, opt=2, codemodel="jitdefault", jit=True)
 
 
 def module_of(text: Text) -> Any:
@@ -208,7 +208,7 @@ def _object(text: Text) -> bytes:
 
 def optimised(module: Any, target: Any) -> Any:
     """The module with few, cheap passes: the code is as fast as with all of LLVM's, which take ten times as long."""
-    module.triple = llvm.get_process_triple()
+    module.triple = target.triple
     module.data_layout = str(target.target_data)
     builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=2))
     passes = llvm.create_new_module_pass_manager()
