@@ -19,13 +19,15 @@ from simt.machine.compiled.entry import entry
 from simt.machine.compiled.lanes import lane_module
 from simt.machine.compiled.plan import Plan, Step
 from simt.machine.compiled.segment import Segment
-from simt.machine.compiled.text import Text
+from simt.machine.compiled.text import LANES, Text
 from simt.machine.compiled.widen import Widener, scalar_of
 from simt.machine.control import FAIL
 from simt.ops.memory import CONST, SPACE_MASK
 from simt.ops.row import Kind
 
 WARP = 32
+SHORT = 60
+"""Lines of a run, at most, that is computed for all lanes at once: longer ones have more values than registers."""
 ROW = f"<{WARP} x i64>"
 
 _OF_WARP = {
@@ -204,8 +206,14 @@ class Emitter:
 
     def _segment(self, k: int, steps: list[Step]) -> None:
         text = self.text
-        segment = Segment(text, self.plan, steps)
+        before, block = len(text.lines), text.block
+        segment = Segment(text, self.plan, steps, LANES)
         failed = segment.emit()
+        if len(text.lines) - before <= SHORT:
+            del text.lines[before:]
+            text.block = block
+            segment = Segment(text, self.plan, steps, WARP)
+            failed = segment.emit()
         if failed is not None:
             self.scratch_rows = max(self.scratch_rows, len(segment.dirty))
             good, bad = text.new_label("good"), text.new_label("bad")
