@@ -29,7 +29,7 @@ launch     u32 function, u32 grid[3], u32 block[3], u32 shared, u32 stream, u32 
 limit      u32 which, u64 value ->
 occupancy  u32 function, u32 threads, u64 dynamic -> u32 blocks
 link       u32 registers, u32 level ->
-image      u64 address, u64 pitch, u64 width, u64 height, u64 depth, u32 layered, u32 format, u32 channels, u32 surface, u32 filter, u32 normalized, u32 read, u32 mode[3], f64 border[4] -> u64 handle
+image      u64 address, u64 pitch, u64 width, u64 height, u64 depth, u32 layered, u32 cube, u32 format, u32 channels, u32 surface, u32 filter, u32 normalized, u32 read, u32 seamless, u32 mode[3], f64 border[4] -> u64 handle
 drop       u64 handle ->
 reset      ->
 profile    u32 stream ->

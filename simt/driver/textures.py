@@ -22,6 +22,8 @@ _FORMATS = {
     0x20: np.float32,
 }
 """``CUarray_format``."""
+FACES = 6
+"""Of a cube map."""
 
 
 def image_of(
@@ -32,12 +34,14 @@ def image_of(
     height: int,
     depth: int,
     layered: int,
+    cube: int,
     format: int,
     channels: int,
     is_surface: int,
     filter: int,
     normalized: int,
     read: int,
+    seamless: int,
     *rest: float,
 ) -> DeviceImage:
     """The texture or surface on *memory* that ``image`` of :mod:`simt.driver.protocol` describes.
@@ -48,8 +52,10 @@ def image_of(
     if format not in _FORMATS or any(not 0 <= mode < len(ADDRESS_MODES) for mode in modes) or filter >= len(FILTERS):
         raise CudaError(Code.INVALID_VALUE)
     array = _texels(memory, address, pitch, [depth, height, width], np.dtype(_FORMATS[format]), channels)
-    if is_surface:
-        return DeviceImage(surface(array, bool(layered), channels), address)
+    if is_surface:  # of a cube map the faces are layers
+        return DeviceImage(surface(array, bool(layered or cube), channels), address)
+    if cube and layered:
+        array = array.reshape(-1, FACES, *array.shape[1:])
     dims = array.ndim - bool(layered) - (channels > 1)
     names = [ADDRESS_MODES[mode] for mode in modes[:dims]]
     if not normalized:  # nothing repeats then: the programming guide has them as clamp
@@ -66,6 +72,8 @@ def image_of(
         bool(layered),
         channels,
         border,
+        bool(cube),
+        bool(cube and seamless),
     )
     return DeviceImage(image, address)
 

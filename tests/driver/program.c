@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 typedef struct { unsigned x, y, z; } dim3;
+typedef struct { size_t x, y, z; } extent;
 typedef void *stream_t, *event_t;
 enum { TO_DEVICE = 1, TO_HOST, ON_DEVICE, DEFAULT };
 int cudaMalloc(void **, size_t), cudaFree(void *), cudaMallocManaged(void **, size_t, unsigned), cudaHostAlloc(void **, size_t, unsigned), cudaFreeHost(void *);
@@ -27,6 +28,7 @@ int cudaGraphAddDependencies(void *, void *const *, void *const *, const void *,
 int cudaUserObjectCreate(void **, void *, void (*)(void *), unsigned, unsigned), cudaGraphRetainUserObject(void *, void *, unsigned, unsigned);
 int cudaDeviceSetLimit(int, size_t), cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, const void *, int, size_t);
 int cudaMallocArray(void **, const void *, size_t, size_t, unsigned), cudaMemcpy2DToArray(void *, size_t, size_t, const void *, size_t, size_t, size_t, int);
+int cudaMalloc3DArray(void **, const void *, extent, unsigned), cudaMemcpy3D(const void *);
 int cudaCreateTextureObject(uint64_t *, const void *, const void *, const void *), cudaDestroyTextureObject(uint64_t), cudaFreeArray(void *);
 const char *cudaGetErrorName(int);
 void **__cudaRegisterFatBinary(void *);
@@ -37,6 +39,7 @@ void __cudaRegisterManagedVar(void **, void **, char *, const char *, int, size_
 // What stands for kernels and variables on the host.
 static char multiply, beyond, forever, stop, sample, scale, counter;
 static char failing, pending, result;  // of tests/data/system
+static char cube, cube_layered;        // of tests/data/sass
 static struct { unsigned magic, version; void *image, *more; } wrapper = {0x466243b1, 1};
 static void load(const char *path) {
   FILE *file = fopen(path, "rb");
@@ -47,6 +50,7 @@ static void load(const char *path) {
 #define MANGLED(name, mangled) __cudaRegisterFunction(handle, &name, mangled, mangled, -1, 0, 0, 0, 0, 0)
 #define KERNEL(name) MANGLED(name, #name)
   KERNEL(multiply), KERNEL(beyond), KERNEL(forever), KERNEL(stop), KERNEL(sample);
+  KERNEL(cube), KERNEL(cube_layered);
   MANGLED(failing, "_Z7failingi"), MANGLED(pending, "_Z7pendingiii");
   __cudaRegisterVar(handle, &scale, "scale", "scale", 0, 4, 1, 0);
   __cudaRegisterVar(handle, &counter, "counter", "counter", 0, 4, 0, 0);
@@ -365,6 +369,35 @@ static void texture(void) {
   say("destroy", cudaDestroyTextureObject(image));
   say("free", cudaFreeArray(a));
 }
+static void cubes(void) {  // each face of each cube holds its number; a direction for each face
+  enum { CUBE = 4, LAYERED = 1, FACES = 6, CUBES = 3, SIZE = 2, TEXELS = SIZE * SIZE };
+  struct { int x, y, z, w, kind; } channels = {32, 32, 32, 32, 2};
+  struct { int type; union { void *array; int room[32]; } is; unsigned flags; } resource = {0};
+  struct { int mode[3], filter, read, srgb; float border[4]; int normalized; unsigned rest[8]; } how = {{1, 1, 1}};
+  static float texels[CUBES * FACES * TEXELS][4], directions[3][FACES] = {{1, -1}, {0, 0, 1, -1}, {0, 0, 0, 0, 1, -1}}, found[FACES][4];
+  int n = FACES, layers[FACES] = {2, 0, 1, 2, 0, 1};
+  void *a, *to[3], *layer, *out;
+  uint64_t image;
+  for (int k = 0; k < CUBES * FACES * TEXELS; k++) texels[k][0] = k / TEXELS;
+  for (int k = 0; k < 3; k++) cudaMalloc(&to[k], sizeof *directions), cudaMemcpy(to[k], directions[k], sizeof *directions, TO_DEVICE);
+  cudaMalloc(&layer, sizeof layers), cudaMemcpy(layer, layers, sizeof layers, TO_DEVICE), cudaMalloc(&out, sizeof found);
+  say("not square", cudaMalloc3DArray(&a, &channels, (extent){2, 3, FACES}, CUBE));
+  say("five faces", cudaMalloc3DArray(&a, &channels, (extent){SIZE, SIZE, 5}, CUBE));
+  say("seven faces", cudaMalloc3DArray(&a, &channels, (extent){SIZE, SIZE, 7}, CUBE | LAYERED));
+  for (int layered = 0; layered < 2; layered++) {
+    size_t depth = layered ? CUBES * FACES : FACES;
+    say("cube", cudaMalloc3DArray(&a, &channels, (extent){SIZE, SIZE, depth}, CUBE | (layered ? LAYERED : 0)));
+    struct { void *from_array; extent from_at; struct { void *at; size_t pitch, x, y; } from; void *array; extent at; struct { void *at; size_t pitch, x, y; } to; extent size; int kind; } copy = {
+        .from = {texels, sizeof *texels * SIZE, SIZE, SIZE}, .array = a, .size = {SIZE, SIZE, depth}, .kind = TO_DEVICE};
+    say("copy", cudaMemcpy3D(&copy));
+    resource.is.array = a;
+    say("texture", cudaCreateTextureObject(&image, &resource, &how, NULL));
+    cudaLaunchKernel(layered ? &cube_layered : &cube, (dim3){1, 1, 1}, (dim3){32, 1, 1}, (void *[]){&image, &n, &to[0], &to[1], &to[2], &layer, &out}, 0, NULL);
+    say("result", cudaMemcpy(found, out, sizeof found, TO_HOST));
+    for (int k = 0; k < FACES; k++) printf("%g%c", found[k][0], k < FACES - 1 ? ' ' : '\n');
+    cudaDestroyTextureObject(image), cudaFreeArray(a);
+  }
+}
 static void asserts(void) {
   int n = 61;
   say("launch", cudaLaunchKernel(&failing, (dim3){2, 1, 1}, (dim3){64, 1, 1}, (void *[]){&n}, 0, NULL));
@@ -385,7 +418,7 @@ int main(int n, char **words) {
 #define SCENARIO(name) {#name, name}
       SCENARIO(plain), SCENARIO(unwritten), SCENARIO(memory), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(shapes), SCENARIO(wrong),
       SCENARIO(keeps), SCENARIO(host_pointer), SCENARIO(trap), SCENARIO(threads), SCENARIO(forks), SCENARIO(forks_first), SCENARIO(exits),
-      SCENARIO(crashes), SCENARIO(killed), SCENARIO(waits), SCENARIO(server_dies), SCENARIO(missing), SCENARIO(times), SCENARIO(texture),
+      SCENARIO(crashes), SCENARIO(killed), SCENARIO(waits), SCENARIO(server_dies), SCENARIO(missing), SCENARIO(times), SCENARIO(texture), SCENARIO(cubes),
       SCENARIO(asserts), SCENARIO(limits), SCENARIO(captures), SCENARIO(leaves), SCENARIO(nodes), SCENARIO(objects)};
   load(words[1]);
   for (size_t k = 0; k < sizeof scenarios / sizeof *scenarios; k++)

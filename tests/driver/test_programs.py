@@ -15,6 +15,7 @@ import simt
 from simt.driver import Settings, libraries, surroundings
 from tests.driver.conftest import needs_nvdisasm
 from tests.driver.scenarios import CUBIN, run, start
+from tests.machine_view import DATA
 
 pytestmark = needs_nvdisasm
 SYSTEM = Path(__file__).parent.parent / "data" / "system"
@@ -61,6 +62,17 @@ def test_a_texture(program: Path, tmp_path: Path) -> None:
     lines = run(program, "texture", tmp_path).lines
     assert lines[3] == "1 2 3 4 5 6 7 8"
     assert all(line.endswith("cudaSuccess") for line in lines[:3] + lines[4:])
+
+
+def test_cube_maps(program: Path, tmp_path: Path) -> None:
+    """One cube, then three in layers, from which directions choose 2, 0, 1, 2, 0, 1."""
+    lines = run(program, "cubes", tmp_path, cubin=DATA / "sm_90" / "cubes.cubin").lines
+    made = [f"{what}: cudaSuccess" for what in ("cube", "copy", "texture", "result")]
+    assert lines == [
+        *(f"{what}: cudaErrorInvalidValue" for what in ("not square", "five faces", "seven faces")),
+        *(*made, "0 1 2 3 4 5"),
+        *(*made, "12 1 8 15 4 11"),
+    ]
 
 
 def test_events_tell_modelled_time(program: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@
 // ---- arrays
 struct array_descriptor { size_t width, height; unsigned format, channels; };
 struct array3d_descriptor { size_t width, height, depth; unsigned format, channels, flags; };
-enum { LAYERED = 1, CUBEMAP = 4 };
+enum { LAYERED = 1, CUBEMAP = 4, FACES = 6 };
 static size_t component(unsigned format) {  // CUarray_format: unsigned and signed of 8, 16, 32 bits, half, float
   switch (format) {
     case 0x01: case 0x08: return 1;
@@ -16,7 +16,8 @@ static size_t component(unsigned format) {  // CUarray_format: unsigned and sign
 }
 static CUresult make(CUarray *out, struct array3d_descriptor d) {
   if (!out || !d.width || (d.channels != 1 && d.channels != 2 && d.channels != 4)) return CUDA_ERROR_INVALID_VALUE;
-  if (!component(d.format) || d.flags & CUBEMAP) return simt_unsupported("cuArray3DCreate of this format or of cube maps");
+  if (!component(d.format)) return simt_unsupported("cuArray3DCreate of this format");
+  if (d.flags & CUBEMAP && (d.width != d.height || !d.depth || (d.flags & LAYERED ? d.depth % FACES : d.depth != FACES))) return CUDA_ERROR_INVALID_VALUE;
   struct array *made = calloc(1, sizeof *made);
   if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
   *made = (struct array){0, d.width, d.height, d.depth, d.format, d.channels, d.flags, component(d.format) * d.channels, 0};
@@ -91,7 +92,7 @@ API(CUresult) cuMemcpyAtoH_v2(void *p, CUarray a, size_t x, size_t n) { READY();
 API(CUresult) cuMemcpyAtoD_v2(CUdeviceptr p, CUarray a, size_t x, size_t n) { READY(); return array_copy(a, x, LINE(p), n, false, NULL); }
 
 // ---- objects
-enum { AS_INTEGER = 1, NORMALIZED = 2, SRGB = 0x10 };
+enum { AS_INTEGER = 1, NORMALIZED = 2, SRGB = 0x10, SEAMLESS = 0x20 };
 static CUresult object(uint64_t *out, const struct driver_resource *r, const struct driver_texture *t, const char *name) {
   struct image_request request = {.surface = !t};
   struct image_reply reply;
@@ -99,19 +100,19 @@ static CUresult object(uint64_t *out, const struct driver_resource *r, const str
   if (r->type == 0) {
     CUarray a = r->is.array;
     if (!a) return CUDA_ERROR_INVALID_HANDLE;
-    request = (struct image_request){a->address, a->pitch, a->width, a->height, a->depth, a->flags & LAYERED, a->format, a->channels, !t};
+    request = (struct image_request){a->address, a->pitch, a->width, a->height, a->depth, a->flags & LAYERED, a->flags & CUBEMAP, a->format, a->channels, !t};
   } else if (r->type == 2) {
     size_t texel = component(r->is.linear.format) * r->is.linear.channels;
     if (!texel) return simt_unsupported(name);
-    request = (struct image_request){r->is.linear.at, r->is.linear.size, r->is.linear.size / texel, 0, 0, 0, r->is.linear.format, r->is.linear.channels, !t};
+    request = (struct image_request){r->is.linear.at, r->is.linear.size, r->is.linear.size / texel, 0, 0, 0, 0, r->is.linear.format, r->is.linear.channels, !t};
   } else if (r->type == 3) {
-    request = (struct image_request){r->is.pitched.at, r->is.pitched.pitch, r->is.pitched.width, r->is.pitched.height, 0, 0, r->is.pitched.format, r->is.pitched.channels, !t};
+    request = (struct image_request){r->is.pitched.at, r->is.pitched.pitch, r->is.pitched.width, r->is.pitched.height, 0, 0, 0, r->is.pitched.format, r->is.pitched.channels, !t};
   } else {
     return simt_unsupported(name);
   }
   if (t) {
     if (t->flags & SRGB) return simt_unsupported(name);
-    request.filter = t->filter, request.normalized = (t->flags & NORMALIZED) != 0, request.read = !(t->flags & AS_INTEGER);
+    request.filter = t->filter, request.normalized = (t->flags & NORMALIZED) != 0, request.read = !(t->flags & AS_INTEGER), request.seamless = (t->flags & SEAMLESS) != 0;
     for (int k = 0; k < 3; k++) request.mode[k] = t->mode[k];
     for (int k = 0; k < 4; k++) request.border[k] = t->border[k];
   }

@@ -116,7 +116,7 @@ struct resource {  // cudaResourceDesc
   } is;
   unsigned flags;
 };
-struct texture { int mode[3], filter, read, srgb; float border[4]; int normalized; unsigned anisotropy; int mip_filter; float bias, least, most; };
+struct texture { int mode[3], filter, read, srgb; float border[4]; int normalized; unsigned anisotropy; int mip_filter; float bias, least, most; int trilinear, seamless; };
 CUresult cuTexObjectCreate(uint64_t *, const struct driver_resource *, const struct driver_texture *, const void *), cuTexObjectDestroy(uint64_t);
 CUresult cuSurfObjectCreate(uint64_t *, const struct driver_resource *), cuSurfObjectDestroy(uint64_t);
 static bool driver_resource(const struct resource *r, struct driver_resource *d) {
@@ -139,7 +139,7 @@ API(cudaError_t) cudaCreateTextureObject(uint64_t *out, const struct resource *r
   BEGIN();
   if (!out || !r || !t) return simt_fail(cudaErrorInvalidValue);
   if (!driver_resource(r, &d)) return simt_runtime_unsupported(__func__);
-  struct driver_texture made = {.filter = t->filter, .flags = (t->read ? 0 : 1) | (t->normalized ? 2 : 0) | (t->srgb ? 0x10 : 0)};
+  struct driver_texture made = {.filter = t->filter, .flags = (t->read ? 0 : 1) | (t->normalized ? 2 : 0) | (t->srgb ? 0x10 : 0) | (t->seamless ? 0x20 : 0)};
   memcpy(made.mode, t->mode, sizeof made.mode), memcpy(made.border, t->border, sizeof made.border);
   return simt_end(cuTexObjectCreate(out, &d, &made, view));
 }
