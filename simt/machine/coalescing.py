@@ -8,8 +8,8 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 
+from simt.ops.arrays import address
 from simt.ops.jit import jit, jit_inline
 from simt.ops.scalar import popcount
 
@@ -66,7 +66,7 @@ def _compared_at_once(typingctx: Any, addresses: Any, shift: Any, first: Any) ->
             one = builder.insert_element(ir.Constant(slots, ir.Undefined), value, _I32(0))
             return builder.shuffle_vector(one, one, ir.Constant(units, [0] * 32))
 
-        place = make_array(signature.args[0])(context, builder, args[0]).data
+        place = address(context, builder, addresses, args[0])
         given = builder.load(builder.bitcast(place, slots.as_pointer()), align=8)
         shifted = builder.ashr(given, in_all_lanes(args[1]))
         lanes = builder.trunc(builder.sub(shifted, in_all_lanes(args[2])), units)

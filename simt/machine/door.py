@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba.core import config
 
 from simt.machine import layout as L
 from simt.machine.compiled.liveness import live_rows, zeroed_rows
@@ -20,7 +21,8 @@ from simt.machine.layout import BLOCKED, CALLED, DONE, FAILED, OWN, PAUSED, Stat
 from simt.machine.splits import choose
 from simt.machine.start import start_block
 from simt.machine.turns import QUANTUM
-from simt.ops.jit import jit_inline, jit_part
+from simt.ops.arrays import window
+from simt.ops.jit import jit_part
 from simt.program import Program
 
 __all__ = [
@@ -49,12 +51,12 @@ def side_by_side(program: Program, states: Sequence[State]) -> State:
     """One State with the arrays that each of *states* has for itself one behind the other.
 
     A block finds those registers of *program* zero that it may read before it writes them, and in the others what the
-    block before it left.
+    block before it left.  SHARED is the arena.
     """
     together = {name: np.concatenate([getattr(state, name) for state in states]) for name in OWN if name != "SHARED"}
     together["F64"] = together["R"].view(np.float64)
     together["F32"] = together["R"].view(np.float32)
-    return states[0]._replace(**together, ZEROED=zeroed_rows(program, live_rows(program)[0]))
+    return states[0]._replace(**together, SHARED=states[0].M64, ZEROED=zeroed_rows(program, live_rows(program)[0]))
 
 
 def counters(state: State) -> npt.NDArray[np.int64]:
@@ -63,31 +65,62 @@ def counters(state: State) -> npt.NDArray[np.int64]:
     return table
 
 
-@jit_inline
-def block_at(s: Any, k: Any, rows: Any, predicates: Any, participants: Any) -> Any:
+@jit_part
+def _piece(array, start, size):
+    return array[start : start + size]
+
+
+def _sliced(s, starts, sizes):
+    own = (
+        _piece(s[0], starts[0], sizes[0]),
+        _piece(s[1], starts[1], sizes[1]),
+        _piece(s[2], starts[2], sizes[2]),
+        _piece(s[3], starts[3], sizes[3]),
+        _piece(s[4], starts[4], sizes[4]),
+        _piece(s[5], starts[5], sizes[5]),
+        _piece(s[6], starts[6], sizes[6]),
+        _piece(s[7], starts[7], sizes[7]),
+        _piece(s[8], starts[8], sizes[8]),
+        _piece(s[9], starts[9], sizes[9]),
+    )
+    return State(*(own + s[N_OWN:]))
+
+
+def _windowed(s, starts, sizes):
+    return window(s, starts, sizes)
+
+
+_own = jit_part(_sliced if config.BOUNDSCHECK else _windowed, plain=_sliced)
+"""A State whose own arrays are pieces of those of another: from *starts* on, so many elements each."""
+
+
+@jit_part
+def block_at(s, k, rows, predicates, participants):
     """State of the block in place *k*; no data is copied.
 
     *rows*, *predicates*, *participants*: elements of R, P and PARTICIPANTS for each place.
     """
-    launch = s.LAUNCH[k * L.N_LAUNCH : (k + 1) * L.N_LAUNCH]
-    warps = launch[L.LAUNCH_WARPS]
+    at = k * L.N_LAUNCH
+    warps = s.LAUNCH[at + L.LAUNCH_WARPS]
     splits = warps * 32 * L.N_SPLIT
     own_warps = warps * L.N_WARP
-    barriers = L.BLOCK_BARRIERS * L.N_BARRIER
-    shared = launch[L.LAUNCH_SHARED] >> 3
-    own = (
-        s.R[k * rows : (k + 1) * rows],
-        s.F64[k * rows : (k + 1) * rows],
-        s.F32[2 * k * rows : 2 * (k + 1) * rows],
-        s.P[k * predicates : (k + 1) * predicates],
-        s.PARTICIPANTS[k * participants : (k + 1) * participants],
-        s.SPLITS[k * splits : (k + 1) * splits],
-        s.WARPS[k * own_warps : (k + 1) * own_warps],
-        s.BARRIERS[k * barriers : (k + 1) * barriers],
-        launch,
-        s.M64[shared : shared + ((launch[L.LAUNCH_SHARED_BYTES] + 7) >> 3)],
+    barriers = np.int64(L.BLOCK_BARRIERS * L.N_BARRIER)
+    shared = s.LAUNCH[at + L.LAUNCH_SHARED] >> 3
+    words = (s.LAUNCH[at + L.LAUNCH_SHARED_BYTES] + 7) >> 3
+    each = (rows, rows, 2 * rows, predicates, participants, splits, own_warps, barriers, np.int64(L.N_LAUNCH))
+    starts = (
+        k * rows,
+        k * rows,
+        2 * k * rows,
+        k * predicates,
+        k * participants,
+        k * splits,
+        k * own_warps,
+        k * barriers,
+        at,
+        shared,
     )
-    return State(*(own + s[N_OWN:]))
+    return _own(s, starts, (*each, words))
 
 
 @jit_part

@@ -13,9 +13,9 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 
 from simt.machine import layout as L
+from simt.ops.arrays import address
 from simt.ops.jit import jit, jit_part
 
 _I64 = ir.IntType(64)
@@ -26,7 +26,7 @@ def _address(typingctx: Any, array: Any) -> Any:
     """Where the elements of an array stand."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ptrtoint(make_array(signature.args[0])(context, builder, args[0]).data, _I64)
+        return builder.ptrtoint(address(context, builder, array, args[0]), _I64)
 
     return types.int64(array), codegen
 

@@ -65,8 +65,8 @@ def start_block(index, s):
     _fill(s.SHARED, 0, len(s.SHARED), LAUNCH)
     _fill(s.M64, local, warps * 32 * LAUNCH[L.LAUNCH_LOCAL_STRIDE] >> 3, LAUNCH)
     for w in range(warps):
-        for row in s.ZEROED:
-            start = np.uint64(row + w * registers * 32)
+        for k in range(len(s.ZEROED)):
+            start = np.uint64(s.ZEROED[k] + w * registers * 32)
             for l in range(np.uint64(32)):
                 R[start + l] = 0
         for p in range(1, predicates):

@@ -21,7 +21,7 @@ import numpy as np
 from numba.core import config
 
 from simt.disk_cache import DiskCache, say_once
-from simt.ops.jit import Function, compilation, is_compiled, name_of
+from simt.ops.jit import compilation, is_compiled, name_of, plain
 
 POLL = 0.2
 """Seconds between two looks for compiled code."""
@@ -50,8 +50,7 @@ class Early:
     @property
     def plain(self) -> Callable[..., Any]:
         """The function as plain Python."""
-        function: Callable[..., Any] = self.function.plain if isinstance(self.function, Function) else self.function
-        return function
+        return plain(self.function)
 
     def ready(self, *trial: Any) -> bool:
         """Whether the function is compiled; if not, another process is about to.

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import gc
 import importlib.resources
+import inspect
 import pickle
 import re
 import sys
@@ -29,6 +30,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from simt.disk_cache import DiskCache, cache_root, digest
+from simt.ops.arrays import described
 from simt.ops.parts import EntryCompiler, PartCompiler
 
 if TYPE_CHECKING:
@@ -155,7 +157,7 @@ class Function:
     @functools.cached_property
     def entry(self) -> Any:
         """What Python calls: Numba's dispatcher, whose compiled code is kept on disk."""
-        dispatcher = numba.njit(self.py_func, pipeline_class=EntryCompiler, no_cfunc_wrapper=True, **_OPTIONS)
+        dispatcher = numba.njit(_calling(self), pipeline_class=EntryCompiler, no_cfunc_wrapper=True, **_OPTIONS)
         dispatcher._cache = CodeCache(self.py_func, self._folder)  # what njit(cache=True) does, with Numba's own
         return dispatcher
 
@@ -168,6 +170,17 @@ class Function:
         function = self._instead
         names = _plain_names(function.__globals__)
         return types.FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+
+
+def _calling(function: Function) -> Callable[..., Any]:
+    """A function that calls *function* with its arguments as the engine has them."""
+    name = function.py_func.__name__
+    arguments = [f"argument_{k}" for k in range(len(inspect.signature(function.py_func).parameters))]
+    given = ", ".join(f"described({argument})" for argument in arguments)
+    names = {"described": described, "function": function, "__name__": function.__module__}
+    exec(f"def {name}({', '.join(arguments)}):\n    return function({given})", names)
+    made: Callable[..., Any] = names[name]
+    return made
 
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
@@ -218,12 +231,20 @@ def jit_inline(function: Callable[..., Any]) -> Any:
     return jit(function, inline=True)
 
 
-def jit_part(function: Callable[..., Any]) -> Any:
+def jit_part(function: Callable[..., Any], plain: Callable[..., Any] | None = None) -> Any:
     """A piece of one jitted function: put into it before it is typed, and so never compiled by itself.
 
-    Cheaper to compile than :func:`jit_inline`, but compiled anew with each function that calls it.
+    Cheaper to compile than :func:`jit_inline`, but compiled anew with each function that calls it.  ``plain`` is as for
+    :func:`jit`.
     """
-    return function if config.DISABLE_JIT else Function(function, function, FOLDER, {"inline": "always"})
+    plain = plain or function
+    return plain if config.DISABLE_JIT else Function(function, plain, FOLDER, {"inline": "always"})
+
+
+def plain(function: Any) -> Callable[..., Any]:
+    """A function of the engine as plain Python."""
+    found: Callable[..., Any] = function.plain if isinstance(function, Function) else function
+    return found
 
 
 def is_compiled(entry: str, folder: Path = FOLDER) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ from simt.machine.prepare import prepare, state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.syscalls import serve
 from simt.ops.early import Early
+from simt.ops.jit import plain
 from simt.options import Timing
 from simt.program import Program
 from simt.timing import layout
@@ -221,7 +221,7 @@ class _Run:
         """The engine's state of the block in a place."""
         config = self.clock.CONFIG
         sizes = (int(config[column]) for column in (layout.G_R, layout.G_P, layout.G_PARTICIPANTS))
-        state: State = inspect.unwrap(door.block_at)(self.state, place, *sizes)
+        state: State = plain(door.block_at)(self.state, place, *sizes)
         return state
 
     def _drain(self) -> None:

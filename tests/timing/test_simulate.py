@@ -22,7 +22,7 @@ from simt.machine import Launch
 from simt.ops.encoding import MEMORY_TYPES, SPECIAL_REGISTERS
 from simt.program import Instruction, Program
 from simt.runtime import run as run_functionally
-from simt.timing import PARAMETERS, NoSizeRanError, Timeline, TimingResult, sweep, trace_events, write_trace
+from simt.timing import PARAMETERS, NoSizeRanError, Timeline, TimingResult, layout, sweep, trace_events, write_trace
 from simt.timing.timeline import spans
 from tests.machine.late import Late
 from tests.timing.programs import AT, BASE, FIRST, LANE, STRIDE, Y, chain, end, number, program, result
@@ -278,6 +278,32 @@ def test_a_result_says_what_it_stands_for() -> None:
     assert timed.to_dict()["scope"] == timed.scope
     assert "block_interval" not in timed.numbers.estimated
     assert "warp_interval" in timed.numbers.estimated
+
+
+@pytest.mark.parametrize(("name", "n", "block", "sms"), [("neighbored", 300, 96, 2), ("shared", 512, 512, 1)])
+def test_looks_that_are_spared_would_find_nothing(
+    name: str, n: int, block: int, sms: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scheduler that looks at its warps in every cycle issues the same in each, and so do SMs looked at in each."""
+    monkeypatch.setattr(module, "CLOCK", Late(module.CLOCK, 1 << 30))
+    monkeypatch.setattr(module, "PLAIN_INSTRUCTIONS", 1 << 30)
+    made, launch, _ = prepared(name, n, block)
+    expected = simulate(made, launch, H200, sms=sms, window=(0, 1 << 20))
+    names = module.CLOCK.plain.__globals__
+    select = names["_select"]
+
+    def eager(q: int, sm: int, now: int, t: layout.Clock) -> int:
+        found: int = select(q, sm, now, t)
+        t.SCHEDULERS[q * layout.N_SCHEDULER + layout.Q_OTHERS] = now + 1
+        if found < 0:
+            t.SCHEDULERS[q * layout.N_SCHEDULER + layout.Q_NEXT] = now + 1
+        return found
+
+    monkeypatch.setitem(names, "_select", eager)
+    found = simulate(made, launch, H200, sms=sms, window=(0, 1 << 20))
+    assert np.array_equal(found.events, expected.events)
+    assert np.array_equal(found.stalls, expected.stalls)
+    assert found.totals == expected.totals
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")

@@ -11,10 +11,10 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
 
 from simt.machine import coalescing, control, memory, splits, warp
 from simt.ops import integer
+from simt.ops.arrays import Elements, describe
 
 _I64 = ir.IntType(64)
 
@@ -22,16 +22,12 @@ _I64 = ir.IntType(64)
 @intrinsic
 def slots_at(typingctx: Any, address: Any) -> Any:
     """32 slots at an address, as an array."""
-    array = types.Array(types.int64, 1, "C")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        made = make_array(array)(context, builder)
-        n, size = ir.Constant(_I64, 32), ir.Constant(_I64, 8)
-        data = builder.inttoptr(args[0], made.data.type)
-        populate_array(made, data=data, shape=[n], strides=[size], itemsize=size, meminfo=None)
-        return made._getvalue()
+        data = builder.inttoptr(args[0], _I64.as_pointer())
+        return describe(context, builder, signature.return_type, data, [ir.Constant(_I64, 32)])
 
-    return array(address), codegen
+    return Elements(types.int64, 1)(address), codegen
 
 
 def outside(a, b, c, d, imm):
