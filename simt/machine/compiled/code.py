@@ -15,11 +15,13 @@ from numba.core import config
 
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.machine import layout as L
+from simt.machine.compiled.accesses import ACCESSES
 from simt.machine.compiled.context import FIRST_TIMES, HELPERS, TIMES
 from simt.machine.compiled.control import ACROSS, V_ERROR, V_RESULT
 from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.entry import KERNEL
 from simt.machine.compiled.lanes import LANE, lane_module
+from simt.machine.compiled.memory import Access
 from simt.machine.compiled.plan import Plan
 from simt.machine.compiled.text import Text
 from simt.ops.jit import FOLDER
@@ -158,6 +160,8 @@ def _helper_entry(name: str, imm: int) -> str:
 
 def _helper_object(name: str, imm: int) -> bytes:
     """Its object code: made once for all Programs, so unlike a Program's it is worth all of LLVM's passes."""
+    if (name, imm) in ACCESSES:  # they are vectors already
+        return _object(Access((name, imm)).emit())
     module, target = llvm.parse_assembly(lane_module(name, imm)), machine()
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = name in _LANE_LOOPS

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from simt.machine.coalescing import SECTOR_SHIFT
+from simt.machine.compiled.accesses import ACCESSES
 from simt.machine.compiled.control import CALLS, V_RESULT
 
 Helper = tuple[str, int]
-"""A function that native code calls, compiled once for all Programs: name and imm (:func:`lanes.lane_module`)."""
+"""A function that native code calls, compiled once for all Programs: one of ACCESSES (:mod:`memory`), or name and imm
+(:func:`lanes.lane_module`)."""
 
 HELPERS: dict[Helper, int] = {
     helper: V_RESULT + 1 + k
     for k, helper in enumerate(
-        [*((name, 0) for name in sorted(CALLS)), *(("units", shift) for shift in range(SECTOR_SHIFT + 1))]
+        [*((name, 0) for name in sorted(CALLS)), *(("units", shift) for shift in range(SECTOR_SHIFT + 1)), *ACCESSES]
     )
 }
 """The columns with their addresses."""

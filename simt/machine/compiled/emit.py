@@ -12,20 +12,22 @@ from contextlib import contextmanager
 from itertools import groupby
 
 from simt.machine import layout as L
+from simt.machine.compiled.accesses import FUNCTIONS
 from simt.machine.compiled.context import FIRST_TIMES, TIMES
 from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, JOIN, V_RESULT
 from simt.machine.compiled.entry import entry
 from simt.machine.compiled.lanes import lane_module
-from simt.machine.compiled.memory import Access, function_of
 from simt.machine.compiled.plan import Plan, Step
 from simt.machine.compiled.segment import Segment
-from simt.machine.compiled.text import Text
+from simt.machine.compiled.text import LANES, Text
 from simt.machine.compiled.widen import Widener, scalar_of
 from simt.machine.control import FAIL
 from simt.ops.memory import CONST, SPACE_MASK
 from simt.ops.row import Kind
 
 WARP = 32
+SHORT = 60
+"""Lines of a run, at most, that is computed for all lanes at once: longer ones have more values than registers."""
 ROW = f"<{WARP} x i64>"
 
 _OF_WARP = {
@@ -68,7 +70,6 @@ class Emitter:
         self.exits: dict[int, str] = {}
         self.cold: list[tuple[str, int, Step]] = []
         self.scratch_rows = 1
-        self.functions: dict[str, Text] = {}
 
     def emit(self) -> Text:
         """The function; what it needs besides is in the Text."""
@@ -79,10 +80,6 @@ class Emitter:
         self._leave()
         lines = self.text.lines
         lines.insert(0, f"  %scratch = alloca i64, i64 {32 * self.scratch_rows}, align 64")
-        for function in self.functions.values():
-            lines += ["}", *function.lines[:-1]]
-            self.text.declared |= function.declared
-            self.text.linked |= function.linked
         split = "split"
         begin = f"define internal i64 @{split}(i64 %given) noinline {{"
         self.text.lines = [begin, "entry:", *lines, "}", *entry(split), *sorted(self.text.declared)]
@@ -209,8 +206,14 @@ class Emitter:
 
     def _segment(self, k: int, steps: list[Step]) -> None:
         text = self.text
-        segment = Segment(text, self.plan, steps)
+        before, block = len(text.lines), text.block
+        segment = Segment(text, self.plan, steps, LANES)
         failed = segment.emit()
+        if len(text.lines) - before <= SHORT:
+            del text.lines[before:]
+            text.block = block
+            segment = Segment(text, self.plan, steps, WARP)
+            failed = segment.emit()
         if failed is not None:
             self.scratch_rows = max(self.scratch_rows, len(segment.dirty))
             good, bad = text.new_label("good"), text.new_label("bad")
@@ -236,13 +239,9 @@ class Emitter:
             some = text.new_label("some")
             text.line(f"br i1 {text.value(f'icmp eq i64 {executing}, 0')}, label %{done}, label %{some}")
             text.label(some)
-        name = function_of(step)
-        if name not in self.functions:
-            self.functions[name] = Access(step).emit()
-        d = self._row(step.dst) if step.dst else "null"
-        a, b = self._row(step.a), self._row(step.b)
-        given = f"ptr %context, i64 {step.pc}, ptr {a}, ptr {b}, ptr {d}, i64 {step.imm}, i64 {executing}"
-        went = text.value(f"call i64 @{name}({given})")
+        rows = (self._row(step.a), self._row(step.b), self._row(step.dst) if step.dst else "null")
+        given = ("ptr %context", str(step.pc), *(f"ptr {row}" for row in rows), str(step.imm), executing)
+        went = text.call(FUNCTIONS[step.row.number, step.mod], "%context", *given)
         text.line(f"br i1 {text.value(f'icmp ne i64 {went}, 0')}, label %{done}, label %{bad}")
         text.label(done)
         if step.guard:

@@ -1,7 +1,7 @@
 """Loads and stores of a warp in native code: what is common is done here, all else by the interpreter.
 
-For each kind of access there is one function, ``i64 @memory.N(...)``: 1 if it was done, 0 if not, and then nothing has
-changed.  It does accesses to the allocation that the micro-op last touched, aligned, and of shared memory those that
+For each kind of access there is one function, for all Programs: it gives 1 if it was done, 0 if not, and then nothing
+has changed.  It does aligned accesses to the allocation that the micro-op last touched, and of shared memory those that
 take one pass.  What the access counts as and when an allocation holds it are functions of :mod:`simt.machine.memory`
 and :mod:`simt.machine.coalescing`, as in the interpreter.
 """
@@ -12,8 +12,9 @@ from collections.abc import Callable
 
 from simt.machine import layout as L
 from simt.machine.coalescing import SECTOR_SHIFT
-from simt.machine.compiled.lanes import lane_module
-from simt.machine.compiled.plan import SIMPLE_TYPES, Step
+from simt.machine.compiled.accesses import ACCESSES, SIMPLE_TYPES
+from simt.machine.compiled.context import Helper
+from simt.machine.compiled.lanes import LANE, lane_module
 from simt.machine.compiled.text import Text
 from simt.machine.compiled.widen import Widener, scalar_of
 from simt.ops.memory import ACCESS_SHIFT, GLOBAL, SHARED, SPACE_MASK, STORE
@@ -24,21 +25,16 @@ MASK = f"<{WARP} x i1>"
 PARAMETERS = "ptr %context, i64 %pc, ptr %a, ptr %b, ptr %d, i64 %imm, i64 %mask"
 
 
-def function_of(step: Step) -> str:
-    """The name of the function that executes a micro-op."""
-    return f"memory.{step.row.number}.{step.mod}"
-
-
 class Access:
-    """Writes the function of one kind of access."""
+    """Writes the function of one kind of access, one of ACCESSES."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, helper: Helper) -> None:
+        number, mod = ACCESSES[helper]
         self.text = Text()
-        self.stores = step.row.number >> ACCESS_SHIFT == STORE
-        self.space = step.row.number & SPACE_MASK
-        self.type, self.size = SIMPLE_TYPES[step.mod]
+        self.stores = number >> ACCESS_SHIFT == STORE
+        self.space = number & SPACE_MASK
+        self.type, self.size = SIMPLE_TYPES[mod]
         self.shift = self.size.bit_length() - 1
-        self.name = function_of(step)
 
     def emit(self) -> Text:
         """The function: context, micro-op, addresses of rows a, b and d (null: none), imm, exec lanes (not empty)."""
@@ -55,9 +51,9 @@ class Access:
         self.text.line("ret i64 1")
         self.text.label("bad")
         self.text.line("ret i64 0")
-        begin = f"define internal i64 @{self.name}({PARAMETERS}) noinline {{"
+        begin = f"define i64 @{LANE}({PARAMETERS}) {{"
         room = f"  %scratch = alloca {ALL}, align 64"
-        self.text.lines = [begin, "entry:", room, *self.text.lines, "}"]
+        self.text.lines = [begin, "entry:", room, *self.text.lines, "}", *sorted(self.text.declared)]
         return self.text
 
     def _field(self, column: int) -> str:

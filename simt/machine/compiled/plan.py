@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from simt.machine.coalescing import SECTOR_SHIFT
+from simt.machine.compiled.accesses import FUNCTIONS, SIMPLE_TYPES
 from simt.machine.compiled.context import Helper
 from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, EMITTED, JOIN, TURN
 from simt.machine.compiled.lanes import is_lane_wise
 from simt.machine.compiled.liveness import live_rows, zeroed_rows
 from simt.machine.encode import Encoded, encode
 from simt.machine.warp import COORDINATES, OF_LANE
-from simt.ops.encoding import MEMORY_TYPES
-from simt.ops.memory import ACCESS_SHIFT, CONST, GLOBAL, LOAD, SHARED, SPACE_MASK, STORE
 from simt.ops.row import Kind, MicroOp
 from simt.ops.table import MICRO_OPS
 from simt.program import Instruction, Program
@@ -77,7 +76,7 @@ class Plan:
         if step.uniform and step.guard:
             return False
         if step.row.kind is Kind.MEMORY:
-            return is_common(step.row.number, step.mod)
+            return (step.row.number, step.mod) in FUNCTIONS
         if step.row.name in CALLED | ACROSS | EMITTED or step.row.kind is Kind.ELEMENT:
             return True
         return is_lane_wise(step.row) or is_place(step)
@@ -90,6 +89,7 @@ class Plan:
             if step.row.name in CALLED | ACROSS:
                 found.add((step.row.name, 0))
             elif step.row.kind is Kind.MEMORY:
+                found.add(FUNCTIONS[step.row.number, step.mod])
                 found |= {("units", SECTOR_SHIFT), ("units", SIMPLE_TYPES[step.mod][1].bit_length() - 1)}
         return found
 
@@ -112,15 +112,3 @@ class Plan:
 def is_place(step: Step) -> bool:
     """Whether a micro-op reads a special register that says where a thread is: in its warp, block or grid."""
     return step.row.name == "sreg" and (step.imm < COORDINATES or step.imm in OF_LANE)
-
-
-def is_common(number: int, mod: int) -> bool:
-    """Whether a memory micro-op is of a kind that native code executes."""
-    access, space = number >> ACCESS_SHIFT, number & SPACE_MASK
-    return access in (LOAD, STORE) and space in (GLOBAL, SHARED, CONST) and mod in SIMPLE_TYPES
-
-
-SIMPLE_TYPES = {
-    number: (name, size) for name, (number, size) in MEMORY_TYPES.items() if name[0] in "usb" and name[1:].isdigit()
-}
-"""Access types of one row: name and bytes."""

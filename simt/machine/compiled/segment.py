@@ -11,28 +11,25 @@ import re
 
 from simt.machine.compiled.lanes import lane_module, variants
 from simt.machine.compiled.plan import Plan, Step, is_place
-from simt.machine.compiled.text import LANES, Text, splat
+from simt.machine.compiled.text import Text, splat
 from simt.machine.compiled.widen import NotWide, Widener, scalar_of
 from simt.machine.warp import AXES, COORDINATES
 from simt.ops.integer import INDEX
 from simt.ops.row import Kind
 
 WARP = 32
-SHORT = 4
-"""Micro-ops of a run, at most, that is computed for all lanes at once: a longer one has more values than registers."""
 FAILED = -1
 """Stands among the predicates for the lanes that failed."""
 
 
 class Segment:
-    """Emits one run, for the lanes of ``%active``."""
+    """Emits one run, for the lanes of ``%active``: *lanes* at a time."""
 
-    def __init__(self, text: Text, plan: Plan, steps: list[Step]) -> None:
+    def __init__(self, text: Text, plan: Plan, steps: list[Step], lanes: int) -> None:
         self.text = text
         self.plan = plan
         self.steps = steps
-        self.lanes = WARP if len(steps) <= SHORT else LANES
-        """How many are computed at once."""
+        self.lanes = lanes
         self.slots, self.bits, self.bit_type = f"<{self.lanes} x i64>", f"<{self.lanes} x i1>", f"i{self.lanes}"
         self.lane = "0"
         """The first of them."""
