@@ -36,7 +36,8 @@ def needed_flags(libraries: Path, architecture: str, given: Sequence[str] = ()) 
     They link with the shared CUDA runtime in the folder *libraries*, and keep line numbers.
     """
     flags = [] if any(_RUNTIME.match(each) for each in given) else ["-cudart", "shared"]
-    flags.append(f"-L{libraries}")
+    # The runtime needs the libcuda beside it, where a driver of NVIDIA's is installed, too.
+    flags += [f"-L{libraries}", f"-Xlinker=-rpath-link={libraries}"]
     if not any(_ARCHITECTURE.match(each) for each in given):
         flags.append(f"-arch={architecture}")
     if not _DEBUG & {*given, *_of_environment()}:

@@ -191,6 +191,6 @@ def test_env(run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv(name, raising=False)
     out = run("env", "--device", "a100", "--timing", "--metrics", "ipc", "--log-file", "report.txt").out
     assert "export LD_LIBRARY_PATH=/libraries\n" in out
-    assert "export NVCC_APPEND_FLAGS='-cudart shared -L/libraries -lineinfo'\n" in out
+    assert "export NVCC_APPEND_FLAGS='-cudart shared -L/libraries -Xlinker=-rpath-link=/libraries -lineinfo'\n" in out
     assert "export SIMT_DEVICE=a100\nexport SIMT_TIMING=1\nexport SIMT_METRICS=ipc\n" in out
     assert f"export SIMT_LOG={Path.cwd() / 'report.txt'}\n" in out

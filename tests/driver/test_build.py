@@ -12,6 +12,7 @@ import pytest
 
 from simt.check import UnsupportedError
 from simt.driver import build, libraries, protocol, sources
+from simt.toolkit.programs import build_program, find_nvcc
 
 needs_compiler = pytest.mark.skipif(
     sys.platform != "linux" or shutil.which("cc") is None, reason="programs run on Linux, and this needs a C compiler"
@@ -81,3 +82,18 @@ def test_every_version_of_the_runtime_is_compiled() -> None:
     assert driver.cuDriverGetVersion
     for version in sources.RUNTIMES:
         assert (folder / f"libcudart.so.{version}").is_file()
+
+
+@needs_compiler
+def test_programs_link_beside_a_driver_of_nvidia(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The linker finds another libcuda first, which lacks what our runtime needs."""
+    try:
+        find_nvcc()
+    except UnsupportedError as error:
+        pytest.skip(str(error))
+    made = ["cc", "-shared", "-Wl,-soname,libcuda.so.1", "-xc", "/dev/null", "-o", str(tmp_path / "libcuda.so.1")]
+    subprocess.run(made, check=True)
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    source = tmp_path / "program.cu"
+    source.write_text(f"__global__ void nothing() {{}}\nint main() {{ nothing<<<1, 1>>>(); }}  // {tmp_path}\n")
+    assert build_program(source, "sm_90", libraries()).is_file()

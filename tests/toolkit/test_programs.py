@@ -70,7 +70,8 @@ def nvcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Nvcc:
 
 def test_the_command_line(nvcc: Nvcc) -> None:
     nvcc.build()
-    assert f"-cudart shared -L{nvcc.folder / 'lib'} -arch=sm_90 -lineinfo -O3 " in nvcc.calls[0]
+    lib = nvcc.folder / "lib"
+    assert f"-cudart shared -L{lib} -Xlinker=-rpath-link={lib} -arch=sm_90 -lineinfo -O3 " in nvcc.calls[0]
 
 
 @pytest.mark.parametrize(
