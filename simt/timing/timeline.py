@@ -201,8 +201,8 @@ def trace_events(result: TimingResult) -> dict[str, Any]:
         )
         threads.add((span.sm, span.scheduler, span.place))
     for block, sm, place, start, end in result.stays.tolist():
-        span = {"ph": "X", "ts": start, "dur": end - start, "pid": sm, "tid": BLOCKS_FROM + place}
-        events.append({"name": f"block {block}", "cat": "block", **span})
+        stay = {"ph": "X", "ts": start, "dur": end - start, "pid": sm, "tid": BLOCKS_FROM + place}
+        events.append({"name": f"block {block}", "cat": "block", **stay})
     for sm, place in sorted({(sm, place) for _, sm, place, _, _ in result.stays.tolist()}):
         name = {"name": f"blocks, place {place}"}
         events.append({"name": "thread_name", "ph": "M", "pid": sm, "tid": BLOCKS_FROM + place, "args": name})
