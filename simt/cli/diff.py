@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simt.cli.options import Columns, Json, TimingOptions, grouped
+from simt.cli.options import Columns, Json, TimingOptions, grouped, kernel_names
 from simt.cli.output import columns, print_json
 from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
 
@@ -35,8 +35,8 @@ def register(app: typer.Typer) -> None:
 
 def diff(
     *,
-    a: Annotated[str, typer.Argument(metavar="A", help=SIDE)],
-    b: Annotated[str, typer.Argument(metavar="B", help=SIDE)],
+    a: Annotated[str, typer.Argument(metavar="A", autocompletion=kernel_names, help=SIDE)],
+    b: Annotated[str, typer.Argument(metavar="B", autocompletion=kernel_names, help=SIDE)],
     by: Annotated[str | None, typer.Option(help="What to align: listing, line, opcode. Default: what fits.")] = None,
     column: Columns = None,
     sides: SideOptions,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from simt.check import write_file
-from simt.cli.options import Json, Svg, TimingOptions, grouped, metric_names
+from simt.cli.options import Json, Svg, TimingOptions, grouped, kernel_names, metric_names
 from simt.cli.output import check_writable, columns, print_json
 from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
 
@@ -36,8 +36,11 @@ def register(app: typer.Typer) -> None:
 
 def explain(
     *,
-    a: Annotated[str, typer.Argument(metavar="A", help=SIDE)],
-    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The same, to explain how it differs.")] = None,
+    a: Annotated[str, typer.Argument(metavar="A", autocompletion=kernel_names, help=SIDE)],
+    b: Annotated[
+        str | None,
+        typer.Argument(metavar="B", autocompletion=kernel_names, help="The same, to explain how it differs."),
+    ] = None,
     metric: Annotated[
         str,
         typer.Option(
@@ -51,6 +54,9 @@ def explain(
     model: TimingOptions,
     svg: Svg = None,
     as_json: Json = False,
+    facts: Annotated[
+        bool, typer.Option("--facts", help="With --json: also the sentences beside the terms, under the key facts.")
+    ] = False,
 ) -> None:
     """Take a metric apart, or the difference of two profiles: terms by line and cause that add up exactly to it.
 
@@ -72,7 +78,7 @@ def explain(
         more = {"loops": sides.loops(a, b)}
     found = simt.explain(ours, theirs, metric, **more)
     if as_json:
-        print_json(found.to_dict())
+        print_json(found.to_dict(facts=facts))
     else:
         least, most = WIDTHS
         width = min(max(columns() or 80, least), most)

@@ -22,11 +22,18 @@ def _starting(names: Iterable[str], typed: str) -> list[str]:
     return [name for name in names if name.startswith(typed)]
 
 
-def _kernel_names(incomplete: str) -> list[str]:
+def kernel_names(incomplete: str) -> list[str]:
     """What a shell completes a KERNEL to; a file's name it completes itself."""
     import simt.kernels
 
     return _starting(simt.kernels.names(), incomplete)
+
+
+def reduction_names(incomplete: str) -> list[str]:
+    """What a shell completes a kernel of the family to."""
+    import simt.kernels
+
+    return _starting(simt.kernels.names("reduction"), incomplete)
 
 
 def metric_names(incomplete: str) -> list[str]:
@@ -146,7 +153,7 @@ KernelArgument = Annotated[
     str,
     typer.Argument(
         metavar="KERNEL",
-        autocompletion=_kernel_names,
+        autocompletion=kernel_names,
         help="A name of [bold]simt kernels[/bold], or FILE.py:FUNCTION, FILE.cu:KERNEL, FILE.cubin:KERNEL.",
     ),
 ]

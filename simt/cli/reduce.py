@@ -23,6 +23,7 @@ from simt.cli.options import (
     TimingOptions,
     View,
     grouped,
+    reduction_names,
 )
 from simt.cli.output import EXIT_WRONG, Progress, console, print_json, progress, say, show, table
 
@@ -110,7 +111,11 @@ def reduce(
     *,
     kernel: Annotated[
         list[str] | None,
-        typer.Option(metavar="KERNEL", help="A kernel of the family; may be repeated. Default: all."),
+        typer.Option(
+            metavar="KERNEL",
+            autocompletion=reduction_names,
+            help="A kernel of the family; may be repeated. Default: all.",
+        ),
     ] = None,
     size: Size = 2**24,
     block: Block = 512,

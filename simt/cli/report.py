@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from simt.cli.options import TimingOptions, grouped, metric_names
+from simt.cli.options import TimingOptions, grouped, kernel_names, metric_names
 from simt.cli.output import check_writable
 from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
 from simt.cli.trace import traced
@@ -33,8 +33,10 @@ def register(app: typer.Typer) -> None:
 
 def report(
     *,
-    a: Annotated[str, typer.Argument(metavar="A", help=SIDE)],
-    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The same, to stand beside it.")] = None,
+    a: Annotated[str, typer.Argument(metavar="A", autocompletion=kernel_names, help=SIDE)],
+    b: Annotated[
+        str | None, typer.Argument(metavar="B", autocompletion=kernel_names, help="The same, to stand beside it.")
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="The page to write.")],
     metric: Annotated[
         list[str] | None,

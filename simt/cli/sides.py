@@ -33,7 +33,7 @@ SIDES_HELP = f"""A and B are each a profile saved as .json (by [bold]simt run --
 [bold]simt profile --json[/bold], Profile.to_json() or a profile of the hardware), a launch in CSV of ncu or nvprof, or
 KERNEL or KERNEL@VIEW, which is run now; KERNEL as in [bold]simt run[/bold]. [bold]KERNEL@predicate=N[/bold] is the
 source view as --predicate N has it, [bold]KERNEL@unroll=N[/bold] the one with N rounds of each innermost loop behind
-each other.
+each other, and [bold]KERNEL@VIEW@unroll=N[/bold] what the compiler makes of that.
 
 [bold]ncu.csv:KERNEL[/bold] is what ncu --csv --page raw, details or source printed, or nvprof --csv --log-file;
 [bold]raw.csv+source.csv:KERNEL#2[/bold] both pages of a report, and the second launch of the kernel in it.
@@ -96,14 +96,23 @@ class SideOptions:
 
     def _run(self, text: str, how: Callable[..., Any], **options: Any) -> Any:
         """Call *how*, which takes what :func:`simt.launch` takes, with the kernel that *text* names."""
-        kernel, _, view = text.partition("@")
-        predicate = 0 if view else self.predicate
-        if view.startswith(PREDICATE):
-            view, predicate = "", _number(view, PREDICATE, text)
-        elif view.startswith(UNROLL):
-            how, view = _unrolling(how, _number(view, UNROLL, text)), ""
+        kernel, *words = text.split("@")
+        predicate: int | None = None
+        views = []
+        for word in words:
+            if word.startswith(PREDICATE):
+                predicate = _number(word, PREDICATE, text)
+            elif word.startswith(UNROLL):
+                how = _unrolling(how, _number(word, UNROLL, text))
+            else:
+                views.append(word)
+        if len(views) > 1:
+            raise typer.BadParameter(f"{text}: {' and '.join(views)} are several views: write one")
+        view = views[0] if views else "source"
+        if predicate is None:
+            predicate = 0 if words else self.predicate
         asked = KernelOptions(
-            kernel, self.size, view or "source", self.order, predicate,
+            kernel, self.size, view, self.order, predicate,
             seed=self.seed, grid=self.grid, arg=self.arg, shared=self.shared, nvrtc=self.nvrtc,
         )  # fmt: skip
         return asked.run(how, self.block, **options)

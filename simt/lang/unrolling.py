@@ -31,7 +31,11 @@ def unrolled(kernel: Any, times: int) -> FunctionType:
     if not isinstance(times, int) or times < 2:
         raise LaunchError(f"a loop cannot be unrolled {times!r} times", help="give a whole number from 2 on")
     if isinstance(getattr(kernel, "view", None), str):
-        raise LaunchError("machine code is unrolled by its compiler", help="write #pragma unroll, and compare the two")
+        raise LaunchError(
+            "simt unrolls loops of Python, those of CUDA C their compiler",
+            help=f"in a copy of the file, write #pragma unroll {times} before the loop, and compare both: "
+            "simt explain FILE.cu:KERNEL COPY.cu:KERNEL",
+        )
     function = python_function(kernel)
     source = read_source(function)
     tree = copy.deepcopy(source.tree)

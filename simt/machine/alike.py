@@ -148,6 +148,8 @@ class _Steps:
         self._steps = [(ops[pc], k) for k, (_, pc) in enumerate(here.path.tolist())]
         self._here, self._before = here, before
         self._moving = here.read != before.read
+        self._moves: list[list[bool]] = self._moving.any(axis=2).tolist()
+        """By step: whether each operand changes from block to block in any lane."""
 
     def hold(self, far: Look, distance: int) -> bool:
         """Whether all blocks between take this path, as the neighbours and *far*, *distance* before *here*, do."""
@@ -157,7 +159,7 @@ class _Steps:
                 if not _on_a_line([look.left[k] for look in looks], distance):
                     return False
                 continue
-            moving = [i for i in range(3) if self._moving[k, i].any()]
+            moving = [i for i in range(3) if self._moves[k][i]]
             if not moving:
                 continue
             seen = [[_as_read(op, i, look.read[k, i]) for look in looks] for i in range(3)]
@@ -177,18 +179,17 @@ class _Steps:
 
     def _known(self, op: MicroOp, k: int) -> bool:
         """Whether a micro-op with operands that change is one of those that proofs know."""
-        moves = self._moving[k]
         if op.name not in LINEAR and op.name not in MONOTONE and op.name not in COMPARISONS:
             return False
-        if any(moves[i].any() for i in _FIXED.get(op.name, ())):
+        if any(self._moves[k][i] for i in _FIXED.get(op.name, ())):
             return False
-        return not (op.name in _FACTORS and (moves[0] & moves[1]).any())
+        return not (op.name in _FACTORS and (self._moving[k, 0] & self._moving[k, 1]).any())
 
     def reach(self, most: int) -> int:
         """For how many blocks further down the path seems to be the same, *most* at most; :meth:`hold` proves it."""
         found = most
         for op, k in self._steps:
-            if op.name != "sreg" and not self._moving[k].any():
+            if op.name != "sreg" and not any(self._moves[k]):
                 continue
             if op.name != "sreg" and not self._known(op, k):
                 return 0
@@ -254,6 +255,7 @@ class _Looks:
         self.ops = [MICRO_OPS[instruction.op] for instruction in prepared.program.instructions]
         self._code = prepared.encoded.code
         self._letters = [[letter == "r" for letter in op.operands] for op in self.ops]
+        self._places: dict[tuple[int, int], Rows] = {}
         self._known = [_only_computes(op, int(row[L.C_IMM])) for op, row in zip(self.ops, self._code, strict=False)]
 
     def at(self, block: int) -> Look:
@@ -261,8 +263,9 @@ class _Looks:
         s = self._state
         s.COUNTS[:] = 0
         s.LAUNCH[L.LAUNCH_STARTED] = 0
+        registers = s.R.reshape(-1, 32)
         path: list[tuple[int, int]] = []
-        read: list[list[Rows]] = []
+        read: list[Rows] = []
         left: list[Rows] = []
         ends = self._go(block, 0)
         while ends is False and len(path) < MOST_STEPS:
@@ -271,9 +274,9 @@ class _Looks:
                 break
             rows = self._rows(w, pc)
             path.append((w, pc))
-            read.append([s.R[at : at + 32].copy() for at in rows[1:]])
+            read.append(registers[rows[1:]])
             ends = self._go(block, 1)
-            left.append(s.R[rows[0] : rows[0] + 32].copy())
+            left.append(registers[rows[0]].copy())
         return Look(
             np.array(path, np.int64).reshape(-1, 2),
             np.array(read, np.int64).reshape(-1, 3, 32),
@@ -297,15 +300,20 @@ class _Looks:
         split = w * 32 + int(s.WARPS[w * L.N_WARP + L.W_CURRENT])
         return w, int(s.SPLITS[split * L.N_SPLIT + L.S_PC])
 
-    def _rows(self, w: int, pc: int) -> list[int]:
-        """Where the rows d, a, b and c of a micro-op stand; RZ for what is no row."""
+    def _rows(self, w: int, pc: int) -> Rows:
+        """The registers d, a, b and c of a micro-op, by their places in R; RZ for what is none."""
+        if (w, pc) not in self._places:
+            self._places[w, pc] = self._rows_of(w, pc)
+        return self._places[w, pc]
+
+    def _rows_of(self, w: int, pc: int) -> Rows:
         info = self._state.LAUNCH
         own, uniform_end = w * int(info[L.LAUNCH_REGISTERS]) * 32, int(info[L.LAUNCH_UNIFORM_END])
         found = []
         for column, is_row in zip((L.C_DST, L.C_A, L.C_B, L.C_C), self._letters[pc], strict=True):
             offset = int(self._code[pc, column]) if is_row else 0
             found.append(offset + own if offset >= uniform_end else offset)
-        return found
+        return np.array(found) // 32
 
 
 def _only_computes(op: MicroOp, imm: int) -> bool:

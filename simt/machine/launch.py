@@ -93,6 +93,10 @@ class Watch(Protocol):
     def variables(self) -> npt.NDArray[np.int64]:
         """The micro-ops whose events it asks for because of the variables that they read or write."""
 
+    @property
+    def needless(self) -> npt.NDArray[np.int64]:
+        """The micro-ops of which it need not be told anything else."""
+
     def judge(self, worker: int, events: npt.NDArray[np.int64]) -> tuple[int, Exception] | None:
         """Take the events of a worker up to now; the error that is to end the launch, if any, and its block."""
 

@@ -30,6 +30,7 @@ ORDERS, NAMES, SHUFFLES, VARIABLE = 4, 8, 16, 32  # what a watch is told of: see
 TOLD = ORDERS | NAMES | SHUFFLES | VARIABLE
 CHOOSES = 64  # which lanes choose its first operand is told, too
 ENTERS = 128  # native code may begin here
+QUIET = 256  # a watch need not be told of its accesses
 
 # Columns of the counter table, in the order of program.COUNTERS.
 _counts = Columns()

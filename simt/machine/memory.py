@@ -206,6 +206,12 @@ def rows_loaded(op, mod):
     return 4 if mod == V4 else 2 if mod == V2 else 1
 
 
+@jit
+def _is_quiet(CODE, pc):
+    """Whether the launch's watch need not be told of the accesses of a micro-op."""
+    return (CODE[np.uint64(pc * L.N_CODE) + L.C_OP] >> L.FLAGS_SHIFT) & L.QUIET
+
+
 @jit_inline
 def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
     """Execute one memory micro-op for the exec lanes (not empty); returns a reason (R_NONE if all went well).
@@ -327,7 +333,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
     for l in range(n):
         ADDRESSES[l] -= base
 
-    if LAUNCH[L.LAUNCH_WATCH] and space != CONST:
+    if LAUNCH[L.LAUNCH_WATCH] and space != CONST and not _is_quiet(s.CODE, pc):
         kind = _access_of(op)
         tell_access(
             kind, space, mod, size, pc, w, exec_mask, b, ADDRESSES, LAUNCH, s.WARPS, s.EVENTS, R, s.M8, s.M16, s.M32

@@ -357,8 +357,11 @@ def state_arrays(
 
 
 def begin_watch(prepared: Prepared, watch: Watch, workers: int) -> Prepared:
-    """Let a watch begin; the same launch with a code table that tells it of the variables that it wants to hear of."""
+    """Let a watch begin; the same launch with a code table that tells it of what it wants to hear of."""
     watch.begin(prepared, workers)
     code = prepared.encoded.code.copy()
+    needless = watch.needless
+    code[needless, layout.C_OP] &= ~(layout.TOLD << layout.FLAGS_SHIFT)
+    code[needless, layout.C_OP] |= layout.QUIET << layout.FLAGS_SHIFT
     code[watch.variables, layout.C_OP] |= layout.VARIABLE << layout.FLAGS_SHIFT
     return replace(prepared, encoded=replace(prepared.encoded, code=code))

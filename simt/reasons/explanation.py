@@ -46,15 +46,15 @@ class Explanation:
         """What the terms add up to."""
         return self.a if self.b is None else self.b - self.a
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain dicts, lists, numbers and texts."""
-        return {
+    def to_dict(self, *, facts: bool = False) -> dict[str, Any]:
+        """As plain dicts, lists, numbers and texts: metric, a, b and terms; with ``facts`` these, too."""
+        found = {
             "metric": self.metric.name,
             "a": float(self.a),
             "b": None if self.b is None else float(self.b),
             "terms": [term.to_dict() for term in self.terms],
-            "facts": [fact.to_dict() for fact in self.facts],
         }
+        return {**found, "facts": [fact.to_dict() for fact in self.facts]} if facts else found
 
     def render(self, most: int | None = None, *, width: int = 80, color: bool | None = None) -> str:
         """The terms as text, *width* columns wide; at most so many of them, and the sum of the others."""

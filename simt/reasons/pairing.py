@@ -42,20 +42,14 @@ def matches(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> Sequence[di
 
 def _by_structure(a: Sequence[Place], b: Sequence[Place]) -> Iterator[Pair]:
     """The pairs, in order, that have most in common together."""
-    features = [[_features(place) for place in places] for places in (a, b)]
-    best = [[0.0] * (len(b) + 1) for _ in range(len(a) + 1)]
-    for i in reversed(range(len(a))):
-        for j in reversed(range(len(b))):
-            near = abs(i * len(b) - j * len(a)) <= NEAR * max(len(a), len(b))
-            both = _alike(features[0][i], features[1][j]) if near else 0.0
-            paired = both + best[i + 1][j + 1] if both >= ALIKE else 0.0
-            best[i][j] = max(best[i + 1][j], best[i][j + 1], paired)
+    best = _Best([_features(place) for place in a], [_features(place) for place in b])
     i = j = 0
     while i < len(a) and j < len(b):
-        if best[i][j] == best[i + 1][j]:
+        most = best.of(i, j)
+        if most == best.of(i + 1, j):
             yield a[i], None
             i += 1
-        elif best[i][j] == best[i][j + 1]:
+        elif most == best.of(i, j + 1):
             yield None, b[j]
             j += 1
         else:
@@ -63,6 +57,35 @@ def _by_structure(a: Sequence[Place], b: Sequence[Place]) -> Iterator[Pair]:
             i, j = i + 1, j + 1
     yield from ((place, None) for place in a[i:])
     yield from ((None, place) for place in b[j:])
+
+
+class _Best:
+    """How much the pairs of two sequences can have in common together, from any place of one and of the other on.
+
+    Kept is only what stands near the diagonal, because no others pair: so it takes time for the longer of them, not for
+    their product.
+    """
+
+    def __init__(self, a: Sequence[_Features], b: Sequence[_Features]) -> None:
+        self._ends = n, m = len(a), len(b)
+        reach = NEAR * max(n, m)
+        self._low = [max(0, -((reach - i * m) // n)) for i in range(n)]
+        self._high = [min(m, (i * m + reach) // n) for i in range(n)]
+        self._rows: list[list[float]] = [[]] * n
+        for i in reversed(range(n)):
+            row = [0.0] * (self._high[i] - self._low[i] + 1)
+            self._rows[i] = row
+            for j in reversed(range(self._low[i], min(m, self._high[i] + 1))):
+                both = _alike(a[i], b[j])
+                paired = both + self.of(i + 1, j + 1) if both >= ALIKE else 0.0
+                row[j - self._low[i]] = max(self.of(i + 1, j), self.of(i, j + 1), paired)
+
+    def of(self, i: int, j: int) -> float:
+        """From place *i* of one and *j* of the other on; away from the diagonal it is what it is back at it."""
+        n, m = self._ends
+        while i < n and j > self._high[i]:
+            i += 1
+        return 0.0 if i == n or j >= m else self._rows[i][max(j - self._low[i], 0)]
 
 
 @dataclass(frozen=True)

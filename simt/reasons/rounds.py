@@ -152,6 +152,7 @@ class _Rounds:
 
     def __init__(self, loops: Sequence[Sequence[int]]) -> None:
         self.loops = loops
+        self.needless: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self.variables: npt.NDArray[np.int64] = np.array([pc for each in loops for pc in each], np.int64)
         self._warps = 0
         self._loop_of = np.zeros(0, np.int64)

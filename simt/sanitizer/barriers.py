@@ -62,6 +62,8 @@ def open_barrier(
     waited = 0
     for w in range(HEAD[Z.H_WARPS]):
         waited += popcount(ARRIVED[first + 2 * w + 1])
+    if expected > arrived and waited < live:
+        return  # some came, did not wait, and have exited: others may still come
     if waited >= live:
         meet_block(block, place, HEAD, BLOCKS, WARPS, THREADS, KEYS, TIMES, VECTORS)
     else:
@@ -78,8 +80,10 @@ def open_barrier(
 
 
 @jit
-def _name_gone(pc, block, w, lanes, mask, gone, HEAD, FOUND):
+def _name_gone(pc, block, w, lanes, mask, gone, META, HEAD, FOUND):
     """Synccheck: *lanes* name lanes that have exited.  Of a partial warp "all lanes" means those that there are."""
+    if META[pc * Z.N_META + Z.M_KIND] & 255 == Z.REJOINS:
+        return
     present = (np.int64(1) << min(HEAD[Z.H_THREADS] - w * 32, 32)) - 1
     named = mask & gone & (present if mask == FULL else FULL)
     if named and HEAD[Z.H_TOOLS] & Z.SYNC:
@@ -102,7 +106,7 @@ def leave_block(
         if came and mask & ~gone & ~came == 0:
             meet_lanes(block, place, w, came, gone, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS)
             WARPS[at_mask + 1] = 0
-            _name_gone(WARPS[at_mask + 2], block, w, came, mask, gone, HEAD, FOUND)
+            _name_gone(WARPS[at_mask + 2], block, w, came, mask, gone, META, HEAD, FOUND)
     for number in range(BLOCK_BARRIERS):
         open_barrier(
             block, place, number, META, HEAD, BLOCKS, WARPS, THREADS, BARRIERS, ARRIVED, KEYS, TIMES, VECTORS, FOUND
@@ -120,11 +124,11 @@ def leave_block(
 
 
 @jit
-def _meet_group(EVENTS, at, lanes, mask, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND):
+def _meet_group(EVENTS, at, lanes, mask, place, META, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND):
     """Lanes come to the warp barrier of a mask."""
     pc, block, w = EVENTS[at + V.V_PC], EVENTS[at + V.V_BLOCK], EVENTS[at + V.V_WARP]
     gone = EVENTS[at + V.V_EXITED]
-    _name_gone(pc, block, w, lanes, mask, gone, HEAD, FOUND)
+    _name_gone(pc, block, w, lanes, mask, gone, META, HEAD, FOUND)
     came = lanes
     row = warp_at(HEAD, place, w) + Z.W_PENDING
     free = row
@@ -146,7 +150,7 @@ def _meet_group(EVENTS, at, lanes, mask, place, HEAD, BLOCKS, WARPS, KNOWN, THRE
 
 
 @jit
-def meet_warp(EVENTS, at, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND):
+def meet_warp(EVENTS, at, place, META, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND):
     """Lanes come to a warp barrier, each with a mask: they wait for all that it names and that have not exited."""
     left = EVENTS[at + V.V_LANES]
     while left:
@@ -156,7 +160,9 @@ def meet_warp(EVENTS, at, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIME
             if (left >> l) & 1 and EVENTS[at + V.V_VALUES + l] == mask:
                 lanes |= np.int64(1) << l
         left &= ~lanes
-        _meet_group(EVENTS, at, lanes, mask, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND)
+        _meet_group(
+            EVENTS, at, lanes, mask, place, META, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS, FOUND
+        )
 
 
 @jit

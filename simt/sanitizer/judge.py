@@ -10,16 +10,17 @@ from simt.machine.layout import BLOCK_BARRIERS
 from simt.ops.memory import LOCAL, SHARED
 from simt.ops.scalar import FULL
 from simt.sanitizer import layout as Z
+from simt.sanitizer.accesses import judge_access
 from simt.sanitizer.barriers import arrive, judge_shuffle, leave_block, meet_warp
 from simt.sanitizer.clocks import fence, meet_lanes
 from simt.sanitizer.initialised import forget_written, judge_written, note_written
 from simt.sanitizer.jit import jit
-from simt.sanitizer.races import forget_all, judge_access
-from simt.sanitizer.rooms import addresses_fit, entries_fit, places_fit, readers_fit, time_fits, vectors_fit
+from simt.sanitizer.parts import forget_all
+from simt.sanitizer.rooms import addresses_fit, entries_fit, places_fit, readers_fit, rows_fit, time_fits, vectors_fit
 from simt.sanitizer.undefined import judge_registers
 
-_READERS, _VECTORS, _ENTRIES, _ADDRESSES, _PLACES, _TIME = (
-    jit(fits) for fits in (readers_fit, vectors_fit, entries_fit, addresses_fit, places_fit, time_fits)
+_READERS, _ROWS, _VECTORS, _ENTRIES, _ADDRESSES, _PLACES, _TIME = (
+    jit(fits) for fits in (readers_fit, rows_fit, vectors_fit, entries_fit, addresses_fit, places_fit, time_fits)
 )
 
 
@@ -28,6 +29,7 @@ def _has_room(j):
     """Whether the pools have room for what one event may take."""
     return (
         _READERS(j.HEAD, j.READERS)
+        and _ROWS(j.HEAD, j.BYTES)
         and _VECTORS(j.HEAD, j.VECTORS)
         and _ENTRIES(j.HEAD, j.KEYS)
         and _ADDRESSES(j.HEAD, j.HASH)
@@ -69,7 +71,7 @@ def _begin_space(block, space, first, j):
     j.SEEN[block] |= np.uint8(1 << space)
     if space == SHARED:
         if HEAD[Z.H_TOOLS] & Z.RACES:
-            forget_all(first, HEAD[Z.H_SHARED], HEAD, j.CELLS, j.READERS)
+            forget_all(first, HEAD[Z.H_SHARED], HEAD, j.CELLS, j.READERS, j.BYTES)
         if HEAD[Z.H_TOOLS] & Z.INIT:
             forget_written(first + HEAD[Z.H_SYSTEM], HEAD[Z.H_SHARED] - HEAD[Z.H_SYSTEM], j.POISON)
     elif HEAD[Z.H_TOOLS] & Z.INIT:
@@ -81,7 +83,7 @@ def _note_served(what, first, size, j):
     """A system call gave a thread memory, or wrote some."""
     HEAD = j.HEAD
     if what == FRESH and HEAD[Z.H_TOOLS] & Z.RACES:
-        forget_all(first, size, HEAD, j.CELLS, j.READERS)
+        forget_all(first, size, HEAD, j.CELLS, j.READERS, j.BYTES)
     if HEAD[Z.H_TOOLS] & Z.INIT:
         if what == FRESH:
             forget_written(first, size, j.POISON)
@@ -148,14 +150,14 @@ def judge(EVENTS, first, j):
             if tools & Z.RACES and space != LOCAL:
                 judge_access(
                     EVENTS, at, place, j.META, HEAD, j.BLOCKS, j.WARPS, j.KNOWN, j.THREADS, j.CELLS, j.READERS,
-                    j.KEYS, j.TIMES, j.VECTORS, j.HASH, j.FOUND,
+                    j.BYTES, j.KEYS, j.TIMES, j.VECTORS, j.HASH, j.FOUND,
                 )  # fmt: skip
         elif kind == LANES:
             what = j.META[EVENTS[at + V.V_PC] * Z.N_META + Z.M_KIND] & 255
-            if what == Z.WARP_BARRIER:
+            if what == Z.WARP_BARRIER or what == Z.REJOINS:
                 meet_warp(
-                    EVENTS, at, place, HEAD, j.BLOCKS, j.WARPS, j.KNOWN, j.THREADS, j.KEYS, j.TIMES, j.VECTORS,
-                    j.FOUND,
+                    EVENTS, at, place, j.META, HEAD, j.BLOCKS, j.WARPS, j.KNOWN, j.THREADS, j.KEYS, j.TIMES,
+                    j.VECTORS, j.FOUND,
                 )  # fmt: skip
             else:
                 if HEAD[Z.H_REGISTERS]:

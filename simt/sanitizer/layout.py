@@ -20,6 +20,9 @@ H_FENCED = _head()  # 1: threads may order themselves with fences and atomics
 H_THREADS = _head()
 H_WARPS = _head()
 H_GRANULE = _head()  # log2 of the bytes that share a cell
+H_FINE = _head()  # 1: there are smaller accesses, too: bytes.py
+H_FREE_ROW = _head()  # first of a list of free rows of BYTES
+H_ROWS = _head()  # rows of BYTES that were ever used
 H_SHARED = _head()  # bytes of shared memory of a block, and how many of them are the system's
 H_SYSTEM = _head()
 H_LOCAL = _head()  # bytes of local memory of a block
@@ -93,6 +96,9 @@ STRONG, WRITES = 1, 2
 """Kinds of access: atomic or volatile; a write."""
 ONE, LIST = 4, 8
 """What C_READ is: one reader, a list of them; neither: nobody."""
+WRITE_BYTES = READ_SHIFT + 4  # bytes that have no write: four bits; and how threads follow each other
+READ_BYTES = WRITE_BYTES + 6  # the same of the read
+SPLIT = 1 << (READ_BYTES + 6)  # C_WRITE is a row of BYTES: the bytes have nothing in common
 
 # A reader in a list (int64 [readers * N_READER]): block << 5 | warp; lanes | kind << 32; time << PC_BITS | pc; next.
 _reader = Columns()
@@ -112,9 +118,10 @@ M_EXITS = _meta()  # of an exit: its bit; of a barrier: those of the exits that 
 N_META = _meta.count
 (
     NOTHING, BARRIER, ARRIVES, WARP_BARRIER, FENCE, EXIT, SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, TOGETHER,
-    LEFT_OUT,
-) = range(12)  # fmt: skip
-"""What a micro-op does for the order of threads.  LEFT_OUT: it stands where ptxas has left out a warp barrier."""
+    LEFT_OUT, REJOINS,
+) = range(13)  # fmt: skip
+"""What a micro-op does for the order of threads.  LEFT_OUT: it stands where ptxas has left out a warp barrier; REJOINS:
+where it has put in one, which names all lanes, those that have exited, too."""
 IS_STRONG, IS_GUESS = 1 << 8, 1 << 9
 """A load or store that is volatile or atomic; a load that a compare-and-swap checks, and so no race with atomics."""
 
@@ -181,6 +188,7 @@ class Judge(NamedTuple):
     ARRIVED: Any
     CELLS: Any
     READERS: Any
+    BYTES: Any  # int64 [rows * 4 * N_CELL]: words whose bytes have a cell each
     KEYS: Any  # entries of vectors: who, and the time up to which that is known
     TIMES: Any
     VECTORS: Any  # int64 [vectors * 2]: first entry, entries

@@ -43,6 +43,15 @@ def _left_out(program: Program) -> list[int]:
     ]
 
 
+def _rejoins(program: Program) -> list[int]:
+    """Warp barriers of all lanes: ptxas puts some in where lanes must be together, whoever has exited."""
+    return [
+        pc
+        for pc, instruction in enumerate(program.instructions)
+        if instruction.op == "warpsync" and program.listing[instruction.line].text.strip(" ;") == "WARPSYNC.ALL"
+    ]
+
+
 def _guesses(program: Program) -> list[int]:
     """Loads whose value a compare-and-swap compares with: if another thread writes between the two, it tries again.
 
@@ -96,6 +105,7 @@ def metadata(program: Program) -> npt.NDArray[np.int64]:
         table[pc, Z.M_LINE] = places.setdefault(place, len(places))
         table[pc, Z.M_EXITS] = 0
     table[_left_out(program), Z.M_KIND] = Z.LEFT_OUT
+    table[_rejoins(program), Z.M_KIND] = Z.REJOINS
     table[_guesses(program), Z.M_KIND] |= Z.IS_GUESS
     exits = {pc: 1 << n for n, pc in enumerate(_where(program, "exit")[:_MOST_EXITS])}
     for pc, bit in exits.items():
@@ -128,6 +138,14 @@ def _reached(program: Program, start: int) -> set[int]:
         elif instruction.op not in ("exit", "brx", "trap") or instruction.guard != PT:
             waiting.append(pc + 1)
     return seen
+
+
+def has_block_atomics(program: Program) -> bool:
+    """Whether an atomic on global memory is one for the threads of a block only."""
+    return any(
+        instruction.op.startswith("atom.") and ".STRONG.SM " in program.listing[instruction.line].text
+        for instruction in program.instructions
+    )
 
 
 def granule(program: Program) -> int:

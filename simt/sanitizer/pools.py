@@ -11,12 +11,14 @@ from simt.sanitizer.rooms import (
     FEW_ENTRIES,
     JOINS,
     READERS_FREE,
+    ROWS_FREE,
     THREADS_ENTRIES,
     VECTORS_FREE,
     addresses_fit,
     entries_fit,
     places_fit,
     readers_fit,
+    rows_fit,
     vectors_fit,
 )
 from simt.sanitizer.vectors import slot_of
@@ -40,6 +42,7 @@ def pools(warps: int) -> dict[str, Words]:
     entries = 2 * JOINS * (warps * THREADS_ENTRIES + FEW_ENTRIES) + 2
     return {
         "READERS": words(2 * READERS_FREE * Z.N_READER),
+        "BYTES": words(8 * ROWS_FREE * Z.N_CELL),
         "KEYS": words(entries),
         "TIMES": words(entries),
         "VECTORS": words(4 * VECTORS_FREE + 4),
@@ -51,6 +54,8 @@ def with_room(state: Judge) -> Judge:
     """The same with room for the next event in every pool."""
     if not readers_fit(state.HEAD, state.READERS):
         state = state._replace(READERS=_doubled(state.READERS))
+    if not rows_fit(state.HEAD, state.BYTES):
+        state = state._replace(BYTES=_doubled(state.BYTES))
     if not places_fit(state.HEAD, state.BLOCKS):
         state = _more_places(state)
     if not addresses_fit(state.HEAD, state.HASH):

@@ -3,8 +3,9 @@
 Not a race: accesses that are both atomic or volatile; and a store of what is there already, where a store came before
 (every thread that finds something sets one flag): the result does not depend on who comes first.
 
-Each unit of memory (the kernel's smallest access) has a cell: the last write, and all reads and atomics since that
-nothing orders before a later one.  One of them stands in the cell, several in a list of rows of READERS.
+Each unit of memory (a word, or the kernel's smallest access if that is larger) has a cell: the last write, and all
+reads and atomics since that nothing orders before a later one.  One of them stands in the cell, several in a list of
+rows of READERS.  Where smaller accesses disagree the bytes of a word have a cell each (parts.py).
 """
 
 from __future__ import annotations
@@ -12,18 +13,17 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine import events as V
-from simt.ops.memory import ATOMIC, LOAD, SHARED, STORE
 from simt.sanitizer import layout as Z
-from simt.sanitizer.clocks import acquire, leave, orders, tick, warp_at
+from simt.sanitizer.clocks import orders
 from simt.sanitizer.jit import jit, jit_inline
 from simt.sanitizer.places import found
 
-_PC = (1 << Z.PC_BITS) - 1
-_TIME = (1 << Z.TIME_BITS) - 1
+PC = (1 << Z.PC_BITS) - 1
+TIME = (1 << Z.TIME_BITS) - 1
 _THREAD = (1 << Z.THREAD_BITS) - 1
 _READ_KIND = 15 << Z.READ_SHIFT
 _ATOMICS = Z.WRITES << Z.READ_SHIFT
-_WRITE_PART = Z.WRITE_STRONG | _PC
+WRITE_PART = Z.WRITE_STRONG | PC
 
 
 @jit
@@ -38,13 +38,13 @@ def _conflict(kind, other):
 
 
 @jit
-def _free(row, HEAD, READERS):
+def free_reader(row, HEAD, READERS):
     READERS[row * Z.N_READER + Z.Q_NEXT] = HEAD[Z.H_FREE_READER]
     HEAD[Z.H_FREE_READER] = row
 
 
 @jit
-def _new(warp, lanes, when, HEAD, READERS):
+def new_reader(warp, lanes, when, HEAD, READERS):
     """A new row of READERS, which is not in a list yet."""
     row = HEAD[Z.H_FREE_READER]
     if row:
@@ -61,16 +61,16 @@ def _new(warp, lanes, when, HEAD, READERS):
 
 
 @jit
-def _forget(cell, HEAD, CELLS, READERS):
+def forget(cell, HEAD, CELLS, READERS):
     """Nobody has read a cell."""
     if CELLS[cell + Z.C_MORE] & Z.LIST << Z.READ_SHIFT:
         row = CELLS[cell + Z.C_READ]
         while row:
             after = READERS[row * Z.N_READER + Z.Q_NEXT]
-            _free(row, HEAD, READERS)
+            free_reader(row, HEAD, READERS)
             row = after
     CELLS[cell + Z.C_READ] = 0
-    CELLS[cell + Z.C_MORE] &= ~(_READ_KIND | _PC << Z.PC_BITS)
+    CELLS[cell + Z.C_MORE] &= ~(_READ_KIND | PC << Z.PC_BITS)
 
 
 @jit
@@ -84,10 +84,10 @@ def _racing_reader(
     if more & Z.ONE << Z.READ_SHIFT:
         who = read >> Z.TIME_BITS
         if _conflict(kind, (more >> Z.READ_SHIFT) & 3) and not orders(
-            who >> Z.THREAD_BITS, who & _THREAD, read & _TIME, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN,
+            who >> Z.THREAD_BITS, who & _THREAD, read & TIME, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN,
             THREADS, KEYS, TIMES, VECTORS,
         ):  # fmt: skip
-            return who << Z.PC_BITS | (more >> Z.PC_BITS) & _PC
+            return who << Z.PC_BITS | (more >> Z.PC_BITS) & PC
         return shared
     row = read
     while row:
@@ -102,7 +102,7 @@ def _racing_reader(
                     warp >> 5, other, when >> Z.PC_BITS, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN,
                     THREADS, KEYS, TIMES, VECTORS,
                 ):  # fmt: skip
-                    return (((warp >> 5) << Z.THREAD_BITS) | other) << Z.PC_BITS | when & _PC
+                    return (((warp >> 5) << Z.THREAD_BITS) | other) << Z.PC_BITS | when & PC
         row = READERS[at + Z.Q_NEXT]
     return shared
 
@@ -120,19 +120,19 @@ def _note_reader(
         old = (more >> Z.READ_SHIFT) & 3
         who = read >> Z.TIME_BITS
         if not _subsumes(kind, old) or not orders(
-            who >> Z.THREAD_BITS, who & _THREAD, read & _TIME, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN,
+            who >> Z.THREAD_BITS, who & _THREAD, read & TIME, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN,
             THREADS, KEYS, TIMES, VECTORS,
         ):  # fmt: skip
             warp = (who >> Z.THREAD_BITS) << 5 | (who & _THREAD) >> 5
-            when = (read & _TIME) << Z.PC_BITS | (more >> Z.PC_BITS) & _PC
+            when = (read & TIME) << Z.PC_BITS | (more >> Z.PC_BITS) & PC
             lanes = np.int64(1) << (who & 31) | old << 32
-            row = _new(warp, lanes, when, HEAD, READERS)
+            row = new_reader(warp, lanes, when, HEAD, READERS)
             CELLS[cell + Z.C_READ] = row
-            more = more & ~(_READ_KIND | _PC << Z.PC_BITS) | Z.LIST << Z.READ_SHIFT
+            more = more & ~(_READ_KIND | PC << Z.PC_BITS) | Z.LIST << Z.READ_SHIFT
             CELLS[cell + Z.C_MORE] = more
     if not more & Z.LIST << Z.READ_SHIFT:
         CELLS[cell + Z.C_READ] = me
-        more &= ~(_READ_KIND | _PC << Z.PC_BITS)
+        more &= ~(_READ_KIND | PC << Z.PC_BITS)
         CELLS[cell + Z.C_MORE] = more | (Z.ONE | kind) << Z.READ_SHIFT | pc << Z.PC_BITS
         return
     warp = block << 5 | thread >> 5
@@ -161,12 +161,12 @@ def _note_reader(
                 READERS[before * Z.N_READER + Z.Q_NEXT] = after
             else:
                 first = after
-            _free(row, HEAD, READERS)
+            free_reader(row, HEAD, READERS)
         else:
             READERS[at + Z.Q_LANES] = (lanes >> 32) << 32 | left
             before = row
         row = after
-    row = _new(warp, lane | kind << 32, when, HEAD, READERS)
+    row = new_reader(warp, lane | kind << 32, when, HEAD, READERS)
     READERS[row * Z.N_READER + Z.Q_NEXT] = first
     CELLS[cell + Z.C_READ] = row
 
@@ -192,7 +192,7 @@ def _is_past(record, me, own, block, base):
     return (
         record == 0
         or record >> own == me >> own
-        or (record >> (Z.TIME_BITS + Z.THREAD_BITS) == block and record & _TIME < base)
+        or (record >> (Z.TIME_BITS + Z.THREAD_BITS) == block and record & TIME < base)
     )
 
 
@@ -223,99 +223,50 @@ def _racing(
         who = write >> Z.TIME_BITS
         before = Z.WRITES | Z.STRONG if more & Z.WRITE_STRONG else Z.WRITES
         if _conflict(kind, before) and not orders(
-            who >> Z.THREAD_BITS, who & _THREAD, write & _TIME, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN,
+            who >> Z.THREAD_BITS, who & _THREAD, write & TIME, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN,
             THREADS, KEYS, TIMES, VECTORS,
         ):  # fmt: skip
-            same = more & _PC == EVENTS[at + V.V_PC] and write & _TIME == HEAD[Z.H_TIME]
+            same = more & PC == EVENTS[at + V.V_PC] and write & TIME == HEAD[Z.H_TIME]
             if kind != Z.WRITES or not _agrees(EVENTS, at, lane, who, same):
-                return who << Z.PC_BITS | more & _PC
+                return who << Z.PC_BITS | more & PC
     return _racing_reader(
         cell, kind, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS
     )
 
 
-@jit
-def forget_all(first, size, HEAD, CELLS, READERS):
-    """Bytes of the arena that another block gets as its shared memory: nobody has touched them yet."""
-    granule = HEAD[Z.H_GRANULE]
-    for unit in range(first >> granule, (first + size + (1 << granule) - 1) >> granule):
-        cell = unit * Z.N_CELL
-        if CELLS[cell + Z.C_MORE] & Z.LIST << Z.READ_SHIFT:
-            _forget(cell, HEAD, CELLS, READERS)
-        CELLS[cell + Z.C_WRITE] = 0
-        CELLS[cell + Z.C_READ] = 0
-        CELLS[cell + Z.C_MORE] = 0
-
-
 @jit_inline
-def judge_access(
-    EVENTS, at, place, META, HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS, HASH, FOUND
-):
-    """Compare an access to global or shared memory with those before it, and remember it."""
-    what = EVENTS[at + V.V_WHAT]
+def judge_cell(
+    EVENTS, at, l, cell, kind, stores, written, read, me, own, base, place, offset,
+    HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS, FOUND,
+):  # fmt: skip
+    """Compare an access of lane *l*, *me* (thread and time), with those before it to a cell, and remember it."""
     pc, block, w = EVENTS[at + V.V_PC], EVENTS[at + V.V_BLOCK], EVENTS[at + V.V_WARP]
-    lanes = EVENTS[at + V.V_LANES]
-    access, space, size = what & 15, (what >> 4) & 15, what >> 8
-    granule = HEAD[Z.H_GRANULE]
-    units = max(size >> granule, 1)
-    stores = access == STORE
-    kind = np.int64(0) if access == LOAD else np.int64(Z.WRITES)
-    if access == ATOMIC or META[pc * Z.N_META + Z.M_KIND] & Z.IS_STRONG:
-        kind |= Z.STRONG
-    listens = HEAD[Z.H_FENCED] != 0 and kind & Z.STRONG != 0
-    if META[pc * Z.N_META + Z.M_KIND] & Z.IS_GUESS:
-        kind |= Z.STRONG
-    base = BLOCKS[place * Z.N_BLOCK + Z.B_BASE]
-    now = HEAD[Z.H_TIME]
-    own = Z.TIME_BITS if HEAD[Z.H_LANES] else Z.TIME_BITS + 5  # what does not race with itself: a thread or a warp
-    written = pc | (Z.WRITE_STRONG if kind & Z.STRONG else 0)
-    read = pc << Z.PC_BITS | (Z.ONE | kind) << Z.READ_SHIFT
-    last = WARPS[warp_at(HEAD, place, w) + Z.W_LAST]
-    WARPS[warp_at(HEAD, place, w) + Z.W_LAST] = now
-    ticks = False
-    for l in range(32):
-        if not (lanes >> l) & 1:
-            continue
-        thread = w * 32 + l
-        offset = EVENTS[at + V.V_VALUES + l] & (V.MATCHES - 1)
-        me = (block << Z.THREAD_BITS | thread) << Z.TIME_BITS | now
-        first = (offset >> granule) * Z.N_CELL
-        for cell in range(first, first + units * Z.N_CELL, Z.N_CELL):
-            before, reader, more = CELLS[cell + Z.C_WRITE], CELLS[cell + Z.C_READ], CELLS[cell + Z.C_MORE]
-            listed = more & Z.LIST << Z.READ_SHIFT != 0
-            read_before = listed or not _is_past(reader, me, own, block, base)
-            if not _is_past(before, me, own, block, base) or (read_before and (kind or more & _ATOMICS or listed)):
-                other = _racing(
-                    EVENTS, at, l, cell, kind, block, thread, place,
-                    HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS,
-                )  # fmt: skip
-                if other >= 0:
-                    who = other >> Z.PC_BITS
-                    found(
-                        Z.RACE, pc, block, w, l, other & _PC, who >> Z.THREAD_BITS, who & _THREAD, offset, size, space,
-                        0, HEAD, FOUND,
-                    )  # fmt: skip
-            if stores:
-                if listed:
-                    _forget(cell, HEAD, CELLS, READERS)
-                CELLS[cell + Z.C_WRITE] = me
-                CELLS[cell + Z.C_READ] = 0
-                CELLS[cell + Z.C_MORE] = written
-            elif not read_before and _subsumes(kind, (more >> Z.READ_SHIFT) & 3):
-                CELLS[cell + Z.C_READ] = me
-                CELLS[cell + Z.C_MORE] = more & _WRITE_PART | read
-            else:
-                _note_reader(
-                    cell, kind, pc, block, thread, place,
-                    HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS,
-                )  # fmt: skip
-        if listens:
-            shared = space == SHARED
-            if access != STORE:
-                acquire(offset, block, place, thread, shared, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS, HASH)
-            if access != LOAD:
-                ticks |= leave(
-                    offset, block, place, thread, last, shared, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS, HASH
-                )
-    if ticks:
-        tick(HEAD)
+    thread = w * 32 + l
+    before, reader, more = CELLS[cell + Z.C_WRITE], CELLS[cell + Z.C_READ], CELLS[cell + Z.C_MORE]
+    listed = more & Z.LIST << Z.READ_SHIFT != 0
+    read_before = listed or not _is_past(reader, me, own, block, base)
+    if not _is_past(before, me, own, block, base) or (read_before and (kind or more & _ATOMICS or listed)):
+        other = _racing(
+            EVENTS, at, l, cell, kind, block, thread, place,
+            HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS,
+        )  # fmt: skip
+        if other >= 0:
+            who, what = other >> Z.PC_BITS, EVENTS[at + V.V_WHAT]
+            found(
+                Z.RACE, pc, block, w, l, other & PC, who >> Z.THREAD_BITS, who & _THREAD, offset, what >> 8,
+                (what >> 4) & 15, 0, HEAD, FOUND,
+            )  # fmt: skip
+    if stores:
+        if listed:
+            forget(cell, HEAD, CELLS, READERS)
+        CELLS[cell + Z.C_WRITE] = me
+        CELLS[cell + Z.C_READ] = 0
+        CELLS[cell + Z.C_MORE] = written
+    elif not read_before and _subsumes(kind, (more >> Z.READ_SHIFT) & 3):
+        CELLS[cell + Z.C_READ] = me
+        CELLS[cell + Z.C_MORE] = more & WRITE_PART | read
+    else:
+        _note_reader(
+            cell, kind, pc, block, thread, place,
+            HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, READERS, KEYS, TIMES, VECTORS,
+        )  # fmt: skip

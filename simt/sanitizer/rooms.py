@@ -6,8 +6,11 @@ from typing import Any
 
 from simt.sanitizer import layout as Z
 
-READERS_FREE = 2 * 16 * 32 + 2
-"""Rows of READERS that one event takes at most, and more: each lane two for each of 16 bytes."""
+READERS_FREE = 2 * 16 * 32 + 2 + 3 * 32 * Z.MOST_READERS
+"""Rows of READERS that one event takes at most, and more: each lane two for each of 16 bytes, and copies of a list for
+three more bytes."""
+ROWS_FREE = 32 * 4 + 1
+"""Rows of BYTES that one event takes at most: each lane four."""
 VECTORS_FREE, JOINS = 4096, 256
 """Vectors that one event makes at most, and joins of the longest ones."""
 THREADS_ENTRIES, FEW_ENTRIES = 33, 64
@@ -17,6 +20,10 @@ THREADS_ENTRIES, FEW_ENTRIES = 33, 64
 def readers_fit(HEAD: Any, READERS: Any) -> Any:
     """Whether there is room for the next event in a pool; so with the others."""
     return len(READERS) - HEAD[Z.H_READERS] * Z.N_READER > READERS_FREE * Z.N_READER
+
+
+def rows_fit(HEAD: Any, BYTES: Any) -> Any:
+    return HEAD[Z.H_FINE] == 0 or len(BYTES) - HEAD[Z.H_ROWS] * 4 * Z.N_CELL > ROWS_FREE * 4 * Z.N_CELL
 
 
 def vectors_fit(HEAD: Any, VECTORS: Any) -> Any:

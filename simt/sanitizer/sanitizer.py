@@ -23,11 +23,15 @@ from simt.sanitizer.jit import FOLDER
 from simt.sanitizer.judge import judge
 from simt.sanitizer.layout import Judge
 from simt.sanitizer.metadata import compares_lanes, granule, is_fenced, metadata
+from simt.sanitizer.needless import arrays_of, needless
 from simt.sanitizer.pools import FIRST_PLACES, chain_places, pools, with_room, words
 from simt.sanitizer.registers import Watched, watched
 from simt.sanitizer.report import Report
 from simt.sanitizer.rooms import time_fits
 from simt.sanitizer.tools import LANES, tools_of
+
+WORD = 2
+"""log2 of the bytes that share a cell at least."""
 
 MOST_BLOCKS = 1 << (63 - Z.TIME_BITS - Z.THREAD_BITS)
 """Blocks that racecheck tells apart."""
@@ -51,6 +55,7 @@ class Sanitizer:
         self._judges: list[Judge] = []
         self._report: Report | None = None
         self._watched: Watched | None = None
+        self._arrays: Mapping[int, int | None] = {}
         self._meta = np.zeros((0, Z.N_META), np.int64)
 
     @property
@@ -80,6 +85,13 @@ class Sanitizer:
             return micro_ops
         return np.union1d(micro_ops, np.flatnonzero(self._meta[:, Z.M_KIND] == Z.LEFT_OUT))
 
+    @property
+    def needless(self) -> npt.NDArray[np.int64]:
+        """The micro-ops of which nothing else has to be told."""
+        assert self._report is not None  # the launch has begun
+        assert self._watched is not None
+        return needless(self._report.prepared, self.tools, self._watched.count > 0, self._arrays)
+
     def begin(self, prepared: Prepared, workers: int) -> None:
         """Make the judges' arrays.  Raises LaunchError for a launch that is too large."""
         blocks = prepared.launch.blocks
@@ -92,7 +104,9 @@ class Sanitizer:
             raise LaunchError(f"checks take kernels of fewer than {1 << Z.PC_BITS} micro-operations")
         self._check_room(prepared)
         self._report = Report(prepared, self.schedule)
-        self._watched, self._meta = _facts(prepared.program, bool(self.tools & Z.INIT), bool(self.tools & Z.SYNC))
+        self._watched, self._meta, self._arrays = _facts(
+            prepared.program, bool(self.tools & Z.INIT), bool(self.tools & Z.SYNC)
+        )
         poison = np.zeros(align(prepared.memory.end, 16) if self.tools & Z.INIT else 8, np.uint8)
         if self.tools & Z.INIT:
             for part, place in self._unwritten(prepared, poison):
@@ -113,7 +127,7 @@ class Sanitizer:
     def _check_room(self, prepared: Prepared) -> None:
         """Raises LaunchError for more memory to shadow than this computer has."""
         given = sum(each.end - each.start for each in prepared.device.allocations)
-        each_byte = (Z.N_CELL * 8 >> granule(prepared.program)) * bool(self.tools & Z.RACES)
+        each_byte = (Z.N_CELL * 8 >> max(granule(prepared.program), WORD)) * bool(self.tools & Z.RACES)
         each_byte += bool(self.tools & Z.INIT)
         needed, has = given * each_byte, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         if needed > has:
@@ -138,7 +152,8 @@ class Sanitizer:
         head[Z.H_FENCED] = races and is_fenced(program)
         head[Z.H_THREADS] = launch.threads_per_block
         head[Z.H_WARPS] = warps
-        head[Z.H_GRANULE] = granule(program)
+        head[Z.H_GRANULE] = max(granule(program), WORD)
+        head[Z.H_FINE] = granule(program) < WORD
         head[Z.H_SHARED], head[Z.H_SYSTEM] = prepared.shared_bytes, program.system_shared_bytes
         head[Z.H_REGISTERS] = self._watched.count
         head[Z.H_LOCAL] = local_stride(program.local_bytes) * warps * 32
@@ -191,6 +206,14 @@ class Sanitizer:
                 )
             self._judges[worker] = with_room(state)
 
+    def shadow_bytes(self) -> int:
+        """Bytes that racecheck has used to remember accesses: cells, and what stands beside them."""
+        used = 0
+        for state in self._judges:
+            used += 8 * Z.N_CELL * int(state.CELLS.reshape(-1, Z.N_CELL).any(axis=1).sum())
+            used += 8 * (Z.N_READER * int(state.HEAD[Z.H_READERS]) + 4 * Z.N_CELL * int(state.HEAD[Z.H_ROWS]))
+        return used
+
     def meet_grid(self) -> None:
         """All blocks have met at the barrier of the grid."""
         for state in self._judges:
@@ -221,17 +244,20 @@ class Sanitizer:
         return {key: self._report.finding(row) for key, row in merged.items()}
 
 
-def _facts(program: Program, variables: bool, shuffles: bool) -> tuple[Watched, npt.NDArray[np.int64]]:
-    """What :func:`watched` and :func:`metadata` say of a Program: it is often launched again and again."""
-    for known, *asked, uses, table in _known:
+Facts = tuple[Watched, npt.NDArray[np.int64], Mapping[int, int | None]]
+
+
+def _facts(program: Program, variables: bool, shuffles: bool) -> Facts:
+    """What :func:`watched`, :func:`metadata` and :func:`arrays_of` say of a Program: it is often launched again."""
+    for known, *asked, facts in _known:
         if known is program and asked == [variables, shuffles]:
-            return uses, table
-    uses, table = watched(program, variables, shuffles), metadata(program)
-    _known.append((program, variables, shuffles, uses, table))
-    return uses, table
+            return facts
+    facts = watched(program, variables, shuffles), metadata(program), arrays_of(program)
+    _known.append((program, variables, shuffles, facts))
+    return facts
 
 
-_known: deque[tuple[Program, bool, bool, Watched, npt.NDArray[np.int64]]] = deque(maxlen=16)
+_known: deque[tuple[Program, bool, bool, Facts]] = deque(maxlen=16)
 
 
 def _compile(state: Judge) -> None:

@@ -65,6 +65,7 @@ class Waits:
     in_order = True
     sees_writes = False
     variables: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+    needless: npt.NDArray[np.int64] = np.zeros(0, np.int64)
 
     def __init__(self) -> None:
         self._prepared: Prepared | None = None

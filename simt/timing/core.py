@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine import door
-from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.blocks import catch_up, end_warp, release, start_blocks, wait_at_barrier
 from simt.timing.classes import PIPES
@@ -21,12 +20,9 @@ from simt.timing.codes import (
     FETCHING,
     FIXED,
     GLOBAL,
-    LG,
     LONG,
     LSU,
-    MATH,
     MEMBAR,
-    MIO,
     NOT_SELECTED,
     QUEUED,
     SELECTED,
@@ -38,10 +34,10 @@ from simt.timing.codes import (
 )
 from simt.timing.jit import jit, jit_inline
 from simt.timing.lsu import global_access, meetings, shared_access
-from simt.timing.pipes import freeze, occupy, pay, pipe_free, read_registers
+from simt.timing.pipes import freeze, occupy, pay, read_registers
+from simt.timing.selection import select
 from simt.timing.waits import awaits, ceil, hand_on, note_results
 
-POLICY = L.PLACE["scheduler_policy"]
 WINDOW = L.PLACE["register_window"]
 FETCH_LATENCY = L.PLACE["fetch_latency"]
 FETCH_INTERVAL = L.PLACE["fetch_interval"]
@@ -51,109 +47,12 @@ NOT_TAKEN_LATENCY = L.PLACE["branch_not_taken_latency"]
 RECONVERGENCE_LATENCY = L.PLACE["reconvergence_latency"]
 BARRIER_INTERVAL = L.PLACE["barrier_interval"]
 BARRIER_LATENCY = L.PLACE["barrier_latency"]
-BARRIER_QUEUE = L.PLACE["barrier_queue"]
 FENCE_BLOCK = L.PLACE["fence_block_latency"]
 FENCE_LATENCY = L.PLACE["fence_latency"]
 MIO_INTERVAL = L.PLACE["mio_interval"]
-MIO_QUEUE = L.PLACE["mio_queue"]
 MIO_SHARE = L.PLACE["mio_share"]
-WARP_QUEUE = L.PLACE["warp_queue"]
-XU_QUEUE = L.PLACE["xu_queue"]
 STORE_DRAIN = L.PLACE["store_drain_latency"]
 OPERAND_LATENCY = L.PLACE["operand_latency"]
-
-GROUP = 32
-"""Warps of a scheduler that are looked at together: mostly all of them."""
-AHEAD_OF_ALL, AHEAD = np.int64(1) << 61, np.int64(1) << 60
-"""What the last warp, and others that have not yielded, are ahead by when a scheduler selects; ages are below 2^60."""
-
-
-@jit
-def _select(q, sm, now, t):
-    """The warp that scheduler *q* of *sm* issues from in this cycle, or -1; Q_NEXT says when to look again.
-
-    Q_OTHERS: when, if the one that issues did not ask to be looked at.
-    """
-    CONFIG = t.CONFIG
-    NUMBERS = t.NUMBERS
-    WARPS = t.WARPS
-    SMS = t.SMS
-    SCHEDULERS = t.SCHEDULERS
-    READY = t.READY
-    PASSED = t.PASSED
-    first = q * CONFIG[L.G_MEMBERS]
-    end = first + CONFIG[L.G_MEMBERS]
-    last = SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST]
-    policy = np.int64(NUMBERS[POLICY])
-    mio_free = SCHEDULERS[q * L.N_SCHEDULER + L.Q_MIO_FREE]
-    lsu_free = ceil(SMS[sm * L.N_SM + L.M_LSU_FREE] - NUMBERS[MIO_QUEUE])
-    following = np.int64(L.NEVER)
-    best = np.int64(-1)
-    best_member = np.int64(-1)
-    best_key = np.int64(L.NEVER)
-    looked_at = 0
-    eligible = 0
-    for group in range(first, end, GROUP):
-        waiting = np.int64(0)  # a bit for each
-        for member in range(group, min(group + GROUP, end)):  # without a branch: LLVM makes vectors of it
-            ready = READY[member]
-            following = min(following, ready if ready > now else np.int64(L.NEVER))
-            waiting |= np.int64(ready <= now) << (member - group)
-        looked_at += popcount(waiting)
-        while waiting:
-            member = group + popcount((waiting & -waiting) - 1)
-            waiting &= waiting - 1
-            wi = t.MEMBERS[member]
-            row = wi * L.N_WARP
-            asks = t.ASKS[member]
-            unit = asks & L.ASKS_BYTE
-            free = now
-            why = MATH
-            if FIXED <= unit <= GLOBAL or unit == FENCE:
-                pipe = (asks >> L.ASKS_PIPE) & L.ASKS_BYTE
-                if unit == FIXED:
-                    free = max(free, pipe_free(q, pipe, now, t.PIPES))
-                else:
-                    why = MIO
-                    if pipe != LSU:
-                        free = max(free, t.PIPES[q * len(PIPES) + pipe] - np.int64(NUMBERS[XU_QUEUE]))
-                    free = max(free, mio_free)
-                    if pipe == LSU:
-                        begins = max(lsu_free, WARPS[row + L.W_SHARED_FREE] - np.int64(NUMBERS[WARP_QUEUE]))
-                        if begins > free:
-                            free = begins
-                            why = LG if unit == GLOBAL else MIO
-            elif unit == BARRIER:
-                free = max(free, ceil(SMS[sm * L.N_SM + L.M_BARRIER_FREE] - NUMBERS[BARRIER_QUEUE]))
-                why = STALLED_BARRIER
-            if free > now:
-                following = min(following, free)
-                WARPS[row + L.W_THROTTLE] = why
-                continue
-            eligible += 1
-            if policy == 1:
-                key = np.int64(-1) if wi == last else WARPS[row + L.W_AGE]
-            else:
-                key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
-                loads = asks & L.ASKS_LOADS != 0
-                ahead = policy == 3 and not asks & L.ASKS_YIELDS and not (loads and unit == SHARED)
-                by_age = unit == BARRIER if ahead else loads or unit != GLOBAL
-                if policy >= 2 and by_age:
-                    key += WARPS[row + L.W_BLOCK_AGE] << 25
-                if ahead:
-                    key -= AHEAD_OF_ALL if wi == last else AHEAD
-            if key < best_key:
-                best_key = key
-                best = wi
-                best_member = member
-    t.TOTALS[L.N_ELIGIBLE] += eligible
-    if eligible > 1:
-        for member in range(first, end):
-            PASSED[member] += np.int64(READY[member] <= now)
-        PASSED[best_member] -= 1
-    SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT] = now + 1 if best >= 0 else following
-    SCHEDULERS[q * L.N_SCHEDULER + L.Q_OTHERS] = now + 1 if looked_at > 1 else following
-    return best
 
 
 @jit
@@ -363,7 +262,7 @@ def run(until, total_blocks, s, t):
                     if forced >= 0:
                         wi = forced
                     else:
-                        wi = _select(q, sm, now, t)
+                        wi = select(q, sm, now, t)
                     if wi < 0:
                         break
                     forced = np.int64(-1)

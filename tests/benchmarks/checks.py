@@ -12,6 +12,7 @@ from simt import kernels
 from simt.lang import argument_types, compile
 from simt.sanitizer import layout
 from simt.sanitizer.metadata import granule
+from simt.sanitizer.sanitizer import WORD
 
 SIZE, BLOCK, TRIES = 2**19, 256, 3
 CHECKS = ("", "initcheck", "synccheck", "racecheck", "all")
@@ -32,7 +33,7 @@ def shadow(name: str) -> float:
     """Bytes of racecheck for each byte of memory that is touched."""
     plan = kernels.get(name).plan(SIZE, BLOCK, seed=0)
     program = compile(plan.kernel, argument_types(plan.args))
-    return layout.N_CELL * 8 / (1 << granule(program))
+    return layout.N_CELL * 8 / (1 << max(granule(program), WORD))
 
 
 def main() -> None:

@@ -6,6 +6,12 @@ from pathlib import Path
 
 import pytest
 
+import simt
+from simt.kernels.registry import get
+from simt.lang import unrolled
+from tests.machine_view import needs_numba_cuda
+from tests.toolkit.needs import needs_nvrtc
+
 SMALL = ("--size", "512", "--block", "64")
 
 
@@ -24,7 +30,7 @@ def test_one_kernel_and_two(run) -> None:
 
 def test_json_adds_up(run) -> None:
     found = run("explain", "neighbored", "interleaved", *SMALL, "--metric", "gld_efficiency", "--json").json()
-    assert set(found) == {"metric", "a", "b", "terms", "facts"}
+    assert list(found) == ["metric", "a", "b", "terms"]
     assert found["metric"] == "gld_efficiency"
     assert sum(term["value"] for term in found["terms"]) == pytest.approx(found["b"] - found["a"], abs=1e-9)
     assert all(set(term) == {"value", "share", "lines", "cause", "text"} for term in found["terms"])
@@ -41,9 +47,28 @@ def test_saved_profiles_and_predication(run, tmp_path: Path) -> None:
 
 
 def test_an_unrolled_loop_is_executed(run) -> None:
-    found = run("explain", "loop_trips", "loop_trips@unroll=2", "--json").json()
+    found = run("explain", "loop_trips", "loop_trips@unroll=2", "--json", "--facts").json()
     assert found["b"] != found["a"]
     assert [fact["figures"]["line"] for fact in found["facts"]] == [26, 26, 26]  # two loops of one
+
+
+@needs_numba_cuda
+def test_what_the_compiler_makes_of_an_unrolled_loop(run) -> None:
+    found = run("explain", "loop_trips@sm_90", "loop_trips@sm_90@unroll=4", *SMALL, "--json").json()
+    plan = get("loop_trips").plan(512, block=64)
+    kernel = unrolled(plan.kernel, 4)
+    assert found["b"] == simt.launch(kernel, plan.grid, plan.block, *plan.args, view="sm_90").metrics["inst_per_warp"]
+    assert found["b"] != found["a"]
+    assert sum(term["value"] for term in found["terms"]) == pytest.approx(found["b"] - found["a"], abs=1e-9)
+
+
+@needs_nvrtc
+def test_loops_of_cuda_c_are_unrolled_by_their_compiler(run, tmp_path: Path) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text('extern "C" __global__ void k(int *x) { for (int i = 0; i < x[1]; i++) x[0] += i; }')
+    found = run("explain", f"{source}:k@unroll=4", "--grid", "1", "--block", "32", "--arg", "zeros:int32:2")
+    assert found.code == 2
+    assert "write #pragma unroll 4 before the loop" in " ".join(found.err.split())
 
 
 @pytest.mark.parametrize(
@@ -53,6 +78,7 @@ def test_an_unrolled_loop_is_executed(run) -> None:
         (["if_else", "--metric", "duration"], "launch with timing=True, or --timing"),
         (["if_else", "even_odd@predicate=x"], "write a number after predicate="),
         (["loop_trips", "loop_trips@unroll=x"], "write a number after unroll="),
+        (["loop_trips@sm_90@sm_80"], "sm_90 and sm_80 are several views"),
         (["loop_trips", "loop_trips@unroll=1"], "a loop cannot be unrolled 1 times"),
         (["neighbored", "neighbored@unroll=4"], "neighbored has no loop that could be unrolled"),
         (["if_els"], "did you mean if_else"),

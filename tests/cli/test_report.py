@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -119,26 +117,6 @@ def test_eighty_columns_are_enough(run: Any, monkeypatch: pytest.MonkeyPatch, ar
     words = {word for word in wide if re.fullmatch(r"[a-z_]{4,}", word)}
     missing = words - set(re.findall(r"[\w.]+", shown))
     assert len(missing) <= len(words) / 4, missing  # code may be cut off, and some columns are left out
-
-
-def test_completion(run: Any) -> None:
-    assert "--install-completion" in run("--help").out
-
-    def completed(words: str) -> list[str]:
-        environment = {
-            "_SIMT_COMPLETE": "complete_bash",
-            "COMP_WORDS": words,
-            "COMP_CWORD": str(len(words.split()) - 1),
-        }
-        done = subprocess.run(
-            [sys.executable, "-m", "simt"], capture_output=True, text=True, check=False, timeout=120,
-            env={**environment, "PATH": "", "PYTHONPATH": str(Path(__file__).parents[2]), "HOME": str(Path.home())},
-        )  # fmt: skip
-        return done.stdout.split()
-
-    assert "report" in completed("simt rep")
-    assert "interleaved" in completed("simt run inter")
-    assert "gld_efficiency" in completed("simt explain if_else --metric gld")
 
 
 def test_what_a_person_would_ask_first_is_asked_first(run: Any) -> None:

@@ -25,6 +25,8 @@ int cudaStreamWaitEvent(stream_t, event_t, unsigned), cudaMemcpyAsync(void *, co
 int cudaGraphCreate(void **, unsigned), cudaGraphInstantiate(void **, void *, unsigned long long), cudaGraphLaunch(void *, stream_t), cudaGraphGetNodes(void *, void **, size_t *), cudaGraphExecDestroy(void *), cudaGraphDestroy(void *);
 int cudaGraphAddKernelNode(void **, void *, void *const *, size_t, const void *), cudaGraphAddMemcpyNode1D(void **, void *, void *const *, size_t, void *, const void *, size_t, int), cudaGraphAddHostNode(void **, void *, void *const *, size_t, const void *);
 int cudaGraphAddDependencies(void *, void *const *, void *const *, const void *, size_t), cudaGraphExecKernelNodeSetParams(void *, void *, const void *), cudaGraphExecUpdate(void *, void *, void *), cudaIpcGetMemHandle(void *, void *);
+int cudaMallocAsync(void **, size_t, stream_t), cudaFreeAsync(void *, stream_t), cudaDeviceGetGraphMemAttribute(int, int, uint64_t *);
+int cudaGraphAddMemAllocNode(void **, void *, void *const *, size_t, void *), cudaGraphAddMemFreeNode(void **, void *, void *const *, size_t, void *);
 int cudaUserObjectCreate(void **, void *, void (*)(void *), unsigned, unsigned), cudaGraphRetainUserObject(void *, void *, unsigned, unsigned);
 int cudaDeviceSetLimit(int, size_t), cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, const void *, int, size_t);
 int cudaMallocArray(void **, const void *, size_t, size_t, unsigned), cudaMemcpy2DToArray(void *, size_t, size_t, const void *, size_t, size_t, size_t, int);
@@ -344,6 +346,38 @@ static void objects(void) {
   cudaGraphDestroy(graph), printf("%d ", gone);
   cudaGraphExecDestroy(exec), printf("%d\n", gone);
 }
+static uint64_t in_graphs(int which) {  // 0: in use, 2: reserved
+  uint64_t bytes = 7;
+  cudaDeviceGetGraphMemAttribute(0, which, &bytes);
+  return bytes;
+}
+static void graph_memory(void) {
+  enum { AUTO_FREE = 1 };
+  float *x = array(), *y, *z, *outside;
+  int n = N;
+  stream_t s;
+  void *graph, *exec, *node, *freed;
+  struct { char pool[88]; const void *access; size_t n, size; void *address; } memory = {.size = sizeof host};
+  cudaStreamCreate(&s), cudaMalloc((void **)&outside, sizeof host);
+  cudaStreamBeginCapture(s, 0);
+  say("allocate", cudaMallocAsync((void **)&y, sizeof host, s)), say("allocate", cudaMallocAsync((void **)&z, sizeof host, s));
+  cudaMemcpyAsync(y, x, sizeof host, ON_DEVICE, s), launch_on(s, &multiply, y, n, 8, 128), cudaMemcpyAsync(z, y, sizeof host, ON_DEVICE, s);
+  say("free", cudaFreeAsync(y, s)), say("not of a graph", cudaFreeAsync(outside, s));
+  cudaStreamEndCapture(s, &graph), cudaGraphInstantiate(&exec, graph, 0), cudaGraphDestroy(graph);
+  printf("%llu of %llu\n", (unsigned long long)in_graphs(0), (unsigned long long)in_graphs(2));
+  say("before", cudaFree(z)), say("launch", cudaGraphLaunch(exec, s));
+  printf("%g, %llu\n", back(z, 5), (unsigned long long)in_graphs(0));
+  say("again", cudaGraphLaunch(exec, s)), say("free", cudaFree(z)), say("twice", cudaFree(z));
+  say("launch", cudaGraphLaunch(exec, s)), say("destroy", cudaGraphExecDestroy(exec));
+  printf("%g, %llu\n", back(z, 5), (unsigned long long)in_graphs(2));
+  say("free", cudaFreeAsync(z, s)), printf("%llu\n", (unsigned long long)in_graphs(2));
+  cudaGraphCreate(&graph, 0);
+  say("node", cudaGraphAddMemAllocNode(&node, graph, NULL, 0, &memory)), say("frees", cudaGraphAddMemFreeNode(&freed, graph, &node, 1, memory.address));
+  say("nothing", cudaGraphAddMemFreeNode(&freed, graph, &node, 1, x));
+  cudaGraphAddMemAllocNode(&node, graph, &freed, 1, &memory), cudaGraphInstantiate(&exec, graph, AUTO_FREE);
+  for (int k = 0; k < 2; k++) say("launch", cudaGraphLaunch(exec, s));
+  printf("%llu of %llu\n", (unsigned long long)in_graphs(0), (unsigned long long)in_graphs(2));
+}
 static void times(void) {
   event_t a, b, c;
   float *x = array(), first, second;
@@ -419,7 +453,7 @@ int main(int n, char **words) {
       SCENARIO(plain), SCENARIO(unwritten), SCENARIO(memory), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(shapes), SCENARIO(wrong),
       SCENARIO(keeps), SCENARIO(host_pointer), SCENARIO(trap), SCENARIO(threads), SCENARIO(forks), SCENARIO(forks_first), SCENARIO(exits),
       SCENARIO(crashes), SCENARIO(killed), SCENARIO(waits), SCENARIO(server_dies), SCENARIO(missing), SCENARIO(times), SCENARIO(texture), SCENARIO(cubes),
-      SCENARIO(asserts), SCENARIO(limits), SCENARIO(captures), SCENARIO(leaves), SCENARIO(nodes), SCENARIO(objects)};
+      SCENARIO(asserts), SCENARIO(limits), SCENARIO(captures), SCENARIO(leaves), SCENARIO(nodes), SCENARIO(objects), SCENARIO(graph_memory)};
   load(words[1]);
   for (size_t k = 0; k < sizeof scenarios / sizeof *scenarios; k++)
     if (!strcmp(words[2], scenarios[k].name)) return scenarios[k].run(), fflush(stdout), 0;

@@ -146,6 +146,18 @@ def test_a_graph_of_nodes(program: Path, tmp_path: Path) -> None:
     ]
 
 
+def test_memory_of_graphs(program: Path, tmp_path: Path) -> None:
+    """A node's address is its own; launches allocate and free, and what they leave is the program's to free."""
+    ok, invalid, size = "cudaSuccess", "cudaErrorInvalidValue", 4000
+    assert run(program, "graph_memory", tmp_path).lines == [
+        *(f"allocate: {ok}", f"allocate: {ok}", f"free: {ok}", f"not of a graph: {invalid}", f"0 of {2 * size}"),
+        *(f"before: {invalid}", f"launch: {ok}", f"10, {size}", f"again: {invalid}", f"free: {ok}"),
+        *(f"twice: {invalid}", f"launch: {ok}", f"destroy: {ok}", f"10, {size}", f"free: {ok}", "0"),
+        *(f"node: {ok}", f"frees: {ok}", f"nothing: {invalid}", f"launch: {ok}", f"launch: {ok}"),
+        f"{size} of {2 * size}",
+    ]
+
+
 def test_the_command(program: Path) -> None:
     child = start(program, "plain", "--metrics", "inst_executed")
     out, report = child.communicate(timeout=120)

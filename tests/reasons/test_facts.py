@@ -74,7 +74,7 @@ def test_how_many_warps_make_how_many() -> None:
     found = simt.explain(profile, loops={"a": (outer, inner)})
     assert facts(found, "loop")[0].text.endswith("0 rounds in 1 warp, 3 in 1, 5 in 2")
     assert "loop: line " in str(found)
-    assert found.to_dict()["facts"][0]["figures"]["rounds"] == [(0, 1), (3, 1), (5, 2)]
+    assert found.to_dict(facts=True)["facts"][0]["figures"]["rounds"] == [(0, 1), (3, 1), (5, 2)]
     assert "loop in B: " in str(simt.explain(profile, profile, loops={"b": (outer,)}))
 
 

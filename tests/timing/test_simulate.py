@@ -290,7 +290,7 @@ def test_looks_that_are_spared_would_find_nothing(
     made, launch, _ = prepared(name, n, block)
     expected = simulate(made, launch, H200, sms=sms, window=(0, 1 << 20))
     names = module.CLOCK.plain.__globals__
-    select = names["_select"]
+    select = names["select"]
 
     def eager(q: int, sm: int, now: int, t: layout.Clock) -> int:
         found: int = select(q, sm, now, t)
@@ -299,7 +299,7 @@ def test_looks_that_are_spared_would_find_nothing(
             t.SCHEDULERS[q * layout.N_SCHEDULER + layout.Q_NEXT] = now + 1
         return found
 
-    monkeypatch.setitem(names, "_select", eager)
+    monkeypatch.setitem(names, "select", eager)
     found = simulate(made, launch, H200, sms=sms, window=(0, 1 << 20))
     assert np.array_equal(found.events, expected.events)
     assert np.array_equal(found.stalls, expected.stalls)

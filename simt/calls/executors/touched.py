@@ -91,6 +91,11 @@ class Touched:
         """The micro-ops whose variables the checks ask for."""
         return self._checks.variables if self._checks is not None else np.zeros(0, np.int64)
 
+    @property
+    def needless(self) -> npt.NDArray[np.int64]:
+        """None: every access counts."""
+        return np.zeros(0, np.int64)
+
     def begin(self, prepared: Prepared, workers: int) -> None:
         """Nobody has touched anything, but all blocks may read what textures and surfaces show."""
         self._prepared = prepared

@@ -14,6 +14,7 @@ struct graph {
   struct node **nodes;
   size_t n, room;
   struct owned *owned;
+  bool frees;  // a launch frees what the one before has left
 };
 static struct stream *capturing;  // streams that add their work to graphs
 
@@ -22,6 +23,7 @@ static void drop_graph(struct graph *g);
 static void drop(struct work *w) {
   if (w->kind == KERNEL_WORK) free(w->kernel.bytes), free(w->kernel.parameters);
   if (w->kind == GRAPH_WORK) drop_graph(w->child);
+  if (w->kind == ALLOCATE_WORK) simt_hold_memory(w->memory, -1);
 }
 static struct graph *copy_graph(struct graph *g);
 static CUresult keep(struct work *to, const struct work *from) {  // with memory of its own
@@ -34,6 +36,7 @@ static CUresult keep(struct work *to, const struct work *from) {  // with memory
     memcpy(to->kernel.bytes, from->kernel.bytes, from->kernel.size);
     for (unsigned k = 0; k < f->is.parameters; k++) to->kernel.parameters[k] = to->kernel.bytes + f->parameters[k].offset;
   }
+  if (from->kind == ALLOCATE_WORK) simt_hold_memory(from->memory, 1);
   if (from->kind == GRAPH_WORK) return (to->child = copy_graph(from->child)) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
   return CUDA_SUCCESS;
 }
@@ -46,6 +49,8 @@ static CUresult perform(struct work *w, CUstream s) {
     case HOST_WORK: w->host.function(w->host.data); return CUDA_SUCCESS;
     case GRAPH_WORK: return run_graph(w->child, s);
     case RECORD_WORK: return simt_record_now(w->event);
+    case ALLOCATE_WORK: simt_use_memory(w->memory, true); return CUDA_SUCCESS;
+    case FREE_WORK: return simt_free_graph_memory(w->freed);
     default: return CUDA_SUCCESS;  // empty, and waiting for events: all is done in order
   }
 }
@@ -141,6 +146,12 @@ static CUresult sort(struct graph *g) {
   return CUDA_SUCCESS;
 }
 static CUresult run_graph(struct graph *g, CUstream s) {
+  for (size_t k = 0; k < g->n; k++) {  // what a launch has left must be freed before the next one
+    struct work *w = &g->nodes[k]->work;
+    if (w->kind != ALLOCATE_WORK || !simt_use_memory(w->memory, false) || g->frees) continue;
+    simt_use_memory(w->memory, true);
+    return CUDA_ERROR_INVALID_VALUE;
+  }
   for (size_t k = 0; k < g->n; k++) TRY(perform(&g->nodes[k]->work, s));
   return CUDA_SUCCESS;
 }
@@ -313,6 +324,16 @@ API(CUresult) cuGraphAddMemcpyNode(NODE, const void *p, CUcontext c) { ADD(cuMem
 API(CUresult) cuGraphAddMemsetNode(NODE, const struct fill_node *p, CUcontext c) { ADD(fill_call(p, to)) }
 API(CUresult) cuGraphAddHostNode(NODE, const struct host_node *p) { ADD(HOST_CALL(p)) }
 API(CUresult) cuGraphAddChildGraphNode(NODE, struct graph *child) { ADD(work_call((struct work){GRAPH_WORK, .child = child}, to)) }
+struct allocate_node { char pool[88]; const void *access; size_t n; size_t size; uint64_t address; };  // CUDA_MEM_ALLOC_NODE_PARAMS
+CUresult cuMemAllocAsync(uint64_t *, size_t, CUstream), cuMemFreeAsync(uint64_t, CUstream);
+API(CUresult) cuGraphAddMemAllocNode(NODE, struct allocate_node *p) { ADD(cuMemAllocAsync(&p->address, p->size, to)) }
+API(CUresult) cuGraphAddMemFreeNode(NODE, uint64_t address) { ADD(cuMemFreeAsync(address, to)) }
+API(CUresult) cuGraphMemFreeNodeGetParams(struct node *node, uint64_t *address) {
+  READY();
+  if (node->work.kind != FREE_WORK) return CUDA_ERROR_INVALID_VALUE;
+  *address = node->work.freed;
+  return CUDA_SUCCESS;
+}
 API(CUresult) cuGraphAddEmptyNode(NODE) { ADD(work_call((struct work){EMPTY_WORK}, to)) }
 API(CUresult) cuGraphAddEventRecordNode(NODE, struct event *e) { ADD(work_call((struct work){RECORD_WORK, .event = e}, to)) }
 API(CUresult) cuGraphAddEventWaitNode(NODE, struct event *e) { ADD(work_call((struct work){WAIT_WORK, .event = e}, to)) }
@@ -363,9 +384,11 @@ API(CUresult) cuGraphReleaseUserObject(struct graph *g, struct object *object, u
 }
 
 // ---- executable graphs are copies, in order
+enum { AUTO_FREE = 1 };  // CU_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
 API(CUresult) cuGraphInstantiateWithFlags(struct graph **exec, struct graph *g, uint64_t flags) {
   READY();
   if (!exec || !g || !(*exec = copy_graph(g))) return CUDA_ERROR_INVALID_VALUE;
+  (*exec)->frees = flags & AUTO_FREE;
   return sort(*exec);
 }
 API(CUresult) cuGraphInstantiate_v2(struct graph **exec, struct graph *g, struct node **wrong, char *log, size_t size) { return cuGraphInstantiateWithFlags(exec, g, 0); }

@@ -116,8 +116,12 @@ API(CUresult) cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t wid
   *pitch = (width + PITCH - 1) / PITCH * PITCH;
   return allocate(address, *pitch * height, DEVICE, 0);
 }
-API(CUresult) cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream s) { READY(); return allocate(address, size, DEVICE, 0); }
-API(CUresult) cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t size, void *pool, CUstream s) { READY(); return allocate(address, size, DEVICE, 0); }
+API(CUresult) cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream s) {
+  READY();
+  if (!address || !size) return CUDA_ERROR_INVALID_VALUE;
+  return simt_capture_of(s) ? simt_allocate_in_graph(address, size, s) : allocate(address, size, DEVICE, 0);
+}
+API(CUresult) cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t size, void *pool, CUstream s) { return cuMemAllocAsync(address, size, s); }
 API(CUresult) cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags) {
   READY();
   if (flags != 1 && flags != 2) return CUDA_ERROR_INVALID_VALUE;
@@ -126,8 +130,17 @@ API(CUresult) cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flag
 }
 API(CUresult) cuMemHostAlloc(void **address, size_t size, unsigned flags) { READY(); return allocate((uint64_t *)address, size, HOST, flags); }
 API(CUresult) cuMemAllocHost_v2(void **address, size_t size) { READY(); return allocate((uint64_t *)address, size, HOST, 0); }
-API(CUresult) cuMemFree_v2(CUdeviceptr address) { READY(); return release(address, false); }
-API(CUresult) cuMemFreeAsync(CUdeviceptr address, CUstream s) { READY(); return release(address, false); }
+CUresult simt_free(uint64_t address) { return release(address, false); }
+API(CUresult) cuMemFree_v2(CUdeviceptr address) {
+  READY();
+  return simt_is_graph_memory(address) ? simt_free_graph_memory(address) : release(address, false);
+}
+API(CUresult) cuMemFreeAsync(CUdeviceptr address, CUstream s) {
+  READY();
+  if (!simt_capture_of(s)) return cuMemFree_v2(address);
+  struct work w = {FREE_WORK, .freed = address};
+  return simt_is_graph_memory(address) ? simt_do(&w, s) : CUDA_ERROR_INVALID_VALUE;
+}
 API(CUresult) cuMemFreeHost(void *address) { BEGIN(); return release((uint64_t)address, true); }
 API(CUresult) cuMemGetInfo_v2(size_t *free_, size_t *total) {
   READY();

@@ -60,6 +60,14 @@ struct kernel_node { void *host; dim3 grid, block; unsigned shared; void **param
 API(cudaError_t) cudaGraphAddKernelNode(NODE, const struct kernel_node *p) { ADD(LAUNCH(p)) }
 API(cudaError_t) cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct kernel_node *p) { SET(LAUNCH(p), NULL) }
 API(cudaError_t) cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const struct kernel_node *p) { SET(LAUNCH(p), exec) }
+CUresult cuGraphAddMemAllocNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, void *), cuGraphAddMemFreeNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, uint64_t), cuGraphMemFreeNodeGetParams(cudaGraphNode_t, uint64_t *);
+CUresult cuDeviceGetGraphMemAttribute(int, int, uint64_t *), cuDeviceSetGraphMemAttribute(int, int, const uint64_t *), cuDeviceGraphMemTrim(int);
+API(cudaError_t) cudaGraphAddMemAllocNode(NODE, void *p) { BEGIN(); return simt_end(cuGraphAddMemAllocNode(node, g, after, n, p)); }  // the same structure
+API(cudaError_t) cudaGraphAddMemFreeNode(NODE, void *address) { BEGIN(); return simt_end(cuGraphAddMemFreeNode(node, g, after, n, (uint64_t)address)); }
+API(cudaError_t) cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, uint64_t *address) { BEGIN(); return simt_end(cuGraphMemFreeNodeGetParams(node, address)); }
+API(cudaError_t) cudaDeviceGetGraphMemAttribute(int d, int which, uint64_t *value) { BEGIN(); return simt_end(cuDeviceGetGraphMemAttribute(d, which, value)); }
+API(cudaError_t) cudaDeviceSetGraphMemAttribute(int d, int which, const uint64_t *value) { BEGIN(); return simt_end(cuDeviceSetGraphMemAttribute(d, which, value)); }
+API(cudaError_t) cudaDeviceGraphMemTrim(int d) { BEGIN(); return simt_end(cuDeviceGraphMemTrim(d)); }
 API(cudaError_t) cudaGraphAddMemcpyNode(NODE, const void *p) { ADD(cudaMemcpy3DAsync(p, to)) }
 API(cudaError_t) cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const void *p) { SET(cudaMemcpy3DAsync(p, to), NULL) }
 API(cudaError_t) cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const void *p) { SET(cudaMemcpy3DAsync(p, to), exec) }

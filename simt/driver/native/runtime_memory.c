@@ -1,7 +1,7 @@
 // Memory of the runtime: allocations, copies, fills, pointers.
 #include "runtime.h"
 
-CUresult cuMemAlloc_v2(CUdeviceptr *, size_t), cuMemAllocPitch_v2(CUdeviceptr *, size_t *, size_t, size_t, unsigned), cuMemAllocManaged(CUdeviceptr *, size_t, unsigned);
+CUresult cuMemAlloc_v2(CUdeviceptr *, size_t), cuMemAllocAsync(CUdeviceptr *, size_t, cudaStream_t), cuMemFreeAsync(CUdeviceptr, cudaStream_t), cuMemAllocPitch_v2(CUdeviceptr *, size_t *, size_t, size_t, unsigned), cuMemAllocManaged(CUdeviceptr *, size_t, unsigned);
 CUresult cuMemHostAlloc(void **, size_t, unsigned), cuMemFree_v2(CUdeviceptr), cuMemFreeHost(void *), cuMemGetInfo_v2(size_t *, size_t *);
 CUresult cuMemHostRegister_v2(void *, size_t, unsigned), cuMemHostUnregister(void *), cuMemHostGetDevicePointer_v2(CUdeviceptr *, void *, unsigned), cuMemHostGetFlags(unsigned *, void *);
 CUresult cuMemcpyAsync(CUdeviceptr, CUdeviceptr, size_t, cudaStream_t), cuPointerGetAttribute(void *, int, CUdeviceptr), cuMemcpy2DAsync_v2(const void *, cudaStream_t);
@@ -14,14 +14,14 @@ API(cudaError_t) cudaMalloc(void **p, size_t n) {
   *p = NULL;
   return n ? simt_end(cuMemAlloc_v2(P(p), n)) : cudaSuccess;
 }
-API(cudaError_t) cudaMallocAsync(void **p, size_t n, cudaStream_t s) { BEGIN(); *p = NULL; return n ? simt_end(cuMemAlloc_v2(P(p), n)) : cudaSuccess; }
+API(cudaError_t) cudaMallocAsync(void **p, size_t n, cudaStream_t s) { BEGIN(); *p = NULL; return n ? simt_end(cuMemAllocAsync(P(p), n, s)) : cudaSuccess; }
 API(cudaError_t) cudaMallocFromPoolAsync(void **p, size_t n, void *pool, cudaStream_t s) { return cudaMallocAsync(p, n, s); }
 API(cudaError_t) cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height) { BEGIN(); return simt_end(cuMemAllocPitch_v2(P(p), pitch, width, height, 4)); }
 API(cudaError_t) cudaMallocManaged(void **p, size_t n, unsigned flags) { BEGIN(); return simt_end(cuMemAllocManaged(P(p), n, flags)); }
 API(cudaError_t) cudaHostAlloc(void **p, size_t n, unsigned flags) { BEGIN(); *p = NULL; return n ? simt_end(cuMemHostAlloc(p, n, flags)) : cudaSuccess; }
 API(cudaError_t) cudaMallocHost(void **p, size_t n) { BEGIN(); *p = NULL; return n ? simt_end(cuMemHostAlloc(p, n, 0)) : cudaSuccess; }
 API(cudaError_t) cudaFree(void *p) { BEGIN(); return p ? simt_end(cuMemFree_v2((CUdeviceptr)p)) : cudaSuccess; }
-API(cudaError_t) cudaFreeAsync(void *p, cudaStream_t s) { BEGIN(); return p ? simt_end(cuMemFree_v2((CUdeviceptr)p)) : cudaSuccess; }
+API(cudaError_t) cudaFreeAsync(void *p, cudaStream_t s) { BEGIN(); return p ? simt_end(cuMemFreeAsync((CUdeviceptr)p, s)) : cudaSuccess; }
 API(cudaError_t) cudaFreeHost(void *p) { BEGIN(); return p ? simt_end(cuMemFreeHost(p)) : cudaSuccess; }
 API(cudaError_t) cudaHostRegister(void *p, size_t n, unsigned flags) { BEGIN(); return simt_end(cuMemHostRegister_v2(p, n, flags)); }
 API(cudaError_t) cudaHostUnregister(void *p) { BEGIN(); return simt_end(cuMemHostUnregister(p)); }

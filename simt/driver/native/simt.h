@@ -67,6 +67,7 @@ double simt_now(void);  // modelled time if launches are timed, else time of thi
   }
 
 // ---- memory.c
+CUresult simt_free(uint64_t address);
 CUresult simt_allocate(uint64_t *address, size_t size, int kind);
 CUresult simt_resolve(uint64_t address, size_t size, void **at, int *kind);  // kind -1: this process's own memory
 struct block {  // rows of bytes in memory, for copies
@@ -93,7 +94,7 @@ CUresult simt_record_now(CUevent event);
 // ---- graph.c: what streams do, at once or when a graph is launched
 struct shape { unsigned grid[3], block[3], shared; bool cooperative; };
 struct work {
-  enum { KERNEL_WORK, COPY_WORK, FILL_WORK, HOST_WORK, GRAPH_WORK, EMPTY_WORK, WAIT_WORK, RECORD_WORK } kind;  // CUgraphNodeType
+  enum { KERNEL_WORK, COPY_WORK, FILL_WORK, HOST_WORK, GRAPH_WORK, EMPTY_WORK, WAIT_WORK, RECORD_WORK, ALLOCATE_WORK = 10, FREE_WORK } kind;  // CUgraphNodeType
   union {
     struct { CUfunction function; struct shape shape; size_t size; char *bytes; void **parameters; } kernel;
     struct { struct block to, from; size_t width, height, depth; } copy;
@@ -101,6 +102,8 @@ struct work {
     struct { void (*function)(void *); void *data; } host;
     struct graph *child;
     CUevent event;
+    struct graph_memory *memory;
+    uint64_t freed;
   };
 };
 CUresult simt_do(struct work *work, CUstream stream);
@@ -109,6 +112,14 @@ CUresult simt_copy_now(struct work *work, CUstream stream);
 CUresult simt_fill_now(struct work *work, CUstream stream);
 void simt_join_capture(CUstream stream, struct graph *graph);
 void simt_leave_capture(CUstream stream);
+
+// ---- graph_memory.c
+struct graph_memory;
+void simt_hold_memory(struct graph_memory *memory, int more);  // nodes that allocate it
+bool simt_use_memory(struct graph_memory *memory, bool live);  // whether it was in use before
+bool simt_is_graph_memory(uint64_t address);
+CUresult simt_free_graph_memory(uint64_t address);
+CUresult simt_allocate_in_graph(uint64_t *address, size_t size, CUstream stream);
 
 // ---- the others
 struct array {

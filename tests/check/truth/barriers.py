@@ -77,7 +77,7 @@ def mask_without_the_caller(x, y):
     y[t] = x[t]
 
 
-@wrong(SYNC, block=32, args=pair(32))
+@wrong(SYNC, block=32, args=pair(32), machine=False)
 def mask_of_lanes_elsewhere(x, y):
     t = cuda.threadIdx.x
     if t < 16:

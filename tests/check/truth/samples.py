@@ -109,7 +109,7 @@ def sum_without_barrier_of_the_warp(data, out):
         out[0] = smem_second[0] + smem_second[1]
 
 
-@wrong(SYNC, block=64, args=lambda: (empty(64),))
+@wrong(SYNC, block=64, args=lambda: (empty(64),), machine=False)
 def divergent_threads(out):
     s = cuda.shared.array(64, int32)
     tid = cuda.threadIdx.x
