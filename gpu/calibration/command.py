@@ -63,7 +63,7 @@ def calibrate(
         raise typer.Exit(EXIT_NO_GPU) from None
     product = Product.of(native)
     base = devices.get(like) if like else nearest(product.capability, product.name)
-    beside = other_processes(device)
+    beside = other_processes(native.place)
     if beside:
         typer.echo(f"note: others use the GPU, which may spoil the figures: {beside}", err=True)
     typer.echo(f"{product.name}, CUDA {product.driver}; like {base.key}", err=True)

@@ -117,5 +117,5 @@ def _modelled(kernels: Mapping[str, object], base: Gpu, figure: Figure, values: 
             overrides=dict(values),
         )
         assert profile.timing is not None
-        cycles.append(profile.timing.cycles)
+        cycles.append(profile.timing.mean_sm_cycles)
     return figure.per_step(cycles)

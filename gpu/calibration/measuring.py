@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
@@ -147,11 +148,16 @@ def _cycles(figure: Figure, times: npt.NDArray[np.int64], mhz: float) -> float:
     return float((times[:, 1] - times[:, 0]).mean())
 
 
-def other_processes(index: int) -> str:
-    """What else uses the GPU, as nvidia-smi says; nothing if it says nothing, or is not there."""
+def other_processes(place: str) -> str:
+    """What else uses the GPU at this place on the PCI bus, as nvidia-smi says; nothing if it says nothing, or is not
+
+    there.  In a container numbers of processes are not the host's: a lone process is taken to be this one.
+    """
     program = shutil.which("nvidia-smi")
     if program is None:
         return ""
-    command = [program, f"--id={index}", "--query-compute-apps=pid,name", "--format=csv,noheader"]
+    command = [program, f"--id={place}", "--query-compute-apps=pid,name", "--format=csv,noheader"]
     said = subprocess.run(command, capture_output=True, text=True, check=False)
-    return "; ".join(said.stdout.strip().splitlines()) if said.returncode == 0 else ""
+    found = said.stdout.strip().splitlines() if said.returncode == 0 else []
+    others = [line for line in found if line.split(",")[0].strip() != str(os.getpid())]
+    return "; ".join(others) if len(others) < len(found) or len(others) > 1 else ""

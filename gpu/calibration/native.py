@@ -78,6 +78,13 @@ class Native:
         return text.value.decode("utf-8", "replace")
 
     @property
+    def place(self) -> str:
+        """Where it is on the PCI bus, which names it for nvidia-smi."""
+        text = ctypes.create_string_buffer(32)
+        _check(_library().cuDeviceGetPCIBusId(text, 32, self._device), "cuDeviceGetPCIBusId")
+        return text.value.decode()
+
+    @property
     def driver(self) -> str:
         """The newest CUDA version that the driver knows: ``"13.0"``."""
         version = ctypes.c_int()

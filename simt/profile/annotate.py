@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _EXPENDABLE = (
     "share",
+    "l1_hit_rate",
+    "l2_hit_rate",
     "lanes",
     "idle_predicated_off",
     "local_sectors",
@@ -38,7 +40,9 @@ HOT_LINES = 5
 """So many lines stand out (more if they tie), if they cost at least half as much as the costliest."""
 
 DERIVED_COLUMNS = ("share", "lanes")
-TIMED_COLUMNS = ("waited", "for", *STALLS)
+HIT_RATES = {"l1_hit_rate": ("l1_hits", "l1_sectors"), "l2_hit_rate": ("l2_hits", "l2_sectors")}
+"""Columns of timed launches that are the share of one count in another."""
+TIMED_COLUMNS = ("waited", "for", *HIT_RATES, *STALLS)
 
 _DEFAULT = ("inst_executed", "share", "lanes")
 _IF_COUNTED = (
@@ -63,6 +67,8 @@ HEADINGS = {
     "local_sectors": "local sectors",
     "idle_predicated_off": "pred. off",
     "for": "mainly for",
+    "l1_hit_rate": "L1 hit %",
+    "l2_hit_rate": "L2 hit %",
 }
 """Of columns that are not called by their names."""
 
@@ -81,6 +87,7 @@ class Row:
     hot: bool = False
     folded: bool = False
     stalls: Mapping[str, int] = field(default_factory=dict)
+    accesses: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def cost(self) -> int:
@@ -105,6 +112,9 @@ def cell(row: Row, column: str, total: int) -> str:
         return f"{100 * executed / total:.1f}" if executed else ""
     if column == "lanes":
         return f"{row.counters.get('thread_inst_executed', 0) / executed:.1f}" if executed else ""
+    if column in HIT_RATES:
+        hits, sectors = (row.accesses.get(name, 0) for name in HIT_RATES[column])
+        return f"{100 * hits / sectors:.1f}" if sectors else ""
     value = _counter(row, column)
     return number_text(value) if value else ""
 
@@ -124,7 +134,8 @@ def shown_columns(rows: Sequence[Row], wanted: Sequence[str] | None = None) -> l
     timed = any(row.stalls for row in rows)
     if wanted is None:
         counted = [name for name in _IF_COUNTED if any(_counter(row, name) for row in rows)]
-        return [*_DEFAULT, *counted, *(("waited", "for") if timed else ())]
+        rates = [name for name, (_, of) in HIT_RATES.items() if any(row.accesses.get(of) for row in rows)]
+        return [*_DEFAULT, *counted, *rates, *(("waited", "for") if timed else ())]
     check_columns(wanted, timed)
     return list(wanted)
 
@@ -133,6 +144,11 @@ def _mark(rows: Sequence[Row]) -> list[Row]:
     """The same rows, those that stand out marked; the costliest one at least, if anything ran."""
     ranked = sorted((row.cost for row in rows), reverse=True)[:HOT_LINES]
     return [replace(row, hot=row.cost > 0 and row.cost >= ranked[-1] and 2 * row.cost >= ranked[0]) for row in rows]
+
+
+def _row(line: Listed, text: str, heading: str = "") -> Row:
+    """A line as it is."""
+    return Row(line.counters, line.position, text, heading, stalls=line.stalls, accesses=line.accesses)
 
 
 def _listed(lines: Sequence[Listed], kernel: str, is_source: bool) -> list[Row]:
@@ -146,7 +162,9 @@ def _listed(lines: Sequence[Listed], kernel: str, is_source: bool) -> list[Row]:
             place = (line.file, line.function)
             if line.function and line.function != kernel:
                 heading = f"{line.function} ({line.file})"
-        rows.append(Row(line.counters, line.position, line.text.rstrip(), heading, stalls=line.stalls))
+        rows.append(
+            Row(line.counters, line.position, line.text.rstrip(), heading, False, False, line.stalls, line.accesses)
+        )
     return _mark(rows)
 
 
@@ -159,12 +177,14 @@ def _folded(shown: Sequence[Listed], sources: Mapping[tuple[str, int], str]) -> 
         here = group.source[0] if group.source else "no source line"
         number = str(group.source[1]) if group.source else ""
         stalls = add([shown[k].stalls for k in group.members])
-        heads.append(Row(group.counters, number, group.text, here if here != file else "", folded=True, stalls=stalls))
+        found = add([shown[k].accesses for k in group.members])
+        heading = here if here != file else ""
+        heads.append(Row(group.counters, number, group.text, heading, False, True, stalls, found))
         file = here
     rows = []
     for head, group in zip(_mark(heads), groups, strict=True):
         lines = [shown[k] for k in group.members]
-        rows += [head, *(Row(line.counters, line.position, f"    {line.text}", stalls=line.stalls) for line in lines)]
+        rows += [head, *(_row(line, f"    {line.text}") for line in lines)]
     return rows
 
 

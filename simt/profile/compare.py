@@ -160,7 +160,8 @@ def _line(entry: Mapping[str, Any], view: str) -> Line:
     counters = {str(name): int(value) for name, value in entry["counters"].items()}
     stalls = {str(name): int(value) for name, value in entry.get("stalls", {}).items()}
     text = str(entry["text"]).rstrip()
-    where = {name: str(entry.get(name, "")) for name in ("file", "function")}
+    where: dict[str, Any] = {name: str(entry.get(name, "")) for name in ("file", "function")}
+    where["accesses"] = {str(name): int(value) for name, value in entry.get("accesses", {}).items()}
     if view == SOURCE:
         number = int(entry["number"])
         return Line(str(number), text, counters, (str(entry["file"]), number), stalls, **where)

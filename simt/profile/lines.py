@@ -48,6 +48,10 @@ class Listed(Protocol):
     def stalls(self) -> Mapping[str, int]:
         """Warp-cycles by reason; empty without timing."""
 
+    @property
+    def accesses(self) -> Mapping[str, int]:
+        """Sectors that it asked L1 and L2 for, and found there; empty without timing."""
+
 
 @dataclass(frozen=True)
 class LineProfile:
@@ -57,7 +61,8 @@ class LineProfile:
     the source view).  ``counters`` are those of :data:`simt.profile.counters.COUNTER_NAMES`, ``idle`` the
     idle lane-slots by cause.  ``source`` is the (file, line) behind a SASS instruction where line information
     exists.  ``stalls`` (timed launches) are the warp-cycles that the simulated SMs' warps waited before they issued
-    it, by reason (:data:`simt.profile.STALLS`).
+    it, by reason (:data:`simt.profile.STALLS`); ``accesses`` the sectors of global memory that it asked L1 and L2 for
+    in the simulated blocks, and those that it found there (``l1_sectors``, ``l1_hits``, ...).
     """
 
     text: str
@@ -69,6 +74,7 @@ class LineProfile:
     counters: Mapping[str, int]
     idle: Mapping[str, int]
     stalls: Mapping[str, int] = field(default_factory=dict)
+    accesses: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def position(self) -> str:
@@ -97,6 +103,8 @@ class LineProfile:
         entry["idle_lane_slots"] = dict(self.idle)
         if self.stalls:
             entry["stalls"] = {reason: cycles for reason, cycles in self.stalls.items() if cycles}
+        if self.accesses:
+            entry["accesses"] = dict(self.accesses)
         return entry
 
 

@@ -168,13 +168,14 @@ class Profile:
         """One entry per listing line, in listing order."""
         machine = self.view_kind == MACHINE
         lines = []
-        for entry, row, stalls in zip(self.program.listing, self._table, self._stalls(), strict=True):
+        parts = zip(self.program.listing, self._table, self._accesses(), self._stalls(), strict=True)
+        for entry, row, accesses, stalls in parts:
             counters = as_mapping(row)
             offset = entry.number if machine else None
             lines.append(
                 LineProfile(
                     entry.text, entry.number, offset, entry.file, entry.function, entry.source,
-                    counters, idle_of(counters), stalls,
+                    counters, idle_of(counters), stalls, accesses,
                 )
             )  # fmt: skip
         return tuple(lines)
@@ -185,6 +186,13 @@ class Profile:
             return [{} for _ in self.program.listing]
         columns = [(reason, self.timing.reasons.index(reason)) for reason in STALLS]
         return [{reason: int(row[k]) for reason, k in columns} for row in self.timing.lines]
+
+    def _accesses(self) -> list[dict[str, int]]:
+        """Sectors that each listing line asked the caches for, and found; nothing where the launch was not timed."""
+        if self.timing is None:
+            return [{} for _ in self.program.listing]
+        names = self.timing.ACCESSES
+        return [dict(zip(names, map(int, row), strict=True)) if row.any() else {} for row in self.timing.line_accesses]
 
     @cached_property
     def idle(self) -> dict[str, int]:

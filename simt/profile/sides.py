@@ -35,6 +35,7 @@ class Line:
     stalls: Mapping[str, int] = field(default_factory=dict)
     file: str = ""
     function: str = ""
+    accesses: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

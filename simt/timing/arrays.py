@@ -16,6 +16,8 @@ from simt.timing.sample import Sample
 from simt.timing.schedule import Schedule
 
 SECTOR_BYTES = 32
+MAX_STAYS = 1 << 16
+"""Blocks of which it is noted when they started and ended: the first ones."""
 MAX_EVENTS = 1 << 16
 _CHIP_BANDWIDTHS = (
     "l2_read_bytes_per_cycle",
@@ -147,7 +149,9 @@ def clock_arrays(
         L2_DIRTY=np.zeros(l2, np.int64),
         L2_PARTIAL=np.zeros(l2, np.int64),
         L2_USED=np.zeros(l2, np.int64),
+        L2_MASKED=np.zeros(l2, np.int64),
         L2_OWED=np.full(written_sets * int(numbers["l2_dirty_ways"]), -1, np.int64),
+        L2_OWED_MASKED=np.full(written_sets * int(numbers["l2_masked_ways"]), -1, np.int64),
         L2_LACKING=np.full(written_sets * int(numbers["l2_partial_ways"]), -1, np.int64),
         L2_ATOMIC_BLOCK=np.full(l2, -1, np.int64),
         L2_ATOMIC_FREE=np.zeros(l2, np.float64),
@@ -167,6 +171,8 @@ def clock_arrays(
         CHIP=np.zeros(layout.N_CHIP, np.float64),
         TOTALS=np.zeros(layout.N_TOTAL, np.int64),
         STALLS=np.zeros(len(table.ops) // layout.N_OP * layout.N_REASONS, np.int64),
+        STAYS=np.zeros(min(sample.n_blocks, MAX_STAYS) * layout.N_STAY, np.int64),
+        ACCESSES=np.zeros(len(table.ops) // layout.N_OP * len(layout.ACCESSES), np.int64),
         LINES=np.zeros(32, np.int64),
         MASKS=np.zeros(32, np.int64),
         LANES=np.zeros(32 * 4, np.int64),

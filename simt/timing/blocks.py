@@ -64,6 +64,13 @@ def start_blocks(sm, now, s, t):
         own = door.block_at(s, place, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS])
         door.begin(block, sm, place % CONFIG[L.G_PLACES] * CONFIG[L.G_WARPS], own)
         t.SLOTS[slot + L.S_BLOCK] = block
+        t.SLOTS[slot + L.S_NUMBER] = number
+        if number * L.N_STAY < len(t.STAYS):
+            stay = number * L.N_STAY
+            t.STAYS[stay + L.Y_BLOCK] = block
+            t.STAYS[stay + L.Y_SM] = sm
+            t.STAYS[stay + L.Y_PLACE] = place % CONFIG[L.G_PLACES]
+            t.STAYS[stay + L.Y_FROM] = now
         t.SLOTS[slot + L.S_WARPS] = CONFIG[L.G_WARPS]
         _start_warps(sm, place, now, t)
     SMS[at + L.M_EVENT] = event
@@ -173,7 +180,7 @@ def release(sm, place, when, now, s, t):
 
 
 @jit
-def end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, READY, SLOTS, SMS, TOTALS, STALLS):
+def end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, READY, SLOTS, STAYS, SMS, TOTALS, STALLS):
     """A warp has exited at *pc*; it stays until its stores are on their way.  After the last one its place is free."""
     row = wi * L.N_WARP
     exited = now + 1 + np.int64(NUMBERS[EXIT_LATENCY])
@@ -188,6 +195,9 @@ def end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, READY, SLOTS, SMS, TOTALS,
         SMS[at + L.M_ACTIVE] += end - SMS[at + L.M_ACTIVE_SINCE]
     slot = wi // CONFIG[L.G_WARPS] * L.N_SLOT
     SLOTS[slot + L.S_WARPS] -= 1
+    stay = SLOTS[slot + L.S_NUMBER] * L.N_STAY
+    if stay < len(STAYS):
+        STAYS[stay + L.Y_TO] = max(STAYS[stay + L.Y_TO], end)
     WARPS[row + L.W_GONE_AT] = end + np.int64(NUMBERS[BLOCK_LATENCY])
     SLOTS[slot + L.S_FREE_AT] = max(SLOTS[slot + L.S_FREE_AT], WARPS[row + L.W_GONE_AT])
     SMS[at + L.M_EVENT] = min(SMS[at + L.M_EVENT], np.float64(WARPS[row + L.W_GONE_AT]))

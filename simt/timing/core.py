@@ -141,7 +141,7 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
         kind = t.OPS[row + L.O_KIND]
         loads = t.OPS[row + L.O_LOADS] != 0
         block = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
-        done = global_access(sm, wi, block, now, kind, loads, asked, asked.bytes // size, t)
+        done = global_access(pc, sm, wi, block, now, kind, loads, asked, asked.bytes // size, t)
         if not loads and kind != L.K_LOCAL:
             t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], done)
             sent = (
@@ -327,7 +327,9 @@ def run(until, total_blocks, s, t):
                             freeze(q, now, late + OPS[row + L.O_FREEZE], t)
                             settled = False
                     if status == door.DONE:
-                        end_warp(wi, sm, pc, now, CONFIG, t.NUMBERS, WARPS, t.READY, t.SLOTS, SMS, TOTALS, t.STALLS)
+                        end_warp(
+                            wi, sm, pc, now, CONFIG, t.NUMBERS, WARPS, t.READY, t.SLOTS, t.STAYS, SMS, TOTALS, t.STALLS
+                        )
                     elif status == door.BLOCKED:
                         wait_at_barrier(wi, q, pc, now, t)
                     else:

@@ -180,6 +180,7 @@ def _write_back(way, arrival, t):
     if t.L2_PARTIAL[way]:
         _complete(way, arrival, t)
     t.L2_DIRTY[way] = 0
+    t.L2_MASKED[way] = 0
     return _serve(t.CHIP, L.C_DRAM_FREE, arrival, size / t.NUMBERS[DRAM_READ])
 
 
@@ -212,8 +213,9 @@ def _displaced(way, LISTED, FLAGS, t):
 def written(way, mask, partial, arrival, t):
     """Note sectors that are written, some in part; returns when the set has room for them.
 
-    Measured on an H200 (stores.cu): few lines of a set may be dirty, and fewer incomplete.  The least recently used is
-    written to DRAM, or completed from there, before one more gets so, and the store waits for that.
+    Measured on an H200 (stores.cu): few lines of a set may be dirty, fewer if stores have left a part of a sector out,
+    and fewer still may be incomplete.  The least recently used is written to DRAM, or completed from there, before one
+    more gets so, and the store waits for that.
     """
     there = arrival
     if t.L2_DIRTY[way] == 0:
@@ -224,6 +226,11 @@ def written(way, mask, partial, arrival, t):
     _have(way, mask & ~sectors_of(partial), t)
     bytes_added(way, partial, t)
     if complete and t.L2_PARTIAL[way]:
+        if t.L2_MASKED[way] == 0:
+            oldest = _displaced(way, t.L2_OWED_MASKED, t.L2_MASKED, t)
+            if oldest >= 0:
+                there = max(there, _write_back(oldest, arrival, t))
+            t.L2_MASKED[way] = 1
         oldest = _displaced(way, t.L2_LACKING, t.L2_PARTIAL, t)
         if oldest >= 0:
             there = max(there, _complete(oldest, arrival, t))

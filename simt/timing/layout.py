@@ -99,7 +99,17 @@ _slot = Columns()
 S_BLOCK = _slot()
 S_WARPS = _slot()
 S_FREE_AT = _slot()
+S_NUMBER = _slot()  # so many blocks of the simulated ones started before it
 N_SLOT = _slot.count
+
+# One row per simulated block, in the order of their start (int64[blocks * N_STAY]): where it was, from when to when.
+_stay = Columns()
+Y_BLOCK = _stay()
+Y_SM = _stay()
+Y_PLACE = _stay()
+Y_FROM = _stay()
+Y_TO = _stay()  # the end of its last warp
+N_STAY = _stay.count
 
 # One row per SM (float64[SMs * N_SM]).
 _sm = Columns()
@@ -176,6 +186,7 @@ N_EVENTS = _total()
 N_AGE = _total()
 N_TOTAL = _total.count
 N_REASONS = len(Reason)
+ACCESSES = (N_L1_SECTORS, N_L1_HITS, N_L2_SECTORS, N_L2_HITS)  # totals that are noted by micro-op, too
 
 # The configuration (int64[N_CONFIG]).
 _config = Columns()
@@ -257,7 +268,9 @@ class Clock(NamedTuple):
     L2_DIRTY: Any
     L2_PARTIAL: Any  # bytes in sectors of which L2 has only what stores have written, 8 bits each; 0: all or nothing
     L2_USED: Any
+    L2_MASKED: Any  # 1: dirty, and stores have left out a part of a sector since it was written to DRAM
     L2_OWED: Any  # int64[sets * l2_dirty_ways]: ways of L2 that are dirty, -1: none; sets as for this share of L2
+    L2_OWED_MASKED: Any  # int64[sets * l2_masked_ways]: the same of those that are masked
     L2_LACKING: Any  # int64[sets * l2_partial_ways]: the same of those that have incomplete sectors
     L2_ATOMIC_BLOCK: Any  # the block whose atomics used the line; -1: none, -2: several
     L2_ATOMIC_FREE: Any  # float64: when L2 is through with them
@@ -279,6 +292,8 @@ class Clock(NamedTuple):
     CHIP: Any
     TOTALS: Any
     STALLS: Any  # int64[micro-ops * N_REASONS]: warp-cycles before its issue, by reason
+    STAYS: Any  # int64[first blocks * N_STAY]
+    ACCESSES: Any  # int64[micro-ops * len(ACCESSES)]: sectors of global memory that it asked the caches for
     LINES: Any  # int64[32]: distinct 128-byte lines of a request
     MASKS: Any  # int64[32]: sectors of each
     # Of stores, lanes in each sector; of loads, words of each line: one array more took two thirds of the speed.

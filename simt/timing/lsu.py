@@ -188,7 +188,22 @@ def _busy_in_l2(ADDRESSES, lanes, there, line, several, t):
 
 
 @jit
-def global_access(sm, wi, block, now, kind, loads, asked, lanes, t):
+def global_access(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
+    """When a global (or local) access of micro-op *pc* has its result; for stores and reductions, when L2 has it.
+
+    What it asks the caches for is noted by micro-op.
+    """
+    at = pc * len(L.ACCESSES)
+    for k, total in enumerate(L.ACCESSES):
+        t.ACCESSES[at + k] -= t.TOTALS[total]
+    done = _accessed(sm, wi, block, now, kind, loads, asked, lanes, t)
+    for k, total in enumerate(L.ACCESSES):
+        t.ACCESSES[at + k] += t.TOTALS[total]
+    return done
+
+
+@jit
+def _accessed(sm, wi, block, now, kind, loads, asked, lanes, t):
     """When a global (or local) access has its result; for stores and reductions, when L2 has it.
 
     Measured on an H200 (mixed.cu): a store keeps the unit for its bytes, a load behind one for a cycle more.

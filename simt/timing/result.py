@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,8 @@ from simt.timing.parameters import Parameters
 from simt.timing.sample import Sample
 
 WARPS_OF = "warps_per_sm"
+SECTOR_BYTES = 32
+_MEMORY = [Reason.LONG_SCOREBOARD, Reason.LG_THROTTLE, Reason.DRAIN]
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,10 @@ class TimingResult:
 
     ``ports``: scheduler-cycles that issue slots and pipes were busy (:func:`simt.timing.light.ports`).
     ``stalls`` is int64 [micro-ops, reasons]: warp-cycles spent before the issue of each instruction (the last
-    cycle, of the issue itself, is ``selected``).  ``counters`` are the machine's own, of the simulated blocks.
+    cycle, of the issue itself, is ``selected``).  ``accesses`` is int64 [micro-ops, 4]: sectors of global memory that
+    each asked L1 for and found there, and the same of L2 (:attr:`ACCESSES`).  ``counters`` are the machine's own, of
+    the simulated blocks; ``stays`` int64 [blocks, 5] (the first 65,536): block, SM, place there, first cycle and one
+    past the last; ``functional``: warp instructions of the same blocks in the functional run (None: not known).
     """
 
     program: Program
@@ -44,10 +50,15 @@ class TimingResult:
     totals: Mapping[str, int]
     ports: Mapping[str, int]
     stalls: npt.NDArray[np.int64]
+    accesses: npt.NDArray[np.int64]
     counters: npt.NDArray[np.int64]
     events: npt.NDArray[np.int64] = field(repr=False)
+    stays: npt.NDArray[np.int64] = field(repr=False)
     sample: Sample
     host_seconds: float
+    functional: int | None = None
+
+    ACCESSES: ClassVar = ("l1_sectors", "l1_hits", "l2_sectors", "l2_hits")
 
     @property
     def blocks(self) -> int:
@@ -67,7 +78,31 @@ class TimingResult:
     @property
     def cycles(self) -> float:
         """SM cycles of the launch, what the driver and the front end need included (``sm__cycles_elapsed.max``)."""
+        return self.mean_sm_cycles + self.last_sm
+
+    @property
+    def mean_sm_cycles(self) -> float:
+        """The same as if no SM were slower than others."""
         return self.totals["cycles"] + self.numbers["launch_overhead"]
+
+    @property
+    def last_sm(self) -> float:
+        """Cycles by which the last SM ends after the simulated ones, of which all others are copies.
+
+        SMs differ in how long memory takes them, unless they share all that DRAM delivers.  Blocks that follow each
+        other even that out, but for the last wave.  The largest of n such times grows with the root of the logarithm
+        of n.  Nothing if all SMs were simulated.
+        """
+        if self.sample.is_whole:
+            return 0.0
+        sums = self.stalls.sum(axis=0)
+        waiting = float(sums[_MEMORY].sum() / max(sums.sum(), 1))
+        of_dram = (self.totals["dram_read"] + self.totals["dram_write"]) * SECTOR_BYTES / self.sample.share
+        waiting *= max(1.0 - of_dram / (self.totals["cycles"] * self.numbers["dram_read_bytes_per_cycle"]), 0.0)
+        waves = max(self.launch.blocks / (self.chip * self.occupancy.blocks_per_sm), 1.0)
+        behind = self.numbers["last_sm_latency"] + self.numbers["last_sm_share"] * self.totals["cycles"] / waves
+        of = max(self.numbers.device.limit("multiprocessors"), 2)
+        return waiting * behind * math.sqrt(math.log(self.chip) / math.log(of))
 
     @property
     def seconds(self) -> float:
@@ -83,6 +118,18 @@ class TimingResult:
             return f"{'the one SM' if self.n_sms == 1 else f'all {self.n_sms} SMs'} with blocks, of {of}{why}"
         blocks = f"{self.blocks} of {self.launch.blocks} blocks"
         return f"{self.n_sms} of {of} SMs with {blocks} and their share of the bandwidth{why}"
+
+    @property
+    def depends_on_order(self) -> float:
+        """By how much the simulated blocks executed more or less than in the functional run, as a share.
+
+        Blocks that read what others write at the same time, without waiting for them, may do more or less, whichever
+        comes first: races decide, on the hardware, too.
+        """
+        if not self.functional:
+            return 0.0
+        retires = [instruction.retires for instruction in self.program.instructions]
+        return int(self.counters[retires, COUNTERS.index("inst_executed")].sum()) / self.functional - 1
 
     @cached_property
     def inputs(self) -> dict[str, Number]:
@@ -160,6 +207,13 @@ class TimingResult:
         np.add.at(table, [i.line for i in self.program.instructions], self.stalls)
         return table
 
+    @cached_property
+    def line_accesses(self) -> npt.NDArray[np.int64]:
+        """:attr:`accesses` by listing line, int64 [lines, 4]."""
+        table = np.zeros((len(self.program.listing), len(self.ACCESSES)), np.int64)
+        np.add.at(table, [i.line for i in self.program.instructions], self.accesses)
+        return table
+
     @property
     def reasons(self) -> tuple[str, ...]:
         """Names of the columns of :attr:`stalls` and :attr:`lines`."""
@@ -181,6 +235,7 @@ class TimingResult:
             "unmeasured_opcodes": list(self.unmeasured_opcodes),
             "scope": self.scope,
             "sample": self.sample.to_dict(),
+            "depends_on_order_percent": 100 * self.depends_on_order,
             "expected_error": self.expected_error.to_dict(),
             "dominant_stall": self.dominant_stall,
             "stalls_per_issue": self.stall_reasons,
@@ -200,8 +255,9 @@ class TimingResult:
                     "number": line.number,
                     "text": line.text.strip(),
                     **{name: int(cycles) for name, cycles in zip(self.reasons, row, strict=True) if cycles},
+                    **{name: int(sectors) for name, sectors in zip(self.ACCESSES, asked, strict=True) if sectors},
                 }
-                for line, row in zip(self.program.listing, self.lines, strict=True)
+                for line, row, asked in zip(self.program.listing, self.lines, self.line_accesses, strict=True)
                 if row.any()
             ],
         }
@@ -235,6 +291,7 @@ def collect(
     events: npt.NDArray[np.int64],
     sample: Sample,
     host_seconds: float,
+    functional: int | None,
 ) -> TimingResult:
     """The result of a finished simulation, from its arrays."""
     totals = {name: int(clock.TOTALS[k]) for name, k in _TOTALS.items()}
@@ -251,8 +308,11 @@ def collect(
         totals=totals,
         ports=busy,
         stalls=clock.STALLS.reshape(-1, layout.N_REASONS)[: len(program.instructions)].copy(),
+        accesses=clock.ACCESSES.reshape(-1, len(TimingResult.ACCESSES))[: len(program.instructions)].copy(),
         counters=counters[: len(program.instructions), : len(COUNTERS)].copy(),
         events=events,
+        stays=clock.STAYS.reshape(-1, layout.N_STAY).copy(),
         sample=sample,
         host_seconds=host_seconds,
+        functional=functional,
     )

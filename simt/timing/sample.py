@@ -47,6 +47,10 @@ class Sample:
         """Whether nothing is known of differences between the blocks."""
         return self.uncertainty is None or (self.n_sms == 1 and self.uncertainty <= TOLERANCE)
 
+    def blocks_of(self, blocks: int) -> npt.NDArray[np.bool_]:
+        """Which of a launch's *blocks* run on the SMs of the sample."""
+        return _blocks_of(blocks, self.chip, self.n_sms, self.first)
+
     def to_dict(self) -> dict[str, object]:
         """What was simulated, for JSON."""
         return {

@@ -84,7 +84,7 @@ def simulate(
         sample = choose(work, setting.chip, setting.places, seconds * INSTRUCTIONS_PER_SECOND, most_sms)
     run_of = _Run(setting, sample, options.window)
     run_of.go(sample.n_blocks, launch.progress)
-    return run_of.result()
+    return run_of.result(None if work is None else int(work[sample.blocks_of(launch.blocks), 0].sum()))
 
 
 def check(program: Program, launch: Launch, device: Gpu, options: Timing) -> tuple[Parameters, Occupancy, int]:
@@ -230,8 +230,8 @@ class _Run:
             self.events.append(self.clock.EVENTS[: n * layout.N_EVENT].reshape(n, -1).copy())
             self.clock.TOTALS[layout.N_EVENTS] = 0
 
-    def result(self) -> TimingResult:
-        """What was simulated."""
+    def result(self, functional: int | None) -> TimingResult:
+        """What was simulated; *functional*: the warp instructions of the same blocks in the functional run."""
         events = np.concatenate(self.events) if self.events else np.zeros((0, layout.N_EVENT), np.int64)
         counters = door.counters(self.state)
         return collect(
@@ -244,4 +244,5 @@ class _Run:
             events,
             self.sample,
             self.host_seconds,
+            functional,
         )

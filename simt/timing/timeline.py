@@ -172,8 +172,15 @@ _STYLES = {
 }
 
 
+BLOCKS_FROM = 1 << 20
+"""Number of the first thread of a trace that shows blocks, not warps."""
+
+
 def trace_events(result: TimingResult) -> dict[str, Any]:
-    """The window in the trace-event format: one process per SM, one thread per place of a warp, 1 cycle = 1 us."""
+    """The window in the trace-event format: one process per SM, one thread per place of a warp, 1 cycle = 1 us.
+
+    And the blocks of the whole launch, a thread per place for one.
+    """
     listing, instructions = result.program.listing, result.program.instructions
     events: list[dict[str, Any]] = []
     threads = set()
@@ -193,10 +200,17 @@ def trace_events(result: TimingResult) -> dict[str, Any]:
             }
         )
         threads.add((span.sm, span.scheduler, span.place))
+    for block, sm, place, start, end in result.stays.tolist():
+        stay = {"ph": "X", "ts": start, "dur": end - start, "pid": sm, "tid": BLOCKS_FROM + place}
+        events.append({"name": f"block {block}", "cat": "block", **stay})
+    for sm, place in sorted({(sm, place) for _, sm, place, _, _ in result.stays.tolist()}):
+        name = {"name": f"blocks, place {place}"}
+        events.append({"name": "thread_name", "ph": "M", "pid": sm, "tid": BLOCKS_FROM + place, "args": name})
+    for sm in range(result.n_sms):
+        events.append({"name": "process_name", "ph": "M", "pid": sm, "args": {"name": f"SM {sm}"}})
     for sm, scheduler, place in sorted(threads):
         name = {"name": f"scheduler {scheduler}, warp slot {place}"}
         events.append({"name": "thread_name", "ph": "M", "pid": sm, "tid": place, "args": name})
-        events.append({"name": "process_name", "ph": "M", "pid": sm, "args": {"name": f"SM {sm}"}})
     return {"traceEvents": events, "displayTimeUnit": "ns", "otherData": {"unit": "1 us is one SM cycle"}}
 
 

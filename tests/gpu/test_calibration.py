@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -18,7 +19,7 @@ import simt
 from gpu.calibration.command import nearest
 from gpu.calibration.figures import Figure, chain, figures
 from gpu.calibration.fitting import Fitted, fit
-from gpu.calibration.measuring import ATTEMPTS, Measured, measure
+from gpu.calibration.measuring import ATTEMPTS, Measured, measure, other_processes
 from gpu.calibration.writing import Product, device_file
 from gpu.errors import GpuError, ProfilerError
 from simt import devices
@@ -47,7 +48,7 @@ def modelled(kernels: Any, figure: Figure, numbers: dict[str, float]) -> float:
             overrides=numbers,
         )  # fmt: skip
         assert profile.timing is not None
-        cycles.append(profile.timing.cycles)
+        cycles.append(profile.timing.mean_sm_cycles)
     return figure.per_step(cycles)
 
 
@@ -144,6 +145,24 @@ def test_what_only_the_profiler_sees() -> None:
 @pytest.mark.parametrize("name", ["reads of L2 by all SMs", "reads of DRAM by all SMs"])
 def test_figures_of_all_sms(name: str) -> None:
     assert one(Fake(0.01, mhz=(1755.0,)), name).cycles == pytest.approx(0.01, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("listed", "others"),
+    [
+        ("{own}, python\n", ""),
+        ("77, python\n", ""),  # its number in the host's count: a container
+        ("{own}, python\n77, game\n", "77, game"),
+        ("77, python\n78, game\n", "77, python; 78, game"),
+        ("", ""),
+    ],
+)
+def test_who_else_uses_the_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: str, others: str) -> None:
+    text = listed.format(own=os.getpid())
+    (tmp_path / "nvidia-smi").write_text(f'#!/bin/sh\n[ "$1" = --id=0000:1b:00.0 ] && printf "%s" "{text}"\n')
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert other_processes("0000:1b:00.0") == others
 
 
 def fitted(name: str, value: float | None, cycles: float = 300.0, after: float | None = None) -> Fitted:

@@ -13,6 +13,7 @@ from simt.machine.result import RunResult
 from simt.metrics import STALLS, TIMING_INPUTS
 from simt.profile import Activities, Copied, Launched, Profile
 from simt.program import COUNTERS
+from simt.timing import TimingResult
 from tests.profile.handmade import machine_code
 
 NEIGHBORED, UNROLL = "_Z10neighboredPiS_j", "_Z15complete_unrollILj512EEvPiS0_j"
@@ -32,7 +33,10 @@ def launched(
     if seconds is not None:
         inputs = dict.fromkeys(TIMING_INPUTS, 0) | {"seconds": seconds, "load_sectors": 1000, "grid_share": 1.0}
         inputs |= {"active_cycles": 100, "max_warps": 64, "warp_cycles": 3200, "schedulers": 4}
-        timing = SimpleNamespace(seconds=seconds, inputs=inputs, reasons=list(STALLS), lines=np.zeros((3, len(STALLS))))
+        timing = SimpleNamespace(
+            seconds=seconds, inputs=inputs, reasons=list(STALLS), lines=np.zeros((3, len(STALLS))),
+            ACCESSES=TimingResult.ACCESSES, line_accesses=np.zeros((3, 4), np.int64),
+        )  # fmt: skip
     return Launched(Profile(program, result, device="h200", timing=timing), start, by_device=by_device)
 
 

@@ -284,11 +284,19 @@ def stranger_error(entry: Mapping[str, Any]) -> float:
 
 
 def blind_errors(device: str) -> list[tuple[str, float]]:
-    """Kind and error, in percent, of each launch on a device that no constant is fitted to."""
+    """Kind and error, in percent, of each launch on a device that error bars are learned from.
+
+    Of the validation set that is the half that was used while modelling.
+    """
     found = [(result.expected_error.kind, error(entry, result)) for entry, result in blind(device)]
     if (DATA / "timing" / device / "strangers.json").exists():
         found += [(entry["predicted"]["kind"], stranger_error(entry)) for entry in measured("strangers", device)]
-    return found
+    return found + [(entry["predicted"]["kind"], stranger_error(entry)) for entry in validation_set(device, "A")]
+
+
+def validation_set(device: str, half: str) -> list[dict[str, Any]]:
+    """The launches of others' programs in one half of the validation set that could be predicted, as measured."""
+    return [entry for entry in measured("programs", device) if entry["half"] == half and "predicted" in entry]
 
 
 def mean_errors(found: Sequence[tuple[str, float]]) -> dict[str, tuple[float, int]]:

@@ -44,7 +44,7 @@ class Clocked:
         kernel = self.kernels[next(full for full in self.kernels if full.startswith(name))]
         sink = np.zeros(threads if args else blocks * threads * 32, np.uint32)
         given = [np.zeros(blocks, np.int64), sink, *args, np.int32(trips)]
-        return timed(kernel, (blocks, 1, 1), (threads, 1, 1), given).cycles
+        return timed(kernel, (blocks, 1, 1), (threads, 1, 1), given).mean_sm_cycles
 
     def slope(self, few: str, many: str, steps: float, threads: int, *args: Any, place: int = 0) -> float:
         """Cycles per step: the difference of two kernels."""

@@ -44,6 +44,34 @@ def test_counts_and_results_are_those_without_timing(name: str) -> None:
     assert timed.timing is not None
 
 
+def read_twice(data: Any, out: Any) -> None:
+    i = cuda.grid(1)
+    first = data[i]
+    second = data[i]
+    out[i] = first + second
+
+
+def test_lines_say_what_caches_had() -> None:
+    """The first load of a word misses both caches, the second hits L1; stores that fill sectors always hit L2."""
+    n = 4096
+    profile = simt.launch(read_twice, n // 128, 128, np.zeros(n), np.zeros(n), timing=True)
+    timing = profile.timing
+    assert timing is not None
+    loads = {line.text.split()[0]: dict(line.accesses) for line in profile.lines if "data[" in line.text}
+    sectors = timing.blocks * 128 * 8 // 32
+    assert loads == {
+        "first": {"l1_sectors": sectors, "l1_hits": 0, "l2_sectors": sectors, "l2_hits": 0},
+        "second": {"l1_sectors": sectors, "l1_hits": sectors, "l2_sectors": 0, "l2_hits": 0},
+    }
+    for name in timing.ACCESSES:  # of all lines together, what the totals are
+        assert sum(line.accesses.get(name, 0) for line in profile.lines) == timing.totals[name]
+    assert "L1 hit %" in profile.annotate()
+    assert profile.annotate(["l1_hit_rate", "l2_hit_rate"]).count("100.0") == 2
+    untimed = simt.launch(read_twice, n // 128, 128, np.zeros(n), np.zeros(n))
+    assert not any(line.accesses for line in untimed.lines)
+    assert "hit %" not in untimed.annotate()
+
+
 @needs_nvdisasm
 def test_machine_code_is_timed_by_its_control_bits() -> None:
     kernel = simt.load_cubin(DATA / "sm_90" / "kernels_O3.cubin")["reduceInterleaved"]

@@ -153,3 +153,27 @@ def test_a_budget_leaves_sms_out_and_says_so() -> None:
     assert found is not None
     assert found.sample.limited
     assert "no time or memory for more SMs (max_host_seconds)" in found.scope
+
+
+def racy(counts: Any, out: Any) -> None:
+    n = counts[0]
+    total = 0
+    for k in range(n):
+        total += k
+    out[cuda.grid(1)] = total
+    if cuda.grid(1) == 0:
+        counts[0] = 200
+
+
+def test_races_that_decide_how_long_blocks_are_are_said() -> None:
+    """Blocks run one after the other without timing, and all but the first see the store; at once none does."""
+    out = np.zeros(256, np.int64)
+    profile = simt.launch(racy, 8, 32, np.zeros(1, np.int64), out, timing=True)
+    assert out[-1] == sum(range(200))
+    assert profile.timing is not None
+    assert profile.timing.depends_on_order < -0.5
+    assert "fewer instructions than in the functional run: races between them decide" in str(profile)
+    calm = simt.launch(racy, 8, 32, np.full(1, 200, np.int64), out, timing=True)
+    assert calm.timing is not None
+    assert calm.timing.depends_on_order == 0
+    assert "races" not in str(calm)

@@ -252,6 +252,25 @@ def test_timeline(tmp_path: Path) -> None:
     assert "nothing was recorded" in str(Timeline(timed, sm=timed.n_sms))
 
 
+@pytest.mark.parametrize("sms", ["one", 3, "all"])
+def test_blocks_of_the_whole_chip(sms: Any) -> None:
+    """Each simulated block is somewhere once; in a place they follow each other, and the last ends with the launch."""
+    timed = simulate(*prepared("interleaved", 1 << 20, 256)[:2], H200, sms=sms)
+    block, sm, place, start, end = timed.stays.T
+    assert len(set(block.tolist())) == len(timed.stays) == timed.blocks
+    assert sorted(set(sm.tolist())) == list(range(timed.n_sms))
+    assert (start < end).all()
+    assert end.max() - H200.sections["timing"]["exit_latency"].value <= timed.totals["cycles"] < end.max() + 1000
+    places = sm * 64 + place
+    for each in set(places.tolist()):
+        mine = timed.stays[places == each]
+        assert (mine[1:, 3] >= mine[:-1, 4]).all()
+    shown = [event for event in trace_events(timed)["traceEvents"] if event.get("cat") == "block"]
+    assert {(event["name"], event["pid"], event["ts"], event["dur"]) for event in shown} == {
+        (f"block {b}", m, begin, to - begin) for b, m, _, begin, to in timed.stays.tolist()
+    }
+
+
 def test_sweep_over_block_sizes() -> None:
     def run(block: int) -> TimingResult:
         return simulate(*prepared("interleaved", 1 << 17, block)[:2], H200)

@@ -3,14 +3,14 @@
 Programs are ``reductions``, ``validation``, ``unseen`` (nothing is fitted to them), ``cold``, ``loops``, ``stores`` and
 ``loaded`` (constants are), ``latency``, ``pipes``, ``memory``, ``mixed``, ``slots``, ``spread``, ``together``,
 ``beside`` and ``phases`` (kernels that read their own clock).  Without any: all of them.  ``errors``: the mean error of
-each kind of launch, of both measured devices, and the launches of others' programs.
+each kind of launch, of both measured devices, and the launches of others' programs, the validation set among them.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from tests.timing.launches import (
     runs,
     simulate_all,
     stranger_error,
+    validation_set,
 )
 
 
@@ -86,6 +87,75 @@ def errors() -> None:
             f" | {measured_cycles(entry):.0f} | {stranger_error(entry):+.1f} | {model['sms']} | {model['kind']}"
             f" | {model['largest_stall']} / {entry['largest_stall']} |"
         )
+    validation()
+
+
+def validation() -> None:
+    """The validation set: both halves on both devices, first in sum, then launch by launch."""
+    print("\n### validation set: launches of public programs\n")
+    print(json.loads((DATA / "timing" / "h200" / "programs.json").read_text())["rule"] + ".")
+    print(
+        "\n| device | half | launches | mean error % | median | bias | worst | within 5 % | 10 %"
+        " | DRAM bytes within 10 % | occupancy within 5 points | largest stall right |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for device, how, words in (
+        ("h200", "predicted", "H200"),
+        ("h100", "predicted", "H100, by its file"),
+        ("h100", "by_calibrate", "H100, by simt calibrate"),
+    ):
+        for half in "AB":
+            entries = [entry for entry in validation_set(device, half) if how in entry]
+            if entries:
+                print(f"| {words} | {half} | {' | '.join(_in_sum(entries, how))} |")
+    print(
+        "\n| half | author | program: kernel | grid x block | cycles, model | H200 | error % | DRAM MB | occupancy %"
+        " | kind | largest stall | H100 error %, file | calibrated |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    on_h100 = {_identity(entry): entry for half in "AB" for entry in validation_set("h100", half)}
+    for half in "AB":
+        for entry in validation_set("h200", half):
+            model, c = entry["predicted"], entry["counters"]
+            other = on_h100.get(_identity(entry), {})
+            others = [f"{_off(other, how):+.1f}" if how in other else "" for how in ("predicted", "by_calibrate")]
+            print(
+                f"| {half} | {entry['author']} | {entry['program']}: {entry['kernel']} | {_shape(entry)}"
+                f" | {model['cycles']:.0f} | {c['cycles']:.0f} | {_off(entry):+.1f}"
+                f" | {_dram(model) / 1e6:.2f} / {_dram(c) / 1e6:.2f}"
+                f" | {model['achieved_occupancy_percent']:.0f} / {c['achieved_occupancy_pct']:.0f} | {model['kind']}"
+                f" | {model['largest_stall']} / {entry['largest_stall']} | {' | '.join(others)} |"
+            )
+
+
+def _in_sum(entries: Sequence[Mapping[str, Any]], how: str) -> list[str]:
+    """Cells for several launches predicted in one way."""
+    off = np.array([_off(entry, how) for entry in entries])
+    moved = [entry for entry in entries if _dram(entry["counters"]) > 1e6]
+    right = sum(abs(_dram(entry[how]) / _dram(entry["counters"]) - 1) <= 0.1 for entry in moved)
+    points = [
+        abs(entry[how]["achieved_occupancy_percent"] - entry["counters"]["achieved_occupancy_pct"]) for entry in entries
+    ]
+    stalls = sum(entry[how]["largest_stall"] == entry["largest_stall"] for entry in entries)
+    return [
+        f"{len(off)}", f"{np.abs(off).mean():.1f}", f"{np.median(np.abs(off)):.1f}", f"{off.mean():+.1f}",
+        f"{off[np.abs(off).argmax()]:+.1f}", f"{(np.abs(off) <= 5).sum()}", f"{(np.abs(off) <= 10).sum()}",
+        f"{right} of {len(moved)}", f"{sum(each <= 5 for each in points)}", f"{stalls}",
+    ]  # fmt: skip
+
+
+def _off(entry: Mapping[str, Any], how: str = "predicted") -> float:
+    """Error of the cycles, in percent."""
+    return float(100 * (entry[how]["cycles"] / measured_cycles(entry) - 1))
+
+
+def _dram(values: Mapping[str, Any]) -> float:
+    """Bytes read and written."""
+    return float(values["dram_read_bytes"] + values["dram_write_bytes"])
+
+
+def _identity(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    return entry["program"], entry["kernel"], str(entry["grid"]), str(entry["block"])
 
 
 def _shape(entry: Mapping[str, Any]) -> str:
