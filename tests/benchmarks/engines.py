@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 from numba import cuda
 
@@ -25,8 +26,13 @@ from simt.machine.engine import run_blocks
 from simt.machine.prepare import prepare, state_arrays
 from simt.program import Program
 from simt.runtime import Context
+from tests.benchmarks.family import plain_seconds
 
 PAIRS = 5
+REDUCED = 2**18
+"""Elements that the reductions fold."""
+BESIDE = ("neighbored", "interleaved", "unrolling8")
+"""Those that are set beside a plain loop."""
 CONTEXT = Context()
 
 
@@ -156,7 +162,7 @@ def cases() -> dict[str, Callable[[], Row]]:
 
     def reduction(name: str, **options: Any) -> Callable[[], Row]:
         def case() -> Row:
-            plan = kernels.get_reduction(name).plan_for(kernels.sample(2**18), 512)
+            plan = kernels.get_reduction(name).plan_for(kernels.sample(REDUCED), 512)
             return row_of(plan.kernel, plan.grid, plan.block, *plan.args, **options)
 
         return case
@@ -185,6 +191,13 @@ def cases() -> dict[str, Callable[[], Row]]:
     }
 
 
+def beside_a_plain_loop(name: str, row: Row) -> float:
+    """How many times as long native code takes as a plain njit loop of the same rounds, both on one thread."""
+    numba.set_num_threads(1)
+    native = statistics.median(native for _, native in row.pairs)
+    return native / plain_seconds(kernels.sample(REDUCED), name, 512)
+
+
 def small(engine: str) -> float:
     """Milliseconds of a warm launch of two blocks of 32 threads."""
     ones = np.ones(64, np.float32)
@@ -206,6 +219,8 @@ def main() -> None:
                 speeds = [row.micro_ops / statistics.median(side) / 1e6 for side in zip(*row.pairs, strict=True)]
                 made = f"{row.compiling:29.2f} s {row.loading:8.3f} s"
                 print(f"{name:18} {row.ratio:6.1f}  {speeds[0]:11.1f} {speeds[1]:9.1f} {made}", flush=True)
+                if name in BESIDE:
+                    print(f"{name}: {beside_a_plain_loop(name, row):.0f} times as long as a plain njit loop")
     for engine in ENGINES:
         print(f"a warm launch of two small blocks, engine={engine!r}: {small(engine):.3f} ms")
 

@@ -379,9 +379,8 @@ class Emitter:
             lanes = "<" + ", ".join(f"i64 {lane}" for lane in range(WARP)) + ">"
             given = [old, lanes, text.spread(executing, WARP), text.spread(self.order, WARP)]
             left = Widener(scalar_of(lane_module("left_of")), WARP, text).emit(given)
-            text.line(
-                f"store {ROW} {left}, ptr {place}, align 8"
-            )  # its function does it again: nothing more comes of it
+            # The function, if it is called, does so once more, and nothing more comes of that.
+            text.line(f"store {ROW} {left}, ptr {place}, align 8")
             return text.value("xor i1 %several, true")
         if step.row.name == "warpsync" and step.a < self.plan.uniform_end:  # all lanes name the same ones
             mask = text.value(f"and i64 {text.load('%uniform', step.a)}, {int(L.FULL)}")
