@@ -51,6 +51,8 @@ def image_of(
     modes, border = [int(mode) for mode in rest[:3]], list(rest[3:7])
     if format not in _FORMATS or any(not 0 <= mode < len(ADDRESS_MODES) for mode in modes) or filter >= len(FILTERS):
         raise CudaError(Code.INVALID_VALUE)
+    if cube and (not depth or depth % FACES):
+        raise CudaError(Code.INVALID_VALUE)
     array = _texels(memory, address, pitch, [depth, height, width], np.dtype(_FORMATS[format]), channels)
     if is_surface:  # of a cube map the faces are layers
         return DeviceImage(surface(array, bool(layered or cube), channels), address)

@@ -148,7 +148,7 @@ def messages(random: Random) -> tuple[str, bytes, Trial]:
         "function": ((0,), kernel.encode()),
         "variable": ((0,), b"factors"),
         "allocate": ((4096, 0), b""),
-        "image": ((1 << 45, 64, 16, 4, 0, 0, 7, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0), b""),
+        "image": ((1 << 45, 64, 16, 4, 0, 0, 0, 7, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0), b""),
         "launch": ((0, 1, 1, 1, 32, 1, 1, 0, 0, 0), bytes(sum(cubin.sizes[kernel]) + 64)),
         "note": ((), b"call cudaMalloc 10 20\ncopy HtoD 64 0\nstub cuFoo"),
         "limit": ((2, 1 << 20), b""),
