@@ -18,6 +18,7 @@ from simt.profile import Profile
 from simt.toolkit.programs import build_program, find_nvcc
 from tests.driver.conftest import needs_nvdisasm
 from tests.driver.recording import Recorded, record
+from tests.toolkit.needs import needs_cuobjdump
 
 PROGRAMS = sorted((Path(__file__).parents[2] / "examples" / "cuda").glob("*.cu"))
 SMALL = {"nested_hello": ["4", "8"], "nested_reduce": ["4", "64"], "reduce": ["2^13"], "sum_matrix": ["6", "7"]}
@@ -43,6 +44,7 @@ def _has_nvcc() -> bool:
 
 pytestmark = [
     needs_nvdisasm,
+    needs_cuobjdump,
     pytest.mark.skipif(not _has_nvcc(), reason="programs in CUDA C: needs nvcc and a compiler for C++"),
 ]
 

@@ -28,3 +28,6 @@ def _has(program: str) -> bool:
 needs_ptxas = pytest.mark.skipif(
     not (_has("ptxas") and _has("nvlink")), reason="PTX: needs ptxas and nvlink (pip install 'simt[sass]')"
 )
+needs_cuobjdump = pytest.mark.skipif(
+    not _has("cuobjdump"), reason="executables: needs cuobjdump (pip install 'simt[sass]')"
+)
