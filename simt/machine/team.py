@@ -19,8 +19,8 @@ from simt.machine.launch import Launch, parse_order
 from simt.machine.prepare import state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.result import TraceRecords, trace_records
+from simt.machine.rotation import longest_turn
 from simt.machine.schedule import PAUSES, Turns
-from simt.machine.sweep import longest_turn
 from simt.machine.syscalls import serve
 from simt.machine.threads import host_threads
 

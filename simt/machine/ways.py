@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from simt.machine import layout
+from simt.machine.rotation import Rotation
 from simt.machine.schedule import PAUSES, Resident
 from simt.machine.start import start_block
-from simt.machine.sweep import Sweep
 from simt.machine.syscalls import uneven
 from simt.machine.team import Begun, Team
 
@@ -38,22 +38,22 @@ def one_after_the_other(team: Team, worker: int, state: layout.State, begun: Beg
 
 def _in_turns(team: Team, worker: int, state: layout.State, block: int) -> bool:
     """Run a block that may wait for others in turns with the next ones; whether all of them have ended well."""
-    sweep = Sweep(team.prepared.device, team.prepared.launch.max_instructions)
-    sweep.add(block, state)
+    rotation = Rotation(team.prepared.device, team.prepared.launch.max_instructions)
+    rotation.add(block, state)
     free: list[layout.State] = []
-    while sweep.running:
+    while rotation.running:
         beside = team.next_beside()
         if beside is not None:
-            sweep.add(beside, free.pop() if free else team.another(state))
-        block, running, until = sweep.next()
+            rotation.add(beside, free.pop() if free else team.another(state))
+        block, running, until = rotation.next()
         status, _ = team.run_told(worker, block, block + 1, running, False, until)
         if status == layout.STOPPED or team.note_failure(status, block, running):
             return False
         if status == layout.INTERRUPTED:
-            sweep.went_on()
+            rotation.went_on()
             continue
-        free.append(sweep.ended())
-        if sweep.running:
+        free.append(rotation.ended())
+        if rotation.running:
             team.leave()
         with team.lock:
             team.finished += 1

@@ -140,12 +140,10 @@ def compress(cell, row, HEAD, CELLS, READERS, BYTES):
         lists += np.int64(BYTES[(row * 4 + k) * Z.N_CELL + Z.C_MORE] & _LIST != 0)
     wrote = _common(row, Z.C_WRITE, WRITE_PART, BYTES)
     if lists:
-        part = np.int64(_READ_PART)
         same = lists == 4 and _same_lists(row, BYTES, READERS)
         read = np.int64(0) if same else np.int64(-1)
     else:
-        part = np.int64(_READ_PART)
-        read = _common(row, Z.C_READ, part, BYTES)
+        read = _common(row, Z.C_READ, _READ_PART, BYTES)
     if wrote < 0 or read < 0:
         return
     first = row * 4 * Z.N_CELL
@@ -156,7 +154,7 @@ def compress(cell, row, HEAD, CELLS, READERS, BYTES):
             forget(first + k * Z.N_CELL, HEAD, BYTES, READERS)
     CELLS[cell + Z.C_WRITE] = BYTES[first + low + Z.C_WRITE]
     CELLS[cell + Z.C_READ] = BYTES[first + low_read + Z.C_READ]
-    more = BYTES[first + low + Z.C_MORE] & WRITE_PART | BYTES[first + low_read + Z.C_MORE] & part
+    more = BYTES[first + low + Z.C_MORE] & WRITE_PART | BYTES[first + low_read + Z.C_MORE] & _READ_PART
     CELLS[cell + Z.C_MORE] = more | wrote << Z.WRITE_BYTES | read << Z.READ_BYTES
     _free(row, HEAD, BYTES)
 

@@ -16,7 +16,7 @@ from simt.lang import argument_types, compile
 from simt.machine import DeviceMemory, may_wait
 from simt.machine import layout as L
 from simt.machine.device_memory import Words
-from simt.machine.sweep import LONG, PARTS, STRIKES, Sweep
+from simt.machine.rotation import LONG, PARTS, STRIKES, Rotation
 from tests.machine_view import needs_numba_cuda
 
 Array = Any
@@ -195,36 +195,36 @@ def nothing() -> DeviceMemory:
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=20))
 def test_every_block_gets_turns_until_it_ends(turns: list[int]) -> None:
-    sweep = Sweep(nothing(), 1 << 30)
+    rotation = Rotation(nothing(), 1 << 30)
     for block in range(len(turns)):
-        sweep.add(block, state())
+        rotation.add(block, state())
     left, since = dict(enumerate(turns)), dict.fromkeys(range(len(turns)), 0)
-    while sweep.running:
-        block, running, until = sweep.next()
+    while rotation.running:
+        block, running, until = rotation.next()
         assert 0 < until - int(running.LAUNCH[L.LAUNCH_STEPS]) <= LONG
         left[block] -= 1
         since = {other: count + 1 for other, count in since.items() if other in left}
         since[block] = 0
         assert max(since.values()) <= 2 * len(turns)
         if left[block]:
-            sweep.went_on()
+            rotation.went_on()
         else:
-            sweep.ended()
+            rotation.ended()
             del left[block], since[block]
     assert not left
 
 
 def test_where_nothing_changes_the_oldest_block_runs_alone() -> None:
     budget = 100
-    sweep = Sweep(nothing(), budget)
+    rotation = Rotation(nothing(), budget)
     states = [state() for _ in range(3)]
     for block, each in enumerate(states):
-        sweep.add(block, each)
+        rotation.add(block, each)
     order = []
     for _ in range(3 * (STRIKES + 2) * PARTS):
-        block, running, _ = sweep.next()
+        block, running, _ = rotation.next()
         order.append(block)
         running.LAUNCH[L.LAUNCH_EXECUTED] += budget // PARTS // 2
-        sweep.went_on()
+        rotation.went_on()
     assert set(order[: 2 * STRIKES]) == {0, 1, 2}
     assert set(order[-6:]) == {0}

@@ -20,7 +20,7 @@ PARTS, STRIKES = 4, 4
 that found it unchanged the oldest block runs alone, until it ends or is over its budget."""
 
 
-class Sweep:
+class Rotation:
     """Blocks with their states, in the order in which they began.
 
     Turns go up and down the list, so that it does not matter which way blocks wait.  They become longer as long as no
