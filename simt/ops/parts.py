@@ -114,7 +114,7 @@ class Entry(JITCodeLibrary):
     def _optimize_final_module(self) -> None:
         for function in self._final_module.functions:
             if function.name in self._symbols:
-                function.name = self._symbols[function.name]
+                function.name, function.linkage = self._symbols[function.name], llvm.Linkage.external
             elif not function.is_declaration and function.name not in self._own:
                 function.linkage = llvm.Linkage.internal
         passes = _passes(self, 3)
