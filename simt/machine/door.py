@@ -22,7 +22,7 @@ from simt.machine.splits import choose
 from simt.machine.start import start_block
 from simt.machine.turns import QUANTUM
 from simt.ops.arrays import window
-from simt.ops.jit import jit_part
+from simt.ops.jit import elsewhere, jit_part
 from simt.program import Program
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 N_OWN = len(OWN)
+_advance = elsewhere(advance)
 
 
 def side_by_side(program: Program, states: Sequence[State]) -> State:
@@ -155,7 +156,7 @@ def step(w, limit, streak, s):
     """
     begun = s.LAUNCH[L.LAUNCH_STEPS]
     following = np.int64(-1)
-    status = advance(w, min(limit, QUANTUM - streak), s)
+    status = _advance(w, min(limit, QUANTUM - streak), s)
     streak += s.LAUNCH[L.LAUNCH_STEPS] - begun
     if status == PAUSED:
         if streak == QUANTUM:

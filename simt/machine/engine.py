@@ -36,7 +36,7 @@ from simt.machine.turns import (
     turn_length,
 )
 from simt.ops.integer import INDEX
-from simt.ops.jit import jit, jit_inline, jit_part
+from simt.ops.jit import jit, jit_part, jit_shared
 from simt.ops.row import KIND_SHIFT, NUMBER_MASK
 from simt.ops.scalar import popcount
 from simt.ops.table import MICRO_OPS, Kind
@@ -179,7 +179,7 @@ def _places(LAUNCH, w):
     return w * L.N_WARP, w * LAUNCH[L.LAUNCH_REGISTERS] * 32, w * LAUNCH[L.LAUNCH_PREDICATES]
 
 
-@jit_inline
+@jit_shared
 def advance(w, quantum, s):
     """Run warp *w* for at most *quantum* micro-ops.
 
