@@ -32,6 +32,7 @@ from simt.machine.turns import (
     goes_on,
     hand_warp,
     is_over,
+    may_go_round,
     resume,
     turn_length,
 )
@@ -243,14 +244,18 @@ def advance(w, quantum, s):
                 if where < 0:
                     where = np.int64(RESUME)
                     continue
-        if executed == end:
-            SPLITS[current(WARPS, w) + L.S_PC] = pc
+        if executed >= end:
             whole = quantum == QUANTUM or quantum == LAUNCH[L.LAUNCH_ROUND]
-            if end < quantum:
-                status = L.INTERRUPTED
-            elif order <= L.PROFILER and whole and WARPS[wbase + L.W_SPLITS] > 1:
-                choose(SPLITS, WARPS, w, L.INTERLEAVED)  # a split may be spinning on what another one writes
-            break
+            gives_way = order <= L.PROFILER and whole and end >= quantum and WARPS[wbase + L.W_SPLITS] > 1
+            if gives_way and not may_go_round(CODE, pc):
+                end = executed + 1
+            else:
+                SPLITS[current(WARPS, w) + L.S_PC] = pc
+                if end < quantum:
+                    status = L.INTERRUPTED
+                elif gives_way:
+                    choose(SPLITS, WARPS, w, L.INTERLEAVED)  # a split may be spinning on what another one writes
+                break
         if drains and ((traced and LAUNCH[L.LAUNCH_TRACED] == len(s.TRACE)) or (watched and is_full(s.EVENTS))):
             SPLITS[current(WARPS, w) + L.S_PC] = pc
             status = L.TRACE_FULL
