@@ -33,8 +33,9 @@ def test_the_table_of_commands_has_those_that_there_are() -> None:
     table = README.split("\n## Commands\n")[1].split("\n## ")[0]
     told = {name for row in table.splitlines() for name in re.findall(r"`simt (\w+)", row.split(" | ")[0])}
     command = [sys.executable, "-m", "simt", "--help"]
-    text = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "200"}).stdout
-    assert told == set(re.findall(r"^│ (\w+) ", text, flags=re.MULTILINE))
+    wide = os.environ | {"COLUMNS": "200"}
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
+    assert told == set(re.findall(r"^│ (\w+) ", shown, flags=re.MULTILINE))
 
 
 ENTRANCES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
