@@ -1,7 +1,7 @@
 """An issue: the engine executes an instruction, and this file says what it occupies and when its warp may go on.
 
-The semantics are those of the engine (``door.step``): an instruction is executed at the moment of its issue, and its
-latency only delays its dependents.
+The semantics are those of the engine (``door.step``): an instruction is executed at the moment of its issue, or before
+if it only computes, and its latency only delays its dependents.
 """
 
 from __future__ import annotations
