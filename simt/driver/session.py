@@ -95,6 +95,7 @@ class Session:
         self._functions: list[SassKernel | _Refused] = []
         self._begin: float | None = None
         self._matching = 0
+        self._times: dict[Hashable, list[float]] = {}  # by kernel and shape: seconds of the launches that were timed
         self._warned: set[str] = set()
         self._places: dict[Hashable, int] = {}  # of findings of checks: which of self.findings
 
@@ -376,11 +377,13 @@ class Session:
             raise CudaError(Code.LAUNCH_OUT_OF_RESOURCES)
         if cooperative and grid[0] * grid[1] * grid[2] > fit * gpu.limit("multiprocessors"):
             raise CudaError(Code.COOPERATIVE_LAUNCH_TOO_LARGE)
+        times = self._times.setdefault((function, grid, block, shared), [])
+        timed = self.settings.timing and not cooperative and self.settings.times(len(times))
         options = Options(
             shared_bytes=shared,
             cooperative=bool(cooperative),
             order=self.settings.order,
-            timing=self.settings.timing and not cooperative,
+            timing=timed,
             max_instructions=self.settings.max_instructions,
             check=self.settings.check,
             keep_going=self.settings.keep_going,
@@ -400,6 +403,10 @@ class Session:
             said = error.text.encode() if isinstance(error, AssertError) else b""
             fields = 0.0, error is self.device.lost, len(printed)
             raise Failed(code_of(error), (fields, printed + said)) from None
+        if timed:
+            times.append(self.device.now - before)
+        elif times:
+            self.device.now += times[-1]
         self._checked(kernel.demangled, profile.findings)
         printed = self._taken()
         return (self.device.now - before, 0, len(printed)), printed

@@ -18,7 +18,7 @@ from simt.timing import TimingResult, sweep
 from simt.timing import layout as L
 from simt.timing.classes import PIPES
 from simt.timing.errors import expected
-from simt.timing.kinds import KINDS, LIMITS
+from simt.timing.kinds import KINDS, LIMITS, RACES
 from simt.timing.light import ISSUE, NEAR, kind_of, most_dram_bytes, ports
 from simt.timing.parameters import parameters
 from simt.timing.sample import Sample
@@ -100,6 +100,13 @@ def test_the_error_of_a_kind_that_only_the_other_device_knows_is_that_of_any() -
     h100 = devices.get("h100")
     assert h100.sections["errors"]["compute"].estimated
     assert expected(h100, True, "compute", ALIKE).percent == h100.sections["errors"]["any"].value
+
+
+def test_where_races_decide_no_error_is_known() -> None:
+    """Not even where that of any kind is."""
+    found = expected(devices.get("h200"), True, RACES, ALIKE)
+    assert (found.percent, found.total) == (None, None)
+    assert str(found) == "no error known, races between threads decide how much is executed"
 
 
 @pytest.mark.parametrize("device", ["a100", "b200", "rtx_3090"])
