@@ -24,7 +24,7 @@ from simt.driver.images import kernels_of, link
 from simt.driver.settings import Finding, Settings
 from simt.driver.textures import image_of
 from simt.machine import Allocation
-from simt.machine.device_memory import Rows
+from simt.machine.device_memory import ALIGNMENT, Rows
 from simt.machine.images import HANDLES, handle
 from simt.machine.layout import ADDRESS_BASE
 from simt.profile import Profile
@@ -39,6 +39,8 @@ Reply = tuple[Sequence[Any], bytes]
 """Fields, and bytes after them."""
 NOTHING: Reply = ((), b"")
 _PAGE = 4096
+LARGE_FROM, LARGE_ALIGNMENT = 1 << 20, 1 << 21
+"""From so many bytes on, memory begins at a multiple of two MiB, as on an H200: kernels may depend on it."""
 _SHARED_WITH_HOST = (protocol.HOST, protocol.MANAGED)
 _LIMITS = {2: "heap_bytes", 3: "sync_depth", 4: "pending_launches"}
 """Numbers of ``CUlimit`` that concern kernels: fields of :class:`simt.system.Limits`."""
@@ -220,7 +222,8 @@ class Session:
 
     def allocate(self, _: bytes, size: int, kind: int) -> Reply:
         """Memory of the device, or of both: whole pages then, which the process can make its own."""
-        alignment = _PAGE if kind in _SHARED_WITH_HOST else 256
+        small = _PAGE if kind in _SHARED_WITH_HOST else ALIGNMENT
+        alignment = small if size < LARGE_FROM else LARGE_ALIGNMENT
         if kind != protocol.HOST and self.device.memory.allocated + size > self._total:
             raise CudaError(Code.OUT_OF_MEMORY)
         try:

@@ -22,6 +22,8 @@ L2_WRITE = L.PLACE["l2_write_bytes_per_cycle"]
 DRAM_LATENCY = L.PLACE["dram_latency"]
 DRAM_READ = L.PLACE["dram_read_bytes_per_cycle"]
 DRAM_WRITE = L.PLACE["dram_write_bytes_per_cycle"]
+DRAM_ALONE = L.PLACE["dram_write_alone_share"]
+DRAM_TURN = L.PLACE["dram_write_latency"]
 SM_LINK = L.PLACE["sm_bytes_per_cycle"]
 L2_FETCH = L.PLACE["l2_fetch_bytes"]
 L2_READ_LEAST = L.PLACE["l2_read_least_bytes"]
@@ -96,6 +98,15 @@ def send(sm, sectors, masked, arrival, t):
     return _serve(t.CHIP, L.C_L2_WRITE_FREE, t.SMS[at], max(size, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE])
 
 
+@jit_inline
+def _averaged(load, at, cycles, arrival, t):
+    """Add so many busy cycles to the share of the time that something is busy, averaged over LOAD_WINDOW cycles."""
+    CHIP = t.CHIP
+    since = max(arrival - CHIP[at], 0.0)
+    CHIP[load] = CHIP[load] * np.exp(-since / LOAD_WINDOW) + cycles / LOAD_WINDOW
+    CHIP[at] = max(CHIP[at], arrival)
+
+
 @jit
 def _memory(arrival, cycles, t):
     """Occupy the memory side: reads of DRAM and writes; returns when the transfer is through.
@@ -104,11 +115,8 @@ def _memory(arrival, cycles, t):
     H200: copies take the sum of both).  Channels and banks are not simulated one by one: that requests meet at them
     although others are idle shows as latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
     """
-    CHIP = t.CHIP
-    since = max(arrival - CHIP[L.C_MEMORY_LOAD_AT], 0.0)
-    CHIP[L.C_MEMORY_LOAD] = CHIP[L.C_MEMORY_LOAD] * np.exp(-since / LOAD_WINDOW) + cycles / LOAD_WINDOW
-    CHIP[L.C_MEMORY_LOAD_AT] = max(CHIP[L.C_MEMORY_LOAD_AT], arrival)
-    return _serve(CHIP, L.C_MEMORY_FREE, arrival, cycles)
+    _averaged(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, cycles, arrival, t)
+    return _serve(t.CHIP, L.C_MEMORY_FREE, arrival, cycles)
 
 
 @jit_inline
@@ -177,11 +185,12 @@ def _write_back(way, arrival, t):
     cost = max(1.0 / t.NUMBERS[DRAM_WRITE] - 1.0 / t.NUMBERS[L2_WRITE], 0.0)
     size = popcount(_fetched(dirty, t)) * SECTOR
     _memory(arrival, size * cost, t)
+    _averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], arrival, t)
     if t.L2_PARTIAL[way]:
         _complete(way, arrival, t)
     t.L2_DIRTY[way] = 0
     t.L2_MASKED[way] = 0
-    return _serve(t.CHIP, L.C_DRAM_FREE, arrival, size / t.NUMBERS[DRAM_READ])
+    return _serve(t.CHIP, L.C_DRAM_FREE, arrival, size / (t.NUMBERS[DRAM_WRITE] * t.NUMBERS[DRAM_ALONE]))
 
 
 @jit
@@ -332,8 +341,12 @@ def fetch(sm, way, line, missing, manner, arrival, t):
 
 @jit
 def _on_its_way(way, line, sectors, begin, farther, arrival, t):
-    """When sectors of a way of L2 that DRAM sends from *begin* on are at the SM that asked at *arrival*."""
+    """When sectors of a way of L2 that DRAM sends from *begin* on are at the SM that asked at *arrival*.
+
+    Reads wait for what L2 writes to DRAM meanwhile: the bus turns round (H200, ends.cu: copies that do not fit in L2).
+    """
     queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[L.C_MEMORY_LOAD], 1.0) ** 2
+    queue += t.NUMBERS[DRAM_TURN] * min(t.CHIP[L.C_WRITTEN], 1.0)
     back = begin + _dram_latency(line, farther, arrival, t) + queue
     t.L2_COMING[way] = sectors | (t.L2_COMING[way] if t.L2_READY[way] > arrival else 0)
     t.L2_READY[way] = max(t.L2_READY[way], back - t.NUMBERS[L2_LATENCY])

@@ -155,12 +155,14 @@ C_L2_WRITE_FREE = _chip()
 C_MEMORY_FREE = _chip()  # DRAM reads, and writes
 C_MEMORY_LOAD = _chip()  # share of the last cycles in which it was busy, and when it was brought up to date
 C_MEMORY_LOAD_AT = _chip()
+C_WRITTEN = _chip()  # the same of what L2 writes back
+C_WRITTEN_AT = _chip()
 C_DISPATCH_FREE = _chip()
 C_NEXT_BLOCK = _chip()
 C_NOW = _chip()
 C_CALLS = _chip()  # place of the block that makes a system call
 C_ATOMIC_FREE = _chip()  # lanes that meet in L2
-C_DRAINED = _chip()  # the last store of warps that have ended is in L2
+C_DRAINED = _chip()  # L2 has answered the last store, and carried out the last reduction
 C_DRAM_FREE = _chip()  # what L2 writes back and completes
 N_CHIP = _chip.count
 

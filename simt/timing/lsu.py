@@ -164,12 +164,12 @@ def meetings(ADDRESSES, lanes):
 def _busy_in_l2(ADDRESSES, lanes, there, line, several, t):
     """Cycles that L2 is busy with the atomics of *there* lanes of a request on *line*; *several*: it is on other lines.
 
-    Measured on an H200 (shared.cu: histograms of 1 to 1024 bins; stores.cu): a lone lane takes 2.3 cycles; of more
-    each word takes its time, further lanes at a word less, but as long at least as the most that meet at one.  Lanes
-    that do not take part repeat the address that lane 0 has.
+    Measured on an H200 (shared.cu: histograms of 1 to 1024 bins; stores.cu; ends.cu: lone lanes): each word takes its
+    time, further lanes at a word less, but as long at least as the most that meet at one.  Lanes that do not take part
+    repeat the address that lane 0 has.
     """
     if there == 1:
-        return t.NUMBERS[ATOMIC_LANE]
+        return t.NUMBERS[ATOMIC_SAME]
     words = np.int64(0)
     most = np.int64(0)
     for l in range(32):

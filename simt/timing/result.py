@@ -102,7 +102,7 @@ class TimingResult:
         of_dram = (self.totals["dram_read"] + self.totals["dram_write"]) * SECTOR_BYTES / self.sample.share
         waiting *= max(1.0 - of_dram / (self.totals["cycles"] * self.numbers["dram_read_bytes_per_cycle"]), 0.0)
         waves = max(self.launch.blocks / (self.chip * self.occupancy.blocks_per_sm), 1.0)
-        behind = self.numbers["last_sm_latency"] + self.numbers["last_sm_share"] * self.totals["cycles"] / waves
+        behind = self.numbers["last_sm_share"] * self.totals["cycles"] / waves
         of = max(self.numbers.device.limit("multiprocessors"), 2)
         return waiting * behind * math.sqrt(math.log(self.chip) / math.log(of))
 
