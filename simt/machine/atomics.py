@@ -7,6 +7,7 @@ import numpy as np
 from simt.ops import softfloat
 from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, rounded
 from simt.ops.jit import jit
+from simt.ops.scalar import unless_nan
 
 ADD = ATOMICS.index("add")
 MIN = ATOMICS.index("min")
@@ -67,9 +68,9 @@ def _combine_integer(kind, signed, old, value, compare):
 def _combine_float(kind, old, value):
     """New floating-point contents after add, sub, min or max."""
     if kind == ADD:
-        return old + value
+        return unless_nan(value, old + value)
     if kind == SUB:
-        return old - value
+        return unless_nan(value, old - value)
     if kind == MIN or kind == MAX:
         # numba.cuda.atomic.min/max: a NaN operand is ignored, a NaN in memory stays
         if value != value or old != old:
@@ -122,7 +123,7 @@ def update(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE, fl
                     O[l] = value
                     single = SINGLE[np.uint64(2) * u]
                     if flush and kind == ADD:
-                        F32[k] = _flush(_flush(F32[k]) + _flush(single))
+                        F32[k] = _flush(unless_nan(single, _flush(F32[k]) + _flush(single)))
                     else:
                         F32[k] = _combine_float(kind, F32[k], single)
                 elif typ == F32X2_ATOMIC or typ == F32X4_ATOMIC:
@@ -132,7 +133,8 @@ def update(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE, fl
                         old = np.int64(M32[word])
                         O[row + u] = R[b + row + u] & 0xFFFFFFFF
                         single = SINGLE[np.uint64(2) * (row + u)]
-                        F32[word] = _flush(_flush(F32[word]) + _flush(single)) if flush else F32[word] + single
+                        total = _flush(F32[word]) + _flush(single) if flush else F32[word] + single
+                        F32[word] = unless_nan(single, _flush(total) if flush else total)
                         O[row + u] = old
                     continue
                 elif typ == F16X2_ATOMIC or typ == BF16X2_ATOMIC:

@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 
 from simt.ops.arrays import address
 from simt.ops.jit import jit, jit_inline
-from simt.ops.scalar import popcount
+from simt.ops.scalar import lowest, popcount
 
 SECTOR_SHIFT = 5
 _SECTOR = 1 << SECTOR_SHIFT
@@ -145,13 +145,12 @@ def count_updates(ADDRESSES, exec_mask, MEETING):
     count = np.int64(0)
     for l in range(32):
         most = np.int64(0)
+        first = (exec_mask >> l) & 1
         for k in range(32):
-            if (exec_mask >> k) & 1 and ADDRESSES[k] >> 5 == ADDRESSES[l] >> 5:
-                most = max(most, MEETING[k])
-                if k < l:  # counted with lane k
-                    most = np.int64(0)
-                    break
-        count += most if (exec_mask >> l) & 1 else 0
+            same = (exec_mask >> k) & np.int64(ADDRESSES[k] >> SECTOR_SHIFT == ADDRESSES[l] >> SECTOR_SHIFT)
+            most = max(most, MEETING[k] & -same)
+            first &= ~(same & np.int64(k < l))  # else it is counted with lane k
+        count += most & -first
     return count
 
 
@@ -170,30 +169,36 @@ def _pairs_agree(ADDRESSES, exec_mask, first, last):
 
 
 @jit
-def _conflicts(ADDRESSES, size, exec_mask, first, last, WORDS, FILL):
-    """The most distinct words that lanes *first* to *last* - 1 access in one bank; 0 if none executes."""
-    most = np.int64(0)
+def _one_each(ADDRESSES, shift, lanes):
+    """Of *lanes* the last one at each unit of 2**shift bytes."""
+    kept = lanes
+    for l in range(32):
+        again = np.int64(0)
+        for k in range(32):
+            again |= (lanes >> k) & np.int64(k > l) & np.int64(ADDRESSES[k] >> shift == ADDRESSES[l] >> shift)
+        kept &= ~(again << l)
+    return kept
+
+
+@jit
+def _conflicts(ADDRESSES, size, lanes, FILL):
+    """The most distinct words that *lanes* access in one bank; 0 if there are none."""
     for k in range(32):
         FILL[k] = 0
-    for l in range(first, last):
-        if (exec_mask >> l) & 1:
-            word = ADDRESSES[l] >> 2
-            for part in range(max(size >> 2, 1)):
-                bank = (word + part) & 31
-                seen = False
-                for k in range(FILL[bank]):
-                    if WORDS[bank * 32 + k] == word + part:
-                        seen = True
-                        break
-                if not seen:
-                    WORDS[bank * 32 + FILL[bank]] = word + part
-                    FILL[bank] += 1
-                    most = max(most, FILL[bank])
+    shift = 2 if size <= 4 else 3 if size == 8 else 4
+    rest = _one_each(ADDRESSES, shift, lanes)
+    most = np.int64(0)
+    while rest != 0:
+        word = ADDRESSES[lowest(rest)] >> 2
+        for part in range(max(size >> 2, 1)):
+            FILL[(word + part) & 31] += 1
+            most = max(most, FILL[(word + part) & 31])
+        rest &= rest - 1
     return most
 
 
 @jit
-def count_wavefronts(ADDRESSES, size, exec_mask, WORDS, FILL):
+def count_wavefronts(ADDRESSES, size, exec_mask, FILL):
     """Passes through shared memory: 32 banks of 4 bytes, one word a bank and pass; (passes, least passes).
 
     A warp is served whole for accesses of up to 4 bytes, by halves for 8 and by quarters for 16; two neighbouring parts
@@ -208,7 +213,8 @@ def count_wavefronts(ADDRESSES, size, exec_mask, WORDS, FILL):
         if size >= 8 and not _pairs_agree(ADDRESSES, exec_mask, start, start + width):
             step = width // 2
         for first in range(start, start + width, step):
-            passes = _conflicts(ADDRESSES, size, exec_mask, first, first + step, WORDS, FILL)
+            group = ((np.int64(1) << step) - 1) << first
+            passes = _conflicts(ADDRESSES, size, exec_mask & group, FILL)
             total += passes
             ideal += passes > 0
     return total, ideal

@@ -98,14 +98,13 @@ def _compute(op, kind, flags, w, code, warp_rows, uniform_end, predicates, activ
 
 
 @jit_part
-def _access(op, w, pc, code, count, warp_rows, uniform_end, executing, s):
-    """A memory micro-op, for the exec lanes (not empty).  False if it was an error."""
+def do_access(op, mod, w, pc, code, count, warp_rows, uniform_end, executing, watched, s):
+    """A memory micro-op, for the exec lanes (not empty).  False if it was an error, and then it has done nothing."""
     CODE = s.CODE
-    mod = CODE[code + L.C_MOD]
     a = row_at(CODE[code + L.C_A], warp_rows, uniform_end)
     b = row_at(CODE[code + L.C_B], warp_rows, uniform_end)
     c = row_at(CODE[code + L.C_C], warp_rows, uniform_end)
-    if access(op, mod, CODE[code + L.C_IMM], pc, w, a, b, c, executing, s) != L.R_NONE:
+    if access(op, mod, CODE[code + L.C_IMM], pc, w, a, b, c, executing, watched, s) != L.R_NONE:
         return False
     for k in range(L.N_MEMORY):
         s.COUNTS[count + L.N_REQUESTS + np.uint64(k)] += s.X[k]
@@ -135,10 +134,11 @@ def _sample(op, w, code, warp_rows, uniform_end, executing, s):
 
 
 @jit_part
-def _moved(op, kind, w, pc, code, count, warp_rows, uniform_end, executing, s):
+def _moved(op, kind, w, pc, code, count, warp_rows, uniform_end, executing, watched, s):
     """A micro-op of memory or images, for the exec lanes (not empty).  False if it was an error."""
     if kind == MEMORY:
-        return _access(op, w, pc, code, count, warp_rows, uniform_end, executing, s)
+        mod = s.CODE[code + L.C_MOD]
+        return do_access(op, mod, w, pc, code, count, warp_rows, uniform_end, executing, watched, s)
     return _sample(op, w, code, warp_rows, uniform_end, executing, s)
 
 
@@ -285,7 +285,9 @@ def advance(w, quantum, s):
         elif kind == MEMORY or kind == IMAGE:
             if order == L.PROFILER and WARPS[wbase + L.W_SPLITS] > 1 and op != LD_CONST:
                 join_fresh(SPLITS, WARPS, w, order)
-            if executing != 0 and not _moved(op, kind, w, pc, code, count, warp_rows, uniform_end, executing, s):
+            if executing != 0 and not _moved(
+                op, kind, w, pc, code, count, warp_rows, uniform_end, executing, watched, s
+            ):
                 status = L.FAILED
                 break
         else:

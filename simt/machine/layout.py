@@ -279,8 +279,8 @@ class State(NamedTuple):
     TARGETS: Any  # int64: micro-op of each 8 bytes of machine code, -1 where none starts
     X: Any  # int64[N_MEMORY], memory counters of one execution
     ADDRESSES: Any  # int64[32]
-    WORDS: Any  # int64[1024], words seen per bank
-    FILL: Any  # int64[32]
+    WORDS: Any  # int64[64], what an access notes meanwhile
+    FILL: Any  # int64[32], words of each bank of shared memory
     NATIVE: Any  # int64, what the engine and native code tell each other
     ZEROED: Any  # int64, offsets of the register rows of a warp that are zero when a block starts
     M8: Any

@@ -213,11 +213,11 @@ def _is_quiet(CODE, pc):
 
 
 @jit_inline
-def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
+def access(op, mod, imm, pc, w, a, b, c, exec_mask, watched, s):
     """Execute one memory micro-op for the exec lanes (not empty); returns a reason (R_NONE if all went well).
 
     ``s.X`` receives this execution's memory counters, in the order of program.COUNTERS.
-    Loads leave 1, 2 or 4 rows in ``s.O``.
+    Loads leave 1, 2 or 4 rows in ``s.O``.  *watched*: the launch's watch may have to be told.
     """
     R = s.R
     LAUNCH = s.LAUNCH
@@ -289,7 +289,11 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             if X[L.X_SECTORS] < lanes and not distinct:
                 X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi) << shift
             if atomic:
-                X[L.X_UPDATES] = X[L.X_SECTORS] if distinct else count_updates(ADDRESSES, exec_mask, WORDS)
+                X[L.X_UPDATES] = X[L.X_SECTORS]
+                if lo == hi:
+                    X[L.X_UPDATES] = lanes
+                elif X[L.X_DISTINCT] != X[L.X_BYTES]:
+                    X[L.X_UPDATES] = count_updates(ADDRESSES, exec_mask, WORDS)
         base = L.ADDRESS_BASE
     elif space == SHARED:
         if lo >= SHARED_WINDOW:
@@ -305,7 +309,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
             X[L.X_WAVEFRONTS] = 1
             X[L.X_WAVEFRONTS_IDEAL] = 1
         else:
-            X[L.X_WAVEFRONTS], X[L.X_WAVEFRONTS_IDEAL] = count_wavefronts(ADDRESSES, size, exec_mask, WORDS, s.FILL)
+            X[L.X_WAVEFRONTS], X[L.X_WAVEFRONTS_IDEAL] = count_wavefronts(ADDRESSES, size, exec_mask, s.FILL)
         if not distinct:
             X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi) << shift
         base = -LAUNCH[L.LAUNCH_SHARED]
@@ -333,7 +337,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, s):
     for l in range(n):
         ADDRESSES[l] -= base
 
-    if LAUNCH[L.LAUNCH_WATCH] and space != CONST and not _is_quiet(s.CODE, pc):
+    if watched and space != CONST and not _is_quiet(s.CODE, pc):
         kind = _access_of(op)
         tell_access(
             kind, space, mod, size, pc, w, exec_mask, b, ADDRESSES, LAUNCH, s.WARPS, s.EVENTS, R, s.M8, s.M16, s.M32

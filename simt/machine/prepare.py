@@ -337,7 +337,7 @@ def state_arrays(
         TARGETS=encoded.targets,
         X=np.zeros(layout.N_MEMORY, np.int64),
         ADDRESSES=np.zeros(32, np.int64),
-        WORDS=np.zeros(1024, np.int64),
+        WORDS=np.zeros(64, np.int64),
         FILL=np.zeros(32, np.int64),
         NATIVE=np.zeros(layout.N_NATIVE, np.int64),
         ZEROED=np.arange(n_uniform * 32, encoded.n_registers * 32, 32),

@@ -104,14 +104,12 @@ def _is_plain(kind: Any) -> bool:
 @intrinsic
 def described(typingctx: Any, value: Any) -> Any:
     """An argument as the engine's functions have it: a NumPy array, or a named tuple of such, described."""
-    if config.BOUNDSCHECK:
-        return value(value), lambda context, builder, sig, args: args[0]
-    if _is_plain(value):
-        kind = Elements(value.dtype, value.ndim)
-        return kind(value), _describe_one
-    if isinstance(value, BaseNamedTuple) and all(map(_is_plain, value.types)):
-        return Record(value)(value), _describe_all
-    return value(value), lambda context, builder, sig, args: args[0]
+    kind, describing = value, lambda context, builder, sig, args: args[0]
+    if _is_plain(value) and not config.BOUNDSCHECK:
+        kind, describing = Elements(value.dtype, value.ndim), _describe_one
+    elif isinstance(value, BaseNamedTuple) and all(map(_is_plain, value.types)) and not config.BOUNDSCHECK:
+        kind, describing = Record(value), _describe_all
+    return kind(value), describing
 
 
 def _describe_one(context: Any, builder: Any, sig: Any, args: Any) -> Any:

@@ -1,4 +1,9 @@
-"""float64 arithmetic."""
+"""float64 arithmetic.
+
+Of several operands that are NaN one stays, made quiet: the second of a sum, a difference or a product, the first of a
+quotient, of ``a * b + c`` that of b, then c, then a, as on an H200 (tests/data/hardware/nan_float64.json).  Processors
+have rules of their own, and LLVM may swap the operands: so the functions say which.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import numpy as np
 
 from simt.ops.numba_float import floor_quotient, floor_remainder, remainder64, smaller
 from simt.ops.row import F64, S64, Family, Kind, Table
-from simt.ops.scalar import fma64
+from simt.ops.scalar import fma64, unless_nan
 
 TABLE = Table("float64", Family.F64, Kind.ROW, 4)
 
@@ -19,31 +24,31 @@ SIGN = np.int64(-(2**63))
 @fp64
 def add_f64(a: F64, b: F64) -> F64:
     """d = a + b"""
-    return a + b
+    return unless_nan(b, a + b)
 
 
 @fp64
 def sub_f64(a: F64, b: F64) -> F64:
     """d = a - b"""
-    return a - b
+    return unless_nan(b, a - b)
 
 
 @fp64
 def mul_f64(a: F64, b: F64) -> F64:
     """d = a * b"""
-    return a * b
+    return unless_nan(b, a * b)
 
 
 @divide
 def div_f64(a: F64, b: F64) -> F64:
     """d = a / b, IEEE (x / 0 is an infinity or NaN)"""
-    return a / b
+    return unless_nan(a, a / b)
 
 
 @fp64
 def fma_f64(a: F64, b: F64, c: F64) -> F64:
     """d = a * b + c with one rounding"""
-    return fma64(a, b, c)
+    return unless_nan(b, unless_nan(c, fma64(a, b, c)))
 
 
 @fp64

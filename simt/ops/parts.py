@@ -5,9 +5,11 @@ for Python, and links copies of it into each library that calls it, where all of
 Python calls a handful.  So a *part* is translated into LLVM's form only, without wrappers; an *entry* takes in all
 parts that it reaches, as functions of its own, which LLVM then optimises once and may inline, reshape or leave out.
 
-Most of the time is Numba's own, in Python.  Three things spare it: what an operator gives for operands of some types is
-looked up once (:func:`_remembered`), passes for code that the engine does not have are left out, and Python's cyclic
-garbage collector rests (:func:`simt.ops.jit.compilation`).
+Half of the time is Numba's own, in Python.  Four things spare it: what an operator gives for operands of some types is
+looked up once (:func:`_remembered`), passes for code that the engine does not have are left out, so is the search for
+where each variable is last used (:func:`_nothing_to_free`), and Python's cyclic garbage collector rests
+(:func:`simt.ops.jit.compilation`).  LLVM makes vectors of the loops over lanes, but does not unroll them: that made no
+kernel faster, and took a fifth of its time.
 """
 
 from __future__ import annotations
@@ -18,11 +20,12 @@ from typing import Any
 
 import llvmlite.binding as llvm
 from numba import _dynfunc
-from numba.core import types
+from numba.core import config, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
-from numba.core.typed_passes import AnnotateTypes, InlineOverloads, NativeLowering, NopythonRewrites
+from numba.core.postproc import PostProcessor
+from numba.core.typed_passes import AnnotateTypes, InlineOverloads, IRLegalization, NativeLowering, NopythonRewrites
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import (
     FindLiterallyCalls,
@@ -36,8 +39,24 @@ from numba.core.untyped_passes import (
 from numba.np import arrayobj
 
 
+def _passes(library: Any, level: int) -> Any:
+    """LLVM's passes of an optimisation level, without unrolling."""
+    options = llvm.create_pipeline_tuning_options(speed_level=min(level, int(config.OPT)))
+    options.loop_vectorization, options.slp_vectorization = bool(config.LOOP_VECTORIZE), False
+    options.loop_unrolling = options.loop_interleaving = False
+    return llvm.create_pass_builder(library._codegen._tm, options)
+
+
 class Part(JITCodeLibrary):
     """A function in LLVM's form, for entries to take in; it never becomes machine code by itself."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        """Make the function small enough to be copied; an entry's passes do the rest."""
+        module.data_layout = self._codegen._data_layout
+        for function in module.functions:
+            if not function.is_declaration:
+                passes = _passes(self, 1)
+                passes.getFunctionPassManager().run(function, passes)
 
     def finalize(self) -> None:
         """Nothing more is added; nothing is linked or optimised."""
@@ -58,7 +77,8 @@ class Entry(JITCodeLibrary):
         for function in self._final_module.functions:
             if not function.is_declaration and function.name not in self._own:
                 function.linkage = llvm.Linkage.internal
-        super()._optimize_final_module()
+        passes = _passes(self, 3)
+        passes.getModulePassManager().run(self._final_module, passes)
 
 
 def _reached(library: Any) -> Iterator[Any]:
@@ -142,33 +162,42 @@ def _remembered(function: Any, context: Any, args: Any, keywords: Any) -> Any:
 
 
 def _as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
-    """An index of an array: the engine counts none from the end, for which Numba would look at the sign of each."""
+    """An index of an array: the engine counts none from the end, for which Numba would look at the sign of each.
+
+    This is for Numba's own arrays: tables of constants, and with ``NUMBA_BOUNDSCHECK=1`` all.
+    """
     return context.cast(builder, index, kind, types.intp)
+
+
+def _nothing_to_free(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+    """Of where variables are last used Numba frees what they refer to; the engine refers to nothing that it owns."""
 
 
 @contextmanager
 def _as_the_engine_needs() -> Iterator[None]:
     """Other ways of Numba's while the engine is compiled: under Numba's lock, so that nobody else is.
 
-    Its own functions have a memory, and indices are not counted from the end.
+    Its own functions have a memory, indices are not counted from the end, and variables are not freed.
     """
     if "get_call_type" in vars(types.Function):  # a function that the one being compiled calls
         yield
         return
     types.Function.get_call_type = _remembered  # type: ignore[method-assign, assignment]  # its base class has its own
     wrapping, arrayobj.fix_integer_index = arrayobj.fix_integer_index, _as_it_is
+    lifetimes, PostProcessor.run = PostProcessor.run, _nothing_to_free
     try:
         yield
     finally:
-        arrayobj.fix_integer_index = wrapping
+        arrayobj.fix_integer_index, PostProcessor.run = wrapping, lifetimes
         del types.Function.get_call_type
 
 
 _NEEDLESS = {
-    *(FindLiterallyCalls, InlineClosureLikes, InlineOverloads, LiteralPropagationSubPipelinePass, LiteralUnroll),
-    *(MakeFunctionToJitFunction, NopythonRewrites, RewriteDynamicRaises, WithLifting),
+    *(FindLiterallyCalls, InlineClosureLikes, InlineOverloads, IRLegalization, LiteralPropagationSubPipelinePass),
+    *(LiteralUnroll, MakeFunctionToJitFunction, NopythonRewrites, RewriteDynamicRaises, WithLifting),
 }
-"""Passes for closures, comprehensions, expressions of whole arrays, ``with``, exceptions and literal arguments."""
+"""Passes for closures, comprehensions, expressions of whole arrays, ``with``, exceptions and literal arguments; and the
+one that says where variables are freed."""
 
 
 class _Compiler(CompilerBase):

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, Flag, IntEnum, auto
+from functools import cached_property
 from keyword import iskeyword
 from typing import Any, TypeVar
 
@@ -111,7 +112,7 @@ class MicroOp:
     lane: Callable[..., Any] | None = None
     all_lanes: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 
-    @property
+    @cached_property
     def kind(self) -> Kind:
         """The part of the machine that executes it."""
         return Kind(self.code >> KIND_SHIFT)

@@ -82,6 +82,12 @@ fma32 = jit(_fused32, inline=True, plain=_exact32)
 """float32 ``x * y + z`` with one rounding."""
 
 
+@jit_inline
+def unless_nan(operand, result):
+    """*result*, but where *operand* is a NaN that one, made quiet."""
+    return operand + operand if operand != operand else result
+
+
 @intrinsic
 def _ones(typingctx: Any, value: Any) -> Any:
     """LLVM's number of one bits."""

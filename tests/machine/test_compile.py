@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import operator
+import re
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 from numba.core import config, types
+from numba.core.postproc import PostProcessor
 from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
 
@@ -42,6 +44,30 @@ def test_an_index_is_not_counted_from_the_end(tmp_path: Path) -> None:
     four = np.arange(4)
     assert jit(element, folder=tmp_path)(four[2:], -1) == 1
     assert element(four[2:], -1) == 3
+
+
+def add_rows(rows, out, a, b):
+    for lane in range(np.uint64(32)):
+        out[lane] = rows[a + lane] + rows[b + lane]
+
+
+def test_loops_over_lanes_become_vectors_and_are_not_unrolled(tmp_path: Path) -> None:
+    rows, out = np.arange(64), np.zeros(32, np.int64)
+    compiled = jit(add_rows, folder=tmp_path)
+    compiled(rows, out, np.uint64(0), np.uint64(32))
+    assert out.tolist() == (rows[:32] + rows[32:]).tolist()
+    (code,) = compiled.entry.inspect_llvm().values()
+    assert len(re.findall(r"store <\d+ x i64>", code)) == 1
+
+
+def test_variables_of_the_engine_alone_are_not_freed(tmp_path: Path) -> None:
+    whole = PostProcessor.run
+    with _as_the_engine_needs():
+        assert PostProcessor.run is not whole
+        with _as_the_engine_needs():
+            pass
+        assert PostProcessor.run is not whole
+    assert PostProcessor.run is whole
 
 
 def fails() -> None:

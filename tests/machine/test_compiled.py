@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,15 +17,18 @@ from numba.core import config
 from simt import disk_cache, kernels
 from simt.lang import argument_types, compile
 from simt.machine import Launch, dimensions
-from simt.machine.compiled import code
+from simt.machine.compiled import code, parts
 from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.lanes import is_lane_wise, lane_module
 from simt.machine.compiled.plan import Plan
 from simt.machine.compiled.text import LANES, Text
 from simt.machine.compiled.widen import NotWide, Scalar, Widener
+from simt.machine.prepare import prepare, state_arrays
+from simt.ops.arrays import Record
+from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, ATOMICS
 from simt.ops.table import MICRO_OPS
 from simt.program import Program, pred
-from simt.runtime import run
+from simt.runtime import Context, run
 from tests.machine.engines import check, left_by
 from tests.machine.harness import Builder, Call, evaluate, launch, type_number
 from tests.machine.operands import DOUBLES, EXTREMES, INTEGERS, SINGLES, rows_of_pairs
@@ -142,7 +146,7 @@ def test_an_index_that_is_wrong_changes_nothing_before_it_fails(
 
 @given(
     kind=st.sampled_from(["u8", "s8", "u16", "s16", "u32", "s32", "b64", "v2", "v4"]),
-    space=st.sampled_from(["global", "shared", "const"]),
+    space=st.sampled_from(["global", "shared", "const", "local", "generic"]),
     lanes=st.lists(st.integers(-3, 300), min_size=32, max_size=32)
     | st.builds(lambda start, step: [start + step * k for k in range(32)], st.integers(0, 90), st.integers(-3, 9)),
     size=st.sampled_from([1, 4, 8, 32]),
@@ -159,8 +163,14 @@ def test_accesses(kind: str, space: str, lanes: list[int], size: int, mask: int,
     only = b.value("shr.u64", b.const(mask), lane)
     only_some = pred(b.value("ne.s64", b.value("and.b64", only, b.const(1)), 0))
     offset = b.load(where, lane)
-    base = {"global": memory, "shared": 0, "const": b.constant_array(np.arange(64, dtype=np.int64) * 0x0102030405)}
-    b.shared_bytes = 512
+    base = {
+        "global": memory,
+        "generic": memory,
+        "shared": 0,
+        "local": 0,
+        "const": b.constant_array(np.arange(64, dtype=np.int64) * 0x0102030405),
+    }
+    b.shared_bytes = b.local_bytes = 512
     values = b.reg(4)
     for k in range(4):
         b.emit("mad.s64", values + k, lane, b.const(0x1F2E3D4C5B6A79 + k), b.const(k))
@@ -173,6 +183,39 @@ def test_accesses(kind: str, space: str, lanes: list[int], size: int, mask: int,
         b.store(out, b.value("mad.s64", lane, b.const(4), b.const(k)), values + k)
     offsets = np.array([size * one for one in lanes], np.int64).view(np.uint64)
     memory_words = np.arange(64, dtype=np.uint64) * 0x0807060504030201 % 2**63
+    check(b.build(), [memory_words, offsets, np.zeros(128, np.uint64)], order=order)
+
+
+@given(
+    kind=st.sampled_from(ATOMICS),
+    typ=st.sampled_from(ATOMIC_TYPES),
+    space=st.sampled_from(["global", "shared", "generic"]),
+    lanes=st.lists(st.integers(-1, 64), min_size=32, max_size=32)
+    | st.builds(lambda start, step: [start + step * k for k in range(32)], st.integers(0, 40), st.integers(-1, 2)),
+    mask=st.sampled_from([M32, 0x0F0F0F0F, 1, 0x80000000]) | st.integers(1, M32),
+    order=st.sampled_from(["then_first", "profiler"]),
+)
+@settings(max_examples=60)
+def test_atomics(kind: str, typ: str, space: str, lanes: list[int], mask: int, order: str) -> None:
+    """With and without contention, some misaligned or outside; packed types and vectors are only added."""
+    size = ATOMIC_BYTES[ATOMIC_TYPES.index(typ)]
+    mod = ATOMICS.index("add" if "x" in typ else kind) << 4 | ATOMIC_TYPES.index(typ)
+    b = Builder()
+    memory, where, out = b.array(0), b.array(1), b.array(2)
+    lane = b.special("laneid")
+    only = b.value("and.b64", b.value("shr.u64", b.const(mask), lane), b.const(1))
+    b.shared_bytes = 512
+    values, old = b.reg(4), b.reg(4)
+    for k in range(4):
+        b.emit("mad.s64", values + k, lane, b.const(0x3F2E3D4C40400000 + k), b.const(k))
+    offset = b.load(where, lane)
+    address = b.value("add.s64", offset, memory) if space != "shared" else offset
+    for _ in range(2):  # the second finds what the first left
+        b.emit(f"atom.{space}", old, address, values, values + 1, mod=mod, guard=pred(b.value("ne.s64", only, 0)))
+    for k in range(4):
+        b.store(out, b.value("mad.s64", lane, b.const(4), b.const(k)), old + k)
+    offsets = np.array([size * one for one in lanes], np.int64).view(np.uint64)
+    memory_words = np.arange(64, dtype=np.uint64) * 0x4048000040400001 % 2**63
     check(b.build(), [memory_words, offsets, np.zeros(128, np.uint64)], order=order)
 
 
@@ -292,3 +335,11 @@ def test_code_for_another_processor_is_not_loaded(monkeypatch: pytest.MonkeyPatc
         assert code._made_with() != mine
     finally:
         code._made_with.cache_clear()
+
+
+def test_the_state_that_native_code_hands_on_has_the_type_of_the_engines() -> None:
+    b = Builder()
+    with Context().placed(b.build(), Launch((1, 1, 1), (32, 1, 1), [])) as placed:
+        prepared = prepare(b.build(), placed.launch, 1, placed.memory)
+        state = state_arrays(prepared, 0, 0, np.zeros(1, np.int64))
+    assert Record(numba.typeof(state)) == parts.STATE

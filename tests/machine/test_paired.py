@@ -71,7 +71,7 @@ def test_processors_with_narrower_vectors(cpu: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(code, "processor", lambda: (cpu, ""))
     monkeypatch.setattr(code, "STORE", disk_cache.DiskCache("native code", tmp_path))
     code._made_with.cache_clear()
-    code._helper.cache_clear()
+    monkeypatch.setattr(code, "_helpers", {})
     try:
         for name in ("neighbored", "shuffle", "collatz", "even_odd"):
             plan = kernels.get(name).plan(size=700)
@@ -84,7 +84,6 @@ def test_processors_with_narrower_vectors(cpu: str, monkeypatch: pytest.MonkeyPa
         assert ("%ymm" in assembly) == (cpu == "haswell")
     finally:
         code._made_with.cache_clear()
-        code._helper.cache_clear()
 
 
 def test_code_for_arm() -> None:

@@ -1,9 +1,10 @@
-"""The kinds of access that native code executes: those of one row, to memory that is not generic or local."""
+"""The kinds of memory access, and which of them native code has a faster function for."""
 
 from __future__ import annotations
 
-from simt.ops.encoding import MEMORY_TYPES
-from simt.ops.memory import ACCESS_SHIFT, CONST, GLOBAL, LOAD, SHARED, STORE
+from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, MEMORY_TYPES
+from simt.ops.memory import ACCESS_SHIFT, ATOMIC, CONST, GLOBAL, LOAD, SHARED, STORE, TABLE
+from simt.ops.row import NUMBER_BITS
 
 SIMPLE_TYPES = {
     number: (name, size) for name, (number, size) in MEMORY_TYPES.items() if name[0] in "usb" and name[1:].isdigit()
@@ -17,7 +18,28 @@ ACCESSES = {
     for access, space in _PLACES
     for mod in SIMPLE_TYPES
 }
-"""The function of each kind, as :data:`context.HELPERS` names it: micro-op and access type."""
+"""The faster functions, as :data:`context.HELPERS` names them, of micro-op and access type: of those of one row, to
+memory that is not generic or local."""
 
 FUNCTIONS = {kind: function for function, kind in ACCESSES.items()}
 """The same the other way round."""
+
+WHOLE = "access"
+"""The name of the function that executes an access of any kind: the interpreter's."""
+ANY = (WHOLE, -1)
+"""It, as :data:`context.HELPERS` names it."""
+
+
+def whole(number: int, mod: int) -> tuple[str, int]:
+    """The same, but made for one micro-op and access type."""
+    return WHOLE, mod << NUMBER_BITS | number
+
+
+_ATOMICS = [operation << 4 | kind for operation in range(len(ATOMICS)) for kind in range(len(ATOMIC_TYPES))]
+WHOLES = [
+    whole(row.number, mod)
+    for row in TABLE.rows
+    for mod in (_ATOMICS if row.number >> ACCESS_SHIFT == ATOMIC else range(len(MEMORY_TYPES)))
+    if (row.number, mod) not in FUNCTIONS
+]
+"""Those of kinds that have no faster function."""

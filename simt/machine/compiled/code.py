@@ -15,9 +15,9 @@ from numba.core import config
 
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.machine import layout as L
-from simt.machine.compiled.accesses import ACCESSES
-from simt.machine.compiled.context import FIRST_TIMES, HELPERS, TIMES
-from simt.machine.compiled.control import ACROSS, V_ERROR, V_RESULT
+from simt.machine.compiled.accesses import ACCESSES, WHOLE
+from simt.machine.compiled.context import FIRST_TIMES, HELPERS, TIMES, Helper
+from simt.machine.compiled.control import ACROSS, V_ERROR, V_RESULT, V_STATE
 from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.entry import KERNEL
 from simt.machine.compiled.lanes import LANE, lane_module
@@ -33,8 +33,31 @@ MOST_KEPT = 1024
 MOST_MICRO_OPS = 10_000
 """Micro-ops of a Program that is compiled at most."""
 
-_LANE_LOOPS = ACROSS | {"units"}
+_LANE_LOOPS = ACROSS | {"units", WHOLE}
 """Functions whose time goes into loops over lanes; in others vectors would wait for columns of splits just written."""
+
+ADDRESSES = {
+    L.V_MICRO_OPS: "CODE",
+    V_ERROR: "ERROR",
+    V_RESULT: "O",
+    L.V_UNIFORM: "R",
+    L.V_ALL_PREDICATES: "P",
+    L.V_PARTICIPANTS: "PARTICIPANTS",
+    L.V_WARPS: "WARPS",
+    L.V_SPLITS: "SPLITS",
+    L.V_BARRIERS: "BARRIERS",
+    L.V_LAUNCH: "LAUNCH",
+    L.V_STOP: "STOP",
+    L.V_COUNTS: "COUNTS",
+    L.V_TID: "TID",
+    L.V_DIMS: "DIMS",
+    L.V_STARTS: "STARTS",
+    L.V_ENDS: "ENDS",
+    L.V_WRITABLE: "WRITABLE",
+    L.V_HINTS: "HINTS",
+    L.V_MEMORY: "M8",
+}
+"""The columns of the context with the addresses of arrays."""
 
 STORE = DiskCache("native code", cache_root() / "native", MOST_KEPT)
 
@@ -55,39 +78,25 @@ class Native:
         code: npt.NDArray[np.int64] = state.CODE.copy().reshape(-1, L.N_CODE)
         for block in self.plan.blocks:
             code[block[0].pc, L.C_OP] |= L.ENTERS << L.FLAGS_SHIFT
-        native = np.zeros(FIRST_TIMES + TIMES * len(self.plan.blocks), np.int64)
+        end = FIRST_TIMES + TIMES * len(self.plan.blocks)
+        native = np.zeros(end + sum(1 + array.ndim for array in state), np.int64)
+        state = state._replace(CODE=code.reshape(-1), NATIVE=native, ZEROED=self.plan.zeroed)
+        places = {name: array.ctypes.data for name, array in state._asdict().items()}
         native[L.V_CODE] = self.loaded.address
-        shared = {
-            L.V_MICRO_OPS: code,
-            V_ERROR: state.ERROR,
-            V_RESULT: state.O,
-            L.V_UNIFORM: state.R,
-            L.V_ALL_PREDICATES: state.P,
-            L.V_PARTICIPANTS: state.PARTICIPANTS,
-            L.V_WARPS: state.WARPS,
-            L.V_SPLITS: state.SPLITS,
-            L.V_BARRIERS: state.BARRIERS,
-            L.V_LAUNCH: state.LAUNCH,
-            L.V_STOP: state.STOP,
-            L.V_COUNTS: state.COUNTS,
-            L.V_TID: state.TID,
-            L.V_DIMS: state.DIMS,
-            L.V_STARTS: state.STARTS,
-            L.V_ENDS: state.ENDS,
-            L.V_WRITABLE: state.WRITABLE,
-            L.V_HINTS: state.HINTS,
-            L.V_MEMORY: state.M8,
-        }
-        for column, array in shared.items():
-            native[column] = array.ctypes.data
+        for column, name in ADDRESSES.items():
+            native[column] = places[name]
         for helper in self.plan.helpers:
             native[HELPERS[helper]] = _helper(*helper).address
-        return state._replace(CODE=code.reshape(-1), NATIVE=native, ZEROED=self.plan.zeroed)
+        native[V_STATE] = places["NATIVE"] + 8 * end
+        native[end:] = [
+            word for place, array in zip(places.values(), state, strict=True) for word in (place, *array.shape)
+        ]
+        return state
 
     def count(self, state: L.State) -> None:
         """Add what native code counted by block to the counters of the micro-ops."""
         counts = state.COUNTS.reshape(-1, L.N_COUNT)
-        times = state.NATIVE[FIRST_TIMES:].reshape(-1, TIMES)
+        times = state.NATIVE[FIRST_TIMES : FIRST_TIMES + TIMES * len(self.plan.blocks)].reshape(-1, TIMES)
         for block, (executed, active, absent, exited) in zip(self.plan.blocks, times, strict=True):
             for step in block:
                 row = counts[step.pc]
@@ -128,7 +137,8 @@ class Kept:
 
     def is_there(self) -> bool:
         """Whether it need not be made."""
-        return all(STORE.has(name) for name in (self.name, *(_helper_entry(*helper) for helper in self._plan.helpers)))
+        missing = self._plan.helpers - _helpers.keys()
+        return all(STORE.has(name) for name in (self.name, *(_helper_entry(*helper) for helper in missing)))
 
     def load(self) -> Native:
         """Load it; make it if need be."""
@@ -148,10 +158,15 @@ class _Loaded:
         self.address: int = self._engine.get_function_address(name)
 
 
-@cache
+_helpers: dict[Helper, _Loaded] = {}
+"""Functions that native code of any Program calls, once they are loaded."""
+
+
 def _helper(name: str, imm: int) -> _Loaded:
-    """A function that native code of any Program calls."""
-    return _Loaded(STORE.get_or_make(_helper_entry(name, imm), lambda: _helper_object(name, imm)), LANE)
+    if (name, imm) not in _helpers:
+        code = STORE.get_or_make(_helper_entry(name, imm), lambda: _helper_object(name, imm))
+        _helpers[name, imm] = _Loaded(code, LANE)
+    return _helpers[name, imm]
 
 
 def _helper_entry(name: str, imm: int) -> str:

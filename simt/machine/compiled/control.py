@@ -15,16 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from simt.machine import control, counting, splits, turns, warp
+from simt.machine import control, counting, engine, splits, turns, warp
 from simt.machine import layout as L
-from simt.machine.compiled.parts import slots_at
+from simt.machine.compiled.accesses import WHOLE
+from simt.machine.compiled.parts import slots_at, state_at
 from simt.machine.interpreter import NAMES, made_function, tree
 from simt.machine.registers import predicate, row_at
 from simt.ops import warp as across
 from simt.ops.control import TABLE
 from simt.ops.jit import jit_inline
 from simt.ops.predicate import VOTES
-from simt.ops.row import MicroOp, Table
+from simt.ops.row import NUMBER_BITS, NUMBER_MASK, MicroOp, Table
 
 EMITTED = frozenset({"nop", "bssy"})
 """Those of control that are so short that emit.py writes them; behind them a block goes on."""
@@ -40,6 +41,7 @@ ACROSS = frozenset(row.name for table in _TABLES for row in table.rows if row.na
 
 _OTHERS: dict[str, Any] = {one.__name__: one for one in (turns.turn, splits.join_fresh, counting.count_begun)}
 TURN, JOIN, BEGUN = _OTHERS
+_OTHERS[WHOLE] = engine.do_access
 """Other functions that it calls."""
 
 CALLS = CALLED | ACROSS | _OTHERS.keys()
@@ -49,6 +51,8 @@ V_ERROR = L.N_NATIVE
 """Column of the context with the address of ERROR; the engine need not know of it."""
 V_RESULT = V_ERROR + 1
 """The same for O."""
+V_STATE = V_RESULT + 1
+"""The same for the descriptors of all arrays."""
 
 _ARRAYS = {
     "CODE": L.V_MICRO_OPS,
@@ -80,6 +84,11 @@ _VALUES = {
     "code": _CODE,
     "count": f"np.uint64(b * {L.N_COUNT})",
     "rows": _ROWS,
+    "warp_rows": _ROWS,
+    "op": f"imm & {NUMBER_MASK} if imm >= 0 else CODE[{_CODE} + np.uint64({L.C_OP})] & {NUMBER_MASK}",
+    "mod": f"imm >> {NUMBER_BITS} if imm >= 0 else CODE[{_CODE} + np.uint64({L.C_MOD})]",
+    "watched": "False",
+    "s": f"state_at(NATIVE[{V_STATE}])",
     "uniform_end": _UNIFORM_END,
     "predicates": _PREDICATES,
     "n_barriers": f"LAUNCH[{L.LAUNCH_BARRIERS}]",
@@ -120,6 +129,7 @@ def calling(name: str) -> Callable[..., Any]:
     names = {
         "np": np,
         "slots_at": slots_at,
+        "state_at": state_at,
         "function": function,
         "row_at": row_at,
         "predicate": predicate,

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import groupby
 
 from simt.machine import layout as L
-from simt.machine.compiled.accesses import FUNCTIONS
+from simt.machine.compiled.accesses import FUNCTIONS, whole
 from simt.machine.compiled.context import FIRST_TIMES, TIMES
 from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, JOIN, V_RESULT
 from simt.machine.compiled.entry import entry
@@ -230,7 +230,7 @@ class Emitter:
         return self.text.at("%uniform" if row < self.plan.uniform_end else "%rows", row)
 
     def _access(self, k: int, step: Step) -> None:
-        """A load or a store, if its function takes it on."""
+        """An access; it is left to the interpreter if it is an error."""
         text = self.text
         executing = self._executing(step)
         done, bad = text.new_label("accessed"), text.new_label("bad")
@@ -239,9 +239,13 @@ class Emitter:
             some = text.new_label("some")
             text.line(f"br i1 {text.value(f'icmp eq i64 {executing}, 0')}, label %{done}, label %{some}")
             text.label(some)
-        rows = (self._row(step.a), self._row(step.b), self._row(step.dst) if step.dst else "null")
-        given = ("ptr %context", str(step.pc), *(f"ptr {row}" for row in rows), str(step.imm), executing)
-        went = text.call(FUNCTIONS[step.row.number, step.mod], "%context", *given)
+        kind = step.row.number, step.mod
+        if kind in FUNCTIONS:
+            rows = (self._row(step.a), self._row(step.b), self._row(step.dst) if step.dst else "null")
+            given = ("ptr %context", str(step.pc), *(f"ptr {row}" for row in rows), str(step.imm), executing)
+            went = text.call(FUNCTIONS[kind], "%context", *given)
+        else:
+            went = text.call(whole(*kind), "%context", "%given", str(step.pc), "%active", executing)
         text.line(f"br i1 {text.value(f'icmp ne i64 {went}, 0')}, label %{done}, label %{bad}")
         text.label(done)
         if step.guard:

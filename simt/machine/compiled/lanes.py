@@ -23,6 +23,7 @@ from numba.extending import intrinsic
 
 from simt.disk_cache import DiskCache, digest
 from simt.machine.compiled import control, parts
+from simt.machine.compiled.accesses import WHOLE
 from simt.machine.compiled.control import CALLS, calling
 from simt.machine.compiled.parts import PARTS
 from simt.machine.interpreter import AFTER, LOADS, NAMES, STORES, Lane, function_tree, made_function, statements
@@ -194,7 +195,7 @@ def _specialised(name: str, imm: int, b: int | None) -> str:
     called, text = _by_numba(name)
     module = llvm.parse_assembly(text)
     module.link_in(llvm.parse_assembly(_WRAPPER.format(name=called, imm=imm, b="%b" if b is None else b)))
-    is_short = name in CALLS
+    is_short = name in CALLS and name != WHOLE
     for function in module.functions:
         if not function.is_declaration and function.name != LANE:
             function.linkage = llvm.Linkage.internal
@@ -203,7 +204,7 @@ def _specialised(name: str, imm: int, b: int | None) -> str:
     machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
     options = llvm.create_pipeline_tuning_options(speed_level=1 if is_short else 3)
     options.loop_vectorization = options.slp_vectorization = False
-    options.loop_unrolling = not is_short
+    options.loop_unrolling = name not in CALLS
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return str(module)

@@ -1,9 +1,9 @@
-"""Loads and stores of a warp in native code: what is common is done here, all else by the interpreter.
+"""Loads and stores of a warp in native code: what is common is done here, all else by the interpreter's function.
 
-For each kind of access there is one function, for all Programs: it gives 1 if it was done, 0 if not, and then nothing
-has changed.  It does aligned accesses to the allocation that the micro-op last touched, and of shared memory those that
-take one pass.  What the access counts as and when an allocation holds it are functions of :mod:`simt.machine.memory`
-and :mod:`simt.machine.coalescing`, as in the interpreter.
+For each kind of access there is one function, for all Programs: it gives 1 if it was done, 0 if it is an error, and
+then nothing has changed.  Done here are aligned accesses to the allocation that the micro-op last touched, and of
+shared memory those that take one pass.  What the access counts as and when an allocation holds it are functions of
+:mod:`simt.machine.memory` and :mod:`simt.machine.coalescing`, as in the interpreter.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from simt.machine import layout as L
 from simt.machine.coalescing import SECTOR_SHIFT
-from simt.machine.compiled.accesses import ACCESSES, SIMPLE_TYPES
+from simt.machine.compiled.accesses import ACCESSES, ANY, SIMPLE_TYPES
 from simt.machine.compiled.context import Helper
 from simt.machine.compiled.lanes import LANE, lane_module
 from simt.machine.compiled.text import Text
@@ -49,12 +49,18 @@ class Access:
         else:
             self._load()
         self.text.line("ret i64 1")
-        self.text.label("bad")
-        self.text.line("ret i64 0")
+        self._otherwise()
         begin = f"define i64 @{LANE}({PARAMETERS}) {{"
         room = f"  %scratch = alloca {ALL}, align 64"
         self.text.lines = [begin, "entry:", room, *self.text.lines, "}", *sorted(self.text.declared)]
         return self.text
+
+    def _otherwise(self) -> None:
+        """What is not common."""
+        text = self.text
+        text.label("bad")
+        context = text.value("ptrtoint ptr %context to i64")
+        text.line(f"ret i64 {text.call(ANY, '%context', context, '%pc', '%mask', '%mask')}")
 
     def _field(self, column: int) -> str:
         return self.text.value(f"load ptr, ptr {self.text.at('%context', column)}, align 8")

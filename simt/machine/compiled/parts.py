@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import types
+from numba.core.types import containers
 from numba.extending import intrinsic
 
 from simt.machine import coalescing, control, memory, splits, warp
+from simt.machine.layout import State
 from simt.ops import integer
-from simt.ops.arrays import Elements, describe
+from simt.ops.arrays import Elements, Record, describe
 
 _I64 = ir.IntType(64)
 
@@ -28,6 +30,34 @@ def slots_at(typingctx: Any, address: Any) -> Any:
         return describe(context, builder, signature.return_type, data, [ir.Constant(_I64, 32)])
 
     return Elements(types.int64, 1)(address), codegen
+
+
+_DTYPES = {
+    **dict.fromkeys(("F64", "O64", "MF64"), types.float64),
+    **dict.fromkeys(("F32", "O32", "MF32"), types.float32),
+    "M8": types.uint8,
+    "M16": types.uint16,
+    "M32": types.uint32,
+    "WRITABLE": types.boolean,
+}
+_TWO_AXES = ("DIMS", "TRACE", "VALUES")
+
+STATE = Record(
+    containers.NamedTuple(
+        [types.Array(_DTYPES.get(name, types.int64), 1 + (name in _TWO_AXES), "C") for name in State._fields], State
+    )
+)
+"""The type of a State, as the engine's functions have it."""
+
+
+@intrinsic
+def state_at(typingctx: Any, address: Any) -> Any:
+    """The State whose descriptors stand at an address."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(STATE))
+
+    return STATE(address), codegen
 
 
 def outside(a, b, c, d, imm):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from simt.machine.coalescing import SECTOR_SHIFT
-from simt.machine.compiled.accesses import FUNCTIONS, SIMPLE_TYPES
+from simt.machine.compiled.accesses import ANY, FUNCTIONS, SIMPLE_TYPES, whole
 from simt.machine.compiled.context import Helper
 from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, EMITTED, JOIN, TURN
 from simt.machine.compiled.lanes import is_lane_wise
@@ -16,6 +16,9 @@ from simt.machine.warp import COORDINATES, OF_LANE
 from simt.ops.row import Kind, MicroOp
 from simt.ops.table import MICRO_OPS
 from simt.program import Instruction, Program
+
+_BY_NAME = CALLED | ACROSS | EMITTED
+"""Micro-ops that native code executes, but for memory's and those that work lane by lane."""
 
 MOST_BLOCK = 64
 """Micro-ops of a block at most: LLVM's time grows faster than its input."""
@@ -53,7 +56,10 @@ class Plan:
 
     def __init__(self, program: Program) -> None:
         self.encoded: Encoded = encode(program)
-        self.steps = [self._step(pc, one) for pc, one in enumerate(program.instructions)]
+        self.steps = [
+            _step(pc, one, row)
+            for pc, (one, row) in enumerate(zip(program.instructions, self.encoded.code[:-1].tolist(), strict=True))
+        ]
         self.uniform_end = 32 * len(self.encoded.uniform_rows)
         values = {uniform.row: uniform.value for uniform in program.uniforms if uniform.kind == "const"}
         rows = enumerate(self.encoded.uniform_rows)
@@ -67,17 +73,11 @@ class Plan:
         """Whether a register row, by its offset, may be read after a micro-op."""
         return bool(self.live[after] >> (row >> 5) & 1)
 
-    def _step(self, pc: int, one: Instruction) -> Step:
-        _, dst, a, b, c, guard, imm, mod = (int(value) for value in self.encoded.code[pc])
-        return Step(pc, MICRO_OPS[one.op], dst, a, b, c, guard, imm, mod, one.retires, one.uniform)
-
     def is_native(self, step: Step) -> bool:
         """Whether native code executes a micro-op; the interpreter executes all others."""
         if step.uniform and step.guard:
             return False
-        if step.row.kind is Kind.MEMORY:
-            return (step.row.number, step.mod) in FUNCTIONS
-        if step.row.name in CALLED | ACROSS | EMITTED or step.row.kind is Kind.ELEMENT:
+        if step.row.kind in (Kind.MEMORY, Kind.ELEMENT) or step.row.name in _BY_NAME:
             return True
         return is_lane_wise(step.row) or is_place(step)
 
@@ -85,12 +85,18 @@ class Plan:
     def helpers(self) -> set[Helper]:
         """Functions that its native code may call."""
         found: set[Helper] = {(TURN, 0), (JOIN, 0), (BEGUN, 0)}
+        accesses: set[tuple[int, int]] = set()
         for step in (step for block in self.blocks for step in block):
             if step.row.name in CALLED | ACROSS:
                 found.add((step.row.name, 0))
             elif step.row.kind is Kind.MEMORY:
-                found.add(FUNCTIONS[step.row.number, step.mod])
-                found |= {("units", SECTOR_SHIFT), ("units", SIMPLE_TYPES[step.mod][1].bit_length() - 1)}
+                accesses.add((step.row.number, step.mod))
+        for access in accesses:
+            if access in FUNCTIONS:
+                found |= {FUNCTIONS[access], ANY, ("units", SECTOR_SHIFT)}
+                found.add(("units", SIMPLE_TYPES[access[1]][1].bit_length() - 1))
+            else:
+                found.add(whole(*access))
         return found
 
     @cached_property
@@ -107,6 +113,11 @@ class Plan:
                 found.append([])
             found[-1].append(step)
         return found
+
+
+def _step(pc: int, one: Instruction, code: list[int]) -> Step:
+    _, dst, a, b, c, guard, imm, mod = code
+    return Step(pc, MICRO_OPS[one.op], dst, a, b, c, guard, imm, mod, one.retires, one.uniform)
 
 
 def is_place(step: Step) -> bool:
