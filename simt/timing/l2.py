@@ -261,7 +261,6 @@ def l2_place(line, arrival, t):
         t.L2_TAGS[way] = line
         t.L2_SECTORS[way] = 0
         t.L2_ATOMIC_BLOCK[way] = -1
-        t.L2_ATOMIC_FREE[way] = 0.0
         t.L2_ATOMIC_SPENT[way] = 0.0
         t.L2_COMING[way] = 0
         t.L2_READY[way] = 0.0
@@ -276,16 +275,21 @@ def _farther(sm, line, t):
     return t.NUMBERS[DRAM_FAR] if (scramble(region >> 1) ^ region ^ sm) & 1 else -t.NUMBERS[DRAM_FAR]
 
 
+@jit_inline
+def four_of(line):
+    """Lines 0, 1, 4 and 5 of a KiB are in one slice of L2 and come from DRAM together, and so do the other four."""
+    return (line >> 3) * 2 + ((line >> 1) & 1)
+
+
 @jit
 def _dram_latency(line, farther, arrival, t):
     """From a miss to the use of *line*, without queues.
 
     Measured on an H200 (spread.cu): of two neighbouring 4-KiB regions one is about 180 cycles farther, and on either
-    side a tail that falls off exponentially follows the shortest latency.  Of lines that are asked for at once, 0, 1, 4
-    and 5 of a KiB come together, and so do the other four (together.cu).  What four lines draw is a hash here.
+    side a tail that falls off exponentially follows the shortest latency.  Of lines that are asked for at once, four
+    of a KiB come together (together.cu).  What they draw is a hash here.
     """
-    four = (line >> 3) * 2 + ((line >> 1) & 1)
-    share = (scramble(four * (1 << 24) + np.int64(arrival / DRAM_WINDOW)) + 1) / (1 << 53)
+    share = (scramble(four_of(line) * (1 << 24) + np.int64(arrival / DRAM_WINDOW)) + 1) / (1 << 53)
     return t.NUMBERS[DRAM_LATENCY] + farther + t.NUMBERS[DRAM_SPREAD] * (-np.log(share) - 1.0)
 
 
@@ -393,20 +397,22 @@ def l2_write(line, mask, partial, arrival, t):
 def serialised(way, block, most, busy, arrival, t):
     """When L2 has carried out a request's atomics on the line of *way*, which take *busy*; *most*: lanes on one word.
 
-    Requests to one line follow each other.  A line that two blocks of one SM have used is taken to be used by all
-    blocks: the SMs that are not simulated keep it busy, too.
+    Requests to lines of one slice follow each other.  A line that two blocks of one SM have used is taken to be used by
+    all blocks: the SMs that are not simulated keep it busy, too.
     """
     others = 1.0
-    if t.L2_ATOMIC_BLOCK[way] == -1:
+    at = four_of(t.L2_TAGS[way]) % len(t.L2_ATOMIC_FREE)
+    first = t.L2_ATOMIC_BLOCK[way] == -1  # it may be the only one of its block
+    if first:
         t.L2_ATOMIC_BLOCK[way] = block
     if t.L2_ATOMIC_BLOCK[way] != block:
         others = t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
         if t.L2_ATOMIC_BLOCK[way] != -2:  # only now it shows: other SMs have come to it as often
-            t.L2_ATOMIC_FREE[way] += t.L2_ATOMIC_SPENT[way] * (others - 1.0)
+            t.L2_ATOMIC_FREE[at] += t.L2_ATOMIC_SPENT[way] * (others - 1.0)
         t.L2_ATOMIC_BLOCK[way] = -2
-    if t.L2_ATOMIC_FREE[way] > 0.0:  # the first request may be the only one of its block
+    if not first:
         t.L2_ATOMIC_SPENT[way] += busy
-    t.L2_ATOMIC_FREE[way] = max(t.L2_ATOMIC_FREE[way], arrival) + busy * others
-    done = t.L2_ATOMIC_FREE[way] - busy * (others - 1.0) / 2  # in the middle of those of the others
+    t.L2_ATOMIC_FREE[at] = max(t.L2_ATOMIC_FREE[at], arrival) + busy * others
+    done = t.L2_ATOMIC_FREE[at] - busy * (others - 1.0) / 2  # in the middle of those of the others
     chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
     return max(done, _serve(t.CHIP, L.C_ATOMIC_FREE, arrival, chip))

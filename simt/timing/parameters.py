@@ -107,13 +107,15 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "atomic_lane_interval": "cycles per lane after the first that meets the same address",
         "atomic_line_interval": "cycles per word in L2 between two requests to one line",
         "atomic_merged_interval": "cycles more per lane that meets another one at a word",
-        "atomic_lines_interval": "cycles more if several lanes ask for it, and others for other lines",
+        "atomic_sector_interval": "cycles per sector of a request that has a lane for each of its words",
+        "atomic_float_interval": "cycles per lane of the word where most meet, of floating-point numbers",
         "atomic_same_interval": "cycles per lane of the word where most meet, if that is longer",
         "atomic_meeting_interval": "cycles of the chip per lane after the first at one address of a request",
         # Blocks.
         "launch_overhead": "cycles of a launch in which no SM works",
         "last_sm_share": (
-            "of the time of a wave of blocks by which the last SM ends after the average, as far as warps wait for memory"
+            "of the time of a wave of blocks by which the last SM ends after the average,"
+            " as far as warps wait for memory"
         ),
         "block_interval": "cycles between two blocks that the chip starts",
         "exit_latency": "cycles that a warp stays after its EXIT has issued",

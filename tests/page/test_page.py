@@ -84,6 +84,23 @@ def test_one_profile() -> None:
     assert "Left out" not in found.text
 
 
+def test_when_blocks_ran() -> None:
+    """A chart of a timed launch has a row for each place that had a block, or the first ones and a word."""
+    profile = profiled("neighbored", timing=True)
+    assert profile.timing is not None
+    places = {(sm, place) for _, sm, place, _, _ in profile.timing.stays.tolist()}
+    page = write.page(profile)
+    assert "When each block ran, and where: " in page
+    for sm, place in places:
+        assert f">SM {sm}, place {place}<" in page
+    assert "When each block ran" not in write.page(profiled("neighbored"))
+    many = replace(profile.timing, stays=np.array([(k, k, 0, 0, 9) for k in range(40)], np.int64))
+    page = write.page(replace(profile, timing=many))
+    assert "(the first 32 of 40 places)" in page
+    assert ">SM 31, place 0<" in page
+    assert ">SM 32, place 0<" not in page
+
+
 def test_two_profiles() -> None:
     page = write.page(profiled("neighbored"), profiled("interleaved"))
     assert films_of(page).keys() == {"a", "b"}
