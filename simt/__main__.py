@@ -14,11 +14,21 @@ _HERE = Path(__file__).resolve().parent
 
 
 def other_checkout(folder: Path) -> Path | None:
-    """The checkout of simt that *folder* is in, if it is not the one that runs."""
+    """The checkout of simt that *folder* is in, if its modules are not those that run."""
     for each in (folder, *folder.parents):
         if (each / "simt" / "__main__.py").is_file() and (each / "pyproject.toml").is_file():
-            return None if (each / "simt").resolve() == _HERE else each
+            return None if _same_modules(each / "simt") else each
     return None
+
+
+def _same_modules(package: Path) -> bool:
+    """Whether *package* is the one that runs, or holds what that holds, as just after ``pip install .``."""
+    if package.resolve() == _HERE:
+        return True
+    names = {file.relative_to(package) for file in package.rglob("*.py")}
+    return names == {file.relative_to(_HERE) for file in _HERE.rglob("*.py")} and all(
+        (package / name).read_bytes() == (_HERE / name).read_bytes() for name in names
+    )
 
 
 def main() -> None:

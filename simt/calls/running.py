@@ -25,7 +25,7 @@ from simt.ops.encoding import GRID_BARRIER
 from simt.profile import Profile
 from simt.program import Program
 from simt.sanitizer import names_of
-from simt.sanitizer.metadata import compares_lanes, has_block_atomics
+from simt.sanitizer.metadata import compares_lanes
 from simt.system import Limits, Request, SystemServices, World
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 NOT_JUDGED = (
     "racecheck did not compare lanes of one warp: they run in step before sm_70; check='racecheck:lanes' compares them"
 )
-NOT_AWAITED = "racecheck and initcheck do not judge whether asynchronous copies are waited for: they are there at once"
-NOT_SCOPED = "racecheck takes atomics of block scope for the device's: that other blocks use them, too, is not found"
 
 
 def gpu_for(key: str | Path | None, view: str, timing: bool) -> Gpu:
@@ -156,10 +154,6 @@ class _HostLaunch:
         yield from (f"{name} found nothing" for name in names if name.partition(":")[0] not in found)
         if "racecheck" in names and not compares_lanes(code.program):
             yield NOT_JUDGED
-        if not {"racecheck", "initcheck"}.isdisjoint(names) and any(each.copies for each in code.program.instructions):
-            yield NOT_AWAITED
-        if "racecheck" in names and has_block_atomics(code.program):
-            yield NOT_SCOPED
 
     def _check_cooperative(self, code: Code, shape: Shape) -> None:
         """Refuse a grid whose blocks wait for each other if they do not fit on the GPU together."""

@@ -13,6 +13,7 @@ import numpy as np
 from simt.machine import layout as L
 from simt.machine.barriers import arrive, is_complete, release
 from simt.machine.gpu_orders import leaders_first, leave_barriers, share_barriers, smallest_first, take_turns
+from simt.machine.parting import part_lanes
 from simt.machine.registers import predicate, row_at
 from simt.machine.splits import (
     add_split,
@@ -228,6 +229,8 @@ def bsync(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barri
     needed = PARTICIPANTS[(w * n_barriers + barrier) * 32 + lowest(active)]
     if needed & active == 0:
         needed = np.int64(0)  # the barrier register names other lanes meanwhile: nothing to wait for
+    elif part_lanes(SPLITS, WARPS, PARTICIPANTS, w, pc, participants_at(w, n_barriers, barrier), active, needed):
+        return np.int64(RESUME)
     yielded = gave_way(SPLITS, WARPS, w)
     needed &= ~(WARPS[w * L.N_WARP + L.W_EXITED] | WARPS[w * L.N_WARP + L.W_ABSENT] | yielded)
     if needed & ~active == 0:

@@ -20,9 +20,9 @@ from simt.machine.engine import advance
 from simt.machine.layout import BLOCKED, CALLED, DONE, FAILED, OWN, PAUSED, State
 from simt.machine.splits import choose
 from simt.machine.start import start_block
-from simt.machine.turns import QUANTUM
+from simt.machine.turns import QUANTUM, may_go_round
 from simt.ops.arrays import window
-from simt.ops.jit import jit_part
+from simt.ops.jit import elsewhere, jit_part
 from simt.program import Program
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
 ]
 
 N_OWN = len(OWN)
+_advance = elsewhere(advance)
 
 
 def side_by_side(program: Program, states: Sequence[State]) -> State:
@@ -149,19 +150,20 @@ def step(w, limit, streak, s):
     """Run warp *w* for at most *limit* micro-ops: (status, the micro-op that follows, streak).
 
     Status: DONE, BLOCKED, PAUSED (more follows), CALLED (the host is to serve a call) or FAILED; the micro-op is -1
-    unless PAUSED.  *streak* counts the warp's micro-ops since it last waited: after a turn of them its splits take
-    turns, as in the engine.
+    unless PAUSED.  *streak* counts the warp's micro-ops since it last waited: after a turn of them, and at the end of a
+    round of a loop, its splits take turns, as in the engine.
     """
     begun = s.LAUNCH[L.LAUNCH_STEPS]
     following = np.int64(-1)
-    status = advance(w, min(limit, QUANTUM - streak), s)
+    status = _advance(w, min(limit, max(QUANTUM - streak, 1)), s)
     streak += s.LAUNCH[L.LAUNCH_STEPS] - begun
     if status == PAUSED:
-        if streak == QUANTUM:
+        following = _following(w, s)
+        if streak >= QUANTUM and may_go_round(s.CODE, following):
             streak = np.int64(0)
             if s.LAUNCH[L.LAUNCH_ORDER] <= L.PROFILER:
                 choose(s.SPLITS, s.WARPS, w, L.INTERLEAVED)
-        following = _following(w, s)
+                following = _following(w, s)
     return status, following, streak
 
 

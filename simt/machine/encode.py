@@ -17,8 +17,8 @@ from simt.machine import layout
 from simt.ops.encoding import (
     ATOMIC_TYPES,
     ATOMICS,
+    AWAIT,
     COLLECTIVE,
-    FENCE,
     INDEPENDENT_CALLS,
     INTEGER_TYPES,
     MEMORY_TYPES,
@@ -62,7 +62,7 @@ _MODES = {
     "index": 1,
     "within": 1,
     "high.b64": WHOLE,
-    "nop": FENCE,
+    "nop": AWAIT,
     "bra": UNCOUNTED,
     "warpsync": COLLECTIVE,
     "brx": COLLECTIVE,
@@ -311,8 +311,7 @@ def _told(instruction: Instruction) -> int:
         return layout.SHUFFLES
     if instruction.op == "warpsync":
         return layout.NAMES
-    fence = instruction.op == "nop" and instruction.mod == FENCE
+    orders = instruction.op.startswith(("bar.", "match.", "redux.", "vote.")) or instruction.op in ("ballot", "exit")
     if instruction.op == "selp":
         return layout.CHOOSES
-    orders = instruction.op.startswith(("bar.", "match.", "redux.", "vote.")) or instruction.op in ("ballot", "exit")
-    return layout.ORDERS if fence or orders else 0
+    return layout.ORDERS if orders or (instruction.op == "nop" and instruction.mod) else 0

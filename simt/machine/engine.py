@@ -32,11 +32,12 @@ from simt.machine.turns import (
     goes_on,
     hand_warp,
     is_over,
+    may_go_round,
     resume,
     turn_length,
 )
 from simt.ops.integer import INDEX
-from simt.ops.jit import jit, jit_inline, jit_part
+from simt.ops.jit import jit, jit_part, jit_shared
 from simt.ops.row import KIND_SHIFT, NUMBER_MASK
 from simt.ops.scalar import popcount
 from simt.ops.table import MICRO_OPS, Kind
@@ -179,7 +180,7 @@ def _places(LAUNCH, w):
     return w * L.N_WARP, w * LAUNCH[L.LAUNCH_REGISTERS] * 32, w * LAUNCH[L.LAUNCH_PREDICATES]
 
 
-@jit_inline
+@jit_shared
 def advance(w, quantum, s):
     """Run warp *w* for at most *quantum* micro-ops.
 
@@ -243,14 +244,18 @@ def advance(w, quantum, s):
                 if where < 0:
                     where = np.int64(RESUME)
                     continue
-        if executed == end:
-            SPLITS[current(WARPS, w) + L.S_PC] = pc
+        if executed >= end:
             whole = quantum == QUANTUM or quantum == LAUNCH[L.LAUNCH_ROUND]
-            if end < quantum:
-                status = L.INTERRUPTED
-            elif order <= L.PROFILER and whole and WARPS[wbase + L.W_SPLITS] > 1:
-                choose(SPLITS, WARPS, w, L.INTERLEAVED)  # a split may be spinning on what another one writes
-            break
+            gives_way = order <= L.PROFILER and whole and end >= quantum and WARPS[wbase + L.W_SPLITS] > 1
+            if gives_way and not may_go_round(CODE, pc):
+                end = executed + 1
+            else:
+                SPLITS[current(WARPS, w) + L.S_PC] = pc
+                if end < quantum:
+                    status = L.INTERRUPTED
+                elif gives_way:
+                    choose(SPLITS, WARPS, w, L.INTERLEAVED)  # a split may be spinning on what another one writes
+                break
         if drains and ((traced and LAUNCH[L.LAUNCH_TRACED] == len(s.TRACE)) or (watched and is_full(s.EVENTS))):
             SPLITS[current(WARPS, w) + L.S_PC] = pc
             status = L.TRACE_FULL

@@ -13,6 +13,9 @@ from simt.machine.control import LEAVE, RESUME, current
 from simt.machine.splits import choose, follows_gpu, settle
 from simt.ops.jit import jit, jit_part
 from simt.ops.scalar import popcount
+from simt.ops.table import MICRO_OPS
+
+BRA, BRX = np.int64(MICRO_OPS["bra"].code), np.int64(MICRO_OPS["brx"].code)
 
 QUANTUM = 1 << 16
 """Micro-ops of one turn of a warp: a warp that spins on what another one writes lets that one run."""
@@ -89,6 +92,17 @@ def another(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
 
 
 @jit_part
+def may_go_round(CODE, pc):
+    """Whether micro-op *pc* may begin another round of a loop: where a split that may be spinning gives way.
+
+    Not anywhere: the splits of a warp share uniform registers, which code sets and uses a few instructions later.
+    """
+    code = np.uint64(pc * L.N_CODE)
+    op = CODE[code + L.C_OP] & L.OP_MASK
+    return op == BRX or (op == BRA and CODE[code + L.C_IMM] <= pc)
+
+
+@jit_part
 def goes_on(status):
     """Whether a turn that ended with this status continues at the next call of the engine."""
     return status == L.TRACE_FULL or status == L.CALLED or status == L.INTERRUPTED
@@ -123,8 +137,11 @@ def turn_length(LAUNCH):
 
 @jit_part
 def end_of(LAUNCH, quantum, executed):
-    """After how many micro-ops a turn ends that has executed some already."""
-    return min(quantum, executed + LAUNCH[L.LAUNCH_LEFT])
+    """After how many micro-ops a turn ends that has executed some already.
+
+    A split that is to give way goes on to the end of its round, so that nothing, or less, may be left.
+    """
+    return min(quantum, executed + max(LAUNCH[L.LAUNCH_LEFT], 0))
 
 
 @jit_part

@@ -8,7 +8,7 @@ TABLE = Table("control", Family.CONTROL, Kind.CONTROL, 0)
 
 TABLE.declare(
     """
-    nop           -     nop      -            nothing; mod = FENCE: a memory fence (memory is sequentially consistent)
+    nop           -     nop      -            nothing; mod = FENCE, COMMIT, AWAIT: what a watch wants to know of
     bra           -p    branch   jumps        exec lanes with predicate a jump to imm, other active lanes fall through
     brx           -r    branch   jumps+fails  exec lanes jump to the code address a + imm (Program.addresses)
     bssy          -     branch   -            convergence barrier imm = active lanes

@@ -72,6 +72,10 @@ WHOLE = 1
 FENCE = 1
 """``mod`` of a ``nop`` that is a memory fence; its ``imm`` is one of SCOPES."""
 
+COMMIT, AWAIT = 2, 3
+"""``mod`` of a ``nop`` that makes a group of a thread's asynchronous copies, and of one that waits for all but the last
+``imm`` groups."""
+
 SCOPES = ("block", "device", "system")
 """Threads among which a memory fence orders accesses, by number."""
 

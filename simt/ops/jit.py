@@ -31,7 +31,7 @@ from numba.core.serialize import dumps
 
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.ops.arrays import described
-from simt.ops.parts import EntryCompiler, PartCompiler
+from simt.ops.parts import SHARED, EntryCompiler, PartCompiler, by_name
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -239,6 +239,25 @@ def jit_part(function: Callable[..., Any], plain: Callable[..., Any] | None = No
     """
     plain = plain or function
     return plain if config.DISABLE_JIT else Function(function, plain, FOLDER, {"inline": "always"})
+
+
+def jit_shared(function: Callable[..., Any]) -> Any:
+    """:func:`jit` for a function that returns an int64, and that code of other entries calls (:func:`elsewhere`)."""
+    SHARED[function] = numba.int64
+    return jit(function)
+
+
+def elsewhere(function: Any) -> Any:
+    """A shared function for code that is compiled apart from it: found by its name, not compiled once more.
+
+    Who loads that code has loaded the function's entry before.  With bounds checks nothing is kept, nor shared.
+    """
+    if config.DISABLE_JIT or config.BOUNDSCHECK:
+        return function
+    arguments = ", ".join(inspect.signature(function.py_func).parameters)
+    names = {"call": by_name(function.py_func), "__name__": function.__module__}
+    exec(f"def {function.__name__}({arguments}):\n    return call(({arguments},))", names)
+    return jit_part(names[function.__name__], plain=function.py_func)
 
 
 def plain(function: Any) -> Callable[..., Any]:

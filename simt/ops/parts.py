@@ -20,7 +20,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 from numba import _dynfunc
-from numba.core import config, types
+from numba.core import cgutils, config, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
@@ -36,7 +36,10 @@ from numba.core.untyped_passes import (
     RewriteDynamicRaises,
     WithLifting,
 )
+from numba.extending import intrinsic
 from numba.np import arrayobj
+
+from simt.disk_cache import digest
 
 
 def _passes(library: Any, level: int) -> Any:
@@ -47,8 +50,41 @@ def _passes(library: Any, level: int) -> Any:
     return llvm.create_pass_builder(library._codegen._tm, options)
 
 
+SHARED: dict[Any, Any] = {}
+"""Functions that machine code of other entries calls, and the type of what they return."""
+
+
+def _symbol(function: Any, kinds: Any) -> str:
+    """The name of a shared function in machine code, for arguments of these types: the same in every process."""
+    return f"{function.__module__}.{function.__name__}.{digest(repr(kinds))[:16]}"
+
+
+def by_name(function: Any) -> Any:
+    """What calls a shared function, with a tuple of its arguments, from code of another entry.
+
+    The entry that has it must be loaded by then.
+    """
+
+    @intrinsic
+    def call(typingctx: Any, arguments: Any) -> Any:
+        kinds, result = tuple(arguments), SHARED[function]
+
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            kind = context.call_conv.get_function_type(result, kinds)
+            callee = cgutils.get_or_insert_function(builder.module, kind, _symbol(function, kinds))
+            given = cgutils.unpack_tuple(builder, args[0])
+            return context.call_conv.call_function(builder, callee, result, kinds, given)[1]
+
+        return result(arguments), codegen
+
+    return call
+
+
 class Part(JITCodeLibrary):
     """A function in LLVM's form, for entries to take in; it never becomes machine code by itself."""
+
+    symbol = ""
+    """The name by which others find it, if it is shared."""
 
     def _optimize_functions(self, module: Any) -> None:
         """Make the function small enough to be copied; an entry's passes do the rest."""
@@ -71,11 +107,15 @@ class Entry(JITCodeLibrary):
         """Take in the parts, then optimise and make machine code of everything."""
         self._own = {function.name for function in self.get_defined_functions()}
         self._linking_libraries = list(_reached(self))
+        shared = [one for one in self._linking_libraries if isinstance(one, Part) and one.symbol]
+        self._symbols = {function.name: one.symbol for one in shared for function in one.get_defined_functions()}
         super().finalize()
 
     def _optimize_final_module(self) -> None:
         for function in self._final_module.functions:
-            if not function.is_declaration and function.name not in self._own:
+            if function.name in self._symbols:
+                function.name, function.linkage = self._symbols[function.name], llvm.Linkage.external
+            elif not function.is_declaration and function.name not in self._own:
                 function.linkage = llvm.Linkage.internal
         passes = _passes(self, 3)
         passes.getModulePassManager().run(self._final_module, passes)
@@ -104,6 +144,8 @@ class _BeginPart(LoweringPass):
 
     def run_pass(self, state: Any) -> bool:
         state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        if state.func_id.func in SHARED:
+            state.library.symbol = _symbol(state.func_id.func, state.args)
         state.flags.no_compile = True
         return False
 

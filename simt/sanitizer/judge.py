@@ -13,14 +13,16 @@ from simt.sanitizer import layout as Z
 from simt.sanitizer.accesses import judge_access
 from simt.sanitizer.barriers import arrive, judge_shuffle, leave_block, meet_warp
 from simt.sanitizer.clocks import fence, meet_lanes
+from simt.sanitizer.copies import await_copies, commit
 from simt.sanitizer.initialised import forget_written, judge_written, note_written
+from simt.sanitizer.interning import fill_slots
 from simt.sanitizer.jit import jit
 from simt.sanitizer.parts import forget_all
-from simt.sanitizer.rooms import addresses_fit, entries_fit, places_fit, readers_fit, rows_fit, time_fits, vectors_fit
+from simt.sanitizer.rooms import addresses_fit, entries_fit, patterns_fit, places_fit, sets_fit, time_fits, vectors_fit
 from simt.sanitizer.undefined import judge_registers
 
-_READERS, _ROWS, _VECTORS, _ENTRIES, _ADDRESSES, _PLACES, _TIME = (
-    jit(fits) for fits in (readers_fit, rows_fit, vectors_fit, entries_fit, addresses_fit, places_fit, time_fits)
+_SETS, _PATTERNS, _VECTORS, _ENTRIES, _ADDRESSES, _PLACES, _TIME = (
+    jit(fits) for fits in (sets_fit, patterns_fit, vectors_fit, entries_fit, addresses_fit, places_fit, time_fits)
 )
 
 
@@ -28,8 +30,8 @@ _READERS, _ROWS, _VECTORS, _ENTRIES, _ADDRESSES, _PLACES, _TIME = (
 def _has_room(j):
     """Whether the pools have room for what one event may take."""
     return (
-        _READERS(j.HEAD, j.READERS)
-        and _ROWS(j.HEAD, j.BYTES)
+        _SETS(j.HEAD, j.SETS)
+        and _PATTERNS(j.HEAD, j.PATTERNS)
         and _VECTORS(j.HEAD, j.VECTORS)
         and _ENTRIES(j.HEAD, j.KEYS)
         and _ADDRESSES(j.HEAD, j.HASH)
@@ -71,7 +73,7 @@ def _begin_space(block, space, first, j):
     j.SEEN[block] |= np.uint8(1 << space)
     if space == SHARED:
         if HEAD[Z.H_TOOLS] & Z.RACES:
-            forget_all(first, HEAD[Z.H_SHARED], HEAD, j.CELLS, j.READERS, j.BYTES)
+            forget_all(first, HEAD[Z.H_SHARED], HEAD, j.CELLS)
         if HEAD[Z.H_TOOLS] & Z.INIT:
             forget_written(first + HEAD[Z.H_SYSTEM], HEAD[Z.H_SHARED] - HEAD[Z.H_SYSTEM], j.POISON)
     elif HEAD[Z.H_TOOLS] & Z.INIT:
@@ -83,7 +85,7 @@ def _note_served(what, first, size, j):
     """A system call gave a thread memory, or wrote some."""
     HEAD = j.HEAD
     if what == FRESH and HEAD[Z.H_TOOLS] & Z.RACES:
-        forget_all(first, size, HEAD, j.CELLS, j.READERS, j.BYTES)
+        forget_all(first, size, HEAD, j.CELLS)
     if HEAD[Z.H_TOOLS] & Z.INIT:
         if what == FRESH:
             forget_written(first, size, j.POISON)
@@ -117,6 +119,11 @@ def _judge_order(EVENTS, at, place, j):
         )  # fmt: skip
     elif kind == Z.TOGETHER and HEAD[Z.H_LANES]:
         _meet(EVENTS, at, place, j)
+    elif kind == Z.COMMITS:
+        commit(place, EVENTS[at + V.V_WARP], EVENTS[at + V.V_LANES], HEAD, j.THREADS)
+    elif kind == Z.AWAITS:
+        left = j.META[EVENTS[at + V.V_PC] * Z.N_META + Z.M_KIND] >> Z.LEFT_SHIFT
+        await_copies(place, EVENTS[at + V.V_WARP], EVENTS[at + V.V_LANES], left, HEAD, j.WARPS, j.THREADS, j.CELLS)
 
 
 @jit
@@ -134,6 +141,10 @@ def judge(EVENTS, first, j):
     HEAD = j.HEAD
     tools = HEAD[Z.H_TOOLS]
     at = np.int64(first)
+    if HEAD[Z.H_UNFILED]:
+        HEAD[Z.H_UNFILED] = 0
+        fill_slots(Z.N_READER, j.SETS, Z.H_SETS, HEAD)
+        fill_slots(Z.N_PATTERN, j.PATTERNS, Z.H_PATTERNS, HEAD)
     while at < len(EVENTS):
         if not _has_room(j) or (HEAD[Z.H_STOPS] and HEAD[Z.H_FOUND]):
             return at
@@ -149,8 +160,8 @@ def judge(EVENTS, first, j):
                 judge_written(EVENTS, at, place, HEAD, j.POISON, j.POISON32, j.POISON64, j.REGISTERS, j.USES, j.FOUND)
             if tools & Z.RACES and space != LOCAL:
                 judge_access(
-                    EVENTS, at, place, j.META, HEAD, j.BLOCKS, j.WARPS, j.KNOWN, j.THREADS, j.CELLS, j.READERS,
-                    j.BYTES, j.KEYS, j.TIMES, j.VECTORS, j.HASH, j.FOUND,
+                    EVENTS, at, place, j.META, HEAD, j.BLOCKS, j.WARPS, j.KNOWN, j.THREADS, j.CELLS, j.SETS,
+                    j.PATTERNS, j.BYTES, j.SCRATCH, j.KEYS, j.TIMES, j.VECTORS, j.HASH, j.FOUND,
                 )  # fmt: skip
         elif kind == LANES:
             what = j.META[EVENTS[at + V.V_PC] * Z.N_META + Z.M_KIND] & 255

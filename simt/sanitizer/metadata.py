@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.machine.rows import reads, writes
-from simt.ops.encoding import ATOMICS, FENCE, MEMORY_TYPES
-from simt.program import PT, Instruction, Program
+from simt.ops.encoding import ATOMICS, AWAIT, COMMIT, FENCE, MEMORY_TYPES
+from simt.program import PT, RZ, Instruction, Program
 from simt.sanitizer import layout as Z
 
 _SHUFFLES = {
@@ -88,10 +88,32 @@ def _kind(instruction: Instruction) -> int:
     if op.startswith("bar."):
         return Z.ARRIVES if op == "bar.arrive" else Z.BARRIER
     if op == "nop":
-        return Z.FENCE if instruction.mod == FENCE else Z.NOTHING
+        return {FENCE: Z.FENCE, COMMIT: Z.COMMITS, AWAIT: Z.AWAITS | instruction.imm << Z.LEFT_SHIFT}.get(
+            instruction.mod, Z.NOTHING
+        )
     if op.startswith(("vote.", "match.", "redux.")) or op == "ballot":
         return Z.TOGETHER
     return {"warpsync": Z.WARP_BARRIER, "exit": Z.EXIT, **_SHUFFLES}.get(op, Z.NOTHING)
+
+
+def marks(instruction: Instruction, text: str) -> int:
+    """Bits of M_KIND: what kind of access it is, by its *text* in the listing."""
+    marks = Z.IS_STRONG * instruction.strong
+    if (instruction.strong or instruction.op.startswith("atom.")) and _OF_BLOCK in text:
+        marks |= Z.IS_NARROW
+    if instruction.op == "st.shared" and instruction.copies:
+        marks |= Z.IS_COPY
+    elif instruction.op == "bulk.generic":
+        marks |= Z.IS_BULK
+    elif instruction.op == "state.shared":
+        marks |= Z.ASKS_PHASE
+    elif instruction.op == "arrive.shared":
+        marks |= Z.TAKES_COPIES * ("ARRIVES." in text) | Z.TAKES_BULK * ("UBLKCP" in text)
+    return marks
+
+
+_OF_BLOCK = ".STRONG.SM "
+"""In the text of an atomic access that is one for the threads of its block only."""
 
 
 def metadata(program: Program) -> npt.NDArray[np.int64]:
@@ -101,7 +123,7 @@ def metadata(program: Program) -> npt.NDArray[np.int64]:
     for pc, instruction in enumerate(program.instructions):
         line = program.listing[instruction.line]
         place = line.source if line.source is not None else instruction.line
-        table[pc, Z.M_KIND] = _kind(instruction) | Z.IS_STRONG * instruction.strong
+        table[pc, Z.M_KIND] = _kind(instruction) | marks(instruction, line.text)
         table[pc, Z.M_LINE] = places.setdefault(place, len(places))
         table[pc, Z.M_EXITS] = 0
     table[_left_out(program), Z.M_KIND] = Z.LEFT_OUT
@@ -140,18 +162,21 @@ def _reached(program: Program, start: int) -> set[int]:
     return seen
 
 
-def has_block_atomics(program: Program) -> bool:
-    """Whether an atomic on global memory is one for the threads of a block only."""
-    return any(
-        instruction.op.startswith("atom.") and ".STRONG.SM " in program.listing[instruction.line].text
-        for instruction in program.instructions
-    )
+def has_copies(program: Program) -> bool:
+    """Whether it copies to shared memory asynchronously."""
+    return any(each.copies or each.op == "bulk.generic" for each in program.instructions)
 
 
 def granule(program: Program) -> int:
     """log2 of the smallest access to global or shared memory, in bytes: the unit of what racecheck remembers."""
     sizes = [_SIZES[each.mod] for each in program.instructions if each.op.startswith(_SMALL)]
     return min([4, *sizes]).bit_length() - 1
+
+
+def has_partial_barriers(program: Program) -> bool:
+    """Whether there is a block barrier for some threads of the block."""
+    barriers = [each for each in program.instructions if each.op.startswith("bar.")]
+    return any(each.op == "bar.arrive" or each.b != RZ for each in barriers)
 
 
 def is_fenced(program: Program) -> bool:

@@ -7,18 +7,19 @@ import numpy.typing as npt
 
 from simt.sanitizer import layout as Z
 from simt.sanitizer.layout import Judge
+from simt.sanitizer.live_rows import interning_table, with_rows
 from simt.sanitizer.rooms import (
     FEW_ENTRIES,
     JOINS,
-    READERS_FREE,
-    ROWS_FREE,
+    PATTERNS_FREE,
+    SETS_FREE,
     THREADS_ENTRIES,
     VECTORS_FREE,
     addresses_fit,
     entries_fit,
+    patterns_fit,
     places_fit,
-    readers_fit,
-    rows_fit,
+    sets_fit,
     vectors_fit,
 )
 from simt.sanitizer.vectors import slot_of
@@ -28,6 +29,8 @@ Words = npt.NDArray[np.int64]
 FIRST_PLACES = 2
 """Blocks that there is room for at first: one that runs, and the next one."""
 BY_PLACE = ("BLOCKS", "WARPS", "KNOWN", "THREADS", "BARRIERS", "ARRIVED", "REGISTERS")
+CELLS_A_ROW = 16
+"""Cells for which there is a row of SETS and of PATTERNS at first: all cells are looked through to free rows."""
 _OF_BLOCKS = (Z.B_VECTOR, Z.B_PUBLISHED)
 _OF_THREADS = (Z.T_VECTOR, Z.T_LAST, Z.T_PUBLISHED, Z.T_PUBLISHED_BLOCK)
 
@@ -37,12 +40,14 @@ def words(count: int) -> Words:
     return np.zeros(max(count, 1), np.int64)
 
 
-def pools(warps: int) -> dict[str, Words]:
-    """Empty pools for blocks of so many warps, with room for an event."""
+def pools(warps: int, cells: int) -> dict[str, Words]:
+    """Empty pools for blocks of so many warps, with room for an event, and so many cells of memory."""
     entries = 2 * JOINS * (warps * THREADS_ENTRIES + FEW_ENTRIES) + 2
     return {
-        "READERS": words(2 * READERS_FREE * Z.N_READER),
-        "BYTES": words(8 * ROWS_FREE * Z.N_CELL),
+        "SETS": interning_table(max(2 * SETS_FREE, cells // CELLS_A_ROW), Z.N_READER),
+        "PATTERNS": interning_table(max(2 * PATTERNS_FREE, cells // CELLS_A_ROW), Z.N_PATTERN),
+        "BYTES": words(Z.N_PATTERN),
+        "SCRATCH": words(Z.N_PATTERN + 2 * Z.MOST_READERS),
         "KEYS": words(entries),
         "TIMES": words(entries),
         "VECTORS": words(4 * VECTORS_FREE + 4),
@@ -52,10 +57,8 @@ def pools(warps: int) -> dict[str, Words]:
 
 def with_room(state: Judge) -> Judge:
     """The same with room for the next event in every pool."""
-    if not readers_fit(state.HEAD, state.READERS):
-        state = state._replace(READERS=_doubled(state.READERS))
-    if not rows_fit(state.HEAD, state.BYTES):
-        state = state._replace(BYTES=_doubled(state.BYTES))
+    if not sets_fit(state.HEAD, state.SETS) or not patterns_fit(state.HEAD, state.PATTERNS):
+        state = with_rows(state)
     if not places_fit(state.HEAD, state.BLOCKS):
         state = _more_places(state)
     if not addresses_fit(state.HEAD, state.HASH):

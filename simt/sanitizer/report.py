@@ -13,8 +13,9 @@ from simt.machine.places import access_text, coordinates, first_lane, locate, pl
 from simt.machine.prepare import local_stride
 from simt.machine.prepared import Prepared
 from simt.ops.memory import GLOBAL, LOCAL, SHARED, SPACES
-from simt.program import ArrayRef, Space
+from simt.program import ArrayRef, Instruction, Space
 from simt.sanitizer import layout as Z
+from simt.sanitizer.metadata import marks
 from simt.sanitizer.tools import INITCHECK, RACECHECK, SYNCCHECK
 from simt.text import counted
 
@@ -39,6 +40,7 @@ class Report:
             Z.MISSED_BARRIER: self._missed_barrier,
             Z.WRONG_COUNT: self._wrong_count,
             Z.LEFT_WAITING: self._left_waiting,
+            Z.NOT_AWAITED: self._not_awaited,
         }
         return made[kind](row)
 
@@ -125,7 +127,9 @@ class Report:
         barrier = "`cuda.syncwarp()`" if one_warp else "`cuda.syncthreads()`"
         if self.prepared.program.view != "source":
             barrier = "`__syncwarp()`" if one_warp else "`__syncthreads()`"
-        if not one_block:
+        if not one_block and self._is_narrow(this, other):
+            help = "one of them is atomic for the threads of its block only: give it the scope of the device"
+        elif not one_block:
             help = (
                 "blocks of one launch have no barrier: use atomics, a second launch, or let one write, fence and set "
                 "a flag with an atomic, which the other reads with an atomic"
@@ -144,6 +148,25 @@ class Report:
             [self._this(row), self._other(row)],
             row,
             help=help,
+            **self.where(row[Z.F_SPACE], row[Z.F_OFFSET]),
+        )
+
+    def _is_narrow(self, *accesses: Instruction) -> bool:
+        """Whether one of two accesses is atomic, but not for other blocks, and both are atomic."""
+        kinds = [marks(each, self.prepared.program.listing[each.line].text) for each in accesses]
+        atomic = all(kind & Z.IS_STRONG or each.op[:4] == "atom" for kind, each in zip(kinds, accesses, strict=True))
+        return atomic and any(kind & Z.IS_NARROW for kind in kinds)
+
+    def _not_awaited(self, row: Sequence[int]) -> Finding:
+        this = self.prepared.program.instructions[row[Z.F_PC]]
+        return self._make(
+            RACECHECK.name,
+            "copy under way",
+            f"{with_article(this)} of shared memory to which a copy is under way: nobody has waited for it",
+            [self._this(row), self._other(row, "asynchronous copy before")],
+            row,
+            help="let the thread that copies wait (cp.async.wait_group, __pipeline_wait_prior, the barrier of the "
+            "copy), and then the threads for each other",
             **self.where(row[Z.F_SPACE], row[Z.F_OFFSET]),
         )
 

@@ -6,24 +6,23 @@ from typing import Any
 
 from simt.sanitizer import layout as Z
 
-READERS_FREE = 2 * 16 * 32 + 2 + 3 * 32 * Z.MOST_READERS
-"""Rows of READERS that one event takes at most, and more: each lane two for each of 16 bytes, and copies of a list for
-three more bytes."""
-ROWS_FREE = 32 * 4 + 1
-"""Rows of BYTES that one event takes at most: each lane four."""
+SETS_FREE = 32 * 16 * (Z.MOST_READERS + 1)
+"""Rows of SETS that one event takes at most: each lane a whole set and one reader more, for each of 16 bytes."""
+PATTERNS_FREE = 32 * 4
+"""Rows of PATTERNS that one event takes at most: each lane four words."""
 VECTORS_FREE, JOINS = 4096, 256
 """Vectors that one event makes at most, and joins of the longest ones."""
 THREADS_ENTRIES, FEW_ENTRIES = 33, 64
 """Entries for a warp and its threads, and some more."""
 
 
-def readers_fit(HEAD: Any, READERS: Any) -> Any:
+def sets_fit(HEAD: Any, SETS: Any) -> Any:
     """Whether there is room for the next event in a pool; so with the others."""
-    return len(READERS) - HEAD[Z.H_READERS] * Z.N_READER > READERS_FREE * Z.N_READER
+    return len(SETS) // (Z.N_READER + 2) - HEAD[Z.H_SETS] > SETS_FREE
 
 
-def rows_fit(HEAD: Any, BYTES: Any) -> Any:
-    return HEAD[Z.H_FINE] == 0 or len(BYTES) - HEAD[Z.H_ROWS] * 4 * Z.N_CELL > ROWS_FREE * 4 * Z.N_CELL
+def patterns_fit(HEAD: Any, PATTERNS: Any) -> Any:
+    return len(PATTERNS) // (Z.N_PATTERN + 2) - HEAD[Z.H_PATTERNS] > PATTERNS_FREE
 
 
 def vectors_fit(HEAD: Any, VECTORS: Any) -> Any:

@@ -22,7 +22,7 @@ from simt.sanitizer import layout as Z
 from simt.sanitizer.jit import FOLDER
 from simt.sanitizer.judge import judge
 from simt.sanitizer.layout import Judge
-from simt.sanitizer.metadata import compares_lanes, granule, is_fenced, metadata
+from simt.sanitizer.metadata import compares_lanes, granule, has_copies, has_partial_barriers, is_fenced, metadata
 from simt.sanitizer.needless import arrays_of, needless
 from simt.sanitizer.pools import FIRST_PLACES, chain_places, pools, with_room, words
 from simt.sanitizer.registers import Watched, watched
@@ -150,10 +150,12 @@ class Sanitizer:
         head[Z.H_LANES] = compares_lanes(program) or LANES.name in self.names
         head[Z.H_WIDE] = program.view != "source"
         head[Z.H_FENCED] = races and is_fenced(program)
+        head[Z.H_BARRIERS_ONLY] = not is_fenced(program) and not has_partial_barriers(program)
         head[Z.H_THREADS] = launch.threads_per_block
         head[Z.H_WARPS] = warps
         head[Z.H_GRANULE] = max(granule(program), WORD)
         head[Z.H_FINE] = granule(program) < WORD
+        head[Z.H_COPIES] = has_copies(program)
         head[Z.H_SHARED], head[Z.H_SYSTEM] = prepared.shared_bytes, program.system_shared_bytes
         head[Z.H_REGISTERS] = self._watched.count
         head[Z.H_LOCAL] = local_stride(program.local_bytes) * warps * 32
@@ -163,6 +165,7 @@ class Sanitizer:
         launch, uses = prepared.launch, self._watched
         assert uses is not None  # the launch has begun
         places, warps, races = FIRST_PLACES, int(head[Z.H_WARPS]), bool(self.tools & Z.RACES)
+        cells = align(prepared.memory.end, 16) >> int(head[Z.H_GRANULE]) if races else 0
         state = Judge(
             HEAD=head,
             SLOT=np.zeros(launch.blocks, np.int32),
@@ -173,8 +176,8 @@ class Sanitizer:
             THREADS=words(places * warps * 32 * Z.N_THREAD),
             BARRIERS=words(places * BLOCK_BARRIERS * Z.N_BARRIER),
             ARRIVED=words(places * BLOCK_BARRIERS * warps * 2),
-            CELLS=words((align(prepared.memory.end, 16) >> int(head[Z.H_GRANULE])) * Z.N_CELL if races else 1),
-            **pools(warps),
+            CELLS=words(cells * Z.N_CELL),
+            **pools(warps, cells),
             POISON=poison,
             POISON32=poison.view(np.uint32),
             POISON64=poison.view(np.uint64),
@@ -211,7 +214,8 @@ class Sanitizer:
         used = 0
         for state in self._judges:
             used += 8 * Z.N_CELL * int(state.CELLS.reshape(-1, Z.N_CELL).any(axis=1).sum())
-            used += 8 * (Z.N_READER * int(state.HEAD[Z.H_READERS]) + 4 * Z.N_CELL * int(state.HEAD[Z.H_ROWS]))
+            used += 8 * (Z.N_READER + 2) * int(state.HEAD[Z.H_SETS])
+            used += 8 * (Z.N_PATTERN + 2) * int(state.HEAD[Z.H_PATTERNS])
         return used
 
     def meet_grid(self) -> None:

@@ -181,14 +181,15 @@ class _Run:
         self.host_seconds = 0.0
 
     def compile(self) -> None:
-        """Compile the timing model, or load it from the cache."""
+        """Compile the engine, whose code the timing model calls, and the timing model, or load them from the cache."""
+        ENGINE.load(0, 0, self.state)
         CLOCK.load(0, self.sample.n_blocks, self.state, self.clock)
 
     def _run_some(self, blocks: int) -> int:
         """Simulate some cycles, compiled, or a while as plain Python if it is not compiled yet; the status."""
         if self.clock.TOTALS[layout.N_ISSUED] >= PLAIN_INSTRUCTIONS:
             self.compile()
-        compiled = CLOCK.ready(0, self.sample.n_blocks, self.state, self.clock)
+        compiled = ENGINE.ready(0, 0, self.state) and CLOCK.ready(0, self.sample.n_blocks, self.state, self.clock)
         step = max(STEP // self.sample.n_sms, 1) if compiled else PLAIN_STEP
         until = int(self.clock.CHIP[layout.C_NOW]) + step
         with np.errstate(all="ignore"):  # plain Python: wrap-around is meant

@@ -1,4 +1,4 @@
-"""Racecheck of bytes: what the bytes of a word have in common is remembered once, and nothing is lost by that."""
+"""Shadow memory of racecheck: what bytes and words have in common is remembered once, and nothing is lost by that."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numba import cuda
 
 import simt
 from simt.calls import running
+from simt.sanitizer import layout, live_rows, pools
 from simt.sanitizer import sanitizer as module
 from simt.sanitizer.sanitizer import Sanitizer
 
@@ -118,6 +119,111 @@ def test_six_bytes_a_byte(kernel: Any, dtype: Any) -> None:
     assert not found
     touched = 2 * n * np.dtype(dtype).itemsize + 256 * np.dtype(dtype).itemsize
     assert n <= sanitizer.shadow_bytes() <= 6 * touched + 128 * 16
+
+
+def swap_red_and_blue(x: Array, y: Array) -> None:
+    i = 3 * cuda.grid(1)
+    if i + 2 < x.size:
+        y[i] = x[i + 2]
+        y[i + 1] = x[i + 1]
+        y[i + 2] = x[i]
+        x[i] = 0
+
+
+def all_read_all(x: Array, y: Array) -> None:
+    total = 0
+    for k in range(cuda.blockDim.x):
+        total += x[k]
+    y[cuda.grid(1)] = total
+    if total < 0:
+        x[0] = 0
+
+
+def stencil(x: Array, y: Array) -> None:
+    i = cuda.grid(1)
+    if 0 < i < x.size - 1:
+        y[i] = x[i - 1] + x[i] + x[i + 1]
+        if y[i] < 0:
+            x[i] = 0
+
+
+def transpose(x: Array, y: Array) -> None:
+    s = cuda.shared.array((16, 16), np.int32)
+    t = cuda.threadIdx.x
+    s[t // 16, t % 16] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    y[cuda.grid(1)] = s[t % 16, t // 16]
+    x[cuda.grid(1)] = 0
+
+
+def gather(x: Array, y: Array) -> None:
+    i = cuda.grid(1)
+    total = 0
+    for k in range(16):
+        j = (16 * i + k) * 1103515245 % 2147483648
+        total += x[(j ^ j >> 13) % x.size]
+    y[i] = total
+    if total < 0:
+        x[0] = 0
+
+
+SHARED = [
+    (swap_red_and_blue, np.uint8, 6.2),
+    (stencil, np.uint8, 6.2),
+    (stencil, np.int16, 6.1),
+    (stencil, np.int32, 6.1),
+    (all_read_all, np.int32, 6.1),
+    (transpose, np.int32, 6.1),
+]
+
+
+def shadow(kernel: Any, dtype: Any, n: int = 3 << 14) -> float:
+    """Bytes of shadow memory for each byte of the cells that a launch of *n* elements touches."""
+    found, sanitizer = judged(kernel, 256, (np.zeros(n, dtype), np.zeros(n, dtype)), grid=n // 256)
+    assert not found
+    (state,) = sanitizer._judges
+    return sanitizer.shadow_bytes() / (4 * int(state.CELLS.reshape(-1, layout.N_CELL).any(axis=1).sum()))
+
+
+@pytest.mark.parametrize(("kernel", "dtype", "most"), SHARED)
+def test_words_and_bytes_share_what_is_remembered(kernel: Any, dtype: Any, most: float) -> None:
+    assert 6 <= shadow(kernel, dtype) < most
+
+
+def test_two_readers_stand_for_many() -> None:
+    assert 6 <= shadow(gather, np.int32) < 10
+
+
+def published_products(x: Array, y: Array, total: Array) -> None:
+    """Fences: every reader has to be remembered.  Rows and columns of one array: few have them in common."""
+    i = cuda.grid(1)
+    product = 0
+    for k in range(64):
+        product += x[i // 64 * 64 + k] * x[k * 64 + i % 64]
+    y[i] = product
+    cuda.threadfence()
+    cuda.atomic.add(total, 0, 1)
+    if product == 1:
+        x[i // 2] = 2
+
+
+def test_rows_that_nothing_refers_to_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    collected: list[int] = []
+
+    def with_rows(state: Any) -> Any:
+        before = int(state.HEAD[layout.H_SETS])
+        state = live_rows.with_rows(state)
+        collected.append(before - int(state.HEAD[layout.H_SETS]))
+        return state
+
+    monkeypatch.setattr(pools, "with_rows", with_rows)
+    x = np.zeros(4096, np.int32)
+    args = x, np.zeros(4096, np.int32), np.zeros(1, np.int32)
+    assert judged(published_products, 256, args, grid=16)[0] == set()
+    assert max(collected) > 10000
+    x[5 * 64] = x[5] = 1  # the product of thread 5 * 64 + 5 is 1, that of all others 0
+    found, _ = judged(published_products, 256, args, grid=16)
+    assert {text.split(":")[0] for text, *_ in found} == {"data race"}
 
 
 def neighbours(x: Array, y: Array) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,13 @@ def test_another_checkout_is_named(run, monkeypatch: pytest.MonkeyPatch, tmp_pat
     found = run("metrics", "ipc")
     assert found.code == 0
     assert found.err == f"note: this is the simt of {ROOT}; `pip install -e {tmp_path}` runs the checkout\n"
+
+
+def test_a_checkout_with_the_modules_that_run_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    shutil.copytree(ROOT / "simt", tmp_path / "simt", ignore=shutil.ignore_patterns("__pycache__"))
+    assert other_checkout(tmp_path / "simt") is None
+    (tmp_path / "simt" / "text.py").write_text("edited")
+    assert other_checkout(tmp_path / "simt") == tmp_path
+    (tmp_path / "simt" / "text.py").unlink()
+    assert other_checkout(tmp_path / "simt") == tmp_path

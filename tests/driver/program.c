@@ -16,7 +16,7 @@ enum { TO_DEVICE = 1, TO_HOST, ON_DEVICE, DEFAULT };
 int cudaMalloc(void **, size_t), cudaFree(void *), cudaMallocManaged(void **, size_t, unsigned), cudaHostAlloc(void **, size_t, unsigned), cudaFreeHost(void *);
 int cudaHostRegister(void *, size_t, unsigned), cudaHostUnregister(void *), cudaHostGetDevicePointer(void **, void *, unsigned);
 int cudaMemcpy(void *, const void *, size_t, int), cudaMemcpy2D(void *, size_t, const void *, size_t, size_t, size_t, int), cudaMemset(void *, int, size_t);
-int cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int), cudaMemcpyFromSymbol(void *, const void *, size_t, size_t, int);
+int cudaPointerGetAttributes(void *, const void *), cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int), cudaMemcpyFromSymbol(void *, const void *, size_t, size_t, int);
 int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, stream_t), cudaDeviceSynchronize(void), cudaDeviceReset(void);
 int cudaGetLastError(void), cudaPeekAtLastError(void), cudaGetDeviceCount(int *), cudaMemGetInfo(size_t *, size_t *);
 int cudaStreamCreate(stream_t *), cudaStreamSynchronize(stream_t), cudaStreamDestroy(stream_t);
@@ -37,18 +37,20 @@ void **__cudaRegisterFatBinary(void *);
 void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
 void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int);
 void __cudaRegisterManagedVar(void **, void **, char *, const char *, int, size_t, int, int);
+char __cudaInitModule(void **);
 
 // What stands for kernels and variables on the host.
 static char multiply, beyond, forever, stop, sample, scale, counter;
 static char failing, pending, result;  // of tests/data/system
 static char cube, cube_layered;        // of tests/data/sass
 static struct { unsigned magic, version; void *image, *more; } wrapper = {0x466243b1, 1};
+static void **handle;
 static void load(const char *path) {
   FILE *file = fopen(path, "rb");
   if (!file) exit(99);
   wrapper.image = malloc(1 << 20);
   if (!fread(wrapper.image, 1, 1 << 20, file)) exit(99);
-  void **handle = __cudaRegisterFatBinary(&wrapper);
+  handle = __cudaRegisterFatBinary(&wrapper);
 #define MANGLED(name, mangled) __cudaRegisterFunction(handle, &name, mangled, mangled, -1, 0, 0, 0, 0, 0)
 #define KERNEL(name) MANGLED(name, #name)
   KERNEL(multiply), KERNEL(beyond), KERNEL(forever), KERNEL(stop), KERNEL(sample);
@@ -131,6 +133,18 @@ static void memory(void) {
   cudaMemset(pitched, 5, 4 * 512);
   say("2D", cudaMemcpy2D(grid, 8, pitched, 512, 3, 4, TO_HOST));
   printf("%d %d %d\n", grid[0][0], grid[3][2], grid[3][3]);
+}
+static void managed(void) {  // what nvcc makes of __managed__ int counter, which the host uses before and after a kernel
+  static int *shared;
+  struct { int type, device; void *on_device, *on_host; long more[8]; } known;
+  __cudaRegisterManagedVar(handle, (void **)&shared, "counter", "counter", 0, 4, 0, 0);
+  __cudaInitModule(handle);
+  *shared = 5;
+  launch(&multiply, array(), N), cudaDeviceSynchronize();
+  cudaPointerGetAttributes(&known, shared);
+  printf("%d %d %d\n", *shared, known.type, known.on_host == shared);
+  cudaDeviceReset(), cudaFree(0);
+  printf("%d\n", *shared);
 }
 static void dereference(void) { printf("%g\n", *array()); }
 static void frees(void) {
@@ -450,7 +464,7 @@ static void limits(void) {
 int main(int n, char **words) {
   static const struct { const char *name; void (*run)(void); } scenarios[] = {
 #define SCENARIO(name) {#name, name}
-      SCENARIO(plain), SCENARIO(unwritten), SCENARIO(memory), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(shapes), SCENARIO(wrong),
+      SCENARIO(plain), SCENARIO(unwritten), SCENARIO(memory), SCENARIO(managed), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(shapes), SCENARIO(wrong),
       SCENARIO(keeps), SCENARIO(host_pointer), SCENARIO(trap), SCENARIO(threads), SCENARIO(forks), SCENARIO(forks_first), SCENARIO(exits),
       SCENARIO(crashes), SCENARIO(killed), SCENARIO(waits), SCENARIO(server_dies), SCENARIO(missing), SCENARIO(times), SCENARIO(texture), SCENARIO(cubes),
       SCENARIO(asserts), SCENARIO(limits), SCENARIO(captures), SCENARIO(leaves), SCENARIO(nodes), SCENARIO(objects), SCENARIO(graph_memory)};

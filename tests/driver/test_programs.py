@@ -58,6 +58,13 @@ def test_memory_of_both(program: Path, tmp_path: Path) -> None:
     ]
 
 
+def test_a_managed_variable(program: Path, tmp_path: Path) -> None:
+    """The host uses it before the runtime has begun, after a kernel, and after a reset, where it is as at the start."""
+    ran = run(program, "managed", tmp_path)
+    assert ran.finished.returncode == 0
+    assert ran.lines == ["1005 3 1", "0"]
+
+
 def test_a_texture(program: Path, tmp_path: Path) -> None:
     lines = run(program, "texture", tmp_path).lines
     assert lines[3] == "1 2 3 4 5 6 7 8"

@@ -15,7 +15,7 @@ from numba.core.postproc import PostProcessor
 from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
 
-from simt.ops.jit import compilation, jit
+from simt.ops.jit import compilation, elsewhere, jit, jit_shared
 from simt.ops.parts import _as_the_engine_needs, _signatures
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
@@ -80,3 +80,26 @@ def test_no_garbage_is_collected_while_something_is_compiled(tmp_path: Path) -> 
     with pytest.raises(ValueError, match="in between"), compilation("a test", "nothing", tmp_path):
         fails()
     assert gc.isenabled()
+
+
+def tripled(number):
+    return 3 * number
+
+
+def test_code_of_another_entry_calls_a_shared_function_by_its_name(tmp_path: Path) -> None:
+    shared = jit_shared(tripled)
+    calls = elsewhere(shared)
+
+    def begins(number):
+        return shared(number) + 1
+
+    def goes_on(number):
+        return calls(number) + 2
+
+    first, second = jit(begins, folder=tmp_path), jit(goes_on, folder=tmp_path)
+    assert (first(5), second(5)) == (16, 17)
+    (code,) = second.entry.inspect_llvm().values()
+    (symbol,) = re.findall(r'call i32 @"?([\w.]*tripled\.[0-9a-f]{16})', code)
+    assert re.search(rf'^declare .*@"?{symbol}', code, re.MULTILINE)
+    assert not re.search(r"mul .* 3$", code, re.MULTILINE)
+    assert calls.plain(5) == 15

@@ -284,3 +284,24 @@ def test_yield_lets_the_other_split_pass_the_barrier() -> None:
     after = mark(b)
     assert masks_at(b, after, order="hardware") == [0xFFFFFF00, 0x000000FF]
     assert masks_at(b, after, order="then_first") == [0xFFFFFFFF]
+
+
+@pytest.mark.parametrize("order", ["then_first", "else_first", "hardware", "profiler"])
+def test_paths_take_turns_between_rounds_only(order: str) -> None:
+    """The lanes of a warp share uniform registers: who sets one uses it before other lanes of the warp go on."""
+    rounds = 100_000  # many turns long
+    b = Builder()
+    out = b.array(0)
+    shared, total, k = b.reg(), b.reg(), b.reg()
+    b.bra("loop", lanes_below(b, 16))
+    b.emit("nop")
+    b.label("loop")
+    for number in (1, 10):
+        b.emit("mov", shared, b.const(number), uniform=True)
+        b.emit("add.s64", total, total, shared)
+    b.emit("add.s64", k, k, b.const(1))
+    b.bra("loop", pred(b.value("lt.s64", k, b.const(rounds))))
+    b.store(out, b.thread(), total)
+    totals = np.zeros(32, np.uint64)
+    launch(b, totals, order=order)
+    assert totals.tolist() == [11 * rounds] * 32

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numba import cuda
 
+import simt
 from simt.check import BudgetError, DeadlockError, TrapError, UnsupportedError
 from simt.machine import Launch
 from simt.program import RZ, Instruction, ListingLine, Program, pred
@@ -109,3 +113,24 @@ def test_code_without_an_end_is_an_error() -> None:
     program = Program("endless", "source", [Instruction("exit", guard=never)], [ListingLine("exit", 1)], 1, 2, 0)
     with pytest.raises(UnsupportedError, match="past its last instruction"):
         run(program, Launch((1, 1, 1), (32, 1, 1), []))
+
+
+def joined_by_a_warp_barrier(x: Any) -> None:
+    t = cuda.threadIdx.x
+    v = t
+    if t < 32:
+        v = cuda.shfl_sync(0xFFFFFFFF, v, 3)
+        if t < 13:  # these lanes come to the next branch apart from the others
+            v = 5
+    if t < 16:
+        cuda.syncwarp(0xFFFF)  # and go on from here together with three of them
+        v += 1
+    cuda.syncthreads()
+    x[t] = v
+
+
+@pytest.mark.parametrize("schedule", [None, "round_robin", "adversarial", "random:1"])
+def test_lanes_that_execute_together_may_wait_for_different_others(schedule: str | None) -> None:
+    x = np.zeros(64, np.int32)
+    simt.launch(joined_by_a_warp_barrier, 1, 64, x, schedule=schedule)
+    np.testing.assert_array_equal(x, [6] * 13 + [4] * 3 + [3] * 16 + list(range(32, 64)))

@@ -6,7 +6,7 @@
 enum { PAGE = 4096, PITCH = 512 };
 
 // ---- which allocation an address is in
-struct range { uint64_t start, end; int kind; void *host; size_t host_size; unsigned flags; };
+struct range { uint64_t start, end; int kind; void *host; size_t host_size; unsigned flags; bool managed; };
 static struct range *ranges;
 static size_t n_ranges, room;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -122,6 +122,17 @@ API(CUresult) cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream s) {
   return simt_capture_of(s) ? simt_allocate_in_graph(address, size, s) : allocate(address, size, DEVICE, 0);
 }
 API(CUresult) cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t size, void *pool, CUstream s) { return cuMemAllocAsync(address, size, s); }
+// A variable that host code follows a pointer to.  What else its pages hold can be read by the host, too, from now on.
+CUresult simt_share_variable(uint64_t address) {
+  struct range range;
+  TRY(find(address, &range));
+  uint64_t first = range.start / PAGE * PAGE;
+  if (mprotect((void *)first, whole_pages(range.end - first), PROT_READ | PROT_WRITE)) return CUDA_ERROR_OUT_OF_MEMORY;
+  pthread_mutex_lock(&lock);
+  ranges[position(range.start) - 1].managed = true;
+  pthread_mutex_unlock(&lock);
+  return CUDA_SUCCESS;
+}
 API(CUresult) cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags) {
   READY();
   if (flags != 1 && flags != 2) return CUDA_ERROR_INVALID_VALUE;
@@ -212,15 +223,15 @@ enum {  // CUpointer_attribute
 };
 static CUresult attribute(void *data, int which, CUdeviceptr address) {
   struct range range;
-  bool is = !find(address, &range);
+  bool is = !find(address, &range), managed = is && (range.kind == MANAGED || range.managed);
   uint64_t start = is && range.host ? (uint64_t)range.host : is ? range.start : 0;
   switch (which) {
     case CONTEXT: *(void **)data = NULL; break;
     case MEMORY_TYPE: *(unsigned *)data = !is ? 0 : range.kind == HOST ? 1 : 2; break;
     case DEVICE_POINTER: *(uint64_t *)data = is ? start + (address - range.start) : 0; break;
-    case HOST_POINTER: *(uint64_t *)data = is && (range.kind == HOST || range.kind == MANAGED) ? address : 0; break;
+    case HOST_POINTER: *(uint64_t *)data = managed || is && range.kind == HOST ? address : 0; break;
     case BUFFER_ID: *(uint64_t *)data = start; break;
-    case IS_MANAGED: *(unsigned *)data = is && range.kind == MANAGED; break;
+    case IS_MANAGED: *(unsigned *)data = managed; break;
     case DEVICE_ORDINAL: *(int *)data = is ? 0 : -2; break;
     case RANGE_START: *(uint64_t *)data = is ? range.start : 0; break;
     case RANGE_SIZE: *(size_t *)data = is ? range.end - range.start : 0; break;

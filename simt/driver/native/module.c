@@ -125,7 +125,13 @@ static CUresult variable(CUdeviceptr *address, size_t *size, CUmodule module, co
 }
 API(CUresult) cuModuleGetGlobal_v2(CUdeviceptr *a, size_t *n, CUmodule module, const char *name) { READY(); return variable(a, n, module, name); }
 API(CUresult) cuLibraryGetGlobal(CUdeviceptr *a, size_t *n, CUmodule library, const char *name) { READY(); return variable(a, n, library, name); }
-API(CUresult) cuLibraryGetManaged(CUdeviceptr *a, size_t *n, CUmodule library, const char *name) { READY(); return variable(a, n, library, name); }
+API(CUresult) cuLibraryGetManaged(CUdeviceptr *a, size_t *n, CUmodule library, const char *name) {
+  READY();
+  CUdeviceptr address;
+  TRY(variable(&address, n, library, name));
+  if (a) *a = address;
+  return simt_share_variable(address);
+}
 
 // ---- attributes
 static int numbers_of_device(int which) { return device.attributes[which]; }

@@ -3,7 +3,7 @@
 
 CUresult cuInit(unsigned), cuDevicePrimaryCtxRetain(CUcontext *, int), cuCtxSetCurrent(CUcontext), cuCtxGetCurrent(CUcontext *);
 CUresult cuModuleLoadData(CUmodule *, const void *), cuModuleGetFunction(CUfunction *, CUmodule, const char *), cuModuleUnload(CUmodule);
-CUresult cuModuleGetGlobal_v2(CUdeviceptr *, size_t *, CUmodule, const char *);
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *, size_t *, CUmodule, const char *), cuLibraryGetManaged(CUdeviceptr *, size_t *, CUmodule, const char *);
 
 // ---- errors
 static __thread cudaError_t last;
@@ -73,7 +73,7 @@ API(void **) __cudaRegisterFatBinary(void *image) {
 }
 API(void) __cudaRegisterFatBinaryEnd(void **handle) {}
 API(void) __cudaUnregisterFatBinary(void **handle) {}
-API(char) __cudaInitModule(void **handle) { return 1; }
+API(char) __cudaInitModule(void **handle) { return !simt_begin_runtime(); }  // before host code follows the pointer of a managed variable
 API(void) __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int limit, void *tid, void *bid, void *block, void *grid, int *warp) {
   add(&functions, handle, host, name, 0);
 }
@@ -93,7 +93,8 @@ static CUresult module_of(struct binary *binary) {
 static CUresult place(struct item *variable) {
   if (variable->address) return cudaSuccess;
   CUresult result = module_of(variable->binary);
-  return result ? result : cuModuleGetGlobal_v2(&variable->address, NULL, variable->binary->module, variable->name);
+  if (result) return result;
+  return (variable->managed ? cuLibraryGetManaged : cuModuleGetGlobal_v2)(&variable->address, NULL, variable->binary->module, variable->name);
 }
 static CUcontext context;
 static cudaError_t start(void) {

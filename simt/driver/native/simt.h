@@ -69,6 +69,7 @@ double simt_now(void);  // modelled time if launches are timed, else time of thi
 // ---- memory.c
 CUresult simt_free(uint64_t address);
 CUresult simt_allocate(uint64_t *address, size_t size, int kind);
+CUresult simt_share_variable(uint64_t address);
 CUresult simt_resolve(uint64_t address, size_t size, void **at, int *kind);  // kind -1: this process's own memory
 struct block {  // rows of bytes in memory, for copies
   uint64_t at;

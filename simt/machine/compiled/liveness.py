@@ -1,7 +1,7 @@
-"""Which register rows are read later: native code need not store the others.
+"""Which register rows and predicates are read later: native code need not store the others.
 
-Each lane goes its own way, so this is the liveness of one thread's registers; but rows of which micro-ops read other
-lanes than those that execute (shuffles, votes, uniform results) stay alive everywhere.
+Each lane goes its own way, so this is the liveness of one thread's registers; but rows and predicates of which
+micro-ops read other lanes than those that execute (shuffles, votes, uniform results) stay alive everywhere.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from simt.ops.table import MICRO_OPS
 from simt.program import Instruction, Program
 
 Rows = int
-"""A set of register rows: bit r stands for row r of the code table."""
+"""A set of register rows and predicates: bit r stands for row r of the code table, the bits behind for predicates."""
 
 
 def live_rows(program: Program) -> tuple[Rows, list[Rows]]:
     """The rows that may be read before they are written, and for each micro-op those that may be read after it."""
-    code = program.encoded.code.tolist()
-    reads = [_operands(one, code[pc], sources=True) for pc, one in enumerate(program.instructions)]
-    kills = [_killed(one, code[pc]) for pc, one in enumerate(program.instructions)]
+    code, predicates = program.encoded.code.tolist(), program.encoded.n_registers
+    reads = [_read(one, code[pc], predicates) for pc, one in enumerate(program.instructions)]
+    kills = [_killed(one, code[pc], predicates) for pc, one in enumerate(program.instructions)]
     everywhere = 0
     for one, rows in zip(program.instructions, reads, strict=True):
         row = MICRO_OPS[one.op]
-        if one.uniform or row.effects & Effect.CROSSES_LANES or row.family in (Family.WARP, Family.CONTROL):
+        alone = one.op == "bra" or row.family not in (Family.WARP, Family.CONTROL)
+        if one.uniform or row.effects & Effect.CROSSES_LANES or not alone:
             everywhere |= rows
     leaders = _leaders(program)
     reads += [0, 0]
@@ -71,19 +72,23 @@ def _leaders(program: Program) -> list[list[int]]:
     return found
 
 
-def _operands(one: Instruction, code: list[int], sources: bool) -> Rows:
-    """Rows of an instruction's sources, or of its destination."""
-    letters = MICRO_OPS[one.op].operands
-    rows = 0
-    for k in range(1, 4) if sources else (0,):
-        first = code[1 + k] >> 5
-        if letters[k] == "r" and first:
-            rows |= ((1 << rows_of(one, k)) - 1) << first
+def _read(one: Instruction, code: list[int], predicates: int) -> Rows:
+    """Rows and predicates that a micro-op reads; *predicates*: the bit of the first one."""
+    rows = 1 << predicates + (one.guard >> 1)
+    for k, letter in enumerate(MICRO_OPS[one.op].operands[1:], 1):
+        value = code[1 + k]
+        if letter == "p":
+            rows |= 1 << predicates + (value >> 1)
+        elif letter == "r" and value:
+            rows |= ((1 << rows_of(one, k)) - 1) << (value >> 5)
     return rows
 
 
-def _killed(one: Instruction, code: list[int]) -> Rows:
-    """Rows that a micro-op overwrites in all lanes that execute it."""
-    if one.guard or one.op == SYSCALL or MICRO_OPS[one.op].family is Family.CONTROL:
+def _killed(one: Instruction, code: list[int], predicates: int) -> Rows:
+    """Rows or the predicate that a micro-op overwrites in all lanes that execute it."""
+    row, to = MICRO_OPS[one.op], code[1]
+    if one.guard or one.op == SYSCALL or row.family is Family.CONTROL or not to:
         return 0
-    return _operands(one, code, sources=False)
+    if row.operands[0] == "p":
+        return 1 << predicates + to
+    return ((1 << rows_of(one, 0)) - 1) << (to >> 5) if row.operands[0] == "r" else 0

@@ -73,6 +73,10 @@ class Plan:
         """Whether a register row, by its offset, may be read after a micro-op."""
         return bool(self.live[after] >> (row >> 5) & 1)
 
+    def is_predicate_live(self, number: int, after: int) -> bool:
+        """The same for a predicate."""
+        return self.is_live(32 * (self.encoded.n_registers + number), after)
+
     def is_native(self, step: Step) -> bool:
         """Whether native code executes a micro-op; the interpreter executes all others."""
         if step.uniform and step.guard:

@@ -12,7 +12,7 @@ import re
 from simt.machine.compiled.lanes import lane_module, variants
 from simt.machine.compiled.plan import Plan, Step, is_place
 from simt.machine.compiled.text import Text, splat
-from simt.machine.compiled.widen import NotWide, Widener, scalar_of
+from simt.machine.compiled.widen import NotWide, Widener, of_bits, scalar_of
 from simt.machine.warp import AXES, COORDINATES
 from simt.ops.integer import INDEX
 from simt.ops.row import Kind
@@ -49,7 +49,9 @@ class Segment:
         self.dims: dict[int, tuple[str, str]] = {}
         self.special: dict[int, str] = {}
         self.masks: dict[int, str] = {}
-        self.written = sorted({step.dst for step in steps if step.row.operands[0] == "p" and step.dst})
+        predicates = {step.dst for step in steps if step.row.operands[0] == "p" and step.dst}
+        self.written = sorted(one for one in predicates if plan.is_predicate_live(one, steps[-1].pc))
+        """Predicates that are written, and read later."""
 
     def emit(self) -> str | None:
         """Emit it; the mask of lanes in which a micro-op failed (then nothing is written), None if none can."""
@@ -122,7 +124,8 @@ class Segment:
         text, plan = self.text, self.plan
         for step in self.steps:
             numbers = [step.guard, *(value for _, letter, value in step.sources if letter == "p")]
-            numbers += [2 * step.dst] if step.row.operands[0] == "p" else []
+            if step.row.operands[0] == "p" and (step.guard or step.dst in self.written):
+                numbers.append(2 * step.dst)
             for number in (number >> 1 for number in numbers):
                 if number and number not in self.masks:
                     self.masks[number] = text.load("%predicates", number)
@@ -243,9 +246,10 @@ class Segment:
         value = self._computed(step)
         if not self._takes_masks(step):
             value = self.text.value(f"trunc {self.slots} {value} to {self.bits}")
-        if not step.uniform:
-            lanes = self.active if guard is None else self.text.value(f"and {self.bits} {self.active}, {guard}")
-            value = self._select(lanes, value, self._predicate(2 * step.dst), self.bits)
+        if guard is not None:
+            value = self._select(guard, value, self._predicate(2 * step.dst), self.bits)
+        if not step.uniform and step.dst in self.written:
+            value = self._select(self.active, value, self._predicate(2 * step.dst), self.bits)
         self.predicates[step.dst] = value
 
     @staticmethod
@@ -258,11 +262,8 @@ class Segment:
             return self._special(step.imm)
         name, imm = step.row.name, step.imm if self._has_imm(step) else 0
         if self._takes_masks(step):
-            masks = [self._bits_of(self._predicate(value)) for _, _, value in step.sources]
-            byte = self._apply(name, imm, masks, 1)
-            return self.text.value(
-                f"bitcast {self.bit_type} {self.text.value(f'trunc i64 {byte} to {self.bit_type}')} to {self.bits}"
-            )
+            masks = [self._predicate(value) for _, _, value in step.sources]
+            return of_bits(scalar_of(lane_module(name, imm)), self.lanes, self.text, masks)
         arguments = [self._source(step, letter, value) for _, letter, value in step.sources]
         choice = variants(step.row)
         divisor = self.plan.constants.get(step.b, 0)

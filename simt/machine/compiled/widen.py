@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from simt.disk_cache import digest
-from simt.machine.compiled.text import Text
+from simt.machine.compiled.text import Text, splat
 
 
 class NotWide(Exception):
@@ -117,6 +117,32 @@ def scalar_of(module: str) -> Scalar:
 def _targets(end: str) -> list[str]:
     found: list[str] = re.findall(r'label %("[^"]*"|[-\w.$]+)', end)
     return found
+
+
+_BITWISE = re.compile(rf"({_NAME}) = (and|or|xor) i64 (\S+), (\S+)")
+
+
+def of_bits(scalar: Scalar, lanes: int, text: Text, arguments: list[str]) -> str:
+    """Emit a function of masks, each the bits of *lanes* lanes: of vectors of bits.  Raises NotWide."""
+    form = f"<{lanes} x i1>"
+    names: dict[str, str] = dict(zip(scalar.parameters, arguments, strict=False))
+
+    def operand(name: str) -> str:
+        if name in names:
+            return names[name]
+        bits = int(name) & 0xFFFFFFFF
+        if bits not in (0, 0xFFFFFFFF):
+            raise NotWide(name)
+        return splat("true" if bits else "false", lanes, "i1")
+
+    if len(scalar.order) > 1:
+        raise NotWide("branches")
+    for line in scalar.blocks[""].lines:
+        match = _BITWISE.fullmatch(line)
+        if match is None:
+            raise NotWide(line)
+        names[match[1]] = text.value(f"{match[2]} {form} {operand(match[3])}, {operand(match[4])}")
+    return operand(scalar.blocks[""].end.split()[-1])
 
 
 class Widener:

@@ -6,12 +6,12 @@ return address in a register pair.
 
 from __future__ import annotations
 
-from simt.ops.encoding import COLLECTIVE, FENCE, NULL_CALL, SCOPES, UNCOUNTED
+from simt.ops.encoding import AWAIT, COLLECTIVE, COMMIT, FENCE, NULL_CALL, SCOPES, UNCOUNTED
 from simt.program import PT, RZ, pred
 from simt.sass.architectures import VOLTA
 from simt.sass.lowering import MASK, Before, Lowering
 from simt.sass.modifiers import Combine, Flag, Hint, Width
-from simt.sass.operands import Barrier, CodeRegister, Immediate, Operand, Register
+from simt.sass.operands import Barrier, CodeRegister, Immediate, Operand, Register, Scoreboard
 from simt.sass.rows import Hidden
 from simt.sass.table import Source, opcode
 
@@ -268,12 +268,28 @@ def memory_barrier(x: Lowering) -> None:
     x.emit("nop", mod=FENCE, imm=SCOPES.index(scope))
 
 
+@opcode("LDGDEPBAR", source=Source.PTX, since=80)
+def commit_copies(x: Lowering) -> None:
+    """PTX cp.async.commit_group: copies are there at once, and only checks want to know of their groups."""
+    x.done()
+    x.emit("nop", mod=COMMIT)
+
+
+@opcode("DEPBAR", source=Source.PTX, takes=(Hint,))
+def await_scoreboard(x: Lowering) -> None:
+    """``LE SBn, k``: at most k of what SBn counts are under way; SB0 counts the groups of LDGDEPBAR."""
+    board, *rest = x.operands
+    if Hint.LE in x.modifiers and board == Scoreboard(0) and rest and isinstance(rest[0], Immediate):
+        x.emit("nop", mod=AWAIT, imm=rest[0].value)
+    else:
+        x.emit("nop")
+
+
 # Nothing to do: memory is sequentially consistent, time is not simulated
 
 
 @opcode(
-    "NOP", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "NANOSLEEP", "DEPBAR", "LDGDEPBAR",
-    "PREEXIT", "ACQBULK",
+    "NOP", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "NANOSLEEP", "PREEXIT", "ACQBULK",
     source=Source.H200, takes=(Hint,),
 )  # fmt: skip
 @opcode("FENCE", source=Source.PTX, takes=(Flag.VIEW, Flag.ASYNC, Flag.G, Flag.S), since=90)
