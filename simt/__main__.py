@@ -38,7 +38,7 @@ def main() -> None:
         print(
             f"note: this is the simt of {_HERE.parent}; `pip install -e {checkout}` runs the checkout", file=sys.stderr
         )
-    run({"gpu": "gpu.cli"})
+    run(dict.fromkeys(("gpu", "calibrate"), "gpu.cli"))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -26,6 +27,15 @@ def test_ci_runs_the_commands_of_the_readme() -> None:
     shown = re.findall(r"^```bash\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
     readme = [line for block in shown[:2] for line in block.splitlines()]
     assert ci == readme
+
+
+def test_the_table_of_commands_has_those_that_there_are() -> None:
+    table = README.split("\n## Commands\n")[1].split("\n## ")[0]
+    told = {name for row in table.splitlines() for name in re.findall(r"`simt (\w+)", row.split(" | ")[0])}
+    command = [sys.executable, "-m", "simt", "--help"]
+    wide = os.environ | {"COLUMNS": "200"}
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
+    assert told == set(re.findall(r"^│ (\w+) ", shown, flags=re.MULTILINE))
 
 
 ENTRANCES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")

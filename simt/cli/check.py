@@ -82,9 +82,10 @@ def check(
 
     names_of(tools)
     kernel, *arguments = target
-    if Path(kernel).suffix in _PROFILES:
+    file = kernel.partition(":")[0]
+    if Path(file).suffix in _PROFILES:
         raise LaunchError(
-            f"{kernel} is a profile of a GPU, and checks look at a run", help="name the program that was profiled"
+            f"{file} is a profile of a GPU, and checks look at a run", help="name the program that was profiled"
         )
     if _is_program(kernel):
         report = programs.Report(log_file)
@@ -115,11 +116,11 @@ def _checked(
     launch: LaunchOptions, schedule: str | None
 ) -> tuple[Sequence[Reported], Sequence[str], KernelError | None]:
     """What a launch's checks found, its notes, and the error that ended it."""
-    from simt.check import KernelError, LaunchError
+    from simt.check import KernelError, LaunchError, ListingError
 
     try:
         profile = launch.launch(launch.block, schedule=schedule)
-    except LaunchError:
+    except (LaunchError, ListingError):  # nothing has run
         raise
     except KernelError as error:
         return error.findings, (), error

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from simt.cli import programs
-from simt.cli.options import Checks, Fill, Json, KeepGoing, Schedule
+from simt.cli.options import Checks, Fill, KeepGoing, Schedule
 from simt.cli.programs import Arch, Device, LogFile
 
 EXAMPLES = """Examples:
@@ -61,7 +61,10 @@ def execute(
     keep_going: KeepGoing = False,
     schedule: Schedule = None,
     fill: Fill = "0",
-    as_json: Json = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print the report as JSON; --log-file keeps it apart from the program's."),
+    ] = False,
     log_file: LogFile = None,
 ) -> None:
     """Run a CUDA program on the modelled GPU, and report what its kernels did.

@@ -10,6 +10,7 @@ import typer
 from simt.check import LaunchError, write_file
 from simt.cli.options import LAUNCH_IN_FILE, Json, LaunchOptions, Schedule, Svg, grouped
 from simt.cli.output import check_writable, columns, print_json
+from simt.text import counted
 
 if TYPE_CHECKING:
     from simt.profile import Profile
@@ -55,7 +56,10 @@ def traced(profile: Profile, block_index: int, warp: int) -> Trace:
         shape = profile.launches[0]
         raise LaunchError(
             f"there is no block {block_index} with a warp {warp} in this launch",
-            details=[f"it has {shape.blocks} blocks of {shape.warps // shape.blocks} warps, counted from 0"],
+            details=[
+                f"it has {counted(shape.blocks, 'block')} of {counted(shape.warps // shape.blocks, 'warp')}; "
+                "both are counted from 0"
+            ],
         )
     return found
 

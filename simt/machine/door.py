@@ -31,6 +31,7 @@ __all__ = [
     "DONE",
     "FAILED",
     "PAUSED",
+    "QUANTUM",
     "Request",
     "State",
     "begin",

@@ -247,15 +247,13 @@ def advance(w, quantum, s):
         if executed >= end:
             whole = quantum == QUANTUM or quantum == LAUNCH[L.LAUNCH_ROUND]
             gives_way = order <= L.PROFILER and whole and end >= quantum and WARPS[wbase + L.W_SPLITS] > 1
-            if gives_way and not may_go_round(CODE, pc):
-                end = executed + 1
-            else:
+            if not gives_way or may_go_round(CODE, pc):
                 SPLITS[current(WARPS, w) + L.S_PC] = pc
-                if end < quantum:
-                    status = L.INTERRUPTED
-                elif gives_way:
+                status = L.INTERRUPTED if end < quantum else L.PAUSED
+                if gives_way:
                     choose(SPLITS, WARPS, w, L.INTERLEAVED)  # a split may be spinning on what another one writes
                 break
+            end = executed + 1
         if drains and ((traced and LAUNCH[L.LAUNCH_TRACED] == len(s.TRACE)) or (watched and is_full(s.EVENTS))):
             SPLITS[current(WARPS, w) + L.S_PC] = pc
             status = L.TRACE_FULL

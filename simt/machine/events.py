@@ -39,7 +39,7 @@ HAS_VALUES = 1 << ACCESS | 1 << LANES
 
 OFFSET_BITS = 36
 MATCHES = 1 << OFFSET_BITS
-"""In the value of a store: the memory holds these bytes already."""
+"""In the value of a store: the memory holds these bytes already.  Of an arrival at an mbarrier: it ended a phase."""
 DIGEST_SHIFT = OFFSET_BITS + 1
 _DIGEST_BITS = 26
 _MIXER = np.int64(-7046029254386353131)  # 2**64 / golden ratio, odd: multiplying by it mixes bits upwards
@@ -119,6 +119,16 @@ def tell_access(kind, space, dtype, size, pc, w, lanes, b, ADDRESSES, LAUNCH, WA
         for l in range(32):
             if (lanes >> l) & 1:
                 EVENTS[at + V_VALUES + l] |= _stored(dtype, size, ADDRESSES[l], l, b, R, M8, M16, M32)
+
+
+@jit
+def tell_phase_end(at, lanes, EVENTS):
+    """Record that an arrival at an mbarrier, whose event stands at *at* (unless nobody watches), ended a phase."""
+    if EVENTS[0] == at:
+        return
+    for l in range(32):
+        if (lanes >> l) & 1:
+            EVENTS[at + V_VALUES + l] |= MATCHES
 
 
 @jit

@@ -14,7 +14,7 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.control import FAIL, LEAVE, current
-from simt.machine.events import tell_access
+from simt.machine.events import tell_access, tell_phase_end
 from simt.machine.memory import find
 from simt.machine.registers import predicate, row_at
 from simt.ops.encoding import MEMORY_TYPES, SHARED_WINDOW
@@ -107,6 +107,7 @@ def arrive_shared(s, w, pc, code, rows, uniform_end, executing):
         return np.int64(FAIL)
     threads = row_at(s.CODE[code + L.C_B], rows, uniform_end)
     expected = row_at(s.CODE[code + L.C_C], rows, uniform_end)
+    told = s.EVENTS[0]
     _tell(ATOMIC, SHARED, pc, w, executing, s.O, s)
     ended = False
     rest = executing
@@ -126,7 +127,9 @@ def arrive_shared(s, w, pc, code, rows, uniform_end, executing):
             return _fail(L.R_ARRIVALS, together, lowest(together), position, n_threads, s.ERROR)
         after = arrived(word, n_threads, n_bytes, s.CODE[code + L.C_MOD] == DROPS)
         s.M64[position >> 3] = after
-        ended |= (word ^ after) < 0
+        if (word ^ after) < 0:
+            tell_phase_end(told, together, s.EVENTS)
+            ended = True
         for k in range(32):
             if (together >> k) & 1 and s.CODE[code + L.C_DST] > 0:
                 s.R[np.uint64(rows + s.CODE[code + L.C_DST]) + np.uint64(k)] = word

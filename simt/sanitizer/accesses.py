@@ -7,7 +7,7 @@ import numpy as np
 from simt.machine import events as V
 from simt.ops.memory import ATOMIC, LOAD, SHARED, STORE
 from simt.sanitizer import layout as Z
-from simt.sanitizer.clocks import acquire, leave, tick, warp_at
+from simt.sanitizer.clocks import ARRIVED, acquire, end_phase, leave, tick, warp_at
 from simt.sanitizer.copies import begin_copy, is_under_way, note_mbarrier
 from simt.sanitizer.jit import jit, jit_inline
 from simt.sanitizer.parts import compress, expand, is_whole
@@ -84,12 +84,16 @@ def judge_access(
                 begin_copy(cell, told, place, thread, HEAD, WARPS, THREADS, CELLS)
         if listens:
             shared = space == SHARED or kind & Z.NARROW != 0
-            if access != STORE:
+            arrives = told & Z.IS_ARRIVAL != 0
+            if access != STORE and not arrives:
                 acquire(offset, block, place, thread, shared, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS, HASH)
-            if access != LOAD:
+            if access != LOAD and not told & Z.ASKS_PHASE:
+                left = offset + ARRIVED if arrives else offset
                 ticks |= leave(
-                    offset, block, place, thread, last, shared, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS, HASH
+                    left, block, place, thread, last, shared, HEAD, BLOCKS, THREADS, KEYS, TIMES, VECTORS, HASH
                 )
+            if arrives and EVENTS[at + V.V_VALUES + l] & V.MATCHES:
+                end_phase(offset, block, HEAD, KEYS, TIMES, VECTORS, HASH)
     if told & (Z.TAKES_COPIES | Z.TAKES_BULK | Z.ASKS_PHASE):
         note_mbarrier(EVENTS, at, told, place, HEAD, WARPS, CELLS)
     if ticks:

@@ -316,13 +316,34 @@ def leave(offset, block, place, thread, last, shared, HEAD, BLOCKS, THREADS, KEY
     return near
 
 
+ARRIVED = 4
+"""From an mbarrier's address on: what those who arrive publish stands there until the phase ends."""
+
+
 @jit
-def _leave(address, vector, key, time, HEAD, KEYS, TIMES, VECTORS, HASH):
-    if vector == 0 and time == 0:
-        return
+def end_phase(offset, block, HEAD, KEYS, TIMES, VECTORS, HASH):
+    """Who asks for the phase of an mbarrier now learns what those who have arrived in this one published."""
+    arrived = published_at(_address(offset + ARRIVED, block), HASH)
+    vector = HASH[arrived + 1]
+    HASH[arrived + 1] = 0
+    at = _entry(_address(offset, block), HEAD, HASH)
+    HASH[at + 1] = joined(HASH[at + 1], vector, HEAD, KEYS, TIMES, VECTORS)
+
+
+@jit
+def _entry(address, HEAD, HASH):
+    """Where the vector that an address publishes stands in HASH."""
     at = published_at(address, HASH)
     if HASH[at] == 0:
         HASH[at] = address
         HEAD[Z.H_ADDRESSES] += 1
+    return at
+
+
+@jit
+def _leave(address, vector, key, time, HEAD, KEYS, TIMES, VECTORS, HASH):
+    if vector == 0 and time == 0:
+        return
+    at = _entry(address, HEAD, HASH)
     there = joined(HASH[at + 1], vector, HEAD, KEYS, TIMES, VECTORS)
     HASH[at + 1] = with_entry(there, key, time, HEAD, KEYS, TIMES, VECTORS)

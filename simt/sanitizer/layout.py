@@ -141,13 +141,13 @@ N_META = _meta.count
 where it has put in one, which names all lanes, those that have exited, too.  COMMITS: the copies of a thread since the
 last one are a group; AWAITS: waits until all groups but the last few have come."""
 _KIND_BITS = 8
-IS_STRONG, IS_GUESS, IS_NARROW, IS_COPY, IS_BULK, TAKES_COPIES, TAKES_BULK, ASKS_PHASE = (
-    1 << bit for bit in range(_KIND_BITS, _KIND_BITS + 8)
+IS_STRONG, IS_GUESS, IS_NARROW, IS_COPY, IS_BULK, IS_ARRIVAL, TAKES_COPIES, TAKES_BULK, ASKS_PHASE = (
+    1 << bit for bit in range(_KIND_BITS, _KIND_BITS + 9)
 )
 """A load or store that is volatile or atomic; a load that a compare-and-swap checks, and so no race with atomics; an
-atomic for the threads of its block; the store of an asynchronous copy, of a bulk copy; an arrival at an mbarrier when
-the copies of the thread have come, when its bulk copy has; a look at an mbarrier's phase."""
-LEFT_SHIFT = _KIND_BITS + 8  # of AWAITS: groups that need not have come
+atomic for the threads of its block; the store of an asynchronous copy, of a bulk copy; an arrival at an mbarrier, one
+when the copies of the thread have come, one when its bulk copy has; a look at an mbarrier's phase."""
+LEFT_SHIFT = _KIND_BITS + 9  # of AWAITS: groups that need not have come
 
 # What a micro-op does with registers that are watched (int64 [micro-ops * N_USE]); their numbers, -1: none.
 _use = Columns()

@@ -108,7 +108,7 @@ def marks(instruction: Instruction, text: str) -> int:
     elif instruction.op == "state.shared":
         marks |= Z.ASKS_PHASE
     elif instruction.op == "arrive.shared":
-        marks |= Z.TAKES_COPIES * ("ARRIVES." in text) | Z.TAKES_BULK * ("UBLKCP" in text)
+        marks |= Z.IS_ARRIVAL | Z.TAKES_COPIES * ("ARRIVES." in text) | Z.TAKES_BULK * ("UBLKCP" in text)
     return marks
 
 

@@ -27,6 +27,7 @@ from simt.check import KernelError, Location, UnsupportedError
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.dispatcher import Options, compile_declared, is_dispatcher, options_of, python_function
 from simt.sass.kernel import SassKernel, read_cubin
+from simt.system import FUNCTIONS, serves
 from simt.toolkit.find import INSTALL
 from simt.toolkit.nvdisasm import OLDEST
 from simt.toolkit.ptxas import assemble
@@ -140,9 +141,21 @@ def _cubin(function: FunctionType, argtypes: tuple[Any, ...], architecture: str,
     number = architecture.removeprefix("sm_")
 
     def build() -> bytes:
-        return assemble(_ptx(function, argtypes, (int(number[:-1]), int(number[-1])), options).encode(), architecture)
+        ptx = _ptx(function, argtypes, (int(number[:-1]), int(number[-1])), options)
+        called = _EXTERN.findall(ptx)
+        missing = [name for name in called if name not in FUNCTIONS]
+        if missing:
+            raise UnsupportedError(
+                f"{function.__name__} calls {missing[0]}, which Numba compiles from CUDA C and links",
+                help="the source view has arithmetic of float16; `simt exec SCRIPT.py` runs what Numba has linked",
+            )
+        of_system = [name for name in called if serves(name, in_file=True)]
+        return assemble(ptx.encode(), architecture, *(["-c"] if of_system else ()))  # -c: ptxas lets calls stand open
 
     return CUBINS.get_or_make(f"{function.__name__}-{digest(about, *_parts(function, set()))}.cubin", build)
+
+
+_EXTERN = re.compile(r"\.extern \.func\s+(?:\([^)]*\)\s*)?(\w+)")
 
 
 def _parts(value: Any, seen: set[int]) -> Iterator[bytes]:

@@ -130,6 +130,7 @@ def clock_arrays(
         REGISTERS=np.zeros(max(n_warps * registers * 2, 1), np.int64),
         SLOTS=slots.reshape(-1),
         SMS=np.zeros(n_sms * layout.N_SM, np.float64),
+        NEXT=np.zeros(n_sms, np.int64),
         SCHEDULERS=queues.reshape(-1),
         MEMBERS=members.reshape(-1),
         READY=np.full(members.size, layout.NEVER, np.int64),

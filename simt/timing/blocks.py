@@ -107,6 +107,7 @@ def _start_warps(sm, place, now, t):
         WARPS[row + L.W_RESOLVED] = start
         WARPS[row + L.W_HOLD] = 0
         WARPS[row + L.W_SHARED_FREE] = 0
+        WARPS[row + L.W_BEHIND] = 0
         WARPS[row + L.W_AHEAD] = 0
         WARPS[row + L.W_NEXT_LINE] = -1
         WARPS[row + L.W_DRAINED] = 0
@@ -190,6 +191,7 @@ def end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, READY, SLOTS, STAYS, SMS, 
     READY[WARPS[row + L.W_MEMBER]] = L.NEVER
     TOTALS[L.N_WARP_CYCLES] += end - WARPS[row + L.W_START]
     at = sm * L.N_SM
+    SMS[at + L.M_ENDED] = now
     SMS[at + L.M_RESIDENT] -= 1
     if SMS[at + L.M_RESIDENT] == 0:
         SMS[at + L.M_ACTIVE] += end - SMS[at + L.M_ACTIVE_SINCE]

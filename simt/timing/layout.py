@@ -13,8 +13,11 @@ NEVER = 1 << 60
 # One row per micro-op (int64[micro-ops * N_OP]).
 _op = Columns()
 O_ISSUES = _op()  # 1: takes an issue slot; 0: runs along with the instruction before it
+O_SHARES = _op()  # 1: reads or changes what SMs share: memory, caches
 O_CALLS = _op()  # 1: a system call, before which the warp is looked at anew
 O_GROUP = _op()  # micro-ops that run in one go from here
+O_STRETCH = _op()  # the same together with instructions behind it that only compute; 0: there are none
+O_BEHIND = _op()  # how many instructions behind it that are
 O_CLASS = _op()
 O_UNIT = _op()
 O_PIPE = _op()
@@ -82,6 +85,7 @@ W_SHARED_FREE = _warp()  # the wavefronts of its accesses to shared memory are t
 W_STREAK = _warp()  # micro-ops since the warp last waited for others: its splits take turns as in the engine
 W_RESOLVED = _warp()  # from W_FIXED until then it waits for a branch
 W_HOLD = _warp()  # no memory access or control flow before this cycle: the barrier is closed until then
+W_BEHIND = _warp()  # instructions still to issue that the engine has executed with one before them
 W_AHEAD = _warp()  # instructions that issued while the warp waited at a barrier, still to be executed
 W_NEXT_LINE = _warp()  # line of instructions that is still on its way, and when it comes
 W_NEXT_LINE_AT = _warp()
@@ -122,7 +126,12 @@ M_RESIDENT = _sm()  # warps
 M_ACTIVE_SINCE = _sm()
 M_ACTIVE = _sm()  # cycles with a warp
 M_EVENT = _sm()  # cycle in which blocks may start
-M_NEXT = _sm()  # cycle in which to look at the SM again
+M_ENDED = _sm()  # cycle in which its last warp so far has ended
+# An SM that waits for its turn in the midst of a cycle: 1 + schedulers that have issued in it, 0: it does not wait.
+M_HALTED = _sm()
+M_HALTED_FIRST = _sm()  # which of them was the first
+M_HALTED_NEXT = _sm()  # when to look again, by what these say
+M_HALTED_WARP = _sm()  # 1 + the warp that issues, if there is no choice
 M_STORED = _sm()  # lines that stores have sent to L2
 M_STORE_FREE = _sm()  # the way from the SM to L2
 M_TURN = _sm()  # scheduler that is the first to use the load/store unit
@@ -237,6 +246,9 @@ N_EVENT = _event.count
 # What a call of the loop came to.
 FINISHED, PAUSED, FAILED, STUCK, FULL, CALLED = range(6)
 
+# What a look at an SM came to besides: all that it has to do in that cycle is done, or it waits for its turn.
+DONE, HALTED = range(6, 8)
+
 PLACE = {name: k for k, name in enumerate(PARAMETERS)}
 
 
@@ -252,6 +264,7 @@ class Clock(NamedTuple):
     REGISTERS: Any  # int64[warps * G_REGISTERS * 2]: ready at, reason
     SLOTS: Any
     SMS: Any
+    NEXT: Any  # int64[SMs]: cycle in which to look at each again
     SCHEDULERS: Any
     MEMBERS: Any  # int64[schedulers * G_MEMBERS]: the warps of a scheduler
     READY: Any  # the same: cycle in which each may issue its next instruction; NEVER: waits for others, or is not there

@@ -18,6 +18,7 @@ MIO_QUEUE = L.PLACE["mio_queue"]
 WARP_QUEUE = L.PLACE["warp_queue"]
 XU_QUEUE = L.PLACE["xu_queue"]
 
+NONE, NOT_YET = -1, -2
 GROUP = 32
 """Warps of a scheduler that are looked at together: mostly all of them."""
 AHEAD_OF_ALL, AHEAD = np.int64(1) << 61, np.int64(1) << 60
@@ -25,10 +26,11 @@ AHEAD_OF_ALL, AHEAD = np.int64(1) << 61, np.int64(1) << 60
 
 
 @jit
-def select(q, sm, now, t):
-    """The warp that scheduler *q* of *sm* issues from in this cycle, or -1; Q_NEXT says when to look again.
+def select(q, sm, now, in_turn, t):
+    """The warp that scheduler *q* of *sm* issues from in this cycle, or NONE; Q_NEXT says when to look again.
 
-    Q_OTHERS: when, if the one that issues did not ask to be looked at.
+    Q_OTHERS: when, if the one that issues did not ask to be looked at.  NOT_YET: its instruction needs what SMs share,
+    and it is not the SM's turn (*in_turn*); then nothing has changed.
     """
     CONFIG = t.CONFIG
     NUMBERS = t.NUMBERS
@@ -44,7 +46,7 @@ def select(q, sm, now, t):
     mio_free = SCHEDULERS[q * L.N_SCHEDULER + L.Q_MIO_FREE]
     lsu_free = ceil(SMS[sm * L.N_SM + L.M_LSU_FREE] - NUMBERS[MIO_QUEUE])
     following = np.int64(L.NEVER)
-    best = np.int64(-1)
+    best = np.int64(NONE)
     best_member = np.int64(-1)
     best_key = np.int64(L.NEVER)
     looked_at = 0
@@ -102,6 +104,8 @@ def select(q, sm, now, t):
                 best_key = key
                 best = wi
                 best_member = member
+    if best >= 0 and not in_turn and t.OPS[WARPS[best * L.N_WARP + L.W_PC] * L.N_OP + L.O_SHARES]:
+        return np.int64(NOT_YET)
     t.TOTALS[L.N_ELIGIBLE] += eligible
     if eligible > 1:
         for member in range(first, end):

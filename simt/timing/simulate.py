@@ -16,8 +16,8 @@ from simt.machine import door
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.early import ENGINE
 from simt.machine.findings import deadlock, failure
-from simt.machine.launch import Launch
-from simt.machine.layout import State
+from simt.machine.launch import Launch, parse_order
+from simt.machine.layout import INTERLEAVED, State
 from simt.machine.prepare import prepare, state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.syscalls import serve
@@ -73,7 +73,8 @@ def simulate(
     the kernel raises without timing.
     """
     numbers, fit, n_sms = check(program, launch, device, options)
-    setting = _Setting(program, launch, memory, numbers, fit, schedule(program, numbers, code))
+    turns = parse_order(launch.order)[0] >= INTERLEAVED
+    setting = _Setting(program, launch, memory, numbers, fit, schedule(program, numbers, code, turns))
     sample = fixed(launch.blocks, setting.chip, n_sms)
     if options.sms == "all" and n_sms > 1:
         seconds = ALL_SECONDS if options.max_host_seconds is None else options.max_host_seconds
@@ -234,6 +235,7 @@ class _Run:
     def result(self, functional: int | None) -> TimingResult:
         """What was simulated; *functional*: the warp instructions of the same blocks in the functional run."""
         events = np.concatenate(self.events) if self.events else np.zeros((0, layout.N_EVENT), np.int64)
+        events = events[np.lexsort((events[:, layout.E_SM], events[:, layout.E_CYCLE]))]  # SMs run ahead of each other
         counters = door.counters(self.state)
         return collect(
             self.setting.program,

@@ -98,6 +98,26 @@ KERNEL(right_group_copy) {
   cg::wait(block);
   y[t] = s[127 - t];
 }
+KERNEL(right_producer_and_consumer) {
+  T
+  __shared__ block_barrier full, empty;
+  if (t == 0) { init(&full, 64); init(&empty, 64); }
+  __syncthreads();
+  for (int k = 0; k < 3; k++)
+    if (t < 32) { if (k) empty.arrive_and_wait(); s[t] = x[t] + k; (void)full.arrive(); }
+    else { full.arrive_and_wait(); y[t] += s[63 - t]; if (k < 2) (void)empty.arrive(); }
+}
+KERNEL(producer_does_not_wait_for_the_consumer) {  // who is at the next phase already has read
+  T
+  __shared__ block_barrier full;
+  if (t == 0) init(&full, 64);
+  __syncthreads();
+  for (int k = 0; k < 3; k++) {
+    if (t < 32) s[t] = x[t] + k;
+    full.arrive_and_wait();
+    if (t >= 32) y[t] += s[63 - t];
+  }
+}
 KERNEL(nobody_waits) { T COPY(t, t); __pipeline_commit(); __syncthreads(); y[t] = s[63 - t]; }
 KERNEL(not_even_for_its_own) { T COPY(t, t); __pipeline_commit(); y[t] = s[t]; }
 KERNEL(nothing_is_committed) {

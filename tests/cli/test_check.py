@@ -74,6 +74,7 @@ def test_an_error_that_ends_the_launch_comes_after_what_was_found_before(run, mi
         (["shared", "7"], "takes no arguments"),
         (["shared", "--tool", "leakcheck"], "there is no check 'leakcheck'"),
         (["report.csv"], "report.csv is a profile of a GPU"),
+        (["report.csv:blur"], "report.csv is a profile of a GPU"),
         (["shared", "--frobnicate"], "--frobnicate"),
         (["--tool", "all", "no_such_kernel"], "no_such_kernel"),
     ],
@@ -82,3 +83,12 @@ def test_what_cannot_be_checked(run, arguments: list[str], message: str) -> None
     found = run("check", *arguments)
     assert found.code == 2
     assert message in found.err
+
+
+def test_a_file_without_machine_code_is_no_finding(run, tmp_path: Path) -> None:
+    file = tmp_path / "empty.sass"
+    file.write_text("not a listing")
+    found = run("check", f"{file}:blur")
+    assert found.code == 2
+    assert "neither a cubin nor a SASS listing" in found.err
+    assert not found.out

@@ -17,7 +17,7 @@ from numba.core import config
 from simt import disk_cache, kernels
 from simt.lang import argument_types, compile
 from simt.machine import Launch, dimensions
-from simt.machine.compiled import code, parts
+from simt.machine.compiled import code, lanes, parts
 from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.lanes import is_lane_wise, lane_module
 from simt.machine.compiled.plan import Plan
@@ -343,3 +343,10 @@ def test_the_state_that_native_code_hands_on_has_the_type_of_the_engines() -> No
         prepared = prepare(b.build(), placed.launch, 1, placed.memory)
         state = state_arrays(prepared, 0, 0, np.zeros(1, np.int64))
     assert Record(numba.typeof(state)) == parts.STATE
+
+
+def test_numba_compiles_a_function_once_for_every_imm(monkeypatch: pytest.MonkeyPatch) -> None:
+    lanes._specialised("prmt.b32", 1, None)
+    lanes._kept_by_numba.cache_clear()  # as in another process
+    monkeypatch.delattr(lanes, "_by_numba")
+    assert "@lane(" in lanes._specialised("prmt.b32", 2, None)

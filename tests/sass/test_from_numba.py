@@ -9,7 +9,7 @@ import pytest
 from numba import cuda, float64, int32
 
 import simt
-from simt.check import DeadlockError, KernelError, LaunchError, OutOfBoundsError
+from simt.check import DeadlockError, KernelError, LaunchError, OutOfBoundsError, UnsupportedError
 from tests.machine_view import needs_numba_cuda
 
 pytestmark = needs_numba_cuda
@@ -174,3 +174,32 @@ def test_lanes_that_return_before_a_barrier_leave_together() -> None:
     ]
     assert ("BSYNC", 8, 54) in executed
     assert ("EXIT", 2, 54) in executed
+
+
+def rotates(x, out):
+    i = cuda.grid(1)
+    for _ in range(2):
+        out[i] = x[(i + 1) % x.size]
+        cuda.cg.this_grid().sync()
+        x[i] = out[i]
+        cuda.cg.this_grid().sync()
+
+
+def test_the_barrier_of_the_grid() -> None:
+    """A function of the device runtime: ptxas leaves the call open, and the system serves it."""
+    x = np.arange(64.0)
+    simt.launch(rotates, 4, 16, x, np.zeros(64), view=VIEW)
+    assert x.tolist() == np.roll(np.arange(64.0), -2).tolist()
+
+
+def halves(x):
+    i = cuda.grid(1)
+    x[i] = x[i] * x[i]
+
+
+def test_functions_that_numba_links_are_named() -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        simt.launch(halves, 1, 32, np.ones(32, np.float16), view=VIEW)
+    assert "halves calls" in caught.value.title
+    assert "which Numba compiles from CUDA C and links" in caught.value.title
+    assert "simt exec" in (caught.value.help or "")

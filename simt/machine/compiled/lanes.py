@@ -174,9 +174,8 @@ define i64 @lane(i64 %a, i64 %b, i64 %c, i64 %d) {{
 _STORE = DiskCache("compiled functions", FOLDER)
 
 
-@cache
-def _by_numba(name: str) -> tuple[str, str]:
-    """The name of the function of one lane, and the module that it makes with all that it calls, as Numba wrote it."""
+def _by_numba(name: str) -> str:
+    """The function of one lane as Numba wrote it: its name, and behind that the module with all that it calls."""
     options = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True}
     dispatcher = numba.njit(_function(name), pipeline_class=PartCompiler, no_cfunc_wrapper=True, **options)
     dispatcher.compile(_SIGNATURE)
@@ -184,7 +183,13 @@ def _by_numba(name: str) -> tuple[str, str]:
     module = llvm.parse_assembly(str(compiled.library._final_module))
     for library in _reached(compiled.library):
         module.link_in(library._get_module_for_linking(), preserve=True)
-    return compiled.fndesc.llvm_func_name, str(module)
+    return f"{compiled.fndesc.llvm_func_name}\n{module}"
+
+
+@cache
+def _kept_by_numba(name: str) -> str:
+    """The same, from the cache: a function may be asked for once more, for another imm."""
+    return _STORE.get_or_make(f"numba.{digest(_source(), name)}.ll", lambda: _by_numba(name).encode()).decode()
 
 
 def _specialised(name: str, imm: int, b: int | None) -> str:
@@ -192,7 +197,7 @@ def _specialised(name: str, imm: int, b: int | None) -> str:
 
     A lane function becomes one without calls, where that can be; functions of control stay as they are, and short.
     """
-    called, text = _by_numba(name)
+    called, _, text = _kept_by_numba(name).partition("\n")
     module = llvm.parse_assembly(text)
     module.link_in(llvm.parse_assembly(_WRAPPER.format(name=called, imm=imm, b="%b" if b is None else b)))
     is_short = name in CALLS and name != WHOLE

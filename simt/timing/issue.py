@@ -1,0 +1,330 @@
+"""An issue: the engine executes an instruction, and this file says what it occupies and when its warp may go on.
+
+The semantics are those of the engine (``door.step``): an instruction is executed at the moment of its issue, or before
+if it only computes, and its latency only delays its dependents.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.machine import door
+from simt.timing import layout as L
+from simt.timing.blocks import catch_up, end_warp, release, wait_at_barrier
+from simt.timing.classes import PIPES
+from simt.timing.codes import (
+    BARRIER,
+    BRANCHING,
+    EXIT,
+    FENCE,
+    FETCHING,
+    FIXED,
+    GLOBAL,
+    LONG,
+    LSU,
+    MEMBAR,
+    NOT_SELECTED,
+    QUEUED,
+    SELECTED,
+    SHARED,
+    SHORT,
+    STALLED_BARRIER,
+    TEX,
+    WAIT,
+)
+from simt.timing.jit import jit, jit_inline
+from simt.timing.lsu import global_access, meetings, shared_access
+from simt.timing.pipes import freeze, occupy, pay, read_registers
+from simt.timing.selection import NONE
+from simt.timing.waits import awaits, ceil, hand_on, note_results
+
+WINDOW = L.PLACE["register_window"]
+FETCH_LATENCY = L.PLACE["fetch_latency"]
+FETCH_INTERVAL = L.PLACE["fetch_interval"]
+FETCH_NEXT = L.PLACE["fetch_next_latency"]
+BRANCH_LATENCY = L.PLACE["branch_latency"]
+NOT_TAKEN_LATENCY = L.PLACE["branch_not_taken_latency"]
+RECONVERGENCE_LATENCY = L.PLACE["reconvergence_latency"]
+BARRIER_INTERVAL = L.PLACE["barrier_interval"]
+BARRIER_LATENCY = L.PLACE["barrier_latency"]
+FENCE_BLOCK = L.PLACE["fence_block_latency"]
+FENCE_LATENCY = L.PLACE["fence_latency"]
+MIO_INTERVAL = L.PLACE["mio_interval"]
+MIO_SHARE = L.PLACE["mio_share"]
+STORE_DRAIN = L.PLACE["store_drain_latency"]
+L2_LATENCY = L.PLACE["l2_latency"]
+OPERAND_LATENCY = L.PLACE["operand_latency"]
+
+
+@jit
+def _account(wi, now, WARPS, READY, PASSED, STALLS):
+    """Attribute the cycles since the last issue of a warp to their reasons, at the instruction that waited."""
+    row = wi * L.N_WARP
+    member = WARPS[row + L.W_MEMBER]
+    at = WARPS[row + L.W_PC] * L.N_REASONS
+    since = WARPS[row + L.W_LAST] + 1
+    if WARPS[row + L.W_REASON] == STALLED_BARRIER:
+        # On an H200 the barrier counts while it is closed, not the stall counts that elapse meanwhile.
+        opened = min(max(WARPS[row + L.W_HOLD], since), now)
+        STALLS[at + STALLED_BARRIER] += opened - since
+        since = opened
+    fixed = min(max(WARPS[row + L.W_FIXED], since), now)
+    resolved = min(max(WARPS[row + L.W_RESOLVED], fixed), now)
+    ready = min(max(READY[member], resolved), now)
+    passed = min(PASSED[member], now - ready)
+    STALLS[at + WAIT] += fixed - since
+    STALLS[at + BRANCHING] += resolved - fixed
+    STALLS[at + WARPS[row + L.W_REASON]] += ready - resolved
+    STALLS[at + NOT_SELECTED] += passed
+    STALLS[at + WARPS[row + L.W_THROTTLE]] += now - ready - passed
+    STALLS[at + SELECTED] += 1
+
+
+@jit
+def _record(wi, q, now, CONFIG, WARPS, READY, SLOTS, TOTALS, EVENTS):
+    """Note an issue for the timeline."""
+    row = wi * L.N_WARP
+    at = TOTALS[L.N_EVENTS] * L.N_EVENT
+    TOTALS[L.N_EVENTS] += 1
+    EVENTS[at + L.E_SM] = q // CONFIG[L.G_SCHEDULERS]
+    EVENTS[at + L.E_SCHEDULER] = q % CONFIG[L.G_SCHEDULERS]
+    EVENTS[at + L.E_WARP] = WARPS[row + L.W_INDEX]
+    EVENTS[at + L.E_NUMBER] = wi
+    EVENTS[at + L.E_BLOCK] = SLOTS[WARPS[row + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
+    EVENTS[at + L.E_PC] = WARPS[row + L.W_PC]
+    EVENTS[at + L.E_SINCE] = WARPS[row + L.W_LAST] + 1
+    EVENTS[at + L.E_FIXED] = WARPS[row + L.W_FIXED]
+    EVENTS[at + L.E_RESOLVED] = WARPS[row + L.W_RESOLVED]
+    EVENTS[at + L.E_READY] = READY[WARPS[row + L.W_MEMBER]]
+    EVENTS[at + L.E_REASON] = WARPS[row + L.W_REASON]
+    EVENTS[at + L.E_CYCLE] = now
+
+
+@jit_inline
+def _execute(wi, pc, now, s, t):
+    """Let the engine execute the instruction at *pc* of warp *wi*: (status, the micro-op that the warp goes on with).
+
+    What follows and only computes, whenever that is, it executes at once: W_BEHIND.
+    """
+    CONFIG = t.CONFIG
+    OPS = t.OPS
+    row = wi * L.N_WARP
+    w = t.WARPS[row + L.W_INDEX]
+    streak = t.WARPS[row + L.W_STREAK]
+    place = t.WARPS[row + L.W_PLACE]
+    block = door.block_at(s, place, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS])
+    door.set_clock(now, block)
+    op = pc * L.N_OP
+    behind = OPS[op + L.O_BEHIND] if streak + OPS[op + L.O_STRETCH] < door.QUANTUM else np.int64(0)
+    limit = OPS[op + (L.O_STRETCH if behind else L.O_GROUP)]
+    at = np.int64(pc)
+    while True:
+        if at != pc:
+            limit = OPS[at * L.N_OP + L.O_GROUP]
+            if CONFIG[L.G_CONTROL] == 0:
+                hand_on(wi, at, at + limit, CONFIG, OPS, t.OPERANDS, t.REGISTERS)
+        status, at, streak = door.step(w, limit, streak, block)
+        if status != door.PAUSED or OPS[at * L.N_OP + L.O_ISSUES] or OPS[at * L.N_OP + L.O_CALLS]:
+            break
+    if status == door.PAUSED:
+        t.WARPS[row + L.W_STREAK] = streak
+        if behind:
+            t.WARPS[row + L.W_BEHIND] = behind
+            at = OPS[op + L.O_FALL]
+    return status, at
+
+
+@jit_inline
+def _complete(q, sm, wi, now, late, pc, executed, s, t):
+    """Occupy what the instruction at *pc* needs: (when its result is there, why a dependent waits, operands read)."""
+    row = pc * L.N_OP
+    unit = t.OPS[row + L.O_UNIT]
+    pipe = t.OPS[row + L.O_PIPE]
+    read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
+    if unit == FIXED:
+        occupy(q, pipe, now, 0 if t.OPS[row + L.O_FREEZE] else late, t.OPS[row + L.O_INTERVAL], t.PIPES)
+        return np.float64(now + t.OPS[row + L.O_LATENCY]), WAIT, read
+    if QUEUED <= unit <= GLOBAL:
+        t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_MIO_FREE] = now + np.int64(t.NUMBERS[MIO_INTERVAL])
+        turn = q + 1 - sm * t.CONFIG[L.G_SCHEDULERS]
+        t.SMS[sm * L.N_SM + L.M_TURN] = turn if turn < t.CONFIG[L.G_SCHEDULERS] else 0
+        if unit == GLOBAL:
+            read = max(read, t.SMS[sm * L.N_SM + L.M_LSU_FREE] + t.NUMBERS[OPERAND_LATENCY])
+    if unit == QUEUED:
+        begin = np.float64(now)
+        if pipe == LSU:
+            begin = max(begin, t.SMS[sm * L.N_SM + L.M_LSU_FREE])
+            t.SMS[sm * L.N_SM + L.M_LSU_FREE] = begin + t.OPS[row + L.O_INTERVAL]
+        else:
+            at = q * len(PIPES) + pipe
+            begin = np.float64(max(now, t.PIPES[at]))
+            t.PIPES[at] = max(now, t.PIPES[at]) + t.OPS[row + L.O_INTERVAL]
+            at = sm * L.N_SM + L.M_LSU_FREE
+            t.SMS[at] = max(t.SMS[at], np.float64(now)) + t.NUMBERS[MIO_SHARE]
+        return begin + t.OPS[row + L.O_LATENCY], LONG if pipe == TEX else SHORT, begin + t.NUMBERS[OPERAND_LATENCY]
+    asked = door.request(s)
+    if unit == SHARED or (unit == GLOBAL and executed and asked.wavefronts > 0):
+        kind = t.OPS[row + L.O_KIND]
+        wavefronts = asked.wavefronts if executed else np.int64(1)
+        if executed and kind == L.K_ATOMIC:  # K_COUNT adds them up instead
+            wavefronts = max(wavefronts, meetings(asked.addresses, asked.bytes // t.OPS[row + L.O_SIZE]))
+        return shared_access(sm, wi, now, wavefronts, t.OPS[row + L.O_LATENCY], t), SHORT, read
+    if unit == GLOBAL:
+        if not executed:
+            return read, LONG, read
+        size = t.OPS[row + L.O_SIZE]
+        kind = t.OPS[row + L.O_KIND]
+        loads = t.OPS[row + L.O_LOADS] != 0
+        block = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
+        done = global_access(pc, sm, wi, block, now, kind, loads, asked, asked.bytes // size, t)
+        if not loads and kind != L.K_LOCAL:
+            answered = done + t.NUMBERS[L2_LATENCY] if kind == L.K_STORE else done
+            t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], answered)
+            sent = (
+                t.SMS[sm * L.N_SM + L.M_LSU_FREE] if kind == L.K_REDUCTION else done
+            )  # L2 adds without being waited for
+            at = wi * L.N_WARP + L.W_DRAINED
+            t.WARPS[at] = max(t.WARPS[at], ceil(sent + t.NUMBERS[STORE_DRAIN]))
+        return done, LONG, read
+    if unit == BARRIER:
+        at = sm * L.N_SM + L.M_BARRIER_FREE
+        t.SMS[at] = max(t.SMS[at], np.float64(now)) + t.NUMBERS[BARRIER_INTERVAL]
+        return t.SMS[at] + t.NUMBERS[BARRIER_LATENCY], STALLED_BARRIER, read
+    if unit == FENCE and t.OPS[row + L.O_KIND] == L.K_FENCE_BLOCK:
+        return now + t.NUMBERS[FENCE_BLOCK], MEMBAR, read
+    if unit == FENCE:
+        drained = np.float64(t.WARPS[wi * L.N_WARP + L.W_DRAINED])
+        return max(now + t.NUMBERS[FENCE_LATENCY], drained), MEMBAR, read
+    if unit == EXIT:
+        return now + t.NUMBERS[BARRIER_LATENCY], STALLED_BARRIER, read
+    return np.float64(now + 1), WAIT, read
+
+
+@jit
+def _follow(wi, q, pc, after, now, done, t):
+    """When the warp may issue again as far as the instruction at *pc* decides it; *after* is what it goes on with."""
+    NUMBERS = t.NUMBERS
+    OPS = t.OPS
+    WARPS = t.WARPS
+    row = pc * L.N_OP
+    at = wi * L.N_WARP
+    unit = OPS[row + L.O_UNIT]
+    kind = OPS[row + L.O_KIND]
+    fixed = now + max(OPS[row + L.O_STALL], 1)
+    resolved = fixed
+    reason = WAIT
+    taken = False
+    if kind == L.K_BRANCH:
+        taken = after != OPS[row + L.O_FALL]
+        resolved = max(fixed, now + np.int64(NUMBERS[BRANCH_LATENCY if taken else NOT_TAKEN_LATENCY]))
+    elif kind == L.K_RECONVERGE:
+        resolved = max(fixed, now + np.int64(NUMBERS[RECONVERGENCE_LATENCY]))
+    ready = resolved
+    if unit == BARRIER and OPS[row + L.O_DEFERRED_STALL]:
+        WARPS[at + L.W_HOLD] = ceil(done)
+    elif unit == BARRIER:
+        ready = max(ready, ceil(done))
+        reason = STALLED_BARRIER
+    elif unit == FENCE:
+        ready = max(ready, ceil(done))
+        reason = MEMBAR
+    elif kind == L.K_BRANCH and taken:
+        # The target is fetched anew: fetches of one scheduler follow each other, and the next line comes later.
+        fetch = max(resolved, t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_FETCH_FREE])
+        t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_FETCH_FREE] = fetch + np.int64(NUMBERS[FETCH_INTERVAL])
+        ready = fetch + np.int64(NUMBERS[FETCH_LATENCY])
+        reason = FETCHING
+        WARPS[at + L.W_NEXT_LINE] = OPS[max(after, 0) * L.N_OP + L.O_LINE] + 1
+        WARPS[at + L.W_NEXT_LINE_AT] = ready + np.int64(NUMBERS[FETCH_NEXT])
+    if after >= 0 and OPS[after * L.N_OP + L.O_DUAL]:
+        ready = now
+        fixed = now
+        resolved = now
+    WARPS[at + L.W_LAST] = now
+    WARPS[at + L.W_YIELDS] = OPS[row + L.O_YIELDS]
+    WARPS[at + L.W_FIXED] = fixed
+    WARPS[at + L.W_RESOLVED] = resolved
+    t.READY[WARPS[at + L.W_MEMBER]] = ready
+    WARPS[at + L.W_REASON] = reason
+    WARPS[at + L.W_THROTTLE] = NOT_SELECTED  # unless a pipe is busy: the slot went to another instruction
+
+
+@jit_inline
+def issue(q, sm, wi, now, s, t):
+    """Issue the next instruction of a warp: (DONE, FAILED or CALLED; the warp if another issues with it, else NONE)."""
+    CONFIG = t.CONFIG
+    OPS = t.OPS
+    WARPS = t.WARPS
+    SCHEDULERS = t.SCHEDULERS
+    TOTALS = t.TOTALS
+    pc = WARPS[wi * L.N_WARP + L.W_PC]
+    row = pc * L.N_OP
+    ahead = WARPS[wi * L.N_WARP + L.W_AHEAD] > 0
+    issues = OPS[row + L.O_ISSUES] == 1 and not ahead
+    settled = issues  # how long the scheduler's other warps wait did not change
+    forced = np.int64(NONE)
+    place = WARPS[wi * L.N_WARP + L.W_PLACE]
+    memory_pc = OPS[row + L.O_MEMORY_PC]
+    requests = np.int64(0)
+    kept = False
+    if memory_pc >= 0:
+        requests = door.requests(memory_pc, s)
+    if issues:
+        _account(wi, now, WARPS, t.READY, t.PASSED, t.STALLS)
+        if CONFIG[L.G_FROM] <= now < CONFIG[L.G_TO]:
+            _record(wi, q, now, CONFIG, WARPS, t.READY, t.SLOTS, TOTALS, t.EVENTS)
+        TOTALS[L.N_ISSUED] += 1
+        if SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST] != wi:
+            SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST] = wi
+            SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] = 0
+        kept = SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] >= OPS[row + L.O_KEPT]
+        SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] += 1
+        pay(q, now, SCHEDULERS)
+    if WARPS[wi * L.N_WARP + L.W_BEHIND] > 0:
+        WARPS[wi * L.N_WARP + L.W_BEHIND] -= 1
+        status = np.int64(door.PAUSED)
+        at = OPS[row + L.O_FALL]
+    else:
+        status, at = _execute(wi, pc, now, s, t)
+    if status == door.CALLED:  # it did not issue, and nothing has happened: it comes again
+        t.CHIP[L.C_CALLS] = place
+        return L.CALLED, forced
+    if status == door.FAILED:
+        return L.FAILED, forced
+    unit = OPS[row + L.O_UNIT]
+    if ahead:
+        catch_up(wi, pc, t)
+        SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT] = now
+        unit = FIXED
+        done = np.float64(now)
+    elif not issues:
+        # Moves and jumps at the start of a kernel or behind a barrier: no issue slot, look again.
+        SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT] = now
+        unit = FIXED
+        done = np.float64(now)
+    else:
+        late = read_registers(q, row, now, kept, OPS, np.int64(t.NUMBERS[WINDOW]), SCHEDULERS)
+        executed = memory_pc >= 0 and door.requests(memory_pc, s) > requests
+        done, why, read = _complete(q, sm, wi, now, late, pc, executed, s, t)
+        note_results(wi, pc, now, done, why, read, CONFIG, OPS, t.OPERANDS, t.BOARDS, t.REGISTERS)
+        _follow(wi, q, pc, at, now, done, t)
+        if late + OPS[row + L.O_FREEZE]:
+            freeze(q, now, late + OPS[row + L.O_FREEZE], t)
+            settled = False
+    if status == door.DONE:
+        end_warp(wi, sm, pc, now, CONFIG, t.NUMBERS, WARPS, t.READY, t.SLOTS, t.STAYS, t.SMS, TOTALS, t.STALLS)
+    elif status == door.BLOCKED:
+        wait_at_barrier(wi, q, pc, now, t)
+    else:
+        awaits(wi, sm, at, now, t)
+        if OPS[at * L.N_OP + L.O_DUAL] and issues:
+            forced = wi
+    if unit in (BARRIER, EXIT):
+        release(sm, place, ceil(done), now, s, t)
+        settled = False
+    if settled and forced < 0:
+        own = t.READY[WARPS[wi * L.N_WARP + L.W_MEMBER]]
+        at = q * L.N_SCHEDULER
+        soonest = min(own, SCHEDULERS[at + L.Q_OTHERS])
+        SCHEDULERS[at + L.Q_NEXT] = max(SCHEDULERS[at + L.Q_NEXT], soonest)
+    return L.DONE, forced

@@ -1,0 +1,103 @@
+"""What runs ahead of the simulated time changes nothing: SMs, as far as they share nothing, and arithmetic."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from simt import devices, kernels, lang
+from simt.machine import Launch
+from simt.ops.encoding import SPECIAL_REGISTERS
+from simt.program import Instruction
+from simt.timing import TimingResult, layout
+from simt.timing.schedule import schedule
+from simt.timing.selection import NOT_YET
+from tests.machine.late import Late
+from tests.timing.programs import X, chain, end, program
+from tests.timing.simulated import simulate
+
+H200 = devices.get("h200")
+module: Any = import_module("simt.timing.simulate")  # the package has a function of this name
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The names of the loop over cycles as plain Python, which alone runs in this test."""
+    monkeypatch.setattr(module, "CLOCK", Late(module.CLOCK, 1 << 30))
+    monkeypatch.setattr(module, "PLAIN_INSTRUCTIONS", 1 << 30)
+    names: dict[str, Any] = module.CLOCK.plain.__globals__
+    return names
+
+
+def timed(name: str, n: int, block: int, sms: int, order: str = "then_first") -> TimingResult:
+    data = np.random.RandomState(0).randint(-1000, 1000, n).astype(np.int32)
+    plan = kernels.get(name).plan_for(data, block, "sum")
+    made = lang.compile(plan.kernel, lang.argument_types(plan.args))
+    args = [a if isinstance(a, np.ndarray) else np.int64(a) for a in plan.args]
+    launch = Launch((plan.grid, 1, 1), (block, 1, 1), args, threads=1, order=order)
+    return simulate(made, launch, H200, sms=sms, window=(0, 1 << 20))
+
+
+def same(one: TimingResult, other: TimingResult) -> bool:
+    """Whether two simulations came to the same in every respect."""
+    arrays = ("events", "stalls", "counters", "stays")
+    return one.totals == other.totals and all(np.array_equal(getattr(one, a), getattr(other, a)) for a in arrays)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sampled_from(["neighbored", "interleaved", "shared", "shuffle", "atomic"]),
+    st.integers(1, 300),
+    st.sampled_from([32, 64, 96]),
+    st.integers(2, 4),
+)
+def test_sms_that_run_ahead(plain: dict[str, Any], name: str, n: int, block: int, sms: int) -> None:
+    """They come to the same as SMs that wait for each other in every cycle."""
+    found = timed(name, n, block, sms)
+    select = plain["select"]
+
+    def waiting(q: int, sm: int, now: int, in_turn: bool, t: layout.Clock) -> int:
+        chosen: int = select(q, sm, now, in_turn, t) if in_turn else NOT_YET
+        return chosen
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(plain, "select", waiting)
+        assert same(found, timed(name, n, block, sms))
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sampled_from(["neighbored", "unroll_warps8", "shuffle", "atomic"]),
+    st.integers(1, 200),
+    st.sampled_from([32, 96]),
+)
+def test_arithmetic_that_is_executed_ahead(plain: dict[str, Any], name: str, n: int, block: int) -> None:
+    """It comes to the same as arithmetic that is executed as it issues."""
+    found = timed(name, n, block, 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "schedule", lambda program, numbers, code, _: schedule(program, numbers, code, True))
+        assert same(found, timed(name, n, block, 1))
+
+
+def test_what_is_executed_ahead() -> None:
+    """Arithmetic up to what looks at memory or at the time; nothing where splits take turns."""
+    numbers = module.parameters(H200, {})
+    time, lane = (Instruction("sreg", X, imm=SPECIAL_REGISTERS.index(name)) for name in ("clock", "laneid"))
+    made = program([*chain(2), lane, time, *chain(2), Instruction("ld.global", X, X), *end()])
+    behind = schedule(made, numbers, None).ops.reshape(-1, layout.N_OP)[:, layout.O_BEHIND]
+    assert behind.tolist() == [2, 1, 0, 0, 1, 0, 0, 0, 0]
+    assert not schedule(made, numbers, None, True).ops.reshape(-1, layout.N_OP)[:, layout.O_BEHIND].any()
+
+
+def test_what_sms_share() -> None:
+    """Global and local memory, copies and images; not shared memory or constants."""
+    numbers = module.parameters(H200, {})
+    names = ("ld.global", "st.generic", "ld.local", "ld.shared", "atom.shared", "atom.global", "ld.const", "add.s64")
+    made = program([*(Instruction(name) for name in names), *end()])
+    shares = schedule(made, numbers, None).ops.reshape(-1, layout.N_OP)[: len(names), layout.O_SHARES]
+    assert shares.tolist() == [1, 1, 1, 0, 0, 1, 0, 0]
