@@ -199,6 +199,18 @@ def test_device_files_say_how_far_off_predictions_were(device: str) -> None:
         assert number.source == f"{found[kind][1]} launches on an {device.upper()}"
 
 
+def test_how_often_the_stated_error_covers_what_nobody_had_looked_at() -> None:
+    """By bars that other authors' launches give: a mean error covers somewhat more than half of them."""
+    from tests.timing.launches import covered, stranger_error, validation_set
+
+    unseen = [(e["author"], e["predicted"]["kind"], stranger_error(e)) for e in validation_set("h200", "C")]
+    assert len(unseen) == 41
+    assert len({author for author, _, _ in unseen}) >= 10
+    assert 0.5 < covered(unseen) < 0.8
+    assert np.median([abs(off) for _, _, off in unseen]) < 4
+    assert np.sum([abs(off) > 25 for _, _, off in unseen]) == 1
+
+
 @needs_nvdisasm
 def test_speed_of_light() -> None:
     """As an H100 counts it: DRAM within 12 points where SMs share no data, arithmetic within 5 where it is the limit.

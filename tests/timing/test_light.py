@@ -149,7 +149,7 @@ def test_every_prediction_says_how_far_off_it_may_be() -> None:
         "source": off.source,
     }  # fmt: skip
     assert f"± {off.total:.0f} %" in profile._repr_html_()
-    assert str(profile.timing.error_of_any).endswith("the mean error of launches of any kind (95 launches on an H200)")
+    assert str(profile.timing.error_of_any).endswith("the mean error of launches of any kind (140 launches on an H200)")
     guessed = simt.launch(square, 1, 32, np.ones(32, np.float32), timing=True)  # the source view
     assert "estimated, no error known" in str(guessed)
     assert "±" not in str(guessed)
