@@ -125,7 +125,7 @@ class Options:
                 help="trace=(0, 0)",
             )
         if self.schedule is not None:
-            parse_schedule(self.schedule)
+            parse_schedule(str(self.schedule))
             if self.timing:
                 raise LaunchError("a timed launch has no schedule: the model of the GPU decides what runs when")
         if self.engine not in ENGINES:

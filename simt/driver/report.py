@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from simt.check import KernelError
 from simt.driver.program import RELINK, STATIC
 from simt.driver.settings import Finished
 from simt.metrics import METRICS
@@ -143,5 +144,5 @@ def to_dict(finished: Finished) -> dict[str, Any]:
         "calls": dict(calls),
         "not_supported": dict(found.unsupported),
         "errors": [str(each) for each in finished.findings],
-        "findings": [each.to_dict() for each in finished.findings if each.checked is not None],
+        "findings": [each.to_dict() for each in finished.findings if isinstance(each.error, KernelError)],
     }

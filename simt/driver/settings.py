@@ -106,8 +106,12 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        if self.checked is not None:
-            return {"kernel": self.subject, **self.checked.to_dict()}
+        checked = self.checked
+        if checked is None:  # the first one, which ended the launch
+            made_of = [each for each in self.error.findings if isinstance(each, Checked)]
+            checked = next((each for each in made_of if each.text == self.error.title), None)
+        if checked is not None:
+            return {"kernel": self.subject, **checked.to_dict()}
         tool = MEMCHECK.name if isinstance(self.error, KernelError) else None
         where = self.error.location
         return {

@@ -25,6 +25,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 from numba.core.postproc import PostProcessor
+from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import AnnotateTypes, InlineOverloads, IRLegalization, NativeLowering, NopythonRewrites
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import (
@@ -212,7 +213,8 @@ def _as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> A
 
 
 def _nothing_to_free(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-    """Of where variables are last used Numba frees what they refer to; the engine refers to nothing that it owns."""
+    """Give each loop one way back, and no more: the engine refers to nothing that is freed where it is last used."""
+    self.func_ir.blocks = canonicalize_cfg(self.func_ir.blocks)
 
 
 @contextmanager

@@ -49,11 +49,16 @@ class Request:
         """That of its counters: ``global_load``."""
         return f"{self.space}_{self.direction}"
 
+    @property
+    def rank(self) -> tuple[int, int]:
+        """What it takes beyond the least possible, and how many addresses it has."""
+        return self.excess, len(np.unique(self.addresses))
+
 
 @dataclass(frozen=True)
 class Accesses:
     """The loads and stores of one warp (block, warp): of each listing line, space and direction the request that takes
-    most beyond the least possible, the first of those that take as much.
+    most beyond the least possible, of those that take as much the first with most addresses.
     """
 
     program: Program
@@ -66,7 +71,7 @@ class Accesses:
         worst: dict[LineKey, dict[str, Request]] = {}
         for request in self.requests:
             line = worst.setdefault(key_of(self.program, request.line), {})
-            if request.prefix not in line or line[request.prefix].excess < request.excess:
+            if request.prefix not in line or line[request.prefix].rank < request.rank:
                 line[request.prefix] = request
         return {key: {prefix: in_words(each) for prefix, each in line.items()} for key, line in worst.items()}
 
@@ -95,7 +100,7 @@ def accesses_of(
     worst: dict[tuple[int, str], Request] = {}
     for request in requests(profile.result.trace, program):
         key = request.line, request.prefix
-        if key not in worst or worst[key].excess < request.excess:
+        if key not in worst or worst[key].rank < request.rank:
             worst[key] = request
     return Accesses(program, warp, tuple(worst[key] for key in sorted(worst)))
 

@@ -114,8 +114,8 @@ def _group_steps(a: Shares, b: Shares, pair: GroupPair) -> Iterator[_Step]:
         times = [max(times)] * 2
     more = (counts[1] - counts[0]) * times[0]
     parts = [_parts(shares, group) for shares, group in ((a, ours), (b, theirs))]
-    replays = [each.pop("replays", _ZERO) for each in parts]
-    yield _Step(replays[1] - replays[0], "replays", pair)
+    replays = [each.pop(causes.REPLAYS, _ZERO) for each in parts]
+    yield _Step(replays[1] - replays[0], causes.REPLAYS, pair)
     changes = {}
     for cause in dict.fromkeys([*parts[0], *parts[1]]) if times[0] != times[1] else ():
         each = [part.get(cause, _ZERO) / count for part, count in zip(parts, counts, strict=True)]
@@ -146,6 +146,8 @@ def _text(a: Shares, b: Shares, ours: Place, theirs: Place, steps: list[_Step], 
         tell = _instructions if cause == INSTRUCTIONS else _rounds_changed
         said = [tell(a, b, step, voice) for step in steps if step.value]
         return words.changed(ours, theirs, ", ".join(said[:2]) + (" and others" if len(said) > 2 else ""))
+    if cause == causes.REPLAYS:
+        return words.replays_changed(ours, theirs)
     if left is not None and right is not None:
         lanes = f"{words.number(left.lanes)} → {words.number(right.lanes)} of 32 lanes active"
         text = f"{words.arrow(a.times(left), b.times(right), 'pass')}{voice.per}, {lanes}"

@@ -15,10 +15,14 @@ STALLED = "stalled_"
 
 TRAFFIC = tuple(
     (f"{space}_{direction}", unit, width)
-    for space, unit, width in (("global", "sectors", 32), ("local", "sectors", 32), ("shared", "wavefronts", 128))
-    for direction in ("load", "store")
+    for space, unit, width, directions in (
+        ("global", "sectors", 32, ("load", "store", "atomic")),
+        ("local", "sectors", 32, ("load", "store")),
+        ("shared", "wavefronts", 128, ("load", "store", "atomic", "copy")),
+    )
+    for direction in directions
 )
-"""Loads and stores: prefix of their counters, what moves their bytes, and how many bytes one moves."""
+"""Accesses: prefix of their counters, what moves their bytes, and how many bytes one moves."""
 
 _EXPLAINED_IDLE = ("idle_no_thread", "idle_exited", "idle_other_path")
 _IDLE = (*_EXPLAINED_IDLE, "idle_inactive")
@@ -27,7 +31,8 @@ _IDLE = (*_EXPLAINED_IDLE, "idle_inactive")
 def derived(counters: Mapping[str, Number]) -> dict[str, int]:
     """Counts that complete others to a sum, so that every cause has a counter of its own.
 
-    ``idle_inactive``: lane-slots that were not active, of profiles that do not say why (the hardware's).
+    ``idle_inactive``: lane-slots that were not active, of profiles that do not say why (the hardware's);
+    ``idle_replayed``: those of replays.
     ``*_excess``: sectors or wavefronts beyond the least possible; ``*_unused``: bytes that the least possible moves
     without having been asked for; ``*_spare``: likewise, where each byte of a request counts once; ``*_reused``: bytes
     that more lanes asked for than it moves; ``*_undivided``: sectors or wavefronts of a profile that does not know the
@@ -38,6 +43,7 @@ def derived(counters: Mapping[str, Number]) -> dict[str, int]:
         int(counters.get(name, 0)) for name in ("inst_executed", "thread_inst_executed", *_EXPLAINED_IDLE)
     )
     found["idle_inactive"] = WARP_SIZE * executed - threads - sum(idle)
+    found["idle_replayed"] = WARP_SIZE * int(counters.get("replays", 0)) - int(counters.get("replay_threads", 0))
     for prefix, unit, width in TRAFFIC:
         moved, least, asked = (int(counters.get(f"{prefix}_{each}", 0)) for each in (unit, f"{unit}_ideal", "bytes"))
         if moved and not least:
@@ -63,6 +69,7 @@ PARTS: Mapping[str, Linear] = {
 LOSSES: Mapping[str, Linear] = {
     "pred_on_thread_inst_executed": {"thread_inst_executed": Fraction(1), "idle_predicated_off": Fraction(-1)},
     "thread_inst_executed": {"inst_executed": Fraction(WARP_SIZE), **dict.fromkeys(_IDLE, Fraction(-1))},
+    "replay_threads": {"replays": Fraction(WARP_SIZE), "idle_replayed": Fraction(-1)},
     **{
         f"{prefix}_bytes": {
             f"{prefix}_{unit}": Fraction(width),
@@ -88,6 +95,7 @@ EXITED, PARTIAL, INACTIVE, PREDICATION = "exited lanes", "partial warps", "inact
 NEEDED, PATTERN, CONFLICTS = "needed", "access pattern", "bank conflicts"
 UNUSED, BROADCAST = "unused bytes", "broadcast"
 BRANCHES = "divergent branches"
+REPLAYS = "replays"
 COUNT = "count"
 
 _NAMES = {
@@ -97,8 +105,7 @@ _NAMES = {
     "idle_no_thread": PARTIAL,
     "idle_inactive": INACTIVE,
     "idle_predicated_off": PREDICATION,
-    "replays": "replays",
-    "replay_threads": "replays",
+    **dict.fromkeys(("replays", "replay_threads", "idle_replayed"), REPLAYS),
     "divergent_branches": BRANCHES,
     **{f"{prefix}_{unit}_ideal": NEEDED for prefix, unit, _ in TRAFFIC},
     **{f"{prefix}_excess": PATTERN if unit == "sectors" else CONFLICTS for prefix, unit, _ in TRAFFIC},

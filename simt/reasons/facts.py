@@ -150,4 +150,4 @@ def what_if_facts(side: str, shares: Shares) -> Iterator[Fact]:
         yield Fact("what if", side, f"{text} {shares.recipe.metric.unit}", figures)
 
 
-_DIRECTIONS = {"load": "its loads", "store": "its stores"}
+_DIRECTIONS = {"load": "its loads", "store": "its stores", "atomic": "its atomics", "copy": "its copies"}

@@ -100,6 +100,8 @@ def single(shares: Shares, place: Place, cause: str, patterns: Patterns) -> str:
         diverged, branches = (place.counters.get(name, 0) for name in ("divergent_branches", "branches"))
         of = f" of {branches:,}" if branches else ""
         return named(place, f"{diverged:,}{of} branches diverge")
+    if cause == causes.REPLAYS:
+        return named(place, _replayed(place))
     if cause in _STATES:
         waited_for, _, instead = _STATES[cause].what.partition("nothing: ")
         return named(place, f"a warp waits for {waited_for}" if waited_for else f"a warp waits for nothing, {instead}")
@@ -126,12 +128,23 @@ def _passes(shares: Shares, place: Place, voice: Voice) -> str:
     return f"{_lanes(group)} are active; others are on another path"
 
 
+def _replayed(place: Place) -> str:
+    replays, threads = (place.counters.get(name, 0) for name in ("replays", "replay_threads"))
+    again = f"issued {counted(replays, 'time')} more, with {number(Fraction(threads, max(replays, 1)))} lanes"
+    return again if replays else "no instruction issued once more"
+
+
+def replays_changed(ours: Place, theirs: Place) -> str:
+    """How the replays of two lines differ."""
+    return changed(ours, theirs, f"{_replayed(ours)} → {_replayed(theirs)}")
+
+
 TRAFFIC_CAUSES = (causes.NEEDED, causes.PATTERN, causes.CONFLICTS, causes.UNUSED, causes.BROADCAST)
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """What an average request of a line moves: its loads or stores in the space that the metric is about."""
+    """What an average request of a line moves: its accesses of the kind that the metric is about."""
 
     unit: str
     moved: Fraction
@@ -168,8 +181,11 @@ def _traffic(found: Traffic, cause: str) -> str:
 def traffic_changed(a: Shares, b: Shares, ours: Place, theirs: Place, cause: str, patterns: Sequence[Patterns]) -> str:
     """How the requests of two lines differ."""
     before, after = _traffic_of(a, ours, patterns[0]), _traffic_of(b, theirs, patterns[1])
-    said = [each.pattern for each in (before, after)]
-    because = f": {' → '.join(dict.fromkeys(said))}" if all(said) else f": {said[1]}" if said[1] else ""
+    if not before.moved or not after.moved:
+        said = [_traffic(each, cause) if each.moved else "none" for each in (before, after)]
+        return changed(ours, theirs, " → ".join(said))
+    seen = [each.pattern for each in (before, after)]
+    because = f": {' → '.join(dict.fromkeys(seen))}" if all(seen) else f": {seen[1]}" if seen[1] else ""
     if cause in (causes.UNUSED, causes.BROADCAST):
         asked = f"{number(before.asked)} → {number(after.asked)} bytes asked for"
         held = " → ".join(dict.fromkeys((number(before.held), number(after.held))))

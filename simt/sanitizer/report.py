@@ -89,6 +89,13 @@ class Report:
                     return {**found, "address": address, **_element(array, address - begin, ())}
         return {**found, "address": address}
 
+    def name_of(self, space: int, offset: int) -> str:
+        """What stands at an offset in the arena: an element, a byte of an allocation, or an address."""
+        where = self.where(space, offset)
+        if "element" in where:
+            return f"`{where['element']}`"
+        return next(iter(where.get("details", ())), f"address {where['address']:#x}")
+
     def _of_allocation(self, address: int) -> dict[str, object]:
         memory, program = self.prepared.memory, self.prepared.program
         for array in program.arrays:

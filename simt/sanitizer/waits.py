@@ -146,9 +146,8 @@ class Waits:
         for each in polled[:MOST_TOLD]:
             who = where(self._prepared, each.block, each.warp, each.lanes)
             for word in each.words:
-                place = names.where(*word)
-                name = place.get("element") or place.get("variable") or f"address {place['address']:#x}"
-                text = f"{who} polls `{name}` at {place_of(self._prepared.program, each.pc)}"
+                name = names.name_of(*word)
+                text = f"{who} polls {name} at {place_of(self._prepared.program, each.pc)}"
                 holder = self._holder(word, polled)
                 if holder is None:
                     lines.append(f"{text}, which no other thread has written")
@@ -174,7 +173,5 @@ class Waits:
         parts = []
         for k, block in enumerate(path):
             held, wanted = next_of[path[k - 1]][0], next_of[block][0]
-            parts.append(
-                f"block {coordinates(block, self._prepared.launch.grid)} holds `{held}` and waits for `{wanted}`"
-            )
+            parts.append(f"block {coordinates(block, self._prepared.launch.grid)} holds {held} and waits for {wanted}")
         return f"a deadlock: {', '.join(parts)}"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import simt
+from simt.check import BudgetError
 from simt.sass import SassKernel
 from tests.machine_view import needs_nvdisasm
 from tests.toolkit.needs import needs_nvrtc
@@ -105,6 +106,13 @@ KERNEL(right_early_return) {  // ptxas lets the others meet before the barrier, 
   __syncthreads();
   y[t] = s[49 - t];
 }
+KERNEL(locks_in_turn) {
+  if (threadIdx.x) return;
+  while (atomicCAS(&y[blockIdx.x], 0, 1));
+  atomicAdd(&y[2], 1);
+  while (atomicAdd(&y[2], 0) < 2);
+  while (atomicCAS(&y[1 - blockIdx.x], 0, 1));
+}
 """
 BUGS = {
     "reads_before_it_waits": "racecheck",
@@ -144,3 +152,10 @@ def test_the_bug_is_found(kernels: dict[str, Any], name: str) -> None:
 @pytest.mark.parametrize("name", RIGHT)
 def test_nothing_is_found_in_a_right_kernel(kernels: dict[str, Any], name: str) -> None:
     assert checked(kernels[name]).findings == ()
+
+
+def test_a_circle_of_words_that_have_no_names(kernels: dict[str, Any]) -> None:
+    x, y, flag = np.zeros(1, np.int32), np.zeros(3, np.int32), np.zeros(1, np.int32)
+    with pytest.raises(BudgetError) as caught:
+        simt.launch(kernels["locks_in_turn"], 2, 32, x, y, flag, max_instructions=1 << 17)
+    assert "holds `parameter 1`, byte 0 of 12 and waits for `parameter 1`, byte 4 of 12, " in str(caught.value)

@@ -12,6 +12,7 @@ from numba import cuda
 
 import simt
 from simt.calls import running
+from simt.check import LaunchError
 from simt.sanitizer import layout, live_rows, pools
 from simt.sanitizer import sanitizer as module
 from simt.sanitizer.sanitizer import Sanitizer
@@ -239,3 +240,13 @@ def test_a_race_of_bytes_names_both() -> None:
     ((text, _, sides),) = found
     assert "data race" in text
     assert len(sides) == 2
+
+
+@pytest.mark.parametrize(("check", "each"), [("racecheck", 6), ("initcheck", 1), ("all", 7)])
+def test_a_launch_that_is_too_large_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, check: str, each: int) -> None:
+    monkeypatch.setattr("os.sysconf", lambda name: 100)  # bytes of a page, and pages
+    x, y = np.zeros(4096, np.uint8), np.zeros(8192, np.uint8)
+    with pytest.raises(
+        LaunchError, match=rf"12288 bytes of arrays need {12288 * each} bytes of shadow memory.* 10000\n"
+    ):
+        simt.launch(copy_bytes, 16, 256, x, y, check=check)

@@ -40,6 +40,7 @@ def test_the_first_finding_is_a_launch_failure_unless_findings_are_collected(pro
     assert ran.lines[-2] == "synchronize: cudaErrorLaunchFailure"
     (finding,) = ran.finished.findings
     assert "which nobody has written" in str(finding)
+    assert finding.to_dict()["sides"][0]["what"] == "read"
     assert run(program, "unwritten", tmp_path).finished.findings == []
 
 

@@ -11,6 +11,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from numba.core import config, types
+from numba.core.analysis import compute_cfg_from_blocks
+from numba.core.compiler import run_frontend
 from numba.core.postproc import PostProcessor
 from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
@@ -68,6 +70,24 @@ def test_variables_of_the_engine_alone_are_not_freed(tmp_path: Path) -> None:
             pass
         assert PostProcessor.run is not whole
     assert PostProcessor.run is whole
+
+
+def skips(numbers):
+    """A loop with two ways back."""
+    found = 0
+    for number in numbers:
+        if number:
+            continue
+        found += 1
+    return found
+
+
+def test_a_loop_has_one_way_back() -> None:
+    with _as_the_engine_needs():
+        blocks = run_frontend(skips).blocks
+    graph = compute_cfg_from_blocks(blocks)
+    (loop,) = graph.loops().values()
+    assert len([label for label, _ in graph.predecessors(loop.header) if label in loop.body]) == 1
 
 
 def fails() -> None:

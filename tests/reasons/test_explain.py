@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,11 +21,12 @@ from simt import kernels
 from simt.metrics import METRICS, UnknownMetricError
 from simt.metrics.linear import NotLinearError, ratio_of
 from simt.profile import Profile, UnusableProfileError
+from simt.profile.recorded import load_recorded
 from simt.reasons import Explanation, access_patterns
 from simt.reasons.accesses import Request, in_words
 from simt.reasons.pairing import pairs_of
 from simt.reasons.subject import subject_of
-from simt.reasons.terms import WHOLE
+from simt.reasons.terms import RESIDUAL, WHOLE
 from tests.from_text import function_from
 from tests.lang.test_random_kernels import blocks, kernel_source, twice
 from tests.machine_view import needs_numba_cuda
@@ -62,6 +65,7 @@ def check_all(a: Profile, b: Profile | None = None) -> None:
             continue
         found = simt.explain(a, b, metric)
         check(found)
+        assert not any(term.cause == RESIDUAL or term.text.endswith(": %") for term in found.terms)
         assert float(found.a) == pytest.approx(a.metrics[metric])
         assert b is None or (found.b is not None and float(found.b) == pytest.approx(b.metrics[metric]))
 
@@ -128,6 +132,75 @@ def test_predication_takes_the_passes_away() -> None:
     assert found.terms[0].cause == "divergent branches"
     assert float(found.terms[0].value) == -100.0
     assert simt.explain(entry("even_odd", predicate=4), metric="divergent_branch").terms == ()
+
+
+def test_idle_lanes_are_losses_of_the_whole() -> None:
+    found = simt.explain(entry("even_odd"), metric="warp_execution_efficiency")
+    assert found.terms[0].cause == "divergence"
+    assert "16 of 32 lanes" in found.terms[0].text
+    assert [(term.cause, term.value) for term in found.terms if term.value > 0] == [(WHOLE, 100)]
+
+
+def counts(data: Any, found: Any) -> None:
+    """Four counters, which the lanes of a warp share."""
+    table = cuda.shared.array(4, np.int32)
+    i = cuda.grid(1)
+    cuda.atomic.add(table, data[i], 1)
+    cuda.syncthreads()
+    if i < 4:
+        cuda.atomic.add(found, i, table[i])
+
+
+@pytest.mark.parametrize("view", ["source", pytest.param("sm_90", marks=needs_numba_cuda)])
+def test_atomics_have_a_least_possible_and_an_excess(view: str) -> None:
+    profile = simt.launch(counts, 1, 64, np.arange(64, dtype=np.int32) % 4, np.zeros(4, np.int32), view=view)
+    for metric in ("shared_efficiency", "atomic_transactions"):
+        found = simt.explain(profile, metric=metric)
+        check(found)
+        assert RESIDUAL not in {term.cause for term in found.terms}
+    found = simt.explain(profile, metric="shared_efficiency")
+    assert found.terms[-1].cause == WHOLE
+    assert {"table[i]", "data[i]"} <= set(re.findall(r"\w+\[i\]", " ".join(term.text for term in found.terms)))
+
+
+def leaves(data, out):
+    """Lanes return out of a loop, one after the other."""
+    i = cuda.grid(1)
+    last = data[i]
+    k = 0
+    while k < 64:
+        if k == last:
+            out[i] = k
+            return
+        k += 1
+
+
+@needs_numba_cuda
+def test_replays_are_a_cause() -> None:
+    """The hardware's order issues a BSYNC once more where lanes that it waits for have exited."""
+    data = np.random.default_rng(0).integers(0, 64, 64).astype(np.int32)
+    rows, totals = (
+        simt.launch(leaves, 1, 64, data, np.zeros_like(data), view="sm_90", order=order)
+        for order in ("profiler", "hardware")
+    )
+    check_all(totals)
+    check_all(small("even_odd", view="sm_90"), totals)
+    for a, b, words in ((rows, totals, "once more → issued"), (totals, rows, "lanes → no instruction")):
+        check_all(a, b)
+        (term,) = (term for term in simt.explain(a, b).terms if term.cause == "replays")
+        assert words in term.text
+
+
+def test_counts_without_lines_are_a_residual_of_either_side() -> None:
+    ncu = Path(__file__).parents[1] / "data" / "hardware" / "ncu"
+    both, raw = (
+        load_recorded(f"{pages}:reduceNeighbored")
+        for pages in (f"{ncu / 'raw.csv'}+{ncu / 'source.csv'}", ncu / "raw.csv")
+    )
+    for a, b in ((both, raw), (raw, both)):
+        found = simt.explain(a, b)
+        check(found)
+        assert found.terms[0].cause == RESIDUAL
 
 
 def test_formulas_are_fractions_of_sums() -> None:

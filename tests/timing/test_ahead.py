@@ -84,6 +84,15 @@ def test_arithmetic_that_is_executed_ahead(plain: dict[str, Any], name: str, n: 
         assert same(found, timed(name, n, block, 1))
 
 
+@pytest.mark.parametrize("sms", [1, 3])
+def test_a_full_window_is_drained_in_the_midst_of_a_cycle(plain: dict[str, Any], sms: int) -> None:
+    """The SM goes on where it was, ahead of its turn or in it."""
+    found = timed("neighbored", 300, 96, sms)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("simt.timing.arrays.MAX_EVENTS", 7)
+        assert same(found, timed("neighbored", 300, 96, sms))
+
+
 def test_what_is_executed_ahead() -> None:
     """Arithmetic up to what looks at memory or at the time; nothing where splits take turns."""
     numbers = module.parameters(H200, {})
