@@ -98,7 +98,7 @@ class Finding:
         return made
 
     def __str__(self) -> str:
-        times = f"\n  {self.count} times" if self.count > 1 else ""
+        times = f"\n  {self.count:,} times" if self.count > 1 else ""
         return f"{self.tool}: {self.error()}{times}"
 
     def to_dict(self) -> dict[str, Any]:

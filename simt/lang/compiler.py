@@ -24,6 +24,7 @@ from simt.lang.source import MISSING, lookup
 from simt.lang.statements import Function
 from simt.lang.values import Scalar, Tuple, Value, complex_of
 from simt.program import Program
+from simt.text import counted
 
 _CACHE: dict[tuple[CodeType, tuple[Any, ...], int], list[tuple[Names, Program]]] = {}
 """Programs of plain functions, with what their names meant then."""
@@ -94,7 +95,7 @@ def parameter_names(function: FunctionType, argtypes: tuple[Any, ...], place: Pl
     names = list(signature.parameters)
     if len(names) != len(argtypes):
         raise LaunchError(
-            f"{function.__name__} takes {len(names)} arguments, and {len(argtypes)} were given",
+            f"{function.__name__} takes {counted(len(names), 'argument')}, not {len(argtypes)}",
             location=Location(place.file, place.line, place.column, place.function),
             help=f"pass {', '.join(names)}" if names else "pass no arguments",
         )

@@ -9,7 +9,8 @@ import pytest
 from numba import cuda, int32
 
 import simt
-from simt.check.findings import ERRORS
+from simt.check import Location
+from simt.check.findings import ERRORS, Finding, Side
 from simt.sanitizer import names_of
 from simt.sanitizer.tools import MEMCHECK, TABLE
 from tests.check.truth import barriers, blocks, memory, tiles
@@ -79,3 +80,8 @@ def test_every_tool_has_a_bit_an_error_and_kernels_that_show_it():
         assert tool is MEMCHECK or tool.name.partition(":")[0] in ERRORS
         assert tool.name.partition(":")[0] in shown
     assert names_of("all") == tuple(tool.name for tool in TABLE if tool.in_all and tool is not MEMCHECK)
+
+
+def test_how_often_is_written_like_all_large_numbers() -> None:
+    side = Side("read", Location("kernel.py", 1), (0, 0, 0), 0, 1, (0, 0, 0))
+    assert str(Finding("racecheck", "data race", "two accesses", [side], count=31_999)).endswith("\n  31,999 times")

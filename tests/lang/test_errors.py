@@ -230,7 +230,7 @@ def copies(out, source):
 def test_wrong_number_of_arguments() -> None:
     error = refuse(copies, np.zeros(1))
     assert isinstance(error, LaunchError)
-    assert error.title == "copies takes 2 arguments, and 1 were given"
+    assert error.title == "copies takes 2 arguments, not 1"
     assert error.help == "pass out, source"
 
 
