@@ -43,6 +43,14 @@ def execute(
     timing: Annotated[
         bool, typer.Option("--timing", help="Time every launch; events then report modelled time.")
     ] = False,
+    timing_count: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Time only the first N launches of each kernel and shape; later ones take as long as the last.",
+        ),
+    ] = None,
     metrics: Annotated[str, typer.Option(metavar="A,B,...", help="Columns of the report; see simt metrics.")] = "",
     order: Annotated[str | None, typer.Option(metavar="ORDER", help="Which lanes go first, as for simt run.")] = None,
     view: Annotated[
@@ -72,6 +80,7 @@ def execute(
     to.check()
     timed = timing or needs_timing(wanted)
     checking = programs.checking(check, keep_going, schedule, fill)
-    finished = programs.run(program, device, arch, timed, checking, order=order, view=view, kernel=kernel)
+    settings = {"order": order, "view": view, "kernel": kernel, "timed": timing_count}
+    finished = programs.run(program, device, arch, timed, checking, **settings)
     to.write([json.dumps(to_dict(finished), indent=2) if as_json else marked(report(finished, wanted))])
     raise programs.exit_with(finished)

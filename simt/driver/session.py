@@ -24,7 +24,7 @@ from simt.driver.images import kernels_of, link
 from simt.driver.settings import Finding, Settings
 from simt.driver.textures import image_of
 from simt.machine import Allocation
-from simt.machine.device_memory import Rows
+from simt.machine.device_memory import ALIGNMENT, Rows
 from simt.machine.images import HANDLES, handle
 from simt.machine.layout import ADDRESS_BASE
 from simt.profile import Profile
@@ -39,6 +39,8 @@ Reply = tuple[Sequence[Any], bytes]
 """Fields, and bytes after them."""
 NOTHING: Reply = ((), b"")
 _PAGE = 4096
+LARGE_FROM, LARGE_ALIGNMENT = 1 << 20, 1 << 21
+"""From so many bytes on, memory begins at a multiple of two MiB, as on an H200: kernels may depend on it."""
 _SHARED_WITH_HOST = (protocol.HOST, protocol.MANAGED)
 _LIMITS = {2: "heap_bytes", 3: "sync_depth", 4: "pending_launches"}
 """Numbers of ``CUlimit`` that concern kernels: fields of :class:`simt.system.Limits`."""
@@ -95,6 +97,7 @@ class Session:
         self._functions: list[SassKernel | _Refused] = []
         self._begin: float | None = None
         self._matching = 0
+        self._times: dict[Hashable, list[float]] = {}  # by kernel and shape: seconds of the launches that were timed
         self._warned: set[str] = set()
         self._places: dict[Hashable, int] = {}  # of findings of checks: which of self.findings
 
@@ -219,7 +222,8 @@ class Session:
 
     def allocate(self, _: bytes, size: int, kind: int) -> Reply:
         """Memory of the device, or of both: whole pages then, which the process can make its own."""
-        alignment = _PAGE if kind in _SHARED_WITH_HOST else 256
+        small = _PAGE if kind in _SHARED_WITH_HOST else ALIGNMENT
+        alignment = small if size < LARGE_FROM else LARGE_ALIGNMENT
         if kind != protocol.HOST and self.device.memory.allocated + size > self._total:
             raise CudaError(Code.OUT_OF_MEMORY)
         try:
@@ -376,11 +380,13 @@ class Session:
             raise CudaError(Code.LAUNCH_OUT_OF_RESOURCES)
         if cooperative and grid[0] * grid[1] * grid[2] > fit * gpu.limit("multiprocessors"):
             raise CudaError(Code.COOPERATIVE_LAUNCH_TOO_LARGE)
+        times = self._times.setdefault((function, grid, block, shared), [])
+        timed = self.settings.timing and not cooperative and self.settings.times(len(times))
         options = Options(
             shared_bytes=shared,
             cooperative=bool(cooperative),
             order=self.settings.order,
-            timing=self.settings.timing and not cooperative,
+            timing=timed,
             max_instructions=self.settings.max_instructions,
             check=self.settings.check,
             keep_going=self.settings.keep_going,
@@ -400,6 +406,10 @@ class Session:
             said = error.text.encode() if isinstance(error, AssertError) else b""
             fields = 0.0, error is self.device.lost, len(printed)
             raise Failed(code_of(error), (fields, printed + said)) from None
+        if timed:
+            times.append(self.device.now - before)
+        elif times:
+            self.device.now += times[-1]
         self._checked(kernel.demangled, profile.findings)
         printed = self._taken()
         return (self.device.now - before, 0, len(printed)), printed

@@ -39,7 +39,8 @@ class Settings:
     """How to run a program.
 
     ``device``: a name of ``simt devices``.  ``architecture``: what a ``.cu`` file is compiled for (default: that of the
-    device).  ``timing``: how long each launch takes, too.  ``order``: as for
+    device).  ``timing``: how long each launch takes, too; ``timed``: of each kernel and shape only the first so many
+    launches are timed, the others take as long as the last of these.  ``order``: as for
     :func:`simt.launch` (default: the kernels' own).  ``kernel``, ``skip``, ``count``: only launches of kernels whose
     names match are profiled, so many of them after the first ones; all are run.  ``check``, ``keep_going``,
     ``schedule``, ``fill``: of every launch, as for :func:`simt.launch`.  ``view``: ``"machine"`` or, for kernels that
@@ -50,6 +51,7 @@ class Settings:
     device: str = "h200"
     architecture: str | None = None
     timing: bool = False
+    timed: int | None = None
     order: str | None = None
     view: str = "machine"
     kernel: str = ""
@@ -77,6 +79,10 @@ class Settings:
     def matches(self, name: str) -> bool:
         """Whether launches of a kernel of this (readable) name are counted by ``skip`` and ``count``."""
         return re.search(self.kernel, name) is not None
+
+    def times(self, number: int) -> bool:
+        """Whether the *number*-th launch of a kernel and shape, from 0, is timed if launches are."""
+        return self.timed is None or number < self.timed
 
     def wants(self, number: int) -> bool:
         """Whether the *number*-th launch that matches, from 0, is profiled."""

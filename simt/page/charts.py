@@ -109,6 +109,25 @@ def shares(name: str, title: str, parts: Bars, labels: Sequence[str]) -> str:
     return _svg(name, title, draw)
 
 
+def spans(name: str, title: str, rows: Mapping[str, Sequence[tuple[int, int]]], unit: str) -> str:
+    """Lines of time: for each row the spans, from when to when, in which it was taken."""
+    from matplotlib.figure import Figure
+
+    def draw() -> Figure:
+        figure = Figure((_WIDTH, 0.6 + 0.16 * len(rows)), layout="constrained")
+        axes = figure.add_subplot()
+        for row, taken in enumerate(rows.values()):
+            lengths = [(start, end - start) for start, end in taken]
+            axes.broken_barh(lengths, (row - 0.4, 0.8), facecolor=_SERIES[0], edgecolor=_PAPER, linewidth=0.5)
+        axes.set_yticks(range(len(rows)), list(rows))
+        axes.invert_yaxis()
+        axes.set_xlim(0)
+        _finish(axes, unit, False)
+        return figure
+
+    return _svg(name, title, draw)
+
+
 def _finish(axes: Axes, unit: str, legend: bool) -> None:
     axes.set_xlabel(unit)
     axes.tick_params(length=0)

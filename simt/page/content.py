@@ -40,6 +40,8 @@ MOST_CYCLES = 240
 """Cycles of the timeline."""
 MOST_TERMS = 12
 """Terms of an explanation; the others are one sum."""
+MOST_PLACES = 32
+"""Places for blocks of which it is shown which blocks they had when."""
 STATIC_STEPS = 80
 """Steps of the trace that are in the page as a table, for print."""
 
@@ -332,7 +334,7 @@ class Content:
     @cached_property
     def charts(self) -> list[tuple[str, str]]:
         """Title and SVG of each."""
-        return [*self._lane_slots(), *self._stalls(), *self._occupancy()]
+        return [*self._lane_slots(), *self._stalls(), *self._occupancy(), *self._blocks()]
 
     def _lane_slots(self) -> Iterator[tuple[str, str]]:
         counters = [{**column.side.counters, **derived(column.side.counters)} for column in self.columns]
@@ -374,3 +376,17 @@ class Content:
         resident = {"resident": [each.warps_per_sm for each in found]}
         title = f"Warps on a multiprocessor, and what each limit allows (it holds {most})"
         yield title, charts.bars("occupancy", title, {**resident, **allowed}, self.labels, "warps", most)
+
+    def _blocks(self) -> Iterator[tuple[str, str]]:
+        for column, label in zip(self.columns, self.labels, strict=True):
+            timing = column.profile.timing if column.profile else None
+            if timing is None:
+                continue
+            places: dict[tuple[int, int], list[tuple[int, int]]] = {}
+            for _, sm, place, start, end in timing.stays.tolist():
+                places.setdefault((sm, place), []).append((start, end))
+            shown = dict(islice(sorted(places.items()), MOST_PLACES))
+            of = f" (the first {len(shown)} of {len(places)} places)" if len(places) > len(shown) else ""
+            title = f"When each block ran, and where{of}: {label}"
+            rows = {f"SM {sm}, place {place}": spans for (sm, place), spans in shown.items()}
+            yield title, charts.spans(f"blocks-{column.key}", title, rows, "cycles")

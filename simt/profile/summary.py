@@ -111,10 +111,6 @@ def facts(profile: Rendered) -> list[tuple[str, str]]:
     return found if profile.timing is None else [*found, ("warp cycles", stalls_text(profile))]
 
 
-RACES = 0.001
-"""From this share on it is said that blocks execute more, or fewer, instructions in another order."""
-
-
 def timing_text(timing: TimingResult, *, of_many: bool = False) -> str:
     """What the predicted figures stand for: device, simulated SMs, changed and estimated numbers.
 
@@ -127,9 +123,9 @@ def timing_text(timing: TimingResult, *, of_many: bool = False) -> str:
         scope = f"{timing.n_sms} of {device.limit('multiprocessors')} SMs with {its} share of blocks and bandwidth"
     parts = [f"timed on {device.name} at {device.limit('clock_mhz')} MHz: {scope}"]
     parts.append(str(timing.error_of_any if of_many else timing.expected_error))
-    if not of_many and abs(timing.depends_on_order) > RACES:
+    if not of_many and timing.has_races:
         more = f"{100 * abs(timing.depends_on_order):.1f} % {'more' if timing.depends_on_order > 0 else 'fewer'}"
-        parts.append(f"blocks executed {more} instructions than in the functional run: races between them decide")
+        parts.append(f"blocks executed {more} instructions than in the functional run")
     if timing.numbers.overridden:
         parts.append("with " + ", ".join(f"{name} = {timing.numbers[name]:g}" for name in timing.numbers.overridden))
     if timing.numbers.estimated:

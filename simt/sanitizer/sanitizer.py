@@ -211,12 +211,15 @@ class Sanitizer:
 
     def shadow_bytes(self) -> int:
         """Bytes that racecheck has used to remember accesses: cells, and what stands beside them."""
-        used = 0
+        used = 8 * Z.N_CELL * self.touched_words()
         for state in self._judges:
-            used += 8 * Z.N_CELL * int(state.CELLS.reshape(-1, Z.N_CELL).any(axis=1).sum())
             used += 8 * (Z.N_READER + 2) * int(state.HEAD[Z.H_SETS])
             used += 8 * (Z.N_PATTERN + 2) * int(state.HEAD[Z.H_PATTERNS])
         return used
+
+    def touched_words(self) -> int:
+        """Words, or other units that share a cell, of which racecheck remembers accesses."""
+        return sum(int(state.CELLS.reshape(-1, Z.N_CELL).any(axis=1).sum()) for state in self._judges)
 
     def meet_grid(self) -> None:
         """All blocks have met at the barrier of the grid."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simt.devices import Gpu
-from simt.timing.kinds import ANY, ERRORS, IMBALANCE
+from simt.timing.kinds import ANY, ERRORS, IMBALANCE, RACES
 from simt.timing.sample import Sample
 
 _WORDS = {ANY: "of any kind", IMBALANCE: "whose blocks differ"}
@@ -30,6 +30,8 @@ class Expected:
         return None if self.percent is None else (self.percent**2 + self.sampling**2) ** 0.5
 
     def __str__(self) -> str:
+        if self.kind == RACES:
+            return "no error known, races between threads decide how much is executed"
         if self.percent is None:
             return "estimated, no error known"
         of = _WORDS.get(self.kind, f"limited by {self.kind}")
@@ -51,6 +53,8 @@ def expected(gpu: Gpu, compared: bool, kind: str, sample: Sample) -> Expected:
 
     *compared*: of the sort that was compared with hardware, machine code with the device's own numbers.
     """
+    if kind == RACES:
+        return Expected(kind, None, 100 * (sample.uncertainty or 0.0), "races decide how much such launches execute")
     known = {name: number for name, number in gpu.sections.get(ERRORS, {}).items() if not number.estimated}
     found = known.get(kind, known.get(ANY))
     sampling = 100 * (sample.uncertainty or 0.0)

@@ -52,6 +52,7 @@ FENCE_LATENCY = L.PLACE["fence_latency"]
 MIO_INTERVAL = L.PLACE["mio_interval"]
 MIO_SHARE = L.PLACE["mio_share"]
 STORE_DRAIN = L.PLACE["store_drain_latency"]
+L2_LATENCY = L.PLACE["l2_latency"]
 OPERAND_LATENCY = L.PLACE["operand_latency"]
 
 
@@ -177,7 +178,8 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
         block = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
         done = global_access(pc, sm, wi, block, now, kind, loads, asked, asked.bytes // size, t)
         if not loads and kind != L.K_LOCAL:
-            t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], done)
+            answered = done + t.NUMBERS[L2_LATENCY] if kind == L.K_STORE else done
+            t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], answered)
             sent = (
                 t.SMS[sm * L.N_SM + L.M_LSU_FREE] if kind == L.K_REDUCTION else done
             )  # L2 adds without being waited for

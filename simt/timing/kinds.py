@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-LATENCY, IMBALANCE, ANY = "latency", "imbalance", "any"
+LATENCY, IMBALANCE, ANY, RACES = "latency", "imbalance", "any", "races"
 LIMITS: Mapping[str, str] = MappingProxyType(
     {
         "compute": "sm_throughput_percent",
@@ -16,6 +16,10 @@ LIMITS: Mapping[str, str] = MappingProxyType(
 )
 """What may limit a launch, and the metric that says how near it is."""
 KINDS = (*LIMITS, LATENCY, IMBALANCE)
-"""Near one of those limits, near none, and with blocks that differ."""
+"""Near one of those limits, near none, and with blocks that differ.
+
+Beside these there is :data:`RACES`: how much is executed depends on who comes first, in a retry loop of
+compare-and-swap or where blocks read what others write.  No error is known of such launches.
+"""
 ERRORS = "errors"
 """The section of a device file with the mean error of each kind, and of ``any``, in percent of the cycles."""

@@ -22,6 +22,8 @@ L2_WRITE = L.PLACE["l2_write_bytes_per_cycle"]
 DRAM_LATENCY = L.PLACE["dram_latency"]
 DRAM_READ = L.PLACE["dram_read_bytes_per_cycle"]
 DRAM_WRITE = L.PLACE["dram_write_bytes_per_cycle"]
+DRAM_ALONE = L.PLACE["dram_write_alone_share"]
+DRAM_TURN = L.PLACE["dram_write_latency"]
 SM_LINK = L.PLACE["sm_bytes_per_cycle"]
 L2_FETCH = L.PLACE["l2_fetch_bytes"]
 L2_READ_LEAST = L.PLACE["l2_read_least_bytes"]
@@ -96,6 +98,15 @@ def send(sm, sectors, masked, arrival, t):
     return _serve(t.CHIP, L.C_L2_WRITE_FREE, t.SMS[at], max(size, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE])
 
 
+@jit_inline
+def _averaged(load, at, cycles, arrival, t):
+    """Add so many busy cycles to the share of the time that something is busy, averaged over LOAD_WINDOW cycles."""
+    CHIP = t.CHIP
+    since = max(arrival - CHIP[at], 0.0)
+    CHIP[load] = CHIP[load] * np.exp(-since / LOAD_WINDOW) + cycles / LOAD_WINDOW
+    CHIP[at] = max(CHIP[at], arrival)
+
+
 @jit
 def _memory(arrival, cycles, t):
     """Occupy the memory side: reads of DRAM and writes; returns when the transfer is through.
@@ -104,11 +115,8 @@ def _memory(arrival, cycles, t):
     H200: copies take the sum of both).  Channels and banks are not simulated one by one: that requests meet at them
     although others are idle shows as latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
     """
-    CHIP = t.CHIP
-    since = max(arrival - CHIP[L.C_MEMORY_LOAD_AT], 0.0)
-    CHIP[L.C_MEMORY_LOAD] = CHIP[L.C_MEMORY_LOAD] * np.exp(-since / LOAD_WINDOW) + cycles / LOAD_WINDOW
-    CHIP[L.C_MEMORY_LOAD_AT] = max(CHIP[L.C_MEMORY_LOAD_AT], arrival)
-    return _serve(CHIP, L.C_MEMORY_FREE, arrival, cycles)
+    _averaged(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, cycles, arrival, t)
+    return _serve(t.CHIP, L.C_MEMORY_FREE, arrival, cycles)
 
 
 @jit_inline
@@ -177,11 +185,12 @@ def _write_back(way, arrival, t):
     cost = max(1.0 / t.NUMBERS[DRAM_WRITE] - 1.0 / t.NUMBERS[L2_WRITE], 0.0)
     size = popcount(_fetched(dirty, t)) * SECTOR
     _memory(arrival, size * cost, t)
+    _averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], arrival, t)
     if t.L2_PARTIAL[way]:
         _complete(way, arrival, t)
     t.L2_DIRTY[way] = 0
     t.L2_MASKED[way] = 0
-    return _serve(t.CHIP, L.C_DRAM_FREE, arrival, size / t.NUMBERS[DRAM_READ])
+    return _serve(t.CHIP, L.C_DRAM_FREE, arrival, size / (t.NUMBERS[DRAM_WRITE] * t.NUMBERS[DRAM_ALONE]))
 
 
 @jit
@@ -252,7 +261,6 @@ def l2_place(line, arrival, t):
         t.L2_TAGS[way] = line
         t.L2_SECTORS[way] = 0
         t.L2_ATOMIC_BLOCK[way] = -1
-        t.L2_ATOMIC_FREE[way] = 0.0
         t.L2_ATOMIC_SPENT[way] = 0.0
         t.L2_COMING[way] = 0
         t.L2_READY[way] = 0.0
@@ -267,16 +275,21 @@ def _farther(sm, line, t):
     return t.NUMBERS[DRAM_FAR] if (scramble(region >> 1) ^ region ^ sm) & 1 else -t.NUMBERS[DRAM_FAR]
 
 
+@jit_inline
+def four_of(line):
+    """Lines 0, 1, 4 and 5 of a KiB are in one slice of L2 and come from DRAM together, and so do the other four."""
+    return (line >> 3) * 2 + ((line >> 1) & 1)
+
+
 @jit
 def _dram_latency(line, farther, arrival, t):
     """From a miss to the use of *line*, without queues.
 
     Measured on an H200 (spread.cu): of two neighbouring 4-KiB regions one is about 180 cycles farther, and on either
-    side a tail that falls off exponentially follows the shortest latency.  Of lines that are asked for at once, 0, 1, 4
-    and 5 of a KiB come together, and so do the other four (together.cu).  What four lines draw is a hash here.
+    side a tail that falls off exponentially follows the shortest latency.  Of lines that are asked for at once, four
+    of a KiB come together (together.cu).  What they draw is a hash here.
     """
-    four = (line >> 3) * 2 + ((line >> 1) & 1)
-    share = (scramble(four * (1 << 24) + np.int64(arrival / DRAM_WINDOW)) + 1) / (1 << 53)
+    share = (scramble(four_of(line) * (1 << 24) + np.int64(arrival / DRAM_WINDOW)) + 1) / (1 << 53)
     return t.NUMBERS[DRAM_LATENCY] + farther + t.NUMBERS[DRAM_SPREAD] * (-np.log(share) - 1.0)
 
 
@@ -332,8 +345,12 @@ def fetch(sm, way, line, missing, manner, arrival, t):
 
 @jit
 def _on_its_way(way, line, sectors, begin, farther, arrival, t):
-    """When sectors of a way of L2 that DRAM sends from *begin* on are at the SM that asked at *arrival*."""
+    """When sectors of a way of L2 that DRAM sends from *begin* on are at the SM that asked at *arrival*.
+
+    Reads wait for what L2 writes to DRAM meanwhile: the bus turns round (H200, ends.cu: copies that do not fit in L2).
+    """
     queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[L.C_MEMORY_LOAD], 1.0) ** 2
+    queue += t.NUMBERS[DRAM_TURN] * min(t.CHIP[L.C_WRITTEN], 1.0)
     back = begin + _dram_latency(line, farther, arrival, t) + queue
     t.L2_COMING[way] = sectors | (t.L2_COMING[way] if t.L2_READY[way] > arrival else 0)
     t.L2_READY[way] = max(t.L2_READY[way], back - t.NUMBERS[L2_LATENCY])
@@ -380,20 +397,22 @@ def l2_write(line, mask, partial, arrival, t):
 def serialised(way, block, most, busy, arrival, t):
     """When L2 has carried out a request's atomics on the line of *way*, which take *busy*; *most*: lanes on one word.
 
-    Requests to one line follow each other.  A line that two blocks of one SM have used is taken to be used by all
-    blocks: the SMs that are not simulated keep it busy, too.
+    Requests to lines of one slice follow each other.  A line that two blocks of one SM have used is taken to be used by
+    all blocks: the SMs that are not simulated keep it busy, too.
     """
     others = 1.0
-    if t.L2_ATOMIC_BLOCK[way] == -1:
+    at = four_of(t.L2_TAGS[way]) % len(t.L2_ATOMIC_FREE)
+    first = t.L2_ATOMIC_BLOCK[way] == -1  # it may be the only one of its block
+    if first:
         t.L2_ATOMIC_BLOCK[way] = block
     if t.L2_ATOMIC_BLOCK[way] != block:
         others = t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
         if t.L2_ATOMIC_BLOCK[way] != -2:  # only now it shows: other SMs have come to it as often
-            t.L2_ATOMIC_FREE[way] += t.L2_ATOMIC_SPENT[way] * (others - 1.0)
+            t.L2_ATOMIC_FREE[at] += t.L2_ATOMIC_SPENT[way] * (others - 1.0)
         t.L2_ATOMIC_BLOCK[way] = -2
-    if t.L2_ATOMIC_FREE[way] > 0.0:  # the first request may be the only one of its block
+    if not first:
         t.L2_ATOMIC_SPENT[way] += busy
-    t.L2_ATOMIC_FREE[way] = max(t.L2_ATOMIC_FREE[way], arrival) + busy * others
-    done = t.L2_ATOMIC_FREE[way] - busy * (others - 1.0) / 2  # in the middle of those of the others
+    t.L2_ATOMIC_FREE[at] = max(t.L2_ATOMIC_FREE[at], arrival) + busy * others
+    done = t.L2_ATOMIC_FREE[at] - busy * (others - 1.0) / 2  # in the middle of those of the others
     chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
     return max(done, _serve(t.CHIP, L.C_ATOMIC_FREE, arrival, chip))

@@ -39,6 +39,7 @@ O_RESULTS = _op()
 O_RESULTS_END = _op()
 O_KIND = _op()  # K_* of control flow and of memory
 O_SIZE = _op()  # bytes that one lane accesses
+O_FLOAT = _op()  # 1: an atomic on floating-point numbers
 O_DEFERRED = _op()  # instructions behind a barrier that issue although it is not open
 O_DEFERRED_STALL = _op()  # cycles from the barrier's issue until they are through
 O_DEFERRED_MASK = _op()  # scoreboards that they wait for
@@ -164,12 +165,14 @@ C_L2_WRITE_FREE = _chip()
 C_MEMORY_FREE = _chip()  # DRAM reads, and writes
 C_MEMORY_LOAD = _chip()  # share of the last cycles in which it was busy, and when it was brought up to date
 C_MEMORY_LOAD_AT = _chip()
+C_WRITTEN = _chip()  # the same of what L2 writes back
+C_WRITTEN_AT = _chip()
 C_DISPATCH_FREE = _chip()
 C_NEXT_BLOCK = _chip()
 C_NOW = _chip()
 C_CALLS = _chip()  # place of the block that makes a system call
 C_ATOMIC_FREE = _chip()  # lanes that meet in L2
-C_DRAINED = _chip()  # the last store of warps that have ended is in L2
+C_DRAINED = _chip()  # L2 has answered the last store, and carried out the last reduction
 C_DRAM_FREE = _chip()  # what L2 writes back and completes
 N_CHIP = _chip.count
 
@@ -286,8 +289,8 @@ class Clock(NamedTuple):
     L2_OWED_MASKED: Any  # int64[sets * l2_masked_ways]: the same of those that are masked
     L2_LACKING: Any  # int64[sets * l2_partial_ways]: the same of those that have incomplete sectors
     L2_ATOMIC_BLOCK: Any  # the block whose atomics used the line; -1: none, -2: several
-    L2_ATOMIC_FREE: Any  # float64: when L2 is through with them
-    L2_ATOMIC_SPENT: Any  # float64: how long those of the simulated SMs have taken
+    L2_ATOMIC_FREE: Any  # float64[fours of lines]: when L2 is through with the atomics on them
+    L2_ATOMIC_SPENT: Any  # float64: how long those of the simulated SMs on the line have taken
     L2_COMING: Any  # sectors that DRAM sends, and when the last of them is there
     L2_READY: Any  # float64
     EXTENTS: Any  # int64[allocations * 2]: first line and one past the last

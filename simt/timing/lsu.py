@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.caches import atomic_line, read_line, write_line
 from simt.timing.jit import jit, jit_inline
@@ -20,7 +21,8 @@ STORE_QUEUE = L.PLACE["store_queue"]
 ATOMIC_LATENCY = L.PLACE["atomic_latency"]
 ATOMIC_LANE = L.PLACE["atomic_lane_interval"]
 ATOMIC_LINE = L.PLACE["atomic_line_interval"]
-ATOMIC_LINES = L.PLACE["atomic_lines_interval"]
+ATOMIC_SECTOR = L.PLACE["atomic_sector_interval"]
+ATOMIC_FLOAT = L.PLACE["atomic_float_interval"]
 ATOMIC_MERGED = L.PLACE["atomic_merged_interval"]
 ATOMIC_SAME = L.PLACE["atomic_same_interval"]
 SYSTEM_LATENCY = L.PLACE["system_latency"]
@@ -161,30 +163,31 @@ def meetings(ADDRESSES, lanes):
 
 
 @jit
-def _busy_in_l2(ADDRESSES, lanes, there, line, several, t):
-    """Cycles that L2 is busy with the atomics of *there* lanes of a request on *line*; *several*: it is on other lines.
+def _busy_in_l2(ADDRESSES, lanes, there, mask, line, same, t):
+    """Cycles that L2 is busy with the atomics of *there* lanes of a request in the sectors *mask* of *line*.
 
-    Measured on an H200 (shared.cu: histograms of 1 to 1024 bins; stores.cu): a lone lane takes 2.3 cycles; of more
-    each word takes its time, further lanes at a word less, but as long at least as the most that meet at one.  Lanes
-    that do not take part repeat the address that lane 0 has.
+    Measured on an H200 (ends.cu, and histograms of 1 to 1024 bins in shared.cu): lanes that do not meet take as long as
+    the sectors that they are in.  Else each word takes its time, further lanes at a word less.  It takes as long at
+    least as the most that meet at one word, *same* for each.  Lanes that do not take part repeat the address that lane
+    0 has.
     """
-    if there == 1:
-        return t.NUMBERS[ATOMIC_LANE]
     words = np.int64(0)
     most = np.int64(0)
     for l in range(32):
         if ADDRESSES[l] >> 7 == line:
-            same = np.int64(lanes - 32 if ADDRESSES[l] == ADDRESSES[0] else 0)
+            meeting = np.int64(lanes - 32 if ADDRESSES[l] == ADDRESSES[0] else 0)
             new = True
             for k in range(32):
-                same += ADDRESSES[k] == ADDRESSES[l]
+                meeting += ADDRESSES[k] == ADDRESSES[l]
                 new &= k >= l or ADDRESSES[k] != ADDRESSES[l]
             words += new
-            most = max(most, same)
-    cycles = words * t.NUMBERS[ATOMIC_LINE] + (there - words) * t.NUMBERS[ATOMIC_MERGED]
-    if several:
-        cycles += t.NUMBERS[ATOMIC_LINES]
-    return max(cycles, t.NUMBERS[ATOMIC_LANE], most * t.NUMBERS[ATOMIC_SAME])
+            most = max(most, meeting)
+    sectors = popcount(mask)
+    if words == there:  # whole sectors are quicker than words of some
+        cycles = sectors * t.NUMBERS[ATOMIC_SECTOR if 8 * sectors == words else ATOMIC_SAME]
+    else:
+        cycles = words * t.NUMBERS[ATOMIC_LINE] + (there - words) * t.NUMBERS[ATOMIC_MERGED]
+    return max(cycles, most * same)
 
 
 @jit
@@ -196,15 +199,18 @@ def global_access(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
     at = pc * len(L.ACCESSES)
     for k, total in enumerate(L.ACCESSES):
         t.ACCESSES[at + k] -= t.TOTALS[total]
-    done = _accessed(sm, wi, block, now, kind, loads, asked, lanes, t)
+    same = t.NUMBERS[ATOMIC_FLOAT if t.OPS[pc * L.N_OP + L.O_FLOAT] else ATOMIC_SAME]
+    done = _accessed(sm, wi, block, now, kind, loads, asked, lanes, same, t)
     for k, total in enumerate(L.ACCESSES):
         t.ACCESSES[at + k] += t.TOTALS[total]
     return done
 
 
 @jit
-def _accessed(sm, wi, block, now, kind, loads, asked, lanes, t):
+def _accessed(sm, wi, block, now, kind, loads, asked, lanes, same, t):
     """When a global (or local) access has its result; for stores and reductions, when L2 has it.
+
+    *same*: cycles that L2 takes for each lane of an atomic that meets others at a word.
 
     Measured on an H200 (mixed.cu): a store keeps the unit for its bytes, a load behind one for a cycle more.
     """
@@ -258,7 +264,7 @@ def _accessed(sm, wi, block, now, kind, loads, asked, lanes, t):
             there = np.int64(0)
             for sector in range(4):
                 there += t.LANES[k * 4 + sector]
-            busy = _busy_in_l2(ADDRESSES, lanes, there, t.LINES[k], n > 1, t)
+            busy = _busy_in_l2(ADDRESSES, lanes, there, t.MASKS[k], t.LINES[k], same, t)
             done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], manner, block, there, most, busy, start, t))
     if loads:  # wavefronts of one warp, from when the first line is there and the last has been looked up
         looked_up = begin + t.NUMBERS[L1_LATENCY] + (tags - 1) * t.NUMBERS[LINE_LATENCY]

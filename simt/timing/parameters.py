@@ -99,19 +99,24 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "dram_queue_latency": "cycles that full load adds; in proportion to the square of the load",
         "dram_reordering": "share of its wait by which a read may come sooner or later than in order",
         "dram_read_bytes_per_cycle": "bytes per cycle of the chip",
-        "dram_write_bytes_per_cycle": "bytes per cycle of the chip",
+        "dram_write_bytes_per_cycle": "bytes per cycle of the chip, beside reads",
+        "dram_write_alone_share": "of that with no reads beside them",
+        "dram_write_latency": "cycles that a read takes longer beside writes at full rate; in proportion to the rate",
         "dram_scattered_bytes": "bytes as which the shortest read counts if lanes ask for lines anywhere",
         "atomic_latency": "cycles from a global atomic to the use of its result",
         "atomic_lane_interval": "cycles per lane after the first that meets the same address",
         "atomic_line_interval": "cycles per word in L2 between two requests to one line",
         "atomic_merged_interval": "cycles more per lane that meets another one at a word",
-        "atomic_lines_interval": "cycles more if several lanes ask for it, and others for other lines",
+        "atomic_sector_interval": "cycles per sector of a request that has a lane for each of its words",
+        "atomic_float_interval": "cycles per lane of the word where most meet, of floating-point numbers",
         "atomic_same_interval": "cycles per lane of the word where most meet, if that is longer",
         "atomic_meeting_interval": "cycles of the chip per lane after the first at one address of a request",
         # Blocks.
         "launch_overhead": "cycles of a launch in which no SM works",
-        "last_sm_latency": "cycles by which the last SM ends after the average, as far as its warps wait for memory",
-        "last_sm_share": "of the time of a wave of blocks, by which it ends later still",
+        "last_sm_share": (
+            "of the time of a wave of blocks by which the last SM ends after the average,"
+            " as far as warps wait for memory"
+        ),
         "block_interval": "cycles between two blocks that the chip starts",
         "exit_latency": "cycles that a warp stays after its EXIT has issued",
         "block_latency": "cycles from the end of a block to the start of the next in its place",

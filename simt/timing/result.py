@@ -21,13 +21,15 @@ from simt.program import COUNTERS, Program
 from simt.timing import layout
 from simt.timing.classes import is_measured
 from simt.timing.errors import Expected, expected
-from simt.timing.kinds import ANY
+from simt.timing.kinds import ANY, RACES
 from simt.timing.light import kind_of, most_dram_bytes, ports
 from simt.timing.parameters import Parameters
 from simt.timing.sample import Sample
 
 WARPS_OF = "warps_per_sm"
 SECTOR_BYTES = 32
+RACES_FROM = 0.001
+"""Share of the instructions from which on races are taken to decide how many blocks execute."""
 _MEMORY = [Reason.LONG_SCOREBOARD, Reason.LG_THROTTLE, Reason.DRAIN]
 
 
@@ -100,7 +102,7 @@ class TimingResult:
         of_dram = (self.totals["dram_read"] + self.totals["dram_write"]) * SECTOR_BYTES / self.sample.share
         waiting *= max(1.0 - of_dram / (self.totals["cycles"] * self.numbers["dram_read_bytes_per_cycle"]), 0.0)
         waves = max(self.launch.blocks / (self.chip * self.occupancy.blocks_per_sm), 1.0)
-        behind = self.numbers["last_sm_latency"] + self.numbers["last_sm_share"] * self.totals["cycles"] / waves
+        behind = self.numbers["last_sm_share"] * self.totals["cycles"] / waves
         of = max(self.numbers.device.limit("multiprocessors"), 2)
         return waiting * behind * math.sqrt(math.log(self.chip) / math.log(of))
 
@@ -131,6 +133,11 @@ class TimingResult:
         retires = [instruction.retires for instruction in self.program.instructions]
         return int(self.counters[retires, COUNTERS.index("inst_executed")].sum()) / self.functional - 1
 
+    @property
+    def has_races(self) -> bool:
+        """Whether races decide how much is executed (:attr:`depends_on_order`)."""
+        return abs(self.depends_on_order) > RACES_FROM
+
     @cached_property
     def inputs(self) -> dict[str, Number]:
         """What the formulas of the timing metrics are over: :data:`simt.metrics.timing.TIMING_INPUTS`."""
@@ -158,8 +165,8 @@ class TimingResult:
 
     @cached_property
     def kind(self) -> str:
-        """What limits the launch: one of :data:`simt.timing.kinds.KINDS`."""
-        return kind_of(self.metrics, self.sample)
+        """What limits the launch: one of :data:`simt.timing.kinds.KINDS`, or that races decide."""
+        return RACES if self.has_races else kind_of(self.metrics, self.sample)
 
     @cached_property
     def expected_error(self) -> Expected:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError, Location
-from simt.ops.encoding import ATOMIC_BYTES, MEMORY_TYPES, SPECIAL_REGISTERS, SYSCALL
+from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, MEMORY_TYPES, SPECIAL_REGISTERS, SYSCALL
 from simt.ops.table import MICRO_OPS, Family, Kind
 from simt.program import PT, RZ, Instruction, MachineCode, Program
 from simt.timing import layout as L
@@ -65,6 +65,7 @@ class Schedule:
 
 
 _DEFERS = "DEFER_BLOCKING"
+_INTEGERS = ("s32", "u32", "s64", "u64")
 _PAST_L1 = frozenset(("CG", "CV"))
 _STRONG = (("STRONG", "SYS"), ("STRONG", "GPU"))
 """Modifiers of loads that must see what other SMs wrote (volatile, ``ld.cg``, ``ld.relaxed.gpu``): L1 may be stale."""
@@ -275,6 +276,7 @@ def _describe(
             ops[pc, L.O_MEMORY_PC] = at
             ops[pc, L.O_SIZE] = _size(i)
             ops[pc, L.O_KIND] = _memory_kind(i, row.name)
+            ops[pc, L.O_FLOAT] = i.op.startswith("atom") and ATOMIC_TYPES[i.mod & 15] not in _INTEGERS
         elif i.op in ("bra", "brx"):
             ops[pc, L.O_KIND] = L.K_BRANCH
         elif i.op in ("bsync", "warpsync") and ops[pc, L.O_KIND] == L.K_NONE:

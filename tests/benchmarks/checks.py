@@ -9,10 +9,7 @@ import time
 
 import simt
 from simt import kernels
-from simt.lang import argument_types, compile
-from simt.sanitizer import layout
-from simt.sanitizer.metadata import granule
-from simt.sanitizer.sanitizer import WORD
+from tests.check.test_parts import judged
 
 SIZE, BLOCK, TRIES = 2**19, 256, 3
 CHECKS = ("", "initcheck", "synccheck", "racecheck", "all")
@@ -30,10 +27,10 @@ def seconds(name: str, check: str, engine: str = "interpreter") -> float:
 
 
 def shadow(name: str) -> float:
-    """Bytes of racecheck for each byte of memory that is touched."""
+    """Bytes of racecheck for each byte of the words that are touched."""
     plan = kernels.get(name).plan(SIZE, BLOCK, seed=0)
-    program = compile(plan.kernel, argument_types(plan.args))
-    return layout.N_CELL * 8 / (1 << max(granule(program), WORD))
+    _, sanitizer = judged(plan.kernel, plan.block, plan.args, grid=plan.grid)
+    return sanitizer.shadow_bytes() / (4 * sanitizer.touched_words())
 
 
 def main() -> None:

@@ -182,8 +182,7 @@ def shadow(kernel: Any, dtype: Any, n: int = 3 << 14) -> float:
     """Bytes of shadow memory for each byte of the cells that a launch of *n* elements touches."""
     found, sanitizer = judged(kernel, 256, (np.zeros(n, dtype), np.zeros(n, dtype)), grid=n // 256)
     assert not found
-    (state,) = sanitizer._judges
-    return sanitizer.shadow_bytes() / (4 * int(state.CELLS.reshape(-1, layout.N_CELL).any(axis=1).sum()))
+    return sanitizer.shadow_bytes() / (4 * sanitizer.touched_words())
 
 
 @pytest.mark.parametrize(("kernel", "dtype", "most"), SHARED)

@@ -92,6 +92,16 @@ def test_events_tell_modelled_time(program: Path, tmp_path: Path) -> None:
     assert found.launched[1].start == pytest.approx(seconds[0])
 
 
+def test_later_launches_take_as_long_as_the_last_one_timed(program: Path, tmp_path: Path) -> None:
+    ran = run(program, "times", tmp_path, Settings(timing=True, timed=1))
+    found = ran.finished.activities
+    assert found is not None
+    first, second = (each.seconds for each in found.launched)
+    assert first is not None
+    assert second is None
+    assert [float(word) for word in ran.lines[0].split()] == pytest.approx([1e3 * first] * 2, rel=1e-3)
+
+
 def test_what_a_failed_assert_writes(program: Path, tmp_path: Path) -> None:
     ran = run(program, "asserts", tmp_path, cubin=SYSTEM / "calls.cubin")
     assert ran.lines[:1] == ["before 0"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import hashlib
 import json
 import re
@@ -82,6 +83,24 @@ def test_one_profile() -> None:
     steps = films_of(page)["a"]["warps"][0]["steps"]
     assert len(steps) == len(profiled("neighbored", timing=True).trace.steps())
     assert "Left out" not in found.text
+
+
+def test_when_blocks_ran() -> None:
+    """A chart of a timed launch has a row for each place that had a block, or the first ones and a word."""
+    profile = profiled("neighbored", timing=True)
+    assert profile.timing is not None
+    places = {(sm, place) for _, sm, place, _, _ in profile.timing.stays.tolist()}
+    page = write.page(profile)
+    assert "When each block ran, and where: " in page
+    for sm, place in places:
+        assert f">SM {sm}, place {place}<" in page
+    assert "When each block ran" not in write.page(profiled("neighbored"))
+    many = copy.copy(profile)
+    many.timing = replace(profile.timing, stays=np.array([(k, k, 0, 0, 9) for k in range(40)], np.int64))
+    page = write.page(many)
+    assert "(the first 32 of 40 places)" in page
+    assert ">SM 31, place 0<" in page
+    assert ">SM 32, place 0<" not in page
 
 
 def test_two_profiles() -> None:

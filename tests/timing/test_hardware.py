@@ -83,10 +83,26 @@ def test_launches_and_streams_that_constants_are_fitted_to() -> None:
     from tests.timing.launches import simulate_all
 
     off = np.abs(errors(simulate_all("cold", most_threads=1 << 22)))
-    # Streams of one wave take 14 to 17 % longer here than on an H200; the last SM's time, which launches of public
-    # programs ask for, adds 4 to that.
+    # Streams of one wave take 14 to 18 % longer here than on an H200.
     assert off.mean() < 6
-    assert off.max() < 21.5
+    assert off.max() < 19
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize("device", ["h200", "h100"])
+def test_how_launches_end(device: str) -> None:
+    """Lone atomics, copies larger than L2, brief blocks, code that is fetched for the first time.
+
+    Most constants are of an H200.  Beyond 10 %: floating-point atomics of lone lanes at 16 words (they wait for each
+    other at one word only), 64-bit ones of all lanes, and on the H100 copies that stay in L2.
+    """
+    from tests.timing.launches import simulate_all
+
+    off = np.abs(errors(simulate_all("ends", most_threads=1 << 26, device=device)))
+    assert len(off) == 61
+    assert np.median(off) < 3.5
+    assert np.sum(off > 10) <= 5
+    assert np.sort(off)[:-3].max() < 17
 
 
 @needs_nvdisasm
@@ -183,6 +199,18 @@ def test_device_files_say_how_far_off_predictions_were(device: str) -> None:
         assert number.source == f"{found[kind][1]} launches on an {device.upper()}"
 
 
+def test_how_often_the_stated_error_covers_what_nobody_had_looked_at() -> None:
+    """By bars that other authors' launches give: a mean error covers somewhat more than half of them."""
+    from tests.timing.launches import covered, stranger_error, validation_set
+
+    unseen = [(e["author"], e["predicted"]["kind"], stranger_error(e)) for e in validation_set("h200", "C")]
+    assert len(unseen) == 41
+    assert len({author for author, _, _ in unseen}) >= 10
+    assert 0.5 < covered(unseen) < 0.8
+    assert np.median([abs(off) for _, _, off in unseen]) < 4
+    assert np.sum([abs(off) > 25 for _, _, off in unseen]) == 1
+
+
 @needs_nvdisasm
 def test_speed_of_light() -> None:
     """As an H100 counts it: DRAM within 12 points where SMs share no data, arithmetic within 5 where it is the limit.
@@ -211,7 +239,8 @@ def test_stores_and_atomics_that_meet_in_l2() -> None:
 
     for k, (entry, arguments) in enumerate(zip(measured("stores"), store_arguments(), strict=True)):
         name = entry["kernel"].split("(")[0]
-        most = {4: 27, 20: 22}.get(k, 13)  # lone sectors that L2 reads and writes, or updates, one by one
+        # Lone sectors that L2 reads and writes, or updates, one by one; words that few SMs share with one another.
+        most = {4: 27, 20: 22, 22: 20}.get(k, 13)
         assert abs(error(entry, run("stores", name, entry["grid"], entry["block"], arguments))) < most, (k, name)
 
 

@@ -18,7 +18,7 @@ from simt.timing import TimingResult, sweep
 from simt.timing import layout as L
 from simt.timing.classes import PIPES
 from simt.timing.errors import expected
-from simt.timing.kinds import KINDS, LIMITS
+from simt.timing.kinds import KINDS, LIMITS, RACES
 from simt.timing.light import ISSUE, NEAR, kind_of, most_dram_bytes, ports
 from simt.timing.parameters import parameters
 from simt.timing.sample import Sample
@@ -102,6 +102,13 @@ def test_the_error_of_a_kind_that_only_the_other_device_knows_is_that_of_any() -
     assert expected(h100, True, "compute", ALIKE).percent == h100.sections["errors"]["any"].value
 
 
+def test_where_races_decide_no_error_is_known() -> None:
+    """Not even where that of any kind is."""
+    found = expected(devices.get("h200"), True, RACES, ALIKE)
+    assert (found.percent, found.total) == (None, None)
+    assert str(found) == "no error known, races between threads decide how much is executed"
+
+
 @pytest.mark.parametrize("device", ["a100", "b200", "rtx_3090"])
 def test_nobody_knows_the_error_of_a_device_that_nobody_measured(device: str) -> None:
     """Also of b200, which is like the h200: its errors are another device's.  Nor with other numbers than its own."""
@@ -142,7 +149,7 @@ def test_every_prediction_says_how_far_off_it_may_be() -> None:
         "source": off.source,
     }  # fmt: skip
     assert f"± {off.total:.0f} %" in profile._repr_html_()
-    assert str(profile.timing.error_of_any).endswith("the mean error of launches of any kind (95 launches on an H200)")
+    assert str(profile.timing.error_of_any).endswith("the mean error of launches of any kind (140 launches on an H200)")
     guessed = simt.launch(square, 1, 32, np.ones(32, np.float32), timing=True)  # the source view
     assert "estimated, no error known" in str(guessed)
     assert "±" not in str(guessed)

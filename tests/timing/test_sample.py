@@ -172,8 +172,13 @@ def test_races_that_decide_how_long_blocks_are_are_said() -> None:
     assert out[-1] == sum(range(200))
     assert profile.timing is not None
     assert profile.timing.depends_on_order < -0.5
-    assert "fewer instructions than in the functional run: races between them decide" in str(profile)
+    assert "; no error known, races between threads decide how much is executed; blocks executed" in str(profile)
+    assert "fewer instructions than in the functional run" in str(profile)
+    saved = profile.to_dict()["timing"]["expected_error"]
+    assert (saved["kind"], saved["percent"]) == ("races", None)
+    assert "±" not in str(profile)
     calm = simt.launch(racy, 8, 32, np.full(1, 200, np.int64), out, timing=True)
     assert calm.timing is not None
     assert calm.timing.depends_on_order == 0
+    assert calm.timing.expected_error.kind != "races"
     assert "races" not in str(calm)

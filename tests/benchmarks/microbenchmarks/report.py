@@ -91,7 +91,7 @@ def errors() -> None:
 
 
 def validation() -> None:
-    """The validation set: both halves on both devices, first in sum, then launch by launch."""
+    """The validation set: its parts on both devices, first in sum, then launch by launch; what stands apart last."""
     print("\n### validation set: launches of public programs\n")
     print(json.loads((DATA / "timing" / "h200" / "programs.json").read_text())["rule"] + ".")
     print(
@@ -104,7 +104,7 @@ def validation() -> None:
         ("h100", "predicted", "H100, by its file"),
         ("h100", "by_calibrate", "H100, by simt calibrate"),
     ):
-        for half in "AB":
+        for half in "ABC":
             entries = [entry for entry in validation_set(device, half) if how in entry]
             if entries:
                 print(f"| {words} | {half} | {' | '.join(_in_sum(entries, how))} |")
@@ -114,7 +114,7 @@ def validation() -> None:
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     on_h100 = {_identity(entry): entry for half in "AB" for entry in validation_set("h100", half)}
-    for half in "AB":
+    for half in "ABC":
         for entry in validation_set("h200", half):
             model, c = entry["predicted"], entry["counters"]
             other = on_h100.get(_identity(entry), {})
@@ -125,6 +125,17 @@ def validation() -> None:
                 f" | {_dram(model) / 1e6:.2f} / {_dram(c) / 1e6:.2f}"
                 f" | {model['achieved_occupancy_percent']:.0f} / {c['achieved_occupancy_pct']:.0f} | {model['kind']}"
                 f" | {model['largest_stall']} / {entry['largest_stall']} | {' | '.join(others)} |"
+            )
+
+    print("\nLaunches that stand apart, and are in no sum:\n")
+    print("| half | author | program: kernel | grid x block | cycles, model | H200 | error % | why |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for entry in measured("programs"):
+        if "apart" in entry:
+            print(
+                f"| {entry['half']} | {entry['author']} | {entry['program']}: {entry['kernel']} | {_shape(entry)}"
+                f" | {entry['predicted']['cycles']:.0f} | {entry['counters']['cycles']:.0f} | {_off(entry):+.1f}"
+                f" | {entry['apart']} |"
             )
 
 
