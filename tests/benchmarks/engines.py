@@ -157,6 +157,23 @@ def saxpy(out, x, y, a):
         out[i] = a * x[i] + y[i]
 
 
+def histogram(out, x):
+    i = cuda.grid(1)
+    for k in range(16):
+        cuda.atomic.add(out, x[(16 * i + k) % x.size], 1)
+
+
+def conflicts(out):
+    tile = cuda.shared.array((32, 32), np.float32)
+    t = cuda.threadIdx.x
+    for k in range(32):
+        tile[t, k] = np.float32(k)
+    x = np.float32(0)
+    for k in range(32):
+        x += tile[k, t]
+    out[cuda.grid(1)] = x
+
+
 def cases() -> dict[str, Callable[[], Row]]:
     """What is measured."""
 
@@ -177,6 +194,7 @@ def cases() -> dict[str, Callable[[], Row]]:
     n = 2**17
     ones = np.ones(n, np.float32)
     table = np.arange(2**16, dtype=np.float32)
+    bins = np.random.default_rng(0).integers(0, 256, 2**14)
     wanted = np.random.default_rng(0).permutation(table)[: 2**14]
     family = ("neighbored", "interleaved", "unrolling8", "shared", "shuffle")
     return {
@@ -186,6 +204,9 @@ def cases() -> dict[str, Callable[[], Row]]:
         "saxpy": lambda: row_of(saxpy, n // 256, 256, ones.copy(), ones, ones, np.float32(2)),
         "collatz": listed("collatz"),
         "binary search": lambda: row_of(binary_search, 64, 256, np.zeros(2**14, np.int32), table, wanted),
+        "atomics, 256 bins": lambda: row_of(histogram, 16, 256, np.zeros(256, np.int32), bins),
+        "atomics, 1 bin": lambda: row_of(histogram, 16, 256, np.zeros(256, np.int32), bins // 256),
+        "bank conflicts": lambda: row_of(conflicts, 64, 32, np.zeros(2048, np.float32)),
         **{name: reduction(name) for name in family},
         **{f"{name} sm_90": reduction(name, view="sm_90") for name in family},
     }

@@ -17,7 +17,7 @@ from numba.core import config
 from simt import disk_cache, kernels
 from simt.lang import argument_types, compile
 from simt.machine import Launch, dimensions
-from simt.machine.compiled import code, lanes, parts
+from simt.machine.compiled import code, lanes, parts, segment
 from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.lanes import is_lane_wise, lane_module
 from simt.machine.compiled.plan import Plan
@@ -305,6 +305,17 @@ def test_what_llvm_refuses_is_interpreted(monkeypatch: pytest.MonkeyPatch, capsy
     expected = left_by("interpreter", counting(17), out, grid=(1, 1, 1), block=(32, 1, 1))
     assert left_by("compiled", counting(17), out, grid=(1, 1, 1), block=(32, 1, 1)) == expected
     assert "kernel is interpreted: LLVM refuses its code" in capsys.readouterr().err
+
+
+def test_a_function_of_predicates_with_branches_is_interpreted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    disk_cache._said.clear()
+    monkeypatch.setattr(segment, "lane_module", lambda *_: lane_module("pow.s64"))
+    b = Builder()
+    b.emit("plop", b.predicate(), pred(0), pred(0), pred(0), imm=7)
+    launch(b, engine="compiled")
+    assert "kernel is interpreted: a function of predicates has a loop" in capsys.readouterr().err
 
 
 def test_a_program_that_is_too_large_is_interpreted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,7 @@ from simt.machine.compiled.lanes import LANE, lane_module
 from simt.machine.compiled.memory import Access
 from simt.machine.compiled.plan import Plan
 from simt.machine.compiled.text import Text
+from simt.machine.compiled.widen import NotWide
 from simt.ops.jit import FOLDER
 from simt.program import Program
 
@@ -116,6 +117,8 @@ def native_code(program: Program) -> Native:
     if program.native is None:
         try:
             program.native = Kept(program).load()
+        except NotWide as error:
+            raise NotCompiled(f"a function of predicates has {error}") from error
         except RuntimeError as error:  # llvmlite's, of all that LLVM refuses
             raise NotCompiled(f"LLVM refuses its code: {str(error).strip().splitlines()[0]}") from error
     found: Native = program.native
