@@ -71,7 +71,7 @@ CLASSES: tuple[TimingClass, ...] = (
     TimingClass("fma", Unit.FIXED, "fma", "FADD FMUL FFMA", relatives="FADD32I FMUL32I FFMA32I"),
     TimingClass("half", Unit.FIXED, "fma_both", "HFMA2", relatives="HADD2 HMUL2", like="imad"),
     TimingClass("half_matrix", Unit.FIXED, "half", "HFMA2.MMA"),
-    TimingClass("fp64", Unit.FIXED, "fp64", "DADD DFMA", relatives="DMUL DSETP"),
+    TimingClass("fp64", Unit.FIXED, "fp64", "DADD DFMA DSETP", relatives="DMUL"),
     TimingClass("divide", Unit.FIXED, "xu"),
     TimingClass("mufu", Unit.QUEUED, "xu", "MUFU POPC", relatives="FLO BREV MATCH"),
     TimingClass("convert", Unit.QUEUED, "xu", "I2F F2I", relatives="F2F F2IP FRND"),

@@ -24,7 +24,7 @@ def errors(found: list[tuple[dict[str, Any], TimingResult]]) -> Any:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize(("size", "most", "mean"), [(22, 5, 2.5), (24, 6.5, 3)])
+@pytest.mark.parametrize(("size", "most", "mean"), [(22, 5, 2.5), (24, 7, 3.3)])
 def test_the_nine_reductions(size: int, most: float, mean: float) -> None:
     """Cycles, occupancy within 6 points, and the order by time of all whose runs on the hardware do not overlap.
 
@@ -32,6 +32,8 @@ def test_the_nine_reductions(size: int, most: float, mean: float) -> None:
 
     No constant is fitted to these launches, but their stall samples were read to find mechanisms that the model
     lacked, which were then measured by microbenchmarks: they are no blind test.
+    At 2^24 seven of nine take longer here, by up to 6.6 %, and 3.2 % on average; it was 6.2 and 2.4 until launches
+    waited for the answers to their last stores and for DRAM between reads and writes, as launches of others ask for.
     """
     from tests.timing.launches import REDUCTIONS, runs, simulate_all
 
