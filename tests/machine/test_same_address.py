@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from numba import cuda
 import simt
 from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, SHARED_WINDOW
 from simt.program import pred
+from tests.machine.engines import launches_run
 from tests.machine.harness import Builder, launch, type_number
 from tests.sass.assembler import run_lanes
 
@@ -25,6 +27,13 @@ EVERY = 5
 KINDS = {"u8": "u8", "u16": "u16", "u32": "u32", "u64": "b64", "v2.u32": "v2", "v4.u32": "v4", "v2.u64": "v4"}
 """PTX's types of stores, and the machine's."""
 BYTES = {"u8": 1, "u16": 2, "u32": 4, "b64": 8, "v2": 8, "v4": 16}
+
+
+@pytest.fixture(params=["interpreter", "compiled"], autouse=True)
+def _engine(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Native code has its own way of choosing who stores last."""
+    with launches_run(request.param):
+        yield
 
 
 def evidence() -> tuple[npt.NDArray[np.void], dict[str, Bytes]]:
