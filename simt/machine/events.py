@@ -15,7 +15,7 @@ from simt.ops.columns import Columns
 from simt.ops.encoding import MEMORY_TYPES
 from simt.ops.jit import jit
 from simt.ops.memory import LOCAL, STORE
-from simt.ops.scalar import lowest
+from simt.ops.scalar import MIXER, lowest
 
 _event = Columns()
 V_KIND = _event()
@@ -42,7 +42,6 @@ MATCHES = 1 << OFFSET_BITS
 """In the value of a store: the memory holds these bytes already.  Of an arrival at an mbarrier: it ended a phase."""
 DIGEST_SHIFT = OFFSET_BITS + 1
 _DIGEST_BITS = 26
-_MIXER = np.int64(-7046029254386353131)  # 2**64 / golden ratio, odd: multiplying by it mixes bits upwards
 
 EVENT_WORDS = 1 << 16
 """int64 of the buffer; its first one is where the next event goes."""
@@ -93,7 +92,7 @@ def _stored(dtype, size, offset, lane, b, R, M8, M16, M32):
     matches = True
     for part in range(max(size >> 2, 1)):
         word = _word(dtype, size, R, b, part, lane)
-        digest = (digest ^ word) * _MIXER
+        digest = (digest ^ word) * MIXER
         if size == 1:
             matches = word == np.int64(M8[np.uint64(offset)])
         elif size == 2:

@@ -82,6 +82,10 @@ fma32 = jit(_fused32, inline=True, plain=_exact32)
 """float32 ``x * y + z`` with one rounding."""
 
 
+MIXER = -7046029254386353131
+"""2**64 / golden ratio, odd: multiplying by it mixes bits upwards."""
+
+
 @jit_inline
 def unless_nan(operand, result):
     """*result*, but where *operand* is a NaN that one, made quiet."""

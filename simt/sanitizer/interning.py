@@ -6,10 +6,8 @@ and twice as many slots, each the number of a row or 0.
 
 from __future__ import annotations
 
+from simt.ops.scalar import MIXER
 from simt.sanitizer.jit import jit
-
-_MIXER = -7046029254386353131
-"""2**64 / golden ratio, odd: multiplying by it mixes bits upwards."""
 
 
 @jit
@@ -17,9 +15,9 @@ def _slot(ROW, first, width, TABLE):
     """The slot of a row's number, or the one where it is to stand."""
     capacity = len(TABLE) // (width + 2)
     begin, mask = capacity * width, 2 * capacity - 1
-    mixed = ROW[first] * _MIXER
+    mixed = ROW[first] * MIXER
     for k in range(1, width):
-        mixed = (mixed ^ (mixed >> 32) ^ ROW[first + k]) * _MIXER
+        mixed = (mixed ^ (mixed >> 32) ^ ROW[first + k]) * MIXER
     at = (mixed ^ (mixed >> 32)) & mask
     while True:
         number = TABLE[begin + at]

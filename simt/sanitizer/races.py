@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from simt.machine import events as V
 from simt.sanitizer import layout as Z
-from simt.sanitizer.clocks import orders
 from simt.sanitizer.jit import jit, jit_inline
 from simt.sanitizer.places import found
-from simt.sanitizer.readers import PC, THREAD, TIME, conflict, note_reader, racing_reader, subsumes
+from simt.sanitizer.readers import PC, THREAD, TIME, note_reader, races, racing_reader, subsumes
 
 _ATOMICS = Z.WRITES << Z.READ_SHIFT
 _WRITE_PART = (1 << Z.READ_SHIFT) - 1
@@ -54,16 +53,14 @@ def _racing(
     """Who races at a cell with an access now: (block << 10 | thread) << 20 | micro-op, or -1."""
     more = CELLS[cell + Z.C_MORE]
     write = CELLS[cell + Z.C_WRITE]
-    if write != 0:
+    if write != 0 and races(
+        kind, (more >> Z.WRITE_SHIFT) & Z.KINDS, write, block, thread, place,
+        HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS,
+    ):  # fmt: skip
         who = write >> Z.TIME_BITS
-        other_block, other = who >> Z.THREAD_BITS, who & THREAD
-        if conflict(kind, (more >> Z.WRITE_SHIFT) & Z.KINDS, other_block == block) and not orders(
-            other_block, other, write & TIME, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES,
-            VECTORS,
-        ):  # fmt: skip
-            same = more & PC == EVENTS[at + V.V_PC] and write & TIME == HEAD[Z.H_TIME]
-            if kind != Z.WRITES or not _agrees(EVENTS, at, lane, who, same):
-                return who << Z.PC_BITS | more & PC
+        same = more & PC == EVENTS[at + V.V_PC] and write & TIME == HEAD[Z.H_TIME]
+        if kind != Z.WRITES or not _agrees(EVENTS, at, lane, who, same):
+            return who << Z.PC_BITS | more & PC
     return racing_reader(
         cell, kind, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, SETS, KEYS, TIMES, VECTORS
     )

@@ -43,6 +43,17 @@ def conflict(kind, other, one_block):
 
 
 @jit
+def races(kind, other, record, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS):
+    """Whether an access of *kind* races with one of kind *other*, of which a *record* has the thread and the time."""
+    who = record >> Z.TIME_BITS
+    other_block = who >> Z.THREAD_BITS
+    return conflict(kind, other, other_block == block) and not orders(
+        other_block, who & THREAD, record & TIME, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS,
+        TIMES, VECTORS,
+    )  # fmt: skip
+
+
+@jit
 def racing_reader(
     cell, kind, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, CELLS, SETS, KEYS, TIMES, VECTORS
 ):
@@ -51,13 +62,11 @@ def racing_reader(
     read = CELLS[cell + Z.C_READ]
     number = (more >> Z.NUMBER_SHIFT) & _NUMBER
     if more & Z.ONE << Z.READ_SHIFT:
-        who = read >> Z.TIME_BITS
-        other_block, other = who >> Z.THREAD_BITS, who & THREAD
-        if conflict(kind, (more >> Z.READ_SHIFT) & Z.KINDS, other_block == block) and not orders(
-            other_block, other, read & TIME, block, thread, place, HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES,
-            VECTORS,
+        if races(
+            kind, (more >> Z.READ_SHIFT) & Z.KINDS, read, block, thread, place,
+            HEAD, BLOCKS, WARPS, KNOWN, THREADS, KEYS, TIMES, VECTORS,
         ):  # fmt: skip
-            return who << Z.PC_BITS | number
+            return read >> Z.TIME_BITS << Z.PC_BITS | number
     if not more & Z.LIST << Z.READ_SHIFT:
         return np.int64(-1)
     while number:

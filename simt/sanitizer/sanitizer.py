@@ -149,8 +149,9 @@ class Sanitizer:
         head[Z.H_TOOLS] = self.tools
         head[Z.H_LANES] = compares_lanes(program) or LANES.name in self.names
         head[Z.H_WIDE] = program.view != "source"
-        head[Z.H_FENCED] = races and is_fenced(program)
-        head[Z.H_BARRIERS_ONLY] = not is_fenced(program) and not has_partial_barriers(program)
+        fenced = is_fenced(program)
+        head[Z.H_FENCED] = races and fenced
+        head[Z.H_BARRIERS_ONLY] = not fenced and not has_partial_barriers(program)
         head[Z.H_THREADS] = launch.threads_per_block
         head[Z.H_WARPS] = warps
         head[Z.H_GRANULE] = max(granule(program), WORD)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from simt.ops.scalar import MIXER
 from simt.sanitizer import layout as Z
 from simt.sanitizer.jit import jit
 
@@ -136,7 +137,7 @@ def with_entry(vector, key, time, HEAD, KEYS, TIMES, VECTORS):
 def slot_of(key: Any, HASH: Any) -> Any:
     """Where the vector that an address publishes stands in HASH, or is to stand; *key* is not 0."""
     slots = len(HASH) >> 1
-    mixed = key * -7046029254386353131
+    mixed = key * MIXER
     at = ((mixed >> 32) ^ mixed) & (slots - 1)  # a power of two
     while HASH[2 * at] != 0 and HASH[2 * at] != key:
         at = (at + 1) & (slots - 1)

@@ -180,9 +180,8 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
         if not loads and kind != L.K_LOCAL:
             answered = done + t.NUMBERS[L2_LATENCY] if kind == L.K_STORE else done
             t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], answered)
-            sent = (
-                t.SMS[sm * L.N_SM + L.M_LSU_FREE] if kind == L.K_REDUCTION else done
-            )  # L2 adds without being waited for
+            # L2 adds without being waited for.
+            sent = t.SMS[sm * L.N_SM + L.M_LSU_FREE] if kind == L.K_REDUCTION else done
             at = wi * L.N_WARP + L.W_DRAINED
             t.WARPS[at] = max(t.WARPS[at], ceil(sent + t.NUMBERS[STORE_DRAIN]))
         return done, LONG, read
