@@ -97,6 +97,7 @@ def clock_arrays(
     config[layout.G_CONTROL] = table.control
     config[layout.G_REGISTERS] = registers
     config[layout.G_MEMBERS] = members.shape[1]
+    config[layout.G_SLOTS] = numbers.device.limit("blocks_per_sm")
     config[layout.G_ROOM] = min(fit.max_warps_per_sm, fit.limits.get("registers", fit.max_warps_per_sm) * warps)
     config[layout.G_L1_SETS] = l1_sets
     config[layout.G_L1_LINES] = _l1_lines(numbers, fit)
@@ -128,6 +129,7 @@ def clock_arrays(
         WARPS=warp_table.reshape(-1),
         BOARDS=np.zeros(n_warps * layout.SCOREBOARDS * 2, np.int64),
         REGISTERS=np.zeros(max(n_warps * registers * 2, 1), np.int64),
+        RETIRED=np.zeros(n_sms * numbers.device.limit("blocks_per_sm"), np.float64),
         COMMITTED=np.zeros(n_warps * layout.GROUPS, np.int64),
         SLOTS=slots.reshape(-1),
         SMS=np.zeros(n_sms * layout.N_SM, np.float64),

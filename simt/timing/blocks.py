@@ -13,6 +13,7 @@ from simt.timing.waits import awaits, ceil
 
 EXIT_LATENCY = L.PLACE["exit_latency"]
 BLOCK_INTERVAL = L.PLACE["block_interval"]
+BLOCK_START = L.PLACE["block_start_interval"]
 BLOCK_LATENCY = L.PLACE["block_latency"]
 WARP_INTERVAL = L.PLACE["warp_interval"]
 
@@ -38,6 +39,18 @@ def _room_at(sm, now, t):
 
 
 @jit
+def _slot_at(sm, t):
+    """When the SM has a slot for a block: those whose end the chip has not noted yet keep theirs (H200, places.cu)."""
+    slots = t.CONFIG[L.G_SLOTS]
+    before = np.int64(t.SMS[sm * L.N_SM + L.M_STARTED]) - slots  # of that one, in the order of the ends
+    if before < 0:
+        return 0.0
+    if before >= t.SMS[sm * L.N_SM + L.M_ENDED_BLOCKS]:
+        return np.float64(L.NEVER)
+    return t.RETIRED[sm * slots + before % slots]
+
+
+@jit
 def start_blocks(sm, now, s, t):
     """Give the SM the blocks that are due, and say when to look again."""
     CONFIG = t.CONFIG
@@ -52,15 +65,14 @@ def start_blocks(sm, now, s, t):
         if number >= CONFIG[L.G_BLOCKS]:
             break
         block = number // CONFIG[L.G_SMS] * CONFIG[L.G_CHIP] + CONFIG[L.G_FIRST] + number % CONFIG[L.G_SMS]
-        free = t.CHIP[L.C_DISPATCH_FREE]
-        when = max(np.float64(max(t.SLOTS[slot + L.S_FREE_AT], _room_at(sm, now, t))), free)
+        when = max(np.float64(max(t.SLOTS[slot + L.S_FREE_AT], _room_at(sm, now, t))), SMS[at + L.M_BLOCK_FREE])
+        when = max(when, _slot_at(sm, t))
         if when > now:
             event = min(event, np.ceil(when))
             continue
         t.CHIP[L.C_NEXT_BLOCK] += 1
-        t.CHIP[L.C_DISPATCH_FREE] = (
-            max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL] * CONFIG[L.G_CHIP] / CONFIG[L.G_SMS]
-        )
+        SMS[at + L.M_BLOCK_FREE] = max(SMS[at + L.M_BLOCK_FREE], now - 1.0) + t.NUMBERS[BLOCK_START]
+        SMS[at + L.M_STARTED] += 1
         own = door.block_at(s, place, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS])
         door.begin(block, sm, place % CONFIG[L.G_PLACES] * CONFIG[L.G_WARPS], own)
         t.SLOTS[slot + L.S_BLOCK] = block
@@ -183,7 +195,7 @@ def release(sm, place, when, now, s, t):
 
 
 @jit
-def end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, READY, SLOTS, STAYS, SMS, TOTALS, STALLS):
+def end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, READY, SLOTS, RETIRED, STAYS, SMS, TOTALS, STALLS):
     """A warp has exited at *pc*; it stays until its stores are on their way.  After the last one its place is free."""
     row = wi * L.N_WARP
     exited = now + 1 + np.int64(NUMBERS[EXIT_LATENCY])
@@ -207,4 +219,10 @@ def end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, READY, SLOTS, STAYS, SMS, 
     SMS[at + L.M_EVENT] = min(SMS[at + L.M_EVENT], np.float64(WARPS[row + L.W_GONE_AT]))
     if SLOTS[slot + L.S_WARPS] == 0:
         SLOTS[slot + L.S_BLOCK] = -1
+        # The chip notes one end after the other: each SM's share of that.
+        SMS[at + L.M_RETIRED] = max(SMS[at + L.M_RETIRED], np.float64(end)) + NUMBERS[BLOCK_INTERVAL] * CONFIG[L.G_CHIP]
+        ended = np.int64(SMS[at + L.M_ENDED_BLOCKS])
+        RETIRED[sm * CONFIG[L.G_SLOTS] + ended % CONFIG[L.G_SLOTS]] = SMS[at + L.M_RETIRED]
+        SMS[at + L.M_ENDED_BLOCKS] += 1
+        SMS[at + L.M_EVENT] = min(SMS[at + L.M_EVENT], np.ceil(SMS[at + L.M_RETIRED]))
         TOTALS[L.N_BLOCKS] += 1

@@ -370,7 +370,7 @@ def issue(q, sm, wi, now, s, t):
             freeze(q, now, late + OPS[row + L.O_FREEZE], t)
             settled = False
     if status == door.DONE:
-        end_warp(wi, sm, pc, now, CONFIG, t.NUMBERS, WARPS, t.READY, t.SLOTS, t.STAYS, t.SMS, TOTALS, t.STALLS)
+        end_warp(wi, sm, pc, now, CONFIG, t.NUMBERS, WARPS, t.READY, t.SLOTS, t.RETIRED, t.STAYS, t.SMS, TOTALS, t.STALLS)
     elif status == door.BLOCKED:
         wait_at_barrier(wi, q, pc, now, t)
     else:

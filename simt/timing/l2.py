@@ -36,6 +36,7 @@ DRAM_FAR = L.PLACE["dram_far_latency"]
 DRAM_SPREAD = L.PLACE["dram_spread_latency"]
 DRAM_QUEUE = L.PLACE["dram_queue_latency"]
 DRAM_REORDER = L.PLACE["dram_reordering"]
+DRAM_QUEUED = L.PLACE["dram_reordering_window"]
 SECTOR = 32.0
 LOAD_WINDOW = 2048.0
 DRAM_WINDOW = 512.0
@@ -326,8 +327,9 @@ def look_up(way, line, mask, manner, arrival, t):
 def fetch(sm, way, line, missing, manner, arrival, t):
     """When DRAM has delivered the sectors *missing* of a way of L2, on to the SM.
 
-    Who waits is served in any order: the wait in order, shortened or lengthened at random by up to DRAM_REORDER of it.
-    In order, the warps of a first wave of blocks came too early on average (phases.cu).
+    Who waits is served in any order: the wait in order, shortened or lengthened at random by up to DRAM_REORDER of it,
+    as far as DRAM looks at it at once.  In order, the warps of a first wave of blocks came too early on average
+    (phases.cu); if all that wait were looked at, the last of a first wave came too late (cold.cu, streams).
     """
     fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
     n = popcount(fetched)
@@ -337,9 +339,9 @@ def fetch(sm, way, line, missing, manner, arrival, t):
         size = max(size, t.NUMBERS[DRAM_SCATTERED])
     through = _memory(arrival, size / t.NUMBERS[DRAM_READ], t)
     _have(way, fetched, t)
-    waited = (through - arrival) * (
-        1.0 + t.NUMBERS[DRAM_REORDER] * (2.0 * (scramble(line + (1 << 41)) / (1 << 53)) - 1.0)
-    )
+    waited = through - arrival
+    drawn = 2.0 * (scramble(line + (1 << 41)) / (1 << 53)) - 1.0
+    waited += min(waited, t.NUMBERS[DRAM_QUEUED]) * t.NUMBERS[DRAM_REORDER] * drawn
     return _on_its_way(way, line, fetched, arrival + waited, _farther(sm, line, t), arrival, t)
 
 

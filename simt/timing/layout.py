@@ -131,6 +131,10 @@ M_LSU_FREE = _sm()
 M_LINK_FREE = _sm()  # requests on their way to L2
 M_BARRIER_FREE = _sm()
 M_START_FREE = _sm()  # the next warp starts not before
+M_BLOCK_FREE = _sm()  # the next block starts not before
+M_STARTED = _sm()  # blocks
+M_ENDED_BLOCKS = _sm()
+M_RETIRED = _sm()  # the chip has noted the end of the last of these
 M_RESIDENT = _sm()  # warps
 M_ACTIVE_SINCE = _sm()
 M_ACTIVE = _sm()  # cycles with a warp
@@ -176,7 +180,6 @@ C_MEMORY_LOAD = _chip()  # share of the last cycles in which it was busy, and wh
 C_MEMORY_LOAD_AT = _chip()
 C_WRITTEN = _chip()  # the same of what L2 writes back
 C_WRITTEN_AT = _chip()
-C_DISPATCH_FREE = _chip()
 C_NEXT_BLOCK = _chip()
 C_NOW = _chip()
 C_CALLS = _chip()  # place of the block that makes a system call
@@ -231,6 +234,7 @@ G_R = _config()  # array elements per place for a block
 G_P = _config()
 G_PARTICIPANTS = _config()
 G_MEMBERS = _config()  # warps of a scheduler
+G_SLOTS = _config()  # blocks of an SM whose end the chip has not noted, at most
 G_ROOM = _config()  # warps whose registers fit on an SM
 G_FROM = _config()  # the recorded window, cycles
 G_TO = _config()
@@ -271,6 +275,7 @@ class Clock(NamedTuple):
     WARPS: Any
     BOARDS: Any  # int64[warps * SCOREBOARDS * 2]: released at, reason
     REGISTERS: Any  # int64[warps * G_REGISTERS * 2]: ready at, reason
+    RETIRED: Any  # float64[SMs * G_SLOTS]: when the chip has noted the end of each SM's last blocks
     COMMITTED: Any  # int64[warps * GROUPS]: when the last groups of copies are there
     SLOTS: Any
     SMS: Any

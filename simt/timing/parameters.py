@@ -98,6 +98,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "dram_spread_latency": "cycles, the mean of what banks and refreshes add at random; part of dram_latency",
         "dram_queue_latency": "cycles that full load adds; in proportion to the square of the load",
         "dram_reordering": "share of its wait by which a read may come sooner or later than in order",
+        "dram_reordering_window": "cycles of waiting reads that DRAM chooses among",
         "dram_read_bytes_per_cycle": "bytes per cycle of the chip",
         "dram_write_bytes_per_cycle": "bytes per cycle of the chip, beside reads",
         "dram_write_alone_share": "of that with no reads beside them",
@@ -117,7 +118,8 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
             "of the time of a wave of blocks by which the last SM ends after the average,"
             " as far as warps wait for memory"
         ),
-        "block_interval": "cycles between two blocks that the chip starts",
+        "block_interval": "cycles between two blocks whose end the chip notes",
+        "block_start_interval": "cycles between two blocks that an SM starts",
         "exit_latency": "cycles that a warp stays after its EXIT has issued",
         "block_latency": "cycles from the end of a block to the start of the next in its place",
         "blocks_start_early": "1 if a block starts in the room of warps that have ended before the rest of theirs",

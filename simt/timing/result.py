@@ -306,7 +306,8 @@ def collect(
     executed = counters[: len(program.instructions), COUNTERS.index("inst_executed")]
     busy = ports(clock.OPS.reshape(-1, layout.N_OP)[: len(program.instructions)], executed)
     totals["busiest"] = max(busy.values())
-    totals["cycles"] = int(max(clock.CHIP[layout.C_NOW], clock.CHIP[layout.C_DRAINED])) + 1
+    retired = clock.SMS.reshape(-1, layout.N_SM)[:, layout.M_RETIRED].max()
+    totals["cycles"] = int(max(clock.CHIP[layout.C_NOW], clock.CHIP[layout.C_DRAINED], retired)) + 1
     return TimingResult(
         program=program,
         launch=launch,
