@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from simt.metrics.stalls import Reason
 from simt.ops.columns import Columns
+from simt.timing.classes import PIPES
 from simt.timing.parameters import PARAMETERS
 
 NEVER = 1 << 60
@@ -21,7 +22,7 @@ O_BEHIND = _op()  # how many instructions behind it that are
 O_CLASS = _op()
 O_UNIT = _op()
 O_PIPE = _op()
-O_ASKS = _op()  # O_UNIT, O_PIPE and O_LOADS as ASKS has them
+O_ASKS = _op()  # what it asks of the scheduler that selects, as ASKS has it
 O_LOADS = _op()  # 1: K_LOAD, K_LOAD_L2 or K_LOAD_SYSTEM
 O_LATENCY = _op()
 O_INTERVAL = _op()
@@ -80,7 +81,6 @@ W_AGE = _warp()  # a smaller number started earlier
 W_BLOCK_AGE = _warp()  # the same for warps of one block
 W_START = _warp()
 W_STATE = _warp()
-W_THROTTLE = _warp()  # what else kept it from issuing when it was ready
 W_SHARED_FREE = _warp()  # the wavefronts of its accesses to shared memory are through
 W_STREAK = _warp()  # micro-ops since the warp last waited for others: its splits take turns as in the engine
 W_RESOLVED = _warp()  # from W_FIXED until then it waits for a branch
@@ -96,8 +96,25 @@ W_GONE_AT = _warp()  # if it has ended: when another warp may take its slot and 
 N_WARP = _warp.count
 EMPTY, RUNNING, AT_BARRIER = range(3)
 SCOREBOARDS = 6
-ASKS_BYTE, ASKS_PIPE, ASKS_LOADS, ASKS_YIELDS = 0xFF, 8, 1 << 16, 1 << 17
-"""Of ASKS: the bits of the unit, and of the pipe from bit ASKS_PIPE on; two flags."""
+ASKS_BYTE, ASKS_REASON = 0xFF, 8
+"""Of ASKS: the gate, in the bits of a byte; from bit ASKS_REASON on, in as many, why a warp waits at it; then flags."""
+ASKS_QUEUE = 1 << 16  # it goes through the queue of memory input/output
+ASKS_LSU = 1 << 17  # ... to the load/store unit
+ASKS_GLOBAL = 1 << 18  # ... for memory that is not shared
+ASKS_KEEPS = 1 << 19  # the scheduler stays with the warp if it issued last
+
+# A gate of a scheduler lets instructions pass from some cycle on (int64[schedulers * N_GATE]): the pipes, the queue
+# before each of them, and others.
+QUEUE_GATES = len(PIPES)
+LSU_GATE = QUEUE_GATES + PIPES.index("lsu")  # this and the next: as of the scheduler's last look
+BARRIER_GATE = 2 * len(PIPES)
+OPEN_GATE = BARRIER_GATE + 1  # never closed
+N_GATE = OPEN_GATE + 1
+
+OLDEST, OLDEST_BLOCK, AHEAD_UNTIL_YIELD = 1, 2, 3
+"""Values of scheduler_policy; 0 is loose round robin."""
+KEY_TURN, KEY_AGE = 24, 25
+"""Of KEYS: the bits below KEY_TURN are for the warp's turn among those of the same age, which counts from KEY_AGE on."""
 
 # One row per place for a block (int64[places * N_SLOT]).
 _slot = Columns()
@@ -146,7 +163,7 @@ N_SM = _sm.count
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 _scheduler = Columns()
 Q_NEXT = _scheduler()
-Q_LAST = _scheduler()
+Q_LAST = _scheduler()  # where MEMBERS has the warp that issued last, -1 at first
 Q_MIO_FREE = _scheduler()
 Q_FETCH_FREE = _scheduler()
 Q_OWED = _scheduler()  # issue slots of instructions that ran on behind a barrier
@@ -268,9 +285,12 @@ class Clock(NamedTuple):
     SCHEDULERS: Any
     MEMBERS: Any  # int64[schedulers * G_MEMBERS]: the warps of a scheduler
     READY: Any  # the same: cycle in which each may issue its next instruction; NEVER: waits for others, or is not there
-    ASKS: Any  # the same: O_ASKS of that instruction, and ASKS_YIELDS if the warp's last one yields
+    ASKS: Any  # the same: O_ASKS of that instruction, with ASKS_KEEPS
+    KEYS: Any  # the same: the scheduler takes the smallest, with the warp's turn if the policy has turns
+    OWN_FREE: Any  # the same: when the warp's own accesses let the next to the load/store unit pass
     PASSED: Any  # the same: cycles in which another warp was chosen
-    PIPES: Any  # int64[schedulers * pipes]: free at
+    THROTTLE: Any  # the same: what else kept it from issuing when it was ready
+    GATES: Any
     FETCHED: Any  # int64[SMs * G_LINES]: line of instructions there at
     L1_TAGS: Any  # int64[SMs * sets * ways]
     L1_SECTORS: Any  # bit k: sector k is there
@@ -314,4 +334,5 @@ class Clock(NamedTuple):
     MASKS: Any  # int64[32]: sectors of each
     # Of stores, lanes in each sector; of loads, words of each line: one array more took two thirds of the speed.
     LANES: Any  # int64[32 * 4]
+    BLOCKS: Any  # int64[places * words]: what door.lay_out knows of each
     EVENTS: Any
