@@ -11,6 +11,7 @@ from simt.machine.door import State
 from simt.machine.layout import ADDRESS_BASE
 from simt.machine.prepared import Prepared
 from simt.timing import layout
+from simt.timing.gates import N_GATE
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
 from simt.timing.sample import Sample
 from simt.timing.schedule import Schedule
@@ -128,6 +129,7 @@ def clock_arrays(
         WARPS=warp_table.reshape(-1),
         BOARDS=np.zeros(n_warps * layout.SCOREBOARDS * 2, np.int64),
         REGISTERS=np.zeros(max(n_warps * registers * 2, 1), np.int64),
+        COMMITTED=np.zeros(n_warps * layout.GROUPS, np.int64),
         SLOTS=slots.reshape(-1),
         SMS=np.zeros(n_sms * layout.N_SM, np.float64),
         NEXT=np.zeros(n_sms, np.int64),
@@ -139,7 +141,7 @@ def clock_arrays(
         OWN_FREE=np.zeros(members.size, np.int64),
         PASSED=np.zeros(members.size, np.int64),
         THROTTLE=np.zeros(members.size, np.int64),
-        GATES=np.zeros(n_sms * schedulers * layout.N_GATE, np.int64),
+        GATES=np.zeros(n_sms * schedulers * N_GATE, np.int64),
         FETCHED=np.full(n_sms * table.lines, -1, np.int64),
         L1_TAGS=np.full(l1, -1, np.int64),
         L1_SECTORS=np.zeros(l1, np.int64),
@@ -181,6 +183,8 @@ def clock_arrays(
         MASKS=np.zeros(32, np.int64),
         LANES=np.zeros(32 * 4, np.int64),
         BLOCKS=np.zeros(n_sms * places * door.words(state), np.int64),
+        STAGED=np.zeros(32, np.int64),
+        STAGED_SIZE=np.zeros(2, np.int64),
         EVENTS=np.zeros((MAX_EVENTS if window else 1) * layout.N_EVENT, np.int64),
     )
 

@@ -32,8 +32,9 @@ from simt.timing.codes import (
     WAIT,
 )
 from simt.timing.cycles import ceil
+from simt.timing.gates import N_GATE
 from simt.timing.jit import jit, jit_inline
-from simt.timing.lsu import global_access, meetings, shared_access
+from simt.timing.lsu import global_access, meetings, shared_access, texture_access
 from simt.timing.pipes import freeze, occupy, pay, read_registers
 from simt.timing.selection import NONE
 from simt.timing.waits import awaits, hand_on, note_results
@@ -52,6 +53,7 @@ FENCE_LATENCY = L.PLACE["fence_latency"]
 MIO_INTERVAL = L.PLACE["mio_interval"]
 MIO_SHARE = L.PLACE["mio_share"]
 STORE_DRAIN = L.PLACE["store_drain_latency"]
+L1_LATENCY = L.PLACE["l1_latency"]
 L2_LATENCY = L.PLACE["l2_latency"]
 OPERAND_LATENCY = L.PLACE["operand_latency"]
 
@@ -101,6 +103,26 @@ def _record(wi, q, now, CONFIG, WARPS, READY, SLOTS, TOTALS, EVENTS):
 
 
 @jit_inline
+def _requests(row, block, OPS):
+    """Requests so far of the memory micro-ops of an instruction: of all, and of those that ask local memory."""
+    total = np.int64(0)
+    for pc in range(OPS[row + L.O_MEMORY_PC], OPS[row + L.O_MEMORY_END]):
+        total += door.requests(pc, block)
+    local = OPS[row + L.O_LOCAL_PC]
+    return total, door.requests(local, block) if local >= 0 else np.int64(0)
+
+
+@jit
+def _stage(block, t):
+    """Keep the request for what a copy loads: the next one stores it to shared memory."""
+    asked = door.request(block)
+    for l in range(32):
+        t.STAGED[l] = asked.addresses[l]
+    t.STAGED_SIZE[0] = asked.sectors
+    t.STAGED_SIZE[1] = asked.bytes
+
+
+@jit_inline
 def _execute(wi, pc, now, block, t):
     """Let the engine execute the instruction at *pc* of warp *wi*: (status, the micro-op that the warp goes on with).
 
@@ -119,6 +141,8 @@ def _execute(wi, pc, now, block, t):
     while True:
         if at != pc:
             limit = OPS[at * L.N_OP + L.O_GROUP]
+            if OPS[at * L.N_OP + L.O_STAGES]:
+                _stage(block, t)
             if CONFIG[L.G_CONTROL] == 0:
                 hand_on(wi, at, at + limit, CONFIG, OPS, t.OPERANDS, t.REGISTERS)
         status, at, streak = door.step(w, limit, streak, block)
@@ -132,9 +156,29 @@ def _execute(wi, pc, now, block, t):
     return status, at
 
 
+@jit
+def _fetch_texels(sm, wi, begin, done, pc, block, t):
+    """When the result of the texture or surface instruction at *pc* is there: at *done* if L1 has its texels."""
+    asked = door.request(block)
+    if asked.bytes == 0:
+        return done
+    stores = t.OPS[pc * L.N_OP + L.O_KIND] == L.K_STORE
+    number = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
+    back = texture_access(sm, number, done - t.NUMBERS[L1_LATENCY], stores, asked, t)
+    if stores:
+        t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], back + t.NUMBERS[L2_LATENCY])
+        at = wi * L.N_WARP + L.W_DRAINED
+        t.WARPS[at] = max(t.WARPS[at], ceil(back + t.NUMBERS[STORE_DRAIN]))
+        return done
+    return max(done, back)
+
+
 @jit_inline
-def _complete(q, sm, wi, now, late, pc, executed, block, t):
-    """Occupy what the instruction at *pc* needs: (when its result is there, why a dependent waits, operands read)."""
+def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
+    """Occupy what the instruction at *pc* needs: (when its result is there, why a dependent waits, operands read).
+
+    *executed*: it asked memory for something; *local*: of a generic address, local memory.
+    """
     row = pc * L.N_OP
     unit = t.OPS[row + L.O_UNIT]
     pipe = t.OPS[row + L.O_PIPE]
@@ -155,13 +199,16 @@ def _complete(q, sm, wi, now, late, pc, executed, block, t):
             begin = max(begin, t.SMS[sm * L.N_SM + L.M_LSU_FREE])
             t.SMS[sm * L.N_SM + L.M_LSU_FREE] = begin + t.OPS[row + L.O_INTERVAL]
         else:
-            begin = np.float64(max(now, t.GATES[q * L.N_GATE + pipe]))
+            begin = np.float64(max(now, t.GATES[q * N_GATE + pipe]))
             occupy(q, pipe, now, 0, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
             at = sm * L.N_SM + L.M_LSU_FREE
             t.SMS[at] = max(t.SMS[at], np.float64(now)) + t.NUMBERS[MIO_SHARE]
-        return begin + t.OPS[row + L.O_LATENCY], LONG if pipe == TEX else SHORT, begin + t.NUMBERS[OPERAND_LATENCY]
+        done = begin + t.OPS[row + L.O_LATENCY]
+        if pipe == TEX:
+            return _fetch_texels(sm, wi, begin, done, pc, block, t), LONG, begin + t.NUMBERS[OPERAND_LATENCY]
+        return done, SHORT, begin + t.NUMBERS[OPERAND_LATENCY]
     asked = door.request(block)
-    if unit == SHARED or (unit == GLOBAL and executed and asked.wavefronts > 0):
+    if unit == SHARED or (unit == GLOBAL and executed and asked.wavefronts > 0 and t.OPS[row + L.O_STAGES] == 0):
         kind = t.OPS[row + L.O_KIND]
         wavefronts = asked.wavefronts if executed else np.int64(1)
         if executed and kind == L.K_ATOMIC:  # K_COUNT adds them up instead
@@ -171,8 +218,10 @@ def _complete(q, sm, wi, now, late, pc, executed, block, t):
         if not executed:
             return read, LONG, read
         size = t.OPS[row + L.O_SIZE]
-        kind = t.OPS[row + L.O_KIND]
+        kind = L.K_LOCAL if local else t.OPS[row + L.O_KIND]
         loads = t.OPS[row + L.O_LOADS] != 0
+        if t.OPS[row + L.O_STAGES]:
+            asked = door.Request(t.STAGED_SIZE[0], t.STAGED_SIZE[1], np.int64(0), t.STAGED)
         number = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
         done = global_access(pc, sm, wi, number, now, kind, loads, asked, asked.bytes // size, t)
         if not loads and kind != L.K_LOCAL:
@@ -182,6 +231,9 @@ def _complete(q, sm, wi, now, late, pc, executed, block, t):
             sent = t.SMS[sm * L.N_SM + L.M_LSU_FREE] if kind == L.K_REDUCTION else done
             at = wi * L.N_WARP + L.W_DRAINED
             t.WARPS[at] = max(t.WARPS[at], ceil(sent + t.NUMBERS[STORE_DRAIN]))
+        if t.OPS[row + L.O_STAGES]:
+            at = wi * L.N_WARP + L.W_COPIED
+            t.WARPS[at] = max(t.WARPS[at], ceil(done))
         return done, LONG, read
     if unit == BARRIER:
         at = sm * L.N_SM + L.M_BARRIER_FREE
@@ -214,6 +266,9 @@ def _follow(wi, q, pc, after, now, done, t):
     if kind == L.K_BRANCH:
         taken = after != OPS[row + L.O_FALL]
         resolved = max(fixed, now + np.int64(NUMBERS[BRANCH_LATENCY if taken else NOT_TAKEN_LATENCY]))
+    elif kind == L.K_COMMIT:
+        t.COMMITTED[wi * L.GROUPS + WARPS[at + L.W_COMMITS] % L.GROUPS] = WARPS[at + L.W_COPIED]
+        WARPS[at + L.W_COMMITS] += 1
     elif kind == L.K_RECONVERGE:
         resolved = max(fixed, now + np.int64(NUMBERS[RECONVERGENCE_LATENCY]))
     ready = resolved
@@ -265,10 +320,12 @@ def issue(q, sm, wi, now, s, t):
     place = WARPS[wi * L.N_WARP + L.W_PLACE]
     block = block_at(place, s, t)
     memory_pc = OPS[row + L.O_MEMORY_PC]
-    requests = np.int64(0)
+    requests = local = np.int64(0)
     kept = False
     if memory_pc >= 0:
-        requests = door.requests(memory_pc, block)
+        requests, local = _requests(row, block, OPS)
+    if OPS[row + L.O_PIPE] == TEX:
+        door.forget(block)
     if issues:
         _account(wi, now, WARPS, t.READY, t.PASSED, t.THROTTLE, t.STALLS)
         if CONFIG[L.G_FROM] <= now < CONFIG[L.G_TO]:
@@ -304,8 +361,11 @@ def issue(q, sm, wi, now, s, t):
         done = np.float64(now)
     else:
         late = read_registers(q, row, now, kept, OPS, np.int64(t.NUMBERS[WINDOW]), SCHEDULERS)
-        executed = memory_pc >= 0 and door.requests(memory_pc, block) > requests
-        done, why, read = _complete(q, sm, wi, now, late, pc, executed, block, t)
+        executed = in_local = False
+        if memory_pc >= 0:
+            asked, asked_local = _requests(row, block, OPS)
+            executed, in_local = asked > requests, asked_local > local
+        done, why, read = _complete(q, sm, wi, now, late, pc, executed, in_local, block, t)
         note_results(wi, pc, now, done, why, read, CONFIG, OPS, t.OPERANDS, t.BOARDS, t.REGISTERS)
         _follow(wi, q, pc, at, now, done, t)
         if late + OPS[row + L.O_FREEZE]:

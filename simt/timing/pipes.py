@@ -6,6 +6,7 @@ import numpy as np
 
 from simt.timing import layout as L
 from simt.timing.codes import FMA, FMA_BOTH, FMA_HEAVY, FMA_LIGHT
+from simt.timing.gates import N_GATE, QUEUE
 from simt.timing.jit import jit, jit_inline
 
 XU_QUEUE = L.PLACE["xu_queue"]
@@ -18,19 +19,19 @@ def occupy(q, pipe, now, late, interval, NUMBERS, GATES):
     FMAs go to the light half if it is free, else to the other; half-precision ones need both.  The queue before the
     pipe takes the next some cycles before the pipe does.
     """
-    light = q * L.N_GATE + FMA_LIGHT
-    heavy = q * L.N_GATE + FMA_HEAVY
-    place = q * L.N_GATE + pipe
+    light = q * N_GATE + FMA_LIGHT
+    heavy = q * N_GATE + FMA_HEAVY
+    place = q * N_GATE + pipe
     until = max(GATES[place], now + late) + interval
     if pipe == FMA:
         place = heavy if GATES[light] > now and GATES[heavy] < GATES[light] else light
     GATES[place] = until
-    GATES[q * L.N_GATE + L.QUEUE_GATES + pipe] = until - np.int64(NUMBERS[XU_QUEUE])
+    GATES[q * N_GATE + QUEUE + pipe] = until - np.int64(NUMBERS[XU_QUEUE])
     if pipe == FMA_BOTH:
         GATES[light] = until
         GATES[heavy] = until
-    GATES[q * L.N_GATE + FMA] = min(GATES[light], GATES[heavy])
-    GATES[q * L.N_GATE + FMA_BOTH] = max(GATES[light], GATES[heavy])
+    GATES[q * N_GATE + FMA] = min(GATES[light], GATES[heavy])
+    GATES[q * N_GATE + FMA_BOTH] = max(GATES[light], GATES[heavy])
 
 
 @jit_inline

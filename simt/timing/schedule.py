@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError, Location
-from simt.metrics.stalls import Reason
-from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, MEMORY_TYPES, SPECIAL_REGISTERS, SYSCALL
+from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, AWAIT, COMMIT, MEMORY_TYPES, SPECIAL_REGISTERS, SYSCALL
 from simt.ops.table import MICRO_OPS, Family, Kind
 from simt.program import PT, RZ, Instruction, MachineCode, Program
 from simt.timing import layout as L
 from simt.timing.classes import CLASSES, NUMBER, PIPES, Unit, of_micro_op, of_opcode
-from simt.timing.codes import LSU
+from simt.timing.gates import asks
 from simt.timing.operands import Kept, keep, passes, reads
 from simt.timing.parameters import Parameters
 
@@ -66,7 +65,7 @@ class Schedule:
 
 _DEFERS = "DEFER_BLOCKING"
 _INTEGERS = ("s32", "u32", "s64", "u64")
-_PAST_L1 = frozenset(("CG", "CV"))
+_PAST_L1 = frozenset(("CG", "CV", "BYPASS"))
 _STRONG = (("STRONG", "SYS"), ("STRONG", "GPU"))
 """Modifiers of loads that must see what other SMs wrote (volatile, ``ld.cg``, ``ld.relaxed.gpu``): L1 may be stale."""
 _REGISTER_PIPES = frozenset(
@@ -88,7 +87,7 @@ def schedule(
     n = len(program.instructions)
     ops = np.zeros((n + 1, L.N_OP), np.int64)
     ops[n, [L.O_ISSUES, L.O_GROUP, L.O_FALL]] = 1, 1, n
-    ops[:, [L.O_WRITE_BARRIER, L.O_READ_BARRIER, L.O_MEMORY_PC]] = -1
+    ops[:, [L.O_WRITE_BARRIER, L.O_READ_BARRIER, L.O_MEMORY_PC, L.O_MEMORY_END, L.O_LOCAL_PC]] = -1
     ops[:, L.O_STALL] = 1
     source = program.view == SOURCE_VIEW
     issues = _issues(program)
@@ -107,7 +106,7 @@ def schedule(
                 _describe(program, pc, of_opcode(found.opcode, found.modifiers), False, numbers, ops)
                 _modify(pc, found, numbers, ops)
     ops[:, L.O_LOADS] = np.isin(ops[:, L.O_KIND], (L.K_LOAD, L.K_LOAD_L2, L.K_LOAD_SYSTEM))
-    ops[:, L.O_ASKS] = [_asks(Unit(row[L.O_UNIT]), int(row[L.O_PIPE])) for row in ops]
+    ops[:, L.O_ASKS] = [asks(Unit(row[L.O_UNIT]), int(row[L.O_PIPE])) for row in ops]
     for pc, instruction in enumerate(program.instructions):
         ops[pc, L.O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
     control = bool(code) and all(entry.control is not None for entry in code or ())
@@ -131,18 +130,6 @@ def _code(program: Program, instruction: Instruction) -> MachineCode:
     code = program.listing[instruction.line].code
     assert code is not None, "a listing of machine code has the code of each line"
     return code
-
-
-def _asks(unit: Unit, pipe: int) -> int:
-    """What an instruction asks of the scheduler that selects it: the gate that it passes, why it waits, flags."""
-    if unit is Unit.FIXED:
-        return pipe | Reason.MATH_PIPE_THROTTLE << L.ASKS_REASON
-    if unit in (Unit.QUEUED, Unit.SHARED, Unit.GLOBAL, Unit.FENCE):
-        flags = L.ASKS_QUEUE | (pipe == LSU and L.ASKS_LSU) | (unit is Unit.GLOBAL and L.ASKS_GLOBAL)
-        return (L.QUEUE_GATES + pipe) | Reason.MIO_THROTTLE << L.ASKS_REASON | flags
-    if unit is Unit.BARRIER:
-        return L.BARRIER_GATE | Reason.BARRIER << L.ASKS_REASON
-    return L.OPEN_GATE
 
 
 def _modify(pc: int, code: MachineCode, numbers: Parameters, ops: npt.NDArray[np.int64]) -> None:
@@ -206,10 +193,14 @@ def _until_next(instructions: Sequence[Instruction], pc: int) -> list[bool]:
 
 
 def _groups(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """Micro-ops that run in one go: up to the next that issues, or through the next control flow."""
+    """Micro-ops that run in one go: up to the next that issues, or through the next control flow.
+
+    A copy to shared memory is two accesses: the first one is looked at before the second.
+    """
     instructions = program.instructions
     for pc in range(len(instructions) - 1, -1, -1):
         last = pc + 1 == len(instructions) or ops[pc + 1, L.O_ISSUES] or instructions[pc].op in _CONTROL_FLOW
+        last = last or instructions[pc + 1].copies
         ops[pc, L.O_GROUP] = 1 if last else ops[pc + 1, L.O_GROUP] + 1
     for pc in range(len(instructions)):
         if ops[pc, L.O_ISSUES]:
@@ -284,11 +275,24 @@ def _describe(
         i = program.instructions[at]
         if at > pc and (i.line != line or ops[at, L.O_ISSUES]):
             break
-        if MICRO_OPS[i.op].family is Family.MEMORY:
+        if i.copies:
+            ops[[pc, at], L.O_STAGES] = 1
+        elif MICRO_OPS[i.op].family is Family.MEMORY and ops[pc, L.O_MEMORY_PC] < 0:
             ops[pc, L.O_MEMORY_PC] = at
+            ops[pc, L.O_MEMORY_END] = at + 1
             ops[pc, L.O_SIZE] = _size(i)
             ops[pc, L.O_KIND] = _memory_kind(i, row.name)
             ops[pc, L.O_FLOAT] = i.op.startswith("atom") and ATOMIC_TYPES[i.mod & 15] not in _INTEGERS
+        elif MICRO_OPS[i.op].family is Family.MEMORY:  # by a generic address: the same in another space
+            ops[pc, L.O_MEMORY_END] = at + 1
+            if i.op.endswith(".local"):
+                ops[pc, L.O_LOCAL_PC] = at
+        elif i.op == "sust":
+            ops[pc, L.O_KIND] = L.K_STORE
+        elif i.op == "nop" and i.mod == COMMIT:
+            ops[pc, L.O_KIND] = L.K_COMMIT
+        elif i.op == "nop" and i.mod == AWAIT:
+            ops[pc, L.O_AWAITS] = 1 + i.imm
         elif i.op in ("bra", "brx"):
             ops[pc, L.O_KIND] = L.K_BRANCH
         elif i.op in ("bsync", "warpsync") and ops[pc, L.O_KIND] == L.K_NONE:

@@ -8,6 +8,7 @@ from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.codes import LG
 from simt.timing.cycles import ceil
+from simt.timing.gates import BARRIER_GATE, BYTE, KEEPS, LSU_GATE, N_GATE, QUEUES, REASON, TO_GLOBAL
 from simt.timing.jit import jit, jit_inline
 
 POLICY = L.PLACE["scheduler_policy"]
@@ -24,9 +25,9 @@ FIRST = -(np.int64(1) << 62)
 @jit_inline
 def _reason(asks, begins, free):
     """Why a gate keeps an instruction: the load/store unit, from *begins* on, or what else it needs, from *free* on."""
-    if asks & L.ASKS_GLOBAL and begins > free:
+    if asks & TO_GLOBAL and begins > free:
         return np.int64(LG)
-    return (asks >> L.ASKS_REASON) & L.ASKS_BYTE
+    return (asks >> REASON) & BYTE
 
 
 @jit
@@ -51,10 +52,10 @@ def select(q, sm, now, in_turn, t):
     last = SCHEDULERS[row + L.Q_LAST]
     in_order = np.int64(NUMBERS[POLICY]) != L.OLDEST
     mio_free = SCHEDULERS[row + L.Q_MIO_FREE]
-    gates = q * L.N_GATE
+    gates = q * N_GATE
     lsu_free = ceil(t.SMS[sm * L.N_SM + L.M_LSU_FREE] - NUMBERS[MIO_QUEUE])
-    GATES[gates + L.LSU_GATE] = lsu_free
-    GATES[gates + L.BARRIER_GATE] = ceil(t.SMS[sm * L.N_SM + L.M_BARRIER_FREE] - NUMBERS[BARRIER_QUEUE])
+    GATES[gates + LSU_GATE] = lsu_free
+    GATES[gates + BARRIER_GATE] = ceil(t.SMS[sm * L.N_SM + L.M_BARRIER_FREE] - NUMBERS[BARRIER_QUEUE])
     following = np.int64(L.NEVER)
     best = np.int64(NONE)
     best_key = np.int64(L.NEVER)
@@ -71,8 +72,8 @@ def select(q, sm, now, in_turn, t):
             member = group + popcount((waiting & -waiting) - 1)
             waiting &= waiting - 1
             asks = ASKS[member]
-            others = max(mio_free, now) if asks & L.ASKS_QUEUE else np.int64(now)
-            free = max(max(GATES[gates + (asks & L.ASKS_BYTE)], OWN_FREE[member]), others)
+            others = max(mio_free, now) if asks & QUEUES else np.int64(now)
+            free = max(max(GATES[gates + (asks & BYTE)], OWN_FREE[member]), others)
             if free > now:
                 following = min(following, free)
                 t.THROTTLE[member] = _reason(asks, max(lsu_free, OWN_FREE[member]), others)
@@ -81,7 +82,7 @@ def select(q, sm, now, in_turn, t):
             key = KEYS[member]
             if in_order:  # each in its turn, after the one that issued last
                 key += member - last - 1 + (np.int64(member <= last) << L.KEY_TURN)
-            if member == last and asks & L.ASKS_KEEPS:
+            if member == last and asks & KEEPS:
                 key = FIRST
             if key < best_key:
                 best_key = key

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from simt.timing import layout as L
-from simt.timing.codes import BARRIER, FETCHING, FIXED, GLOBAL, SHARED, STALLED_BARRIER, UNIFORM, WAIT
+from simt.timing.codes import BARRIER, FETCHING, FIXED, GLOBAL, LONG, SHARED, STALLED_BARRIER, UNIFORM, WAIT
 from simt.timing.cycles import ceil
+from simt.timing.gates import KEEPS, TO_LSU
 from simt.timing.jit import jit, jit_inline
 
 MISS_LATENCY = L.PLACE["instruction_miss_latency"]
@@ -54,11 +55,11 @@ def _stand_in_line(member, at, row, t):
     if ahead:
         key -= AHEAD
     if ahead or policy == L.OLDEST:
-        asks |= L.ASKS_KEEPS
+        asks |= KEEPS
     t.ASKS[member] = asks
     t.KEYS[member] = key
     t.OWN_FREE[member] = 0
-    if asks & L.ASKS_LSU:
+    if asks & TO_LSU:
         t.OWN_FREE[member] = WARPS[at + L.W_SHARED_FREE] - np.int64(t.NUMBERS[WARP_QUEUE])
 
 
@@ -86,6 +87,13 @@ def awaits(wi, sm, pc, now, t):
                     reason = BOARDS[k + 1]
             mask >>= 1
             board += 1
+        groups = OPS[row + L.O_AWAITS]
+        commits = WARPS[at + L.W_COMMITS]
+        if 0 < groups <= commits and groups <= L.GROUPS:
+            there = t.COMMITTED[wi * L.GROUPS + (commits - groups) % L.GROUPS]
+            if there > ready:
+                ready = there
+                reason = np.int64(LONG)
     else:
         for i in range(OPS[row + L.O_SOURCES], OPS[row + L.O_RESULTS_END]):
             k = (wi * CONFIG[L.G_REGISTERS] + t.OPERANDS[i]) * 2
