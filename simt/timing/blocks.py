@@ -29,26 +29,31 @@ def block_at(place, s, t):
 def _room_at(sm, now, t):
     """When the SM has room for the warps of a block: now, or not before its next warp has gone.
 
-    On an H200 a block starts as soon as enough warps have ended, from any block (phases.cu: tails of one warp).
+    On an H200 a block starts as soon as enough warps have ended, from any block (phases.cu: tails of one warp): enough
+    of each scheduler, among which its warps are dealt out.
     """
     CONFIG = t.CONFIG
     warps = CONFIG[L.G_PLACES] * CONFIG[L.G_WARPS]
-    free = CONFIG[L.G_ROOM]
+    deals = CONFIG[L.G_SCHEDULERS] if CONFIG[L.G_WARPS] % CONFIG[L.G_SCHEDULERS] == 0 else np.int64(1)
     following = np.int64(L.NEVER)
-    for wi in range(sm * warps, (sm + 1) * warps):
-        gone = t.WARPS[wi * L.N_WARP + L.W_GONE_AT]
-        if t.WARPS[wi * L.N_WARP + L.W_STATE] != L.EMPTY:
-            free -= 1
-        elif gone > now:
-            free -= 1
-            following = min(following, gone)
-    return np.int64(now) if free >= CONFIG[L.G_WARPS] else following
+    fits = True
+    for dealt in range(deals):
+        free = CONFIG[L.G_ROOM] // deals
+        for wi in range(sm * warps + dealt, (sm + 1) * warps, deals):
+            gone = t.WARPS[wi * L.N_WARP + L.W_GONE_AT]
+            if t.WARPS[wi * L.N_WARP + L.W_STATE] != L.EMPTY:
+                free -= 1
+            elif gone > now:
+                free -= 1
+                following = min(following, gone)
+        fits &= free >= CONFIG[L.G_WARPS] // deals
+    return np.int64(now) if fits else following
 
 
 @jit
 def _slot_at(sm, t):
     """When the SM has a slot for a block: those whose end the chip has not noted yet keep theirs (H200, places.cu)."""
-    slots = t.CONFIG[L.G_SLOTS]
+    slots = t.CONFIG[L.G_PLACES]
     before = np.int64(t.SMS[sm * L.N_SM + L.M_STARTED]) - slots  # of that one, in the order of the ends
     if before < 0:
         return 0.0
@@ -229,7 +234,7 @@ def end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, READY, SLOTS, RETIRED, STA
         # The chip notes one end after the other: each SM's share of that.
         SMS[at + L.M_RETIRED] = max(SMS[at + L.M_RETIRED], np.float64(end)) + NUMBERS[BLOCK_INTERVAL] * CONFIG[L.G_CHIP]
         ended = np.int64(SMS[at + L.M_ENDED_BLOCKS])
-        RETIRED[sm * CONFIG[L.G_SLOTS] + ended % CONFIG[L.G_SLOTS]] = SMS[at + L.M_RETIRED]
+        RETIRED[sm * CONFIG[L.G_PLACES] + ended % CONFIG[L.G_PLACES]] = SMS[at + L.M_RETIRED]
         SMS[at + L.M_ENDED_BLOCKS] += 1
         SMS[at + L.M_EVENT] = min(SMS[at + L.M_EVENT], np.ceil(SMS[at + L.M_RETIRED]))
         TOTALS[L.N_BLOCKS] += 1

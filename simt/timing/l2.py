@@ -35,6 +35,11 @@ ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
 DRAM_FAR = L.PLACE["dram_far_latency"]
 DRAM_SPREAD = L.PLACE["dram_spread_latency"]
 DRAM_QUEUE = L.PLACE["dram_queue_latency"]
+HOST_LATENCY = L.PLACE["host_latency"]
+HOST_READ = L.PLACE["host_read_bytes_per_cycle"]
+HOST_WRITE = L.PLACE["host_write_bytes_per_cycle"]
+HOST_QUEUE = L.PLACE["host_write_queue"]
+HOST_BESIDE = L.PLACE["host_write_share"]
 DRAM_REORDER = L.PLACE["dram_reordering"]
 DRAM_QUEUED = L.PLACE["dram_reordering_window"]
 SECTOR = 32.0
@@ -359,9 +364,42 @@ def _on_its_way(way, line, sectors, begin, farther, arrival, t):
     return back
 
 
+@jit_inline
+def _is_hosted(line, t):
+    """Whether *line* is memory of the host."""
+    for k in range(0, len(t.HOSTED), 2):
+        if t.HOSTED[k] <= line < t.HOSTED[k + 1]:
+            return True
+    return False
+
+
+@jit
+def _host_read(n, arrival, t):
+    """When *n* sectors of the host's memory are there: L2 does not keep them (H200, paths.cu)."""
+    t.TOTALS[L.N_L2_SECTORS] += n
+    cycles = n * SECTOR / t.NUMBERS[HOST_READ]
+    back = _serve(t.CHIP, L.C_HOST_READ_FREE, arrival, cycles) + t.NUMBERS[HOST_LATENCY]
+    t.CHIP[L.C_HOST_DONE] = max(t.CHIP[L.C_HOST_DONE], back)
+    return back
+
+
+@jit
+def _host_write(n, arrival, t):
+    """When a store of *n* sectors to the host's memory has been taken: as soon as few enough wait for the bus."""
+    t.TOTALS[L.N_L2_SECTORS] += n
+    t.TOTALS[L.N_L2_HITS] += n
+    cycles = n * SECTOR / t.NUMBERS[HOST_WRITE]
+    through = _serve(t.CHIP, L.C_HOST_WRITE_FREE, arrival, cycles)
+    _serve(t.CHIP, L.C_HOST_READ_FREE, arrival, cycles * t.NUMBERS[HOST_BESIDE])
+    t.CHIP[L.C_HOST_DONE] = max(t.CHIP[L.C_HOST_DONE], through)
+    return max(arrival, through - t.NUMBERS[HOST_QUEUE] / t.NUMBERS[HOST_WRITE])
+
+
 @jit
 def l2_read(sm, line, mask, manner, arrival, t):
     """When the sectors *mask* of *line* are back at the SM that asked at *arrival* in some manner (others.py)."""
+    if _is_hosted(line, t):
+        return _host_read(popcount(mask), arrival, t)
     way = l2_place(line, arrival, t)
     missing, awaited = look_up(way, line, mask, manner, arrival, t)
     if awaited:  # by many SMs: the one that is nearest asks first
@@ -385,6 +423,8 @@ def l2_read(sm, line, mask, manner, arrival, t):
 def l2_write(line, mask, partial, arrival, t):
     """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*."""
     n = popcount(mask)
+    if _is_hosted(line, t):
+        return _host_write(n, arrival, t)
     way = l2_place(line, arrival, t)
     t.TOTALS[L.N_L2_SECTORS] += n
     t.TOTALS[L.N_L2_HITS] += n

@@ -186,6 +186,9 @@ C_NOW = _chip()
 C_CALLS = _chip()  # place of the block that makes a system call
 C_ATOMIC_FREE = _chip()  # lanes that meet in L2
 C_DRAINED = _chip()  # L2 has answered the last store, and carried out the last reduction
+C_HOST_READ_FREE = _chip()  # the bus to the host, in each direction
+C_HOST_WRITE_FREE = _chip()
+C_HOST_DONE = _chip()  # the last access to memory of the host is through; 0: there was none
 C_DRAM_FREE = _chip()  # what L2 writes back and completes
 N_CHIP = _chip.count
 
@@ -235,7 +238,6 @@ G_R = _config()  # array elements per place for a block
 G_P = _config()
 G_PARTICIPANTS = _config()
 G_MEMBERS = _config()  # warps of a scheduler
-G_SLOTS = _config()  # blocks of an SM whose end the chip has not noted, at most
 G_ROOM = _config()  # warps whose registers fit on an SM
 G_FROM = _config()  # the recorded window, cycles
 G_TO = _config()
@@ -276,7 +278,7 @@ class Clock(NamedTuple):
     WARPS: Any
     BOARDS: Any  # int64[warps * SCOREBOARDS * 2]: released at, reason
     REGISTERS: Any  # int64[warps * G_REGISTERS * 2]: ready at, reason
-    RETIRED: Any  # float64[SMs * G_SLOTS]: when the chip has noted the end of each SM's last blocks
+    RETIRED: Any  # float64[SMs * G_PLACES]: when the chip has noted the end of each SM's last blocks
     COMMITTED: Any  # int64[warps * GROUPS]: when the last groups of copies are there
     SLOTS: Any
     SMS: Any
@@ -312,6 +314,7 @@ class Clock(NamedTuple):
     L2_ATOMIC_SPENT: Any  # float64: how long those of the simulated SMs on the line have taken
     L2_COMING: Any  # sectors that DRAM sends, and when the last of them is there
     L2_READY: Any  # float64
+    HOSTED: Any  # int64[allocations of the host * 2]: first line and one past the last
     EXTENTS: Any  # int64[allocations * 2]: first line and one past the last
     # What the simulated SMs fetch of each allocation; all empty if the whole chip is simulated.
     QUOTAS: Any  # float64[allocations]: sectors that they fetch themselves

@@ -17,6 +17,7 @@ SECTION = TIMING
 _PER_CLASS = {
     **{f"latency_{name}": "cycles" for name in TIMED},
     **{f"interval_{name}": "cycles per warp instruction and scheduler" for name in TIMED},
+    "interval_texture": "cycles per warp instruction and SM",
 }
 
 PARAMETERS: Mapping[str, str] = MappingProxyType(
@@ -104,6 +105,12 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "dram_write_alone_share": "of that with no reads beside them",
         "dram_write_latency": "cycles that a read takes longer beside writes at full rate; in proportion to the rate",
         "dram_scattered_bytes": "bytes as which the shortest read counts if lanes ask for lines anywhere",
+        "host_latency": "cycles from a load of the host's memory to its use",
+        "host_read_bytes_per_cycle": "bytes per cycle that the chip reads from the host",
+        "host_write_bytes_per_cycle": "bytes per cycle that it writes there",
+        "host_write_share": "of the time of such a write in which nothing is read from the host",
+        "host_write_queue": "bytes of such writes that may wait for the bus",
+        "host_end_latency": "cycles by which a launch that used the host's memory ends later",
         "atomic_latency": "cycles from a global atomic to the use of its result",
         "atomic_lane_interval": "cycles per lane after the first that meets the same address",
         "atomic_line_interval": "cycles per word in L2 between two requests to one line",
