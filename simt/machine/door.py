@@ -37,6 +37,7 @@ __all__ = [
     "begin",
     "block_at",
     "counters",
+    "forget",
     "request",
     "requests",
     "set_clock",
@@ -193,6 +194,12 @@ class Request(NamedTuple):
     bytes: Any
     wavefronts: Any
     addresses: Any
+
+
+@jit_part
+def forget(s):
+    """Let the last request be for nothing, until there is another."""
+    s.X[L.X_BYTES] = 0
 
 
 @jit_part

@@ -128,6 +128,7 @@ def clock_arrays(
         WARPS=warp_table.reshape(-1),
         BOARDS=np.zeros(n_warps * layout.SCOREBOARDS * 2, np.int64),
         REGISTERS=np.zeros(max(n_warps * registers * 2, 1), np.int64),
+        COMMITTED=np.zeros(n_warps * layout.GROUPS, np.int64),
         SLOTS=slots.reshape(-1),
         SMS=np.zeros(n_sms * layout.N_SM, np.float64),
         NEXT=np.zeros(n_sms, np.int64),
@@ -177,6 +178,8 @@ def clock_arrays(
         LINES=np.zeros(32, np.int64),
         MASKS=np.zeros(32, np.int64),
         LANES=np.zeros(32 * 4, np.int64),
+        STAGED=np.zeros(32, np.int64),
+        STAGED_SIZE=np.zeros(2, np.int64),
         EVENTS=np.zeros((MAX_EVENTS if window else 1) * layout.N_EVENT, np.int64),
     )
 
