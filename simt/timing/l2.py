@@ -10,9 +10,11 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
+from simt.timing.bus import host_read, host_write, is_hosted
 from simt.timing.chance import scramble
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import OTHERS_NOW, SAMPLE, SCATTERED, brought_by
+from simt.timing.servers import SECTOR, serve
 
 L2_WAYS = L.PLACE["l2_ways"]
 L2_LATENCY = L.PLACE["l2_latency"]
@@ -35,14 +37,8 @@ ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
 DRAM_FAR = L.PLACE["dram_far_latency"]
 DRAM_SPREAD = L.PLACE["dram_spread_latency"]
 DRAM_QUEUE = L.PLACE["dram_queue_latency"]
-HOST_LATENCY = L.PLACE["host_latency"]
-HOST_READ = L.PLACE["host_read_bytes_per_cycle"]
-HOST_WRITE = L.PLACE["host_write_bytes_per_cycle"]
-HOST_QUEUE = L.PLACE["host_write_queue"]
-HOST_BESIDE = L.PLACE["host_write_share"]
 DRAM_REORDER = L.PLACE["dram_reordering"]
 DRAM_QUEUED = L.PLACE["dram_reordering_window"]
-SECTOR = 32.0
 LOAD_WINDOW = 2048.0
 DRAM_WINDOW = 512.0
 
@@ -77,13 +73,6 @@ def victim(TAGS, USED, start, ways):
 
 
 @jit_inline
-def _serve(CHIP, server, arrival, cycles):
-    """Occupy a server; returns when the transfer is through."""
-    CHIP[server] = max(CHIP[server], arrival) + cycles
-    return CHIP[server]
-
-
-@jit_inline
 def _link(sm, arrival, n, t):
     """When *n* sectors are through the SM's connection to L2."""
     at = sm * L.N_SM + L.M_LINK_FREE
@@ -101,7 +90,7 @@ def send(sm, sectors, masked, arrival, t):
     size = (sectors + masked) * SECTOR
     at = sm * L.N_SM + L.M_STORE_FREE
     t.SMS[at] = max(t.SMS[at], arrival) + size / t.NUMBERS[SM_STORE]
-    return _serve(t.CHIP, L.C_L2_WRITE_FREE, t.SMS[at], max(size, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE])
+    return serve(t.CHIP, L.C_L2_WRITE_FREE, t.SMS[at], max(size, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE])
 
 
 @jit_inline
@@ -122,7 +111,7 @@ def _memory(arrival, cycles, t):
     although others are idle shows as latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
     """
     _averaged(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, cycles, arrival, t)
-    return _serve(t.CHIP, L.C_MEMORY_FREE, arrival, cycles)
+    return serve(t.CHIP, L.C_MEMORY_FREE, arrival, cycles)
 
 
 @jit_inline
@@ -179,7 +168,7 @@ def _complete(way, arrival, t):
     t.TOTALS[L.N_DRAM_READ] += popcount(incomplete)
     cycles = popcount(_fetched(incomplete, t)) * SECTOR / t.NUMBERS[DRAM_READ]
     _memory(arrival, cycles, t)
-    return _serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles)
+    return serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles)
 
 
 @jit
@@ -196,7 +185,7 @@ def _write_back(way, arrival, t):
         _complete(way, arrival, t)
     t.L2_DIRTY[way] = 0
     t.L2_MASKED[way] = 0
-    return _serve(t.CHIP, L.C_DRAM_FREE, arrival, size / (t.NUMBERS[DRAM_WRITE] * t.NUMBERS[DRAM_ALONE]))
+    return serve(t.CHIP, L.C_DRAM_FREE, arrival, size / (t.NUMBERS[DRAM_WRITE] * t.NUMBERS[DRAM_ALONE]))
 
 
 @jit
@@ -364,42 +353,11 @@ def _on_its_way(way, line, sectors, begin, farther, arrival, t):
     return back
 
 
-@jit_inline
-def _is_hosted(line, t):
-    """Whether *line* is memory of the host."""
-    for k in range(0, len(t.HOSTED), 2):
-        if t.HOSTED[k] <= line < t.HOSTED[k + 1]:
-            return True
-    return False
-
-
-@jit
-def _host_read(n, arrival, t):
-    """When *n* sectors of the host's memory are there: L2 does not keep them (H200, paths.cu)."""
-    t.TOTALS[L.N_L2_SECTORS] += n
-    cycles = n * SECTOR / t.NUMBERS[HOST_READ]
-    back = _serve(t.CHIP, L.C_HOST_READ_FREE, arrival, cycles) + t.NUMBERS[HOST_LATENCY]
-    t.CHIP[L.C_HOST_DONE] = max(t.CHIP[L.C_HOST_DONE], back)
-    return back
-
-
-@jit
-def _host_write(n, arrival, t):
-    """When a store of *n* sectors to the host's memory has been taken: as soon as few enough wait for the bus."""
-    t.TOTALS[L.N_L2_SECTORS] += n
-    t.TOTALS[L.N_L2_HITS] += n
-    cycles = n * SECTOR / t.NUMBERS[HOST_WRITE]
-    through = _serve(t.CHIP, L.C_HOST_WRITE_FREE, arrival, cycles)
-    _serve(t.CHIP, L.C_HOST_READ_FREE, arrival, cycles * t.NUMBERS[HOST_BESIDE])
-    t.CHIP[L.C_HOST_DONE] = max(t.CHIP[L.C_HOST_DONE], through)
-    return max(arrival, through - t.NUMBERS[HOST_QUEUE] / t.NUMBERS[HOST_WRITE])
-
-
 @jit
 def l2_read(sm, line, mask, manner, arrival, t):
     """When the sectors *mask* of *line* are back at the SM that asked at *arrival* in some manner (others.py)."""
-    if _is_hosted(line, t):
-        return _host_read(popcount(mask), arrival, t)
+    if is_hosted(line, t):
+        return host_read(popcount(mask), arrival, t)
     way = l2_place(line, arrival, t)
     missing, awaited = look_up(way, line, mask, manner, arrival, t)
     if awaited:  # by many SMs: the one that is nearest asks first
@@ -409,7 +367,7 @@ def l2_read(sm, line, mask, manner, arrival, t):
     if present:
         # Data from DRAM come later: they do not hold up what is in L2 already.
         size = max(present * SECTOR, t.NUMBERS[L2_READ_LEAST])
-        served = _serve(t.CHIP, L.C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
+        served = serve(t.CHIP, L.C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
         through = max(served, _link(sm, arrival, present, t))
         if mask & ~missing & t.L2_COMING[way]:
             through = max(through, t.L2_READY[way])
@@ -423,8 +381,8 @@ def l2_read(sm, line, mask, manner, arrival, t):
 def l2_write(line, mask, partial, arrival, t):
     """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*."""
     n = popcount(mask)
-    if _is_hosted(line, t):
-        return _host_write(n, arrival, t)
+    if is_hosted(line, t):
+        return host_write(n, arrival, t)
     way = l2_place(line, arrival, t)
     t.TOTALS[L.N_L2_SECTORS] += n
     t.TOTALS[L.N_L2_HITS] += n
@@ -457,4 +415,4 @@ def serialised(way, block, most, busy, arrival, t):
     t.L2_ATOMIC_FREE[at] = max(t.L2_ATOMIC_FREE[at], arrival) + busy * others
     done = t.L2_ATOMIC_FREE[at] - busy * (others - 1.0) / 2  # in the middle of those of the others
     chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
-    return max(done, _serve(t.CHIP, L.C_ATOMIC_FREE, arrival, chip))
+    return max(done, serve(t.CHIP, L.C_ATOMIC_FREE, arrival, chip))

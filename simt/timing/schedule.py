@@ -11,16 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError, Location
-from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, AWAIT, COMMIT, MEMORY_TYPES, SPECIAL_REGISTERS, SYSCALL
+from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, AWAIT, COMMIT, MEMORY_TYPES, SYSCALL
 from simt.ops.table import MICRO_OPS, Family, Kind
 from simt.program import PT, RZ, Instruction, MachineCode, Program
 from simt.timing import layout as L
 from simt.timing.classes import CLASSES, NUMBER, PIPES, Unit, of_micro_op, of_opcode
 from simt.timing.gates import asks
+from simt.timing.groups import SOURCE_VIEW, groups, issues_of, stretches
 from simt.timing.operands import Kept, keep, passes, reads
 from simt.timing.parameters import Parameters
-
-SOURCE_VIEW = "source"
 
 
 class ControlBits(Protocol):
@@ -73,7 +72,6 @@ _REGISTER_PIPES = frozenset(
 )
 _OWN_TO_SM = frozenset(("ld.shared", "st.shared", "atom.shared", "ld.const"))
 """Accesses to memory that SMs do not share, or do not change."""
-_CONTROL_FLOW = frozenset(name for name, op in MICRO_OPS.items() if op.family is Family.CONTROL and name != "nop")
 
 
 def schedule(
@@ -90,13 +88,13 @@ def schedule(
     ops[:, [L.O_WRITE_BARRIER, L.O_READ_BARRIER, L.O_MEMORY_PC, L.O_MEMORY_END, L.O_LOCAL_PC]] = -1
     ops[:, L.O_STALL] = 1
     source = program.view == SOURCE_VIEW
-    issues = _issues(program)
+    issues = issues_of(program)
     ops[:n, L.O_ISSUES] = issues
     ops[:n, L.O_CALLS] = [instruction.op == SYSCALL for instruction in program.instructions]
-    _groups(program, ops)
+    groups(program, ops)
     _shares(program, ops)
     if not turns:
-        _stretches(program, ops)
+        stretches(program, ops)
     for pc, instruction in enumerate(program.instructions):
         if issues[pc]:
             if source:
@@ -154,59 +152,6 @@ def _joined_from_elsewhere(program: Program) -> set[int]:
     return {i.imm for i in program.instructions if i.op in ("bra", "bssy")}
 
 
-def _issues(program: Program) -> npt.NDArray[np.bool_]:
-    """Which micro-ops take an issue slot: in the source view those that retire, else the first of each instruction.
-
-    A line of machine code may have several copies in a row (one per token stack on Pascal): a new copy starts at the
-    target of a jump, or behind one, after the copy before has retired.
-    """
-    instructions = program.instructions
-    if program.view == SOURCE_VIEW:
-        return np.array([i.retires for i in instructions], np.bool_)
-    targets = {i.imm for i in instructions if i.op == "bra"}
-    found = np.zeros(len(instructions), np.bool_)
-    retired = True
-    for pc, i in enumerate(instructions):
-        before = instructions[pc - 1] if pc else None
-        new_line = before is None or before.line != i.line
-        new_copy = retired and before is not None and (pc in targets or _leaves(before))
-        if (new_line or new_copy) and any(_until_next(instructions, pc)):
-            found[pc] = True
-            retired = False
-        retired |= i.retires
-    return found
-
-
-def _leaves(i: Instruction) -> bool:
-    return i.op in ("bra", "exit", "brx") and i.guard == PT and i.a == PT
-
-
-def _until_next(instructions: Sequence[Instruction], pc: int) -> list[bool]:
-    """Whether the micro-ops of one line from *pc* on retire (stubs of the token stack never do)."""
-    line = instructions[pc].line
-    found = []
-    for i in instructions[pc:]:
-        if i.line != line:
-            break
-        found.append(i.retires)
-    return found
-
-
-def _groups(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """Micro-ops that run in one go: up to the next that issues, or through the next control flow.
-
-    A copy to shared memory is two accesses: the first one is looked at before the second.
-    """
-    instructions = program.instructions
-    for pc in range(len(instructions) - 1, -1, -1):
-        last = pc + 1 == len(instructions) or ops[pc + 1, L.O_ISSUES] or instructions[pc].op in _CONTROL_FLOW
-        last = last or instructions[pc + 1].copies
-        ops[pc, L.O_GROUP] = 1 if last else ops[pc + 1, L.O_GROUP] + 1
-    for pc in range(len(instructions)):
-        if ops[pc, L.O_ISSUES]:
-            ops[pc, L.O_FALL] = _fall(instructions, ops, pc)
-
-
 def _shares(program: Program, ops: npt.NDArray[np.int64]) -> None:
     """Which instructions read or change what SMs share, themselves or by micro-ops up to the next that issues."""
     following = False
@@ -216,37 +161,6 @@ def _shares(program: Program, ops: npt.NDArray[np.int64]) -> None:
         shared = kind is Kind.IMAGE or (kind is Kind.MEMORY and i.op not in _OWN_TO_SM)
         ops[pc, L.O_SHARES] = following or shared or i.op in ("bulk.generic", SYSCALL)
         following = bool(ops[pc, L.O_SHARES]) and not ops[pc, L.O_ISSUES]
-
-
-def _stretches(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """How far the engine may execute at once, since neither the time nor other warps decide what comes of it."""
-    computes = [_only_computes(i) for i in program.instructions]
-    for pc in range(len(computes) - 1, -1, -1):
-        following = pc + ops[pc, L.O_GROUP]
-        if not (ops[pc, L.O_ISSUES] and all(computes[pc:following])):
-            continue
-        ops[pc, L.O_STRETCH] = ops[pc, L.O_GROUP]
-        if ops[following, L.O_STRETCH]:
-            ops[pc, L.O_STRETCH] += ops[following, L.O_STRETCH]
-            ops[pc, L.O_BEHIND] = ops[following, L.O_BEHIND] + 1
-
-
-def _only_computes(i: Instruction) -> bool:
-    """Whether a micro-op depends on nothing but the registers of its warp and what is the same all the time."""
-    if i.op == "sreg":
-        return SPECIAL_REGISTERS[i.imm] not in ("clock", "globaltimer")
-    return MICRO_OPS[i.op].kind in (Kind.ROW, Kind.MASK, Kind.ELEMENT)
-
-
-def _fall(instructions: Sequence[Instruction], ops: npt.NDArray[np.int64], pc: int) -> int:
-    """The micro-op that issues next if no conditional branch is taken."""
-    at = pc + 1
-    for _ in range(len(instructions)):
-        if at >= len(instructions) or ops[at, L.O_ISSUES]:
-            return at
-        following = instructions[at]
-        at = following.imm if following.op == "bra" and following.a == PT and following.guard == PT else at + 1
-    return at
 
 
 def _describe(
