@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu import ncu
-from gpu.errors import GpuError, NoGpuError
+from gpu.errors import GpuError, NoGpuError, ProfilerError
 
 ATTRIBUTES = {
     "multiprocessors": 16,
@@ -143,7 +143,7 @@ class Native:
                 )
             except subprocess.TimeoutExpired:
                 help = "does another profiler use the GPU? It lets one at a time"
-                raise ncu.ProfilerError(f"Nsight Compute took more than {WAIT:g} s", help=help) from None
+                raise ProfilerError(f"Nsight Compute took more than {WAIT:g} s", help=help) from None
         rows = list(csv.DictReader(line for line in said.stdout.splitlines() if line.startswith('"')))[1:]  # units
         if said.returncode != 0 or len(rows) < times:
             raise ncu.explain(said.stdout + said.stderr)
