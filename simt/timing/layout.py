@@ -21,7 +21,7 @@ O_BEHIND = _op()  # how many instructions behind it that are
 O_CLASS = _op()
 O_UNIT = _op()
 O_PIPE = _op()
-O_ASKS = _op()  # O_UNIT, O_PIPE and O_LOADS as ASKS has them
+O_ASKS = _op()  # what it asks of the scheduler that selects it, see gates.py
 O_LOADS = _op()  # 1: K_LOAD, K_LOAD_L2 or K_LOAD_SYSTEM
 O_LATENCY = _op()
 O_INTERVAL = _op()
@@ -29,7 +29,11 @@ O_STALL = _op()  # cycles to the next issue at least
 O_WRITE_BARRIER = _op()  # scoreboard released with the result, -1: none
 O_READ_BARRIER = _op()  # scoreboard released when the operands have been read, -1: none
 O_WAIT_MASK = _op()  # scoreboards to wait for
-O_MEMORY_PC = _op()  # the memory micro-op of this instruction, -1: none
+O_MEMORY_PC = _op()  # first memory micro-op of this instruction, -1: none; one past its last
+O_MEMORY_END = _op()
+O_LOCAL_PC = _op()  # of those by a generic address, the one of local memory, -1: none
+O_STAGES = _op()  # 1: what it loads goes to shared memory, and the warp does not wait; at the micro-op that stores, too
+O_AWAITS = _op()  # 1 + groups of such copies that may still be under way when it issues, 0: does not ask
 O_FALL = _op()  # issuing micro-op that follows if nothing jumps
 O_LINE = _op()  # line of instruction memory
 O_DUAL = _op()  # 1: issued in the cycle of the instruction before it
@@ -65,6 +69,7 @@ K_LOCAL = _kind()
 K_LOAD_L2 = _kind()
 K_FENCE_BLOCK = _kind()
 K_LOAD_SYSTEM = _kind()  # as K_LOAD_L2, for all of the system
+K_COMMIT = _kind()  # the copies to shared memory so far are a group
 K_COUNT = _kind()  # an atomic that counts lanes: those that meet at a word are added up first
 
 # One row per resident warp (int64[warps * N_WARP]).
@@ -80,7 +85,6 @@ W_AGE = _warp()  # a smaller number started earlier
 W_BLOCK_AGE = _warp()  # the same for warps of one block
 W_START = _warp()
 W_STATE = _warp()
-W_THROTTLE = _warp()  # what else kept it from issuing when it was ready
 W_SHARED_FREE = _warp()  # the wavefronts of its accesses to shared memory are through
 W_STREAK = _warp()  # micro-ops since the warp last waited for others: its splits take turns as in the engine
 W_RESOLVED = _warp()  # from W_FIXED until then it waits for a branch
@@ -92,12 +96,18 @@ W_NEXT_LINE_AT = _warp()
 W_EARLIEST = _warp()  # at a barrier: when the instructions that run on are through
 W_DRAINED = _warp()  # when its last store is on its way and the warp may end
 W_YIELDS = _warp()  # its last instruction lets other warps go first
+W_COPIED = _warp()  # when its copies to shared memory are there
+W_COMMITS = _warp()  # groups of them
 W_GONE_AT = _warp()  # if it has ended: when another warp may take its slot and registers
 N_WARP = _warp.count
 EMPTY, RUNNING, AT_BARRIER = range(3)
 SCOREBOARDS = 6
-ASKS_BYTE, ASKS_PIPE, ASKS_LOADS, ASKS_YIELDS = 0xFF, 8, 1 << 16, 1 << 17
-"""Of ASKS: the bits of the unit, and of the pipe from bit ASKS_PIPE on; two flags."""
+GROUPS = 8
+"""Groups of copies of which it is known when they are there; older ones are, too."""
+OLDEST, OLDEST_BLOCK, AHEAD_UNTIL_YIELD = 1, 2, 3
+"""Values of scheduler_policy; 0 is loose round robin."""
+KEY_TURN, KEY_AGE = 24, 25
+"""Of KEYS: from bit KEY_AGE on, the age; below KEY_TURN, the warp's turn among those of the same age."""
 
 # One row per place for a block (int64[places * N_SLOT]).
 _slot = Columns()
@@ -146,7 +156,7 @@ N_SM = _sm.count
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 _scheduler = Columns()
 Q_NEXT = _scheduler()
-Q_LAST = _scheduler()
+Q_LAST = _scheduler()  # where MEMBERS has the warp that issued last, -1 at first
 Q_MIO_FREE = _scheduler()
 Q_FETCH_FREE = _scheduler()
 Q_OWED = _scheduler()  # issue slots of instructions that ran on behind a barrier
@@ -262,15 +272,19 @@ class Clock(NamedTuple):
     WARPS: Any
     BOARDS: Any  # int64[warps * SCOREBOARDS * 2]: released at, reason
     REGISTERS: Any  # int64[warps * G_REGISTERS * 2]: ready at, reason
+    COMMITTED: Any  # int64[warps * GROUPS]: when the last groups of copies are there
     SLOTS: Any
     SMS: Any
     NEXT: Any  # int64[SMs]: cycle in which to look at each again
     SCHEDULERS: Any
     MEMBERS: Any  # int64[schedulers * G_MEMBERS]: the warps of a scheduler
     READY: Any  # the same: cycle in which each may issue its next instruction; NEVER: waits for others, or is not there
-    ASKS: Any  # the same: O_ASKS of that instruction, and ASKS_YIELDS if the warp's last one yields
+    ASKS: Any  # the same: what that instruction asks, see gates.py
+    KEYS: Any  # the same: the scheduler takes the smallest, with the warp's turn if the policy has turns
+    OWN_FREE: Any  # the same: when the warp's own accesses let the next to the load/store unit pass
     PASSED: Any  # the same: cycles in which another warp was chosen
-    PIPES: Any  # int64[schedulers * pipes]: free at
+    THROTTLE: Any  # the same: what else kept it from issuing when it was ready
+    GATES: Any  # int64[schedulers * N_GATE]: see gates.py
     FETCHED: Any  # int64[SMs * G_LINES]: line of instructions there at
     L1_TAGS: Any  # int64[SMs * sets * ways]
     L1_SECTORS: Any  # bit k: sector k is there
@@ -314,4 +328,7 @@ class Clock(NamedTuple):
     MASKS: Any  # int64[32]: sectors of each
     # Of stores, lanes in each sector; of loads, words of each line: one array more took two thirds of the speed.
     LANES: Any  # int64[32 * 4]
+    BLOCKS: Any  # int64[places * words]: what door.lay_out knows of each
+    STAGED: Any  # int64[32]: addresses of the last load to shared memory
+    STAGED_SIZE: Any  # int64[2]: its sectors and bytes
     EVENTS: Any

@@ -122,6 +122,24 @@ def _await_misses(sm, misses, cycles, t):
 
 
 @jit
+def texture_access(sm, block, begin, stores, asked, t):
+    """When the texels of a texture or surface instruction that begins at *begin* are there, or L2 has them (*stores*).
+
+    They go through L1 and L2 as loads and stores of their lines do, but not through the load/store unit.
+    """
+    n = _coalesce(asked.addresses, 1, t.LINES, t.MASKS, t.LANES)
+    manner = manner_of(n, t.LINES, block, t)
+    done = begin
+    for k in range(n):
+        if stores:
+            back = write_line(sm, t.LINES[k], t.MASKS[k], np.int64(0), begin, t)
+        else:
+            back = read_line(sm, t.LINES[k], t.MASKS[k], manner, begin, False, t)
+        done = max(done, back)
+    return done
+
+
+@jit
 def _count_lanes(ADDRESSES, n, lanes, LINES, LANES):
     """How many of the *lanes* that take part fall into each sector of the *n* lines (idle ones repeat an address)."""
     for k in range(n * 4):

@@ -11,17 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError, Location
-from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, MEMORY_TYPES, SPECIAL_REGISTERS, SYSCALL
+from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, AWAIT, COMMIT, MEMORY_TYPES, SPECIAL_REGISTERS, SYSCALL
 from simt.ops.table import MICRO_OPS, Family, Kind
 from simt.program import PT, RZ, Instruction, MachineCode, Program
 from simt.timing import layout as L
 from simt.timing.classes import CLASSES, NUMBER, PIPES, Unit, of_micro_op, of_opcode
+from simt.timing.gates import asks
 from simt.timing.operands import Kept, keep, passes, reads
 from simt.timing.parameters import Parameters
 
 SOURCE_VIEW = "source"
-AHEAD_UNTIL_YIELD = 3
-"""The scheduler_policy that reads the yield bit; a warp that yields issues two cycles later at the earliest."""
 
 
 class ControlBits(Protocol):
@@ -66,7 +65,7 @@ class Schedule:
 
 _DEFERS = "DEFER_BLOCKING"
 _INTEGERS = ("s32", "u32", "s64", "u64")
-_PAST_L1 = frozenset(("CG", "CV"))
+_PAST_L1 = frozenset(("CG", "CV", "BYPASS"))
 _STRONG = (("STRONG", "SYS"), ("STRONG", "GPU"))
 """Modifiers of loads that must see what other SMs wrote (volatile, ``ld.cg``, ``ld.relaxed.gpu``): L1 may be stale."""
 _REGISTER_PIPES = frozenset(
@@ -88,7 +87,7 @@ def schedule(
     n = len(program.instructions)
     ops = np.zeros((n + 1, L.N_OP), np.int64)
     ops[n, [L.O_ISSUES, L.O_GROUP, L.O_FALL]] = 1, 1, n
-    ops[:, [L.O_WRITE_BARRIER, L.O_READ_BARRIER, L.O_MEMORY_PC]] = -1
+    ops[:, [L.O_WRITE_BARRIER, L.O_READ_BARRIER, L.O_MEMORY_PC, L.O_MEMORY_END, L.O_LOCAL_PC]] = -1
     ops[:, L.O_STALL] = 1
     source = program.view == SOURCE_VIEW
     issues = _issues(program)
@@ -107,7 +106,7 @@ def schedule(
                 _describe(program, pc, of_opcode(found.opcode, found.modifiers), False, numbers, ops)
                 _modify(pc, found, numbers, ops)
     ops[:, L.O_LOADS] = np.isin(ops[:, L.O_KIND], (L.K_LOAD, L.K_LOAD_L2, L.K_LOAD_SYSTEM))
-    ops[:, L.O_ASKS] = ops[:, L.O_UNIT] | ops[:, L.O_PIPE] << L.ASKS_PIPE | ops[:, L.O_LOADS] * L.ASKS_LOADS
+    ops[:, L.O_ASKS] = [asks(Unit(row[L.O_UNIT]), int(row[L.O_PIPE])) for row in ops]
     for pc, instruction in enumerate(program.instructions):
         ops[pc, L.O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
     control = bool(code) and all(entry.control is not None for entry in code or ())
@@ -194,10 +193,14 @@ def _until_next(instructions: Sequence[Instruction], pc: int) -> list[bool]:
 
 
 def _groups(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """Micro-ops that run in one go: up to the next that issues, or through the next control flow."""
+    """Micro-ops that run in one go: up to the next that issues, or through the next control flow.
+
+    A copy to shared memory is two accesses: the first one is looked at before the second.
+    """
     instructions = program.instructions
     for pc in range(len(instructions) - 1, -1, -1):
         last = pc + 1 == len(instructions) or ops[pc + 1, L.O_ISSUES] or instructions[pc].op in _CONTROL_FLOW
+        last = last or instructions[pc + 1].copies
         ops[pc, L.O_GROUP] = 1 if last else ops[pc + 1, L.O_GROUP] + 1
     for pc in range(len(instructions)):
         if ops[pc, L.O_ISSUES]:
@@ -272,11 +275,24 @@ def _describe(
         i = program.instructions[at]
         if at > pc and (i.line != line or ops[at, L.O_ISSUES]):
             break
-        if MICRO_OPS[i.op].family is Family.MEMORY:
+        if i.copies:
+            ops[[pc, at], L.O_STAGES] = 1
+        elif MICRO_OPS[i.op].family is Family.MEMORY and ops[pc, L.O_MEMORY_PC] < 0:
             ops[pc, L.O_MEMORY_PC] = at
+            ops[pc, L.O_MEMORY_END] = at + 1
             ops[pc, L.O_SIZE] = _size(i)
             ops[pc, L.O_KIND] = _memory_kind(i, row.name)
             ops[pc, L.O_FLOAT] = i.op.startswith("atom") and ATOMIC_TYPES[i.mod & 15] not in _INTEGERS
+        elif MICRO_OPS[i.op].family is Family.MEMORY:  # by a generic address: the same in another space
+            ops[pc, L.O_MEMORY_END] = at + 1
+            if i.op.endswith(".local"):
+                ops[pc, L.O_LOCAL_PC] = at
+        elif i.op == "sust":
+            ops[pc, L.O_KIND] = L.K_STORE
+        elif i.op == "nop" and i.mod == COMMIT:
+            ops[pc, L.O_KIND] = L.K_COMMIT
+        elif i.op == "nop" and i.mod == AWAIT:
+            ops[pc, L.O_AWAITS] = 1 + i.imm
         elif i.op in ("bra", "brx"):
             ops[pc, L.O_KIND] = L.K_BRANCH
         elif i.op in ("bsync", "warpsync") and ops[pc, L.O_KIND] == L.K_NONE:
@@ -305,7 +321,8 @@ def _control(
         if bits is None or not ops[pc, L.O_ISSUES]:
             continue
         _check_scoreboards(program, i, bits)
-        ops[pc, L.O_YIELDS] = bits.yields and numbers["scheduler_policy"] == AHEAD_UNTIL_YIELD
+        ops[pc, L.O_YIELDS] = bits.yields and numbers["scheduler_policy"] == L.AHEAD_UNTIL_YIELD
+        # A warp that yields issues two cycles later at the earliest.
         ops[pc, L.O_STALL] = max(bits.stall, 2) if ops[pc, L.O_YIELDS] else bits.stall
         ops[pc, L.O_WRITE_BARRIER] = -1 if bits.write_barrier is None else bits.write_barrier
         ops[pc, L.O_READ_BARRIER] = -1 if bits.read_barrier is None else bits.read_barrier
