@@ -416,17 +416,17 @@ class Emitter:
             text.line("br label %leave")
             ways.append((label, k, left.pc))
         text.label("leave")
-        k, pc = (text.value(f"phi i64 {', '.join(f'[{way[at]}, %{way[0]}]' for way in ways)}") for at in (1, 2))
-        facts = text.value(f"getelementptr [3 x i64], ptr @blocks, i64 {k}")
+        block, pc = (text.value(f"phi i64 {', '.join(f'[{way[at]}, %{way[0]}]' for way in ways)}") for at in (1, 2))
+        facts = text.value(f"getelementptr [3 x i64], ptr @blocks, i64 {block}")
         first, executed, retired = (text.load(facts, at) for at in range(3))
-        self._count(text.value(f"add i64 {text.value(f'mul i64 {k}, {TIMES}')}, {FIRST_TIMES}"), -1)
+        self._count(text.value(f"add i64 {text.value(f'mul i64 {block}, {TIMES}')}, {FIRST_TIMES}"), -1)
         self._take(executed, retired, -1)
         begun = text.call((BEGUN, 0), "%context", "%given", pc, first, "0")
         self._take(text.value(f"sub i64 {pc}, {first}"), begun, 1)
         text.line(f"store i64 {pc}, ptr %where")
         text.line("br label %out")
         rows = ", ".join(
-            f"[3 x i64] [i64 {block[0].pc}, i64 {len(block)}, i64 {_retired(block)}]" for block in self.plan.blocks
+            f"[3 x i64] [i64 {steps[0].pc}, i64 {len(steps)}, i64 {_retired(steps)}]" for steps in self.plan.blocks
         )
         text.declare(f"@blocks = internal constant [{len(self.plan.blocks)} x [3 x i64]] [{rows}], align 64")
 

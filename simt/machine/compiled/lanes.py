@@ -120,7 +120,7 @@ _TEST, _FAST, _NUMBERS = "test", "fast", "numbers"
 
 
 @jit_inline
-def _any_nan(operand, result):
+def _any_nan(operand: Any, result: Any) -> Any:
     return result
 
 
