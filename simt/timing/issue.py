@@ -33,7 +33,7 @@ from simt.timing.codes import (
     WAIT,
 )
 from simt.timing.jit import jit, jit_inline
-from simt.timing.lsu import global_access, meetings, shared_access
+from simt.timing.lsu import fence, global_access, meetings, shared_access
 from simt.timing.pipes import freeze, occupy, pay, read_registers
 from simt.timing.selection import NONE
 from simt.timing.waits import awaits, ceil, hand_on, note_results
@@ -48,11 +48,8 @@ RECONVERGENCE_LATENCY = L.PLACE["reconvergence_latency"]
 BARRIER_INTERVAL = L.PLACE["barrier_interval"]
 BARRIER_LATENCY = L.PLACE["barrier_latency"]
 FENCE_BLOCK = L.PLACE["fence_block_latency"]
-FENCE_LATENCY = L.PLACE["fence_latency"]
 MIO_INTERVAL = L.PLACE["mio_interval"]
 MIO_SHARE = L.PLACE["mio_share"]
-STORE_DRAIN = L.PLACE["store_drain_latency"]
-L2_LATENCY = L.PLACE["l2_latency"]
 OPERAND_LATENCY = L.PLACE["operand_latency"]
 
 
@@ -177,13 +174,6 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
         loads = t.OPS[row + L.O_LOADS] != 0
         block = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
         done = global_access(pc, sm, wi, block, now, kind, loads, asked, asked.bytes // size, t)
-        if not loads and kind != L.K_LOCAL:
-            answered = done + t.NUMBERS[L2_LATENCY] if kind == L.K_STORE else done
-            t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], answered)
-            # L2 adds without being waited for.
-            sent = t.SMS[sm * L.N_SM + L.M_LSU_FREE] if kind == L.K_REDUCTION else done
-            at = wi * L.N_WARP + L.W_DRAINED
-            t.WARPS[at] = max(t.WARPS[at], ceil(sent + t.NUMBERS[STORE_DRAIN]))
         return done, LONG, read
     if unit == BARRIER:
         at = sm * L.N_SM + L.M_BARRIER_FREE
@@ -192,8 +182,7 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
     if unit == FENCE and t.OPS[row + L.O_KIND] == L.K_FENCE_BLOCK:
         return now + t.NUMBERS[FENCE_BLOCK], MEMBAR, read
     if unit == FENCE:
-        drained = np.float64(t.WARPS[wi * L.N_WARP + L.W_DRAINED])
-        return max(now + t.NUMBERS[FENCE_LATENCY], drained), MEMBAR, read
+        return fence(sm, wi, pc, now, t), MEMBAR, read
     if unit == EXIT:
         return now + t.NUMBERS[BARRIER_LATENCY], STALLED_BARRIER, read
     return np.float64(now + 1), WAIT, read
@@ -225,7 +214,10 @@ def _follow(wi, q, pc, after, now, done, t):
         ready = max(ready, ceil(done))
         reason = STALLED_BARRIER
     elif unit == FENCE:
-        ready = max(ready, ceil(done))
+        if done < L.PENDING:
+            ready = max(ready, ceil(done))
+        else:
+            WARPS[at + L.W_FENCE] = 1
         reason = MEMBAR
     elif kind == L.K_BRANCH and taken:
         # The target is fetched anew: fetches of one scheduler follow each other, and the next line comes later.
@@ -305,13 +297,13 @@ def issue(q, sm, wi, now, s, t):
         late = read_registers(q, row, now, kept, OPS, np.int64(t.NUMBERS[WINDOW]), SCHEDULERS)
         executed = memory_pc >= 0 and door.requests(memory_pc, s) > requests
         done, why, read = _complete(q, sm, wi, now, late, pc, executed, s, t)
-        note_results(wi, pc, now, done, why, read, CONFIG, OPS, t.OPERANDS, t.BOARDS, t.REGISTERS)
+        note_results(wi, pc, done, why, read, CONFIG, OPS, t.OPERANDS, WARPS, t.BOARDS, t.REGISTERS)
         _follow(wi, q, pc, at, now, done, t)
         if late + OPS[row + L.O_FREEZE]:
             freeze(q, now, late + OPS[row + L.O_FREEZE], t)
             settled = False
     if status == door.DONE:
-        end_warp(wi, sm, pc, now, CONFIG, t.NUMBERS, WARPS, t.READY, t.SLOTS, t.STAYS, t.SMS, TOTALS, t.STALLS)
+        end_warp(wi, sm, pc, now, t)
     elif status == door.BLOCKED:
         wait_at_barrier(wi, q, pc, now, t)
     else:
@@ -321,6 +313,7 @@ def issue(q, sm, wi, now, s, t):
     if unit in (BARRIER, EXIT):
         release(sm, place, ceil(done), now, s, t)
         settled = False
+    SCHEDULERS[q * L.N_SCHEDULER + L.Q_FLOOR] = SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT]
     if settled and forced < 0:
         own = t.READY[WARPS[wi * L.N_WARP + L.W_MEMBER]]
         at = q * L.N_SCHEDULER

@@ -72,8 +72,8 @@ _STRONG = (("STRONG", "SYS"), ("STRONG", "GPU"))
 _REGISTER_PIPES = frozenset(
     PIPES.index(name) for name in ("alu", "fma", "fma_light", "fma_heavy", "fma_both", "half", "fp64")
 )
-_OWN_TO_SM = frozenset(("ld.shared", "st.shared", "atom.shared", "ld.const"))
-"""Accesses to memory that SMs do not share, or do not change."""
+_ORDERED = frozenset(("atom.global", "atom.generic", "suatom", SYSCALL))
+"""Micro-ops whose results or effects depend on their order among all SMs."""
 _CONTROL_FLOW = frozenset(name for name, op in MICRO_OPS.items() if op.family is Family.CONTROL and name != "nop")
 
 
@@ -95,7 +95,7 @@ def schedule(
     ops[:n, L.O_ISSUES] = issues
     ops[:n, L.O_CALLS] = [instruction.op == SYSCALL for instruction in program.instructions]
     _groups(program, ops)
-    _shares(program, ops)
+    _in_turn(program, ops)
     if not turns:
         _stretches(program, ops)
     for pc, instruction in enumerate(program.instructions):
@@ -204,15 +204,24 @@ def _groups(program: Program, ops: npt.NDArray[np.int64]) -> None:
             ops[pc, L.O_FALL] = _fall(instructions, ops, pc)
 
 
-def _shares(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """Which instructions read or change what SMs share, themselves or by micro-ops up to the next that issues."""
+def _in_turn(program: Program, ops: npt.NDArray[np.int64]) -> None:
+    """Which instructions wait for their SM's turn, themselves or for micro-ops up to the next that issues.
+
+    What they do depends on when other SMs do the same: atomics, accesses that are strong for more than the block,
+    system calls.
+    """
     following = False
     for pc in range(len(program.instructions) - 1, -1, -1):
         i = program.instructions[pc]
-        kind = MICRO_OPS[i.op].kind
-        shared = kind is Kind.IMAGE or (kind is Kind.MEMORY and i.op not in _OWN_TO_SM)
-        ops[pc, L.O_SHARES] = following or shared or i.op in ("bulk.generic", SYSCALL)
-        following = bool(ops[pc, L.O_SHARES]) and not ops[pc, L.O_ISSUES]
+        ordered = i.op in _ORDERED or (MICRO_OPS[i.op].kind is Kind.MEMORY and _is_strong(program, i))
+        ops[pc, L.O_IN_TURN] = following or ordered
+        following = bool(ops[pc, L.O_IN_TURN]) and not ops[pc, L.O_ISSUES]
+
+
+def _is_strong(program: Program, i: Instruction) -> bool:
+    code = program.listing[i.line].code
+    words = set(code.modifiers) if code is not None else set()
+    return "STRONG" in words and not words & {"CTA", "SM"}
 
 
 def _stretches(program: Program, ops: npt.NDArray[np.int64]) -> None:

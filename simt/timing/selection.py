@@ -104,7 +104,7 @@ def select(q, sm, now, in_turn, t):
                 best_key = key
                 best = wi
                 best_member = member
-    if best >= 0 and not in_turn and t.OPS[WARPS[best * L.N_WARP + L.W_PC] * L.N_OP + L.O_SHARES]:
+    if best >= 0 and not in_turn and t.OPS[WARPS[best * L.N_WARP + L.W_PC] * L.N_OP + L.O_IN_TURN]:
         return np.int64(NOT_YET)
     t.TOTALS[L.N_ELIGIBLE] += eligible
     if eligible > 1:
