@@ -38,6 +38,7 @@ __all__ = [
     "beside",
     "block_at",
     "counters",
+    "forget",
     "request",
     "requests",
     "set_clock",
@@ -199,6 +200,12 @@ class Request(NamedTuple):
     bytes: Any
     wavefronts: Any
     addresses: Any
+
+
+@jit_part
+def forget(s):
+    """Let the last request be for nothing, until there is another."""
+    s.X[L.X_BYTES] = 0
 
 
 @jit_part

@@ -19,6 +19,7 @@ from simt.ops.encoding import (
     ATOMICS,
     AWAIT,
     COLLECTIVE,
+    COPY_GROUPS,
     INDEPENDENT_CALLS,
     INTEGER_TYPES,
     MEMORY_TYPES,
@@ -260,6 +261,8 @@ class _Encoder:
             end, what = self.n_barriers, f"convergence barrier {i.imm} of {self.n_barriers}"
         elif i.op == SYSCALL:
             end, what = len(self.program.syscalls), f"system call {i.imm} of {len(self.program.syscalls)}"
+        elif i.op == "nop" and i.mod == AWAIT:
+            end = COPY_GROUPS
         elif i.op == "bra":
             end, what = len(self.program.instructions) + 1, f"a branch to micro-op {i.imm}"
         elif i.op.startswith("bar."):

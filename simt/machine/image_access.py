@@ -9,6 +9,7 @@ from simt.machine import layout as L
 from simt.machine.atomics import update
 from simt.machine.surface import BYTES, SIZES, V2, V4, load, load_formatted, place, store
 from simt.machine.texture import query, sample
+from simt.machine.tiles import tiled
 from simt.ops.encoding import ATOMIC_BYTES, Boundary
 from simt.ops.jit import jit
 from simt.ops.table import MICRO_OPS
@@ -50,10 +51,12 @@ def image_access(op, mod, form, a, b, c, exec_mask, s):
     """Execute one micro-op of textures or surfaces for the exec lanes; returns a reason (L.R_NONE if all went well).
 
     Operands: first coordinate row, handle row, row of offsets or data.  Results are left in rows of ``s.O``.
+    The request says which texels these were, as the GPU keeps them.
     """
     ADDRESSES = s.ADDRESSES
+    touched = np.int64(0)
+    s.X[L.X_BYTES] = 0
     surface = np.int64(op >= SULD)
-    updates = np.int64(0)
     if op == SUATOM:
         size = _ATOMIC_SIZES[mod & 15]
     else:
@@ -71,7 +74,11 @@ def image_access(op, mod, form, a, b, c, exec_mask, s):
         if op == TXQ:
             query(lane, form, at, s)
         elif not surface:
-            sample(lane, op, a, s.R[c + np.uint64(lane)], form, at, s)
+            position = sample(lane, op, a, s.R[c + np.uint64(lane)], form, at, s)
+            if position >= 0:
+                ADDRESSES[lane] = tiled(position, at, s.TEXTURES)
+                touched |= np.int64(1) << lane
+                s.X[L.X_BYTES] += s.TEXTURES[at + I.X_CHANNELS] * BYTES[s.TEXTURES[at + I.X_FORMAT]]
         else:
             if (form >> 6) & 1:
                 size = s.TEXTURES[at + I.X_CHANNELS] * BYTES[s.TEXTURES[at + I.X_FORMAT]]
@@ -87,20 +94,33 @@ def image_access(op, mod, form, a, b, c, exec_mask, s):
                         s.O[32 * part + lane] = 0
                 elif op == SUATOM:
                     s.O[lane] = 0
-            elif op == SULD and (form >> 6) & 1:
-                load_formatted(lane, position, at, s)
-            elif op == SULD:
-                load(mod, lane, position, s)
-            elif op == SUST:
-                store(mod, lane, c, position, form, at, s)
             else:
-                ADDRESSES[lane] = position
-                updates |= np.int64(1) << lane
-    if op == SUATOM and updates != 0:
+                if op == SULD and (form >> 6) & 1:
+                    load_formatted(lane, position, at, s)
+                elif op == SULD:
+                    load(mod, lane, position, s)
+                elif op == SUST:
+                    store(mod, lane, c, position, form, at, s)
+                ADDRESSES[lane] = position if op == SUATOM else tiled(position, at, s.TEXTURES)
+                touched |= np.int64(1) << lane
+                s.X[L.X_BYTES] += size
+    if op == SUATOM and touched != 0:
         # update() leaves old values of its lanes only where they take part
         second = c + np.uint64(32)
-        update(mod, s.R, s.O, c, second, ADDRESSES, updates, s.M32, s.M64, s.MF32, s.MF64, s.O32, False)
+        update(mod, s.R, s.O, c, second, ADDRESSES, touched, s.M32, s.M64, s.MF32, s.MF64, s.O32, False)
+    _repeat(touched, ADDRESSES)
     return L.R_NONE
+
+
+@jit
+def _repeat(touched, ADDRESSES):
+    """Lanes that touched nothing repeat the address of one that did."""
+    for lane in range(32):
+        if (touched >> lane) & 1:
+            for other in range(32):
+                if not (touched >> other) & 1:
+                    ADDRESSES[other] = ADDRESSES[lane]
+            return
 
 
 @jit

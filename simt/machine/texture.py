@@ -97,19 +97,24 @@ def _position(x, offset, size, greatest, mode, normalized, linear):
 
 
 @jit
+def _texel(at, x, y, z, layer, s):
+    """Arena position of a texel."""
+    return (
+        s.TEXTURES[at + I.X_BASE]
+        + x * s.TEXTURES[at + I.X_STRIDE_X]
+        + y * s.TEXTURES[at + I.X_STRIDE_Y]
+        + z * s.TEXTURES[at + I.X_STRIDE_Z]
+        + layer * s.TEXTURES[at + I.X_STRIDE_LAYER]
+    )
+
+
+@jit
 def _raw(at, x, y, z, layer, channel, s):
     """One component of a texel as it is in memory: integers with their sign, floats as bits.  -1: the border."""
     TEXTURES = s.TEXTURES
     if x < 0 or y < 0 or z < 0:
         return TEXTURES[at + I.X_BORDER + channel]
-    address = (
-        TEXTURES[at + I.X_BASE]
-        + x * TEXTURES[at + I.X_STRIDE_X]
-        + y * TEXTURES[at + I.X_STRIDE_Y]
-        + z * TEXTURES[at + I.X_STRIDE_Z]
-        + layer * TEXTURES[at + I.X_STRIDE_LAYER]
-        + channel * TEXTURES[at + I.X_STRIDE_CHANNEL]
-    )
+    address = _texel(at, x, y, z, layer, s) + channel * TEXTURES[at + I.X_STRIDE_CHANNEL]
     form = TEXTURES[at + I.X_FORMAT]
     if form == U8:
         return np.int64(s.M8[address])
@@ -240,7 +245,10 @@ def _cross_edges(at, CELL, WEIGHTS, PLACES, s):
 
 @jit
 def sample(lane, op, a, offsets, form, at, s):
-    """``tex``, ``tld`` and ``tld4`` of one lane; results in ``s.O``, a row each."""
+    """``tex``, ``tld`` and ``tld4`` of one lane; results in ``s.O``, a row each.
+
+    Returns the arena position of the first texel of its cell, -1 if that is outside.
+    """
     TEXTURES = s.TEXTURES
     CELL = s.WORDS  # nothing else uses it meanwhile: cell, then weights, then texels
     WEIGHTS = s.WORDS[16:24]
@@ -315,6 +323,8 @@ def sample(lane, op, a, offsets, form, at, s):
             _put_blend(slot, at, WEIGHTS, TEXELS, s)
         else:
             _put(slot, _raw(at, CELL[X], CELL[Y], CELL[Z], layer, k, s), at, s)
+    x, y, z = CELL[X], CELL[Y], CELL[Z]
+    return _texel(at, x, y, z, layer, s) if inside and min(x, y, z) >= 0 else np.int64(-1)
 
 
 @jit

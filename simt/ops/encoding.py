@@ -76,6 +76,9 @@ COMMIT, AWAIT = 2, 3
 """``mod`` of a ``nop`` that makes a group of a thread's asynchronous copies, and of one that waits for all but the last
 ``imm`` groups."""
 
+COPY_GROUPS = 64
+"""One past the most groups that may be left: DEPBAR has six bits for them."""
+
 SCOPES = ("block", "device", "system")
 """Threads among which a memory fence orders accesses, by number."""
 

@@ -24,7 +24,7 @@ MAX_EVENTS = 1 << 16
 HOST_LINE = 8
 """Words in a line of the host's cache."""
 SUMS = ("TOTALS", "STALLS", "ACCESSES")
-OF_THREAD = (*SUMS, "LINES", "MASKS", "LANES", "EVENTS")
+OF_THREAD = (*SUMS, "LINES", "MASKS", "LANES", "STAGED", "STAGED_SIZE", "EVENTS")
 """Arrays that each host thread has for itself: sums, and scratch."""
 _CHIP_BANDWIDTHS = (
     "l2_read_bytes_per_cycle",
@@ -164,6 +164,7 @@ def clock_arrays(
         WARPS=warp_table.reshape(-1),
         BOARDS=np.zeros(n_warps * layout.SCOREBOARDS * 2, np.int64),
         REGISTERS=np.zeros(max(n_warps * registers * 2, 1), np.int64),
+        COMMITTED=np.zeros(n_warps * layout.GROUPS, np.int64),
         SLOTS=slots.reshape(-1),
         SMS=lines_of(n_sms * layout.N_SM, np.float64),
         FRONTS=lines_of(n_sms * layout.N_FRONT, np.int64),
@@ -221,6 +222,8 @@ def clock_arrays(
         LINES=np.zeros(32, np.int64),
         MASKS=np.zeros(32, np.int64),
         LANES=np.zeros(32 * 4, np.int64),
+        STAGED=np.zeros(32, np.int64),
+        STAGED_SIZE=np.zeros(2, np.int64),
         EVENTS=np.zeros((MAX_EVENTS if window else 1) * layout.N_EVENT, np.int64),
     )
 

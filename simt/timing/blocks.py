@@ -141,6 +141,9 @@ def _start_warps(sm, place, now, t):
         WARPS[row + L.W_NEXT_LINE] = -1
         WARPS[row + L.W_DRAINED] = 0
         WARPS[row + L.W_HELD] = 0
+        WARPS[row + L.W_COPIED] = 0
+        WARPS[row + L.W_COPIES] = 0
+        WARPS[row + L.W_COMMITS] = 0
         for k in range(L.SCOREBOARDS * 2):
             t.BOARDS[wi * L.SCOREBOARDS * 2 + k] = 0
         if CONFIG[L.G_CONTROL] == 0:

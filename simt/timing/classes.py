@@ -90,11 +90,11 @@ CLASSES: tuple[TimingClass, ...] = (
     TimingClass("shared_load", Unit.SHARED, "lsu", "LDS", relatives="LDSM"),
     TimingClass("shared_store", Unit.SHARED, "lsu", "STS"),
     TimingClass("shared_atomic", Unit.SHARED, "lsu", "ATOMS"),
-    TimingClass("load", Unit.GLOBAL, "lsu", "LDG", relatives="LD LDL LDGSTS"),
-    TimingClass("store", Unit.GLOBAL, "lsu", "STG", relatives="ST STL"),
+    TimingClass("load", Unit.GLOBAL, "lsu", "LDG LD LDGSTS", relatives="LDL"),
+    TimingClass("store", Unit.GLOBAL, "lsu", "STG ST", relatives="STL"),
     TimingClass("atomic", Unit.GLOBAL, "lsu", "ATOMG", relatives="ATOM"),
     TimingClass("reduction", Unit.GLOBAL, "lsu", "REDG", relatives="RED"),
-    TimingClass("texture", Unit.QUEUED, "tex", relatives="TEX TXD TLD TLD4 TXQ SULD SUST SUATOM SURED"),
+    TimingClass("texture", Unit.QUEUED, "tex", "TEX TLD", relatives="TXD TLD4 TXQ SULD SUST SUATOM SURED"),
     TimingClass(
         "branch",
         Unit.BRANCH,
@@ -105,7 +105,7 @@ CLASSES: tuple[TimingClass, ...] = (
     TimingClass("barrier", Unit.BARRIER, "barrier", "BAR", relatives="SYNCS ARRIVES UBLKCP"),
     TimingClass("exit", Unit.EXIT, "branch", "EXIT"),
     TimingClass("fence", Unit.FENCE, "lsu", "MEMBAR ERRBAR CGAERRBAR CCTL", relatives="FENCE CCTLL"),
-    TimingClass("nop", Unit.FIXED, "none", "NOP", relatives="DEPBAR LDGDEPBAR QSPC ACQBULK PREEXIT"),
+    TimingClass("nop", Unit.FIXED, "none", "NOP DEPBAR LDGDEPBAR", relatives="QSPC ACQBULK PREEXIT"),
 )
 """Every class; its number is its place here."""
 

@@ -33,7 +33,7 @@ from simt.timing.codes import (
     WAIT,
 )
 from simt.timing.jit import jit, jit_inline
-from simt.timing.lsu import fence, global_access, meetings, shared_access
+from simt.timing.lsu import fence, global_access, meetings, shared_access, texture_access
 from simt.timing.pipes import freeze, occupy, pay, read_registers
 from simt.timing.selection import NONE
 from simt.timing.waits import awaits, ceil, hand_on, note_results
@@ -98,6 +98,26 @@ def _record(wi, q, now, CONFIG, WARPS, READY, SLOTS, TOTALS, EVENTS):
 
 
 @jit_inline
+def _requests(row, s, OPS):
+    """Requests so far of the memory micro-ops of an instruction: of all, and of those that ask local memory."""
+    total = np.int64(0)
+    for pc in range(OPS[row + L.O_MEMORY_PC], OPS[row + L.O_MEMORY_END]):
+        total += door.requests(pc, s)
+    local = OPS[row + L.O_LOCAL_PC]
+    return total, door.requests(local, s) if local >= 0 else np.int64(0)
+
+
+@jit
+def _stage(s, t):
+    """Keep the request for what a copy loads: the next one stores it to shared memory."""
+    asked = door.request(s)
+    for l in range(32):
+        t.STAGED[l] = asked.addresses[l]
+    t.STAGED_SIZE[0] = asked.sectors
+    t.STAGED_SIZE[1] = asked.bytes
+
+
+@jit_inline
 def _execute(wi, pc, now, s, t):
     """Let the engine execute the instruction at *pc* of warp *wi*: (status, the micro-op that the warp goes on with).
 
@@ -118,6 +138,8 @@ def _execute(wi, pc, now, s, t):
     while True:
         if at != pc:
             limit = OPS[at * L.N_OP + L.O_GROUP]
+            if OPS[at * L.N_OP + L.O_STAGES]:
+                _stage(s, t)
             if CONFIG[L.G_CONTROL] == 0:
                 hand_on(wi, at, at + limit, CONFIG, OPS, t.OPERANDS, t.REGISTERS)
         status, at, streak = door.step(w, limit, streak, block)
@@ -131,9 +153,23 @@ def _execute(wi, pc, now, s, t):
     return status, at
 
 
+@jit
+def _fetch_texels(sm, wi, now, done, pc, s, t):
+    """When the result of the texture or surface instruction at *pc* is there: at *done* if L1 has its texels."""
+    asked = door.request(s)
+    if asked.bytes == 0:
+        return done
+    stores = t.OPS[pc * L.N_OP + L.O_KIND] == L.K_STORE
+    block = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
+    return texture_access(sm, wi, pc, block, now, done, stores, asked, t)
+
+
 @jit_inline
-def _complete(q, sm, wi, now, late, pc, executed, s, t):
-    """Occupy what the instruction at *pc* needs: (when its result is there, why a dependent waits, operands read)."""
+def _complete(q, sm, wi, now, late, pc, executed, local, s, t):
+    """Occupy what the instruction at *pc* needs: (when its result is there, why a dependent waits, operands read).
+
+    *executed*: it asked memory for something; *local*: of a generic address, local memory.
+    """
     row = pc * L.N_OP
     unit = t.OPS[row + L.O_UNIT]
     pipe = t.OPS[row + L.O_PIPE]
@@ -158,9 +194,12 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
             t.PIPES[at] = max(now, t.PIPES[at]) + t.OPS[row + L.O_INTERVAL]
             at = sm * L.N_SM + L.M_LSU_FREE
             t.SMS[at] = max(t.SMS[at], np.float64(now)) + t.NUMBERS[MIO_SHARE]
-        return begin + t.OPS[row + L.O_LATENCY], LONG if pipe == TEX else SHORT, begin + t.NUMBERS[OPERAND_LATENCY]
+        done = begin + t.OPS[row + L.O_LATENCY]
+        if pipe == TEX:
+            return _fetch_texels(sm, wi, now, done, pc, s, t), LONG, begin + t.NUMBERS[OPERAND_LATENCY]
+        return done, SHORT, begin + t.NUMBERS[OPERAND_LATENCY]
     asked = door.request(s)
-    if unit == SHARED or (unit == GLOBAL and executed and asked.wavefronts > 0):
+    if unit == SHARED or (unit == GLOBAL and executed and asked.wavefronts > 0 and t.OPS[row + L.O_STAGES] == 0):
         kind = t.OPS[row + L.O_KIND]
         wavefronts = asked.wavefronts if executed else np.int64(1)
         if executed and kind == L.K_ATOMIC:  # K_COUNT adds them up instead
@@ -170,10 +209,17 @@ def _complete(q, sm, wi, now, late, pc, executed, s, t):
         if not executed:
             return read, LONG, read
         size = t.OPS[row + L.O_SIZE]
-        kind = t.OPS[row + L.O_KIND]
+        kind = L.K_LOCAL if local else t.OPS[row + L.O_KIND]
         loads = t.OPS[row + L.O_LOADS] != 0
+        if t.OPS[row + L.O_STAGES]:
+            asked = door.Request(t.STAGED_SIZE[0], t.STAGED_SIZE[1], np.int64(0), t.STAGED)
         block = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
         done = global_access(pc, sm, wi, block, now, kind, loads, asked, asked.bytes // size, t)
+        if t.OPS[row + L.O_STAGES]:
+            at = wi * L.N_WARP
+            if done < L.PENDING:
+                t.WARPS[at + L.W_COPIES] = max(t.WARPS[at + L.W_COPIES], ceil(done))
+            t.WARPS[at + L.W_COPIED] = max(t.WARPS[at + L.W_COPIED], ceil(done))
         return done, LONG, read
     if unit == BARRIER:
         at = sm * L.N_SM + L.M_BARRIER_FREE
@@ -205,6 +251,9 @@ def _follow(wi, q, pc, after, now, done, t):
     if kind == L.K_BRANCH:
         taken = after != OPS[row + L.O_FALL]
         resolved = max(fixed, now + np.int64(NUMBERS[BRANCH_LATENCY if taken else NOT_TAKEN_LATENCY]))
+    elif kind == L.K_COMMIT:
+        t.COMMITTED[wi * L.GROUPS + WARPS[at + L.W_COMMITS] % L.GROUPS] = WARPS[at + L.W_COPIED]
+        WARPS[at + L.W_COMMITS] += 1
     elif kind == L.K_RECONVERGE:
         resolved = max(fixed, now + np.int64(NUMBERS[RECONVERGENCE_LATENCY]))
     ready = resolved
@@ -256,10 +305,12 @@ def issue(q, sm, wi, now, s, t):
     forced = np.int64(NONE)
     place = WARPS[wi * L.N_WARP + L.W_PLACE]
     memory_pc = OPS[row + L.O_MEMORY_PC]
-    requests = np.int64(0)
+    requests = local = np.int64(0)
     kept = False
     if memory_pc >= 0:
-        requests = door.requests(memory_pc, s)
+        requests, local = _requests(row, s, OPS)
+    if OPS[row + L.O_PIPE] == TEX:
+        door.forget(s)
     if issues:
         _account(wi, now, WARPS, t.READY, t.PASSED, t.STALLS)
         if CONFIG[L.G_FROM] <= now < CONFIG[L.G_TO]:
@@ -295,8 +346,11 @@ def issue(q, sm, wi, now, s, t):
         done = np.float64(now)
     else:
         late = read_registers(q, row, now, kept, OPS, np.int64(t.NUMBERS[WINDOW]), SCHEDULERS)
-        executed = memory_pc >= 0 and door.requests(memory_pc, s) > requests
-        done, why, read = _complete(q, sm, wi, now, late, pc, executed, s, t)
+        executed = in_local = False
+        if memory_pc >= 0:
+            asked, asked_local = _requests(row, s, OPS)
+            executed, in_local = asked > requests, asked_local > local
+        done, why, read = _complete(q, sm, wi, now, late, pc, executed, in_local, s, t)
         note_results(wi, pc, done, why, read, CONFIG, OPS, t.OPERANDS, WARPS, t.BOARDS, t.REGISTERS)
         _follow(wi, q, pc, at, now, done, t)
         if late + OPS[row + L.O_FREEZE]:

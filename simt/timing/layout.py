@@ -29,7 +29,11 @@ O_STALL = _op()  # cycles to the next issue at least
 O_WRITE_BARRIER = _op()  # scoreboard released with the result, -1: none
 O_READ_BARRIER = _op()  # scoreboard released when the operands have been read, -1: none
 O_WAIT_MASK = _op()  # scoreboards to wait for
-O_MEMORY_PC = _op()  # the memory micro-op of this instruction, -1: none
+O_MEMORY_PC = _op()  # first memory micro-op of this instruction, -1: none; one past its last
+O_MEMORY_END = _op()
+O_LOCAL_PC = _op()  # of those by a generic address, the one of local memory, -1: none
+O_STAGES = _op()  # 1: what it loads goes to shared memory, and the warp does not wait; at the micro-op that stores, too
+O_AWAITS = _op()  # 1 + groups of such copies that may still be under way when it issues, 0: does not ask
 O_FALL = _op()  # issuing micro-op that follows if nothing jumps
 O_LINE = _op()  # line of instruction memory
 O_DUAL = _op()  # 1: issued in the cycle of the instruction before it
@@ -65,8 +69,11 @@ K_LOCAL = _kind()
 K_LOAD_L2 = _kind()
 K_FENCE_BLOCK = _kind()
 K_LOAD_SYSTEM = _kind()  # as K_LOAD_L2, for all of the system
+K_COMMIT = _kind()  # the copies to shared memory so far are a group
 K_COUNT = _kind()  # an atomic that counts lanes: those that meet at a word are added up first
 K_FENCE = _kind()  # a request that is answered when the stores before it are
+K_TEXTURE = _kind()
+K_SURFACE = _kind()  # stores, not through the load/store unit
 K_TOUCH = _kind()  # a load that found all in L1, noted for the SMs that are not simulated
 
 # One row per resident warp (int64[warps * N_WARP]).
@@ -94,6 +101,9 @@ W_NEXT_LINE_AT = _warp()
 W_EARLIEST = _warp()  # at a barrier: when the instructions that run on are through
 W_DRAINED = _warp()  # when its last store is on its way and the warp may end
 W_YIELDS = _warp()  # its last instruction lets other warps go first
+W_COPIED = _warp()  # when its copies to shared memory are there; of those that are answered, as far as they are
+W_COPIES = _warp()
+W_COMMITS = _warp()  # groups of them
 W_GONE_AT = _warp()  # if it has ended: when another warp may take its slot and registers
 W_AWAITED = _warp()  # results that L2 still owes it, by scoreboard: AWAITED_BITS for each
 W_STORING = _warp()  # its stores and atomics that L2 has not answered
@@ -110,6 +120,8 @@ N_WARP = _warp.count
 EMPTY, RUNNING, AT_BARRIER, GIVEN = range(4)
 """States of a warp; GIVEN: its block is to start."""
 SCOREBOARDS = 6
+GROUPS = 8
+"""Groups of copies of which it is known when they are there; older ones are, too."""
 AWAITED_BITS = 10
 ASKS_BYTE, ASKS_PIPE, ASKS_LOADS, ASKS_YIELDS = 0xFF, 8, 1 << 16, 1 << 17
 """Of ASKS: the bits of the unit, and of the pipe from bit ASKS_PIPE on; two flags."""
@@ -188,7 +200,7 @@ R_MOST = _request()  # lanes of an atomic that meet
 R_BEHIND = _request()  # the next one of the same cycle, -1: none
 N_REQUEST = _request.count
 _request_at = Columns()
-T_SOONEST = _request_at()  # not before that, and so much later than its first line
+T_SOONEST = _request_at()  # not before that; of a load, so much later than that and than its first line
 T_SPREAD = _request_at()
 T_LATER = _request_at()  # than its last line
 T_DONE = _request_at()
@@ -341,6 +353,7 @@ class Clock(NamedTuple):
     WARPS: Any
     BOARDS: Any  # int64[warps * SCOREBOARDS * 2]: released at, reason
     REGISTERS: Any  # int64[warps * G_REGISTERS * 2]: ready at, reason
+    COMMITTED: Any  # int64[warps * GROUPS]: when the last groups of copies are there
     SLOTS: Any
     SMS: Any
     FRONTS: Any
@@ -401,4 +414,6 @@ class Clock(NamedTuple):
     MASKS: Any  # int64[32]: sectors of each
     # Of stores, lanes in each sector; of loads, words of each line: one array more took two thirds of the speed.
     LANES: Any  # int64[32 * 4]
+    STAGED: Any  # int64[32]: addresses of the last load to shared memory
+    STAGED_SIZE: Any  # int64[2]: its sectors and bytes
     EVENTS: Any

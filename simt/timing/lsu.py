@@ -9,7 +9,7 @@ from simt.timing import layout as L
 from simt.timing.caches import atomic_line, read_line, write_line
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import manner_of
-from simt.timing.outbox import answer, forget, is_alone, request, result_of, take_to_l1
+from simt.timing.outbox import answer, forget, is_alone, is_load, request, result_of, take_to_l1
 from simt.timing.waits import ceil
 
 SHARED_INTERVAL = L.PLACE["shared_wavefront_interval"]
@@ -297,11 +297,11 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, same, t):
         t.WARPS[at] = max(t.WARPS[at], drained)
     elif not loads:
         t.WARPS[wi * L.N_WARP + L.W_STORING] += 1
-    return _asked(sm, r, loads, waits, t)
+    return _asked(sm, r, waits, t)
 
 
 @jit
-def _asked(sm, r, loads, waits, t):
+def _asked(sm, r, waits, t):
     """When request *r* of *sm* has its result, as far as that is known; *waits*: L2 must answer."""
     if is_alone(t):
         done = answer(sm, r, t)
@@ -312,8 +312,9 @@ def _asked(sm, r, loads, waits, t):
         return np.float64(L.PENDING + r)
     done = result_of(sm, r, False, t)
     at = (sm * L.REQUESTS + r) * L.N_REQUEST
+    touches = len(t.TOUCHED_BY) > 0 and is_load(t.REQUESTED[at + L.R_KIND])
     t.REQUESTED[at + L.R_KIND] = L.K_TOUCH
-    if len(t.TOUCHED_BY) == 0:  # nobody is interested
+    if not touches:
         t.FRONTS[sm * L.N_FRONT + L.F_ASKED] -= 1
         t.FRONTS[sm * L.N_FRONT + L.F_LINES] -= t.REQUESTED[at + L.R_LINES]
     return done
@@ -328,3 +329,30 @@ def fence(sm, wi, pc, now, t):
     r = request(sm, wi, pc, now, np.int64(L.K_FENCE), np.int64(0), np.int64(0), t)
     t.REQUESTED_AT[(sm * L.REQUESTS + r) * L.N_REQUEST_AT + L.T_SOONEST] = done
     return np.float64(L.PENDING + r)
+
+
+@jit
+def texture_access(sm, wi, pc, block, now, done, stores, asked, t):
+    """When a texture or surface instruction at *pc*, issued *now*, has its result: at *done* if L1 has its texels.
+
+    They go through L1 and L2 as loads and stores of their lines do, but not through the load/store unit.
+    """
+    n = _coalesce(asked.addresses, 1, t.LINES, t.MASKS, t.LANES)
+    kind = np.int64(L.K_SURFACE if stores else L.K_TEXTURE)
+    r = request(sm, wi, pc, now, kind, block, manner_of(n, t.LINES, block, t), t)
+    first = t.REQUESTED[(sm * L.REQUESTS + r) * L.N_REQUEST + L.R_FIRST]
+    t.REQUESTED[(sm * L.REQUESTS + r) * L.N_REQUEST + L.R_LINES] = n
+    t.FRONTS[sm * L.N_FRONT + L.F_LINES] += n
+    begin = done - t.NUMBERS[L1_LATENCY]
+    waits = stores
+    for k in range(n):
+        if stores:
+            write_line(sm, first + k, t.LINES[k], t.MASKS[k], np.int64(0), begin, t)
+        else:
+            waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], begin, False, t)
+    if stores:
+        t.WARPS[wi * L.N_WARP + L.W_STORING] += 1
+    else:
+        t.REQUESTED_AT[(sm * L.REQUESTS + r) * L.N_REQUEST_AT + L.T_SOONEST] = done
+    back = _asked(sm, r, waits, t)
+    return done if stores else back

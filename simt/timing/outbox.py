@@ -125,6 +125,8 @@ def result_of(sm, r, touches, t):
         soonest = min(soonest, back)
     if loads:
         done = max(done, max(soonest, t.REQUESTED_AT[times + L.T_SOONEST]) + t.REQUESTED_AT[times + L.T_SPREAD])
+    else:
+        done = max(done, t.REQUESTED_AT[times + L.T_SOONEST])
     return done + t.REQUESTED_AT[times + L.T_LATER]
 
 
@@ -143,15 +145,18 @@ def answer(sm, r, t):
         done = max(t.REQUESTED_AT[times + L.T_SOONEST], np.float64(t.WARPS[own + L.W_DRAINED]))
         t.REQUESTED_AT[times + L.T_DONE] = done
         return done
-    noted = t.REQUESTED[at + L.R_PC] * len(L.ACCESSES)
-    for k in range(2, 4):
-        t.ACCESSES[noted + k] -= t.TOTALS[L.ACCESSES[k]]
+    sectors, hits = t.TOTALS[L.N_L2_SECTORS], t.TOTALS[L.N_L2_HITS]
     done = result_of(sm, r, True, t)
-    for k in range(2, 4):
-        t.ACCESSES[noted + k] += t.TOTALS[L.ACCESSES[k]]
     t.REQUESTED_AT[times + L.T_DONE] = done
+    if kind == L.K_TEXTURE:
+        return done
+    stores = kind == L.K_STORE or kind == L.K_SURFACE
+    if kind != L.K_SURFACE:
+        noted = t.REQUESTED[at + L.R_PC] * len(L.ACCESSES)
+        t.ACCESSES[noted + 2] += t.TOTALS[L.N_L2_SECTORS] - sectors
+        t.ACCESSES[noted + 3] += t.TOTALS[L.N_L2_HITS] - hits
     if not is_load(kind):
-        answered = done + t.NUMBERS[L2_LATENCY] if kind == L.K_STORE else done
+        answered = done + t.NUMBERS[L2_LATENCY] if stores else done
         t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], answered)
         if kind != L.K_REDUCTION:  # L2 adds without being waited for
             t.WARPS[own + L.W_DRAINED] = max(t.WARPS[own + L.W_DRAINED], ceil(done + t.NUMBERS[STORE_DRAIN]))
@@ -193,6 +198,18 @@ def take_to_l1(sm, r, done, t):
 
 
 @jit
+def _take_copies(wi, r, done, t):
+    """Request *r* of a warp, which copies to shared memory, is *done*: so are the groups of which it is the last."""
+    at = wi * L.N_WARP
+    t.WARPS[at + L.W_COPIES] = max(t.WARPS[at + L.W_COPIES], done)
+    if t.WARPS[at + L.W_COPIED] == L.PENDING + r:
+        t.WARPS[at + L.W_COPIED] = t.WARPS[at + L.W_COPIES]
+    for k in range(wi * L.GROUPS, (wi + 1) * L.GROUPS):
+        if t.COMMITTED[k] == L.PENDING + r:
+            t.COMMITTED[k] = t.WARPS[at + L.W_COPIES]
+
+
+@jit
 def _take(sm, r, t):
     """SM *sm* takes the answer to request *r*: what its warp waits for is known now."""
     at = (sm * L.REQUESTS + r) * L.N_REQUEST
@@ -202,6 +219,10 @@ def _take(sm, r, t):
     if kind == L.K_TOUCH:
         return
     take_to_l1(sm, r, done, t)
+    if kind == L.K_SURFACE:
+        return
+    if t.OPS[t.REQUESTED[at + L.R_PC] * L.N_OP + L.O_STAGES]:
+        _take_copies(wi, r, ceil(done), t)
     if kind == L.K_FENCE:
         t.WARPS[wi * L.N_WARP + L.W_BASE] = max(t.WARPS[wi * L.N_WARP + L.W_BASE], ceil(done))
         t.WARPS[wi * L.N_WARP + L.W_FENCE] = 0

@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError, Location
-from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, MEMORY_TYPES, SPECIAL_REGISTERS, SYSCALL
-from simt.ops.table import MICRO_OPS, Family, Kind
+from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, AWAIT, COMMIT, MEMORY_TYPES, SYSCALL
+from simt.ops.table import MICRO_OPS, Family
 from simt.program import PT, RZ, Instruction, MachineCode, Program
 from simt.timing import layout as L
+from simt.timing.ahead import note_stretches, note_turns
 from simt.timing.classes import CLASSES, NUMBER, PIPES, Unit, of_micro_op, of_opcode
 from simt.timing.operands import Kept, keep, passes, reads
 from simt.timing.parameters import Parameters
@@ -66,14 +67,12 @@ class Schedule:
 
 _DEFERS = "DEFER_BLOCKING"
 _INTEGERS = ("s32", "u32", "s64", "u64")
-_PAST_L1 = frozenset(("CG", "CV"))
+_PAST_L1 = frozenset(("CG", "CV", "BYPASS"))
 _STRONG = (("STRONG", "SYS"), ("STRONG", "GPU"))
 """Modifiers of loads that must see what other SMs wrote (volatile, ``ld.cg``, ``ld.relaxed.gpu``): L1 may be stale."""
 _REGISTER_PIPES = frozenset(
     PIPES.index(name) for name in ("alu", "fma", "fma_light", "fma_heavy", "fma_both", "half", "fp64")
 )
-_ORDERED = frozenset(("atom.global", "atom.generic", "suatom", SYSCALL))
-"""Micro-ops whose results or effects depend on their order among all SMs."""
 _CONTROL_FLOW = frozenset(name for name, op in MICRO_OPS.items() if op.family is Family.CONTROL and name != "nop")
 
 
@@ -88,16 +87,16 @@ def schedule(
     n = len(program.instructions)
     ops = np.zeros((n + 1, L.N_OP), np.int64)
     ops[n, [L.O_ISSUES, L.O_GROUP, L.O_FALL]] = 1, 1, n
-    ops[:, [L.O_WRITE_BARRIER, L.O_READ_BARRIER, L.O_MEMORY_PC]] = -1
+    ops[:, [L.O_WRITE_BARRIER, L.O_READ_BARRIER, L.O_MEMORY_PC, L.O_MEMORY_END, L.O_LOCAL_PC]] = -1
     ops[:, L.O_STALL] = 1
     source = program.view == SOURCE_VIEW
     issues = _issues(program)
     ops[:n, L.O_ISSUES] = issues
     ops[:n, L.O_CALLS] = [instruction.op == SYSCALL for instruction in program.instructions]
     _groups(program, ops)
-    _in_turn(program, ops)
+    note_turns(program, ops)
     if not turns:
-        _stretches(program, ops)
+        note_stretches(program, ops)
     for pc, instruction in enumerate(program.instructions):
         if issues[pc]:
             if source:
@@ -194,54 +193,18 @@ def _until_next(instructions: Sequence[Instruction], pc: int) -> list[bool]:
 
 
 def _groups(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """Micro-ops that run in one go: up to the next that issues, or through the next control flow."""
+    """Micro-ops that run in one go: up to the next that issues, or through the next control flow.
+
+    A copy to shared memory is two accesses: the first one is looked at before the second.
+    """
     instructions = program.instructions
     for pc in range(len(instructions) - 1, -1, -1):
         last = pc + 1 == len(instructions) or ops[pc + 1, L.O_ISSUES] or instructions[pc].op in _CONTROL_FLOW
+        last = last or instructions[pc + 1].copies
         ops[pc, L.O_GROUP] = 1 if last else ops[pc + 1, L.O_GROUP] + 1
     for pc in range(len(instructions)):
         if ops[pc, L.O_ISSUES]:
             ops[pc, L.O_FALL] = _fall(instructions, ops, pc)
-
-
-def _in_turn(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """Which instructions wait for their SM's turn, themselves or for micro-ops up to the next that issues.
-
-    What they do depends on when other SMs do the same: atomics, accesses that are strong for more than the block,
-    system calls.
-    """
-    following = False
-    for pc in range(len(program.instructions) - 1, -1, -1):
-        i = program.instructions[pc]
-        ordered = i.op in _ORDERED or (MICRO_OPS[i.op].kind is Kind.MEMORY and _is_strong(program, i))
-        ops[pc, L.O_IN_TURN] = following or ordered
-        following = bool(ops[pc, L.O_IN_TURN]) and not ops[pc, L.O_ISSUES]
-
-
-def _is_strong(program: Program, i: Instruction) -> bool:
-    code = program.listing[i.line].code
-    words = set(code.modifiers) if code is not None else set()
-    return "STRONG" in words and not words & {"CTA", "SM"}
-
-
-def _stretches(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """How far the engine may execute at once, since neither the time nor other warps decide what comes of it."""
-    computes = [_only_computes(i) for i in program.instructions]
-    for pc in range(len(computes) - 1, -1, -1):
-        following = pc + ops[pc, L.O_GROUP]
-        if not (ops[pc, L.O_ISSUES] and all(computes[pc:following])):
-            continue
-        ops[pc, L.O_STRETCH] = ops[pc, L.O_GROUP]
-        if ops[following, L.O_STRETCH]:
-            ops[pc, L.O_STRETCH] += ops[following, L.O_STRETCH]
-            ops[pc, L.O_BEHIND] = ops[following, L.O_BEHIND] + 1
-
-
-def _only_computes(i: Instruction) -> bool:
-    """Whether a micro-op depends on nothing but the registers of its warp and what is the same all the time."""
-    if i.op == "sreg":
-        return SPECIAL_REGISTERS[i.imm] not in ("clock", "globaltimer")
-    return MICRO_OPS[i.op].kind in (Kind.ROW, Kind.MASK, Kind.ELEMENT)
 
 
 def _fall(instructions: Sequence[Instruction], ops: npt.NDArray[np.int64], pc: int) -> int:
@@ -281,11 +244,24 @@ def _describe(
         i = program.instructions[at]
         if at > pc and (i.line != line or ops[at, L.O_ISSUES]):
             break
-        if MICRO_OPS[i.op].family is Family.MEMORY:
+        if i.copies:
+            ops[[pc, at], L.O_STAGES] = 1
+        elif MICRO_OPS[i.op].family is Family.MEMORY and ops[pc, L.O_MEMORY_PC] < 0:
             ops[pc, L.O_MEMORY_PC] = at
+            ops[pc, L.O_MEMORY_END] = at + 1
             ops[pc, L.O_SIZE] = _size(i)
             ops[pc, L.O_KIND] = _memory_kind(i, row.name)
             ops[pc, L.O_FLOAT] = i.op.startswith("atom") and ATOMIC_TYPES[i.mod & 15] not in _INTEGERS
+        elif MICRO_OPS[i.op].family is Family.MEMORY:  # by a generic address: the same in another space
+            ops[pc, L.O_MEMORY_END] = at + 1
+            if i.op.endswith(".local"):
+                ops[pc, L.O_LOCAL_PC] = at
+        elif i.op == "sust":
+            ops[pc, L.O_KIND] = L.K_STORE
+        elif i.op == "nop" and i.mod == COMMIT:
+            ops[pc, L.O_KIND] = L.K_COMMIT
+        elif i.op == "nop" and i.mod == AWAIT:
+            ops[pc, L.O_AWAITS] = 1 + i.imm
         elif i.op in ("bra", "brx"):
             ops[pc, L.O_KIND] = L.K_BRANCH
         elif i.op in ("bsync", "warpsync") and ops[pc, L.O_KIND] == L.K_NONE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simt.timing import layout as L
-from simt.timing.codes import FETCHING, FIXED, STALLED_BARRIER, UNIFORM, WAIT
+from simt.timing.codes import FETCHING, FIXED, LONG, STALLED_BARRIER, UNIFORM, WAIT
 from simt.timing.jit import jit, jit_inline
 
 MISS_LATENCY = L.PLACE["instruction_miss_latency"]
@@ -83,6 +83,13 @@ def _ready(wi, base, reason, there, t):
                     ready = np.int64(L.PENDING)
             mask >>= 1
             board += 1
+        groups = OPS[row + L.O_AWAITS]
+        commits = WARPS[at + L.W_COMMITS]
+        if 0 < groups <= commits and groups <= L.GROUPS:
+            copied = t.COMMITTED[wi * L.GROUPS + (commits - groups) % L.GROUPS]
+            if copied > ready:
+                ready = copied
+                reason = np.int64(LONG)
     else:
         for i in range(OPS[row + L.O_SOURCES], OPS[row + L.O_RESULTS_END]):
             k = (wi * CONFIG[L.G_REGISTERS] + t.OPERANDS[i]) * 2

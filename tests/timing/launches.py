@@ -34,7 +34,7 @@ REDUCTIONS = (
 )
 CUBINS = {
     name: DATA / "timing" / "cubins" / f"{name}.cubin"
-    for name in ("cold", "loops", "stores", "loaded", "shared", "ends", "validation", "unseen")
+    for name in ("cold", "loops", "stores", "loaded", "shared", "ends", "paths", "validation", "unseen")
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
 BLIND = ("reductions", "validation", "unseen")

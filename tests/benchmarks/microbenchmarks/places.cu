@@ -1,0 +1,45 @@
+// Which SM gets each block, and when: the block scheduler's order.  Prints one JSON object of figures, and with an
+// argument writes what they were computed from: per launch lines of "block SM start end order".
+#include "common.cuh"
+#include <cstring>
+
+struct Stamp {
+  unsigned sm, begin, end, order;
+};
+
+template <int REGISTERS> __global__ void stamped(Stamp *stamps, unsigned *arrived, float *sink, unsigned work) {
+  unsigned begin = now(), sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  float x = threadIdx.x;
+  for (unsigned k = 0; k < work; ++k) x = x * 1.0001f + 1.0f;
+  if (x == -1.0f) sink[0] = x;
+  if (threadIdx.x == 0) {
+    unsigned order = atomicAdd(arrived, 1u);
+    stamps[blockIdx.x] = {sm, begin, now(), order};
+  }
+}
+
+int main(int count, char **names) {
+  Stamp *stamps = allocate<Stamp>(1 << 16);
+  unsigned *arrived = allocate<unsigned>(1);
+  float *sink = allocate<float>(1);
+  FILE *file = count > 1 ? fopen(names[1], "w") : nullptr;
+  for (unsigned threads : {32u, 128u, 256u, 512u, 1024u})
+    for (unsigned blocks : {132u, 1056u, 4096u})
+      for (unsigned work : {0u, 64u, 512u}) {
+        for (int warm = 0; warm < 2; ++warm) {
+          CHECK(cudaMemset(arrived, 0, 4));
+          stamped<0><<<blocks, threads>>>(stamps, arrived, sink, work);
+          finish();
+        }
+        std::vector<Stamp> found = download(stamps, blocks);
+        if (file) {
+          fprintf(file, "# %u x %u work %u\n", blocks, threads, work);
+          for (unsigned k = 0; k < blocks; ++k)
+            fprintf(file, "%u %u %u %u %u\n", k, found[k].sm, found[k].begin, found[k].end, found[k].order);
+        }
+        report(double(found[0].sm), "%u x %u, %u: SM of the first block", blocks, threads, work);
+      }
+  end_report();
+  return 0;
+}
