@@ -11,7 +11,7 @@ import numpy as np
 
 from simt.check import LaunchError, SimtError
 from simt.machine import layout
-from simt.machine.alike import Range, is_worth_a_look, ranges
+from simt.machine.alike import Group, groups, is_worth_a_look
 from simt.machine.compiled.choice import Choice
 from simt.machine.early import ENGINE, SLICE, SLICES
 from simt.machine.findings import deadlock, failure
@@ -80,7 +80,7 @@ class Team:
         self.blocks = prepared.launch.blocks
         self.spans = [prepared.launch.span]
         """Blocks that nobody has taken yet, in ascending order."""
-        self.alike: list[Range] = []
+        self.alike: list[Group] = []
         self.finished = 0
         self.failed: dict[int, Exception] = {}
         self.lock = threading.Lock()
@@ -113,18 +113,19 @@ class Team:
         """Bring the counters of native code, and of blocks that others stand for, into those of the micro-ops."""
         self.choice.count()
         work = self.work.reshape(-1, layout.N_WORK)
-        for first, end, like in self.alike:
-            if like is not None:
-                self.states[0].COUNTS[:] += like.counts * (end - first)
-                if self.prepared.launch.per_block:
-                    work[first:end] = like.work
+        for group in self.alike:
+            if group.like is None:
+                continue
+            self.states[0].COUNTS[:] += group.like.counts * group.blocks
+            for first, end in group.spans() if self.prepared.launch.per_block else ():
+                work[first:end] = group.like.work
 
     def _recognise(self) -> None:
         """Find the blocks that do the same, and leave the others in ``spans``."""
         self._await_engine(self.states[0])
-        self.alike = list(ranges(self.prepared))
-        self.spans = [(first, end) for first, end, like in reversed(self.alike) if like is None]
-        self.finished = sum(end - first for first, end, like in self.alike if like is not None)
+        self.alike = groups(self.prepared)
+        self.spans = sorted(span for group in self.alike if group.like is None for span in group.spans())
+        self.finished = sum(group.blocks for group in self.alike if group.like is not None)
 
     def run(self, work: Callable[[Team, int, layout.State, Begun], None]) -> TraceRecords | None:
         """Run all blocks: *work* is what each host thread does.

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.machine import door
 from simt.timing import layout as L
 from simt.timing.blocks import give_blocks, start_blocks
+from simt.timing.cycles import ceil
 from simt.timing.issue import issue
 from simt.timing.jit import jit, jit_inline
 from simt.timing.outbox import answer, is_alone, take_answers
 from simt.timing.selection import NONE, NOT_YET, select
 from simt.timing.sync import pause, publish, published
-from simt.timing.waits import ceil
 
 SPINS = 1 << 12
 """Looks at what other threads have done before a thread leaves the processor to others."""
@@ -131,12 +132,27 @@ def _go_ahead(sm, now, until, capacity, s, t):
     t.FRONTS[front + L.F_STATUS] = status
 
 
+@jit_inline
+def _own(t):
+    """The SMs that this thread sees to: the first, and one past the last."""
+    thread, threads, sms = t.CONFIG[L.G_THREAD], t.CONFIG[L.G_THREADS], t.CONFIG[L.G_SMS]
+    return thread * sms // threads, (thread + 1) * sms // threads
+
+
+@jit_inline
+def _lay_out(first, end, s, t):
+    """Get the places of SMs *first* to *end* - 1 ready for this thread."""
+    CONFIG = t.CONFIG
+    places = CONFIG[L.G_PLACES]
+    door.lay_out(s, first * places, end * places, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS], t.BLOCKS)
+
+
 @jit
 def _go_ahead_all(s, t):
     """Simulate the SMs that this thread sees to up to the end of the epoch."""
     now = np.int64(t.CHIP[L.C_NOW])
-    thread, threads, sms = t.CONFIG[L.G_THREAD], t.CONFIG[L.G_THREADS], t.CONFIG[L.G_SMS]
-    for sm in range(thread * sms // threads, (thread + 1) * sms // threads):
+    first, end = _own(t)
+    for sm in range(first, end):
         _go_ahead(sm, now, now + np.int64(t.CHIP[L.C_EPOCH]), len(t.EVENTS) // L.N_EVENT, s, t)
 
 
@@ -144,6 +160,8 @@ def _go_ahead_all(s, t):
 def _help(s, t):
     """What every host thread but the first does: its part of each epoch that begins, until none has for a while."""
     thread = t.CONFIG[L.G_THREAD]
+    first, end = _own(t)
+    _lay_out(first, end, s, t)
     spins = 0
     while spins < SPINS:
         epoch = published(t.SYNC, 0)
@@ -306,6 +324,10 @@ def run(until, total_blocks, s, t):
     if t.CONFIG[L.G_THREAD] > 0:
         _help(s, t)
         return L.WAITING
+    if is_alone(t):
+        return _run_alone(until, total_blocks, s, t)
+    capacity = len(t.EVENTS) // L.N_EVENT
+    _lay_out(np.int64(0), t.CONFIG[L.G_SMS], s, t)
     if is_alone(t):
         return _run_alone(until, total_blocks, s, t)
     capacity = len(t.EVENTS) // L.N_EVENT

@@ -7,10 +7,10 @@ import numpy as np
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.caches import atomic_line, read_line, write_line
+from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import manner_of
 from simt.timing.outbox import answer, forget, is_alone, is_load, request, result_of, take_to_l1
-from simt.timing.waits import ceil
 
 SHARED_INTERVAL = L.PLACE["shared_wavefront_interval"]
 SHARED_WAVEFRONT = L.PLACE["shared_wavefront_latency"]

@@ -13,6 +13,7 @@ from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.blocks import leave
 from simt.timing.codes import LONG, MEMBAR
+from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline
 from simt.timing.l2 import (
     bytes_added,
@@ -26,7 +27,7 @@ from simt.timing.l2 import (
     written,
 )
 from simt.timing.others import note_touch
-from simt.timing.waits import ceil, settle, signal
+from simt.timing.waits import settle, signal
 
 L1_LATENCY = L.PLACE["l1_latency"]
 L2_LATENCY = L.PLACE["l2_latency"]

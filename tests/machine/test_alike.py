@@ -14,7 +14,8 @@ from numba import cuda
 import simt
 from simt.check import OutOfBoundsError
 from simt.machine import Launch, alike, team
-from simt.machine.alike import COMPARISONS, LINEAR, MONOTONE, Range
+from simt.machine.affine import COMPARISONS, LINEAR, MONOTONE
+from simt.machine.alike import Group
 from simt.ops.encoding import SPECIAL_REGISTERS
 from simt.ops.table import MICRO_OPS, Kind
 from simt.program import Instruction, ListingLine, Program, Uniform, pred
@@ -28,24 +29,27 @@ class Seen:
     """Looks at every launch, however small, and keeps what was found."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self.found: list[Range] = []
+        self.found: list[Group] = []
         self.patch = patch
 
     def looking(self, how: bool, launch: Callable[[], Any]) -> Any:
         """The launch, with or without a look."""
         self.patch.setattr(alike, "MANY_BLOCKS", 1 if how else 1 << 40)
         self.patch.setattr(alike, "SHORT", 0)
-        self.patch.setattr(team, "ranges", self._ranges)
+        self.patch.setattr(team, "groups", self._groups)
         return launch()
 
-    def _ranges(self, prepared: Any) -> list[Range]:
-        self.found = list(alike.ranges(prepared))
+    def _groups(self, prepared: Any) -> list[Group]:
+        self.found = alike.groups(prepared)
+        first, end = prepared.launch.span
+        blocks = sorted(k for group in self.found for span in group.spans() for k in range(*span))
+        assert blocks == list(range(first, end))
         return self.found
 
     @property
     def blocks(self) -> int:
         """Blocks that were not run."""
-        return sum(each.end - each.first for each in self.found if each.like is not None)
+        return sum(each.blocks for each in self.found if each.like is not None)
 
 
 @pytest.fixture
@@ -117,9 +121,37 @@ def meets(x, n):
         x[0] = 1
 
 
-KERNELS = [empty, guarded, plane, small_types, unsigned, shifted, loops, remainders, in_between, product, meets]
-UNKNOWN = {unsigned, remainders, product, meets}
-"""With micro-ops of which nothing is known, and numbers from 2**63 on."""
+def cube(x, n):
+    i, j, k = cuda.grid(3)
+    if i < 9 and j < 6 and k < 1:
+        x[i + 9 * j] += 1
+
+
+def half_of_the_warps(x, n):
+    """Warps of a block that do not do the same."""
+    if cuda.threadIdx.x < 64:
+        return
+    if cuda.threadIdx.x * 3 + cuda.blockIdx.x == n:
+        x[0] = 1
+
+
+KERNELS = [
+    cube,
+    half_of_the_warps,
+    empty,
+    guarded,
+    plane,
+    small_types,
+    unsigned,
+    shifted,
+    loops,
+    remainders,
+    in_between,
+    product,
+    meets,
+]
+UNKNOWN = {unsigned, remainders, product}
+"""With micro-ops of which nothing is known, and numbers from 2**63 on: few blocks are found to be alike."""
 
 
 def both(seen: Seen, kernel: Any, grid: Any, block: Any, n: int) -> None:
@@ -135,19 +167,20 @@ def both(seen: Seen, kernel: Any, grid: Any, block: Any, n: int) -> None:
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 @pytest.mark.parametrize(
     ("grid", "block", "n"),
-    [((300, 1, 1), 64, 70), ((40, 3, 2), (8, 5, 2), -3), ((257, 1, 1), 1, 200), ((2, 1, 1), 32, 1)],
+    [
+        ((300, 1, 1), 64, 70),
+        ((40, 3, 2), (8, 5, 2), -3),
+        ((257, 1, 1), 1, 200),
+        ((2, 1, 1), 32, 1),
+        ((30, 5, 4), (20, 8, 1), 310),
+        ((5, 40, 3), 200, 400),
+        ((3, 5, 30), (16, 4, 2), 9),
+    ],
 )
 def test_counts_and_memory(seen: Seen, kernel: Any, grid: Any, block: Any, n: int) -> None:
     both(seen, kernel, grid, block, n)
     if grid[0] > 200 and block == 64:
-        assert (seen.blocks > 100) is (kernel not in UNKNOWN)
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
-def test_a_guess_that_goes_too_far(seen: Seen, kernel: Any) -> None:
-    """The proof fails, and the blocks are run."""
-    seen.patch.setattr(alike._Steps, "reach", lambda self, most: most)
-    both(seen, kernel, (300, 2, 1), 64, 70)
+        assert seen.blocks == 0 if kernel is meets else seen.blocks > (0 if kernel in UNKNOWN else 100)
 
 
 @pytest.mark.parametrize("kernel", [empty, guarded])
@@ -186,15 +219,13 @@ def test_parts_of_a_launch(seen: Seen) -> None:
     assert seen.blocks == 200
 
 
-R0, R1, CONSTANTS = 3, 4, 5
+R0, R1, R2, R3, CONSTANTS = 3, 4, 5, 6, 7
+PLACES = {R0: "tid.x", R1: "ctaid.x", R2: "ctaid.y", R3: "tid.y"}
 
 
 def straight(code: list[Instruction], numbers: list[int]) -> Program:
-    """A Program whose rows R0 and R1 are the thread and the block; constants come after them."""
-    start = [
-        Instruction("sreg", R0, imm=SPECIAL_REGISTERS.index("tid.x")),
-        Instruction("sreg", R1, imm=SPECIAL_REGISTERS.index("ctaid.x")),
-    ]
+    """A Program whose first rows are the thread and the block; constants come after them."""
+    start = [Instruction("sreg", row, imm=SPECIAL_REGISTERS.index(name)) for row, name in PLACES.items()]
     whole = [*start, *code, Instruction("exit")]
     for k, instruction in enumerate(whole):
         instruction.line = k
@@ -217,7 +248,7 @@ TESTS = sorted(COMPARISONS)
 def programs(draw: st.DrawFn) -> Program:
     """Micro-ops on numbers of threads and blocks; then branches and guards by what came of them."""
     numbers = draw(st.lists(NUMBERS, min_size=2, max_size=5))
-    rows = [R0, R1, R1, *range(CONSTANTS, CONSTANTS + len(numbers))]
+    rows = [*PLACES, R1, R1, *range(CONSTANTS, CONSTANTS + len(numbers))]
     code: list[Instruction] = []
     free = CONSTANTS + len(numbers)
     for _ in range(draw(st.integers(1, 8))):
@@ -238,38 +269,111 @@ def programs(draw: st.DrawFn) -> Program:
     return straight(code, numbers)
 
 
-@given(programs(), st.integers(2, 700), st.sampled_from([1, 40]), st.none() | st.integers(1, 700))
-def test_any_straight_code(program: Program, blocks: int, threads: int, guess: int | None) -> None:
-    """Also where the search guesses too far: the proof then fails."""
+GRIDS = st.sampled_from([(700, 1, 1), (300, 1, 1), (20, 15, 1), (3, 90, 2), (1, 7, 40)]) | st.tuples(
+    st.integers(2, 40), st.integers(1, 6), st.integers(1, 3)
+)
+BLOCKS = st.sampled_from([(1, 1, 1), (40, 1, 1), (128, 1, 1), (32, 4, 1), (16, 6, 1), (8, 5, 3)])
+
+
+@given(programs(), GRIDS, BLOCKS)
+def test_any_straight_code(program: Program, grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         seen = Seen(patch)
-        if guess is not None:
-            patch.setattr(alike._Steps, "reach", lambda self, most: min(most, guess))
         every, some = (
-            seen.looking(how, lambda: run(program, Launch((blocks, 1, 1), (threads, 1, 1), [])).counters)
-            for how in (False, True)
+            seen.looking(how, lambda: run(program, Launch(grid, block, [], per_block=True))) for how in (False, True)
         )
+    np.testing.assert_array_equal(every.counters, some.counters)
+    np.testing.assert_array_equal(every.work, some.work)
+
+
+TRAPS = {
+    # b (b - 1) 2**30 modulo 2**32 is 0 for b = 401, 400 and 1, and 2**31 for others between
+    "a product of two numbers that change": (
+        [
+            Instruction("add.s64", 10, R1, CONSTANTS),
+            Instruction("mul.s64", 10, 10, CONSTANTS + 1),
+            Instruction("mad.u32", 11, R1, 10, 0),
+            Instruction("eq.s64", 1, 11, CONSTANTS + 2),
+        ],
+        [-1, 1 << 30, 1 << 31],
+        (402, 1, 1),
+    ),
+    "a shift by a number that changes, 0 from 64 on": (
+        [Instruction("shl.b64", 10, CONSTANTS, R1), Instruction("eq.s64", 1, 10, CONSTANTS + 1)],
+        [1, 1 << 7],
+        (200, 1, 1),
+    ),
+    "a corner of the grid": (
+        [Instruction("add.s64", 10, R1, R2), Instruction("lt.s64", 1, 10, CONSTANTS)],
+        [9],
+        (30, 20, 1),
+    ),
+    "a corner, as a number that grows": (
+        [
+            Instruction("add.s64", 10, R1, R2),
+            Instruction("neg.s64", 10, 10),
+            Instruction("lt.s64", 1, 10, CONSTANTS),
+        ],
+        [-9],
+        (30, 20, 1),
+    ),
+    "rows and columns": (
+        [Instruction("mul.s64", 10, R1, R2), Instruction("eq.s64", 1, 10, CONSTANTS)],
+        [9 * 13],
+        (30, 20, 1),
+    ),
+    "threads and blocks": (
+        [Instruction("mad.s64", 10, R0, CONSTANTS, R1), Instruction("eq.s64", 1, 10, CONSTANTS + 1)],
+        [-1, 11],
+        (300, 1, 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_what_ends_a_proof(seen: Seen, trap: str) -> None:
+    """The ends of the grid do the same, and blocks between do not."""
+    code, numbers, grid = TRAPS[trap]
+    made = straight([*code, Instruction("exit", guard=pred(1)), Instruction("nop")], numbers)
+    every, some = (seen.looking(how, lambda: run(made, Launch(grid, (96, 1, 1), [])).counters) for how in (False, True))
     np.testing.assert_array_equal(every, some)
+    assert 0 < every[-1, 1] < every[0, 1]  # lanes
 
 
-def test_a_product_of_two_numbers_that_change() -> None:
-    """b (b - 1) 2**30 modulo 2**32 is 0 for b = 401, 400 and 1, and 2**31 for others between."""
-    numbers = [-1, 1 << 30, 1 << 31]
+@pytest.mark.parametrize(
+    ("grid", "block"), [((MOST, 1, 1), 1024), ((1 << 15, 1 << 15, 2), (32, 8, 1)), ((2048, 1024, 1023), (8, 8, 8))]
+)
+def test_few_blocks_are_run(seen: Seen, monkeypatch: pytest.MonkeyPatch, grid: Any, block: Any) -> None:
+    """Whatever the shape, of the blocks that do nothing only a few are looked at."""
+    looks = []
+    at = alike._Looks.at
+
+    def counted(self: Any, *place: int) -> Any:
+        looks.append(place)
+        return at(self, *place)
+
+    monkeypatch.setattr(alike._Looks, "at", counted)
+    x = np.zeros(1000)
+    large = simt.launch(cube, grid, block, x, 1000)
+    assert large.counters["inst_executed"] > MOST // 32
+    assert x.max() == 1
+    assert 0 < len(looks) < 300
+
+
+def test_numbers_that_wrap(seen: Seen) -> None:
+    """A number of 32 bits comes back after 2**16 blocks of a step of 2**16, and each period has a block that works."""
+    numbers = [1 << 16, 5 << 16]
     code = [
-        Instruction("add.s64", 10, R1, CONSTANTS),
-        Instruction("mul.s64", 10, 10, CONSTANTS + 1),
-        Instruction("mad.u32", 11, R1, 10, 0),
-        Instruction("eq.s64", 1, 11, CONSTANTS + 2),
+        Instruction("mad.u32", 10, R1, CONSTANTS, R0),
+        Instruction("eq.s64", 1, 10, CONSTANTS + 1),
         Instruction("exit", guard=pred(1)),
     ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(alike._Steps, "reach", lambda self, most: min(most, 400))
-        seen = Seen(patch)
-        every, some = (
-            seen.looking(how, lambda: run(straight(code, numbers), Launch((402, 1, 1), (32, 1, 1), [])).counters)
-            for how in (False, True)
-        )
-    np.testing.assert_array_equal(every, some)
+    made = straight([*code, Instruction("nop")], numbers)
+    result = seen.looking(True, lambda: run(made, Launch((20 << 16, 1, 1), (64, 1, 1), [])))
+    assert seen.blocks == 20 << 16
+    assert len(seen.found) < 10
+    exits = result.counters[-1]
+    assert exits[1] == (20 << 16) * 64 - 20
 
 
 def test_what_is_known_is_declared() -> None:
