@@ -324,9 +324,6 @@ def run(until, total_blocks, s, t):
     if t.CONFIG[L.G_THREAD] > 0:
         _help(s, t)
         return L.WAITING
-    if is_alone(t):
-        return _run_alone(until, total_blocks, s, t)
-    capacity = len(t.EVENTS) // L.N_EVENT
     _lay_out(np.int64(0), t.CONFIG[L.G_SMS], s, t)
     if is_alone(t):
         return _run_alone(until, total_blocks, s, t)
