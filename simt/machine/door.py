@@ -67,7 +67,7 @@ def side_by_side(program: Program, states: Sequence[State]) -> State:
 
 
 def beside(state: State, fresh: State) -> State:
-    """The arrays of *fresh* for another host thread that runs blocks of *state*, with all that these have themselves."""
+    """The arrays of *fresh* for another host thread that runs blocks of *state*, with what these have themselves."""
     return fresh._replace(ZEROED=state.ZEROED, **{name: getattr(state, name) for name in OWN})
 
 
