@@ -126,21 +126,46 @@ def _describe_all(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return place
 
 
+def record_words(arrays: Any) -> int:
+    """So many words describe these arrays as a record."""
+    return sum(1 + array.ndim for array in arrays)
+
+
+def _record_in(builder: Any, kind: Any, words: Any, k: Any) -> Any:
+    """The address of the *k*-th record in an array of words."""
+    return builder.gep(builder.bitcast(_read(builder, words, 0), kind), [k])
+
+
 @intrinsic
-def window(typingctx: Any, record: Any, starts: Any, sizes: Any) -> Any:
-    """A record whose first arrays are pieces of those of *record*: from *starts* on, so many elements each."""
+def keep_window(typingctx: Any, record: Any, starts: Any, sizes: Any, words: Any, k: Any) -> Any:
+    """Write a record into the int64 array *words*, as the *k*-th there: for :func:`kept_window`.
+
+    Its first arrays are pieces of those of *record*: from *starts* on, so many elements each.
+    """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        old, *given = args
-        place = cgutils.alloca_once(builder, old.type.pointee)
-        builder.store(builder.load(old), place)
+        old, *given, words, number = args
+        place = _record_in(builder, old.type, words, number)
+        for n, kind in enumerate(record.fields.values()):
+            described = [_read(builder, _field(builder, old, n), word) for word in range(1 + kind.ndim)]
+            _write(builder, _field(builder, place, n), described)
         firsts, counts = (cgutils.unpack_tuple(builder, one) for one in given)
-        for k, (start, size) in enumerate(zip(firsts, counts, strict=True)):
-            data = _read(builder, _field(builder, old, k), 0)
-            _write(builder, _field(builder, place, k), [builder.gep(data, [start]), size])
-        return place
+        for n, (start, size) in enumerate(zip(firsts, counts, strict=True)):
+            data = _read(builder, _field(builder, old, n), 0)
+            _write(builder, _field(builder, place, n), [builder.gep(data, [start]), size])
+        return context.get_dummy_value()
 
-    return record(record, starts, sizes), codegen
+    return types.none(record, starts, sizes, words, types.int64), codegen
+
+
+@intrinsic
+def kept_window(typingctx: Any, record: Any, words: Any, k: Any) -> Any:
+    """The *k*-th record, one like *record*, that was written into *words*; its arrays must still be there."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _record_in(builder, args[0].type, *args[1:])
+
+    return record(record, words, types.int64), codegen
 
 
 @infer_getattr

@@ -6,11 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.devices import Occupancy
+from simt.machine import door
 from simt.machine.door import State
 from simt.machine.layout import ADDRESS_BASE
 from simt.machine.prepared import Prepared
 from simt.timing import layout
-from simt.timing.classes import PIPES
+from simt.timing.gates import N_GATE
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
 from simt.timing.sample import Sample
 from simt.timing.schedule import Schedule
@@ -136,8 +137,11 @@ def clock_arrays(
         MEMBERS=members.reshape(-1),
         READY=np.full(members.size, layout.NEVER, np.int64),
         ASKS=np.zeros(members.size, np.int64),
+        KEYS=np.zeros(members.size, np.int64),
+        OWN_FREE=np.zeros(members.size, np.int64),
         PASSED=np.zeros(members.size, np.int64),
-        PIPES=np.zeros(n_sms * schedulers * len(PIPES), np.int64),
+        THROTTLE=np.zeros(members.size, np.int64),
+        GATES=np.zeros(n_sms * schedulers * N_GATE, np.int64),
         FETCHED=np.full(n_sms * table.lines, -1, np.int64),
         L1_TAGS=np.full(l1, -1, np.int64),
         L1_SECTORS=np.zeros(l1, np.int64),
@@ -178,6 +182,7 @@ def clock_arrays(
         LINES=np.zeros(32, np.int64),
         MASKS=np.zeros(32, np.int64),
         LANES=np.zeros(32 * 4, np.int64),
+        BLOCKS=np.zeros(n_sms * places * door.words(state), np.int64),
         STAGED=np.zeros(32, np.int64),
         STAGED_SIZE=np.zeros(2, np.int64),
         EVENTS=np.zeros((MAX_EVENTS if window else 1) * layout.N_EVENT, np.int64),

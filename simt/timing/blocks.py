@@ -7,14 +7,21 @@ import numpy as np
 from simt.machine import door
 from simt.timing import layout as L
 from simt.timing.codes import DRAIN, SELECTED, STALLED_BARRIER, WAIT
-from simt.timing.jit import jit
+from simt.timing.cycles import ceil
+from simt.timing.jit import jit, jit_inline
 from simt.timing.pipes import occupy
-from simt.timing.waits import awaits, ceil
+from simt.timing.waits import awaits
 
 EXIT_LATENCY = L.PLACE["exit_latency"]
 BLOCK_INTERVAL = L.PLACE["block_interval"]
 BLOCK_LATENCY = L.PLACE["block_latency"]
 WARP_INTERVAL = L.PLACE["warp_interval"]
+
+
+@jit_inline
+def block_at(place, s, t):
+    """State of the block in a place."""
+    return door.block_at(s, place, t.CONFIG[L.G_R], t.CONFIG[L.G_P], t.CONFIG[L.G_PARTICIPANTS], t.BLOCKS)
 
 
 @jit
@@ -61,7 +68,7 @@ def start_blocks(sm, now, s, t):
         t.CHIP[L.C_DISPATCH_FREE] = (
             max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL] * CONFIG[L.G_CHIP] / CONFIG[L.G_SMS]
         )
-        own = door.block_at(s, place, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS])
+        own = block_at(place, s, t)
         door.begin(block, sm, place % CONFIG[L.G_PLACES] * CONFIG[L.G_WARPS], own)
         t.SLOTS[slot + L.S_BLOCK] = block
         t.SLOTS[slot + L.S_NUMBER] = number
@@ -141,7 +148,7 @@ def wait_at_barrier(wi, q, pc, now, t):
     following = t.OPS[pc * L.N_OP + L.O_FALL]
     for _ in range(ahead):
         op = following * L.N_OP
-        occupy(q, t.OPS[op + L.O_PIPE], now, 0, t.OPS[op + L.O_INTERVAL], t.PIPES)
+        occupy(q, t.OPS[op + L.O_PIPE], now, 0, t.OPS[op + L.O_INTERVAL], t.NUMBERS, t.GATES)
         following = t.OPS[op + L.O_FALL]
     t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_OWED] += ahead
 
@@ -164,7 +171,7 @@ def catch_up(wi, pc, t):
 @jit
 def release(sm, place, when, now, s, t):
     """Warps of the block that waited at a barrier which is now open go on at *when*."""
-    block = door.block_at(s, place, t.CONFIG[L.G_R], t.CONFIG[L.G_P], t.CONFIG[L.G_PARTICIPANTS])
+    block = block_at(place, s, t)
     for w in range(t.CONFIG[L.G_WARPS]):
         wi = place * t.CONFIG[L.G_WARPS] + w
         row = wi * L.N_WARP

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.machine import door
 from simt.timing import layout as L
 from simt.timing.blocks import start_blocks
+from simt.timing.cycles import ceil
 from simt.timing.issue import issue
 from simt.timing.jit import jit, jit_inline
 from simt.timing.selection import NONE, NOT_YET, select
-from simt.timing.waits import ceil
 
 
 @jit
@@ -106,6 +107,8 @@ def run(until, total_blocks, s, t):
     SMS = t.SMS
     TOTALS = t.TOTALS
     capacity = len(t.EVENTS) // L.N_EVENT
+    places = CONFIG[L.G_SMS] * CONFIG[L.G_PLACES]
+    door.lay_out(s, np.int64(0), places, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS], t.BLOCKS)
     now = np.int64(t.CHIP[L.C_NOW])
     ahead = CONFIG[L.G_SMS] > 1  # as far as an SM goes before its turn; for how many SMs that is still to be done
     while True:

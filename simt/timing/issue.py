@@ -10,8 +10,7 @@ import numpy as np
 
 from simt.machine import door
 from simt.timing import layout as L
-from simt.timing.blocks import catch_up, end_warp, release, wait_at_barrier
-from simt.timing.classes import PIPES
+from simt.timing.blocks import block_at, catch_up, end_warp, release, wait_at_barrier
 from simt.timing.codes import (
     BARRIER,
     BRANCHING,
@@ -32,11 +31,13 @@ from simt.timing.codes import (
     TEX,
     WAIT,
 )
+from simt.timing.cycles import ceil
+from simt.timing.gates import N_GATE
 from simt.timing.jit import jit, jit_inline
 from simt.timing.lsu import global_access, meetings, shared_access, texture_access
 from simt.timing.pipes import freeze, occupy, pay, read_registers
 from simt.timing.selection import NONE
-from simt.timing.waits import awaits, ceil, hand_on, note_results
+from simt.timing.waits import awaits, hand_on, note_results
 
 WINDOW = L.PLACE["register_window"]
 FETCH_LATENCY = L.PLACE["fetch_latency"]
@@ -58,7 +59,7 @@ OPERAND_LATENCY = L.PLACE["operand_latency"]
 
 
 @jit
-def _account(wi, now, WARPS, READY, PASSED, STALLS):
+def _account(wi, now, WARPS, READY, PASSED, THROTTLE, STALLS):
     """Attribute the cycles since the last issue of a warp to their reasons, at the instruction that waited."""
     row = wi * L.N_WARP
     member = WARPS[row + L.W_MEMBER]
@@ -77,7 +78,7 @@ def _account(wi, now, WARPS, READY, PASSED, STALLS):
     STALLS[at + BRANCHING] += resolved - fixed
     STALLS[at + WARPS[row + L.W_REASON]] += ready - resolved
     STALLS[at + NOT_SELECTED] += passed
-    STALLS[at + WARPS[row + L.W_THROTTLE]] += now - ready - passed
+    STALLS[at + THROTTLE[member]] += now - ready - passed
     STALLS[at + SELECTED] += 1
 
 
@@ -102,19 +103,19 @@ def _record(wi, q, now, CONFIG, WARPS, READY, SLOTS, TOTALS, EVENTS):
 
 
 @jit_inline
-def _requests(row, s, OPS):
+def _requests(row, block, OPS):
     """Requests so far of the memory micro-ops of an instruction: of all, and of those that ask local memory."""
     total = np.int64(0)
     for pc in range(OPS[row + L.O_MEMORY_PC], OPS[row + L.O_MEMORY_END]):
-        total += door.requests(pc, s)
+        total += door.requests(pc, block)
     local = OPS[row + L.O_LOCAL_PC]
-    return total, door.requests(local, s) if local >= 0 else np.int64(0)
+    return total, door.requests(local, block) if local >= 0 else np.int64(0)
 
 
 @jit
-def _stage(s, t):
+def _stage(block, t):
     """Keep the request for what a copy loads: the next one stores it to shared memory."""
-    asked = door.request(s)
+    asked = door.request(block)
     for l in range(32):
         t.STAGED[l] = asked.addresses[l]
     t.STAGED_SIZE[0] = asked.sectors
@@ -122,7 +123,7 @@ def _stage(s, t):
 
 
 @jit_inline
-def _execute(wi, pc, now, s, t):
+def _execute(wi, pc, now, block, t):
     """Let the engine execute the instruction at *pc* of warp *wi*: (status, the micro-op that the warp goes on with).
 
     What follows and only computes, whenever that is, it executes at once: W_BEHIND.
@@ -132,8 +133,6 @@ def _execute(wi, pc, now, s, t):
     row = wi * L.N_WARP
     w = t.WARPS[row + L.W_INDEX]
     streak = t.WARPS[row + L.W_STREAK]
-    place = t.WARPS[row + L.W_PLACE]
-    block = door.block_at(s, place, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS])
     door.set_clock(now, block)
     op = pc * L.N_OP
     behind = OPS[op + L.O_BEHIND] if streak + OPS[op + L.O_STRETCH] < door.QUANTUM else np.int64(0)
@@ -143,7 +142,7 @@ def _execute(wi, pc, now, s, t):
         if at != pc:
             limit = OPS[at * L.N_OP + L.O_GROUP]
             if OPS[at * L.N_OP + L.O_STAGES]:
-                _stage(s, t)
+                _stage(block, t)
             if CONFIG[L.G_CONTROL] == 0:
                 hand_on(wi, at, at + limit, CONFIG, OPS, t.OPERANDS, t.REGISTERS)
         status, at, streak = door.step(w, limit, streak, block)
@@ -158,14 +157,14 @@ def _execute(wi, pc, now, s, t):
 
 
 @jit
-def _fetch_texels(sm, wi, begin, done, pc, s, t):
+def _fetch_texels(sm, wi, begin, done, pc, block, t):
     """When the result of the texture or surface instruction at *pc* is there: at *done* if L1 has its texels."""
-    asked = door.request(s)
+    asked = door.request(block)
     if asked.bytes == 0:
         return done
     stores = t.OPS[pc * L.N_OP + L.O_KIND] == L.K_STORE
-    block = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
-    back = texture_access(sm, block, done - t.NUMBERS[L1_LATENCY], stores, asked, t)
+    number = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
+    back = texture_access(sm, number, done - t.NUMBERS[L1_LATENCY], stores, asked, t)
     if stores:
         t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], back + t.NUMBERS[L2_LATENCY])
         at = wi * L.N_WARP + L.W_DRAINED
@@ -175,7 +174,7 @@ def _fetch_texels(sm, wi, begin, done, pc, s, t):
 
 
 @jit_inline
-def _complete(q, sm, wi, now, late, pc, executed, local, s, t):
+def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
     """Occupy what the instruction at *pc* needs: (when its result is there, why a dependent waits, operands read).
 
     *executed*: it asked memory for something; *local*: of a generic address, local memory.
@@ -185,7 +184,8 @@ def _complete(q, sm, wi, now, late, pc, executed, local, s, t):
     pipe = t.OPS[row + L.O_PIPE]
     read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
     if unit == FIXED:
-        occupy(q, pipe, now, 0 if t.OPS[row + L.O_FREEZE] else late, t.OPS[row + L.O_INTERVAL], t.PIPES)
+        late = 0 if t.OPS[row + L.O_FREEZE] else late
+        occupy(q, pipe, now, late, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
         return np.float64(now + t.OPS[row + L.O_LATENCY]), WAIT, read
     if QUEUED <= unit <= GLOBAL:
         t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_MIO_FREE] = now + np.int64(t.NUMBERS[MIO_INTERVAL])
@@ -199,16 +199,15 @@ def _complete(q, sm, wi, now, late, pc, executed, local, s, t):
             begin = max(begin, t.SMS[sm * L.N_SM + L.M_LSU_FREE])
             t.SMS[sm * L.N_SM + L.M_LSU_FREE] = begin + t.OPS[row + L.O_INTERVAL]
         else:
-            at = q * len(PIPES) + pipe
-            begin = np.float64(max(now, t.PIPES[at]))
-            t.PIPES[at] = max(now, t.PIPES[at]) + t.OPS[row + L.O_INTERVAL]
+            begin = np.float64(max(now, t.GATES[q * N_GATE + pipe]))
+            occupy(q, pipe, now, 0, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
             at = sm * L.N_SM + L.M_LSU_FREE
             t.SMS[at] = max(t.SMS[at], np.float64(now)) + t.NUMBERS[MIO_SHARE]
         done = begin + t.OPS[row + L.O_LATENCY]
         if pipe == TEX:
-            return _fetch_texels(sm, wi, begin, done, pc, s, t), LONG, begin + t.NUMBERS[OPERAND_LATENCY]
+            return _fetch_texels(sm, wi, begin, done, pc, block, t), LONG, begin + t.NUMBERS[OPERAND_LATENCY]
         return done, SHORT, begin + t.NUMBERS[OPERAND_LATENCY]
-    asked = door.request(s)
+    asked = door.request(block)
     if unit == SHARED or (unit == GLOBAL and executed and asked.wavefronts > 0 and t.OPS[row + L.O_STAGES] == 0):
         kind = t.OPS[row + L.O_KIND]
         wavefronts = asked.wavefronts if executed else np.int64(1)
@@ -223,8 +222,8 @@ def _complete(q, sm, wi, now, late, pc, executed, local, s, t):
         loads = t.OPS[row + L.O_LOADS] != 0
         if t.OPS[row + L.O_STAGES]:
             asked = door.Request(t.STAGED_SIZE[0], t.STAGED_SIZE[1], np.int64(0), t.STAGED)
-        block = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
-        done = global_access(pc, sm, wi, block, now, kind, loads, asked, asked.bytes // size, t)
+        number = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
+        done = global_access(pc, sm, wi, number, now, kind, loads, asked, asked.bytes // size, t)
         if not loads and kind != L.K_LOCAL:
             answered = done + t.NUMBERS[L2_LATENCY] if kind == L.K_STORE else done
             t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], answered)
@@ -297,9 +296,10 @@ def _follow(wi, q, pc, after, now, done, t):
     WARPS[at + L.W_YIELDS] = OPS[row + L.O_YIELDS]
     WARPS[at + L.W_FIXED] = fixed
     WARPS[at + L.W_RESOLVED] = resolved
-    t.READY[WARPS[at + L.W_MEMBER]] = ready
+    member = WARPS[at + L.W_MEMBER]
+    t.READY[member] = ready
     WARPS[at + L.W_REASON] = reason
-    WARPS[at + L.W_THROTTLE] = NOT_SELECTED  # unless a pipe is busy: the slot went to another instruction
+    t.THROTTLE[member] = NOT_SELECTED  # unless a pipe is busy: the slot went to another instruction
 
 
 @jit_inline
@@ -311,26 +311,28 @@ def issue(q, sm, wi, now, s, t):
     SCHEDULERS = t.SCHEDULERS
     TOTALS = t.TOTALS
     pc = WARPS[wi * L.N_WARP + L.W_PC]
+    member = WARPS[wi * L.N_WARP + L.W_MEMBER]
     row = pc * L.N_OP
     ahead = WARPS[wi * L.N_WARP + L.W_AHEAD] > 0
     issues = OPS[row + L.O_ISSUES] == 1 and not ahead
     settled = issues  # how long the scheduler's other warps wait did not change
     forced = np.int64(NONE)
     place = WARPS[wi * L.N_WARP + L.W_PLACE]
+    block = block_at(place, s, t)
     memory_pc = OPS[row + L.O_MEMORY_PC]
     requests = local = np.int64(0)
     kept = False
     if memory_pc >= 0:
-        requests, local = _requests(row, s, OPS)
+        requests, local = _requests(row, block, OPS)
     if OPS[row + L.O_PIPE] == TEX:
-        door.forget(s)
+        door.forget(block)
     if issues:
-        _account(wi, now, WARPS, t.READY, t.PASSED, t.STALLS)
+        _account(wi, now, WARPS, t.READY, t.PASSED, t.THROTTLE, t.STALLS)
         if CONFIG[L.G_FROM] <= now < CONFIG[L.G_TO]:
             _record(wi, q, now, CONFIG, WARPS, t.READY, t.SLOTS, TOTALS, t.EVENTS)
         TOTALS[L.N_ISSUED] += 1
-        if SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST] != wi:
-            SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST] = wi
+        if SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST] != member:
+            SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST] = member
             SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] = 0
         kept = SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] >= OPS[row + L.O_KEPT]
         SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] += 1
@@ -340,7 +342,7 @@ def issue(q, sm, wi, now, s, t):
         status = np.int64(door.PAUSED)
         at = OPS[row + L.O_FALL]
     else:
-        status, at = _execute(wi, pc, now, s, t)
+        status, at = _execute(wi, pc, now, block, t)
     if status == door.CALLED:  # it did not issue, and nothing has happened: it comes again
         t.CHIP[L.C_CALLS] = place
         return L.CALLED, forced
@@ -361,9 +363,9 @@ def issue(q, sm, wi, now, s, t):
         late = read_registers(q, row, now, kept, OPS, np.int64(t.NUMBERS[WINDOW]), SCHEDULERS)
         executed = in_local = False
         if memory_pc >= 0:
-            asked, asked_local = _requests(row, s, OPS)
+            asked, asked_local = _requests(row, block, OPS)
             executed, in_local = asked > requests, asked_local > local
-        done, why, read = _complete(q, sm, wi, now, late, pc, executed, in_local, s, t)
+        done, why, read = _complete(q, sm, wi, now, late, pc, executed, in_local, block, t)
         note_results(wi, pc, now, done, why, read, CONFIG, OPS, t.OPERANDS, t.BOARDS, t.REGISTERS)
         _follow(wi, q, pc, at, now, done, t)
         if late + OPS[row + L.O_FREEZE]:
@@ -381,7 +383,7 @@ def issue(q, sm, wi, now, s, t):
         release(sm, place, ceil(done), now, s, t)
         settled = False
     if settled and forced < 0:
-        own = t.READY[WARPS[wi * L.N_WARP + L.W_MEMBER]]
+        own = t.READY[member]
         at = q * L.N_SCHEDULER
         soonest = min(own, SCHEDULERS[at + L.Q_OTHERS])
         SCHEDULERS[at + L.Q_NEXT] = max(SCHEDULERS[at + L.Q_NEXT], soonest)

@@ -21,7 +21,7 @@ O_BEHIND = _op()  # how many instructions behind it that are
 O_CLASS = _op()
 O_UNIT = _op()
 O_PIPE = _op()
-O_ASKS = _op()  # O_UNIT, O_PIPE and O_LOADS as ASKS has them
+O_ASKS = _op()  # what it asks of the scheduler that selects it, see gates.py
 O_LOADS = _op()  # 1: K_LOAD, K_LOAD_L2 or K_LOAD_SYSTEM
 O_LATENCY = _op()
 O_INTERVAL = _op()
@@ -85,7 +85,6 @@ W_AGE = _warp()  # a smaller number started earlier
 W_BLOCK_AGE = _warp()  # the same for warps of one block
 W_START = _warp()
 W_STATE = _warp()
-W_THROTTLE = _warp()  # what else kept it from issuing when it was ready
 W_SHARED_FREE = _warp()  # the wavefronts of its accesses to shared memory are through
 W_STREAK = _warp()  # micro-ops since the warp last waited for others: its splits take turns as in the engine
 W_RESOLVED = _warp()  # from W_FIXED until then it waits for a branch
@@ -105,8 +104,10 @@ EMPTY, RUNNING, AT_BARRIER = range(3)
 SCOREBOARDS = 6
 GROUPS = 8
 """Groups of copies of which it is known when they are there; older ones are, too."""
-ASKS_BYTE, ASKS_PIPE, ASKS_LOADS, ASKS_YIELDS = 0xFF, 8, 1 << 16, 1 << 17
-"""Of ASKS: the bits of the unit, and of the pipe from bit ASKS_PIPE on; two flags."""
+OLDEST, OLDEST_BLOCK, AHEAD_UNTIL_YIELD = 1, 2, 3
+"""Values of scheduler_policy; 0 is loose round robin."""
+KEY_TURN, KEY_AGE = 24, 25
+"""Of KEYS: from bit KEY_AGE on, the age; below KEY_TURN, the warp's turn among those of the same age."""
 
 # One row per place for a block (int64[places * N_SLOT]).
 _slot = Columns()
@@ -155,7 +156,7 @@ N_SM = _sm.count
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 _scheduler = Columns()
 Q_NEXT = _scheduler()
-Q_LAST = _scheduler()
+Q_LAST = _scheduler()  # where MEMBERS has the warp that issued last, -1 at first
 Q_MIO_FREE = _scheduler()
 Q_FETCH_FREE = _scheduler()
 Q_OWED = _scheduler()  # issue slots of instructions that ran on behind a barrier
@@ -278,9 +279,12 @@ class Clock(NamedTuple):
     SCHEDULERS: Any
     MEMBERS: Any  # int64[schedulers * G_MEMBERS]: the warps of a scheduler
     READY: Any  # the same: cycle in which each may issue its next instruction; NEVER: waits for others, or is not there
-    ASKS: Any  # the same: O_ASKS of that instruction, and ASKS_YIELDS if the warp's last one yields
+    ASKS: Any  # the same: what that instruction asks, see gates.py
+    KEYS: Any  # the same: the scheduler takes the smallest, with the warp's turn if the policy has turns
+    OWN_FREE: Any  # the same: when the warp's own accesses let the next to the load/store unit pass
     PASSED: Any  # the same: cycles in which another warp was chosen
-    PIPES: Any  # int64[schedulers * pipes]: free at
+    THROTTLE: Any  # the same: what else kept it from issuing when it was ready
+    GATES: Any  # int64[schedulers * N_GATE]: see gates.py
     FETCHED: Any  # int64[SMs * G_LINES]: line of instructions there at
     L1_TAGS: Any  # int64[SMs * sets * ways]
     L1_SECTORS: Any  # bit k: sector k is there
@@ -324,6 +328,7 @@ class Clock(NamedTuple):
     MASKS: Any  # int64[32]: sectors of each
     # Of stores, lanes in each sector; of loads, words of each line: one array more took two thirds of the speed.
     LANES: Any  # int64[32 * 4]
+    BLOCKS: Any  # int64[places * words]: what door.lay_out knows of each
     STAGED: Any  # int64[32]: addresses of the last load to shared memory
     STAGED_SIZE: Any  # int64[2]: its sectors and bytes
     EVENTS: Any

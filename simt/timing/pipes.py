@@ -5,40 +5,33 @@ from __future__ import annotations
 import numpy as np
 
 from simt.timing import layout as L
-from simt.timing.classes import PIPES
 from simt.timing.codes import FMA, FMA_BOTH, FMA_HEAVY, FMA_LIGHT
+from simt.timing.gates import N_GATE, QUEUE
 from simt.timing.jit import jit, jit_inline
 
-
-@jit_inline
-def pipe_free(q, pipe, now, PIPES_FREE):
-    """When a pipe of scheduler *q* takes an instruction: of FMAs, either half; of half-precision ones, both."""
-    light = PIPES_FREE[q * len(PIPES) + FMA_LIGHT]
-    heavy = PIPES_FREE[q * len(PIPES) + FMA_HEAVY]
-    if pipe == FMA:
-        return min(light, heavy)
-    if pipe == FMA_BOTH:
-        return max(light, heavy)
-    return PIPES_FREE[q * len(PIPES) + pipe]
+XU_QUEUE = L.PLACE["xu_queue"]
 
 
 @jit_inline
-def occupy(q, pipe, now, late, interval, PIPES_FREE):
+def occupy(q, pipe, now, late, interval, NUMBERS, GATES):
     """An instruction enters a pipe of scheduler *q*, *late* cycles after its issue if it waits for its registers.
 
-    FMAs go to the light half if it is free, else to the other.
+    FMAs go to the light half if it is free, else to the other; half-precision ones need both.  The queue before the
+    pipe takes the next some cycles before the pipe does.
     """
-    light = q * len(PIPES) + FMA_LIGHT
-    heavy = q * len(PIPES) + FMA_HEAVY
-    place = q * len(PIPES) + pipe
+    light = q * N_GATE + FMA_LIGHT
+    heavy = q * N_GATE + FMA_HEAVY
+    place = q * N_GATE + pipe
+    until = max(GATES[place], now + late) + interval
     if pipe == FMA:
-        place = heavy if PIPES_FREE[light] > now and PIPES_FREE[heavy] < PIPES_FREE[light] else light
-    until = max(pipe_free(q, pipe, now, PIPES_FREE), now + late) + interval
+        place = heavy if GATES[light] > now and GATES[heavy] < GATES[light] else light
+    GATES[place] = until
+    GATES[q * N_GATE + QUEUE + pipe] = until - np.int64(NUMBERS[XU_QUEUE])
     if pipe == FMA_BOTH:
-        PIPES_FREE[light] = until
-        PIPES_FREE[heavy] = until
-    else:
-        PIPES_FREE[place] = until
+        GATES[light] = until
+        GATES[heavy] = until
+    GATES[q * N_GATE + FMA] = min(GATES[light], GATES[heavy])
+    GATES[q * N_GATE + FMA_BOTH] = max(GATES[light], GATES[heavy])
 
 
 @jit_inline

@@ -16,12 +16,11 @@ from simt.ops.table import MICRO_OPS, Family, Kind
 from simt.program import PT, RZ, Instruction, MachineCode, Program
 from simt.timing import layout as L
 from simt.timing.classes import CLASSES, NUMBER, PIPES, Unit, of_micro_op, of_opcode
+from simt.timing.gates import asks
 from simt.timing.operands import Kept, keep, passes, reads
 from simt.timing.parameters import Parameters
 
 SOURCE_VIEW = "source"
-AHEAD_UNTIL_YIELD = 3
-"""The scheduler_policy that reads the yield bit; a warp that yields issues two cycles later at the earliest."""
 
 
 class ControlBits(Protocol):
@@ -107,7 +106,7 @@ def schedule(
                 _describe(program, pc, of_opcode(found.opcode, found.modifiers), False, numbers, ops)
                 _modify(pc, found, numbers, ops)
     ops[:, L.O_LOADS] = np.isin(ops[:, L.O_KIND], (L.K_LOAD, L.K_LOAD_L2, L.K_LOAD_SYSTEM))
-    ops[:, L.O_ASKS] = ops[:, L.O_UNIT] | ops[:, L.O_PIPE] << L.ASKS_PIPE | ops[:, L.O_LOADS] * L.ASKS_LOADS
+    ops[:, L.O_ASKS] = [asks(Unit(row[L.O_UNIT]), int(row[L.O_PIPE])) for row in ops]
     for pc, instruction in enumerate(program.instructions):
         ops[pc, L.O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
     control = bool(code) and all(entry.control is not None for entry in code or ())
@@ -322,7 +321,8 @@ def _control(
         if bits is None or not ops[pc, L.O_ISSUES]:
             continue
         _check_scoreboards(program, i, bits)
-        ops[pc, L.O_YIELDS] = bits.yields and numbers["scheduler_policy"] == AHEAD_UNTIL_YIELD
+        ops[pc, L.O_YIELDS] = bits.yields and numbers["scheduler_policy"] == L.AHEAD_UNTIL_YIELD
+        # A warp that yields issues two cycles later at the earliest.
         ops[pc, L.O_STALL] = max(bits.stall, 2) if ops[pc, L.O_YIELDS] else bits.stall
         ops[pc, L.O_WRITE_BARRIER] = -1 if bits.write_barrier is None else bits.write_barrier
         ops[pc, L.O_READ_BARRIER] = -1 if bits.read_barrier is None else bits.read_barrier

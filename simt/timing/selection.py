@@ -6,23 +6,28 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
-from simt.timing.classes import PIPES
-from simt.timing.codes import BARRIER, FENCE, FIXED, GLOBAL, LG, LSU, MATH, MIO, SHARED, STALLED_BARRIER
-from simt.timing.jit import jit
-from simt.timing.pipes import pipe_free
-from simt.timing.waits import ceil
+from simt.timing.codes import LG
+from simt.timing.cycles import ceil
+from simt.timing.gates import BARRIER_GATE, BYTE, KEEPS, LSU_GATE, N_GATE, QUEUES, REASON, TO_GLOBAL
+from simt.timing.jit import jit, jit_inline
 
 POLICY = L.PLACE["scheduler_policy"]
 BARRIER_QUEUE = L.PLACE["barrier_queue"]
 MIO_QUEUE = L.PLACE["mio_queue"]
-WARP_QUEUE = L.PLACE["warp_queue"]
-XU_QUEUE = L.PLACE["xu_queue"]
 
 NONE, NOT_YET = -1, -2
 GROUP = 32
 """Warps of a scheduler that are looked at together: mostly all of them."""
-AHEAD_OF_ALL, AHEAD = np.int64(1) << 61, np.int64(1) << 60
-"""What the last warp, and others that have not yielded, are ahead by when a scheduler selects; ages are below 2^60."""
+FIRST = -(np.int64(1) << 62)
+"""Before all of KEYS."""
+
+
+@jit_inline
+def _reason(asks, begins, free):
+    """Why a gate keeps an instruction: the load/store unit, from *begins* on, or what else it needs, from *free* on."""
+    if asks & TO_GLOBAL and begins > free:
+        return np.int64(LG)
+    return (asks >> REASON) & BYTE
 
 
 @jit
@@ -34,20 +39,25 @@ def select(q, sm, now, in_turn, t):
     """
     CONFIG = t.CONFIG
     NUMBERS = t.NUMBERS
-    WARPS = t.WARPS
-    SMS = t.SMS
     SCHEDULERS = t.SCHEDULERS
     READY = t.READY
     PASSED = t.PASSED
+    ASKS = t.ASKS
+    KEYS = t.KEYS
+    OWN_FREE = t.OWN_FREE
+    GATES = t.GATES
     first = q * CONFIG[L.G_MEMBERS]
     end = first + CONFIG[L.G_MEMBERS]
-    last = SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST]
-    policy = np.int64(NUMBERS[POLICY])
-    mio_free = SCHEDULERS[q * L.N_SCHEDULER + L.Q_MIO_FREE]
-    lsu_free = ceil(SMS[sm * L.N_SM + L.M_LSU_FREE] - NUMBERS[MIO_QUEUE])
+    row = q * L.N_SCHEDULER
+    last = SCHEDULERS[row + L.Q_LAST]
+    in_order = np.int64(NUMBERS[POLICY]) != L.OLDEST
+    mio_free = SCHEDULERS[row + L.Q_MIO_FREE]
+    gates = q * N_GATE
+    lsu_free = ceil(t.SMS[sm * L.N_SM + L.M_LSU_FREE] - NUMBERS[MIO_QUEUE])
+    GATES[gates + LSU_GATE] = lsu_free
+    GATES[gates + BARRIER_GATE] = ceil(t.SMS[sm * L.N_SM + L.M_BARRIER_FREE] - NUMBERS[BARRIER_QUEUE])
     following = np.int64(L.NEVER)
     best = np.int64(NONE)
-    best_member = np.int64(-1)
     best_key = np.int64(L.NEVER)
     looked_at = 0
     eligible = 0
@@ -61,56 +71,33 @@ def select(q, sm, now, in_turn, t):
         while waiting:
             member = group + popcount((waiting & -waiting) - 1)
             waiting &= waiting - 1
-            wi = t.MEMBERS[member]
-            row = wi * L.N_WARP
-            asks = t.ASKS[member]
-            unit = asks & L.ASKS_BYTE
-            free = now
-            why = MATH
-            if FIXED <= unit <= GLOBAL or unit == FENCE:
-                pipe = (asks >> L.ASKS_PIPE) & L.ASKS_BYTE
-                if unit == FIXED:
-                    free = max(free, pipe_free(q, pipe, now, t.PIPES))
-                else:
-                    why = MIO
-                    if pipe != LSU:
-                        free = max(free, t.PIPES[q * len(PIPES) + pipe] - np.int64(NUMBERS[XU_QUEUE]))
-                    free = max(free, mio_free)
-                    if pipe == LSU:
-                        begins = max(lsu_free, WARPS[row + L.W_SHARED_FREE] - np.int64(NUMBERS[WARP_QUEUE]))
-                        if begins > free:
-                            free = begins
-                            why = LG if unit == GLOBAL else MIO
-            elif unit == BARRIER:
-                free = max(free, ceil(SMS[sm * L.N_SM + L.M_BARRIER_FREE] - NUMBERS[BARRIER_QUEUE]))
-                why = STALLED_BARRIER
+            asks = ASKS[member]
+            others = max(mio_free, now) if asks & QUEUES else np.int64(now)
+            free = max(max(GATES[gates + (asks & BYTE)], OWN_FREE[member]), others)
             if free > now:
                 following = min(following, free)
-                WARPS[row + L.W_THROTTLE] = why
+                t.THROTTLE[member] = _reason(asks, max(lsu_free, OWN_FREE[member]), others)
                 continue
             eligible += 1
-            if policy == 1:
-                key = np.int64(-1) if wi == last else WARPS[row + L.W_AGE]
-            else:
-                key = wi - last - 1 if wi > last else wi - last - 1 + (np.int64(1) << 24)
-                loads = asks & L.ASKS_LOADS != 0
-                ahead = policy == 3 and not asks & L.ASKS_YIELDS and not (loads and unit == SHARED)
-                by_age = unit == BARRIER if ahead else loads or unit != GLOBAL
-                if policy >= 2 and by_age:
-                    key += WARPS[row + L.W_BLOCK_AGE] << 25
-                if ahead:
-                    key -= AHEAD_OF_ALL if wi == last else AHEAD
+            key = KEYS[member]
+            if in_order:  # each in its turn, after the one that issued last
+                key += member - last - 1 + (np.int64(member <= last) << L.KEY_TURN)
+            if member == last and asks & KEEPS:
+                key = FIRST
             if key < best_key:
                 best_key = key
-                best = wi
-                best_member = member
-    if best >= 0 and not in_turn and t.OPS[WARPS[best * L.N_WARP + L.W_PC] * L.N_OP + L.O_SHARES]:
+                best = member
+    if best < 0:
+        SCHEDULERS[row + L.Q_NEXT] = following
+        return np.int64(NONE)
+    wi = t.MEMBERS[best]
+    if not in_turn and t.OPS[t.WARPS[wi * L.N_WARP + L.W_PC] * L.N_OP + L.O_SHARES]:
         return np.int64(NOT_YET)
     t.TOTALS[L.N_ELIGIBLE] += eligible
     if eligible > 1:
         for member in range(first, end):
             PASSED[member] += np.int64(READY[member] <= now)
-        PASSED[best_member] -= 1
-    SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT] = now + 1 if best >= 0 else following
-    SCHEDULERS[q * L.N_SCHEDULER + L.Q_OTHERS] = now + 1 if looked_at > 1 else following
-    return best
+        PASSED[best] -= 1
+    SCHEDULERS[row + L.Q_NEXT] = now + 1
+    SCHEDULERS[row + L.Q_OTHERS] = now + 1 if looked_at > 1 else following
+    return wi

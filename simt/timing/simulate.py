@@ -223,7 +223,7 @@ class _Run:
         """The engine's state of the block in a place."""
         config = self.clock.CONFIG
         sizes = (int(config[column]) for column in (layout.G_R, layout.G_P, layout.G_PARTICIPANTS))
-        state: State = plain(door.block_at)(self.state, place, *sizes)
+        state: State = plain(door.block_at)(self.state, place, *sizes, self.clock.BLOCKS)
         return state
 
     def _drain(self) -> None:

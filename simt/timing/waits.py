@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from simt.timing import layout as L
-from simt.timing.codes import FETCHING, FIXED, LONG, STALLED_BARRIER, UNIFORM, WAIT
+from simt.timing.codes import BARRIER, FETCHING, FIXED, GLOBAL, LONG, SHARED, STALLED_BARRIER, UNIFORM, WAIT
+from simt.timing.cycles import ceil
+from simt.timing.gates import KEEPS, TO_LSU
 from simt.timing.jit import jit, jit_inline
 
 MISS_LATENCY = L.PLACE["instruction_miss_latency"]
 PREFETCH = L.PLACE["instruction_prefetch_lines"]
+POLICY = L.PLACE["scheduler_policy"]
+WARP_QUEUE = L.PLACE["warp_queue"]
 
-
-@jit_inline
-def ceil(x):
-    return np.int64(np.ceil(x))
+AHEAD = np.int64(1) << 60
+"""What warps that have not yielded are ahead by; ages are below 2^60."""
 
 
 @jit
@@ -32,6 +34,33 @@ def _fetch(sm, before, line, now, CONFIG, NUMBERS, FETCHED):
         if FETCHED[base + k] < 0:
             FETCHED[base + k] = FETCHED[base + line] + (k - line)
     return FETCHED[base + line]
+
+
+@jit_inline
+def _stand_in_line(member, at, row, t):
+    """What a scheduler is to know of the instruction at *row*, next of the warp at *at*, when it selects one."""
+    OPS = t.OPS
+    WARPS = t.WARPS
+    policy = np.int64(t.NUMBERS[POLICY])
+    asks = OPS[row + L.O_ASKS]
+    unit = OPS[row + L.O_UNIT]
+    loads = OPS[row + L.O_LOADS] != 0
+    key = np.int64(0)
+    ahead = policy == L.AHEAD_UNTIL_YIELD and not WARPS[at + L.W_YIELDS] and not (loads and unit == SHARED)
+    by_age = unit == BARRIER if ahead else loads or unit != GLOBAL
+    if policy == L.OLDEST:
+        key = WARPS[at + L.W_AGE]
+    elif policy >= L.OLDEST_BLOCK and by_age:
+        key = WARPS[at + L.W_BLOCK_AGE] << L.KEY_AGE
+    if ahead:
+        key -= AHEAD
+    if ahead or policy == L.OLDEST:
+        asks |= KEEPS
+    t.ASKS[member] = asks
+    t.KEYS[member] = key
+    t.OWN_FREE[member] = 0
+    if asks & TO_LSU:
+        t.OWN_FREE[member] = WARPS[at + L.W_SHARED_FREE] - np.int64(t.NUMBERS[WARP_QUEUE])
 
 
 @jit
@@ -87,7 +116,7 @@ def awaits(wi, sm, pc, now, t):
     WARPS[at + L.W_REASON] = reason
     WARPS[at + L.W_PC] = pc
     t.PASSED[member] = 0
-    t.ASKS[member] = OPS[row + L.O_ASKS] | (L.ASKS_YIELDS if WARPS[at + L.W_YIELDS] else 0)
+    _stand_in_line(member, at, row, t)
 
 
 @jit

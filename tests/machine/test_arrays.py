@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba.core import config
 
-from simt.ops.arrays import window
+from simt.ops.arrays import keep_window, kept_window, record_words
 from simt.ops.jit import Function, jit
 
 TYPES = (np.int64, np.float64, np.float32, np.uint8, np.uint16, np.uint32, np.bool_)
@@ -43,10 +43,14 @@ def _piece(array, start, stop, at):
     return len(piece)
 
 
-def _window(two, start, size, at):
-    inside = window(two, (start,), (size,))
-    inside.words[at] = inside.table[0, 0]
-    return len(inside.words)
+def _windows(two, starts, size, at, kept):
+    for k in range(len(starts)):
+        keep_window(two, (starts[k],), (size,), kept, k)
+    for k in range(len(starts)):
+        inside = kept_window(two, kept, k)
+        inside.words[at] = inside.table[k, 0]
+        size += len(inside.words)
+    return size
 
 
 @pytest.fixture(scope="module", params=[_swapped, _moved, _piece])
@@ -79,8 +83,10 @@ def test_compiled_functions_do_to_arrays_what_python_does(pair: tuple[Any, Any],
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="only compiled functions have windows")
 def test_a_window_is_a_piece_of_the_first_arrays_alone(tmp_path: Path) -> None:
-    compiled = jit(_window, folder=tmp_path)
+    compiled = jit(_windows, folder=tmp_path)
     assert isinstance(compiled, Function)
-    two = Two(np.zeros(10, np.int64), np.full((2, 2), 7))
-    assert compiled(two, 4, 3, 2) == 3
-    assert two.words.tolist() == [0, 0, 0, 0, 0, 0, 7, 0, 0, 0]
+    two = Two(np.zeros(10, np.int64), np.array([[7, 0], [8, 0]]))
+    kept = np.zeros(2 * record_words(two) + 1, np.int64)
+    assert compiled(two, np.array([4, 1]), 3, 2, kept) == 9
+    assert two.words.tolist() == [0, 0, 0, 8, 0, 0, 7, 0, 0, 0]
+    assert kept[-1] == 0

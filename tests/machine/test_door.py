@@ -44,7 +44,7 @@ def places(program: Program, *arguments: Any, blocks: int, block: int, order: st
         states = [state_arrays(prepared, k, 0, stop) for k in range(blocks)]
         together = door.side_by_side(program, states)
         sizes = [len(getattr(states[0], name)) for name in ("R", "P", "PARTICIPANTS")]
-        yield together, lambda k: block_at(together, k, *sizes)
+        yield together, lambda k: block_at(together, k, *sizes, np.zeros(0, np.int64))
         placed.upload.download()
 
 

@@ -1,0 +1,168 @@
+"""Which warp a scheduler issues from: what the packed keys and gates come to is what the policies say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simt.metrics.stalls import Reason
+from simt.ops.jit import plain
+from simt.timing import layout as L
+from simt.timing import pipes, selection, waits
+from simt.timing.classes import CLASSES, PIPES, TimingClass, Unit
+from simt.timing.gates import N_GATE, asks
+from simt.timing.parameters import PARAMETERS
+
+NOW = 1000
+QUEUES = (Unit.QUEUED, Unit.SHARED, Unit.GLOBAL, Unit.FENCE)
+TIMES = st.sampled_from([NOW - 7, NOW - 1, NOW, NOW + 1, NOW + 2, NOW + 30])
+NUMBERS = {"barrier_queue": 3, "mio_queue": 5, "warp_queue": 4, "xu_queue": 6}
+select, stand_in_line, occupy = plain(selection.select), plain(waits._stand_in_line), plain(pipes.occupy)
+
+
+@dataclass
+class Warp:
+    """A warp, and the instruction that it goes on with."""
+
+    ready: int
+    asked: TimingClass
+    loads: bool
+    yields: bool
+    age: int
+    block_age: int
+    own_free: int
+
+
+WARPS = st.builds(
+    Warp,
+    ready=st.one_of(TIMES, st.just(L.NEVER)),
+    asked=st.sampled_from(CLASSES),
+    loads=st.booleans(),
+    yields=st.booleans(),
+    age=st.integers(0, 1 << 20),
+    block_age=st.integers(0, 3),
+    own_free=TIMES,
+)
+
+
+def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occupied: list[tuple[int, int]]) -> Any:
+    """The arrays of a scheduler whose pipes were occupied before: (pipe, interval)."""
+    n = len(warps)
+    t = SimpleNamespace(
+        CONFIG=np.zeros(L.N_CONFIG, np.int64),
+        NUMBERS=np.array([NUMBERS.get(name, 0) for name in PARAMETERS], np.float64),
+        SCHEDULERS=np.zeros(L.N_SCHEDULER, np.int64),
+        SMS=np.zeros(L.N_SM, np.float64),
+        TOTALS=np.zeros(L.N_TOTAL, np.int64),
+        GATES=np.zeros(N_GATE, np.int64),
+        WARPS=np.zeros((n, L.N_WARP), np.int64),
+        OPS=np.zeros((n, L.N_OP), np.int64),
+        MEMBERS=np.arange(n),
+        READY=np.array([warp.ready for warp in warps]),
+        **{name: np.zeros(n, np.int64) for name in ("ASKS", "KEYS", "OWN_FREE", "PASSED", "THROTTLE")},
+    )
+    t.CONFIG[L.G_MEMBERS] = n
+    t.NUMBERS[selection.POLICY] = policy
+    t.SCHEDULERS[[L.Q_LAST, L.Q_MIO_FREE]] = last, times["mio"]
+    t.SMS[[L.M_LSU_FREE, L.M_BARRIER_FREE]] = times["lsu"] + 0.5, times["barrier"] + 0.5
+    for pipe, interval in occupied:
+        occupy(0, pipe, NOW - 1, 0, interval, t.NUMBERS, t.GATES)
+    for k, warp in enumerate(warps):
+        unit, pipe = warp.asked.unit, PIPES.index(warp.asked.pipe)
+        t.OPS[k, [L.O_ASKS, L.O_UNIT, L.O_LOADS]] = asks(unit, pipe), unit, warp.loads
+        t.WARPS[k, [L.W_AGE, L.W_BLOCK_AGE, L.W_YIELDS]] = warp.age, warp.block_age, warp.yields
+        t.WARPS[k, [L.W_SHARED_FREE, L.W_PC]] = warp.own_free, k
+    t.OPS, t.WARPS = t.OPS.reshape(-1), t.WARPS.reshape(-1)
+    for k in range(n):
+        stand_in_line(k, k * L.N_WARP, k * L.N_OP, t)
+    return t
+
+
+def gate(warp: Warp, times: dict[str, int], pipes_free: dict[str, int]) -> tuple[int, Reason]:
+    """When the instruction of a warp may pass, and why it has to wait if that is later."""
+    unit, pipe = warp.asked.unit, warp.asked.pipe
+    if unit is Unit.FIXED:
+        return pipes_free[pipe], Reason.MATH_PIPE_THROTTLE
+    if unit is Unit.BARRIER:
+        return times["barrier"] + 1 - NUMBERS["barrier_queue"], Reason.BARRIER
+    if unit not in QUEUES:
+        return 0, Reason.SELECTED
+    if pipe != "lsu":
+        return max(times["mio"], pipes_free[pipe] - NUMBERS["xu_queue"]), Reason.MIO_THROTTLE
+    unit_free = max(times["lsu"] + 1 - NUMBERS["mio_queue"], warp.own_free - NUMBERS["warp_queue"])
+    later = unit_free > max(times["mio"], NOW)
+    why = Reason.LG_THROTTLE if unit is Unit.GLOBAL and later else Reason.MIO_THROTTLE
+    return max(unit_free, times["mio"]), why
+
+
+def rank(warp: Warp, k: int, last: int, n: int, policy: int) -> tuple[int, ...]:
+    """The place of an eligible warp in the scheduler's order."""
+    turn = (k - last - 1) % n
+    if policy == L.OLDEST:
+        return (k != last, warp.age)
+    loads_shared = warp.loads and warp.asked.unit is Unit.SHARED
+    ahead = policy == L.AHEAD_UNTIL_YIELD and not warp.yields and not loads_shared
+    if ahead:
+        by_age = warp.asked.unit is Unit.BARRIER
+    else:
+        by_age = policy >= L.OLDEST_BLOCK and (warp.loads or warp.asked.unit is not Unit.GLOBAL)
+    group = (0 if k == last else 1) if ahead else 2
+    return (group, warp.block_age if by_age else 0, turn)
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(WARPS, min_size=1, max_size=70),
+    st.integers(0, 3),
+    st.fixed_dictionaries(dict.fromkeys(("mio", "lsu", "barrier"), TIMES)),
+    st.lists(st.tuples(st.integers(0, len(PIPES) - 1), st.integers(1, 4)), max_size=6),
+    st.data(),
+)
+def test_a_scheduler_takes_the_first_by_its_policy(
+    warps: list[Warp], policy: int, times: dict[str, int], occupied: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    n = len(warps)
+    last = data.draw(st.integers(-1, n - 1))
+    t = clock(warps, policy, last, times, occupied)
+    pipes_free = dict(zip(PIPES, t.GATES.tolist(), strict=False))
+    waiting = [k for k, warp in enumerate(warps) if warp.ready <= NOW]
+    gates = {k: gate(warps[k], times, pipes_free) for k in waiting}
+    eligible = [k for k in waiting if gates[k][0] <= NOW]
+    best = min(eligible, key=lambda k: rank(warps[k], k, last, n, policy), default=selection.NONE)
+    others = [warp.ready for warp in warps if warp.ready > NOW] + [gates[k][0] for k in waiting if k not in eligible]
+
+    assert select(0, 0, NOW, True, t) == best
+    assert t.SCHEDULERS[L.Q_NEXT] == (NOW + 1 if eligible else min(others))
+    if eligible:
+        assert t.SCHEDULERS[L.Q_OTHERS] == (NOW + 1 if len(waiting) > 1 else min(others, default=L.NEVER))
+    assert t.TOTALS[L.N_ELIGIBLE] == len(eligible)
+    passed = [int(len(eligible) > 1 and k in waiting and k != best) for k in range(n)]
+    assert t.PASSED.tolist() == passed
+    assert t.THROTTLE.tolist() == [gates[k][1] if k in gates and k not in eligible else 0 for k in range(n)]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["fma", "fma_light", "fma_heavy", "fma_both", "alu"]), st.integers(0, 3))))
+def test_gates_of_the_two_halves_of_fmas(entered: list[tuple[str, int]]) -> None:
+    """Either half takes FMAs, and those of half precision need both."""
+    gates = np.zeros(N_GATE, np.int64)
+    now = 0
+    for pipe, later in entered:
+        now += later
+        occupy(0, PIPES.index(pipe), now, 0, 2, np.zeros(len(PARAMETERS)), gates)
+        light, heavy, either, both = (gates[PIPES.index(f"fma{half}")] for half in ("_light", "_heavy", "", "_both"))
+        assert (either, both) == (min(light, heavy), max(light, heavy))
+
+
+@pytest.mark.parametrize("pipe", ["xu", "redux"])
+def test_the_queue_of_a_pipe_takes_the_next_before_the_pipe_does(pipe: str) -> None:
+    gates = np.zeros(N_GATE, np.int64)
+    numbers = np.array([NUMBERS.get(name, 0) for name in PARAMETERS], np.float64)
+    occupy(0, PIPES.index(pipe), NOW, 0, 40, numbers, gates)
+    assert gates[PIPES.index(pipe)] == NOW + 40
+    assert gates[len(PIPES) + PIPES.index(pipe)] == NOW + 34
