@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from simt.ops.encoding import SPECIAL_REGISTERS
-from simt.ops.table import MICRO_OPS, Family, Kind
+from simt.ops.table import MICRO_OPS, Family
 from simt.program import PT, Instruction, Program
 from simt.timing import layout as L
 
@@ -67,26 +66,6 @@ def groups(program: Program, ops: npt.NDArray[np.int64]) -> None:
     for pc in range(len(instructions)):
         if ops[pc, L.O_ISSUES]:
             ops[pc, L.O_FALL] = _fall(instructions, ops, pc)
-
-
-def stretches(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """How far the engine may execute at once, since neither the time nor other warps decide what comes of it."""
-    computes = [_only_computes(i) for i in program.instructions]
-    for pc in range(len(computes) - 1, -1, -1):
-        following = pc + ops[pc, L.O_GROUP]
-        if not (ops[pc, L.O_ISSUES] and all(computes[pc:following])):
-            continue
-        ops[pc, L.O_STRETCH] = ops[pc, L.O_GROUP]
-        if ops[following, L.O_STRETCH]:
-            ops[pc, L.O_STRETCH] += ops[following, L.O_STRETCH]
-            ops[pc, L.O_BEHIND] = ops[following, L.O_BEHIND] + 1
-
-
-def _only_computes(i: Instruction) -> bool:
-    """Whether a micro-op depends on nothing but the registers of its warp and what is the same all the time."""
-    if i.op == "sreg":
-        return SPECIAL_REGISTERS[i.imm] not in ("clock", "globaltimer")
-    return MICRO_OPS[i.op].kind in (Kind.ROW, Kind.MASK, Kind.ELEMENT)
 
 
 def _fall(instructions: Sequence[Instruction], ops: npt.NDArray[np.int64], pc: int) -> int:

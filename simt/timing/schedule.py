@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from simt.check import LaunchError, Location
 from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, AWAIT, COMMIT, MEMORY_TYPES, SYSCALL
-from simt.ops.table import MICRO_OPS, Family, Kind
+from simt.ops.table import MICRO_OPS, Family
 from simt.program import PT, RZ, Instruction, MachineCode, Program
 from simt.timing import layout as L
+from simt.timing.ahead import note_stretches, note_turns
 from simt.timing.classes import CLASSES, NUMBER, PIPES, Unit, of_micro_op, of_opcode
 from simt.timing.gates import asks
-from simt.timing.groups import SOURCE_VIEW, groups, issues_of, stretches
+from simt.timing.groups import SOURCE_VIEW, groups, issues_of
 from simt.timing.operands import Kept, keep, passes, reads
 from simt.timing.parameters import Parameters
 
@@ -70,8 +71,6 @@ _STRONG = (("STRONG", "SYS"), ("STRONG", "GPU"))
 _REGISTER_PIPES = frozenset(
     PIPES.index(name) for name in ("alu", "fma", "fma_light", "fma_heavy", "fma_both", "half", "fp64")
 )
-_OWN_TO_SM = frozenset(("ld.shared", "st.shared", "atom.shared", "ld.const"))
-"""Accesses to memory that SMs do not share, or do not change."""
 
 
 def schedule(
@@ -92,9 +91,9 @@ def schedule(
     ops[:n, L.O_ISSUES] = issues
     ops[:n, L.O_CALLS] = [instruction.op == SYSCALL for instruction in program.instructions]
     groups(program, ops)
-    _shares(program, ops)
+    note_turns(program, ops)
     if not turns:
-        stretches(program, ops)
+        note_stretches(program, ops)
     for pc, instruction in enumerate(program.instructions):
         if issues[pc]:
             if source:
@@ -150,17 +149,6 @@ def _modify(pc: int, code: MachineCode, numbers: Parameters, ops: npt.NDArray[np
 def _joined_from_elsewhere(program: Program) -> set[int]:
     """Micro-ops at which other control flow than that of the micro-op before may arrive."""
     return {i.imm for i in program.instructions if i.op in ("bra", "bssy")}
-
-
-def _shares(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """Which instructions read or change what SMs share, themselves or by micro-ops up to the next that issues."""
-    following = False
-    for pc in range(len(program.instructions) - 1, -1, -1):
-        i = program.instructions[pc]
-        kind = MICRO_OPS[i.op].kind
-        shared = kind is Kind.IMAGE or (kind is Kind.MEMORY and i.op not in _OWN_TO_SM)
-        ops[pc, L.O_SHARES] = following or shared or i.op in ("bulk.generic", SYSCALL)
-        following = bool(ops[pc, L.O_SHARES]) and not ops[pc, L.O_ISSUES]
 
 
 def _describe(
