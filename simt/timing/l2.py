@@ -39,7 +39,7 @@ DRAM_SPREAD = L.PLACE["dram_spread_latency"]
 DRAM_QUEUE = L.PLACE["dram_queue_latency"]
 DRAM_REORDER = L.PLACE["dram_reordering"]
 DRAM_QUEUED = L.PLACE["dram_reordering_window"]
-LOAD_WINDOW = 512.0
+LOAD_WINDOW = 1024.0
 DRAM_WINDOW = 512.0
 
 
