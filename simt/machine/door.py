@@ -15,6 +15,7 @@ import numpy.typing as npt
 from numba.core import config
 
 from simt.machine import layout as L
+from simt.machine.compiled.code import Native
 from simt.machine.compiled.liveness import live_rows, zeroed_rows
 from simt.machine.control import current
 from simt.machine.engine import advance
@@ -23,7 +24,7 @@ from simt.machine.splits import choose
 from simt.machine.start import start_block
 from simt.machine.turns import QUANTUM, may_go_round
 from simt.ops.arrays import keep_window, kept_window, record_words
-from simt.ops.jit import elsewhere, jit_part
+from simt.ops.jit import elsewhere, jit_part, plain
 from simt.program import Program
 
 __all__ = [
@@ -37,7 +38,9 @@ __all__ = [
     "State",
     "begin",
     "block_at",
+    "count",
     "counters",
+    "equip",
     "forget",
     "lay_out",
     "request",
@@ -84,9 +87,10 @@ def _extents(s, k, rows, predicates, participants):
     splits = warps * 32 * L.N_SPLIT
     own_warps = warps * L.N_WARP
     barriers = np.int64(L.BLOCK_BARRIERS * L.N_BARRIER)
+    native = len(s.NATIVE) // (len(s.LAUNCH) // L.N_LAUNCH)
     shared = s.LAUNCH[at + L.LAUNCH_SHARED] >> 3
     words = (s.LAUNCH[at + L.LAUNCH_SHARED_BYTES] + 7) >> 3
-    each = (rows, rows, 2 * rows, predicates, participants, splits, own_warps, barriers, np.int64(L.N_LAUNCH))
+    each = (rows, rows, 2 * rows, predicates, participants, splits, own_warps, barriers, np.int64(L.N_LAUNCH), native)
     starts = (
         k * rows,
         k * rows,
@@ -97,6 +101,7 @@ def _extents(s, k, rows, predicates, participants):
         k * own_warps,
         k * barriers,
         at,
+        k * native,
         shared,
     )
     return starts, (*each, words)
@@ -115,6 +120,7 @@ def _sliced(s, k, rows, predicates, participants, WORDS):
         _piece(s[7], starts[7], sizes[7]),
         _piece(s[8], starts[8], sizes[8]),
         _piece(s[9], starts[9], sizes[9]),
+        _piece(s[10], starts[10], sizes[10]),
     )
     return State(*(own + s[N_OWN:]))
 
@@ -149,6 +155,25 @@ lay_out = jit_part(_nothing_kept if config.BOUNDSCHECK else _keep, plain=_nothin
 def words(state: State) -> int:
     """So many words :data:`lay_out` writes for a place."""
     return record_words(state)
+
+
+def equip(state: State, native: Native, rows: int, predicates: int, participants: int) -> State:
+    """The State of all places, which go on with native code; the sizes are those of :data:`block_at`."""
+    state = native.entered(state, len(state.LAUNCH) // L.N_LAUNCH)
+    for block in _blocks(state, rows, predicates, participants):
+        native.tell(block)
+    return state
+
+
+def count(state: State, native: Native, rows: int, predicates: int, participants: int) -> None:
+    """Bring what native code counted into :func:`counters`."""
+    for block in _blocks(state, rows, predicates, participants):
+        native.count(block)
+
+
+def _blocks(state: State, *sizes: int) -> list[State]:
+    """The State of the block in each place."""
+    return [plain(block_at)(state, k, *sizes, state.WORDS) for k in range(len(state.LAUNCH) // L.N_LAUNCH)]
 
 
 @jit_part

@@ -218,6 +218,15 @@ def _shares(program: Program, ops: npt.NDArray[np.int64]) -> None:
         following = bool(ops[pc, L.O_SHARES]) and not ops[pc, L.O_ISSUES]
 
 
+def runs(ops: npt.NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
+    """The stretches of micro-ops that are executed at once, each as long as can be: first, and one past the last."""
+    table = ops.reshape(-1, L.N_OP)
+    firsts: dict[int, int] = {}
+    for pc in np.flatnonzero(table[:, L.O_STRETCH]).tolist():
+        firsts.setdefault(pc + int(table[pc, L.O_STRETCH]), pc)
+    return tuple((first, end) for end, first in firsts.items())
+
+
 def _stretches(program: Program, ops: npt.NDArray[np.int64]) -> None:
     """How far the engine may execute at once, since neither the time nor other warps decide what comes of it."""
     computes = [_only_computes(i) for i in program.instructions]

@@ -13,11 +13,12 @@ import numpy.typing as npt
 from simt.check import LaunchError
 from simt.devices import Gpu, Occupancy, occupancy
 from simt.machine import door
+from simt.machine.compiled.code import Native
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.early import ENGINE
 from simt.machine.findings import deadlock, failure
 from simt.machine.launch import Launch, parse_order
-from simt.machine.layout import INTERLEAVED, State
+from simt.machine.layout import INTERLEAVED, V_CODE, State
 from simt.machine.prepare import prepare, state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.syscalls import serve
@@ -30,12 +31,15 @@ from simt.timing.arrays import clock_arrays
 from simt.timing.core import run
 from simt.timing.jit import FOLDER
 from simt.timing.parameters import Parameters, parameters
+from simt.timing.quicken import Quickening
 from simt.timing.result import TimingResult, collect
 from simt.timing.sample import Sample, choose, fixed
-from simt.timing.schedule import MachineInstruction, Schedule, schedule
+from simt.timing.schedule import MachineInstruction, Schedule, runs, schedule
 
 STEP = 1 << 18
 """SM cycles between two looks at ctrl-C and the progress callback."""
+LOOKING_STEP = 1 << 14
+"""The same as long as native code may be found or made."""
 PLAIN_STEP = 1 << 8
 """The same for plain Python, which takes some milliseconds for a cycle in which all schedulers issue."""
 PLAIN_INSTRUCTIONS = 1 << 13
@@ -180,6 +184,8 @@ class _Run:
         self.bytes = sum(array.nbytes for array in (self.state.R, self.state.P, self.state.SPLITS))
         self.events: list[np.ndarray] = []
         self.host_seconds = 0.0
+        self.quickening = Quickening(setting.program, runs(setting.table.ops), launch.engine)
+        self.native: Native | None = None
 
     def compile(self) -> None:
         """Compile the engine, whose code the timing model calls, and the timing model, or load them from the cache."""
@@ -191,10 +197,19 @@ class _Run:
         if self.clock.TOTALS[layout.N_ISSUED] >= PLAIN_INSTRUCTIONS:
             self.compile()
         compiled = ENGINE.ready(0, 0, self.state) and CLOCK.ready(0, self.sample.n_blocks, self.state, self.clock)
-        step = max(STEP // self.sample.n_sms, 1) if compiled else PLAIN_STEP
+        step = PLAIN_STEP
+        if compiled:
+            self._quicken()
+            step = max((LOOKING_STEP if self.quickening.is_open else STEP) // self.sample.n_sms, 1)
         until = int(self.clock.CHIP[layout.C_NOW]) + step
         with np.errstate(all="ignore"):  # plain Python: wrap-around is meant
             return int((CLOCK.function if compiled else CLOCK.plain)(until, blocks, self.state, self.clock))
+
+    def _quicken(self) -> None:
+        """Go over to native code if it is time."""
+        self.native = self.quickening.look(int(self.clock.TOTALS[layout.N_ISSUED])) or self.native
+        if self.native is not None and not self.state.NATIVE[V_CODE]:
+            self.state = door.equip(self.state, self.native, *self._sizes())
 
     def go(self, blocks: int, progress: Callable[[int, int], None] | None) -> None:
         """Simulate until so many blocks have ended.  Raises what the kernel does wrong."""
@@ -221,10 +236,12 @@ class _Run:
 
     def _block(self, place: int) -> State:
         """The engine's state of the block in a place."""
-        config = self.clock.CONFIG
-        sizes = (int(config[column]) for column in (layout.G_R, layout.G_P, layout.G_PARTICIPANTS))
-        state: State = plain(door.block_at)(self.state, place, *sizes, self.clock.BLOCKS)
+        state: State = plain(door.block_at)(self.state, place, *self._sizes(), self.clock.BLOCKS)
         return state
+
+    def _sizes(self) -> tuple[int, ...]:
+        """Of a block's own arrays, what :data:`door.block_at` wants to know."""
+        return tuple(int(self.clock.CONFIG[column]) for column in (layout.G_R, layout.G_P, layout.G_PARTICIPANTS))
 
     def _drain(self) -> None:
         n = int(self.clock.TOTALS[layout.N_EVENTS])
@@ -236,6 +253,8 @@ class _Run:
         """What was simulated; *functional*: the warp instructions of the same blocks in the functional run."""
         events = np.concatenate(self.events) if self.events else np.zeros((0, layout.N_EVENT), np.int64)
         events = events[np.lexsort((events[:, layout.E_SM], events[:, layout.E_CYCLE]))]  # SMs run ahead of each other
+        if self.native is not None:
+            door.count(self.state, self.native, *self._sizes())
         counters = door.counters(self.state)
         return collect(
             self.setting.program,
