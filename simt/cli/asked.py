@@ -14,7 +14,8 @@ Shape = int | tuple[int, ...]
 class Asked:
     """What the command line says about a launch.
 
-    ``grid``, ``args``, ``shared`` and ``nvrtc`` are for machine code and CUDA C.
+    ``args``, ``shared`` and ``nvrtc`` are for machine code and CUDA C, ``constants`` (name and value) for CUDA C and
+    Python files, ``grid`` for all three.
     """
 
     size: int | None = None
@@ -25,6 +26,7 @@ class Asked:
     shared: int = 0
     architecture: str | None = None
     nvrtc: Sequence[str] = ()
+    constants: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from simt.check import LaunchError, Location, check_file, suggestion
@@ -25,16 +27,14 @@ def find(kernel: str, asked: Asked) -> KernelLaunch:
     file = machine_files.split(kernel)
     if file is not None:
         return machine_files.launch_of(*file, asked)
-    for option, given in (
-        ("--grid", asked.grid is not None),
-        ("--arg", asked.args),
-        ("--shared", asked.shared),
-        ("--nvrtc", asked.nvrtc),
-    ):
+    for option, given in (("--arg", asked.args), ("--shared", asked.shared), ("--nvrtc", asked.nvrtc)):
         if given:
             raise LaunchError(f"{option} is for kernels of CUDA C and machine code", help="write FILE.cu:KERNEL")
     if is_file(kernel):
-        return from_file(kernel, asked.size, asked.block)
+        return from_file(kernel, asked)
+    if asked.grid is not None or asked.constants:
+        what = "chooses its grid itself" if asked.grid is not None else "has no constants to set"
+        raise LaunchError(f"{kernel} {what}", help="write FILE.py:FUNCTION or FILE.cu:KERNEL")
     if Path(kernel).suffix in (".py", *machine_files.CUDA_SUFFIXES):
         raise LaunchError(f"which function of {kernel}?", help=f"write {kernel}:FUNCTION")
     if ":" in kernel or Path(kernel).exists():
@@ -56,10 +56,10 @@ def from_registry(name: str, size: int | None, block: int | None, seed: int) -> 
     return KernelLaunch(plan.kernel, plan.grid, plan.block, plan.args)
 
 
-def from_file(kernel: str, size: int | None, block: Shape | None) -> KernelLaunch:
+def from_file(kernel: str, asked: Asked) -> KernelLaunch:
     """``FILE.py:FUNCTION`` with the launch that the file describes; see ``simt trace --help``."""
     path, _, name = kernel.rpartition(":")
-    module = _load(Path(path))
+    module = _load(Path(path), asked.constants)
     function = _function(module, name, path)
     describe = getattr(module, f"launch_{name}", None) or getattr(module, "launch", None)
     if not callable(describe):
@@ -67,12 +67,45 @@ def from_file(kernel: str, size: int | None, block: Shape | None) -> KernelLaunc
             f"{path} does not say how to launch {name}",
             help=f"define launch_{name}() that returns dict(grid=..., block=..., args=(...))",
         )
-    return _described(function, describe, {"size": size, "block": block}, Path(path))
+    return _described(function, describe, {"size": asked.size, "block": asked.block, "grid": asked.grid}, Path(path))
 
 
-def _load(path: Path) -> ModuleType:
+class _Replacing(SourceFileLoader):
+    """Loads a file as if other values stood where it sets certain variables."""
+
+    def __init__(self, path: Path, constants: Mapping[str, str]) -> None:
+        super().__init__(path.stem, str(path))
+        self.constants = constants
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Compiled anew: what Python has cached has the file's own values."""
+        module = ast.parse(self.get_data(self.path), self.path)
+        set_here = []
+        for statement in module.body:
+            if not isinstance(statement, ast.Assign | ast.AnnAssign):
+                continue
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+            set_here += names
+            if len(targets) == 1 and names and names[0] in self.constants:
+                value = ast.literal_eval(self.constants[names[0]])
+                statement.value = ast.copy_location(ast.Constant(value), statement)
+        for name in self.constants.keys() - set_here:
+            help = suggestion(name, set_here, f"write {name} = {self.constants[name]} outside of its functions")
+            raise LaunchError(f"{self.path} sets no variable {name!r}", help=help)
+        code: CodeType = compile(module, self.path, "exec", dont_inherit=True)
+        return code
+
+
+def _load(path: Path, constants: Sequence[tuple[str, str]] = ()) -> ModuleType:
     check_file(path)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    for name, value in constants:
+        try:
+            ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            raise LaunchError(f"{name}={value}: {value!r} is not a number that Python can read") from None
+    loader = _Replacing(path, dict(constants)) if constants else None
+    spec = importlib.util.spec_from_file_location(path.stem, path, loader=loader)
     assert spec is not None  # a .py file always has a spec and a loader
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -83,6 +116,8 @@ def _load(path: Path) -> ModuleType:
     try:
         with without_gpu():
             spec.loader.exec_module(module)
+    except LaunchError:
+        raise
     except Exception as error:
         raise _user_error(f"{path} cannot be imported", error, path) from error
     return module

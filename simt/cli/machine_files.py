@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simt.check import LaunchError, check_file
+from simt.check import LaunchError, Location, check_file
 from simt.cli.asked import Asked, KernelLaunch
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ def split(text: str) -> tuple[Path, str] | None:
             return path, text[at + 1 :]
         at = text.find(":", at + 1)
     return None
+
+
+def is_cuda(text: str) -> bool:
+    """Whether a KERNEL argument names a kernel of CUDA C."""
+    found = split(text)
+    return found is not None and found[0].suffix in CUDA_SUFFIXES
 
 
 def load(
@@ -59,7 +66,8 @@ def launch_of(path: Path, name: str, asked: Asked) -> KernelLaunch:
     """The launch that the command line describes in full.  Raises LaunchError where something is missing."""
     from simt.cli import arguments  # here: it needs NumPy, which `simt --help` does not load
 
-    kernel: SassKernel = load(path, asked.architecture, asked.nvrtc)[name]
+    defines = _defines(path, asked.constants)
+    kernel: SassKernel = load(path, asked.architecture, (*asked.nvrtc, *defines))[name]
     block = 256 if asked.block is None else asked.block
     threads = math.prod(block) if isinstance(block, tuple) else block
     if asked.grid is None and asked.size is None:
@@ -71,3 +79,26 @@ def launch_of(path: Path, name: str, asked: Asked) -> KernelLaunch:
     grid = -(-(asked.size or 1) // max(threads, 1)) if asked.grid is None else asked.grid
     args = arguments.parse(asked.args, [parameter.size for parameter in kernel.parameters or ()])
     return KernelLaunch(kernel, grid, block, tuple(args), {"shared_bytes": asked.shared})
+
+
+def _defines(path: Path, constants: Sequence[tuple[str, str]]) -> list[str]:
+    """Options of the compiler that give macros of the file these values.
+
+    Raises LaunchError where they would change nothing: the file does not name the macro, or defines it itself.
+    """
+    if not constants:
+        return []
+    if path.suffix not in CUDA_SUFFIXES:
+        raise LaunchError(f"the constants of {path} are compiled in", help="give its source, FILE.cu:KERNEL")
+    check_file(path)
+    text = path.read_text(errors="replace")
+    for name, _ in constants:
+        includes = re.search(r'#\s*include\s*"', text)
+        if not includes and not re.search(rf"\b{name}\b", text):
+            raise LaunchError(f"{path} does not use {name}", help=f"use {name} where the kernel needs the number")
+        defined = re.search(rf"^[ \t]*#[ \t]*define[ \t]+{name}\b", text, re.MULTILINE)
+        if defined and not re.search(rf"#\s*(ifndef\s+|if\s+!\s*defined\s*\(?\s*){name}\b", text[: defined.start()]):
+            line = text.count("\n", 0, defined.start()) + 1
+            raise LaunchError(f"{path} defines {name} itself", location=Location(str(path), line),
+                              help=f"write #ifndef {name} before it and #endif behind it")  # fmt: skip
+    return [f"-D{name}={value}" for name, value in constants]

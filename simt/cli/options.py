@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -218,18 +218,25 @@ class KernelOptions:
     nvrtc: Nvrtc = None
     engine: Engine = "auto"
 
-    def launch(self, block: Shape | None, **more: Any) -> Profile:
-        """Launch it in blocks of so many threads (None: its own)."""
+    def launch(self, block: Shape | None, constants: Sequence[tuple[str, str]] = (), **more: Any) -> Profile:
+        """Launch it in blocks of so many threads (None: its own), with these constants of its file."""
         import simt
 
-        return self.run(simt.launch, block, **more)
+        return self.run(simt.launch, block, constants, **more)
 
-    def run(self, how: Callable[..., Found], block: Shape | None, **more: Any) -> Found:
+    def run(
+        self,
+        how: Callable[..., Found],
+        block: Shape | None,
+        constants: Sequence[tuple[str, str]] = (),
+        **more: Any,
+    ) -> Found:
         """Call *how*, which takes what :func:`simt.launch` takes."""
         architecture = None if self.view == "source" else self.view
         asked = Asked(
-            self.size, block, self.seed, self.grid, self.arg or (), self.shared, architecture, self.nvrtc or ()
-        )
+            self.size, block, self.seed, self.grid, self.arg or (), self.shared, architecture, self.nvrtc or (),
+            tuple(constants),
+        )  # fmt: skip
         found = find(self.kernel, asked)
         return how(
             found.kernel, found.grid, found.block, *found.args,

@@ -1,10 +1,9 @@
-"""``simt sweep``: which block size is predicted to be fastest, and why."""
+"""``simt sweep``: which block size, grid, constants or device is predicted to be fastest, and why."""
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -13,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simt.check import LaunchError, SimtError
+from simt.cli.choices import Trial, trials
+from simt.cli.machine_files import is_cuda
 from simt.cli.options import LAUNCH_IN_FILE, Json, KernelOptions, ModelOptions, Threads, grouped
 from simt.cli.output import print_json, progress, say, show, table
 
@@ -24,6 +25,9 @@ SIZE = 2**22
 
 SIZES = "32,64,128,256,512,1024"
 
+MOST_TOGETHER = 64
+"""Launches that wait for an executor's workers at the same time, each in a thread."""
+
 EXAMPLES = f"""Examples:
 
   [bold]simt sweep interleaved --size 2^22 --device h200[/bold]
@@ -31,6 +35,10 @@ EXAMPLES = f"""Examples:
   [bold]simt sweep vector_add --blocks 128,256,512 --device rtx_4090 --json[/bold]
 
   [bold]simt sweep my_kernels.py:saxpy --set dram_latency=900[/bold]
+
+  [bold]simt sweep stencil.cu:step --blocks 16x16,32x8 --grids 64x64 --constants UNROLL=1,2,4 --arg ...[/bold]
+
+  [bold]simt sweep interleaved --blocks 256 --devices h200,h100,a100,my_gpu.toml[/bold]
 
   [bold]simt sweep interleaved --executor dask://scheduler:8786[/bold] on the workers of a Dask cluster
 
@@ -45,7 +53,30 @@ def register(app: typer.Typer) -> None:
 def sweep(
     *,
     launch: KernelOptions,
-    blocks: Annotated[str, typer.Option(metavar="N,N,...", help="Threads per block to try.")] = SIZES,
+    blocks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help=f"Threads per block to try: 128,256 or 16x16,32x8. Default: {SIZES}, or the kernel's own if something "
+            "else is tried.",
+        ),
+    ] = None,
+    grids: Annotated[
+        str | None,
+        typer.Option(metavar="N,N,...", help="Grids to try: 132,264 or 64x64,32x128; for kernels in files."),
+    ] = None,
+    constants: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=V,V,...",
+            help="Values of a constant to try, such as UNROLL=1,2,4: a macro that FILE.cu leaves to its compiler, or a "
+            "variable that FILE.py sets; may be repeated.",
+        ),
+    ] = None,
+    devices: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,NAME,...", help="GPUs to try, names of simt devices or files of one's own."),
+    ] = None,
     threads: Threads = None,
     model: ModelOptions,
     executor: Annotated[
@@ -58,120 +89,150 @@ def sweep(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Time a kernel with several block sizes: the predicted best, and why.
+    """Time a kernel with several block sizes, grids, constants or GPUs: the predicted best, its margin, and why.
 
-    Sizes that the kernel or the GPU does not allow are listed with the reason. Reductions take 2^22 elements if
-    --size is not given.
+    All combinations are tried. Those that the kernel or the GPU does not allow are listed with the reason. Reductions
+    take 2^22 elements if --size is not given.
     """
-    from simt import devices, kernels, timing
+    from simt import devices as known
+    from simt import kernels, timing
     from simt.calls.executors.connect import executor_of
 
-    if not re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)*", blocks):
-        raise typer.BadParameter(f"{blocks!r} is not of the form 128,256,512", param_hint="--blocks")
-    sizes = [int(size) for size in blocks.split(",")]
+    if devices and model.device:
+        raise typer.BadParameter("name the GPU with --device or several with --devices", param_hint="--devices")
+    if grids and launch.grid is not None:
+        raise typer.BadParameter("name the grid with --grid or several with --grids", param_hint="--grids")
+    choices = trials(blocks, grids, constants or (), devices, SIZES)
     keywords = model.keywords
-    device = devices.get(model.device) if model.device else devices.default_for(launch.view)
-    timing.parameters(device, keywords["overrides"])
+    for name in dict.fromkeys(trial.device or model.device for trial in choices):
+        timing.parameters(known.get(name) if name else known.default_for(launch.view), keywords["overrides"])
     if launch.size is None and launch.kernel in kernels.names() and kernels.get(launch.kernel).group == "reduction":
         launch = replace(launch, size=SIZE)
 
-    errors: dict[int, SimtError] = {}
+    errors: dict[Trial, SimtError] = {}
     with executor_of(executor) if executor else nullcontext() as workers, progress() as bar:
 
-        def run(block: int, advance: Callable[[int, int], None]) -> TimingResult:
+        def run(trial: Trial, advance: Callable[[int, int], None]) -> TimingResult:
+            device = trial.device or model.device
+            asked = launch if trial.grid is None else replace(launch, grid=trial.grid)
+            if device and launch.view == "source" and is_cuda(launch.kernel):
+                asked = replace(asked, view=known.get(device).architecture)  # what it is compiled for
             try:
-                found = launch.launch(block, threads=threads, progress=advance, executor=workers, **keywords).timing
+                found = asked.launch(
+                    trial.block,
+                    trial.constants,
+                    threads=threads,
+                    progress=advance,
+                    executor=workers,
+                    **{**keywords, "device": device},
+                ).timing
             except SimtError as error:
-                errors[block] = error
+                errors[trial] = error
                 raise
             assert found is not None  # ModelOptions always ask for timing
             return found
 
-        def alone(block: int) -> TimingResult:
-            return run(block, bar.start(f"{launch.kernel}, blocks of {block}"))
+        def alone(trial: Trial) -> TimingResult:
+            return run(trial, bar.start(f"{launch.kernel}, {trial}"))
 
         try:
-            with _together(run, sizes, bar.start(launch.kernel)) if workers else nullcontext(alone) as one:
-                found = timing.sweep(one, sizes)
+            with _together(run, choices, bar.start(launch.kernel)) if workers else nullcontext(alone) as one:
+                found = timing.sweep(one, choices)
         except timing.NoSizeRanError as none:
             raise _none_ran(none.errors) from None
-    found.refused.update({block: error.title for block, error in errors.items()})
+    found.refused.update({trial: error.title for trial, error in errors.items()})
     if as_json:
-        head = {"kernel": launch.kernel, "view": launch.view, "device": device.key}
-        print_json({**head, **_described(found)})
+        print_json({"kernel": launch.kernel, "view": launch.view, **_described(found)})
     else:
         _print(found, f"{launch.kernel} ({launch.view} view)")
 
 
 @contextmanager
 def _together(
-    run: Callable[[int, Callable[[int, int], None]], TimingResult],
-    sizes: Sequence[int],
+    run: Callable[[Trial, Callable[[int, int], None]], TimingResult],
+    choices: Sequence[Trial],
     advance: Callable[[int, int], None],
-) -> Iterator[Callable[[int], TimingResult]]:
+) -> Iterator[Callable[[Trial], TimingResult]]:
     """Run all launches at the same time; gives what waits for one of them.
 
     Each has a thread that waits for its workers.  *advance* is told of all of their blocks together.
     """
     stopped = threading.Event()
-    done: dict[int, tuple[int, int]] = {}
+    done: dict[Trial, tuple[int, int]] = {}
 
-    def one(size: int) -> TimingResult:
+    def one(trial: Trial) -> TimingResult:
         def tell(blocks: int, total: int) -> None:
             if stopped.is_set():
                 raise KeyboardInterrupt
-            done[size] = blocks, total
+            done[trial] = blocks, total
             advance(*(sum(column) for column in zip(*done.copy().values(), strict=True)))
 
-        return run(size, tell)
+        return run(trial, tell)
 
-    with ThreadPoolExecutor(len(sizes)) as waiting:
-        found = {size: waiting.submit(one, size) for size in dict.fromkeys(sizes)}
+    with ThreadPoolExecutor(min(len(choices), MOST_TOGETHER)) as waiting:
+        found = {trial: waiting.submit(one, trial) for trial in choices}
         try:
-            yield lambda size: found[size].result()
+            yield lambda trial: found[trial].result()
         finally:
             stopped.set()  # after ctrl-C the threads would wait on
 
 
-def _none_ran(errors: Mapping[int, SimtError]) -> SimtError:
-    """What to raise if no size could run: the one error that all have, or each size with its own."""
+def _none_ran(errors: Mapping[Hashable, SimtError]) -> SimtError:
+    """What to raise if nothing could run: the one error that all have, or each trial with its own."""
     first = next(iter(errors.values()))
     if all(error.title == first.title for error in errors.values()):
         return first
     return LaunchError(
-        "the kernel does not run with any of these block sizes",
-        details=[f"{block}: {error.title}" for block, error in errors.items()],
+        "the kernel does not run with any of these",
+        details=[f"{trial}: {error.title}" for trial, error in errors.items()],
     )
 
 
-def _described(found: Sweep) -> dict[str, object]:
+def _described(found: Sweep[Trial]) -> dict[str, object]:
+    """For JSON; each launch has what was tried, its margin to the best and its expected error, in percent."""
     results = [
-        {"block": block, "dominant_stall": result.dominant_stall, **result.metrics}
-        for block, result in found.results.items()
+        {
+            **trial.axes,
+            "device": result.numbers.device.key,
+            "margin_percent": found.margin(trial),
+            "error_percent": result.expected_error.total,
+            "dominant_stall": result.dominant_stall,
+            **result.metrics,
+        }
+        for trial, result in found.results.items()
     ]
-    return {"results": results, "refused": found.refused, "best": found.best, "reason": found.reason()}
+    return {
+        "results": results,
+        "refused": [{**trial.axes, "why": why} for trial, why in found.refused.items()],
+        "best": dict(found.best.axes),
+        "within_error": [dict(trial.axes) for trial in found.within_error],
+        "reason": found.reason(),
+    }
 
 
-def _print(found: Sweep, title: str) -> None:
+def _print(found: Sweep[Trial], title: str) -> None:
     from simt.metrics.stalls import words_of
     from simt.profile.summary import timing_text
     from simt.text import number_text
 
-    columns = ("block", "cycles", "time us", "occupancy %", "ipc", "gld GB/s", "mainly waits for")
+    tried = found.best.texts
+    columns = (*tried, "cycles", "time us", "slower %", "error %", "occupancy %", "ipc", "mainly waits for")
     rows = table(title, *columns, left=("mainly waits for",), wrap=("mainly waits for",))
-    for block, result in found.results.items():
+    for trial, result in found.results.items():
         metrics = result.metrics
-        rates = [metrics["achieved_occupancy_percent"], metrics["ipc"], (metrics["gld_throughput"] or 0) / 1e9]
+        off = result.expected_error.total
         rows.add_row(
-            str(block),
+            *trial.texts.values(),
             f"{result.cycles:,.0f}",
             f"{1e6 * result.seconds:,.2f}",
-            *map(number_text, rates),
+            f"{found.margin(trial):.1f}",
+            "?" if off is None else f"{off:.0f}",
+            *map(number_text, [metrics["achieved_occupancy_percent"], metrics["ipc"]]),
             words_of(result.dominant_stall),
-            style="bold" if block == found.best else "",
+            style="bold" if trial == found.best else "",
         )
-    for block, why in found.refused.items():
-        rows.add_row(str(block), *["-"] * 5, why, style="dim")
-    show(rows)
+    for trial, why in found.refused.items():
+        rows.add_row(*trial.texts.values(), *["-"] * 6, why, style="dim")
+    show(rows, optional=("ipc", "occupancy %", "time us"))
     say(found.reason())
     say(timing_text(found.results[found.best], of_many=True))

@@ -45,6 +45,7 @@ VALUES = {
     "--kernel": "interleaved", "--registers": "40", "--shared": "1024", "--grid": "1,1", "--arch": "sm_61",
     "--trace": "0,0", "--check": "racecheck", "--max-instructions": "1000000", "--schedule": "random:2",
     "--fill": "0xCD", "--metric": "inst_per_warp", "--executor": "processes:1",
+    "--devices": "h200,t4",
 }  # fmt: skip
 """A value of each option that takes one."""
 
@@ -68,8 +69,10 @@ ELSEWHERE = {
     ("profile", "--parameters"), ("profile", "--symbol"), ("profile", "--nvrtc"),
     *((command, option) for command in ("trace", "run", "sweep", "timeline", "diff", "report")
       for option in ("--grid", "--arg", "--shared", "--nvrtc")),
+    ("sweep", "--grids"), ("sweep", "--constants"),
 }  # fmt: skip
-"""In ``BASE``, or about another kind of file: tests/cli/test_machine.py, test_symbols.py and test_cuda.py have them."""
+"""In ``BASE``, or about another kind of file: tests/cli/test_machine.py, test_symbols.py, test_cuda.py and
+test_sweep.py have them."""
 
 
 def options() -> list[tuple[str, str]]:

@@ -123,9 +123,10 @@ def test_sweep(run) -> None:
     assert "must be between 1 and 1024" in rows["2048"]
     assert "predicted best: 128 threads per block" in found.out
     data = run("sweep", "interleaved", "--size", "2^16", "--blocks", "32,128,2048", "--json").json()
-    assert data["best"] == 128
+    assert data["best"] == {"block": 128}
     assert [each["block"] for each in data["results"]] == [32, 128]
-    assert data["refused"] == {"2048": "block dimension x is 2048; it must be between 1 and 1024"}
+    assert data["refused"] == [{"block": 2048, "why": "block dimension x is 2048; it must be between 1 and 1024"}]
+    assert data["results"][0]["margin_percent"] > data["results"][1]["margin_percent"] == 0
     assert data["results"][0]["cycles"] > data["results"][1]["cycles"]
     assert "predicted best: 128" in data["reason"]
 
@@ -139,7 +140,7 @@ def test_sweep_over_a_kernel_of_a_file(run, mine: str) -> None:
     assert fixed.err.count("no parameter 'block'") == 1
     none = run("sweep", f"{mine}:narrow", "--blocks", "128,2000")
     assert none.code == 2
-    assert "2000: " in none.err
+    assert "2000 threads per block: " in none.err
 
 
 def test_timeline_as_text(run) -> None:

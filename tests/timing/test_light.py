@@ -168,8 +168,11 @@ def test_a_sweep_says_which_sizes_its_error_cannot_tell_apart() -> None:
     assert best.expected_error.total is not None
     limit = best.cycles * (1 + best.expected_error.total / 100)
     within = [block for block, each in found.results.items() if each.cycles <= limit and block != found.best]
-    told = f"; within that error of it: {', '.join(map(str, within))}" if within else ""
-    assert f"{best.cycles:.0f} cycles ({best.expected_error}){told}; " in found.text()
+    assert found.within_error == sorted(within, key=lambda block: found.results[block].seconds)
+    told = found.text()
+    assert f"{best.cycles:.0f} cycles, {1e6 * best.seconds:,.2f} us ({best.expected_error}); next is " in told
+    assert ("within that error" in told) == bool(within)
+    assert ("more than that error" in told) != bool(within)
 
 
 @needs_nvdisasm

@@ -288,7 +288,7 @@ def test_a_sweep_of_which_no_size_runs_says_why_of_each() -> None:
     def run(block: int) -> TimingResult:
         return simulate(*prepared("interleaved", 1 << 12, block)[:2], H200)
 
-    with pytest.raises(NoSizeRanError, match="no block size could run: ") as found:
+    with pytest.raises(NoSizeRanError, match="no launch of the sweep could run: ") as found:
         sweep(run, (2000, 4096))
     assert list(found.value.errors) == [2000, 4096]
 
