@@ -7,7 +7,7 @@ It keeps the blocks of its SMs side by side (:func:`side_by_side`, :data:`lay_ou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +37,7 @@ __all__ = [
     "Request",
     "State",
     "begin",
+    "beside",
     "block_at",
     "count",
     "counters",
@@ -66,6 +67,11 @@ def side_by_side(program: Program, states: Sequence[State]) -> State:
     together["F64"] = together["R"].view(np.float64)
     together["F32"] = together["R"].view(np.float32)
     return states[0]._replace(**together, SHARED=states[0].M64, ZEROED=zeroed_rows(program, live_rows(program)[0]))
+
+
+def beside(state: State, fresh: State) -> State:
+    """The arrays of *fresh* for another host thread that runs blocks of *state*, with what these have themselves."""
+    return fresh._replace(ZEROED=state.ZEROED, **{name: getattr(state, name) for name in OWN})
 
 
 def counters(state: State) -> npt.NDArray[np.int64]:
@@ -157,23 +163,18 @@ def words(state: State) -> int:
     return record_words(state)
 
 
-def equip(state: State, native: Native, rows: int, predicates: int, participants: int) -> State:
-    """The State of all places, which go on with native code; the sizes are those of :data:`block_at`."""
+def equip(state: State, native: Native, places: Iterable[int], *sizes: int) -> State:
+    """A State in which the blocks in some places go on with native code; *sizes* are those of :data:`block_at`."""
     state = native.entered(state, len(state.LAUNCH) // L.N_LAUNCH)
-    for block in _blocks(state, rows, predicates, participants):
-        native.tell(block)
+    for k in places:
+        native.tell(plain(block_at)(state, k, *sizes, state.WORDS))
     return state
 
 
-def count(state: State, native: Native, rows: int, predicates: int, participants: int) -> None:
-    """Bring what native code counted into :func:`counters`."""
-    for block in _blocks(state, rows, predicates, participants):
-        native.count(block)
-
-
-def _blocks(state: State, *sizes: int) -> list[State]:
-    """The State of the block in each place."""
-    return [plain(block_at)(state, k, *sizes, state.WORDS) for k in range(len(state.LAUNCH) // L.N_LAUNCH)]
+def count(state: State, native: Native, places: Iterable[int], *sizes: int) -> None:
+    """Bring what native code counted in some places into :func:`counters`."""
+    for k in places:
+        native.count(plain(block_at)(state, k, *sizes, state.WORDS))
 
 
 @jit_part

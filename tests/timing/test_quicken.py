@@ -25,7 +25,8 @@ from simt.ops.row import Kind
 from simt.ops.table import MICRO_OPS
 from simt.program import Instruction, Program
 from simt.timing import TimingResult, quicken
-from simt.timing.schedule import runs, schedule
+from simt.timing.ahead import runs
+from simt.timing.schedule import schedule
 from tests.machine import structured
 from tests.timing.programs import X, chain, end, program
 from tests.timing.simulated import simulate
@@ -45,8 +46,9 @@ def _as_written(request: pytest.FixtureRequest) -> None:
 
 def timed(made: Program, engine: str, args: list[Any], grid: int, block: int, **options: Any) -> TimingResult:
     given = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
-    launch = Launch((grid, 1, 1), (block, 1, 1), given, threads=1, engine=engine, **options)
-    return simulate(made, launch, H200, sms=1, window=(0, 1 << 20))
+    sms = options.pop("sms", 1)
+    launch = Launch((grid, 1, 1), (block, 1, 1), given, engine=engine, **{"threads": 1, **options})
+    return simulate(made, launch, H200, sms=sms, window=(0, 1 << 20))
 
 
 def same(one: TimingResult, other: TimingResult) -> bool:
@@ -111,6 +113,16 @@ def test_a_simulation_may_go_over_in_its_midst(name: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(code.Native, "count", counting)
     assert same(timed(made, "auto", args, plan.grid, plan.block), expected)
     assert sum(counted) > 0
+
+
+@pytest.mark.parametrize("name", ["neighbored", "shuffle", "atomic"])
+def test_each_of_several_threads_has_native_code_of_its_own(name: str) -> None:
+    data = np.random.RandomState(0).randint(-1000, 1000, 1 << 12).astype(np.int32)
+    plan = kernels.get(name).plan_for(data, 96, "sum")
+    made = lang.compile(plan.kernel, lang.argument_types(plan.args))
+    args = [a if isinstance(a, np.ndarray) else np.int64(a) for a in plan.args]
+    expected = timed(made, "interpreter", args, plan.grid, plan.block, sms=5)
+    assert same(timed(made, "compiled", args, plan.grid, plan.block, sms=5, threads=2), expected)
 
 
 @pytest.mark.parametrize("engine", ["interpreter", "compiled", "auto"])
