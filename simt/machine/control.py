@@ -13,15 +13,14 @@ import numpy as np
 from simt.machine import layout as L
 from simt.machine.barriers import arrive, is_complete, release
 from simt.machine.gpu_orders import leaders_first, leave_barriers, share_barriers, smallest_first, take_turns
+from simt.machine.meeting import all_wait_on, gave_way, go_without, settle, waits_at_warpsync
 from simt.machine.parting import part_lanes
 from simt.machine.registers import predicate, row_at
 from simt.machine.splits import (
     add_split,
     diverge,
     follows_gpu,
-    gave_way,
     give_way,
-    go_without,
     goes_through,
     join_fresh,
     join_waiting,
@@ -30,8 +29,6 @@ from simt.machine.splits import (
     meet_released,
     participants_at,
     remove_split,
-    settle,
-    waits_at_warpsync,
     without,
 )
 from simt.ops.encoding import COLLECTIVE
@@ -231,7 +228,7 @@ def bsync(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barri
         needed = np.int64(0)  # the barrier register names other lanes meanwhile: nothing to wait for
     elif part_lanes(SPLITS, WARPS, PARTICIPANTS, w, pc, participants_at(w, n_barriers, barrier), active, needed):
         return np.int64(RESUME)
-    yielded = gave_way(SPLITS, WARPS, w)
+    yielded = gave_way(SPLITS, WARPS, w, order)
     needed &= ~(WARPS[w * L.N_WARP + L.W_EXITED] | WARPS[w * L.N_WARP + L.W_ABSENT] | yielded)
     if needed & ~active == 0:
         if yielded != 0:
@@ -239,6 +236,8 @@ def bsync(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barri
         _issue_again(COUNTS, count, moved, active)
         return where
     _wait(SPLITS, current(WARPS, w), pc, L.WAIT_BSYNC, barrier)
+    if all_wait_on(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order, WARPS[w * L.N_WARP + L.W_CURRENT], needed):
+        return np.int64(LEAVE)
     released = settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
     if released != 0:
         _issue_again(COUNTS, count, moved, released)

@@ -10,7 +10,8 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.control import LEAVE, RESUME, current
-from simt.machine.splits import choose, follows_gpu, settle
+from simt.machine.meeting import settle
+from simt.machine.splits import choose, follows_gpu
 from simt.ops.jit import jit, jit_part
 from simt.ops.scalar import popcount
 from simt.ops.table import MICRO_OPS
@@ -84,8 +85,11 @@ def let_through(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
 def another(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
     """After a split that waits or has ended: PAUSED if another one is current now, else DONE or BLOCKED."""
     WARPS[w * L.N_WARP + L.W_RELEASED] = 0
-    if WARPS[w * L.N_WARP + L.W_SPLITS] == 0:
+    n = WARPS[w * L.N_WARP + L.W_SPLITS]
+    if n == 0:
         return L.DONE
+    if n == 1 and SPLITS[current(WARPS, w) + L.S_STATE] == L.WAIT_BARRIER:
+        return L.BLOCKED
     if choose(SPLITS, WARPS, w, order) or let_through(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
         return L.PAUSED
     return L.BLOCKED

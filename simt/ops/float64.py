@@ -96,25 +96,25 @@ def copysign_f64(a: S64, b: S64) -> S64:
 @divide
 def floor_f64(a: F64) -> F64:
     """d = floor(a)"""
-    return np.floor(a)
+    return unless_nan(a, np.floor(a))
 
 
 @divide
 def ceil_f64(a: F64) -> F64:
     """d = ceil(a)"""
-    return np.ceil(a)
+    return unless_nan(a, np.ceil(a))
 
 
 @divide
 def trunc_f64(a: F64) -> F64:
     """d = a rounded towards zero"""
-    return np.trunc(a)
+    return unless_nan(a, np.trunc(a))
 
 
 @divide
 def rint_f64(a: F64) -> F64:
     """d = a rounded to nearest, ties to even"""
-    return np.rint(a)
+    return unless_nan(a, np.rint(a))
 
 
 @divide

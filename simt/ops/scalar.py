@@ -88,7 +88,7 @@ MIXER = -7046029254386353131
 
 @jit_inline
 def unless_nan(operand, result):
-    """*result*, but where *operand* is a NaN that one, made quiet."""
+    """*result*, which is a NaN where *operand* is one; there it is that one, made quiet."""
     return operand + operand if operand != operand else result
 
 

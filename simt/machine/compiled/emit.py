@@ -60,6 +60,11 @@ def _part_of(step: Step) -> str:
     return "ACROSS" if step.row.name in ACROSS else "LANES"
 
 
+def _retired(block: list[Step]) -> int:
+    """Instructions that a block executes."""
+    return sum(step.retires for step in block)
+
+
 class Emitter:
     """Writes the function of a Program."""
 
@@ -134,7 +139,8 @@ class Emitter:
         enough = text.value(f"icmp uge i64 {left}, {len(block)}")
         text.line(f"br i1 {enough}, label %run{k}, label %{self._exit_at(block[0].pc)}")
         text.label(f"run{k}")
-        self._count(k, block, 1)
+        self._count(FIRST_TIMES + TIMES * k, 1)
+        self._take(len(block), _retired(block), 1)
         for part, group in groupby(block, key=_part_of):
             steps = list(group)
             if part == "LANES":
@@ -156,17 +162,15 @@ class Emitter:
                     self._guarded(step)
         text.line(f"br label %{self._go_to(block[-1].pc + 1)}")
 
-    def _count(self, k: int, steps: list[Step], sign: int) -> None:
-        """Count a whole block once, or take that back (*sign*)."""
+    def _count(self, times: int | str, sign: int) -> None:
+        """Count a whole block, whose counters are at *times*, once, or take that back (*sign*)."""
         text = self.text
-        retired = sum(step.retires for step in steps)
-        self._take(len(steps), retired, sign)
-        place = text.at("%context", FIRST_TIMES + TIMES * k)
+        place = text.at("%context", times)
         old = text.value(f"load <4 x i64>, ptr {place}, align 8")
         new = text.value(f"{'add' if sign > 0 else 'sub'} <4 x i64> {old}, {self.once}")
         text.line(f"store <4 x i64> {new}, ptr {place}, align 8")
 
-    def _take(self, executed: int, retired: int | str, sign: int) -> None:
+    def _take(self, executed: int | str, retired: int | str, sign: int) -> None:
         for place, how, number in (("%left", -sign, executed), ("%retired", sign, retired)):
             old = self.text.value(f"load i64, ptr {place}")
             new = self.text.value(f"{'add' if how > 0 else 'sub'} i64 {old}, {number}")
@@ -209,9 +213,8 @@ class Emitter:
         before, block = len(text.lines), text.block
         segment = Segment(text, self.plan, steps, LANES)
         failed = segment.emit()
-        if len(text.lines) - before <= SHORT:
-            del text.lines[before:]
-            text.block = block
+        if len(text.lines) - before <= SHORT and not segment.has_rules:
+            text.take_back(before, block)
             segment = Segment(text, self.plan, steps, WARP)
             failed = segment.emit()
         if failed is not None:
@@ -402,17 +405,30 @@ class Emitter:
 
     def _leave_early(self) -> None:
         """Out of the middle of a block: the engine goes on at a micro-op of it."""
+        if not self.cold:
+            return
+        text = self.text
+        ways = []
         for label, k, left in self.cold:
-            self.text.label(label)
-            block = self.plan.blocks[k]
-            self._count(k, block, -1)
-            done = left.pc - block[0].pc
-            if done:
-                given = ("%context", "%given", str(left.pc), str(block[0].pc), "0")
-                self._take(done, self.text.call((BEGUN, 0), *given), 1)
+            text.label(label)
             if left.row.kind is Kind.CONTROL and left.guard:
                 self._guarded(left, -1)
-            self.text.line(f"br label %{self._exit_at(left.pc)}")
+            text.line("br label %leave")
+            ways.append((label, k, left.pc))
+        text.label("leave")
+        block, pc = (text.value(f"phi i64 {', '.join(f'[{way[at]}, %{way[0]}]' for way in ways)}") for at in (1, 2))
+        facts = text.value(f"getelementptr [3 x i64], ptr @blocks, i64 {block}")
+        first, executed, retired = (text.load(facts, at) for at in range(3))
+        self._count(text.value(f"add i64 {text.value(f'mul i64 {block}, {TIMES}')}, {FIRST_TIMES}"), -1)
+        self._take(executed, retired, -1)
+        begun = text.call((BEGUN, 0), "%context", "%given", pc, first, "0")
+        self._take(text.value(f"sub i64 {pc}, {first}"), begun, 1)
+        text.line(f"store i64 {pc}, ptr %where")
+        text.line("br label %out")
+        rows = ", ".join(
+            f"[3 x i64] [i64 {steps[0].pc}, i64 {len(steps)}, i64 {_retired(steps)}]" for steps in self.plan.blocks
+        )
+        text.declare(f"@blocks = internal constant [{len(self.plan.blocks)} x [3 x i64]] [{rows}], align 64")
 
     def _leave(self) -> None:
         text = self.text

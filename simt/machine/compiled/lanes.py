@@ -27,9 +27,10 @@ from simt.machine.compiled.accesses import WHOLE
 from simt.machine.compiled.control import CALLS, calling
 from simt.machine.compiled.parts import PARTS
 from simt.machine.interpreter import AFTER, LOADS, NAMES, STORES, Lane, function_tree, made_function, statements
-from simt.ops.jit import FOLDER
+from simt.ops.jit import FOLDER, jit_inline
 from simt.ops.parts import PartCompiler, _reached
 from simt.ops.row import Effect, Kind, MicroOp
+from simt.ops.scalar import unless_nan
 from simt.ops.table import TABLES
 
 LANE = "lane"
@@ -91,8 +92,8 @@ def _array(node: ast.Subscript) -> str:
     return node.value.id if isinstance(node.value, ast.Name) else ""
 
 
-def _one_lane(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of 64-bit slots a, b, c and imm that does what a lane function does."""
+def _one_lane(function: Callable[..., Any], **instead: Any) -> Callable[..., Any]:
+    """A function of 64-bit slots a, b, c and imm that does what a lane function does; *instead*: of what it calls."""
     lane = Lane(function)
     masks = lane.result == "MASK"
     operands = {
@@ -109,13 +110,18 @@ def _one_lane(function: Callable[..., Any]) -> Callable[..., Any]:
     module = inspect.getmodule(function)
     assert module is not None
     tree = function_tree(LANE, ["a", "b", "c", "d", "imm"], [*done, *end])
-    return made_function(tree, {**vars(module), **_NAMES}, str(module.__file__))
+    return made_function(tree, {**vars(module), **_NAMES, **instead}, str(module.__file__))
 
 
 _ABC = ("a", "b", "c")
 
 
-_TEST, _FAST = "test", "fast"
+_TEST, _FAST, _NUMBERS = "test", "fast", "numbers"
+
+
+@jit_inline
+def _any_nan(operand: Any, result: Any) -> Any:
+    return result
 
 
 def _function(name: str) -> Callable[..., Any]:
@@ -129,6 +135,8 @@ def _function(name: str) -> Callable[..., Any]:
     assert row.lane is not None
     if not variant:
         return _one_lane(row.lane)
+    if variant == _NUMBERS:
+        return _one_lane(row.lane, **{unless_nan.__name__: _any_nan})
     assert row.all_lanes is not None
     return _one_lane(row.all_lanes[variant == _FAST])
 
@@ -141,6 +149,15 @@ def _rows() -> dict[str, MicroOp]:
 def variants(row: MicroOp) -> tuple[str, str] | None:
     """Names of the condition under which a micro-op has a faster lane function, and of that one."""
     return None if row.all_lanes is None else (f"{row.name}!{_TEST}", f"{row.name}!{_FAST}")
+
+
+def of_numbers(row: MicroOp) -> str | None:
+    """The name of a micro-op's lane function without its rules about NaNs, if it has such.
+
+    Where an operand is a NaN the result is one, too, but not always the right one.
+    """
+    has_rules = row.lane is not None and unless_nan.__name__ in row.lane.__code__.co_names
+    return f"{row.name}!{_NUMBERS}" if has_rules else None
 
 
 _LEFT = ("floordiv.f64", "floormod.f64")

@@ -1,5 +1,7 @@
 """Code of a run of micro-ops that compute each lane by itself: LANES lanes at a time, or all, with values in registers.
 
+Rules about which NaN stays cost more than the arithmetic: lanes that get no NaN are computed without them.
+
 All results go to the register file when the run is done, under the mask of active lanes.  Where a micro-op may fail (an
 index), all lanes are computed first, into scratch memory: if one fails nothing has been written, and the engine
 executes the run once more, micro-op by micro-op.
@@ -8,8 +10,9 @@ executes the run once more, micro-op by micro-op.
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 
-from simt.machine.compiled.lanes import lane_module, variants
+from simt.machine.compiled.lanes import lane_module, of_numbers, variants
 from simt.machine.compiled.plan import Plan, Step, is_place
 from simt.machine.compiled.text import Text, splat
 from simt.machine.compiled.widen import NotWide, Widener, of_bits, scalar_of
@@ -52,6 +55,10 @@ class Segment:
         predicates = {step.dst for step in steps if step.row.operands[0] == "p" and step.dst}
         self.written = sorted(one for one in predicates if plan.is_predicate_live(one, steps[-1].pc))
         """Predicates that are written, and read later."""
+        self.has_rules = lanes < WARP and sum(of_numbers(step.row) is not None for step in steps) > 1
+        """Whether to compute without rules about NaNs first."""
+        self.numbers: list[str] | None = None
+        """While it does so, the results in which each NaN shows: a NaN among a result's operands shows in it."""
 
     def emit(self) -> str | None:
         """Emit it; the mask of lanes in which a micro-op failed (then nothing is written), None if none can."""
@@ -95,8 +102,57 @@ class Segment:
     def _emit_lanes(self) -> None:
         """The micro-ops for these lanes, and, unless they may still fail in others, their results."""
         self.active = self._lanes_of("%active")
+        if self.has_rules:
+            self._emit_ways()
+        else:
+            self._compute()
+            self._keep()
+
+    def _emit_ways(self) -> None:
+        """Without rules about NaNs, and, where these lanes have got one so, once more with them."""
+        text = self.text
+        before = dict(self.rows), set(self.whole), dict(self.predicates), self.failed
+        plain, ruled, both = (text.new_label(stem) for stem in ("numbers", "nans", "both"))
+        self.numbers = []
+        self._compute()
+        some = self._bits_of(self._nans(self.numbers))
+        self.numbers = None
+        text.line(f"br i1 {text.value(f'icmp eq i64 {some}, 0')}, label %{plain}, label %{ruled}")
+        text.label(plain)
+        self._keep()
+        ways = [(self._carried(), text.block)]
+        text.line(f"br label %{both}")
+        text.label(ruled)
+        self.rows, self.whole, self.predicates, self.failed = before
+        self.dirty.clear()
+        self._compute()
+        self._keep()
+        ways.append((self._carried(), text.block))
+        text.line(f"br label %{both}")
+        text.label(both)
+        for one in ways[0][0]:
+            found = ", ".join(f"[{values[one]}, %{block}]" for values, block in ways)
+            lanes = text.value(f"phi {self.bits} {found}")
+            if one == FAILED:
+                self.failed = lanes
+            else:
+                self.predicates[one] = lanes
+
+    def _nans(self, values: list[str]) -> str:
+        """Active lanes in which one of several floats is a NaN."""
+        text, kind = self.text, f"<{self.lanes} x double>"
+        floats = [text.value(f"bitcast {self.slots} {value} to {kind}") for value in values]
+        found = splat("false", self.lanes, "i1")
+        for one, other in zip_longest(floats[::2], floats[1::2], fillvalue=floats[0]):
+            found = text.value(f"or {self.bits} {found}, {text.value(f'fcmp uno {kind} {one}, {other}')}")
+        return text.value(f"and {self.bits} {found}, {self.active}")
+
+    def _compute(self) -> None:
         for step in self.steps:
             self._step(step)
+
+    def _keep(self) -> None:
+        """Store the rows that are read later."""
         self.dirty[:] = [row for row in self.dirty if self.plan.is_live(row, self.steps[-1].pc)]
         for k, row in enumerate(self.dirty):
             if not self.checks:
@@ -265,6 +321,10 @@ class Segment:
             masks = [self._predicate(value) for _, _, value in step.sources]
             return of_bits(scalar_of(lane_module(name, imm)), self.lanes, self.text, masks)
         arguments = [self._source(step, letter, value) for _, letter, value in step.sources]
+        if self.numbers is not None and (plain := of_numbers(step.row)):
+            value = self._apply(plain, imm, arguments, self.lanes)
+            self.numbers = [one for one in self.numbers if one not in arguments] + [value]
+            return value
         choice = variants(step.row)
         divisor = self.plan.constants.get(step.b, 0)
         if choice is None or divisor & (divisor - 1) == 0 < divisor:
@@ -298,12 +358,12 @@ class Segment:
 
     def _apply(self, name: str, imm: int, arguments: list[str], lanes: int, b: int | None = None) -> str:
         module = lane_module(name, imm, b)
-        count = len(self.text.lines)
+        count, block = len(self.text.lines), self.text.block
         given = [*arguments, *[splat(0, lanes) if lanes > 1 else "0"] * (4 - len(arguments))]
         try:
             return Widener(scalar_of(module), lanes, self.text).emit(given)
         except NotWide:
-            del self.text.lines[count:]
+            self.text.take_back(count, block)
         return self._lane_by_lane(f"{name}.{imm}", module, given)
 
     def _lane_by_lane(self, name: str, module: str, arguments: list[str]) -> str:

@@ -19,6 +19,8 @@ class Text:
         """Functions of one lane that are called, not widened: their modules by name."""
         self.block = ""
         self._names = 0
+        self._places: dict[tuple[str, int | str], str] = {}
+        """Addresses that the block has worked out."""
 
     def name(self) -> str:
         """A new name of a value."""
@@ -44,6 +46,7 @@ class Text:
         """Begin a block."""
         self.lines.append(f"{name}:")
         self.block = name
+        self._places.clear()
 
     def declare(self, text: str) -> None:
         """Declare a function of LLVM's."""
@@ -51,7 +54,17 @@ class Text:
 
     def at(self, base: str, index: int | str) -> str:
         """Address of element *index* of 64-bit slots."""
-        return base if index == 0 else self.value(f"getelementptr i64, ptr {base}, i64 {index}")
+        if index == 0:
+            return base
+        if (base, index) not in self._places:
+            self._places[base, index] = self.value(f"getelementptr i64, ptr {base}, i64 {index}")
+        return self._places[base, index]
+
+    def take_back(self, lines: int, block: str) -> None:
+        """Drop all lines but the first *lines*, the last of which are of *block*."""
+        del self.lines[lines:]
+        self.block = block
+        self._places.clear()
 
     def load(self, base: str, index: int | str) -> str:
         """A slot."""
