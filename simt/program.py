@@ -22,7 +22,7 @@ Storage
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any
 
@@ -196,8 +196,8 @@ class Program:
     ``strings``: texts that arguments of system calls name by their number.
 
     ``encoded`` is the machine's: what the first launch makes of the micro-ops (simt.machine.encode), which must not
-    change from then on.  So is ``native``: native code of them, and ``past``, which says when it is worth while
-    (simt.machine.compiled); and ``waits``: whether a block may wait for another one (simt.machine.waiting).
+    change from then on.  So are ``native`` and ``stretches``: native code of them, and ``past``, which says when it is
+    worth while (simt.machine.compiled); and ``waits``: whether a block may wait for another one (simt.machine.waiting).
     """
 
     name: str
@@ -222,8 +222,13 @@ class Program:
     symbol: str = ""
     encoded: Any = field(default=None, init=False, repr=False, compare=False)
     native: Any = field(default=None, init=False, repr=False, compare=False)
+    stretches: Any = field(default=None, init=False, repr=False, compare=False)
     past: Any = field(default=None, init=False, repr=False, compare=False)
     waits: Any = field(default=None, init=False, repr=False, compare=False)
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        """For pickling: without what the machine has made of it, which is of this process (native code, above all)."""
+        return None, {each.name: getattr(self, each.name) if each.init else each.default for each in fields(self)}
 
     def dump(self) -> Iterator[str]:
         """The micro-ops as text, one a line, with the listing lines they belong to."""
