@@ -33,7 +33,6 @@ from tests.timing.launches import (
     validation_set,
 )
 
-
 PARTS = "ABCD"
 """Of the validation set."""
 
