@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpu.errors import EXIT_NO_GPU, NoGpuError
-from simt.check import render
+from simt.check import render, write_file
 from simt.cli.output import EXIT_WRONG, check_writable, show, table
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def calibrate(
     found = list(measure(native, figures(multiprocessors), _say))
     fitted = fit(kernels, base, [each for each in found if not each.problem], _say)
     text = device_file(product, base, fitted)
-    output.write_text(text, encoding="utf-8")
+    write_file(output, text)
     _report(fitted, base)
     typer.echo(f"wrote {output}")
     missing = [_missing(each.figure, each.problem) for each in found if each.problem]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu import ncu
-from gpu.errors import GpuError, NoGpuError
+from gpu.errors import GpuError, NoGpuError, ProfilerError
 
 ATTRIBUTES = {
     "multiprocessors": 16,
@@ -136,15 +136,22 @@ class Native:
             cubin = Path(folder) / "kernels.cubin"
             cubin.write_bytes(self._cubin)
             child = [sys.executable, "-m", "gpu.calibration.launches", str(self._index), str(cubin), kernel]
-            said = subprocess.run(
-                [program, *_PAGE, "--metrics", _CYCLES, *child, str(blocks), str(threads), str(times)],
-                capture_output=True, text=True, errors="replace", timeout=ncu.TIMEOUT, check=False,
-            )  # fmt: skip
+            command = [program, *_PAGE, "--metrics", _CYCLES, *child, str(blocks), str(threads), str(times)]
+            try:
+                said = subprocess.run(
+                    command, capture_output=True, text=True, errors="replace", timeout=WAIT, check=False
+                )
+            except subprocess.TimeoutExpired:
+                help = "does another profiler use the GPU? It lets one at a time"
+                raise ProfilerError(f"Nsight Compute took more than {WAIT:g} s", help=help) from None
         rows = list(csv.DictReader(line for line in said.stdout.splitlines() if line.startswith('"')))[1:]  # units
         if said.returncode != 0 or len(rows) < times:
             raise ncu.explain(said.stdout + said.stderr)
         return [float(row[_CYCLES].replace(",", "")) for row in rows]
 
+
+WAIT = 120.0
+"""Seconds for Nsight Compute, which takes about ten, but waits for another one."""
 
 _CYCLES = "sm__cycles_elapsed.max"
 _PAGE = ("--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none")

@@ -56,13 +56,15 @@ def device_file(product: Product, base: Gpu, fitted: Sequence[Fitted]) -> str:
     lines = [f"name = {_text(product.name)}", f"like = {_text(base.key)}"]
     if base.compute_capability != product.capability:
         lines += [f"architecture = {_text(product.architecture)}", f"compute_capability = {_text(product.capability)}"]
-    elif all(each.is_borne_out for each in fitted if each.value is None):
-        on_the_sm = sum(each.value is None for each in fitted)
+    elif (on_the_sm := sum(each.value is None for each in fitted)) and all(
+        each.is_borne_out for each in fitted if each.value is None
+    ):
         said = f"the {base.key}'s number; simt calibrate found {on_the_sm} figures of the SM within {BORNE_OUT:.0%}"
         lines += [f"confirmed = {_text(said)}"]
     lines += ["", "[sources]", f"driver = {_text(f'the driver, CUDA {product.driver}, {today}')}", "", "[limits]"]
     lines += [_entry(name, value, LIMITS[name], "driver") for name, value in product.limits]
-    lines += ["", "[product]", *(_entry(name, value, unit, "driver") for name, value, unit in product.numbers)]
+    told = [each for each in product.numbers if each[1]]  # a driver says 0 where it does not know
+    lines += ["", "[product]", *(_entry(name, value, unit, "driver") for name, value, unit in told)]
     lines += ["", f"[{TIMING}]"]
     units = base.sections[TIMING]
     for each in fitted:

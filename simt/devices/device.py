@@ -3,7 +3,7 @@
 A device file is TOML: ``name``, ``architecture``, ``compute_capability``, and sections whose every entry is
 ``{ value = …, unit = "…", source = "…" }``.  The source is a key of the section ``sources`` (documents and
 measurements, written out once), a text of its own, or the word "estimated".  The section ``limits`` is
-required and checked here; other sections (latencies, bandwidths) are kept for the parts that read them.
+required; it and ``product`` are checked here, ``timing`` and ``errors`` by the timing model.
 
 ``like = "rtx_4090"`` takes every number that the file does not give from another one: a limit with its source if both
 have one compute capability, any other number as an estimate.  With ``confirmed = "..."`` what is measured there counts
@@ -86,6 +86,14 @@ class Gpu:
         known, numbers = self.measured
         return 2 * known > numbers
 
+    @property
+    def memory_bytes_per_cycle(self) -> float | None:
+        """Bytes that the memory moves at most in a cycle of the SMs: bus and clock, twice a cycle; None: not known."""
+        product = self.sections.get("product", {})
+        if not {"memory_clock_mhz", "memory_bus_bits"} <= product.keys():
+            return None
+        return 2 * product["memory_clock_mhz"].value * product["memory_bus_bits"].value / 8 / self.limit("clock_mhz")
+
     def runs(self, view: str) -> bool:
         """Whether it executes this view: any source, and machine code of its own generation that is not newer.
 
@@ -139,6 +147,17 @@ LIMITS: dict[str, str] = {
 }
 """The limits that every device file gives, with their units."""
 
+PRODUCT: dict[str, str] = {
+    "memory_bytes": "bytes",
+    "memory_clock_mhz": "MHz",
+    "memory_bus_bits": "bits",
+    "l2_cache_bytes": "bytes",
+}
+"""What a device file may say of the product, with units."""
+
+SECTIONS: dict[str, Mapping[str, str] | None] = {"limits": LIMITS, "product": PRODUCT, TIMING: None, "errors": None}
+"""The sections of a device file, with the unit of each number; :func:`simt.timing.parameters` knows the others'."""
+
 LARGEST = 1e15
 """No number of a device is larger; floats up to there are exact."""
 
@@ -183,20 +202,21 @@ def parse(text: str, key: str, find: Callable[[str], Gpu] | None = None) -> Gpu:
     sources = data.pop("sources", {})
     if not isinstance(sources, dict):
         raise DeviceError(f"device file {_file_of(key)} is rejected", details=["sources is not a section"])
-    sections = {title: _section(title, table, sources, problems) for title, table in data.items()}
+    problems += [f"{title} is not a section that simt knows: {', '.join(SECTIONS)}" for title in data.keys() - SECTIONS]
+    sections = {title: _section(title, table, sources, problems) for title, table in data.items() if title in SECTIONS}
+    own_reads = sections.get(TIMING, {}).get("dram_read_bytes_per_cycle")
     if base is not None:
         for title, table in {"limits": base.limits, **base.sections}.items():
             sections[title] = _inherited(base, title, table, capability, borne_out) | sections.get(title, {})
     limits = sections.pop("limits", {})
     problems += [f"limits.{limit} is missing" for limit in LIMITS if limit not in limits]
-    problems += [f"limits.{limit} is not a limit that simt knows" for limit in limits if limit not in LIMITS]
     device = Gpu(key, name, architecture, capability, limits, sections)
-    problems = problems or _contradictions(device)
+    problems = problems or _contradictions(device, own_reads)
     if problems:
         raise DeviceError(
             f"device file {_file_of(key)} is rejected",
             details=problems,
-            help="each number needs value, unit, source",
+            help="`simt devices h200 --json` shows all numbers, each with value, unit and source",
         )
     return device
 
@@ -234,28 +254,41 @@ def _section(section: str, table: object, sources: Mapping[str, str], problems: 
         problems.append(f"{section} is not a section")
         return {}
     quantities = {}
+    units = SECTIONS[section]
     for name, entry in table.items():
         where = f"{section}.{name}"
-        if not isinstance(entry, dict) or set(entry) != {"value", "unit", "source"}:
+        if units is not None and name not in units:
+            problems.append(f"{where} is not a number that simt knows; {suggestion(name, units, either(tuple(units)))}")
+        elif not isinstance(entry, dict) or set(entry) != {"value", "unit", "source"}:
             problems.append(f"{where} needs exactly value, unit and source")
-            continue
-        value, unit, source = entry["value"], entry["unit"], entry["source"]
-        if type(value) not in (int, float) or not abs(value) <= LARGEST:  # NaN, too
-            problems.append(f"{where}: {value!r} is not a number of at most {LARGEST:g}")
-        elif value < 0 or (value == 0 and section == "limits" and name not in _MAY_BE_ZERO):
-            problems.append(f"{where}: {value} is not positive")
-        elif section == "limits" and value != int(value):
-            problems.append(f"{where}: {value} is not a whole number")
-        elif not isinstance(source, str) or not source:
-            problems.append(f'{where} has no source; write "estimated" if there is none')
-        elif section == "limits" and unit != LIMITS.get(name, unit):
-            problems.append(f"{where} is in {unit!r}, not in {LIMITS[name]!r}")
+        elif problem := _problem(where, entry, section == "limits", units is None or name in _MAY_BE_ZERO):
+            problems.append(problem)
+        elif units is not None and entry["unit"] != units[name]:
+            problems.append(f"{where} is in {entry['unit']!r}, not in {units[name]!r}")
         else:
-            quantities[name] = Quantity(value, unit, sources.get(source, source))
+            source = entry["source"]
+            quantities[name] = Quantity(entry["value"], entry["unit"], sources.get(source, source))
     return quantities
 
 
-def _contradictions(device: Gpu) -> list[str]:
+def _problem(where: str, entry: Mapping[str, object], whole: bool, may_be_zero: bool) -> str:
+    """What is wrong with a number and its texts, if anything."""
+    value, unit, source = (entry[part] for part in ("value", "unit", "source"))
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= LARGEST:  # NaN, too
+        return f"{where}: {value!r} is not a number of at most {LARGEST:g}"
+    if value < 0 or (value == 0 and not may_be_zero):
+        return f"{where}: {value} is not positive"
+    if whole and value != int(value):
+        return f"{where}: {value} is not a whole number"
+    if not isinstance(unit, str) or not unit:
+        return f"{where} has no unit"
+    if not isinstance(source, str) or not source:
+        return f'{where} has no source; write "estimated" if there is none'
+    return ""
+
+
+def _contradictions(device: Gpu, reads: Quantity | None) -> list[str]:
+    """What does not fit together; *reads*: the file's own bandwidth of memory, which that of the product bounds."""
     limit = device.limit
     found = [
         f"{small} = {limit(small)} exceeds {large} = {limit(large)}"
@@ -266,6 +299,10 @@ def _contradictions(device: Gpu) -> list[str]:
         found.append(f"threads_per_sm = {limit('threads_per_sm')} is not 32 x warps_per_sm = {limit('warps_per_sm')}")
     if limit("shared_per_block_optin") + limit("shared_reserved_per_block") > limit("shared_per_sm"):
         found.append("shared_per_block_optin and shared_reserved_per_block together exceed shared_per_sm")
+    most = device.memory_bytes_per_cycle
+    if reads is not None and most is not None and reads.value > most:
+        clocks = f"memory's clock and bus at {limit('clock_mhz')} MHz"
+        found.append(f"dram_read_bytes_per_cycle = {reads.value:g} exceeds the {most:g} of the {clocks}")
     if re.fullmatch(r"\d+\.\d", device.compute_capability) is None:
         found.append(f"compute_capability {device.compute_capability!r} is not of the form 9.0")
     elif device.architecture != "sm_" + device.compute_capability.replace(".", ""):

@@ -46,16 +46,9 @@ def ports(ops: npt.NDArray[np.int64], executed: npt.NDArray[np.int64]) -> dict[s
 
 
 def most_dram_bytes(gpu: Gpu) -> float:
-    """Bytes that the device's memory moves at most in a cycle of its SMs: bus and clock, twice a cycle.
-
-    Of a device whose file does not say, what the timing model lets it read.
-    """
-    product = gpu.sections.get("product", {})
-    names = ("memory_clock_mhz", "memory_bus_bits")
-    if not all(name in product for name in names):
-        return float(gpu.sections[TIMING]["dram_read_bytes_per_cycle"].value)
-    clock, bits = (product[name].value for name in names)
-    return 2 * clock * bits / 8 / gpu.limit("clock_mhz")
+    """Bytes that the device's memory moves at most in a cycle of its SMs; else what the timing model lets it read."""
+    most = gpu.memory_bytes_per_cycle
+    return float(gpu.sections[TIMING]["dram_read_bytes_per_cycle"].value) if most is None else most
 
 
 def kind_of(metrics: Mapping[str, float | None], sample: Sample) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -181,11 +182,20 @@ def parameters(device: Gpu, overrides: Mapping[str, float] | None = None) -> Par
         raise DeviceError(f"the device file {device.key}.toml has no section [{SECTION}]")
     section = device.sections[SECTION]
     problems = [f"{SECTION}.{name} is missing" for name in PARAMETERS if name not in section]
-    problems += [f"{SECTION}.{name} is not a number that simt knows" for name in section if name not in PARAMETERS]
+    for name, number in section.items():
+        if name not in PARAMETERS:
+            problems.append(f"{SECTION}.{name} is not a number that simt knows{_close(name)}")
+        elif _dimension(number.unit) != _dimension(PARAMETERS[name]):
+            problems.append(f"{SECTION}.{name} is in {number.unit!r}, not in {PARAMETERS[name]!r}")
     problems += [
         f"{ERRORS}.{name} is not a kind of launch: {', '.join((*KINDS, ANY))}"
         for name in device.sections.get(ERRORS, {})
         if name not in (*KINDS, ANY)
+    ]
+    problems += [
+        f"{ERRORS}.{name} is in {number.unit!r}, not in '%'"
+        for name, number in device.sections.get(ERRORS, {}).items()
+        if _dimension(number.unit) != "%"
     ]
     values = {name: float(quantity.value) for name, quantity in section.items()}
     given = dict(overrides or {})
@@ -202,6 +212,17 @@ def parameters(device: Gpu, overrides: Mapping[str, float] | None = None) -> Par
         what = "overridden so" if given else "as in its file"
         raise DeviceError(f"the timing numbers of {device.key}, {what}, are rejected", details=problems)
     return Parameters(device, values, tuple(given))
+
+
+def _close(name: str) -> str:
+    found = suggestion(name, PARAMETERS, "")
+    return f"; {found}" if found else ""
+
+
+def _dimension(unit: str) -> str:
+    """What a unit begins with, which is what it counts: ``cycles``, ``bytes per cycle``; the rest explains it."""
+    found = re.match(r"\s*([\w%]+(?: per cycle)?)", unit)
+    return found[1] if found else ""
 
 
 def _contradictions(values: Mapping[str, float], device: Gpu) -> list[str]:

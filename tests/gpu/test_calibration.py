@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from gpu.calibration.command import nearest
 from gpu.calibration.figures import Figure, chain, figures
 from gpu.calibration.fitting import Fitted, fit
 from gpu.calibration.measuring import ATTEMPTS, Measured, measure, other_processes
+from gpu.calibration.native import Native
 from gpu.calibration.writing import Product, device_file
 from gpu.errors import GpuError, ProfilerError
 from simt import devices
@@ -142,6 +144,18 @@ def test_what_only_the_profiler_sees() -> None:
     assert refused.problem == "this user may not read the GPU's performance counters"
 
 
+def test_a_profiler_that_does_not_come_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waits for another one."""
+    (tmp_path / "ncu").write_text("#!/bin/sh\nexec sleep 20\n")
+    (tmp_path / "ncu").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr("gpu.calibration.native.WAIT", 0.2)
+    native = object.__new__(Native)  # no driver is needed for this
+    native._cubin, native._index = b"", 0
+    with pytest.raises(ProfilerError, match=r"more than 0\.2 s"):
+        native.profiled("nothing", 1, 32, 3)
+
+
 @pytest.mark.parametrize("name", ["reads of L2 by all SMs", "reads of DRAM by all SMs"])
 def test_figures_of_all_sms(name: str) -> None:
     assert one(Fake(0.01, mhz=(1755.0,)), name).cycles == pytest.approx(0.01, rel=0.01)
@@ -185,6 +199,16 @@ def test_the_device_file(tmp_path: Path) -> None:
     wrong[0] = Fitted(wrong[0].measured, 330.0, 330.0, None)
     path.write_text(device_file(PRODUCT, H200, wrong))
     assert devices.get(path).sections["timing"]["l1_latency"].estimated
+
+
+def test_nothing_measured_bears_nothing_out(tmp_path: Path) -> None:
+    """Not even where nothing contradicts the other device's numbers; what the driver does not know is left out."""
+    path = tmp_path / "mine.toml"
+    product = replace(PRODUCT, numbers=(*PRODUCT.numbers, ("memory_bus_bits", 0, "bits")))
+    path.write_text(device_file(product, H200, []))
+    mine = devices.get(path)
+    assert all(number.estimated for number in mine.sections["timing"].values())
+    assert mine.sections["product"]["memory_bus_bits"].source.startswith("estimated, as h200")
 
 
 def test_what_the_model_does_not_follow_is_left_out(tmp_path: Path) -> None:

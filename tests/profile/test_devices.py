@@ -15,6 +15,7 @@ from simt.check import LaunchError
 from simt.devices import DeviceError, Gpu, default_for, get, names, occupancy, parse
 from simt.devices import device as device_files
 from simt.devices.device import DEFAULTS
+from simt.timing import parameters
 
 H200 = resources.files("simt.devices").joinpath("h200.toml").read_text(encoding="utf-8")
 
@@ -44,8 +45,10 @@ def test_the_devices() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_every_number_has_a_source(name: str) -> None:
-    for key, quantity in get(name).limits.items():
-        assert len(quantity.source) > len("estimated") or quantity.estimated, key
+    device = get(name)
+    for section, numbers in {"limits": device.limits, **device.sections}.items():
+        for key, quantity in numbers.items():
+            assert len(quantity.source) > len("estimated") or quantity.estimated, (section, key)
 
 
 def test_unknown_device_names_close_ones() -> None:
@@ -99,6 +102,11 @@ def test_a_file_of_ones_own_is_a_device(tmp_path: Path) -> None:
         ('unit = "SMs", ', "", "exactly value, unit and source"),
         ("[limits]", "[limits", "not TOML"),
         ("[sources]", "[[sources]]", "sources is not a section"),
+        ("[timing]", "[tming]", "tming is not a section that simt knows: limits, product, timing, errors"),
+        ("memory_bus_bits  = { value = 6144", "memory_buss_bits = { value = 6144", "did you mean memory_bus_bits"),
+        ("memory_bus_bits  = { value = 6144", "memory_bus_bits = { value = 0", "0 is not positive"),
+        ('unit = "bits"', 'unit = "bytes"', "not in 'bits'"),
+        ('unit = "bits"', 'unit = ""', "has no unit"),
     ],
 )
 def test_contradictory_files_are_rejected(old: str, new: str, complaint: str) -> None:
@@ -107,10 +115,36 @@ def test_contradictory_files_are_rejected(old: str, new: str, complaint: str) ->
         parse(H200.replace(old, new, 1), "changed")
 
 
-def test_further_sections_are_kept() -> None:
-    text = H200 + '\n[latency]\nshared_load = { value = 23.5, unit = "cycles", source = "estimated" }\n'
-    latency = parse(text, "more").sections["latency"]["shared_load"]
-    assert (latency.value, latency.unit, latency.estimated) == (23.5, "cycles", True)
+@pytest.mark.parametrize(
+    ("section", "entry", "complaint"),
+    [
+        ("timing", 'l1_latncy = { value = 3, unit = "cycles", source = "x" }', "did you mean l1_latency"),
+        ("timing", 'l1_latency = { value = 3, unit = "ns", source = "x" }', "l1_latency is in 'ns', not in 'cycles"),
+        (
+            "timing",
+            'dram_read_bytes_per_cycle = { value = 3, unit = "bytes", source = "x" }',
+            "in 'bytes', not in 'bytes per cycle",
+        ),
+        ("errors", 'dram = { value = 3, unit = "cycles", source = "x" }', r"errors\.dram is in 'cycles', not in '%'"),
+    ],
+)
+def test_timing_numbers_that_are_wrong(section: str, entry: str, complaint: str) -> None:
+    device = parse(f'like = "h200"\nname = "mine"\n[{section}]\n{entry}', "mine")
+    with pytest.raises(DeviceError, match=complaint):
+        parameters(device)
+
+
+def test_a_memory_is_no_faster_than_its_clock_and_bus() -> None:
+    """By the file's own word; one like another device may have slower memory, and an override need not keep to it."""
+    head = 'like = "h200"\nname = "mine"\n[timing]\n'
+    mine = head + 'dram_read_bytes_per_cycle = {{ value = {}, unit = "{}", source = "x" }}'
+    unit = "bytes per cycle of the chip"
+    assert parse(mine.format(2424, unit), "mine").memory_bytes_per_cycle == pytest.approx(2424.2, abs=0.1)
+    with pytest.raises(DeviceError, match=r"= 2425 exceeds the 2424\.24 of the memory's clock and bus at 1980 MHz"):
+        parse(mine.format(2425, unit), "mine")
+    slower = '[product]\nmemory_clock_mhz = { value = 1593, unit = "MHz", source = "x" }'
+    assert parameters(parse(f'like = "h200"\nname = "mine"\n{slower}', "mine"))
+    assert parameters(get("h200"), {"dram_read_bytes_per_cycle": 5000})["dram_read_bytes_per_cycle"] == 5000
 
 
 @pytest.mark.parametrize(
