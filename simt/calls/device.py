@@ -82,7 +82,8 @@ class Device:
         wanted.validate()
         self.gpu = devices.get(name)
         self.stdout = sys.stdout if stdout is None else stdout
-        self.memory = Context() if memory is None else memory
+        fresh = Context.mappable if wanted.executor is not None else Context
+        self.memory = fresh() if memory is None else memory
         self.activities = Activities(self.gpu)
         self.images: list[DeviceImage] = []
         self.defaults = defaults

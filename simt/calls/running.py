@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -141,8 +142,9 @@ class _HostLaunch:
             result = runtime.run(code.program, launch, self.context, model, self.keep, explain=explain)
             timing = model.result if model is not None else None
         else:
-            spread = self._spread(code, self.options.executor)
-            result = runtime.run(code.program, launch, self.context, None, self.keep, spread, explain)
+            with nullcontext(self.context) if self.context is not None else runtime.borrowed(mappable=True) as context:
+                spread = self._spread(code, self.options.executor, context)
+                result = context.run(code.program, launch, None, self.keep, spread, explain)
             timing = spread.timing
         notes = [*code.notes, *self._found(code, result)]
         return Profile(code.program, result, device=self.gpu.key, timing=timing, notes=notes)
@@ -222,11 +224,11 @@ class _HostLaunch:
 
         return TimedRun(code.program, launch, self.gpu, code.instructions, self.options.timed)
 
-    def _spread(self, code: Code, executor: Executor) -> Spread:
+    def _spread(self, code: Code, executor: Executor, context: runtime.Context) -> Spread:
         from simt.calls.executors.spread import Spread  # here: launches in this process do without
 
         timed = self.options.timed if self.options.timing else None
-        return Spread(executor, self._limits, self.gpu, code.instructions, timed)
+        return Spread(executor, self._limits, self.gpu, code.instructions, timed, context.file)
 
     # Grids that the device launches
 

@@ -8,5 +8,18 @@ of a CUDA program.
 from simt.runtime.arena import Arena
 from simt.runtime.context import Context, borrowed, run, run_twice
 from simt.runtime.modules import LoadedModule, ModuleImage, Pointer, Variables
+from simt.runtime.shared import MemoryFile, SharedFile
 
-__all__ = ["Arena", "Context", "LoadedModule", "ModuleImage", "Pointer", "Variables", "borrowed", "run", "run_twice"]
+__all__ = [
+    "Arena",
+    "Context",
+    "LoadedModule",
+    "MemoryFile",
+    "ModuleImage",
+    "Pointer",
+    "SharedFile",
+    "Variables",
+    "borrowed",
+    "run",
+    "run_twice",
+]

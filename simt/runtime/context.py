@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from simt.machine.layout import ADDRESS_BASE
 from simt.program import Program
 from simt.runtime.arena import MAX_BYTES, Arena
 from simt.runtime.modules import LoadedModule, ModuleImage
+from simt.runtime.shared import MemoryFile, SharedFile
 from simt.runtime.transfers import HostArray, Upload
 from simt.system import Heap, Limits
 
@@ -58,6 +60,20 @@ class Context:
         self._heap: Heap | None = None
         self.limits = Limits()
         self._unwritten: dict[int, Unwritten] = {}
+        self._in: MemoryFile | None = None
+
+    @classmethod
+    def mappable(cls) -> Context:
+        """A context whose memory other processes of this computer can map, where there are files in memory."""
+        file = MemoryFile.create()
+        made = cls(file.number if file is not None else None)
+        made._in = file
+        return made
+
+    @property
+    def file(self) -> SharedFile | None:
+        """The file that holds device memory, byte for byte; None if there is none for others."""
+        return self._in.shared if self._in is not None else None
 
     @property
     def size(self) -> int:
@@ -155,7 +171,7 @@ class Context:
                 self._arena.trim()
 
     @contextmanager
-    def like(self, memory: DeviceMemory, contents: Sequence[bytes | None]) -> Iterator[DeviceMemory]:
+    def like(self, memory: DeviceMemory, contents: Sequence[npt.NDArray[np.uint8] | None]) -> Iterator[DeviceMemory]:
         """Device memory with the allocations of *memory*, of another context, which hold *contents* (None: zeros).
 
         This context must hold nothing else.  ``memory.words`` is not read.  Raises LaunchError if there is no room.
@@ -164,7 +180,7 @@ class Context:
             made = self._arena.memory_like(memory)
             try:
                 for allocation, held in zip(made.allocations, contents, strict=True):
-                    made.bytes_of(allocation)[:] = 0 if held is None else np.frombuffer(held, np.uint8)
+                    made.bytes_of(allocation)[:] = 0 if held is None else held
                 yield made
             finally:
                 self._arena.trim()
@@ -290,6 +306,10 @@ def _on_device(value: object, arrays: Iterator[DeviceArray]) -> object:
 
 _idle: list[Context] = []
 """Contexts without modules that no launch uses: a launch takes one and gives it back."""
+_idle_mappable: list[Context] = []
+"""The same, for launches on other processes.  A forked process would share their memory with this one."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle_mappable.clear)
 
 
 def run(
@@ -309,13 +329,14 @@ def run(
 
 
 @contextmanager
-def borrowed() -> Iterator[Context]:
-    """An empty context that is not in use."""
+def borrowed(mappable: bool = False) -> Iterator[Context]:
+    """An empty context that is not in use; *mappable*: see :meth:`Context.mappable`."""
+    idle = _idle_mappable if mappable else _idle
     try:
-        context = _idle.pop()
+        context = idle.pop()
     except IndexError:
-        context = Context()
+        context = Context.mappable() if mappable else Context()
     try:
         yield context
     finally:
-        _idle.append(context)
+        idle.append(context)

@@ -14,6 +14,7 @@ from simt.machine.events import (
     V_BLOCK,
     V_KIND,
     V_LANES,
+    V_PC,
     V_VALUES,
     V_WHAT,
 )
@@ -33,8 +34,13 @@ def jit(function: Callable[..., Any]) -> Any:
 
 
 @jit
-def touch(EVENTS, shift, WRITER, READER, FOUND):
-    """Note who wrote and read each granule.  True if two blocks met: granule, block and the other in FOUND."""
+def touch(EVENTS, shift, REDUCES, WRITER, READER, FOUND):
+    """Note who wrote and read each granule.  True if two blocks met: granule, block, the other and micro-op in FOUND.
+
+    REDUCES: for each micro-op how it changes a word whose old value nobody gets, so that the order of blocks does not
+    matter; 0 for any other.  A granule that has only been changed so has the negative of that in WRITER, and in READER
+    who did it.
+    """
     at = 0
     while at < len(EVENTS):
         kind = EVENTS[at + V_KIND]
@@ -43,6 +49,7 @@ def touch(EVENTS, shift, WRITER, READER, FOUND):
             access = what & 15
             size = what >> 8
             me = EVENTS[at + V_BLOCK] + 1
+            reduces = REDUCES[EVENTS[at + V_PC]]
             for lane in range(32):
                 if not (EVENTS[at + V_LANES] >> lane) & 1:
                     continue
@@ -52,10 +59,16 @@ def touch(EVENTS, shift, WRITER, READER, FOUND):
                         break
                     writer = WRITER[k]
                     reader = READER[k]
+                    if reduces != 0 and (writer == -reduces or (writer == 0 and reader == 0)):
+                        WRITER[k] = -reduces
+                        READER[k] = me if reader == 0 or reader == me else MANY
+                        continue
+                    if writer < 0:  # so far nothing else has been done here
+                        writer = reader
                     met = writer if writer != me else 0
-                    if access != LOAD:
-                        if reader != 0 and reader != me:
-                            met = reader
+                    if access != LOAD and reader != 0 and reader != me:
+                        met = reader
+                    if access != LOAD or WRITER[k] < 0:
                         WRITER[k] = me
                     if access != STORE:
                         READER[k] = me if reader == 0 or reader == me else MANY
@@ -63,6 +76,7 @@ def touch(EVENTS, shift, WRITER, READER, FOUND):
                         FOUND[0] = k
                         FOUND[1] = me - 1
                         FOUND[2] = met - 1 if met != MANY else MANY
+                        FOUND[3] = EVENTS[at + V_PC]
                         return True
         at += N_EVENT if (HAS_VALUES >> kind) & 1 else N_HEADER
     return False

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simt.calls.executors.connect import Processes
-from simt.calls.executors.task import Model, Outcome, Task, perform, pickled, task_of
-from simt.calls.executors.touched import Runs, refused
+from simt.calls.executors.merging import check_apart, put_together
+from simt.calls.executors.task import Model, NotFound, Outcome, Task, contents_of, perform, pickled, task_of
 from simt.check import Finding, LaunchError, SimtError
 from simt.devices import Gpu
 from simt.machine import DeviceMemory, Launch, RunResult
-from simt.machine.layout import ADDRESS_BASE
 from simt.ops.encoding import GRID_BARRIER, INDEPENDENT_CALLS
 from simt.options import Timing
 from simt.program import Program
+from simt.runtime import MemoryFile, SharedFile
 from simt.sanitizer.sanitizer import Sanitizer
 from simt.system import Limits, SystemServices
 
@@ -39,7 +39,8 @@ class Spread:
     """Runs launches on an executor: call it as :func:`simt.machine.run`.
 
     A launch that is to be *timed*, on *device* and with the control bits of *code*, is one task.  Any other launch is
-    one task for each block, PARTS at most.  ``timing`` is what the model found.
+    one task for each block, PARTS at most.  ``timing`` is what the model found.  *file*: holds device memory,
+    for workers on this computer.
     """
 
     timing: TimingResult | None = None
@@ -51,8 +52,10 @@ class Spread:
         device: Gpu,
         code: Sequence[MachineInstruction] | None,
         timed: Timing | None,
+        file: SharedFile | None = None,
     ) -> None:
         self._executor = executor
+        self._file = file
         self._limits = limits
         self._model = Model(device, code, timed) if timed is not None else None
 
@@ -73,12 +76,17 @@ class Spread:
         bounds = [first + (end - first) * k // parts for k in range(parts + 1)]
         spans = [launch.part] if self._model else list(pairwise(bounds))
         checks = launch.watch if isinstance(launch.watch, Sanitizer) else None
-        whole = task_of(pickled(program), launch, memory, checks, self._limits, self._model)
+        results = MemoryFile.create(memory.end) if self._file is not None else None
+        files = (self._file, results.shared) if self._file is not None and results is not None else None
+        whole = task_of(pickled(program), launch, memory, files, checks, self._limits, self._model)
         tasks = [replace(whole, launch=replace(whole.launch, part=span)) for span in spans]
-        outcomes = _Gathering(self._executor, tasks, launch).outcomes()
+        outcomes = _Gathering(self._executor, tasks, launch, memory).outcomes()
+        if isinstance(outcomes[-1].error, LaunchError):
+            raise outcomes[-1].error  # it is refused: memory stays as it was
         if self._model is None:
-            _check_apart(outcomes, spans, memory)
-        return self._merged(outcomes, program, launch, memory, time.perf_counter() - start)
+            check_apart(outcomes, spans, memory)
+        put_together(outcomes, memory, results)
+        return self._merged(outcomes, program, launch, time.perf_counter() - start)
 
     def _obstacle(self, program: Program, launch: Launch) -> str:
         """Why a launch has to run in this process; empty if it can be spread."""
@@ -101,17 +109,9 @@ class Spread:
             return "it writes to a surface"
         return ""
 
-    def _merged(
-        self, outcomes: Sequence[Outcome], program: Program, launch: Launch, memory: DeviceMemory, seconds: float
-    ) -> RunResult:
+    def _merged(self, outcomes: Sequence[Outcome], program: Program, launch: Launch, seconds: float) -> RunResult:
         """What the parts did, as if one process had run them; raises the error of the last one, if it has one."""
         for outcome in outcomes:
-            at = 0
-            for first, end in zip(*outcome.written, strict=True):
-                memory.words.M8[first:end] = outcome.data[at : at + end - first]
-                at += end - first
-            for mine, mask in zip(memory.unwritten, outcome.unwritten, strict=True):
-                mine.mask[:] &= mask
             if isinstance(launch.services, SystemServices) and outcome.printed:
                 launch.services.print(0, outcome.printed)
         found: dict[Hashable, Finding] = {}
@@ -136,13 +136,19 @@ class Spread:
         )
 
 
+_Answer = Future[Outcome | NotFound]
+
+
 class _Gathering:
     """Tasks under way, until the launch has its result or its error."""
 
-    def __init__(self, executor: Executor, tasks: Sequence[Task], launch: Launch) -> None:
+    def __init__(self, executor: Executor, tasks: Sequence[Task], launch: Launch, memory: DeviceMemory) -> None:
         self._executor = executor
-        self._tasks = tasks
+        self._tasks = list(tasks)
         self._launch = launch
+        self._memory = memory
+        self._contents: Sequence[bytes | None] | None = None
+        """Of device memory, once a worker on another computer has asked for it."""
         self._own: Processes | None = None
         self._found: dict[int, Outcome] = {}
         self._attempts = [0] * len(tasks)
@@ -151,7 +157,7 @@ class _Gathering:
 
     def outcomes(self) -> list[Outcome]:
         """What came of the tasks, up to the first one with an error.  Raises LaunchError if the executor fails."""
-        pending: dict[Future[Outcome], int] = {}
+        pending: dict[_Answer, int] = {}
         try:
             for number in range(len(self._tasks)):
                 self._submit(number, pending)
@@ -178,7 +184,7 @@ class _Gathering:
         first, end = self._tasks[number].launch.span
         return end - first
 
-    def _submit(self, number: int, pending: dict[Future[Outcome], int]) -> None:
+    def _submit(self, number: int, pending: dict[_Answer, int]) -> None:
         self._attempts[number] += 1
         try:
             future = self._executor.submit(perform, self._tasks[number])
@@ -189,8 +195,8 @@ class _Gathering:
             raise self._failed(error) from error
         pending[future] = number
 
-    def _take(self, future: Future[Outcome], number: int, pending: dict[Future[Outcome], int]) -> None:
-        """Take what came of a task; one whose worker died is repeated."""
+    def _take(self, future: Future[Outcome | NotFound], number: int, pending: dict[_Answer, int]) -> None:
+        """Take what came of a task; one whose worker died, or did not find device memory, is repeated."""
         try:
             outcome = future.result()
         except BrokenExecutor as error:
@@ -202,6 +208,12 @@ class _Gathering:
         except Exception as error:
             raise self._failed(error) from error
         else:
+            if isinstance(outcome, NotFound):
+                self._contents = self._contents or contents_of(self._memory)
+                self._tasks[number] = replace(self._tasks[number], contents=self._contents, results=None)
+                self._attempts[number] -= 1
+                self._submit(number, pending)
+                return
             self._found[number] = outcome
             if outcome.error is not None:
                 self._needed = min(self._needed, number + 1)
@@ -215,53 +227,3 @@ class _Gathering:
             if died
             else "is it still running? do its workers have the same version of simt?",
         )
-
-
-def _check_apart(outcomes: Sequence[Outcome], spans: Sequence[tuple[int, int] | None], memory: DeviceMemory) -> None:
-    """Raise LaunchError if a part wrote bytes that another one wrote or read."""
-    sizes = [len(outcome.written.starts) for outcome in outcomes]
-    starts = np.concatenate([outcome.written.starts for outcome in outcomes])
-    ends = np.concatenate([outcome.written.ends for outcome in outcomes])
-    owners = np.repeat(np.arange(len(outcomes)), sizes)
-    order = np.argsort(starts, kind="stable")
-    starts, ends, owners = starts[order], ends[order], owners[order]
-    twice = np.flatnonzero(starts[1:] < np.maximum.accumulate(ends)[:-1])
-    if len(twice):
-        k = int(twice[0])
-        raise _met(int(starts[k + 1]), int(owners[k]), int(owners[k + 1]), "written", spans, memory)
-    for reader, outcome in enumerate(outcomes):
-        others = owners != reader
-        found = _overlap(outcome.read, Runs(starts[others], ends[others]))
-        if found is not None:
-            at, k = found
-            raise _met(at, int(owners[others][k]), reader, "read", spans, memory)
-
-
-def _overlap(read: Runs, written: Runs) -> tuple[int, int] | None:
-    """The first byte that is in runs of both, and which run of *written* has it."""
-    first = np.searchsorted(written.ends, read.starts, "right")
-    behind = np.searchsorted(written.starts, read.ends, "left")
-    met = np.flatnonzero(first < behind)
-    if not len(met):
-        return None
-    k = int(first[met[0]])
-    return max(int(read.starts[met[0]]), int(written.starts[k])), k
-
-
-def _met(
-    at: int,
-    writer: int,
-    other: int,
-    what: str,
-    spans: Sequence[tuple[int, int] | None],
-    memory: DeviceMemory,
-) -> LaunchError:
-    """The refusal of a launch in which one part wrote a byte of the arena that another one has written or read."""
-    sides = []
-    for done, number in (("written", writer), (what, other)):
-        span = spans[number]
-        assert span is not None  # a launch in one task has no parts
-        first, end = span
-        who = f"block {first}" if end - first == 1 else f"one of the blocks {first} to {end - 1}"
-        sides.append(f"{done} by {who}")
-    return refused(int(ADDRESS_BASE) + at, memory.allocations, " and ".join(sides))

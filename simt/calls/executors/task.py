@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -72,49 +73,67 @@ class Model:
 class Task:
     """A launch, or the blocks ``launch.part`` of one, with the device memory that it finds.
 
-    ``program`` is pickled; ``memory`` has no words, and ``contents`` stand for them (None: zeros).  ``checks``: names
-    of checks; with ``keep_going`` they do not end the launch.  ``limits``: of the system calls.  ``model``: time it,
-    too.
+    ``program`` is pickled; ``memory`` has no words: a file of this computer holds them, or ``contents`` stand for the
+    allocations (None: zeros).  ``results``: a file that takes what the task writes, at the same places.  ``checks``:
+    names of checks; with ``keep_going`` they do not end the launch.  ``limits``: of the system calls.  ``model``: time
+    it, too.
     """
 
     version: str
     program: bytes
     launch: Launch
     memory: DeviceMemory
-    contents: Sequence[bytes | None]
+    contents: runtime.SharedFile | Sequence[bytes | None]
+    results: runtime.SharedFile | None
     checks: Sequence[str]
     keep_going: bool
     limits: Limits
     model: Model | None
 
 
+class NotFound:
+    """In the place of an Outcome: the worker is on another computer, and finds no files in memory of this one."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What came of a task: the launch's result, or the error that ended it.
 
-    ``written``, ``read``: bytes of the arena that it touched (of a whole launch: that it changed); ``data``: what the
-    written ones hold now; ``unwritten``: the masks of memory that nobody has written; ``printed``: its output.
+    ``written``, ``read``: bytes of the arena that it touched (of a whole launch: that it changed); ``reduced``: those
+    of atomics that commute, by kind; ``data``: what the written ones hold now (None: the task's file of results has
+    it); ``changed``: what the reduced ones hold; ``unwritten``: the masks of memory that nobody has written,
+    if a check looks at them; ``printed``: its output.
     """
 
     result: RunResult | None
     error: SimtError | None
     written: Runs
     read: Runs
-    data: npt.NDArray[np.uint8]
+    reduced: Mapping[int, Runs]
+    data: npt.NDArray[np.uint8] | None
+    changed: Mapping[int, npt.NDArray[np.uint8]]
     unwritten: Sequence[npt.NDArray[np.uint8]]
     printed: bytes
     findings: Mapping[Hashable, Finding] = field(default_factory=dict)
     timing: TimingResult | None = None
 
 
+def contents_of(memory: DeviceMemory) -> Sequence[bytes | None]:
+    """What the allocations hold, to travel."""
+    held = [memory.bytes_of(allocation) for allocation in memory.allocations]
+    return [each.tobytes() if each.any() else None for each in held]
+
+
 def task_of(
-    program: bytes, launch: Launch, memory: DeviceMemory, checks: Sanitizer | None, limits: Limits, model: Model | None
+    program: bytes,
+    launch: Launch,
+    memory: DeviceMemory,
+    files: tuple[runtime.SharedFile, runtime.SharedFile] | None,
+    checks: Sanitizer | None,
+    limits: Limits,
+    model: Model | None,
 ) -> Task:
-    """The task for a launch whose arrays are in *memory*."""
-    contents = []
-    for allocation in memory.allocations:
-        held = memory.bytes_of(allocation)
-        contents.append(held.tobytes() if held.any() else None)
+    """The task for a launch whose arrays are in *memory*; *files*: that which holds it, and one for results."""
     given = {number: Bank(bytes(bank.data), bank.address) for number, bank in banks(launch).items()}
     return Task(
         version=VERSION,
@@ -128,8 +147,9 @@ def task_of(
             services=None,
             progress=None,
         ),
-        memory=replace(memory, words=_NO_WORDS),
-        contents=contents,
+        memory=replace(memory, words=_NO_WORDS, unwritten=memory.unwritten if checks and checks.sees_writes else ()),
+        contents=contents_of(memory) if files is None else files[0],
+        results=None if files is None else files[1],
         checks=checks.names if checks is not None else (),
         keep_going=checks is not None and checks.keep_going,
         limits=limits,
@@ -195,10 +215,39 @@ class _Services(SystemServices):
         super().serve(cast("SystemCall", _Noted(call, self.touched)))
 
 
-def perform(task: Task) -> Outcome:
+@contextmanager
+def _found(task: Task) -> Iterator[tuple[DeviceMemory, Sequence[npt.NDArray[np.uint8] | None]] | None]:
+    """The device memory of a task, and what its allocations held before (None: zeros); None if it is not here."""
+    memory = replace(task.memory, unwritten=[each._replace(mask=each.mask.copy()) for each in task.memory.unwritten])
+    if isinstance(task.contents, runtime.SharedFile):
+        own, before = task.contents.bytes(own=True), task.contents.bytes()
+        if own is None or before is None:
+            yield None
+            return
+        first = replace(memory, words=Words.of(before))
+        yield replace(memory, words=Words.of(own)), [first.bytes_of(each) for each in memory.allocations]
+        return
+    held = [None if each is None else np.frombuffer(each, np.uint8) for each in task.contents]
+    with runtime.borrowed() as context, context.like(memory, held) as made:
+        yield made, held
+
+
+def perform(task: Task) -> Outcome | NotFound:
     """What a worker does.  Errors of the launch come back in the outcome."""
     if task.version != VERSION:
         raise LaunchError("the worker has another version of simt, Python or Numba", help="install the same ones there")
+    with _found(task) as found:
+        results = task.results.bytes(write=True) if found is not None and task.results is not None else None
+        return NotFound() if found is None else _performed(task, *found, results)
+
+
+def _performed(
+    task: Task,
+    memory: DeviceMemory,
+    before: Sequence[npt.NDArray[np.uint8] | None],
+    results: npt.NDArray[np.uint8] | None,
+) -> Outcome:
+    """Run a task on *memory*; what it writes goes to *results*, if there is room for it."""
     program = _program(task.program)
     checks = Sanitizer(task.checks, task.keep_going) if task.checks else None
     touched = Touched(checks) if task.launch.part is not None else None
@@ -207,32 +256,39 @@ def perform(task: Task) -> Outcome:
         world = World(limits=task.limits)
         services = SystemServices(world) if touched is None else _Services(world, touched)
     launch = replace(task.launch, watch=touched or checks, services=services)
-    masks = [each._replace(mask=each.mask.copy()) for each in task.memory.unwritten]
-    with (
-        runtime.borrowed() as context,
-        context.like(replace(task.memory, unwritten=masks), task.contents) as memory,
-    ):
-        result, error, timing = None, None, None
-        try:
-            if task.model is None:
-                result = machine.run(program, launch, memory)
-            else:
-                result, timing = _timed(program, launch, memory, task.model)
-        except SimtError as failed:
-            error = failed.with_traceback(None)
-        written = touched.written if touched is not None else _changed(memory, task.contents)
-        parts = [memory.words.M8[first:end] for first, end in zip(*written, strict=True)]
-        return Outcome(
-            result=result,
-            error=error,
-            written=written,
-            read=touched.read_bytes if touched is not None else Runs.none(),
-            data=np.concatenate(parts) if parts else np.zeros(0, np.uint8),
-            unwritten=[each.mask for each in memory.unwritten],
-            printed=services.text() if services is not None else b"",
-            findings=touched.found if touched is not None else {},
-            timing=timing,
-        )
+    result, error, timing = None, None, None
+    try:
+        if task.model is None:
+            result = machine.run(program, launch, memory)
+        else:
+            result, timing = _timed(program, launch, memory, task.model)
+    except SimtError as failed:
+        error = failed.with_traceback(None)
+    launch.watch = None  # the two know each other, which would keep the memory mapped
+    written = touched.written if touched is not None else _changed(memory, before)
+    reduced = touched.reduced if touched is not None else {}
+    if results is not None:
+        for first, end in zip(*written, strict=True):
+            results[first:end] = memory.words.M8[first:end]
+    return Outcome(
+        result=result,
+        error=error,
+        written=written,
+        read=touched.read_bytes if touched is not None else Runs.none(),
+        reduced=reduced,
+        data=held_in(memory, written) if results is None else None,
+        changed={kind: held_in(memory, runs) for kind, runs in reduced.items()},
+        unwritten=[each.mask for each in memory.unwritten],
+        printed=services.text() if services is not None else b"",
+        findings=touched.found if touched is not None else {},
+        timing=timing,
+    )
+
+
+def held_in(memory: DeviceMemory, runs: Runs) -> npt.NDArray[np.uint8]:
+    """What runs of bytes hold, one after the other."""
+    parts = [memory.words.M8[first:end] for first, end in zip(*runs, strict=True)]
+    return np.concatenate(parts) if parts else np.zeros(0, np.uint8)
 
 
 def _timed(program: Program, launch: Launch, memory: DeviceMemory, model: Model) -> tuple[RunResult, TimingResult]:
@@ -244,12 +300,11 @@ def _timed(program: Program, launch: Launch, memory: DeviceMemory, model: Model)
     return result, replace(run.result, program=None, launch=None)  # type: ignore[arg-type]
 
 
-def _changed(memory: DeviceMemory, contents: Sequence[bytes | None]) -> Runs:
+def _changed(memory: DeviceMemory, contents: Sequence[npt.NDArray[np.uint8] | None]) -> Runs:
     """The bytes that are no longer as they were."""
     changed = [Runs.none()]
     for allocation, before in zip(memory.allocations, contents, strict=True):
-        held = memory.bytes_of(allocation)
-        found = runs_of(held != (0 if before is None else np.frombuffer(before, np.uint8)), 0)
+        found = runs_of(memory.bytes_of(allocation) != (0 if before is None else before), 0)
         first = allocation.start - int(ADDRESS_BASE)
         changed.append(Runs(found.starts + first, found.ends + first))
     return Runs(*map(np.concatenate, zip(*changed, strict=True)))

@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.calls.executors.marks import MANY, touch
+from simt.calls.executors.reductions import reductions, why_in_order
 from simt.check import Finding, LaunchError
 from simt.machine.device_memory import Allocation
 from simt.machine.events import WATCH_GLOBAL
 from simt.machine.images import DeviceImage
 from simt.machine.layout import ADDRESS_BASE
 from simt.machine.prepared import Prepared
+from simt.program import Program
 from simt.sanitizer.metadata import granule
 from simt.sanitizer.sanitizer import Sanitizer
 
@@ -47,13 +49,13 @@ def _holding(address: int, allocations: Sequence[Allocation]) -> Allocation | No
     return next((each for each in allocations if each.start <= address < each.end), None)
 
 
-def refused(address: int, allocations: Sequence[Allocation], who: str) -> LaunchError:
-    """The error of a launch whose blocks communicate; *who*: in words, which of them meet at *address*."""
+def refused(address: int, allocations: Sequence[Allocation], who: str, why: str = "") -> LaunchError:
+    """The error of a launch whose blocks communicate; *who*: in words, which of them meet at *address*, *why*: how."""
     held = _holding(address, allocations)
     where = f"`{held.name}`, byte {address - held.start}" if held is not None else f"address {address:#x}"
     return LaunchError(
         "the blocks of this launch communicate, so they cannot be spread over an executor",
-        details=[f"{where}: {who}"],
+        details=[f"{where}: {who}", *([why] if why else [])],
         help="launch it without an executor",
     )
 
@@ -68,8 +70,10 @@ class Touched:
 
     def __init__(self, checks: Sanitizer | None) -> None:
         self._checks = checks
-        self._met = np.zeros(3, np.int64)
-        self._prepared: Prepared | None = None
+        self._met = np.zeros(4, np.int64)
+        self._reduces = np.zeros(0, np.int32)
+        self._program: Program | None = None
+        self._allocations: Sequence[Allocation] = ()
         self.writer = np.zeros(0, np.int32)
         self.reader = np.zeros(0, np.int32)
         self._shift = 0
@@ -98,13 +102,14 @@ class Touched:
 
     def begin(self, prepared: Prepared, workers: int) -> None:
         """Nobody has touched anything, but all blocks may read what textures and surfaces show."""
-        self._prepared = prepared
+        self._program, self._allocations = prepared.program, prepared.device.allocations
         self._shift = granule(prepared.program)
+        self._reduces = reductions(prepared.program)
         size = -(-prepared.device.end >> self._shift)
         self.writer, self.reader = np.zeros(size, np.int32), np.zeros(size, np.int32)
         images = [each for each in prepared.launch.arguments if isinstance(each, DeviceImage)]
         for image in images:
-            held = _holding(image.address, prepared.device.allocations)
+            held = _holding(image.address, self._allocations)
             assert held is not None  # the launch has placed its images
             self.reader[(held.start - _BASE) >> self._shift : -(-(held.end - _BASE) >> self._shift)] = MANY
         if self._checks is not None:
@@ -112,7 +117,7 @@ class Touched:
 
     def judge(self, worker: int, events: npt.NDArray[np.int64]) -> tuple[int, Exception] | None:
         """Note what the events touch; the error that ends the launch, if any, and its block."""
-        if touch(events, self._shift, self.writer, self.reader, self._met):
+        if touch(events, self._shift, self._reduces, self.writer, self.reader, self._met):
             return int(self._met[1]), self._refused()
         return self._checks.judge(worker, events) if self._checks is not None else None
 
@@ -123,18 +128,21 @@ class Touched:
         if not 0 <= first <= last:
             return  # shared or local memory, or what the launch has for itself
         writers, readers = self.writer[first : last + 1], self.reader[first : last + 1]
+        writers[:] = np.where(writers < 0, readers, writers)
         met = np.flatnonzero((writers != 0) & (writers != block + 1))
         if len(met):
-            self._met[:] = first + int(met[0]), block, int(writers[met[0]]) - 1
+            other = int(writers[met[0]])
+            self._met[:] = first + int(met[0]), block, other - 1 if other != MANY else MANY, -1
             raise self._refused()
         readers[:] = np.where((readers == 0) | (readers == block + 1), block + 1, MANY)
 
     def _refused(self) -> LaunchError:
-        assert self._prepared is not None  # the launch has begun
-        place, block, other = (int(value) for value in self._met)
+        assert self._program is not None  # the launch has begun
+        place, block, other, pc = (int(value) for value in self._met)
         who = "another block" if other == MANY else f"block {other}"
         address = _BASE + (place << self._shift)
-        return refused(address, self._prepared.device.allocations, f"touched by block {block} and by {who}")
+        why = why_in_order(self._program, pc) if pc >= 0 else ""
+        return refused(address, self._allocations, f"touched by block {block} and by {who}", why)
 
     def meet_grid(self) -> None:
         """Blocks that meet at the barrier of the grid run together, in one process."""
@@ -147,10 +155,16 @@ class Touched:
 
     @property
     def written(self) -> Runs:
-        """What has been written."""
-        return runs_of(self.writer != 0, self._shift)
+        """What has been written, but for :attr:`reduced`."""
+        return runs_of(self.writer > 0, self._shift)
 
     @property
     def read_bytes(self) -> Runs:
         """What has been read, and what textures show."""
-        return runs_of(self.reader != 0, self._shift)
+        return runs_of((self.reader != 0) & (self.writer >= 0), self._shift)
+
+    @property
+    def reduced(self) -> Mapping[int, Runs]:
+        """What atomics that commute have changed, and nothing else has touched, by their kind."""
+        kinds = np.unique(self._reduces[self._reduces > 0]).tolist()
+        return {kind: found for kind in kinds if len((found := runs_of(self.writer == -kind, self._shift)).starts)}
