@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -379,6 +380,17 @@ def test_a_cache_that_cannot_be_written_is_said_once(
     for rounds in (21, 22):
         check(counting(rounds), [np.zeros(32, np.uint64)])
     assert capsys.readouterr().err.count("cannot keep native code in") == 1
+
+
+def test_native_code_stays_in_its_process() -> None:
+    """A Program travels (in a profile, to a worker) without what belongs to this process, and runs there as it did."""
+    program, here, there = counting(), np.zeros(32, np.uint64), np.zeros(32, np.uint64)
+    run(program, Launch((1, 1, 1), (32, 1, 1), [here], engine="compiled"))
+    assert program.native is not None
+    travelled = pickle.loads(pickle.dumps(program))
+    assert (travelled, travelled.native, travelled.encoded) == (program, None, None)
+    run(travelled, Launch((1, 1, 1), (32, 1, 1), [there], engine="interpreter"))
+    assert there.tolist() == here.tolist()
 
 
 @pytest.mark.parametrize("change", ["processor", "LLVM", "a source", "the engine"])
