@@ -22,7 +22,7 @@ Storage
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any
 
@@ -224,6 +224,10 @@ class Program:
     native: Any = field(default=None, init=False, repr=False, compare=False)
     past: Any = field(default=None, init=False, repr=False, compare=False)
     waits: Any = field(default=None, init=False, repr=False, compare=False)
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        """For pickling: without what the machine has made of it, which is of this process (native code, above all)."""
+        return None, {each.name: getattr(self, each.name) if each.init else each.default for each in fields(self)}
 
     def dump(self) -> Iterator[str]:
         """The micro-ops as text, one a line, with the listing lines they belong to."""

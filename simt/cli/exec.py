@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from simt.cli import programs
-from simt.cli.options import Checks, Fill, KeepGoing, Schedule
+from simt.cli.options import Checks, Fill, KeepGoing, MaxInstructions, Schedule
 from simt.cli.programs import Arch, Device, LogFile
 
 EXAMPLES = """Examples:
@@ -61,6 +61,7 @@ def execute(
     keep_going: KeepGoing = False,
     schedule: Schedule = None,
     fill: Fill = "0",
+    max_instructions: MaxInstructions = 2**28,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Print the report as JSON; --log-file keeps it apart from the program's."),
@@ -80,7 +81,13 @@ def execute(
     to.check()
     timed = timing or needs_timing(wanted)
     checking = programs.checking(check, keep_going, schedule, fill)
-    settings = {"order": order, "view": view, "kernel": kernel, "timed": timing_count}
+    settings = {
+        "order": order,
+        "view": view,
+        "kernel": kernel,
+        "timed": timing_count,
+        "max_instructions": max_instructions,
+    }
     finished = programs.run(program, device, arch, timed, checking, **settings)
     to.write([json.dumps(to_dict(finished), indent=2) if as_json else marked(report(finished, wanted))])
     raise programs.exit_with(finished)

@@ -1,9 +1,9 @@
 """A server of one process, which the library in that process starts where no other one is named (`simt env`).
 
 ``python -m simt.driver NUMBER``: NUMBER is the file descriptor of the connection.  The variables ``SIMT_DEVICE``,
-``SIMT_TIMING``, ``SIMT_METRICS``, ``SIMT_CHECK``, ``SIMT_KEEP_GOING``, ``SIMT_SCHEDULE``, ``SIMT_FILL``, ``SIMT_LOG``
-say what ``simt exec`` says by options; the report goes to the file ``SIMT_LOG`` (added to its end), or to standard
-error.
+``SIMT_TIMING``, ``SIMT_METRICS``, ``SIMT_CHECK``, ``SIMT_KEEP_GOING``, ``SIMT_SCHEDULE``, ``SIMT_FILL``,
+``SIMT_MAX_INSTRUCTIONS``, ``SIMT_LOG`` say what ``simt exec`` says by options; the report goes to the file ``SIMT_LOG``
+(added to its end), or to standard error.
 """
 
 from __future__ import annotations

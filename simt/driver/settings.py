@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simt.check import Finding as Checked
-from simt.check import KernelError, SimtError, render
+from simt.check import KernelError, LaunchError, SimtError, render
 from simt.profile.activity import Activities
 from simt.sanitizer.tools import MEMCHECK
 
@@ -24,13 +24,22 @@ def is_on(variable: str) -> bool:
     return os.environ.get(variable, "") not in ("", "0")
 
 
+def _count(variable: str, otherwise: int) -> int:
+    """The whole number in a variable of the environment.  Raises LaunchError for what is none."""
+    text = os.environ.get(variable) or str(otherwise)
+    if not text.isdecimal():
+        raise LaunchError(f"{variable} is {text!r}", help="it is a whole number")
+    return int(text)
+
+
 def checking() -> dict[str, Any]:
-    """What the environment says of checks, as options of a launch: the inverse of :attr:`Settings.variables`."""
+    """What the environment says, as options of a launch: the inverse of :attr:`Settings.variables`."""
     return {
         "check": listed("SIMT_CHECK"),
         "keep_going": is_on("SIMT_KEEP_GOING"),
         "schedule": os.environ.get("SIMT_SCHEDULE") or None,
         "fill": os.environ.get("SIMT_FILL") or 0,
+        "max_instructions": _count("SIMT_MAX_INSTRUCTIONS", Settings.max_instructions),
     }
 
 
@@ -74,6 +83,7 @@ class Settings:
             "SIMT_KEEP_GOING": "1" if self.keep_going else "",
             "SIMT_SCHEDULE": self.schedule or "",
             "SIMT_FILL": str(self.fill),
+            "SIMT_MAX_INSTRUCTIONS": str(self.max_instructions),
         }
 
     def matches(self, name: str) -> bool:

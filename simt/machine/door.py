@@ -36,6 +36,7 @@ __all__ = [
     "Request",
     "State",
     "begin",
+    "beside",
     "block_at",
     "counters",
     "forget",
@@ -63,6 +64,11 @@ def side_by_side(program: Program, states: Sequence[State]) -> State:
     together["F64"] = together["R"].view(np.float64)
     together["F32"] = together["R"].view(np.float32)
     return states[0]._replace(**together, SHARED=states[0].M64, ZEROED=zeroed_rows(program, live_rows(program)[0]))
+
+
+def beside(state: State, fresh: State) -> State:
+    """The arrays of *fresh* for another host thread that runs blocks of *state*, with what these have themselves."""
+    return fresh._replace(ZEROED=state.ZEROED, **{name: getattr(state, name) for name in OWN})
 
 
 def counters(state: State) -> npt.NDArray[np.int64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +22,11 @@ SECTOR_BYTES = 32
 MAX_STAYS = 1 << 16
 """Blocks of which it is noted when they started and ended: the first ones."""
 MAX_EVENTS = 1 << 16
+HOST_LINE = 8
+"""Words in a line of the host's cache."""
+SUMS = ("TOTALS", "STALLS", "ACCESSES")
+OF_THREAD = (*SUMS, "LINES", "MASKS", "LANES", "STAGED", "STAGED_SIZE", "BLOCKS", "EVENTS")
+"""Arrays that each host thread has for itself: sums, and scratch."""
 _CHIP_BANDWIDTHS = (
     "l2_read_bytes_per_cycle",
     "l2_write_bytes_per_cycle",
@@ -54,6 +61,33 @@ def _l1_lines(numbers: Parameters, fit: Occupancy) -> int:
     taken = carve_out(numbers, fit) if numbers["l1_holds_shared"] else 0
     left = numbers["l1_bytes"] - numbers["l1_reserved"] - taken
     return int(max(left / LINE_BYTES, numbers["l1_ways"]))
+
+
+def epoch(numbers: Parameters) -> int:
+    """Cycles in which nothing comes of what another SM does: what L2 takes at least to answer, and a block to follow.
+
+    So long SMs go on by themselves.  What is stored earlier than that keeps the load/store unit busy from then on.
+    """
+    loads = numbers["l2_latency"] - numbers["l2_spread_latency"]
+    misses = numbers["dram_latency"] - numbers["dram_far_latency"] - numbers["dram_spread_latency"]
+    blocks = numbers["exit_latency"] + numbers["block_latency"]
+    least = min(loads, misses, blocks, numbers["atomic_latency"], numbers["fence_latency"], layout.MAX_EPOCH)
+    return max(int(least), 1)
+
+
+def lines_of(size: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Zeros that begin with a line of the host's cache."""
+    room = np.zeros(size + HOST_LINE, dtype)
+    skipped = -room.ctypes.data % (HOST_LINE * room.itemsize) // room.itemsize
+    return room[skipped : skipped + size]
+
+
+def for_thread(clock: layout.Clock, thread: int, threads: int, sync: npt.NDArray[np.int64]) -> layout.Clock:
+    """The arrays for one of several host threads: its own where it writes what is not of one SM."""
+    config = clock.CONFIG.copy()
+    config[[layout.G_THREAD, layout.G_THREADS]] = thread, threads
+    own = {} if thread == 0 else {name: np.zeros_like(getattr(clock, name)) for name in OF_THREAD}
+    return clock._replace(CONFIG=config, SYNC=sync, **own)
 
 
 def clock_arrays(
@@ -115,12 +149,14 @@ def clock_arrays(
     warp_table[members.reshape(-1)[there], layout.W_MEMBER] = there
     warp_table[:, layout.W_PLACE], warp_table[:, layout.W_INDEX] = np.divmod(np.arange(n_warps), warps)
     slots = np.zeros((n_sms * places, layout.N_SLOT), np.int64)
-    slots[:, layout.S_BLOCK] = -1
+    slots[:, [layout.S_BLOCK, layout.S_STARTS]] = -1
     queues = np.zeros((n_sms * schedulers, layout.N_SCHEDULER), np.int64)
     queues[:, layout.Q_NEXT] = layout.NEVER
     queues[:, layout.Q_LAST] = -1
     l1 = n_sms * l1_sets * int(numbers["l1_ways"])
     l2 = l2_sets * int(numbers["l2_ways"])
+    chip_state = np.zeros(layout.N_CHIP, np.float64)
+    chip_state[layout.C_EPOCH] = epoch(numbers)
     return layout.Clock(
         CONFIG=config,
         NUMBERS=values,
@@ -131,8 +167,14 @@ def clock_arrays(
         REGISTERS=np.zeros(max(n_warps * registers * 2, 1), np.int64),
         COMMITTED=np.zeros(n_warps * layout.GROUPS, np.int64),
         SLOTS=slots.reshape(-1),
-        SMS=np.zeros(n_sms * layout.N_SM, np.float64),
-        NEXT=np.zeros(n_sms, np.int64),
+        SMS=lines_of(n_sms * layout.N_SM, np.float64),
+        FRONTS=lines_of(n_sms * layout.N_FRONT, np.int64),
+        REQUESTED=np.zeros(n_sms * layout.REQUESTS * layout.N_REQUEST, np.int64),
+        REQUESTED_AT=np.zeros(n_sms * layout.REQUESTS * layout.N_REQUEST_AT, np.float64),
+        ASKED=np.zeros(n_sms * layout.REQUEST_LINES * layout.N_LINE, np.int64),
+        ASKED_AT=np.zeros(n_sms * layout.REQUEST_LINES * layout.N_LINE_AT, np.float64),
+        ORDER=np.zeros(layout.MAX_EPOCH, np.int64),
+        SYNC=lines_of(layout.THREAD_ROOM, np.int64),
         SCHEDULERS=queues.reshape(-1),
         MEMBERS=members.reshape(-1),
         READY=np.full(members.size, layout.NEVER, np.int64),
@@ -147,6 +189,8 @@ def clock_arrays(
         L1_SECTORS=np.zeros(l1, np.int64),
         L1_USED=np.zeros(l1, np.int64),
         L1_READY=np.zeros(l1, np.float64),
+        L1_ASKED=np.full(l1, -1, np.int64),
+        L1_STORED=np.full(l1, -1, np.int64),
         L1_WRITTEN=np.zeros(l1, np.int64),
         L1_WRITTEN_AT=np.zeros(l1, np.float64),
         L1_WRITTEN_NUMBER=np.zeros(l1, np.float64),
@@ -174,7 +218,7 @@ def clock_arrays(
         OWNED=np.zeros(lines, np.uint8),
         TOUCHED_BY=np.zeros(lines, np.int32),
         TOUCHED_AT=np.zeros(lines, np.float64),
-        CHIP=np.zeros(layout.N_CHIP, np.float64),
+        CHIP=chip_state,
         TOTALS=np.zeros(layout.N_TOTAL, np.int64),
         STALLS=np.zeros(len(table.ops) // layout.N_OP * layout.N_REASONS, np.int64),
         STAYS=np.zeros(min(sample.n_blocks, MAX_STAYS) * layout.N_STAY, np.int64),

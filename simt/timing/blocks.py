@@ -10,7 +10,7 @@ from simt.timing.codes import DRAIN, SELECTED, STALLED_BARRIER, WAIT
 from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline
 from simt.timing.pipes import occupy
-from simt.timing.waits import awaits
+from simt.timing.waits import awaits, is_awaited
 
 EXIT_LATENCY = L.PLACE["exit_latency"]
 BLOCK_INTERVAL = L.PLACE["block_interval"]
@@ -44,9 +44,18 @@ def _room_at(sm, now, t):
     return np.int64(now) if free >= CONFIG[L.G_WARPS] else following
 
 
+@jit_inline
+def _free_at(place, t):
+    """When the warps of the block that was in *place* last have gone."""
+    free = np.int64(0)
+    for wi in range(place * t.CONFIG[L.G_WARPS], (place + 1) * t.CONFIG[L.G_WARPS]):
+        free = max(free, t.WARPS[wi * L.N_WARP + L.W_GONE_AT])
+    return free
+
+
 @jit
-def start_blocks(sm, now, s, t):
-    """Give the SM the blocks that are due, and say when to look again."""
+def give_blocks(sm, now, t):
+    """Give the SM the blocks that are due, and say when to ask again."""
     CONFIG = t.CONFIG
     SMS = t.SMS
     at = sm * L.N_SM
@@ -60,7 +69,7 @@ def start_blocks(sm, now, s, t):
             break
         block = number // CONFIG[L.G_SMS] * CONFIG[L.G_CHIP] + CONFIG[L.G_FIRST] + number % CONFIG[L.G_SMS]
         free = t.CHIP[L.C_DISPATCH_FREE]
-        when = max(np.float64(max(t.SLOTS[slot + L.S_FREE_AT], _room_at(sm, now, t))), free)
+        when = free if free > now else max(np.float64(max(_free_at(place, t), _room_at(sm, now, t))), free)
         if when > now:
             event = min(event, np.ceil(when))
             continue
@@ -68,10 +77,13 @@ def start_blocks(sm, now, s, t):
         t.CHIP[L.C_DISPATCH_FREE] = (
             max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL] * CONFIG[L.G_CHIP] / CONFIG[L.G_SMS]
         )
-        own = block_at(place, s, t)
-        door.begin(block, sm, place % CONFIG[L.G_PLACES] * CONFIG[L.G_WARPS], own)
         t.SLOTS[slot + L.S_BLOCK] = block
         t.SLOTS[slot + L.S_NUMBER] = number
+        t.SLOTS[slot + L.S_STARTS] = now
+        t.SLOTS[slot + L.S_AGE] = t.TOTALS[L.N_AGE]
+        t.TOTALS[L.N_AGE] += CONFIG[L.G_WARPS]
+        for wi in range(place * CONFIG[L.G_WARPS], (place + 1) * CONFIG[L.G_WARPS]):
+            t.WARPS[wi * L.N_WARP + L.W_STATE] = L.GIVEN
         if number * L.N_STAY < len(t.STAYS):
             stay = number * L.N_STAY
             t.STAYS[stay + L.Y_BLOCK] = block
@@ -79,8 +91,27 @@ def start_blocks(sm, now, s, t):
             t.STAYS[stay + L.Y_PLACE] = place % CONFIG[L.G_PLACES]
             t.STAYS[stay + L.Y_FROM] = now
         t.SLOTS[slot + L.S_WARPS] = CONFIG[L.G_WARPS]
-        _start_warps(sm, place, now, t)
+        SMS[at + L.M_START] = min(SMS[at + L.M_START], np.float64(now))
     SMS[at + L.M_EVENT] = event
+
+
+@jit
+def start_blocks(sm, now, s, t):
+    """Start the blocks that the SM was given for now."""
+    CONFIG = t.CONFIG
+    following = np.int64(L.NEVER)
+    for place in range(sm * CONFIG[L.G_PLACES], (sm + 1) * CONFIG[L.G_PLACES]):
+        slot = place * L.N_SLOT
+        starts = t.SLOTS[slot + L.S_STARTS]
+        if starts > now:
+            following = min(following, starts)
+        elif starts >= 0:
+            t.SLOTS[slot + L.S_STARTS] = -1
+            own = block_at(place, s, t)
+            first_warp = place % CONFIG[L.G_PLACES] * CONFIG[L.G_WARPS]
+            door.begin(t.SLOTS[slot + L.S_BLOCK], sm, first_warp, own)
+            _start_warps(sm, place, now, t)
+    t.SMS[sm * L.N_SM + L.M_START] = following
 
 
 @jit
@@ -91,7 +122,6 @@ def _start_warps(sm, place, now, t):
     WARPS = t.WARPS
     SMS = t.SMS
     SCHEDULERS = t.SCHEDULERS
-    TOTALS = t.TOTALS
     at = sm * L.N_SM
     if SMS[at + L.M_RESIDENT] == 0:
         SMS[at + L.M_ACTIVE_SINCE] = now
@@ -105,9 +135,8 @@ def _start_warps(sm, place, now, t):
         WARPS[row + L.W_FIXED] = start
         WARPS[row + L.W_REASON] = WAIT
         WARPS[row + L.W_LAST] = start - 1
-        WARPS[row + L.W_AGE] = TOTALS[L.N_AGE]
-        WARPS[row + L.W_BLOCK_AGE] = TOTALS[L.N_AGE] // CONFIG[L.G_WARPS]
-        TOTALS[L.N_AGE] += 1
+        WARPS[row + L.W_AGE] = t.SLOTS[place * L.N_SLOT + L.S_AGE] + w
+        WARPS[row + L.W_BLOCK_AGE] = WARPS[row + L.W_AGE] // CONFIG[L.G_WARPS]
         WARPS[row + L.W_START] = start
         WARPS[row + L.W_STATE] = L.RUNNING
         WARPS[row + L.W_STREAK] = 0
@@ -118,7 +147,9 @@ def _start_warps(sm, place, now, t):
         WARPS[row + L.W_AHEAD] = 0
         WARPS[row + L.W_NEXT_LINE] = -1
         WARPS[row + L.W_DRAINED] = 0
+        WARPS[row + L.W_HELD] = 0
         WARPS[row + L.W_COPIED] = 0
+        WARPS[row + L.W_COPIES] = 0
         WARPS[row + L.W_COMMITS] = 0
         for k in range(L.SCOREBOARDS * 2):
             t.BOARDS[wi * L.SCOREBOARDS * 2 + k] = 0
@@ -144,6 +175,8 @@ def wait_at_barrier(wi, q, pc, now, t):
     for board in range(L.SCOREBOARDS):
         if (mask >> board) & 1:
             begin = max(begin, t.BOARDS[(wi * L.SCOREBOARDS + board) * 2])
+            if is_awaited(wi, board, t.WARPS):
+                t.WARPS[row + L.W_HELD] = pc + 1
     t.WARPS[row + L.W_EARLIEST] = max(t.WARPS[row + L.W_FIXED], begin + t.OPS[pc * L.N_OP + L.O_DEFERRED_STALL])
     following = t.OPS[pc * L.N_OP + L.O_FALL]
     for _ in range(ahead):
@@ -190,28 +223,45 @@ def release(sm, place, when, now, s, t):
 
 
 @jit
-def end_warp(wi, sm, pc, now, CONFIG, NUMBERS, WARPS, READY, SLOTS, STAYS, SMS, TOTALS, STALLS):
+def end_warp(wi, sm, pc, now, t):
     """A warp has exited at *pc*; it stays until its stores are on their way.  After the last one its place is free."""
+    WARPS = t.WARPS
     row = wi * L.N_WARP
-    exited = now + 1 + np.int64(NUMBERS[EXIT_LATENCY])
-    end = max(exited, WARPS[row + L.W_DRAINED])
-    STALLS[pc * L.N_REASONS + DRAIN] += end - exited
-    WARPS[row + L.W_STATE] = L.EMPTY
-    READY[WARPS[row + L.W_MEMBER]] = L.NEVER
-    TOTALS[L.N_WARP_CYCLES] += end - WARPS[row + L.W_START]
     at = sm * L.N_SM
-    SMS[at + L.M_ENDED] = now
-    SMS[at + L.M_RESIDENT] -= 1
-    if SMS[at + L.M_RESIDENT] == 0:
-        SMS[at + L.M_ACTIVE] += end - SMS[at + L.M_ACTIVE_SINCE]
-    slot = wi // CONFIG[L.G_WARPS] * L.N_SLOT
-    SLOTS[slot + L.S_WARPS] -= 1
-    stay = SLOTS[slot + L.S_NUMBER] * L.N_STAY
-    if stay < len(STAYS):
-        STAYS[stay + L.Y_TO] = max(STAYS[stay + L.Y_TO], end)
-    WARPS[row + L.W_GONE_AT] = end + np.int64(NUMBERS[BLOCK_LATENCY])
-    SLOTS[slot + L.S_FREE_AT] = max(SLOTS[slot + L.S_FREE_AT], WARPS[row + L.W_GONE_AT])
-    SMS[at + L.M_EVENT] = min(SMS[at + L.M_EVENT], np.float64(WARPS[row + L.W_GONE_AT]))
-    if SLOTS[slot + L.S_WARPS] == 0:
-        SLOTS[slot + L.S_BLOCK] = -1
-        TOTALS[L.N_BLOCKS] += 1
+    WARPS[row + L.W_PC] = pc
+    WARPS[row + L.W_EXITED] = now + 1 + np.int64(t.NUMBERS[EXIT_LATENCY])
+    WARPS[row + L.W_STATE] = L.EMPTY
+    t.READY[WARPS[row + L.W_MEMBER]] = L.NEVER
+    t.SMS[at + L.M_ENDED] = now
+    t.SMS[at + L.M_RESIDENT] -= 1
+    WARPS[row + L.W_SINCE] = np.int64(t.SMS[at + L.M_ACTIVE_SINCE]) if t.SMS[at + L.M_RESIDENT] == 0 else np.int64(-1)
+    slot = wi // t.CONFIG[L.G_WARPS] * L.N_SLOT
+    t.SLOTS[slot + L.S_WARPS] -= 1
+    if t.SLOTS[slot + L.S_WARPS] == 0:
+        t.SLOTS[slot + L.S_BLOCK] = -1
+        t.FRONTS[sm * L.N_FRONT + L.F_ENDED] += 1
+    if WARPS[row + L.W_STORING]:
+        WARPS[row + L.W_LEAVING] = 1
+        WARPS[row + L.W_GONE_AT] = L.NEVER
+    else:
+        leave(wi, sm, t)
+
+
+@jit
+def leave(wi, sm, t):
+    """When a warp that has exited goes is known: its stores are on their way."""
+    WARPS = t.WARPS
+    row = wi * L.N_WARP
+    at = sm * L.N_SM
+    exited = WARPS[row + L.W_EXITED]
+    end = max(exited, WARPS[row + L.W_DRAINED])
+    t.STALLS[WARPS[row + L.W_PC] * L.N_REASONS + DRAIN] += end - exited
+    t.TOTALS[L.N_WARP_CYCLES] += end - WARPS[row + L.W_START]
+    if WARPS[row + L.W_SINCE] >= 0:
+        t.SMS[at + L.M_ACTIVE] += end - WARPS[row + L.W_SINCE]
+    stay = t.SLOTS[wi // t.CONFIG[L.G_WARPS] * L.N_SLOT + L.S_NUMBER] * L.N_STAY
+    if stay < len(t.STAYS):
+        t.STAYS[stay + L.Y_TO] = max(t.STAYS[stay + L.Y_TO], end)
+    WARPS[row + L.W_LEAVING] = 0
+    WARPS[row + L.W_GONE_AT] = end + np.int64(t.NUMBERS[BLOCK_LATENCY])
+    t.SMS[at + L.M_EVENT] = min(t.SMS[at + L.M_EVENT], np.float64(WARPS[row + L.W_GONE_AT]))

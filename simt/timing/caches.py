@@ -1,4 +1,4 @@
-"""L1, and the door to the caches: :func:`read_line`, :func:`write_line`, :func:`atomic_line`."""
+"""L1: what it has of a line, and what it asks L2 for (:func:`read_line`, :func:`write_line`, :func:`atomic_line`)."""
 
 from __future__ import annotations
 
@@ -7,27 +7,11 @@ import numpy as np
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.jit import jit, jit_inline
-from simt.timing.l2 import (
-    bytes_added,
-    fetch,
-    find,
-    l2_place,
-    l2_read,
-    l2_write,
-    look_up,
-    sectors_of,
-    send,
-    serialised,
-    set_of,
-    victim,
-    written,
-)
+from simt.timing.l2 import find, sectors_of, set_of, victim
 
 L1_WAYS = L.PLACE["l1_ways"]
 LINE_INTERVAL = L.PLACE["l1_line_interval"]
-L1_LATENCY = L.PLACE["l1_latency"]
 L1_CACHES_LOADS = L.PLACE["l1_caches_loads"]
-L2_LATENCY = L.PLACE["l2_latency"]
 STORE_LINES = L.PLACE["store_lines"]
 ELSEWHERE = 20.0
 """One of so many lines that leave L1 for lack of room is of another set than the one that comes."""
@@ -66,9 +50,17 @@ def _displace(sm, home, t):
             return
 
 
+@jit_inline
+def _stamp(sm, n, t):
+    """A number for an access of *sm* to *n* sectors of L1, larger than those of the accesses before."""
+    at = sm * L.N_SM + L.M_L1_STAMP
+    t.SMS[at] += n
+    return np.int64(t.SMS[at])
+
+
 @jit
-def _l1_place(sm, line, t):
-    """The way of *line* in the L1 of *sm*.
+def _l1_place(sm, line, n, t):
+    """The way of *line*, of which an access wants *n* sectors, in the L1 of *sm*.
 
     Shared memory takes of the data, not of the tags: on an H200, of few lines too many, each drives out those of a set
     that has as many lines as if all of L1 were there (memory.cu).
@@ -76,7 +68,7 @@ def _l1_place(sm, line, t):
     ways = np.int64(t.NUMBERS[L1_WAYS])
     home = set_of(line, t.CONFIG[L.G_L1_SETS])
     first = (sm * t.CONFIG[L.G_L1_SETS] + home) * ways
-    stamp = t.TOTALS[L.N_L1_SECTORS]
+    stamp = _stamp(sm, n, t)
     way = find(t.L1_TAGS, t.L1_USED, first, ways, line, stamp)
     if way < 0:
         way = victim(t.L1_TAGS, t.L1_USED, first, ways)
@@ -89,7 +81,9 @@ def _l1_place(sm, line, t):
         t.L1_SECTORS[way] = 0
         t.L1_USED[way] = stamp
         t.L1_READY[way] = 0.0
+        t.L1_ASKED[way] = -1
         t.L1_WRITTEN[way] = 0
+        t.L1_STORED[way] = -1
     return way
 
 
@@ -103,26 +97,56 @@ def _missed(sm, start, t):
     return begin
 
 
+@jit_inline
+def _note(sm, a, do, line, mask, way, extra, start, t):
+    """Note what is asked of *line*, as line *a* of the requests of *sm*."""
+    row = (sm * L.REQUEST_LINES + a) * L.N_LINE
+    t.ASKED[row + L.A_DO] = do
+    t.ASKED[row + L.A_LINE] = line
+    t.ASKED[row + L.A_MASK] = mask
+    t.ASKED[row + L.A_WAY] = way
+    t.ASKED[row + L.A_AFTER] = -1
+    t.ASKED[row + L.A_EXTRA] = extra
+    times = (sm * L.REQUEST_LINES + a) * L.N_LINE_AT
+    t.ASKED_AT[times + L.T_START] = start
+    t.ASKED_AT[times + L.T_READY] = 0.0
+
+
+@jit_inline
+def _behind(sm, a, before, ready, t):
+    """Line *a* of the requests of *sm* is not there before line *before* of them, -1: before *ready*, as is known."""
+    if before >= 0:
+        t.ASKED[(sm * L.REQUEST_LINES + a) * L.N_LINE + L.A_AFTER] = before
+    else:
+        t.ASKED_AT[(sm * L.REQUEST_LINES + a) * L.N_LINE_AT + L.T_READY] = ready
+
+
 @jit
-def read_line(sm, line, mask, manner, start, bypass, t):
-    """When the sectors *mask* of *line* are there for the use of a load that reached L1 at *start*."""
+def read_line(sm, a, line, mask, start, bypass, t):
+    """A load of the sectors *mask* of *line* reaches L1 at *start*: whether its answer is not known yet."""
     n = popcount(mask)
-    back = start + t.NUMBERS[L1_LATENCY]
     t.TOTALS[L.N_L1_SECTORS] += n
+    sent = (sm * L.REQUEST_LINES + a) * L.N_LINE_AT + L.T_SENT
     if bypass or t.NUMBERS[L1_CACHES_LOADS] == 0:
-        return l2_read(sm, line, mask, manner, _missed(sm, start, t), t)
-    way = _l1_place(sm, line, t)
+        _note(sm, a, L.D_READ, line, mask, np.int64(-1), np.int64(0), start, t)
+        t.ASKED_AT[sent] = _missed(sm, start, t)
+        return True
+    way = _l1_place(sm, line, n, t)
     missing = mask & ~t.L1_SECTORS[way]
     t.TOTALS[L.N_L1_HITS] += n - popcount(missing)
+    before = t.L1_ASKED[way]
+    _note(sm, a, L.D_READ if missing else L.D_HIT, line, missing, way, np.int64(0), start, t)
+    _behind(sm, a, before, t.L1_READY[way], t)
     if missing:
         t.L1_SECTORS[way] |= missing
-        t.L1_READY[way] = max(t.L1_READY[way], l2_read(sm, line, missing, manner, _missed(sm, start, t), t))
-    return max(back, t.L1_READY[way])
+        t.ASKED_AT[sent] = _missed(sm, start, t)
+        t.L1_ASKED[way] = a
+    return missing != 0 or before >= 0
 
 
 @jit
-def write_line(sm, line, mask, partial, start, t):
-    """When a store to the sectors *mask*, *partial*: bytes in incomplete ones, is in L2.  L1 is written through.
+def write_line(sm, a, line, mask, partial, start, t):
+    """A store to the sectors *mask*, *partial*: bytes in incomplete ones, reaches L1, which is written through.
 
     A store joins the one before to its sectors if only few other lines have been stored since (measured on an H200:
     with 16 lines in turn stores are joined, with 32 they are not; eight warps that fill eight lines together are).
@@ -130,25 +154,26 @@ def write_line(sm, line, mask, partial, start, t):
     n = popcount(mask)
     t.TOTALS[L.N_L1_SECTORS] += n
     if t.NUMBERS[L1_CACHES_LOADS] == 0:
-        return l2_write(line, mask, partial, send(sm, n, partial != 0, start, t), t)
-    way = _l1_place(sm, line, t)
+        _note(sm, a, L.D_WRITE, line, mask, np.int64(-1), partial, start, t)
+        return
+    way = _l1_place(sm, line, n, t)
     t.TOTALS[L.N_L1_HITS] += popcount(mask & t.L1_SECTORS[way])
     t.L1_SECTORS[way] |= mask & ~sectors_of(partial)
     recent = t.SMS[sm * L.N_SM + L.M_STORED] - t.L1_WRITTEN_NUMBER[way] < t.NUMBERS[STORE_LINES]
     if recent and mask & ~t.L1_WRITTEN[way] == 0:
-        bytes_added(l2_place(line, start, t), partial, t)
-        return t.L1_WRITTEN_AT[way]
-    there = l2_write(line, mask, partial, send(sm, n, partial != 0, start, t), t)
+        _note(sm, a, L.D_JOIN, line, mask, way, partial, start, t)
+        _behind(sm, a, t.L1_STORED[way], t.L1_WRITTEN_AT[way], t)
+        return
+    _note(sm, a, L.D_WRITE, line, mask, way, partial, start, t)
     t.SMS[sm * L.N_SM + L.M_STORED] += 1
     t.L1_WRITTEN_NUMBER[way] = t.SMS[sm * L.N_SM + L.M_STORED]
     t.L1_WRITTEN[way] = mask
-    t.L1_WRITTEN_AT[way] = there
-    return there
+    t.L1_STORED[way] = a
 
 
 @jit
-def atomic_line(sm, line, mask, manner, block, lanes, most, busy, start, t):
-    """When atomics on *line* have been carried out in L2, which takes *busy*; the sectors that L1 had of it are stale.
+def atomic_line(sm, a, line, mask, lanes, busy, start, t):
+    """Atomics of *lanes* on *line*, which keep L2 *busy*, pass L1: the sectors that it had of it are stale.
 
     On an H200 a request takes as long as a store of parts of its sectors; a lone lane's word goes without a mask.
     """
@@ -156,13 +181,8 @@ def atomic_line(sm, line, mask, manner, block, lanes, most, busy, start, t):
     t.TOTALS[L.N_L1_SECTORS] += n
     ways = np.int64(t.NUMBERS[L1_WAYS])
     first = (sm * t.CONFIG[L.G_L1_SETS] + set_of(line, t.CONFIG[L.G_L1_SETS])) * ways
-    way = find(t.L1_TAGS, t.L1_USED, first, ways, line, t.TOTALS[L.N_L1_SECTORS])
+    way = find(t.L1_TAGS, t.L1_USED, first, ways, line, _stamp(sm, n, t))
     if way >= 0:
         t.L1_SECTORS[way] &= ~mask
-    arrival = send(sm, n, lanes > 1, start, t)
-    way = l2_place(line, arrival, t)
-    missing, _ = look_up(way, line, mask, manner, arrival, t)
-    done = serialised(way, block, most, busy, arrival, t)
-    if missing:
-        done = max(done, fetch(sm, way, line, missing, manner, arrival, t) - t.NUMBERS[L2_LATENCY])
-    return max(done, written(way, mask, np.int64(0), arrival, t))
+    _note(sm, a, L.D_ATOMIC, line, mask, np.int64(-1), lanes, start, t)
+    t.ASKED_AT[(sm * L.REQUEST_LINES + a) * L.N_LINE_AT + L.T_SENT] = busy

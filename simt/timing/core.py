@@ -1,6 +1,9 @@
-"""The loop over cycles: SMs one after the other, their schedulers in turn.
+"""The loop over cycles: SMs that go ahead by themselves, for an epoch at a time, and what they share.
 
-Time is discrete, but cycles in which nothing can happen are skipped.
+Time is discrete, but cycles in which nothing can happen are skipped.  Nothing that an SM asks L2 for comes back within
+an epoch.  So in an epoch each SM goes ahead by itself, on one of several host threads; how many there are changes no
+result.  At its end one thread does what SMs share, in the order of cycles and SMs: L2, DRAM, the next blocks.
+What depends on the moment at which other SMs do the same (atomics) an SM does not do ahead: it waits for its turn.
 """
 
 from __future__ import annotations
@@ -9,20 +12,35 @@ import numpy as np
 
 from simt.machine import door
 from simt.timing import layout as L
-from simt.timing.blocks import start_blocks
+from simt.timing.blocks import give_blocks, start_blocks
 from simt.timing.cycles import ceil
 from simt.timing.issue import issue
 from simt.timing.jit import jit, jit_inline
+from simt.timing.outbox import answer, is_alone, take_answers
 from simt.timing.selection import NONE, NOT_YET, select
+from simt.timing.sync import pause, publish, published
+
+SPINS = 1 << 12
+"""Looks at what other threads have done before a thread leaves the processor to others."""
+MOST_AT_ONCE = 64
+"""Requests, and lines of them, that the instructions of one cycle need room for."""
 
 
 @jit
-def _ended(SMS):
+def _ended(t):
     """The cycle in which the last warp so far has ended."""
     last = 0.0
-    for at in range(0, len(SMS), L.N_SM):
-        last = max(last, SMS[at + L.M_ENDED])
+    for at in range(0, len(t.SMS), L.N_SM):
+        last = max(last, t.SMS[at + L.M_ENDED])
     return last
+
+
+@jit
+def _blocks_ended(t):
+    blocks = np.int64(0)
+    for at in range(0, len(t.FRONTS), L.N_FRONT):
+        blocks += t.FRONTS[at + L.F_ENDED]
+    return blocks
 
 
 @jit_inline
@@ -37,9 +55,9 @@ def _halt(sm, looked_at, first, following, forced, SMS):
 
 @jit
 def _look_at(sm, now, in_turn, capacity, s, t):
-    """Simulate a cycle of one SM: DONE, or FAILED, FULL or CALLED as in :func:`run`; NEXT says when to look again.
+    """Simulate a cycle of one SM: DONE, or FAILED, FULL or CALLED as in :func:`run`; F_NEXT says when to look again.
 
-    Not *in_turn*: others are not as far as this one.  Before it reads or changes what all share it waits: HALTED.
+    Not *in_turn*: before it does what depends on the moment at which other SMs do the same it waits: HALTED.
     """
     CONFIG = t.CONFIG
     OPS = t.OPS
@@ -59,10 +77,9 @@ def _look_at(sm, now, in_turn, capacity, s, t):
         following = np.int64(SMS[own + L.M_HALTED_NEXT])
         forced = np.int64(SMS[own + L.M_HALTED_WARP]) - 1
         SMS[own + L.M_HALTED] = 0
-    if SMS[own + L.M_EVENT] <= now:
-        if not in_turn:
-            _halt(sm, begin, first, following, forced, SMS)
-            return L.HALTED
+    if SMS[own + L.M_EVENT] <= now and is_alone(t):
+        give_blocks(sm, now, t)
+    if SMS[own + L.M_START] <= now:
         start_blocks(sm, now, s, t)
     for turn in range(begin, schedulers):
         q = sm * schedulers + turn + first
@@ -75,7 +92,7 @@ def _look_at(sm, now, in_turn, capacity, s, t):
                 return L.FULL
             if forced < 0:
                 wi = select(q, sm, now, in_turn, t)
-            elif not in_turn and OPS[WARPS[wi * L.N_WARP + L.W_PC] * L.N_OP + L.O_SHARES]:
+            elif not in_turn and OPS[WARPS[wi * L.N_WARP + L.W_PC] * L.N_OP + L.O_IN_TURN]:
                 wi = np.int64(NOT_YET)
             if wi == NOT_YET:
                 _halt(sm, turn, first, following, forced, SMS)
@@ -86,56 +103,257 @@ def _look_at(sm, now, in_turn, capacity, s, t):
             if status != L.DONE:
                 return status
         following = min(following, SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT])
-    t.NEXT[sm] = min(following, ceil(SMS[own + L.M_EVENT]))
+    if is_alone(t):
+        following = min(following, ceil(SMS[own + L.M_EVENT]))
+    t.FRONTS[sm * L.N_FRONT + L.F_NEXT] = min(following, ceil(SMS[own + L.M_START]))
     return L.DONE
+
+
+@jit_inline
+def _is_crowded(sm, t):
+    """Whether an SM may not have room for the requests of one more cycle."""
+    front = sm * L.N_FRONT
+    lines = t.FRONTS[front + L.F_LINES] > L.REQUEST_LINES - 4 * MOST_AT_ONCE
+    return lines or t.FRONTS[front + L.F_ASKED] > L.REQUESTS - MOST_AT_ONCE
+
+
+@jit
+def _go_ahead(sm, now, until, capacity, s, t):
+    """Simulate SM *sm* by itself up to cycle *until*, from *now* on; F_STATUS says what that came to."""
+    front = sm * L.N_FRONT
+    if t.FRONTS[front + L.F_ANSWERED] > t.FRONTS[front + L.F_TAKEN]:
+        take_answers(sm, t)
+    status = np.int64(L.DONE)
+    while status == L.DONE and t.FRONTS[front + L.F_NEXT] < until:
+        if _is_crowded(sm, t):
+            status = np.int64(L.CROWDED)
+        else:
+            status = _look_at(sm, max(t.FRONTS[front + L.F_NEXT], now), False, capacity, s, t)
+    t.FRONTS[front + L.F_STATUS] = status
+
+
+@jit_inline
+def _own(t):
+    """The SMs that this thread sees to: the first, and one past the last."""
+    thread, threads, sms = t.CONFIG[L.G_THREAD], t.CONFIG[L.G_THREADS], t.CONFIG[L.G_SMS]
+    return thread * sms // threads, (thread + 1) * sms // threads
+
+
+@jit_inline
+def _lay_out(first, end, s, t):
+    """Get the places of SMs *first* to *end* - 1 ready for this thread."""
+    CONFIG = t.CONFIG
+    places = CONFIG[L.G_PLACES]
+    door.lay_out(s, first * places, end * places, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS], t.BLOCKS)
+
+
+@jit
+def _go_ahead_all(s, t):
+    """Simulate the SMs that this thread sees to up to the end of the epoch."""
+    now = np.int64(t.CHIP[L.C_NOW])
+    first, end = _own(t)
+    for sm in range(first, end):
+        _go_ahead(sm, now, now + np.int64(t.CHIP[L.C_EPOCH]), len(t.EVENTS) // L.N_EVENT, s, t)
+
+
+@jit
+def _help(s, t):
+    """What every host thread but the first does: its part of each epoch that begins, until none has for a while."""
+    thread = t.CONFIG[L.G_THREAD]
+    first, end = _own(t)
+    _lay_out(first, end, s, t)
+    spins = 0
+    while spins < SPINS:
+        epoch = published(t.SYNC, 0)
+        if epoch == t.SYNC[thread * L.THREAD_ROOM]:
+            pause()
+            spins += 1
+            continue
+        _go_ahead_all(s, t)
+        publish(t.SYNC, thread * L.THREAD_ROOM, epoch)
+        spins = 0
+
+
+@jit
+def _are_through(t):
+    """Whether all threads have done their part of the epoch; waits for a while."""
+    epoch = t.SYNC[0]
+    spins = 0
+    for thread in range(1, t.CONFIG[L.G_THREADS]):
+        while published(t.SYNC, thread * L.THREAD_ROOM) != epoch:
+            pause()
+            spins += 1
+            if spins == SPINS:
+                return False
+    return True
+
+
+@jit
+def _give_until(until, t):
+    """Give the SMs the blocks that are due before cycle *until*."""
+    sms = t.CONFIG[L.G_SMS]
+    while t.CHIP[L.C_NEXT_BLOCK] < t.CONFIG[L.G_BLOCKS]:
+        soonest = np.float64(L.NEVER)
+        for at in range(0, len(t.SMS), L.N_SM):
+            soonest = min(soonest, t.SMS[at + L.M_EVENT])
+        now = ceil(max(soonest, t.CHIP[L.C_DISPATCH_FREE]))
+        if now >= until:
+            break
+        first = np.int64(t.CHIP[L.C_NEXT_BLOCK]) % sms
+        for k in range(sms):
+            sm = first + k  # after the one that got the last block: blocks go round
+            if sm >= sms:
+                sm -= sms
+            if t.SMS[sm * L.N_SM + L.M_EVENT] <= now:
+                give_blocks(sm, now, t)
+                front = sm * L.N_FRONT + L.F_NEXT
+                t.FRONTS[front] = min(t.FRONTS[front], ceil(t.SMS[sm * L.N_SM + L.M_START]))
+
+
+@jit
+def _take_turns(capacity, s, t):
+    """What SMs have waited for their turn with is done, in the order of cycles; DONE, or else as in :func:`run`."""
+    while True:
+        next_sm = np.int64(-1)
+        soonest = np.int64(L.NEVER)
+        for sm in range(t.CONFIG[L.G_SMS]):
+            front = sm * L.N_FRONT
+            if t.FRONTS[front + L.F_STATUS] == L.HALTED and t.FRONTS[front + L.F_NEXT] < soonest:
+                soonest = t.FRONTS[front + L.F_NEXT]
+                next_sm = np.int64(sm)
+        if next_sm < 0:
+            return np.int64(L.DONE)
+        status = _look_at(next_sm, soonest, True, capacity, s, t)
+        if status != L.DONE:
+            return status
+        t.FRONTS[next_sm * L.N_FRONT + L.F_STATUS] = L.DONE
+
+
+@jit
+def _answer_until(now, until, t):
+    """L2 answers the requests of cycles *now* to before *until*, in the order of cycles and SMs."""
+    ORDER = t.ORDER
+    FRONTS = t.FRONTS
+    for k in range(until - now):
+        ORDER[k] = -1
+    some = False
+    for sm in range(t.CONFIG[L.G_SMS] - 1, -1, -1):
+        front = sm * L.N_FRONT
+        end = FRONTS[front + L.F_ANSWERED]
+        while end < FRONTS[front + L.F_ASKED] and (
+            t.REQUESTED[(sm * L.REQUESTS + end) * L.N_REQUEST + L.R_CYCLE] < until
+        ):
+            end += 1
+        for r in range(end - 1, FRONTS[front + L.F_ANSWERED] - 1, -1):
+            at = (sm * L.REQUESTS + r) * L.N_REQUEST
+            k = t.REQUESTED[at + L.R_CYCLE] - now
+            t.REQUESTED[at + L.R_BEHIND] = ORDER[k]
+            ORDER[k] = sm * L.REQUESTS + r
+        some |= end > FRONTS[front + L.F_ANSWERED]
+        FRONTS[front + L.F_ANSWERED] = end
+    if some:
+        for k in range(until - now):
+            following = ORDER[k]
+            while following >= 0:
+                answer(following // L.REQUESTS, following % L.REQUESTS, t)
+                following = t.REQUESTED[following * L.N_REQUEST + L.R_BEHIND]
+    return some
+
+
+@jit
+def _first_status(t):
+    """FAILED or FULL if that is what came of an SM, HALTED if one waits for its turn, else DONE."""
+    found = np.int64(L.DONE)
+    for at in range(0, len(t.FRONTS), L.N_FRONT):
+        status = t.FRONTS[at + L.F_STATUS]
+        if status in (L.FAILED, L.FULL):
+            return status
+        if status == L.HALTED:
+            found = status
+    return found
+
+
+@jit
+def _end_epoch(now, t):
+    """L2 answers what was asked before all SMs are; the cycle in which the next epoch begins."""
+    until = now + np.int64(t.CHIP[L.C_EPOCH])
+    following = np.int64(L.NEVER)
+    for sm in range(t.CONFIG[L.G_SMS]):
+        at = t.FRONTS[sm * L.N_FRONT + L.F_NEXT]
+        if t.FRONTS[sm * L.N_FRONT + L.F_STATUS] == L.CROWDED:
+            until = min(until, max(at, now))
+        following = min(following, at)
+    if _answer_until(now, until, t):
+        return until
+    if t.CHIP[L.C_NEXT_BLOCK] < t.CONFIG[L.G_BLOCKS]:
+        for at in range(0, len(t.SMS), L.N_SM):
+            following = min(following, ceil(t.SMS[at + L.M_EVENT]))
+    return max(until, following)  # nobody waits for an answer: what nothing happens in is skipped
+
+
+@jit
+def _run_alone(until, total_blocks, s, t):
+    """Simulate one SM, as :func:`run` does several: L2 answers at once."""
+    capacity = len(t.EVENTS) // L.N_EVENT
+    now = np.int64(t.CHIP[L.C_NOW])
+    while True:
+        if t.FRONTS[L.F_ENDED] == total_blocks and now > _ended(t):
+            t.CHIP[L.C_NOW] = _ended(t) + 1
+            return L.FINISHED
+        t.CHIP[L.C_NOW] = now
+        if now >= until or s.STOP[0]:
+            return L.PAUSED
+        status = _look_at(0, now, True, capacity, s, t)
+        if status != L.DONE:
+            return status
+        if t.FRONTS[L.F_NEXT] >= L.NEVER:
+            return L.STUCK
+        now = max(t.FRONTS[L.F_NEXT], now)
 
 
 @jit
 def run(until, total_blocks, s, t):
     """Simulate up to cycle *until*.
 
-    FINISHED, PAUSED, FAILED (see ERROR), STUCK (no warp can go on), FULL (drain EVENTS) or CALLED (serve the call of
-    the block in place C_CALLS).
+    FINISHED, PAUSED, FAILED (see ERROR), STUCK (no warp can go on), FULL (drain EVENTS), CALLED (serve the call of
+    the block in place C_CALLS) or WAITING (other threads are not through).
 
-    ``total_blocks`` is when to stop, *s* the engine's State of all places for blocks, *t* the Clock.
-
-    What SMs share is read and changed cycle by cycle, in their order.  In between each SM runs ahead by itself, as far
-    as it can: that changes nothing, and its state stays in the host's caches.
+    ``total_blocks`` is when to stop, *s* the engine's State of all places for blocks, *t* the Clock; both are those of
+    the thread that calls.  All but the first help, as long as there is something to do, and are WAITING then.
     """
-    CONFIG = t.CONFIG
-    NEXT = t.NEXT
-    SMS = t.SMS
-    TOTALS = t.TOTALS
+    if t.CONFIG[L.G_THREAD] > 0:
+        _help(s, t)
+        return L.WAITING
+    _lay_out(np.int64(0), t.CONFIG[L.G_SMS], s, t)
+    if is_alone(t):
+        return _run_alone(until, total_blocks, s, t)
     capacity = len(t.EVENTS) // L.N_EVENT
-    places = CONFIG[L.G_SMS] * CONFIG[L.G_PLACES]
-    door.lay_out(s, np.int64(0), places, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS], t.BLOCKS)
-    now = np.int64(t.CHIP[L.C_NOW])
-    ahead = CONFIG[L.G_SMS] > 1  # as far as an SM goes before its turn; for how many SMs that is still to be done
     while True:
-        if TOTALS[L.N_BLOCKS] == total_blocks and now > _ended(SMS):
-            t.CHIP[L.C_NOW] = _ended(SMS) + 1
-            return L.FINISHED
-        if now >= until or s.STOP[0]:
-            return L.PAUSED
-        following = np.int64(L.NEVER)
-        first = np.int64(t.CHIP[L.C_NEXT_BLOCK]) % CONFIG[L.G_SMS]
-        for k in range(CONFIG[L.G_SMS]):
-            sm = first + k  # after the one that got the last block: blocks go round
-            if sm >= CONFIG[L.G_SMS]:
-                sm -= CONFIG[L.G_SMS]
-            at = NEXT[sm]
-            if at <= now or (ahead and SMS[sm * L.N_SM + L.M_HALTED] == 0):
-                while at <= now or (CONFIG[L.G_SMS] > 1 and at < until):
-                    status = _look_at(sm, max(at, now), at <= now, capacity, s, t)
-                    if status == L.HALTED:
-                        break
-                    if status != L.DONE:
-                        t.CHIP[L.C_NOW] = now
-                        return status
-                    at = NEXT[sm]
-            following = min(following, at)
-        ahead = False
-        if following >= L.NEVER:
-            return L.STUCK
-        now = max(following, now)
-        t.CHIP[L.C_NOW] = now
+        now = np.int64(t.CHIP[L.C_NOW])
+        if t.CHIP[L.C_PHASE] == L.BETWEEN:
+            if _blocks_ended(t) == total_blocks and now > _ended(t):
+                t.CHIP[L.C_NOW] = _ended(t) + 1
+                return L.FINISHED
+            if now >= L.NEVER:
+                return L.STUCK
+            if now >= until or s.STOP[0]:
+                return L.PAUSED
+            _give_until(now + np.int64(t.CHIP[L.C_EPOCH]), t)
+            t.CHIP[L.C_PHASE] = L.AHEAD
+            publish(t.SYNC, 0, t.SYNC[0] + 1)
+            _go_ahead_all(s, t)
+        if t.CHIP[L.C_PHASE] == L.AHEAD:
+            if not _are_through(t):
+                return L.WAITING
+            status = _first_status(t)
+            if status in (L.FAILED, L.FULL):
+                t.CHIP[L.C_PHASE] = L.BETWEEN
+                return status
+            t.CHIP[L.C_PHASE] = L.TURNS if status == L.HALTED else L.BETWEEN
+        if t.CHIP[L.C_PHASE] == L.TURNS:
+            status = _take_turns(capacity, s, t)
+            if status != L.DONE:
+                return status
+            t.CHIP[L.C_PHASE] = L.BETWEEN
+        else:
+            t.CHIP[L.C_NOW] = _end_epoch(now, t)

@@ -34,7 +34,7 @@ from simt.timing.codes import (
 from simt.timing.cycles import ceil
 from simt.timing.gates import N_GATE
 from simt.timing.jit import jit, jit_inline
-from simt.timing.lsu import global_access, meetings, shared_access, texture_access
+from simt.timing.lsu import fence, global_access, meetings, shared_access, texture_access
 from simt.timing.pipes import freeze, occupy, pay, read_registers
 from simt.timing.selection import NONE
 from simt.timing.waits import awaits, hand_on, note_results
@@ -49,12 +49,8 @@ RECONVERGENCE_LATENCY = L.PLACE["reconvergence_latency"]
 BARRIER_INTERVAL = L.PLACE["barrier_interval"]
 BARRIER_LATENCY = L.PLACE["barrier_latency"]
 FENCE_BLOCK = L.PLACE["fence_block_latency"]
-FENCE_LATENCY = L.PLACE["fence_latency"]
 MIO_INTERVAL = L.PLACE["mio_interval"]
 MIO_SHARE = L.PLACE["mio_share"]
-STORE_DRAIN = L.PLACE["store_drain_latency"]
-L1_LATENCY = L.PLACE["l1_latency"]
-L2_LATENCY = L.PLACE["l2_latency"]
 OPERAND_LATENCY = L.PLACE["operand_latency"]
 
 
@@ -157,20 +153,14 @@ def _execute(wi, pc, now, block, t):
 
 
 @jit
-def _fetch_texels(sm, wi, begin, done, pc, block, t):
+def _fetch_texels(sm, wi, now, done, pc, block, t):
     """When the result of the texture or surface instruction at *pc* is there: at *done* if L1 has its texels."""
     asked = door.request(block)
     if asked.bytes == 0:
         return done
     stores = t.OPS[pc * L.N_OP + L.O_KIND] == L.K_STORE
     number = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
-    back = texture_access(sm, number, done - t.NUMBERS[L1_LATENCY], stores, asked, t)
-    if stores:
-        t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], back + t.NUMBERS[L2_LATENCY])
-        at = wi * L.N_WARP + L.W_DRAINED
-        t.WARPS[at] = max(t.WARPS[at], ceil(back + t.NUMBERS[STORE_DRAIN]))
-        return done
-    return max(done, back)
+    return texture_access(sm, wi, pc, number, now, done, stores, asked, t)
 
 
 @jit_inline
@@ -205,7 +195,7 @@ def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
             t.SMS[at] = max(t.SMS[at], np.float64(now)) + t.NUMBERS[MIO_SHARE]
         done = begin + t.OPS[row + L.O_LATENCY]
         if pipe == TEX:
-            return _fetch_texels(sm, wi, begin, done, pc, block, t), LONG, begin + t.NUMBERS[OPERAND_LATENCY]
+            return _fetch_texels(sm, wi, now, done, pc, block, t), LONG, begin + t.NUMBERS[OPERAND_LATENCY]
         return done, SHORT, begin + t.NUMBERS[OPERAND_LATENCY]
     asked = door.request(block)
     if unit == SHARED or (unit == GLOBAL and executed and asked.wavefronts > 0 and t.OPS[row + L.O_STAGES] == 0):
@@ -224,16 +214,11 @@ def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
             asked = door.Request(t.STAGED_SIZE[0], t.STAGED_SIZE[1], np.int64(0), t.STAGED)
         number = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
         done = global_access(pc, sm, wi, number, now, kind, loads, asked, asked.bytes // size, t)
-        if not loads and kind != L.K_LOCAL:
-            answered = done + t.NUMBERS[L2_LATENCY] if kind == L.K_STORE else done
-            t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], answered)
-            # L2 adds without being waited for.
-            sent = t.SMS[sm * L.N_SM + L.M_LSU_FREE] if kind == L.K_REDUCTION else done
-            at = wi * L.N_WARP + L.W_DRAINED
-            t.WARPS[at] = max(t.WARPS[at], ceil(sent + t.NUMBERS[STORE_DRAIN]))
         if t.OPS[row + L.O_STAGES]:
-            at = wi * L.N_WARP + L.W_COPIED
-            t.WARPS[at] = max(t.WARPS[at], ceil(done))
+            at = wi * L.N_WARP
+            if done < L.PENDING:
+                t.WARPS[at + L.W_COPIES] = max(t.WARPS[at + L.W_COPIES], ceil(done))
+            t.WARPS[at + L.W_COPIED] = max(t.WARPS[at + L.W_COPIED], ceil(done))
         return done, LONG, read
     if unit == BARRIER:
         at = sm * L.N_SM + L.M_BARRIER_FREE
@@ -242,8 +227,7 @@ def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
     if unit == FENCE and t.OPS[row + L.O_KIND] == L.K_FENCE_BLOCK:
         return now + t.NUMBERS[FENCE_BLOCK], MEMBAR, read
     if unit == FENCE:
-        drained = np.float64(t.WARPS[wi * L.N_WARP + L.W_DRAINED])
-        return max(now + t.NUMBERS[FENCE_LATENCY], drained), MEMBAR, read
+        return fence(sm, wi, pc, now, t), MEMBAR, read
     if unit == EXIT:
         return now + t.NUMBERS[BARRIER_LATENCY], STALLED_BARRIER, read
     return np.float64(now + 1), WAIT, read
@@ -278,7 +262,10 @@ def _follow(wi, q, pc, after, now, done, t):
         ready = max(ready, ceil(done))
         reason = STALLED_BARRIER
     elif unit == FENCE:
-        ready = max(ready, ceil(done))
+        if done < L.PENDING:
+            ready = max(ready, ceil(done))
+        else:
+            WARPS[at + L.W_FENCE] = 1
         reason = MEMBAR
     elif kind == L.K_BRANCH and taken:
         # The target is fetched anew: fetches of one scheduler follow each other, and the next line comes later.
@@ -366,13 +353,13 @@ def issue(q, sm, wi, now, s, t):
             asked, asked_local = _requests(row, block, OPS)
             executed, in_local = asked > requests, asked_local > local
         done, why, read = _complete(q, sm, wi, now, late, pc, executed, in_local, block, t)
-        note_results(wi, pc, now, done, why, read, CONFIG, OPS, t.OPERANDS, t.BOARDS, t.REGISTERS)
+        note_results(wi, pc, done, why, read, CONFIG, OPS, t.OPERANDS, WARPS, t.BOARDS, t.REGISTERS)
         _follow(wi, q, pc, at, now, done, t)
         if late + OPS[row + L.O_FREEZE]:
             freeze(q, now, late + OPS[row + L.O_FREEZE], t)
             settled = False
     if status == door.DONE:
-        end_warp(wi, sm, pc, now, CONFIG, t.NUMBERS, WARPS, t.READY, t.SLOTS, t.STAYS, t.SMS, TOTALS, t.STALLS)
+        end_warp(wi, sm, pc, now, t)
     elif status == door.BLOCKED:
         wait_at_barrier(wi, q, pc, now, t)
     else:
@@ -382,6 +369,7 @@ def issue(q, sm, wi, now, s, t):
     if unit in (BARRIER, EXIT):
         release(sm, place, ceil(done), now, s, t)
         settled = False
+    SCHEDULERS[q * L.N_SCHEDULER + L.Q_FLOOR] = SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT]
     if settled and forced < 0:
         own = t.READY[member]
         at = q * L.N_SCHEDULER

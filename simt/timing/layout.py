@@ -13,7 +13,7 @@ NEVER = 1 << 60
 # One row per micro-op (int64[micro-ops * N_OP]).
 _op = Columns()
 O_ISSUES = _op()  # 1: takes an issue slot; 0: runs along with the instruction before it
-O_SHARES = _op()  # 1: reads or changes what SMs share: memory, caches
+O_IN_TURN = _op()  # 1: what it does depends on when other SMs do the same: atomics, strong accesses, system calls
 O_CALLS = _op()  # 1: a system call, before which the warp is looked at anew
 O_GROUP = _op()  # micro-ops that run in one go from here
 O_STRETCH = _op()  # the same together with instructions behind it that only compute; 0: there are none
@@ -71,6 +71,10 @@ K_FENCE_BLOCK = _kind()
 K_LOAD_SYSTEM = _kind()  # as K_LOAD_L2, for all of the system
 K_COMMIT = _kind()  # the copies to shared memory so far are a group
 K_COUNT = _kind()  # an atomic that counts lanes: those that meet at a word are added up first
+K_FENCE = _kind()  # a request that is answered when the stores before it are
+K_TEXTURE = _kind()
+K_SURFACE = _kind()  # stores, not through the load/store unit
+K_TOUCH = _kind()  # a load that found all in L1, noted for the SMs that are not simulated
 
 # One row per resident warp (int64[warps * N_WARP]).
 _warp = Columns()
@@ -96,14 +100,28 @@ W_NEXT_LINE_AT = _warp()
 W_EARLIEST = _warp()  # at a barrier: when the instructions that run on are through
 W_DRAINED = _warp()  # when its last store is on its way and the warp may end
 W_YIELDS = _warp()  # its last instruction lets other warps go first
-W_COPIED = _warp()  # when its copies to shared memory are there
+W_COPIED = _warp()  # when its copies to shared memory are there; of those that are answered, as far as they are
+W_COPIES = _warp()
 W_COMMITS = _warp()  # groups of them
 W_GONE_AT = _warp()  # if it has ended: when another warp may take its slot and registers
+W_AWAITED = _warp()  # results that L2 still owes it, by scoreboard: AWAITED_BITS for each
+W_STORING = _warp()  # its stores and atomics that L2 has not answered
+W_LEAVING = _warp()  # 1: it has ended, but such are on their way
+W_EXITED = _warp()  # when it has ended if none are
+W_SINCE = _warp()  # it was the last of its SM, which had warps since that cycle; -1: it was not
+W_UNSETTLED = _warp()  # 1: when it may go on depends on what L2 has not answered; as far as that is known else:
+W_BASE = _warp()  # its last instruction lets it, why not before, and its next one is there
+W_BASE_REASON = _warp()
+W_THERE = _warp()
+W_FENCE = _warp()  # 1: it waits at a fence for an answer to its stores
+W_HELD = _warp()  # 1 + the barrier behind which it runs on with what L2 has not answered, 0: none
 N_WARP = _warp.count
-EMPTY, RUNNING, AT_BARRIER = range(3)
+EMPTY, RUNNING, AT_BARRIER, GIVEN = range(4)
+"""States of a warp; GIVEN: its block is to start."""
 SCOREBOARDS = 6
 GROUPS = 8
 """Groups of copies of which it is known when they are there; older ones are, too."""
+AWAITED_BITS = 10
 OLDEST, OLDEST_BLOCK, AHEAD_UNTIL_YIELD = 1, 2, 3
 """Values of scheduler_policy; 0 is loose round robin."""
 KEY_TURN, KEY_AGE = 24, 25
@@ -113,8 +131,9 @@ KEY_TURN, KEY_AGE = 24, 25
 _slot = Columns()
 S_BLOCK = _slot()
 S_WARPS = _slot()
-S_FREE_AT = _slot()
 S_NUMBER = _slot()  # so many blocks of the simulated ones started before it
+S_STARTS = _slot()  # when it starts, -1: it has
+S_AGE = _slot()  # so many warps started before it
 N_SLOT = _slot.count
 
 # One row per simulated block, in the order of their start (int64[blocks * N_STAY]): where it was, from when to when.
@@ -135,7 +154,8 @@ M_START_FREE = _sm()  # the next warp starts not before
 M_RESIDENT = _sm()  # warps
 M_ACTIVE_SINCE = _sm()
 M_ACTIVE = _sm()  # cycles with a warp
-M_EVENT = _sm()  # cycle in which blocks may start
+M_EVENT = _sm()  # cycle in which it may be given blocks
+M_START = _sm()  # cycle in which one that it was given starts
 M_ENDED = _sm()  # cycle in which its last warp so far has ended
 # An SM that waits for its turn in the midst of a cycle: 1 + schedulers that have issued in it, 0: it does not wait.
 M_HALTED = _sm()
@@ -151,7 +171,58 @@ M_MISSES = _sm()  # lines of loads that L1 missed
 M_STORES_LAST = _sm()  # 1: the last access to global memory was a store
 M_L1_DISPLACED = _sm()  # lines that had to go although their set had room
 M_L1_HAND = _sm()  # set from which the last of them was taken that was not of the set of the new line
-N_SM = _sm.count
+M_L1_STAMP = _sm()  # sectors that L1 was asked for: an order of accesses
+N_SM = -(-_sm.count // 8) * 8  # whole lines of the host's cache
+
+# How far an SM is, and what it has asked L2 for (int64[SMs * N_FRONT]; threads write to it: a line of the host's cache)
+_front = Columns()
+F_NEXT = _front()  # cycle in which to look at it again
+F_STATUS = _front()  # what its last look came to
+F_ENDED = _front()  # blocks that have ended
+F_TAKEN = _front()  # requests whose answers it has taken, those that L2 has answered, and all
+F_ANSWERED = _front()
+F_ASKED = _front()
+F_LINES = _front()  # lines of all its requests
+N_FRONT = -(-_front.count // 8) * 8
+
+# A request for global memory (int64[SMs * REQUESTS * N_REQUEST]), the lines of one (int64[SMs * REQUEST_LINES *
+# N_LINE]), and times of both (float64[SMs * (REQUESTS * N_REQUEST_AT, REQUEST_LINES * N_LINE_AT)]).
+REQUESTS, REQUEST_LINES = 256, 1024
+_request = Columns()
+R_CYCLE = _request()
+R_WARP = _request()
+R_PC = _request()
+R_KIND = _request()  # K_*
+R_FIRST = _request()  # the first of its lines, and how many they are
+R_LINES = _request()
+R_BLOCK = _request()
+R_MANNER = _request()
+R_MOST = _request()  # lanes of an atomic that meet
+R_BEHIND = _request()  # the next one of the same cycle, -1: none
+N_REQUEST = _request.count
+_request_at = Columns()
+T_SOONEST = _request_at()  # not before that; of a load, so much later than that and than its first line
+T_SPREAD = _request_at()
+T_LATER = _request_at()  # than its last line
+T_DONE = _request_at()
+N_REQUEST_AT = _request_at.count
+_line = Columns()
+A_DO = _line()  # D_*
+A_LINE = _line()
+A_MASK = _line()
+A_WAY = _line()  # of L1, -1: none
+A_AFTER = _line()  # the line of a request before it, without whose answer it has none; -1: none
+A_EXTRA = _line()  # of a store, bytes in incomplete sectors; of an atomic, lanes
+N_LINE = _line.count
+_line_at = Columns()
+T_START = _line_at()  # at L1
+T_SENT = _line_at()  # a load: to L2; an atomic: how long L2 is busy with it
+T_READY = _line_at()  # in L1, or stored in L2
+N_LINE_AT = _line_at.count
+D_HIT, D_READ, D_WRITE, D_JOIN, D_ATOMIC = range(5)
+"""What L2 is to do about a line: nothing, ..., add to the store before, ..."""
+PENDING = 1 << 50
+"""Times from here on are not known yet: PENDING + the request that they depend on."""
 
 # One row per scheduler (int64[schedulers * N_SCHEDULER]).
 _scheduler = Columns()
@@ -165,6 +236,7 @@ Q_EVEN_FREE = _scheduler()  # the banks of registers have delivered what was ask
 Q_ODD_FREE = _scheduler()
 Q_STREAK = _scheduler()  # instructions of the last warp that issued without one of another between them
 Q_OTHERS = _scheduler()  # when one of its warps but the last may issue, as of the last issue
+Q_FLOOR = _scheduler()  # not before that, whatever its warps wait for
 Q_WRITTEN = _scheduler()  # an instruction of usual latency that issues then meets the result of a slower one
 N_SCHEDULER = _scheduler.count
 
@@ -184,6 +256,8 @@ C_CALLS = _chip()  # place of the block that makes a system call
 C_ATOMIC_FREE = _chip()  # lanes that meet in L2
 C_DRAINED = _chip()  # L2 has answered the last store, and carried out the last reduction
 C_DRAM_FREE = _chip()  # what L2 writes back and completes
+C_EPOCH = _chip()  # cycles that SMs go ahead of C_NOW at most
+C_PHASE = _chip()  # of an epoch: BETWEEN, AHEAD, TURNS
 N_CHIP = _chip.count
 
 # Totals (int64[N_TOTAL]).
@@ -192,7 +266,6 @@ N_ISSUED = _total()
 N_ELIGIBLE = _total()  # eligible warps, summed over cycles and schedulers
 N_WARP_CYCLES = _total()
 N_ACTIVE_CYCLES = _total()
-N_BLOCKS = _total()
 N_L1_SECTORS = _total()
 N_L1_HITS = _total()
 N_L2_SECTORS = _total()
@@ -235,6 +308,8 @@ G_MEMBERS = _config()  # warps of a scheduler
 G_ROOM = _config()  # warps whose registers fit on an SM
 G_FROM = _config()  # the recorded window, cycles
 G_TO = _config()
+G_THREAD = _config()  # the host thread, and how many there are
+G_THREADS = _config()
 N_CONFIG = _config.count
 
 # A recorded issue (int64[capacity * N_EVENT]): who, what, since when it waited, for what, and when it issued.
@@ -254,10 +329,17 @@ E_RESOLVED = _event()
 N_EVENT = _event.count
 
 # What a call of the loop came to.
-FINISHED, PAUSED, FAILED, STUCK, FULL, CALLED = range(6)
+FINISHED, PAUSED, FAILED, STUCK, FULL, CALLED, WAITING = range(7)
 
-# What a look at an SM came to besides: all that it has to do in that cycle is done, or it waits for its turn.
-DONE, HALTED = range(6, 8)
+# What a look at an SM came to besides: all that it has to do in that cycle is done, it waits for its turn, or for
+# answers, because it has no room for more requests.
+DONE, HALTED, CROWDED = range(7, 10)
+
+BETWEEN, AHEAD, TURNS = range(3)
+"""Phases of an epoch: no SM is ahead; they run ahead; they wait for their turns."""
+MAX_EPOCH = 1024
+THREAD_ROOM = 8
+"""Words of SYNC for each thread: a line of the host's cache."""
 
 PLACE = {name: k for k, name in enumerate(PARAMETERS)}
 
@@ -275,7 +357,13 @@ class Clock(NamedTuple):
     COMMITTED: Any  # int64[warps * GROUPS]: when the last groups of copies are there
     SLOTS: Any
     SMS: Any
-    NEXT: Any  # int64[SMs]: cycle in which to look at each again
+    FRONTS: Any
+    REQUESTED: Any  # the requests, their lines, and times of both
+    REQUESTED_AT: Any
+    ASKED: Any
+    ASKED_AT: Any
+    ORDER: Any  # int64[MAX_EPOCH]: the first request of each cycle of an epoch
+    SYNC: Any  # int64[threads * THREAD_ROOM]: epochs that the first thread has begun, and that each has done
     SCHEDULERS: Any
     MEMBERS: Any  # int64[schedulers * G_MEMBERS]: the warps of a scheduler
     READY: Any  # the same: cycle in which each may issue its next instruction; NEVER: waits for others, or is not there
@@ -290,6 +378,8 @@ class Clock(NamedTuple):
     L1_SECTORS: Any  # bit k: sector k is there
     L1_USED: Any
     L1_READY: Any  # float64: the last sector arrives
+    L1_ASKED: Any  # line of the last request for it that L2 has not answered, -1: none
+    L1_STORED: Any  # the same of stores
     L1_WRITTEN: Any  # sectors of the last stores
     L1_WRITTEN_AT: Any  # float64: when L2 has them
     L1_WRITTEN_NUMBER: Any  # float64: M_STORED at that time

@@ -7,8 +7,10 @@ import numpy as np
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.caches import atomic_line, read_line, write_line
+from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline
-from simt.timing.others import manner_of, note_touch
+from simt.timing.others import manner_of
+from simt.timing.outbox import answer, forget, is_alone, is_load, request, result_of, take_to_l1
 
 SHARED_INTERVAL = L.PLACE["shared_wavefront_interval"]
 SHARED_WAVEFRONT = L.PLACE["shared_wavefront_latency"]
@@ -18,6 +20,8 @@ LINE_SHARE = L.PLACE["l1_line_share"]
 LSU_STORE = L.PLACE["lsu_store_bytes_per_cycle"]
 STORE_TO_LOAD = L.PLACE["store_to_load_interval"]
 STORE_QUEUE = L.PLACE["store_queue"]
+FENCE_LATENCY = L.PLACE["fence_latency"]
+STORE_DRAIN = L.PLACE["store_drain_latency"]
 ATOMIC_LATENCY = L.PLACE["atomic_latency"]
 ATOMIC_LANE = L.PLACE["atomic_lane_interval"]
 ATOMIC_LINE = L.PLACE["atomic_line_interval"]
@@ -122,24 +126,6 @@ def _await_misses(sm, misses, cycles, t):
 
 
 @jit
-def texture_access(sm, block, begin, stores, asked, t):
-    """When the texels of a texture or surface instruction that begins at *begin* are there, or L2 has them (*stores*).
-
-    They go through L1 and L2 as loads and stores of their lines do, but not through the load/store unit.
-    """
-    n = _coalesce(asked.addresses, 1, t.LINES, t.MASKS, t.LANES)
-    manner = manner_of(n, t.LINES, block, t)
-    done = begin
-    for k in range(n):
-        if stores:
-            back = write_line(sm, t.LINES[k], t.MASKS[k], np.int64(0), begin, t)
-        else:
-            back = read_line(sm, t.LINES[k], t.MASKS[k], manner, begin, False, t)
-        done = max(done, back)
-    return done
-
-
-@jit
 def _count_lanes(ADDRESSES, n, lanes, LINES, LANES):
     """How many of the *lanes* that take part fall into each sector of the *n* lines (idle ones repeat an address)."""
     for k in range(n * 4):
@@ -212,20 +198,20 @@ def _busy_in_l2(ADDRESSES, lanes, there, mask, line, same, t):
 def global_access(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
     """When a global (or local) access of micro-op *pc* has its result; for stores and reductions, when L2 has it.
 
-    What it asks the caches for is noted by micro-op.
+    PENDING and more if that is not known before L2 answers.  What it asks L1 for is noted by micro-op.
     """
     at = pc * len(L.ACCESSES)
-    for k, total in enumerate(L.ACCESSES):
-        t.ACCESSES[at + k] -= t.TOTALS[total]
+    for k in range(2):
+        t.ACCESSES[at + k] -= t.TOTALS[L.ACCESSES[k]]
     same = t.NUMBERS[ATOMIC_FLOAT if t.OPS[pc * L.N_OP + L.O_FLOAT] else ATOMIC_SAME]
-    done = _accessed(sm, wi, block, now, kind, loads, asked, lanes, same, t)
-    for k, total in enumerate(L.ACCESSES):
-        t.ACCESSES[at + k] += t.TOTALS[total]
+    done = _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, same, t)
+    for k in range(2):
+        t.ACCESSES[at + k] += t.TOTALS[L.ACCESSES[k]]
     return done
 
 
 @jit
-def _accessed(sm, wi, block, now, kind, loads, asked, lanes, same, t):
+def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, same, t):
     """When a global (or local) access has its result; for stores and reductions, when L2 has it.
 
     *same*: cycles that L2 takes for each lane of an atomic that meets others at a word.
@@ -241,6 +227,7 @@ def _accessed(sm, wi, block, now, kind, loads, asked, lanes, same, t):
         begin = _occupy(sm, now, n * t.NUMBERS[SHARED_INTERVAL], t)
         t.TOTALS[L.N_L1_SECTORS] += sectors
         t.TOTALS[L.N_L1_HITS] += sectors
+        t.SMS[sm * L.N_SM + L.M_L1_STAMP] += sectors
         return begin + t.NUMBERS[L1_LATENCY]
     n = _coalesce(ADDRESSES, size // lanes, t.LINES, t.MASKS, t.LANES)
     banks, tags = np.int64(1), n
@@ -258,43 +245,42 @@ def _accessed(sm, wi, block, now, kind, loads, asked, lanes, same, t):
         begin = max(begin, np.float64(t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE]))
         apart = max(banks * t.NUMBERS[SHARED_WAVEFRONT], tags * t.NUMBERS[LINE_LATENCY])
         t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE] = np.int64(begin + apart)
-    done = 0.0
-    soonest = np.float64(L.NEVER)
     misses = t.SMS[sm * L.N_SM + L.M_MISSES]
-    manner = manner_of(n, t.LINES, block, t)
+    r = request(sm, wi, pc, now, kind, block, manner_of(n, t.LINES, block, t), t)
+    at = (sm * L.REQUESTS + r) * L.N_REQUEST
+    times = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
+    first = t.REQUESTED[at + L.R_FIRST]
+    t.REQUESTED[at + L.R_LINES] = n
+    t.FRONTS[sm * L.N_FRONT + L.F_LINES] += n
     most = np.int64(1)
     busy = 0.0
+    waits = not loads
     if kind in (L.K_ATOMIC, L.K_REDUCTION):
         most = meetings(ADDRESSES, lanes)
+        t.REQUESTED[at + L.R_MOST] = most
     if not loads:
         _count_lanes(ADDRESSES, n, lanes, t.LINES, t.LANES)
     for k in range(n):
         start = begin + k * tags // n * t.NUMBERS[LINE_LATENCY]
         if loads:
-            note_touch(wi, t.LINES[k], start, t)
-            back = read_line(sm, t.LINES[k], t.MASKS[k], manner, start, kind != L.K_LOAD, t)
-            done = max(done, back)
-            soonest = min(soonest, back)
+            waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], start, kind != L.K_LOAD, t)
         elif kind == L.K_STORE:
             partial = _written_in_part(k, t.MASKS[k], size // lanes, t.LANES)
-            done = max(done, write_line(sm, t.LINES[k], t.MASKS[k], partial, start, t))
+            write_line(sm, first + k, t.LINES[k], t.MASKS[k], partial, start, t)
         else:
             there = np.int64(0)
             for sector in range(4):
                 there += t.LANES[k * 4 + sector]
             busy = _busy_in_l2(ADDRESSES, lanes, there, t.MASKS[k], t.LINES[k], same, t)
-            done = max(done, atomic_line(sm, t.LINES[k], t.MASKS[k], manner, block, there, most, busy, start, t))
+            atomic_line(sm, first + k, t.LINES[k], t.MASKS[k], there, busy, start, t)
     if loads:  # wavefronts of one warp, from when the first line is there and the last has been looked up
-        looked_up = begin + t.NUMBERS[L1_LATENCY] + (tags - 1) * t.NUMBERS[LINE_LATENCY]
-        done = max(done, max(soonest, looked_up) + (banks - 1) * t.NUMBERS[SHARED_WAVEFRONT])
+        t.REQUESTED_AT[times + L.T_SOONEST] = begin + t.NUMBERS[L1_LATENCY] + (tags - 1) * t.NUMBERS[LINE_LATENCY]
+        t.REQUESTED_AT[times + L.T_SPREAD] = (banks - 1) * t.NUMBERS[SHARED_WAVEFRONT]
     misses = t.SMS[sm * L.N_SM + L.M_MISSES] - misses
     if misses:
         _await_misses(sm, misses, passes * t.NUMBERS[SHARED_INTERVAL], t)
-    if kind == L.K_STORE:
-        at = sm * L.N_SM + L.M_LSU_FREE
-        t.SMS[at] = max(t.SMS[at], done - t.NUMBERS[STORE_QUEUE])
     if kind == L.K_LOAD_SYSTEM:
-        done += t.NUMBERS[SYSTEM_LATENCY]
+        t.REQUESTED_AT[times + L.T_LATER] = t.NUMBERS[SYSTEM_LATENCY]
     if loads:
         t.TOTALS[L.N_LOAD_SECTORS] += sectors
         t.TOTALS[L.N_LOAD_BYTES] += size
@@ -303,5 +289,70 @@ def _accessed(sm, wi, block, now, kind, loads, asked, lanes, same, t):
         t.TOTALS[L.N_STORE_BYTES] += size
     elif kind == L.K_ATOMIC:
         # What L2 takes for lanes that meet is part of what they wait for each other.
-        done += t.NUMBERS[ATOMIC_LATENCY] + max((most - 1) * t.NUMBERS[ATOMIC_LANE] - (busy if most > 1 else 0.0), 0.0)
+        later = max((most - 1) * t.NUMBERS[ATOMIC_LANE] - (busy if most > 1 else 0.0), 0.0)
+        t.REQUESTED_AT[times + L.T_LATER] = t.NUMBERS[ATOMIC_LATENCY] + later
+    if kind == L.K_REDUCTION:  # L2 adds without being waited for
+        at = wi * L.N_WARP + L.W_DRAINED
+        drained = ceil(t.SMS[sm * L.N_SM + L.M_LSU_FREE] + t.NUMBERS[STORE_DRAIN])
+        t.WARPS[at] = max(t.WARPS[at], drained)
+    elif not loads:
+        t.WARPS[wi * L.N_WARP + L.W_STORING] += 1
+    return _asked(sm, r, waits, t)
+
+
+@jit
+def _asked(sm, r, waits, t):
+    """When request *r* of *sm* has its result, as far as that is known; *waits*: L2 must answer."""
+    if is_alone(t):
+        done = answer(sm, r, t)
+        take_to_l1(sm, r, done, t)
+        forget(sm, t)
+        return done
+    if waits:
+        return np.float64(L.PENDING + r)
+    done = result_of(sm, r, False, t)
+    at = (sm * L.REQUESTS + r) * L.N_REQUEST
+    touches = len(t.TOUCHED_BY) > 0 and is_load(t.REQUESTED[at + L.R_KIND])
+    t.REQUESTED[at + L.R_KIND] = L.K_TOUCH
+    if not touches:
+        t.FRONTS[sm * L.N_FRONT + L.F_ASKED] -= 1
+        t.FRONTS[sm * L.N_FRONT + L.F_LINES] -= t.REQUESTED[at + L.R_LINES]
     return done
+
+
+@jit
+def fence(sm, wi, pc, now, t):
+    """When warp *wi* is through a fence for the device at *pc*: its stores are on their way; PENDING: not known yet."""
+    done = now + t.NUMBERS[FENCE_LATENCY]
+    if t.WARPS[wi * L.N_WARP + L.W_STORING] == 0:
+        return max(done, np.float64(t.WARPS[wi * L.N_WARP + L.W_DRAINED]))
+    r = request(sm, wi, pc, now, np.int64(L.K_FENCE), np.int64(0), np.int64(0), t)
+    t.REQUESTED_AT[(sm * L.REQUESTS + r) * L.N_REQUEST_AT + L.T_SOONEST] = done
+    return np.float64(L.PENDING + r)
+
+
+@jit
+def texture_access(sm, wi, pc, block, now, done, stores, asked, t):
+    """When a texture or surface instruction at *pc*, issued *now*, has its result: at *done* if L1 has its texels.
+
+    They go through L1 and L2 as loads and stores of their lines do, but not through the load/store unit.
+    """
+    n = _coalesce(asked.addresses, 1, t.LINES, t.MASKS, t.LANES)
+    kind = np.int64(L.K_SURFACE if stores else L.K_TEXTURE)
+    r = request(sm, wi, pc, now, kind, block, manner_of(n, t.LINES, block, t), t)
+    first = t.REQUESTED[(sm * L.REQUESTS + r) * L.N_REQUEST + L.R_FIRST]
+    t.REQUESTED[(sm * L.REQUESTS + r) * L.N_REQUEST + L.R_LINES] = n
+    t.FRONTS[sm * L.N_FRONT + L.F_LINES] += n
+    begin = done - t.NUMBERS[L1_LATENCY]
+    waits = stores
+    for k in range(n):
+        if stores:
+            write_line(sm, first + k, t.LINES[k], t.MASKS[k], np.int64(0), begin, t)
+        else:
+            waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], begin, False, t)
+    if stores:
+        t.WARPS[wi * L.N_WARP + L.W_STORING] += 1
+    else:
+        t.REQUESTED_AT[(sm * L.REQUESTS + r) * L.N_REQUEST_AT + L.T_SOONEST] = done
+    back = _asked(sm, r, waits, t)
+    return done if stores else back

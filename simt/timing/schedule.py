@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError, Location
-from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, AWAIT, COMMIT, MEMORY_TYPES, SPECIAL_REGISTERS, SYSCALL
-from simt.ops.table import MICRO_OPS, Family, Kind
+from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, AWAIT, COMMIT, MEMORY_TYPES, SYSCALL
+from simt.ops.table import MICRO_OPS, Family
 from simt.program import PT, RZ, Instruction, MachineCode, Program
 from simt.timing import layout as L
+from simt.timing.ahead import note_stretches, note_turns
 from simt.timing.classes import CLASSES, NUMBER, PIPES, Unit, of_micro_op, of_opcode
 from simt.timing.gates import asks
 from simt.timing.operands import Kept, keep, passes, reads
@@ -71,8 +72,6 @@ _STRONG = (("STRONG", "SYS"), ("STRONG", "GPU"))
 _REGISTER_PIPES = frozenset(
     PIPES.index(name) for name in ("alu", "fma", "fma_light", "fma_heavy", "fma_both", "half", "fp64")
 )
-_OWN_TO_SM = frozenset(("ld.shared", "st.shared", "atom.shared", "ld.const"))
-"""Accesses to memory that SMs do not share, or do not change."""
 _CONTROL_FLOW = frozenset(name for name, op in MICRO_OPS.items() if op.family is Family.CONTROL and name != "nop")
 
 
@@ -94,9 +93,9 @@ def schedule(
     ops[:n, L.O_ISSUES] = issues
     ops[:n, L.O_CALLS] = [instruction.op == SYSCALL for instruction in program.instructions]
     _groups(program, ops)
-    _shares(program, ops)
+    note_turns(program, ops)
     if not turns:
-        _stretches(program, ops)
+        note_stretches(program, ops)
     for pc, instruction in enumerate(program.instructions):
         if issues[pc]:
             if source:
@@ -205,37 +204,6 @@ def _groups(program: Program, ops: npt.NDArray[np.int64]) -> None:
     for pc in range(len(instructions)):
         if ops[pc, L.O_ISSUES]:
             ops[pc, L.O_FALL] = _fall(instructions, ops, pc)
-
-
-def _shares(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """Which instructions read or change what SMs share, themselves or by micro-ops up to the next that issues."""
-    following = False
-    for pc in range(len(program.instructions) - 1, -1, -1):
-        i = program.instructions[pc]
-        kind = MICRO_OPS[i.op].kind
-        shared = kind is Kind.IMAGE or (kind is Kind.MEMORY and i.op not in _OWN_TO_SM)
-        ops[pc, L.O_SHARES] = following or shared or i.op in ("bulk.generic", SYSCALL)
-        following = bool(ops[pc, L.O_SHARES]) and not ops[pc, L.O_ISSUES]
-
-
-def _stretches(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """How far the engine may execute at once, since neither the time nor other warps decide what comes of it."""
-    computes = [_only_computes(i) for i in program.instructions]
-    for pc in range(len(computes) - 1, -1, -1):
-        following = pc + ops[pc, L.O_GROUP]
-        if not (ops[pc, L.O_ISSUES] and all(computes[pc:following])):
-            continue
-        ops[pc, L.O_STRETCH] = ops[pc, L.O_GROUP]
-        if ops[following, L.O_STRETCH]:
-            ops[pc, L.O_STRETCH] += ops[following, L.O_STRETCH]
-            ops[pc, L.O_BEHIND] = ops[following, L.O_BEHIND] + 1
-
-
-def _only_computes(i: Instruction) -> bool:
-    """Whether a micro-op depends on nothing but the registers of its warp and what is the same all the time."""
-    if i.op == "sreg":
-        return SPECIAL_REGISTERS[i.imm] not in ("clock", "globaltimer")
-    return MICRO_OPS[i.op].kind in (Kind.ROW, Kind.MASK, Kind.ELEMENT)
 
 
 def _fall(instructions: Sequence[Instruction], ops: npt.NDArray[np.int64], pc: int) -> int:

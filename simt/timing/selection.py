@@ -91,7 +91,7 @@ def select(q, sm, now, in_turn, t):
         SCHEDULERS[row + L.Q_NEXT] = following
         return np.int64(NONE)
     wi = t.MEMBERS[best]
-    if not in_turn and t.OPS[t.WARPS[wi * L.N_WARP + L.W_PC] * L.N_OP + L.O_SHARES]:
+    if not in_turn and t.OPS[t.WARPS[wi * L.N_WARP + L.W_PC] * L.N_OP + L.O_IN_TURN]:
         return np.int64(NOT_YET)
     t.TOTALS[L.N_ELIGIBLE] += eligible
     if eligible > 1:

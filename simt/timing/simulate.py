@@ -21,6 +21,7 @@ from simt.machine.layout import INTERLEAVED, State
 from simt.machine.prepare import prepare, state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.syscalls import serve
+from simt.machine.threads import workers_for
 from simt.ops.early import Early
 from simt.ops.jit import plain
 from simt.options import Timing
@@ -28,6 +29,7 @@ from simt.program import Program
 from simt.timing import layout
 from simt.timing.arrays import clock_arrays
 from simt.timing.core import run
+from simt.timing.crew import Crew
 from simt.timing.jit import FOLDER
 from simt.timing.parameters import Parameters, parameters
 from simt.timing.result import TimingResult, collect
@@ -42,6 +44,10 @@ PLAIN_INSTRUCTIONS = 1 << 13
 """Warp instructions that plain Python issues before it waits for compiled code."""
 CLOCK = Early("the timing model", run, "simt.timing.build", FOLDER, after=ENGINE)
 """Its ``function`` is :func:`simt.timing.core.run`."""
+LONG = 1 << 17
+"""Warp instructions from which on several host threads simulate several SMs, if the launch does not say how many."""
+SMS_OF_THREAD = 2
+"""SMs that each of those has at least."""
 MAX_HOST_BYTES = 4 << 30
 ALL_SECONDS, AUTO_SECONDS = 600.0, 60.0
 """How long all SMs, and those that ``sms="auto"`` chooses, may take where the launch does not say."""
@@ -178,6 +184,7 @@ class _Run:
             self.prepared, setting.numbers, setting.table, states[0], sample, setting.fit, setting.places, window
         )
         self.bytes = sum(array.nbytes for array in (self.state.R, self.state.P, self.state.SPLITS))
+        self.crew = Crew(self.prepared, self.state, self.clock, 1)
         self.events: list[np.ndarray] = []
         self.host_seconds = 0.0
 
@@ -188,29 +195,46 @@ class _Run:
 
     def _run_some(self, blocks: int) -> int:
         """Simulate some cycles, compiled, or a while as plain Python if it is not compiled yet; the status."""
-        if self.clock.TOTALS[layout.N_ISSUED] >= PLAIN_INSTRUCTIONS:
+        issued = self.crew.total(layout.N_ISSUED)
+        if issued >= PLAIN_INSTRUCTIONS:
             self.compile()
         compiled = ENGINE.ready(0, 0, self.state) and CLOCK.ready(0, self.sample.n_blocks, self.state, self.clock)
+        if compiled:
+            self._hire(issued)
         step = max(STEP // self.sample.n_sms, 1) if compiled else PLAIN_STEP
         until = int(self.clock.CHIP[layout.C_NOW]) + step
         with np.errstate(all="ignore"):  # plain Python: wrap-around is meant
-            return int((CLOCK.function if compiled else CLOCK.plain)(until, blocks, self.state, self.clock))
+            return int((CLOCK.function if compiled else CLOCK.plain)(until, blocks, self.state, self.crew.clocks[0]))
+
+    def _hire(self, issued: int) -> None:
+        """Let several host threads go on if that pays; *issued*: warp instructions so far."""
+        asked = self.launch.threads
+        most = self.sample.n_sms if asked is not None else self.sample.n_sms // SMS_OF_THREAD
+        threads = workers_for(asked, max(most, 1))
+        between = self.clock.CHIP[layout.C_PHASE] == layout.BETWEEN
+        if len(self.crew.clocks) == 1 and threads > 1 and between and (asked is not None or issued >= LONG):
+            self.crew = Crew(self.prepared, self.state, self.clock, threads)
+            self.crew.begin(CLOCK.function)
 
     def go(self, blocks: int, progress: Callable[[int, int], None] | None) -> None:
         """Simulate until so many blocks have ended.  Raises what the kernel does wrong."""
         begin = time.perf_counter()
         status = layout.PAUSED
-        while status in (layout.PAUSED, layout.FULL, layout.CALLED):
-            status = self._run_some(blocks)
-            if status == layout.CALLED:
-                serve(self.prepared, self._block(int(self.clock.CHIP[layout.C_CALLS])))
-                continue
-            self._drain()
-            if progress:
-                progress(int(self.clock.TOTALS[layout.N_BLOCKS]), blocks)
+        try:
+            while status in (layout.PAUSED, layout.FULL, layout.CALLED, layout.WAITING):
+                status = self._run_some(blocks)
+                if status == layout.CALLED:
+                    serve(self.prepared, self._block(int(self.clock.CHIP[layout.C_CALLS])))
+                elif status != layout.WAITING:
+                    self.events += self.crew.drain()
+                    if progress:
+                        progress(int(self.clock.FRONTS[layout.F_ENDED :: layout.N_FRONT].sum()), blocks)
+        finally:
+            self.crew.end()
+        self.crew.add_up()
         self.host_seconds = time.perf_counter() - begin
         if status == layout.FAILED:
-            raise failure(self.prepared, self.state)
+            raise failure(self.prepared, self.crew.of_failed())
         if status == layout.STUCK:
             raise self._stuck()
 
@@ -225,12 +249,6 @@ class _Run:
         sizes = (int(config[column]) for column in (layout.G_R, layout.G_P, layout.G_PARTICIPANTS))
         state: State = plain(door.block_at)(self.state, place, *sizes, self.clock.BLOCKS)
         return state
-
-    def _drain(self) -> None:
-        n = int(self.clock.TOTALS[layout.N_EVENTS])
-        if n:
-            self.events.append(self.clock.EVENTS[: n * layout.N_EVENT].reshape(n, -1).copy())
-            self.clock.TOTALS[layout.N_EVENTS] = 0
 
     def result(self, functional: int | None) -> TimingResult:
         """What was simulated; *functional*: the warp instructions of the same blocks in the functional run."""

@@ -63,19 +63,42 @@ def _stand_in_line(member, at, row, t):
         t.OWN_FREE[member] = WARPS[at + L.W_SHARED_FREE] - np.int64(t.NUMBERS[WARP_QUEUE])
 
 
+@jit_inline
+def is_awaited(wi, board, WARPS):
+    """Whether L2 has not answered all requests that a scoreboard waits for."""
+    return (WARPS[wi * L.N_WARP + L.W_AWAITED] >> (board * L.AWAITED_BITS)) & ((1 << L.AWAITED_BITS) - 1) != 0
+
+
+@jit_inline
+def _behind_barrier(wi, t):
+    """When a warp is through with what it may run on with behind a barrier, PENDING: that is not known yet."""
+    pc = t.WARPS[wi * L.N_WARP + L.W_HELD] - 1
+    mask = t.OPS[pc * L.N_OP + L.O_DEFERRED_MASK]
+    begin = np.int64(0)
+    for board in range(L.SCOREBOARDS):
+        if (mask >> board) & 1:
+            begin = max(begin, t.BOARDS[(wi * L.SCOREBOARDS + board) * 2])
+            if is_awaited(wi, board, t.WARPS):
+                begin = np.int64(L.PENDING)
+    return begin + t.OPS[pc * L.N_OP + L.O_DEFERRED_STALL]
+
+
 @jit
-def awaits(wi, sm, pc, now, t):
-    """Set when the instruction at *pc*, next of warp *wi*, may issue: not before READY, its operands, its fetch."""
+def _ready(wi, base, reason, there, t):
+    """When the next instruction of warp *wi* may issue, and why not before: not before *base*, its operands, *there*.
+
+    PENDING and more: that is not known yet.
+    """
     CONFIG = t.CONFIG
     OPS = t.OPS
     WARPS = t.WARPS
     BOARDS = t.BOARDS
     REGISTERS = t.REGISTERS
-    row = pc * L.N_OP
     at = wi * L.N_WARP
-    member = WARPS[at + L.W_MEMBER]
-    ready = t.READY[member]
-    reason = WARPS[at + L.W_REASON]
+    row = WARPS[at + L.W_PC] * L.N_OP
+    ready = base
+    if WARPS[at + L.W_HELD]:
+        ready = max(ready, _behind_barrier(wi, t))
     if CONFIG[L.G_CONTROL]:
         mask = OPS[row + L.O_WAIT_MASK]
         board = 0
@@ -85,14 +108,16 @@ def awaits(wi, sm, pc, now, t):
                 if BOARDS[k] > ready:
                     ready = BOARDS[k]
                     reason = BOARDS[k + 1]
+                if is_awaited(wi, board, WARPS):
+                    ready = np.int64(L.PENDING)
             mask >>= 1
             board += 1
         groups = OPS[row + L.O_AWAITS]
         commits = WARPS[at + L.W_COMMITS]
         if 0 < groups <= commits and groups <= L.GROUPS:
-            there = t.COMMITTED[wi * L.GROUPS + (commits - groups) % L.GROUPS]
-            if there > ready:
-                ready = there
+            copied = t.COMMITTED[wi * L.GROUPS + (commits - groups) % L.GROUPS]
+            if copied > ready:
+                ready = copied
                 reason = np.int64(LONG)
     else:
         for i in range(OPS[row + L.O_SOURCES], OPS[row + L.O_RESULTS_END]):
@@ -104,19 +129,62 @@ def awaits(wi, sm, pc, now, t):
     if WARPS[at + L.W_HOLD] > ready and (unit != FIXED or OPS[row + L.O_PIPE] == UNIFORM):
         ready = WARPS[at + L.W_HOLD]
         reason = STALLED_BARRIER
-    line = OPS[row + L.O_LINE]
-    before = OPS[WARPS[at + L.W_PC] * L.N_OP + L.O_LINE]
-    there = _fetch(sm, before, line, now, CONFIG, t.NUMBERS, t.FETCHED)
-    if line == WARPS[at + L.W_NEXT_LINE]:
-        there = max(there, WARPS[at + L.W_NEXT_LINE_AT])
     if there > ready:
         ready = there
         reason = FETCHING
+    return ready, reason
+
+
+@jit
+def awaits(wi, sm, pc, now, t):
+    """Set when the instruction at *pc*, next of warp *wi*, may issue: not before READY, its operands, its fetch.
+
+    What L2 has not answered it waits for without a time: :func:`settle`.
+    """
+    OPS = t.OPS
+    WARPS = t.WARPS
+    row = pc * L.N_OP
+    at = wi * L.N_WARP
+    member = WARPS[at + L.W_MEMBER]
+    base = t.READY[member]
+    line = OPS[row + L.O_LINE]
+    before = OPS[WARPS[at + L.W_PC] * L.N_OP + L.O_LINE]
+    there = _fetch(sm, before, line, now, t.CONFIG, t.NUMBERS, t.FETCHED)
+    if line == WARPS[at + L.W_NEXT_LINE]:
+        there = max(there, WARPS[at + L.W_NEXT_LINE_AT])
+    WARPS[at + L.W_PC] = pc
+    ready, reason = _ready(wi, base, WARPS[at + L.W_REASON], there, t)
+    unsettled = ready >= L.PENDING or WARPS[at + L.W_FENCE] != 0
+    WARPS[at + L.W_UNSETTLED] = unsettled
+    if unsettled:
+        WARPS[at + L.W_BASE] = base
+        WARPS[at + L.W_BASE_REASON] = WARPS[at + L.W_REASON]
+        WARPS[at + L.W_THERE] = there
+        ready = np.int64(L.NEVER)
+    else:
+        WARPS[at + L.W_HELD] = 0
     t.READY[member] = ready
     WARPS[at + L.W_REASON] = reason
-    WARPS[at + L.W_PC] = pc
     t.PASSED[member] = 0
     _stand_in_line(member, at, row, t)
+
+
+@jit
+def settle(wi, sm, t):
+    """Set when a warp that waits for answers of L2 may issue, if it is known; returns when to look at its scheduler."""
+    WARPS = t.WARPS
+    at = wi * L.N_WARP
+    ready, reason = _ready(wi, WARPS[at + L.W_BASE], WARPS[at + L.W_BASE_REASON], WARPS[at + L.W_THERE], t)
+    if ready >= L.PENDING or WARPS[at + L.W_FENCE]:
+        return np.int64(L.NEVER)
+    ready = max(ready, WARPS[at + L.W_RESOLVED])  # its scheduler stood still meanwhile
+    WARPS[at + L.W_UNSETTLED] = 0
+    WARPS[at + L.W_HELD] = 0
+    WARPS[at + L.W_REASON] = reason
+    t.READY[WARPS[at + L.W_MEMBER]] = ready
+    q = (sm * t.CONFIG[L.G_SCHEDULERS] + wi % t.CONFIG[L.G_SCHEDULERS]) * L.N_SCHEDULER
+    t.SCHEDULERS[q + L.Q_NEXT] = min(t.SCHEDULERS[q + L.Q_NEXT], max(t.SCHEDULERS[q + L.Q_FLOOR], ready))
+    return t.SCHEDULERS[q + L.Q_NEXT]
 
 
 @jit
@@ -138,7 +206,7 @@ def hand_on(wi, first, end, CONFIG, OPS, OPERANDS, REGISTERS):
 
 
 @jit_inline
-def _signal(wi, board, when, why, BOARDS):
+def signal(wi, board, when, why, BOARDS):
     """A scoreboard (-1: none) is released at *when*, unless something else holds it for longer."""
     if board >= 0:
         k = (wi * L.SCOREBOARDS + board) * 2
@@ -148,12 +216,16 @@ def _signal(wi, board, when, why, BOARDS):
 
 
 @jit
-def note_results(wi, pc, now, done, why, read, CONFIG, OPS, OPERANDS, BOARDS, REGISTERS):
+def note_results(wi, pc, done, why, read, CONFIG, OPS, OPERANDS, WARPS, BOARDS, REGISTERS):
     """Scoreboards of the instruction that issued: control bits, or its result registers."""
     row = pc * L.N_OP
     if CONFIG[L.G_CONTROL]:
-        _signal(wi, OPS[row + L.O_WRITE_BARRIER], done, why, BOARDS)
-        _signal(wi, OPS[row + L.O_READ_BARRIER], read, why, BOARDS)
+        board = OPS[row + L.O_WRITE_BARRIER]
+        if done < L.PENDING:
+            signal(wi, board, done, why, BOARDS)
+        elif board >= 0:
+            WARPS[wi * L.N_WARP + L.W_AWAITED] += np.int64(1) << (board * L.AWAITED_BITS)
+        signal(wi, OPS[row + L.O_READ_BARRIER], read, why, BOARDS)
     else:
         for i in range(OPS[row + L.O_RESULTS], OPS[row + L.O_RESULTS_END]):
             k = (wi * CONFIG[L.G_REGISTERS] + OPERANDS[i]) * 2

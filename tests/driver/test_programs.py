@@ -210,3 +210,22 @@ def test_a_program_starts_a_server_of_its_own(program: Path, tmp_path: Path) -> 
     assert done.stdout.splitlines()[3] == "5994 2000 16"
     assert "2 launches of 1 kernel" in log.read_text()
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("100", "more than 100 warp instructions"), ("many", "SIMT_MAX_INSTRUCTIONS is 'many'")]
+)
+def test_a_server_of_its_own_takes_the_longest_block(program: Path, tmp_path: Path, text: str, told: str) -> None:
+    log = tmp_path / "log"
+    variables = {"SIMT_MAX_INSTRUCTIONS": text, "SIMT_LOG": str(log), "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = surroundings(libraries(), given={**os.environ, **variables})
+    subprocess.run([program, CUBIN, "exits"], env=environment, capture_output=True, timeout=120)
+    assert told in log.read_text()
+
+
+def test_the_longest_block(program: Path) -> None:
+    """The option that the error of a kernel without end names."""
+    child = start(program, "exits", "--max-instructions", "1000")
+    errors = child.communicate(timeout=120)[1]
+    assert "more than 1000 warp instructions" in errors
+    assert "(--max-instructions)" in errors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -336,6 +337,17 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Any, monkeypatch: pytest.MonkeyP
     kept.write_bytes(whole[:100])
     check(counting(19), [np.zeros(32, np.uint64)])
     assert kept.read_bytes() == whole
+
+
+def test_native_code_stays_in_its_process() -> None:
+    """A Program travels (in a profile, to a worker) without what belongs to this process, and runs there as it did."""
+    program, here, there = counting(), np.zeros(32, np.uint64), np.zeros(32, np.uint64)
+    run(program, Launch((1, 1, 1), (32, 1, 1), [here], engine="compiled"))
+    assert program.native is not None
+    travelled = pickle.loads(pickle.dumps(program))
+    assert (travelled, travelled.native, travelled.encoded) == (program, None, None)
+    run(travelled, Launch((1, 1, 1), (32, 1, 1), [there], engine="interpreter"))
+    assert there.tolist() == here.tolist()
 
 
 def test_code_for_another_processor_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What runs ahead of the simulated time changes nothing: SMs, as far as they share nothing, and arithmetic."""
+"""What goes ahead of the simulated time changes nothing: SMs for an epoch, on any number of threads, and arithmetic."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return names
 
 
-def timed(name: str, n: int, block: int, sms: int, order: str = "then_first") -> TimingResult:
+def timed(name: str, n: int, block: int, sms: int, order: str = "then_first", threads: int = 1) -> TimingResult:
     data = np.random.RandomState(0).randint(-1000, 1000, n).astype(np.int32)
     plan = kernels.get(name).plan_for(data, block, "sum")
     made = lang.compile(plan.kernel, lang.argument_types(plan.args))
     args = [a if isinstance(a, np.ndarray) else np.int64(a) for a in plan.args]
-    launch = Launch((plan.grid, 1, 1), (block, 1, 1), args, threads=1, order=order)
+    launch = Launch((plan.grid, 1, 1), (block, 1, 1), args, threads=threads, order=order)
     return simulate(made, launch, H200, sms=sms, window=(0, 1 << 20))
 
 
@@ -55,10 +55,21 @@ def same(one: TimingResult, other: TimingResult) -> bool:
     st.integers(1, 300),
     st.sampled_from([32, 64, 96]),
     st.integers(2, 4),
+    st.sampled_from([1, 2, 30, 199]),
 )
-def test_sms_that_run_ahead(plain: dict[str, Any], name: str, n: int, block: int, sms: int) -> None:
-    """They come to the same as SMs that wait for each other in every cycle."""
+def test_sms_that_go_ahead(plain: dict[str, Any], name: str, n: int, block: int, sms: int, cycles: int) -> None:
+    """They come to the same as SMs that go ahead by fewer cycles, or wait for each other in every one."""
     found = timed(name, n, block, sms)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("simt.timing.arrays.epoch", lambda numbers: cycles)
+        assert same(found, timed(name, n, block, sms))
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(["neighbored", "shared", "atomic"]), st.integers(1, 300), st.integers(2, 4))
+def test_turns(plain: dict[str, Any], name: str, n: int, sms: int) -> None:
+    """An SM that waits for its turn before each instruction, not just where it must, comes to the same."""
+    found = timed(name, n, 64, sms)
     select = plain["select"]
 
     def waiting(q: int, sm: int, now: int, in_turn: bool, t: layout.Clock) -> int:
@@ -67,7 +78,33 @@ def test_sms_that_run_ahead(plain: dict[str, Any], name: str, n: int, block: int
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(plain, "select", waiting)
-        assert same(found, timed(name, n, block, sms))
+        assert same(found, timed(name, n, 64, sms))
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    st.sampled_from(["neighbored", "interleaved", "shared", "shuffle", "unroll_warps8", "atomic"]),
+    st.integers(1, 20000),
+    st.sampled_from([32, 96, 256]),
+    st.integers(2, 12),
+    st.sampled_from([2, 3, 5]),
+)
+def test_threads(name: str, n: int, block: int, sms: int, threads: int) -> None:
+    """How many host threads simulate the SMs changes nothing: not a cycle, not a stall, not an event."""
+    assert same(timed(name, n, block, sms), timed(name, n, block, sms, threads=threads))
+
+
+@pytest.mark.parametrize("most", [0, 5])
+def test_room_for_requests(plain: dict[str, Any], most: int) -> None:
+    """An SM that has no room for more requests waits for answers, which changes nothing."""
+    found = timed("neighbored", 300, 96, 3)
+
+    def crowded(sm: int, t: layout.Clock) -> bool:
+        return bool(t.FRONTS[sm * layout.N_FRONT + layout.F_ASKED] > most)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(plain, "_is_crowded", crowded)
+        assert same(found, timed("neighbored", 300, 96, 3))
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -103,10 +140,10 @@ def test_what_is_executed_ahead() -> None:
     assert not schedule(made, numbers, None, True).ops.reshape(-1, layout.N_OP)[:, layout.O_BEHIND].any()
 
 
-def test_what_sms_share() -> None:
-    """Global and local memory, copies and images; not shared memory or constants."""
+def test_what_waits_for_its_turn() -> None:
+    """Atomics on memory that SMs share, and system calls; not other accesses."""
     numbers = module.parameters(H200, {})
-    names = ("ld.global", "st.generic", "ld.local", "ld.shared", "atom.shared", "atom.global", "ld.const", "add.s64")
+    names = ("ld.global", "st.generic", "ld.local", "ld.shared", "atom.shared", "atom.global", "ld.const", "suatom")
     made = program([*(Instruction(name) for name in names), *end()])
-    shares = schedule(made, numbers, None).ops.reshape(-1, layout.N_OP)[: len(names), layout.O_SHARES]
-    assert shares.tolist() == [1, 1, 1, 0, 0, 1, 0, 0]
+    turns = schedule(made, numbers, None).ops.reshape(-1, layout.N_OP)[: len(names), layout.O_IN_TURN]
+    assert turns.tolist() == [0, 0, 0, 0, 0, 1, 0, 1]

@@ -158,8 +158,8 @@ def task_of(
 
 
 def pickled(program: Program) -> bytes:
-    """A Program without what the machine has made of it."""
-    return pickle.dumps(replace(program), pickle.HIGHEST_PROTOCOL)
+    """A Program as tasks carry it."""
+    return pickle.dumps(program, pickle.HIGHEST_PROTOCOL)
 
 
 def _portable(value: object) -> object:

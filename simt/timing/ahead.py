@@ -1,0 +1,54 @@
+"""What may be executed before its time: what an SM does ahead of others, and a warp ahead of its issues."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.ops.encoding import SPECIAL_REGISTERS, SYSCALL
+from simt.ops.table import MICRO_OPS, Kind
+from simt.program import Instruction, Program
+from simt.timing import layout as L
+
+_ORDERED = frozenset(("atom.global", "atom.generic", "suatom", SYSCALL))
+"""Micro-ops whose results or effects depend on their order among all SMs."""
+
+
+def note_turns(program: Program, ops: npt.NDArray[np.int64]) -> None:
+    """Which instructions wait for their SM's turn, themselves or for micro-ops up to the next that issues.
+
+    What they do depends on when other SMs do the same: atomics, accesses that are strong for more than the block,
+    system calls.
+    """
+    following = False
+    for pc in range(len(program.instructions) - 1, -1, -1):
+        i = program.instructions[pc]
+        ordered = i.op in _ORDERED or (MICRO_OPS[i.op].kind is Kind.MEMORY and _is_strong(program, i))
+        ops[pc, L.O_IN_TURN] = following or ordered
+        following = bool(ops[pc, L.O_IN_TURN]) and not ops[pc, L.O_ISSUES]
+
+
+def _is_strong(program: Program, i: Instruction) -> bool:
+    code = program.listing[i.line].code
+    words = set(code.modifiers) if code is not None else set()
+    return "STRONG" in words and not words & {"CTA", "SM"}
+
+
+def note_stretches(program: Program, ops: npt.NDArray[np.int64]) -> None:
+    """How far the engine may execute at once, since neither the time nor other warps decide what comes of it."""
+    computes = [_only_computes(i) for i in program.instructions]
+    for pc in range(len(computes) - 1, -1, -1):
+        following = pc + ops[pc, L.O_GROUP]
+        if not (ops[pc, L.O_ISSUES] and all(computes[pc:following])):
+            continue
+        ops[pc, L.O_STRETCH] = ops[pc, L.O_GROUP]
+        if ops[following, L.O_STRETCH]:
+            ops[pc, L.O_STRETCH] += ops[following, L.O_STRETCH]
+            ops[pc, L.O_BEHIND] = ops[following, L.O_BEHIND] + 1
+
+
+def _only_computes(i: Instruction) -> bool:
+    """Whether a micro-op depends on nothing but the registers of its warp and what is the same all the time."""
+    if i.op == "sreg":
+        return SPECIAL_REGISTERS[i.imm] not in ("clock", "globaltimer")
+    return MICRO_OPS[i.op].kind in (Kind.ROW, Kind.MASK, Kind.ELEMENT)

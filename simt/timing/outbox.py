@@ -1,0 +1,264 @@
+"""What an SM asks L2 for, and what comes of the answers.
+
+An SM does by itself what is its own: it looks lines up in its L1 and notes what that lacks as a *request* with its
+lines.  L2 answers the requests of all SMs in the order of their cycles (:func:`answer`); then each SM takes its answers
+(:func:`take`), before the first of them has an effect.  If one SM is simulated alone, both happen at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.ops.scalar import popcount
+from simt.timing import layout as L
+from simt.timing.blocks import leave
+from simt.timing.codes import LONG, MEMBAR
+from simt.timing.cycles import ceil
+from simt.timing.jit import jit, jit_inline
+from simt.timing.l2 import (
+    bytes_added,
+    fetch,
+    l2_place,
+    l2_read,
+    l2_write,
+    look_up,
+    send,
+    serialised,
+    written,
+)
+from simt.timing.others import note_touch
+from simt.timing.waits import settle, signal
+
+L1_LATENCY = L.PLACE["l1_latency"]
+L2_LATENCY = L.PLACE["l2_latency"]
+STORE_QUEUE = L.PLACE["store_queue"]
+STORE_DRAIN = L.PLACE["store_drain_latency"]
+
+
+@jit_inline
+def is_load(kind):
+    """Whether a request of *kind* loads, and is not an atomic."""
+    return kind == L.K_LOAD or kind == L.K_LOAD_L2 or kind == L.K_LOAD_SYSTEM
+
+
+@jit_inline
+def is_alone(t):
+    """Whether only one SM is simulated: L2 answers at once."""
+    return t.CONFIG[L.G_SMS] == 1
+
+
+@jit
+def request(sm, wi, pc, now, kind, block, manner, t):
+    """A new request of warp *wi* at *now*: its number among those of the SM."""
+    front = sm * L.N_FRONT
+    r = t.FRONTS[front + L.F_ASKED]
+    at = (sm * L.REQUESTS + r) * L.N_REQUEST
+    t.REQUESTED[at + L.R_CYCLE] = now
+    t.REQUESTED[at + L.R_WARP] = wi
+    t.REQUESTED[at + L.R_PC] = pc
+    t.REQUESTED[at + L.R_KIND] = kind
+    t.REQUESTED[at + L.R_FIRST] = t.FRONTS[front + L.F_LINES]
+    t.REQUESTED[at + L.R_LINES] = 0
+    t.REQUESTED[at + L.R_BLOCK] = block
+    t.REQUESTED[at + L.R_MANNER] = manner
+    t.REQUESTED[at + L.R_MOST] = 1
+    at = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
+    t.REQUESTED_AT[at + L.T_SOONEST] = 0.0
+    t.REQUESTED_AT[at + L.T_SPREAD] = 0.0
+    t.REQUESTED_AT[at + L.T_LATER] = 0.0
+    t.FRONTS[front + L.F_ASKED] += 1
+    return r
+
+
+@jit
+def _from_l2(sm, a, at, t):
+    """When the line *a* of the request at *at* is there for its use; of a store or an atomic, when L2 has it."""
+    row = (sm * L.REQUEST_LINES + a) * L.N_LINE
+    times = (sm * L.REQUEST_LINES + a) * L.N_LINE_AT
+    do = t.ASKED[row + L.A_DO]
+    line = t.ASKED[row + L.A_LINE]
+    mask = t.ASKED[row + L.A_MASK]
+    extra = t.ASKED[row + L.A_EXTRA]
+    start = t.ASKED_AT[times + L.T_START]
+    ready = t.ASKED_AT[times + L.T_READY]
+    manner = t.REQUESTED[at + L.R_MANNER]
+    if t.ASKED[row + L.A_AFTER] >= 0:
+        before = (sm * L.REQUEST_LINES + t.ASKED[row + L.A_AFTER]) * L.N_LINE_AT
+        ready = max(ready, t.ASKED_AT[before + L.T_READY])
+    if do == L.D_READ:
+        ready = max(ready, l2_read(sm, line, mask, manner, t.ASKED_AT[times + L.T_SENT], t))
+    elif do == L.D_WRITE:
+        ready = l2_write(line, mask, extra, send(sm, popcount(mask), extra != 0, start, t), t)
+    elif do == L.D_JOIN:
+        bytes_added(l2_place(line, start, t), extra, t)
+    elif do == L.D_ATOMIC:
+        arrival = send(sm, popcount(mask), extra > 1, start, t)
+        way = l2_place(line, arrival, t)
+        missing, _ = look_up(way, line, mask, manner, arrival, t)
+        block = t.REQUESTED[at + L.R_BLOCK]
+        ready = serialised(way, block, t.REQUESTED[at + L.R_MOST], t.ASKED_AT[times + L.T_SENT], arrival, t)
+        if missing:
+            ready = max(ready, fetch(sm, way, line, missing, manner, arrival, t) - t.NUMBERS[L2_LATENCY])
+        ready = max(ready, written(way, mask, np.int64(0), arrival, t))
+    t.ASKED_AT[times + L.T_READY] = ready
+    if do <= L.D_READ and t.ASKED[row + L.A_WAY] >= 0:
+        return max(start + t.NUMBERS[L1_LATENCY], ready)
+    return ready
+
+
+@jit
+def result_of(sm, r, touches, t):
+    """When request *r* of *sm* has its result, after L2 has done what it asks; *touches*: loads are noted, too."""
+    at = (sm * L.REQUESTS + r) * L.N_REQUEST
+    times = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
+    kind = t.REQUESTED[at + L.R_KIND]
+    first = t.REQUESTED[at + L.R_FIRST]
+    loads = is_load(kind)
+    done = 0.0
+    soonest = np.float64(L.NEVER)
+    for a in range(first, first + t.REQUESTED[at + L.R_LINES]):
+        if loads and touches:
+            row = (sm * L.REQUEST_LINES + a) * L.N_LINE
+            begin = t.ASKED_AT[(sm * L.REQUEST_LINES + a) * L.N_LINE_AT + L.T_START]
+            note_touch(t.REQUESTED[at + L.R_WARP], t.ASKED[row + L.A_LINE], begin, t)
+        back = _from_l2(sm, a, at, t)
+        done = max(done, back)
+        soonest = min(soonest, back)
+    if loads:
+        done = max(done, max(soonest, t.REQUESTED_AT[times + L.T_SOONEST]) + t.REQUESTED_AT[times + L.T_SPREAD])
+    else:
+        done = max(done, t.REQUESTED_AT[times + L.T_SOONEST])
+    return done + t.REQUESTED_AT[times + L.T_LATER]
+
+
+@jit
+def answer(sm, r, t):
+    """L2 answers request *r* of *sm*: when it has its result, or L2 the store, which is kept as T_DONE, too."""
+    at = (sm * L.REQUESTS + r) * L.N_REQUEST
+    times = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
+    kind = t.REQUESTED[at + L.R_KIND]
+    wi = t.REQUESTED[at + L.R_WARP]
+    own = wi * L.N_WARP
+    if kind == L.K_TOUCH:
+        _touch(sm, at, t)
+        return t.REQUESTED_AT[times + L.T_DONE]
+    if kind == L.K_FENCE:
+        done = max(t.REQUESTED_AT[times + L.T_SOONEST], np.float64(t.WARPS[own + L.W_DRAINED]))
+        t.REQUESTED_AT[times + L.T_DONE] = done
+        return done
+    sectors, hits = t.TOTALS[L.N_L2_SECTORS], t.TOTALS[L.N_L2_HITS]
+    done = result_of(sm, r, True, t)
+    t.REQUESTED_AT[times + L.T_DONE] = done
+    if kind == L.K_TEXTURE:
+        return done
+    stores = kind == L.K_STORE or kind == L.K_SURFACE
+    if kind != L.K_SURFACE:
+        noted = t.REQUESTED[at + L.R_PC] * len(L.ACCESSES)
+        t.ACCESSES[noted + 2] += t.TOTALS[L.N_L2_SECTORS] - sectors
+        t.ACCESSES[noted + 3] += t.TOTALS[L.N_L2_HITS] - hits
+    if not is_load(kind):
+        answered = done + t.NUMBERS[L2_LATENCY] if stores else done
+        t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], answered)
+        if kind != L.K_REDUCTION:  # L2 adds without being waited for
+            t.WARPS[own + L.W_DRAINED] = max(t.WARPS[own + L.W_DRAINED], ceil(done + t.NUMBERS[STORE_DRAIN]))
+            t.WARPS[own + L.W_STORING] -= 1
+            if t.WARPS[own + L.W_LEAVING] and t.WARPS[own + L.W_STORING] == 0:
+                leave(wi, sm, t)
+    return done
+
+
+@jit
+def _touch(sm, at, t):
+    """Note the lines of a load that found all of them in L1."""
+    first = t.REQUESTED[at + L.R_FIRST]
+    for a in range(sm * L.REQUEST_LINES + first, sm * L.REQUEST_LINES + first + t.REQUESTED[at + L.R_LINES]):
+        begin = t.ASKED_AT[a * L.N_LINE_AT + L.T_START]
+        note_touch(t.REQUESTED[at + L.R_WARP], t.ASKED[a * L.N_LINE + L.A_LINE], begin, t)
+
+
+@jit
+def take_to_l1(sm, r, done, t):
+    """What the answer to request *r*, which has its result when it is *done*, does to L1 and the load/store unit."""
+    at = (sm * L.REQUESTS + r) * L.N_REQUEST
+    first = t.REQUESTED[at + L.R_FIRST]
+    for a in range(first, first + t.REQUESTED[at + L.R_LINES]):
+        row = (sm * L.REQUEST_LINES + a) * L.N_LINE
+        way = t.ASKED[row + L.A_WAY]
+        if way < 0:
+            continue
+        ready = t.ASKED_AT[(sm * L.REQUEST_LINES + a) * L.N_LINE_AT + L.T_READY]
+        if t.ASKED[row + L.A_DO] == L.D_READ and t.L1_ASKED[way] == a:
+            t.L1_READY[way] = ready
+            t.L1_ASKED[way] = -1
+        elif t.ASKED[row + L.A_DO] == L.D_WRITE and t.L1_STORED[way] == a:
+            t.L1_WRITTEN_AT[way] = ready
+            t.L1_STORED[way] = -1
+    if t.REQUESTED[at + L.R_KIND] == L.K_STORE:
+        at = sm * L.N_SM + L.M_LSU_FREE
+        t.SMS[at] = max(t.SMS[at], done - t.NUMBERS[STORE_QUEUE])
+
+
+@jit
+def _take_copies(wi, r, done, t):
+    """Request *r* of a warp, which copies to shared memory, is *done*: so are the groups of which it is the last."""
+    at = wi * L.N_WARP
+    t.WARPS[at + L.W_COPIES] = max(t.WARPS[at + L.W_COPIES], done)
+    if t.WARPS[at + L.W_COPIED] == L.PENDING + r:
+        t.WARPS[at + L.W_COPIED] = t.WARPS[at + L.W_COPIES]
+    for k in range(wi * L.GROUPS, (wi + 1) * L.GROUPS):
+        if t.COMMITTED[k] == L.PENDING + r:
+            t.COMMITTED[k] = t.WARPS[at + L.W_COPIES]
+
+
+@jit
+def _take(sm, r, t):
+    """SM *sm* takes the answer to request *r*: what its warp waits for is known now."""
+    at = (sm * L.REQUESTS + r) * L.N_REQUEST
+    done = t.REQUESTED_AT[(sm * L.REQUESTS + r) * L.N_REQUEST_AT + L.T_DONE]
+    wi = t.REQUESTED[at + L.R_WARP]
+    kind = t.REQUESTED[at + L.R_KIND]
+    if kind == L.K_TOUCH:
+        return
+    take_to_l1(sm, r, done, t)
+    if kind == L.K_SURFACE:
+        return
+    if t.OPS[t.REQUESTED[at + L.R_PC] * L.N_OP + L.O_STAGES]:
+        _take_copies(wi, r, ceil(done), t)
+    if kind == L.K_FENCE:
+        t.WARPS[wi * L.N_WARP + L.W_BASE] = max(t.WARPS[wi * L.N_WARP + L.W_BASE], ceil(done))
+        t.WARPS[wi * L.N_WARP + L.W_FENCE] = 0
+    if t.CONFIG[L.G_CONTROL]:
+        board = t.OPS[t.REQUESTED[at + L.R_PC] * L.N_OP + L.O_WRITE_BARRIER]
+        if board >= 0:
+            t.WARPS[wi * L.N_WARP + L.W_AWAITED] -= np.int64(1) << (board * L.AWAITED_BITS)
+            signal(wi, board, done, MEMBAR if kind == L.K_FENCE else LONG, t.BOARDS)
+    else:
+        registers = t.CONFIG[L.G_REGISTERS]
+        for k in range(wi * registers, (wi + 1) * registers):
+            if t.REGISTERS[k * 2] == L.PENDING + r:
+                t.REGISTERS[k * 2] = ceil(done)
+
+
+@jit
+def take_answers(sm, t):
+    """SM *sm* takes the answers that have come, and its warps that wait for them are told when they may go on."""
+    front = sm * L.N_FRONT
+    for r in range(t.FRONTS[front + L.F_TAKEN], t.FRONTS[front + L.F_ANSWERED]):
+        _take(sm, r, t)
+    t.FRONTS[front + L.F_TAKEN] = t.FRONTS[front + L.F_ANSWERED]
+    if t.FRONTS[front + L.F_TAKEN] == t.FRONTS[front + L.F_ASKED]:
+        forget(sm, t)
+    warps = t.CONFIG[L.G_PLACES] * t.CONFIG[L.G_WARPS]
+    for wi in range(sm * warps, (sm + 1) * warps):
+        if t.WARPS[wi * L.N_WARP + L.W_UNSETTLED]:
+            t.FRONTS[front + L.F_NEXT] = min(t.FRONTS[front + L.F_NEXT], settle(wi, sm, t))
+
+
+@jit_inline
+def forget(sm, t):
+    """All requests of an SM are dealt with: there is room for others."""
+    front = sm * L.N_FRONT
+    t.FRONTS[front + L.F_TAKEN] = 0
+    t.FRONTS[front + L.F_ANSWERED] = 0
+    t.FRONTS[front + L.F_ASKED] = 0
+    t.FRONTS[front + L.F_LINES] = 0

@@ -1,0 +1,81 @@
+"""How host threads tell each other how far they are: words of memory, written and read in order."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from simt.ops.arrays import address
+from simt.ops.jit import jit_part
+
+_I64 = ir.IntType(64)
+_REST = "llvm.x86.sse2.pause" if platform.machine().lower() in ("x86_64", "amd64") else ""
+"""LLVM's name of the instruction of a processor for a loop that waits; other than on x86 there is none in use."""
+
+
+def _word(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.gep(address(context, builder, sig.args[0], args[0]), [args[1]])
+
+
+@intrinsic
+def _load(typingctx: Any, array: Any, index: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.load_atomic(_word(context, builder, sig, args), "acquire", 8)
+
+    return types.int64(array, types.int64), codegen
+
+
+@intrinsic
+def _store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.store_atomic(args[2], _word(context, builder, sig, args), "release", 8)
+        return context.get_dummy_value()
+
+    return types.none(array, types.int64, types.int64), codegen
+
+
+@intrinsic
+def _rest(typingctx: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        if _REST:
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, _REST), [])
+        return context.get_dummy_value()
+
+    return types.none(), codegen
+
+
+def _published(words, k):  # type: ignore[no-untyped-def]
+    return _load(words, k)
+
+
+def _publish(words, k, value):  # type: ignore[no-untyped-def]
+    _store(words, k, value)
+
+
+def _pause():  # type: ignore[no-untyped-def]
+    _rest()
+
+
+def _plain_published(words, k):  # type: ignore[no-untyped-def]
+    return words[k]
+
+
+def _plain_publish(words, k, value):  # type: ignore[no-untyped-def]
+    words[k] = value
+
+
+def _plain_pause():  # type: ignore[no-untyped-def]
+    pass
+
+
+published = jit_part(_published, plain=_plain_published)
+"""Word *k*: what its thread wrote before the word is there, too."""
+publish = jit_part(_publish, plain=_plain_publish)
+"""Set word *k*, after all that this thread wrote before."""
+pause = jit_part(_pause, plain=_plain_pause)
+"""Rest for a moment, in a loop that waits."""
