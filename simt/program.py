@@ -196,8 +196,8 @@ class Program:
     ``strings``: texts that arguments of system calls name by their number.
 
     ``encoded`` is the machine's: what the first launch makes of the micro-ops (simt.machine.encode), which must not
-    change from then on.  So is ``native``: native code of them, and ``past``, which says when it is worth while
-    (simt.machine.compiled); and ``waits``: whether a block may wait for another one (simt.machine.waiting).
+    change from then on.  So are ``native`` and ``stretches``: native code of them, and ``past``, which says when it is
+    worth while (simt.machine.compiled); and ``waits``: whether a block may wait for another one (simt.machine.waiting).
     """
 
     name: str
@@ -222,6 +222,7 @@ class Program:
     symbol: str = ""
     encoded: Any = field(default=None, init=False, repr=False, compare=False)
     native: Any = field(default=None, init=False, repr=False, compare=False)
+    stretches: Any = field(default=None, init=False, repr=False, compare=False)
     past: Any = field(default=None, init=False, repr=False, compare=False)
     waits: Any = field(default=None, init=False, repr=False, compare=False)
 

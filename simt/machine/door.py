@@ -7,7 +7,7 @@ It keeps the blocks of its SMs side by side (:func:`side_by_side`, :data:`lay_ou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from numba.core import config
 
 from simt.machine import layout as L
+from simt.machine.compiled.code import Native
 from simt.machine.compiled.liveness import live_rows, zeroed_rows
 from simt.machine.control import current
 from simt.machine.engine import advance
@@ -23,7 +24,7 @@ from simt.machine.splits import choose
 from simt.machine.start import start_block
 from simt.machine.turns import QUANTUM, may_go_round
 from simt.ops.arrays import keep_window, kept_window, record_words
-from simt.ops.jit import elsewhere, jit_part
+from simt.ops.jit import elsewhere, jit_part, plain
 from simt.program import Program
 
 __all__ = [
@@ -38,7 +39,9 @@ __all__ = [
     "begin",
     "beside",
     "block_at",
+    "count",
     "counters",
+    "equip",
     "forget",
     "lay_out",
     "request",
@@ -90,9 +93,10 @@ def _extents(s, k, rows, predicates, participants):
     splits = warps * 32 * L.N_SPLIT
     own_warps = warps * L.N_WARP
     barriers = np.int64(L.BLOCK_BARRIERS * L.N_BARRIER)
+    native = len(s.NATIVE) // (len(s.LAUNCH) // L.N_LAUNCH)
     shared = s.LAUNCH[at + L.LAUNCH_SHARED] >> 3
     words = (s.LAUNCH[at + L.LAUNCH_SHARED_BYTES] + 7) >> 3
-    each = (rows, rows, 2 * rows, predicates, participants, splits, own_warps, barriers, np.int64(L.N_LAUNCH))
+    each = (rows, rows, 2 * rows, predicates, participants, splits, own_warps, barriers, np.int64(L.N_LAUNCH), native)
     starts = (
         k * rows,
         k * rows,
@@ -103,6 +107,7 @@ def _extents(s, k, rows, predicates, participants):
         k * own_warps,
         k * barriers,
         at,
+        k * native,
         shared,
     )
     return starts, (*each, words)
@@ -121,6 +126,7 @@ def _sliced(s, k, rows, predicates, participants, WORDS):
         _piece(s[7], starts[7], sizes[7]),
         _piece(s[8], starts[8], sizes[8]),
         _piece(s[9], starts[9], sizes[9]),
+        _piece(s[10], starts[10], sizes[10]),
     )
     return State(*(own + s[N_OWN:]))
 
@@ -155,6 +161,20 @@ lay_out = jit_part(_nothing_kept if config.BOUNDSCHECK else _keep, plain=_nothin
 def words(state: State) -> int:
     """So many words :data:`lay_out` writes for a place."""
     return record_words(state)
+
+
+def equip(state: State, native: Native, places: Iterable[int], *sizes: int) -> State:
+    """A State in which the blocks in some places go on with native code; *sizes* are those of :data:`block_at`."""
+    state = native.entered(state, len(state.LAUNCH) // L.N_LAUNCH)
+    for k in places:
+        native.tell(plain(block_at)(state, k, *sizes, state.WORDS))
+    return state
+
+
+def count(state: State, native: Native, places: Iterable[int], *sizes: int) -> None:
+    """Bring what native code counted in some places into :func:`counters`."""
+    for k in places:
+        native.count(plain(block_at)(state, k, *sizes, state.WORDS))
 
 
 @jit_part

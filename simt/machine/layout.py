@@ -266,6 +266,7 @@ class State(NamedTuple):
     WARPS: Any
     BARRIERS: Any
     LAUNCH: Any
+    NATIVE: Any  # int64, what the engine and native code tell each other
     SHARED: Any  # int64 view of the worker's shared memory
     # What all blocks of a worker share.
     CODE: Any  # int64[micro-ops * N_CODE]
@@ -281,7 +282,6 @@ class State(NamedTuple):
     ADDRESSES: Any  # int64[32]
     WORDS: Any  # int64[64], what an access notes meanwhile
     FILL: Any  # int64[32], words of each bank of shared memory
-    NATIVE: Any  # int64, what the engine and native code tell each other
     ZEROED: Any  # int64, offsets of the register rows of a warp that are zero when a block starts
     M8: Any
     M16: Any

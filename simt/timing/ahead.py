@@ -47,6 +47,15 @@ def note_stretches(program: Program, ops: npt.NDArray[np.int64]) -> None:
             ops[pc, L.O_BEHIND] = ops[following, L.O_BEHIND] + 1
 
 
+def runs(ops: npt.NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
+    """The stretches of micro-ops that are executed at once, each as long as can be: first, and one past the last."""
+    table = ops.reshape(-1, L.N_OP)
+    firsts: dict[int, int] = {}
+    for pc in np.flatnonzero(table[:, L.O_STRETCH]).tolist():
+        firsts.setdefault(pc + int(table[pc, L.O_STRETCH]), pc)
+    return tuple((first, end) for end, first in firsts.items())
+
+
 def _only_computes(i: Instruction) -> bool:
     """Whether a micro-op depends on nothing but the registers of its warp and what is the same all the time."""
     if i.op == "sreg":

@@ -261,3 +261,8 @@ def _members(n_sms: int, warps_per_sm: int, schedulers: int) -> npt.NDArray[np.i
     for k, row in enumerate(rows):
         table[k, : len(row)] = row
     return table
+
+
+def own_sizes(clock: layout.Clock) -> tuple[int, ...]:
+    """Of the arrays that a block has for itself, what :data:`simt.machine.door.block_at` wants to know."""
+    return tuple(int(clock.CONFIG[column]) for column in (layout.G_R, layout.G_P, layout.G_PARTICIPANTS))

@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.machine import door
+from simt.machine.compiled.code import Native
+from simt.machine.layout import N_LAUNCH
 from simt.machine.prepare import state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.threads import host_threads
 from simt.timing import layout
-from simt.timing.arrays import SUMS, for_thread, lines_of
+from simt.timing.arrays import SUMS, for_thread, lines_of, own_sizes
 
 NAP = 1e-4
 """Seconds that a thread sleeps that has found nothing to do for a while."""
@@ -32,8 +34,21 @@ class Crew:
         self.clocks = [for_thread(clock, k, threads, sync) for k in range(threads)]
         fresh = [state_arrays(prepared, 0, 0, state.STOP) for _ in range(1, threads)]
         self.states = [state, *(door.beside(state, one) for one in fresh)]
+        self._native: Native | None = None
         self._over = False
         self._pending: set[Future[None]] = set()
+
+    def equip(self, native: Native, first: int = 0) -> None:
+        """Have the threads from *first* on go on with native code."""
+        self._native = native
+        for k in range(first, len(self.states)):
+            self.states[k] = door.equip(self.states[k], native, self._places(k), *own_sizes(self.clocks[0]))
+
+    def _places(self, k: int) -> range:
+        """The places for blocks on the SMs of a thread."""
+        config, threads = self.clocks[0].CONFIG, len(self.clocks)
+        sms, places = int(config[layout.G_SMS]), int(config[layout.G_PLACES])
+        return range(k * sms // threads * places, (k + 1) * sms // threads * places)
 
     def begin(self, function: Callable[..., Any]) -> None:
         """Let the other threads help with *function*, the compiled :func:`simt.timing.core.run`."""
@@ -79,6 +94,10 @@ class Crew:
 
     def add_up(self) -> None:
         """Bring the sums of all threads into the arrays of the first."""
+        if self._native is not None:
+            for k, state in enumerate(self.states):  # the first was alone before, and saw to all SMs
+                places = self._places(k) if k else range(len(state.LAUNCH) // N_LAUNCH)
+                door.count(state, self._native, places, *own_sizes(self.clocks[0]))
         for state, clock in zip(self.states[1:], self.clocks[1:], strict=True):
             self.states[0].COUNTS[:] += state.COUNTS
             for name in SUMS:

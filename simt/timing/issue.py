@@ -367,8 +367,9 @@ def issue(q, sm, wi, now, s, t):
         if OPS[at * L.N_OP + L.O_DUAL] and issues:
             forced = wi
     if unit in (BARRIER, EXIT):
-        release(sm, place, ceil(done), now, s, t)
         settled = False
+        if unit == EXIT or status != door.BLOCKED:  # a warp that waits at a barrier has opened none
+            release(sm, place, ceil(done), now, s, t)
     SCHEDULERS[q * L.N_SCHEDULER + L.Q_FLOOR] = SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT]
     if settled and forced < 0:
         own = t.READY[member]

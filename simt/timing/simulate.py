@@ -13,6 +13,7 @@ import numpy.typing as npt
 from simt.check import LaunchError
 from simt.devices import Gpu, Occupancy, occupancy
 from simt.machine import door
+from simt.machine.compiled.code import Native
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.early import ENGINE
 from simt.machine.findings import deadlock, failure
@@ -27,17 +28,21 @@ from simt.ops.jit import plain
 from simt.options import Timing
 from simt.program import Program
 from simt.timing import layout
-from simt.timing.arrays import clock_arrays
+from simt.timing.ahead import runs
+from simt.timing.arrays import clock_arrays, own_sizes
 from simt.timing.core import run
 from simt.timing.crew import Crew
 from simt.timing.jit import FOLDER
 from simt.timing.parameters import Parameters, parameters
+from simt.timing.quicken import Quickening
 from simt.timing.result import TimingResult, collect
 from simt.timing.sample import Sample, choose, fixed
 from simt.timing.schedule import MachineInstruction, Schedule, schedule
 
 STEP = 1 << 18
 """SM cycles between two looks at ctrl-C and the progress callback."""
+LOOKING_STEP = 1 << 14
+"""The same as long as native code may be found or made."""
 PLAIN_STEP = 1 << 8
 """The same for plain Python, which takes some milliseconds for a cycle in which all schedulers issue."""
 PLAIN_INSTRUCTIONS = 1 << 13
@@ -187,6 +192,8 @@ class _Run:
         self.crew = Crew(self.prepared, self.state, self.clock, 1)
         self.events: list[np.ndarray] = []
         self.host_seconds = 0.0
+        self.quickening = Quickening(setting.program, runs(setting.table.ops), launch.engine)
+        self.native: Native | None = None
 
     def compile(self) -> None:
         """Compile the engine, whose code the timing model calls, and the timing model, or load them from the cache."""
@@ -199,9 +206,11 @@ class _Run:
         if issued >= PLAIN_INSTRUCTIONS:
             self.compile()
         compiled = ENGINE.ready(0, 0, self.state) and CLOCK.ready(0, self.sample.n_blocks, self.state, self.clock)
+        step = PLAIN_STEP
         if compiled:
+            self._quicken(issued)
             self._hire(issued)
-        step = max(STEP // self.sample.n_sms, 1) if compiled else PLAIN_STEP
+            step = max((LOOKING_STEP if self.quickening.is_open else STEP) // self.sample.n_sms, 1)
         until = int(self.clock.CHIP[layout.C_NOW]) + step
         with np.errstate(all="ignore"):  # plain Python: wrap-around is meant
             return int((CLOCK.function if compiled else CLOCK.plain)(until, blocks, self.state, self.crew.clocks[0]))
@@ -214,7 +223,17 @@ class _Run:
         between = self.clock.CHIP[layout.C_PHASE] == layout.BETWEEN
         if len(self.crew.clocks) == 1 and threads > 1 and between and (asked is not None or issued >= LONG):
             self.crew = Crew(self.prepared, self.state, self.clock, threads)
+            if self.native is not None:
+                self.crew.equip(self.native, 1)
             self.crew.begin(CLOCK.function)
+
+    def _quicken(self, issued: int) -> None:
+        """Go over to native code if it is time, and one thread is at work yet; *issued* as above."""
+        native = self.quickening.look(issued) if len(self.crew.clocks) == 1 else None
+        if native is not None:
+            self.native = native
+            self.crew.equip(native)
+            self.state = self.crew.states[0]
 
     def go(self, blocks: int, progress: Callable[[int, int], None] | None) -> None:
         """Simulate until so many blocks have ended.  Raises what the kernel does wrong."""
@@ -245,9 +264,7 @@ class _Run:
 
     def _block(self, place: int) -> State:
         """The engine's state of the block in a place."""
-        config = self.clock.CONFIG
-        sizes = (int(config[column]) for column in (layout.G_R, layout.G_P, layout.G_PARTICIPANTS))
-        state: State = plain(door.block_at)(self.state, place, *sizes, self.clock.BLOCKS)
+        state: State = plain(door.block_at)(self.state, place, *own_sizes(self.clock), self.clock.BLOCKS)
         return state
 
     def result(self, functional: int | None) -> TimingResult:

@@ -134,7 +134,7 @@ def test_a_launch_does_not_wait_for_who_makes_native_code(
     expected = left_by("interpreter", program, arguments, grid=(1, 1, 1), block=(32, 1, 1))
     assert auto(program, arguments, 10, 20, grid=(1, 1, 1), block=(32, 1, 1)) == expected
     assert [module for module, _ in started] == [choice.BUILDER]
-    assert started[0][1] == replace(program)
+    assert started[0][1] == (replace(program), None)
     assert (len(asked) > 1) == (ends is None), "a process that ended without native code is asked once"
 
 
@@ -164,7 +164,7 @@ def test_another_process_makes_native_code(monkeypatch: pytest.MonkeyPatch) -> N
     kept = code.Kept(program)
     (code.STORE.folder / kept.name).unlink(missing_ok=True)
     assert not kept.is_there()
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(pickle.dumps(replace(program)))))
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(pickle.dumps((replace(program), None)))))
     runpy.run_path(str(find_spec(choice.BUILDER).origin), run_name="__main__")  # type: ignore[union-attr]
     assert kept.is_there()
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from simt.disk_cache import say_once
 from simt.machine import layout as L
 from simt.machine.compiled.code import STORE, Kept, Native, NotCompiled, native_code
+from simt.machine.compiled.plan import Runs
 from simt.machine.early import ENGINE
 from simt.machine.launch import parse_order
 from simt.machine.prepared import Prepared
@@ -132,21 +133,24 @@ class Choice:
         if past.executed < MAKE:
             past.next = MAKE
             return False
-        if _is_in_hand(self._program, past.kept):
+        if is_in_hand(self._program, past.kept):
             past.next = past.executed + LOOK
             return False
         return True
 
 
-def _is_in_hand(program: Program, kept: Kept) -> bool:
-    """Whether another process makes native code of a Program; if need be one is started.  Raises NotCompiled."""
+def is_in_hand(program: Program, kept: Kept, runs: Runs | None = None) -> bool:
+    """Whether another process makes native code of a Program, or of *runs* of it; if need be one is started.
+
+    Raises NotCompiled if that has failed.
+    """
     if not (ENGINE.can_leave() and STORE.can_keep()):
         return False
     with _lock:
         process = _making.get(kept.name)
         if process is None:
             with tempfile.TemporaryFile() as file:
-                pickle.dump(replace(program), file)
+                pickle.dump((replace(program), runs), file)
                 file.seek(0)
                 _making[kept.name] = in_background(BUILDER, file)
         elif process.poll() is not None and not kept.is_there():

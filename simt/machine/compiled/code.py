@@ -22,9 +22,10 @@ from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.entry import KERNEL
 from simt.machine.compiled.lanes import LANE, lane_module
 from simt.machine.compiled.memory import Access
-from simt.machine.compiled.plan import Plan
+from simt.machine.compiled.plan import Plan, Runs, Stretches
 from simt.machine.compiled.text import Text
 from simt.machine.compiled.widen import NotWide
+from simt.ops.arrays import record_words
 from simt.ops.jit import FOLDER
 from simt.program import Program
 
@@ -76,12 +77,26 @@ class Native:
 
     def equip(self, state: L.State) -> L.State:
         """The state of a worker with native code."""
+        state = self.entered(state, 1)
+        self.tell(state)
+        return state
+
+    def entered(self, state: L.State, blocks: int) -> L.State:
+        """The state of a worker that enters native code, with room in NATIVE for so many blocks at a time."""
         code: npt.NDArray[np.int64] = state.CODE.copy().reshape(-1, L.N_CODE)
         for block in self.plan.blocks:
             code[block[0].pc, L.C_OP] |= L.ENTERS << L.FLAGS_SHIFT
-        end = FIRST_TIMES + TIMES * len(self.plan.blocks)
-        native = np.zeros(end + sum(1 + array.ndim for array in state), np.int64)
-        state = state._replace(CODE=code.reshape(-1), NATIVE=native, ZEROED=self.plan.zeroed)
+        native = np.zeros(blocks * (self._end + record_words(state)), np.int64)
+        return state._replace(CODE=code.reshape(-1), NATIVE=native, ZEROED=self.plan.zeroed)
+
+    @property
+    def _end(self) -> int:
+        """Where in NATIVE the counters of the blocks end, and the description of the state begins."""
+        return FIRST_TIMES + TIMES * len(self.plan.blocks)
+
+    def tell(self, state: L.State) -> None:
+        """Tell native code, in NATIVE, where the arrays of a block are."""
+        end, native = self._end, state.NATIVE
         places = {name: array.ctypes.data for name, array in state._asdict().items()}
         native[L.V_CODE] = self.loaded.address
         for column, name in ADDRESSES.items():
@@ -92,7 +107,6 @@ class Native:
         native[end:] = [
             word for place, array in zip(places.values(), state, strict=True) for word in (place, *array.shape)
         ]
-        return state
 
     def count(self, state: L.State) -> None:
         """Add what native code counted by block to the counters of the micro-ops."""
@@ -115,26 +129,38 @@ class Native:
 def native_code(program: Program) -> Native:
     """Native code of a Program, made at most once.  Raises NotCompiled."""
     if program.native is None:
-        try:
-            program.native = Kept(program).load()
-        except NotWide as error:
-            raise NotCompiled(f"a function of predicates has {error}") from error
-        except RuntimeError as error:  # llvmlite's, of all that LLVM refuses
-            raise NotCompiled(f"LLVM refuses its code: {str(error).strip().splitlines()[0]}") from error
+        program.native = _loaded(Kept(program))
     found: Native = program.native
     return found
+
+
+def stretches_code(program: Program, runs: Runs) -> Native:
+    """The same for *runs* of its micro-ops alone, which must not change: see :class:`simt.machine.compiled.plan`."""
+    if program.stretches is None:
+        program.stretches = _loaded(Kept(program, runs))
+    found: Native = program.stretches
+    return found
+
+
+def _loaded(kept: Kept) -> Native:
+    try:
+        return kept.load()
+    except NotWide as error:
+        raise NotCompiled(f"a function of predicates has {error}") from error
+    except RuntimeError as error:  # llvmlite's, of all that LLVM refuses
+        raise NotCompiled(f"LLVM refuses its code: {str(error).strip().splitlines()[0]}") from error
 
 
 class Kept:
     """Native code of a Program, in the cache or not yet.  Raises NotCompiled where there can be none."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, runs: Runs | None = None) -> None:
         if config.DISABLE_JIT:
             raise NotCompiled("NUMBA_DISABLE_JIT=1")
         if len(program.instructions) > MOST_MICRO_OPS:
             raise NotCompiled(f"it has {len(program.instructions)} micro-ops; the most are {MOST_MICRO_OPS}")
-        self._plan = plan = Plan(program)
-        parts = (plan.encoded.code.tobytes(), repr(plan.constants), repr(plan.uniform_end))
+        self._plan = plan = Plan(program) if runs is None else Stretches(program, runs)
+        parts = (plan.encoded.code.tobytes(), repr(plan.constants), repr(plan.uniform_end), repr(runs))
         self.name = digest(*parts, *_made_with())
         """Of its entry in the cache."""
 

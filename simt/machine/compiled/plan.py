@@ -23,6 +23,11 @@ _BY_NAME = CALLED | ACROSS | EMITTED
 MOST_BLOCK = 64
 """Micro-ops of a block at most: LLVM's time grows faster than its input."""
 
+SHORTEST = 2
+"""Micro-ops of a run that are worth native code."""
+
+Runs = tuple[tuple[int, int], ...]
+
 
 @dataclass(frozen=True)
 class Step:
@@ -103,12 +108,17 @@ class Plan:
                 found.add(whole(*access))
         return found
 
+    @property
+    def starts(self) -> set[int]:
+        """Micro-ops that begin a block, if native code executes them."""
+        ends = {step.pc + 1 for step in self.steps if step.row.kind is Kind.CONTROL and step.row.name not in EMITTED}
+        return {step.imm for step in self.steps if step.row.name == "bra"} | ends
+
     @cached_property
     def blocks(self) -> list[list[Step]]:
         """Micro-ops that are executed one after the other: entered at the first only, control at the end only."""
-        ends = {step.pc + 1 for step in self.steps if step.row.kind is Kind.CONTROL and step.row.name not in EMITTED}
-        starts = {step.imm for step in self.steps if step.row.name == "bra"} | ends
         found: list[list[Step]] = []
+        starts = self.starts
         for step in self.steps:
             if not self.is_native(step):
                 continue
@@ -117,6 +127,29 @@ class Plan:
                 found.append([])
             found[-1].append(step)
         return found
+
+
+class Stretches(Plan):
+    """A Program of which native code executes some runs of micro-ops that compute, each by itself.
+
+    For who looks at a warp in between: *runs* are the first micro-op of each, and one past the last.
+    """
+
+    def __init__(self, program: Program, runs: Runs) -> None:
+        super().__init__(program)
+        self._inside = {pc for first, end in runs for pc in range(first, end)}
+        self._edges = {pc for run in runs for pc in run}
+
+    def is_native(self, step: Step) -> bool:
+        return step.pc in self._inside and super().is_native(step)
+
+    @property
+    def starts(self) -> set[int]:
+        return super().starts | self._edges
+
+    @cached_property
+    def blocks(self) -> list[list[Step]]:
+        return [block for block in super().blocks if len(block) >= SHORTEST]
 
 
 def _step(pc: int, one: Instruction, code: list[int]) -> Step:

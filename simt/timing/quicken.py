@@ -1,0 +1,60 @@
+"""When a simulation goes over to native code for its stretches of micro-ops that only compute.
+
+The timing model looks at a warp after every instruction, but executes what only computes at once
+(:mod:`simt.timing.schedule`): such stretches may be native code.  With ``engine="auto"`` it is taken when a simulation
+has turned out long, as :mod:`simt.machine.compiled.choice` has it for functional runs.
+"""
+
+from __future__ import annotations
+
+from simt.disk_cache import say_once
+from simt.machine.compiled.choice import is_in_hand
+from simt.machine.compiled.code import Kept, Native, NotCompiled, stretches_code
+from simt.machine.compiled.plan import Runs
+from simt.machine.layout import UNLIMITED
+from simt.program import Program
+
+LOOK = 1 << 16
+"""Warp instructions after which a simulation looks for native code in the cache, and again."""
+
+MAKE = 1 << 21
+"""Warp instructions after which it has native code made: half a second, which is more than the making takes."""
+
+
+class Quickening:
+    """What one simulation of a Program, whose stretches are *runs*, knows of their native code."""
+
+    def __init__(self, program: Program, runs: Runs, engine: str) -> None:
+        self._program, self._runs, self._waits = program, runs, engine == "auto"
+        self._next = UNLIMITED if engine == "interpreter" or not runs else LOOK if self._waits else 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may still go over to native code."""
+        return self._next < UNLIMITED
+
+    def look(self, issued: int) -> Native | None:
+        """After so many warp instructions: native code, if it is to be taken from now on."""
+        if issued < self._next:
+            return None
+        try:
+            if self._waits and self._program.stretches is None:
+                self._next = self._put_off(issued)
+                if self.is_open:
+                    return None
+            self._next = UNLIMITED
+            return stretches_code(self._program, self._runs)
+        except NotCompiled as error:
+            self._next = UNLIMITED
+            if not self._waits:
+                say_once(f"{self._program.name} is interpreted: {error}")
+            return None
+
+    def _put_off(self, issued: int) -> int:
+        """When to look again: UNLIMITED if native code is there, or nobody else can make it."""
+        kept = Kept(self._program, self._runs)
+        if kept.is_there():
+            return UNLIMITED
+        if issued < MAKE:
+            return MAKE
+        return issued + LOOK if is_in_hand(self._program, kept, self._runs) else UNLIMITED

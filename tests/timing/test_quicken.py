@@ -1,0 +1,165 @@
+"""Native code of stretches: when a simulation goes over to it, and that it changes nothing."""
+
+from __future__ import annotations
+
+import pickle
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba.core import config
+
+from simt import devices, kernels, lang
+from simt.disk_cache import DiskCache
+from simt.machine import DEFAULT_ENGINE, Launch
+from simt.machine.compiled import choice, code
+from simt.machine.compiled.plan import Stretches
+from simt.machine.early import ENGINE
+from simt.machine.layout import UNLIMITED
+from simt.ops.row import Kind
+from simt.ops.table import MICRO_OPS
+from simt.program import Instruction, Program
+from simt.timing import TimingResult, quicken
+from simt.timing.ahead import runs
+from simt.timing.schedule import schedule
+from tests.machine import structured
+from tests.timing.programs import X, chain, end, program
+from tests.timing.simulated import simulate
+
+H200 = devices.get("h200")
+module: Any = import_module("simt.timing.simulate")  # the package has a function of this name
+numbers = module.parameters(H200, {})
+
+
+@pytest.fixture(autouse=True)
+def _as_written(request: pytest.FixtureRequest) -> None:
+    if config.DISABLE_JIT:
+        pytest.skip("there is no native code")
+    if request.config.getoption("--engine") != DEFAULT_ENGINE:
+        pytest.skip("one engine was chosen for all launches")
+
+
+def timed(made: Program, engine: str, args: list[Any], grid: int, block: int, **options: Any) -> TimingResult:
+    given = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    sms = options.pop("sms", 1)
+    launch = Launch((grid, 1, 1), (block, 1, 1), given, engine=engine, **{"threads": 1, **options})
+    return simulate(made, launch, H200, sms=sms, window=(0, 1 << 20))
+
+
+def same(one: TimingResult, other: TimingResult) -> bool:
+    """Whether two simulations came to the same in every respect."""
+    arrays = ("events", "stalls", "counters", "stays")
+    return one.totals == other.totals and all(np.array_equal(getattr(one, a), getattr(other, a)) for a in arrays)
+
+
+def runs_of(made: Program) -> tuple[tuple[int, int], ...]:
+    return runs(schedule(made, numbers, None).ops)
+
+
+def test_runs_are_what_is_executed_at_once() -> None:
+    made = program([*chain(3), Instruction("ld.global", X, X), *chain(2), *end()])
+    assert runs_of(made) == ((0, 3), (4, 6))
+    turns = schedule(made, numbers, None, True)
+    assert runs(turns.ops) == ()
+
+
+@given(structured.kernels)
+def test_blocks_of_stretches(kernel: tuple[structured.Statement, ...]) -> None:
+    """Each lies in one run, begins where a warp may come to, and only computes."""
+    made = structured.lower(kernel).build()
+    found = runs_of(made)
+    targets = {i.imm for i in made.instructions if i.op == "bra"}
+    for block in Stretches(made, found).blocks:
+        pcs = [step.pc for step in block]
+        assert pcs == list(range(pcs[0], pcs[-1] + 1))
+        assert sum(first <= pcs[0] and pcs[-1] < last for first, last in found) == 1
+        assert not targets.intersection(pcs[1:])
+        assert {MICRO_OPS[made.instructions[pc].op].kind for pc in pcs} <= {Kind.ROW, Kind.MASK, Kind.ELEMENT}
+
+
+@settings(max_examples=10)
+@given(structured.kernels, st.sampled_from([32, 64, 75]), st.sampled_from(["then_first", "hardware", "profiler"]))
+def test_native_stretches_change_nothing(kernel: tuple[structured.Statement, ...], block: int, order: str) -> None:
+    made = structured.lower(kernel).build()
+    args = [np.zeros(3 * block, np.uint64)]
+    expected = timed(made, "interpreter", args, 3, block, order=order)
+    assert made.stretches is None
+    assert same(timed(made, "compiled", args, 3, block, order=order), expected)
+    assert (made.stretches is not None) == bool(runs_of(made))
+
+
+@pytest.mark.parametrize("name", ["neighbored", "interleaved", "shared", "shuffle"])
+def test_a_simulation_may_go_over_in_its_midst(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what it has executed ahead, and stays the same; the stretches are counted."""
+    plan = kernels.get(name).plan()
+    made = lang.compile(plan.kernel, lang.argument_types(plan.args))
+    args = [a if isinstance(a, np.ndarray) else np.int64(a) for a in plan.args]
+    expected = timed(made, "interpreter", args, plan.grid, plan.block)
+    code.stretches_code(made, runs_of(made))  # it is at hand
+    monkeypatch.setattr(quicken, "LOOK", 40)
+    monkeypatch.setattr(module, "LOOKING_STEP", 37)
+    counted: list[int] = []
+    count = code.Native.count
+
+    def counting(native: code.Native, state: Any) -> None:
+        counted.append(int(state.NATIVE[code.FIRST_TIMES :: code.TIMES][: len(native.plan.blocks)].sum()))
+        count(native, state)
+
+    monkeypatch.setattr(code.Native, "count", counting)
+    assert same(timed(made, "auto", args, plan.grid, plan.block), expected)
+    assert sum(counted) > 0
+
+
+@pytest.mark.parametrize("name", ["neighbored", "shuffle", "atomic"])
+def test_each_of_several_threads_has_native_code_of_its_own(name: str) -> None:
+    data = np.random.RandomState(0).randint(-1000, 1000, 1 << 12).astype(np.int32)
+    plan = kernels.get(name).plan_for(data, 96, "sum")
+    made = lang.compile(plan.kernel, lang.argument_types(plan.args))
+    args = [a if isinstance(a, np.ndarray) else np.int64(a) for a in plan.args]
+    expected = timed(made, "interpreter", args, plan.grid, plan.block, sms=5)
+    assert same(timed(made, "compiled", args, plan.grid, plan.block, sms=5, threads=2), expected)
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "compiled", "auto"])
+def test_when_it_looks(engine: str) -> None:
+    made = program([*chain(3), *end()])
+    found = quicken.Quickening(made, runs_of(made), engine)
+    assert found.is_open == (engine != "interpreter")
+    assert (found.look(0) is not None) == (engine == "compiled")
+    assert not quicken.Quickening(made, (), engine).is_open
+
+
+@pytest.mark.parametrize("ends", [None, 1])
+def test_another_process_makes_it_for_long_simulations(
+    ends: int | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The simulation goes on meanwhile; if nobody can make it, it stays interpreted."""
+    started: list[Any] = []
+
+    def in_background(builder: str, given: Any) -> Any:
+        started.append((builder, pickle.load(given)))
+        return SimpleNamespace(poll=lambda: ends)
+
+    monkeypatch.setattr(code, "STORE", DiskCache("native code", tmp_path))
+    monkeypatch.setattr(choice, "STORE", DiskCache("native code", tmp_path))
+    monkeypatch.setattr(choice, "in_background", in_background)
+    monkeypatch.setattr(choice, "_making", {})
+    monkeypatch.setattr(ENGINE, "elsewhere", True)
+    made = program([*chain(3), *end()])
+    found = quicken.Quickening(made, runs_of(made), "auto")
+    for issued in (quicken.LOOK - 1, quicken.LOOK, quicken.MAKE - 1):
+        assert found.look(issued) is None
+        assert not started
+    assert found.look(quicken.MAKE) is None
+    assert [(builder, given[1]) for builder, given in started] == [(choice.BUILDER, runs_of(made))]
+    assert found.is_open
+    assert found.look(quicken.MAKE + quicken.LOOK) is None
+    assert found.is_open == (ends is None)
+    code.stretches_code(made, runs_of(made))
+    assert (found.look(UNLIMITED - 1) is not None) == (ends is None)
+    assert not found.is_open
