@@ -119,7 +119,7 @@ def simt_budget(request: pytest.FixtureRequest) -> Callable[..., None]:
         if config.getoption("simt_update_budgets"):
             config.stash.setdefault(_budgets, {})[entry] = counted
         else:
-            hold(entry, counted, read(_file(config)), config.getini("simt_budgets"))
+            hold(entry, counted, read(_file(config)), config.getini("simt_budgets"), "pytest --simt-update-budgets")
 
     return held
 

@@ -131,6 +131,8 @@ def test_a_budget_that_is_exceeded_fails_the_test(tmp_path: Path) -> None:
     done = run(tmp_path, "-k", "fill")
     assert "over budget: test_checked.py::test_fill[1]: inst_executed is" in done.stdout
     assert "test_fill[100] has no budget for inst_executed in simt-budgets.json" in done.stdout
+    assert "update the budget: pytest --simt-update-budgets" in done.stdout
+    assert "pytest --simt-update-budgets writes what the launch counts now" in done.stdout
     assert "2 failed" in done.stdout
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -232,14 +233,24 @@ class KernelOptions:
         **more: Any,
     ) -> Found:
         """Call *how*, which takes what :func:`simt.launch` takes."""
+        return self.ready(how, block, constants, **more)()
+
+    def ready(
+        self,
+        how: Callable[..., Found],
+        block: Shape | None,
+        constants: Sequence[tuple[str, str]] = (),
+        **more: Any,
+    ) -> Callable[[], Found]:
+        """The same as :meth:`run`, up to the call: the kernel is there, and its launch described."""
         architecture = None if self.view == "source" else self.view
         asked = Asked(
             self.size, block, self.seed, self.grid, self.arg or (), self.shared, architecture, self.nvrtc or (),
             tuple(constants),
         )  # fmt: skip
         found = find(self.kernel, asked)
-        return how(
-            found.kernel, found.grid, found.block, *found.args,
+        return partial(
+            how, found.kernel, found.grid, found.block, *found.args,
             view=self.view, order=self.order, predicate=self.predicate, check=self.check or (),
             keep_going=self.keep_going, fill=self.fill, max_instructions=self.max_instructions,
             engine=self.engine, **found.options, **more,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,19 +59,21 @@ class SideOptions:
 
     def profiles(self, a: str, b: str | None, keywords: Mapping[str, Any]) -> list[Any]:
         """The profiles that *a* and *b* name; *keywords* are more options of :func:`simt.launch`."""
-        return [self._profile(text, keywords) for text in (a, b) if text is not None]
+        sides = [self._side(text, keywords) for text in (a, b) if text is not None]
+        return [side() for side in sides]  # none runs before all are there
 
-    def _profile(self, text: str, keywords: Mapping[str, Any]) -> Any:
+    def _side(self, text: str, keywords: Mapping[str, Any]) -> Callable[[], Any]:
+        """What gives the profile that a text names; a kernel is there, but has not run."""
         from simt.profile import recorded
         from simt.profile.compare import load
 
         if _is_saved(text):
-            return load(text)
+            return partial(lambda profile: profile, load(text))
         if recorded.is_recorded(text):
-            return recorded.load_recorded(text)
+            return partial(lambda profile: profile, recorded.load_recorded(text))
         import simt
 
-        return self._run(text, simt.launch, threads=self.threads, **keywords)
+        return self._ready(text, simt.launch, threads=self.threads, **keywords)
 
     def accesses(self, a: str, b: str | None, **options: Any) -> dict[str, Accesses]:
         """How a warp of each side that is a kernel accesses memory, by side, from a second run."""
@@ -89,13 +92,13 @@ class SideOptions:
         from simt.profile.recorded import is_recorded
 
         return {
-            side: self._run(text, find, **options)
+            side: self._ready(text, find, **options)()
             for side, text in (("a", a), ("b", b))
             if text is not None and not _is_saved(text) and not is_recorded(text)
         }
 
-    def _run(self, text: str, how: Callable[..., Any], **options: Any) -> Any:
-        """Call *how*, which takes what :func:`simt.launch` takes, with the kernel that *text* names."""
+    def _ready(self, text: str, how: Callable[..., Any], **options: Any) -> Callable[[], Any]:
+        """Ready to call *how*, which takes what :func:`simt.launch` takes, with the kernel that *text* names."""
         kernel, *words = text.split("@")
         predicate: int | None = None
         views = []
@@ -115,7 +118,7 @@ class SideOptions:
             kernel, self.size, view, self.order, predicate,
             seed=self.seed, grid=self.grid, arg=self.arg, shared=self.shared, nvrtc=self.nvrtc,
         )  # fmt: skip
-        return asked.run(how, self.block, **options)
+        return asked.ready(how, self.block, **options)
 
 
 def _unrolling(how: Callable[..., Any], times: int) -> Callable[..., Any]:

@@ -186,7 +186,7 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             details=details,
         )
     if reason == layout.R_TRAP:
-        why = "a function is called through a null pointer" if instruction.imm == NULL_CALL else _STOPPED
+        why = "a function is called through a null pointer" if instruction.imm == NULL_CALL else _stopped(prepared, pc)
         return TrapError(why, location=location, details=details)
     if reason == layout.R_CODE_ADDRESS:
         return UnsupportedError(
@@ -206,7 +206,11 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
     return AssertionError(f"the engine stopped at {instruction.op} for reason {reason}, which findings.py lacks")
 
 
-_STOPPED = "the kernel stopped itself (__trap or breakpoint)"
+def _stopped(prepared: Prepared, pc: int) -> str:
+    """What stopped a kernel that stopped itself: a statement of Python, or a machine instruction."""
+    line = prepared.program.listing[prepared.program.instructions[pc].line]
+    by = f"`{line.text.strip()}`" if prepared.program.view == "source" else "__trap or breakpoint"
+    return f"the kernel stopped itself ({by})"
 
 
 _WAITS = {

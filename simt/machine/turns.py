@@ -165,18 +165,29 @@ def hand_warp(NATIVE, WARPS, LAUNCH, w):
 
 @jit_part
 def _next_warp(NATIVE, SPLITS, WARPS, LAUNCH, STOP, w, order):
-    """Begin the turn of the next warp that can run in native code; whether there is one."""
-    while STOP[0] == 0 and w + 1 < LAUNCH[L.LAUNCH_WARPS]:
-        if WARPS[(w + 1) * L.N_WARP + L.W_QUANTUM] != 0:  # it goes on with a turn that was interrupted
+    """Begin the turn of the next warp that can run in native code; whether there is one.
+
+    After the last warp a new round begins, as in run_blocks; that no warp can run is left to that to find out.
+    """
+    warps = LAUNCH[L.LAUNCH_WARPS]
+    around = False
+    for _ in range(warps):
+        after = w + 1
+        if after == warps and LAUNCH[L.LAUNCH_ROUND] == 0:
+            after = 0
+            around = True
+        if STOP[0] != 0 or after == warps or WARPS[after * L.N_WARP + L.W_QUANTUM] != 0:  # an interrupted turn goes on
             break
-        w += 1
+        w = after
         if WARPS[w * L.N_WARP + L.W_SPLITS] != 0 and can_run(SPLITS, WARPS, w, order):
+            if around:
+                LAUNCH[L.LAUNCH_PROGRESS] = 0
             hand_warp(NATIVE, WARPS, LAUNCH, w)
             NATIVE[L.V_END] = end_of(LAUNCH, turn_length(LAUNCH), 0)
             NATIVE[L.V_LEFT] = NATIVE[L.V_END]
             NATIVE[L.V_RETIRED] = 0
             return True
-    NATIVE[L.V_WARP] = w
+    NATIVE[L.V_WARP] = warps - 1 if around else w
     return False
 
 

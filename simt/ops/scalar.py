@@ -92,6 +92,12 @@ def unless_nan(operand, result):
     return operand + operand if operand != operand else result
 
 
+@jit_inline
+def any_nan(operand, result):
+    """In its place where it does not matter which NaN the result is."""
+    return result
+
+
 @intrinsic
 def _ones(typingctx: Any, value: Any) -> Any:
     """LLVM's number of one bits."""

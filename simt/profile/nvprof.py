@@ -64,6 +64,8 @@ _TITLES = {
 """nvprof's words for its metrics (CUDA Profiler User's Guide); others are named by their name."""
 
 NOTHING = "-"
+_OF_NOTHING = {"branch_efficiency": 100.0}
+"""What nvprof gives for a share of nothing: of branches, in a kernel without any."""
 _TIMES = (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0))
 _SIZES = ("B", "KB", "MB", "GB", "TB")
 _DEVICE_WIDTH = 15
@@ -244,7 +246,7 @@ def _result(
             lines.append(f"    Kernel: {kernel}")
         for name in names:
             metric = METRICS[name]
-            values = [each.profile.metrics.get(metric.name) for each in launches]
+            values = [_value(each, metric) for each in launches]
             found = _statistics([value for value in values if value is not None])[: len(statistics)]
             titles = [] if is_event else [title_of(metric)]
             if as_csv:
@@ -253,6 +255,12 @@ def _result(
             else:
                 lines.append(row(str(len(launches)), name, titles, [value_text(each, metric.unit) for each in found]))
     return lines
+
+
+def _value(launch: Launched, metric: Metric) -> Number | None:
+    """A metric of a launch, as nvprof has it."""
+    found = launch.profile.metrics.get(metric.name)
+    return _OF_NOTHING.get(metric.name) if found is None else found
 
 
 def _statistics(values: Sequence[Number]) -> list[Number | None]:
@@ -283,7 +291,7 @@ def metric_trace(activities: Activities, names: Sequence[str], as_csv: bool = Fa
     lines = [_csv(heads)] if as_csv else []
     rows = [heads]
     for number, launch in numbered:
-        values = [launch.profile.metrics.get(metric.name) for metric in metrics]
+        values = [_value(launch, metric) for metric in metrics]
         where = str(launch.context), str(launch.stream), f"{kernel_name(launch.profile)} [{number}]"
         if as_csv:
             cells = [_csv_value(value, metric.unit) for value, metric in zip(values, metrics, strict=True)]

@@ -400,10 +400,5 @@ def resolve(words: Iterable[str], allowed: Iterable[Allowed]) -> tuple[Modifiers
 
 
 def _match(word: str, kinds: tuple[Allowed, ...]) -> Enum | None:
-    for kind in kinds:
-        if isinstance(kind, Enum):
-            if kind.value == word:
-                return kind
-        elif word in (member.value for member in kind):
-            return kind(word)
-    return None
+    members = (member for kind in kinds for member in ((kind,) if isinstance(kind, Enum) else kind))
+    return next((member for member in members if member.value == word), None)

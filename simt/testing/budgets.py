@@ -62,8 +62,13 @@ def counts(profile: Profile, metrics: Sequence[str]) -> dict[str, Number]:
     return found
 
 
-def hold(name: str, counted: Mapping[str, Number], budgets: Budgets, file: str | Path) -> None:
-    """Raise OverBudgetError if *counted* is over the budget called *name*, or there is none."""
+def hold(
+    name: str, counted: Mapping[str, Number], budgets: Budgets, file: str | Path, how: str = "update=True"
+) -> None:
+    """Raise OverBudgetError if *counted* is over the budget called *name*, or there is none.
+
+    *how*: what the user writes to have the budget written.
+    """
     allowed = budgets.get(name, {})
     over, missing = [], []
     for metric, value in counted.items():
@@ -77,12 +82,12 @@ def hold(name: str, counted: Mapping[str, Number], budgets: Budgets, file: str |
         raise OverBudgetError(
             f"{name}: {over[0]}",
             details=[*over[1:], f"the budget is in {file}"],
-            help="if this is intended, update the budget: update=True",
+            help=f"if this is intended, update the budget: {how}",
         )
     if missing:
         raise OverBudgetError(
             f"{name} has no budget for {', '.join(missing)} in {file}",
-            help="update=True writes what the launch counts now",
+            help=f"{how} writes what the launch counts now",
         )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import geometric_mean, median
 from unittest.mock import patch
 
@@ -46,11 +47,11 @@ def main(sms: int) -> None:
         grid = [SIZE // 512 // chunks, 1, 1]
         args = [data, np.zeros(grid[0], np.int32), np.uint32(SIZE)]
         full = name if number else name + "P"  # reduceNeighbored, not reduceNeighboredLess
-        found[name] = rate(lambda: launches.run("reductions", full, grid, [512, 1, 1], args, sms=sms))  # noqa: B023
+        found[name] = rate(partial(launches.run, "reductions", full, grid, [512, 1, 1], args, sms=sms))
     for program, arguments in (("validation", launches.validation_arguments), ("unseen", launches.unseen_arguments)):
         for entry, args in zip(launches.measured(program), arguments(), strict=True):
             name, shape = launches.plain(entry["kernel"]), (entry["grid"], entry["block"])
-            found[f"{program} {name}"] = rate(lambda: launches.run(program, name, *shape, args, sms=sms))  # noqa: B023
+            found[f"{program} {name}"] = rate(partial(launches.run, program, name, *shape, args, sms=sms))
     for name, millions in found.items():
         print(f"{name:32} {millions:6.2f} M/s")
     print(f"median {median(found.values()):.2f}, geometric mean {geometric_mean(found.values()):.2f} M/s")

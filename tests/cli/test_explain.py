@@ -91,6 +91,14 @@ def test_wrong_use(run, arguments: list[str], message: str) -> None:
     assert message in " ".join(found.err.replace("│", " ").split())
 
 
+def test_both_sides_are_there_before_one_runs(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = []
+    monkeypatch.setattr(simt, "launch", lambda *args, **options: ran.append(args))
+    found = run("explain", "if_else", "if_els", *SMALL)
+    assert "did you mean if_else" in found.err
+    assert not ran
+
+
 def test_a_profilers_file(run) -> None:
     file = Path(__file__).parent.parent / "data" / "hardware" / "ncu" / "source.csv"
     found = run("explain", f"{file}:reduceNeighbored", f"{file}:reduceInterleaved", "--json").json()

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from numba import cuda, float32, int32, njit, uint8
 
+import simt
+from simt.check import TrapError
 from simt.lang import argument_types, compile
 from tests.lang.interp import Block
 
@@ -247,6 +249,11 @@ def asserted(out, n):
 
 def test_code_goes_on_behind_an_assertion_that_holds() -> None:
     assert result(asserted, 5)[:2] == [5, 6]
+
+
+def test_an_assertion_that_fails_is_named() -> None:
+    with pytest.raises(TrapError, match=r"stopped itself \(`assert n > 2`\)"):
+        simt.launch(asserted, 1, 1, np.zeros(2), 1)
 
 
 def arrays(out, grid, vector):

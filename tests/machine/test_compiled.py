@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,8 @@ from simt.machine.compiled.widen import NotWide, Scalar, Widener
 from simt.machine.prepare import prepare, state_arrays
 from simt.ops.arrays import Record
 from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, ATOMICS
-from simt.ops.table import MICRO_OPS
+from simt.ops.row import Kind
+from simt.ops.table import MICRO_OPS, TABLES
 from simt.program import Program, pred
 from simt.runtime import Context, run
 from tests.machine.engines import check, left_by
@@ -60,6 +63,20 @@ def not_widened(name: str) -> str:
     except NotWide as reason:
         return str(reason)
     return ""
+
+
+def test_what_is_left_to_the_interpreter() -> None:
+    """All else is made of its one declaration: of lane functions, functions of control, and accesses."""
+    plan = Plan(counting())
+    step = plan.steps[0]
+    left = {row for row in MICRO_OPS.values() if not plan.is_native(replace(step, row=row, imm=0, guard=0))}
+    by_library = {row for table in TABLES if table.by_library for row in table.rows}
+    images = {row for row in MICRO_OPS.values() if row.kind is Kind.IMAGE}
+    phases = {row for row in MICRO_OPS.values() if row.name.endswith(".shared")}
+    assert {row.name for row in left - by_library - images - phases} == {
+        *("floordiv.f64", "floormod.f64"),
+        *("brx", "trap", "syscall", "bmov.get", "bmov.set", "bulk.generic"),
+    }
 
 
 @pytest.mark.parametrize("name", LANE_WISE)
@@ -328,15 +345,41 @@ def test_a_program_that_is_too_large_is_interpreted(capsys: pytest.CaptureFixtur
     assert f"the most are {code.MOST_MICRO_OPS}" in capsys.readouterr().err
 
 
-def test_a_damaged_cache_is_made_anew(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(counting(18), [np.zeros(32, np.uint64)])  # the functions that all native code calls are loaded now
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda whole: b"",
+    "truncated": lambda whole: whole[:100],
+    "a bit of the code": lambda whole: whole[:200] + bytes([whole[200] ^ 16]) + whole[201:],
+    "a bit of the sum": lambda whole: bytes([whole[0] ^ 1]) + whole[1:],
+    "longer": lambda whole: whole + b"\0",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_cache_is_made_anew(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(code, "STORE", disk_cache.DiskCache("native code", tmp_path))
+    monkeypatch.setattr(code, "_helpers", {})
     check(counting(19), [np.zeros(32, np.uint64)])
-    (kept,) = tmp_path.glob("[!.]*")
-    whole = kept.read_bytes()
-    kept.write_bytes(whole[:100])
+    kept = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert len(kept) > 1  # the Program's and the functions that it calls
+    for path, whole in kept.items():
+        path.write_bytes(DAMAGES[damage](whole))
+    code._helpers.clear()
+    capsys.readouterr()
     check(counting(19), [np.zeros(32, np.uint64)])
-    assert kept.read_bytes() == whole
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == kept
+    assert capsys.readouterr().err.count("is damaged; it is made again") == len(kept)
+
+
+def test_a_cache_that_cannot_be_written_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(code, "STORE", disk_cache.DiskCache("native code", tmp_path / "file/native"))
+    for rounds in (21, 22):
+        check(counting(rounds), [np.zeros(32, np.uint64)])
+    assert capsys.readouterr().err.count("cannot keep native code in") == 1
 
 
 def test_native_code_stays_in_its_process() -> None:
@@ -350,12 +393,21 @@ def test_native_code_stays_in_its_process() -> None:
     assert there.tolist() == here.tolist()
 
 
-def test_code_for_another_processor_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("change", ["processor", "LLVM", "a source", "the engine"])
+def test_code_that_was_made_with_something_else_is_not_loaded(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = code._made_with()
     code._made_with.cache_clear()
-    monkeypatch.setattr(code, "processor", lambda: ("another", ""))
+    if change == "processor":
+        monkeypatch.setattr(code, "processor", lambda: ("another", ""))
+    elif change == "LLVM":
+        monkeypatch.setattr(code.llvmlite, "__version__", "0.0")
+    elif change == "a source":
+        read = Path.read_text
+        monkeypatch.setattr(Path, "read_text", lambda path, *how: read(path, *how) + "#" * (path.name == "emit.py"))
+    else:
+        monkeypatch.setattr(code, "FOLDER", Path("other"))
     try:
-        assert code._made_with() != mine
+        assert len({code.digest(*parts) for parts in (mine, code._made_with())}) == 2
     finally:
         code._made_with.cache_clear()
 

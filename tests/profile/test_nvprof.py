@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simt.profile import Activities, nvprof
+from simt.program import COUNTERS
 from tests.profile.activity import launched, timed, untimed
 
 KERNEL = "neighbored(int*, int*, unsigned int)"
@@ -25,6 +26,16 @@ def test_summary() -> None:
         "                        -         -             1               -         -         -         -  "
         "[CUDA memcpy DtoH]",
     ]
+
+
+def test_a_kernel_without_branches() -> None:
+    """All of its branches went one way."""
+    activities = timed()
+    counters = activities.launched[0].profile.result.counters
+    counters[:, [COUNTERS.index("branches"), COUNTERS.index("divergent_branches")]] = 0
+    lines = nvprof.metric_result(activities, ["branch_efficiency"])
+    assert lines[3].split()[-3:] == ["100.00%"] * 3
+    assert nvprof.metric_trace(activities, ["branch_efficiency"])[1].split()[-1] == "100.00%"
 
 
 def test_summary_without_times() -> None:

@@ -27,10 +27,10 @@ from simt.machine.compiled.accesses import WHOLE
 from simt.machine.compiled.control import CALLS, calling
 from simt.machine.compiled.parts import PARTS
 from simt.machine.interpreter import AFTER, LOADS, NAMES, STORES, Lane, function_tree, made_function, statements
-from simt.ops.jit import FOLDER, jit_inline
+from simt.ops.jit import FOLDER
 from simt.ops.parts import PartCompiler, _reached
 from simt.ops.row import Effect, Kind, MicroOp
-from simt.ops.scalar import unless_nan
+from simt.ops.scalar import any_nan, unless_nan
 from simt.ops.table import TABLES
 
 LANE = "lane"
@@ -119,11 +119,6 @@ _ABC = ("a", "b", "c")
 _TEST, _FAST, _NUMBERS = "test", "fast", "numbers"
 
 
-@jit_inline
-def _any_nan(operand: Any, result: Any) -> Any:
-    return result
-
-
 def _function(name: str) -> Callable[..., Any]:
     """The Python function of one lane that a name stands for (:func:`lane_name`)."""
     if name in PARTS:
@@ -136,7 +131,7 @@ def _function(name: str) -> Callable[..., Any]:
     if not variant:
         return _one_lane(row.lane)
     if variant == _NUMBERS:
-        return _one_lane(row.lane, **{unless_nan.__name__: _any_nan})
+        return _one_lane(row.lane, **{unless_nan.__name__: any_nan})
     assert row.all_lanes is not None
     return _one_lane(row.all_lanes[variant == _FAST])
 
