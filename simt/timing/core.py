@@ -198,7 +198,7 @@ def _give_until(until, t):
         soonest = np.float64(L.NEVER)
         for at in range(0, len(t.SMS), L.N_SM):
             soonest = min(soonest, t.SMS[at + L.M_EVENT])
-        now = ceil(max(soonest, t.CHIP[L.C_DISPATCH_FREE]))
+        now = ceil(soonest)
         if now >= until:
             break
         first = np.int64(t.CHIP[L.C_NEXT_BLOCK]) % sms
