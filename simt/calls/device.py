@@ -122,15 +122,19 @@ class Device:
 
     # Memory
 
-    def array(self, values: npt.ArrayLike) -> DeviceArray:
-        """Upload *values*.  Raises LaunchError if there is no room, or for Python objects."""
-        host = np.asarray(values, order="C")
-        if host.dtype.hasobject:
-            raise LaunchError(f"an array of {host.dtype} holds Python objects", help="use a numeric dtype")
-        allocation = self.allocate(host.nbytes, f"array of {host.nbytes} bytes")
-        made = DeviceArray(self.memory, allocation, host)
-        made.write(host)
-        self._copied("HtoD", host.nbytes)
+    def array(self, values: npt.ArrayLike, host: bool = False) -> DeviceArray:
+        """Upload *values*; with *host* kernels find them in memory of the host, as with ``cudaHostAlloc``.
+
+        Raises LaunchError if there is no room, or for Python objects.
+        """
+        found = np.asarray(values, order="C")
+        if found.dtype.hasobject:
+            raise LaunchError(f"an array of {found.dtype} holds Python objects", help="use a numeric dtype")
+        allocation = self.allocate(found.nbytes, f"array of {found.nbytes} bytes", host=host)
+        made = DeviceArray(self.memory, allocation, found)
+        made.write(found)
+        if not host:
+            self._copied("HtoD", found.nbytes)
         return made
 
     def empty(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> DeviceArray:
@@ -145,12 +149,12 @@ class Device:
         self.memory.forget(allocation)
         return DeviceArray(self.memory, allocation, like)
 
-    def allocate(self, size: int, name: str, alignment: int = 256) -> Allocation:
-        """Reserve *size* bytes, called *name* in messages; what they hold is not defined.
+    def allocate(self, size: int, name: str, alignment: int = 256, host: bool = False) -> Allocation:
+        """Reserve *size* bytes, called *name* in messages, of the device or of the *host*; they hold anything.
 
         Raises LaunchError if there is no room.
         """
-        return self.memory.allocate(size, name, alignment)
+        return self.memory.allocate(size, name, alignment, host)
 
     def _copied(self, kind: str, size: int) -> None:
         self.activities.copied.append(Copied(kind, size, self.start))

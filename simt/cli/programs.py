@@ -122,9 +122,11 @@ def activities_of(finished: Finished, device: str) -> Activities:
 
 def unsupported(activities: Activities) -> list[str]:
     """A sentence for each unsupported entry point that the program called."""
+    from simt.driver.report import unsupported as missed
+
     return [
         f"{name} is not supported: {counted(count, 'call')} answered with cudaErrorNotSupported"
-        for name, count in sorted(activities.unsupported.items())
+        for name, count in missed(activities).items()
     ]
 
 

@@ -47,15 +47,22 @@ def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
             lines.append("not timed: events tell this computer's time (--timing models the GPU's)")
     for name, why in finished.machine_code.items():
         lines += _wrapped(f"{name} ran as machine code, because the source view does not: {why}", "", "  ")
-    if found.unsupported[STATIC_RUNTIME] and CONTEXT not in {each.name for each in found.called}:
+    missed = unsupported(found)
+    if STATIC_RUNTIME in missed:
         lines += ["", *_wrapped(f"the program contains {STATIC}; {RELINK}", "", "  ")]
-    if found.unsupported:
+    if missed:
         lines += ["", 'not supported, and answered with CUDA\'s "operation not supported":']
-        lines += [f"  {name}, {counted(number, 'call')}" for name, number in sorted(found.unsupported.items())]
+        lines += [f"  {name}, {counted(number, 'call')}" for name, number in missed.items()]
     if finished.findings:
         lines += ["", f"{counted(len(finished.findings), 'error')}, each told above where it came up"]
         lines += places(finished)
     return "\n".join(lines)
+
+
+def unsupported(found: Activities) -> dict[str, int]:
+    """How often a program called each entry point that is not supported, but for one that it went on without."""
+    went_on = CONTEXT in {each.name for each in found.called}
+    return {name: n for name, n in sorted(found.unsupported.items()) if not (went_on and name == STATIC_RUNTIME)}
 
 
 def places(finished: Finished) -> list[str]:
@@ -142,7 +149,7 @@ def to_dict(finished: Finished) -> dict[str, Any]:
         ],
         "copies": [{"kind": each.kind, "bytes": each.bytes, "stream": each.stream} for each in found.copied],
         "calls": dict(calls),
-        "not_supported": dict(found.unsupported),
+        "not_supported": unsupported(found),
         "errors": [str(each) for each in finished.findings],
         "findings": [each.to_dict() for each in finished.findings if isinstance(each.error, KernelError)],
     }

@@ -227,7 +227,7 @@ class Session:
         if kind != protocol.HOST and self.device.memory.allocated + size > self._total:
             raise CudaError(Code.OUT_OF_MEMORY)
         try:
-            made = self.device.allocate(size, f"allocation of {size} bytes", alignment)
+            made = self.device.allocate(size, f"allocation of {size} bytes", alignment, kind == protocol.HOST)
         except LaunchError:
             raise CudaError(Code.OUT_OF_MEMORY) from None
         self._kinds[made.start] = kind

@@ -23,12 +23,16 @@ def align(value: int, to: int) -> int:
 
 
 class Allocation(NamedTuple):
-    """Global memory that a launch may touch: first and one past the last device address."""
+    """Global memory that a launch may touch: first and one past the last device address.
+
+    ``host``: it is memory of the host that the GPU reaches over its bus (pinned, ``cudaHostAlloc``).
+    """
 
     start: int
     end: int
     writable: bool
     name: str
+    host: bool = False
 
 
 class Unwritten(NamedTuple):

@@ -154,7 +154,7 @@ has written: to make each State anew for every instruction took a tenth of the t
 lay_out = jit_part(_nothing_kept if config.BOUNDSCHECK else _keep, plain=_nothing_kept)
 """``lay_out(s, first, end, rows, predicates, participants, WORDS)``: get the places *first* to *end* - 1 ready.
 
-*WORDS*: int64[places * words(state)].  It is good until the function that Python has called returns.
+*WORDS*: int64[places * words(state)].  It is good as long as the arrays of the State are there.
 """
 
 

@@ -28,6 +28,9 @@ from simt.text import counted
 _NULL_PAGE = 4096
 """An address below this is a null pointer plus the offset of a member or an element."""
 
+_FAR = 1 << 40
+"""Bytes from an allocation at which an address was hardly meant for it: more than any GPU has."""
+
 
 def _array_of_slot(prepared: Prepared, slot: int) -> tuple[ArrayRef, int]:
     for array in prepared.program.arrays:
@@ -51,6 +54,8 @@ def _nearest(prepared: Prepared, address: int, size: int) -> list[str]:
         key=lambda k: min(abs(address - int(memory.starts[k])), abs(address - int(memory.ends[k]))),
     )
     start, end = int(memory.starts[best]), int(memory.ends[best])
+    if not start - _FAR <= address <= end + _FAR:
+        return ["no allocation is near it: a pointer to memory of the host, or one that was never set?"]
     if address == end:
         side = "right past the end"
     elif address > end:
@@ -120,8 +125,12 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
     if reason == layout.R_OUT_OF_BOUNDS:
         space = instruction.op.split(".")[1]
         if space in ("shared", "local"):
-            limit = prepared.shared_bytes if space == "shared" else prepared.program.local_bytes
-            details.append(f"address {address:#x}, {extra} bytes; {space} memory has {limit} bytes")
+            first = prepared.program.system_shared_bytes if space == "shared" else 0
+            end = prepared.shared_bytes if space == "shared" else prepared.program.local_bytes
+            begins = f" from {first:#x} on" if first else ""
+            details.append(
+                f"address {address:#x}, {extra} bytes; {space} memory has {counted(end - first, 'byte')}{begins}"
+            )
         else:
             details.append(f"address {address:#x}, {extra} bytes")
             details += _nearest(prepared, address, extra)

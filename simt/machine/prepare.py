@@ -168,6 +168,7 @@ class _Plan:
             ends=np.array([align(region.end, unit) for region in regions], np.int64),
             writable=np.array([region.writable for region in regions], np.bool_),
             names=[region.name for region in regions],
+            hosts=np.array([region.host for region in regions], np.bool_),
             shared_at=[first + k * each for k in range(workers)],
             local_at=[first + shared + k * each for k in range(workers)],
             room=self.room,

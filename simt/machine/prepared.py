@@ -21,7 +21,8 @@ class Memory:
     """What one launch has: allocations (those of its own, too), and where each worker's shared and local memory is.
 
     ``room`` is the device address of what the services asked for; ``starts``, ``ends`` are device addresses in
-    ascending order; ``shared_at``, ``local_at`` positions in the arena, which the launch uses up to ``end``.
+    ascending order, ``hosts`` says which of them are of the host; ``shared_at``, ``local_at`` are positions in the
+    arena, which the launch uses up to ``end``.
     """
 
     words: Words
@@ -29,6 +30,7 @@ class Memory:
     ends: npt.NDArray[np.int64]
     writable: npt.NDArray[np.bool_]
     names: list[str]
+    hosts: npt.NDArray[np.bool_]
     shared_at: list[int]
     local_at: list[int]
     room: int

@@ -26,13 +26,16 @@ def host_threads() -> ThreadPoolExecutor:
 
 
 @cache
-def _cores() -> int:
+def cores() -> int:
+    """The cores that this process may use: threads that share one would wait for each other."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def workers_for(threads: int | None, blocks: int) -> int:
     """How many of them take the blocks of a launch; *threads*: as the launch asks for.  Raises LaunchError."""
-    wanted = threads if threads is not None else _cores()
+    wanted = threads if threads is not None else cores()
     if wanted < 1:
         raise LaunchError(f"threads must be at least 1, not {wanted}")
     return min(wanted, blocks)

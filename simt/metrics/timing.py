@@ -187,7 +187,10 @@ declare(
         "%",
         Formula("100 * 32 * (dram_read + dram_write) / grid_share / (cycles * most_dram_bytes)"),
         "Speed of light of device memory: bytes that it moves, of the most that its bus and clock allow.",
-        ncu=("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",),
+        ncu=(
+            "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+            "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+        ),
         nvprof=False,
     ),
     *_throughputs("gld", "load", "ld"),

@@ -62,6 +62,9 @@ _STYLE: dict[str, Any] = {
 _WIDTH = 7.0
 """Inches; the page scales it."""
 
+PARTS_OF_TIME = 100
+"""Points of an area over time: more would not be seen, and make the page large."""
+
 
 def bars(name: str, title: str, values: Bars, labels: Sequence[str], unit: str, limit: float | None = None) -> str:
     """Horizontal bars, one for each name and profile.  *labels* are the profiles'; *limit* is drawn as a line."""
@@ -128,6 +131,39 @@ def spans(name: str, title: str, rows: Mapping[str, Sequence[tuple[int, int]]], 
     return _svg(name, title, draw)
 
 
+def residents(name: str, title: str, rows: Mapping[str, Sequence[tuple[int, int]]], unit: str) -> str:
+    """How many of its spans, from when to when, each row has at a time: the more, the higher its area.
+
+    A point is the mean over a part of the time, of which there are :data:`PARTS_OF_TIME`.
+    """
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    whole = max(end for taken in rows.values() for _, end in taken)
+    edges = np.linspace(0, whole, PARTS_OF_TIME + 1)
+    counts = []
+    for taken in rows.values():
+        starts, ends = np.array(taken, float).T[:, :, None]
+        inside = np.minimum(ends, edges[1:]) - np.maximum(starts, edges[:-1])
+        counts.append(np.maximum(inside, 0).sum(axis=0) * PARTS_OF_TIME / whole)
+    most = max(float(count.max()) for count in counts)
+
+    def draw() -> Figure:
+        figure = Figure((_WIDTH, 0.6 + 0.055 * len(rows)), layout="constrained")
+        axes = figure.add_subplot()
+        for row, count in enumerate(counts):
+            heights = row + 0.45 - 0.9 * np.array([0, *count, 0]) / most
+            axes.fill([0, *(edges[1:] + edges[:-1]) / 2, whole], heights, color=_SERIES[0], linewidth=0)
+        every = range(0, len(rows), max(1, len(rows) // 16))
+        axes.set_yticks(every, [list(rows)[row] for row in every])
+        axes.invert_yaxis()
+        axes.set_xlim(0)
+        _finish(axes, unit, False)
+        return figure
+
+    return _svg(name, title, draw)
+
+
 def _finish(axes: Axes, unit: str, legend: bool) -> None:
     axes.set_xlabel(unit)
     axes.tick_params(length=0)
@@ -161,6 +197,8 @@ def _for_page(text: str, title: str) -> str:
             parent.remove(child)
         if parent.get("id", "") not in named:
             parent.attrib.pop("id", None)
+        if "d" in parent.attrib:  # a hundredth of a point is fine enough
+            parent.set("d", re.sub(r"(\.\d\d)\d+", r"\1", parent.attrib["d"]))
     for attribute in ("width", "height", "version"):
         root.attrib.pop(attribute, None)
     root.set("class", "chart")

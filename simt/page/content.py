@@ -383,10 +383,16 @@ class Content:
             if timing is None:
                 continue
             places: dict[tuple[int, int], list[tuple[int, int]]] = {}
-            for _, sm, place, start, end in timing.stays.tolist():
+            for _, sm, place, start, end in sorted(timing.stays.tolist(), key=lambda stay: stay[1:3]):
                 places.setdefault((sm, place), []).append((start, end))
-            shown = dict(islice(sorted(places.items()), MOST_PLACES))
-            of = f" (the first {len(shown)} of {len(places)} places)" if len(places) > len(shown) else ""
-            title = f"When each block ran, and where{of}: {label}"
-            rows = {f"SM {sm}, place {place}": spans for (sm, place), spans in shown.items()}
-            yield title, charts.spans(f"blocks-{column.key}", title, rows, "cycles")
+            if len(places) <= MOST_PLACES:
+                title = f"When each block ran, and where: {label}"
+                rows = {f"SM {sm}, place {place}": spans for (sm, place), spans in places.items()}
+                yield title, charts.spans(f"blocks-{column.key}", title, rows, "cycles")
+                continue
+            sms: dict[str, list[tuple[int, int]]] = {}
+            for (sm, _), spans in places.items():
+                sms.setdefault(f"SM {sm}", []).extend(spans)
+            most = max(place for _, place in places) + 1
+            title = f"How many blocks each of {len(sms)} SMs had, up to {most}: {label}"
+            yield title, charts.residents(f"blocks-{column.key}", title, sms, "cycles")

@@ -102,10 +102,12 @@ class Arena:
         position = host - self._first
         return int(ADDRESS_BASE) + position if 0 <= position < self.size else None
 
-    def allocate(self, size: int, name: str, writable: bool = True, alignment: int = ALIGNMENT) -> Allocation:
+    def allocate(
+        self, size: int, name: str, writable: bool = True, alignment: int = ALIGNMENT, host: bool = False
+    ) -> Allocation:
         """Reserve *size* bytes at a multiple of 256, as cudaMalloc does, or more; what they hold is not defined.
 
-        Raises LaunchError if there is no room.
+        *host*: they are memory of the host.  Raises LaunchError if there is no room.
         """
         at = align(GUARD_GAP, alignment)
         for allocation in self._allocations:
@@ -118,7 +120,7 @@ class Arena:
                 help="use smaller arrays",
             )
         start = at + int(ADDRESS_BASE)
-        made = Allocation(start, start + size, writable, name)
+        made = Allocation(start, start + size, writable, name, host)
         insort(self._allocations, made)
         if size >= _LARGE:
             self._advise(getattr(mmap, "MADV_HUGEPAGE", None), made)

@@ -86,10 +86,13 @@ class Context:
         with self._lock:
             return self._arena.allocated
 
-    def allocate(self, size: int, name: str, alignment: int = ALIGNMENT) -> Allocation:
-        """Reserve *size* bytes, until they are freed.  Raises LaunchError if there is no room."""
+    def allocate(self, size: int, name: str, alignment: int = ALIGNMENT, host: bool = False) -> Allocation:
+        """Reserve *size* bytes, of the *host* or of the device, until they are freed.
+
+        Raises LaunchError if there is no room.
+        """
         with self._lock:
-            return self._arena.allocate(size, name, alignment=alignment)
+            return self._arena.allocate(size, name, alignment=alignment, host=host)
 
     def free(self, allocation: Allocation) -> None:
         """Give an allocation back.  Raises ValueError if there is none such."""

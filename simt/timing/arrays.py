@@ -32,6 +32,9 @@ _CHIP_BANDWIDTHS = (
     "l2_write_bytes_per_cycle",
     "dram_read_bytes_per_cycle",
     "dram_write_bytes_per_cycle",
+    "host_read_bytes_per_cycle",
+    "host_write_bytes_per_cycle",
+    "host_write_queue",
 )
 CARVE_OUTS = tuple(1024 * size for size in (0, 8, 16, 32, 64, 100, 132, 164, 196, 228))
 """What shared memory may take of L1, as far as an SM has it.
@@ -165,6 +168,7 @@ def clock_arrays(
         WARPS=warp_table.reshape(-1),
         BOARDS=np.zeros(n_warps * layout.SCOREBOARDS * 2, np.int64),
         REGISTERS=np.zeros(max(n_warps * registers * 2, 1), np.int64),
+        RETIRED=np.zeros(n_sms * places, np.float64),
         COMMITTED=np.zeros(n_warps * layout.GROUPS, np.int64),
         SLOTS=slots.reshape(-1),
         SMS=lines_of(n_sms * layout.N_SM, np.float64),
@@ -208,6 +212,7 @@ def clock_arrays(
         L2_ATOMIC_SPENT=np.zeros(l2, np.float64),
         L2_COMING=np.zeros(l2, np.int64),
         L2_READY=np.zeros(l2, np.float64),
+        HOSTED=_hosted(prepared),
         EXTENTS=extents.reshape(-1),
         QUOTAS=quotas,
         FETCHED_OF=np.zeros(len(quotas), np.float64),
@@ -231,6 +236,14 @@ def clock_arrays(
         STAGED_SIZE=np.zeros(2, np.int64),
         EVENTS=np.zeros((MAX_EVENTS if window else 1) * layout.N_EVENT, np.int64),
     )
+
+
+def _hosted(prepared: Prepared) -> npt.NDArray[np.int64]:
+    """Lines of each allocation that is memory of the host: first and one past the last."""
+    memory = prepared.memory
+    starts, ends = memory.starts[memory.hosts], memory.ends[memory.hosts]
+    lines = np.stack([starts - int(ADDRESS_BASE), ends - int(ADDRESS_BASE) + LINE_BYTES - 1], axis=1) // LINE_BYTES
+    return lines.astype(np.int64).reshape(-1)
 
 
 def _quotas(

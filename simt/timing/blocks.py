@@ -14,6 +14,7 @@ from simt.timing.waits import awaits, is_awaited
 
 EXIT_LATENCY = L.PLACE["exit_latency"]
 BLOCK_INTERVAL = L.PLACE["block_interval"]
+BLOCK_START = L.PLACE["block_start_interval"]
 BLOCK_LATENCY = L.PLACE["block_latency"]
 WARP_INTERVAL = L.PLACE["warp_interval"]
 
@@ -28,20 +29,36 @@ def block_at(place, s, t):
 def _room_at(sm, now, t):
     """When the SM has room for the warps of a block: now, or not before its next warp has gone.
 
-    On an H200 a block starts as soon as enough warps have ended, from any block (phases.cu: tails of one warp).
+    On an H200 a block starts as soon as enough warps have ended, from any block (phases.cu: tails of one warp): enough
+    of each scheduler, among which its warps are dealt out.
     """
     CONFIG = t.CONFIG
     warps = CONFIG[L.G_PLACES] * CONFIG[L.G_WARPS]
-    free = CONFIG[L.G_ROOM]
+    deals = CONFIG[L.G_SCHEDULERS] if CONFIG[L.G_WARPS] % CONFIG[L.G_SCHEDULERS] == 0 else np.int64(1)
     following = np.int64(L.NEVER)
-    for wi in range(sm * warps, (sm + 1) * warps):
-        gone = t.WARPS[wi * L.N_WARP + L.W_GONE_AT]
-        if t.WARPS[wi * L.N_WARP + L.W_STATE] != L.EMPTY:
-            free -= 1
-        elif gone > now:
-            free -= 1
-            following = min(following, gone)
-    return np.int64(now) if free >= CONFIG[L.G_WARPS] else following
+    fits = True
+    for dealt in range(deals):
+        free = CONFIG[L.G_ROOM] // deals
+        for wi in range(sm * warps + dealt, (sm + 1) * warps, deals):
+            gone = t.WARPS[wi * L.N_WARP + L.W_GONE_AT]
+            if t.WARPS[wi * L.N_WARP + L.W_STATE] != L.EMPTY:
+                free -= 1
+            elif gone > now:
+                free -= 1
+                following = min(following, gone)
+        fits &= free >= CONFIG[L.G_WARPS] // deals
+    return np.int64(now) if fits else following
+
+
+@jit_inline
+def _slot_at(sm, t):
+    """When the SM has a slot for a block: those whose end the chip has not noted yet keep theirs (H200, ends.cu).
+
+    With a place free, more blocks have ended than that.
+    """
+    slots = t.CONFIG[L.G_PLACES]
+    before = np.int64(t.SMS[sm * L.N_SM + L.M_STARTED]) - slots  # of that one, in the order of the ends
+    return t.RETIRED[sm * slots + before % slots] if before >= 0 else 0.0
 
 
 @jit_inline
@@ -68,15 +85,17 @@ def give_blocks(sm, now, t):
         if number >= CONFIG[L.G_BLOCKS]:
             break
         block = number // CONFIG[L.G_SMS] * CONFIG[L.G_CHIP] + CONFIG[L.G_FIRST] + number % CONFIG[L.G_SMS]
-        free = t.CHIP[L.C_DISPATCH_FREE]
-        when = free if free > now else max(np.float64(max(_free_at(place, t), _room_at(sm, now, t))), free)
+        when = SMS[at + L.M_BLOCK_FREE]
+        if when <= now:
+            when = max(np.float64(max(_free_at(place, t), _room_at(sm, now, t))), when)
+            when = max(when, _slot_at(sm, t))
         if when > now:
             event = min(event, np.ceil(when))
             continue
         t.CHIP[L.C_NEXT_BLOCK] += 1
-        t.CHIP[L.C_DISPATCH_FREE] = (
-            max(free, now - 1.0) + t.NUMBERS[BLOCK_INTERVAL] * CONFIG[L.G_CHIP] / CONFIG[L.G_SMS]
-        )
+        SMS[at + L.M_BLOCK_FREE] = max(SMS[at + L.M_BLOCK_FREE], now - 1.0) + t.NUMBERS[BLOCK_START]
+        SMS[at + L.M_STARTED] += 1
+        t.SLOTS[slot + L.S_STAYING] = CONFIG[L.G_WARPS]
         t.SLOTS[slot + L.S_BLOCK] = block
         t.SLOTS[slot + L.S_NUMBER] = number
         t.SLOTS[slot + L.S_STARTS] = now
@@ -248,6 +267,18 @@ def end_warp(wi, sm, pc, now, t):
 
 
 @jit
+def _note_end(sm, end, t):
+    """The chip notes the ends of blocks one after the other: each SM's share of that."""
+    at = sm * L.N_SM
+    slots = t.CONFIG[L.G_PLACES]
+    noted = max(t.SMS[at + L.M_RETIRED], np.float64(end)) + t.NUMBERS[BLOCK_INTERVAL] * t.CONFIG[L.G_CHIP]
+    t.RETIRED[sm * slots + np.int64(t.SMS[at + L.M_ENDED_BLOCKS]) % slots] = noted
+    t.SMS[at + L.M_RETIRED] = noted
+    t.SMS[at + L.M_ENDED_BLOCKS] += 1
+    t.SMS[at + L.M_EVENT] = min(t.SMS[at + L.M_EVENT], np.ceil(noted))
+
+
+@jit
 def leave(wi, sm, t):
     """When a warp that has exited goes is known: its stores are on their way."""
     WARPS = t.WARPS
@@ -262,6 +293,10 @@ def leave(wi, sm, t):
     stay = t.SLOTS[wi // t.CONFIG[L.G_WARPS] * L.N_SLOT + L.S_NUMBER] * L.N_STAY
     if stay < len(t.STAYS):
         t.STAYS[stay + L.Y_TO] = max(t.STAYS[stay + L.Y_TO], end)
+    slot = wi // t.CONFIG[L.G_WARPS] * L.N_SLOT
+    t.SLOTS[slot + L.S_STAYING] -= 1
+    if t.SLOTS[slot + L.S_STAYING] == 0:
+        _note_end(sm, end, t)
     WARPS[row + L.W_LEAVING] = 0
     WARPS[row + L.W_GONE_AT] = end + np.int64(t.NUMBERS[BLOCK_LATENCY])
     t.SMS[at + L.M_EVENT] = min(t.SMS[at + L.M_EVENT], np.float64(WARPS[row + L.W_GONE_AT]))

@@ -141,10 +141,12 @@ def _own(t):
 
 @jit_inline
 def _lay_out(first, end, s, t):
-    """Get the places of SMs *first* to *end* - 1 ready for this thread."""
+    """Get the places of SMs *first* to *end* - 1 ready for this thread, unless they are."""
     CONFIG = t.CONFIG
     places = CONFIG[L.G_PLACES]
-    door.lay_out(s, first * places, end * places, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS], t.BLOCKS)
+    words = len(t.BLOCKS) // (CONFIG[L.G_SMS] * places)
+    if t.BLOCKS[first * places * words] == 0:  # where elements stand is not zero
+        door.lay_out(s, first * places, end * places, CONFIG[L.G_R], CONFIG[L.G_P], CONFIG[L.G_PARTICIPANTS], t.BLOCKS)
 
 
 @jit
@@ -196,7 +198,7 @@ def _give_until(until, t):
         soonest = np.float64(L.NEVER)
         for at in range(0, len(t.SMS), L.N_SM):
             soonest = min(soonest, t.SMS[at + L.M_EVENT])
-        now = ceil(max(soonest, t.CHIP[L.C_DISPATCH_FREE]))
+        now = ceil(soonest)
         if now >= until:
             break
         first = np.int64(t.CHIP[L.C_NEXT_BLOCK]) % sms

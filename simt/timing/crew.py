@@ -43,6 +43,7 @@ class Crew:
         self._native = native
         for k in range(first, len(self.states)):
             self.states[k] = door.equip(self.states[k], native, self._places(k), *own_sizes(self.clocks[0]))
+            self.clocks[k].BLOCKS[:] = 0  # laid out anew: those have other arrays
 
     def _places(self, k: int) -> range:
         """The places for blocks on the SMs of a thread."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simt.devices import Gpu
-from simt.timing.kinds import ANY, ERRORS, IMBALANCE, RACES
+from simt.timing.kinds import ANY, ERRORS, HOST, IMBALANCE, RACES
 from simt.timing.sample import Sample
 
 _WORDS = {ANY: "of any kind", IMBALANCE: "whose blocks differ"}
@@ -32,6 +32,8 @@ class Expected:
     def __str__(self) -> str:
         if self.kind == RACES:
             return "no error known, races between threads decide how much is executed"
+        if self.kind == HOST:
+            return "no error known, memory of the host is used: its bus decides, and that of one host was measured"
         if self.percent is None:
             return "estimated, no error known"
         of = _WORDS.get(self.kind, f"limited by {self.kind}")
@@ -55,6 +57,10 @@ def expected(gpu: Gpu, compared: bool, kind: str, sample: Sample) -> Expected:
     """
     if kind == RACES:
         return Expected(kind, None, 100 * (sample.uncertainty or 0.0), "races decide how much such launches execute")
+    if kind == HOST:
+        return Expected(
+            kind, None, 100 * (sample.uncertainty or 0.0), "memory of the host is as far away as its bus is"
+        )
     known = {name: number for name, number in gpu.sections.get(ERRORS, {}).items() if not number.estimated}
     found = known.get(kind, known.get(ANY))
     sampling = 100 * (sample.uncertainty or 0.0)

@@ -190,7 +190,12 @@ def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
             t.SMS[sm * L.N_SM + L.M_LSU_FREE] = begin + t.OPS[row + L.O_INTERVAL]
         else:
             begin = np.float64(max(now, t.GATES[q * N_GATE + pipe]))
-            occupy(q, pipe, now, 0, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
+            first, end = q, q + 1
+            if pipe == TEX:  # one for all schedulers (H200, paths.cu)
+                first = sm * t.CONFIG[L.G_SCHEDULERS]
+                end = first + t.CONFIG[L.G_SCHEDULERS]
+            for each in range(first, end):
+                occupy(each, pipe, now, 0, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
             at = sm * L.N_SM + L.M_LSU_FREE
             t.SMS[at] = max(t.SMS[at], np.float64(now)) + t.NUMBERS[MIO_SHARE]
         done = begin + t.OPS[row + L.O_LATENCY]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-LATENCY, IMBALANCE, ANY, RACES = "latency", "imbalance", "any", "races"
+LATENCY, IMBALANCE, ANY, RACES, HOST = "latency", "imbalance", "any", "races", "host"
 LIMITS: Mapping[str, str] = MappingProxyType(
     {
         "compute": "sm_throughput_percent",
@@ -19,7 +19,8 @@ KINDS = (*LIMITS, LATENCY, IMBALANCE)
 """Near one of those limits, near none, and with blocks that differ.
 
 Beside these there is :data:`RACES`: how much is executed depends on who comes first, in a retry loop of
-compare-and-swap or where blocks read what others write.  No error is known of such launches.
+compare-and-swap or where blocks read what others write; and :data:`HOST`: memory of the host is read or written, whose
+bus differs from computer to computer.  No error is known of such launches.
 """
 ERRORS = "errors"
 """The section of a device file with the mean error of each kind, and of ``any``, in percent of the cycles."""

@@ -10,9 +10,11 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
+from simt.timing.bus import host_read, host_write, is_hosted
 from simt.timing.chance import scramble
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import OTHERS_NOW, SAMPLE, SCATTERED, brought_by
+from simt.timing.servers import SECTOR, serve
 
 L2_WAYS = L.PLACE["l2_ways"]
 L2_LATENCY = L.PLACE["l2_latency"]
@@ -36,8 +38,8 @@ DRAM_FAR = L.PLACE["dram_far_latency"]
 DRAM_SPREAD = L.PLACE["dram_spread_latency"]
 DRAM_QUEUE = L.PLACE["dram_queue_latency"]
 DRAM_REORDER = L.PLACE["dram_reordering"]
-SECTOR = 32.0
-LOAD_WINDOW = 2048.0
+DRAM_QUEUED = L.PLACE["dram_reordering_window"]
+LOAD_WINDOW = 1024.0
 DRAM_WINDOW = 512.0
 
 
@@ -71,13 +73,6 @@ def victim(TAGS, USED, start, ways):
 
 
 @jit_inline
-def _serve(CHIP, server, arrival, cycles):
-    """Occupy a server; returns when the transfer is through."""
-    CHIP[server] = max(CHIP[server], arrival) + cycles
-    return CHIP[server]
-
-
-@jit_inline
 def _link(sm, arrival, n, t):
     """When *n* sectors are through the SM's connection to L2."""
     at = sm * L.N_SM + L.M_LINK_FREE
@@ -95,7 +90,7 @@ def send(sm, sectors, masked, arrival, t):
     size = (sectors + masked) * SECTOR
     at = sm * L.N_SM + L.M_STORE_FREE
     t.SMS[at] = max(t.SMS[at], arrival) + size / t.NUMBERS[SM_STORE]
-    return _serve(t.CHIP, L.C_L2_WRITE_FREE, t.SMS[at], max(size, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE])
+    return serve(t.CHIP, L.C_L2_WRITE_FREE, t.SMS[at], max(size, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE])
 
 
 @jit_inline
@@ -116,7 +111,7 @@ def _memory(arrival, cycles, t):
     although others are idle shows as latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
     """
     _averaged(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, cycles, arrival, t)
-    return _serve(t.CHIP, L.C_MEMORY_FREE, arrival, cycles)
+    return serve(t.CHIP, L.C_MEMORY_FREE, arrival, cycles)
 
 
 @jit_inline
@@ -173,7 +168,7 @@ def _complete(way, arrival, t):
     t.TOTALS[L.N_DRAM_READ] += popcount(incomplete)
     cycles = popcount(_fetched(incomplete, t)) * SECTOR / t.NUMBERS[DRAM_READ]
     _memory(arrival, cycles, t)
-    return _serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles)
+    return serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles)
 
 
 @jit
@@ -190,7 +185,7 @@ def _write_back(way, arrival, t):
         _complete(way, arrival, t)
     t.L2_DIRTY[way] = 0
     t.L2_MASKED[way] = 0
-    return _serve(t.CHIP, L.C_DRAM_FREE, arrival, size / (t.NUMBERS[DRAM_WRITE] * t.NUMBERS[DRAM_ALONE]))
+    return serve(t.CHIP, L.C_DRAM_FREE, arrival, size / (t.NUMBERS[DRAM_WRITE] * t.NUMBERS[DRAM_ALONE]))
 
 
 @jit
@@ -326,8 +321,9 @@ def look_up(way, line, mask, manner, arrival, t):
 def fetch(sm, way, line, missing, manner, arrival, t):
     """When DRAM has delivered the sectors *missing* of a way of L2, on to the SM.
 
-    Who waits is served in any order: the wait in order, shortened or lengthened at random by up to DRAM_REORDER of it.
-    In order, the warps of a first wave of blocks came too early on average (phases.cu).
+    Who waits is served in any order: the wait in order, shortened or lengthened at random by up to DRAM_REORDER of it,
+    as far as DRAM looks at it at once.  In order, the warps of a first wave of blocks came too early on average
+    (phases.cu); if all that wait were looked at, the last of a first wave came too late (cold.cu, streams).
     """
     fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
     n = popcount(fetched)
@@ -337,9 +333,9 @@ def fetch(sm, way, line, missing, manner, arrival, t):
         size = max(size, t.NUMBERS[DRAM_SCATTERED])
     through = _memory(arrival, size / t.NUMBERS[DRAM_READ], t)
     _have(way, fetched, t)
-    waited = (through - arrival) * (
-        1.0 + t.NUMBERS[DRAM_REORDER] * (2.0 * (scramble(line + (1 << 41)) / (1 << 53)) - 1.0)
-    )
+    waited = through - arrival
+    drawn = 2.0 * (scramble(line + (1 << 41)) / (1 << 53)) - 1.0
+    waited += min(waited, t.NUMBERS[DRAM_QUEUED]) * t.NUMBERS[DRAM_REORDER] * drawn
     return _on_its_way(way, line, fetched, arrival + waited, _farther(sm, line, t), arrival, t)
 
 
@@ -360,6 +356,8 @@ def _on_its_way(way, line, sectors, begin, farther, arrival, t):
 @jit
 def l2_read(sm, line, mask, manner, arrival, t):
     """When the sectors *mask* of *line* are back at the SM that asked at *arrival* in some manner (others.py)."""
+    if is_hosted(line, t):
+        return host_read(popcount(mask), arrival, t)
     way = l2_place(line, arrival, t)
     missing, awaited = look_up(way, line, mask, manner, arrival, t)
     if awaited:  # by many SMs: the one that is nearest asks first
@@ -369,7 +367,7 @@ def l2_read(sm, line, mask, manner, arrival, t):
     if present:
         # Data from DRAM come later: they do not hold up what is in L2 already.
         size = max(present * SECTOR, t.NUMBERS[L2_READ_LEAST])
-        served = _serve(t.CHIP, L.C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
+        served = serve(t.CHIP, L.C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
         through = max(served, _link(sm, arrival, present, t))
         if mask & ~missing & t.L2_COMING[way]:
             through = max(through, t.L2_READY[way])
@@ -383,6 +381,8 @@ def l2_read(sm, line, mask, manner, arrival, t):
 def l2_write(line, mask, partial, arrival, t):
     """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*."""
     n = popcount(mask)
+    if is_hosted(line, t):
+        return host_write(n, arrival, t)
     way = l2_place(line, arrival, t)
     t.TOTALS[L.N_L2_SECTORS] += n
     t.TOTALS[L.N_L2_HITS] += n
@@ -415,4 +415,4 @@ def serialised(way, block, most, busy, arrival, t):
     t.L2_ATOMIC_FREE[at] = max(t.L2_ATOMIC_FREE[at], arrival) + busy * others
     done = t.L2_ATOMIC_FREE[at] - busy * (others - 1.0) / 2  # in the middle of those of the others
     chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
-    return max(done, _serve(t.CHIP, L.C_ATOMIC_FREE, arrival, chip))
+    return max(done, serve(t.CHIP, L.C_ATOMIC_FREE, arrival, chip))

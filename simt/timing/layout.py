@@ -134,6 +134,7 @@ S_WARPS = _slot()
 S_NUMBER = _slot()  # so many blocks of the simulated ones started before it
 S_STARTS = _slot()  # when it starts, -1: it has
 S_AGE = _slot()  # so many warps started before it
+S_STAYING = _slot()  # warps that have not gone
 N_SLOT = _slot.count
 
 # One row per simulated block, in the order of their start (int64[blocks * N_STAY]): where it was, from when to when.
@@ -151,6 +152,10 @@ M_LSU_FREE = _sm()
 M_LINK_FREE = _sm()  # requests on their way to L2
 M_BARRIER_FREE = _sm()
 M_START_FREE = _sm()  # the next warp starts not before
+M_BLOCK_FREE = _sm()  # the next block starts not before
+M_STARTED = _sm()  # blocks
+M_ENDED_BLOCKS = _sm()
+M_RETIRED = _sm()  # the chip has noted the end of the last of these
 M_RESIDENT = _sm()  # warps
 M_ACTIVE_SINCE = _sm()
 M_ACTIVE = _sm()  # cycles with a warp
@@ -249,12 +254,14 @@ C_MEMORY_LOAD = _chip()  # share of the last cycles in which it was busy, and wh
 C_MEMORY_LOAD_AT = _chip()
 C_WRITTEN = _chip()  # the same of what L2 writes back
 C_WRITTEN_AT = _chip()
-C_DISPATCH_FREE = _chip()
 C_NEXT_BLOCK = _chip()
 C_NOW = _chip()
 C_CALLS = _chip()  # place of the block that makes a system call
 C_ATOMIC_FREE = _chip()  # lanes that meet in L2
 C_DRAINED = _chip()  # L2 has answered the last store, and carried out the last reduction
+C_HOST_READ_FREE = _chip()  # the bus to the host, in each direction
+C_HOST_WRITE_FREE = _chip()
+C_HOST_DONE = _chip()  # the last access to memory of the host is through; 0: there was none
 C_DRAM_FREE = _chip()  # what L2 writes back and completes
 C_EPOCH = _chip()  # cycles that SMs go ahead of C_NOW at most
 C_PHASE = _chip()  # of an epoch: BETWEEN, AHEAD, TURNS
@@ -354,6 +361,7 @@ class Clock(NamedTuple):
     WARPS: Any
     BOARDS: Any  # int64[warps * SCOREBOARDS * 2]: released at, reason
     REGISTERS: Any  # int64[warps * G_REGISTERS * 2]: ready at, reason
+    RETIRED: Any  # float64[SMs * G_PLACES]: when the chip has noted the end of each SM's last blocks
     COMMITTED: Any  # int64[warps * GROUPS]: when the last groups of copies are there
     SLOTS: Any
     SMS: Any
@@ -397,6 +405,7 @@ class Clock(NamedTuple):
     L2_ATOMIC_SPENT: Any  # float64: how long those of the simulated SMs on the line have taken
     L2_COMING: Any  # sectors that DRAM sends, and when the last of them is there
     L2_READY: Any  # float64
+    HOSTED: Any  # int64[allocations of the host * 2]: first line and one past the last
     EXTENTS: Any  # int64[allocations * 2]: first line and one past the last
     # What the simulated SMs fetch of each allocation; all empty if the whole chip is simulated.
     QUOTAS: Any  # float64[allocations]: sectors that they fetch themselves

@@ -18,6 +18,7 @@ SECTION = TIMING
 _PER_CLASS = {
     **{f"latency_{name}": "cycles" for name in TIMED},
     **{f"interval_{name}": "cycles per warp instruction and scheduler" for name in TIMED},
+    "interval_texture": "cycles per warp instruction and SM",
 }
 
 PARAMETERS: Mapping[str, str] = MappingProxyType(
@@ -99,11 +100,18 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "dram_spread_latency": "cycles, the mean of what banks and refreshes add at random; part of dram_latency",
         "dram_queue_latency": "cycles that full load adds; in proportion to the square of the load",
         "dram_reordering": "share of its wait by which a read may come sooner or later than in order",
+        "dram_reordering_window": "cycles of waiting reads that DRAM chooses among",
         "dram_read_bytes_per_cycle": "bytes per cycle of the chip",
         "dram_write_bytes_per_cycle": "bytes per cycle of the chip, beside reads",
         "dram_write_alone_share": "of that with no reads beside them",
         "dram_write_latency": "cycles that a read takes longer beside writes at full rate; in proportion to the rate",
         "dram_scattered_bytes": "bytes as which the shortest read counts if lanes ask for lines anywhere",
+        "host_latency": "cycles from a load of the host's memory to its use",
+        "host_read_bytes_per_cycle": "bytes per cycle that the chip reads from the host",
+        "host_write_bytes_per_cycle": "bytes per cycle that it writes there",
+        "host_write_share": "of the time of such a write in which nothing is read from the host",
+        "host_write_queue": "bytes of such writes that may wait for the bus",
+        "host_end_latency": "cycles by which a launch that used the host's memory ends later",
         "atomic_latency": "cycles from a global atomic to the use of its result",
         "atomic_lane_interval": "cycles per lane after the first that meets the same address",
         "atomic_line_interval": "cycles per word in L2 between two requests to one line",
@@ -118,7 +126,8 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
             "of the time of a wave of blocks by which the last SM ends after the average,"
             " as far as warps wait for memory"
         ),
-        "block_interval": "cycles between two blocks that the chip starts",
+        "block_interval": "cycles between two blocks whose end the chip notes",
+        "block_start_interval": "cycles between two blocks that an SM starts",
         "exit_latency": "cycles that a warp stays after its EXIT has issued",
         "block_latency": "cycles from the end of a block to the start of the next in its place",
         "blocks_start_early": "1 if a block starts in the room of warps that have ended before the rest of theirs",

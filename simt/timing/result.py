@@ -21,7 +21,7 @@ from simt.program import COUNTERS, Program
 from simt.timing import layout
 from simt.timing.classes import is_measured
 from simt.timing.errors import Expected, expected
-from simt.timing.kinds import ANY, RACES
+from simt.timing.kinds import ANY, HOST, RACES
 from simt.timing.light import kind_of, most_dram_bytes, ports
 from simt.timing.parameters import Parameters
 from simt.timing.sample import Sample
@@ -165,8 +165,10 @@ class TimingResult:
 
     @cached_property
     def kind(self) -> str:
-        """What limits the launch: one of :data:`simt.timing.kinds.KINDS`, or that races decide."""
-        return RACES if self.has_races else kind_of(self.metrics, self.sample)
+        """What limits the launch: one of :data:`simt.timing.kinds.KINDS`, or that races or the host's bus decide."""
+        if self.has_races:
+            return RACES
+        return HOST if self.totals["host"] else kind_of(self.metrics, self.sample)
 
     @cached_property
     def expected_error(self) -> Expected:
@@ -306,7 +308,11 @@ def collect(
     executed = counters[: len(program.instructions), COUNTERS.index("inst_executed")]
     busy = ports(clock.OPS.reshape(-1, layout.N_OP)[: len(program.instructions)], executed)
     totals["busiest"] = max(busy.values())
-    totals["cycles"] = int(max(clock.CHIP[layout.C_NOW], clock.CHIP[layout.C_DRAINED])) + 1
+    retired = clock.SMS.reshape(-1, layout.N_SM)[:, layout.M_RETIRED].max()
+    last = max(clock.CHIP[layout.C_NOW], clock.CHIP[layout.C_DRAINED], retired)
+    host = clock.CHIP[layout.C_HOST_DONE]
+    totals["host"] = int(host)
+    totals["cycles"] = int(max(last, host) + (numbers["host_end_latency"] if host else 0)) + 1
     return TimingResult(
         program=program,
         launch=launch,

@@ -51,8 +51,9 @@ CLOCK = Early("the timing model", run, "simt.timing.build", FOLDER, after=ENGINE
 """Its ``function`` is :func:`simt.timing.core.run`."""
 LONG = 1 << 17
 """Warp instructions from which on several host threads simulate several SMs, if the launch does not say how many."""
-SMS_OF_THREAD = 2
-"""SMs that each of those has at least."""
+SMS_OF_THREAD, MOST_THREADS = 4, 8
+"""SMs that each of those has at least, and how many they are at most: on a busy host of 20 cores 132 SMs on 16 threads
+took as long as on 8, or longer."""
 MAX_HOST_BYTES = 4 << 30
 ALL_SECONDS, AUTO_SECONDS = 600.0, 60.0
 """How long all SMs, and those that ``sms="auto"`` chooses, may take where the launch does not say."""
@@ -217,9 +218,9 @@ class _Run:
 
     def _hire(self, issued: int) -> None:
         """Let several host threads go on if that pays; *issued*: warp instructions so far."""
-        asked = self.launch.threads
-        most = self.sample.n_sms if asked is not None else self.sample.n_sms // SMS_OF_THREAD
-        threads = workers_for(asked, max(most, 1))
+        asked, sms = self.launch.threads, self.sample.n_sms
+        most = sms if asked is not None else max(min(sms // SMS_OF_THREAD, MOST_THREADS), 1)
+        threads = workers_for(asked, most)
         between = self.clock.CHIP[layout.C_PHASE] == layout.BETWEEN
         if len(self.crew.clocks) == 1 and threads > 1 and between and (asked is not None or issued >= LONG):
             self.crew = Crew(self.prepared, self.state, self.clock, threads)

@@ -66,6 +66,8 @@ def test_what_is_not_there() -> None:
     assert "-cudart shared" in report(done)
     done.processes[0].called.append(Called("cuDevicePrimaryCtxRetain", 0.0, 0.0))
     assert "-cudart shared" not in report(done)
+    assert "cuGetExportTable" not in report(done)  # Python's cuda.bindings asks for it, and does without
+    assert to_dict(done)["not_supported"] == {"cuGraphCreate": 2}
 
 
 def test_a_program_without_a_gpu() -> None:

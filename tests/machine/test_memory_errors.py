@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from simt.check import KernelError, MisalignedError, OutOfBoundsError, SimtError
+from simt.machine import Launch
 from simt.ops.encoding import ATOMIC_TYPES, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
 from simt.program import RZ, pred
+from simt.runtime import run
 from tests.machine.harness import Builder, launch, type_number
 
 
@@ -114,6 +118,16 @@ def test_out_of_bounds_of_shared_and_local_memory(op: str, through_window: bool)
     assert f"address 0x40, 4 bytes; {space} memory has 64 bytes" in message
 
 
+def test_shared_memory_is_counted_without_what_the_system_keeps() -> None:
+    """An H200 keeps the first KiB of a block's shared memory: the kernel asked for the rest."""
+    b = Builder()
+    b.shared_bytes = 1028
+    b.emit("st.shared", a=b.const(1024 + 1028), b=RZ, mod=type_number("u32"))
+    program = replace(b.build(), system_shared_bytes=1024)
+    with pytest.raises(OutOfBoundsError, match="address 0x804, 4 bytes; shared memory has 1,028 bytes from 0x400 on"):
+        run(program, Launch((1, 1, 1), (32, 1, 1), []))
+
+
 @pytest.mark.parametrize("name", ["b64", "v2", "v4"])
 def test_a_wide_load_may_end_beyond_shared_memory(name: str) -> None:
     """ptxas widens loads: 28 bytes of dynamic shared memory are read by LDS.128, twice (numba-cuda's test_sm)."""
@@ -129,6 +143,13 @@ def test_a_null_pointer_is_called_so(address: int, said: str) -> None:
     with pytest.raises(OutOfBoundsError) as caught:
         touch("ld.global", [0] * 32, base=address)
     assert f"that is {said}" in str(caught.value)
+    assert "nearest" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", [0x55DD4EC2B3C0, 0x7FFFFFFFE000, 1 << 44])
+def test_an_address_far_from_all_allocations_has_no_nearest_one(address: int) -> None:
+    with pytest.raises(OutOfBoundsError, match="no allocation is near it: a pointer to memory of the host") as caught:
+        touch("ld.global", [0] * 32, base=address)
     assert "nearest" not in str(caught.value)
 
 

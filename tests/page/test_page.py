@@ -96,11 +96,13 @@ def test_when_blocks_ran() -> None:
         assert f">SM {sm}, place {place}<" in page
     assert "When each block ran" not in write.page(profiled("neighbored"))
     many = copy.copy(profile)
-    many.timing = replace(profile.timing, stays=np.array([(k, k, 0, 0, 9) for k in range(40)], np.int64))
+    stays = [(3 * k + j, k, j, 10 * j, 90 - k) for k in range(40) for j in range(3)]
+    many.timing = replace(profile.timing, stays=np.array(stays, np.int64))
     page = write.page(many)
-    assert "(the first 32 of 40 places)" in page
-    assert ">SM 31, place 0<" in page
-    assert ">SM 32, place 0<" not in page
+    assert "How many blocks each of 40 SMs had, up to 3: " in page
+    assert "When each block ran" not in page
+    for sm in range(0, 40, 2):
+        assert f">SM {sm}<" in page
 
 
 def test_two_profiles() -> None:

@@ -183,6 +183,8 @@ def test_speed_of_light_is_at_most_all_of_it() -> None:
         assert value is not None
         assert 0 < value < 100
     assert found["sm__throughput.avg.pct_of_peak_sustained_elapsed"] == found["sm_throughput_percent"]
+    for name in ("gpu__dram_throughput", "dram__throughput"):
+        assert found[f"{name}.avg.pct_of_peak_sustained_elapsed"] == found["dram_throughput_percent"]
 
 
 def test_errors_of_a_kind_that_there_is_not() -> None:

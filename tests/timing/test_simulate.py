@@ -297,7 +297,7 @@ def test_a_result_says_what_it_stands_for() -> None:
     timed = result(program(end()))
     assert timed.to_dict()["scope"] == timed.scope
     assert "block_interval" not in timed.numbers.estimated
-    assert "warp_interval" in timed.numbers.estimated
+    assert "latency_divide" in timed.numbers.estimated
 
 
 @pytest.mark.parametrize(("name", "n", "block", "sms"), [("neighbored", 300, 96, 2), ("shared", 512, 512, 1)])

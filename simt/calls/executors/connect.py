@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import threading
@@ -13,6 +12,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from simt.check import LaunchError
+from simt.machine.threads import cores
 
 CONNECT_SECONDS = 10
 """How long a Dask scheduler may take to answer."""
@@ -40,7 +40,7 @@ class Processes(Executor):
     """
 
     def __init__(self, count: int | None = None) -> None:
-        self._count = count or os.cpu_count() or 1
+        self._count = count or cores()
         self._lock = threading.Lock()
         self._pool = self._start()
 

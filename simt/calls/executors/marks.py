@@ -25,6 +25,9 @@ from simt.ops.memory import GLOBAL, LOAD, STORE
 MANY = -1
 """In the place of a reader: several blocks, or anyone."""
 
+PAGE_SHIFT = 12
+"""log2 of the granules of a page: only pages that were touched are looked at in the end."""
+
 _FOLDER = cache_folder("simt.calls.executors")
 
 
@@ -34,12 +37,12 @@ def jit(function: Callable[..., Any]) -> Any:
 
 
 @jit
-def touch(EVENTS, shift, REDUCES, WRITER, READER, FOUND):
+def touch(EVENTS, shift, REDUCES, WRITER, READER, PAGES, FOUND):
     """Note who wrote and read each granule.  True if two blocks met: granule, block, the other and micro-op in FOUND.
 
     REDUCES: for each micro-op how it changes a word whose old value nobody gets, so that the order of blocks does not
     matter; 0 for any other.  A granule that has only been changed so has the negative of that in WRITER, and in READER
-    who did it.
+    who did it.  PAGES has a mark for each page of granules that was touched.
     """
     at = 0
     while at < len(EVENTS):
@@ -57,6 +60,7 @@ def touch(EVENTS, shift, REDUCES, WRITER, READER, FOUND):
                 for k in range(offset >> shift, ((offset + size - 1) >> shift) + 1):
                     if k >= len(WRITER):  # what the launch has for itself; it is read-only
                         break
+                    PAGES[k >> PAGE_SHIFT] = 1
                     writer = WRITER[k]
                     reader = READER[k]
                     if reduces != 0 and (writer == -reduces or (writer == 0 and reader == 0)):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from simt.calls.executors.marks import MANY, touch
+from simt.calls.executors.marks import MANY, PAGE_SHIFT, touch
 from simt.calls.executors.reductions import reductions, why_in_order
 from simt.check import Finding, LaunchError
 from simt.machine.device_memory import Allocation
@@ -76,6 +76,7 @@ class Touched:
         self._allocations: Sequence[Allocation] = ()
         self.writer = np.zeros(0, np.int32)
         self.reader = np.zeros(0, np.int32)
+        self._pages = np.zeros(0, np.uint8)
         self._shift = 0
         self.found: Mapping[Hashable, Finding] = {}
         """What the checks found, by what makes two findings one."""
@@ -107,17 +108,20 @@ class Touched:
         self._reduces = reductions(prepared.program)
         size = -(-prepared.device.end >> self._shift)
         self.writer, self.reader = np.zeros(size, np.int32), np.zeros(size, np.int32)
+        self._pages = np.zeros((size >> PAGE_SHIFT) + 1, np.uint8)
         images = [each for each in prepared.launch.arguments if isinstance(each, DeviceImage)]
         for image in images:
             held = _holding(image.address, self._allocations)
             assert held is not None  # the launch has placed its images
-            self.reader[(held.start - _BASE) >> self._shift : -(-(held.end - _BASE) >> self._shift)] = MANY
+            first, end = (held.start - _BASE) >> self._shift, -(-(held.end - _BASE) >> self._shift)
+            self.reader[first:end] = MANY
+            self._pages[first >> PAGE_SHIFT : (end >> PAGE_SHIFT) + 1] = 1
         if self._checks is not None:
             self._checks.begin(prepared, workers)
 
     def judge(self, worker: int, events: npt.NDArray[np.int64]) -> tuple[int, Exception] | None:
         """Note what the events touch; the error that ends the launch, if any, and its block."""
-        if touch(events, self._shift, self._reduces, self.writer, self.reader, self._met):
+        if touch(events, self._shift, self._reduces, self.writer, self.reader, self._pages, self._met):
             return int(self._met[1]), self._refused()
         return self._checks.judge(worker, events) if self._checks is not None else None
 
@@ -134,6 +138,7 @@ class Touched:
             other = int(writers[met[0]])
             self._met[:] = first + int(met[0]), block, other - 1 if other != MANY else MANY, -1
             raise self._refused()
+        self._pages[first >> PAGE_SHIFT : (last >> PAGE_SHIFT) + 1] = 1
         readers[:] = np.where((readers == 0) | (readers == block + 1), block + 1, MANY)
 
     def _refused(self) -> LaunchError:
@@ -156,15 +161,24 @@ class Touched:
     @property
     def written(self) -> Runs:
         """What has been written, but for :attr:`reduced`."""
-        return runs_of(self.writer > 0, self._shift)
+        return self._runs(lambda writer, reader: writer > 0)
 
     @property
     def read_bytes(self) -> Runs:
         """What has been read, and what textures show."""
-        return runs_of((self.reader != 0) & (self.writer >= 0), self._shift)
+        return self._runs(lambda writer, reader: (reader != 0) & (writer >= 0))
 
     @property
     def reduced(self) -> Mapping[int, Runs]:
         """What atomics that commute have changed, and nothing else has touched, by their kind."""
         kinds = np.unique(self._reduces[self._reduces > 0]).tolist()
-        return {kind: found for kind in kinds if len((found := runs_of(self.writer == -kind, self._shift)).starts)}
+        found = {kind: self._runs(lambda writer, reader, kind=kind: writer == -kind) for kind in kinds}
+        return {kind: runs for kind, runs in found.items() if len(runs.starts)}
+
+    def _runs(self, which: Callable[..., npt.NDArray[np.bool_]]) -> Runs:
+        """The granules that *which* finds, given their writers and readers."""
+        found = [Runs.none()]
+        for first, end in zip(*runs_of(self._pages != 0, PAGE_SHIFT), strict=True):
+            runs = runs_of(which(self.writer[first:end], self.reader[first:end]), self._shift)
+            found.append(Runs(runs.starts + (first << self._shift), runs.ends + (first << self._shift)))
+        return Runs(*map(np.concatenate, zip(*found, strict=True)))

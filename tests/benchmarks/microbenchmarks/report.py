@@ -33,6 +33,9 @@ from tests.timing.launches import (
     validation_set,
 )
 
+PARTS = "ABCD"
+"""Of the validation set."""
+
 
 def launches(program: str) -> None:
     """One row a launch: cycles, the spread of repeated runs, occupancy, hit rates, the largest stall."""
@@ -104,7 +107,7 @@ def validation() -> None:
         ("h100", "predicted", "H100, by its file"),
         ("h100", "by_calibrate", "H100, by simt calibrate"),
     ):
-        for half in "ABC":
+        for half in PARTS:
             entries = [entry for entry in validation_set(device, half) if how in entry]
             if entries:
                 print(f"| {words} | {half} | {' | '.join(_in_sum(entries, how))} |")
@@ -113,8 +116,8 @@ def validation() -> None:
         " | kind | largest stall | H100 error %, file | calibrated |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    on_h100 = {_identity(entry): entry for half in "AB" for entry in validation_set("h100", half)}
-    for half in "ABC":
+    on_h100 = {_identity(entry): entry for half in PARTS for entry in validation_set("h100", half)}
+    for half in PARTS:
         for entry in validation_set("h200", half):
             model, c = entry["predicted"], entry["counters"]
             other = on_h100.get(_identity(entry), {})
