@@ -11,11 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numba import cuda
 
+import simt
 from simt import devices, kernels, lang
 from simt.machine import Launch
 from simt.ops.encoding import SPECIAL_REGISTERS
 from simt.program import Instruction
 from simt.timing import TimingResult, layout
+from simt.timing.crew import Crew
 from simt.timing.schedule import schedule
 from simt.timing.selection import NOT_YET
 from tests.machine.late import Late
@@ -108,6 +110,26 @@ def test_turns(plain: dict[str, Any], name: str, n: int, sms: int) -> None:
 def test_threads(name: str, n: int, block: int, sms: int, threads: int) -> None:
     """How many host threads simulate the SMs changes nothing: not a cycle, not a stall, not an event."""
     assert same(timed(name, n, block, sms), timed(name, n, block, sms, threads=threads))
+
+
+def test_ctrl_c_ends_the_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have begun, and none works on the arrays of the launch any more."""
+    crews: list[Crew] = []
+    end = Crew.end
+
+    def ended(crew: Crew) -> None:
+        end(crew)
+        crews.append(crew)
+
+    def stop(done: int, total: int) -> None:
+        if total != 200:  # the blocks of the simulated SMs
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Crew, "end", ended)
+    x, out = np.zeros(6400, np.int32), np.zeros(6400, np.int32)
+    with pytest.raises(KeyboardInterrupt):
+        simt.launch(neighbours, 200, 32, x, out, device="h200", timing=True, sms=8, threads=3, progress=stop)
+    assert [(len(crew.clocks), len(crew._pending)) for crew in crews] == [(3, 0)]
 
 
 @pytest.mark.parametrize("most", [0, 5])

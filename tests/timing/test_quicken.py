@@ -68,6 +68,12 @@ def test_runs_are_what_is_executed_at_once() -> None:
     assert runs(turns.ops) == ()
 
 
+def test_one_run_may_follow_another() -> None:
+    """Who runs the first alone comes back in between."""
+    blocks = Stretches(program([*chain(6), *end()]), ((0, 2), (2, 5))).blocks
+    assert [[step.pc for step in block] for block in blocks] == [[0, 1], [2, 3, 4]]
+
+
 @given(structured.kernels)
 def test_blocks_of_stretches(kernel: tuple[structured.Statement, ...]) -> None:
     """Each lies in one run, begins where a warp may come to, and only computes."""
@@ -163,3 +169,21 @@ def test_another_process_makes_it_for_long_simulations(
     code.stretches_code(made, runs_of(made))
     assert (found.look(UNLIMITED - 1) is not None) == (ends is None)
     assert not found.is_open
+
+
+@pytest.mark.parametrize("engine", ["compiled", "auto"])
+def test_where_there_can_be_no_native_code(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays interpreted, and who asked for native code is told why."""
+    said: list[str] = []
+
+    def refused(*_: Any) -> None:
+        raise code.NotCompiled("LLVM refuses it")
+
+    monkeypatch.setattr(quicken, "say_once", said.append)
+    monkeypatch.setattr(quicken, "stretches_code", refused)
+    monkeypatch.setattr(quicken, "Kept", refused)
+    made = program([*chain(3), *end()])
+    found = quicken.Quickening(made, runs_of(made), engine)
+    assert found.look(quicken.LOOK) is None
+    assert not found.is_open
+    assert said == (["by hand is interpreted: LLVM refuses it"] if engine == "compiled" else [])
