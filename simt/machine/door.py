@@ -8,14 +8,13 @@ It keeps the blocks of its SMs side by side (:func:`side_by_side`, :data:`lay_ou
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba.core import config
 
 from simt.machine import layout as L
-from simt.machine.compiled.code import Native
 from simt.machine.compiled.liveness import live_rows, zeroed_rows
 from simt.machine.control import current
 from simt.machine.engine import advance
@@ -26,6 +25,9 @@ from simt.machine.turns import QUANTUM, may_go_round
 from simt.ops.arrays import keep_window, kept_window, record_words
 from simt.ops.jit import elsewhere, jit_part, plain
 from simt.program import Program
+
+if TYPE_CHECKING:
+    from simt.machine.compiled.code import Native
 
 __all__ = [
     "BLOCKED",

@@ -297,6 +297,24 @@ def test_uniform_results_go_to_inactive_lanes_too() -> None:
     check(b.build(), [np.zeros(32, np.uint64)])
 
 
+def test_uniform_operands_are_kept_where_their_own_path_forgets_them() -> None:
+    b = Builder()
+    out, lane, barrier = b.array(0), b.special("laneid"), b.barrier()
+    x, z = b.value("mov", b.const(5)), b.value("mov", b.const(0))
+    b.emit("bssy", imm=barrier)
+    b.bra("late", pred(b.value("lt.s64", lane, b.const(20))))
+    b.bra("early")
+    b.label("late")
+    b.emit("add.s64", z, x, x, uniform=True)
+    b.bra("end")
+    b.label("early")
+    b.emit("add.s64", x, lane, b.const(100))
+    b.label("end")
+    b.emit("bsync", imm=barrier)
+    b.store(out, lane, z)
+    check(b.build(), [np.zeros(32, np.uint64)])
+
+
 @pytest.mark.skipif("x86" not in llvm.get_process_triple(), reason="looks for names of x86 instructions")
 def test_hot_loops_hold_vector_instructions() -> None:
     machine = code.machine()

@@ -53,7 +53,7 @@ STEPS = st.tuples(
     index=st.booleans(),
 )
 @example(
-    steps=[("sub.f64", 0, 1, 0, None, False), ("mul.f64", 2, 2, 0, None, False)],
+    steps=[("lt.f64", 0, 2, 2, None, True), ("sub.f64", 0, 1, 0, None, False), ("mul.f64", 2, 2, 0, None, False)],
     lanes=31,
     rates=(0.5, 0.5, 0),
     seed=1,
@@ -75,10 +75,11 @@ def test_lanes_without_nans_are_computed_without_their_rules(
         random.choice([0.0, -1.5, 3.25, 1e308, np.inf], (3, 32)).view(np.uint64),
     )
     b = Builder()
-    arrays, lane = [b.array(k) for k in range(5)], b.thread()
+    arrays, lane = [b.array(k) for k in range(6)], b.thread()
     rows = [b.load(array, lane) for array in arrays[:3]]
     low = pred(b.value("lt.s64", lane, b.const(11)))
     b.bra("end", pred(b.value("lt.s64", b.const(lanes), lane)))
+    less = [b.predicate()]
     for op, *operands, overwritten, guarded in steps:
         a, c, d = (rows[k % len(rows)] for k in operands)
         guard = {"guard": low} if guarded else {}
@@ -86,12 +87,14 @@ def test_lanes_without_nans_are_computed_without_their_rules(
             rows.append(b.reg())
         row = rows[-1 if overwritten is None else overwritten % len(rows)]
         if op == "lt.f64":
-            b.emit("selp", row, c, d, pred(b.value(op, a, c, **guard)))
+            less.append(b.value(op, a, c, **guard))
+            b.emit("selp", row, c, d, pred(less[-1]))
         else:
             b.emit(op, row, a, 0 if op == "neg.f64" else c, d if op == "fma.f64" else 0, **guard)
     if index:
         b.store(arrays[3], b.value("add.s64", lane, b.const(seed % 3)), rows[-1])
     b.store(arrays[3], lane, rows[-1])
+    b.store(arrays[5], lane, b.number(pred(less[-1])))
     b.store(arrays[4], lane, rows[-2])
     b.label("end")
-    check(b.build(), [*given, np.zeros(32, np.uint64), np.zeros(32, np.uint64)])
+    check(b.build(), [*given, *np.zeros((3, 32), np.uint64)])

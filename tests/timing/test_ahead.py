@@ -38,15 +38,16 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def neighbours(x, out):  # type: ignore[no-untyped-def]
-    """Warps that read the same lines at about the same time, and store to lines that others read."""
+    """Warps that read the same sectors at about the same time, and those that others have stored to."""
     i = cuda.grid(1)
     total = 0
     for k in range(3):
-        if i + k < x.size:
-            total += x[i + k] * (k + 2)
+        if i % 32 + 32 * k < x.size:
+            total += x[i % 32 + 32 * k] * (k + 2)
     if i < out.size:
         out[i] = total
-        x[i] = out[i] + total
+        total += out[i]
+        out[i] = total
 
 
 def timed(name: str, n: int, block: int, sms: int, order: str = "then_first", threads: int = 1) -> TimingResult:
