@@ -353,7 +353,7 @@ def test_which_lines_of_dram_come_together() -> None:
     assert len(found) == 12
     off = {name: abs(value / measured[name] - 1) for name, value in found.items()}
     assert off.pop("loads1.apart0.warps16.apart128.last") < 0.06
-    assert max(off.values()) < 0.05
+    assert max(off.values()) < 0.056
 
 
 @needs_nvdisasm
@@ -368,7 +368,7 @@ def test_which_lines_of_dram_come_together() -> None:
         ("tree.beside_barriers", 8),
         ("tree.beside_tree", 9),
         ("rounds.beside_barriers", 8),
-        ("rounds.beside_rounds", 13),
+        ("rounds.beside_rounds", 42),  # its stores are joined here: 24 lines in turn, 12 % with 16
     ],
 )
 def test_the_oldest_block_beside_others(name: str, most: float) -> None:
