@@ -1,5 +1,6 @@
-// Other ways to memory than LDG of the GPU's own: generic addresses, asynchronous copies, textures, memory of the host,
-// and tables that reach over many pages; by Nsight Compute.
+// Other ways to memory than LDG of the GPU's own: generic addresses, asynchronous copies, textures, memory of the host;
+// how launches end; by Nsight Compute.  An argument names one of these parts, or `pages`: chains and words anywhere in
+// tables of up to 16 GiB, which is no part of the others.
 #include "common.cuh"
 #include <cstring>
 #include <cuda_pipeline.h>
@@ -183,7 +184,7 @@ int main(int count, char **names) {
   std::string only = count > 1 ? names[1] : "";
   auto wanted = [&](const char *part) { return only.empty() || only == part; };
   unsigned *big, *out = allocate<unsigned>(1 << 26);
-  CHECK(cudaMalloc(&big, wanted("pages") ? 16 * GIB : GIB));
+  CHECK(cudaMalloc(&big, only == "pages" ? 16 * GIB : GIB));
   CHECK(cudaMemset(big, 0, GIB));
   if (wanted("generic")) {
     for (unsigned lines : {128u, 16384u}) {
@@ -228,7 +229,7 @@ int main(int count, char **names) {
         }
     }
   }
-  if (wanted("pages")) {
+  if (only == "pages") {
     for (unsigned lines : {16u, 64u, 256u, 1024u, 4096u})
       for (size_t stride : {size_t(1) << 12, size_t(1) << 16, size_t(1) << 19, size_t(1) << 21, size_t(1) << 22}) {
         if (lines * stride > 16 * GIB || (lines < 1024 && stride < (1 << 16))) continue;

@@ -1,5 +1,5 @@
-// Which SM gets each block, and when: the block scheduler's order.  Prints one JSON object of figures, and with an
-// argument writes what they were computed from: per launch lines of "block SM start end order".
+// When each SM starts its blocks.  Prints one JSON object of figures, and with an argument writes what they were computed
+// from: per launch lines of "block SM start end order".
 #include "common.cuh"
 #include <cstring>
 
@@ -38,7 +38,19 @@ int main(int count, char **names) {
           for (unsigned k = 0; k < blocks; ++k)
             fprintf(file, "%u %u %u %u %u\n", k, found[k].sm, found[k].begin, found[k].end, found[k].order);
         }
-        report(double(found[0].sm), "%u x %u, %u: SM of the first block", blocks, threads, work);
+        // By SM: cycles from its first block to its second, and to its last.
+        std::vector<std::vector<unsigned>> begins(256);
+        for (unsigned k = 0; k < blocks; ++k) begins[found[k].sm].push_back(found[k].begin - found[0].begin);
+        double second = 0, last = 0, sms = 0;
+        for (std::vector<unsigned> &each : begins) {
+          if (each.size() < 2) continue;
+          std::sort(each.begin(), each.end());
+          second += each[1] - each[0];
+          last += each.back() - each[0];
+          ++sms;
+        }
+        if (sms) report(second / sms, "%ux%u.work%u.second", blocks, threads, work);
+        if (sms) report(last / sms, "%ux%u.work%u.last", blocks, threads, work);
       }
   end_report();
   return 0;
