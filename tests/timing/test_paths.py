@@ -1,4 +1,4 @@
-"""Other ways to memory than LDG: generic addresses, copies to shared memory, and textures."""
+"""Other ways to memory than LDG: generic addresses, copies to shared memory, textures, and memory of the host."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import pytest
 
 import simt
 from simt.timing import TimingResult
-from tests.timing.launches import run
+from tests.machine_view import needs_nvdisasm
+from tests.timing.launches import CUBINS, measured, plain, run
 from tests.timing.programs import number
 
+pytestmark = needs_nvdisasm
 WARP = [32, 1, 1]
 ONE = [1, 1, 1]
 
@@ -103,3 +105,19 @@ def test_a_chain_of_texels_takes_the_latency_of_where_they_are(lines: int, level
     hop = (cycles(3 * lines) - cycles(lines)) / (2 * lines)
     wanted = number(level) + (0 if lines == 64 else number("latency_texture") - number("l1_latency"))
     assert hop == pytest.approx(wanted, abs=40)
+
+
+def test_the_bus_bounds_what_uses_memory_of_the_host() -> None:
+    """To read, to write, and to do both: a million words, held to the H200's launches of paths.cu."""
+    blocks = 4096  # the first three launches of so many; behind them the part "ends" has more
+    launches = [e for e in measured("paths") if plain(e["kernel"]) == "added" and e["grid"] == [blocks, 1, 1]]
+    device = simt.Device("h200", timing=True)
+    found = device.load(CUBINS["paths"])
+    kernel = found[next(name for name in found if "addedILb0E" in name)]
+    words = np.zeros(blocks * 256, np.uint32)
+    for entry, reads, writes in zip(launches[:3], (True, False, True), (False, True, True), strict=True):
+        arguments = device.array(words, host=reads), device.array(words, host=writes)
+        timed = device.launch(kernel, blocks, 256, *arguments).timing
+        assert timed is not None
+        assert timed.cycles == pytest.approx(entry["counters"]["cycles"], rel=0.08), (reads, writes)
+        assert timed.kind == "host"
