@@ -27,21 +27,31 @@ def find(kernel: str, asked: Asked) -> KernelLaunch:
     file = machine_files.split(kernel)
     if file is not None:
         return machine_files.launch_of(*file, asked)
+    in_file = is_file(kernel)
+    if not in_file:
+        _check_name(kernel)
     for option, given in (("--arg", asked.args), ("--shared", asked.shared), ("--nvrtc", asked.nvrtc)):
         if given:
             raise LaunchError(f"{option} is for kernels of CUDA C and machine code", help="write FILE.cu:KERNEL")
-    if is_file(kernel):
+    if in_file:
         return from_file(kernel, asked)
     if asked.grid is not None or asked.constants:
         what = "chooses its grid itself" if asked.grid is not None else "has no constants to set"
         raise LaunchError(f"{kernel} {what}", help="write FILE.py:FUNCTION or FILE.cu:KERNEL")
+    if isinstance(asked.block, tuple):
+        raise LaunchError(f"the blocks of {kernel} have one dimension", help=f"write --block {asked.block[0]}")
+    return from_registry(kernel, asked.size, asked.block, asked.seed)
+
+
+def _check_name(kernel: str) -> None:
+    """Raise LaunchError unless *kernel* is a name of the registry."""
+    import simt.kernels
+
     if Path(kernel).suffix in (".py", *machine_files.CUDA_SUFFIXES):
         raise LaunchError(f"which function of {kernel}?", help=f"write {kernel}:FUNCTION")
     if ":" in kernel or Path(kernel).exists():
         raise LaunchError(f"{kernel} is neither a name of `simt kernels` nor of the form FILE.py:FUNCTION")
-    if isinstance(asked.block, tuple):
-        raise LaunchError(f"the blocks of {kernel} have one dimension", help=f"write --block {asked.block[0]}")
-    return from_registry(kernel, asked.size, asked.block, asked.seed)
+    simt.kernels.get(kernel)
 
 
 def from_registry(name: str, size: int | None, block: int | None, seed: int) -> KernelLaunch:

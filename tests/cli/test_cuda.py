@@ -116,12 +116,14 @@ def test_a_size_of_zero_is_not_taken_for_none(run, option: str, what: str) -> No
 @pytest.mark.parametrize(
     ("kernel", "asked", "words"),
     [
-        ("interleaved", Asked(grid=3), ["--grid is for kernels of CUDA C"]),
-        ("interleaved", Asked(grid=0), ["--grid is for kernels of CUDA C"]),
+        ("interleaved", Asked(grid=3), ["interleaved chooses its grid itself", "FILE.cu:KERNEL"]),
+        ("interleaved", Asked(grid=0), ["interleaved chooses its grid itself"]),
+        ("interleavd", Asked(grid=3), ["interleavd", "interleaved"]),
         ("interleaved", Asked(args=["3"]), ["--arg is for kernels of CUDA C"]),
         ("interleaved", Asked(nvrtc=["-DX"]), ["--nvrtc is for kernels of CUDA C"]),
         ("interleaved", Asked(block=(8, 8)), ["one dimension", "--block 8"]),
         ("k.cu", Asked(), ["which function of", "k.cu:FUNCTION"]),
+        ("k.cu", Asked(grid=8, args=["3"]), ["which function of", "k.cu:FUNCTION"]),
         ("missing.cu:k", Asked(grid=1), ["there is no file missing.cu"]),
         (f"{CUBIN}:reduceInterleaved", Asked(), ["how many blocks of reduceInterleaved", "--grid", "8, 8, 4"]),
         (f"{CUBIN}:reduceInterleaved", Asked(grid=1, nvrtc=["-DX"]), ["--nvrtc is for CUDA C"]),
