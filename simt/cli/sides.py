@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,10 +66,9 @@ class SideOptions:
         from simt.profile import recorded
         from simt.profile.compare import load
 
-        if _is_saved(text):
-            return partial(lambda profile: profile, load(text))
-        if recorded.is_recorded(text):
-            return partial(lambda profile: profile, recorded.load_recorded(text))
+        if _is_saved(text) or recorded.is_recorded(text):
+            found = load(text) if _is_saved(text) else recorded.load_recorded(text)
+            return lambda: found
         import simt
 
         return self._ready(text, simt.launch, threads=self.threads, **keywords)

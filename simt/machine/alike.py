@@ -24,7 +24,7 @@ from simt.machine.early import ENGINE
 from simt.machine.launch import Launch, parse_order
 from simt.machine.prepare import state_arrays
 from simt.machine.prepared import Prepared
-from simt.ops.encoding import SPECIAL_REGISTERS
+from simt.ops.encoding import CLOCKS, SPECIAL_REGISTERS
 from simt.ops.table import MICRO_OPS, Effect, Kind, MicroOp
 
 MANY_BLOCKS = 1 << 18
@@ -302,7 +302,7 @@ def _bundles(threads: Rows, count: int) -> Iterator[_Bundle]:
 def _only_computes(op: MicroOp, imm: int) -> bool:
     """Whether a micro-op computes, jumps or ends, without a look at memory or at other warps or the time."""
     if op.name == "sreg":
-        return SPECIAL_REGISTERS[imm] not in ("clock", "globaltimer", "smid")
+        return SPECIAL_REGISTERS[imm] not in (*CLOCKS, "smid")
     if op.kind is Kind.CONTROL:
         return op.name in _WITHIN_A_WARP
     return op.kind in (Kind.ROW, Kind.MASK) and not op.effects & (Effect.CROSSES_LANES | Effect.FAILS)

@@ -15,6 +15,9 @@ SPECIAL_REGISTERS = (
 )  # fmt: skip
 """Special registers in order of their number (PTX names)."""
 
+CLOCKS = ("clock", "globaltimer")
+"""Those that tell the time."""
+
 MEMORY_TYPES = {
     # name: (number, bytes, note)
     "u8": (0, 1),

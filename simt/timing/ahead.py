@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from simt.ops.encoding import SPECIAL_REGISTERS, SYSCALL
+from simt.ops.encoding import CLOCKS, SPECIAL_REGISTERS, SYSCALL
 from simt.ops.table import MICRO_OPS, Kind
 from simt.program import Instruction, Program
 from simt.timing import layout as L
@@ -59,5 +59,5 @@ def runs(ops: npt.NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
 def _only_computes(i: Instruction) -> bool:
     """Whether a micro-op depends on nothing but the registers of its warp and what is the same all the time."""
     if i.op == "sreg":
-        return SPECIAL_REGISTERS[i.imm] not in ("clock", "globaltimer")
+        return SPECIAL_REGISTERS[i.imm] not in CLOCKS
     return MICRO_OPS[i.op].kind in (Kind.ROW, Kind.MASK, Kind.ELEMENT)

@@ -45,11 +45,16 @@ class Crew:
             self.states[k] = door.equip(self.states[k], native, self._places(k), *own_sizes(self.clocks[0]))
             self.clocks[k].BLOCKS[:] = 0  # laid out anew: those have other arrays
 
+    def _sms(self, k: int) -> tuple[int, int]:
+        """The SMs that a thread sees to, as :mod:`simt.timing.core` has it: the first, and one past the last."""
+        sms, threads = int(self.clocks[0].CONFIG[layout.G_SMS]), len(self.clocks)
+        return k * sms // threads, (k + 1) * sms // threads
+
     def _places(self, k: int) -> range:
         """The places for blocks on the SMs of a thread."""
-        config, threads = self.clocks[0].CONFIG, len(self.clocks)
-        sms, places = int(config[layout.G_SMS]), int(config[layout.G_PLACES])
-        return range(k * sms // threads * places, (k + 1) * sms // threads * places)
+        places = int(self.clocks[0].CONFIG[layout.G_PLACES])
+        first, end = self._sms(k)
+        return range(first * places, end * places)
 
     def begin(self, function: Callable[..., Any]) -> None:
         """Let the other threads help with *function*, the compiled :func:`simt.timing.core.run`."""
@@ -87,11 +92,9 @@ class Crew:
     def of_failed(self) -> door.State:
         """The State of the thread whose SM has failed: the first such SM."""
         failed = self.clocks[0].FRONTS.reshape(-1, layout.N_FRONT)[:, layout.F_STATUS] == layout.FAILED
-        sms, threads = len(failed), len(self.clocks)
-        for k in range(threads):
-            if failed[k * sms // threads : (k + 1) * sms // threads].any():
-                return self.states[k]
-        return self.states[0]
+        return next(
+            (state for k, state in enumerate(self.states) if failed[slice(*self._sms(k))].any()), self.states[0]
+        )
 
     def add_up(self) -> None:
         """Bring the sums of all threads into the arrays of the first."""

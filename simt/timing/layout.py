@@ -22,7 +22,7 @@ O_CLASS = _op()
 O_UNIT = _op()
 O_PIPE = _op()
 O_ASKS = _op()  # what it asks of the scheduler that selects it, see gates.py
-O_LOADS = _op()  # 1: K_LOAD, K_LOAD_L2 or K_LOAD_SYSTEM
+O_LOADS = _op()  # 1: its kind is one of LOADS
 O_LATENCY = _op()
 O_INTERVAL = _op()
 O_STALL = _op()  # cycles to the next issue at least
@@ -75,6 +75,7 @@ K_FENCE = _kind()  # a request that is answered when the stores before it are
 K_TEXTURE = _kind()
 K_SURFACE = _kind()  # stores, not through the load/store unit
 K_TOUCH = _kind()  # a load that found all in L1, noted for the SMs that are not simulated
+LOADS = (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
 
 # One row per resident warp (int64[warps * N_WARP]).
 _warp = Columns()

@@ -38,7 +38,7 @@ STORE_DRAIN = L.PLACE["store_drain_latency"]
 @jit_inline
 def is_load(kind):
     """Whether a request of *kind* loads, and is not an atomic."""
-    return kind == L.K_LOAD or kind == L.K_LOAD_L2 or kind == L.K_LOAD_SYSTEM
+    return kind in L.LOADS
 
 
 @jit_inline

@@ -115,7 +115,10 @@ def _waited(result: TimingResult, reason: str) -> float:
     return result.seconds * result.stall_reasons[reason] / (sum(result.stall_reasons.values()) or 1.0)
 
 
-def sweep(run: Callable[[Choice], TimingResult], choices: Iterable[Choice] = BLOCKS) -> Sweep[Choice]:  # type: ignore[assignment]
+def sweep(
+    run: Callable[[Choice], TimingResult],
+    choices: Iterable[Choice] = BLOCKS,  # type: ignore[assignment]  # mypy: a default cannot say what Choice is
+) -> Sweep[Choice]:
     """Call *run* with each choice (a block size); those that the kernel or the device does not allow are noted.
 
     Raises NoSizeRanError if that leaves none.

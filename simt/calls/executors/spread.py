@@ -195,7 +195,7 @@ class _Gathering:
             raise self._failed(error) from error
         pending[future] = number
 
-    def _take(self, future: Future[Outcome | NotFound], number: int, pending: dict[_Answer, int]) -> None:
+    def _take(self, future: _Answer, number: int, pending: dict[_Answer, int]) -> None:
         """Take what came of a task; one whose worker died, or did not find device memory, is repeated."""
         try:
             outcome = future.result()
