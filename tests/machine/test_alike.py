@@ -158,7 +158,8 @@ def both(seen: Seen, kernel: Any, grid: Any, block: Any, n: int) -> None:
     """The launch with every block run, and with a look: the same."""
     x = np.zeros((2, 1 << 15), np.int64)
     every, some = (
-        seen.looking(how, lambda how=how: simt.launch(kernel, grid, block, x[int(how)], n)) for how in (False, True)
+        seen.looking(how, lambda how=how: simt.launch(kernel, grid, block, x[int(how)], n, threads=1))
+        for how in (False, True)
     )
     np.testing.assert_array_equal(every.result.counters, some.result.counters)
     np.testing.assert_array_equal(x[0], x[1])
