@@ -32,6 +32,7 @@ from tests.timing.programs import X, chain, end, program
 from tests.timing.simulated import simulate
 
 H200 = devices.get("h200")
+pytestmark = pytest.mark.usefixtures("compiled_at_once")
 module: Any = import_module("simt.timing.simulate")  # the package has a function of this name
 numbers = module.parameters(H200, {})
 
