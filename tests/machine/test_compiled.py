@@ -320,6 +320,7 @@ def test_hot_loops_hold_vector_instructions() -> None:
     machine = code.machine()
     assembly = machine.emit_assembly(code.optimised(code.module_of(Emitter(Plan(counting())).emit()), machine))
     assert re.search(r"\sv?paddq\s.*%[xyz]mm", assembly)
+    assert not re.search(r"\svmov\w+\s+%[xyz]mm\d+, \S*\(.*\{%k", assembly), "a masked store: loads wait for it"
     if "+avx512dq" in code.processor()[1]:
         assert re.search(r"\svpmullq\s.*%zmm", assembly)
 

@@ -303,9 +303,7 @@ class Emitter:
         """Write these lanes of 32 slots."""
         text = self.text
         bits = text.value(f"bitcast i{WARP} {text.value(f'trunc i64 {lanes} to i{WARP}')} to <{WARP} x i1>")
-        old = text.value(f"load {ROW}, ptr {place}, align 8")
-        new = text.value(f"select <{WARP} x i1> {bits}, {ROW} {value}, {ROW} {old}")
-        text.line(f"store {ROW} {new}, ptr {place}, align 8")
+        text.blend(value, place, WARP, bits)
 
     def _branch(self, k: int, step: Step) -> None:
         """All lanes jump, or none does; else the engine divides them."""

@@ -241,10 +241,7 @@ class Access:
         none, keep = text.new_label("none"), text.new_label("keep")
         text.line(f"br i1 {text.value('icmp eq ptr %d, null')}, label %{none}, label %{keep}")
         text.label(keep)
-        old = text.value(f"load {ALL}, ptr %d, align 8")
-        text.line(
-            f"store {ALL} {text.value(f'select {MASK} {self.mask}, {ALL} {value}, {ALL} {old}')}, ptr %d, align 8"
-        )
+        text.blend(value, "%d", WARP, self.mask)
         text.line(f"br label %{none}")
         text.label(none)
 

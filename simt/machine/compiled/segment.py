@@ -235,9 +235,10 @@ class Segment:
     def _put(self, row: int, value: str) -> None:
         """Write these lanes of a register row."""
         place = self._place(row)
-        if row not in self.whole:
-            value = self._select(self.active, value, self.text.value(f"load {self.slots}, ptr {place}, align 8"))
-        self.text.line(f"store {self.slots} {value}, ptr {place}, align 8")
+        if row in self.whole:
+            self.text.line(f"store {self.slots} {value}, ptr {place}, align 8")
+        else:
+            self.text.blend(value, place, self.lanes, self.active)
 
     def _row(self, row: int) -> str:
         """Values of a register row."""

@@ -86,6 +86,17 @@ class Text:
         """Set a slot."""
         self.line(f"store i64 {value}, ptr {self.at(base, index)}, align 8")
 
+    def blend(self, value: str, place: str, lanes: int, mask: str) -> None:
+        """Set those of so many slots at an address that a mask of bits names.
+
+        The others are read and written again, in one store: of a masked store, which LLVM would make of this were it
+        not volatile, processors forward nothing to the loads behind it.
+        """
+        slots = f"<{lanes} x i64>"
+        old = self.value(f"load {slots}, ptr {place}, align 8")
+        new = self.value(f"select <{lanes} x i1> {mask}, {slots} {value}, {slots} {old}")
+        self.line(f"store volatile {slots} {new}, ptr {place}, align 8")
+
     def add(self, base: str, index: int | str, value: str) -> None:
         """Add to a slot."""
         self.store(self.value(f"add i64 {self.load(base, index)}, {value}"), base, index)
