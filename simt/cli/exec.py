@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from simt.cli import programs
-from simt.cli.options import Checks, Fill, KeepGoing, MaxInstructions, Schedule
+from simt.cli.options import PLUS_MINUS, Checks, Fill, KeepGoing, MaxInstructions, Schedule
 from simt.cli.programs import Arch, Device, LogFile
 
 EXAMPLES = """Examples:
@@ -41,7 +41,8 @@ def execute(
     device: Device = "h200",
     arch: Arch = None,
     timing: Annotated[
-        bool, typer.Option("--timing", help="Time every launch; events then report modelled time.")
+        bool,
+        typer.Option("--timing", help=f"Time every launch; events then report modelled time. {PLUS_MINUS}"),
     ] = False,
     timing_count: Annotated[
         int | None,

@@ -191,8 +191,10 @@ MaxHostSeconds = Annotated[
         "(default: 60), --sms all is refused (600).",
     ),
 ]
+PLUS_MINUS = "± is met by two of three launches of the kind, of those compared with the device."
 Timing = Annotated[
-    bool, typer.Option("--timing", help="Simulate cycle by cycle, too: time, occupancy, what warps wait for.")
+    bool,
+    typer.Option("--timing", help=f"Simulate cycle by cycle, too: time, occupancy, what warps wait for. {PLUS_MINUS}"),
 ]
 
 

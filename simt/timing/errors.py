@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simt.devices import Gpu
-from simt.timing.kinds import ANY, ERRORS, HOST, IMBALANCE, RACES
+from simt.timing.kinds import ANY, COVERED, ERRORS, HOST, IMBALANCE, RACES
 from simt.timing.sample import Sample
 
 _WORDS = {ANY: "of any kind", IMBALANCE: "whose blocks differ"}
@@ -15,8 +15,8 @@ _WORDS = {ANY: "of any kind", IMBALANCE: "whose blocks differ"}
 class Expected:
     """The expected error of a prediction of one kind of launch, in percent of the cycles.
 
-    ``percent`` is the mean of what predictions of the kind were off on the device; None where nobody has compared any.
-    ``sampling`` is what leaving SMs out may add to that, ``source`` says where the mean comes from.
+    Two of three predictions of the kind were off by no more than ``percent`` on the device; None where nobody has
+    compared any.  ``sampling`` is what leaving SMs out may add to that, ``source`` says where the figure comes from.
     """
 
     kind: str
@@ -37,7 +37,7 @@ class Expected:
         if self.percent is None:
             return "estimated, no error known"
         of = _WORDS.get(self.kind, f"limited by {self.kind}")
-        return f"± {self.total:.0f} %, the mean error of launches {of} ({self.source})"
+        return f"± {self.total:.0f} %, met by two of three launches {of} ({self.source})"
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
@@ -46,6 +46,7 @@ class Expected:
             "percent": self.total,
             "model_percent": self.percent,
             "sampling_percent": self.sampling,
+            "covered_share": None if self.percent is None else float(COVERED),
             "source": self.source,
         }
 

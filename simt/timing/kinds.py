@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from types import MappingProxyType
 
 LATENCY, IMBALANCE, ANY, RACES, HOST = "latency", "imbalance", "any", "races", "host"
@@ -23,4 +24,6 @@ compare-and-swap or where blocks read what others write; and :data:`HOST`: memor
 bus differs from computer to computer.  No error is known of such launches.
 """
 ERRORS = "errors"
-"""The section of a device file with the mean error of each kind, and of ``any``, in percent of the cycles."""
+"""The section of a device file with an error for each kind, and for ``any``, in percent of the cycles."""
+COVERED = Fraction(2, 3)
+"""Of the launches of a kind that were compared with a device, how many its error covers."""

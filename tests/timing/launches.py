@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from simt.machine import Launch
 from simt.options import Timing
 from simt.sass import Kernels, SassKernel, bank_image, load_cubin
 from simt.timing import TimedRun, TimingResult
-from simt.timing.kinds import ANY, KINDS
+from simt.timing.kinds import ANY, COVERED, KINDS
 from tests.timing.simulated import simulate
 
 DATA = Path(__file__).parent.parent / "data"
@@ -37,8 +38,6 @@ CUBINS = {
     for name in ("cold", "loops", "stores", "loaded", "shared", "ends", "paths", "validation", "unseen")
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
-BLIND = ("reductions", "validation", "unseen")
-"""Programs that no constant is fitted to."""
 Arguments = Callable[[list[int]], list[Any]]
 
 
@@ -306,38 +305,32 @@ def simulate_all(
     return found
 
 
-def blind(device: str) -> list[tuple[dict[str, Any], TimingResult]]:
-    """The launches measured on a device that no constant is fitted to, as ``sms="auto"`` times them."""
-    programs = [name for name in BLIND if (DATA / "timing" / device / f"{name}.json").exists()]
-    return [found for name in programs for found in simulate_all(name, most_threads=1 << 22, device=device, sms="auto")]
-
-
 def stranger_error(entry: Mapping[str, Any]) -> float:
     """The error, in percent, of a launch of somebody else's program, whose code is not here: as it was predicted."""
     return float(100 * (entry["predicted"]["cycles"] / measured_cycles(entry) - 1))
 
 
-def blind_errors(device: str) -> list[tuple[str, float]]:
-    """Kind and error, in percent, of each launch on a device that error bars are learned from: nothing is fitted to it.
+def blind_errors(device: str) -> list[tuple[str, str, float]]:
+    """Author, kind and error, in percent, of each launch on a device that error bars are learned from.
 
-    Of the validation set these are part C, and B as it was predicted before anybody looked at it.
+    All are of others' programs, as predicted before anybody looked at them: those of ``strangers``, part B of the
+    validation set as it was predicted first, and C and D.
     """
-    found = [(result.expected_error.kind, error(entry, result)) for entry, result in blind(device)]
-    if (DATA / "timing" / device / "strangers.json").exists():
-        found += [(entry["predicted"]["kind"], stranger_error(entry)) for entry in measured("strangers", device)]
-    unseen = [{**entry, "predicted": entry.get("first_predicted")} for entry in validation_set(device, "B")]
-    unseen = [entry for entry in unseen if entry["predicted"]] + validation_set(device, "C")
-    return found + [(entry["predicted"]["kind"], stranger_error(entry)) for entry in unseen]
+    found = measured("strangers", device) if (DATA / "timing" / device / "strangers.json").exists() else []
+    first = [{**entry, "predicted": entry.get("first_predicted")} for entry in validation_set(device, "B")]
+    found = found + [entry for entry in first if entry["predicted"]]
+    found = found + validation_set(device, "C") + validation_set(device, "D")
+    return [(entry["author"], entry["predicted"]["kind"], stranger_error(entry)) for entry in found]
 
 
-def covered(found: Sequence[tuple[str, str, float]]) -> float:
-    """The share of launches that are off by no more than the mean error of launches of others' programs of their kind.
+def covered(found: Sequence[tuple[str, str, float]], known: Sequence[tuple[str, str, float]]) -> float:
+    """The share of launches that are off by no more than the bar of their kind, as other authors' launches give it.
 
-    *found*: author, kind and error of each.  What a launch's author wrote says nothing of the bar that it is held to.
+    *found* and *known*: author, kind and error of the launches that are held to bars, and of those that give them.
     """
     within = []
     for author, kind, off in found:
-        others = mean_errors([(each, error) for by, each, error in found if by != author])
+        others = bars([each for each in known if each[0] != author])
         within.append(abs(off) <= others.get(kind, others[ANY])[0])
     return float(np.mean(within))
 
@@ -351,14 +344,16 @@ def validation_set(device: str, half: str) -> list[dict[str, Any]]:
     return [entry for entry in entries if "predicted" in entry and "apart" not in entry]
 
 
-def mean_errors(found: Sequence[tuple[str, float]]) -> dict[str, tuple[float, int]]:
-    """The mean absolute error, in percent, and how many there are, by kind of launch and of ``any``.
+def bars(found: Sequence[tuple[str, str, float]]) -> dict[str, tuple[float, int]]:
+    """The error bar, in percent, and of how many launches, by kind of launch and of ``any``.
 
-    *found*: kind and error of each launch.
+    *found*: author, kind and error of each launch.  The bar is the least error that is expected to cover two of three
+    further launches of the kind: of n errors in order, number two thirds of n + 1.
     """
-    kinds = {kind: [abs(off) for own, off in found if own == kind] for kind in KINDS}
-    kinds[ANY] = [abs(off) for _, off in found]
-    return {kind: (float(np.mean(off)), len(off)) for kind, off in kinds.items() if off}
+    kinds = {kind: sorted(abs(off) for _, own, off in found if own == kind) for kind in KINDS}
+    kinds = {kind: off for kind, off in kinds.items() if len(off) >= FEWEST}
+    kinds[ANY] = sorted(abs(off) for _, _, off in found)
+    return {kind: (off[ceil(COVERED * (len(off) + 1)) - 1], len(off)) for kind, off in kinds.items()}
 
 
 FEWEST = 4

@@ -89,7 +89,8 @@ def test_the_expected_error() -> None:
     known = h200.sections["errors"]
     compute = expected(h200, True, "compute", ALIKE)
     assert (compute.percent, compute.sampling, compute.total) == (known["compute"].value, 0, known["compute"].value)
-    assert f"± {compute.total:.0f} %, the mean error of launches limited by compute ({compute.source})" == str(compute)
+    said = f"± {compute.total:.0f} %, met by two of three launches limited by compute ({compute.source})"
+    assert str(compute) == said
     unheard = expected(h200, True, "imbalance", sample)  # of a kind of which few were measured: that of any
     assert unheard.percent == known.get("imbalance", known["any"]).value
     assert unheard.total == pytest.approx((unheard.percent**2 + 16) ** 0.5)
@@ -146,10 +147,11 @@ def test_every_prediction_says_how_far_off_it_may_be() -> None:
     saved = profile.to_dict()["timing"]["expected_error"]
     assert saved == {
         "kind": off.kind, "percent": off.total, "model_percent": off.percent, "sampling_percent": 0.0,
-        "source": off.source,
+        "covered_share": pytest.approx(2 / 3), "source": off.source,
     }  # fmt: skip
     assert f"± {off.total:.0f} %" in profile._repr_html_()
-    assert str(profile.timing.error_of_any).endswith("the mean error of launches of any kind (140 launches on an H200)")
+    of_any = str(profile.timing.error_of_any)
+    assert of_any.endswith("met by two of three launches of any kind (168 launches on an H200)")
     guessed = simt.launch(square, 1, 32, np.ones(32, np.float32), timing=True)  # the source view
     assert "estimated, no error known" in str(guessed)
     assert "±" not in str(guessed)

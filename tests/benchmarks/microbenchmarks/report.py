@@ -2,8 +2,8 @@
 
 Programs are ``reductions``, ``validation``, ``unseen`` (nothing is fitted to them), ``cold``, ``loops``, ``stores`` and
 ``loaded`` (constants are), ``latency``, ``pipes``, ``memory``, ``mixed``, ``slots``, ``spread``, ``together``,
-``beside`` and ``phases`` (kernels that read their own clock).  Without any: all of them.  ``errors``: the mean error of
-each kind of launch, of both measured devices, and the launches of others' programs, the validation set among them.
+``beside`` and ``phases`` (kernels that read their own clock).  Without any: all of them.  ``errors``: the error bar of
+each kind of launch, on both measured devices, and the launches of others' programs, the validation set among them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tests.benchmarks.microbenchmarks.collect import CLOCKED, PROFILED
 from tests.timing import microbenchmarks
 from tests.timing.launches import (
     DATA,
+    bars,
     blind_errors,
     error,
-    mean_errors,
     measured,
     measured_cycles,
     plain,
@@ -74,12 +74,12 @@ def clocked(program: str) -> None:
 
 
 def errors() -> None:
-    """The mean error of each kind of launch on each device, as the sections ``errors`` of their files give it."""
+    """The error bar of each kind of launch on each device, as the sections ``errors`` of their files give it."""
     print("\n### errors by kind of launch\n")
-    print("| device | kind | launches | mean error % |\n| --- | --- | --- | --- |")
+    print("| device | kind | launches | two of three within % |\n| --- | --- | --- | --- |")
     for device in ("h200", "h100"):
-        for kind, (mean, count) in mean_errors(blind_errors(device)).items():
-            print(f"| {device} | {kind} | {count} | {mean:.1f} |")
+        for kind, (bar, count) in bars(blind_errors(device)).items():
+            print(f"| {device} | {kind} | {count} | {bar:.1f} |")
     print("\n### launches of others' programs\n")
     print("| author | kernel | grid x block | cycles, model | H200 | error % | SMs | kind | largest stall |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
