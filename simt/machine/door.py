@@ -165,18 +165,23 @@ def words(state: State) -> int:
     return record_words(state)
 
 
-def equip(state: State, native: Native, places: Iterable[int], *sizes: int) -> State:
-    """A State in which the blocks in some places go on with native code; *sizes* are those of :data:`block_at`."""
-    state = native.entered(state, len(state.LAUNCH) // L.N_LAUNCH)
+def equip(state: State, native: Native, places: Iterable[int], *sizes: int, like: State | None = None) -> State:
+    """A State in which the blocks in some places go on with native code; *sizes* are those of :data:`block_at`.
+
+    *like*: one that has been equipped, for other places; both have what native code needs together.
+    """
+    if like is None:
+        state = native.entered(state, len(state.LAUNCH) // L.N_LAUNCH)
+    else:
+        state = state._replace(CODE=like.CODE, NATIVE=like.NATIVE, ZEROED=like.ZEROED)
     for k in places:
         native.tell(plain(block_at)(state, k, *sizes, state.WORDS))
     return state
 
 
-def count(state: State, native: Native, places: Iterable[int], *sizes: int) -> None:
-    """Bring what native code counted in some places into :func:`counters`."""
-    for k in places:
-        native.count(plain(block_at)(state, k, *sizes, state.WORDS))
+def count(state: State, native: Native) -> None:
+    """Bring what native code counted into :func:`counters`, of all States that were equipped together."""
+    native.count(state, len(state.LAUNCH) // L.N_LAUNCH)
 
 
 @jit_part

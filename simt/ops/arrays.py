@@ -131,6 +131,11 @@ def record_words(arrays: Any) -> int:
     return sum(1 + array.ndim for array in arrays)
 
 
+def record_of(arrays: Any) -> list[int]:
+    """The words that describe these arrays of NumPy as a record: for :func:`kept_window`."""
+    return [word for array in arrays for word in (array.ctypes.data, *array.shape)]
+
+
 def _record_in(builder: Any, kind: Any, words: Any, k: Any) -> Any:
     """The address of the *k*-th record in an array of words."""
     return builder.gep(builder.bitcast(_read(builder, words, 0), kind), [k])

@@ -22,11 +22,11 @@ SECTOR_BYTES = 32
 MAX_STAYS = 1 << 16
 """Blocks of which it is noted when they started and ended: the first ones."""
 MAX_EVENTS = 1 << 16
-HOST_LINE = 8
-"""Words in a line of the host's cache."""
+HOST_LINE = 16
+"""Words in a line of the host's cache, and in the one that it fetches with it."""
 SUMS = ("TOTALS", "STALLS", "ACCESSES")
-OF_THREAD = (*SUMS, "LINES", "MASKS", "LANES", "STAGED", "STAGED_SIZE", "BLOCKS", "EVENTS")
-"""Arrays that each host thread has for itself: sums, and scratch."""
+OF_GROUP = (*SUMS, "LINES", "MASKS", "LANES", "STAGED", "STAGED_SIZE", "EVENTS")
+"""Arrays that each group of SMs has for itself: sums, and scratch."""
 _CHIP_BANDWIDTHS = (
     "l2_read_bytes_per_cycle",
     "l2_write_bytes_per_cycle",
@@ -79,18 +79,19 @@ def epoch(numbers: Parameters) -> int:
 
 
 def lines_of(size: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Zeros that begin with a line of the host's cache."""
-    room = np.zeros(size + HOST_LINE, dtype)
+    """Zeros that share no line of the host's cache with other arrays."""
+    room = np.zeros((-(-size // HOST_LINE) + 1) * HOST_LINE, dtype)
     skipped = -room.ctypes.data % (HOST_LINE * room.itemsize) // room.itemsize
     return room[skipped : skipped + size]
 
 
-def for_thread(clock: layout.Clock, thread: int, threads: int, sync: npt.NDArray[np.int64]) -> layout.Clock:
-    """The arrays for one of several host threads: its own where it writes what is not of one SM."""
-    config = clock.CONFIG.copy()
-    config[[layout.G_THREAD, layout.G_THREADS]] = thread, threads
-    own = {} if thread == 0 else {name: np.zeros_like(getattr(clock, name)) for name in OF_THREAD}
-    return clock._replace(CONFIG=config, SYNC=sync, **own)
+def for_group(clock: layout.Clock, thread: int, **others: npt.NDArray[np.int64]) -> layout.Clock:
+    """The arrays for one group of SMs, which a host thread begins with: its own where what is written is of no SM."""
+    config = lines_of(len(clock.CONFIG), np.int64)
+    config[:] = clock.CONFIG
+    config[layout.G_THREAD] = thread
+    own = {name: lines_of(len(getattr(clock, name)), np.int64) for name in OF_GROUP}
+    return clock._replace(CONFIG=config, **own, **others)
 
 
 def clock_arrays(
@@ -124,6 +125,8 @@ def clock_arrays(
     registers = 0 if table.control else table.registers
 
     config = np.zeros(layout.N_CONFIG, np.int64)
+    config[layout.G_THREADS] = 1
+    config[layout.G_GROUPS] = 1
     config[layout.G_SMS] = n_sms
     config[layout.G_SCHEDULERS] = schedulers
     config[layout.G_PLACES] = places
@@ -178,7 +181,9 @@ def clock_arrays(
         ASKED=np.zeros(n_sms * layout.REQUEST_LINES * layout.N_LINE, np.int64),
         ASKED_AT=np.zeros(n_sms * layout.REQUEST_LINES * layout.N_LINE_AT, np.float64),
         ORDER=np.zeros(layout.MAX_EPOCH, np.int64),
-        SYNC=lines_of(layout.THREAD_ROOM, np.int64),
+        SYNC=np.zeros(1, np.int64),
+        STATES=np.zeros(1, np.int64),
+        CLOCKS=np.zeros(1, np.int64),
         SCHEDULERS=queues.reshape(-1),
         MEMBERS=members.reshape(-1),
         READY=np.full(members.size, layout.NEVER, np.int64),
@@ -224,7 +229,7 @@ def clock_arrays(
         TOUCHED_BY=np.zeros(lines, np.int32),
         TOUCHED_AT=np.zeros(lines, np.float64),
         CHIP=chip_state,
-        TOTALS=np.zeros(layout.N_TOTAL, np.int64),
+        TOTALS=lines_of(layout.N_TOTAL, np.int64),
         STALLS=np.zeros(len(table.ops) // layout.N_OP * layout.N_REASONS, np.int64),
         STAYS=np.zeros(min(sample.n_blocks, MAX_STAYS) * layout.N_STAY, np.int64),
         ACCESSES=np.zeros(len(table.ops) // layout.N_OP * len(layout.ACCESSES), np.int64),

@@ -18,7 +18,7 @@ from simt.timing.issue import issue
 from simt.timing.jit import jit, jit_inline
 from simt.timing.outbox import answer, is_alone, take_answers
 from simt.timing.selection import NONE, NOT_YET, select
-from simt.timing.sync import pause, publish, published
+from simt.timing.sync import counted, member, pause, publish, published
 
 SPINS = 1 << 12
 """Looks at what other threads have done before a thread leaves the processor to others."""
@@ -133,10 +133,9 @@ def _go_ahead(sm, now, until, capacity, s, t):
 
 
 @jit_inline
-def _own(t):
-    """The SMs that this thread sees to: the first, and one past the last."""
-    thread, threads, sms = t.CONFIG[L.G_THREAD], t.CONFIG[L.G_THREADS], t.CONFIG[L.G_SMS]
-    return thread * sms // threads, (thread + 1) * sms // threads
+def _share(k, of, whole):
+    """Part *k* of *whole*, which *of* parts make up: the first of it, and one past the last."""
+    return k * whole // of, (k + 1) * whole // of
 
 
 @jit_inline
@@ -150,44 +149,74 @@ def _lay_out(first, end, s, t):
 
 
 @jit
-def _go_ahead_all(s, t):
-    """Simulate the SMs that this thread sees to up to the end of the epoch."""
+def _go_ahead_group(group, s, t):
+    """Simulate a group of SMs up to the end of the epoch."""
     now = np.int64(t.CHIP[L.C_NOW])
-    first, end = _own(t)
+    first, end = _share(group, t.CONFIG[L.G_GROUPS], t.CONFIG[L.G_SMS])
+    _lay_out(first, end, s, t)
     for sm in range(first, end):
         _go_ahead(sm, now, now + np.int64(t.CHIP[L.C_EPOCH]), len(t.EVENTS) // L.N_EVENT, s, t)
 
 
+@jit_inline
+def _begin_epoch(t):
+    """Let all threads take groups of SMs."""
+    publish(t.SYNC, 0, 0)
+    threads = t.CONFIG[L.G_THREADS]
+    for thread in range(threads):
+        first, _ = _share(thread, threads, t.CONFIG[L.G_GROUPS])
+        publish(t.SYNC, (1 + thread) * L.THREAD_ROOM, first)
+
+
+@jit
+def _taken(t):
+    """A group of SMs that no thread has taken in this epoch, this thread's own first: it is taken now.  -1: none.
+
+    A thread with but one group leaves those of others alone.
+    """
+    threads = t.CONFIG[L.G_THREADS]
+    for k in range(threads if threads < t.CONFIG[L.G_GROUPS] else 1):
+        thread = (t.CONFIG[L.G_THREAD] + k) % threads
+        at = (1 + thread) * L.THREAD_ROOM
+        _, end = _share(thread, threads, t.CONFIG[L.G_GROUPS])
+        if published(t.SYNC, at) < end:
+            group = counted(t.SYNC, at)
+            if group < end:
+                return group
+    return np.int64(-1)
+
+
+@jit
+def _go_ahead_one(s, t):
+    """Simulate a group of SMs that nobody has taken up to the end of the epoch; whether there was one."""
+    group = _taken(t)
+    if group < 0:
+        return False
+    its_s, its_t = member(group, s, t)
+    _go_ahead_group(group, its_s, its_t)
+    counted(t.SYNC, 0)
+    return True
+
+
 @jit
 def _help(s, t):
-    """What every host thread but the first does: its part of each epoch that begins, until none has for a while."""
-    thread = t.CONFIG[L.G_THREAD]
-    first, end = _own(t)
-    _lay_out(first, end, s, t)
+    """What every host thread but the first does: groups of each epoch that begins, until none has for a while."""
     spins = 0
     while spins < SPINS:
-        epoch = published(t.SYNC, 0)
-        if epoch == t.SYNC[thread * L.THREAD_ROOM]:
-            pause()
-            spins += 1
-            continue
-        _go_ahead_all(s, t)
-        publish(t.SYNC, thread * L.THREAD_ROOM, epoch)
-        spins = 0
+        spins += 1
+        if _go_ahead_one(s, t):
+            spins = 0
+        pause()
 
 
 @jit
 def _are_through(t):
-    """Whether all threads have done their part of the epoch; waits for a while."""
-    epoch = t.SYNC[0]
-    spins = 0
-    for thread in range(1, t.CONFIG[L.G_THREADS]):
-        while published(t.SYNC, thread * L.THREAD_ROOM) != epoch:
-            pause()
-            spins += 1
-            if spins == SPINS:
-                return False
-    return True
+    """Whether the threads are through with all groups that they have taken in the epoch; waits for a while."""
+    for _ in range(SPINS):
+        if published(t.SYNC, 0) == t.CONFIG[L.G_GROUPS]:
+            return True
+        pause()
+    return False
 
 
 @jit
@@ -342,10 +371,14 @@ def run(until, total_blocks, s, t):
                 return L.PAUSED
             _give_until(now + np.int64(t.CHIP[L.C_EPOCH]), t)
             t.CHIP[L.C_PHASE] = L.AHEAD
-            publish(t.SYNC, 0, t.SYNC[0] + 1)
-            _go_ahead_all(s, t)
+            if t.CONFIG[L.G_THREADS] == 1:
+                _go_ahead_group(np.int64(0), s, t)
+            else:
+                _begin_epoch(t)
+                while _go_ahead_one(s, t):
+                    pass
         if t.CHIP[L.C_PHASE] == L.AHEAD:
-            if not _are_through(t):
+            if t.CONFIG[L.G_THREADS] > 1 and not _are_through(t):
                 return L.WAITING
             status = _first_status(t)
             if status in (L.FAILED, L.FULL):

@@ -1,14 +1,16 @@
-"""The host threads of a simulation: each sees to some SMs, and has arrays of its own for what is not of one SM."""
+"""The host threads of a simulation, and the groups of SMs that they go on with, whichever thread is free."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba.core import config
 
 from simt.machine import door
 from simt.machine.compiled.code import Native
@@ -16,50 +18,72 @@ from simt.machine.layout import N_LAUNCH
 from simt.machine.prepare import state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.threads import host_threads
+from simt.ops.arrays import record_of
 from simt.timing import layout
-from simt.timing.arrays import SUMS, for_thread, lines_of, own_sizes
+from simt.timing.arrays import SUMS, for_group, lines_of, own_sizes
 
 NAP = 1e-4
 """Seconds that a thread sleeps that has found nothing to do for a while."""
+GROUPS_OF_THREAD = 1 if config.BOUNDSCHECK else 8
+"""Groups of SMs for each thread: so little one waits for the last of another.  Where arrays are checked there are no
+records of them (:mod:`simt.ops.arrays`), and each thread has the group whose arrays it is called with."""
 
 
 class Crew:
     """*threads* host threads for a simulation that has begun with *state* and *clock*, between two epochs.
 
     The first is the one that calls; the others help it as long as the crew is at work (a context manager).
+    Which thread goes on with a group of SMs changes nothing: what is not of one SM each group has for itself, sums and
+    scratch.  The first group's arrays are those that the simulation has begun with, which also serve for turns.
     """
 
     def __init__(self, prepared: Prepared, state: door.State, clock: layout.Clock, threads: int) -> None:
-        sync = lines_of(threads * layout.THREAD_ROOM, np.int64)
-        self.clocks = [for_thread(clock, k, threads, sync) for k in range(threads)]
-        fresh = [state_arrays(prepared, 0, 0, state.STOP) for _ in range(1, threads)]
-        self.states = [state, *(door.beside(state, one) for one in fresh)]
+        sms = int(clock.CONFIG[layout.G_SMS])
+        groups = min(GROUPS_OF_THREAD * threads, sms) if threads > 1 else 1
+        self._firsts = [k * groups // threads for k in range(threads)]
+        clock.CONFIG[[layout.G_THREADS, layout.G_GROUPS]] = threads, groups
+        sync = lines_of((1 + threads) * layout.THREAD_ROOM, np.int64)
+        sync[:] = groups  # there is none to take before the first epoch
+        clock = clock._replace(SYNC=sync)
+        others = np.zeros_like(clock.BLOCKS)  # of all groups but the first: a place is in one of them
+        self.states, self.clocks = [state], [clock]
+        for thread, (first, end) in enumerate(pairwise([*self._firsts, groups])):
+            for _ in range(max(first, 1), end):
+                self.states.append(door.beside(state, state_arrays(prepared, 0, 0, state.STOP)))
+                self.clocks.append(for_group(clock, thread, BLOCKS=others))
         self._native: Native | None = None
         self._over = False
         self._pending: set[Future[None]] = set()
 
     def equip(self, native: Native, first: int = 0) -> None:
-        """Have the threads from *first* on go on with native code."""
+        """Have the groups from *first* on go on with native code; the first alone would see to all SMs."""
         self._native = native
         for k in range(first, len(self.states)):
-            self.states[k] = door.equip(self.states[k], native, self._places(k), *own_sizes(self.clocks[0]))
+            places = self._places(k) if k else range(len(self.states[0].LAUNCH) // N_LAUNCH)
+            like = self.states[1] if k > 1 else None
+            self.states[k] = door.equip(self.states[k], native, places, *own_sizes(self.clocks[0]), like=like)
             self.clocks[k].BLOCKS[:] = 0  # laid out anew: those have other arrays
 
     def _sms(self, k: int) -> tuple[int, int]:
-        """The SMs that a thread sees to, as :mod:`simt.timing.core` has it: the first, and one past the last."""
-        sms, threads = int(self.clocks[0].CONFIG[layout.G_SMS]), len(self.clocks)
-        return k * sms // threads, (k + 1) * sms // threads
+        """The SMs of a group, as :mod:`simt.timing.core` has it: the first, and one past the last."""
+        sms, groups = int(self.clocks[0].CONFIG[layout.G_SMS]), len(self.clocks)
+        return k * sms // groups, (k + 1) * sms // groups
 
     def _places(self, k: int) -> range:
-        """The places for blocks on the SMs of a thread."""
+        """The places for blocks on the SMs of a group."""
         places = int(self.clocks[0].CONFIG[layout.G_PLACES])
         first, end = self._sms(k)
         return range(first * places, end * places)
 
     def begin(self, function: Callable[..., Any]) -> None:
         """Let the other threads help with *function*, the compiled :func:`simt.timing.core.run`."""
-        for state, clock in zip(self.states[1:], self.clocks[1:], strict=True):
-            self._pending.add(host_threads().submit(self._help, function, state, clock))
+        words = len(record_of(self.clocks[0]))
+        clocks = np.zeros(len(self.clocks) * words, np.int64)
+        states = np.array([record_of(state) for state in self.states]).reshape(-1)
+        self.clocks = [clock._replace(STATES=states, CLOCKS=clocks) for clock in self.clocks]
+        clocks[:] = np.array([record_of(clock) for clock in self.clocks]).reshape(-1)
+        for first in self._firsts[1:]:
+            self._pending.add(host_threads().submit(self._help, function, self.states[first], self.clocks[first]))
 
     def _help(self, function: Callable[..., Any], state: door.State, clock: layout.Clock) -> None:
         while not self._over:
@@ -76,11 +100,11 @@ class Crew:
                 continue
 
     def total(self, column: int) -> int:
-        """The sum of a column of TOTALS over all threads."""
+        """The sum of a column of TOTALS over all groups."""
         return sum(int(clock.TOTALS[column]) for clock in self.clocks)
 
     def drain(self) -> list[npt.NDArray[np.int64]]:
-        """The issues that the threads have recorded, which they forget."""
+        """The issues that the groups have recorded, which they forget."""
         found = []
         for clock in self.clocks:
             n = int(clock.TOTALS[layout.N_EVENTS])
@@ -90,18 +114,17 @@ class Crew:
         return found
 
     def of_failed(self) -> door.State:
-        """The State of the thread whose SM has failed: the first such SM."""
+        """The State of the group whose SM has failed: the first such SM."""
         failed = self.clocks[0].FRONTS.reshape(-1, layout.N_FRONT)[:, layout.F_STATUS] == layout.FAILED
         return next(
             (state for k, state in enumerate(self.states) if failed[slice(*self._sms(k))].any()), self.states[0]
         )
 
     def add_up(self) -> None:
-        """Bring the sums of all threads into the arrays of the first."""
+        """Bring the sums of all groups into the arrays of the first."""
         if self._native is not None:
-            for k, state in enumerate(self.states):  # the first was alone before, and saw to all SMs
-                places = self._places(k) if k else range(len(state.LAUNCH) // N_LAUNCH)
-                door.count(state, self._native, places, *own_sizes(self.clocks[0]))
+            for state in self.states[:2]:  # all but the first count together
+                door.count(state, self._native)
         for state, clock in zip(self.states[1:], self.clocks[1:], strict=True):
             self.states[0].COUNTS[:] += state.COUNTS
             for name in SUMS:

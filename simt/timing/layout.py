@@ -316,8 +316,9 @@ G_MEMBERS = _config()  # warps of a scheduler
 G_ROOM = _config()  # warps whose registers fit on an SM
 G_FROM = _config()  # the recorded window, cycles
 G_TO = _config()
-G_THREAD = _config()  # the host thread, and how many there are
-G_THREADS = _config()
+G_THREADS = _config()  # host threads, and the one that these arrays are for
+G_THREAD = _config()
+G_GROUPS = _config()  # groups of SMs, each with arrays of its own for what is not of one SM
 N_CONFIG = _config.count
 
 # A recorded issue (int64[capacity * N_EVENT]): who, what, since when it waited, for what, and when it issued.
@@ -346,8 +347,8 @@ DONE, HALTED, CROWDED = range(7, 10)
 BETWEEN, AHEAD, TURNS = range(3)
 """Phases of an epoch: no SM is ahead; they run ahead; they wait for their turns."""
 MAX_EPOCH = 1024
-THREAD_ROOM = 8
-"""Words of SYNC for each thread: a line of the host's cache."""
+THREAD_ROOM = 16
+"""Words of SYNC for each thread, and for all: what one line of the host's cache, and what it fetches with it, hold."""
 
 PLACE = {name: k for k, name in enumerate(PARAMETERS)}
 
@@ -372,7 +373,10 @@ class Clock(NamedTuple):
     ASKED: Any
     ASKED_AT: Any
     ORDER: Any  # int64[MAX_EPOCH]: the first request of each cycle of an epoch
-    SYNC: Any  # int64[threads * THREAD_ROOM]: epochs that the first thread has begun, and that each has done
+    # int64[(1 + threads) * THREAD_ROOM]: groups that are through in this epoch; the next one of each thread's
+    SYNC: Any
+    STATES: Any  # int64[groups * words]: the engine's State of each group, as a record
+    CLOCKS: Any  # int64[groups * words]: the same of its Clock
     SCHEDULERS: Any
     MEMBERS: Any  # int64[schedulers * G_MEMBERS]: the warps of a scheduler
     READY: Any  # the same: cycle in which each may issue its next instruction; NEVER: waits for others, or is not there

@@ -6,10 +6,10 @@ import platform
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils, config, types
 from numba.extending import intrinsic
 
-from simt.ops.arrays import address
+from simt.ops.arrays import address, kept_window
 from simt.ops.jit import jit_part
 
 _I64 = ir.IntType(64)
@@ -39,6 +39,14 @@ def _store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @intrinsic
+def _count(typingctx: Any, array: Any, index: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.atomic_rmw("add", _word(context, builder, sig, args), ir.Constant(_I64, 1), "acq_rel")
+
+    return types.int64(array, types.int64), codegen
+
+
+@intrinsic
 def _rest(typingctx: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         if _REST:
@@ -49,12 +57,24 @@ def _rest(typingctx: Any) -> Any:
     return types.none(), codegen
 
 
+def _own(group, s, t):  # type: ignore[no-untyped-def]
+    return s, t
+
+
+def _kept(group, s, t):  # type: ignore[no-untyped-def]
+    return kept_window(s, t.STATES, group), kept_window(t, t.CLOCKS, group)
+
+
 def _published(words, k):  # type: ignore[no-untyped-def]
     return _load(words, k)
 
 
 def _publish(words, k, value):  # type: ignore[no-untyped-def]
     _store(words, k, value)
+
+
+def _counted(words, k):  # type: ignore[no-untyped-def]
+    return _count(words, k)
 
 
 def _pause():  # type: ignore[no-untyped-def]
@@ -69,13 +89,22 @@ def _plain_publish(words, k, value):  # type: ignore[no-untyped-def]
     words[k] = value
 
 
+def _plain_counted(words, k):  # type: ignore[no-untyped-def]
+    words[k] += 1
+    return words[k] - 1
+
+
 def _plain_pause():  # type: ignore[no-untyped-def]
     pass
 
 
+member = jit_part(_own if config.BOUNDSCHECK else _kept, plain=_own)
+"""State and Clock of a group of SMs (:mod:`simt.timing.crew`)."""
 published = jit_part(_published, plain=_plain_published)
 """Word *k*: what its thread wrote before the word is there, too."""
 publish = jit_part(_publish, plain=_plain_publish)
 """Set word *k*, after all that this thread wrote before."""
+counted = jit_part(_counted, plain=_plain_counted)
+"""Add one to word *k*, all that this thread wrote before being there: what it was.  No two threads get the same."""
 pause = jit_part(_pause, plain=_plain_pause)
 """Rest for a moment, in a loop that waits."""

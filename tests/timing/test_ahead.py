@@ -131,7 +131,7 @@ def test_ctrl_c_ends_the_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     x, out = np.zeros(6400, np.int32), np.zeros(6400, np.int32)
     with pytest.raises(KeyboardInterrupt):
         simt.launch(neighbours, 200, 32, x, out, device="h200", timing=True, sms=8, threads=3, progress=stop)
-    assert [(len(crew.clocks), len(crew._pending)) for crew in crews] == [(3, 0)]
+    assert [(len(crew._firsts), len(crew._pending)) for crew in crews] == [(3, 0)]
 
 
 @pytest.mark.parametrize("most", [0, 5])

@@ -113,9 +113,10 @@ def test_a_simulation_may_go_over_in_its_midst(name: str, monkeypatch: pytest.Mo
     counted: list[int] = []
     count = code.Native.count
 
-    def counting(native: code.Native, state: Any) -> None:
-        counted.append(int(state.NATIVE[code.FIRST_TIMES :: code.TIMES][: len(native.plan.blocks)].sum()))
-        count(native, state)
+    def counting(native: code.Native, state: Any, blocks: int) -> None:
+        times = state.NATIVE.reshape(blocks, -1)[:, code.FIRST_TIMES :: code.TIMES]
+        counted.append(int(times[:, : len(native.plan.blocks)].sum()))
+        count(native, state, blocks)
 
     monkeypatch.setattr(code.Native, "count", counting)
     assert same(timed(made, "auto", args, plan.grid, plan.block), expected)

@@ -25,7 +25,7 @@ from simt.machine.compiled.memory import Access
 from simt.machine.compiled.plan import Plan, Runs, Stretches
 from simt.machine.compiled.text import Text
 from simt.machine.compiled.widen import NotWide
-from simt.ops.arrays import record_words
+from simt.ops.arrays import record_of, record_words
 from simt.ops.jit import FOLDER
 from simt.program import Program
 
@@ -104,15 +104,14 @@ class Native:
         for helper in self.plan.helpers:
             native[HELPERS[helper]] = _helper(*helper).address
         native[V_STATE] = places["NATIVE"] + 8 * end
-        native[end:] = [
-            word for place, array in zip(places.values(), state, strict=True) for word in (place, *array.shape)
-        ]
+        native[end:] = record_of(state)
 
-    def count(self, state: L.State) -> None:
-        """Add what native code counted by block to the counters of the micro-ops."""
+    def count(self, state: L.State, blocks: int = 1) -> None:
+        """Add what native code counted, in so many blocks at a time, to the counters of the micro-ops."""
         counts = state.COUNTS.reshape(-1, L.N_COUNT)
-        times = state.NATIVE[FIRST_TIMES : FIRST_TIMES + TIMES * len(self.plan.blocks)].reshape(-1, TIMES)
-        for block, (executed, active, absent, exited) in zip(self.plan.blocks, times, strict=True):
+        times = state.NATIVE.reshape(blocks, -1)[:, FIRST_TIMES : FIRST_TIMES + TIMES * len(self.plan.blocks)]
+        total = times.sum(axis=0).reshape(-1, TIMES)
+        for block, (executed, active, absent, exited) in zip(self.plan.blocks, total, strict=True):
             for step in block:
                 row = counts[step.pc]
                 row[L.N_EXECUTED] += executed
