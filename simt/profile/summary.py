@@ -126,6 +126,10 @@ def timing_text(timing: TimingResult, *, of_many: bool = False) -> str:
     if not of_many and timing.has_races:
         more = f"{100 * abs(timing.depends_on_order):.1f} % {'more' if timing.depends_on_order > 0 else 'fewer'}"
         parts.append(f"blocks executed {more} instructions than in the functional run")
+    if not of_many and timing.racing:
+        numbers = [timing.program.listing[line].number for line in timing.racing]
+        lines = ", ".join(str(n) if timing.program.view == SOURCE else f"{n:#06x}" for n in numbers)
+        parts.append(f"SMs load what others store at the same time (at {lines}): races may decide the time")
     if timing.numbers.overridden:
         parts.append("with " + ", ".join(f"{name} = {timing.numbers[name]:g}" for name in timing.numbers.overridden))
     if timing.numbers.estimated:

@@ -103,8 +103,12 @@ def clock_arrays(
     fit: Occupancy,
     places: int,
     window: tuple[int, int] | None,
+    watched: npt.NDArray[np.int64] | None = None,
 ) -> layout.Clock:
-    """Arrays for the SMs of *sample* with *places* blocks each, as many whole ones as *fit* says; *state*: of one."""
+    """Arrays for the SMs of *sample* with *places* blocks each, as many whole ones as *fit* says; *state*: of one.
+
+    *watched*: lines of memory of which each byte is watched for races; without them, all lines are.
+    """
     n_sms, chip = sample.n_sms, sample.chip
     warps = -(-prepared.launch.threads_per_block // 32)
     schedulers = int(numbers["schedulers"])
@@ -228,6 +232,9 @@ def clock_arrays(
         OWNED=np.zeros(lines, np.uint8),
         TOUCHED_BY=np.zeros(lines, np.int32),
         TOUCHED_AT=np.zeros(lines, np.float64),
+        WATCHED=_watched(prepared, watched) if n_sms > 1 else np.zeros(0, np.int64),
+        WATCHED_BYTES=np.zeros(0 if watched is None else len(watched) * LINE_BYTES, np.int64),
+        RACING=np.zeros(len(table.ops) // layout.N_OP, np.int64),
         CHIP=chip_state,
         TOTALS=lines_of(layout.N_TOTAL, np.int64),
         STALLS=np.zeros(len(table.ops) // layout.N_OP * layout.N_REASONS, np.int64),
@@ -249,6 +256,14 @@ def _hosted(prepared: Prepared) -> npt.NDArray[np.int64]:
     starts, ends = memory.starts[memory.hosts], memory.ends[memory.hosts]
     lines = np.stack([starts - int(ADDRESS_BASE), ends - int(ADDRESS_BASE) + LINE_BYTES - 1], axis=1) // LINE_BYTES
     return lines.astype(np.int64).reshape(-1)
+
+
+def _watched(prepared: Prepared, watched: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:
+    """A word for each line of global memory, for :mod:`simt.timing.races`."""
+    words = np.zeros(int(prepared.memory.ends.max(initial=ADDRESS_BASE) - ADDRESS_BASE) // LINE_BYTES + 1, np.int64)
+    if watched is not None:
+        words[watched] = np.arange(1, len(watched) + 1)
+    return words
 
 
 def _quotas(

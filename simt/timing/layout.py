@@ -287,6 +287,7 @@ N_DRAM_WRITE = _total()
 N_SHARED_WAVEFRONTS = _total()
 N_EVENTS = _total()
 N_AGE = _total()
+N_SUSPECT = _total()  # times that a line was stored to that another SM loaded from in the same epoch, or the reverse
 N_TOTAL = _total.count
 N_REASONS = len(Reason)
 ACCESSES = (N_L1_SECTORS, N_L1_HITS, N_L2_SECTORS, N_L2_HITS)  # totals that are noted by micro-op, too
@@ -423,6 +424,11 @@ class Clock(NamedTuple):
     OWNED: Any  # uint8[lines]: sectors that they have fetched themselves
     TOUCHED_BY: Any  # int32[lines]: 1 + age of the warp that loaded from it, 0: none, -1: several
     TOUCHED_AT: Any  # float64[lines]: when it did
+    # Who uses the lines of memory, see races.py; empty if one SM is alone.  Of a launch that is looked at again: 1 +
+    # the number of a watched line, int64[those * 128]: who uses their bytes, int64[micro-ops]: 1: it races.
+    WATCHED: Any
+    WATCHED_BYTES: Any
+    RACING: Any
     CHIP: Any
     TOTALS: Any
     STALLS: Any  # int64[micro-ops * N_REASONS]: warp-cycles before its issue, by reason

@@ -11,6 +11,7 @@ from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import manner_of
 from simt.timing.outbox import answer, forget, is_alone, is_load, request, result_of, take_to_l1
+from simt.timing.races import note_access
 
 SHARED_INTERVAL = L.PLACE["shared_wavefront_interval"]
 SHARED_WAVEFRONT = L.PLACE["shared_wavefront_latency"]
@@ -230,6 +231,8 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, same, t):
         t.SMS[sm * L.N_SM + L.M_L1_STAMP] += sectors
         return begin + t.NUMBERS[L1_LATENCY]
     n = _coalesce(ADDRESSES, size // lanes, t.LINES, t.MASKS, t.LANES)
+    if len(t.WATCHED) and (loads or kind == L.K_STORE) and not t.OPS[pc * L.N_OP + L.O_IN_TURN]:
+        note_access(sm, pc, n, not loads, size // lanes, ADDRESSES, t)
     banks, tags = np.int64(1), n
     if loads and n > 1:
         banks, tags = _banks(n, t.LANES), _tags(n, t.LINES)

@@ -43,6 +43,7 @@ class TimingResult:
     each asked L1 for and found there, and the same of L2 (:attr:`ACCESSES`).  ``counters`` are the machine's own, of
     the simulated blocks; ``stays`` int64 [blocks, 5] (the first 65,536): block, SM, place there, first cycle and one
     past the last; ``functional``: warp instructions of the same blocks in the functional run (None: not known).
+    ``racing``: listing lines that load what another SM stores at the same time, or store what another one loads.
     """
 
     program: Program
@@ -59,6 +60,7 @@ class TimingResult:
     sample: Sample
     host_seconds: float
     functional: int | None = None
+    racing: tuple[int, ...] = ()
 
     ACCESSES: ClassVar = ("l1_sectors", "l1_hits", "l2_sectors", "l2_hits")
 
@@ -245,6 +247,7 @@ class TimingResult:
             "scope": self.scope,
             "sample": self.sample.to_dict(),
             "depends_on_order_percent": 100 * self.depends_on_order,
+            "racing_lines": [self.program.listing[line].number for line in self.racing],
             "expected_error": self.expected_error.to_dict(),
             "dominant_stall": self.dominant_stall,
             "stalls_per_issue": self.stall_reasons,
@@ -328,4 +331,5 @@ def collect(
         sample=sample,
         host_seconds=host_seconds,
         functional=functional,
+        racing=tuple(sorted({program.instructions[pc].line for pc in np.flatnonzero(clock.RACING).tolist()})),
     )

@@ -35,6 +35,7 @@ from simt.timing.crew import Crew
 from simt.timing.jit import FOLDER
 from simt.timing.parameters import Parameters, parameters
 from simt.timing.quicken import Quickening
+from simt.timing.races import SUSPECT
 from simt.timing.result import TimingResult, collect
 from simt.timing.sample import Sample, choose, fixed
 from simt.timing.schedule import MachineInstruction, Schedule, schedule
@@ -55,6 +56,8 @@ SMS_OF_THREAD, MOST_THREADS = 4, 8
 """SMs that each of those has at least, and how many they are at most: on a busy host of 20 cores 132 SMs on 16 threads
 took as long as on 8, or longer."""
 MAX_HOST_BYTES = 4 << 30
+MOST_WATCHED = 1 << 18
+"""Lines of memory whose bytes are watched for races: a KiB each.  Of more, the first ones are."""
 ALL_SECONDS, AUTO_SECONDS = 600.0, 60.0
 """How long all SMs, and those that ``sms="auto"`` chooses, may take where the launch does not say."""
 INSTRUCTIONS_PER_SECOND = 500_000
@@ -96,7 +99,15 @@ def simulate(
         most_sms = MAX_HOST_BYTES // _Run(setting, sample, None).bytes
         sample = choose(work, setting.chip, setting.places, seconds * INSTRUCTIONS_PER_SECOND, most_sms)
     run_of = _Run(setting, sample, options.window)
+    before = memory.snapshot() if sample.n_sms > 1 else None
     run_of.go(sample.n_blocks, launch.progress)
+    suspects = run_of.suspects()
+    if before is not None and len(suspects):
+        before.restore()
+        seconds = run_of.host_seconds
+        run_of = _Run(setting, sample, options.window, suspects)
+        run_of.go(sample.n_blocks, launch.progress)
+        run_of.host_seconds += seconds
     return run_of.result(None if work is None else int(work[sample.blocks_of(launch.blocks), 0].sum()))
 
 
@@ -174,9 +185,18 @@ def _refuse_too_long(setting: _Setting, max_host_seconds: float) -> None:
 
 
 class _Run:
-    """One simulation: the engine's state of all places for blocks, and the clock's."""
+    """One simulation: the engine's state of all places for blocks, and the clock's.
 
-    def __init__(self, setting: _Setting, sample: Sample, window: tuple[int, int] | None) -> None:
+    *watched*: lines of memory whose bytes are watched for races, on one thread: so each run of them is the same.
+    """
+
+    def __init__(
+        self,
+        setting: _Setting,
+        sample: Sample,
+        window: tuple[int, int] | None,
+        watched: npt.NDArray[np.int64] | None = None,
+    ) -> None:
         launch = setting.launch
         if launch.services is not None:
             launch = replace(launch, services=launch.services.rehearsal())
@@ -187,8 +207,17 @@ class _Run:
         states = [state_arrays(self.prepared, k, 0, self.stop) for k in range(places)]
         self.state = door.side_by_side(setting.program, states)
         self.clock = clock_arrays(
-            self.prepared, setting.numbers, setting.table, states[0], sample, setting.fit, setting.places, window
+            self.prepared,
+            setting.numbers,
+            setting.table,
+            states[0],
+            sample,
+            setting.fit,
+            setting.places,
+            window,
+            watched,
         )
+        self.is_watched = watched is not None
         self.bytes = sum(array.nbytes for array in (self.state.R, self.state.P, self.state.SPLITS))
         self.crew = Crew(self.prepared, self.state, self.clock, 1)
         self.events: list[np.ndarray] = []
@@ -220,7 +249,7 @@ class _Run:
         """Let several host threads go on if that pays; *issued*: warp instructions so far."""
         asked, sms = self.launch.threads, self.sample.n_sms
         most = sms if asked is not None else max(min(sms // SMS_OF_THREAD, MOST_THREADS), 1)
-        threads = workers_for(asked, most)
+        threads = 1 if self.is_watched else workers_for(asked, most)
         between = self.clock.CHIP[layout.C_PHASE] == layout.BETWEEN
         if len(self.crew.clocks) == 1 and threads > 1 and between and (asked is not None or issued >= LONG):
             self.crew = Crew(self.prepared, self.state, self.clock, threads)
@@ -257,6 +286,12 @@ class _Run:
             raise failure(self.prepared, self.crew.of_failed())
         if status == layout.STUCK:
             raise self._stuck()
+
+    def suspects(self) -> npt.NDArray[np.int64]:
+        """Lines of memory that SMs may have raced for."""
+        if not self.clock.TOTALS[layout.N_SUSPECT]:
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(self.clock.WATCHED & SUSPECT)[:MOST_WATCHED]
 
     def _stuck(self) -> Exception:
         slots = self.clock.SLOTS.reshape(-1, layout.N_SLOT)

@@ -47,6 +47,15 @@ def _count(typingctx: Any, array: Any, index: Any) -> Any:
 
 
 @intrinsic
+def _exchange(typingctx: Any, array: Any, index: Any, before: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        word = _word(context, builder, sig, args)
+        return builder.extract_value(builder.cmpxchg(word, args[2], args[3], "seq_cst"), 1)
+
+    return types.boolean(array, types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
 def _rest(typingctx: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         if _REST:
@@ -77,6 +86,10 @@ def _counted(words, k):  # type: ignore[no-untyped-def]
     return _count(words, k)
 
 
+def _exchanged(words, k, before, value):  # type: ignore[no-untyped-def]
+    return _exchange(words, k, before, value)
+
+
 def _pause():  # type: ignore[no-untyped-def]
     _rest()
 
@@ -94,6 +107,11 @@ def _plain_counted(words, k):  # type: ignore[no-untyped-def]
     return words[k] - 1
 
 
+def _plain_exchanged(words, k, before, value):  # type: ignore[no-untyped-def]
+    words[k] = value
+    return True
+
+
 def _plain_pause():  # type: ignore[no-untyped-def]
     pass
 
@@ -106,5 +124,7 @@ publish = jit_part(_publish, plain=_plain_publish)
 """Set word *k*, after all that this thread wrote before."""
 counted = jit_part(_counted, plain=_plain_counted)
 """Add one to word *k*, all that this thread wrote before being there: what it was.  No two threads get the same."""
+exchanged = jit_part(_exchanged, plain=_plain_exchanged)
+"""Set word *k* if it is what it was *before*; whether it was."""
 pause = jit_part(_pause, plain=_plain_pause)
 """Rest for a moment, in a loop that waits."""
