@@ -7,7 +7,7 @@ It keeps the blocks of its SMs side by side (:func:`side_by_side`, :data:`lay_ou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,10 +24,10 @@ from simt.machine.start import start_block
 from simt.machine.turns import QUANTUM, may_go_round
 from simt.ops.arrays import keep_window, kept_window, record_words
 from simt.ops.jit import elsewhere, jit_part, plain
-from simt.program import Program
 
 if TYPE_CHECKING:
     from simt.machine.compiled.code import Native
+    from simt.machine.prepared import Prepared
 
 __all__ = [
     "BLOCKED",
@@ -59,16 +59,20 @@ N_OWN = len(OWN)
 _advance = elsewhere(advance)
 
 
-def side_by_side(program: Program, states: Sequence[State]) -> State:
-    """One State with the arrays that each of *states* has for itself one behind the other.
+def side_by_side(prepared: Prepared, state: State, places: int) -> State:
+    """One State for blocks in so many places: the arrays that *state* has for a block itself, one behind the other.
 
-    A block finds those registers of *program* zero that it may read before it writes them, and in the others what the
+    A block finds those registers of the program zero that it may read before it writes them, and in the others what the
     block before it left.  SHARED is the arena.
     """
-    together = {name: np.concatenate([getattr(state, name) for state in states]) for name in OWN if name != "SHARED"}
+    program, memory = prepared.program, prepared.memory
+    together = {name: np.tile(getattr(state, name), places) for name in OWN if name != "SHARED"}
     together["F64"] = together["R"].view(np.float64)
     together["F32"] = together["R"].view(np.float32)
-    return states[0]._replace(**together, SHARED=states[0].M64, ZEROED=zeroed_rows(program, live_rows(program)[0]))
+    launches = together["LAUNCH"].reshape(places, -1)
+    launches[:, L.LAUNCH_SHARED] = memory.shared_at[:places]
+    launches[:, L.LAUNCH_LOCAL] = memory.local_at[:places]
+    return state._replace(**together, SHARED=state.M64, ZEROED=zeroed_rows(program, live_rows(program)[0]))
 
 
 def beside(state: State, fresh: State) -> State:
@@ -165,7 +169,7 @@ def words(state: State) -> int:
     return record_words(state)
 
 
-def equip(state: State, native: Native, places: Iterable[int], *sizes: int, like: State | None = None) -> State:
+def equip(state: State, native: Native, places: range, *sizes: int, like: State | None = None) -> State:
     """A State in which the blocks in some places go on with native code; *sizes* are those of :data:`block_at`.
 
     *like*: one that has been equipped, for other places; both have what native code needs together.
@@ -174,8 +178,13 @@ def equip(state: State, native: Native, places: Iterable[int], *sizes: int, like
         state = native.entered(state, len(state.LAUNCH) // L.N_LAUNCH)
     else:
         state = state._replace(CODE=like.CODE, NATIVE=like.NATIVE, ZEROED=like.ZEROED)
-    for k in places:
+    known = sorted({places[0], places[len(places) // 2], places[-1]})
+    for k in known:
         native.tell(plain(block_at)(state, k, *sizes, state.WORDS))
+    rows = state.NATIVE.reshape(len(state.LAUNCH) // L.N_LAUNCH, -1)
+    for first, last in pairwise(known):  # the arrays of a block are as far from those of the next one as these are
+        steps = np.arange(last - first)[:, None]
+        rows[first:last] = rows[first] + (rows[last] - rows[first]) // (last - first) * steps
     return state
 
 

@@ -185,6 +185,8 @@ def clock_arrays(
         ASKED=np.zeros(n_sms * layout.REQUEST_LINES * layout.N_LINE, np.int64),
         ASKED_AT=np.zeros(n_sms * layout.REQUEST_LINES * layout.N_LINE_AT, np.float64),
         ORDER=np.zeros(layout.MAX_EPOCH, np.int64),
+        SORTED=np.zeros(n_sms * layout.REQUESTS, np.int64),
+        DUE=np.zeros(n_sms, np.float64),
         SYNC=np.zeros(1, np.int64),
         STATES=np.zeros(1, np.int64),
         CLOCKS=np.zeros(1, np.int64),

@@ -44,7 +44,11 @@ class Crew:
         clock.CONFIG[[layout.G_THREADS, layout.G_GROUPS]] = threads, groups
         sync = lines_of((1 + threads) * layout.THREAD_ROOM, np.int64)
         sync[:] = groups  # there is none to take before the first epoch
-        clock = clock._replace(SYNC=sync)
+        clock = clock._replace(
+            SYNC=sync,
+            STATES=np.zeros(groups * len(record_of(state)), np.int64),
+            CLOCKS=np.zeros(groups * len(record_of(clock)), np.int64),
+        )
         others = np.zeros_like(clock.BLOCKS)  # of all groups but the first: a place is in one of them
         self.states, self.clocks = [state], [clock]
         for thread, (first, end) in enumerate(pairwise([*self._firsts, groups])):
@@ -56,13 +60,22 @@ class Crew:
         self._pending: set[Future[None]] = set()
 
     def equip(self, native: Native, first: int = 0) -> None:
-        """Have the groups from *first* on go on with native code; the first alone would see to all SMs."""
+        """Have the groups from *first* on go on with native code, between two epochs.
+
+        The first has all places: it has begun alone, and its arrays serve for turns.
+        """
         self._native = native
         for k in range(first, len(self.states)):
             places = self._places(k) if k else range(len(self.states[0].LAUNCH) // N_LAUNCH)
             like = self.states[1] if k > 1 else None
             self.states[k] = door.equip(self.states[k], native, places, *own_sizes(self.clocks[0]), like=like)
-            self.clocks[k].BLOCKS[:] = 0  # laid out anew: those have other arrays
+        for clock in self.clocks[first : first + 2]:  # all but the first have one array
+            clock.BLOCKS[:] = 0  # laid out anew: those have other arrays
+        self._describe()
+
+    def _describe(self) -> None:
+        """Bring the records of all States up to date."""
+        self.clocks[0].STATES[:] = np.array([record_of(state) for state in self.states]).reshape(-1)
 
     def _sms(self, k: int) -> tuple[int, int]:
         """The SMs of a group, as :mod:`simt.timing.core` has it: the first, and one past the last."""
@@ -75,13 +88,15 @@ class Crew:
         first, end = self._sms(k)
         return range(first * places, end * places)
 
+    @property
+    def is_many(self) -> bool:
+        """Whether there are several threads."""
+        return len(self._firsts) > 1
+
     def begin(self, function: Callable[..., Any]) -> None:
         """Let the other threads help with *function*, the compiled :func:`simt.timing.core.run`."""
-        words = len(record_of(self.clocks[0]))
-        clocks = np.zeros(len(self.clocks) * words, np.int64)
-        states = np.array([record_of(state) for state in self.states]).reshape(-1)
-        self.clocks = [clock._replace(STATES=states, CLOCKS=clocks) for clock in self.clocks]
-        clocks[:] = np.array([record_of(clock) for clock in self.clocks]).reshape(-1)
+        self._describe()
+        self.clocks[0].CLOCKS[:] = np.array([record_of(clock) for clock in self.clocks]).reshape(-1)
         for first in self._firsts[1:]:
             self._pending.add(host_threads().submit(self._help, function, self.states[first], self.clocks[first]))
 

@@ -204,7 +204,6 @@ R_LINES = _request()
 R_BLOCK = _request()
 R_MANNER = _request()
 R_MOST = _request()  # lanes of an atomic that meet
-R_BEHIND = _request()  # the next one of the same cycle, -1: none
 N_REQUEST = _request.count
 _request_at = Columns()
 T_SOONEST = _request_at()  # not before that; of a load, so much later than that and than its first line
@@ -373,7 +372,9 @@ class Clock(NamedTuple):
     REQUESTED_AT: Any
     ASKED: Any
     ASKED_AT: Any
-    ORDER: Any  # int64[MAX_EPOCH]: the first request of each cycle of an epoch
+    ORDER: Any  # int64[MAX_EPOCH]: where SORTED has the first request of each cycle of an epoch
+    SORTED: Any  # int64[SMs * REQUESTS]: the requests of an epoch
+    DUE: Any  # float64[SMs]: M_EVENT of each, side by side
     # int64[(1 + threads) * THREAD_ROOM]: groups that are through in this epoch; the next one of each thread's
     SYNC: Any
     STATES: Any  # int64[groups * words]: the engine's State of each group, as a record

@@ -204,13 +204,13 @@ class _Run:
         places = sample.n_sms * setting.places
         self.prepared: Prepared = prepare(setting.program, launch, places, setting.memory)
         self.stop = np.zeros(1, np.int64)
-        states = [state_arrays(self.prepared, k, 0, self.stop) for k in range(places)]
-        self.state = door.side_by_side(setting.program, states)
+        state = state_arrays(self.prepared, 0, 0, self.stop)
+        self.state = door.side_by_side(self.prepared, state, places)
         self.clock = clock_arrays(
             self.prepared,
             setting.numbers,
             setting.table,
-            states[0],
+            state,
             sample,
             setting.fit,
             setting.places,
@@ -232,34 +232,43 @@ class _Run:
 
     def _run_some(self, blocks: int) -> int:
         """Simulate some cycles, compiled, or a while as plain Python if it is not compiled yet; the status."""
-        issued = self.crew.total(layout.N_ISSUED)
-        if issued >= PLAIN_INSTRUCTIONS:
-            self.compile()
-        compiled = ENGINE.ready(0, 0, self.state) and CLOCK.ready(0, self.sample.n_blocks, self.state, self.clock)
         step = PLAIN_STEP
+        compiled = self.crew.is_many
+        if not compiled:
+            issued = self.crew.total(layout.N_ISSUED)
+            if issued >= PLAIN_INSTRUCTIONS:
+                self.compile()
+            compiled = ENGINE.ready(0, 0, self.state) and CLOCK.ready(0, self.sample.n_blocks, self.state, self.clock)
         if compiled:
-            self._quicken(issued)
-            self._hire(issued)
-            step = max((LOOKING_STEP if self.quickening.is_open else STEP) // self.sample.n_sms, 1)
+            if self.quickening.is_open:
+                self._quicken(self.crew.total(layout.N_ISSUED))
+            if not self.crew.is_many:
+                self._hire(issued)
+            short = self.quickening.is_open and not self.crew.is_many
+            step = max((LOOKING_STEP if short else STEP) // self.sample.n_sms, 1)
         until = int(self.clock.CHIP[layout.C_NOW]) + step
         with np.errstate(all="ignore"):  # plain Python: wrap-around is meant
             return int((CLOCK.function if compiled else CLOCK.plain)(until, blocks, self.state, self.crew.clocks[0]))
+
+    @property
+    def _is_between(self) -> bool:
+        """Whether no thread is at work on an epoch."""
+        return bool(self.clock.CHIP[layout.C_PHASE] == layout.BETWEEN)
 
     def _hire(self, issued: int) -> None:
         """Let several host threads go on if that pays; *issued*: warp instructions so far."""
         asked, sms = self.launch.threads, self.sample.n_sms
         most = sms if asked is not None else max(min(sms // SMS_OF_THREAD, MOST_THREADS), 1)
         threads = 1 if self.is_watched else workers_for(asked, most)
-        between = self.clock.CHIP[layout.C_PHASE] == layout.BETWEEN
-        if len(self.crew.clocks) == 1 and threads > 1 and between and (asked is not None or issued >= LONG):
+        if threads > 1 and self._is_between and (asked is not None or issued >= LONG):
             self.crew = Crew(self.prepared, self.state, self.clock, threads)
             if self.native is not None:
                 self.crew.equip(self.native, 1)
             self.crew.begin(CLOCK.function)
 
     def _quicken(self, issued: int) -> None:
-        """Go over to native code if it is time, and one thread is at work yet; *issued* as above."""
-        native = self.quickening.look(issued) if len(self.crew.clocks) == 1 else None
+        """Go over to native code if it is time; *issued* as above."""
+        native = self.quickening.look(issued) if self._is_between else None
         if native is not None:
             self.native = native
             self.crew.equip(native)

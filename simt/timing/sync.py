@@ -1,4 +1,4 @@
-"""How host threads tell each other how far they are: words of memory, written and read in order."""
+"""How host threads tell each other how far they are, by words of memory, written and read in order; and a hint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 from simt.ops.arrays import address, kept_window
 from simt.ops.jit import jit_part
 
-_I64 = ir.IntType(64)
+_I32, _I64 = ir.IntType(32), ir.IntType(64)
 _REST = "llvm.x86.sse2.pause" if platform.machine().lower() in ("x86_64", "amd64") else ""
 """LLVM's name of the instruction of a processor for a loop that waits; other than on x86 there is none in use."""
 
@@ -66,6 +66,18 @@ def _rest(typingctx: Any) -> Any:
     return types.none(), codegen
 
 
+@intrinsic
+def _hint(typingctx: Any, array: Any, index: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        word = builder.bitcast(_word(context, builder, sig, args), ir.IntType(8).as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [word.type, _I32, _I32, _I32])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [word.type], kind)
+        builder.call(fetch, [word, *(_I32(k) for k in (1, 3, 1))])  # to write; to stay; data
+        return context.get_dummy_value()
+
+    return types.none(array, types.int64), codegen
+
+
 def _own(group, s, t):  # type: ignore[no-untyped-def]
     return s, t
 
@@ -90,6 +102,10 @@ def _exchanged(words, k, before, value):  # type: ignore[no-untyped-def]
     return _exchange(words, k, before, value)
 
 
+def _wanted(words, k):  # type: ignore[no-untyped-def]
+    _hint(words, k)
+
+
 def _pause():  # type: ignore[no-untyped-def]
     _rest()
 
@@ -112,6 +128,10 @@ def _plain_exchanged(words, k, before, value):  # type: ignore[no-untyped-def]
     return True
 
 
+def _plain_wanted(words, k):  # type: ignore[no-untyped-def]
+    pass
+
+
 def _plain_pause():  # type: ignore[no-untyped-def]
     pass
 
@@ -126,5 +146,7 @@ counted = jit_part(_counted, plain=_plain_counted)
 """Add one to word *k*, all that this thread wrote before being there: what it was.  No two threads get the same."""
 exchanged = jit_part(_exchanged, plain=_plain_exchanged)
 """Set word *k* if it is what it was *before*; whether it was."""
+wanted = jit_part(_wanted, plain=_plain_wanted)
+"""Tell the processor that word *k* is wanted soon: other threads, or nobody, had it last."""
 pause = jit_part(_pause, plain=_plain_pause)
 """Rest for a moment, in a loop that waits."""

@@ -41,9 +41,9 @@ def places(program: Program, *arguments: Any, blocks: int, block: int, order: st
     with CONTEXT.placed(program, given) as placed, np.errstate(all="ignore"):
         prepared = prepare(program, placed.launch, blocks, placed.memory)
         stop = np.zeros(1, np.int64)
-        states = [state_arrays(prepared, k, 0, stop) for k in range(blocks)]
-        together = door.side_by_side(program, states)
-        sizes = [len(getattr(states[0], name)) for name in ("R", "P", "PARTICIPANTS")]
+        state = state_arrays(prepared, 0, 0, stop)
+        together = door.side_by_side(prepared, state, blocks)
+        sizes = [len(getattr(state, name)) for name in ("R", "P", "PARTICIPANTS")]
         yield together, lambda k: block_at(together, k, *sizes, np.zeros(0, np.int64))
         placed.upload.download()
 

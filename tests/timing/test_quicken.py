@@ -24,8 +24,9 @@ from simt.machine.layout import UNLIMITED
 from simt.ops.row import Kind
 from simt.ops.table import MICRO_OPS
 from simt.program import Instruction, Program
-from simt.timing import TimingResult, quicken
+from simt.timing import TimingResult, layout, quicken
 from simt.timing.ahead import runs
+from simt.timing.crew import Crew
 from simt.timing.schedule import schedule
 from tests.machine import structured
 from tests.timing.programs import X, chain, end, program
@@ -131,6 +132,28 @@ def test_each_of_several_threads_has_native_code_of_its_own(name: str) -> None:
     args = [a if isinstance(a, np.ndarray) else np.int64(a) for a in plan.args]
     expected = timed(made, "interpreter", args, plan.grid, plan.block, sms=5)
     assert same(timed(made, "compiled", args, plan.grid, plan.block, sms=5, threads=2), expected)
+
+
+@pytest.mark.parametrize("name", ["neighbored", "shuffle"])
+def test_several_threads_may_go_over_in_their_midst(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    data = np.random.RandomState(0).randint(-1000, 1000, 1 << 12).astype(np.int32)
+    plan = kernels.get(name).plan_for(data, 96, "sum")
+    made = lang.compile(plan.kernel, lang.argument_types(plan.args))
+    args = [a if isinstance(a, np.ndarray) else np.int64(a) for a in plan.args]
+    expected = timed(made, "interpreter", args, plan.grid, plan.block, sms=5)
+    code.stretches_code(made, runs_of(made))  # it is at hand
+    monkeypatch.setattr(quicken, "LOOK", 900)
+    monkeypatch.setattr(module, "STEP", 5)
+    threads: list[int] = []
+    equip = Crew.equip
+
+    def equipped(crew: Crew, native: code.Native, first: int = 0) -> None:
+        threads.append(int(crew.clocks[0].CONFIG[layout.G_THREADS]))
+        equip(crew, native, first)
+
+    monkeypatch.setattr(Crew, "equip", equipped)
+    assert same(timed(made, "auto", args, plan.grid, plan.block, sms=5, threads=2), expected)
+    assert threads == [2]
 
 
 @pytest.mark.parametrize("engine", ["interpreter", "compiled", "auto"])
