@@ -197,7 +197,8 @@ class Program:
 
     ``encoded`` is the machine's: what the first launch makes of the micro-ops (simt.machine.encode), which must not
     change from then on.  So are ``native`` and ``stretches``: native code of them, and ``past``, which says when it is
-    worth while (simt.machine.compiled); and ``waits``: whether a block may wait for another one (simt.machine.waiting).
+    worth while (simt.machine.compiled); ``waits``: whether a block may wait for another one (simt.machine.waiting);
+    ``zeroed``: what a block finds zero (simt.machine.door); and ``timed``: what the timing model last made of it.
     """
 
     name: str
@@ -225,6 +226,8 @@ class Program:
     stretches: Any = field(default=None, init=False, repr=False, compare=False)
     past: Any = field(default=None, init=False, repr=False, compare=False)
     waits: Any = field(default=None, init=False, repr=False, compare=False)
+    zeroed: Any = field(default=None, init=False, repr=False, compare=False)
+    timed: Any = field(default=None, init=False, repr=False, compare=False)
 
     def __getstate__(self) -> tuple[None, dict[str, Any]]:
         """For pickling: without what the machine has made of it, which is of this process (native code, above all)."""

@@ -17,6 +17,7 @@ from numba.core import config
 from simt.machine import layout as L
 from simt.machine.compiled.liveness import live_rows, zeroed_rows
 from simt.machine.control import current
+from simt.machine.encode import encode
 from simt.machine.engine import advance
 from simt.machine.layout import BLOCKED, CALLED, DONE, FAILED, OWN, PAUSED, State
 from simt.machine.splits import choose
@@ -28,6 +29,7 @@ from simt.ops.jit import elsewhere, jit_part, plain
 if TYPE_CHECKING:
     from simt.machine.compiled.code import Native
     from simt.machine.prepared import Prepared
+    from simt.program import Program
 
 __all__ = [
     "BLOCKED",
@@ -46,6 +48,7 @@ __all__ = [
     "equip",
     "forget",
     "lay_out",
+    "place_bytes",
     "request",
     "requests",
     "set_clock",
@@ -69,10 +72,20 @@ def side_by_side(prepared: Prepared, state: State, places: int) -> State:
     together = {name: np.tile(getattr(state, name), places) for name in OWN if name != "SHARED"}
     together["F64"] = together["R"].view(np.float64)
     together["F32"] = together["R"].view(np.float32)
+    if program.zeroed is None:
+        program.zeroed = zeroed_rows(program, live_rows(program)[0])
     launches = together["LAUNCH"].reshape(places, -1)
     launches[:, L.LAUNCH_SHARED] = memory.shared_at[:places]
     launches[:, L.LAUNCH_LOCAL] = memory.local_at[:places]
-    return state._replace(**together, SHARED=state.M64, ZEROED=zeroed_rows(program, live_rows(program)[0]))
+    return state._replace(**together, SHARED=state.M64, ZEROED=program.zeroed)
+
+
+def place_bytes(program: Program, warps: int) -> int:
+    """Bytes of most of what a block of so many warps has for itself: its registers, predicates and splits."""
+    encoded = encode(program)
+    uniform = len(encoded.uniform_rows)
+    rows = uniform + warps * (encoded.n_registers - uniform)
+    return 8 * (32 * rows + warps * (encoded.n_predicates + 32 * L.N_SPLIT))
 
 
 def beside(state: State, fresh: State) -> State:

@@ -5,9 +5,10 @@ for Python, and links copies of it into each library that calls it, where all of
 Python calls a handful.  So a *part* is translated into LLVM's form only, without wrappers; an *entry* takes in all
 parts that it reaches, as functions of its own, which LLVM then optimises once and may inline, reshape or leave out.
 
-Half of the time is Numba's own, in Python.  Four things spare it: what an operator gives for operands of some types is
-looked up once (:func:`_remembered`), passes for code that the engine does not have are left out, so is the search for
-where each variable is last used (:func:`_nothing_to_free`), and Python's cyclic garbage collector rests
+Half of the time is Numba's own, in Python.  Five things spare it: what an operator gives for operands of some types is
+looked up once (:func:`_remembered`), a function is translated once, whatever constants it is given
+(:func:`_of_any_value`), passes for code that the engine does not have are left out, so is the search for where each
+variable is last used (:func:`_nothing_to_free`), and Python's cyclic garbage collector rests
 (:func:`simt.ops.jit.compilation`).  LLVM makes vectors of the loops over lanes, but does not unroll them: that made no
 kernel faster, and took a fifth of its time.
 """
@@ -28,6 +29,7 @@ from numba.core.postproc import PostProcessor
 from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import AnnotateTypes, InlineOverloads, IRLegalization, NativeLowering, NopythonRewrites
 from numba.core.types.functions import BaseFunction
+from numba.core.types.misc import unliteral
 from numba.core.untyped_passes import (
     FindLiterallyCalls,
     InlineClosureLikes,
@@ -51,6 +53,8 @@ def _passes(library: Any, level: int) -> Any:
     return llvm.create_pass_builder(library._codegen._tm, options)
 
 
+APART: set[Any] = set()
+"""Functions that LLVM is not to inline."""
 SHARED: dict[Any, Any] = {}
 """Functions that machine code of other entries calls, and the type of what they return."""
 
@@ -86,6 +90,8 @@ class Part(JITCodeLibrary):
 
     symbol = ""
     """The name by which others find it, if it is shared."""
+    apart = False
+    """Whether it stays a function of its own."""
 
     def _optimize_functions(self, module: Any) -> None:
         """Make the function small enough to be copied; an entry's passes do the rest."""
@@ -110,10 +116,14 @@ class Entry(JITCodeLibrary):
         self._linking_libraries = list(_reached(self))
         shared = [one for one in self._linking_libraries if isinstance(one, Part) and one.symbol]
         self._symbols = {function.name: one.symbol for one in shared for function in one.get_defined_functions()}
+        apart = [one for one in self._linking_libraries if isinstance(one, Part) and one.apart]
+        self._apart = {function.name for one in apart for function in one.get_defined_functions()}
         super().finalize()
 
     def _optimize_final_module(self) -> None:
         for function in self._final_module.functions:
+            if function.name in self._apart:
+                function.add_function_attribute("noinline")
             if function.name in self._symbols:
                 function.name, function.linkage = self._symbols[function.name], llvm.Linkage.external
             elif not function.is_declaration and function.name not in self._own:
@@ -145,6 +155,7 @@ class _BeginPart(LoweringPass):
 
     def run_pass(self, state: Any) -> bool:
         state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.apart = state.func_id.func in APART
         if state.func_id.func in SHARED:
             state.library.symbol = _symbol(state.func_id.func, state.args)
         state.flags.no_compile = True
@@ -187,6 +198,7 @@ class _BeginEntry(LoweringPass):
 
 
 _signatures: dict[tuple[Any, Any], Any] = {}
+_call_type = types.Dispatcher.get_call_type
 
 
 def _remembered(function: Any, context: Any, args: Any, keywords: Any) -> Any:
@@ -202,6 +214,16 @@ def _remembered(function: Any, context: Any, args: Any, keywords: Any) -> Any:
         if not keywords:
             _signatures[key] = found
     return found
+
+
+def _of_any_value(self: Any, context: Any, args: Any, keywords: Any) -> Any:
+    """The signature of a call of one of our functions, which is translated once for all values of its arguments.
+
+    By itself Numba makes another copy, and others of what that calls in turn, for each constant that is passed.
+    """
+    if self.dispatcher._compiler.pipeline_class is PartCompiler:
+        args = tuple(map(unliteral, args))
+    return _call_type(self, context, args, keywords)
 
 
 def _as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
@@ -227,6 +249,7 @@ def _as_the_engine_needs() -> Iterator[None]:
         yield
         return
     types.Function.get_call_type = _remembered  # type: ignore[method-assign, assignment]  # its base class has its own
+    types.Dispatcher.get_call_type = _of_any_value  # type: ignore[method-assign, assignment]
     wrapping, arrayobj.fix_integer_index = arrayobj.fix_integer_index, _as_it_is
     lifetimes, PostProcessor.run = PostProcessor.run, _nothing_to_free
     try:
@@ -234,6 +257,7 @@ def _as_the_engine_needs() -> Iterator[None]:
     finally:
         arrayobj.fix_integer_index, PostProcessor.run = wrapping, lifetimes
         del types.Function.get_call_type
+        types.Dispatcher.get_call_type = _call_type  # type: ignore[method-assign]
 
 
 _NEEDLESS = {

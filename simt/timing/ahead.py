@@ -35,23 +35,30 @@ def _is_strong(program: Program, i: Instruction) -> bool:
 
 
 def note_stretches(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """How far the engine may execute at once, since neither the time nor other warps decide what comes of it."""
+    """How far the engine may execute at once: what only computes, since neither time nor other warps matter to it.
+
+    An access to memory, which is executed when it issues, may begin that, too.
+    """
     computes = [_only_computes(i) for i in program.instructions]
+    accesses = [MICRO_OPS[i.op].kind is Kind.MEMORY and not i.copies for i in program.instructions]
     for pc in range(len(computes) - 1, -1, -1):
-        following = pc + ops[pc, L.O_GROUP]
-        if not (ops[pc, L.O_ISSUES] and all(computes[pc:following])):
-            continue
-        ops[pc, L.O_STRETCH] = ops[pc, L.O_GROUP]
-        if ops[following, L.O_STRETCH]:
-            ops[pc, L.O_STRETCH] += ops[following, L.O_STRETCH]
-            ops[pc, L.O_BEHIND] = ops[following, L.O_BEHIND] + 1
+        group = range(pc, pc + ops[pc, L.O_GROUP])
+        ops[pc, L.O_COMPUTES] = ops[pc, L.O_ISSUES] and all(computes[each] for each in group)
+        goes_on = ops[group.stop, L.O_COMPUTES]
+        if ops[pc, L.O_COMPUTES] or (
+            goes_on and ops[pc, L.O_ISSUES] and all(computes[each] or accesses[each] for each in group)
+        ):
+            ops[pc, L.O_STRETCH] = ops[pc, L.O_GROUP]
+            if goes_on:
+                ops[pc, L.O_STRETCH] += ops[group.stop, L.O_STRETCH]
+                ops[pc, L.O_BEHIND] = ops[group.stop, L.O_BEHIND] + 1
 
 
 def runs(ops: npt.NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
-    """The stretches of micro-ops that are executed at once, each as long as can be: first, and one past the last."""
+    """The stretches of micro-ops that only compute, each as long as can be: first, and one past the last."""
     table = ops.reshape(-1, L.N_OP)
     firsts: dict[int, int] = {}
-    for pc in np.flatnonzero(table[:, L.O_STRETCH]).tolist():
+    for pc in np.flatnonzero(table[:, L.O_COMPUTES]).tolist():
         firsts.setdefault(pc + int(table[pc, L.O_STRETCH]), pc)
     return tuple((first, end) for end, first in firsts.items())
 

@@ -13,8 +13,9 @@ from simt.machine.door import State
 from simt.machine.layout import ADDRESS_BASE
 from simt.machine.prepared import Prepared
 from simt.timing import layout
-from simt.timing.gates import N_GATE
+from simt.timing.gates import GROUP, N_GATE, N_STANDING
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
+from simt.timing.ready import AT_ONCE
 from simt.timing.sample import Sample
 from simt.timing.schedule import Schedule
 
@@ -154,9 +155,14 @@ def clock_arrays(
     config[layout.G_PARTICIPANTS] = len(state.PARTICIPANTS)
     config[layout.G_FROM], config[layout.G_TO] = window or (0, 0)
 
-    warp_table = np.zeros((n_warps, layout.N_WARP), np.int64)
+    warp_table = lines_of(n_warps * layout.N_WARP, np.int64).reshape(n_warps, -1)
     there = np.flatnonzero(members.reshape(-1) >= 0)
     warp_table[members.reshape(-1)[there], layout.W_MEMBER] = there
+    scheduler, member = np.divmod(there, members.shape[1])
+    groups = -(-members.shape[1] // GROUP)
+    group = (scheduler * groups + member // GROUP) * N_STANDING
+    warp_table[members.reshape(-1)[there], layout.W_GROUP] = group
+    warp_table[members.reshape(-1)[there], layout.W_BIT] = 1 << member % GROUP
     warp_table[:, layout.W_PLACE], warp_table[:, layout.W_INDEX] = np.divmod(np.arange(n_warps), warps)
     slots = np.zeros((n_sms * places, layout.N_SLOT), np.int64)
     slots[:, [layout.S_BLOCK, layout.S_STARTS]] = -1
@@ -198,6 +204,7 @@ def clock_arrays(
         OWN_FREE=np.zeros(members.size, np.int64),
         PASSED=np.zeros(members.size, np.int64),
         THROTTLE=np.zeros(members.size, np.int64),
+        STANDING=np.zeros(len(members) * groups * N_STANDING, np.int64),
         GATES=np.zeros(n_sms * schedulers * N_GATE, np.int64),
         FETCHED=np.full(n_sms * table.lines, -1, np.int64),
         L1_TAGS=np.full(l1, -1, np.int64),
@@ -285,14 +292,14 @@ def _quotas(
 def _members(n_sms: int, warps_per_sm: int, schedulers: int) -> npt.NDArray[np.int64]:
     """Warps of each scheduler: warp *w* of the chip's places belongs to scheduler *w* modulo their number.
 
-    Rows are padded with -1 where the warps do not divide evenly.
+    Rows are padded with -1: as many are compared at once (ready.py).
     """
     rows = []
     for sm in range(n_sms):
         own = np.arange(sm * warps_per_sm, (sm + 1) * warps_per_sm)
         rows += [own[own % schedulers == k] for k in range(schedulers)]
     most = max(len(row) for row in rows)
-    table = np.full((len(rows), max(most, 1)), -1, np.int64)
+    table = np.full((len(rows), -(-most // AT_ONCE) * AT_ONCE), -1, np.int64)
     for k, row in enumerate(rows):
         table[k, : len(row)] = row
     return table

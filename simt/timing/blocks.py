@@ -8,6 +8,7 @@ from simt.machine import door
 from simt.timing import layout as L
 from simt.timing.codes import DRAIN, SELECTED, STALLED_BARRIER, WAIT
 from simt.timing.cycles import ceil
+from simt.timing.gates import IS_STALLED
 from simt.timing.jit import jit, jit_inline
 from simt.timing.pipes import occupy
 from simt.timing.waits import awaits, is_awaited
@@ -152,6 +153,7 @@ def _start_warps(sm, place, now, t):
         row = wi * L.N_WARP
         t.READY[WARPS[row + L.W_MEMBER]] = start
         WARPS[row + L.W_FIXED] = start
+        t.STANDING[WARPS[row + L.W_GROUP] + IS_STALLED] |= WARPS[row + L.W_BIT]
         WARPS[row + L.W_REASON] = WAIT
         WARPS[row + L.W_LAST] = start - 1
         WARPS[row + L.W_AGE] = t.SLOTS[place * L.N_SLOT + L.S_AGE] + w
@@ -215,6 +217,7 @@ def catch_up(wi, pc, t):
     t.TOTALS[L.N_ISSUED] += 1
     t.WARPS[row + L.W_LAST] = t.WARPS[row + L.W_FIXED]
     t.WARPS[row + L.W_FIXED] += max(t.OPS[pc * L.N_OP + L.O_STALL], 1)
+    t.STANDING[t.WARPS[row + L.W_GROUP] + IS_STALLED] |= t.WARPS[row + L.W_BIT]
     t.WARPS[row + L.W_RESOLVED] = t.WARPS[row + L.W_FIXED]
     t.WARPS[row + L.W_AHEAD] -= 1
     t.WARPS[row + L.W_REASON] = STALLED_BARRIER

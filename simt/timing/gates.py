@@ -11,17 +11,25 @@ from simt.timing.classes import PIPES, Unit
 
 LSU = PIPES.index("lsu")
 QUEUE = len(PIPES)
-LSU_GATE = QUEUE + LSU  # this and the next: as of the scheduler's last look
+LSU_GATE = QUEUE + LSU  # of this and the next GATES knows nothing: they are the SM's
 BARRIER_GATE = 2 * QUEUE
 OPEN_GATE = BARRIER_GATE + 1  # never closed
 N_GATE = OPEN_GATE + 1
 
 BYTE, REASON = 0xFF, 8
 """Of what is asked: the gate, in the bits of a byte; from bit REASON on, in as many, why a warp waits at it; flags."""
-QUEUES = 1 << 16  # it goes through the queue of memory input/output
-TO_LSU = 1 << 17  # ... to the load/store unit
-TO_GLOBAL = 1 << 18  # ... for memory that is not shared
-KEEPS = 1 << 19  # the scheduler stays with the warp if it issued last
+TO_GLOBAL = 1 << 16  # it goes to the load/store unit for memory that is not shared
+KEEPS = 1 << 17  # the scheduler stays with the warp if it issued last
+
+GROUP = 32
+"""Warps of a scheduler that are looked at together: mostly all of them."""
+IS_AHEAD, IS_KEYED, IS_STALLED = range(N_GATE, N_GATE + 3)
+N_STANDING = IS_STALLED + 1
+"""Masks of a group of warps (``Clock.STANDING``): who stands at each gate, who goes before all others, who by its key.
+
+Those that do not go by their key go in turn, before those that do.  IS_STALLED: all that wait for a fixed number of
+cycles (W_FIXED), and some that did.
+"""
 
 
 def asks(unit: Unit, pipe: int) -> int:
@@ -29,8 +37,7 @@ def asks(unit: Unit, pipe: int) -> int:
     if unit is Unit.FIXED:
         return pipe | Reason.MATH_PIPE_THROTTLE << REASON
     if unit in (Unit.QUEUED, Unit.SHARED, Unit.GLOBAL, Unit.FENCE):
-        flags = QUEUES | (pipe == LSU and TO_LSU) | (unit is Unit.GLOBAL and TO_GLOBAL)
-        return (QUEUE + pipe) | Reason.MIO_THROTTLE << REASON | flags
+        return (QUEUE + pipe) | Reason.MIO_THROTTLE << REASON | (unit is Unit.GLOBAL and TO_GLOBAL)
     if unit is Unit.BARRIER:
         return BARRIER_GATE | Reason.BARRIER << REASON
     return OPEN_GATE

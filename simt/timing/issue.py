@@ -32,8 +32,8 @@ from simt.timing.codes import (
     WAIT,
 )
 from simt.timing.cycles import ceil
-from simt.timing.gates import N_GATE
-from simt.timing.jit import jit, jit_inline
+from simt.timing.gates import IS_STALLED, N_GATE
+from simt.timing.jit import jit, jit_apart, jit_inline
 from simt.timing.lsu import fence, global_access, meetings, shared_access, texture_access
 from simt.timing.pipes import freeze, occupy, pay, read_registers
 from simt.timing.selection import NONE
@@ -287,6 +287,7 @@ def _follow(wi, q, pc, after, now, done, t):
     WARPS[at + L.W_LAST] = now
     WARPS[at + L.W_YIELDS] = OPS[row + L.O_YIELDS]
     WARPS[at + L.W_FIXED] = fixed
+    t.STANDING[WARPS[at + L.W_GROUP] + IS_STALLED] |= WARPS[at + L.W_BIT]
     WARPS[at + L.W_RESOLVED] = resolved
     member = WARPS[at + L.W_MEMBER]
     t.READY[member] = ready
@@ -294,7 +295,7 @@ def _follow(wi, q, pc, after, now, done, t):
     t.THROTTLE[member] = NOT_SELECTED  # unless a pipe is busy: the slot went to another instruction
 
 
-@jit_inline
+@jit_apart
 def issue(q, sm, wi, now, s, t):
     """Issue the next instruction of a warp: (DONE, FAILED or CALLED; the warp if another issues with it, else NONE)."""
     CONFIG = t.CONFIG

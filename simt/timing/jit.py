@@ -16,6 +16,11 @@ def jit(function: Callable[..., Any]) -> Any:
     return engine_jit(function, folder=FOLDER)
 
 
+def jit_apart(function: Callable[..., Any]) -> Any:
+    """The same, not inlined into its callers."""
+    return engine_jit(function, apart=True, folder=FOLDER)
+
+
 def jit_inline(function: Callable[..., Any]) -> Any:
     """The same, inlined into its callers."""
     return engine_jit(function, inline=True, folder=FOLDER)

@@ -16,6 +16,7 @@ O_ISSUES = _op()  # 1: takes an issue slot; 0: runs along with the instruction b
 O_IN_TURN = _op()  # 1: what it does depends on when other SMs do the same: atomics, strong accesses, system calls
 O_CALLS = _op()  # 1: a system call, before which the warp is looked at anew
 O_GROUP = _op()  # micro-ops that run in one go from here
+O_COMPUTES = _op()  # 1: they only compute
 O_STRETCH = _op()  # the same together with instructions behind it that only compute; 0: there are none
 O_BEHIND = _op()  # how many instructions behind it that are
 O_CLASS = _op()
@@ -77,46 +78,48 @@ K_SURFACE = _kind()  # stores, not through the load/store unit
 K_TOUCH = _kind()  # a load that found all in L1, noted for the SMs that are not simulated
 LOADS = (K_LOAD, K_LOAD_L2, K_LOAD_SYSTEM)
 
-# One row per resident warp (int64[warps * N_WARP]).
+# One row per resident warp (int64[warps * N_WARP]).  Every issue touches the first three lines of the host's cache.
 _warp = Columns()
 W_MEMBER = _warp()  # where MEMBERS, READY and PASSED have it
+W_PC = _warp()  # next micro-op
 W_PLACE = _warp()  # its place for blocks, and its number in a block there
 W_INDEX = _warp()
+W_GROUP = _warp()  # where STANDING has its group, and its bit there
+W_BIT = _warp()
+W_STREAK = _warp()  # micro-ops since the warp last waited for others: its splits take turns as in the engine
+W_BEHIND = _warp()  # instructions still to issue that the engine has executed with one before them
 W_FIXED = _warp()  # until then it waits for a fixed number of cycles
+W_RESOLVED = _warp()  # from W_FIXED until then it waits for a branch
 W_REASON = _warp()  # what it waits for after that
 W_LAST = _warp()  # cycle of the last issue (or of the start, minus 1)
-W_PC = _warp()  # next micro-op
-W_AGE = _warp()  # a smaller number started earlier
-W_BLOCK_AGE = _warp()  # the same for warps of one block
-W_START = _warp()
-W_STATE = _warp()
-W_SHARED_FREE = _warp()  # the wavefronts of its accesses to shared memory are through
-W_STREAK = _warp()  # micro-ops since the warp last waited for others: its splits take turns as in the engine
-W_RESOLVED = _warp()  # from W_FIXED until then it waits for a branch
 W_HOLD = _warp()  # no memory access or control flow before this cycle: the barrier is closed until then
-W_BEHIND = _warp()  # instructions still to issue that the engine has executed with one before them
+W_YIELDS = _warp()  # its last instruction lets other warps go first
+W_STATE = _warp()
 W_AHEAD = _warp()  # instructions that issued while the warp waited at a barrier, still to be executed
 W_NEXT_LINE = _warp()  # line of instructions that is still on its way, and when it comes
 W_NEXT_LINE_AT = _warp()
-W_EARLIEST = _warp()  # at a barrier: when the instructions that run on are through
-W_DRAINED = _warp()  # when its last store is on its way and the warp may end
-W_YIELDS = _warp()  # its last instruction lets other warps go first
-W_COPIED = _warp()  # when its copies to shared memory are there; of those that are answered, as far as they are
-W_COPIES = _warp()
-W_COMMITS = _warp()  # groups of them
-W_GONE_AT = _warp()  # if it has ended: when another warp may take its slot and registers
+W_SHARED_FREE = _warp()  # the wavefronts of its accesses to shared memory are through
 W_AWAITED = _warp()  # results that L2 still owes it, by scoreboard: AWAITED_BITS for each
-W_STORING = _warp()  # its stores and atomics that L2 has not answered
-W_LEAVING = _warp()  # 1: it has ended, but such are on their way
-W_EXITED = _warp()  # when it has ended if none are
-W_SINCE = _warp()  # it was the last of its SM, which had warps since that cycle; -1: it was not
+W_COMMITS = _warp()  # groups of copies to shared memory
+W_HELD = _warp()  # 1 + the barrier behind which it runs on with what L2 has not answered, 0: none
+W_FENCE = _warp()  # 1: it waits at a fence for an answer to its stores
 W_UNSETTLED = _warp()  # 1: when it may go on depends on what L2 has not answered; as far as that is known else:
 W_BASE = _warp()  # its last instruction lets it, why not before, and its next one is there
 W_BASE_REASON = _warp()
 W_THERE = _warp()
-W_FENCE = _warp()  # 1: it waits at a fence for an answer to its stores
-W_HELD = _warp()  # 1 + the barrier behind which it runs on with what L2 has not answered, 0: none
-N_WARP = _warp.count
+W_AGE = _warp()  # a smaller number started earlier
+W_BLOCK_AGE = _warp()  # the same for warps of one block
+W_START = _warp()
+W_EARLIEST = _warp()  # at a barrier: when the instructions that run on are through
+W_DRAINED = _warp()  # when its last store is on its way and the warp may end
+W_COPIED = _warp()  # when its copies to shared memory are there; of those that are answered, as far as they are
+W_COPIES = _warp()
+W_GONE_AT = _warp()  # if it has ended: when another warp may take its slot and registers
+W_STORING = _warp()  # its stores and atomics that L2 has not answered
+W_LEAVING = _warp()  # 1: it has ended, but such are on their way
+W_EXITED = _warp()  # when it has ended if none are
+W_SINCE = _warp()  # it was the last of its SM, which had warps since that cycle; -1: it was not
+N_WARP = -(-_warp.count // 8) * 8  # whole lines of the host's cache
 EMPTY, RUNNING, AT_BARRIER, GIVEN = range(4)
 """States of a warp; GIVEN: its block is to start."""
 SCOREBOARDS = 6
@@ -380,13 +383,14 @@ class Clock(NamedTuple):
     STATES: Any  # int64[groups * words]: the engine's State of each group, as a record
     CLOCKS: Any  # int64[groups * words]: the same of its Clock
     SCHEDULERS: Any
-    MEMBERS: Any  # int64[schedulers * G_MEMBERS]: the warps of a scheduler
+    MEMBERS: Any  # int64[schedulers * G_MEMBERS]: the warps of a scheduler; -1: none
     READY: Any  # the same: cycle in which each may issue its next instruction; NEVER: waits for others, or is not there
     ASKS: Any  # the same: what that instruction asks, see gates.py
     KEYS: Any  # the same: the scheduler takes the smallest, with the warp's turn if the policy has turns
-    OWN_FREE: Any  # the same: when the warp's own accesses let the next to the load/store unit pass
+    OWN_FREE: Any  # the same, if it goes to the load/store unit: when the warp's own accesses let it pass
     PASSED: Any  # the same: cycles in which another warp was chosen
     THROTTLE: Any  # the same: what else kept it from issuing when it was ready
+    STANDING: Any  # int64[groups of a scheduler's warps * N_STANDING]: masks of them, see gates.py
     GATES: Any  # int64[schedulers * N_GATE]: see gates.py
     FETCHED: Any  # int64[SMs * G_LINES]: line of instructions there at
     L1_TAGS: Any  # int64[SMs * sets * ways]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.ops.scalar import lowest
 from simt.timing import layout as L
 from simt.timing.codes import FMA, FMA_BOTH, FMA_HEAVY, FMA_LIGHT
-from simt.timing.gates import N_GATE, QUEUE
+from simt.timing.gates import GROUP, IS_STALLED, N_GATE, N_STANDING, QUEUE
 from simt.timing.jit import jit, jit_inline
 
 XU_QUEUE = L.PLACE["xu_queue"]
@@ -83,12 +84,21 @@ def freeze(q, now, cycles, t):
     Measured on an H200: a wide multiply lengthens every wait of its scheduler, not just that of its own warp.
     """
     WARPS = t.WARPS
+    members = t.CONFIG[L.G_MEMBERS]
     t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT] += cycles
-    for j in range(t.CONFIG[L.G_MEMBERS]):
-        member = q * t.CONFIG[L.G_MEMBERS] + j
-        row = t.MEMBERS[member] * L.N_WARP
-        if row < 0 or WARPS[row + L.W_STATE] != L.RUNNING or WARPS[row + L.W_FIXED] <= now:
-            continue
-        WARPS[row + L.W_FIXED] += cycles
-        WARPS[row + L.W_RESOLVED] += cycles
-        t.READY[member] = max(t.READY[member], WARPS[row + L.W_RESOLVED])
+    standing = q * ((members + GROUP - 1) // GROUP) * N_STANDING
+    for group in range(q * members, (q + 1) * members, GROUP):
+        stalled = t.STANDING[standing + IS_STALLED]
+        rest = stalled
+        while rest:
+            member = group + lowest(rest)
+            row = t.MEMBERS[member] * L.N_WARP
+            if WARPS[row + L.W_FIXED] <= now:
+                stalled &= ~(rest & -rest)
+            elif WARPS[row + L.W_STATE] == L.RUNNING:
+                WARPS[row + L.W_FIXED] += cycles
+                WARPS[row + L.W_RESOLVED] += cycles
+                t.READY[member] = max(t.READY[member], WARPS[row + L.W_RESOLVED])
+            rest &= rest - 1
+        t.STANDING[standing + IS_STALLED] = stalled
+        standing += N_STANDING

@@ -4,33 +4,127 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.ops.scalar import popcount
+from simt.ops.scalar import lowest, popcount
 from simt.timing import layout as L
 from simt.timing.codes import LG
 from simt.timing.cycles import ceil
-from simt.timing.gates import BARRIER_GATE, BYTE, KEEPS, LSU_GATE, N_GATE, QUEUES, REASON, TO_GLOBAL
-from simt.timing.jit import jit, jit_inline
+from simt.timing.gates import (
+    BARRIER_GATE,
+    BYTE,
+    GROUP,
+    IS_AHEAD,
+    IS_KEYED,
+    KEEPS,
+    LSU_GATE,
+    N_GATE,
+    N_STANDING,
+    QUEUE,
+    REASON,
+    TO_GLOBAL,
+)
+from simt.timing.jit import jit_apart, jit_inline
+from simt.timing.ready import AT_ONCE, no_later
 
 POLICY = L.PLACE["scheduler_policy"]
 BARRIER_QUEUE = L.PLACE["barrier_queue"]
 MIO_QUEUE = L.PLACE["mio_queue"]
 
 NONE, NOT_YET = -1, -2
-GROUP = 32
-"""Warps of a scheduler that are looked at together: mostly all of them."""
 FIRST = -(np.int64(1) << 62)
 """Before all of KEYS."""
 
 
 @jit_inline
-def _reason(asks, begins, free):
-    """Why a gate keeps an instruction: the load/store unit, from *begins* on, or what else it needs, from *free* on."""
-    if asks & TO_GLOBAL and begins > free:
-        return np.int64(LG)
-    return (asks >> REASON) & BYTE
+def _through_lsu(group, asking, lsu_free, mio_free, now, t):
+    """Which warps of *asking* the load/store unit lets pass *now*, and when it lets the next; the others are told why.
+
+    It takes instructions from *lsu_free* on, and what comes before it from *mio_free* on.
+    """
+    opened = np.int64(0)
+    following = np.int64(L.NEVER)
+    while asking:
+        member = group + lowest(asking)
+        begins = max(lsu_free, t.OWN_FREE[member])
+        free = max(begins, mio_free)
+        if free <= now:
+            opened |= asking & -asking
+        else:
+            following = min(following, free)
+            asks = t.ASKS[member]
+            t.THROTTLE[member] = LG if asks & TO_GLOBAL and begins > mio_free else (asks >> REASON) & BYTE
+        asking &= asking - 1
+    return opened, following
 
 
-@jit
+@jit_inline
+def _opened(group, standing, waiting, gates, sm, mio_free, now, t):
+    """Which of the *waiting* warps of a group may issue *now*, and when the next may; the others are told why not.
+
+    Warps at one gate are dealt with together.
+    """
+    opened = np.int64(0)
+    following = np.int64(L.NEVER)
+    while waiting:
+        asks = t.ASKS[group + lowest(waiting)]
+        gate = asks & BYTE
+        asking = waiting & t.STANDING[standing + gate]
+        waiting &= ~asking
+        if gate == LSU_GATE:
+            lsu_free = ceil(t.SMS[sm * L.N_SM + L.M_LSU_FREE] - t.NUMBERS[MIO_QUEUE])
+            through, free = _through_lsu(group, asking, lsu_free, mio_free, now, t)
+            opened |= through
+            following = min(following, free)
+            continue
+        free = t.GATES[gates + gate]
+        if gate == BARRIER_GATE:
+            free = ceil(t.SMS[sm * L.N_SM + L.M_BARRIER_FREE] - t.NUMBERS[BARRIER_QUEUE])
+        elif QUEUE <= gate < BARRIER_GATE:
+            free = max(free, mio_free)
+        if free <= now:
+            opened |= asking
+            continue
+        following = min(following, free)
+        while asking:
+            t.THROTTLE[group + lowest(asking)] = (asks >> REASON) & BYTE
+            asking &= asking - 1
+    return opened, following
+
+
+@jit_inline
+def _key(member, last, in_order, t):
+    """The smallest goes first; *in_order*: of several alike each in its turn, after the one that issued last."""
+    turn = member - last - 1 + (np.int64(member <= last) << L.KEY_TURN)
+    return t.KEYS[member] + (turn if in_order else np.int64(0))
+
+
+@jit_inline
+def _first(group, standing, opened, last, in_order, t):
+    """Which of the *opened* warps of a group goes first, and its key; *last*: the one that issued last."""
+    if group <= last < group + GROUP and (opened >> (last - group)) & 1 and t.ASKS[last] & KEEPS:
+        return last, FIRST
+    some = opened & t.STANDING[standing + IS_AHEAD]
+    if some == 0:
+        some = opened
+    alike = some & ~t.STANDING[standing + IS_KEYED]
+    if alike:
+        later = min(max(last + 1 - group, 0), GROUP)
+        behind = (alike >> later) << later
+        best = group + lowest(behind if behind else alike)
+        return best, _key(best, last, in_order, t)
+    best = group + lowest(some)
+    best_key = _key(best, last, in_order, t)
+    some &= some - 1
+    while some:
+        member = group + lowest(some)
+        key = _key(member, last, in_order, t)
+        if key < best_key:
+            best = member
+            best_key = key
+        some &= some - 1
+    return best, best_key
+
+
+@jit_apart
 def select(q, sm, now, in_turn, t):
     """The warp that scheduler *q* of *sm* issues from in this cycle, or NONE; Q_NEXT says when to look again.
 
@@ -38,24 +132,17 @@ def select(q, sm, now, in_turn, t):
     and it is not the SM's turn (*in_turn*); then nothing has changed.
     """
     CONFIG = t.CONFIG
-    NUMBERS = t.NUMBERS
     SCHEDULERS = t.SCHEDULERS
     READY = t.READY
     PASSED = t.PASSED
-    ASKS = t.ASKS
-    KEYS = t.KEYS
-    OWN_FREE = t.OWN_FREE
-    GATES = t.GATES
-    first = q * CONFIG[L.G_MEMBERS]
-    end = first + CONFIG[L.G_MEMBERS]
+    members = CONFIG[L.G_MEMBERS]
+    first = q * members
+    end = first + members
     row = q * L.N_SCHEDULER
+    standing = q * ((members + GROUP - 1) // GROUP) * N_STANDING
     last = SCHEDULERS[row + L.Q_LAST]
-    in_order = np.int64(NUMBERS[POLICY]) != L.OLDEST
-    mio_free = SCHEDULERS[row + L.Q_MIO_FREE]
-    gates = q * N_GATE
-    lsu_free = ceil(t.SMS[sm * L.N_SM + L.M_LSU_FREE] - NUMBERS[MIO_QUEUE])
-    GATES[gates + LSU_GATE] = lsu_free
-    GATES[gates + BARRIER_GATE] = ceil(t.SMS[sm * L.N_SM + L.M_BARRIER_FREE] - NUMBERS[BARRIER_QUEUE])
+    in_order = np.int64(t.NUMBERS[POLICY]) != L.OLDEST
+    mio_free = max(SCHEDULERS[row + L.Q_MIO_FREE], now)
     following = np.int64(L.NEVER)
     best = np.int64(NONE)
     best_key = np.int64(L.NEVER)
@@ -63,30 +150,23 @@ def select(q, sm, now, in_turn, t):
     eligible = 0
     for group in range(first, end, GROUP):
         waiting = np.int64(0)  # a bit for each
-        for member in range(group, min(group + GROUP, end)):  # without a branch: LLVM makes vectors of it
+        for k in range(0, min(end - group, GROUP), AT_ONCE):
+            waiting |= no_later(READY, group + k, now) << k
+        if waiting:
+            looked_at += popcount(waiting)
+            opened, free = _opened(group, standing, waiting, q * N_GATE, sm, mio_free, now, t)
+            following = min(following, free)
+            if opened:
+                eligible += popcount(opened)
+                member, key = _first(group, standing, opened, last, in_order, t)
+                if key < best_key:
+                    best = member
+                    best_key = key
+        standing += N_STANDING
+    if looked_at <= 1 or best < 0:
+        for member in range(first, end):  # without a branch: LLVM makes vectors of it
             ready = READY[member]
             following = min(following, ready if ready > now else np.int64(L.NEVER))
-            waiting |= np.int64(ready <= now) << (member - group)
-        looked_at += popcount(waiting)
-        while waiting:
-            member = group + popcount((waiting & -waiting) - 1)
-            waiting &= waiting - 1
-            asks = ASKS[member]
-            others = max(mio_free, now) if asks & QUEUES else np.int64(now)
-            free = max(max(GATES[gates + (asks & BYTE)], OWN_FREE[member]), others)
-            if free > now:
-                following = min(following, free)
-                t.THROTTLE[member] = _reason(asks, max(lsu_free, OWN_FREE[member]), others)
-                continue
-            eligible += 1
-            key = KEYS[member]
-            if in_order:  # each in its turn, after the one that issued last
-                key += member - last - 1 + (np.int64(member <= last) << L.KEY_TURN)
-            if member == last and asks & KEEPS:
-                key = FIRST
-            if key < best_key:
-                best_key = key
-                best = member
     if best < 0:
         SCHEDULERS[row + L.Q_NEXT] = following
         return np.int64(NONE)

@@ -89,14 +89,14 @@ def simulate(
     """
     numbers, fit, n_sms = check(program, launch, device, options)
     turns = parse_order(launch.order)[0] >= INTERLEAVED
-    setting = _Setting(program, launch, memory, numbers, fit, schedule(program, numbers, code, turns))
+    setting = _Setting(program, launch, memory, numbers, fit, _table(program, numbers, code, turns))
     sample = fixed(launch.blocks, setting.chip, n_sms)
     if options.sms == "all" and n_sms > 1:
         seconds = ALL_SECONDS if options.max_host_seconds is None else options.max_host_seconds
         _refuse_too_long(setting, seconds)
     elif options.sms == "auto" and work is not None:
         seconds = AUTO_SECONDS if options.max_host_seconds is None else options.max_host_seconds
-        most_sms = MAX_HOST_BYTES // _Run(setting, sample, None).bytes
+        most_sms = MAX_HOST_BYTES // setting.bytes
         sample = choose(work, setting.chip, setting.places, seconds * INSTRUCTIONS_PER_SECOND, most_sms)
     run_of = _Run(setting, sample, options.window)
     before = memory.snapshot() if sample.n_sms > 1 else None
@@ -157,19 +157,33 @@ class _Setting:
             most = min(most + 1, self.fit.limits["blocks"], self.fit.limits.get("shared memory", most + 1))
         return min(most, -(-self.launch.blocks // self.chip))
 
+    @property
+    def bytes(self) -> int:
+        """Bytes of the host that each SM takes."""
+        return self.places * door.place_bytes(self.program, -(-self.launch.threads_per_block // 32))
+
+
+def _table(program: Program, numbers: Parameters, code: Sequence[MachineInstruction] | None, turns: bool) -> Schedule:
+    """:func:`schedule`, kept with the Program for its next launch."""
+    kept = program.timed
+    if kept is None or kept[0] is not code or kept[1:3] != (turns, numbers.values):
+        kept = program.timed = code, turns, dict(numbers.values), schedule(program, numbers, code, turns)
+    table: Schedule = kept[3]
+    return table
+
 
 def _refuse_too_long(setting: _Setting, max_host_seconds: float) -> None:
     """Estimate a simulation of all SMs from a few blocks on one of them.  Raises LaunchError if it takes too long."""
     launch, chip = setting.launch, setting.chip
     blocks = min(setting.fit.blocks_per_sm, -(-launch.blocks // chip))
-    trial = _Run(setting, fixed(launch.blocks, chip, 1), None)
-    room = trial.bytes * chip
+    room = setting.bytes * chip
     if room > MAX_HOST_BYTES:
         raise LaunchError(
             f'sms="all" needs about {room / 2**30:.1f} GiB of memory for {chip} SMs', help='use sms="one"'
         )
     if math.isinf(max_host_seconds):
         return
+    trial = _Run(setting, fixed(launch.blocks, chip, 1), None)
     trial.compile()  # now, not while the clock runs
     start = time.perf_counter()
     before = setting.memory.snapshot()
@@ -218,7 +232,6 @@ class _Run:
             watched,
         )
         self.is_watched = watched is not None
-        self.bytes = sum(array.nbytes for array in (self.state.R, self.state.P, self.state.SPLITS))
         self.crew = Crew(self.prepared, self.state, self.clock, 1)
         self.events: list[np.ndarray] = []
         self.host_seconds = 0.0

@@ -7,7 +7,7 @@ import numpy as np
 from simt.timing import layout as L
 from simt.timing.codes import BARRIER, FETCHING, FIXED, GLOBAL, LONG, SHARED, STALLED_BARRIER, UNIFORM, WAIT
 from simt.timing.cycles import ceil
-from simt.timing.gates import KEEPS, TO_LSU
+from simt.timing.gates import BYTE, IS_AHEAD, IS_KEYED, KEEPS, LSU_GATE
 from simt.timing.jit import jit, jit_inline
 
 MISS_LATENCY = L.PLACE["instruction_miss_latency"]
@@ -52,14 +52,19 @@ def _stand_in_line(member, at, row, t):
         key = WARPS[at + L.W_AGE]
     elif policy >= L.OLDEST_BLOCK and by_age:
         key = WARPS[at + L.W_BLOCK_AGE] << L.KEY_AGE
+    group = WARPS[at + L.W_GROUP]
+    bit = WARPS[at + L.W_BIT]
+    t.STANDING[group + (t.ASKS[member] & BYTE)] &= ~bit
+    t.STANDING[group + (asks & BYTE)] |= bit
+    t.STANDING[group + IS_AHEAD] = (t.STANDING[group + IS_AHEAD] & ~bit) | (bit if ahead else 0)
+    t.STANDING[group + IS_KEYED] = (t.STANDING[group + IS_KEYED] & ~bit) | (bit if key else 0)
     if ahead:
         key -= AHEAD
     if ahead or policy == L.OLDEST:
         asks |= KEEPS
     t.ASKS[member] = asks
     t.KEYS[member] = key
-    t.OWN_FREE[member] = 0
-    if asks & TO_LSU:
+    if asks & BYTE == LSU_GATE:
         t.OWN_FREE[member] = WARPS[at + L.W_SHARED_FREE] - np.int64(t.NUMBERS[WARP_QUEUE])
 
 

@@ -106,6 +106,28 @@ def tripled(number):
     return 3 * number
 
 
+def test_a_function_is_translated_once_whatever_constants_it_is_given(tmp_path: Path) -> None:
+    triple = jit(tripled)
+
+    def calls(number):
+        return triple(1) + triple(2) + triple(number)
+
+    assert jit(calls, folder=tmp_path)(4) == 21
+    assert [one.args for one in triple._part.nopython_signatures] == [(types.int64,)]
+
+
+def test_a_function_that_stands_apart_is_called(tmp_path: Path) -> None:
+    triple = jit(tripled, apart=True)
+
+    def calls(number):
+        return triple(number) + 1
+
+    compiled = jit(calls, folder=tmp_path)
+    assert compiled(5) == 16
+    (code,) = compiled.entry.inspect_llvm().values()
+    assert re.search(r"call .*@\S*tripled", code)
+
+
 def test_code_of_another_entry_calls_a_shared_function_by_its_name(tmp_path: Path) -> None:
     shared = jit_shared(tripled)
     calls = elsewhere(shared)

@@ -166,6 +166,16 @@ def test_a_block_finds_zero_what_it_may_read_first_and_elsewhere_what_was_left()
         assert registers[-4:].tolist() == [[0] * 32, [7] * 32] * 2  # two warps
 
 
+@pytest.mark.parametrize("block", [1, 33])
+def test_what_a_block_takes_is_known_before_it_is_there(block: int) -> None:
+    b = Builder()
+    b.value("add.s64", b.special("tid.x"), b.const(1))
+    made = b.build()
+    with places(made, blocks=3, block=block) as (together, _):
+        taken = sum(getattr(together, name).nbytes for name in ("R", "P", "SPLITS"))
+        assert taken == 3 * door.place_bytes(made, -(-block // 32))
+
+
 def test_blocks_side_by_side_share_no_state() -> None:
     """Each reads its own number, SM, warp and clock; its shared memory is its own, and zero when it begins."""
     b = Builder()

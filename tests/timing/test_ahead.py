@@ -157,7 +157,7 @@ def test_arithmetic_that_is_executed_ahead(plain: dict[str, Any], name: str, n: 
     """It comes to the same as arithmetic that is executed as it issues."""
     found = timed(name, n, block, 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "schedule", lambda program, numbers, code, _: schedule(program, numbers, code, True))
+        patch.setattr(module, "_table", lambda program, numbers, code, _: schedule(program, numbers, code, True))
         assert same(found, timed(name, n, block, 1))
 
 
@@ -171,13 +171,23 @@ def test_a_full_window_is_drained_in_the_midst_of_a_cycle(plain: dict[str, Any],
 
 
 def test_what_is_executed_ahead() -> None:
-    """Arithmetic up to what looks at memory or at the time; nothing where splits take turns."""
+    """Arithmetic up to what looks at memory or at the time, and behind an access; nothing where splits take turns."""
     numbers = module.parameters(H200, {})
     time, lane = (Instruction("sreg", X, imm=SPECIAL_REGISTERS.index(name)) for name in ("clock", "laneid"))
-    made = program([*chain(2), lane, time, *chain(2), Instruction("ld.global", X, X), *end()])
+    made = program([*chain(2), lane, time, *chain(2), Instruction("ld.global", X, X), *chain(2), *end()])
     behind = schedule(made, numbers, None).ops.reshape(-1, layout.N_OP)[:, layout.O_BEHIND]
-    assert behind.tolist() == [2, 1, 0, 0, 1, 0, 0, 0, 0]
+    assert behind.tolist() == [2, 1, 0, 0, 1, 0, 2, 1, 0, 0, 0]
     assert not schedule(made, numbers, None, True).ops.reshape(-1, layout.N_OP)[:, layout.O_BEHIND].any()
+
+
+def test_the_table_of_a_program_is_kept_as_long_as_it_is_that_of_a_launch() -> None:
+    made = program([*chain(2), *end()])
+    numbers, slower = module.parameters(H200, {}), module.parameters(H200, {"latency_sreg": 20})
+    kept = module._table(made, numbers, None, False)
+    assert module._table(made, module.parameters(H200, {}), None, False) is kept
+    for changed in ((slower, None, False), (numbers, None, True)):
+        assert module._table(made, *changed) is not kept
+        assert module._table(made, numbers, None, False) is not kept
 
 
 def test_what_waits_for_its_turn() -> None:

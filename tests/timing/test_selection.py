@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from simt.metrics.stalls import Reason
 from simt.ops.jit import plain
 from simt.timing import layout as L
-from simt.timing import pipes, selection, waits
+from simt.timing import pipes, ready, selection, waits
 from simt.timing.classes import CLASSES, PIPES, TimingClass, Unit
-from simt.timing.gates import N_GATE, asks
+from simt.timing.gates import GROUP, N_GATE, N_STANDING, asks
 from simt.timing.parameters import PARAMETERS
+from simt.timing.ready import AT_ONCE
 
 NOW = 1000
 QUEUES = (Unit.QUEUED, Unit.SHARED, Unit.GLOBAL, Unit.FENCE)
@@ -54,6 +55,7 @@ WARPS = st.builds(
 def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occupied: list[tuple[int, int]]) -> Any:
     """The arrays of a scheduler whose pipes were occupied before: (pipe, interval)."""
     n = len(warps)
+    room = -(-n // AT_ONCE) * AT_ONCE
     t = SimpleNamespace(
         CONFIG=np.zeros(L.N_CONFIG, np.int64),
         NUMBERS=np.array([NUMBERS.get(name, 0) for name in PARAMETERS], np.float64),
@@ -61,13 +63,14 @@ def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occu
         SMS=np.zeros(L.N_SM, np.float64),
         TOTALS=np.zeros(L.N_TOTAL, np.int64),
         GATES=np.zeros(N_GATE, np.int64),
+        STANDING=np.zeros(-(-n // GROUP) * N_STANDING, np.int64),
         WARPS=np.zeros((n, L.N_WARP), np.int64),
         OPS=np.zeros((n, L.N_OP), np.int64),
         MEMBERS=np.arange(n),
-        READY=np.array([warp.ready for warp in warps]),
-        **{name: np.zeros(n, np.int64) for name in ("ASKS", "KEYS", "OWN_FREE", "PASSED", "THROTTLE")},
+        READY=np.array([warp.ready for warp in warps] + [L.NEVER] * (room - n)),
+        **{name: np.zeros(room, np.int64) for name in ("ASKS", "KEYS", "OWN_FREE", "PASSED", "THROTTLE")},
     )
-    t.CONFIG[L.G_MEMBERS] = n
+    t.CONFIG[L.G_MEMBERS] = room
     t.NUMBERS[selection.POLICY] = policy
     t.SCHEDULERS[[L.Q_LAST, L.Q_MIO_FREE]] = last, times["mio"]
     t.SMS[[L.M_LSU_FREE, L.M_BARRIER_FREE]] = times["lsu"] + 0.5, times["barrier"] + 0.5
@@ -78,6 +81,7 @@ def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occu
         t.OPS[k, [L.O_ASKS, L.O_UNIT, L.O_LOADS]] = asks(unit, pipe), unit, warp.loads
         t.WARPS[k, [L.W_AGE, L.W_BLOCK_AGE, L.W_YIELDS]] = warp.age, warp.block_age, warp.yields
         t.WARPS[k, [L.W_SHARED_FREE, L.W_PC]] = warp.own_free, k
+        t.WARPS[k, [L.W_GROUP, L.W_BIT]] = k // GROUP * N_STANDING, 1 << k % GROUP
     t.OPS, t.WARPS = t.OPS.reshape(-1), t.WARPS.reshape(-1)
     for k in range(n):
         stand_in_line(k, k * L.N_WARP, k * L.N_OP, t)
@@ -143,8 +147,15 @@ def test_a_scheduler_takes_the_first_by_its_policy(
         assert t.SCHEDULERS[L.Q_OTHERS] == (NOW + 1 if len(waiting) > 1 else min(others, default=L.NEVER))
     assert t.TOTALS[L.N_ELIGIBLE] == len(eligible)
     passed = [int(len(eligible) > 1 and k in waiting and k != best) for k in range(n)]
-    assert t.PASSED.tolist() == passed
-    assert t.THROTTLE.tolist() == [gates[k][1] if k in gates and k not in eligible else 0 for k in range(n)]
+    assert t.PASSED[:n].tolist() == passed
+    assert t.THROTTLE[:n].tolist() == [gates[k][1] if k in gates and k not in eligible else 0 for k in range(n)]
+
+
+@given(st.lists(TIMES, min_size=AT_ONCE + 3, max_size=AT_ONCE + 3), st.integers(0, 3))
+def test_times_are_compared_at_once(times: list[int], first: int) -> None:
+    found = ready.no_later(np.array(times), first, NOW)
+    assert found == plain(ready.no_later)(times, first, NOW)
+    assert [found >> k & 1 for k in range(AT_ONCE + 1)] == [time <= NOW for time in times[first:][:AT_ONCE]] + [0]
 
 
 @given(st.lists(st.tuples(st.sampled_from(["fma", "fma_light", "fma_heavy", "fma_both", "alu"]), st.integers(0, 3))))
