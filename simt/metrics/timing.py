@@ -18,7 +18,7 @@ TIMING_INPUTS = (
     *("cycles", "seconds", "active_cycles", "issued", "eligible", "warp_cycles", "schedulers", "max_warps"),
     *("l1_sectors", "l1_hits", "l2_sectors", "l2_hits", "load_sectors", "store_sectors", "load_bytes", "store_bytes"),
     *("dram_read", "dram_write", "shared_wavefronts", "grid_share", "stalled_selected", "busiest"),
-    *("sm_cycles", "most_l2_bytes", "most_dram_bytes"),
+    *("sm_cycles", "most_l2_bytes", "most_l2_link_bytes", "most_dram_bytes"),
     *(f"stalled_{reason}" for reason in STALLS),
 )
 """What the timing model measures: cycles and seconds of the launch, ``grid_share`` the part of its sectors of memory
@@ -180,6 +180,14 @@ declare(
         "%",
         Formula("100 * 32 * (l2_sectors + dram_read) / grid_share / (cycles * most_l2_bytes)"),
         "Speed of light of L2: bytes that it takes, delivers and fetches, of the most that it delivers.",
+        nvprof=False,
+    ),
+    Metric(
+        "l2_link_percent",
+        "%",
+        Formula("100 * 32 * (dram_read + store_sectors) / grid_share / (cycles * most_l2_link_bytes)"),
+        "How busy the link between the halves of L2 is: bytes fetched and stored, of the most that L2 can be sent.",
+        ncu=("lts__ltcfabric2ltc_cycles_active.avg.pct_of_peak_sustained_elapsed",),
         nvprof=False,
     ),
     Metric(

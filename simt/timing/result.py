@@ -156,6 +156,7 @@ class TimingResult:
             "grid_share": self.sample.share,
             "sm_cycles": self.cycles * self.n_sms * of / self.chip,
             "most_l2_bytes": self.numbers["l2_read_bytes_per_cycle"],
+            "most_l2_link_bytes": self.numbers["l2_write_bytes_per_cycle"],
             "most_dram_bytes": most_dram_bytes(self.numbers.device),
         }
 

@@ -238,6 +238,7 @@ DEFINITIONS: dict[str, Callable[[Mapping[str, int]], float]] = {
     "sm_throughput_percent": lambda c: 100 * c["busiest"] / c["sm_cycles"] / c["schedulers"],
     "l1_throughput_percent": lambda c: 25 * (4 * c["shared_wavefronts"] + c["l1_sectors"]) / c["active_cycles"],
     "l2_throughput_percent": lambda c: share_of(c, 32 * total(c, "l2_sectors", "dram_read"), "most_l2_bytes"),
+    "l2_link_percent": lambda c: share_of(c, 32 * total(c, "dram_read", "store_sectors"), "most_l2_link_bytes"),
     "dram_throughput_percent": lambda c: share_of(c, 32 * total(c, "dram_read", "dram_write"), "most_dram_bytes"),
     "gld_throughput": lambda c: per_second(c, 32 * c["load_sectors"]),
     "gld_requested_throughput": lambda c: per_second(c, c["load_bytes"]),

@@ -249,6 +249,8 @@ def test_speed_of_light() -> None:
     sm = {name: (metrics["sm_throughput_percent"], c["sm_throughput_pct"]) for name, c, metrics in found}
     for name in ("iterate", "collatz", "bodies", "bitonic", "histogram", "transposeNaive"):
         assert abs(sm[name][0] - sm[name][1]) < 5.5, name
+    l2 = {name: (max(m["l2_link_percent"], m["l2_throughput_percent"]), c["l2_throughput_pct"]) for name, c, m in found}
+    assert np.mean([abs(ours - theirs) for ours, theirs in l2.values()]) < 10  # 14 without the link
 
 
 @needs_nvdisasm
