@@ -26,6 +26,8 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any
 
+from simt.check import Location
+
 WARP_SIZE = 32
 FULL_MASK = 0xFFFFFFFF
 
@@ -232,6 +234,12 @@ class Program:
     def __getstate__(self) -> tuple[None, dict[str, Any]]:
         """For pickling: without what the machine has made of it, which is of this process (native code, above all)."""
         return None, {each.name: getattr(self, each.name) if each.init else each.default for each in fields(self)}
+
+    def place(self, line: ListingLine, column: int = 0) -> Location:
+        """Where a line of the listing is."""
+        if self.view == "source":
+            return Location(line.file or self.file, line.number, column, line.function or self.name, line.text)
+        return Location(self.file, 0, 0, self.name, line.text, line.number)
 
     def dump(self) -> Iterator[str]:
         """The micro-ops as text, one a line, with the listing lines they belong to."""

@@ -21,13 +21,28 @@ Index = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where in the user's code: file, 1-based line, 0-based column, and the kernel or device function."""
+    """Where in the user's code: file, 1-based line, 0-based column, and the kernel or device function.
+
+    ``offset``: that of a machine instruction in the kernel's code, in bytes, if no line of it is known.
+    """
 
     file: str = ""
     line: int = 0
     column: int = 0
     function: str = ""
     text: str = ""
+    offset: int | None = None
+
+    def __str__(self) -> str:
+        if self.offset is not None:
+            return f"{self.function}+{self.offset:#x}{f' in {self.file}' if self.file else ''}"
+        column = f":{self.column + 1}" if self.column else ""
+        return f"{self.file}:{self.line}{column}{f' in {self.function}' if self.function else ''}"
+
+    @property
+    def number(self) -> str:
+        """What stands before the line's text."""
+        return f"{self.offset:#06x}" if self.offset is not None else str(self.line)
 
     def source(self) -> str:
         """The text of the line, from the listing if it was given, else from the file."""
@@ -45,7 +60,7 @@ class SimtError(Exception):
     """Base of all errors of simt.
 
     Attributes: ``title`` (one sentence), ``location``, ``details`` (facts, one a line), ``help`` (what to do),
-    ``findings`` (what else a launch with checks had found before).
+    ``finding`` (of a check: the same as a value), ``findings`` (all that the checks of the launch had found).
     """
 
     kind = "error"
@@ -62,6 +77,7 @@ class SimtError(Exception):
         self.location = location
         self.details = tuple(details)
         self.help = help
+        self.finding: Reported | None = None
         self.findings: Sequence[Reported] = ()
         super().__init__(title)
 
@@ -183,14 +199,11 @@ def render(error: SimtError) -> str:
     lines = [f"{error.kind}: {error.title}"]
     where = error.location
     if where is not None and (where.file or where.text):
-        column = f":{where.column + 1}" if where.column else ""
-        inside = f" in {where.function}" if where.function else ""
-        lines.append(f"  --> {where.file}:{where.line}{column}{inside}")
+        lines.append(f"  --> {where}")
         source = where.source()
         if source:
-            number = str(where.line)
-            bar = " " * len(number) + " |"
-            lines += [bar, f"{number} | {source}"]
+            bar = " " * len(where.number) + " |"
+            lines += [bar, f"{where.number} | {source}"]
             if where.column:
                 lines.append(f"{bar} {' ' * where.column}^")
     lines += [f"  {detail}" for detail in error.details]

@@ -44,7 +44,7 @@ class Side:
         """For JSON."""
         lanes = [lane for lane in range(32) if self.lanes >> lane & 1]
         return {
-            "what": self.what, "file": self.location.file, "line": self.location.line,
+            "what": self.what, "file": self.location.file, "line": self.location.line or None,
             "source": self.location.source().strip(), "function": self.location.function,
             "instruction": self.instruction or None, "block": list(self.block), "warp": self.warp, "lanes": lanes,
             "thread": list(self.thread),
@@ -83,7 +83,7 @@ class Finding:
         """The finding as an exception."""
         first, *others = self.sides
         lines = [f"this {first.what}: {first}"]
-        if first.instruction and first.location.text == "" and first.location.line:
+        if first.instruction and first.location.offset is None:
             lines.append(f"instruction {first.instruction}")
         lines += [f"the {other.what}: {other}, at {other.place}" for other in others]
         where = [f"`{self.element or self.variable}`"] if self.element or self.variable else []
@@ -94,7 +94,7 @@ class Finding:
         if self.schedule:
             lines.append(f"found with schedule={self.schedule!r}")
         made = ERRORS[self.tool](self.text, location=first.location, details=[*lines, *self.details], help=self.help)
-        made.findings = (self,)
+        made.finding, made.findings = self, (self,)
         return made
 
     def __str__(self) -> str:

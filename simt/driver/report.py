@@ -71,8 +71,8 @@ def places(finished: Finished) -> list[str]:
     for each in finished.findings:
         if each.checked is not None:
             first = each.checked.sides[0]
-            is_line = not (first.instruction and first.location.text)  # machine code may know none
-            where = f"{Path(first.location.file).name}:{first.location.line}" if is_line else first.instruction
+            at = first.location
+            where = f"{Path(at.file).name}:{at.line}" if at.offset is None else first.instruction
             text = f"{each.checked.tool}: {each.checked.kind} in {each.subject}, {where}"
             lines += _wrapped(f"{text}: {counted(each.checked.count, 'time')}", "  ", "    ")
     return lines

@@ -7,7 +7,6 @@ import io
 import pickle
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from simt.driver import protocol
 from simt.driver.attributes import attributes, product
 from simt.driver.codes import Code, CudaError, code_of
 from simt.driver.images import kernels_of, link
-from simt.driver.settings import Finding, Settings
+from simt.driver.settings import Finding, Settings, program_name
 from simt.driver.textures import image_of
 from simt.machine import Allocation
 from simt.machine.device_memory import ALIGNMENT, Rows
@@ -146,7 +145,7 @@ class Session:
         """A process begins to use the device."""
         gpu, self.began = self.device.gpu, True
         with contextlib.suppress(OSError):
-            self.name = Path(f"/proc/{process}/exe").resolve().name
+            self.name = program_name(process)
         name = gpu.name.encode()[:255].ljust(256, b"\0")
         places = int(ADDRESS_BASE), self.device.memory.size, self._total
         return (*places, self.settings.timing, *attributes(gpu), *name), b""

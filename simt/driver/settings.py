@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from simt.check import Finding as Checked
@@ -41,6 +42,15 @@ def checking() -> dict[str, Any]:
         "fill": os.environ.get("SIMT_FILL") or 0,
         "max_instructions": _count("SIMT_MAX_INSTRUCTIONS", Settings.max_instructions),
     }
+
+
+def program_name(process: int) -> str:
+    """The program that a process runs; of Python the script."""
+    place = Path(f"/proc/{process}")
+    own = (place / "exe").resolve().name
+    words = (place / "cmdline").read_text(errors="replace").split("\0")[1:]
+    scripts = (Path(word).name for word in words if word.endswith(".py"))
+    return next(scripts, own) if own.startswith("python") else own
 
 
 @dataclass(frozen=True)
@@ -116,17 +126,14 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        checked = self.checked
-        if checked is None:  # the first one, which ended the launch
-            made_of = [each for each in self.error.findings if isinstance(each, Checked)]
-            checked = next((each for each in made_of if each.text == self.error.title), None)
+        checked = self.checked or self.error.finding
         if checked is not None:
             return {"kernel": self.subject, **checked.to_dict()}
         tool = MEMCHECK.name if isinstance(self.error, KernelError) else None
         where = self.error.location
         return {
             "kernel": self.subject or None, "tool": tool, "kind": self.error.kind, "text": self.error.title, "count": 1,
-            "file": where.file if where else None, "line": where.line if where else None,
+            "file": where.file if where else None, "line": where.line or None if where else None,
             "details": list(self.error.details), "help": self.error.help or None,
         }  # fmt: skip
 

@@ -18,13 +18,9 @@ def locate(prepared: Prepared, pc: int) -> Location:
     program = prepared.program
     instruction = program.instructions[pc]
     line = program.listing[instruction.line]
-    if program.view == "source":
-        return Location(
-            line.file or program.file, line.number, instruction.column, line.function or program.name, line.text
-        )
-    if line.source is not None:
+    if program.view != "source" and line.source is not None:
         return Location(*line.source, function=program.name)
-    return Location(program.file, line.number, 0, program.name, _machine_text(line))
+    return program.place(line, instruction.column)
 
 
 def row_of(prepared: Prepared, state: layout.State, column: np.uint64) -> int:

@@ -109,8 +109,8 @@ class _Failure:
     @property
     def sort(self) -> tuple[object, ...]:
         """What tells one bug from another."""
-        line = self.cause.location.line if self.cause is not None and self.cause.location is not None else 0
-        return self.view, type(self.cause), line
+        where = self.cause.location if self.cause is not None else None
+        return self.view, type(self.cause), where.number if where is not None else ""
 
 
 @dataclass(frozen=True)

@@ -207,7 +207,7 @@ def _key(outcome: Outcome) -> object:
     """What tells outcomes apart: the bits of the results, or the error and its line."""
     if outcome.error is not None:
         where = outcome.error.location
-        return type(outcome.error), where.line if where is not None else 0
+        return type(outcome.error), where.number if where is not None else ""
     arrays = [np.asarray(each) for each in _parts(outcome.result)]
     return tuple((str(each.dtype), each.shape, each.tobytes()) for each in arrays)
 

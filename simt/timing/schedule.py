@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from simt.check import LaunchError, Location
+from simt.check import LaunchError
 from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, AWAIT, COMMIT, MEMORY_TYPES, SYSCALL
 from simt.ops.table import MICRO_OPS, Family
 from simt.program import PT, RZ, Instruction, MachineCode, Program
@@ -235,10 +235,9 @@ def _check_scoreboards(program: Program, i: Instruction, bits: ControlBits) -> N
     """Raise LaunchError if control bits name a scoreboard that a warp does not have."""
     named = [board for board in (bits.write_barrier, bits.read_barrier) if board is not None]
     if max(named, default=0) >= L.SCOREBOARDS or bits.wait_mask >> L.SCOREBOARDS:
-        line = program.listing[i.line]
         raise LaunchError(
             f"invalid control bits: they name scoreboard {max(named, default=L.SCOREBOARDS)} of {L.SCOREBOARDS}",
-            location=Location(program.file, line.number, 0, program.name, line.text),
+            location=program.place(program.listing[i.line]),
             help="no compiler emits such code; the file or the listing is damaged",
         )
 

@@ -52,6 +52,7 @@ def test_the_first_finding_raises_and_is_a_value_too():
     with pytest.raises(simt.KernelError) as error:
         launch(check="racecheck")
     (finding,) = error.value.findings
+    assert error.value.finding == finding
     assert finding.tool == "racecheck"
     assert finding.kind == "data race"
     assert len(finding.sides) == 2
@@ -59,6 +60,14 @@ def test_the_first_finding_raises_and_is_a_value_too():
 
 def test_the_same_findings_every_time():
     assert launch(check="all", keep_going=True).findings == launch(check="all", keep_going=True).findings
+
+
+def test_machine_code_without_lines_is_named_by_kernel_and_offset():
+    place = Location("a.cubin", function="f(int*)", text="STG.E [R2], R5", offset=0x650)
+    side = Side("write", place, (0, 0, 0), 0, 1, (0, 0, 0), "0x0650  STG.E [R2], R5")
+    assert (side.to_dict()["line"], side.to_dict()["function"]) == (None, "f(int*)")
+    text = str(Finding("racecheck", "data race", "two writes", (side,)))
+    assert "--> f(int*)+0x650 in a.cubin\n       |\n0x0650 | STG.E [R2], R5\n" in text
 
 
 @needs_numba_cuda

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ import simt
 from simt.devices import get
 from simt.driver import Finished
 from simt.driver.report import METRICS_SHOWN, WIDTH, marked, report, to_dict
+from simt.driver.settings import program_name
 from simt.metrics import UnknownMetricError, needs_timing
 from simt.profile.activity import Activities, Called, Copied, Launched
 
@@ -55,6 +59,14 @@ def test_launches_by_kernels_are_told_apart() -> None:
     assert "3 launches of 1 kernel (1 by the host, 2 by the device), " in text
     assert "fill, 1 block of 64 threads, 3 launches (1 by the host, 2 by the device) " in text
     assert "by the host" not in report(finished(64))
+
+
+def test_a_process_is_called_by_its_program_and_python_by_the_script(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("input()")
+    for command, name in (([sys.executable, "-u", str(script), "x.py"], "train.py"), (["cat", "-", "x.py"], "cat")):
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+            assert program_name(child.pid) == name
 
 
 def test_what_is_not_there() -> None:
