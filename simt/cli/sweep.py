@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,12 +18,16 @@ from simt.cli.options import LAUNCH_IN_FILE, Json, KernelOptions, ModelOptions, 
 from simt.cli.output import print_json, progress, say, show, table
 
 if TYPE_CHECKING:
+    from simt.profile import Profile
     from simt.timing import Sweep, TimingResult
 
 SIZE = 2**22
 """Elements of a reduction, if not given: enough to fill every GPU."""
 
 SIZES = "32,64,128,256,512,1024"
+
+LIKE = 1.5
+"""Launches that do the same differ by less than so many times, in instructions or in bytes."""
 
 MOST_TOGETHER = 64
 """Launches that wait for an executor's workers at the same time, each in a thread."""
@@ -110,6 +114,7 @@ def sweep(
         launch = replace(launch, size=SIZE)
 
     errors: dict[Trial, SimtError] = {}
+    works: dict[Trial, Work] = {}
     with executor_of(executor) if executor else nullcontext() as workers, progress() as bar:
 
         def run(trial: Trial, advance: Callable[[int, int], None]) -> TimingResult:
@@ -118,19 +123,20 @@ def sweep(
             if device and launch.view == "source" and is_cuda(launch.kernel):
                 asked = replace(asked, view=known.get(device).architecture)  # what it is compiled for
             try:
-                found = asked.launch(
+                profile = asked.launch(
                     trial.block,
                     trial.constants,
                     threads=threads,
                     progress=advance,
                     executor=workers,
                     **{**keywords, "device": device},
-                ).timing
+                )
             except SimtError as error:
                 errors[trial] = error
                 raise
-            assert found is not None  # ModelOptions always ask for timing
-            return found
+            assert profile.timing is not None  # ModelOptions always ask for timing
+            works[trial] = Work.of(profile)
+            return profile.timing
 
         def alone(trial: Trial) -> TimingResult:
             return run(trial, bar.start(f"{launch.kernel}, {trial}"))
@@ -141,10 +147,50 @@ def sweep(
         except timing.NoSizeRanError as none:
             raise _none_ran(none.errors) from None
     found.refused.update({trial: error.title for trial, error in errors.items()})
+    notes = unlike({trial: works[trial] for trial in found.results})
     if as_json:
-        print_json({"kernel": launch.kernel, "view": launch.view, **_described(found)})
+        print_json({"kernel": launch.kernel, "view": launch.view, **_described(found), "notes": notes})
     else:
         _print(found, f"{launch.kernel} ({launch.view} view)")
+        for note in notes:
+            say(note)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a launch did that does not depend on how it was cut into blocks: thread instructions, and bytes of global
+    memory that its threads asked for."""
+
+    instructions: int
+    bytes: int
+
+    @classmethod
+    def of(cls, profile: Profile) -> Work:
+        """That of a launch."""
+        counts = profile.counters
+        asked = sum(counts[f"global_{what}_bytes"] for what in ("load", "store", "atomic"))
+        return cls(counts["thread_inst_executed"], asked)
+
+    def times(self, other: Work) -> tuple[float, float]:
+        """How many times as many instructions and bytes as another."""
+        return self.instructions / max(other.instructions, 1), self.bytes / max(other.bytes, 1)
+
+
+def unlike(works: Mapping[Trial, Work]) -> list[str]:
+    """A note if launches did unlike work: one executes far more *and* accesses far more memory than another.
+
+    Other tiles or unrolling change the one or the other.
+    """
+    least = min(works, key=lambda trial: works[trial].instructions)
+    most = max(works, key=lambda trial: works[trial].instructions)
+    instructions, accessed = works[most].times(works[least])
+    if instructions < LIKE or (works[most].bytes and accessed < LIKE):
+        return []
+    memory = f" and accesses {accessed:.1f} times the bytes of global memory" if works[most].bytes else ""
+    return [
+        f"unlike work: {most} executes {instructions:.1f} times the thread instructions of {least}{memory}; times say "
+        "which is best only of launches that do the same"
+    ]
 
 
 @contextmanager

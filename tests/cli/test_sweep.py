@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simt.cli.choices import Trial, trials
+from simt.cli.sweep import Work, unlike
 from tests.machine_view import needs_nvdisasm
 from tests.toolkit.needs import needs_nvrtc
 
@@ -108,10 +109,31 @@ def test_constants_and_grids_of_a_python_file(run, python: str) -> None:
     assert results.keys() == {(2, "1"), (2, "4"), (8, "1"), (8, "4")}
     assert results[8, "4"]["cycles"] > results[8, "1"]["cycles"]
     assert found["best"].keys() == {"grid", "UNROLL"}
+    (note,) = found["notes"]
+    assert note.startswith("unlike work: grid 8, UNROLL=4 executes ")
     margins = sorted(each["margin_percent"] for each in found["results"])
     assert margins[0] == 0 < margins[1]
     alone = run("run", python, "--grid", "2", "--timing", "--json").json()
     assert alone["metrics"]["cycles"] == results[2, "1"]["cycles"]
+
+
+def test_other_tiles_and_other_threads_are_like_work() -> None:
+    def note(*works: tuple[int, int]) -> list[str]:
+        return unlike({Trial(32 << k): Work(*each) for k, each in enumerate(works)})
+
+    assert note((1000, 8000), (1000, 1000)) == []  # larger tiles
+    assert note((4000, 1000), (1000, 1000)) == []  # unrolled
+    assert note((1000, 1000)) == []
+    (text,) = note((1000, 400), (2000, 800), (500, 100))
+    assert "64 threads per block executes 4.0 times the thread instructions of 128 threads per block" in text
+    assert "8.0 times the bytes" in text
+    (text,) = note((1000, 0), (2000, 0))
+    assert "bytes" not in text
+
+
+def test_launches_that_do_not_do_the_same_are_told(run, python: str) -> None:
+    assert "unlike work: grid 8 executes 4.0 times" in run("sweep", python, "--grids", "2,8").out.replace("\n", " ")
+    assert run("sweep", "vector_add", "--blocks", "64,128", "--json").json()["notes"] == []
 
 
 def test_constants_travel_with_the_kernel(run, python: str) -> None:
