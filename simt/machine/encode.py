@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from simt.check import LaunchError, Location
+from simt.check import LaunchError
 from simt.machine import layout
 from simt.ops.encoding import (
     ATOMIC_TYPES,
@@ -130,7 +130,7 @@ class _Encoder:
             if getattr(program, name) > MOST_ROWS:
                 raise LaunchError(f"{program.name} has {name} = {getattr(program, name)}; the limit is {MOST_ROWS}")
         self.rows = (RZ, *sorted({uniform.row for uniform in program.uniforms} - {RZ}))
-        self.place = self._places()
+        self.places: list[int] = self._places().tolist()
         self.n_predicates = max(program.n_predicates, 1)
         self.n_barriers = max(program.n_barriers, 1)
         self.n_dimensions = max((array.slot + array.ndim for array in program.arrays), default=0)
@@ -161,7 +161,7 @@ class _Encoder:
         return Encoded(
             code=code,
             uniform_rows=self.rows,
-            n_registers=len(self.place),
+            n_registers=len(self.places),
             n_predicates=self.n_predicates,
             n_barriers=self.n_barriers,
             n_dimensions=self.n_dimensions,
@@ -177,7 +177,7 @@ class _Encoder:
         spec = MICRO_OPS[instruction.op]
         values = (instruction.dst, instruction.a, instruction.b, instruction.c)
         fields = [
-            int(self.place[value]) * 32 if letter == "r" else value
+            self.places[value] * 32 if letter == "r" else value
             for letter, value in zip(spec.operands, values, strict=True)
         ]
         flags = layout.RETIRES * instruction.retires | layout.UNIFORM * instruction.uniform | _told(instruction)
@@ -187,11 +187,9 @@ class _Encoder:
     def _refused(self, pc: int, problem: str) -> LaunchError:
         program, instruction = self.program, self.program.instructions[pc]
         known = 0 <= instruction.line < len(program.listing)
-        line = program.listing[instruction.line] if known else None
-        where = Location(program.file, line.number, 0, program.name, line.text) if line is not None else None
         return LaunchError(
             f"invalid instruction: {problem}",
-            location=where,
+            location=program.place(program.listing[instruction.line]) if known else None,
             details=[f"micro-op {pc}: {instruction.op}"],
             help="no compiler emits such code; the file or the listing is damaged",
         )
@@ -221,16 +219,16 @@ class _Encoder:
             yield f"predicate {i.mod} of {self.n_predicates}"
 
     def _register_problems(self, first: int, count: int, is_written: bool) -> Iterator[str]:
-        n = len(self.place)
+        n = len(self.places)
         if is_written and first == RZ:
             return
         if not 0 <= first <= n - count:
             name = f"rows {first} to {first + count - 1}" if count > 1 else f"row {first}"
             yield f"register {name} of {n}"
             return
-        places = self.place[first : first + count]
-        constants = int((places < len(self.rows)).sum())
-        if 0 < constants < count or (np.diff(places) != 1).any():
+        places = self.places[first : first + count]
+        constants = sum(place < len(self.rows) for place in places)
+        if places != list(range(places[0], places[0] + count)) or 0 < constants < count:
             yield f"register rows {first} to {first + count - 1}, of which some are constants"
         elif is_written and constants:
             yield f"a result in register row {first}, which is a constant"

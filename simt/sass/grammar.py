@@ -14,7 +14,9 @@ opcode's row (see table.py).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from simt.sass.architectures import BLACKWELL
 from simt.sass.operands import (
@@ -125,12 +127,15 @@ class SassInstruction:
         return ".".join((self.opcode, *self.words))
 
     def __str__(self) -> str:
-        guard = f"@{self.guard} " if self.guard is not None else ""
-        return f"{guard}{self.mnemonic} {self.unread or ', '.join(map(str, self.operands))}".rstrip()
+        return self._text(self.operands)
 
     def profiler_text(self) -> str:
         """The text as profilers print it: without ``.reuse``."""
-        return str(replace(self, operands=tuple(without_reuse(operand) for operand in self.operands)))
+        return self._text(map(without_reuse, self.operands))
+
+    def _text(self, operands: Iterable[Operand]) -> str:
+        guard = f"@{self.guard} " if self.guard is not None else ""
+        return f"{guard}{self.mnemonic} {self.unread or ', '.join(map(str, operands))}".rstrip()
 
 
 _ANNOTATION = re.compile(r'(?:/\*)?\(\*(?:"(?:BRANCH_TARGETS (?P<labels>[^"]*)|[^"]*)"|.*?)\*\)(?:\*/)?')
@@ -186,7 +191,7 @@ def parse(text: str, offset: int = 0, lenient: bool = False, architecture: int =
     operands: tuple[Operand, ...] = ()
     problem = ""
     try:
-        operands = tuple(reader.operand(part.strip()) for part in rest.split(",")) if rest else ()
+        operands = tuple(_operand(architecture, part.strip()) for part in rest.split(",")) if rest else ()
     except NotThere:
         raise
     except SyntaxProblem as found:
@@ -196,6 +201,12 @@ def parse(text: str, offset: int = 0, lenient: bool = False, architecture: int =
     return SassInstruction(
         opcode, tuple(words), operands, guard, offset, targets, problem=problem, unread=rest if problem else ""
     )
+
+
+@lru_cache(maxsize=1 << 14)
+def _operand(architecture: int, text: str) -> Operand:
+    """One operand: code has the same few again and again.  Raises SyntaxProblem."""
+    return _Operands(limits(architecture)).operand(text)
 
 
 def _suffixes(text: str) -> tuple[Suffix, ...]:

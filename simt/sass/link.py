@@ -113,6 +113,8 @@ class _Linker:
 
     def _resolve(self, instruction: SassInstruction, section: CodeSection) -> SassInstruction:
         base = self.bases[section.name]
+        if not base and not instruction.targets and not any(isinstance(o, _NAMES) for o in instruction.operands):
+            return instruction
         shift = base if instruction.opcode in _JUMPS else 0
         operands = tuple(self._operand(operand, shift, instruction, section) for operand in instruction.operands)
         targets = tuple(
@@ -147,6 +149,8 @@ class _Linker:
         return operand
 
 
+_NAMES = (Label, CodeRegister)
+"""Operands that may name a place."""
 _JUMPS = frozenset({"BRA", "JMP", "BSSY", "SSY", "PBK", "PCNT", "CAL", "PRET", "CALL"})
 
 
