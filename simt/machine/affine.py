@@ -11,6 +11,8 @@ along each axis say how fast each register changes, lane by lane.  By induction 
 * Of MONOTONE ones, shifts to the right, the result changes evenly along an axis that changes no bit shifted out.  Along
   the others it stays the same, as long as what is shifted out neither overflows nor becomes negative.
 * Comparisons: the difference of two affine functions has one sign if it has it at all corners.
+* An OR is above zero where one of its operands is, and none is negative.  More is not known of it: it may be compared
+  with zero, or be an operand of another OR.  (The first block of a grid is found so.)
 
 Any other case ends the proof.  So predicates, and with them branches and lanes, are the same in the whole box.
 """
@@ -19,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +45,9 @@ MONOTONE = frozenset(("high.b64", "shr.s64", "shr.u64", "shr.s32"))
 
 COMPARISONS = frozenset(("eq.s64", "ne.s64", "lt.s64", "le.s64", "lt.s32", "le.s32", "lt.u64", "le.u64"))
 
+_WITH_ZERO = COMPARISONS - {"lt.s32", "le.s32"}
+"""Those that see all bits of a number."""
+
 _KNOWN = LINEAR | MONOTONE | COMPARISONS
 
 _LOWEST, _HIGHEST = -(1 << 61), 1 << 61
@@ -49,8 +55,18 @@ _LOWEST, _HIGHEST = -(1 << 61), 1 << 61
 _FAR = float(_HIGHEST)
 _TOO_FAR = np.int64((1 << 63) - 1)
 """In the place of unsigned numbers from 2**63 on: further than a proof goes."""
+_WORD = (1 << 32) - 1
+_NO_LANE = np.zeros(32, np.bool_)
 _SIGN = 62
 """A shift to the right by so much leaves the sign of a number that a proof reckons with."""
+
+
+class Step(NamedTuple):
+    """A micro-op of the code: its row of the table, whether it ORs its operands, and whether it always writes."""
+
+    op: MicroOp
+    ors: bool = False
+    always: bool = True
 
 
 @dataclass(frozen=True)
@@ -58,12 +74,16 @@ class Look:
     """What a warp did: ``path``, the micro-ops that it executed, int64 [n], the rows that each read, int64 [n, 3, 32],
     and the row that it left, int64 [n, 32], in all lanes.
 
-    ``ends``: it came to its end; else the path leads to a micro-op of which nothing is known.
+    ``rows``: the numbers of the row that it left and of those that it read, int64 [n, 4], 0 for none; ``lanes``: those
+    that took part, bool [n, 32].  ``ends``: it came to its end; else the path leads to a micro-op of which nothing is
+    known.
     """
 
     path: Rows
     read: Rows
     left: Rows
+    rows: Rows
+    lanes: Flags
     ends: bool
 
 
@@ -75,7 +95,7 @@ def same_path(one: Look, other: Look) -> bool:
 class Box:
     """A box of warps along axes that all take one path, as far as it has been grown: :attr:`counts`, by axis."""
 
-    def __init__(self, ops: Sequence[MicroOp], here: Look, neighbours: Sequence[Look]) -> None:
+    def __init__(self, code: Sequence[Step], here: Look, neighbours: Sequence[Look]) -> None:
         """*here* is at the box's corner, each of *neighbours*, on the same path, one further along its axis."""
         self.counts = [1] * len(neighbours)
         self._grows = np.ones(len(neighbours), np.bool_)
@@ -84,8 +104,10 @@ class Box:
         self._slopes: list[Rows] = []
         self._low: list[Rows] = []
         self._high: list[Rows] = []
+        self._above: dict[int, Flags] = {}  # lanes of rows that are known to be above zero, and no more than a word
         for k, pc in enumerate(here.path.tolist()):
-            self._step(ops[pc], k, here, neighbours)
+            above = self._step(code[pc], k, here, neighbours)
+            self._keep(int(here.rows[k, 0]), here.lanes[k], above, code[pc].always)
         shape = (-1, 32)
         self._lower = np.array(self._base, np.int64).reshape(shape)
         self._upper = self._lower.copy()
@@ -117,34 +139,71 @@ class Box:
         found = (size[wraps] // np.gcd(size[wraps], slopes[wraps])).tolist()
         return max((each for each in found if 1 < each < below), default=0)
 
-    def _step(self, op: MicroOp, k: int, here: Look, neighbours: Sequence[Look]) -> None:
-        """Note what a micro-op asks of the box."""
+    def _keep(self, row: int, lanes: Flags, above: Flags, always: bool) -> None:
+        """Note in which lanes a row that was written holds what is only known to be above zero.
+
+        Of a micro-op with a guard it is not known in which lanes it wrote.
+        """
+        before = self._above.get(row, _NO_LANE)
+        if row and (above.any() or before.any()):
+            self._grows &= always
+            self._above[row] = np.where(lanes, above, before)
+
+    def _step(self, step: Step, k: int, here: Look, neighbours: Sequence[Look]) -> Flags:
+        """Note what a micro-op asks of the box; the lanes whose result is only known to be above zero."""
+        op = step.op
         if op.name == "sreg":
             self._within(here.left[k], [each.left[k] for each in neighbours], _LOWEST, _HIGHEST)
-            return
-        moving: Flags = np.array([each.read[k] != here.read[k] for each in neighbours], np.bool_).reshape(-1, 3, 32)
+            return _NO_LANE
+        above: Flags = np.array([self._above.get(row, _NO_LANE) for row in here.rows[k, 1:].tolist()], np.bool_)
+        read, beside = here.read[k], [each.read[k] for each in neighbours]
+        if above.any():
+            read, beside = np.where(above, 1, read), [np.where(above, 1, each) for each in beside]
+        moving: Flags = np.array([each != read for each in beside], np.bool_).reshape(-1, 3, 32)
         moves: Flags = np.any(moving, axis=2)
+        if step.ors:
+            return self._ors(read, beside, moving, above)
+        if above.any() and not _beside_zero(op, read, moving, above):
+            self._grows[:] = False
         if not moves.any():
-            return
+            return _NO_LANE
         if op.name not in _KNOWN:
             self._grows &= ~moves.any(axis=1)
-            return
+            return _NO_LANE
         if op.name in _FIXED:
             self._grows &= ~moves[:, _FIXED[op.name]]
         if op.name in _FACTORS:
             products = np.einsum("al,bl->ab", moving[:, 0].astype(np.int64), moving[:, 1].astype(np.int64)) > 0
             self._together &= ~(products | products.T)
-        seen = [(_as_read(op, i, here.read[k, i]), [_as_read(op, i, each.read[k, i]) for each in neighbours])
-                for i in range(3)]  # fmt: skip
+        seen = [(_as_read(op, i, read[i]), [_as_read(op, i, each[i]) for each in beside]) for i in range(3)]
         for i in np.flatnonzero(moves.any(axis=0)).tolist():
             low, high = _seen_in(op, i)
             self._within(seen[i][0], seen[i][1], low, high)
         if op.name in COMPARISONS:
             self._keeps_sign(seen[0], seen[1], np.any(moving, axis=1))
-            return
+            return _NO_LANE
         if op.name in MONOTONE:
             self._keeps_what_is_left(op, *seen[0], seen[1][0])
         self._within(here.left[k], [each.left[k] for each in neighbours], *_window(op))
+        return _NO_LANE
+
+    def _ors(self, read: Rows, beside: Sequence[Rows], moving: Flags, above: Flags) -> Flags:
+        """Have one operand of an OR stay above zero; the lanes in which nothing else is known of the result.
+
+        Best one that does not change.
+        """
+        moved: Flags = np.any(moving, axis=0)
+        changes: Flags = np.any(moved | above, axis=0)
+        rank = np.where(read > 0, np.where(moved, 1, 2), 0)
+        known: Flags = (np.max(rank, axis=0) > 0) & np.all((read >= 0) & (read <= _WORD), axis=0)
+        lost = changes & ~known
+        self._grows &= ~moving[:, :, lost].any(axis=(1, 2)) & ~above[:, lost].any()
+        for i in range(3):
+            matters = changes & known & moved[i]
+            stays = rank.argmax(axis=0) == i
+            low = np.where(matters, np.where(stays, 1, 0), _LOWEST)
+            self._within(read[i], [each[i] for each in beside], low, np.where(matters, _WORD, _HIGHEST))
+        return changes & known
 
     def _within(self, base: Rows, beside: Sequence[Rows], low: int | Rows, high: int | Rows) -> None:
         """The affine function with the value *base* here and *beside* at the neighbours has to stay in a window."""
@@ -180,6 +239,12 @@ class Box:
         self._slopes.append(slopes)
         self._low.append(np.broadcast_to(np.int64(low), 32))
         self._high.append(np.broadcast_to(np.int64(high), 32))
+
+
+def _beside_zero(op: MicroOp, read: Rows, moving: Flags, above: Flags) -> bool:
+    """Whether a micro-op compares what is known to be above zero with what stays zero."""
+    zero = ~moving.any(axis=0) & ~above & (read == 0)
+    return op.name in _WITH_ZERO and bool((zero[[1, 0]] | ~above[:2]).all())
 
 
 def _near(values: Rows) -> Flags:

@@ -19,13 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from simt.machine import layout as L
-from simt.machine.affine import Box, Look, Rows, same_path
+from simt.machine.affine import Box, Look, Rows, Step, same_path
 from simt.machine.early import ENGINE
 from simt.machine.launch import Launch, parse_order
 from simt.machine.prepare import state_arrays
 from simt.machine.prepared import Prepared
 from simt.ops.encoding import CLOCKS, SPECIAL_REGISTERS
 from simt.ops.table import MICRO_OPS, Effect, Kind, MicroOp
+from simt.program import FULL_MASK, PT, Instruction
 
 MANY_BLOCKS = 1 << 18
 """A launch of at least so many is looked at: fewer run in less time than the look may take."""
@@ -41,6 +42,9 @@ MOST_AXES = 8
 
 MOST_SPANS = 1 << 18
 """Most runs of blocks left over: with more of them nothing is gained."""
+
+_OR_OF_THREE = 0xFE
+"""The table of LOP3 that is an OR."""
 
 _WITHIN_A_WARP = frozenset(("nop", "bra", "bssy", "bsync", "break", "exit"))
 
@@ -198,7 +202,7 @@ def _box(looks: _Looks, group: Group, bundle: _Bundle, here: Look, counts: list[
         next_warp = looks.at(group.last, bundle.first + 1) if most > 1 else here
         if not same_path(here, next_warp):
             continue
-        box = Box(looks.ops, here, [next_warp, *(beside[k] for k in numbers)])
+        box = Box(looks.steps, here, [next_warp, *(beside[k] for k in numbers)])
         box.grow(0, most)
         for j, k in enumerate(numbers, 1):
             box.grow(j, counts[k])
@@ -220,7 +224,10 @@ class _Looks:
 
     def __init__(self, prepared: Prepared) -> None:
         self._state = state_arrays(prepared, 0, 0, np.zeros(1, np.int64))
-        self.ops = [MICRO_OPS[instruction.op] for instruction in prepared.program.instructions]
+        instructions = prepared.program.instructions
+        self.ops = [MICRO_OPS[each.op] for each in instructions]
+        self.steps = [Step(op, _ors(each), each.guard == PT) for op, each in zip(self.ops, instructions, strict=True)]
+        self._everywhere = [each.uniform for each in instructions]
         self._code = prepared.encoded.code
         self._letters = [[letter == "r" for letter in op.operands] for op in self.ops]
         self._places: dict[tuple[int, int], Rows] = {}
@@ -235,6 +242,8 @@ class _Looks:
         path: list[int] = []
         read: list[Rows] = []
         left: list[Rows] = []
+        places: list[Rows] = []
+        masks: list[int] = []
         status = self._go(block, 0)
         s.LAUNCH[L.LAUNCH_NEXT_WARP] = w
         while status == L.INTERRUPTED and s.LAUNCH[L.LAUNCH_NEXT_WARP] == w and len(path) < MOST_STEPS:
@@ -244,12 +253,14 @@ class _Looks:
                 break
             rows = self._rows(w, pc)
             path.append(pc)
+            places.append(rows)
+            masks.append(FULL_MASK if self._everywhere[pc] else int(s.SPLITS[split * L.N_SPLIT + L.S_MASK]))
             read.append(registers[rows[1:]])
             status = self._go(block, 1)
             left.append(registers[rows[0]])
             if s.WARPS[w * L.N_WARP + L.W_SPLITS] == 0:
-                return _look(path, read, left, ends=True)
-        return _look(path, read, left, ends=False)
+                return _look(path, read, left, places, masks, ends=True)
+        return _look(path, read, left, places, masks, ends=False)
 
     def whole(self, block: int) -> Work | None:
         """What a block does that only computes; None if it does not end well."""
@@ -282,9 +293,17 @@ class _Looks:
         return np.array(found) // 32
 
 
-def _look(path: list[int], read: list[Rows], left: list[Rows], ends: bool) -> Look:
+def _look(
+    path: list[int], read: list[Rows], left: list[Rows], places: list[Rows], masks: list[int], ends: bool
+) -> Look:
     rows = np.array(read, np.int64).reshape(-1, 3, 32), np.array(left, np.int64).reshape(-1, 32)
-    return Look(np.array(path, np.int64), *rows, ends)
+    lanes = (np.array(masks, np.int64).reshape(-1, 1) >> np.arange(32) & 1).astype(np.bool_)
+    return Look(np.array(path, np.int64), *rows, np.array(places, np.int64).reshape(-1, 4), lanes, ends)
+
+
+def _ors(instruction: Instruction) -> bool:
+    """Whether a micro-op ORs its operands."""
+    return instruction.op == "or.b64" or (instruction.op == "lop3.b32" and instruction.imm == _OR_OF_THREE)
 
 
 def _bundles(threads: Rows, count: int) -> Iterator[_Bundle]:

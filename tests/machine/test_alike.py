@@ -238,6 +238,7 @@ def straight(code: list[Instruction], numbers: list[int]) -> Program:
 NUMBERS = st.sampled_from(
     [0, 1, -1, 2, 3, 31, 32, 33, 63, 64, 255, 2**31 - 40, 2**31, 2**32 - 100, 2**32, 2**33 + 7, 2**61, 2**62, -(2**63)]
 ) | st.integers(-300, 300)  # fmt: skip
+ORS = ["or.b64", "lop3.b32"] * 5
 KNOWN = sorted(LINEAR | MONOTONE) * 3
 OTHERS = [
     name for name, op in MICRO_OPS.items() if op.kind is Kind.ROW and op.name.endswith(("b64", "s64", "s32", "u32"))
@@ -253,7 +254,7 @@ def programs(draw: st.DrawFn) -> Program:
     code: list[Instruction] = []
     free = CONSTANTS + len(numbers)
     for _ in range(draw(st.integers(1, 8))):
-        op = MICRO_OPS[draw(st.sampled_from(KNOWN + OTHERS + TESTS * 2))]
+        op = MICRO_OPS[draw(st.sampled_from(KNOWN + ORS + OTHERS + TESTS * 2))]
         operands = [
             draw(st.sampled_from(rows)) if letter == "r" else draw(st.integers(0, 7)) if letter == "p" else 0
             for letter in op.operands[1:]
@@ -264,7 +265,8 @@ def programs(draw: st.DrawFn) -> Program:
             if draw(st.booleans()):
                 code.append(Instruction("exit", guard=draw(st.integers(2, 7))))
         else:
-            code.append(Instruction(op.name, free, *operands, guard=guard))
+            table = draw(st.sampled_from([0xFE, 0xFE, 0xFE, 0xC0])) if op.name == "lop3.b32" else 0
+            code.append(Instruction(op.name, free, *operands, guard=guard, imm=table))
             rows.append(free)
             free += 1
     return straight(code, numbers)
@@ -288,6 +290,44 @@ def test_any_straight_code(program: Program, grid: tuple[int, int, int], block: 
 
 
 TRAPS = {
+    "an OR that is zero in one block": (
+        [
+            Instruction("sub.u32", 10, R1, CONSTANTS),
+            Instruction("lop3.b32", 11, 10, 0, 10, imm=0xFE),
+            Instruction("eq.s64", 1, 11, 0),
+        ],
+        [100],
+        (250, 1, 1),
+    ),
+    "an OR of more than a word": (
+        [
+            Instruction("mul.s64", 10, R1, CONSTANTS),
+            Instruction("or.b64", 10, 10, 0),
+            Instruction("cvt.u32", 11, 10),
+            Instruction("eq.s64", 1, 11, CONSTANTS + 1),
+        ],
+        [(1 << 32) + 1, 77],
+        (250, 1, 1),
+    ),
+    "an OR that lanes leave out": (
+        [
+            Instruction("mov", 10, R1),
+            Instruction("lt.s64", 2, R0, CONSTANTS),
+            Instruction("or.b64", 10, R1, CONSTANTS, guard=pred(2)),
+            Instruction("eq.s64", 1, 10, 0),
+        ],
+        [3],
+        (250, 1, 1),
+    ),
+    "an OR with something negative": (
+        [
+            Instruction("sub.s64", 10, CONSTANTS, R1),
+            Instruction("or.b64", 10, 10, R2),
+            Instruction("lt.s64", 1, 10, 0),
+        ],
+        [3],
+        (250, 3, 1),
+    ),
     # b (b - 1) 2**30 modulo 2**32 is 0 for b = 401, 400 and 1, and 2**31 for others between
     "a product of two numbers that change": (
         [
@@ -359,6 +399,27 @@ def test_few_blocks_are_run(seen: Seen, monkeypatch: pytest.MonkeyPatch, grid: A
     assert large.counters["inst_executed"] > MOST // 32
     assert x.max() == 1
     assert 0 < len(looks) < 300
+
+
+def test_the_first_block_of_all_axes(seen: Seen) -> None:
+    """As compilers write it: the OR of the block's three numbers is zero."""
+    code = [
+        Instruction("sreg", 12, imm=SPECIAL_REGISTERS.index("ctaid.z")),
+        Instruction("lop3.b32", 13, R1, R2, 12, imm=0xFE),
+        Instruction("or.b64", 13, R0, 13),
+        Instruction("ne.s64", 1, 13, 0),
+        Instruction("exit", guard=pred(1)),
+    ]
+    made = straight([*code, Instruction("nop")], [])
+    huge = run(made, Launch((1 << 20, 1 << 10, 2), (1000, 1, 1), []))  # else it would take an hour
+    assert huge.counters[-1, 1] == 1
+    for grid in ((50, 20, 7), (3, 900, 1), (1, 1, 1000)):
+        every, some = (
+            seen.looking(how, lambda grid=grid: run(made, Launch(grid, (96, 1, 1), [])).counters)
+            for how in (False, True)
+        )
+        np.testing.assert_array_equal(every, some)
+        assert seen.blocks == grid[0] * grid[1] * grid[2]
 
 
 def test_numbers_that_wrap(seen: Seen) -> None:
