@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ def imports_of(tree: ast.AST, modules: Mapping[str, object]) -> set[str]:
     return found & set(modules)
 
 
+@cache
 def module_graph() -> dict[str, set[str]]:
     """What each module imports of the others."""
     modules = sources()

@@ -2,37 +2,60 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import runpy
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+
+import simt
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @cache
 def output(name: str, *arguments: str) -> str:
-    """What the example prints; it must end well and print nothing on standard error."""
+    """What the example prints; it must print nothing on standard error.  It runs in this process, which has simt."""
+    out, errors, path = io.StringIO(), io.StringIO(), str(EXAMPLES / f"{name}.py")
+    with redirect_stdout(out), redirect_stderr(errors), patch.object(sys, "argv", [path, *arguments]):
+        runpy.run_path(path, run_name="__main__")
+    assert errors.getvalue() == ""
+    return out.getvalue()
+
+
+def rows(name: str) -> list[list[str]]:
+    """The output's lines, split into words."""
+    return [line.split() for line in output(name).splitlines()]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    """What says so on standard error has been said."""
+    simt.launch(empty, 1, 32, timing=True)
+    simt.launch(empty, 1, 32, check="all")
+
+
+def empty() -> None:
+    """A kernel."""
+
+
+def test_an_example_as_a_newcomer_runs_it() -> None:
     done = subprocess.run(
-        [sys.executable, str(EXAMPLES / f"{name}.py"), *arguments],
+        [sys.executable, str(EXAMPLES / "if_else_passes.py")],
         env={**os.environ, "PYTHONPATH": str(EXAMPLES.parent)},
         capture_output=True,
         text=True,
         timeout=240,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return done.stdout
-
-
-def rows(name: str) -> list[list[str]]:
-    """The output's lines, split into words."""
-    return [line.split() for line in output(name).splitlines()]
+    assert (done.returncode, done.stdout, done.stderr) == (0, output("if_else_passes"), "")
 
 
 def test_every_example_is_tested() -> None:

@@ -87,7 +87,8 @@ def test_changes_of_a_private_mapping_stay(file: Path) -> None:
 
 def test_a_reduction_leaves_the_file_as_it_is(file: Path) -> None:
     before = file.read_bytes()
-    for data in (np.memmap(file, np.int32, "r"), np.memmap(file, np.int32, "r+")[::2], np.memmap(file, np.int32, "r+")):
+    readable, writable = (np.memmap(file, np.int32, mode, shape=SIZE // 8) for mode in ("r", "r+"))
+    for data in (readable, writable[::2], writable):
         total, profile = simt.reduce(data, kernel="neighbored")
         copy, alone = simt.reduce(np.array(data), kernel="neighbored")
         assert total == copy == np.sum(data, dtype=np.int32)

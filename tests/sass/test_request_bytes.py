@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,14 +41,18 @@ def open_questions(kernel: str, lanes_meet: bool) -> set[str]:
     return {"shared_efficiency"} if lanes_meet and kernel in MEETING_STORES | {"sat_4"} else set()
 
 
+@cache
+def kernels() -> Any:
+    return simt.load_cubin(DATA / "sm_90" / "request_bytes.cubin")
+
+
 def profile_of(kernel: str, pattern: str) -> Any:
     elements, mask = RECORDED["patterns"][pattern]
     offsets = np.array(elements, np.int32) * np.int32(kernel.rpartition("_")[2])
-    kernels = simt.load_cubin(DATA / "sm_90" / "request_bytes.cubin")
     out = np.zeros(1 << 12, np.uint8)
     lanes = np.array([mask], np.uint32).view(np.int32)[0]
     return simt.launch(
-        kernels[kernel], 1, 32, np.zeros(1 << 16, np.uint8), out, offsets, lanes, shared_bytes=32768, order="hardware"
+        kernels()[kernel], 1, 32, np.zeros(1 << 16, np.uint8), out, offsets, lanes, shared_bytes=32768, order="hardware"
     )
 
 

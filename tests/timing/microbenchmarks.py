@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from simt.sass import SassKernel, load_cubin
+from simt.toolkit.find import find_program
+from simt.toolkit.nvdisasm import disassemble
 from tests.benchmarks.microbenchmarks import slots as bodies
 from tests.timing.launches import timed
 
@@ -137,13 +140,36 @@ def pipes() -> Iterator[tuple[str, float]]:
             yield f"bins{mask + 1}.warps{warps}", run.slope(few, many, 16 * TRIPS * warps, 32 * warps, u(mask))
 
 
+def _slot_listings(template: bytes) -> Iterator[str]:
+    """The listings of all bodies: the template's with other slots, which nvdisasm reads at once: it starts slowly."""
+    words = [body[k % len(body)].word(k) for body in bodies.BODIES.values() for k in range(bodies.SLOTS)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "words.bin"
+        path.write_bytes(b"".join(word.to_bytes(16, "little") for word in words))
+        command = [find_program("nvdisasm"), "-b", "SM90", "-hex", str(path)]
+        read = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    first = next(k for k, line in enumerate(read) if "/*0000*/" in line)
+    places = [f"/*{16 * (bodies.FIRST + k):04x}*/" for k in range(bodies.SLOTS)]
+    whole = disassemble("slots.cubin", template, 90).splitlines()
+    begin = next(k for k, line in enumerate(whole) if places[0] in line)
+    for at in range(first, first + 2 * len(words), 2 * bodies.SLOTS):
+        slots = read[at : at + 2 * bodies.SLOTS]
+        slots[::2] = [_OFFSET.sub(place, line, 1) for line, place in zip(slots[::2], places, strict=True)]
+        yield "\n".join([*whole[:begin], *slots, *whole[begin + len(slots) :]])
+
+
+_OFFSET = re.compile(r"/\*[0-9a-f]{4,}\*/")
+
+
 def slots() -> Iterator[tuple[str, float]]:
     """(name, figure of the model) of slots.py, for one warp and for eight a scheduler."""
-    for name, cubin in bodies.kernels((DATA / "cubins" / "slots.cubin").read_bytes()):
+    template = (DATA / "cubins" / "slots.cubin").read_bytes()
+    for (name, cubin), listing in zip(bodies.kernels(template), _slot_listings(template), strict=True):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "body.cubin"
             path.write_bytes(cubin)
-            kernel = load_cubin(path)["body"]
+            path.with_suffix(".sass").write_text(listing)
+            kernel = load_cubin(path, listing=path.with_suffix(".sass"))["body"]
         for warps in (1, 32):
             spans = []
             for trips in (2, 6):
