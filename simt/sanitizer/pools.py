@@ -40,12 +40,18 @@ def words(count: int) -> Words:
     return np.zeros(max(count, 1), np.int64)
 
 
-def pools(warps: int, cells: int) -> dict[str, Words]:
-    """Empty pools for blocks of so many warps, with room for an event, and so many cells of memory."""
-    entries = 2 * JOINS * (warps * THREADS_ENTRIES + FEW_ENTRIES) + 2
+def tables(cells: int) -> dict[str, Words]:
+    """Empty tables for what cells of memory refer to, of which there are so many; racecheck writes to them."""
     return {
         "SETS": interning_table(max(2 * SETS_FREE, cells // CELLS_A_ROW), Z.N_READER),
         "PATTERNS": interning_table(max(2 * PATTERNS_FREE, cells // CELLS_A_ROW), Z.N_PATTERN),
+    }
+
+
+def pools(warps: int) -> dict[str, Words]:
+    """Empty pools for blocks of so many warps, with room for an event."""
+    entries = 2 * JOINS * (warps * THREADS_ENTRIES + FEW_ENTRIES) + 2
+    return {
         "BYTES": words(Z.N_PATTERN),
         "SCRATCH": words(Z.N_PATTERN + 2 * Z.MOST_READERS),
         "KEYS": words(entries),

@@ -24,7 +24,7 @@ from simt.sanitizer.judge import judge
 from simt.sanitizer.layout import Judge
 from simt.sanitizer.metadata import compares_lanes, granule, has_copies, has_partial_barriers, is_fenced, metadata
 from simt.sanitizer.needless import arrays_of, needless
-from simt.sanitizer.pools import FIRST_PLACES, chain_places, pools, with_room, words
+from simt.sanitizer.pools import FIRST_PLACES, chain_places, pools, tables, with_room, words
 from simt.sanitizer.registers import Watched, watched
 from simt.sanitizer.report import Report
 from simt.sanitizer.rooms import time_fits
@@ -112,7 +112,8 @@ class Sanitizer:
             for part, place in self._unwritten(prepared, poison):
                 place[:] = part.mask
         head = self._head(prepared)
-        self._judges = [self._judge(prepared, head.copy(), poison) for _ in range(workers)]
+        shared = {} if self.tools & Z.RACES else tables(0)  # nobody writes to them: workers are many on large hosts
+        self._judges = [self._judge(prepared, head.copy(), poison, shared) for _ in range(workers)]
         _compile(self._judges[0])
 
     @staticmethod
@@ -162,7 +163,13 @@ class Sanitizer:
         head[Z.H_LOCAL] = local_stride(program.local_bytes) * warps * 32
         return head
 
-    def _judge(self, prepared: Prepared, head: npt.NDArray[np.int64], poison: npt.NDArray[np.uint8]) -> Judge:
+    def _judge(
+        self,
+        prepared: Prepared,
+        head: npt.NDArray[np.int64],
+        poison: npt.NDArray[np.uint8],
+        shared: Mapping[str, npt.NDArray[np.int64]],
+    ) -> Judge:
         launch, uses = prepared.launch, self._watched
         assert uses is not None  # the launch has begun
         places, warps, races = FIRST_PLACES, int(head[Z.H_WARPS]), bool(self.tools & Z.RACES)
@@ -178,7 +185,8 @@ class Sanitizer:
             BARRIERS=words(places * BLOCK_BARRIERS * Z.N_BARRIER),
             ARRIVED=words(places * BLOCK_BARRIERS * warps * 2),
             CELLS=words(cells * Z.N_CELL),
-            **pools(warps, cells),
+            **(shared or tables(cells)),
+            **pools(warps),
             POISON=poison,
             POISON32=poison.view(np.uint32),
             POISON64=poison.view(np.uint64),
