@@ -21,8 +21,9 @@ from simt.timing.outbox import answer, is_alone, take_answers
 from simt.timing.selection import NONE, NOT_YET, select
 from simt.timing.sync import counted, member, pause, publish, published, wanted
 
-SPINS = 1 << 12
-"""Looks at what other threads have done before a thread leaves the processor to others."""
+SPINS, RESTS = 1 << 12, 8
+"""Looks for something to do before a thread leaves the processor to others, and how often it rests between two:
+about a millisecond in all, longer than most epochs take to answer.  To come back takes a nap, and Python's lock."""
 EARLY = 4
 """So many requests before L2 answers one, what it needs for that is fetched from the host's memory."""
 MOST_EARLY = 4
@@ -211,13 +212,14 @@ def _help(s, t):
         spins += 1
         if _go_ahead_one(s, t):
             spins = 0
-        pause()
+        for _ in range(RESTS):
+            pause()
 
 
 @jit
 def _are_through(t):
     """Whether the threads are through with all groups that they have taken in the epoch; waits for a while."""
-    for _ in range(SPINS):
+    for _ in range(SPINS * RESTS):
         if published(t.SYNC, 0) == t.CONFIG[L.G_GROUPS]:
             return True
         pause()

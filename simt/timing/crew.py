@@ -32,7 +32,7 @@ records of them (:mod:`simt.ops.arrays`), and each thread has the group whose ar
 class Crew:
     """*threads* host threads for a simulation that has begun with *state* and *clock*, between two epochs.
 
-    The first is the one that calls; the others help it as long as the crew is at work (a context manager).
+    The first is the one that calls; the others help it until the crew ends.
     Which thread goes on with a group of SMs changes nothing: what is not of one SM each group has for itself, sums and
     scratch.  The first group's arrays are those that the simulation has begun with, which also serve for turns.
     """
@@ -40,7 +40,8 @@ class Crew:
     def __init__(self, prepared: Prepared, state: door.State, clock: layout.Clock, threads: int) -> None:
         sms = int(clock.CONFIG[layout.G_SMS])
         groups = min(GROUPS_OF_THREAD * threads, sms) if threads > 1 else 1
-        self._firsts = [k * groups // threads for k in range(threads)]
+        self.firsts = [k * groups // threads for k in range(threads)]
+        """The group that each thread begins with."""
         clock.CONFIG[[layout.G_THREADS, layout.G_GROUPS]] = threads, groups
         sync = lines_of((1 + threads) * layout.THREAD_ROOM, np.int64)
         sync[:] = groups  # there is none to take before the first epoch
@@ -51,7 +52,7 @@ class Crew:
         )
         others = np.zeros_like(clock.BLOCKS)  # of all groups but the first: a place is in one of them
         self.states, self.clocks = [state], [clock]
-        for thread, (first, end) in enumerate(pairwise([*self._firsts, groups])):
+        for thread, (first, end) in enumerate(pairwise([*self.firsts, groups])):
             for _ in range(max(first, 1), end):
                 self.states.append(door.beside(state, state_arrays(prepared, 0, 0, state.STOP)))
                 self.clocks.append(for_group(clock, thread, BLOCKS=others))
@@ -71,11 +72,12 @@ class Crew:
             self.states[k] = door.equip(self.states[k], native, places, *own_sizes(self.clocks[0]), like=like)
         for clock in self.clocks[first : first + 2]:  # all but the first have one array
             clock.BLOCKS[:] = 0  # laid out anew: those have other arrays
-        self._describe()
+        self.describe()
 
-    def _describe(self) -> None:
-        """Bring the records of all States up to date."""
+    def describe(self) -> None:
+        """Bring the records of all groups up to date."""
         self.clocks[0].STATES[:] = np.array([record_of(state) for state in self.states]).reshape(-1)
+        self.clocks[0].CLOCKS[:] = np.array([record_of(clock) for clock in self.clocks]).reshape(-1)
 
     def _sms(self, k: int) -> tuple[int, int]:
         """The SMs of a group, as :mod:`simt.timing.core` has it: the first, and one past the last."""
@@ -91,13 +93,12 @@ class Crew:
     @property
     def is_many(self) -> bool:
         """Whether there are several threads."""
-        return len(self._firsts) > 1
+        return len(self.firsts) > 1
 
     def begin(self, function: Callable[..., Any]) -> None:
         """Let the other threads help with *function*, the compiled :func:`simt.timing.core.run`."""
-        self._describe()
-        self.clocks[0].CLOCKS[:] = np.array([record_of(clock) for clock in self.clocks]).reshape(-1)
-        for first in self._firsts[1:]:
+        self.describe()
+        for first in self.firsts[1:]:
             self._pending.add(host_threads().submit(self._help, function, self.states[first], self.clocks[first]))
 
     def _help(self, function: Callable[..., Any], state: door.State, clock: layout.Clock) -> None:

@@ -114,6 +114,20 @@ def test_threads(name: str, n: int, block: int, sms: int, threads: int) -> None:
     assert same(timed(name, n, block, sms), timed(name, n, block, sms, threads=threads))
 
 
+def test_a_thread_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others go on with its SMs."""
+    expected = timed("shared", 5000, 96, 12)
+    threads: list[int] = []
+
+    def begin(crew: Crew, function: Any) -> None:
+        threads.append(len(crew.firsts))
+        crew.describe()
+
+    monkeypatch.setattr(Crew, "begin", begin)
+    assert same(timed("shared", 5000, 96, 12, threads=2), expected)
+    assert threads == [2]
+
+
 def test_ctrl_c_ends_the_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """They have begun, and none works on the arrays of the launch any more."""
     crews: list[Crew] = []
@@ -131,7 +145,7 @@ def test_ctrl_c_ends_the_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     x, out = np.zeros(6400, np.int32), np.zeros(6400, np.int32)
     with pytest.raises(KeyboardInterrupt):
         simt.launch(neighbours, 200, 32, x, out, device="h200", timing=True, sms=8, threads=3, progress=stop)
-    assert [(len(crew._firsts), len(crew._pending)) for crew in crews] == [(3, 0)]
+    assert [(len(crew.firsts), len(crew._pending)) for crew in crews] == [(3, 0)]
 
 
 @pytest.mark.parametrize("most", [0, 5])
