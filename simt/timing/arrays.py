@@ -120,10 +120,7 @@ def clock_arrays(
     l1_sets = int(numbers["l1_bytes"] / LINE_BYTES / numbers["l1_ways"])
     extents, quotas = _quotas(prepared, numbers, sample, share)
     lines = int(extents.max(initial=0))
-    # What fits in L2 as a whole stays there, also if one SM touches more than its share of the lines.
-    together = float((prepared.memory.ends - prepared.memory.starts).sum())
-    l2_bytes = numbers["l2_bytes"] * (1 if together <= numbers["l2_bytes"] else share)
-    l2_sets = max(int(l2_bytes / LINE_BYTES / numbers["l2_ways"]), 1)
+    l2_sets = _l2_sets(prepared, numbers, share)
     written_sets = max(int(numbers["l2_bytes"] * share / LINE_BYTES / numbers["l2_ways"]), 1)
     members = _members(n_sms, places * warps, schedulers)
     n_warps = n_sms * places * warps
@@ -155,15 +152,6 @@ def clock_arrays(
     config[layout.G_PARTICIPANTS] = len(state.PARTICIPANTS)
     config[layout.G_FROM], config[layout.G_TO] = window or (0, 0)
 
-    warp_table = lines_of(n_warps * layout.N_WARP, np.int64).reshape(n_warps, -1)
-    there = np.flatnonzero(members.reshape(-1) >= 0)
-    warp_table[members.reshape(-1)[there], layout.W_MEMBER] = there
-    scheduler, member = np.divmod(there, members.shape[1])
-    groups = -(-members.shape[1] // GROUP)
-    group = (scheduler * groups + member // GROUP) * N_STANDING
-    warp_table[members.reshape(-1)[there], layout.W_GROUP] = group
-    warp_table[members.reshape(-1)[there], layout.W_BIT] = 1 << member % GROUP
-    warp_table[:, layout.W_PLACE], warp_table[:, layout.W_INDEX] = np.divmod(np.arange(n_warps), warps)
     slots = np.zeros((n_sms * places, layout.N_SLOT), np.int64)
     slots[:, [layout.S_BLOCK, layout.S_STARTS]] = -1
     queues = np.zeros((n_sms * schedulers, layout.N_SCHEDULER), np.int64)
@@ -178,7 +166,7 @@ def clock_arrays(
         NUMBERS=values,
         OPS=table.ops,
         OPERANDS=table.operands,
-        WARPS=warp_table.reshape(-1),
+        WARPS=_warps(members, n_warps, warps),
         BOARDS=np.zeros(n_warps * layout.SCOREBOARDS * 2, np.int64),
         REGISTERS=np.zeros(max(n_warps * registers * 2, 1), np.int64),
         RETIRED=np.zeros(n_sms * places, np.float64),
@@ -204,7 +192,7 @@ def clock_arrays(
         OWN_FREE=np.zeros(members.size, np.int64),
         PASSED=np.zeros(members.size, np.int64),
         THROTTLE=np.zeros(members.size, np.int64),
-        STANDING=np.zeros(len(members) * groups * N_STANDING, np.int64),
+        STANDING=np.zeros(len(members) * _groups(members) * N_STANDING, np.int64),
         GATES=np.zeros(n_sms * schedulers * N_GATE, np.int64),
         FETCHED=np.full(n_sms * table.lines, -1, np.int64),
         L1_TAGS=np.full(l1, -1, np.int64),
@@ -257,6 +245,31 @@ def clock_arrays(
         STAGED_SIZE=np.zeros(2, np.int64),
         EVENTS=np.zeros((MAX_EVENTS if window else 1) * layout.N_EVENT, np.int64),
     )
+
+
+def _groups(members: npt.NDArray[np.int64]) -> int:
+    """Groups of warps of each scheduler."""
+    return -(-int(members.shape[1]) // GROUP)
+
+
+def _warps(members: npt.NDArray[np.int64], n_warps: int, warps: int) -> npt.NDArray[np.int64]:
+    """WARPS of so many warps, of blocks of *warps* each: where they stand."""
+    table = lines_of(n_warps * layout.N_WARP, np.int64).reshape(n_warps, -1)
+    there = np.flatnonzero(members.reshape(-1) >= 0)
+    who = members.reshape(-1)[there]
+    scheduler, member = np.divmod(there, members.shape[1])
+    table[who, layout.W_MEMBER] = there
+    table[who, layout.W_GROUP] = (scheduler * _groups(members) + member // GROUP) * N_STANDING
+    table[who, layout.W_BIT] = 1 << member % GROUP
+    table[:, layout.W_PLACE], table[:, layout.W_INDEX] = np.divmod(np.arange(n_warps), warps)
+    return table.reshape(-1)
+
+
+def _l2_sets(prepared: Prepared, numbers: Parameters, share: float) -> int:
+    """Sets of L2: what fits there as a whole stays there, also if one SM touches more than its share of the lines."""
+    together = float((prepared.memory.ends - prepared.memory.starts).sum())
+    l2_bytes = numbers["l2_bytes"] * (1 if together <= numbers["l2_bytes"] else share)
+    return max(int(l2_bytes / LINE_BYTES / numbers["l2_ways"]), 1)
 
 
 def _hosted(prepared: Prepared) -> npt.NDArray[np.int64]:
