@@ -1,6 +1,7 @@
 """Readable names of kernels, from the Itanium C++ name mangling as far as kernels' names and parameters need it.
 
-Covers (nested) names, ABI tags as Numba writes them, templates, pointers, references, arrays, functions, substitutions.
+Covers (nested) names, ABI tags as Numba writes them, templates (also of addresses), pointers, references, arrays,
+functions, substitutions.
 What holds anything else keeps its mangled name.
 """
 
@@ -159,15 +160,27 @@ class _Reader:
             while not self.skip("E"):
                 pack += self.template_argument()
             return pack
+        if self.skip("XadL_Z"):
+            found = self.entity()
+            if not self.skip("E"):
+                raise _NotReadable
+            return [f"&{found}"]
         if not self.skip("L"):
             return [self.type()]
-        if self.peek() == "_":
-            raise _NotReadable  # the address of a function
+        if self.skip("_Z"):
+            return [self.entity()]
         kind = self.type()
         value = ("-" if self.skip("n") else "") + self.until("E")
         if not value.lstrip("-").isdigit():
             raise _NotReadable
         return [f"{kind}={value}" if self.style.typed else value]
+
+    def entity(self) -> str:
+        """The name of a function, whose type follows, or of a variable, to the end of the argument that it is."""
+        found = self.name()[0]
+        while not self.skip("E"):
+            self.type()
+        return found
 
     # Types
 

@@ -40,6 +40,7 @@ NAMES = [
     "_Z1fILi3EEvPiS0_", "_ZN2ns1fEPiS0_", "_Z1fPPiS0_S_", "_Z1fIiiEvT_T0_PS0_PS1_", "_Z1fPFviE",
     "_ZN1a1b1cI3FooEEvT_NS_1dE",
     "_Z1m3FooILi3EfE", "_ZN12_GLOBAL__N_11kEPi", "_ZSt1fPi", "_Z1kN1a1bIiE1cES1_", "_Z1fIiJfdEEvT_", "_Z1fRiOf",
+    "_Z1fIXadL_Z1xEEEvv", "_Z1fIL_Z1xEEvv", "_Z1fIXadL_ZN1a1gEiEELi3EEvPi",
     "_ZL1kPi", "_Z1fPA3_iS0_", "_Z1fIN1a1bEEvT_S2_",
 ]  # fmt: skip
 
@@ -51,7 +52,16 @@ def test_as_another_demangler(mangled: str) -> None:
     assert signature(mangled, PLAIN) == expected
 
 
-@pytest.mark.parametrize("mangled", ["_Z", "_Z3", "_Z1fIXadL_Z1xEEEvv", "_Z1fIL_Z1xEEvv", "_Z1fS9_", "_Z1fDx", "_ZN"])
+def test_a_function_as_an_argument_has_no_type() -> None:
+    """As Nsight Compute writes it; the types of the function's own template are not the kernel's."""
+    assert demangle("_Z5applyIdXadL_Z7half_ofIdET_S1_EEEvPS1_") == "apply<double, &half_of<double>>"
+    assert signature("_Z5applyIfXadL_Z4giveIiET_S1_EEEvPT_", NCU) == "void apply<float, &give<int>>(float *)"
+
+
+UNKNOWN = ["_Z", "_Z3", "_Z1fIXadL_Z1xEEvv", "_Z1fIXadL_Z1xE", "_Z1fIXadL_Z1xEiEvv", "_Z1fIXcvT_EEvv", "_Z1fS9_", "_ZN"]
+
+
+@pytest.mark.parametrize("mangled", [*UNKNOWN, "_Z1fDx"])
 def test_what_is_not_known_keeps_its_name(mangled: str) -> None:
     assert signature(mangled, PLAIN).startswith(demangle(mangled))
 

@@ -85,7 +85,7 @@ def test_a_kernel_is_listed_once_by_the_name_that_finds_it() -> None:
         ("_ZN6cudapy8__main__3addB2v1B4cw51E5ArrayIiLi1E1C7mutable7alignedE", "cudapy::__main__::add"),
         ("plain_c_name", "plain_c_name"),
         ("_Z3", "_Z3"),
-        ("_ZN3fooIXadL_Z1xEEEEvv", "_ZN3fooIXadL_Z1xEEEEvv"),
+        ("_ZN3fooIXadL_Z1xEEEEvv", "foo<&x>"),
     ],
 )
 def test_demangle(mangled: str, readable: str) -> None:
