@@ -235,7 +235,7 @@ def bsync(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barri
             go_without(PARTICIPANTS, w * n_barriers + barrier, active)
         _issue_again(COUNTS, count, moved, active)
         return where
-    _wait(SPLITS, current(WARPS, w), pc, L.WAIT_BSYNC, barrier)
+    wait(SPLITS, current(WARPS, w), pc, L.WAIT_BSYNC, barrier)
     if all_wait_on(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order, WARPS[w * L.N_WARP + L.W_CURRENT], needed):
         return np.int64(LEAVE)
     released = settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
@@ -245,7 +245,7 @@ def bsync(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barri
 
 
 @jit_part
-def _wait(SPLITS, at, pc, state, argument):
+def wait(SPLITS, at, pc, state, argument):
     SPLITS[at + L.S_PC] = pc
     SPLITS[at + L.S_STATE] = state
     SPLITS[at + L.S_ARG] = argument
@@ -358,7 +358,7 @@ def warpsync(
         return np.int64(_fail(ERROR, L.R_WARPSYNC, unnamed, R[masks + np.uint64(lowest(unnamed))] & L.FULL))
     if are_there(mask, gone, active):
         return pc + 1
-    _wait(SPLITS, current(WARPS, w), pc, L.WAIT_WARPSYNC, mask | CODE[code + L.C_MOD] << 32)
+    wait(SPLITS, current(WARPS, w), pc, L.WAIT_WARPSYNC, mask | CODE[code + L.C_MOD] << 32)
     settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
     if not waits_at_warpsync(SPLITS, WARPS, w, active):
         # Hardware issues the instruction once more, for all lanes, when the last ones came, but no collective one
@@ -378,7 +378,7 @@ def _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform
     added = R[row_at(CODE[code + L.C_C], rows, uniform_end) + lane]
     barrier = (CODE[code + L.C_IMM] + added) % L.BLOCK_BARRIERS
     if waits:
-        _wait(SPLITS, current(WARPS, w), pc, L.WAIT_BARRIER, barrier)
+        wait(SPLITS, current(WARPS, w), pc, L.WAIT_BARRIER, barrier)
     arrive(BARRIERS, barrier, popcount(executing), expected, operand, executing)
     if is_complete(BARRIERS, LAUNCH[L.LAUNCH_LIVE], barrier):
         release(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, barrier)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine import layout as L
-from simt.machine.control import LEAVE, RESUME, current
+from simt.machine.control import LEAVE, RESUME, current, wait
 from simt.machine.meeting import settle
-from simt.machine.splits import choose, follows_gpu
+from simt.machine.splits import choose, diverge, follows_gpu
 from simt.ops.jit import jit, jit_part
 from simt.ops.scalar import popcount
 from simt.ops.table import MICRO_OPS
@@ -93,6 +93,30 @@ def another(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
     if choose(SPLITS, WARPS, w, order) or let_through(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
         return L.PAUSED
     return L.BLOCKED
+
+
+@jit
+def is_newest(SPLITS, WARPS, w):
+    """Whether the current split of a warp is the newest that can run."""
+    for i in range(WARPS[w * L.N_WARP + L.W_CURRENT] + 1, WARPS[w * L.N_WARP + L.W_SPLITS]):
+        if SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_STATE] == L.READY:
+            return False
+    return True
+
+
+@jit
+def part_late(CODE, SPLITS, WARPS, w, pc, code, first, executing, order):
+    """Native code has run lanes that parted at branch *pc* without noting that: see :mod:`compiled.parting`.
+
+    Lanes *executing* jump; they run now if the others wait already, at the BSYNC *first* (-1: these run).
+    """
+    diverge(SPLITS, WARPS, w, order, pc, CODE[code + L.C_IMM], executing)
+    resume(SPLITS, WARPS, w)
+    if first >= 0:
+        wait(SPLITS, current(WARPS, w), first, L.WAIT_BSYNC, CODE[np.uint64(first * L.N_CODE) + L.C_IMM])
+        choose(SPLITS, WARPS, w, order)
+        resume(SPLITS, WARPS, w)
+    return 0
 
 
 @jit_part

@@ -114,7 +114,7 @@ def test_a_block_may_wait_for_a_later_one(kernel: Any, view: str, check: str) ->
 
 @pytest.mark.parametrize("kernel", EXPECTED)
 @pytest.mark.parametrize(
-    "options", [{"engine": "compiled"}, {"order": "interleaved"}, {"threads": 3}, {"trace": (0, 0)}]
+    "options", [{"engine": "compiled"}, {"order": "interleaved", "threads": 1}, {"threads": 3}, {"trace": (0, 0)}]
 )
 def test_however_it_runs(kernel: Any, options: dict[str, Any]) -> None:
     flags, x, out = arrays(kernel, 6)

@@ -39,8 +39,15 @@ _TABLES: tuple[Table, ...] = (VOTES, across.SHUFFLES, across.REDUCTIONS, across.
 ACROSS = frozenset(row.name for table in _TABLES for row in table.rows if row.name != "sreg")
 """Micro-ops across lanes that it calls."""
 
-_OTHERS: dict[str, Any] = {one.__name__: one for one in (turns.turn, splits.join_fresh, counting.count_begun)}
-TURN, JOIN, BEGUN = _OTHERS
+_PLAIN: tuple[Any, ...] = (
+    turns.turn,
+    turns.part_late,
+    turns.is_newest,
+    splits.join_fresh,
+    counting.count_begun,
+)
+_OTHERS: dict[str, Any] = {one.__name__: one for one in _PLAIN}
+TURN, LATE, NEWEST, JOIN, BEGUN = _OTHERS
 _OTHERS[WHOLE] = engine.do_access
 """Other functions that it calls."""
 

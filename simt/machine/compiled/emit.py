@@ -15,8 +15,9 @@ from simt.machine import layout as L
 from simt.machine.compiled.accesses import FUNCTIONS, whole
 from simt.machine.compiled.context import FIRST_TIMES, TIMES
 from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, JOIN, V_RESULT
-from simt.machine.compiled.entry import entry
+from simt.machine.compiled.entry import ADDRESSES, COUNTED, NUMBERS, OF_WARP, entry
 from simt.machine.compiled.lanes import lane_module
+from simt.machine.compiled.parting import Parting
 from simt.machine.compiled.plan import Plan, Step
 from simt.machine.compiled.segment import Segment
 from simt.machine.compiled.text import LANES, Text
@@ -29,28 +30,6 @@ WARP = 32
 SHORT = 60
 """Lines of a run, at most, that is computed for all lanes at once: longer ones have more values than registers."""
 ROW = f"<{WARP} x i64>"
-
-_OF_WARP = {
-    "rows": L.V_ROWS,
-    "predicates": L.V_PREDICATES,
-}
-_ADDRESSES = {
-    "uniform": L.V_UNIFORM,
-    "counts": L.V_COUNTS,
-    "dims": L.V_DIMS,
-    "tid": L.V_TID,
-    "participants": L.V_PARTICIPANTS,
-    "launch": L.V_LAUNCH,
-    "warps": L.V_WARPS,
-}
-_COUNTED = {"%left": L.V_LEFT, "%retired": L.V_RETIRED}
-_NUMBERS = {
-    "pc": L.V_PC,
-    "warp": L.V_WARP,
-    "active": L.V_ACTIVE,
-    "absent": L.V_ABSENT,
-    "exited": L.V_EXITED,
-}
 
 
 def _part_of(step: Step) -> str:
@@ -75,6 +54,7 @@ class Emitter:
         self.exits: dict[int, str] = {}
         self.cold: list[tuple[str, int, Step]] = []
         self.scratch_rows = 1
+        self.parting = Parting(self.text, plan, self._go_to)
 
     def emit(self) -> Text:
         """The function; what it needs besides is in the Text."""
@@ -96,25 +76,25 @@ class Emitter:
         for place in ("%left", "%retired", "%where"):
             text.line(f"{place} = alloca i64")
         text.line("%context = inttoptr i64 %given to ptr")
-        self._load_addresses(_ADDRESSES)
+        self._load_addresses(ADDRESSES)
         self.order, self.n_barriers = (text.load("%launch", at) for at in (L.LAUNCH_ORDER, L.LAUNCH_BARRIERS))
-        self._load_addresses(_OF_WARP)
-        for name, column in _NUMBERS.items():
+        self._load_addresses(OF_WARP)
+        for name, column in NUMBERS.items():
             text.line(f"%{name} = load i64, ptr {text.at('%context', column)}, align 8")
-        for place, column in _COUNTED.items():
+        for place, column in COUNTED.items():
             text.line(f"store i64 {text.load('%context', column)}, ptr {place}")
         text.declare("declare i64 @llvm.ctpop.i64(i64)")
         text.line("%n_active = call i64 @llvm.ctpop.i64(i64 %active)")
         once = "<i64 1, i64 poison, i64 poison, i64 poison>"
         for k, name in enumerate(("n_active", "absent", "exited"), 1):
             once = text.value(f"insertelement <4 x i64> {once}, i64 %{name}, i64 {k}")
-        self.once = once
         text.line(f"%warp_at = mul i64 %warp, {L.N_WARP}")
         splits = text.load(text.at("%warps", "%warp_at"), L.W_SPLITS)
         text.line(f"%several = icmp sgt i64 {splits}, 1")
         text.line(f"%joins = and i1 {text.value(f'icmp eq i64 {self.order}, {L.PROFILER}')}, %several")
         passes = self._part("goes_through", 0, splits, self.order)
         text.line(f"%passes = icmp ne i64 {passes}, 0")
+        self.parting.begin(once, self.order)
         cases = " ".join(f"i64 {pc}, label %block{k}" for pc, k in self.block_at.items())
         text.line("store i64 %pc, ptr %where")
         text.line(f"switch i64 %pc, label %out [{cases}]")
@@ -135,6 +115,7 @@ class Emitter:
     def _block(self, k: int, block: list[Step]) -> None:
         text = self.text
         text.label(f"block{k}")
+        self.parting.look()
         left = text.value("load i64, ptr %left")
         enough = text.value(f"icmp uge i64 {left}, {len(block)}")
         text.line(f"br i1 {enough}, label %run{k}, label %{self._exit_at(block[0].pc)}")
@@ -167,7 +148,7 @@ class Emitter:
         text = self.text
         place = text.at("%context", times)
         old = text.value(f"load <4 x i64>, ptr {place}, align 8")
-        new = text.value(f"{'add' if sign > 0 else 'sub'} <4 x i64> {old}, {self.once}")
+        new = text.value(f"{'add' if sign > 0 else 'sub'} <4 x i64> {old}, {self.parting.once}")
         text.line(f"store <4 x i64> {new}, ptr {place}, align 8")
 
     def _take(self, executed: int | str, retired: int | str, sign: int) -> None:
@@ -178,7 +159,9 @@ class Emitter:
 
     def _executing(self, step: Step) -> str:
         """The exec lanes of a micro-op."""
-        return self.text.value(f"and i64 %active, {self._mask(step.guard)}") if step.guard else "%active"
+        return (
+            self.text.value(f"and i64 {self.text.active}, {self._mask(step.guard)}") if step.guard else self.text.active
+        )
 
     def _guarded(self, step: Step, sign: int = 1) -> str:
         """The exec lanes of a guarded micro-op, counted here (or taken back): a block's counters do not tell them."""
@@ -248,7 +231,7 @@ class Emitter:
             given = ("ptr %context", str(step.pc), *(f"ptr {row}" for row in rows), str(step.imm), executing)
             went = text.call(FUNCTIONS[kind], "%context", *given)
         else:
-            went = text.call(whole(*kind), "%context", "%given", str(step.pc), "%active", executing)
+            went = text.call(whole(*kind), "%context", "%given", str(step.pc), text.active, executing)
         text.line(f"br i1 {text.value(f'icmp ne i64 {went}, 0')}, label %{done}, label %{bad}")
         text.label(done)
         if step.guard:
@@ -277,7 +260,7 @@ class Emitter:
     def _where_some_execute(self, step: Step) -> Iterator[str]:
         """Around code that is skipped where a micro-op has no exec lanes; gives these."""
         text = self.text
-        executing = self._guarded(step) if step.guard else "%active"
+        executing = self._guarded(step) if step.guard else text.active
         some, done = text.new_label("some"), text.new_label("done")
         text.line(f"br i1 {text.value(f'icmp eq i64 {executing}, 0')}, label %{done}, label %{some}")
         text.label(some)
@@ -308,19 +291,20 @@ class Emitter:
     def _branch(self, k: int, step: Step) -> None:
         """All lanes jump, or none does; else the engine divides them."""
         text = self.text
-        taken = "%active"
+        taken = text.active
         executing = self._guarded(step) if step.guard else taken
         if step.guard or step.a:
             taken = text.value(f"and i64 {executing}, {self._mask(step.a)}")
-        if taken == "%active":
+        if taken == text.active:
             text.line(f"br label %{self._go_to(step.imm)}")
             return
-        every = text.value(f"icmp eq i64 {taken}, %active")
+        every = text.value(f"icmp eq i64 {taken}, {text.active}")
         none = text.value(f"icmp eq i64 {taken}, 0")
         same = text.value(f"or i1 {every}, {none}")
         uniform, divided = text.new_label("uniform"), text.new_label("divided")
         text.line(f"br i1 {same}, label %{uniform}, label %{divided}")
         text.label(divided)
+        self.parting.part(step, taken)
         # Its function counts the branch, and so does the block.
         text.add("%counts", step.pc * L.N_COUNT + int(L.N_BRANCHES), "-1")
         self._end_with(step, self._called(step, executing))
@@ -346,7 +330,7 @@ class Emitter:
 
     def _called(self, step: Step, executing: str) -> str:
         """Call the function of a micro-op: where the warp goes on, or a mask."""
-        return self.text.call((step.row.name, 0), "%context", "%given", str(step.pc), "%active", executing)
+        return self.text.call((step.row.name, 0), "%context", "%given", str(step.pc), self.text.active, executing)
 
     def _end_with(self, step: Step, where: str) -> None:
         """What a control micro-op came to: another split goes on, perhaps of another warp."""
@@ -357,8 +341,9 @@ class Emitter:
     def _control(self, k: int, step: Step) -> None:
         """A control micro-op: the same split goes on, or another one does."""
         text = self.text
+        self.parting.meet(step)
         same, other, fails, ends = (text.new_label(stem) for stem in ("same", "other", "fails", "ends"))
-        executing = self._guarded(step) if step.guard else "%active"
+        executing = self._guarded(step) if step.guard else text.active
         passes = self._passes(step, executing)
         if passes is not None:
             call = text.new_label("call")
@@ -391,7 +376,7 @@ class Emitter:
             mask = text.value(f"and i64 {text.load('%uniform', step.a)}, {int(L.FULL)}")
             warp = text.at("%warps", "%warp_at")
             gone = text.value(f"or i64 {text.load(warp, L.W_EXITED)}, {text.load(warp, L.W_ABSENT)}")
-            there = self._part("are_there", 0, mask, gone, "%active")
+            there = self._part("are_there", 0, mask, gone, text.active)
             unnamed = text.value(f"and i64 {executing}, {text.value(f'xor i64 {mask}, -1')}")
             named = text.value(f"icmp eq i64 {unnamed}, 0")
             return text.value(f"and i1 {named}, {text.value(f'icmp ne i64 {there}, 0')}")
@@ -410,11 +395,13 @@ class Emitter:
         for label, k, left in self.cold:
             text.label(label)
             if left.row.kind is Kind.CONTROL and left.guard:
+                self.parting.look()
                 self._guarded(left, -1)
             text.line("br label %leave")
             ways.append((label, k, left.pc))
         text.label("leave")
         block, pc = (text.value(f"phi i64 {', '.join(f'[{way[at]}, %{way[0]}]' for way in ways)}") for at in (1, 2))
+        self.parting.look()
         facts = text.value(f"getelementptr [3 x i64], ptr @blocks, i64 {block}")
         first, executed, retired = (text.load(facts, at) for at in range(3))
         self._count(text.value(f"add i64 {text.value(f'mul i64 {block}, {TIMES}')}, {FIRST_TIMES}"), -1)
@@ -438,11 +425,12 @@ class Emitter:
         self._tell_counts()
         text.line(f"ret i64 {text.value('load i64, ptr %where')}")
         text.label("out")
+        self.parting.tell()
         self._tell_counts()
         end = text.value("load i64, ptr %where")
         text.store(end, "%context", L.V_PC)
         text.line(f"ret i64 {end}")
 
     def _tell_counts(self) -> None:
-        for place, column in _COUNTED.items():
+        for place, column in COUNTED.items():
             self.text.store(self.text.value(f"load i64, ptr {place}"), "%context", column)

@@ -8,6 +8,29 @@ from simt.machine.compiled.text import Text
 
 KERNEL = "kernel"
 
+# What the function of a split takes from the context, by the names of the values.
+OF_WARP = {
+    "rows": L.V_ROWS,
+    "predicates": L.V_PREDICATES,
+}
+ADDRESSES = {
+    "uniform": L.V_UNIFORM,
+    "counts": L.V_COUNTS,
+    "dims": L.V_DIMS,
+    "tid": L.V_TID,
+    "participants": L.V_PARTICIPANTS,
+    "launch": L.V_LAUNCH,
+    "warps": L.V_WARPS,
+}
+COUNTED = {"%left": L.V_LEFT, "%retired": L.V_RETIRED}
+NUMBERS = {
+    "pc": L.V_PC,
+    "warp": L.V_WARP,
+    "active": L.V_ACTIVE,
+    "absent": L.V_ABSENT,
+    "exited": L.V_EXITED,
+}
+
 
 def entry(split: str) -> list[str]:
     """The lines of ``i64 @kernel(i64 context)``, which calls function *split* for each split of each warp.

@@ -8,7 +8,7 @@ from functools import cached_property
 from simt.machine.coalescing import SECTOR_SHIFT
 from simt.machine.compiled.accesses import ANY, FUNCTIONS, SIMPLE_TYPES, whole
 from simt.machine.compiled.context import Helper
-from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, EMITTED, JOIN, TURN
+from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, EMITTED, JOIN, LATE, NEWEST, TURN
 from simt.machine.compiled.lanes import is_lane_wise
 from simt.machine.compiled.liveness import live_rows, zeroed_rows
 from simt.machine.encode import Encoded, encode
@@ -93,7 +93,7 @@ class Plan:
     @cached_property
     def helpers(self) -> set[Helper]:
         """Functions that its native code may call."""
-        found: set[Helper] = {(TURN, 0), (JOIN, 0), (BEGUN, 0)}
+        found: set[Helper] = {(TURN, 0), (JOIN, 0), (BEGUN, 0), (LATE, 0), (NEWEST, 0)}
         accesses: set[tuple[int, int]] = set()
         for step in (step for block in self.blocks for step in block):
             if step.row.name in CALLED | ACROSS:

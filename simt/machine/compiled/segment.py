@@ -26,7 +26,7 @@ FAILED = -1
 
 
 class Segment:
-    """Emits one run, for the lanes of ``%active``: *lanes* at a time."""
+    """Emits one run, for the active lanes: *lanes* at a time."""
 
     def __init__(self, text: Text, plan: Plan, steps: list[Step], lanes: int) -> None:
         self.text = text
@@ -101,7 +101,7 @@ class Segment:
 
     def _emit_lanes(self) -> None:
         """The micro-ops for these lanes, and, unless they may still fail in others, their results."""
-        self.active = self._lanes_of("%active")
+        self.active = self._lanes_of(self.text.active)
         if self.has_rules:
             self._emit_ways()
         else:
@@ -409,7 +409,7 @@ class Segment:
         self.lane, next_lane = text.name(), text.name()
         text.line(f"{self.lane} = phi i64 [0, %{entered}], [{next_lane}, %{loop}]")
         self.base = text.at("%rows", self.lane)
-        self.active = self._lanes_of("%active")
+        self.active = self._lanes_of(self.text.active)
         for k, row in enumerate(self.dirty):
             self._put(row, text.value(f"load {self.slots}, ptr {self._scratch(k)}, align 8"))
         text.line(f"{next_lane} = add i64 {self.lane}, {self.lanes}")

@@ -18,6 +18,8 @@ class Text:
         self.linked: dict[str, str] = {}
         """Functions of one lane that are called, not widened: their modules by name."""
         self.block = ""
+        self.active = "%active"
+        """The value of the active lanes, in this block."""
         self._names = 0
         self._places: dict[tuple[str, int | str], str] = {}
         """Addresses that the block has worked out."""
