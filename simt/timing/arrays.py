@@ -13,6 +13,7 @@ from simt.machine.door import State
 from simt.machine.layout import ADDRESS_BASE
 from simt.machine.prepared import Prepared
 from simt.timing import layout
+from simt.timing.clock import Clock
 from simt.timing.gates import GROUP, N_GATE, N_STANDING
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
 from simt.timing.ready import AT_ONCE
@@ -86,7 +87,7 @@ def lines_of(size: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return room[skipped : skipped + size]
 
 
-def for_group(clock: layout.Clock, thread: int, **others: npt.NDArray[np.int64]) -> layout.Clock:
+def for_group(clock: Clock, thread: int, **others: npt.NDArray[np.int64]) -> Clock:
     """The arrays for one group of SMs, which a host thread begins with: its own where what is written is of no SM."""
     config = lines_of(len(clock.CONFIG), np.int64)
     config[:] = clock.CONFIG
@@ -105,10 +106,12 @@ def clock_arrays(
     places: int,
     window: tuple[int, int] | None,
     watched: npt.NDArray[np.int64] | None = None,
-) -> layout.Clock:
+    moved: npt.NDArray[np.float64] | None = None,
+) -> Clock:
     """Arrays for the SMs of *sample* with *places* blocks each, as many whole ones as *fit* says; *state*: of one.
 
     *watched*: lines of memory of which each byte is watched for races; without them, all lines are.
+    *moved*: share of the sectors of the sample's blocks that the first 0, 1, 2, ... of them move; None: all the same.
     """
     n_sms, chip = sample.n_sms, sample.chip
     warps = -(-prepared.launch.threads_per_block // 32)
@@ -161,7 +164,7 @@ def clock_arrays(
     l2 = l2_sets * int(numbers["l2_ways"])
     chip_state = np.zeros(layout.N_CHIP, np.float64)
     chip_state[layout.C_EPOCH] = epoch(numbers)
-    return layout.Clock(
+    return Clock(
         CONFIG=config,
         NUMBERS=values,
         OPS=table.ops,
@@ -185,6 +188,8 @@ def clock_arrays(
         STATES=np.zeros(1, np.int64),
         CLOCKS=np.zeros(1, np.int64),
         SCHEDULERS=queues.reshape(-1),
+        **_writes(n_sms, l2, len(table.ops) // layout.N_OP),
+        QUEUED=np.zeros(n_sms * schedulers * layout.QUEUE_ROOM, np.int64),
         MEMBERS=members.reshape(-1),
         READY=np.full(members.size, layout.NEVER, np.int64),
         ASKS=np.zeros(members.size, np.int64),
@@ -200,7 +205,6 @@ def clock_arrays(
         L1_USED=np.zeros(l1, np.int64),
         L1_READY=np.zeros(l1, np.float64),
         L1_ASKED=np.full(l1, -1, np.int64),
-        L1_STORED=np.full(l1, -1, np.int64),
         L1_WRITTEN=np.zeros(l1, np.int64),
         L1_WRITTEN_AT=np.zeros(l1, np.float64),
         L1_WRITTEN_NUMBER=np.zeros(l1, np.float64),
@@ -213,14 +217,12 @@ def clock_arrays(
         L2_OWED=np.full(written_sets * int(numbers["l2_dirty_ways"]), -1, np.int64),
         L2_OWED_MASKED=np.full(written_sets * int(numbers["l2_masked_ways"]), -1, np.int64),
         L2_LACKING=np.full(written_sets * int(numbers["l2_partial_ways"]), -1, np.int64),
-        L2_ATOMIC_BLOCK=np.full(l2, -1, np.int64),
-        L2_ATOMIC_FREE=np.zeros(l2, np.float64),
-        L2_ATOMIC_SPENT=np.zeros(l2, np.float64),
         L2_COMING=np.zeros(l2, np.int64),
         L2_READY=np.zeros(l2, np.float64),
         HOSTED=_hosted(prepared),
         EXTENTS=extents.reshape(-1),
         QUOTAS=quotas,
+        MOVED=np.zeros(0, np.float64) if moved is None else moved,
         FETCHED_OF=np.zeros(len(quotas), np.float64),
         MARKED=np.zeros(len(quotas), np.float64),
         MARKED_BEFORE=np.zeros(len(quotas), np.float64),
@@ -272,6 +274,21 @@ def _l2_sets(prepared: Prepared, numbers: Parameters, share: float) -> int:
     return max(int(l2_bytes / LINE_BYTES / numbers["l2_ways"]), 1)
 
 
+def _writes(n_sms: int, l2: int, ops: int) -> dict[str, Any]:
+    """What is known of stores and atomics: on their way to L2, at its *l2* ways, and of each of the *ops*."""
+    sent = n_sms * layout.SENT_ROOM
+    return {
+        **{name: np.zeros(sent, np.float64) for name in ("SENT_AT", "SENT_DONE", "SENT_SIZE")},
+        "L2_WRITER": np.full(l2, -1, np.int64),
+        "L2_WRITE_FREE": np.zeros(l2, np.float64),
+        "L2_WRITE_SPENT": np.zeros(l2, np.float64),
+        "L2_WORDS": np.zeros(l2, np.int64),
+        "WRITER": np.full(ops, -1, np.int64),
+        "WRITTEN": np.zeros(ops, np.int64),
+        "WRITERS": np.zeros(ops, np.float64),
+    }
+
+
 def _hosted(prepared: Prepared) -> npt.NDArray[np.int64]:
     """Lines of each allocation that is memory of the host: first and one past the last."""
     memory = prepared.memory
@@ -318,6 +335,6 @@ def _members(n_sms: int, warps_per_sm: int, schedulers: int) -> npt.NDArray[np.i
     return table
 
 
-def own_sizes(clock: layout.Clock) -> tuple[int, ...]:
+def own_sizes(clock: Clock) -> tuple[int, ...]:
     """Of the arrays that a block has for itself, what :data:`simt.machine.door.block_at` wants to know."""
     return tuple(int(clock.CONFIG[column]) for column in (layout.G_R, layout.G_P, layout.G_PARTICIPANTS))

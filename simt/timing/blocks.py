@@ -143,8 +143,7 @@ def _start_warps(sm, place, now, t):
     SMS = t.SMS
     SCHEDULERS = t.SCHEDULERS
     at = sm * L.N_SM
-    if SMS[at + L.M_RESIDENT] == 0:
-        SMS[at + L.M_ACTIVE_SINCE] = now
+    SMS[at + L.M_ACTIVE] -= max(now - SMS[at + L.M_ACTIVE_UNTIL], 0.0) if SMS[at + L.M_RESIDENT] == 0 else 0.0
     SMS[at + L.M_RESIDENT] += CONFIG[L.G_WARPS]
     for w in range(CONFIG[L.G_WARPS]):
         wi = place * CONFIG[L.G_WARPS] + w
@@ -168,6 +167,7 @@ def _start_warps(sm, place, now, t):
         WARPS[row + L.W_AHEAD] = 0
         WARPS[row + L.W_NEXT_LINE] = -1
         WARPS[row + L.W_DRAINED] = 0
+        WARPS[row + L.W_STORED] = 0
         WARPS[row + L.W_HELD] = 0
         WARPS[row + L.W_COPIED] = 0
         WARPS[row + L.W_COPIES] = 0
@@ -256,17 +256,12 @@ def end_warp(wi, sm, pc, now, t):
     t.READY[WARPS[row + L.W_MEMBER]] = L.NEVER
     t.SMS[at + L.M_ENDED] = now
     t.SMS[at + L.M_RESIDENT] -= 1
-    WARPS[row + L.W_SINCE] = np.int64(t.SMS[at + L.M_ACTIVE_SINCE]) if t.SMS[at + L.M_RESIDENT] == 0 else np.int64(-1)
     slot = wi // t.CONFIG[L.G_WARPS] * L.N_SLOT
     t.SLOTS[slot + L.S_WARPS] -= 1
     if t.SLOTS[slot + L.S_WARPS] == 0:
         t.SLOTS[slot + L.S_BLOCK] = -1
         t.FRONTS[sm * L.N_FRONT + L.F_ENDED] += 1
-    if WARPS[row + L.W_STORING]:
-        WARPS[row + L.W_LEAVING] = 1
-        WARPS[row + L.W_GONE_AT] = L.NEVER
-    else:
-        leave(wi, sm, t)
+    _leave(wi, sm, t)
 
 
 @jit
@@ -282,8 +277,8 @@ def _note_end(sm, end, t):
 
 
 @jit
-def leave(wi, sm, t):
-    """When a warp that has exited goes is known: its stores are on their way."""
+def _leave(wi, sm, t):
+    """A warp that has exited goes when its stores are on their way."""
     WARPS = t.WARPS
     row = wi * L.N_WARP
     at = sm * L.N_SM
@@ -291,8 +286,8 @@ def leave(wi, sm, t):
     end = max(exited, WARPS[row + L.W_DRAINED])
     t.STALLS[WARPS[row + L.W_PC] * L.N_REASONS + DRAIN] += end - exited
     t.TOTALS[L.N_WARP_CYCLES] += end - WARPS[row + L.W_START]
-    if WARPS[row + L.W_SINCE] >= 0:
-        t.SMS[at + L.M_ACTIVE] += end - WARPS[row + L.W_SINCE]
+    t.SMS[at + L.M_ACTIVE] += max(end - t.SMS[at + L.M_ACTIVE_UNTIL], 0.0)
+    t.SMS[at + L.M_ACTIVE_UNTIL] = max(t.SMS[at + L.M_ACTIVE_UNTIL], np.float64(end))
     stay = t.SLOTS[wi // t.CONFIG[L.G_WARPS] * L.N_SLOT + L.S_NUMBER] * L.N_STAY
     if stay < len(t.STAYS):
         t.STAYS[stay + L.Y_TO] = max(t.STAYS[stay + L.Y_TO], end)
@@ -300,6 +295,5 @@ def leave(wi, sm, t):
     t.SLOTS[slot + L.S_STAYING] -= 1
     if t.SLOTS[slot + L.S_STAYING] == 0:
         _note_end(sm, end, t)
-    WARPS[row + L.W_LEAVING] = 0
     WARPS[row + L.W_GONE_AT] = end + np.int64(t.NUMBERS[BLOCK_LATENCY])
     t.SMS[at + L.M_EVENT] = min(t.SMS[at + L.M_EVENT], np.float64(WARPS[row + L.W_GONE_AT]))

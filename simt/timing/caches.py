@@ -8,11 +8,14 @@ from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.jit import jit, jit_inline
 from simt.timing.l2 import find, sectors_of, set_of, victim
+from simt.timing.servers import SECTOR
 
 L1_WAYS = L.PLACE["l1_ways"]
 LINE_INTERVAL = L.PLACE["l1_line_interval"]
 L1_CACHES_LOADS = L.PLACE["l1_caches_loads"]
 STORE_LINES = L.PLACE["store_lines"]
+STORE_QUEUE = L.PLACE["store_queue"]
+SM_STORE = L.PLACE["sm_store_bytes_per_cycle"]
 ELSEWHERE = 20.0
 """One of so many lines that leave L1 for lack of room is of another set than the one that comes."""
 HOP = 97
@@ -83,7 +86,6 @@ def _l1_place(sm, line, n, t):
         t.L1_READY[way] = 0.0
         t.L1_ASKED[way] = -1
         t.L1_WRITTEN[way] = 0
-        t.L1_STORED[way] = -1
     return way
 
 
@@ -107,9 +109,40 @@ def _note(sm, a, do, line, mask, way, extra, start, t):
     t.ASKED[row + L.A_WAY] = way
     t.ASKED[row + L.A_AFTER] = -1
     t.ASKED[row + L.A_EXTRA] = extra
+    t.ASKED[row + L.A_SENT] = -1
     times = (sm * L.REQUEST_LINES + a) * L.N_LINE_AT
     t.ASKED_AT[times + L.T_START] = start
     t.ASKED_AT[times + L.T_READY] = 0.0
+
+
+@jit
+def _send(sm, a, sectors, held, start, t):
+    """Send line *a* of the requests of *sm*, a store or an atomic that asks for it at *start*; returns when it leaves.
+
+    Measured on an H200: an SM sends 32 bytes a cycle, a mask of the bytes that are written takes as long as a sector,
+    and L2 has not taken more than store_queue of all that before (again.cu); this one counts for *held* there.
+    """
+    at = sm * L.N_SM
+    leaves = max(t.SMS[at + L.M_STORE_FREE], start)
+    n = np.int64(t.SMS[at + L.M_SENT])
+    first = np.int64(t.SMS[at + L.M_ACCEPTED])
+    while first < n and (t.SMS[at + L.M_UNDER_WAY] + held > t.NUMBERS[STORE_QUEUE] or n - first >= L.SENT_ROOM):
+        row = sm * L.SENT_ROOM + first % L.SENT_ROOM
+        leaves = max(leaves, t.SENT_DONE[row])
+        t.SMS[at + L.M_UNDER_WAY] -= t.SENT_SIZE[row]
+        first += 1
+    sent = leaves + sectors * SECTOR / t.NUMBERS[SM_STORE]
+    row = sm * L.SENT_ROOM + n % L.SENT_ROOM
+    t.SENT_AT[row] = leaves
+    t.SENT_DONE[row] = sent
+    t.SENT_SIZE[row] = held
+    t.SMS[at + L.M_UNDER_WAY] += held
+    t.SMS[at + L.M_ACCEPTED] = first
+    t.SMS[at + L.M_SENT] = n + 1
+    t.SMS[at + L.M_STORE_FREE] = sent
+    t.ASKED[(sm * L.REQUEST_LINES + a) * L.N_LINE + L.A_SENT] = row
+    t.ASKED_AT[(sm * L.REQUEST_LINES + a) * L.N_LINE_AT + L.T_SENT] = sent
+    return leaves
 
 
 @jit_inline
@@ -148,34 +181,44 @@ def read_line(sm, a, line, mask, start, bypass, t):
 def write_line(sm, a, line, mask, partial, start, t):
     """A store to the sectors *mask*, *partial*: bytes in incomplete ones, reaches L1, which is written through.
 
-    A store joins the one before to its sectors if only few other lines have been stored since (measured on an H200:
-    with 16 lines in turn stores are joined, with 32 they are not; eight warps that fill eight lines together are).
+    Returns when it leaves for L2.  A store joins the one before to its sectors if that has not left, and few other
+    lines were stored to since (again.cu on an H200: stores that find the way free are never joined; mixed.cu: with 16
+    lines in turn they are, with 64 they are not).
     """
     n = popcount(mask)
     t.TOTALS[L.N_L1_SECTORS] += n
     if t.NUMBERS[L1_CACHES_LOADS] == 0:
         _note(sm, a, L.D_WRITE, line, mask, np.int64(-1), partial, start, t)
-        return
+        return _send(sm, a, n + (partial != 0), n + (partial != 0), start, t)
     way = _l1_place(sm, line, n, t)
     t.TOTALS[L.N_L1_HITS] += popcount(mask & t.L1_SECTORS[way])
     t.L1_SECTORS[way] |= mask & ~sectors_of(partial)
-    recent = t.SMS[sm * L.N_SM + L.M_STORED] - t.L1_WRITTEN_NUMBER[way] < t.NUMBERS[STORE_LINES]
-    if recent and mask & ~t.L1_WRITTEN[way] == 0:
+    recent = t.SMS[sm * L.N_SM + L.M_SENT] - t.L1_WRITTEN_NUMBER[way] < t.NUMBERS[STORE_LINES]
+    if recent and start < t.L1_WRITTEN_AT[way] and mask & ~t.L1_WRITTEN[way] == 0:
         _note(sm, a, L.D_JOIN, line, mask, way, partial, start, t)
-        _behind(sm, a, t.L1_STORED[way], t.L1_WRITTEN_AT[way], t)
-        return
+        _behind(sm, a, np.int64(-1), t.L1_WRITTEN_AT[way], t)
+        return t.L1_WRITTEN_AT[way]
     _note(sm, a, L.D_WRITE, line, mask, way, partial, start, t)
-    t.SMS[sm * L.N_SM + L.M_STORED] += 1
-    t.L1_WRITTEN_NUMBER[way] = t.SMS[sm * L.N_SM + L.M_STORED]
+    t.L1_WRITTEN_AT[way] = _send(sm, a, n + (partial != 0), n + (partial != 0), start, t)
+    t.L1_WRITTEN_NUMBER[way] = t.SMS[sm * L.N_SM + L.M_SENT]
     t.L1_WRITTEN[way] = mask
-    t.L1_STORED[way] = a
+    return t.L1_WRITTEN_AT[way]
+
+
+@jit_inline
+def note_atomic(sm, a, busy, most, words, t):
+    """Note that line *a* of the requests of *sm* is of atomics that keep L2 *busy*, on *words*, *most* lanes on one."""
+    t.ASKED_AT[(sm * L.REQUEST_LINES + a) * L.N_LINE_AT + L.T_BUSY] = busy
+    t.ASKED[(sm * L.REQUEST_LINES + a) * L.N_LINE + L.A_MOST] = most
+    t.ASKED[(sm * L.REQUEST_LINES + a) * L.N_LINE + L.A_WORDS] = words
 
 
 @jit
-def atomic_line(sm, a, line, mask, lanes, busy, start, t):
-    """Atomics of *lanes* on *line*, which keep L2 *busy*, pass L1: the sectors that it had of it are stale.
+def atomic_line(sm, a, line, mask, lanes, most, start, t):
+    """Atomics of *lanes* on *line* pass L1: the sectors that it had of it are stale.
 
-    On an H200 a request takes as long as a store of parts of its sectors; a lone lane's word goes without a mask.
+    Returns when they leave for L2.  On an H200 a request takes as long as a store of parts of its sectors; a lone
+    lane's word goes without a mask.  Lanes that meet, *most* at one word, wait for L2 one by one.
     """
     n = popcount(mask)
     t.TOTALS[L.N_L1_SECTORS] += n
@@ -185,4 +228,4 @@ def atomic_line(sm, a, line, mask, lanes, busy, start, t):
     if way >= 0:
         t.L1_SECTORS[way] &= ~mask
     _note(sm, a, L.D_ATOMIC, line, mask, np.int64(-1), lanes, start, t)
-    t.ASKED_AT[(sm * L.REQUEST_LINES + a) * L.N_LINE_AT + L.T_SENT] = busy
+    return _send(sm, a, n + (lanes > 1), max(n + (lanes > 1), most), start, t)

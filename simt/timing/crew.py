@@ -21,6 +21,7 @@ from simt.machine.threads import host_threads
 from simt.ops.arrays import record_of
 from simt.timing import layout
 from simt.timing.arrays import SUMS, for_group, lines_of, own_sizes
+from simt.timing.clock import Clock
 
 NAP = 1e-4
 """Seconds that a thread sleeps that has found nothing to do for a while."""
@@ -37,7 +38,7 @@ class Crew:
     scratch.  The first group's arrays are those that the simulation has begun with, which also serve for turns.
     """
 
-    def __init__(self, prepared: Prepared, state: door.State, clock: layout.Clock, threads: int) -> None:
+    def __init__(self, prepared: Prepared, state: door.State, clock: Clock, threads: int) -> None:
         sms = int(clock.CONFIG[layout.G_SMS])
         groups = min(GROUPS_OF_THREAD * threads, sms) if threads > 1 else 1
         self.firsts = [k * groups // threads for k in range(threads)]
@@ -101,7 +102,7 @@ class Crew:
         for first in self.firsts[1:]:
             self._pending.add(host_threads().submit(self._help, function, self.states[first], self.clocks[first]))
 
-    def _help(self, function: Callable[..., Any], state: door.State, clock: layout.Clock) -> None:
+    def _help(self, function: Callable[..., Any], state: door.State, clock: Clock) -> None:
         while not self._over:
             function(0, 0, state, clock)
             time.sleep(NAP)

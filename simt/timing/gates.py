@@ -14,7 +14,8 @@ QUEUE = len(PIPES)
 LSU_GATE = QUEUE + LSU  # of this and the next GATES knows nothing: they are the SM's
 BARRIER_GATE = 2 * QUEUE
 OPEN_GATE = BARRIER_GATE + 1  # never closed
-N_GATE = OPEN_GATE + 1
+STORE_GATE = OPEN_GATE + 1  # the load/store unit's for stores to memory that is not shared, and atomics there
+N_GATE = STORE_GATE + 1
 
 BYTE, REASON = 0xFF, 8
 """Of what is asked: the gate, in the bits of a byte; from bit REASON on, in as many, why a warp waits at it; flags."""

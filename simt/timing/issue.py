@@ -177,6 +177,12 @@ def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
         late = 0 if t.OPS[row + L.O_FREEZE] else late
         occupy(q, pipe, now, late, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
         return np.float64(now + t.OPS[row + L.O_LATENCY]), WAIT, read
+    if QUEUED <= unit <= GLOBAL and pipe == LSU:
+        number = t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED]
+        t.QUEUED[q * L.QUEUE_ROOM + number % L.QUEUE_ROOM] = ceil(
+            max(t.SMS[sm * L.N_SM + L.M_LSU_FREE], np.float64(now))
+        )
+        t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED] = number + 1
     if QUEUED <= unit <= GLOBAL:
         t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_MIO_FREE] = now + np.int64(t.NUMBERS[MIO_INTERVAL])
         turn = q + 1 - sm * t.CONFIG[L.G_SCHEDULERS]

@@ -15,6 +15,7 @@ from simt.timing.chance import scramble
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import OTHERS_NOW, SAMPLE, SCATTERED, brought_by
 from simt.timing.servers import SECTOR, serve
+from simt.timing.slices import four_of, in_slice
 
 L2_WAYS = L.PLACE["l2_ways"]
 L2_LATENCY = L.PLACE["l2_latency"]
@@ -32,8 +33,7 @@ L2_READ_LEAST = L.PLACE["l2_read_least_bytes"]
 L2_WRITE_LEAST = L.PLACE["l2_write_least_bytes"]
 DRAM_SCATTERED = L.PLACE["dram_scattered_bytes"]
 L2_SPREAD = L.PLACE["l2_spread_latency"]
-SM_STORE = L.PLACE["sm_store_bytes_per_cycle"]
-ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
+ATOMIC_SECTOR = L.PLACE["atomic_sector_interval"]
 DRAM_FAR = L.PLACE["dram_far_latency"]
 DRAM_SPREAD = L.PLACE["dram_spread_latency"]
 DRAM_QUEUE = L.PLACE["dram_queue_latency"]
@@ -81,16 +81,13 @@ def _link(sm, arrival, n, t):
 
 
 @jit_inline
-def send(sm, sectors, masked, arrival, t):
-    """When a store or an atomic of so many sectors has reached L2; *masked*: with a mask of the bytes that it writes.
+def received(sectors, sent, t):
+    """When L2 has a store or an atomic of so many sectors, with the mask of one, that an SM has *sent*.
 
-    Measured on an H200: an SM sends 32 bytes a cycle, a mask takes as long as a sector, and from all SMs together even
-    the shortest request takes l2_write_least_bytes.
+    Measured on an H200: from all SMs together even the shortest request takes l2_write_least_bytes.
     """
-    size = (sectors + masked) * SECTOR
-    at = sm * L.N_SM + L.M_STORE_FREE
-    t.SMS[at] = max(t.SMS[at], arrival) + size / t.NUMBERS[SM_STORE]
-    return serve(t.CHIP, L.C_L2_WRITE_FREE, t.SMS[at], max(size, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE])
+    size = max(sectors * SECTOR, t.NUMBERS[L2_WRITE_LEAST])
+    return serve(t.CHIP, L.C_L2_WRITE_FREE, sent, size / t.NUMBERS[L2_WRITE])
 
 
 @jit_inline
@@ -255,8 +252,8 @@ def l2_place(line, arrival, t):
             _write_back(way, arrival, t)
         t.L2_TAGS[way] = line
         t.L2_SECTORS[way] = 0
-        t.L2_ATOMIC_BLOCK[way] = -1
-        t.L2_ATOMIC_SPENT[way] = 0.0
+        t.L2_WRITER[way] = -1
+        t.L2_WRITE_SPENT[way] = 0.0
         t.L2_COMING[way] = 0
         t.L2_READY[way] = 0.0
         t.L2_USED[way] = stamp
@@ -268,12 +265,6 @@ def _farther(sm, line, t):
     """Cycles that *line* is farther away from *sm* in DRAM than on average: which regions are far is a hash here."""
     region = line >> 5
     return t.NUMBERS[DRAM_FAR] if (scramble(region >> 1) ^ region ^ sm) & 1 else -t.NUMBERS[DRAM_FAR]
-
-
-@jit_inline
-def four_of(line):
-    """Lines 0, 1, 4 and 5 of a KiB are in one slice of L2 and come from DRAM together, and so do the other four."""
-    return (line >> 3) * 2 + ((line >> 1) & 1)
 
 
 @jit
@@ -378,7 +369,7 @@ def l2_read(sm, line, mask, manner, arrival, t):
 
 
 @jit
-def l2_write(line, mask, partial, arrival, t):
+def l2_write(line, mask, partial, block, writers, arrival, t):
     """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*."""
     n = popcount(mask)
     if is_hosted(line, t):
@@ -390,29 +381,5 @@ def l2_write(line, mask, partial, arrival, t):
     if new:
         cycles = max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE]
         _memory(arrival, cycles, t)  # delays reads; the write itself need not wait for those before it
-    return written(way, mask, partial, arrival, t)
-
-
-@jit
-def serialised(way, block, most, busy, arrival, t):
-    """When L2 has carried out a request's atomics on the line of *way*, which take *busy*; *most*: lanes on one word.
-
-    Requests to lines of one slice follow each other.  A line that two blocks of one SM have used is taken to be used by
-    all blocks: the SMs that are not simulated keep it busy, too.
-    """
-    others = 1.0
-    at = four_of(t.L2_TAGS[way]) % len(t.L2_ATOMIC_FREE)
-    first = t.L2_ATOMIC_BLOCK[way] == -1  # it may be the only one of its block
-    if first:
-        t.L2_ATOMIC_BLOCK[way] = block
-    if t.L2_ATOMIC_BLOCK[way] != block:
-        others = t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
-        if t.L2_ATOMIC_BLOCK[way] != -2:  # only now it shows: other SMs have come to it as often
-            t.L2_ATOMIC_FREE[at] += t.L2_ATOMIC_SPENT[way] * (others - 1.0)
-        t.L2_ATOMIC_BLOCK[way] = -2
-    if not first:
-        t.L2_ATOMIC_SPENT[way] += busy
-    t.L2_ATOMIC_FREE[at] = max(t.L2_ATOMIC_FREE[at], arrival) + busy * others
-    done = t.L2_ATOMIC_FREE[at] - busy * (others - 1.0) / 2  # in the middle of those of the others
-    chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
-    return max(done, serve(t.CHIP, L.C_ATOMIC_FREE, arrival, chip))
+    done = in_slice(way, block, writers, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
+    return max(done, written(way, mask, partial, arrival, t))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from simt.metrics.stalls import Reason
 from simt.ops.columns import Columns
 from simt.timing.parameters import PARAMETERS
@@ -116,9 +114,8 @@ W_COPIED = _warp()  # when its copies to shared memory are there; of those that 
 W_COPIES = _warp()
 W_GONE_AT = _warp()  # if it has ended: when another warp may take its slot and registers
 W_STORING = _warp()  # its stores and atomics that L2 has not answered
-W_LEAVING = _warp()  # 1: it has ended, but such are on their way
-W_EXITED = _warp()  # when it has ended if none are
-W_SINCE = _warp()  # it was the last of its SM, which had warps since that cycle; -1: it was not
+W_STORED = _warp()  # when L2 has the last of those that it has answered
+W_EXITED = _warp()  # when it has ended
 N_WARP = -(-_warp.count // 8) * 8  # whole lines of the host's cache
 EMPTY, RUNNING, AT_BARRIER, GIVEN = range(4)
 """States of a warp; GIVEN: its block is to start."""
@@ -161,8 +158,8 @@ M_STARTED = _sm()  # blocks
 M_ENDED_BLOCKS = _sm()
 M_RETIRED = _sm()  # the chip has noted the end of the last of these
 M_RESIDENT = _sm()  # warps
-M_ACTIVE_SINCE = _sm()
-M_ACTIVE = _sm()  # cycles with a warp
+M_ACTIVE_UNTIL = _sm()  # the last of them that has ended went then
+M_ACTIVE = _sm()  # cycles with a warp, until then
 M_EVENT = _sm()  # cycle in which it may be given blocks
 M_START = _sm()  # cycle in which one that it was given starts
 M_ENDED = _sm()  # cycle in which its last warp so far has ended
@@ -171,7 +168,9 @@ M_HALTED = _sm()
 M_HALTED_FIRST = _sm()  # which of them was the first
 M_HALTED_NEXT = _sm()  # when to look again, by what these say
 M_HALTED_WARP = _sm()  # 1 + the warp that issues, if there is no choice
-M_STORED = _sm()  # lines that stores have sent to L2
+M_SENT = _sm()  # lines that stores and atomics have sent to L2
+M_ACCEPTED = _sm()  # the first of these that L2 may not have taken, and sectors from there on
+M_UNDER_WAY = _sm()
 M_STORE_FREE = _sm()  # the way from the SM to L2
 M_TURN = _sm()  # scheduler that is the first to use the load/store unit
 M_L1_HELD = _sm()  # lines in L1
@@ -221,14 +220,20 @@ A_MASK = _line()
 A_WAY = _line()  # of L1, -1: none
 A_AFTER = _line()  # the line of a request before it, without whose answer it has none; -1: none
 A_EXTRA = _line()  # of a store, bytes in incomplete sectors; of an atomic, lanes
+A_MOST = _line()  # of an atomic, the most lanes at one word, and its words
+A_WORDS = _line()
+A_SENT = _line()  # where SENT_DONE has it, -1: it was not sent
 N_LINE = _line.count
 _line_at = Columns()
 T_START = _line_at()  # at L1
-T_SENT = _line_at()  # a load: to L2; an atomic: how long L2 is busy with it
+T_SENT = _line_at()  # to L2
+T_BUSY = _line_at()  # an atomic: how long L2 is busy with it at least
 T_READY = _line_at()  # in L1, or stored in L2
 N_LINE_AT = _line_at.count
 D_HIT, D_READ, D_WRITE, D_JOIN, D_ATOMIC = range(5)
 """What L2 is to do about a line: nothing, ..., add to the store before, ..."""
+SENT_ROOM = 512
+"""Stores and atomics of an SM that L2 has not taken are remembered up to this number."""
 PENDING = 1 << 50
 """Times from here on are not known yet: PENDING + the request that they depend on."""
 
@@ -246,7 +251,10 @@ Q_STREAK = _scheduler()  # instructions of the last warp that issued without one
 Q_OTHERS = _scheduler()  # when one of its warps but the last may issue, as of the last issue
 Q_FLOOR = _scheduler()  # not before that, whatever its warps wait for
 Q_WRITTEN = _scheduler()  # an instruction of usual latency that issues then meets the result of a slower one
+Q_QUEUED = _scheduler()  # instructions that went to the load/store unit
 N_SCHEDULER = _scheduler.count
+QUEUE_ROOM = 64
+"""So many of the last of them are remembered."""
 
 # The chip (float64[N_CHIP]).
 _chip = Columns()
@@ -354,96 +362,3 @@ THREAD_ROOM = 16
 """Words of SYNC for each thread, and for all: what one line of the host's cache, and what it fetches with it, hold."""
 
 PLACE = {name: k for k, name in enumerate(PARAMETERS)}
-
-
-class Clock(NamedTuple):
-    """All arrays of the timing model; see the column groups above."""
-
-    CONFIG: Any
-    NUMBERS: Any  # float64[len(PARAMETERS)], in their order; bandwidths already those of the simulated SMs
-    OPS: Any
-    OPERANDS: Any  # int64: scoreboard entries that instructions read and write
-    WARPS: Any
-    BOARDS: Any  # int64[warps * SCOREBOARDS * 2]: released at, reason
-    REGISTERS: Any  # int64[warps * G_REGISTERS * 2]: ready at, reason
-    RETIRED: Any  # float64[SMs * G_PLACES]: when the chip has noted the end of each SM's last blocks
-    COMMITTED: Any  # int64[warps * GROUPS]: when the last groups of copies are there
-    SLOTS: Any
-    SMS: Any
-    FRONTS: Any
-    REQUESTED: Any  # the requests, their lines, and times of both
-    REQUESTED_AT: Any
-    ASKED: Any
-    ASKED_AT: Any
-    ORDER: Any  # int64[MAX_EPOCH]: where SORTED has the first request of each cycle of an epoch
-    SORTED: Any  # int64[SMs * REQUESTS]: the requests of an epoch
-    DUE: Any  # float64[SMs]: M_EVENT of each, side by side
-    # int64[(1 + threads) * THREAD_ROOM]: groups that are through in this epoch; the next one of each thread's
-    SYNC: Any
-    STATES: Any  # int64[groups * words]: the engine's State of each group, as a record
-    CLOCKS: Any  # int64[groups * words]: the same of its Clock
-    SCHEDULERS: Any
-    MEMBERS: Any  # int64[schedulers * G_MEMBERS]: the warps of a scheduler; -1: none
-    READY: Any  # the same: cycle in which each may issue its next instruction; NEVER: waits for others, or is not there
-    ASKS: Any  # the same: what that instruction asks, see gates.py
-    KEYS: Any  # the same: the scheduler takes the smallest, with the warp's turn if the policy has turns
-    OWN_FREE: Any  # the same, if it goes to the load/store unit: when the warp's own accesses let it pass
-    PASSED: Any  # the same: cycles in which another warp was chosen
-    THROTTLE: Any  # the same: what else kept it from issuing when it was ready
-    STANDING: Any  # int64[groups of a scheduler's warps * N_STANDING]: masks of them, see gates.py
-    GATES: Any  # int64[schedulers * N_GATE]: see gates.py
-    FETCHED: Any  # int64[SMs * G_LINES]: line of instructions there at
-    L1_TAGS: Any  # int64[SMs * sets * ways]
-    L1_SECTORS: Any  # bit k: sector k is there
-    L1_USED: Any
-    L1_READY: Any  # float64: the last sector arrives
-    L1_ASKED: Any  # line of the last request for it that L2 has not answered, -1: none
-    L1_STORED: Any  # the same of stores
-    L1_WRITTEN: Any  # sectors of the last stores
-    L1_WRITTEN_AT: Any  # float64: when L2 has them
-    L1_WRITTEN_NUMBER: Any  # float64: M_STORED at that time
-    L2_TAGS: Any
-    L2_SECTORS: Any
-    L2_DIRTY: Any
-    L2_PARTIAL: Any  # bytes in sectors of which L2 has only what stores have written, 8 bits each; 0: all or nothing
-    L2_USED: Any
-    L2_MASKED: Any  # 1: dirty, and stores have left out a part of a sector since it was written to DRAM
-    L2_OWED: Any  # int64[sets * l2_dirty_ways]: ways of L2 that are dirty, -1: none; sets as for this share of L2
-    L2_OWED_MASKED: Any  # int64[sets * l2_masked_ways]: the same of those that are masked
-    L2_LACKING: Any  # int64[sets * l2_partial_ways]: the same of those that have incomplete sectors
-    L2_ATOMIC_BLOCK: Any  # the block whose atomics used the line; -1: none, -2: several
-    L2_ATOMIC_FREE: Any  # float64[fours of lines]: when L2 is through with the atomics on them
-    L2_ATOMIC_SPENT: Any  # float64: how long those of the simulated SMs on the line have taken
-    L2_COMING: Any  # sectors that DRAM sends, and when the last of them is there
-    L2_READY: Any  # float64
-    HOSTED: Any  # int64[allocations of the host * 2]: first line and one past the last
-    EXTENTS: Any  # int64[allocations * 2]: first line and one past the last
-    # What the simulated SMs fetch of each allocation; all empty if the whole chip is simulated.
-    QUOTAS: Any  # float64[allocations]: sectors that they fetch themselves
-    FETCHED_OF: Any  # float64[allocations]: those that they have fetched
-    # Shares of the allocations that were fetched up to one, and two, latencies of DRAM ago, and when that was noted.
-    MARKED: Any  # float64[allocations]
-    MARKED_BEFORE: Any
-    MARKED_AT: Any
-    TOGETHER: Any  # int64[allocations]: lines that two warps touched at the same time, less those that came apart
-    OWNED: Any  # uint8[lines]: sectors that they have fetched themselves
-    TOUCHED_BY: Any  # int32[lines]: 1 + age of the warp that loaded from it, 0: none, -1: several
-    TOUCHED_AT: Any  # float64[lines]: when it did
-    # Who uses the lines of memory, see races.py; empty if one SM is alone.  Of a launch that is looked at again: 1 +
-    # the number of a watched line, int64[those * 128]: who uses their bytes, int64[micro-ops]: 1: it races.
-    WATCHED: Any
-    WATCHED_BYTES: Any
-    RACING: Any
-    CHIP: Any
-    TOTALS: Any
-    STALLS: Any  # int64[micro-ops * N_REASONS]: warp-cycles before its issue, by reason
-    STAYS: Any  # int64[first blocks * N_STAY]
-    ACCESSES: Any  # int64[micro-ops * len(ACCESSES)]: sectors of global memory that it asked the caches for
-    LINES: Any  # int64[32]: distinct 128-byte lines of a request
-    MASKS: Any  # int64[32]: sectors of each
-    # Of stores, lanes in each sector; of loads, words of each line: one array more took two thirds of the speed.
-    LANES: Any  # int64[32 * 4]
-    BLOCKS: Any  # int64[places * words]: what door.lay_out knows of each
-    STAGED: Any  # int64[32]: addresses of the last load to shared memory
-    STAGED_SIZE: Any  # int64[2]: its sectors and bytes
-    EVENTS: Any

@@ -6,7 +6,7 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
-from simt.timing.caches import atomic_line, read_line, write_line
+from simt.timing.caches import atomic_line, note_atomic, read_line, write_line
 from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import manner_of
@@ -20,15 +20,16 @@ L1_LATENCY = L.PLACE["l1_latency"]
 LINE_SHARE = L.PLACE["l1_line_share"]
 LSU_STORE = L.PLACE["lsu_store_bytes_per_cycle"]
 STORE_TO_LOAD = L.PLACE["store_to_load_interval"]
-STORE_QUEUE = L.PLACE["store_queue"]
+STORE_LINES = L.PLACE["store_lines"]
+MISS_QUEUE = L.PLACE["miss_queue"]
 FENCE_LATENCY = L.PLACE["fence_latency"]
 STORE_DRAIN = L.PLACE["store_drain_latency"]
 ATOMIC_LATENCY = L.PLACE["atomic_latency"]
 ATOMIC_LANE = L.PLACE["atomic_lane_interval"]
 ATOMIC_LINE = L.PLACE["atomic_line_interval"]
 ATOMIC_SECTOR = L.PLACE["atomic_sector_interval"]
-ATOMIC_FLOAT = L.PLACE["atomic_float_interval"]
 ATOMIC_MERGED = L.PLACE["atomic_merged_interval"]
+ATOMIC_FLOAT = L.PLACE["atomic_float_interval"]
 ATOMIC_SAME = L.PLACE["atomic_same_interval"]
 SYSTEM_LATENCY = L.PLACE["system_latency"]
 SECTOR_BYTES = 32
@@ -123,7 +124,21 @@ def _await_misses(sm, misses, cycles, t):
     """
     at = sm * L.N_SM + L.M_LSU_FREE
     t.SMS[at] += max(misses * t.NUMBERS[LINE_SHARE] - cycles, 0.0)
-    t.SMS[at] = max(t.SMS[at], t.SMS[sm * L.N_SM + L.M_MISS_FREE] - t.NUMBERS[STORE_QUEUE])
+    t.SMS[at] = max(t.SMS[at], t.SMS[sm * L.N_SM + L.M_MISS_FREE] - t.NUMBERS[MISS_QUEUE])
+
+
+@jit_inline
+def _await_stores(sm, wi, leaves, t):
+    """A store or an atomic of a warp *leaves* for L2: not before may the warp end.
+
+    The load/store unit stops if too many lines wait for that.
+    """
+    at = sm * L.N_SM
+    n = np.int64(t.SMS[at + L.M_SENT]) - 1 - np.int64(t.NUMBERS[STORE_LINES])
+    if n >= 0:
+        t.SMS[at + L.M_LSU_FREE] = max(t.SMS[at + L.M_LSU_FREE], t.SENT_AT[sm * L.SENT_ROOM + n % L.SENT_ROOM])
+    drained = ceil(max(leaves, t.SMS[at + L.M_LSU_FREE]) + t.NUMBERS[STORE_DRAIN])
+    t.WARPS[wi * L.N_WARP + L.W_DRAINED] = max(t.WARPS[wi * L.N_WARP + L.W_DRAINED], drained)
 
 
 @jit
@@ -168,31 +183,31 @@ def meetings(ADDRESSES, lanes):
 
 
 @jit
-def _busy_in_l2(ADDRESSES, lanes, there, mask, line, same, t):
-    """Cycles that L2 is busy with the atomics of *there* lanes of a request in the sectors *mask* of *line*.
+def _busy_in_l2(ADDRESSES, lanes, there, mask, line, t):
+    """Cycles that L2 is busy with the atomics of *there* lanes of a request in the sectors *mask* of *line*, the most
+
+    lanes at one word, and its words.
 
     Measured on an H200 (ends.cu, and histograms of 1 to 1024 bins in shared.cu): lanes that do not meet take as long as
-    the sectors that they are in.  Else each word takes its time, further lanes at a word less.  It takes as long at
-    least as the most that meet at one word, *same* for each.  Lanes that do not take part repeat the address that lane
-    0 has.
+    the sectors that they are in.  Else each word takes its time, further lanes at a word less.  Lanes that do not take
+    part repeat the address that lane 0 has.
     """
     words = np.int64(0)
     most = np.int64(0)
     for l in range(32):
         if ADDRESSES[l] >> 7 == line:
             meeting = np.int64(lanes - 32 if ADDRESSES[l] == ADDRESSES[0] else 0)
-            new = True
             for k in range(32):
                 meeting += ADDRESSES[k] == ADDRESSES[l]
-                new &= k >= l or ADDRESSES[k] != ADDRESSES[l]
-            words += new
+            words |= np.int64(1) << ((ADDRESSES[l] >> 2) & 31)
             most = max(most, meeting)
     sectors = popcount(mask)
-    if words == there:  # whole sectors are quicker than words of some
-        cycles = sectors * t.NUMBERS[ATOMIC_SECTOR if 8 * sectors == words else ATOMIC_SAME]
+    n = popcount(words)
+    if n == there:  # whole sectors are quicker than words of some
+        cycles = sectors * t.NUMBERS[ATOMIC_SECTOR if 8 * sectors == n else ATOMIC_SAME]
     else:
-        cycles = words * t.NUMBERS[ATOMIC_LINE] + (there - words) * t.NUMBERS[ATOMIC_MERGED]
-    return max(cycles, most * same)
+        cycles = n * t.NUMBERS[ATOMIC_LINE] + (there - n) * t.NUMBERS[ATOMIC_MERGED]
+    return cycles, most, words
 
 
 @jit
@@ -204,18 +219,15 @@ def global_access(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
     at = pc * len(L.ACCESSES)
     for k in range(2):
         t.ACCESSES[at + k] -= t.TOTALS[L.ACCESSES[k]]
-    same = t.NUMBERS[ATOMIC_FLOAT if t.OPS[pc * L.N_OP + L.O_FLOAT] else ATOMIC_SAME]
-    done = _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, same, t)
+    done = _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t)
     for k in range(2):
         t.ACCESSES[at + k] += t.TOTALS[L.ACCESSES[k]]
     return done
 
 
 @jit
-def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, same, t):
+def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
     """When a global (or local) access has its result; for stores and reductions, when L2 has it.
-
-    *same*: cycles that L2 takes for each lane of an atomic that meets others at a word.
 
     Measured on an H200 (mixed.cu): a store keeps the unit for its bytes, a load behind one for a cycle more.
     """
@@ -257,6 +269,7 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, same, t):
     t.FRONTS[sm * L.N_FRONT + L.F_LINES] += n
     most = np.int64(1)
     busy = 0.0
+    leaves = 0.0
     waits = not loads
     if kind in (L.K_ATOMIC, L.K_REDUCTION):
         most = meetings(ADDRESSES, lanes)
@@ -269,13 +282,17 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, same, t):
             waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], start, kind != L.K_LOAD, t)
         elif kind == L.K_STORE:
             partial = _written_in_part(k, t.MASKS[k], size // lanes, t.LANES)
-            write_line(sm, first + k, t.LINES[k], t.MASKS[k], partial, start, t)
+            leaves = max(leaves, write_line(sm, first + k, t.LINES[k], t.MASKS[k], partial, start, t))
         else:
             there = np.int64(0)
             for sector in range(4):
                 there += t.LANES[k * 4 + sector]
-            busy = _busy_in_l2(ADDRESSES, lanes, there, t.MASKS[k], t.LINES[k], same, t)
-            atomic_line(sm, first + k, t.LINES[k], t.MASKS[k], there, busy, start, t)
+            cycles, meeting, words = _busy_in_l2(ADDRESSES, lanes, there, t.MASKS[k], t.LINES[k], t)
+            same = t.NUMBERS[ATOMIC_FLOAT if t.OPS[pc * L.N_OP + L.O_FLOAT] else ATOMIC_SAME]
+            busy = max(cycles, meeting * same)
+            note_atomic(sm, first + k, cycles, meeting, words, t)
+            gone = atomic_line(sm, first + k, t.LINES[k], t.MASKS[k], there, most, start, t)
+            leaves = max(leaves, gone)
     if loads:  # wavefronts of one warp, from when the first line is there and the last has been looked up
         t.REQUESTED_AT[times + L.T_SOONEST] = begin + t.NUMBERS[L1_LATENCY] + (tags - 1) * t.NUMBERS[LINE_LATENCY]
         t.REQUESTED_AT[times + L.T_SPREAD] = (banks - 1) * t.NUMBERS[SHARED_WAVEFRONT]
@@ -294,12 +311,9 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, same, t):
         # What L2 takes for lanes that meet is part of what they wait for each other.
         later = max((most - 1) * t.NUMBERS[ATOMIC_LANE] - (busy if most > 1 else 0.0), 0.0)
         t.REQUESTED_AT[times + L.T_LATER] = t.NUMBERS[ATOMIC_LATENCY] + later
-    if kind == L.K_REDUCTION:  # L2 adds without being waited for
-        at = wi * L.N_WARP + L.W_DRAINED
-        drained = ceil(t.SMS[sm * L.N_SM + L.M_LSU_FREE] + t.NUMBERS[STORE_DRAIN])
-        t.WARPS[at] = max(t.WARPS[at], drained)
-    elif not loads:
-        t.WARPS[wi * L.N_WARP + L.W_STORING] += 1
+    if not loads:
+        _await_stores(sm, wi, leaves, t)
+        t.WARPS[wi * L.N_WARP + L.W_STORING] += kind != L.K_REDUCTION  # L2 adds without being waited for
     return _asked(sm, r, waits, t)
 
 
@@ -308,7 +322,7 @@ def _asked(sm, r, waits, t):
     """When request *r* of *sm* has its result, as far as that is known; *waits*: L2 must answer."""
     if is_alone(t):
         done = answer(sm, r, t)
-        take_to_l1(sm, r, done, t)
+        take_to_l1(sm, r, t)
         forget(sm, t)
         return done
     if waits:
@@ -328,7 +342,7 @@ def fence(sm, wi, pc, now, t):
     """When warp *wi* is through a fence for the device at *pc*: its stores are on their way; PENDING: not known yet."""
     done = now + t.NUMBERS[FENCE_LATENCY]
     if t.WARPS[wi * L.N_WARP + L.W_STORING] == 0:
-        return max(done, np.float64(t.WARPS[wi * L.N_WARP + L.W_DRAINED]))
+        return max(done, np.float64(t.WARPS[wi * L.N_WARP + L.W_STORED]))
     r = request(sm, wi, pc, now, np.int64(L.K_FENCE), np.int64(0), np.int64(0), t)
     t.REQUESTED_AT[(sm * L.REQUESTS + r) * L.N_REQUEST_AT + L.T_SOONEST] = done
     return np.float64(L.PENDING + r)
@@ -350,7 +364,9 @@ def texture_access(sm, wi, pc, block, now, done, stores, asked, t):
     waits = stores
     for k in range(n):
         if stores:
-            write_line(sm, first + k, t.LINES[k], t.MASKS[k], np.int64(0), begin, t)
+            gone = write_line(sm, first + k, t.LINES[k], t.MASKS[k], np.int64(0), begin, t)
+            drained = max(t.WARPS[wi * L.N_WARP + L.W_DRAINED], ceil(gone + t.NUMBERS[STORE_DRAIN]))
+            t.WARPS[wi * L.N_WARP + L.W_DRAINED] = drained
         else:
             waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], begin, False, t)
     if stores:

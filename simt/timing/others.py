@@ -97,6 +97,8 @@ def brought_by(line, mask, manner, now, t):
     if mask & ~t.OWNED[line] == 0 and lines > t.CONFIG[L.G_L2_LINES]:
         return SAMPLE
     started = t.CHIP[L.C_NEXT_BLOCK] / t.CONFIG[L.G_BLOCKS]
+    if len(t.MOVED) > 0:
+        started = t.MOVED[np.int64(t.CHIP[L.C_NEXT_BLOCK])]
     if t.FETCHED_OF[k] + n <= t.QUOTAS[k] * min(started * AHEAD, 1.0):
         t.FETCHED_OF[k] += n
         t.OWNED[line] |= mask

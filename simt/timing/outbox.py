@@ -11,7 +11,6 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
-from simt.timing.blocks import leave
 from simt.timing.codes import LONG, MEMBAR
 from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline
@@ -22,16 +21,15 @@ from simt.timing.l2 import (
     l2_read,
     l2_write,
     look_up,
-    send,
-    serialised,
+    received,
     written,
 )
 from simt.timing.others import note_touch
+from simt.timing.slices import busy_with, note_writer, serialised
 from simt.timing.waits import settle, signal
 
 L1_LATENCY = L.PLACE["l1_latency"]
 L2_LATENCY = L.PLACE["l2_latency"]
-STORE_QUEUE = L.PLACE["store_queue"]
 STORE_DRAIN = L.PLACE["store_drain_latency"]
 
 
@@ -70,6 +68,15 @@ def request(sm, wi, pc, now, kind, block, manner, t):
     return r
 
 
+@jit_inline
+def _writers(at, a, line, t):
+    """How many blocks use L2 where the request at *at* writes, by what is known of its instruction."""
+    pc = t.REQUESTED[at + L.R_PC]
+    if a == t.REQUESTED[at + L.R_FIRST] and t.WARPS[t.REQUESTED[at + L.R_WARP] * L.N_WARP + L.W_INDEX] == 0:
+        note_writer(pc, t.REQUESTED[at + L.R_BLOCK], line, t)
+    return t.WRITERS[pc]
+
+
 @jit
 def _from_l2(sm, a, at, t):
     """When the line *a* of the request at *at* is there for its use; of a store or an atomic, when L2 has it."""
@@ -80,23 +87,29 @@ def _from_l2(sm, a, at, t):
     mask = t.ASKED[row + L.A_MASK]
     extra = t.ASKED[row + L.A_EXTRA]
     start = t.ASKED_AT[times + L.T_START]
+    sent = t.ASKED_AT[times + L.T_SENT]
     ready = t.ASKED_AT[times + L.T_READY]
     manner = t.REQUESTED[at + L.R_MANNER]
+    block = t.REQUESTED[at + L.R_BLOCK]
     if t.ASKED[row + L.A_AFTER] >= 0:
         before = (sm * L.REQUEST_LINES + t.ASKED[row + L.A_AFTER]) * L.N_LINE_AT
         ready = max(ready, t.ASKED_AT[before + L.T_READY])
     if do == L.D_READ:
-        ready = max(ready, l2_read(sm, line, mask, manner, t.ASKED_AT[times + L.T_SENT], t))
+        ready = max(ready, l2_read(sm, line, mask, manner, sent, t))
     elif do == L.D_WRITE:
-        ready = l2_write(line, mask, extra, send(sm, popcount(mask), extra != 0, start, t), t)
+        writers = _writers(at, a, line, t)
+        ready = l2_write(line, mask, extra, block, writers, received(popcount(mask) + (extra != 0), sent, t), t)
     elif do == L.D_JOIN:
         bytes_added(l2_place(line, start, t), extra, t)
     elif do == L.D_ATOMIC:
-        arrival = send(sm, popcount(mask), extra > 1, start, t)
+        arrival = received(popcount(mask) + (extra > 1), sent, t)
         way = l2_place(line, arrival, t)
         missing, _ = look_up(way, line, mask, manner, arrival, t)
-        block = t.REQUESTED[at + L.R_BLOCK]
-        ready = serialised(way, block, t.REQUESTED[at + L.R_MOST], t.ASKED_AT[times + L.T_SENT], arrival, t)
+        writers = _writers(at, a, line, t)
+        real = t.OPS[t.REQUESTED[at + L.R_PC] * L.N_OP + L.O_FLOAT] != 0
+        most, words = t.ASKED[row + L.A_MOST], t.ASKED[row + L.A_WORDS]
+        busy = busy_with(way, block, t.ASKED_AT[times + L.T_BUSY], most, words, real, writers, t)
+        ready = serialised(way, block, writers, t.REQUESTED[at + L.R_MOST], busy, arrival, t)
         if missing:
             ready = max(ready, fetch(sm, way, line, missing, manner, arrival, t) - t.NUMBERS[L2_LATENCY])
         ready = max(ready, written(way, mask, np.int64(0), arrival, t))
@@ -143,7 +156,7 @@ def answer(sm, r, t):
         _touch(sm, at, t)
         return t.REQUESTED_AT[times + L.T_DONE]
     if kind == L.K_FENCE:
-        done = max(t.REQUESTED_AT[times + L.T_SOONEST], np.float64(t.WARPS[own + L.W_DRAINED]))
+        done = max(t.REQUESTED_AT[times + L.T_SOONEST], np.float64(t.WARPS[own + L.W_STORED]))
         t.REQUESTED_AT[times + L.T_DONE] = done
         return done
     sectors, hits = t.TOTALS[L.N_L2_SECTORS], t.TOTALS[L.N_L2_HITS]
@@ -160,10 +173,8 @@ def answer(sm, r, t):
         answered = done + t.NUMBERS[L2_LATENCY] if stores else done
         t.CHIP[L.C_DRAINED] = max(t.CHIP[L.C_DRAINED], answered)
         if kind != L.K_REDUCTION:  # L2 adds without being waited for
-            t.WARPS[own + L.W_DRAINED] = max(t.WARPS[own + L.W_DRAINED], ceil(done + t.NUMBERS[STORE_DRAIN]))
+            t.WARPS[own + L.W_STORED] = max(t.WARPS[own + L.W_STORED], ceil(done + t.NUMBERS[STORE_DRAIN]))
             t.WARPS[own + L.W_STORING] -= 1
-            if t.WARPS[own + L.W_LEAVING] and t.WARPS[own + L.W_STORING] == 0:
-                leave(wi, sm, t)
     return done
 
 
@@ -177,25 +188,19 @@ def _touch(sm, at, t):
 
 
 @jit
-def take_to_l1(sm, r, done, t):
-    """What the answer to request *r*, which has its result when it is *done*, does to L1 and the load/store unit."""
+def take_to_l1(sm, r, t):
+    """What the answer to request *r* does to L1 and the way to L2."""
     at = (sm * L.REQUESTS + r) * L.N_REQUEST
     first = t.REQUESTED[at + L.R_FIRST]
     for a in range(first, first + t.REQUESTED[at + L.R_LINES]):
         row = (sm * L.REQUEST_LINES + a) * L.N_LINE
         way = t.ASKED[row + L.A_WAY]
-        if way < 0:
-            continue
         ready = t.ASKED_AT[(sm * L.REQUEST_LINES + a) * L.N_LINE_AT + L.T_READY]
-        if t.ASKED[row + L.A_DO] == L.D_READ and t.L1_ASKED[way] == a:
+        if t.ASKED[row + L.A_SENT] >= 0:
+            t.SENT_DONE[t.ASKED[row + L.A_SENT]] = ready
+        elif t.ASKED[row + L.A_DO] == L.D_READ and way >= 0 and t.L1_ASKED[way] == a:
             t.L1_READY[way] = ready
             t.L1_ASKED[way] = -1
-        elif t.ASKED[row + L.A_DO] == L.D_WRITE and t.L1_STORED[way] == a:
-            t.L1_WRITTEN_AT[way] = ready
-            t.L1_STORED[way] = -1
-    if t.REQUESTED[at + L.R_KIND] == L.K_STORE:
-        at = sm * L.N_SM + L.M_LSU_FREE
-        t.SMS[at] = max(t.SMS[at], done - t.NUMBERS[STORE_QUEUE])
 
 
 @jit
@@ -219,7 +224,7 @@ def _take(sm, r, t):
     kind = t.REQUESTED[at + L.R_KIND]
     if kind == L.K_TOUCH:
         return
-    take_to_l1(sm, r, done, t)
+    take_to_l1(sm, r, t)
     if kind == L.K_SURFACE:
         return
     if t.OPS[t.REQUESTED[at + L.R_PC] * L.N_OP + L.O_STAGES]:

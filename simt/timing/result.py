@@ -20,6 +20,7 @@ from simt.metrics.timing import TIMING
 from simt.program import COUNTERS, Program
 from simt.timing import layout
 from simt.timing.classes import is_measured
+from simt.timing.clock import Clock
 from simt.timing.errors import Expected, expected
 from simt.timing.kinds import ANY, HOST, RACES
 from simt.timing.light import kind_of, most_dram_bytes, ports
@@ -299,7 +300,7 @@ def collect(
     launch: Launch,
     numbers: Parameters,
     occupancy: Occupancy,
-    clock: layout.Clock,
+    clock: Clock,
     counters: npt.NDArray[np.int64],
     events: npt.NDArray[np.int64],
     sample: Sample,

@@ -7,7 +7,7 @@ the sample is held against that of the whole.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heapreplace
 
 import numpy as np
@@ -26,7 +26,7 @@ class Sample:
     ``n_blocks`` of the launch's run on them: of each ``chip`` that follow each other those at the SMs' places.
     ``uncertainty``: by how much the load of the SMs may differ from that of all, as a share (None: nobody asked what
     each block does).  ``limited``: there was no time or memory for more SMs.  ``share``: of the launch's sectors of
-    memory, those of these blocks.
+    memory, those of these blocks.  ``paired``: one SM would do, but its only block does not show where others write.
     """
 
     n_sms: int
@@ -36,6 +36,7 @@ class Sample:
     uncertainty: float | None = None
     limited: bool = False
     share: float = 1.0
+    paired: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -45,7 +46,12 @@ class Sample:
     @property
     def is_alike(self) -> bool:
         """Whether nothing is known of differences between the blocks."""
-        return self.uncertainty is None or (self.n_sms == 1 and self.uncertainty <= TOLERANCE)
+        one = self.n_sms == 1 or self.paired
+        return self.uncertainty is None or (one and self.uncertainty <= TOLERANCE)
+
+    def pair(self) -> Sample:
+        """Two SMs instead of one, each with one block."""
+        return replace(self, n_sms=2, n_blocks=2, share=2 * self.share, paired=True)
 
     def blocks_of(self, blocks: int) -> npt.NDArray[np.bool_]:
         """Which of a launch's *blocks* run on the SMs of the sample."""
@@ -78,6 +84,14 @@ def fixed(blocks: int, chip: int, n_sms: int) -> Sample:
     """The first *n_sms* SMs with their share of *blocks*; a single one with the blocks of the busiest."""
     taken = -(-blocks // chip) if n_sms == 1 else round(blocks * n_sms / chip)
     return Sample(n_sms, chip, taken, share=taken / blocks)
+
+
+def moved(work: npt.NDArray[np.int64], sample: Sample) -> Floats:
+    """Share of the sectors of a sample's blocks that the first 0, 1, 2, ... of them move; empty if none moves any."""
+    sectors = work[sample.blocks_of(len(work)), 1].cumsum()
+    if not sectors.any():
+        return np.zeros(0)
+    return np.concatenate([[0.0], sectors / sectors[-1]])
 
 
 def choose(work: npt.NDArray[np.int64], chip: int, places: int, most_instructions: float, most_sms: int) -> Sample:

@@ -62,6 +62,13 @@ class Schedule:
     registers: int
     lines: int
 
+    @property
+    def writes(self) -> bool:
+        """Whether it stores to global memory, or has atomics there."""
+        rows = self.ops.reshape(-1, L.N_OP)
+        kinds = np.isin(rows[:, L.O_KIND], (L.K_STORE, L.K_ATOMIC, L.K_REDUCTION))
+        return bool(np.any(kinds & (rows[:, L.O_UNIT] == Unit.GLOBAL)))
+
 
 _DEFERS = "DEFER_BLOCKING"
 _INTEGERS = ("s32", "u32", "s64", "u64")

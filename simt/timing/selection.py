@@ -20,6 +20,7 @@ from simt.timing.gates import (
     N_STANDING,
     QUEUE,
     REASON,
+    STORE_GATE,
     TO_GLOBAL,
 )
 from simt.timing.jit import jit_apart, jit_inline
@@ -28,6 +29,7 @@ from simt.timing.ready import AT_ONCE, no_later
 POLICY = L.PLACE["scheduler_policy"]
 BARRIER_QUEUE = L.PLACE["barrier_queue"]
 MIO_QUEUE = L.PLACE["mio_queue"]
+STORES_KEPT = L.PLACE["lsu_stores"]
 
 NONE, NOT_YET = -1, -2
 FIRST = -(np.int64(1) << 62)
@@ -57,6 +59,17 @@ def _through_lsu(group, asking, lsu_free, mio_free, now, t):
 
 
 @jit_inline
+def _lsu_free(q, sm, kept, t):
+    """From when on the load/store unit takes an instruction of scheduler *q*: if little work waits there, or not more
+
+    than so many instructions of the scheduler are *kept*.
+    """
+    number = t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED] - np.int64(kept)
+    begun = t.QUEUED[q * L.QUEUE_ROOM + number % L.QUEUE_ROOM]
+    return min(ceil(t.SMS[sm * L.N_SM + L.M_LSU_FREE] - t.NUMBERS[MIO_QUEUE]), begun)
+
+
+@jit_inline
 def _opened(group, standing, waiting, gates, sm, mio_free, now, t):
     """Which of the *waiting* warps of a group may issue *now*, and when the next may; the others are told why not.
 
@@ -69,8 +82,8 @@ def _opened(group, standing, waiting, gates, sm, mio_free, now, t):
         gate = asks & BYTE
         asking = waiting & t.STANDING[standing + gate]
         waiting &= ~asking
-        if gate == LSU_GATE:
-            lsu_free = ceil(t.SMS[sm * L.N_SM + L.M_LSU_FREE] - t.NUMBERS[MIO_QUEUE])
+        if gate in (LSU_GATE, STORE_GATE):
+            lsu_free = _lsu_free(gates // N_GATE, sm, t.NUMBERS[STORES_KEPT] if gate == STORE_GATE else 1.0, t)
             through, free = _through_lsu(group, asking, lsu_free, mio_free, now, t)
             opened |= through
             following = min(following, free)

@@ -37,7 +37,7 @@ from simt.timing.parameters import Parameters, parameters
 from simt.timing.quicken import Quickening
 from simt.timing.races import SUSPECT
 from simt.timing.result import TimingResult, collect
-from simt.timing.sample import Sample, choose, fixed
+from simt.timing.sample import Sample, choose, fixed, moved
 from simt.timing.schedule import MachineInstruction, Schedule, schedule
 
 STEP = 1 << 18
@@ -98,14 +98,18 @@ def simulate(
         seconds = AUTO_SECONDS if options.max_host_seconds is None else options.max_host_seconds
         most_sms = MAX_HOST_BYTES // setting.bytes
         sample = choose(work, setting.chip, setting.places, seconds * INSTRUCTIONS_PER_SECOND, most_sms)
-    run_of = _Run(setting, sample, options.window)
+        lonely = sample.n_sms == 1 and sample.is_alike and 1 < launch.blocks == setting.chip
+        if lonely and sample.first + 2 <= setting.chip and setting.table.writes:
+            sample = sample.pair()
+    shares = None if work is None else moved(work, sample)
+    run_of = _Run(setting, sample, options.window, None, shares)
     before = memory.snapshot() if sample.n_sms > 1 else None
     run_of.go(sample.n_blocks, launch.progress)
     suspects = run_of.suspects()
     if before is not None and len(suspects):
         before.restore()
         seconds = run_of.host_seconds
-        run_of = _Run(setting, sample, options.window, suspects)
+        run_of = _Run(setting, sample, options.window, suspects, shares)
         run_of.go(sample.n_blocks, launch.progress)
         run_of.host_seconds += seconds
     return run_of.result(None if work is None else int(work[sample.blocks_of(launch.blocks), 0].sum()))
@@ -202,6 +206,7 @@ class _Run:
     """One simulation: the engine's state of all places for blocks, and the clock's.
 
     *watched*: lines of memory whose bytes are watched for races, on one thread: so each run of them is the same.
+    *shares*: of the sectors of the sample's blocks, those of the first 0, 1, 2, ... of them.
     """
 
     def __init__(
@@ -210,6 +215,7 @@ class _Run:
         sample: Sample,
         window: tuple[int, int] | None,
         watched: npt.NDArray[np.int64] | None = None,
+        shares: npt.NDArray[np.float64] | None = None,
     ) -> None:
         launch = setting.launch
         if launch.services is not None:
@@ -230,6 +236,7 @@ class _Run:
             setting.places,
             window,
             watched,
+            shares,
         )
         self.is_watched = watched is not None
         self.crew = Crew(self.prepared, self.state, self.clock, 1)

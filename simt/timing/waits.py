@@ -7,7 +7,7 @@ import numpy as np
 from simt.timing import layout as L
 from simt.timing.codes import BARRIER, FETCHING, FIXED, GLOBAL, LONG, SHARED, STALLED_BARRIER, UNIFORM, WAIT
 from simt.timing.cycles import ceil
-from simt.timing.gates import BYTE, IS_AHEAD, IS_KEYED, KEEPS, LSU_GATE
+from simt.timing.gates import BYTE, IS_AHEAD, IS_KEYED, KEEPS, LSU_GATE, STORE_GATE, TO_GLOBAL
 from simt.timing.jit import jit, jit_inline
 
 MISS_LATENCY = L.PLACE["instruction_miss_latency"]
@@ -45,6 +45,8 @@ def _stand_in_line(member, at, row, t):
     asks = OPS[row + L.O_ASKS]
     unit = OPS[row + L.O_UNIT]
     loads = OPS[row + L.O_LOADS] != 0
+    if asks & TO_GLOBAL and not loads:
+        asks = (asks & ~np.int64(BYTE)) | STORE_GATE
     key = np.int64(0)
     ahead = policy == L.AHEAD_UNTIL_YIELD and not WARPS[at + L.W_YIELDS] and not (loads and unit == SHARED)
     by_age = unit == BARRIER if ahead else loads or unit != GLOBAL
@@ -64,7 +66,7 @@ def _stand_in_line(member, at, row, t):
         asks |= KEEPS
     t.ASKS[member] = asks
     t.KEYS[member] = key
-    if asks & BYTE == LSU_GATE:
+    if asks & BYTE in (LSU_GATE, STORE_GATE):
         t.OWN_FREE[member] = WARPS[at + L.W_SHARED_FREE] - np.int64(t.NUMBERS[WARP_QUEUE])
 
 

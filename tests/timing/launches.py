@@ -35,7 +35,7 @@ REDUCTIONS = (
 )
 CUBINS = {
     name: DATA / "timing" / "cubins" / f"{name}.cubin"
-    for name in ("cold", "loops", "stores", "loaded", "shared", "ends", "paths", "validation", "unseen")
+    for name in ("cold", "loops", "stores", "loaded", "shared", "ends", "again", "paths", "validation", "unseen")
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
 Arguments = Callable[[list[int]], list[Any]]
@@ -222,6 +222,32 @@ def ends_arguments() -> list[list[Any]]:
     return launches + [[listed, wanted, np.zeros(132 * 512, u), u(1024)]] * 4
 
 
+def again_arguments() -> list[list[Any]]:
+    """Arguments of the launches of again.cu, in order.  Memory is as long as it is used."""
+    u = np.uint32
+
+    def data(words: int, kind: type = u) -> npt.NDArray[Any]:
+        return np.zeros(words, kind)
+
+    shapes = [(0, 1, 32)] * 4 + [(0, 1, 1)] * 2 + [(1, 1, 1), (8, 1, 8), (32, 1, 32)]
+    shapes += [(0, lane, 32) for lane in (2, 8, 32)] + [(0, 1, 32)]
+    repeated = [[data(1 << 14), u(block), u(lane), u(lanes), u(512)] for block, lane, lanes in shapes]
+    sums = [[data(1 << 20, np.float32), data(1 << 17, np.float32), u(mask), u(32)] for mask in (0, 1, 3, 15, 63, 4095)]
+    sums += [[data(1 << 20, np.float32), data(1 << 12, np.float32), u(mask), u(1)] for mask in (31, 4095)]
+    turned = [[data(132 * 32 * 32), u(lines), u(gap), u(256)] for gap in (0, 100) for lines in (1, 2, 4, 8, 16, 32)]
+    turned += [[data(132 * 8 * 16 * 32), u(lines), u(0), u(256)] for lines in (1, 4, 16)]
+    launches = repeated * 3 + sums * 2 + [[data(1 << 20, np.float32)]] * 10 + turned * 3
+    for kind in (u, np.float32):
+        launches += [[data(1 << 13, kind), u(lines), u(32), u(3)] for lines in (1, 2, 4, 8, 16, 24, 48, 256)]
+        launches += [[data(1 << 16, kind), u(lines), u(1024), u(3)] for lines in (2, 8, 48)]
+        launches += [[data(1 << 10, kind), u(mask), u(1)] for mask in (0, 1, 3, 15, 31, 255, 1023)]
+        launches += [[data(1 << 15, kind), u(mask), u(32)] for mask in (15, 31, 1023)]
+    squares = [[data(n * n, np.float32), data(n * n, np.float32), u(n)] for n in (1000, 1024, 2048) for _ in range(3)]
+    return launches + squares * 2
+
+
+BOOLEAN = {"summed", "transposed"}
+"""Templates whose first argument is true or false."""
 TEMPLATES = {"unsigned int": "j", "float": "f", "double": "d"}
 
 
@@ -229,7 +255,9 @@ def mangled(kernel: str) -> str:
     """What the mangled name of a template's instance has, of a name as Nsight Compute prints it."""
     name, _, arguments = plain(kernel), *kernel.partition("<")[1:]
     words = arguments.split(">")[0].split(", ")
-    codes = [TEMPLATES.get(word, f"L{'b' if k else 'i'}{word.removeprefix('(int)')}E") for k, word in enumerate(words)]
+    letters = ["b" if k or name in BOOLEAN else "i" for k in range(len(words))]
+    plain_words = [word.removeprefix("(int)") for word in words]
+    codes = [TEMPLATES.get(word, f"L{letter}{word}E") for letter, word in zip(letters, plain_words, strict=True)]
     return f"{name}I{''.join(codes)}" if arguments else name
 
 
@@ -273,6 +301,7 @@ def simulate_all(
         "loaded": loaded_arguments,
         "shared": shared_arguments,
         "ends": ends_arguments,
+        "again": again_arguments,
         "validation": validation_arguments,
         "unseen": unseen_arguments,
     }
@@ -299,7 +328,7 @@ def simulate_all(
             args = loop_arguments(k) if program == "loops" else arguments[k]
             if name == "paced":
                 name = "pacedILi" + entry["kernel"].split("<")[1].removeprefix("(int)")[0]
-            if program == "ends":
+            if program in ("ends", "again"):
                 name = mangled(entry["kernel"])
         found.append((entry, run(program, name, entry["grid"], entry["block"], args, device=device, **options)))
     return found

@@ -17,6 +17,7 @@ from simt.machine import Launch
 from simt.ops.encoding import SPECIAL_REGISTERS
 from simt.program import Instruction
 from simt.timing import TimingResult, layout
+from simt.timing.clock import Clock
 from simt.timing.crew import Crew
 from simt.timing.schedule import schedule
 from simt.timing.selection import NOT_YET
@@ -92,7 +93,7 @@ def test_turns(plain: dict[str, Any], name: str, n: int, sms: int) -> None:
     found = timed(name, n, 64, sms)
     select = plain["select"]
 
-    def waiting(q: int, sm: int, now: int, in_turn: bool, t: layout.Clock) -> int:
+    def waiting(q: int, sm: int, now: int, in_turn: bool, t: Clock) -> int:
         chosen: int = select(q, sm, now, in_turn, t) if in_turn else NOT_YET
         return chosen
 
@@ -153,7 +154,7 @@ def test_room_for_requests(plain: dict[str, Any], most: int) -> None:
     """An SM that has no room for more requests waits for answers, which changes nothing."""
     found = timed("neighbored", 300, 96, 3)
 
-    def crowded(sm: int, t: layout.Clock) -> bool:
+    def crowded(sm: int, t: Clock) -> bool:
         return bool(t.FRONTS[sm * layout.N_FRONT + layout.F_ASKED] > most)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -81,7 +81,7 @@ def test_machine_code_is_timed_by_its_control_bits() -> None:
         sums = np.zeros(32, np.int32)
         return sums, simt.launch(kernel, 32, 512, data.copy(), sums, np.uint32(data.size), **options)
 
-    (sums, plain), (timed_sums, timed) = run(), run(timing=True)
+    (sums, plain), (timed_sums, timed) = run(), run(timing=True, sms="one")
     assert np.array_equal(sums, timed_sums)
     assert timed.counters == plain.counters
     assert timed.timing is not None
@@ -224,7 +224,7 @@ def test_json() -> None:
     assert data["timing"]["overridden"] == {"l1_latency": 40.0}
     assert data["timing"]["device"] == "h200"
     assert "l1_latency" not in data["timing"]["estimated"]
-    assert "1 of 132 SMs" in data["timing"]["scope"]
+    assert "2 of 132 SMs" in data["timing"]["scope"]
     waiting = {line["number"]: line["stalls"] for line in data["lines"] if "stalls" in line}
     assert waiting
     for line in profile.lines:
@@ -254,7 +254,7 @@ def test_the_recorded_window() -> None:
         assert "".join(parts).rstrip() == whole.rstrip()
     with pytest.raises(ValueError, match="window="):
         reduced("interleaved", 4096, timing=True)[1].timeline()
-    assert "nothing was recorded" in profile.timeline(sm=1).render()
+    assert "nothing was recorded" in profile.timeline(sm=2).render()
     assert trace_events(profile.timing)["traceEvents"]
 
 

@@ -28,6 +28,14 @@ def test_blocks_that_are_alike_need_one_sm() -> None:
     assert found.reason == "what blocks execute is alike"
 
 
+def test_a_pair_of_sms_with_one_block_each_is_alike_if_one_is() -> None:
+    pair = choose(work(np.full(100, 50), 8, 20), chip=100, places=1, **EVERYTHING).pair()
+    assert pair == Sample(n_sms=2, chip=100, n_blocks=2, uncertainty=0.0, share=0.02, paired=True)
+    assert pair.is_alike
+    assert pair.reason == "what blocks execute is alike"
+    assert pair.blocks_of(100).sum() == 2
+
+
 def test_one_sm_whose_blocks_are_like_the_whole_is_enough() -> None:
     """Two SMs, blocks of 10, 30, 30, 10: the SM that is free at 10 takes the third, both end at 40.
 

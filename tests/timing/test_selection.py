@@ -64,6 +64,7 @@ def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occu
         TOTALS=np.zeros(L.N_TOTAL, np.int64),
         GATES=np.zeros(N_GATE, np.int64),
         STANDING=np.zeros(-(-n // GROUP) * N_STANDING, np.int64),
+        QUEUED=np.full(L.QUEUE_ROOM, L.NEVER),  # as if the load/store unit had begun with none of what it has
         WARPS=np.zeros((n, L.N_WARP), np.int64),
         OPS=np.zeros((n, L.N_OP), np.int64),
         MEMBERS=np.arange(n),

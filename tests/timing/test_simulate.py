@@ -23,6 +23,7 @@ from simt.ops.encoding import MEMORY_TYPES, SPECIAL_REGISTERS
 from simt.program import Instruction, Program
 from simt.runtime import run as run_functionally
 from simt.timing import PARAMETERS, NoSizeRanError, Timeline, TimingResult, layout, sweep, trace_events, write_trace
+from simt.timing.clock import Clock
 from simt.timing.selection import NOT_YET
 from simt.timing.timeline import spans
 from tests.machine.late import Late
@@ -312,7 +313,7 @@ def test_looks_that_are_spared_would_find_nothing(
     names = module.CLOCK.plain.__globals__
     select = names["select"]
 
-    def eager(q: int, sm: int, now: int, in_turn: bool, t: layout.Clock) -> int:
+    def eager(q: int, sm: int, now: int, in_turn: bool, t: Clock) -> int:
         found: int = select(q, sm, now, in_turn, t)
         if found == NOT_YET:
             return found

@@ -1,0 +1,108 @@
+"""The arrays of the timing model; their columns are in :mod:`simt.timing.layout`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Clock(NamedTuple):
+    """All arrays of the timing model; see the column groups above."""
+
+    CONFIG: Any
+    NUMBERS: Any  # float64[len(PARAMETERS)], in their order; bandwidths already those of the simulated SMs
+    OPS: Any
+    OPERANDS: Any  # int64: scoreboard entries that instructions read and write
+    WARPS: Any
+    BOARDS: Any  # int64[warps * SCOREBOARDS * 2]: released at, reason
+    REGISTERS: Any  # int64[warps * G_REGISTERS * 2]: ready at, reason
+    RETIRED: Any  # float64[SMs * G_PLACES]: when the chip has noted the end of each SM's last blocks
+    COMMITTED: Any  # int64[warps * GROUPS]: when the last groups of copies are there
+    SLOTS: Any
+    SMS: Any
+    FRONTS: Any
+    REQUESTED: Any  # the requests, their lines, and times of both
+    REQUESTED_AT: Any
+    ASKED: Any
+    ASKED_AT: Any
+    ORDER: Any  # int64[MAX_EPOCH]: where SORTED has the first request of each cycle of an epoch
+    SORTED: Any  # int64[SMs * REQUESTS]: the requests of an epoch
+    DUE: Any  # float64[SMs]: M_EVENT of each, side by side
+    # int64[(1 + threads) * THREAD_ROOM]: groups that are through in this epoch; the next one of each thread's
+    SYNC: Any
+    STATES: Any  # int64[groups * words]: the engine's State of each group, as a record
+    CLOCKS: Any  # int64[groups * words]: the same of its Clock
+    SCHEDULERS: Any
+    QUEUED: Any  # int64[schedulers * QUEUE_ROOM]: when the load/store unit begins with the last of its instructions
+    MEMBERS: Any  # int64[schedulers * G_MEMBERS]: the warps of a scheduler; -1: none
+    READY: Any  # the same: cycle in which each may issue its next instruction; NEVER: waits for others, or is not there
+    ASKS: Any  # the same: what that instruction asks, see gates.py
+    KEYS: Any  # the same: the scheduler takes the smallest, with the warp's turn if the policy has turns
+    OWN_FREE: Any  # the same, if it goes to the load/store unit: when the warp's own accesses let it pass
+    PASSED: Any  # the same: cycles in which another warp was chosen
+    THROTTLE: Any  # the same: what else kept it from issuing when it was ready
+    STANDING: Any  # int64[groups of a scheduler's warps * N_STANDING]: masks of them, see gates.py
+    GATES: Any  # int64[schedulers * N_GATE]: see gates.py
+    FETCHED: Any  # int64[SMs * G_LINES]: line of instructions there at
+    L1_TAGS: Any  # int64[SMs * sets * ways]
+    L1_SECTORS: Any  # bit k: sector k is there
+    L1_USED: Any
+    L1_READY: Any  # float64: the last sector arrives
+    L1_ASKED: Any  # line of the last request for it that L2 has not answered, -1: none
+    L1_WRITTEN: Any  # sectors of the last stores
+    L1_WRITTEN_AT: Any  # float64: when they leave for L2
+    L1_WRITTEN_NUMBER: Any  # float64: M_SENT at that time
+    SENT_AT: Any  # float64[SMs * SENT_ROOM]: when the last stores and atomics left,
+    SENT_DONE: Any  # when L2 has taken each, as far as that is known,
+    SENT_SIZE: Any  # and its sectors
+    L2_TAGS: Any
+    L2_SECTORS: Any
+    L2_DIRTY: Any
+    L2_PARTIAL: Any  # bytes in sectors of which L2 has only what stores have written, 8 bits each; 0: all or nothing
+    L2_USED: Any
+    L2_MASKED: Any  # 1: dirty, and stores have left out a part of a sector since it was written to DRAM
+    L2_OWED: Any  # int64[sets * l2_dirty_ways]: ways of L2 that are dirty, -1: none; sets as for this share of L2
+    L2_OWED_MASKED: Any  # int64[sets * l2_masked_ways]: the same of those that are masked
+    L2_LACKING: Any  # int64[sets * l2_partial_ways]: the same of those that have incomplete sectors
+    L2_WRITER: Any  # the block whose stores and atomics used the line; -1: none, -2: several
+    L2_WRITE_FREE: Any  # float64[fours of lines]: when L2 is through with the stores and atomics on them
+    L2_WRITE_SPENT: Any  # float64: how long those of the simulated SMs on the line have taken
+    L2_WORDS: Any  # words that atomics have used
+    WRITER: Any  # int64[micro-ops]: the last block whose first warp began to write there, -1: none; where it began; and
+    WRITTEN: Any
+    WRITERS: Any  # float64[micro-ops]: so many blocks write to lines that follow each other in L2
+    L2_COMING: Any  # sectors that DRAM sends, and when the last of them is there
+    L2_READY: Any  # float64
+    HOSTED: Any  # int64[allocations of the host * 2]: first line and one past the last
+    EXTENTS: Any  # int64[allocations * 2]: first line and one past the last
+    # What the simulated SMs fetch of each allocation; all empty if the whole chip is simulated.
+    QUOTAS: Any  # float64[allocations]: sectors that they fetch themselves
+    MOVED: (
+        Any  # float64[blocks + 1]: share of the sectors of all simulated blocks that the first so many move; or empty
+    )
+    FETCHED_OF: Any  # float64[allocations]: those that they have fetched
+    # Shares of the allocations that were fetched up to one, and two, latencies of DRAM ago, and when that was noted.
+    MARKED: Any  # float64[allocations]
+    MARKED_BEFORE: Any
+    MARKED_AT: Any
+    TOGETHER: Any  # int64[allocations]: lines that two warps touched at the same time, less those that came apart
+    OWNED: Any  # uint8[lines]: sectors that they have fetched themselves
+    TOUCHED_BY: Any  # int32[lines]: 1 + age of the warp that loaded from it, 0: none, -1: several
+    TOUCHED_AT: Any  # float64[lines]: when it did
+    # Who uses the lines of memory, see races.py; empty if one SM is alone.  Of a launch that is looked at again: 1 +
+    # the number of a watched line, int64[those * 128]: who uses their bytes, int64[micro-ops]: 1: it races.
+    WATCHED: Any
+    WATCHED_BYTES: Any
+    RACING: Any
+    CHIP: Any
+    TOTALS: Any
+    STALLS: Any  # int64[micro-ops * N_REASONS]: warp-cycles before its issue, by reason
+    STAYS: Any  # int64[first blocks * N_STAY]
+    ACCESSES: Any  # int64[micro-ops * len(ACCESSES)]: sectors of global memory that it asked the caches for
+    LINES: Any  # int64[32]: distinct 128-byte lines of a request
+    MASKS: Any  # int64[32]: sectors of each
+    # Of stores, lanes in each sector; of loads, words of each line: one array more took two thirds of the speed.
+    LANES: Any  # int64[32 * 4]
+    BLOCKS: Any  # int64[places * words]: what door.lay_out knows of each
+    STAGED: Any  # int64[32]: addresses of the last load to shared memory
+    STAGED_SIZE: Any  # int64[2]: its sectors and bytes
+    EVENTS: Any

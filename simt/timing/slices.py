@@ -1,0 +1,88 @@
+"""The slices of L2: what stores and atomics to lines of one slice take, of all blocks that write there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.ops.scalar import popcount
+from simt.timing import layout as L
+from simt.timing.jit import jit, jit_inline
+from simt.timing.servers import serve
+
+ATOMIC_SAME = L.PLACE["atomic_same_interval"]
+ATOMIC_FLOAT = L.PLACE["atomic_float_interval"]
+ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
+SLICE = 4.0
+"""Lines of a KiB that are in one slice of L2."""
+FEW_WORDS = 8.0
+"""Words of a line up to which floating-point additions to them wait for each other."""
+
+
+@jit_inline
+def four_of(line):
+    """Lines 0, 1, 4 and 5 of a KiB are in one slice of L2 and come from DRAM together, and so do the other four."""
+    return (line >> 3) * 2 + ((line >> 1) & 1)
+
+
+@jit
+def note_writer(pc, block, line, t):
+    """Note where a *block* begins to write at *pc*: WRITERS follows from how far it is from where the last one did."""
+    before = t.WRITER[pc]
+    if block <= before:
+        return
+    apart = abs(line - t.WRITTEN[pc])
+    if before >= 0:
+        t.WRITERS[pc] = SLICE * (block - before) / apart if apart else np.float64(L.NEVER)
+    t.WRITER[pc] = block
+    t.WRITTEN[pc] = line
+
+
+@jit
+def busy_with(way, block, cycles, most, words, real, writers, t):
+    """How long L2 is busy with a request's atomics on the line of *way*: *cycles*, or those of *most* lanes at a word.
+
+    Floating-point additions to one word wait for each other, the more the fewer words of the line are used (again.cu on
+    an H200: 3.5 cycles each at up to 4 words, 2.5 at 16, 1.9 at 32, 1.5 if blocks have words of their own).
+    """
+    new = words & ~t.L2_WORDS[way]
+    t.L2_WORDS[way] |= words
+    if new and t.L2_WRITER[way] != -1 and t.L2_WRITER[way] != block:  # others use the rest
+        t.L2_WORDS[way] = 0xFFFFFFFF
+    each = t.NUMBERS[ATOMIC_SAME]
+    if real and not 1.0 < writers < L.NEVER:
+        each += (t.NUMBERS[ATOMIC_FLOAT] - each) * min(FEW_WORDS / popcount(t.L2_WORDS[way]), 1.0)
+    return max(cycles, most * each)
+
+
+@jit
+def in_slice(way, block, writers, busy, arrival, t):
+    """When L2 has carried out a request to the line of *way* that takes it *busy*.
+
+    Requests to lines of one slice follow each other.  SMs that are not simulated keep it busy, too: those of other
+    *writers*, or of all blocks if two blocks of one SM have used the line.
+    """
+    chip = t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
+    others = min(max(writers, 1.0), chip)
+    before = t.L2_WRITER[way]
+    t.L2_WRITER[way] = block if before == -1 else before
+    if before != -1 and before != block:
+        others = chip
+        t.L2_WRITER[way] = -2
+    line = t.L2_TAGS[way]
+    # Where SMs write side by side the sample leaves out lines between its own.
+    beside = 1.0 < writers < L.NEVER and t.L2_WRITER[way] != -2
+    at = (line >> 2 if beside else four_of(line)) % len(t.L2_WRITE_FREE)
+    if before >= 0 and before != block:  # only now it shows: other SMs have come to it as often
+        t.L2_WRITE_FREE[at] += t.L2_WRITE_SPENT[way] * (others - 1.0)
+    if before != -1 and others == 1.0:  # the first may be the only one of its block
+        t.L2_WRITE_SPENT[way] += busy
+    t.L2_WRITE_FREE[at] = max(t.L2_WRITE_FREE[at], arrival) + busy * others
+    return t.L2_WRITE_FREE[at] - busy * (others - 1.0) / 2  # in the middle of those of the others
+
+
+@jit
+def serialised(way, block, writers, most, busy, arrival, t):
+    """When L2 has carried out atomics on the line of *way*, which take *busy*; *most*: lanes of a request at a word."""
+    done = in_slice(way, block, writers, busy, arrival, t)
+    chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
+    return max(done, serve(t.CHIP, L.C_ATOMIC_FREE, arrival, chip))
