@@ -33,7 +33,7 @@ from tests.timing.launches import (
     validation_set,
 )
 
-PARTS = "ABCD"
+PARTS = "ABCDE"
 """Of the validation set."""
 
 
