@@ -48,7 +48,7 @@ def test_reduce_as_a_table(run) -> None:
     assert rows["neighbored"][3:5] == ["yes", "1.00"]
     assert float(rows["interleaved"][4]) > 1
     assert "mainly waits for" in found.out
-    assert "timed on NVIDIA H200 at 1980 MHz: 1 of 132 SMs with its share" in found.out
+    assert "timed on NVIDIA H200 at 1980 MHz: 2 of 132 SMs with their share" in found.out
     untimed = run("reduce", *SMALL, *TWO).out
     assert "timed" not in untimed
     assert "seconds" in untimed
