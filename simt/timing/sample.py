@@ -49,10 +49,6 @@ class Sample:
         one = self.n_sms == 1 or self.paired
         return self.uncertainty is None or (one and self.uncertainty <= TOLERANCE)
 
-    def pair(self) -> Sample:
-        """Two SMs instead of one, each with one block."""
-        return replace(self, n_sms=2, n_blocks=2, share=2 * self.share, paired=True)
-
     def blocks_of(self, blocks: int) -> npt.NDArray[np.bool_]:
         """Which of a launch's *blocks* run on the SMs of the sample."""
         return _blocks_of(blocks, self.chip, self.n_sms, self.first)
@@ -94,26 +90,43 @@ def moved(work: npt.NDArray[np.int64], sample: Sample) -> Floats:
     return np.concatenate([[0.0], sectors / sectors[-1]])
 
 
-def choose(work: npt.NDArray[np.int64], chip: int, places: int, most_instructions: float, most_sms: int) -> Sample:
-    """The fewest SMs whose blocks are like the whole launch.
+def choose(
+    work: npt.NDArray[np.int64], chip: int, places: int, most_instructions: float, most_sms: int, writes: bool
+) -> Sample:
+    """The fewest SMs whose blocks are like the whole launch; two if one block would stand for others that write.
 
     Parameters:
         work: int64 [blocks, measures], what each block was (:attr:`simt.machine.RunResult.work`), the warp instructions
             first, then the sectors.
         chip, places: SMs that get blocks, and places for blocks on each.
         most_instructions, most_sms: what may be simulated; one SM always may.
+        writes: whether blocks write to memory.
     Without a sample within :data:`TOLERANCE` it is the one, of those allowed, that comes nearest.
     """
+    found = _fewest(work, chip, places, most_instructions, most_sms)
+    off = found.uncertainty or 0.0
+    lonely = found.n_sms == 1 and found.is_alike and 1 < len(work) == chip
+    if writes and lonely and found.first + 2 <= chip and _may_be(2, work, chip, most_instructions, most_sms):
+        return replace(_sample(work, chip, 2, found.first, 0.0 if chip == 2 else off, False), paired=True)
+    return found
+
+
+def _may_be(n_sms: int, work: npt.NDArray[np.int64], chip: int, most_instructions: float, most_sms: int) -> bool:
+    """Whether so many SMs may be simulated, more than one."""
+    return n_sms <= most_sms and float(work[:, 0].sum()) * n_sms / chip <= most_instructions
+
+
+def _fewest(work: npt.NDArray[np.int64], chip: int, places: int, most_instructions: float, most_sms: int) -> Sample:
+    """:func:`choose`, whether blocks write or not."""
     measures = [column for column in work.T.astype(np.float64) if column.any()]
     if all(column.max() <= column.min() * (1 + TOLERANCE) for column in measures):
         spread = max((column.max() / column.min() - 1 for column in measures), default=0.0)
         return _sample(work, chip, 1, 0, float(spread), False)
     whole = [_loads(column, chip, places) for column in measures]
-    executed = measures[0].sum()
     best = (np.inf, 1, 0)
     limited = False
     for n_sms in _sizes(chip):
-        if n_sms > 1 and (n_sms > most_sms or executed * n_sms / chip > most_instructions):
+        if n_sms > 1 and not _may_be(n_sms, work, chip, most_instructions, most_sms):
             limited = True
             break
         for first in range(0, chip - n_sms + 1, n_sms):

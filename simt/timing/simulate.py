@@ -97,10 +97,8 @@ def simulate(
     elif options.sms == "auto" and work is not None:
         seconds = AUTO_SECONDS if options.max_host_seconds is None else options.max_host_seconds
         most_sms = MAX_HOST_BYTES // setting.bytes
-        sample = choose(work, setting.chip, setting.places, seconds * INSTRUCTIONS_PER_SECOND, most_sms)
-        lonely = sample.n_sms == 1 and sample.is_alike and 1 < launch.blocks == setting.chip
-        if lonely and sample.first + 2 <= setting.chip and setting.table.writes:
-            sample = sample.pair()
+        most_instructions = seconds * INSTRUCTIONS_PER_SECOND
+        sample = choose(work, setting.chip, setting.places, most_instructions, most_sms, setting.table.writes)
     shares = None if work is None else moved(work, sample)
     run_of = _Run(setting, sample, options.window, None, shares)
     before = memory.snapshot() if sample.n_sms > 1 else None

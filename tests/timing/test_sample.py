@@ -14,7 +14,8 @@ from numba import cuda
 import simt
 from simt.timing.sample import TOLERANCE, Sample, choose, fixed
 
-EVERYTHING = {"most_instructions": np.inf, "most_sms": 1 << 20}
+EVERYTHING: dict[str, Any] = {"most_instructions": np.inf, "most_sms": 1 << 20, "writes": False}
+WRITING = EVERYTHING | {"writes": True}
 
 
 def work(executed: Any, sectors: Any = 0, longest: Any = 1) -> npt.NDArray[np.int64]:
@@ -28,12 +29,19 @@ def test_blocks_that_are_alike_need_one_sm() -> None:
     assert found.reason == "what blocks execute is alike"
 
 
-def test_a_pair_of_sms_with_one_block_each_is_alike_if_one_is() -> None:
-    pair = choose(work(np.full(100, 50), 8, 20), chip=100, places=1, **EVERYTHING).pair()
+def test_two_sms_stand_for_others_where_each_has_one_block_that_writes() -> None:
+    """Not where an SM has several, which show it, nor where there is no room for two."""
+    alike = work(np.full(100, 50), 8, 20)
+    pair = choose(alike, chip=100, places=1, **WRITING)
     assert pair == Sample(n_sms=2, chip=100, n_blocks=2, uncertainty=0.0, share=0.02, paired=True)
     assert pair.is_alike
     assert pair.reason == "what blocks execute is alike"
     assert pair.blocks_of(100).sum() == 2
+    assert choose(alike, chip=100, places=1, **EVERYTHING).n_sms == 1
+    assert choose(alike, chip=99, places=2, **WRITING).n_sms == 1
+    assert choose(alike, chip=100, places=1, **WRITING | {"most_sms": 1}).n_sms == 1
+    assert choose(alike, chip=100, places=1, **WRITING | {"most_instructions": 99}).n_sms == 1
+    assert choose(alike[:1], chip=1, places=1, **WRITING).n_sms == 1
 
 
 def test_one_sm_whose_blocks_are_like_the_whole_is_enough() -> None:
@@ -56,11 +64,11 @@ def test_one_long_block_needs_all_sms() -> None:
 
 def test_too_little_time_for_all() -> None:
     """Two SMs may run: the second pair ends with the long block, as all do, but has 55 a block where all have 32.5."""
-    found = choose(work([10, 10, 10, 100]), chip=4, places=1, most_instructions=70, most_sms=4)
+    found = choose(work([10, 10, 10, 100]), chip=4, places=1, most_instructions=70, most_sms=4, writes=False)
     assert (found.n_sms, found.first, found.limited) == (2, 2, True)
     assert found.uncertainty == pytest.approx(55 / 32.5 - 1)
     assert "differs, by up to 69.2 % from the whole; no time or memory for more SMs" in found.reason
-    assert choose(work([10, 10, 10, 100]), chip=4, places=1, most_instructions=1e9, most_sms=2) == found
+    assert choose(work([10, 10, 10, 100]), chip=4, places=1, most_instructions=1e9, most_sms=2, writes=False) == found
 
 
 def test_memory_counts_as_much_as_instructions() -> None:
@@ -83,13 +91,13 @@ def test_a_number_of_sms_that_was_asked_for() -> None:
 BLOCKS = st.lists(st.tuples(st.integers(1, 50), st.integers(0, 9), st.integers(1, 9)), min_size=1, max_size=60)
 
 
-@given(BLOCKS, st.integers(1, 9), st.integers(1, 4), st.floats(0, 3000), st.integers(1, 9))
+@given(BLOCKS, st.integers(1, 9), st.integers(1, 4), st.floats(0, 3000), st.integers(1, 9), st.booleans())
 def test_a_sample_keeps_to_its_limits_and_says_how_far_off_it_is(
-    blocks: list[tuple[int, int, int]], sms: int, places: int, instructions: float, most_sms: int
+    blocks: list[tuple[int, int, int]], sms: int, places: int, instructions: float, most_sms: int, writes: bool
 ) -> None:
     given_work = np.array(blocks, np.int64)
     chip = min(sms, len(blocks))
-    found = choose(given_work, chip, places, instructions, most_sms)
+    found = choose(given_work, chip, places, instructions, most_sms, writes)
     total = given_work[:, 0].sum()
     assert 1 <= found.n_sms <= max(1, min(chip, most_sms))
     assert found.n_sms == 1 or total * found.n_sms / chip <= instructions
@@ -101,14 +109,14 @@ def test_a_sample_keeps_to_its_limits_and_says_how_far_off_it_is(
         assert (found.uncertainty, found.n_blocks, found.share) == (pytest.approx(0), len(blocks), 1)
     if not found.limited:
         assert found.uncertainty <= TOLERANCE
-    every = choose(given_work, chip, places, np.inf, chip)
+    every = choose(given_work, chip, places, np.inf, chip, writes)
     assert every.uncertainty is not None
     assert every.uncertainty <= max(found.uncertainty, TOLERANCE)
 
 
 @given(st.integers(1, 500), st.integers(1, 132), st.integers(1, 8), st.integers(1, 1000))
 def test_equal_blocks_are_alike_however_many(blocks: int, sms: int, places: int, executed: int) -> None:
-    found = choose(work(np.full(blocks, executed), executed), min(sms, blocks), places, 0, 1)
+    found = choose(work(np.full(blocks, executed), executed), min(sms, blocks), places, 0, 1, writes=True)
     assert found == Sample(1, min(sms, blocks), -(-blocks // min(sms, blocks)), 0, 0.0, False, found.share)
 
 
