@@ -28,8 +28,9 @@ from simt.system import Heap, Limits
 Run = Callable[[Program, Launch, DeviceMemory], RunResult]
 """Runs a launch on device memory: :func:`simt.machine.run`, or what has others run it."""
 
-SecondRun = Callable[[Launch, DeviceMemory, RunResult], None]
-"""Runs a launch again, on device memory as it was before; it is told what came of the first time."""
+SecondRun = Callable[[Launch, DeviceMemory, RunResult, Callable[[], None]], None]
+"""Runs a launch again, on device memory as it was before; it is told what came of the first time, and what to call to
+have device memory once more as it was before."""
 
 Explain = Callable[[BudgetError, Launch, DeviceMemory], BudgetError]
 """Finds out why a launch does not end by running it again, on device memory as it was before; the error to raise."""
@@ -231,11 +232,17 @@ class Context:
                     before.restore()
                 raise
             if second is not None:
-                after = placed.memory.snapshot()
-                placed.upload.repeat()
+
+                def rewind() -> None:
+                    placed.upload.repeat()
+                    before.restore()
+
+                unchanged = placed.upload.set_unchanged()
+                after = placed.memory.snapshot([each for each in placed.memory.allocations if each not in unchanged])
+                placed.upload.repeat(unchanged)
                 before.restore()
                 try:
-                    second(again, placed.memory, result)
+                    second(again, placed.memory, result, rewind)
                 except BaseException:
                     (after if keep else before).restore()
                     raise
@@ -260,7 +267,7 @@ def run_twice(program: Program, launch: Launch, memory: DeviceMemory, second: Se
     after = memory.snapshot()
     before.restore()
     try:
-        second(again, memory, result)
+        second(again, memory, result, before.restore)
     finally:
         after.restore()
     return result

@@ -87,6 +87,10 @@ _PIECE = 1 << 26
 """Bytes of a mapped file that are in memory at a time while they are copied."""
 
 
+_COMPARED = 1 << 16
+"""Bytes of two arrays that are compared at once: what differs mostly does so near its start."""
+
+
 def _mapping_of(array: Array) -> mmap.mmap | None:
     """The mapping of a file that an array lies in, if it is shared: its pages can be read again at any time."""
     base: Any = array
@@ -113,6 +117,16 @@ def _copy_in(device: Array, host: Array) -> None:
         mapping.madvise(mmap.MADV_DONTNEED, low, begin + end - low)
 
 
+def _are_same(device: Array, host: Array) -> bool:
+    """Whether two arrays of one shape hold the same bytes; not found out of mapped files and of arrays with gaps."""
+    if _mapping_of(host) is not None or not device.flags.c_contiguous or not host.flags.c_contiguous:
+        return False
+    ours, theirs = (np.asarray(each).reshape(-1).view(np.uint8) for each in (device, host))
+    return all(
+        np.array_equal(ours[k : k + _COMPARED], theirs[k : k + _COMPARED]) for k in range(0, len(ours), _COMPARED)
+    )
+
+
 class Upload:
     """Host arrays in device memory, for one launch.  Arrays that overlap on the host overlap there, too.
 
@@ -123,7 +137,8 @@ class Upload:
     def __init__(self, arena: Arena, arrays: Sequence[HostArray]) -> None:
         self._arena = arena
         self._allocations: list[Allocation] = []
-        self._copies: list[tuple[Array, Array, bool]] = []  # host, device, whether the kernel may write
+        self._copies: list[tuple[Array, Array, Allocation]] = []  # host, device, and what that is in
+        self._unchanged: Sequence[Allocation] = ()
         self.unwritten: list[Unwritten] = []
         self.arguments: list[DeviceArray] = [DeviceArray(0, (), ())] * len(arrays)
         self._places = [_first(each.array) for each in arrays]
@@ -164,21 +179,32 @@ class Upload:
         for source in {id(source): source for _, _, source in members}.values():
             at = made.start - int(ADDRESS_BASE) + _first(source) - low
             device: Array = np.ndarray(source.shape, source.dtype, memory.words.M8.data, at, source.strides)
-            self._copies.append((source, device, writable))
+            self._copies.append((source, device, made))
 
     def holds(self, allocation: Allocation) -> bool:
         """Whether an allocation is one of the upload's."""
         return allocation in self._allocations
 
-    def repeat(self) -> None:
-        """Copy the host's arrays once more: device memory is as at the start of the launch."""
-        for host, device, _ in self._copies:
-            _copy_in(device, host)
+    def repeat(self, but: Sequence[Allocation] = ()) -> None:
+        """Copy the host's arrays once more, *but* those in some allocations: they are as at the start of the launch."""
+        for host, device, place in self._copies:
+            if place not in but:
+                _copy_in(device, host)
+
+    def set_unchanged(self) -> Sequence[Allocation]:
+        """The allocations whose arrays are as at the start of the launch: :meth:`download` leaves them out from now on.
+
+        To compare costs less than each of the copies that are spared.
+        """
+        changed = [place for host, device, place in self._copies if place.writable and not _are_same(device, host)]
+        self._unchanged = [place for place in self._allocations if place not in changed]
+        return self._unchanged
 
     def download(self) -> None:
         """Copy device memory to the host's arrays."""
-        for host, device, writable in self._copies:
-            if writable and host.flags.writeable and not isinstance(host, Scratch):
+        for host, device, place in self._copies:
+            is_wanted = host.flags.writeable and not isinstance(host, Scratch)
+            if is_wanted and place.writable and place not in self._unchanged:
                 np.copyto(host, device)  # not an assignment to elements, which Uninitialized takes for a write
 
     def free(self) -> None:

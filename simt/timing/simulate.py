@@ -73,6 +73,7 @@ def simulate(
     options: Timing,
     code: Sequence[MachineInstruction] | None = None,
     work: npt.NDArray[np.int64] | None = None,
+    rewind: Callable[[], None] | None = None,
 ) -> TimingResult:
     """Simulate a launch cycle by cycle on *device*, on what *memory* holds; ``launch.progress`` is called.
 
@@ -81,6 +82,7 @@ def simulate(
             register decides when operands are ready.
         work: int64 [blocks, 3], what each block was in the functional run (:attr:`simt.machine.RunResult.work`): by it
             ``sms="auto"`` chooses; without it, one SM stands for all.
+        rewind: has *memory* as it is now, for a second simulation; without it *memory* is copied.
     Afterwards *memory* is as the blocks of the simulated SMs left it; results come from the functional run, which
     executes the same instructions.
 
@@ -93,7 +95,7 @@ def simulate(
     sample = fixed(launch.blocks, setting.chip, n_sms)
     if options.sms == "all" and n_sms > 1:
         seconds = ALL_SECONDS if options.max_host_seconds is None else options.max_host_seconds
-        _refuse_too_long(setting, seconds)
+        _refuse_too_long(setting, seconds, rewind or memory.snapshot().restore)
     elif options.sms == "auto" and work is not None:
         seconds = AUTO_SECONDS if options.max_host_seconds is None else options.max_host_seconds
         most_sms = MAX_HOST_BYTES // setting.bytes
@@ -101,11 +103,12 @@ def simulate(
         sample = choose(work, setting.chip, setting.places, most_instructions, most_sms, setting.table.writes)
     shares = None if work is None else moved(work, sample)
     run_of = _Run(setting, sample, options.window, None, shares)
-    before = memory.snapshot() if sample.n_sms > 1 else None
+    if sample.n_sms > 1 and rewind is None:
+        rewind = memory.snapshot().restore
     run_of.go(sample.n_blocks, launch.progress)
     suspects = run_of.suspects()
-    if before is not None and len(suspects):
-        before.restore()
+    if rewind is not None and len(suspects):
+        rewind()
         seconds = run_of.host_seconds
         run_of = _Run(setting, sample, options.window, suspects, shares)
         run_of.go(sample.n_blocks, launch.progress)
@@ -174,7 +177,7 @@ def _table(program: Program, numbers: Parameters, code: Sequence[MachineInstruct
     return table
 
 
-def _refuse_too_long(setting: _Setting, max_host_seconds: float) -> None:
+def _refuse_too_long(setting: _Setting, max_host_seconds: float, rewind: Callable[[], None]) -> None:
     """Estimate a simulation of all SMs from a few blocks on one of them.  Raises LaunchError if it takes too long."""
     launch, chip = setting.launch, setting.chip
     blocks = min(setting.fit.blocks_per_sm, -(-launch.blocks // chip))
@@ -188,9 +191,8 @@ def _refuse_too_long(setting: _Setting, max_host_seconds: float) -> None:
     trial = _Run(setting, fixed(launch.blocks, chip, 1), None)
     trial.compile()  # now, not while the clock runs
     start = time.perf_counter()
-    before = setting.memory.snapshot()
     trial.go(blocks, None)
-    before.restore()
+    rewind()
     seconds = (time.perf_counter() - start) * launch.blocks / blocks
     if seconds > max_host_seconds:
         raise LaunchError(

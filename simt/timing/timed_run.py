@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from simt.devices import Gpu
@@ -38,8 +38,11 @@ class TimedRun:
         self.code = code
         self.options = options
 
-    def __call__(self, launch: Launch, memory: DeviceMemory, functional: RunResult) -> None:
-        """Simulate *launch*, whose arrays *memory* holds and of which *functional* came; its progress is called."""
+    def __call__(self, launch: Launch, memory: DeviceMemory, functional: RunResult, rewind: Callable[[], None]) -> None:
+        """Simulate *launch*, whose arrays *memory* holds and of which *functional* came; its progress is called.
+
+        *rewind* has *memory* as it is now once more.
+        """
         self.result = simulate(
             self.program,
             replace(launch, trace=False, watch=None),
@@ -48,4 +51,5 @@ class TimedRun:
             self.options,
             self.code,
             functional.work,
+            rewind,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from numba import cuda
 
 import simt
-from simt.runtime import Arena, transfers
+from simt.lang import argument_types, compile
+from simt.machine import DeviceMemory, Launch, RunResult
+from simt.runtime import Arena, run, transfers
 from simt.runtime.transfers import HostArray, Upload, scratch
 from tests.machine_view import DATA, needs_nvdisasm
 
@@ -94,3 +97,31 @@ def test_a_reduction_leaves_the_file_as_it_is(file: Path) -> None:
         assert total == copy == np.sum(data, dtype=np.int32)
         np.testing.assert_array_equal(profile.result.counters, alone.result.counters)
     assert file.read_bytes() == before
+
+
+def doubled(x: Any, y: Any, out: Any) -> None:
+    i = cuda.grid(1)
+    out[i] = x[i] + y[i]
+
+
+def test_a_second_run_finds_device_memory_as_it_was_and_leaves_no_trace() -> None:
+    x, y, out = np.arange(64.0), np.arange(1 << 15) + 0.5, np.full(64, -1.0)
+    program = compile(doubled, argument_types([x, y, out]))
+    found = []
+
+    def second(launch: Launch, memory: DeviceMemory, result: RunResult, rewind: Callable[[], None]) -> None:
+        whole = [memory.bytes_of(each) for each in memory.allocations]
+        found.append([each.copy() for each in whole])
+        for each in whole:
+            each[:] = 7
+        rewind()
+        found.append([each.copy() for each in whole])
+        for each in whole:
+            each[:] = 9
+
+    run(program, Launch((2, 1, 1), (32, 1, 1), [x, y, out]), second=second)
+    assert all(np.array_equal(*pair) for pair in zip(*found, strict=True))
+    assert any(np.array_equal(each, np.full(64, -1.0).view(np.uint8)) for each in found[0])
+    np.testing.assert_array_equal(x, np.arange(64.0))
+    np.testing.assert_array_equal(y, np.arange(1 << 15) + 0.5)
+    np.testing.assert_array_equal(out, x + y[:64])
