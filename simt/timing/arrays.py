@@ -174,6 +174,7 @@ def clock_arrays(
         REGISTERS=np.zeros(max(n_warps * registers * 2, 1), np.int64),
         RETIRED=np.zeros(n_sms * places, np.float64),
         COMMITTED=np.zeros(n_warps * layout.GROUPS, np.int64),
+        GONE=np.zeros(n_warps, np.int64),
         SLOTS=slots.reshape(-1),
         SMS=lines_of(n_sms * layout.N_SM, np.float64),
         FRONTS=lines_of(n_sms * layout.N_FRONT, np.int64),

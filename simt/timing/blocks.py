@@ -41,12 +41,9 @@ def _room_at(sm, now, t):
     for dealt in range(deals):
         free = CONFIG[L.G_ROOM] // deals
         for wi in range(sm * warps + dealt, (sm + 1) * warps, deals):
-            gone = t.WARPS[wi * L.N_WARP + L.W_GONE_AT]
-            if t.WARPS[wi * L.N_WARP + L.W_STATE] != L.EMPTY:
+            if t.GONE[wi] > now:
                 free -= 1
-            elif gone > now:
-                free -= 1
-                following = min(following, gone)
+                following = min(following, t.GONE[wi])
         fits &= free >= CONFIG[L.G_WARPS] // deals
     return np.int64(now) if fits else following
 
@@ -67,7 +64,7 @@ def _free_at(place, t):
     """When the warps of the block that was in *place* last have gone."""
     free = np.int64(0)
     for wi in range(place * t.CONFIG[L.G_WARPS], (place + 1) * t.CONFIG[L.G_WARPS]):
-        free = max(free, t.WARPS[wi * L.N_WARP + L.W_GONE_AT])
+        free = max(free, t.GONE[wi])
     return free
 
 
@@ -103,7 +100,7 @@ def give_blocks(sm, now, t):
         t.SLOTS[slot + L.S_AGE] = t.TOTALS[L.N_AGE]
         t.TOTALS[L.N_AGE] += CONFIG[L.G_WARPS]
         for wi in range(place * CONFIG[L.G_WARPS], (place + 1) * CONFIG[L.G_WARPS]):
-            t.WARPS[wi * L.N_WARP + L.W_STATE] = L.GIVEN
+            t.GONE[wi] = L.NEVER
         if number * L.N_STAY < len(t.STAYS):
             stay = number * L.N_STAY
             t.STAYS[stay + L.Y_BLOCK] = block
@@ -295,5 +292,5 @@ def _leave(wi, sm, t):
     t.SLOTS[slot + L.S_STAYING] -= 1
     if t.SLOTS[slot + L.S_STAYING] == 0:
         _note_end(sm, end, t)
-    WARPS[row + L.W_GONE_AT] = end + np.int64(t.NUMBERS[BLOCK_LATENCY])
-    t.SMS[at + L.M_EVENT] = min(t.SMS[at + L.M_EVENT], np.float64(WARPS[row + L.W_GONE_AT]))
+    t.GONE[wi] = end + np.int64(t.NUMBERS[BLOCK_LATENCY])
+    t.SMS[at + L.M_EVENT] = min(t.SMS[at + L.M_EVENT], np.float64(t.GONE[wi]))

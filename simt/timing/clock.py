@@ -17,6 +17,7 @@ class Clock(NamedTuple):
     REGISTERS: Any  # int64[warps * G_REGISTERS * 2]: ready at, reason
     RETIRED: Any  # float64[SMs * G_PLACES]: when the chip has noted the end of each SM's last blocks
     COMMITTED: Any  # int64[warps * GROUPS]: when the last groups of copies are there
+    GONE: Any  # int64[warps]: when another warp may take the slot and registers of each; NEVER: it has not ended
     SLOTS: Any
     SMS: Any
     FRONTS: Any

@@ -112,13 +112,12 @@ W_EARLIEST = _warp()  # at a barrier: when the instructions that run on are thro
 W_DRAINED = _warp()  # when its last store is on its way and the warp may end
 W_COPIED = _warp()  # when its copies to shared memory are there; of those that are answered, as far as they are
 W_COPIES = _warp()
-W_GONE_AT = _warp()  # if it has ended: when another warp may take its slot and registers
 W_STORING = _warp()  # its stores and atomics that L2 has not answered
 W_STORED = _warp()  # when L2 has the last of those that it has answered
 W_EXITED = _warp()  # when it has ended
 N_WARP = -(-_warp.count // 8) * 8  # whole lines of the host's cache
-EMPTY, RUNNING, AT_BARRIER, GIVEN = range(4)
-"""States of a warp; GIVEN: its block is to start."""
+EMPTY, RUNNING, AT_BARRIER = range(3)
+"""States of a warp; EMPTY also if its block is to start."""
 SCOREBOARDS = 6
 GROUPS = 8
 """Groups of copies of which it is known when they are there; older ones are, too."""
