@@ -266,6 +266,7 @@ def _take_turns(capacity, s, t):
         if status != L.DONE:
             return status
         t.FRONTS[next_sm * L.N_FRONT + L.F_STATUS] = L.DONE
+        t.TOTALS[L.N_TURNS] += 1
 
 
 @jit

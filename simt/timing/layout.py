@@ -297,6 +297,7 @@ N_SHARED_WAVEFRONTS = _total()
 N_EVENTS = _total()
 N_AGE = _total()
 N_SUSPECT = _total()  # times that a line was stored to that another SM loaded from in the same epoch, or the reverse
+N_TURNS = _total()  # times that an SM has waited for its turn
 N_TOTAL = _total.count
 N_REASONS = len(Reason)
 ACCESSES = (N_L1_SECTORS, N_L1_HITS, N_L2_SECTORS, N_L2_HITS)  # totals that are noted by micro-op, too

@@ -212,3 +212,33 @@ def test_what_waits_for_its_turn() -> None:
     made = program([*(Instruction(name) for name in names), *end()])
     turns = schedule(made, numbers, None).ops.reshape(-1, layout.N_OP)[: len(names), layout.O_IN_TURN]
     assert turns.tolist() == [0, 0, 0, 0, 0, 1, 0, 1]
+
+
+def added(x: Any, out: Any) -> None:
+    i = cuda.grid(1)
+    for k in range(20):
+        cuda.atomic.add(out, (i + k) % 64, x[i])
+
+
+def told(x: Any, out: Any) -> None:
+    i = cuda.grid(1)
+    for k in range(20):
+        out[i] += x[(i + k) % x.size]
+
+
+@pytest.mark.parametrize(("kernel", "many"), [(added, False), (told, True)])
+def test_several_threads_only_where_turns_are_rare(kernel: Any, many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the launch does not say how many: a turn costs them more than an instruction gains."""
+    for name, value in (("STEP", 256), ("LOOKING_STEP", 256), ("LONG", 1 << 10), ("workers_for", lambda *_: 2)):
+        monkeypatch.setattr(module, name, value)
+    crews: list[int] = []
+    begin = Crew.begin
+
+    def noted(crew: Crew, function: Any) -> None:
+        crews.append(len(crew.firsts))
+        begin(crew, function)
+
+    monkeypatch.setattr(Crew, "begin", noted)
+    x, out = np.ones(16 * 64, np.int32), np.zeros(16 * 64, np.int32)
+    simt.launch(kernel, 16, 64, x, out, device="h200", timing=True, sms=8)
+    assert crews == [2] * many
