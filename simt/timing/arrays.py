@@ -16,17 +16,18 @@ from simt.timing import layout
 from simt.timing.clock import Clock
 from simt.timing.gates import GROUP, N_GATE, N_STANDING
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
+from simt.timing.quotas import quotas_of
 from simt.timing.ready import AT_ONCE
 from simt.timing.sample import Sample
 from simt.timing.schedule import Schedule
 
-SECTOR_BYTES = 32
 MAX_STAYS = 1 << 16
 """Blocks of which it is noted when they started and ended: the first ones."""
 MAX_EVENTS = 1 << 16
 HOST_LINE = 16
 """Words in a line of the host's cache, and in the one that it fetches with it."""
 SUMS = ("TOTALS", "STALLS", "ACCESSES")
+OF_ALLOCATION = ("FETCHED_OF", "DENIED", "MET", "MARKED", "MARKED_BEFORE", "MARKED_AT")
 OF_GROUP = (*SUMS, "LINES", "MASKS", "LANES", "STAGED", "STAGED_SIZE", "EVENTS")
 """Arrays that each group of SMs has for itself: sums, and scratch."""
 _CHIP_BANDWIDTHS = (
@@ -121,7 +122,7 @@ def clock_arrays(
     for name in _CHIP_BANDWIDTHS:
         values[layout.PLACE[name]] *= share
     l1_sets = int(numbers["l1_bytes"] / LINE_BYTES / numbers["l1_ways"])
-    extents, quotas = _quotas(prepared, numbers, sample, share)
+    extents, quotas = quotas_of(prepared, numbers, sample, share)
     lines = int(extents.max(initial=0))
     l2_sets = _l2_sets(prepared, numbers, share)
     written_sets = max(int(numbers["l2_bytes"] * share / LINE_BYTES / numbers["l2_ways"]), 1)
@@ -222,10 +223,7 @@ def clock_arrays(
         EXTENTS=extents.reshape(-1),
         QUOTAS=quotas,
         MOVED=np.zeros(0, np.float64) if moved is None else moved,
-        FETCHED_OF=np.zeros(len(quotas), np.float64),
-        MARKED=np.zeros(len(quotas), np.float64),
-        MARKED_BEFORE=np.zeros(len(quotas), np.float64),
-        MARKED_AT=np.zeros(len(quotas), np.float64),
+        **{name: np.zeros(len(quotas), np.float64) for name in OF_ALLOCATION},
         TOGETHER=np.zeros(len(quotas), np.int64),
         OWNED=np.zeros(lines, np.uint8),
         TOUCHED_BY=np.zeros(lines, np.int32),
@@ -302,20 +300,6 @@ def _watched(prepared: Prepared, watched: npt.NDArray[np.int64] | None) -> npt.N
     if watched is not None:
         words[watched] = np.arange(1, len(watched) + 1)
     return words
-
-
-def _quotas(
-    prepared: Prepared, numbers: Parameters, sample: Sample, share: float
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Lines of each global allocation, and the simulated SMs' share of its sectors; none if all SMs are simulated."""
-    if sample.is_whole:
-        return np.zeros((0, 2), np.int64), np.zeros(0, np.float64)
-    memory = prepared.memory
-    starts, ends = memory.starts - int(ADDRESS_BASE), memory.ends - int(ADDRESS_BASE)
-    extents = np.stack([starts // LINE_BYTES, -(-ends // LINE_BYTES)], axis=1)
-    # The busiest SM has some blocks more than its share: of what L2 does not hold, it fetches all that they ask for.
-    own = np.where(ends - starts > numbers["l2_bytes"], max(share, sample.share), share)
-    return extents, np.ceil((ends - starts) / SECTOR_BYTES * own)
 
 
 def _members(n_sms: int, warps_per_sm: int, schedulers: int) -> npt.NDArray[np.int64]:

@@ -81,13 +81,15 @@ class Clock(NamedTuple):
         Any  # float64[blocks + 1]: share of the sectors of all simulated blocks that the first so many move; or empty
     )
     FETCHED_OF: Any  # float64[allocations]: those that they have fetched
+    DENIED: Any  # float64[allocations]: those that they asked for and others have fetched
+    MET: Any  # float64[allocations]: those in lines that several blocks have touched
     # Shares of the allocations that were fetched up to one, and two, latencies of DRAM ago, and when that was noted.
     MARKED: Any  # float64[allocations]
     MARKED_BEFORE: Any
     MARKED_AT: Any
     TOGETHER: Any  # int64[allocations]: lines that two warps touched at the same time, less those that came apart
     OWNED: Any  # uint8[lines]: sectors that they have fetched themselves
-    TOUCHED_BY: Any  # int32[lines]: 1 + age of the warp that loaded from it, 0: none, -1: several
+    TOUCHED_BY: Any  # int32[lines]: 1 + age of the warp that loaded from it, -1 - age of the block, 0: none, SEVERAL
     TOUCHED_AT: Any  # float64[lines]: when it did
     # Who uses the lines of memory, see races.py; empty if one SM is alone.  Of a launch that is looked at again: 1 +
     # the number of a watched line, int64[those * 128]: who uses their bytes, int64[micro-ops]: 1: it races.

@@ -11,13 +11,17 @@ import numpy as np
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.chance import scramble
-from simt.timing.jit import jit
+from simt.timing.jit import jit, jit_inline
 
 DRAM_LATENCY = L.PLACE["dram_latency"]
 SAMPLE, OTHERS_NOW, OTHERS_BEFORE = range(3)
 """Who brings data to L2: the simulated SMs; others, at the same time; others, which have done so already."""
 AHEAD = 1.1
 """The simulated SMs may be so far ahead of the blocks' average before they are taken to share data with others."""
+APART = 0.1
+"""Of data that each SM has for itself, others have at most such a share."""
+SEVERAL = -(1 << 31)
+"""In TOUCHED_BY: warps of several blocks."""
 SCATTERED, FIRST, LATER = range(3)
 """Manners of a request: its lanes ask for lines anywhere; of a block that starts with the launch; of a later one."""
 
@@ -39,16 +43,24 @@ def note_touch(wi, line, now, t):
     """
     if len(t.TOUCHED_BY) == 0:
         return
-    first = t.TOUCHED_BY[line]
-    who = np.int32(t.WARPS[wi * L.N_WARP + L.W_AGE] + 1)
+    first = np.int64(t.TOUCHED_BY[line])
+    who = t.WARPS[wi * L.N_WARP + L.W_AGE] + 1
     if first == 0:
         t.TOUCHED_BY[line] = who
         t.TOUCHED_AT[line] = now
-    elif first > 0 and first != who:
-        t.TOUCHED_BY[line] = -1
-        k = _allocation(line, t)
+        return
+    block = -1 - t.WARPS[wi * L.N_WARP + L.W_BLOCK_AGE]
+    if first in (who, block, SEVERAL):
+        return
+    k = _allocation(line, t)
+    if k >= 0 and first > 0:
+        t.TOGETHER[k] += 1 if now - t.TOUCHED_AT[line] <= t.NUMBERS[DRAM_LATENCY] else -1
+    if first > 0 and -1 - (first - 1) // t.CONFIG[L.G_WARPS] == block:
+        t.TOUCHED_BY[line] = block
+    else:
+        t.TOUCHED_BY[line] = SEVERAL
         if k >= 0:
-            t.TOGETHER[k] += 1 if now - t.TOUCHED_AT[line] <= t.NUMBERS[DRAM_LATENCY] else -1
+            t.MET[k] += 4
 
 
 @jit
@@ -79,13 +91,29 @@ def _scattered(k, line, n, now, t):
     return OTHERS_NOW if drawn >= t.MARKED_BEFORE[k] else OTHERS_BEFORE
 
 
+@jit_inline
+def _is_private(k, t):
+    """Whether each block has data of allocation *k* for itself, by what the simulated SMs have asked for."""
+    return max(t.DENIED[k], t.MET[k]) <= APART * t.FETCHED_OF[k]
+
+
+@jit
+def _overflows(t):
+    """Whether the SMs have fetched more than L2 holds."""
+    fetched = 0.0
+    for k in range(len(t.QUOTAS)):
+        fetched += t.FETCHED_OF[k]
+    return fetched * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS] > 4 * t.CONFIG[L.G_L2_LINES]
+
+
 @jit
 def brought_by(line, mask, manner, now, t):
     """Who brings the sectors *mask* of *line*, which L2 lacks and a request of some *manner* wants at *now*.
 
     The share of an allocation is given out as blocks start.  Blocks that start with the launch ask for shared data when
     the others do, if warps of one SM do.  Later blocks find there what others have left.  Of allocations larger than L2
-    the simulated SMs fetch again what they have lost.
+    the simulated SMs fetch again what they have lost; if blocks share no data and all of it has been fetched, L2 has
+    lost what others have fetched, too.
     """
     k = _allocation(line, t)
     if k < 0:
@@ -93,8 +121,8 @@ def brought_by(line, mask, manner, now, t):
     n = popcount(mask)
     if manner == SCATTERED:
         return _scattered(k, line, n, now, t)
-    lines = t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k]
-    if mask & ~t.OWNED[line] == 0 and lines > t.CONFIG[L.G_L2_LINES]:
+    larger = t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k] > t.CONFIG[L.G_L2_LINES]
+    if mask & ~t.OWNED[line] == 0 and (larger or (_is_private(k, t) and _overflows(t))):
         return SAMPLE
     started = t.CHIP[L.C_NEXT_BLOCK] / t.CONFIG[L.G_BLOCKS]
     if len(t.MOVED) > 0:
@@ -103,4 +131,7 @@ def brought_by(line, mask, manner, now, t):
         t.FETCHED_OF[k] += n
         t.OWNED[line] |= mask
         return SAMPLE
+    if t.FETCHED_OF[k] + n > t.QUOTAS[k] and _is_private(k, t) and _overflows(t):
+        return SAMPLE
+    t.DENIED[k] += n
     return OTHERS_NOW if manner == FIRST and t.TOGETHER[k] >= 0 else OTHERS_BEFORE

@@ -25,6 +25,7 @@ from simt.timing.errors import Expected, expected
 from simt.timing.kinds import ANY, HOST, RACES
 from simt.timing.light import kind_of, most_dram_bytes, ports
 from simt.timing.parameters import Parameters
+from simt.timing.quotas import left_to_others
 from simt.timing.sample import Sample
 
 WARPS_OF = "warps_per_sm"
@@ -309,6 +310,7 @@ def collect(
 ) -> TimingResult:
     """The result of a finished simulation, from its arrays."""
     totals = {name: int(clock.TOTALS[k]) for name, k in _TOTALS.items()}
+    totals["dram_read"] += left_to_others(clock, numbers, sample)
     totals["active_cycles"] = int(clock.SMS.reshape(-1, layout.N_SM)[:, layout.M_ACTIVE].sum())
     executed = counters[: len(program.instructions), COUNTERS.index("inst_executed")]
     busy = ports(clock.OPS.reshape(-1, layout.N_OP)[: len(program.instructions)], executed)

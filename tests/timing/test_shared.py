@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import cuda
 
+import simt
 from tests.machine_view import needs_nvdisasm
 from tests.timing.launches import error, kernels, measured, run, shared_arguments, timed
 
@@ -75,3 +79,42 @@ def test_what_all_blocks_read_is_fetched_once(blocks: int, lines: int) -> None:
     moved = (result.metrics["dram_read_bytes"] or 0) / 128
     # One SM's share, rounded up to what L2 fetches at once.
     assert lines * 0.9 - blocks <= moved <= lines + blocks
+
+
+def passes(data: Any, out: Any, times: int, shift: int) -> None:
+    i = cuda.grid(1)
+    total = 0
+    for k in range(times):
+        for j in range(0, len(data), cuda.gridsize(1)):
+            total += data[(i + j + k * shift) % len(data)]
+    out[i] = total
+
+
+@pytest.mark.parametrize("shift", [0, 256])
+def test_l2_has_lost_what_was_fetched_too_long_ago(shift: int) -> None:
+    """Each SM reads its part of 64 MiB twice, or then that of the SM beside: DRAM delivers twice what is there."""
+    data, out = np.zeros(1 << 24, np.int32), np.zeros(528 * 256, np.int32)
+    timed = simt.launch(passes, 528, 256, data, out, 2, shift, device="h200", timing=True)
+    assert timed.metrics["dram_read_bytes"] == pytest.approx(2 * data.nbytes, rel=0.05)
+
+
+def test_l2_still_has_what_fits() -> None:
+    data, out = np.zeros(1 << 22, np.int32), np.zeros(528 * 256, np.int32)
+    timed = simt.launch(passes, 528, 256, data, out, 2, 256, device="h200", timing=True)
+    assert timed.metrics["dram_read_bytes"] == pytest.approx(data.nbytes, rel=0.05)
+
+
+def product(a: Any, b: Any, c: Any) -> None:
+    x, y = cuda.grid(2)
+    total = 0.0
+    for k in range(b.shape[0]):
+        total += a[y, k] * b[k, x]
+    c[y, x] = total
+
+
+@pytest.mark.parametrize("n", [1024, 1040])
+def test_matrices_are_fetched_once(n: int) -> None:
+    """Blocks of an SM that share columns stop asking for new ones halfway; the busiest SM has more blocks than most."""
+    a, b, c = (np.zeros(shape, np.float32) for shape in ((n, 64), (64, n), (n, n)))
+    timed = simt.launch(product, (n // 16, n // 16), (16, 16), a, b, c, device="h200", timing=True)
+    assert timed.metrics["dram_read_bytes"] == pytest.approx(a.nbytes + b.nbytes, rel=0.02)
