@@ -70,7 +70,7 @@ class Clock(NamedTuple):
     L2_WORDS: Any  # words that atomics have used
     WRITER: Any  # int64[micro-ops]: the last block whose first warp began to write there, -1: none; where it began; and
     WRITTEN: Any
-    WRITERS: Any  # float64[micro-ops]: so many blocks write to lines that follow each other in L2
+    WRITERS: Any  # float64[micro-ops]: so many blocks write to one slice of L2
     L2_COMING: Any  # sectors that DRAM sends, and when the last of them is there
     L2_READY: Any  # float64
     HOSTED: Any  # int64[allocations of the host * 2]: first line and one past the last

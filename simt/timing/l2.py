@@ -381,5 +381,5 @@ def l2_write(line, mask, partial, block, writers, arrival, t):
     if new:
         cycles = max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE]
         _memory(arrival, cycles, t)  # delays reads; the write itself need not wait for those before it
-    done = in_slice(way, block, writers, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
+    done = in_slice(way, block, writers, True, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
     return max(done, written(way, mask, partial, arrival, t))

@@ -205,6 +205,7 @@ R_LINES = _request()
 R_BLOCK = _request()
 R_MANNER = _request()
 R_MOST = _request()  # lanes of an atomic that meet
+R_WORD = _request()  # the word of its first lane
 N_REQUEST = _request.count
 _request_at = Columns()
 T_SOONEST = _request_at()  # not before that; of a load, so much later than that and than its first line

@@ -12,6 +12,7 @@ from simt.timing.jit import jit, jit_inline
 from simt.timing.others import manner_of
 from simt.timing.outbox import answer, forget, is_alone, is_load, request, result_of, take_to_l1
 from simt.timing.races import note_access
+from simt.timing.slices import same_word_interval
 
 SHARED_INTERVAL = L.PLACE["shared_wavefront_interval"]
 SHARED_WAVEFRONT = L.PLACE["shared_wavefront_latency"]
@@ -29,7 +30,6 @@ ATOMIC_LANE = L.PLACE["atomic_lane_interval"]
 ATOMIC_LINE = L.PLACE["atomic_line_interval"]
 ATOMIC_SECTOR = L.PLACE["atomic_sector_interval"]
 ATOMIC_MERGED = L.PLACE["atomic_merged_interval"]
-ATOMIC_FLOAT = L.PLACE["atomic_float_interval"]
 ATOMIC_SAME = L.PLACE["atomic_same_interval"]
 SYSTEM_LATENCY = L.PLACE["system_latency"]
 SECTOR_BYTES = 32
@@ -261,7 +261,7 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
         apart = max(banks * t.NUMBERS[SHARED_WAVEFRONT], tags * t.NUMBERS[LINE_LATENCY])
         t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE] = np.int64(begin + apart)
     misses = t.SMS[sm * L.N_SM + L.M_MISSES]
-    r = request(sm, wi, pc, now, kind, block, manner_of(n, t.LINES, block, t), t)
+    r = request(sm, wi, pc, now, kind, block, manner_of(n, t.LINES, block, t), ADDRESSES[0] >> 2, t)
     at = (sm * L.REQUESTS + r) * L.N_REQUEST
     times = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
     first = t.REQUESTED[at + L.R_FIRST]
@@ -288,8 +288,7 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
             for sector in range(4):
                 there += t.LANES[k * 4 + sector]
             cycles, meeting, words = _busy_in_l2(ADDRESSES, lanes, there, t.MASKS[k], t.LINES[k], t)
-            same = t.NUMBERS[ATOMIC_FLOAT if t.OPS[pc * L.N_OP + L.O_FLOAT] else ATOMIC_SAME]
-            busy = max(cycles, meeting * same)
+            busy = max(cycles, meeting * same_word_interval(t.OPS[pc * L.N_OP + L.O_FLOAT] != 0, 0, t))
             note_atomic(sm, first + k, cycles, meeting, words, t)
             gone = atomic_line(sm, first + k, t.LINES[k], t.MASKS[k], there, most, start, t)
             leaves = max(leaves, gone)
@@ -343,7 +342,7 @@ def fence(sm, wi, pc, now, t):
     done = now + t.NUMBERS[FENCE_LATENCY]
     if t.WARPS[wi * L.N_WARP + L.W_STORING] == 0:
         return max(done, np.float64(t.WARPS[wi * L.N_WARP + L.W_STORED]))
-    r = request(sm, wi, pc, now, np.int64(L.K_FENCE), np.int64(0), np.int64(0), t)
+    r = request(sm, wi, pc, now, np.int64(L.K_FENCE), np.int64(0), np.int64(0), np.int64(0), t)
     t.REQUESTED_AT[(sm * L.REQUESTS + r) * L.N_REQUEST_AT + L.T_SOONEST] = done
     return np.float64(L.PENDING + r)
 
@@ -356,7 +355,7 @@ def texture_access(sm, wi, pc, block, now, done, stores, asked, t):
     """
     n = _coalesce(asked.addresses, 1, t.LINES, t.MASKS, t.LANES)
     kind = np.int64(L.K_SURFACE if stores else L.K_TEXTURE)
-    r = request(sm, wi, pc, now, kind, block, manner_of(n, t.LINES, block, t), t)
+    r = request(sm, wi, pc, now, kind, block, manner_of(n, t.LINES, block, t), asked.addresses[0] >> 2, t)
     first = t.REQUESTED[(sm * L.REQUESTS + r) * L.N_REQUEST + L.R_FIRST]
     t.REQUESTED[(sm * L.REQUESTS + r) * L.N_REQUEST + L.R_LINES] = n
     t.FRONTS[sm * L.N_FRONT + L.F_LINES] += n

@@ -46,8 +46,8 @@ def is_alone(t):
 
 
 @jit
-def request(sm, wi, pc, now, kind, block, manner, t):
-    """A new request of warp *wi* at *now*: its number among those of the SM."""
+def request(sm, wi, pc, now, kind, block, manner, word, t):
+    """A new request of warp *wi* at *now*, whose first lane asks for *word*: its number among those of the SM."""
     front = sm * L.N_FRONT
     r = t.FRONTS[front + L.F_ASKED]
     at = (sm * L.REQUESTS + r) * L.N_REQUEST
@@ -60,6 +60,7 @@ def request(sm, wi, pc, now, kind, block, manner, t):
     t.REQUESTED[at + L.R_BLOCK] = block
     t.REQUESTED[at + L.R_MANNER] = manner
     t.REQUESTED[at + L.R_MOST] = 1
+    t.REQUESTED[at + L.R_WORD] = word
     at = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
     t.REQUESTED_AT[at + L.T_SOONEST] = 0.0
     t.REQUESTED_AT[at + L.T_SPREAD] = 0.0
@@ -69,11 +70,11 @@ def request(sm, wi, pc, now, kind, block, manner, t):
 
 
 @jit_inline
-def _writers(at, a, line, t):
+def _writers(at, a, t):
     """How many blocks use L2 where the request at *at* writes, by what is known of its instruction."""
     pc = t.REQUESTED[at + L.R_PC]
     if a == t.REQUESTED[at + L.R_FIRST] and t.WARPS[t.REQUESTED[at + L.R_WARP] * L.N_WARP + L.W_INDEX] == 0:
-        note_writer(pc, t.REQUESTED[at + L.R_BLOCK], line, t)
+        note_writer(pc, t.REQUESTED[at + L.R_BLOCK], t.REQUESTED[at + L.R_WORD], t)
     return t.WRITERS[pc]
 
 
@@ -97,7 +98,7 @@ def _from_l2(sm, a, at, t):
     if do == L.D_READ:
         ready = max(ready, l2_read(sm, line, mask, manner, sent, t))
     elif do == L.D_WRITE:
-        writers = _writers(at, a, line, t)
+        writers = _writers(at, a, t)
         ready = l2_write(line, mask, extra, block, writers, received(popcount(mask) + (extra != 0), sent, t), t)
     elif do == L.D_JOIN:
         bytes_added(l2_place(line, start, t), extra, t)
@@ -105,7 +106,7 @@ def _from_l2(sm, a, at, t):
         arrival = received(popcount(mask) + (extra > 1), sent, t)
         way = l2_place(line, arrival, t)
         missing, _ = look_up(way, line, mask, manner, arrival, t)
-        writers = _writers(at, a, line, t)
+        writers = _writers(at, a, t)
         real = t.OPS[t.REQUESTED[at + L.R_PC] * L.N_OP + L.O_FLOAT] != 0
         most, words = t.ASKED[row + L.A_MOST], t.ASKED[row + L.A_WORDS]
         busy = busy_with(way, block, t.ASKED_AT[times + L.T_BUSY], most, words, real, writers, t)

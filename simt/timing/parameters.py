@@ -120,6 +120,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "atomic_merged_interval": "cycles more per lane that meets another one at a word",
         "atomic_sector_interval": "cycles per sector of a request that has a lane for each of its words",
         "atomic_float_interval": "cycles per lane of the word where most meet, of floating-point numbers",
+        "atomic_float_words": "words of a line up to which those of floating-point numbers wait for each other",
         "atomic_same_interval": "cycles per lane of the word where most meet, if that is longer",
         "atomic_meeting_interval": "cycles of the chip per lane after the first at one address of a request",
         # Blocks.

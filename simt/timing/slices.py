@@ -12,10 +12,9 @@ from simt.timing.servers import serve
 ATOMIC_SAME = L.PLACE["atomic_same_interval"]
 ATOMIC_FLOAT = L.PLACE["atomic_float_interval"]
 ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
-SLICE = 4.0
-"""Lines of a KiB that are in one slice of L2."""
-FEW_WORDS = 8.0
-"""Words of a line up to which floating-point additions to them wait for each other."""
+ATOMIC_WORDS = L.PLACE["atomic_float_words"]
+PAIR = 2
+"""Lines that follow each other in one slice of L2: see :func:`four_of`."""
 
 
 @jit_inline
@@ -25,53 +24,80 @@ def four_of(line):
 
 
 @jit
-def note_writer(pc, block, line, t):
-    """Note where a *block* begins to write at *pc*: WRITERS follows from how far it is from where the last one did."""
+def note_writer(pc, block, word, t):
+    """Note where a *block* begins to write at *pc*: WRITERS follows from how far it is from where the last one did.
+
+    Blocks that are less than half a word apart write to the same words.
+    """
     before = t.WRITER[pc]
-    if block <= before:
+    if block == before or (block < before and t.WRITERS[pc]):
         return
-    apart = abs(line - t.WRITTEN[pc])
+    blocks = abs(block - before)
+    apart = abs(word - t.WRITTEN[pc])
     if before >= 0:
-        t.WRITERS[pc] = SLICE * (block - before) / apart if apart else np.float64(L.NEVER)
+        beside = blocks <= 2 * apart
+        t.WRITERS[pc] = _in_one_slice(PAIR * 32.0 * blocks / apart, t) if beside else np.float64(L.NEVER)
     t.WRITER[pc] = block
-    t.WRITTEN[pc] = line
+    t.WRITTEN[pc] = word
 
 
-@jit
-def busy_with(way, block, cycles, most, words, real, writers, t):
-    """How long L2 is busy with a request's atomics on the line of *way*: *cycles*, or those of *most* lanes at a word.
+@jit_inline
+def _in_one_slice(pair, t):
+    """Blocks that write to the busiest slice, where *pair* write to two lines that follow each other.
+
+    Two lines of a KiB are in one slice, the next two in another, and then again: :func:`four_of`.
+    """
+    blocks = np.float64(t.CONFIG[L.G_BLOCKS] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS])
+    at_once = min(blocks, np.float64(t.CONFIG[L.G_FIRST_WAVE]))
+    return max(min(at_once, pair), min(at_once - pair, 2.0 * pair))
+
+
+@jit_inline
+def same_word_interval(real, used, t):
+    """Cycles that L2 takes for each lane of the word where most meet, of a line of which *used* words are used.
 
     Floating-point additions to one word wait for each other, the more the fewer words of the line are used (again.cu on
     an H200: 3.5 cycles each at up to 4 words, 2.5 at 16, 1.9 at 32, 1.5 if blocks have words of their own).
     """
+    each = t.NUMBERS[ATOMIC_SAME]
+    if real:
+        each += (t.NUMBERS[ATOMIC_FLOAT] - each) * min(t.NUMBERS[ATOMIC_WORDS] / max(used, 1), 1.0)
+    return each
+
+
+@jit
+def busy_with(way, block, cycles, most, words, real, writers, t):
+    """How long a request's atomics on the line of *way* keep L2 busy: *cycles*, or those of *most* lanes at a word."""
     new = words & ~t.L2_WORDS[way]
     t.L2_WORDS[way] |= words
     if new and t.L2_WRITER[way] != -1 and t.L2_WRITER[way] != block:  # others use the rest
         t.L2_WORDS[way] = 0xFFFFFFFF
-    each = t.NUMBERS[ATOMIC_SAME]
-    if real and not 1.0 < writers < L.NEVER:
-        each += (t.NUMBERS[ATOMIC_FLOAT] - each) * min(FEW_WORDS / popcount(t.L2_WORDS[way]), 1.0)
+    each = same_word_interval(real and not 1.0 < writers < L.NEVER, popcount(t.L2_WORDS[way]), t)
     return max(cycles, most * each)
 
 
 @jit
-def in_slice(way, block, writers, busy, arrival, t):
-    """When L2 has carried out a request to the line of *way* that takes it *busy*.
+def in_slice(way, block, writers, stores, busy, arrival, t):
+    """When L2 has carried out a request, which *stores* or is of atomics, to the line of *way* that takes it *busy*.
 
     Requests to lines of one slice follow each other.  SMs that are not simulated keep it busy, too: those of other
-    *writers*, or of all blocks if two blocks of one SM have used the line.
+    *writers*, or of all blocks if two blocks of one SM have used the line.  Blocks that store side by side may have
+    parts of a line each.
     """
-    chip = t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
-    others = min(max(writers, 1.0), chip)
+    sms = np.float64(t.CONFIG[L.G_SMS])
+    chip = t.CONFIG[L.G_CHIP] / sms
+    beside = 1.0 < writers < L.NEVER
+    others = min(max(writers, 1.0), np.float64(t.CONFIG[L.G_CHIP]))
+    others = min(others / min(others, sms), chip)
     before = t.L2_WRITER[way]
     t.L2_WRITER[way] = block if before == -1 else before
     if before != -1 and before != block:
-        others = chip
+        others = others if beside and stores else chip
         t.L2_WRITER[way] = -2
     line = t.L2_TAGS[way]
     # Where SMs write side by side the sample leaves out lines between its own.
-    beside = 1.0 < writers < L.NEVER and t.L2_WRITER[way] != -2
-    at = (line >> 2 if beside else four_of(line)) % len(t.L2_WRITE_FREE)
+    apart = beside and not (stores and t.L2_WRITER[way] == -2)
+    at = (line >> 2 if apart else four_of(line)) % len(t.L2_WRITE_FREE)
     if before >= 0 and before != block:  # only now it shows: other SMs have come to it as often
         t.L2_WRITE_FREE[at] += t.L2_WRITE_SPENT[way] * (others - 1.0)
     if before != -1 and others == 1.0:  # the first may be the only one of its block
@@ -83,6 +109,6 @@ def in_slice(way, block, writers, busy, arrival, t):
 @jit
 def serialised(way, block, writers, most, busy, arrival, t):
     """When L2 has carried out atomics on the line of *way*, which take *busy*; *most*: lanes of a request at a word."""
-    done = in_slice(way, block, writers, busy, arrival, t)
+    done = in_slice(way, block, writers, False, busy, arrival, t)
     chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
     return max(done, serve(t.CHIP, L.C_ATOMIC_FREE, arrival, chip))

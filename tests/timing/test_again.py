@@ -16,10 +16,32 @@ def test_the_same_words_written_again_and_again(device: str) -> None:
     """
     from tests.timing.launches import again_arguments, error, mangled, measured, run
 
-    bounds = {3: 6, 5: 6, 9: 6, 16: 6, 18: 11, 29: 7, 34: 3, 44: 4, 52: 4, 58: 8, 61: 6, 63: 26, 71: 4, 110: 8, 113: 5}
+    bounds = {
+        3: 6,
+        5: 6,
+        6: 6,
+        7: 27,
+        9: 6,
+        16: 6,
+        18: 11,
+        19: 12,
+        20: 10,
+        29: 7,
+        34: 3,
+        44: 4,
+        52: 4,
+        58: 8,
+        61: 6,
+        63: 26,
+        71: 4,
+        110: 8,
+        113: 5,
+    }
     bounds |= {
         115: 13,
+        126: 6,
         127: 10,
+        128: 10,
         130: 12,
         142: 5,
         146: 17,
