@@ -17,15 +17,24 @@ TIMING = "timing"
 TIMING_INPUTS = (
     *("cycles", "seconds", "active_cycles", "issued", "eligible", "warp_cycles", "schedulers", "max_warps"),
     *("l1_sectors", "l1_hits", "l2_sectors", "l2_hits", "load_sectors", "store_sectors", "load_bytes", "store_bytes"),
-    *("dram_read", "dram_write", "shared_wavefronts", "grid_share", "stalled_selected", "busiest"),
+    *(
+        "dram_read",
+        "dram_write",
+        "wavefronts",
+        "l1_requests",
+        "l1_busiest",
+        "grid_share",
+        "stalled_selected",
+        "busiest",
+    ),
     *("sm_cycles", "most_l2_bytes", "most_l2_link_bytes", "most_dram_bytes"),
     *(f"stalled_{reason}" for reason in STALLS),
 )
 """What the timing model measures: cycles and seconds of the launch, ``grid_share`` the part of its sectors of memory
 that was simulated, ``sm_cycles`` the cycles of the SMs that the simulated ones stand for, from the start of the launch
 to its end, ``most_*_bytes`` what the chip moves in a cycle at most, device numbers, and sums over the simulated SMs
-(``busiest`` in cycles of a scheduler, ``eligible`` and ``stalled_*`` in warp-cycles,
-``dram_*`` in 32-byte sectors)."""
+(``busiest`` in cycles of a scheduler, ``eligible`` and ``stalled_*`` in warp-cycles, ``l1_requests`` in cycles that L1
+sends to L2, ``l1_busiest`` the larger of them and ``wavefronts``, ``dram_*`` in 32-byte sectors)."""
 
 _STALLED = "(" + " + ".join(f"stalled_{reason}" for reason in STALLS) + ")"
 
@@ -171,8 +180,25 @@ declare(
     Metric(
         "l1_throughput_percent",
         "%",
-        Formula("100 * (shared_wavefronts + l1_sectors / 4) / active_cycles"),
-        "Speed of light of L1 and shared memory: wavefronts and lines, per cycle in which an SM has a warp.",
+        Formula("100 * l1_busiest / active_cycles"),
+        "Speed of light of L1 and shared memory: the larger of l1_wavefronts_percent and l1_requests_percent.",
+        ncu=("l1tex__throughput.avg.pct_of_peak_sustained_active",),
+        nvprof=False,
+    ),
+    Metric(
+        "l1_wavefronts_percent",
+        "%",
+        Formula("100 * wavefronts / active_cycles"),
+        "Wavefronts of the load/store unit per cycle in which an SM has a warp.",
+        ncu=("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_active",),
+        nvprof=False,
+    ),
+    Metric(
+        "l1_requests_percent",
+        "%",
+        Formula("100 * l1_requests / active_cycles"),
+        "Share of the cycles in which an SM has a warp that L1 needs to send L2 loads, stores and atomics.",
+        ncu=("l1tex__m_l1tex2xbar_req_cycles_active.avg.pct_of_peak_sustained_active",),
         nvprof=False,
     ),
     Metric(

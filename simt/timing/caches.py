@@ -90,8 +90,10 @@ def _l1_place(sm, line, n, t):
 
 
 @jit_inline
-def _missed(sm, start, t):
-    """When a line that L1 lacks is on its way to L2: one a cycle of each SM (H200, memory.cu)."""
+def _missed(sm, sectors, start, t):
+    """When a line of which L1 lacks *sectors* is on its way to L2: one a cycle of each SM (H200, memory.cu)."""
+    t.TOTALS[L.N_ASKED] += 1
+    t.TOTALS[L.N_ASKED_WHOLE] += sectors == 4
     at = sm * L.N_SM + L.M_MISS_FREE
     begin = max(t.SMS[at], start)
     t.SMS[at] = begin + t.NUMBERS[LINE_INTERVAL]
@@ -132,6 +134,7 @@ def _send(sm, a, sectors, held, start, t):
         t.SMS[at + L.M_UNDER_WAY] -= t.SENT_SIZE[row]
         first += 1
     sent = leaves + sectors * SECTOR / t.NUMBERS[SM_STORE]
+    t.TOTALS[L.N_SENT] += sectors
     row = sm * L.SENT_ROOM + n % L.SENT_ROOM
     t.SENT_AT[row] = leaves
     t.SENT_DONE[row] = sent
@@ -162,7 +165,7 @@ def read_line(sm, a, line, mask, start, bypass, t):
     sent = (sm * L.REQUEST_LINES + a) * L.N_LINE_AT + L.T_SENT
     if bypass or t.NUMBERS[L1_CACHES_LOADS] == 0:
         _note(sm, a, L.D_READ, line, mask, np.int64(-1), np.int64(0), start, t)
-        t.ASKED_AT[sent] = _missed(sm, start, t)
+        t.ASKED_AT[sent] = _missed(sm, n, start, t)
         return True
     way = _l1_place(sm, line, n, t)
     missing = mask & ~t.L1_SECTORS[way]
@@ -172,7 +175,7 @@ def read_line(sm, a, line, mask, start, bypass, t):
     _behind(sm, a, before, t.L1_READY[way], t)
     if missing:
         t.L1_SECTORS[way] |= missing
-        t.ASKED_AT[sent] = _missed(sm, start, t)
+        t.ASKED_AT[sent] = _missed(sm, popcount(missing), start, t)
         t.L1_ASKED[way] = a
     return missing != 0 or before >= 0
 

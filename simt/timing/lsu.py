@@ -33,6 +33,7 @@ ATOMIC_MERGED = L.PLACE["atomic_merged_interval"]
 ATOMIC_SAME = L.PLACE["atomic_same_interval"]
 SYSTEM_LATENCY = L.PLACE["system_latency"]
 SECTOR_BYTES = 32
+LINE_BYTES = 128
 
 
 @jit_inline
@@ -50,7 +51,7 @@ def shared_access(sm, wi, now, wavefronts, latency, t):
 
     The unit takes wavefronts of several warps in turn; those of one warp follow each other more slowly.
     """
-    t.TOTALS[L.N_SHARED_WAVEFRONTS] += wavefronts
+    t.TOTALS[L.N_WAVEFRONTS] += wavefronts
     at = wi * L.N_WARP + L.W_SHARED_FREE
     begin = max(_occupy(sm, now, wavefronts * t.NUMBERS[SHARED_INTERVAL], t), np.float64(t.WARPS[at]))
     last = begin + (wavefronts - 1) * t.NUMBERS[SHARED_WAVEFRONT]
@@ -240,6 +241,7 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
         begin = _occupy(sm, now, n * t.NUMBERS[SHARED_INTERVAL], t)
         t.TOTALS[L.N_L1_SECTORS] += sectors
         t.TOTALS[L.N_L1_HITS] += sectors
+        t.TOTALS[L.N_WAVEFRONTS] += n
         t.SMS[sm * L.N_SM + L.M_L1_STAMP] += sectors
         return begin + t.NUMBERS[L1_LATENCY]
     n = _coalesce(ADDRESSES, size // lanes, t.LINES, t.MASKS, t.LANES)
@@ -250,6 +252,7 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
         banks, tags = _banks(n, t.LANES), _tags(n, t.LINES)
     passes = max(banks, tags)
     cycles = passes * t.NUMBERS[SHARED_INTERVAL]
+    t.TOTALS[L.N_WAVEFRONTS] += passes if loads else max(n, (size + LINE_BYTES - 1) // LINE_BYTES)
     if kind == L.K_STORE:
         cycles = max(cycles, size / t.NUMBERS[LSU_STORE])
     elif loads and t.SMS[sm * L.N_SM + L.M_STORES_LAST]:

@@ -30,6 +30,9 @@ from simt.timing.sample import Sample
 
 WARPS_OF = "warps_per_sm"
 SECTOR_BYTES = 32
+WHOLE_LINE_SAVES = 1 / 3
+"""Of the cycle that L1 takes to ask L2 for sectors of a line, if it asks for all four: two lines in a row share a cycle
+if they are asked for together, so that it is between nothing and a half (loaded.cu and stores.cu on an H200)."""
 RACES_FROM = 0.001
 """Share of the instructions from which on races are taken to decide how many blocks execute."""
 _MEMORY = [Reason.LONG_SCOREBOARD, Reason.LG_THROTTLE, Reason.DRAIN]
@@ -148,9 +151,12 @@ class TimingResult:
         of = self.numbers.device.limit("multiprocessors")
         waited = {f"stalled_{name}": int(n) for name, n in zip(self.reasons, self.stalls.sum(axis=0), strict=True)}
         totals = {name: self.totals[name] for name in (*_TOTALS, "active_cycles", "busiest")}
+        requests = self.totals["sent"] + self.totals["asked"] - WHOLE_LINE_SAVES * self.totals["asked_whole"]
         return {
             **totals,
             **waited,
+            "l1_requests": requests,
+            "l1_busiest": max(totals["wavefronts"], requests),
             "cycles": round(self.cycles),
             "seconds": self.seconds,
             "schedulers": int(self.numbers["schedulers"]),
@@ -292,7 +298,10 @@ _TOTALS = {
     "store_bytes": layout.N_STORE_BYTES,
     "dram_read": layout.N_DRAM_READ,
     "dram_write": layout.N_DRAM_WRITE,
-    "shared_wavefronts": layout.N_SHARED_WAVEFRONTS,
+    "wavefronts": layout.N_WAVEFRONTS,
+    "sent": layout.N_SENT,
+    "asked": layout.N_ASKED,
+    "asked_whole": layout.N_ASKED_WHOLE,
 }
 
 

@@ -53,7 +53,10 @@ def _through_lsu(group, asking, lsu_free, mio_free, now, t):
         else:
             following = min(following, free)
             asks = t.ASKS[member]
-            t.THROTTLE[member] = LG if asks & TO_GLOBAL and begins > mio_free else (asks >> REASON) & BYTE
+            if asks & TO_GLOBAL and (begins > mio_free or t.THROTTLE[member] == LG):
+                t.THROTTLE[member] = LG
+            else:
+                t.THROTTLE[member] = (asks >> REASON) & BYTE
         asking &= asking - 1
     return opened, following
 
