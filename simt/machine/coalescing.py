@@ -11,11 +11,11 @@ from numba.extending import intrinsic
 
 from simt.ops.arrays import address
 from simt.ops.jit import jit, jit_inline
-from simt.ops.scalar import lowest, popcount
+from simt.ops.scalar import FULL, lowest, popcount
 
 SECTOR_SHIFT = 5
 _SECTOR = 1 << SECTOR_SHIFT
-_I32 = ir.IntType(32)
+_I32, _I64 = ir.IntType(32), ir.IntType(64)
 
 # By the binary logarithm of the size: bit k of 64 says that access k of those that follow each other begins a sector.
 _BEGINS = np.array(
@@ -43,7 +43,10 @@ def is_one_pass(lo, hi, size):
 
 
 def _repeated(ADDRESSES, shift, first):
-    """The lanes whose unit of 2**shift bytes another lane touches, too, but for one lane of each unit."""
+    """The lanes whose unit of 2**shift bytes another lane touches, too, but for one lane of each unit.
+
+    All units are less than 2**32 beyond *first*.
+    """
     repeated = np.int64(0)
     for l in range(32):
         for k in range(l + 1, 32):
@@ -51,39 +54,107 @@ def _repeated(ADDRESSES, shift, first):
     return repeated
 
 
-def _close_repeated(ADDRESSES, shift, first):
-    return _compared_at_once(ADDRESSES, shift, first)
+def _at(ADDRESSES, shift, bits, unit):
+    """The lanes whose unit of 2**shift bytes has a number of which *bits* are *unit*."""
+    found = np.int64(0)
+    for l in range(32):
+        found |= np.int64((ADDRESSES[l] >> shift) & bits == unit) << l
+    return found
+
+
+def _like_partners(ADDRESSES):
+    """The lanes with the address of the lane one apart in their pair, and above bit 32 those with that two apart."""
+    found = np.int64(0)
+    for l in range(32):
+        found |= np.int64(ADDRESSES[l] == ADDRESSES[l ^ 1]) << l
+        found |= np.int64(ADDRESSES[l] == ADDRESSES[l ^ 2]) << (32 + l)
+    return found
+
+
+# LLVM makes few instructions of these, the same for vectors of 32 lanes.
+
+_SLOTS, _UNITS = (ir.VectorType(ir.IntType(bits), 32) for bits in (64, 32))
+
+
+def _loaded(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    place = address(context, builder, signature.args[0], args[0])
+    return builder.load(builder.bitcast(place, _SLOTS.as_pointer()), align=8)
+
+
+def _in_all_lanes(builder: Any, value: Any) -> Any:
+    one = builder.insert_element(ir.Constant(_SLOTS, ir.Undefined), value, _I32(0))
+    return builder.shuffle_vector(one, one, ir.Constant(_UNITS, [0] * 32))
+
+
+def _turned(builder: Any, lanes: Any, order: list[int]) -> Any:
+    return builder.shuffle_vector(lanes, lanes, ir.Constant(_UNITS, order))
+
+
+def _mask(builder: Any, equal: Any) -> Any:
+    """The lanes of a comparison."""
+    return builder.zext(builder.bitcast(equal, _I32), _I64)
 
 
 @intrinsic
-def _compared_at_once(typingctx: Any, addresses: Any, shift: Any, first: Any) -> Any:
-    """:func:`_repeated` where all units are less than 2**32 beyond *first*: LLVM makes few instructions of it."""
-
+def _repeated_at_once(typingctx: Any, addresses: Any, shift: Any, first: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        slots, units = (ir.VectorType(ir.IntType(bits), 32) for bits in (64, 32))
-
-        def in_all_lanes(value: Any) -> Any:
-            one = builder.insert_element(ir.Constant(slots, ir.Undefined), value, _I32(0))
-            return builder.shuffle_vector(one, one, ir.Constant(units, [0] * 32))
-
-        place = address(context, builder, addresses, args[0])
-        given = builder.load(builder.bitcast(place, slots.as_pointer()), align=8)
-        shifted = builder.ashr(given, in_all_lanes(args[1]))
-        lanes = builder.trunc(builder.sub(shifted, in_all_lanes(args[2])), units)
+        shifted = builder.ashr(_loaded(context, builder, signature, args), _in_all_lanes(builder, args[1]))
+        lanes = builder.trunc(builder.sub(shifted, _in_all_lanes(builder, args[2])), _UNITS)
         repeated = _I32(0)
         for apart in range(1, 17):  # each lane and the one so far behind it, lane 0 behind lane 31
-            turned = ir.Constant(units, [(lane + apart) % 32 for lane in range(32)])
-            equal = builder.icmp_signed("==", lanes, builder.shuffle_vector(lanes, lanes, turned))
-            bits = builder.bitcast(equal, _I32)
+            behind = _turned(builder, lanes, [(lane + apart) % 32 for lane in range(32)])
+            bits = builder.bitcast(builder.icmp_signed("==", lanes, behind), _I32)
             below = builder.and_(bits, _I32((1 << (32 - apart)) - 1))
             repeated = builder.or_(repeated, builder.or_(below, builder.lshr(bits, _I32(32 - apart))))
-        return builder.zext(repeated, ir.IntType(64))
+        return builder.zext(repeated, _I64)
 
     return types.int64(addresses, shift, first), codegen
 
 
-_far_repeated = jit(_repeated)
-_near_repeated = jit(_close_repeated, plain=_repeated)
+@intrinsic
+def _at_at_once(typingctx: Any, addresses: Any, shift: Any, bits: Any, unit: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        shift, bits, unit = (_in_all_lanes(builder, one) for one in args[1:])
+        lanes = builder.and_(builder.ashr(_loaded(context, builder, signature, args), shift), bits)
+        return _mask(builder, builder.icmp_signed("==", lanes, unit))
+
+    return types.int64(addresses, types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def _like_partners_at_once(typingctx: Any, addresses: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        lanes = _loaded(context, builder, signature, args)
+        one, two = (
+            _mask(builder, builder.icmp_signed("==", lanes, _turned(builder, lanes, [k ^ apart for k in range(32)])))
+            for apart in (1, 2)
+        )
+        return builder.or_(one, builder.shl(two, _I64(32)))
+
+    return types.int64(addresses), codegen
+
+
+def _repeated_by_llvm(ADDRESSES, shift, first):
+    return _repeated_at_once(ADDRESSES, shift, first)
+
+
+def _at_by_llvm(ADDRESSES, shift, bits, unit):
+    return _at_at_once(ADDRESSES, shift, bits, unit)
+
+
+def _like_partners_by_llvm(ADDRESSES):
+    return _like_partners_at_once(ADDRESSES)
+
+
+_find_repeated = jit(_repeated_by_llvm, plain=_repeated)
+_lanes_at = jit(_at_by_llvm, plain=_at)
+_find_like_partners = jit(_like_partners_by_llvm, plain=_like_partners)
+
+
+@jit_inline
+def _is_close(shift, lo, hi):
+    """Whether units from address *lo* to *hi* are so near to each other that :func:`_repeated` can tell them apart."""
+    return ((hi >> shift) - (lo >> shift)) >> 32 == 0
 
 
 @jit
@@ -99,9 +170,14 @@ def count_units(ADDRESSES, shift, lo, hi):
         for l in range(np.uint64(32)):
             bits |= unit_bit(ADDRESSES[l], shift, first)
         return popcount(np.int64(bits & np.uint64(0xFFFFFFFF))) + popcount(np.int64(bits >> np.uint64(32)))
-    if span >> 32 == 0:
-        return 32 - popcount(_near_repeated(ADDRESSES, shift, first))
-    return 32 - popcount(_far_repeated(ADDRESSES, shift, first))
+    if _is_close(shift, lo, hi):
+        return 32 - popcount(_find_repeated(ADDRESSES, shift, first))
+    rest = np.int64(FULL)
+    count = np.int64(0)
+    while rest != 0:
+        rest &= ~_lanes_at(ADDRESSES, shift, -1, ADDRESSES[lowest(rest)] >> shift)
+        count += 1
+    return count
 
 
 @jit_inline
@@ -136,85 +212,111 @@ def sectors_with_gaps(ADDRESSES, start, step, shift, lo, hi, exec_mask):
 
 
 @jit
-def count_updates(ADDRESSES, exec_mask, MEETING):
-    """Sectors, each as often as lanes meet at one of its addresses (the most of them); measured on an H200."""
-    for l in range(32):
-        MEETING[l] = 0
-        for k in range(32):
-            MEETING[l] += (exec_mask >> k) & np.int64(ADDRESSES[k] == ADDRESSES[l])
-    count = np.int64(0)
-    for l in range(32):
-        most = np.int64(0)
-        first = (exec_mask >> l) & 1
-        for k in range(32):
-            same = (exec_mask >> k) & np.int64(ADDRESSES[k] >> SECTOR_SHIFT == ADDRESSES[l] >> SECTOR_SHIFT)
-            most = max(most, MEETING[k] & -same)
-            first &= ~(same & np.int64(k < l))  # else it is counted with lane k
-        count += most & -first
+def count_updates(ADDRESSES, shift, lo, hi, exec_mask, sectors):
+    """Sectors, each as often as lanes meet at one of its addresses (the most of them); measured on an H200.
+
+    Of aligned atomics of 2**shift bytes from *lo* to *hi*, which touch so many *sectors*.
+    """
+    count = sectors
+    rest = exec_mask
+    if _is_close(shift, lo, hi):
+        rest = _find_repeated(ADDRESSES, shift, lo >> shift)  # the only ones where lanes meet
+    while rest != 0:
+        sector = rest & _lanes_at(ADDRESSES, SECTOR_SHIFT, -1, ADDRESSES[lowest(rest)] >> SECTOR_SHIFT)
+        rest &= ~sector
+        most = np.int64(1)
+        while sector != 0:
+            meeting = _lanes_at(ADDRESSES, 0, -1, ADDRESSES[lowest(sector)])
+            most = max(most, popcount(meeting & exec_mask))
+            sector &= ~meeting
+        count += most - 1
     return count
 
 
 @jit
-def _pairs_agree(ADDRESSES, exec_mask, first, last):
-    """Whether lanes *first* to *last* - 1 come in pairs (1 or 2 apart) that access the same address or nothing."""
-    for apart in range(1, 3):
-        agree = True
-        for l in range(first, last):
-            k = l ^ apart
-            both = (exec_mask >> l) & (exec_mask >> k) & 1
-            agree &= both == 0 or ADDRESSES[l] == ADDRESSES[k]
-        if agree:
-            return True
-    return False
+def spacing(ADDRESSES, exec_mask):
+    """How far apart the accesses of neighbouring lanes are, if that is the same for all; else 0."""
+    first = lowest(exec_mask)
+    if (exec_mask >> first) & 2 == 0:
+        return np.int64(0)
+    step = ADDRESSES[first + 1] - ADDRESSES[first]
+    start = ADDRESSES[first] - first * step
+    off = np.int64(0)
+    for l in range(np.uint64(32)):
+        active = (exec_mask >> np.int64(l)) & 1
+        off |= (ADDRESSES[l] - start - np.int64(l) * step) & -active
+    return step if off == 0 else np.int64(0)
+
+
+@jit_inline
+def _come_in_pairs(like, exec_mask, apart, odd):
+    """The lanes (*odd*: the upper ones of pairs *apart*) that access what their partners do, or do so alone."""
+    both = exec_mask & (((exec_mask >> apart) & ~odd) | ((exec_mask << apart) & odd))
+    return like | ~both
 
 
 @jit
-def _one_each(ADDRESSES, shift, lanes):
-    """Of *lanes* the last one at each unit of 2**shift bytes."""
-    kept = lanes
-    for l in range(32):
-        again = np.int64(0)
-        for k in range(32):
-            again |= (lanes >> k) & np.int64(k > l) & np.int64(ADDRESSES[k] >> shift == ADDRESSES[l] >> shift)
-        kept &= ~(again << l)
-    return kept
-
-
-@jit
-def _conflicts(ADDRESSES, size, lanes, FILL):
-    """The most distinct words that *lanes* access in one bank; 0 if there are none."""
-    for k in range(32):
-        FILL[k] = 0
-    shift = 2 if size <= 4 else 3 if size == 8 else 4
-    rest = _one_each(ADDRESSES, shift, lanes)
+def _most_in_line(lanes, step, banks, width):
+    """The most of *lanes*, of *width* that follow each other, that access one of so many banks, *step* units apart."""
+    period = banks // min(step & -step, banks)
+    if period >= width:
+        return np.int64(1)
+    alike = np.int64(1)
+    apart = period
+    while apart < 32:
+        alike |= alike << apart
+        apart <<= 1
     most = np.int64(0)
-    while rest != 0:
-        word = ADDRESSES[lowest(rest)] >> 2
-        for part in range(max(size >> 2, 1)):
-            FILL[(word + part) & 31] += 1
-            most = max(most, FILL[(word + part) & 31])
-        rest &= rest - 1
+    for k in range(period):
+        most = max(most, popcount(lanes & FULL & (alike << k)))
     return most
 
 
 @jit
-def count_wavefronts(ADDRESSES, size, exec_mask, FILL):
+def _most_in_any(ADDRESSES, shift, lanes, banks, WORDS):
+    """The most distinct units of 2**shift bytes that *lanes* access in one of so many banks."""
+    other = ADDRESSES[lowest(lanes)]
+    for l in range(np.uint64(32)):
+        WORDS[l] = ADDRESSES[l] if (lanes >> np.int64(l)) & 1 else other
+    rest = np.int64(FULL) & ~_find_repeated(WORDS, shift, 0)
+    most = np.int64(0)
+    while popcount(rest) > most:
+        bank = (WORDS[lowest(rest)] >> shift) & (banks - 1)
+        there = rest & _lanes_at(WORDS, shift, banks - 1, bank)
+        most = max(most, popcount(there))
+        rest &= ~there
+    return most
+
+
+@jit
+def count_wavefronts(ADDRESSES, size, exec_mask, step, WORDS):
     """Passes through shared memory: 32 banks of 4 bytes, one word a bank and pass; (passes, least passes).
 
     A warp is served whole for accesses of up to 4 bytes, by halves for 8 and by quarters for 16; two neighbouring parts
-    (halves of the warp, or quarters of one half) are served together if their lanes pair up (:func:`_pairs_agree`).
-    Measured on an H200 with 24 access patterns: tests/data/hardware/shared_wavefronts.json.
+    (halves of the warp, or quarters of one half) are served together if their lanes come in pairs, 1 or 2 apart, that
+    access the same address or nothing.  Measured on an H200 with 24 access patterns:
+    tests/data/hardware/shared_wavefronts.json.  *step*: see :func:`spacing`.
     """
     total = np.int64(0)
     ideal = np.int64(0)
-    width = 32 if size <= 8 else 16
-    for start in range(0, 32, width):
-        step = width
-        if size >= 8 and not _pairs_agree(ADDRESSES, exec_mask, start, start + width):
-            step = width // 2
-        for first in range(start, start + width, step):
-            group = ((np.int64(1) << step) - 1) << first
-            passes = _conflicts(ADDRESSES, size, exec_mask & group, FILL)
-            total += passes
-            ideal += passes > 0
+    shift = np.int64(2 if size <= 4 else 3 if size == 8 else 4)
+    banks = np.int64(128) >> shift
+    units = step >> shift if step & ((np.int64(1) << shift) - 1) == 0 else np.int64(0)
+    one = two = np.int64(-1)
+    if size >= 8:
+        like = _find_like_partners(ADDRESSES)
+        one = _come_in_pairs(like, exec_mask, 1, 0xAAAAAAAA)
+        two = _come_in_pairs(like >> 32, exec_mask, 2, 0xCCCCCCCC)
+    widest = np.int64(32 if size <= 8 else 16)
+    for start in range(0, 32, widest):
+        part = ((np.int64(1) << widest) - 1) << start
+        width = widest if part & ~one == 0 or part & ~two == 0 else widest >> 1
+        for first in range(start, start + widest, width):
+            lanes = exec_mask & (((np.int64(1) << width) - 1) << first)
+            if lanes != 0:
+                if units != 0:
+                    total += _most_in_line(lanes, units, banks, width)
+                else:
+                    total += _most_in_any(ADDRESSES, shift, lanes, banks, WORDS)
+                ideal += 1
     return total, ideal

@@ -69,7 +69,7 @@ def side_by_side(prepared: Prepared, state: State, places: int) -> State:
     block before it left.  SHARED is the arena.
     """
     program, memory = prepared.program, prepared.memory
-    together = {name: np.tile(getattr(state, name), places) for name in OWN if name != "SHARED"}
+    together = {name: L.on_lines(np.tile(getattr(state, name), places)) for name in OWN if name != "SHARED"}
     together["F64"] = together["R"].view(np.float64)
     together["F32"] = together["R"].view(np.float32)
     if program.zeroed is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from simt.ops.columns import Columns
 from simt.ops.scalar import FULL as FULL
@@ -281,7 +282,6 @@ class State(NamedTuple):
     X: Any  # int64[N_MEMORY], memory counters of one execution
     ADDRESSES: Any  # int64[32]
     WORDS: Any  # int64[64], what an access notes meanwhile
-    FILL: Any  # int64[32], words of each bank of shared memory
     ZEROED: Any  # int64, offsets of the register rows of a warp that are zero when a block starts
     M8: Any
     M16: Any
@@ -299,6 +299,22 @@ class State(NamedTuple):
     EVENTS: Any  # int64: what a watched launch tells (events.py); blocks that run together share it
     WORK: Any  # int64[blocks * N_WORK], or empty (shared by all workers, which run different blocks)
     STOP: Any  # int64[1], not zero: stop soon (shared by all workers)
+
+
+LINE = 64
+"""Bytes of a line of the host's cache."""
+
+
+def on_lines(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy of an array that begins with a line of the host's cache.
+
+    Native code reads and writes vectors of 32 slots: elsewhere some processors take twice as long.
+    """
+    room = np.empty(array.nbytes + LINE, np.uint8)
+    first = -room.ctypes.data % LINE
+    copy = room[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 OWN = State._fields[: State._fields.index("SHARED") + 1]

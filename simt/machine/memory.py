@@ -293,7 +293,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, watched, s):
                 if lo == hi:
                     X[L.X_UPDATES] = lanes
                 elif X[L.X_DISTINCT] != X[L.X_BYTES]:
-                    X[L.X_UPDATES] = count_updates(ADDRESSES, exec_mask, WORDS)
+                    X[L.X_UPDATES] = count_updates(ADDRESSES, shift, lo, hi, exec_mask, X[L.X_SECTORS])
         base = L.ADDRESS_BASE
     elif space == SHARED:
         if lo >= SHARED_WINDOW:
@@ -309,7 +309,9 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, watched, s):
             X[L.X_WAVEFRONTS] = 1
             X[L.X_WAVEFRONTS_IDEAL] = 1
         else:
-            X[L.X_WAVEFRONTS], X[L.X_WAVEFRONTS_IDEAL] = count_wavefronts(ADDRESSES, size, exec_mask, s.FILL)
+            X[L.X_WAVEFRONTS], X[L.X_WAVEFRONTS_IDEAL] = count_wavefronts(
+                ADDRESSES, size, exec_mask, step if line else np.int64(0), WORDS
+            )
         if not distinct:
             X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi) << shift
         base = -LAUNCH[L.LAUNCH_SHARED]

@@ -265,7 +265,7 @@ def _thread_indices(block: tuple[int, int, int]) -> npt.NDArray[np.int64]:
     warps = -(-(x * y * z) // 32)
     linear = np.arange(warps * 32)
     axes = np.stack([linear % x, linear // x % y, linear // (x * y)])
-    return np.ascontiguousarray(axes.reshape(3, warps, 32).transpose(1, 0, 2)).reshape(-1).astype(np.int64)
+    return layout.on_lines(axes.reshape(3, warps, 32).transpose(1, 0, 2).astype(np.int64)).reshape(-1)
 
 
 def state_arrays(
@@ -281,11 +281,11 @@ def state_arrays(
     warps = -(-threads // 32)
     n_uniform = len(prepared.uniform)
     own_rows = encoded.n_registers - n_uniform
-    registers = np.zeros((n_uniform + warps * own_rows) * 32, np.int64)
+    registers = layout.on_lines(np.zeros((n_uniform + warps * own_rows) * 32, np.int64))
     registers[: n_uniform * 32].reshape(n_uniform, 32)[:] = prepared.uniform[:, None]
     predicates = np.zeros((warps, encoded.n_predicates), np.int64)
     predicates[:, 0] = FULL_MASK
-    out = np.zeros(128, np.int64)
+    out = layout.on_lines(np.zeros(128, np.int64))
     shared_at = memory.shared_at[worker]
     order, seed = parse_order(launch.order)
     info = np.zeros(layout.N_LAUNCH, np.int64)
@@ -327,7 +327,7 @@ def state_arrays(
         O64=out.view(np.float64),
         O32=out.view(np.float32),
         P=predicates.reshape(-1),
-        PARTICIPANTS=np.zeros(warps * encoded.n_barriers * 32, np.int64),
+        PARTICIPANTS=layout.on_lines(np.zeros(warps * encoded.n_barriers * 32, np.int64)),
         SPLITS=np.zeros(warps * 32 * layout.N_SPLIT, np.int64),
         WARPS=np.zeros(warps * layout.N_WARP, np.int64),
         BARRIERS=np.zeros(layout.BLOCK_BARRIERS * layout.N_BARRIER, np.int64),
@@ -337,9 +337,8 @@ def state_arrays(
         TEXTURES=prepared.textures,
         TARGETS=encoded.targets,
         X=np.zeros(layout.N_MEMORY, np.int64),
-        ADDRESSES=np.zeros(32, np.int64),
-        WORDS=np.zeros(64, np.int64),
-        FILL=np.zeros(32, np.int64),
+        ADDRESSES=layout.on_lines(np.zeros(32, np.int64)),
+        WORDS=layout.on_lines(np.zeros(64, np.int64)),
         NATIVE=np.zeros(layout.N_NATIVE, np.int64),
         ZEROED=np.arange(n_uniform * 32, encoded.n_registers * 32, 32),
         STARTS=memory.starts,

@@ -204,6 +204,34 @@ def test_accesses(kind: str, space: str, lanes: list[int], size: int, mask: int,
     check(b.build(), [memory_words, offsets, np.zeros(128, np.uint64)], order=order)
 
 
+@pytest.mark.parametrize("kind", ["u8", "s16", "u32", "b64", "v4"])
+def test_conflicts_in_shared_memory(kind: str) -> None:
+    """Lanes at any distance, in pairs, and anywhere, some of them idle; each block accesses otherwise."""
+    random = np.random.default_rng(0)
+    lane = np.arange(32)
+    patterns = [100 * (step < 0) * -step + step * lane for step in range(-9, 34)]
+    patterns += [random.integers(0, 1024, 32)[lane & ~apart] for apart in (0, 1, 2) for _ in range(6)]
+    rows = np.array([pattern % 1024 for pattern in patterns for _ in range(3)])
+    idle = random.integers(0, 2, rows.shape).astype(np.bool_)
+    idle[::3] = False
+    b = Builder()
+    where, out = b.array(0), b.array(1)
+    thread = b.value("mad.s64", b.special("ctaid.x"), b.const(32), b.special("laneid"))
+    index = b.load(where, thread)
+    size = 16 if kind == "v4" else int(kind[1:]) // 8
+    b.shared_bytes = 1024 * size
+    only = pred(b.value("le.s64", b.const(0), index))
+    address, values = b.value("mul.s64", index, b.const(size)), b.reg(4)
+    for k in range(4):
+        b.emit("mad.s64", values + k, thread, b.const(k + 3), b.const(k))
+    for _ in range(2):  # stores of several lanes to one address, and loads of what stays
+        b.emit("st.shared", a=address, b=values, mod=type_number(kind), guard=only)
+        b.emit("ld.shared", values, address, mod=type_number(kind), guard=only)
+    b.store(out, thread, values)
+    given = np.where(idle, -1, rows).reshape(-1).astype(np.int64).view(np.uint64)
+    check(b.build(), [given, np.zeros(given.size, np.uint64)], grid=(len(rows), 1, 1))
+
+
 @given(
     kind=st.sampled_from(ATOMICS),
     typ=st.sampled_from(ATOMIC_TYPES),

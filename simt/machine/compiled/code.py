@@ -35,7 +35,7 @@ MOST_KEPT = 1024
 MOST_MICRO_OPS = 10_000
 """Micro-ops of a Program that is compiled at most."""
 
-_LANE_LOOPS = ACROSS | {"units", WHOLE}
+_LANE_LOOPS = ACROSS | {"units", "wavefronts", WHOLE}
 """Functions whose time goes into loops over lanes; in others vectors would wait for columns of splits just written."""
 
 ADDRESSES = {

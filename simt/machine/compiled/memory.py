@@ -1,8 +1,8 @@
 """Loads and stores of a warp in native code: what is common is done here, all else by the interpreter's function.
 
 For each kind of access there is one function, for all Programs: it gives 1 if it was done, 0 if it is an error, and
-then nothing has changed.  Done here are aligned accesses to the allocation that the micro-op last touched, and of
-shared memory those that take one pass.  What the access counts as and when an allocation holds it are functions of
+then nothing has changed.  Done here are aligned accesses to shared memory, and to the allocation that the micro-op last
+touched.  What the access counts as and when an allocation holds it are functions of
 :mod:`simt.machine.memory` and :mod:`simt.machine.coalescing`, as in the interpreter.
 """
 
@@ -15,6 +15,7 @@ from simt.machine.coalescing import SECTOR_SHIFT
 from simt.machine.compiled.accesses import ACCESSES, ANY, SIMPLE_TYPES
 from simt.machine.compiled.context import Helper
 from simt.machine.compiled.lanes import LANE, lane_module
+from simt.machine.compiled.parts import FEWEST, LOW, PASSES
 from simt.machine.compiled.text import Text
 from simt.machine.compiled.widen import Widener, scalar_of
 from simt.ops.memory import ACCESS_SHIFT, GLOBAL, SHARED, SPACE_MASK, STORE
@@ -51,7 +52,7 @@ class Access:
         self.text.line("ret i64 1")
         self._otherwise()
         begin = f"define i64 @{LANE}({PARAMETERS}) {{"
-        room = f"  %scratch = alloca {ALL}, align 64"
+        room = f"  %scratch = alloca {ALL}, i64 2, align 64"
         self.text.lines = [begin, "entry:", room, *self.text.lines, "}", *sorted(self.text.declared)]
         return self.text
 
@@ -149,10 +150,18 @@ class Access:
         launch = self._field(L.V_LAUNCH)
         limit = text.load(launch, L.LAUNCH_SHARED_BYTES)
         self._unless(self._apply("holds", self.size, "0", limit, self.lo, self.hi))
-        self._unless(self._apply("one_pass", self.size, self.lo, self.hi))
         n_bytes = text.value(f"shl i64 {self.lanes}, {self.shift}")
-        distinct = self._distinct(text.value(f"xor i1 {self.near}, true"), n_bytes)
-        self._count({L.X_BYTES: n_bytes, L.X_WAVEFRONTS: "1", L.X_WAVEFRONTS_IDEAL: "1", L.X_DISTINCT: distinct})
+
+        def together() -> str:
+            units = self._choice(self.near, lambda: self.lanes, lambda: self._units(self.shift))
+            return text.value(f"add i64 {units}, {1 << PASSES | 1 << FEWEST}")
+
+        one_pass = text.value(f"icmp ne i64 {self._apply('one_pass', self.size, self.lo, self.hi)}, 0")
+        found = self._choice(one_pass, together, lambda: self._apart("wavefronts", self.shift))
+        passes = text.value(f"lshr i64 {found}, {PASSES}")
+        ideal = text.value(f"and i64 {text.value(f'lshr i64 {found}, {FEWEST}')}, {LOW}")
+        distinct = text.value(f"shl i64 {text.value(f'and i64 {found}, {LOW}')}, {self.shift}")
+        self._count({L.X_BYTES: n_bytes, L.X_WAVEFRONTS: passes, L.X_WAVEFRONTS_IDEAL: ideal, L.X_DISTINCT: distinct})
         shared = text.load(launch, L.LAUNCH_SHARED)
         self.base = text.value(f"getelementptr i8, ptr {self._field(L.V_MEMORY)}, i64 {shared}")
 
@@ -187,12 +196,14 @@ class Access:
             bits = self._apply("unit_bit", shift, self.given, text.spread(first, WARP), lanes=WARP)
             return text.value(f"call i64 @llvm.ctpop.i64(i64 {self._reduced('or', bits)})")
 
-        def apart() -> str:
-            text.line(f"store {ALL} {self.given}, ptr %scratch, align 64")
-            place = text.value("ptrtoint ptr %scratch to i64")
-            return text.call(("units", shift), "%context", place, self.lo, self.hi, "%mask")
+        return self._choice(close, together, lambda: self._apart("units", shift))
 
-        return self._choice(close, together, apart)
+    def _apart(self, name: str, imm: int) -> str:
+        """What a function that looks at the addresses one by one finds."""
+        text = self.text
+        text.line(f"store {ALL} {self.given}, ptr %scratch, align 64")
+        place = text.value("ptrtoint ptr %scratch to i64")
+        return text.call((name, imm), "%context", place, self.lo, self.hi, "%mask")
 
     def _count(self, request: dict[int, str]) -> None:
         """Add a request to the counters of the micro-op."""

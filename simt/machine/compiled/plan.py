@@ -103,7 +103,8 @@ class Plan:
         for access in accesses:
             if access in FUNCTIONS:
                 found |= {FUNCTIONS[access], ANY, ("units", SECTOR_SHIFT)}
-                found.add(("units", SIMPLE_TYPES[access[1]][1].bit_length() - 1))
+                shift = SIMPLE_TYPES[access[1]][1].bit_length() - 1
+                found |= {("units", shift), ("wavefronts", shift)}
             else:
                 found.add(whole(*access))
         return found
