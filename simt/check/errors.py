@@ -101,6 +101,20 @@ class LaunchError(KernelError):
     kind = "the launch is wrong"
 
 
+class CopyError(SimtError):
+    """A program copies what is not its own."""
+
+    kind = "the program is wrong"
+
+    @classmethod
+    def beyond(cls, does: str, at: int, size: int) -> CopyError:
+        """Of a copy that *does* ("reads", "writes") host memory which is not there."""
+        return cls(
+            f"a copy {does} {size:,} bytes of host memory from {at:#x} on, and not all of them are mapped",
+            help="the host's buffer is shorter than the copy, or already freed",
+        )
+
+
 class ListingError(KernelError):
     """A SASS listing is wrong: it is no listing, lost lines, or names what no GPU has."""
 

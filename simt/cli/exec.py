@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from simt.cli import programs
-from simt.cli.options import PLUS_MINUS, Checks, Fill, KeepGoing, MaxInstructions, Schedule
+from simt.cli.options import (
+    PLUS_MINUS,
+    Checks,
+    Fill,
+    KeepGoing,
+    MaxHostSeconds,
+    MaxInstructions,
+    Schedule,
+    Sets,
+    Sms,
+    TimingOptions,
+)
 from simt.cli.programs import Arch, Device, LogFile
 
 EXAMPLES = """Examples:
@@ -52,6 +63,9 @@ def execute(
             help="Time only the first N launches of each kernel and shape; later ones take as long as the last.",
         ),
     ] = None,
+    sms: Sms = "auto",
+    max_host_seconds: MaxHostSeconds = None,
+    sets: Sets = None,
     metrics: Annotated[str, typer.Option(metavar="A,B,...", help="Columns of the report; see simt metrics.")] = "",
     order: Annotated[str | None, typer.Option(metavar="ORDER", help="Which lanes go first, as for simt run.")] = None,
     view: Annotated[
@@ -75,18 +89,21 @@ def execute(
     """
     from simt.driver.report import marked, report, to_dict
     from simt.metrics import needs_timing
+    from simt.options import Timing
 
     wanted = programs.names([metrics])
     kernel = programs.expression(kernel, "--kernel")
     to = programs.Report(log_file)
     to.check()
     timed = timing or needs_timing(wanted)
+    model = TimingOptions(device, sms, max_host_seconds, sets, timed).keywords
     checking = programs.checking(check, keep_going, schedule, fill)
     settings = {
         "order": order,
         "view": view,
         "kernel": kernel,
         "timed": timing_count,
+        "model": Timing(model.get("sms", "auto"), model.get("max_host_seconds"), model.get("overrides")),
         "max_instructions": max_instructions,
     }
     finished = programs.run(program, device, arch, timed, checking, **settings)

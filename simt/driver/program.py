@@ -37,7 +37,17 @@ def run_program(command: Sequence[str], settings: Settings) -> Finished:
     UnsupportedError for a program that contains NVIDIA's runtime, and where there is no C compiler.
     """
     gpu = devices.get(settings.device)
-    Options(check=settings.check, schedule=settings.schedule, fill=settings.fill, timing=settings.timing).validate()
+    Options(
+        check=settings.check,
+        schedule=settings.schedule,
+        fill=settings.fill,
+        timing=settings.timing,
+        **settings.modelled,
+    ).validate()
+    if settings.timing:
+        from simt.timing import parameters
+
+        parameters(gpu, settings.model.overrides)
     folder = libraries()
     command = _prepared(command, settings.architecture or gpu.architecture, settings.view, folder)
     server = Server(settings)

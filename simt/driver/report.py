@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
@@ -36,9 +37,10 @@ def marked(text: str) -> str:
 def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
     """The report of a program: *metrics* of each kernel (default: a choice), and what did not work."""
     found = finished.activities
+    ended = _signalled(finished.returncode)
     if found is None:
-        return "the program did not use the GPU: it made no CUDA call that needs a device"
-    lines = _heading(found, len(finished.processes))
+        return "\n".join([*ended, "the program did not use the GPU: it made no CUDA call that needs a device"])
+    lines = [*ended, *_heading(found, len(finished.processes))]
     if found.launched:
         timed = any(each.profile.timing is not None for each in found.launched)
         shown = list(metrics) or [*METRICS_SHOWN, *(TIMED_SHOWN if timed else ())]
@@ -57,6 +59,14 @@ def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
         lines += ["", f"{counted(len(finished.findings), 'error')}, each told above where it came up"]
         lines += places(finished)
     return "\n".join(lines)
+
+
+def _signalled(returncode: int) -> list[str]:
+    """What a shell would say of a program that a signal has ended; nothing of ctrl-C, which its user typed."""
+    if returncode >= 0 or -returncode == signal.SIGINT:
+        return []
+    said = signal.strsignal(-returncode) or "unknown signal"
+    return [f"the program was ended by signal {-returncode}: {said}"]
 
 
 def unsupported(found: Activities) -> dict[str, int]:

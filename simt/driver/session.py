@@ -13,7 +13,7 @@ import numpy as np
 
 from simt.calls import Device, LostDeviceError, Options
 from simt.calls.options import SOURCE
-from simt.check import AssertError, LaunchError, SimtError, UnsupportedError
+from simt.check import AssertError, CopyError, LaunchError, SimtError, UnsupportedError
 from simt.check import Finding as Checked
 from simt.devices import occupancy
 from simt.driver import protocol
@@ -172,7 +172,7 @@ class Session:
         return NOTHING
 
     def note(self, tail: bytes) -> Reply:
-        """What happened in the process meanwhile: calls, copies, stubs."""
+        """What happened in the process meanwhile: calls, copies and those that could not be, stubs."""
         try:
             for line in tail.decode(errors="replace").splitlines():
                 self._note(*line.split(" "))
@@ -191,6 +191,9 @@ class Session:
             to, source = Rows(*rows[:3]), Rows(*rows[3:])
             activities.copied.append(Copied(name, width * height * depth, self.device.start, stream=stream))
             self.device.memory.copied(to, source, width, height, depth)
+        elif what == "beyond":
+            at, size = map(int, numbers)
+            self._report("", CopyError.beyond(name, at, size))
         else:
             activities.unsupported[" ".join((name, *numbers))] += 1
 
@@ -386,6 +389,7 @@ class Session:
             cooperative=bool(cooperative),
             order=self.settings.order,
             timing=timed,
+            **(self.settings.modelled if timed else {}),
             max_instructions=self.settings.max_instructions,
             check=self.settings.check,
             keep_going=self.settings.keep_going,

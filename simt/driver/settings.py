@@ -11,6 +11,7 @@ from typing import Any
 
 from simt.check import Finding as Checked
 from simt.check import KernelError, LaunchError, SimtError, render
+from simt.options import Timing
 from simt.profile.activity import Activities
 from simt.sanitizer.tools import MEMCHECK
 
@@ -59,7 +60,7 @@ class Settings:
 
     ``device``: a name of ``simt devices``.  ``architecture``: what a ``.cu`` file is compiled for (default: that of the
     device).  ``timing``: how long each launch takes, too; ``timed``: of each kernel and shape only the first so many
-    launches are timed, the others take as long as the last of these.  ``order``: as for
+    launches are timed, the others take as long as the last of these; ``model``: how they are timed.  ``order``: as for
     :func:`simt.launch` (default: the kernels' own).  ``kernel``, ``skip``, ``count``: only launches of kernels whose
     names match are profiled, so many of them after the first ones; all are run.  ``check``, ``keep_going``,
     ``schedule``, ``fill``: of every launch, as for :func:`simt.launch`.  ``view``: ``"machine"`` or, for kernels that
@@ -71,6 +72,7 @@ class Settings:
     architecture: str | None = None
     timing: bool = False
     timed: int | None = None
+    model: Timing = Timing()
     order: str | None = None
     view: str = "machine"
     kernel: str = ""
@@ -95,6 +97,19 @@ class Settings:
             "SIMT_FILL": str(self.fill),
             "SIMT_MAX_INSTRUCTIONS": str(self.max_instructions),
         }
+
+    @property
+    def modelled(self) -> Mapping[str, Any]:
+        """How launches are timed, as options of a launch; nothing if they are not."""
+        return (
+            {}
+            if not self.timing
+            else {
+                "sms": self.model.sms,
+                "max_host_seconds": self.model.max_host_seconds,
+                "overrides": self.model.overrides,
+            }
+        )
 
     def matches(self, name: str) -> bool:
         """Whether launches of a kernel of this (readable) name are counted by ``skip`` and ``count``."""

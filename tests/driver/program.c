@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -167,6 +168,17 @@ static void copies(void) {
   say("fill of the host", cudaMemset(host, 0, 4));
   say("symbol", cudaMemcpyToSymbol(&scale, host, 8, 0, TO_DEVICE));
   say("no symbol", cudaMemcpyToSymbol(host, host, 4, 0, TO_DEVICE));
+}
+static void short_buffers(void) {
+  size_t page = sysconf(_SC_PAGESIZE);
+  char *x, *buffer = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  munmap(buffer + page, page);
+  cudaMalloc((void **)&x, 2 * page);
+  say("whole", cudaMemcpy(x, buffer, page, TO_DEVICE));
+  say("too long", cudaMemcpy(x, buffer + 8, page, TO_DEVICE));
+  buffer[8] = 1;
+  say("back", cudaMemcpy(buffer + 8, x, page, TO_HOST));
+  printf("%d\n", buffer[8]);
 }
 static void shapes(void) {
   float *x = array();
@@ -464,7 +476,7 @@ static void limits(void) {
 int main(int n, char **words) {
   static const struct { const char *name; void (*run)(void); } scenarios[] = {
 #define SCENARIO(name) {#name, name}
-      SCENARIO(plain), SCENARIO(unwritten), SCENARIO(memory), SCENARIO(managed), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(shapes), SCENARIO(wrong),
+      SCENARIO(plain), SCENARIO(unwritten), SCENARIO(memory), SCENARIO(managed), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(short_buffers), SCENARIO(shapes), SCENARIO(wrong),
       SCENARIO(keeps), SCENARIO(host_pointer), SCENARIO(trap), SCENARIO(threads), SCENARIO(forks), SCENARIO(forks_first), SCENARIO(exits),
       SCENARIO(crashes), SCENARIO(killed), SCENARIO(waits), SCENARIO(server_dies), SCENARIO(missing), SCENARIO(times), SCENARIO(texture), SCENARIO(cubes),
       SCENARIO(asserts), SCENARIO(limits), SCENARIO(captures), SCENARIO(leaves), SCENARIO(nodes), SCENARIO(objects), SCENARIO(graph_memory)};

@@ -13,6 +13,7 @@ import pytest
 from simt.check import LaunchError
 from simt.driver import Settings
 from simt.driver.report import places
+from simt.options import Timing
 from tests.driver.conftest import needs_nvdisasm
 from tests.driver.scenarios import CUBIN, run
 
@@ -77,6 +78,7 @@ def test_a_schedule_and_a_pattern_reach_the_launches_of_a_program(program: Path,
         (Settings(schedule="fair"), "unknown schedule 'fair'"),
         (Settings(schedule="round_robin", timing=True), "a timed launch has no schedule"),
         (Settings(fill="0x100"), "fill is 256"),
+        (Settings(timing=True, model=Timing(max_host_seconds=-1)), "max_host_seconds is -1"),
         (Settings(check=("leakcheck",)), "there is no check 'leakcheck'"),
     ],
 )

@@ -41,6 +41,17 @@ def test_copies_out_of_bounds(program: Path, tmp_path: Path) -> None:
     ]
 
 
+def test_copies_beyond_what_the_host_has(program: Path, tmp_path: Path) -> None:
+    ran = run(program, "short_buffers", tmp_path)
+    invalid = "cudaErrorInvalidValue"
+    assert ran.lines == ["whole: cudaSuccess", f"too long: {invalid}", f"back: {invalid}", "1"]
+    told = [str(finding) for finding in ran.finished.findings]
+    assert [text.split(" from ")[0] for text in told] == [
+        f"the program is wrong: a copy {does} {os.sysconf('SC_PAGESIZE'):,} bytes of host memory"
+        for does in ("reads", "writes")
+    ]
+
+
 def test_bad_launches(program: Path, tmp_path: Path) -> None:
     ran = run(program, "shapes", tmp_path)
     assert ran.lines == [

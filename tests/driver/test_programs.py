@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import simt
+from simt.devices import DeviceError
 from simt.driver import Settings, libraries, surroundings
+from simt.options import Timing
 from tests.driver.conftest import needs_nvdisasm
 from tests.driver.scenarios import CUBIN, run, start
 from tests.machine_view import DATA
@@ -100,6 +102,21 @@ def test_later_launches_take_as_long_as_the_last_one_timed(program: Path, tmp_pa
     assert first is not None
     assert second is None
     assert [float(word) for word in ran.lines[0].split()] == pytest.approx([1e3 * first] * 2, rel=1e-3)
+
+
+def test_how_launches_of_a_program_are_timed(program: Path, tmp_path: Path) -> None:
+    slower = Timing(sms="all", overrides={"launch_overhead": 50_000})
+    ran = run(program, "times", tmp_path, Settings(timing=True, model=slower))
+    assert ran.finished.activities is not None
+    for each in ran.finished.activities.launched:
+        assert each.profile.timing is not None
+        assert each.profile.timing.sample.is_whole
+        assert each.profile.timing.cycles > 50_000
+
+
+def test_a_timing_number_that_is_none(program: Path, tmp_path: Path) -> None:
+    with pytest.raises(DeviceError, match="no timing number 'nonsense'"):
+        run(program, "times", tmp_path, Settings(timing=True, model=Timing(overrides={"nonsense": 1})))
 
 
 def test_what_a_failed_assert_writes(program: Path, tmp_path: Path) -> None:

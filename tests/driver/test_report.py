@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -84,6 +85,12 @@ def test_what_is_not_there() -> None:
 
 def test_a_program_without_a_gpu() -> None:
     assert "did not use the GPU" in report(Finished(0))
+
+
+def test_the_signal_that_ended_a_program_is_named() -> None:
+    first = [report(Finished(-number)).splitlines()[0] for number in (signal.SIGSEGV, signal.SIGINT)]
+    assert first[0] == "the program was ended by signal 11: Segmentation fault"
+    assert first[1].startswith("the program did not use the GPU")
     assert to_dict(Finished(3)) == {"returncode": 3, "device": None, "launches": [], "copies": [], "calls": {}}
 
 

@@ -1,4 +1,5 @@
 // Allocations, copies and fills.  Device memory is mapped into this process, so they need no server but for its table.
+#include <errno.h>
 #include <sys/mman.h>
 
 #include "simt.h"
@@ -259,6 +260,16 @@ CUresult simt_copy(struct block to, struct block from, size_t width, size_t heig
   struct work w = {COPY_WORK, .copy = {to, from, width, height, depth}};
   return width && height && depth ? simt_do(&w, stream) : CUDA_SUCCESS;
 }
+// Whether a copy stays in memory that this process has mapped: one that does not would end the program.
+static bool mapped(void *at, size_t size) {
+  unsigned char pages[1 << 12];
+  uint64_t page = (uint64_t)at / PAGE * PAGE, end = (uint64_t)at + size;
+  for (size_t n; page < end; page += n) {
+    n = end - page < sizeof pages * PAGE ? end - page : sizeof pages * PAGE;
+    if (mincore((void *)page, n, pages) && errno == ENOMEM) return false;
+  }
+  return true;
+}
 CUresult simt_copy_now(struct work *w, CUstream stream) {
   void *there, *here;
   int to_kind, from_kind;
@@ -268,6 +279,9 @@ CUresult simt_copy_now(struct work *w, CUstream stream) {
   if (depth > 1 && (to.height < height || from.height < height)) return CUDA_ERROR_INVALID_VALUE;
   TRY(simt_resolve(to.at, extent(to, width, height, depth), &there, &to_kind));
   TRY(simt_resolve(from.at, extent(from, width, height, depth), &here, &from_kind));
+  size_t read = extent(from, width, height, depth), written = extent(to, width, height, depth);
+  if (from_kind < 0 && !mapped(here, read)) return simt_note_beyond("reads", from.at, read), CUDA_ERROR_INVALID_VALUE;
+  if (to_kind < 0 && !mapped(there, written)) return simt_note_beyond("writes", to.at, written), CUDA_ERROR_INVALID_VALUE;
   for (size_t z = 0; z < depth; z++)
     for (size_t y = 0; y < height; y++)
       memmove((char *)there + (z * to.height + y) * to.pitch, (char *)here + (z * from.height + y) * from.pitch, width);

@@ -77,6 +77,7 @@ struct block {  // rows of bytes in memory, for copies
 };
 CUresult simt_copy(struct block to, struct block from, size_t width, size_t height, size_t depth, CUstream stream);
 void simt_note_copy(const char *kind, unsigned stream, struct block to, struct block from, size_t width, size_t height, size_t depth);  // in wire.c
+void simt_note_beyond(const char *does, uint64_t at, size_t size);  // likewise
 
 // ---- stream.c
 struct graph;

@@ -100,6 +100,9 @@ void simt_note_copy(const char *kind, unsigned stream, struct block to, struct b
   note("copy %s %u %zu %zu %zu %llu %zu %zu %llu %zu %zu\n", kind, stream, width, height, depth, (unsigned long long)to.at, to.pitch, to.height,
        (unsigned long long)from.at, from.pitch, from.height);
 }
+void simt_note_beyond(const char *does, uint64_t at, size_t size) {
+  note("beyond %s %llu %zu\n", does, (unsigned long long)at, size);
+}
 
 // ---- requests
 CUresult simt_ask(int op, const void *request, size_t size, const void *tail, size_t tail_size, void *reply,
