@@ -69,11 +69,17 @@ def _ptx(path: Path, gpu: Gpu) -> list[bytes]:
     return found[max(found)] if found else []
 
 
+_DEBUG = re.compile(rb"\.target\s[^\n]*\bdebug\b")
+"""PTX with debug information, such as numba-cuda makes with ``debug=True``."""
+
+
 def _compiled(ptx: bytes, architecture: str, *options: str) -> bytes:
     """PTX as a cubin, which a driver's compiler makes; here ptxas does, once.  Raises what it raises."""
     target = re.search(rb"\.target\s+(sm_\d+[af]?)", ptx)
     if target and target[1].decode().rstrip("af") == architecture:
         architecture = target[1].decode()  # sm_90a
+    if _DEBUG.search(ptx):  # ptxas refuses to optimise it, where a driver's compiler does not mind being asked
+        options = tuple(option for option in options if not option.startswith("-O"))
     made_by = identity(find_program("ptxas")), architecture, " ".join(options)
     return CUBINS.get_or_make(digest(*made_by, ptx), lambda: assemble(ptx, architecture, *options))
 

@@ -72,7 +72,7 @@ class Settings:
     architecture: str | None = None
     timing: bool = False
     timed: int | None = None
-    model: Timing = Timing()
+    model: Timing = field(default_factory=Timing)
     order: str | None = None
     view: str = "machine"
     kernel: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 
 import pytest
+from numba import cuda
 
 from simt import devices
 from simt.check import LaunchError
@@ -70,6 +71,17 @@ def test_the_program_limits_registers() -> None:
     assert many > 64
     assert linked(_sums(64).format("sm_90"), registers=40) <= 40
     assert linked(FUNCTION.format("sm_90"), _sums(64).format("sm_90"), registers=40) <= 40
+
+
+@pytest.mark.filterwarnings("ignore:debug=True with opt=True")
+def test_code_for_a_debugger_links_at_every_level() -> None:
+    def kernel(x):
+        x[0] = 1
+
+    ptx, _ = cuda.compile(kernel, "void(int32[::1])", device=False, abi="numba", debug=True, cc=(9, 0))
+    assert ", debug" in ptx
+    for level in (0, 4):
+        assert link(inputs(ptx), "sm_90", 0, level)
 
 
 def test_what_is_missing_is_told() -> None:
