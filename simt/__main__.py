@@ -5,6 +5,7 @@ Here the two packages meet; neither command line imports the other's.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -25,10 +26,28 @@ def _same_modules(package: Path) -> bool:
     """Whether *package* is the one that runs, or holds what that holds, as just after ``pip install .``."""
     if package.resolve() == _HERE:
         return True
-    names = {file.relative_to(package) for file in package.rglob("*.py")}
-    return names == {file.relative_to(_HERE) for file in _HERE.rglob("*.py")} and all(
-        (package / name).read_bytes() == (_HERE / name).read_bytes() for name in names
-    )
+    theirs, ours = _modules(str(package)), _modules(str(_HERE))
+    return theirs.keys() == ours.keys() and all(_same(theirs[name], ours[name]) for name in ours)
+
+
+def _modules(folder: str, place: str = "") -> dict[str, os.DirEntry[str]]:
+    """The modules below a folder, by their place in it."""
+    found: dict[str, os.DirEntry[str]] = {}
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                found[place + entry.name] = entry
+            elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                found |= _modules(entry.path, f"{place}{entry.name}/")
+    return found
+
+
+def _same(theirs: os.DirEntry[str], ours: os.DirEntry[str]) -> bool:
+    """Whether two modules hold the same; read are only those that were written after the installation."""
+    one, other = theirs.stat(), ours.stat()
+    if one.st_size != other.st_size:
+        return False
+    return one.st_mtime <= other.st_mtime or Path(theirs).read_bytes() == Path(ours).read_bytes()
 
 
 def main() -> None:

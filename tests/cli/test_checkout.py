@@ -33,6 +33,9 @@ def test_a_checkout_with_the_modules_that_run_says_nothing(tmp_path: Path) -> No
     (tmp_path / "pyproject.toml").touch()
     shutil.copytree(ROOT / "simt", tmp_path / "simt", ignore=shutil.ignore_patterns("__pycache__"))
     assert other_checkout(tmp_path / "simt") is None
+    text = (ROOT / "simt" / "text.py").read_bytes()
+    (tmp_path / "simt" / "text.py").write_bytes(text[:-1] + b" ")  # as long as before
+    assert other_checkout(tmp_path / "simt") == tmp_path
     (tmp_path / "simt" / "text.py").write_text("edited")
     assert other_checkout(tmp_path / "simt") == tmp_path
     (tmp_path / "simt" / "text.py").unlink()
