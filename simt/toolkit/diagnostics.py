@@ -18,6 +18,8 @@ _WHEELS_OF_HEADERS = (
     (("curand",), "nvidia-curand"),
     (("cooperative_groups", "cuda_", "mma.h", "sm_", "vector_", "math_", "device_", "texture_"), "nvidia-cuda-runtime"),
 )
+_LIBRARIES = re.compile(r"(cublas|cufft|cusparse|cusolver|cudnn|cutensor|nccl)")
+"""Beginnings of headers of libraries that bring a CUDA runtime of their own."""
 MOST = 6
 """Errors that a message shows."""
 
@@ -47,8 +49,13 @@ def _help(log: str, how_to_include: str) -> str:
     missing = _MISSING_HEADER.search(log)
     if missing:
         header = missing[1] or missing[2]
+        library = _LIBRARIES.match(header)
+        if library:
+            return f"programs that use {library[1]} do not run here: it brings a CUDA runtime of its own"
         wheels = [wheel for prefixes, wheel in _WHEELS_OF_HEADERS if header.startswith(prefixes)]
         return f"pip install {wheels[0]}" if wheels else f"give its folder: {how_to_include}"
+    if "--extended-lambda" in log:
+        return f"allow it: {how_to_include.replace('-Ifolder', '--extended-lambda')}"
     if "cudaDeviceSynchronize" in log:
         return (
             "since CUDA 12 a kernel does not wait for its children; launch what comes after them in the stream "

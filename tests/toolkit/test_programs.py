@@ -134,6 +134,11 @@ def test_errors_name_their_line(nvcc: Nvcc) -> None:
     ("said", "words"),
     [
         ("k.cu:1:10: fatal error: nix.h: No such file or directory", ["nix.h", "NVCC_APPEND_FLAGS"]),
+        (
+            "k.cu:1:10: fatal error: cublas_v2.h: No such file or directory",
+            ["programs that use cublas do not run here"],
+        ),
+        ("k.cu(1): error: a lambda requires --extended-lambda nvcc flag", ['NVCC_APPEND_FLAGS="--extended-lambda"']),
         ("k.cu:1:10: fatal error: cub/cub.cuh: No such file or directory", ["pip install nvidia-cuda-cccl"]),
         ('k.cu(3): error: calling a __host__ function("cudaDeviceSynchronize")', ["cudaStreamTailLaunch"]),
         ("ld: cannot find -lnothing", ["program.cu does not compile", "cannot find -lnothing"]),
