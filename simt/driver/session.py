@@ -192,8 +192,7 @@ class Session:
             activities.copied.append(Copied(name, width * height * depth, self.device.start, stream=stream))
             self.device.memory.copied(to, source, width, height, depth)
         elif what == "beyond":
-            at, size = map(int, numbers)
-            self._report("", CopyError.beyond(name, at, size))
+            self._report("", CopyError.beyond(name, *map(int, numbers)))
         else:
             activities.unsupported[" ".join((name, *numbers))] += 1
 
