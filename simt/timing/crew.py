@@ -58,7 +58,7 @@ class Crew:
                 self.states.append(door.beside(state, state_arrays(prepared, 0, 0, state.STOP)))
                 self.clocks.append(for_group(clock, thread, BLOCKS=others))
         self._native: Native | None = None
-        self._over = False
+        self._over = self._is_described = False
         self._pending: set[Future[None]] = set()
 
     def equip(self, native: Native, first: int = 0) -> None:
@@ -73,12 +73,15 @@ class Crew:
             self.states[k] = door.equip(self.states[k], native, places, *own_sizes(self.clocks[0]), like=like)
         for clock in self.clocks[first : first + 2]:  # all but the first have one array
             clock.BLOCKS[:] = 0  # laid out anew: those have other arrays
-        self.describe()
+        if self._is_described:
+            self.describe()
 
     def describe(self) -> None:
         """Bring the records of all groups up to date."""
-        self.clocks[0].STATES[:] = np.array([record_of(state) for state in self.states]).reshape(-1)
-        self.clocks[0].CLOCKS[:] = np.array([record_of(clock) for clock in self.clocks]).reshape(-1)
+        known: dict[int, tuple[int, ...]] = {}  # groups share most arrays
+        self.clocks[0].STATES[:] = np.array([record_of(state, known) for state in self.states]).reshape(-1)
+        self.clocks[0].CLOCKS[:] = np.array([record_of(clock, known) for clock in self.clocks]).reshape(-1)
+        self._is_described = True
 
     def _sms(self, k: int) -> tuple[int, int]:
         """The SMs of a group, as :mod:`simt.timing.core` has it: the first, and one past the last."""

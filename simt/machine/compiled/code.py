@@ -97,14 +97,16 @@ class Native:
     def tell(self, state: L.State) -> None:
         """Tell native code, in NATIVE, where the arrays of a block are."""
         end, native = self._end, state.NATIVE
-        places = {name: array.ctypes.data for name, array in state._asdict().items()}
+        known: dict[int, tuple[int, ...]] = {}
+        record = record_of(state, known)
+        places = {name: known[id(array)][0] for name, array in zip(state._fields, state, strict=True)}
         native[L.V_CODE] = self.loaded.address
         for column, name in ADDRESSES.items():
             native[column] = places[name]
         for helper in self.plan.helpers:
             native[HELPERS[helper]] = _helper(*helper).address
         native[V_STATE] = places["NATIVE"] + 8 * end
-        native[end:] = record_of(state)
+        native[end:] = record
 
     def count(self, state: L.State, blocks: int = 1) -> None:
         """Add what native code counted, in so many blocks at a time, to the counters of the micro-ops."""
