@@ -33,31 +33,28 @@ def test_a_bar_covers_two_of_three_launches(off: list[float]) -> None:
 
 
 def test_how_often_the_stated_error_covers_launches_of_others() -> None:
-    """Two of three launches are within bars that other authors' launches give; of D and E by what came before them.
+    """Two of three launches are within bars that other authors' launches give; of D, E and F by what came before them.
 
-    Of E more are, since it was predicted by a better model than what its bars were learned from.
+    Of E more are, since it was predicted by a better model than what its bars were learned from; of F fewer.
     """
     found = blind_errors("h200")
     assert covered(found, found) == pytest.approx(float(COVERED), abs=0.04)
-    parts = {
-        part: [(e["author"], e["predicted"]["kind"], stranger_error(e)) for e in validation_set("h200", part)]
-        for part in "DE"
-    }
-    before_e = [each for each in found if each not in parts["E"]]
-    before_d = [each for each in before_e if each not in parts["D"]]
-    assert (len(parts["D"]), len(parts["E"]), len(before_d)) == (67, 63, 101)
-    assert covered(parts["D"], before_d) == pytest.approx(float(COVERED), abs=0.05)
-    assert covered(parts["E"], before_e) > COVERED
+    for part, count, share in (("F", 69, 0.55), ("E", 63, 0.84), ("D", 67, 0.64)):
+        own = [(e["author"], e["predicted"]["kind"], stranger_error(e)) for e in validation_set("h200", part)]
+        found = [each for each in found if each not in own]
+        assert (len(own), covered(own, found)) == (count, pytest.approx(share, abs=0.01))
+    assert len(found) == 101
 
 
-def test_the_last_blind_part() -> None:
-    """What nobody had looked at, on both devices: mean, median and bias of the cycles' error."""
-    for device, how, most in (
-        ("h200", "predicted", (5, 3.5, 1.5, 1)),
-        ("h100", "predicted", (7, 5, 1.6, 1)),
-        ("h100", "by_calibrate", (8, 5, 2, 2)),  # a file that simt calibrate wrote on an H100, and nothing else
+def test_the_last_blind_parts() -> None:
+    """What nobody had looked at, on both devices: mean, median and bias of the cycles' error, how many beyond 25 %."""
+    for part, device, how, most in (
+        ("E", "h200", "predicted", (5, 3.5, 1.5, 1)),
+        ("F", "h200", "predicted", (14, 5.5, 8, 4)),
+        ("E", "h100", "predicted", (7, 5, 1.6, 1)),
+        ("E", "h100", "by_calibrate", (8, 5, 2, 2)),  # a file that simt calibrate wrote on an H100, and nothing else
     ):
-        entries = [entry | {"predicted": entry[how]} for entry in validation_set(device, "E") if how in entry]
+        entries = [entry | {"predicted": entry[how]} for entry in validation_set(device, part) if how in entry]
         off = np.array([stranger_error(entry) for entry in entries])
         found = (np.abs(off).mean(), np.median(np.abs(off)), abs(off.mean()), (np.abs(off) > 25).sum())
-        assert all(value <= limit for value, limit in zip(found, most, strict=True)), (device, how, found)
+        assert all(value <= limit for value, limit in zip(found, most, strict=True)), (part, device, how, found)

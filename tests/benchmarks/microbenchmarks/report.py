@@ -33,7 +33,7 @@ from tests.timing.launches import (
     validation_set,
 )
 
-PARTS = "ABCDE"
+PARTS = "ABCDEF"
 """Of the validation set."""
 
 
