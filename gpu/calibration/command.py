@@ -51,7 +51,7 @@ def calibrate(
     from gpu.calibration.fitting import fit
     from gpu.calibration.measuring import measure, other_processes
     from gpu.calibration.native import Native
-    from gpu.calibration.writing import Product, device_file
+    from gpu.calibration.writing import Product, device_file, most_of
     from simt import devices
     from simt.toolkit.kernels import compile_kernels
 
@@ -72,7 +72,7 @@ def calibrate(
         kernels = simt.load_cuda(source, product.architecture)
     multiprocessors = dict(product.limits)["multiprocessors"]
     found = list(measure(native, figures(multiprocessors), _say))
-    fitted = fit(kernels, base, [each for each in found if not each.problem], _say)
+    fitted = fit(kernels, base, [each for each in found if not each.problem], _say, most_of(product, base))
     text = device_file(product, base, fitted)
     write_file(output, text)
     _report(fitted, base)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -51,9 +52,16 @@ class Fitted:
 
 
 def fit(
-    kernels: Mapping[str, object], base: Gpu, measured: Sequence[Measured], progress: Callable[[str], None]
+    kernels: Mapping[str, object],
+    base: Gpu,
+    measured: Sequence[Measured],
+    progress: Callable[[str], None],
+    most: Mapping[str, float],
 ) -> list[Fitted]:
-    """Fit the numbers of *base* to what was measured; *kernels*: the same machine code, for the model."""
+    """Fit the numbers of *base* to what was measured; *kernels*: the same machine code, for the model.
+
+    ``most``: what some numbers cannot exceed, whatever the model would need to be as fast as the GPU.
+    """
     named = {each.figure.name: each for each in measured}
     tried: list[dict[str, float]] = [{each.figure.name: _number(base, each.figure) for each in measured}]
     found: list[dict[str, float]] = []
@@ -63,19 +71,31 @@ def fit(
         found.append({each.figure.name: _modelled(kernels, base, each.figure, overrides) for each in measured})
         tried.append(
             {
-                name: _better(each, [(values[name], cycles[name]) for values, cycles in zip(tried, found, strict=True)])
+                name: min(
+                    _better(each, [(values[name], cycles[name]) for values, cycles in zip(tried, found, strict=True)]),
+                    _most(each, most),
+                )
                 for name, each in named.items()
             }
         )
     return [
-        _nearest(each, [(values[name], figures[name]) for values, figures in zip(tried, found, strict=False)])
+        _nearest(
+            each,
+            [(values[name], figures[name]) for values, figures in zip(tried, found, strict=False)],
+            _most(each, most),
+        )
         for name, each in named.items()
     ]
 
 
-def _nearest(measured: Measured, tried: Sequence[tuple[float, float]]) -> Fitted:
-    """The best of what was tried: (value, what the model said)."""
-    value, after = min(tried, key=lambda one: abs(one[1] - measured.cycles))
+def _most(measured: Measured, most: Mapping[str, float]) -> float:
+    """What the number of a figure cannot exceed."""
+    return most.get(measured.figure.parameter or "", math.inf)
+
+
+def _nearest(measured: Measured, tried: Sequence[tuple[float, float]], most: float) -> Fitted:
+    """The best of what was tried: (value, what the model said), of values up to *most*; the first is the base's."""
+    value, after = min((one for one in tried if one[0] <= most), key=lambda one: abs(one[1] - measured.cycles))
     return Fitted(measured, tried[0][1], after, value if measured.figure.parameter else None)
 
 

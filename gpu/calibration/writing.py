@@ -13,6 +13,9 @@ from simt.devices import Gpu
 from simt.devices.device import LIMITS, TIMING, parse
 from simt.timing.parameters import parameters
 
+DIGITS = 4
+"""Of the numbers that are written."""
+
 
 @dataclass(frozen=True)
 class Product:
@@ -47,6 +50,12 @@ class Product:
         return "sm_" + self.capability.replace(".", "")
 
 
+def most_of(product: Product, base: Gpu) -> dict[str, float]:
+    """Numbers bounded by what the driver says: a device file with more, in the digits written, is refused."""
+    peak = parse(device_file(product, base, []), "calibrated").memory_bytes_per_cycle
+    return {} if peak is None else {"dram_read_bytes_per_cycle": peak * (1 - 0.5 * 10 ** (1 - DIGITS))}
+
+
 def device_file(product: Product, base: Gpu, fitted: Sequence[Fitted]) -> str:
     """The TOML of a device like *base* with the numbers that were measured.
 
@@ -70,7 +79,7 @@ def device_file(product: Product, base: Gpu, fitted: Sequence[Fitted]) -> str:
     for each in fitted:
         name = each.measured.figure.parameter
         if name is not None and each.value is not None and each.holds:
-            lines.append(_entry(name, float(f"{each.value:.4g}"), units[name].unit, _source(each, today)))
+            lines.append(_entry(name, float(f"{each.value:.{DIGITS}g}"), units[name].unit, _source(each, today)))
     text = "\n".join(lines) + "\n"
     parameters(parse(text, "calibrated"))
     return text

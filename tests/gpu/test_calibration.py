@@ -22,7 +22,7 @@ from gpu.calibration.figures import Figure, chain, figures
 from gpu.calibration.fitting import Fitted, fit
 from gpu.calibration.measuring import ATTEMPTS, Measured, measure, other_processes
 from gpu.calibration.native import Native
-from gpu.calibration.writing import Product, device_file
+from gpu.calibration.writing import Product, device_file, most_of
 from gpu.errors import GpuError, ProfilerError
 from simt import devices
 from simt.devices import DeviceError
@@ -66,7 +66,7 @@ def test_the_numbers_of_a_gpu_are_found_again() -> None:
         kernels = simt.load_cuda(source, "sm_90")
     wanted = [figure for figure in FIGURES.values() if figure.parameter in numbers]
     measured = [Measured(figure, modelled(kernels, figure, numbers), 0.0, 1980.0) for figure in wanted]
-    found = fit(kernels, H200, measured, lambda _: None)
+    found = fit(kernels, H200, measured, lambda _: None, {})
     assert {each.measured.figure.parameter: each.value for each in found} == {
         name: pytest.approx(value, rel=0.04) for name, value in numbers.items()
     }
@@ -74,6 +74,23 @@ def test_the_numbers_of_a_gpu_are_found_again() -> None:
         assert each.after == pytest.approx(each.measured.cycles, rel=0.01)
         assert not each.is_borne_out
         assert each.uncertainty < 0.03 * numbers[each.measured.figure.parameter or ""]
+
+
+@pytest.mark.parametrize("memory_mhz", [3201.0, 2000.4])
+def test_no_more_than_memory_delivers(memory_mhz: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model needs more than the peak to be as fast as the GPU: that is no number of the GPU's."""
+    limits = (("multiprocessors", 132), ("clock_mhz", 1980))
+    product = replace(PRODUCT, limits=limits, numbers=(("memory_clock_mhz", memory_mhz, "MHz"),))
+    name = "dram_read_bytes_per_cycle"
+    peak = most_of(product, H200)[name]
+    monkeypatch.setattr("gpu.calibration.fitting._modelled", lambda *args: 1.03 * 16 / args[-1][name])
+    measured = Measured(FIGURES["reads of DRAM by all SMs"], 16 / peak, 0.0, 1980.0)
+    (found,) = fit({}, H200, [measured], lambda _: None, most_of(product, H200))
+    path = tmp_path / "mine.toml"
+    path.write_text(device_file(product, H200, [found]))
+    number = devices.get(path).sections["timing"][name]
+    assert number.value == pytest.approx(peak, rel=1e-3)
+    assert not number.estimated
 
 
 class Array:
