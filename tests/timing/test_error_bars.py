@@ -52,6 +52,8 @@ def test_the_last_blind_parts() -> None:
         ("E", "h200", "predicted", (5, 3.5, 1.5, 1)),
         ("F", "h200", "predicted", (14, 5.5, 8, 4)),
         ("E", "h100", "predicted", (7, 5, 1.6, 1)),
+        ("F", "h100", "predicted", (13, 5.5, 8, 1)),
+        ("F", "h100", "by_calibrate", (13, 5, 7, 1)),
         ("E", "h100", "by_calibrate", (8, 5, 2, 2)),  # a file that simt calibrate wrote on an H100, and nothing else
     ):
         entries = [entry | {"predicted": entry[how]} for entry in validation_set(device, part) if how in entry]

@@ -97,10 +97,10 @@ def test_the_expected_error() -> None:
 
 
 def test_the_error_of_a_kind_that_only_the_other_device_knows_is_that_of_any() -> None:
-    """The H100 is like the H200, whose launches limited by arithmetic say nothing of it; its own 21 launches do."""
+    """The H100 is like the H200, whose launches limited by L2 say nothing of it; its own of all kinds do."""
     h100 = devices.get("h100")
-    assert h100.sections["errors"]["compute"].estimated
-    assert expected(h100, True, "compute", ALIKE).percent == h100.sections["errors"]["any"].value
+    assert h100.sections["errors"]["l2"].estimated
+    assert expected(h100, True, "l2", ALIKE).percent == h100.sections["errors"]["any"].value
 
 
 def test_where_races_decide_no_error_is_known() -> None:
