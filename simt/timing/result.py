@@ -151,7 +151,8 @@ class TimingResult:
         of = self.numbers.device.limit("multiprocessors")
         waited = {f"stalled_{name}": int(n) for name, n in zip(self.reasons, self.stalls.sum(axis=0), strict=True)}
         totals = {name: self.totals[name] for name in (*_TOTALS, "active_cycles", "busiest")}
-        requests = self.totals["sent"] + self.totals["asked"] - WHOLE_LINE_SAVES * self.totals["asked_whole"]
+        sent, asked, asked_whole = (totals.pop(name) for name in ("sent", "asked", "asked_whole"))
+        requests = sent + asked - WHOLE_LINE_SAVES * asked_whole
         return {
             **totals,
             **waited,
