@@ -64,9 +64,15 @@ def test_launches_by_kernels_are_told_apart() -> None:
 
 def test_a_process_is_called_by_its_program_and_python_by_the_script(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
-    script.write_text("input()")
+    script.write_text("print(input())\ninput()")
     for command, name in (([sys.executable, "-u", str(script), "x.py"], "train.py"), (["cat", "-", "x.py"], "cat")):
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+        ) as child:
+            assert child.stdin is not None
+            assert child.stdout is not None
+            child.stdin.write(b"begun\n")
+            assert child.stdout.readline() == b"begun\n"  # a process that has just begun has no command line yet
             assert program_name(child.pid) == name
 
 
