@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpu.errors import EXIT_NO_GPU, NoGpuError
-from simt.check import render, write_file
+from simt.check import LaunchError, render, write_file
 from simt.cli.output import EXIT_WRONG, check_writable, show, table
 
 if TYPE_CHECKING:
+    from importlib.abc import Traversable
+
     from gpu.calibration.figures import Figure
     from gpu.calibration.fitting import Fitted
+    from gpu.calibration.measuring import Measured
+    from gpu.calibration.writing import Product
     from simt.devices import Gpu
 
 EXAMPLES = """Examples:
@@ -36,6 +40,13 @@ def calibrate(
         typer.Option(metavar="NAME", help="Device with the numbers that are not measured. Default: the nearest."),
     ] = None,
     device: Annotated[int, typer.Option(min=0, metavar="N", help="Number of the GPU.")] = 0,
+    measurements: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="Keep what was measured, for [bold]--from[/bold].")
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE.json", help="Fit what was measured then. No GPU is needed."),
+    ] = None,
 ) -> None:
     """Measure this machine's GPU and write a device file that predictions can be made with.
 
@@ -47,35 +58,27 @@ def calibrate(
     line, or numbers that contradict each other (nothing is written); 3: no GPU.
     """
     import simt
-    from gpu.calibration.figures import figures
     from gpu.calibration.fitting import fit
-    from gpu.calibration.measuring import measure, other_processes
-    from gpu.calibration.native import Native
-    from gpu.calibration.writing import Product, device_file, most_of
+    from gpu.calibration.keeping import keep, kept
+    from gpu.calibration.writing import device_file, most_of
     from simt import devices
-    from simt.toolkit.kernels import compile_kernels
 
-    check_writable(output)
-    try:
-        native = Native(device)
-    except NoGpuError as error:
-        typer.echo(render(error), err=True)
-        raise typer.Exit(EXIT_NO_GPU) from None
-    product = Product.of(native)
+    check_writable(output, measurements)
+    if source is not None:
+        if measurements is not None:
+            raise LaunchError("--measurements keeps what is measured, but --from measures nothing")
+        product, found = kept(source)
+    else:
+        product, found = _measured(device)
+        if measurements is not None:
+            keep(measurements, product, found)
     base = devices.get(like) if like else nearest(product.capability, product.name)
-    beside = other_processes(native.place)
-    if beside:
-        typer.echo(f"note: others use the GPU, which may spoil the figures: {beside}", err=True)
     typer.echo(f"{product.name}, CUDA {product.driver}; like {base.key}", err=True)
-    with resources.as_file(resources.files("gpu.calibration") / "kernels.cu") as source:
-        native.load(compile_kernels(source, product.architecture).cubin)
-        kernels = simt.load_cuda(source, product.architecture)
-    multiprocessors = dict(product.limits)["multiprocessors"]
-    found = list(measure(native, figures(multiprocessors), _say))
+    with resources.as_file(_kernels()) as path:
+        kernels = simt.load_cuda(path, product.architecture)
     fitted = fit(kernels, base, [each for each in found if not each.problem], _say, most_of(product, base))
-    text = device_file(product, base, fitted)
-    write_file(output, text)
     _report(fitted, base)
+    write_file(output, device_file(product, base, fitted))
     typer.echo(f"wrote {output}")
     missing = [_missing(each.figure, each.problem) for each in found if each.problem]
     missing += [_missing(each.measured.figure, "the model does not follow") for each in fitted if not each.holds]
@@ -83,6 +86,32 @@ def calibrate(
         typer.echo(line, err=True)
     if missing:
         raise typer.Exit(EXIT_WRONG)
+
+
+def _measured(device: int) -> tuple[Product, list[Measured]]:
+    """The GPU of this number, and all figures of it."""
+    from gpu.calibration.figures import figures
+    from gpu.calibration.measuring import measure, other_processes
+    from gpu.calibration.native import Native
+    from gpu.calibration.writing import Product
+    from simt.toolkit.kernels import compile_kernels
+
+    try:
+        native = Native(device)
+    except NoGpuError as error:
+        typer.echo(render(error), err=True)
+        raise typer.Exit(EXIT_NO_GPU) from None
+    product = Product.of(native)
+    beside = other_processes(native.place)
+    if beside:
+        typer.echo(f"note: others use the GPU, which may spoil the figures: {beside}", err=True)
+    with resources.as_file(_kernels()) as path:
+        native.load(compile_kernels(path, product.architecture).cubin)
+    return product, list(measure(native, figures(dict(product.limits)["multiprocessors"]), _say))
+
+
+def _kernels() -> Traversable:
+    return resources.files("gpu.calibration") / "kernels.cu"
 
 
 def nearest(capability: str, name: str = "") -> Gpu:

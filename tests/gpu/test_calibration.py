@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -20,11 +22,13 @@ import simt
 from gpu.calibration.command import nearest
 from gpu.calibration.figures import Figure, chain, figures
 from gpu.calibration.fitting import Fitted, fit
+from gpu.calibration.keeping import kept
 from gpu.calibration.measuring import ATTEMPTS, Measured, measure, other_processes
 from gpu.calibration.native import Native
 from gpu.calibration.writing import Product, device_file, most_of
 from gpu.errors import GpuError, ProfilerError
 from simt import devices
+from simt.check import LaunchError
 from simt.devices import DeviceError
 from tests.machine_view import needs_nvdisasm
 from tests.toolkit.needs import needs_nvrtc
@@ -276,3 +280,63 @@ def test_without_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.exit_code == 3
     assert "no CUDA driver was found" in result.output
     assert not (tmp_path / "x.toml").exists()
+
+
+@pytest.fixture
+def command() -> Any:
+    """``simt calibrate`` alone."""
+    import typer
+
+    from gpu.calibration.command import register
+
+    app = typer.Typer()
+    register(app)
+    return partial(CliRunner().invoke, app)
+
+
+def test_measurements_are_kept_whatever_becomes_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Any
+) -> None:
+    """A GPU that contradicts itself: no device file, but what was measured, from which the same is found again."""
+    found = [
+        Measured(FIGURES["loads that hit L2"], 900.25, 0.5, 1755.0),
+        Measured(FIGURES["an empty launch"], float("nan"), float("nan"), float("nan"), "no profiler"),
+    ]
+    monkeypatch.setattr("gpu.calibration.command._measured", lambda _: (PRODUCT, found))
+    monkeypatch.setattr("simt.load_cuda", lambda *_: {})
+    monkeypatch.setattr("gpu.calibration.fitting._modelled", lambda _, __, ___, values: values["l2_latency"])
+    kept_in, output = tmp_path / "kept.json", tmp_path / "mine.toml"
+    first = command(["-o", str(output), "--measurements", str(kept_in)])
+    assert isinstance(first.exception, DeviceError)
+    assert "900.2" in first.stdout  # the figures are said before
+    assert not output.exists()
+    product, again = kept(kept_in)
+    assert product == PRODUCT
+    assert again[0] == found[0]
+    assert (again[1].figure.name, again[1].problem) == ("an empty launch", "no profiler")
+    assert math.isnan(again[1].cycles)
+    assert "NaN" not in kept_in.read_text()  # which is no JSON
+    monkeypatch.undo()
+    monkeypatch.setattr("simt.load_cuda", lambda *_: {})
+    monkeypatch.setattr("gpu.calibration.fitting._modelled", lambda _, __, ___, values: values["l2_latency"] + 500)
+    second = command(["-o", str(output), "--from", str(kept_in)])
+    assert second.exit_code == 1  # one is missing
+    assert "an empty launch" in second.output
+    assert devices.get(output).sections["timing"]["l2_latency"].value == 400.2
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"product": {}}', '{"product": 1, "figures": {}}', None])
+def test_something_else_than_measurements(tmp_path: Path, text: str | None, command: Any) -> None:
+    path = tmp_path / "kept.json"
+    if text is not None:
+        path.write_text(text)
+    result = command(["-o", str(tmp_path / "x.toml"), "--from", str(path)])
+    assert isinstance(result.exception, LaunchError)
+    assert str(path) in result.exception.title
+
+
+def test_nothing_is_measured_from_a_file(tmp_path: Path, command: Any) -> None:
+    files = [str(tmp_path / name) for name in ("x.toml", "a.json", "b.json")]
+    result = command(["-o", files[0], "--from", files[1], "--measurements", files[2]])
+    assert isinstance(result.exception, LaunchError)
+    assert "measures nothing" in result.exception.title
