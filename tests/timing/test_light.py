@@ -19,7 +19,7 @@ from simt.timing import layout as L
 from simt.timing.classes import PIPES
 from simt.timing.errors import expected
 from simt.timing.kinds import KINDS, LIMITS, RACES
-from simt.timing.light import ISSUE, NEAR, kind_of, most_dram_bytes, ports
+from simt.timing.light import ISSUE, LSU, NEAR, kind_of, most_dram_bytes, ports
 from simt.timing.parameters import parameters
 from simt.timing.sample import Sample
 from tests.machine_view import DATA, needs_nvdisasm
@@ -43,12 +43,13 @@ def busiest(ops: Any, executed: Any) -> int:
 
 
 def test_the_busiest_port_by_hand() -> None:
-    """Ten each: shared loads that only issue; IADD3, two cycles each; FFMA on either half; IMAD, HFMA2 and MUFU."""
+    """Ten each: loads; constants, barriers; IADD3, two cycles each; FFMA on either half; IMAD, HFMA2 and MUFU."""
 
     def ten(n: int) -> npt.NDArray[np.int64]:
         return np.full(n, 10)
 
-    assert busiest(table(("lsu", 9), ("branch", 9)), ten(2)) == 20
+    assert busiest(table(("lsu", 9), ("branch", 9)), ten(2)) == 40  # four schedulers share a cycle
+    assert busiest(table(("sreg", 8), ("const", 8), ("barrier", 1)), ten(3)) == 200  # half of the numbers are blocks'
     assert busiest(table(("alu", 2)), ten(1)) == 20
     assert busiest(table(("fma", 2)), ten(1)) == 10
     assert busiest(table(("fma", 2), ("fma_heavy", 2)), ten(2)) == 20
@@ -63,7 +64,7 @@ def test_the_busiest_port_by_hand() -> None:
 
 def test_ports_by_name() -> None:
     found = ports(table(("alu", 2), ("lsu", 9), ("fma", 2), ("fma_heavy", 4)), np.array([1, 2, 3, 4]))
-    assert found == {ISSUE: 10, "fma": 16, "alu": 2}
+    assert found == {ISSUE: 10, "fma": 16, "alu": 2, LSU: 8}
 
 
 def test_what_memory_moves_at_most() -> None:
