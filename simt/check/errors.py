@@ -101,6 +101,12 @@ class LaunchError(KernelError):
     kind = "the launch is wrong"
 
 
+class CompileError(KernelError):
+    """The source of a kernel or of a program is wrong: a compiler refuses it."""
+
+    kind = "the source is wrong"
+
+
 class CopyError(SimtError):
     """A program copies what is not its own."""
 

@@ -144,6 +144,23 @@ def _noting(interrupts: list[int]) -> Iterator[None]:
         sys.unraisablehook = hook
 
 
+_ZSH_DEFINES = "\ncompdef %(complete_func)s %(prog_name)s\n"
+_ZSH_CALLS = """
+if [ "$funcstack[1]" = "_%(prog_name)s" ]; then
+  %(complete_func)s "$@"
+else
+  compdef %(complete_func)s %(prog_name)s
+fi
+"""
+"""zsh loads the file at the first TAB and takes it for the body of ``_simt``; typer's only defines another function."""
+
+
+def _complete_at_once() -> None:
+    """Let the script for zsh that is installed complete at the first TAB, too."""
+    scripts = typer._completion_shared._completion_scripts  # typer has no other door to them
+    scripts["zsh"] = scripts["zsh"].replace(_ZSH_DEFINES, _ZSH_CALLS)
+
+
 def application(more: Mapping[str, str] = HOMES) -> typer.Typer:
     """The command with all its subcommands; *more* are others and their modules.
 
@@ -182,6 +199,7 @@ def _flowing(text: str | None) -> str:
 
 def main(more: Mapping[str, str] = HOMES) -> None:
     """Run the console command; *more* as for :func:`application`."""
+    _complete_at_once()
     try:
         application(more)(prog_name="simt")
     except KeyboardInterrupt:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from simt.cli.options import Checks
+from simt.cli.options import Checks, MaxHostSeconds, Sets, Sms, TimingOptions
 from simt.cli.programs import Device
 
 NVCC_EXAMPLES = """Examples:
@@ -60,6 +60,9 @@ def environment(
     shell: Annotated[str, typer.Option(metavar="|".join(SHELLS), help="Whose commands to print.")] = "sh",
     device: Device = "h200",
     timing: Annotated[bool, typer.Option("--timing", help="Time every launch.")] = False,
+    sms: Sms = "auto",
+    max_host_seconds: MaxHostSeconds = None,
+    sets: Sets = None,
     metrics: Annotated[str, typer.Option(metavar="A,B,...", help="Metrics of the report.")] = "",
     check: Checks = None,
     log_file: Annotated[str, typer.Option(metavar="FILE", help="Where reports go; else standard error.")] = "",
@@ -69,14 +72,25 @@ def environment(
         raise typer.BadParameter(f"{shell!r} is none of {', '.join(SHELLS)}", param_hint="--shell")
     from simt import devices
     from simt.cli import programs
+    from simt.metrics import needs_timing
     from simt.sanitizer import names_of
 
     gpu = devices.get(device)
     names_of(check or ())
+    counted = programs.names([metrics])
+    timing = timing or needs_timing(counted)
+    model = TimingOptions(gpu.key, sms, max_host_seconds, sets, timing).keywords
+    if timing:
+        from simt.timing import parameters
+
+        parameters(gpu, model["overrides"])
     wanted = {
         "SIMT_DEVICE": gpu.key,
         "SIMT_TIMING": "1" if timing else "",
-        "SIMT_METRICS": ",".join(programs.names([metrics])),
+        "SIMT_METRICS": ",".join(counted),
+        "SIMT_SMS": "" if sms == "auto" else sms,
+        "SIMT_MAX_HOST_SECONDS": "" if max_host_seconds is None else str(max_host_seconds),
+        "SIMT_SET": ",".join(sets or ()),
         "SIMT_CHECK": ",".join(check or ()),
         "SIMT_LOG": os.path.abspath(log_file) if log_file else "",
     }

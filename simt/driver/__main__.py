@@ -2,8 +2,8 @@
 
 ``python -m simt.driver NUMBER``: NUMBER is the file descriptor of the connection.  The variables ``SIMT_DEVICE``,
 ``SIMT_TIMING``, ``SIMT_METRICS``, ``SIMT_CHECK``, ``SIMT_KEEP_GOING``, ``SIMT_SCHEDULE``, ``SIMT_FILL``,
-``SIMT_MAX_INSTRUCTIONS``, ``SIMT_LOG`` say what ``simt exec`` says by options; the report goes to the file ``SIMT_LOG``
-(added to its end), or to standard error.
+``SIMT_MAX_INSTRUCTIONS``, ``SIMT_SMS``, ``SIMT_MAX_HOST_SECONDS``, ``SIMT_SET``, ``SIMT_LOG`` say what ``simt exec``
+says by options; the report goes to the file ``SIMT_LOG`` (added to its end), or to standard error.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import sys
 from collections.abc import Sequence
 
 from simt.check import SimtError
+from simt.driver.program import check_settings
 from simt.driver.report import marked, report
 from simt.driver.server import serve
 from simt.driver.session import Session
-from simt.driver.settings import Finding, Finished, Settings, checking, is_on, listed
+from simt.driver.settings import Finding, Finished, Settings, checking, is_on, listed, modelling
 from simt.metrics import needs_timing
 
 
@@ -30,7 +31,8 @@ def main() -> None:
     try:
         timing = is_on("SIMT_TIMING") or needs_timing(metrics)
         device = os.environ.get("SIMT_DEVICE") or "h200"
-        settings = Settings(device, timing=timing, **checking(), on_finding=_tell)
+        settings = Settings(device, timing=timing, model=modelling(), **checking(), on_finding=_tell)
+        check_settings(settings)
         serve(connection, settings, lambda session: None, lambda session: _report(session, metrics))
     except SimtError as error:
         _write(marked(str(error)))

@@ -36,20 +36,11 @@ def run_program(command: Sequence[str], settings: Settings) -> Finished:
     Raises DeviceError for an unknown device, LaunchError for a missing program or an unknown check,
     UnsupportedError for a program that contains NVIDIA's runtime, and where there is no C compiler.
     """
-    gpu = devices.get(settings.device)
-    Options(
-        check=settings.check,
-        schedule=settings.schedule,
-        fill=settings.fill,
-        timing=settings.timing,
-        **settings.modelled,
-    ).validate()
-    if settings.timing:
-        from simt.timing import parameters
-
-        parameters(gpu, settings.model.overrides)
+    check_settings(settings)
     folder = libraries()
-    command = _prepared(command, settings.architecture or gpu.architecture, settings.view, folder)
+    command = _prepared(
+        command, settings.architecture or devices.get(settings.device).architecture, settings.view, folder
+    )
     server = Server(settings)
     try:
         environment = {**surroundings(folder, server.name), **settings.variables}
@@ -62,6 +53,22 @@ def run_program(command: Sequence[str], settings: Settings) -> Finished:
     findings = [finding for each in sessions for finding in each.findings]
     refused = {name: why for each in sessions for name, why in each.machine_code.items()}
     return Finished(returncode, [each.device.activities for each in sessions], findings, refused)
+
+
+def check_settings(settings: Settings) -> None:
+    """Raises DeviceError and LaunchError for settings with which no kernel can be launched."""
+    gpu = devices.get(settings.device)
+    Options(
+        check=settings.check,
+        schedule=settings.schedule,
+        fill=settings.fill,
+        timing=settings.timing,
+        **settings.modelled,
+    ).validate()
+    if settings.timing:
+        from simt.timing import parameters
+
+        parameters(gpu, settings.model.overrides)
 
 
 def surroundings(folder: Path, server: str | None = None, given: Mapping[str, str] = os.environ) -> dict[str, str]:

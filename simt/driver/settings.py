@@ -45,6 +45,25 @@ def checking() -> dict[str, Any]:
     }
 
 
+def modelling() -> Timing:
+    """How launches are timed, as the environment says.  Raises LaunchError for what is no such value."""
+    sms = os.environ.get("SIMT_SMS") or "auto"
+    seconds = os.environ.get("SIMT_MAX_HOST_SECONDS")
+    pairs = [each.partition("=") for each in listed("SIMT_SET")]
+    return Timing(
+        sms if sms in ("auto", "one", "all") else _count("SIMT_SMS", 1),
+        _number("SIMT_MAX_HOST_SECONDS", seconds) if seconds else None,
+        {name.strip(): _number("SIMT_SET", value) for name, _, value in pairs},
+    )
+
+
+def _number(variable: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise LaunchError(f"{variable} has {text!r} where a number belongs") from None
+
+
 def program_name(process: int) -> str:
     """The program that a process runs; of Python the script."""
     place = Path(f"/proc/{process}")

@@ -10,6 +10,7 @@ from simt.check import (
     DeadlockError,
     DivisionError,
     KernelError,
+    Location,
     MisalignedError,
     OutOfBoundsError,
     TrapError,
@@ -186,8 +187,9 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
             details=details,
         )
     if reason == layout.R_TRAP:
-        why = "a function is called through a null pointer" if instruction.imm == NULL_CALL else _stopped(prepared, pc)
-        return TrapError(why, location=location, details=details)
+        if instruction.imm == NULL_CALL:
+            return TrapError("a function is called through a null pointer", location=location, details=details)
+        return _stopped(prepared, pc, location, details)
     if reason == layout.R_CODE_ADDRESS:
         return UnsupportedError(
             f"an indirect branch goes to code address {address:#x}, where no instruction of this kernel starts",
@@ -206,11 +208,18 @@ def failure(prepared: Prepared, state: layout.State) -> Exception:
     return AssertionError(f"the engine stopped at {instruction.op} for reason {reason}, which findings.py lacks")
 
 
-def _stopped(prepared: Prepared, pc: int) -> str:
-    """What stopped a kernel that stopped itself: a statement of Python, or a machine instruction."""
+def _stopped(prepared: Prepared, pc: int, location: Location | None, details: Sequence[str]) -> TrapError:
+    """The error of a kernel that stopped itself: at a statement of Python, or a machine instruction."""
     line = prepared.program.listing[prepared.program.instructions[pc].line]
-    by = f"`{line.text.strip()}`" if prepared.program.view == "source" else "__trap or breakpoint"
-    return f"the kernel stopped itself ({by})"
+    if prepared.program.view == "source":
+        return TrapError(f"the kernel stopped itself (`{line.text.strip()}`)", location=location, details=details)
+    return TrapError(
+        "the kernel stopped itself (__trap or breakpoint)",
+        location=location,
+        details=details,
+        help="if the source has neither there, the compiler put a trap in the place of what is never right, "
+        "such as a store through a null pointer",
+    )
 
 
 _WAITS = {

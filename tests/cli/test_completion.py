@@ -85,5 +85,34 @@ def test_the_script_of_a_shell_is_installed(shell: str, tmp_path: Path) -> None:
         assert "simt.sh" in written[".bashrc"]
 
 
+FIRST_TAB = """
+fpath=("$HOME/.zfunc")
+autoload -Uz _simt
+compdef() { print "only defined" }
+_arguments() { print -r -- "$@" }
+words=(simt rep)
+CURRENT=2
+_simt
+"""
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
+def test_zsh_completes_at_the_first_tab(commands: dict[str, str], tmp_path: Path) -> None:
+    """The file that zsh loads then is the body of the function that it calls."""
+    simt({"HOME": str(tmp_path)}, "--install-completion", "zsh")
+    done = subprocess.run(
+        ["zsh", "-f", "-c", FIRST_TAB], capture_output=True, text=True, check=False, timeout=120,
+        env={**commands, "HOME": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
+    )  # fmt: skip
+    assert "report" in done.stdout, done
+    assert "only defined" not in done.stdout
+
+
+def test_the_script_for_zsh_calls_what_it_defines() -> None:
+    script = simt({}, "--show-completion", "zsh")
+    assert '_simt_completion "$@"' in script
+    assert "compdef _simt_completion simt" in script
+
+
 def test_it_is_offered(run: Any) -> None:
     assert "--install-completion" in run("--help").out

@@ -101,6 +101,8 @@ def test_an_unknown_metric_is_refused_before_the_program_runs(run, ran, command:
         (["ncu", "-o", "nowhere/r", "./a"], ["there is no folder nowhere"]),
         (["ncu", "-i", "nowhere.json"], ["there is no file nowhere.json"]),
         (["env", "--shell", "cmd"], ["none of sh, fish, csh"]),
+        (["env", "--sms", "4"], ["--sms", "add --timing"]),
+        (["env", "--timing", "--set", "l1_latncy=60"], ["l1_latncy", "l1_latency"]),
     ],
 )
 def test_what_is_refused(run, ran, arguments: list[str], words: list[str]) -> None:
@@ -194,3 +196,5 @@ def test_env(run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "export NVCC_APPEND_FLAGS='-cudart shared -L/libraries -Xlinker=-rpath-link=/libraries -lineinfo'\n" in out
     assert "export SIMT_DEVICE=a100\nexport SIMT_TIMING=1\nexport SIMT_METRICS=ipc\n" in out
     assert f"export SIMT_LOG={Path.cwd() / 'report.txt'}\n" in out
+    out = run("env", "--timing", "--sms", "4", "--max-host-seconds", "9", "--set", "l1_latency=60").out
+    assert "export SIMT_SMS=4\nexport SIMT_MAX_HOST_SECONDS=9.0\nexport SIMT_SET=l1_latency=60\n" in out

@@ -230,11 +230,20 @@ def test_a_program_starts_a_server_of_its_own(program: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [("100", "more than 100 warp instructions"), ("many", "SIMT_MAX_INSTRUCTIONS is 'many'")]
+    ("given", "told"),
+    [
+        ({"SIMT_MAX_INSTRUCTIONS": "100"}, "more than 100 warp instructions"),
+        ({"SIMT_MAX_INSTRUCTIONS": "many"}, "SIMT_MAX_INSTRUCTIONS is 'many'"),
+        ({"SIMT_TIMING": "1", "SIMT_SMS": "some"}, "SIMT_SMS is 'some'"),
+        ({"SIMT_TIMING": "1", "SIMT_SET": "l1_latency=x"}, "SIMT_SET has 'x'"),
+        ({"SIMT_TIMING": "1", "SIMT_SET": "l1_latncy=60"}, "l1_latency"),
+        ({"SIMT_TIMING": "1", "SIMT_MAX_HOST_SECONDS": "-1"}, "max_host_seconds is -1.0"),
+        ({"SIMT_CHECK": "racechek"}, "racecheck"),
+    ],
 )
-def test_a_server_of_its_own_takes_the_longest_block(program: Path, tmp_path: Path, text: str, told: str) -> None:
+def test_a_server_of_its_own_takes_options(program: Path, tmp_path: Path, given: dict[str, str], told: str) -> None:
     log = tmp_path / "log"
-    variables = {"SIMT_MAX_INSTRUCTIONS": text, "SIMT_LOG": str(log), "PYTHONPATH": os.pathsep.join(sys.path)}
+    variables = {**given, "SIMT_LOG": str(log), "PYTHONPATH": os.pathsep.join(sys.path)}
     environment = surroundings(libraries(), given={**os.environ, **variables})
     subprocess.run([program, CUBIN, "exits"], env=environment, capture_output=True, timeout=120)
     assert told in log.read_text()

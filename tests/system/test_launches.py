@@ -100,9 +100,10 @@ def test_more_tail_launches_than_can_wait(launches: Any) -> None:
 
 def test_a_child_that_goes_wrong(launches: Any) -> None:
     gpu = simt.Device(stdout=(out := io.StringIO()))
-    with pytest.raises(TrapError, match="the kernel stopped itself"):
+    with pytest.raises(TrapError, match="the kernel stopped itself") as caught:
         gpu.launch(gpu.load(DATA / "launches.cubin")["parent_of_trap"], 1, 1, np.int32(0))
     assert out.getvalue().splitlines() == ["parent after", "child traps"]
+    assert "a store through a null pointer" in caught.value.help
 
 
 def test_children_are_activities_of_the_device() -> None:

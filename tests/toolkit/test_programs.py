@@ -139,6 +139,11 @@ def test_errors_name_their_line(nvcc: Nvcc) -> None:
             ["programs that use cublas do not run here"],
         ),
         ("k.cu(1): error: a lambda requires --extended-lambda nvcc flag", ['NVCC_APPEND_FLAGS="--extended-lambda"']),
+        (
+            'k.cu(9): error: calling a constexpr __host__ function("max") from a __global__ function("f") is not '
+            "allowed. The experimental flag '--expt-relaxed-constexpr' can be used to allow this.",
+            ["the source is wrong: calling", 'NVCC_APPEND_FLAGS="--expt-relaxed-constexpr"'],
+        ),
         ("k.cu:1:10: fatal error: cub/cub.cuh: No such file or directory", ["pip install nvidia-cuda-cccl"]),
         ('k.cu(3): error: calling a __host__ function("cudaDeviceSynchronize")', ["cudaStreamTailLaunch"]),
         ("ld: cannot find -lnothing", ["program.cu does not compile", "cannot find -lnothing"]),
