@@ -8,8 +8,8 @@ along each axis say how fast each register changes, lane by lane.  By induction 
 * A micro-op whose operands change along no axis leaves the same in the whole box.
 * Of LINEAR ones the result is affine modulo 2**w, and within one range of that size.  If the affine function of the
   looks stays within that range up to all corners of the box, the two are the same: it wraps nowhere.
-* Of MONOTONE ones, shifts to the right, the result changes evenly along an axis that changes no bit shifted out.  Along
-  the others it stays the same, as long as what is shifted out neither overflows nor becomes negative.
+* Of MONOTONE ones, shifts to the right, the result changes evenly along all axes, as long as what is shifted out, which
+  does so, too, neither overflows nor becomes negative.
 * Comparisons: the difference of two affine functions has one sign if it has it at all corners.
 * An OR is above zero where one of its operands is, and none is negative.  More is not known of it: it may be compared
   with zero, or be an operand of another OR.  (The first block of a grid is found so.)
@@ -57,6 +57,8 @@ _TOO_FAR = np.int64((1 << 63) - 1)
 """In the place of unsigned numbers from 2**63 on: further than a proof goes."""
 _WORD = (1 << 32) - 1
 _NO_LANE = np.zeros(32, np.bool_)
+_WIDE = 16
+"""What nearly comes back has to take so many times as long as what drifts."""
 _SIGN = 62
 """A shift to the right by so much leaves the sign of a number that a proof reckons with."""
 
@@ -85,6 +87,16 @@ class Look:
     rows: Rows
     lanes: Flags
     ends: bool
+
+
+class Period(NamedTuple):
+    """So many warps along an axis, after which numbers that wrap have come back.
+
+    ``drift``: 0, or they have only nearly: so many warps at most lie between what is alike in the first and the last.
+    """
+
+    warps: int
+    drift: int = 0
 
 
 def same_path(one: Look, other: Look) -> bool:
@@ -129,15 +141,29 @@ class Box:
         self.counts[axis] = reach + 1
         return reach + 1
 
-    def period(self, axis: int, below: int) -> int:
-        """After how many warps along an axis what wraps has come back, the most of those below *below*; 0 if none."""
+    def period(self, axis: int, below: int) -> Period | None:
+        """After how many warps along an axis what wraps has come back: the most of those below *below*.
+
+        If none has in so many, after how many all has nearly.
+        """
         if not self._grows[axis]:
-            return 0
+            return None
         slopes = self._by_axis[axis]
         size = self._bounds[1] - self._bounds[0] + 1
         wraps = (slopes != 0) & (size < _HIGHEST) & (size & (size - 1) == 0)
-        found = (size[wraps] // np.gcd(size[wraps], slopes[wraps])).tolist()
-        return max((each for each in found if 1 < each < below), default=0)
+        size, slopes = size[wraps], np.abs(slopes[wraps])
+        whole = size // np.gcd(size, slopes)
+        if ((whole > 1) & (whole < below)).any():
+            return Period(int(whole[whole < below].max()))
+        wraps = (slopes < size) & (slopes * below > size)
+        size, slopes = size[wraps], np.minimum(slopes, size - slopes)[wraps]
+        near = int(((2 * size + slopes) // (2 * slopes)).max(initial=0))
+        if not 1 < near < below:
+            return None
+        over = near * slopes % size
+        drift = np.minimum(over, size - over) * (below // near) // slopes
+        found = Period(near, int(drift.max()) + 2)
+        return found if found.drift * _WIDE < near else None
 
     def _keep(self, row: int, lanes: Flags, above: Flags, always: bool) -> None:
         """Note in which lanes a row that was written holds what is only known to be above zero.
@@ -222,7 +248,7 @@ class Box:
         self._note(value, np.array([each - value for each in beside]), low, high)
 
     def _keeps_what_is_left(self, op: MicroOp, base: Rows, beside: Sequence[Rows], by: Rows) -> None:
-        """Along axes that change bits that a shift drops, those alone may change."""
+        """What a shift drops may not carry: the rest then changes along each axis as it does at the neighbour there."""
         if op.name == "high.b64":
             shift = np.full(32, 32)
         elif op.name == "shr.s32":
@@ -230,9 +256,9 @@ class Box:
         else:
             shift = np.minimum(by & 0xFFFFFFFF, _SIGN)
         unit = np.int64(1) << shift
-        slopes = np.array([each - base for each in beside])
+        dropped = np.array([each - base - ((each >> shift) - (base >> shift)) * unit for each in beside])
         low = base >> shift << shift
-        self._note(base, np.where(slopes & (unit - 1) == 0, 0, slopes), low, low + (unit - 1))
+        self._note(base, dropped, low, low + (unit - 1))
 
     def _note(self, base: Rows, slopes: Rows, low: int | Rows, high: int | Rows) -> None:
         self._base.append(base)

@@ -5,7 +5,9 @@ single warps of such blocks micro-op by micro-op and keeps what each reads and l
 their neighbours :mod:`simt.machine.affine` proves how far all warps take the same path: along the block, the row of the
 grid, its rows and planes.  So all blocks of such a box count the same.  Other blocks are run.
 
-Numbers of 32 bits wrap in a large grid: an axis is then cut into periods, and the box lies on all of them alike.
+Numbers of 32 bits wrap in a large grid: an axis is then cut into periods, and the box lies on all of them alike.  What
+comes near to a period will do: from one to the next the places where paths change then drift by less than a block, and
+the few blocks about them are run.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simt.machine import layout as L
-from simt.machine.affine import Box, Look, Rows, Step, same_path
+from simt.machine.affine import Box, Look, Period, Rows, Step, same_path
 from simt.machine.early import ENGINE
 from simt.machine.launch import Launch, parse_order
 from simt.machine.prepare import state_arrays
@@ -64,6 +66,14 @@ class Work(NamedTuple):
     work: tuple[int, int, int]
 
 
+class Drift(NamedTuple):
+    """Along the axis of stride *periods* places where paths change drift by *blocks* on that of stride *within*."""
+
+    within: int
+    periods: int
+    blocks: int
+
+
 class Group(NamedTuple):
     """The block *last* and those before it along *axes*; *like*: what each of them does, None where they are to be run.
 
@@ -73,6 +83,7 @@ class Group(NamedTuple):
     last: int
     axes: tuple[Axis, ...]
     like: Work | None = None
+    drift: Drift | None = None
 
     @property
     def blocks(self) -> int:
@@ -98,17 +109,18 @@ class Group(NamedTuple):
             if count < axis.count:
                 rest = axes.copy()
                 rest[k] = Axis(axis.stride, axis.count - count)
-                yield Group(self.last - count * axis.stride, tuple(rest))
+                yield Group(self.last - count * axis.stride, tuple(rest), drift=self.drift)
             axes[k] = Axis(axis.stride, count)
 
-    def cut(self, number: int, period: int) -> Iterator[Group]:
+    def cut(self, number: int, period: Period) -> Iterator[Group]:
         """The group with an axis cut into periods, and what is left of it."""
         axis = self.axes[number]
-        whole = axis.count // period
+        whole = axis.count // period.warps
         before, behind = self.axes[:number], self.axes[number + 1 :]
-        yield from self.without([a.count if a is not axis else whole * period for a in self.axes])
-        cut = Axis(axis.stride, period), Axis(axis.stride * period, whole)
-        yield Group(self.last, (*before, *cut, *behind))
+        yield from self.without([a.count if a is not axis else whole * period.warps for a in self.axes])
+        cut = Axis(axis.stride, period.warps), Axis(axis.stride * period.warps, whole)
+        drift = Drift(cut[0].stride, cut[1].stride, period.drift) if period.drift else self.drift
+        yield Group(self.last, (*before, *cut, *behind), drift=drift)
 
 
 def groups(prepared: Prepared) -> list[Group]:
@@ -124,9 +136,12 @@ def groups(prepared: Prepared) -> list[Group]:
     while waiting and (len(found) < FEW or seen >= len(found) * SHORT):
         group = waiting.pop()
         reached = _reach(looks, group)
-        if reached.period:
+        if reached.period is not None:
             waiting += group.cut(reached.axis, reached.period)
             continue
+        about = _drifting(looks, group, reached.counts)
+        if about:
+            reached = _Reached(about)
         axes = (Axis(axis.stride, count) for axis, count in zip(group.axes, reached.counts, strict=True))
         found.append(Group(group.last, tuple(axis for axis in axes if axis.count > 1), reached.like))
         waiting += group.without(reached.counts)
@@ -161,13 +176,13 @@ def _rows(first: int, end: int, grid: tuple[int, int, int], level: int = 2) -> I
 class _Reached(NamedTuple):
     """How far the last block of a group stands for others, by axis, and what it does (None: they are to be run).
 
-    ``period``: not 0 if the axis is to be cut into periods first.
+    ``period``: into what the axis is to be cut first.
     """
 
     counts: list[int]
     like: Work | None = None
     axis: int = 0
-    period: int = 0
+    period: Period | None = None
 
 
 def _reach(looks: _Looks, group: Group) -> _Reached:
@@ -183,12 +198,29 @@ def _reach(looks: _Looks, group: Group) -> _Reached:
             waiting.append(_Bundle(bundle.first + warps, bundle.count - warps))
         for j, k in enumerate(numbers, 1):
             period = box.period(j, group.axes[k].count)
-            if box.counts[j] < min(counts[k], period) and len(group.axes) < MOST_AXES:
+            if period is not None and box.counts[j] < min(counts[k], period.warps) and len(group.axes) < MOST_AXES:
                 return _Reached(counts, None, k, period)
         counts = [box.counts[1 + numbers.index(k)] if k in numbers else 1 for k in range(len(counts))]
         if not here.ends:
             return _Reached(counts)
     return _Reached(counts, looks.whole(group.last))
+
+
+def _drifting(looks: _Looks, group: Group, counts: list[int]) -> list[int]:
+    """How many blocks by axis lie about a place where paths change and that drifts; none if it is not for that reason
+    that the last block stands for no more than *counts* others.
+    """
+    found = {axis.stride: k for k, axis in enumerate(group.axes)}
+    if group.drift is None or group.drift.within not in found or group.drift.periods not in found:
+        return []
+    within, periods = found[group.drift.within], found[group.drift.periods]
+    most = [axis.count for axis in group.axes]
+    if counts[periods] == most[periods]:
+        return []
+    about = [*most[:within], min(group.drift.blocks, most[within]), *most[within + 1 :]]
+    behind = list(group.without(about))
+    beyond = _reach(looks, behind[0]) if behind else None
+    return about if beyond is None or beyond.period or beyond.counts[periods] > counts[periods] else []
 
 
 def _box(looks: _Looks, group: Group, bundle: _Bundle, here: Look, counts: list[int]) -> tuple[Box, list[int]]:
@@ -204,8 +236,9 @@ def _box(looks: _Looks, group: Group, bundle: _Bundle, here: Look, counts: list[
             continue
         box = Box(looks.steps, here, [next_warp, *(beside[k] for k in numbers)])
         box.grow(0, most)
-        for j, k in enumerate(numbers, 1):
-            box.grow(j, counts[k])
+        drifts = group.drift.periods if group.drift else 0  # first along these: the others leave no room to drift
+        for k in sorted(numbers, key=lambda k: group.axes[k].stride != drifts):
+            box.grow(1 + numbers.index(k), counts[k])
         if max(box.counts[1:], default=0) > 1:
             break  # else what changes from warp to warp stands in the way
     return box, numbers

@@ -13,7 +13,7 @@ from numba import cuda
 
 import simt
 from simt.check import OutOfBoundsError
-from simt.machine import Launch, alike, team
+from simt.machine import Launch, affine, alike, team
 from simt.machine.affine import COMPARISONS, LINEAR, MONOTONE
 from simt.machine.alike import Group
 from simt.ops.encoding import SPECIAL_REGISTERS
@@ -236,7 +236,8 @@ def straight(code: list[Instruction], numbers: list[int]) -> Program:
 
 
 NUMBERS = st.sampled_from(
-    [0, 1, -1, 2, 3, 31, 32, 33, 63, 64, 255, 2**31 - 40, 2**31, 2**32 - 100, 2**32, 2**33 + 7, 2**61, 2**62, -(2**63)]
+    [0, 1, -1, 2, 3, 31, 32, 33, 63, 64, 255, 2**31 - 40, 2**31, 2**32 - 100, 2**32, 2**33 + 7, 2**61, 2**62, -(2**63),
+     2**32 // 30 + 1, -(2**32 // 90)]
 ) | st.integers(-300, 300)  # fmt: skip
 ORS = ["or.b64", "lop3.b32"] * 5
 KNOWN = sorted(LINEAR | MONOTONE) * 3
@@ -281,6 +282,7 @@ BLOCKS = st.sampled_from([(1, 1, 1), (40, 1, 1), (128, 1, 1), (32, 4, 1), (16, 6
 @given(programs(), GRIDS, BLOCKS)
 def test_any_straight_code(program: Program, grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(affine, "_WIDE", 1)  # also where what drifts is wide
         seen = Seen(patch)
         every, some = (
             seen.looking(how, lambda: run(program, Launch(grid, block, [], per_block=True))) for how in (False, True)
