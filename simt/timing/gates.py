@@ -24,12 +24,12 @@ KEEPS = 1 << 17  # the scheduler stays with the warp if it issued last
 
 GROUP = 32
 """Warps of a scheduler that are looked at together: mostly all of them."""
-IS_AHEAD, IS_KEYED, IS_STALLED = range(N_GATE, N_GATE + 3)
-N_STANDING = IS_STALLED + 1
+IS_AHEAD, IS_KEYED, IS_STALLED, IS_BUSY = range(N_GATE, N_GATE + 4)
+N_STANDING = IS_BUSY + 1
 """Masks of a group of warps (``Clock.STANDING``): who stands at each gate, who goes before all others, who by its key.
 
 Those that do not go by their key go in turn, before those that do.  IS_STALLED: all that wait for a fixed number of
-cycles (W_FIXED), and some that did.
+cycles (W_FIXED), and some that did.  IS_BUSY: those whose pipe was busy when the group was last looked at.
 """
 
 
