@@ -237,8 +237,9 @@ class Context:
                     placed.upload.repeat()
                     before.restore()
 
-                unchanged = placed.upload.set_unchanged()
-                after = placed.memory.snapshot([each for each in placed.memory.allocations if each not in unchanged])
+                unchanged = placed.upload.set_aside()
+                lasts = [each for each in placed.memory.allocations if not placed.upload.holds(each)]
+                after = placed.memory.snapshot(lasts)
                 placed.upload.repeat(unchanged)
                 before.restore()
                 try:

@@ -127,6 +127,11 @@ def _are_same(device: Array, host: Array) -> bool:
     )
 
 
+def _is_wanted(host: Array) -> bool:
+    """Whether what a kernel writes to an argument is copied to it."""
+    return host.flags.writeable and not isinstance(host, Scratch)
+
+
 class Upload:
     """Host arrays in device memory, for one launch.  Arrays that overlap on the host overlap there, too.
 
@@ -138,7 +143,8 @@ class Upload:
         self._arena = arena
         self._allocations: list[Allocation] = []
         self._copies: list[tuple[Array, Array, Allocation]] = []  # host, device, and what that is in
-        self._unchanged: Sequence[Allocation] = ()
+        self._left_out: Sequence[Allocation] = ()
+        self._aside: dict[int, Array] = {}
         self.unwritten: list[Unwritten] = []
         self.arguments: list[DeviceArray] = [DeviceArray(0, (), ())] * len(arrays)
         self._places = [_first(each.array) for each in arrays]
@@ -191,25 +197,29 @@ class Upload:
             if place not in but:
                 _copy_in(device, host)
 
-    def set_unchanged(self) -> Sequence[Allocation]:
-        """The allocations whose arrays are as at the start of the launch: :meth:`download` leaves them out from now on.
+    def set_aside(self) -> Sequence[Allocation]:
+        """Keep what :meth:`download` is to copy, which need not be in device memory from now on.
 
-        To compare costs less than each of the copies that are spared.
+        Returns the allocations whose arrays are as at the start of the launch, which it leaves out: to compare costs
+        less than each of the copies that are spared.
         """
         changed = [place for host, device, place in self._copies if place.writable and not _are_same(device, host)]
-        self._unchanged = [place for place in self._allocations if place not in changed]
-        return self._unchanged
+        for k, (host, device, place) in enumerate(self._copies):
+            if place in changed and _is_wanted(host):
+                self._aside[k] = device.copy("K")
+        self._left_out = [place for place in self._allocations if place not in changed]
+        return self._left_out
 
     def download(self) -> None:
         """Copy device memory to the host's arrays."""
-        for host, device, place in self._copies:
-            is_wanted = host.flags.writeable and not isinstance(host, Scratch)
-            if is_wanted and place.writable and place not in self._unchanged:
-                np.copyto(host, device)  # not an assignment to elements, which Uninitialized takes for a write
+        for k, (host, device, place) in enumerate(self._copies):
+            if _is_wanted(host) and place.writable and place not in self._left_out:
+                np.copyto(host, self._aside.get(k, device))  # unlike an assignment no write for Uninitialized
 
     def free(self) -> None:
         """Give the device memory back."""
         self._copies.clear()
+        self._aside.clear()
         while self._allocations:
             self._arena.free(self._allocations.pop())
 

@@ -125,3 +125,21 @@ def test_a_second_run_finds_device_memory_as_it_was_and_leaves_no_trace() -> Non
     np.testing.assert_array_equal(x, np.arange(64.0))
     np.testing.assert_array_equal(y, np.arange(1 << 15) + 0.5)
     np.testing.assert_array_equal(out, x + y[:64])
+
+
+def half(x: Any, y: Any) -> None:
+    i = cuda.grid(1)
+    x[i] += y[i]
+
+
+def test_a_second_run_leaves_no_trace_where_arrays_overlap() -> None:
+    whole = np.arange(96.0)
+    x, y = whole[:64], whole[32:]  # y is not changed, but lies where x is
+    program = compile(half, argument_types([x, y]))
+
+    def second(launch: Launch, memory: DeviceMemory, result: RunResult, rewind: Callable[[], None]) -> None:
+        for each in memory.allocations:
+            memory.bytes_of(each)[:] = 9
+
+    run(program, Launch((1, 1, 1), (32, 1, 1), [x, y]), second=second)
+    np.testing.assert_array_equal(whole, np.arange(96.0) + np.where(np.arange(96) < 32, np.arange(32.0, 128.0), 0))
