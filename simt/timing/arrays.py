@@ -190,7 +190,7 @@ def clock_arrays(
         STATES=np.zeros(1, np.int64),
         CLOCKS=np.zeros(1, np.int64),
         SCHEDULERS=queues.reshape(-1),
-        **_writes(n_sms, l2, len(table.ops) // layout.N_OP),
+        **_writes(n_sms, l2, int(numbers["l2_slices"]), len(table.ops) // layout.N_OP),
         QUEUED=np.zeros(n_sms * schedulers * layout.QUEUE_ROOM, np.int64),
         MEMBERS=members.reshape(-1),
         READY=np.full(members.size, layout.NEVER, np.int64),
@@ -209,6 +209,7 @@ def clock_arrays(
         L1_ASKED=np.full(l1, -1, np.int64),
         L1_WRITTEN=np.zeros(l1, np.int64),
         L1_WRITTEN_AT=np.zeros(l1, np.float64),
+        L1_WRITTEN_IDLE=np.zeros(l1, np.float64),
         L1_WRITTEN_NUMBER=np.zeros(l1, np.float64),
         L2_TAGS=np.full(l2, -1, np.int64),
         L2_SECTORS=np.zeros(l2, np.int64),
@@ -271,7 +272,7 @@ def _l2_sets(prepared: Prepared, numbers: Parameters, share: float) -> int:
     return max(int(l2_bytes / LINE_BYTES / numbers["l2_ways"]), 1)
 
 
-def _writes(n_sms: int, l2: int, ops: int) -> dict[str, Any]:
+def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
     """What is known of stores and atomics: on their way to L2, at its *l2* ways, and of each of the *ops*."""
     sent = n_sms * layout.SENT_ROOM
     return {
@@ -279,6 +280,7 @@ def _writes(n_sms: int, l2: int, ops: int) -> dict[str, Any]:
         "L2_WRITER": np.full(l2, -1, np.int64),
         "L2_WRITE_FREE": np.zeros(l2, np.float64),
         "L2_WRITE_SPENT": np.zeros(l2, np.float64),
+        "L2_SLICE_FREE": np.zeros(slices, np.float64),
         **{name: np.zeros(l2, np.int64) for name in ("L2_WORDS", "L2_MASKED", "L2_PARTIAL")},
         "WRITER": np.full(ops, -1, np.int64),
         "WRITTEN": np.zeros(ops, np.int64),

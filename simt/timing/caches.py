@@ -14,6 +14,7 @@ L1_WAYS = L.PLACE["l1_ways"]
 LINE_INTERVAL = L.PLACE["l1_line_interval"]
 L1_CACHES_LOADS = L.PLACE["l1_caches_loads"]
 STORE_LINES = L.PLACE["store_lines"]
+STORE_JOIN = L.PLACE["store_join_latency"]
 STORE_QUEUE = L.PLACE["store_queue"]
 SM_STORE = L.PLACE["sm_store_bytes_per_cycle"]
 ELSEWHERE = 20.0
@@ -184,9 +185,10 @@ def read_line(sm, a, line, mask, start, bypass, t):
 def write_line(sm, a, line, mask, partial, start, t):
     """A store to the sectors *mask*, *partial*: bytes in incomplete ones, reaches L1, which is written through.
 
-    Returns when it leaves for L2.  A store joins the one before to its sectors if that has not left, and few other
-    lines were stored to since (again.cu on an H200: stores that find the way free are never joined; mixed.cu: with 16
-    lines in turn they are, with 64 they are not).
+    Returns when it leaves for L2.  A store joins the one before to its line if that has not left, or the load/store
+    unit was hardly idle since, and few other lines were stored to (counted.cu on an H200: of 32 warps that store to a
+    word at once 1 store is left, of those that start one by one 3, of those 29 cycles apart all; mixed.cu: with 16
+    lines in turn they are joined, with 64 they are not).
     """
     n = popcount(mask)
     t.TOTALS[L.N_L1_SECTORS] += n
@@ -197,14 +199,21 @@ def write_line(sm, a, line, mask, partial, start, t):
     t.TOTALS[L.N_L1_HITS] += popcount(mask & t.L1_SECTORS[way])
     t.L1_SECTORS[way] |= mask & ~sectors_of(partial)
     recent = t.SMS[sm * L.N_SM + L.M_SENT] - t.L1_WRITTEN_NUMBER[way] < t.NUMBERS[STORE_LINES]
-    if recent and start < t.L1_WRITTEN_AT[way] and mask & ~t.L1_WRITTEN[way] == 0:
+    idle = start - t.SMS[sm * L.N_SM + L.M_LSU_BUSY]
+    joins = start < t.L1_WRITTEN_AT[way] or idle < t.L1_WRITTEN_IDLE[way] + t.NUMBERS[STORE_JOIN]
+    if not (recent and joins and t.L1_WRITTEN[way]):
+        t.L1_WRITTEN[way] = 0
+        t.L1_WRITTEN_IDLE[way] = idle
+    fresh = mask & ~t.L1_WRITTEN[way]
+    if fresh == 0:
         _note(sm, a, L.D_JOIN, line, mask, way, partial, start, t)
         _behind(sm, a, np.int64(-1), t.L1_WRITTEN_AT[way], t)
         return t.L1_WRITTEN_AT[way]
-    _note(sm, a, L.D_WRITE, line, mask, way, partial, start, t)
+    _note(sm, a, L.D_WRITE, line, fresh, way, partial, start, t)
+    n = popcount(fresh)
     t.L1_WRITTEN_AT[way] = _send(sm, a, n + (partial != 0), n + (partial != 0), start, t)
     t.L1_WRITTEN_NUMBER[way] = t.SMS[sm * L.N_SM + L.M_SENT]
-    t.L1_WRITTEN[way] = mask
+    t.L1_WRITTEN[way] |= fresh
     return t.L1_WRITTEN_AT[way]
 
 

@@ -51,6 +51,7 @@ class Clock(NamedTuple):
     L1_ASKED: Any  # line of the last request for it that L2 has not answered, -1: none
     L1_WRITTEN: Any  # sectors of the last stores
     L1_WRITTEN_AT: Any  # float64: when they leave for L2
+    L1_WRITTEN_IDLE: Any  # float64: how long the load/store unit had been idle when the first of them came
     L1_WRITTEN_NUMBER: Any  # float64: M_SENT at that time
     SENT_AT: Any  # float64[SMs * SENT_ROOM]: when the last stores and atomics left,
     SENT_DONE: Any  # when L2 has taken each, as far as that is known,
@@ -67,6 +68,7 @@ class Clock(NamedTuple):
     L2_WRITER: Any  # the block whose stores and atomics used the line; -1: none, -2: several
     L2_WRITE_FREE: Any  # float64[fours of lines]: when L2 is through with the stores and atomics on them
     L2_WRITE_SPENT: Any  # float64: how long those of the simulated SMs on the line have taken
+    L2_SLICE_FREE: Any  # float64[slices]: when a slice is through with the stores and atomics that wait for it
     L2_WORDS: Any  # words that atomics have used
     WRITER: Any  # int64[micro-ops]: the last block whose first warp began to write there, -1: none; where it began; and
     WRITTEN: Any

@@ -195,6 +195,7 @@ def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
         if pipe == LSU:
             begin = max(begin, t.SMS[sm * L.N_SM + L.M_LSU_FREE])
             t.SMS[sm * L.N_SM + L.M_LSU_FREE] = begin + t.OPS[row + L.O_INTERVAL]
+            t.SMS[sm * L.N_SM + L.M_LSU_BUSY] += t.OPS[row + L.O_INTERVAL]
             t.TOTALS[L.N_WAVEFRONTS] += 1
         else:
             begin = np.float64(max(now, t.GATES[q * N_GATE + pipe]))
@@ -206,6 +207,7 @@ def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
                 occupy(each, pipe, now, 0, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
             at = sm * L.N_SM + L.M_LSU_FREE
             t.SMS[at] = max(t.SMS[at], np.float64(now)) + t.NUMBERS[MIO_SHARE]
+            t.SMS[sm * L.N_SM + L.M_LSU_BUSY] += t.NUMBERS[MIO_SHARE]
             t.TOTALS[L.N_WAVEFRONTS] += pipe == SREG
         done = begin + t.OPS[row + L.O_LATENCY]
         if pipe == TEX:

@@ -15,7 +15,7 @@ from simt.timing.chance import scramble
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import OTHERS_NOW, SAMPLE, SCATTERED, brought_by
 from simt.timing.servers import SECTOR, serve
-from simt.timing.slices import four_of, in_slice
+from simt.timing.slices import after_stores, four_of, in_slice
 
 L2_WAYS = L.PLACE["l2_ways"]
 L2_LATENCY = L.PLACE["l2_latency"]
@@ -349,6 +349,7 @@ def l2_read(sm, line, mask, manner, arrival, t):
     """When the sectors *mask* of *line* are back at the SM that asked at *arrival* in some manner (others.py)."""
     if is_hosted(line, t):
         return host_read(popcount(mask), arrival, t)
+    arrival = after_stores(line, arrival, t)
     way = l2_place(line, arrival, t)
     missing, awaited = look_up(way, line, mask, manner, arrival, t)
     if awaited:  # by many SMs: the one that is nearest asks first

@@ -42,6 +42,7 @@ def _occupy(sm, now, cycles, t):
     at = sm * L.N_SM + L.M_LSU_FREE
     begin = max(t.SMS[at], np.float64(now))
     t.SMS[at] = begin + cycles
+    t.SMS[sm * L.N_SM + L.M_LSU_BUSY] += cycles
     return begin
 
 
@@ -154,6 +155,24 @@ def _count_lanes(ADDRESSES, n, lanes, LINES, LANES):
             k += 1
         LANES[k * 4 + ((ADDRESSES[l] >> 5) & 3)] += 1
     LANES[(ADDRESSES[0] >> 5) & 3] -= 32 - lanes  # lane 0's line is LINES[0]
+
+
+@jit
+def _count_words(ADDRESSES, n, LINES, LANES):
+    """How many lanes store to each sector of the *n* lines, but for those at the address of lane 0 or the one before.
+
+    Lanes that do not take part have the address that lane 0 has.
+    """
+    for k in range(n * 4):
+        LANES[k] = 0
+    for l in range(32):
+        if l and (ADDRESSES[l] == ADDRESSES[l - 1] or ADDRESSES[l] == ADDRESSES[0]):
+            continue
+        line = ADDRESSES[l] >> 7
+        k = 0
+        while LINES[k] != line:
+            k += 1
+        LANES[k * 4 + ((ADDRESSES[l] >> 5) & 3)] += 1
 
 
 @jit_inline
@@ -277,7 +296,9 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
     if kind in (L.K_ATOMIC, L.K_REDUCTION):
         most = meetings(ADDRESSES, lanes)
         t.REQUESTED[at + L.R_MOST] = most
-    if not loads:
+    if kind == L.K_STORE:
+        _count_words(ADDRESSES, n, t.LINES, t.LANES)
+    elif not loads:
         _count_lanes(ADDRESSES, n, lanes, t.LINES, t.LANES)
     for k in range(n):
         start = begin + k * tags // n * t.NUMBERS[LINE_LATENCY]

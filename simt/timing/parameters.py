@@ -61,6 +61,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "store_lines": "lines stored in turn that are joined on their way to L2",
         "lsu_store_bytes_per_cycle": "bytes of a store that the load/store unit takes a cycle",
         "store_to_load_interval": "cycles from a store to a load in the load/store unit, beside the store's own",
+        "store_join_latency": "cycles in which the load/store unit is idle until none joins a store",
         "store_queue": "sectors of stores that an SM has sent and L2 has not taken",
         "miss_queue": "cycles of misses that wait for L2 before the load/store unit stops",
         "store_drain_latency": "cycles from when a store is on its way until its warp may end",
@@ -88,6 +89,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "l2_dirty_ways": "lines per set that wait to be written to DRAM",
         "l2_masked_ways": "lines per set that wait for that and of whose sectors stores have left a part out before",
         "l2_partial_ways": "lines per set of whose sectors stores have left a part out",
+        "l2_slices": "slices of L2",
         "l2_fetch_bytes": "bytes that L2 reads from DRAM at once",
         "l2_read_least_bytes": "bytes as which the shortest read counts",
         "l2_write_least_bytes": "bytes as which the shortest write counts",
@@ -142,7 +144,8 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
 _POSITIVE = frozenset(
     name
     for name in PARAMETERS
-    if name.endswith(("_bytes", "_ways", "_bytes_per_cycle")) or name in ("schedulers", "issue_width", "mio_queue")
+    if name.endswith(("_bytes", "_ways", "_bytes_per_cycle"))
+    or name in ("schedulers", "issue_width", "mio_queue", "l2_slices")
 )
 
 _WHOLE = (
@@ -154,6 +157,7 @@ _WHOLE = (
     "l2_dirty_ways",
     "l2_masked_ways",
     "l2_partial_ways",
+    "l2_slices",
     "l1_caches_loads",
     "instruction_bytes",
     "instruction_line_bytes",

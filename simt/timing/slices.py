@@ -6,6 +6,7 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
+from simt.timing.chance import scramble
 from simt.timing.jit import jit, jit_inline
 from simt.timing.servers import serve
 
@@ -21,6 +22,12 @@ PAIR = 2
 def four_of(line):
     """Lines 0, 1, 4 and 5 of a KiB are in one slice of L2 and come from DRAM together, and so do the other four."""
     return (line >> 3) * 2 + ((line >> 1) & 1)
+
+
+@jit_inline
+def slice_of(line, t):
+    """The slice of L2 that has *line*: a hash here."""
+    return scramble(four_of(line) + (np.int64(1) << 43)) % len(t.L2_SLICE_FREE)
 
 
 @jit
@@ -103,7 +110,16 @@ def in_slice(way, block, writers, stores, busy, arrival, t):
     if before != -1 and others == 1.0:  # the first may be the only one of its block
         t.L2_WRITE_SPENT[way] += busy
     t.L2_WRITE_FREE[at] = max(t.L2_WRITE_FREE[at], arrival) + busy * others
+    if not beside:  # all come to this one
+        free = slice_of(line, t)
+        t.L2_SLICE_FREE[free] = max(t.L2_SLICE_FREE[free], t.L2_WRITE_FREE[at])
     return t.L2_WRITE_FREE[at] - busy * (others - 1.0) / 2  # in the middle of those of the others
+
+
+@jit_inline
+def after_stores(line, arrival, t):
+    """When a load of *line* that comes at *arrival* finds its slice through with the stores that came before."""
+    return max(arrival, t.L2_SLICE_FREE[slice_of(line, t)])
 
 
 @jit

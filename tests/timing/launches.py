@@ -35,7 +35,9 @@ REDUCTIONS = (
 )
 CUBINS = {
     name: DATA / "timing" / "cubins" / f"{name}.cubin"
-    for name in ("cold", "loops", "stores", "loaded", "shared", "ends", "again", "paths", "validation", "unseen")
+    for name in (
+        *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "paths", "validation", "unseen"),
+    )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
 Arguments = Callable[[list[int]], list[Any]]
@@ -246,6 +248,28 @@ def again_arguments() -> list[list[Any]]:
     return launches + squares * 2
 
 
+def counted_arguments() -> list[list[Any]]:
+    """Arguments of the launches of counted.cu, in order.  Memory is as long as it is used."""
+    u = np.uint32
+
+    def once(words: int = 1, apart: int = 1, lane: int = 0, lanes: int = 32) -> list[Any]:
+        return [np.zeros(1 << 12, u), u(words), u(apart), u(lane), u(lanes)]
+
+    def looped(words: int, apart: int, gap: int) -> list[Any]:
+        return [np.zeros(1 << 12, u), u(words), u(apart), u(gap), u(64)]
+
+    launches: list[list[Any]] = [once() for _ in range(16)]
+    for _ in range(2):
+        launches += [once(words, apart) for words, apart in ((2, 1), (8, 1), (32, 1), (4, 8), (4, 32), (32, 32))]
+        launches += [once(lanes=1), once(lane=1, lanes=8), once(lane=1)]
+        launches += [[np.zeros(1 << 12, u), u(gap)] for gap in (1, 2, 4, 8, 16, 32)]
+    launches += [looped(1, 1, gap) for gap in (0, 32) for _ in range(10)]
+    launches += [looped(4, apart, 0) for apart in (1, 8, 32)]
+    masks = (0, 1023, 65535, 0xFFFFFFFF)
+    launches += [[np.zeros(1 << 12, u), np.zeros(1 << 20, u), u(mask)] for _ in range(2) for mask in masks]
+    return launches * 2 + [once() for _ in range(9)]
+
+
 BOOLEAN = {"summed", "transposed"}
 """Templates whose first argument is true or false."""
 TEMPLATES = {"unsigned int": "j", "float": "f", "double": "d"}
@@ -302,6 +326,7 @@ def simulate_all(
         "shared": shared_arguments,
         "ends": ends_arguments,
         "again": again_arguments,
+        "counted": counted_arguments,
         "validation": validation_arguments,
         "unseen": unseen_arguments,
     }
@@ -328,7 +353,7 @@ def simulate_all(
             args = loop_arguments(k) if program == "loops" else arguments[k]
             if name == "paced":
                 name = "pacedILi" + entry["kernel"].split("<")[1].removeprefix("(int)")[0]
-            if program in ("ends", "again"):
+            if program in ("ends", "again", "counted"):
                 name = mangled(entry["kernel"])
         found.append((entry, run(program, name, entry["grid"], entry["block"], args, device=device, **options)))
     return found

@@ -15,7 +15,19 @@ from typing import Any
 
 DATA = Path(__file__).parents[2] / "data" / "timing"
 CLOCKED = ("latency", "pipes", "memory", "mixed", "slots", "spread", "together", "beside", "phases")
-PROFILED = ("reductions", "validation", "unseen", "cold", "loops", "stores", "loaded", "shared", "ends", "again")
+PROFILED = (
+    "reductions",
+    "validation",
+    "unseen",
+    "cold",
+    "loops",
+    "stores",
+    "loaded",
+    "shared",
+    "ends",
+    "again",
+    "counted",
+)
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 REASONS = (
