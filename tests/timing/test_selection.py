@@ -43,7 +43,7 @@ class Warp:
 WARPS = st.builds(
     Warp,
     ready=st.one_of(TIMES, st.just(L.NEVER)),
-    asked=st.sampled_from(CLASSES),
+    asked=st.sampled_from(CLASSES) | st.sampled_from([each for each in CLASSES if each.unit is Unit.GLOBAL]),
     loads=st.booleans(),
     yields=st.booleans(),
     age=st.integers(0, 1 << 20),
