@@ -69,7 +69,8 @@ def side_by_side(prepared: Prepared, state: State, places: int) -> State:
     block before it left.  SHARED is the arena.
     """
     program, memory = prepared.program, prepared.memory
-    together = {name: L.on_lines(np.tile(getattr(state, name), places)) for name in OWN if name != "SHARED"}
+    own = {name: getattr(state, name) for name in OWN if name not in ("SHARED", "F64", "F32")}
+    together = {name: L.on_lines(np.broadcast_to(one, (places, one.size))).reshape(-1) for name, one in own.items()}
     together["F64"] = together["R"].view(np.float64)
     together["F32"] = together["R"].view(np.float32)
     if program.zeroed is None:
