@@ -11,7 +11,7 @@ from simt.lang.diagnostics import wrong
 from simt.lang.intrinsic import Intrinsic, b1, i4, i8, special_register, u4
 from simt.lang.ir import ZERO, PredRef, UniformRef, VReg
 from simt.lang.values import NONE, Constant, GridGroup, Tuple, Value
-from simt.ops.encoding import FENCE, GRID_BARRIER, SCOPES, SPECIAL_REGISTERS
+from simt.ops.encoding import FENCE, GRID_BARRIER, MEETINGS, SCOPES, SPECIAL_REGISTERS
 from simt.program import FULL_MASK
 
 
@@ -86,7 +86,7 @@ def warp_mask(b: Builder, mask: Value) -> VReg | UniformRef:
 
 
 def _syncwarp(b: Builder, name: str, args: list[Value], _: Any) -> Value:
-    b.emit("warpsync", None, warp_mask(b, args[0] if args else Constant(u4, FULL_MASK)))
+    b.emit("warpsync", None, warp_mask(b, args[0] if args else Constant(u4, FULL_MASK)), mod=MEETINGS["syncwarp"])
     return NONE
 
 

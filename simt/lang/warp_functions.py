@@ -13,6 +13,7 @@ from simt.lang.diagnostics import wrong
 from simt.lang.intrinsic import Intrinsic, b1, f4, f8, i4, i8, special_register, u4
 from simt.lang.ir import PREDICATE, REGISTER, PredRef, VReg
 from simt.lang.values import Constant, Scalar, Tuple, Value
+from simt.ops.encoding import MEETINGS
 
 _SHUFFLES = {
     "cuda.shfl_sync": ("shfl.idx", 0x1F),
@@ -24,9 +25,9 @@ _SHUFFLE_MODES = ("shfl.idx", "shfl.up", "shfl.down", "shfl.bfly")
 _SHUFFLED = (i4, i8, f4, f8)
 
 
-def _gather(b: Builder, mask: Value) -> None:
-    """Bring the lanes that *mask* names together before a ``_sync`` operation; free of charge."""
-    b.emit("warpsync", None, warp_mask(b, mask), retires=False)
+def _gather(b: Builder, mask: Value, op: str) -> None:
+    """Bring the lanes that *mask* names together before the ``_sync`` operation *op*; free of charge."""
+    b.emit("warpsync", None, warp_mask(b, mask), mod=MEETINGS[op], retires=False)
 
 
 def _emit_shuffle(b: Builder, op: str, value: ScalarValue, lane: ScalarValue, clamp: Value) -> tuple[Scalar, Scalar]:
@@ -38,7 +39,7 @@ def _emit_shuffle(b: Builder, op: str, value: ScalarValue, lane: ScalarValue, cl
 def _shuffle(b: Builder, name: str, args: list[Value], _: Any) -> Value:
     mask, value, lane = (scalar(b, arg) for arg in args)
     op, clamp = _SHUFFLES[name]
-    _gather(b, mask)
+    _gather(b, mask, op)
     return _emit_shuffle(b, op, value, lane, Constant(i4, clamp))[0]
 
 
@@ -46,7 +47,7 @@ def _shuffle_intrinsic(b: Builder, name: str, args: list[Value], _: Any) -> Valu
     mask, mode, value, lane, clamp = (scalar(b, arg) for arg in args)
     if not isinstance(mode, Constant) or not 0 <= mode.value < 4:
         wrong(b.place, "the mode of shfl_sync_intrinsic has to be a constant from 0 to 3")
-    _gather(b, mask)
+    _gather(b, mask, _SHUFFLE_MODES[mode.value])
     return Tuple(_emit_shuffle(b, _SHUFFLE_MODES[mode.value], value, lane, clamp))
 
 
@@ -72,7 +73,7 @@ def _emit_vote(b: Builder, op: str, condition: Value) -> Scalar:
 
 def _vote(b: Builder, name: str, args: list[Value], _: Any) -> Value:
     condition = truth(b, scalar(b, args[1]), counted=False)
-    _gather(b, args[0])
+    _gather(b, args[0], _VOTE_OF[name])
     return _emit_vote(b, _VOTE_OF[name], condition)
 
 
@@ -81,7 +82,7 @@ def _vote_intrinsic(b: Builder, name: str, args: list[Value], _: Any) -> Value:
     if not isinstance(mode, Constant) or not 0 <= mode.value < 4:
         wrong(b.place, "the mode of vote_sync_intrinsic has to be a constant from 0 to 3")
     condition = truth(b, scalar(b, condition), counted=False)
-    _gather(b, mask)
+    _gather(b, mask, _VOTES[mode.value])
     vote = _emit_vote(b, _VOTES[mode.value], condition)
     if vote.type == b1:
         return Tuple((Constant(i4, 0), vote))
@@ -89,12 +90,12 @@ def _vote_intrinsic(b: Builder, name: str, args: list[Value], _: Any) -> Value:
 
 
 def _match_any(b: Builder, name: str, args: list[Value], _: Any) -> Value:
-    _gather(b, args[0])
+    _gather(b, args[0], "match.any")
     return _signed_mask(b, "match.any", b.operand(args[1]))
 
 
 def _match_all(b: Builder, name: str, args: list[Value], _: Any) -> Value:
-    _gather(b, args[0])
+    _gather(b, args[0], "match.all")
     mask, same = VReg(REGISTER), VReg(PREDICATE)
     b.emit("match.all", mask, b.operand(args[1]), dst2=same)
     return Tuple((b.value("cvt.s32", i4, mask, retires=False), Scalar(b1, PredRef(same))))

@@ -233,8 +233,8 @@ _WAITS = {
 _REMEDIES = {
     layout.WAIT_BARRIER: "every thread of the block that has not exited must reach the barrier; "
     "move it out of the divergent branch",
-    layout.WAIT_WARPSYNC: "every lane in a warp mask must reach the operation: take the mask "
-    "before the branch with ballot_sync",
+    layout.WAIT_WARPSYNC: "every lane in a warp mask must reach the same operation with that mask: move it out of the "
+    "branch, or take the mask before the branch with ballot_sync",
     layout.WAIT_PHASE: "as many threads must arrive in each phase as the mbarrier was initialised for, and all bytes "
     "that it was told to expect must come; threads that leave arrive with arrive_and_drop",
 }
@@ -244,6 +244,7 @@ def deadlock(prepared: Prepared, state: layout.State, block: int) -> DeadlockErr
     """The error for a block in which no warp can run; it names every waiting warp, lane mask and line."""
     waiting: list[str] = []
     first: dict[int, int] = {}  # by what it waits for
+    reaching = 0  # lanes that wait for a warp mask where the first ones do
     warps = int(state.LAUNCH[layout.LAUNCH_WARPS])
     for warp in range(warps):
         for i in range(int(state.WARPS[warp * layout.N_WARP + layout.W_SPLITS])):
@@ -251,6 +252,8 @@ def deadlock(prepared: Prepared, state: layout.State, block: int) -> DeadlockErr
             split: Sequence[int] = [int(v) for v in state.SPLITS[at : at + layout.N_SPLIT]]
             pc = split[layout.S_PC]
             first.setdefault(split[layout.S_STATE], pc)
+            if split[layout.S_STATE] == layout.WAIT_WARPSYNC and pc == first[layout.WAIT_WARPSYNC]:
+                reaching |= split[layout.S_MASK]
             waiting.append(
                 f"warp {warp}, lanes {lanes_text(split[layout.S_MASK])}: "
                 f"{_WAITS[split[layout.S_STATE]]} at {place_of(prepared.program, pc)}"
@@ -260,5 +263,5 @@ def deadlock(prepared: Prepared, state: layout.State, block: int) -> DeadlockErr
         f"deadlock in block {coordinates(block, prepared.launch.grid)}: no warp can move",
         location=locate(prepared, first[culprit]) if culprit in first else None,
         details=waiting,
-        help=_REMEDIES[culprit],
+        help=_REMEDIES[culprit] + (f" ({reaching:#010x} here)" if culprit == layout.WAIT_WARPSYNC else ""),
     )

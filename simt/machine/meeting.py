@@ -68,15 +68,20 @@ def go_without(PARTICIPANTS, barrier, lanes):
 
 @jit
 def _arrived(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, state, argument, named):
-    """Lanes of the splits in *state* with *argument*: those of a convergence barrier whose mask is *named*."""
+    """Lanes of the splits in *state* with *argument*: those of a convergence barrier whose mask is *named*.
+
+    Those at a warpsync if their place is *named*, or if places do not matter.
+    """
     arrived = np.int64(0)
     for i in range(WARPS[w * L.N_WARP + L.W_SPLITS]):
         at = (w * 32 + i) * L.N_SPLIT
         if SPLITS[at + L.S_STATE] != state or SPLITS[at + L.S_ARG] != argument:
             continue
         mask = SPLITS[at + L.S_MASK]
+        if state == L.WAIT_WARPSYNC and named != _place(SPLITS, at):
+            continue
         # Lanes deeper in a recursion wait at the same barrier with another mask: they have not arrived.
-        if state != L.WAIT_BSYNC or named == PARTICIPANTS[participants_at(w, n_barriers, argument) + lowest(mask)]:
+        if state == L.WAIT_WARPSYNC or named == PARTICIPANTS[participants_at(w, n_barriers, argument) + lowest(mask)]:
             arrived |= mask
     return arrived
 
@@ -125,6 +130,7 @@ def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
                 needed = named & ~(gone | yielded)
             else:
                 needed = argument & L.FULL & ~gone
+                named = _place(SPLITS, at)
             if state == waits and argument == barred and named == lacked:
                 continue  # with the split before, which has to wait
             waits, barred, lacked = state, argument, named
@@ -136,7 +142,7 @@ def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
                     _release_bsync(SPLITS, WARPS, w, i, needed, order)
                     released |= needed & arrived
                 else:
-                    _release_warpsync(SPLITS, WARPS, w, argument)
+                    _release_warpsync(SPLITS, WARPS, w, argument, named)
                 again = True
                 break
     return released
@@ -162,7 +168,13 @@ def _release_bsync(SPLITS, WARPS, w, i, needed, order):
 
 
 @jit
-def _release_warpsync(SPLITS, WARPS, w, argument):
+def _place(SPLITS, at):
+    """Where those wait that the split at *at*, which waits at a warpsync, can meet; -1: at any place."""
+    return SPLITS[at + L.S_PC] if SPLITS[at + L.S_ARG] >> 32 == 0 else np.int64(-1)
+
+
+@jit
+def _release_warpsync(SPLITS, WARPS, w, argument, named):
     """All lanes of a warpsync are there: those at the same instruction go on as one split.
 
     If it is a collective one, all of them do, at the instruction of the last to come: the current one or the newest.
@@ -181,7 +193,8 @@ def _release_warpsync(SPLITS, WARPS, w, argument):
     i = 0
     while i < WARPS[w * L.N_WARP + L.W_SPLITS]:
         at = (w * 32 + i) * L.N_SPLIT
-        if SPLITS[at + L.S_STATE] == L.WAIT_WARPSYNC and SPLITS[at + L.S_ARG] == argument:
+        waits = SPLITS[at + L.S_STATE] == L.WAIT_WARPSYNC and SPLITS[at + L.S_ARG] == argument
+        if waits and named == _place(SPLITS, at):
             _merge(SPLITS, WARPS, w, i, L.FULL, L.WAIT_WARPSYNC, argument, SPLITS[at + L.S_PC])
         i += 1
 

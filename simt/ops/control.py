@@ -15,7 +15,7 @@ TABLE.declare(
     bsync         -     branch   jumps        wait at convergence barrier imm for its lanes, then go on
     break         -     branch   jumps        exec lanes leave convergence barrier imm
     yield         -     branch   jumps        another split runs; convergence barriers do not wait for who gave way
-    warpsync      -r    branch   jumps+fails  wait for the lanes of mask a that have not exited; mod: see COLLECTIVE
+    warpsync      -r    branch   jumps+fails  wait for the lanes of mask a that live; mod: COLLECTIVE, MEETINGS
     bar.sync      --rr  barrier  jumps        __syncthreads on barrier imm + c; b = threads expected, 0: all
     bar.red.popc  rprr  barrier  jumps        __syncthreads_count of predicate a
     bar.red.and   pprr  barrier  jumps        __syncthreads_and

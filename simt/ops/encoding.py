@@ -90,7 +90,12 @@ UNCOUNTED = 1
 
 COLLECTIVE = 1
 """``mod`` of a ``warpsync`` that lanes may reach at several places: they all go on where the last ones came; and of the
-``brx`` that sends them back."""
+``brx`` that sends them back.  Lanes at one without a ``mod`` wait for others at this very one (H200, H100)."""
+
+_FUNCTIONS = "syncwarp shfl.idx shfl.up shfl.down shfl.bfly vote.all vote.any vote.eq ballot match.any match.all"
+MEETINGS = {name: number for number, name in enumerate(_FUNCTIONS.split(), COLLECTIVE + 1)}
+"""``mod`` of the ``warpsync`` of a warp-level function of Python, by what it does: lanes may reach it at several
+places, and each goes on from its own.  So ptxas compiles them (CUDA 13.0): those that do the same meet."""
 
 SYSCALL = "syscall"
 """The micro-op at which the engine stops until the host has served a call of its exec lanes.

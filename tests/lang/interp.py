@@ -193,7 +193,7 @@ class Block:
             split.pc += 1
             self._wake(warp)
         elif op in ("bsync", "warpsync"):
-            split.waits = (op, split.pc)
+            split.waits = (op, -i.mod or split.pc)  # those with a mode meet wherever they are
             self._try(warp, split)
         elif op == "bar.sync":
             split.waits = ("bar", 0)
@@ -224,7 +224,8 @@ class Block:
             return
         for other in here:
             warp.splits.remove(other)
-        warp.splits.append(Split(split.pc + 1, mask))
+        for pc in sorted({other.pc for other in here}):
+            warp.splits.append(Split(pc + 1, sum(other.mask for other in here if other.pc == pc)))
 
     def _wake(self, warp: Warp) -> None:
         for split in list(warp.splits):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from simt.check import BarrierError, UnsupportedError
+from simt.ops.encoding import MEETINGS
 from simt.program import pred
 from tests.machine.harness import ORDERS, Builder, column, lanes_below, launch, mark, masks_at
 
@@ -110,10 +111,10 @@ def test_warpsync(order: str) -> None:
     few, half = lanes_below(b, 4), lanes_below(b, 16)
     b.bra("out", half ^ 1)
     b.bra("late", few)
-    b.emit("warpsync", a=b.const(0xFFFF))
+    b.emit("warpsync", a=b.const(0xFFFF), mod=MEETINGS["syncwarp"])
     b.bra("met")
     b.label("late")
-    b.emit("warpsync", a=b.const(0xFFFF))
+    b.emit("warpsync", a=b.const(0xFFFF), mod=MEETINGS["syncwarp"])
     b.label("met")
     b.store(sink, lane, b.const(1))
     b.label("out")

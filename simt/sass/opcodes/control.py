@@ -195,7 +195,7 @@ def move_barrier(x: Lowering) -> None:
 
 @opcode("WARPSYNC", source=Source.H200, takes=(Hint.ALL, Flag.EXCLUSIVE, Flag.COLLECTIVE), since=VOLTA)
 def warp_sync(x: Lowering) -> None:
-    """Wait for the lanes of a mask (ALL: all).
+    """Wait for the lanes of a mask (ALL: all) at this instruction; at another they are not there (H200, H100).
 
     EXCLUSIVE, COLLECTIVE: lanes with different masks then go on apart, up to the next BSYNC; an H200 counts divergence
     at the former only.
