@@ -58,10 +58,11 @@ def filled(text: str, width: int | None) -> str:
         return text
     lines = []
     for line in text.split("\n"):
-        indent = " " * (len(line) - len(line.lstrip()) + 4)
-        fits = len(line) <= width
-        lines += [line] if fits else textwrap.wrap(
-            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        words = line.lstrip()
+        indent = line[: len(line) - len(words)]
+        lines += [line] if len(line) <= width else textwrap.wrap(
+            words, width, initial_indent=indent, subsequent_indent=f"{indent}    ",
+            break_long_words=False, break_on_hyphens=False,
         )  # fmt: skip
     return "\n".join(lines)
 

@@ -90,7 +90,7 @@ def _list_stacked(chosen: list[Metric], width: int) -> None:
     for group, metrics in groupby(chosen, key=lambda metric: metric.group):
         out.print(group, style="bold")
         for metric in metrics:
-            out.print(f"  {metric.name}  [{metric.unit}]")
+            out.print(filled(f"  {metric.name}  [{metric.unit}]", width), soft_wrap=True)
             for name in metric.ncu:
                 out.print(filled(f"    {name}", width), style="dim", soft_wrap=True)
 

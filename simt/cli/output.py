@@ -94,8 +94,10 @@ def _frame(columns: Sequence[Column]) -> Table:
 def show(rows: Table, optional: Sequence[str] = ()) -> None:
     """Print a table; where a terminal is too narrow for it, without *optional* columns, from the first one on.
 
-    If that does not help, either, lines are longer than the terminal: no number is cut.  The title may be wider.
+    If that does not help, either, each row becomes a few lines: no number is cut.  The title may be wider.
     """
+    from simt.text import filled
+
     out = console()
     if rows.title:
         out.print(rows.title, style="bold", soft_wrap=True)
@@ -108,11 +110,30 @@ def show(rows: Table, optional: Sequence[str] = ()) -> None:
         kept.rows = rows.rows
         rows = kept
         left_out.append(heading.replace("\n", " "))
-    out.width = max(out.width, _least_width(rows))
-    out.print(rows)
+    if _least_width(rows) > out.width:
+        _show_stacked(rows, out)
+    else:
+        out.print(rows)
     if left_out:
-        out.width = columns() or out.width
-        out.print(f"too narrow for: {', '.join(left_out)} (--json has all)", style="dim")
+        out.print(filled(f"too narrow for: {', '.join(left_out)} (--json has all)", out.width), style="dim")
+
+
+def _show_stacked(rows: Table, out: Console) -> None:
+    """Print each row as its first cell and, below it, the other cells with their headings."""
+    from rich.text import Text
+
+    from simt.text import filled, indentation
+
+    headings = [str(column.header).replace("-\n", "").replace("\n", " ") for column in rows.columns]
+    for row in zip(*(column.cells for column in rows.columns), strict=True):
+        first, *others = row
+        out.print(first, soft_wrap=True)
+        indent = " " * (2 + indentation([str(first)]))
+        for heading, cell in zip(headings[1:], others, strict=True):
+            text = cell.plain if isinstance(cell, Text) else str(cell)
+            if text:
+                line = filled(f"{indent}{heading}  {text}", out.width)
+                out.print(Text(line, style=cell.style if isinstance(cell, Text) else ""), soft_wrap=True)
 
 
 def _least_width(rows: Table) -> int:
