@@ -143,6 +143,8 @@ def check_file(path: Path) -> None:
     """:class:`LaunchError` if *path* is no file."""
     if path.is_dir():
         raise LaunchError(f"{path} is a folder, not a file")
+    if path.exists() and not path.is_file():
+        raise LaunchError(f"{path} is a device or a pipe, not a file")
     if not path.is_file():
         raise LaunchError(f"there is no file {path}", help=f"the search was in {path.parent.resolve()}")
 

@@ -157,8 +157,10 @@ fi
 
 def _complete_at_once() -> None:
     """Let the script for zsh that is installed complete at the first TAB, too."""
-    scripts = typer._completion_shared._completion_scripts  # typer has no other door to them
-    scripts["zsh"] = scripts["zsh"].replace(_ZSH_DEFINES, _ZSH_CALLS)
+    shared = getattr(typer, "_completion_shared", None)  # typer has no other door to them, and may close this one
+    scripts = getattr(shared, "_completion_scripts", None)
+    if isinstance(scripts, dict) and "zsh" in scripts:
+        scripts["zsh"] = scripts["zsh"].replace(_ZSH_DEFINES, _ZSH_CALLS)
 
 
 def application(more: Mapping[str, str] = HOMES) -> typer.Typer:

@@ -57,8 +57,11 @@ def _check_name(kernel: str) -> None:
 def from_registry(name: str, size: int | None, block: int | None, seed: int) -> KernelLaunch:
     """A kernel of :mod:`simt.kernels` with generated data."""
     import simt.kernels
+    from simt.machine import dimensions
 
     entry = simt.kernels.get(name)
+    if block is not None:
+        dimensions(block, "block")  # before arrays of as many elements are made
     if entry.group == "reduction":
         size = TRACE_SIZE if size is None else size
         block = TRACE_BLOCK if block is None else block

@@ -71,6 +71,13 @@ def test_bad_sizes(run, text: str) -> None:
     assert not found.out
 
 
+def test_the_block_is_checked_before_arrays_are_made(run) -> None:
+    """An array of as many elements as this has threads is larger than the address space."""
+    found = run("run", "if_else", "--block", str(2**52))
+    assert found.code == 2
+    assert f"block dimension x is {2**52}; it must be between 1 and 1024" in found.err
+
+
 @pytest.mark.parametrize("columns", [80, 100])
 @pytest.mark.parametrize("command", [["reduce", "--size", "2^20"], ["devices"]], ids=" ".join)
 def test_no_number_is_cut_in_a_narrow_terminal(

@@ -114,5 +114,14 @@ def test_the_script_for_zsh_calls_what_it_defines() -> None:
     assert "compdef _simt_completion simt" in script
 
 
+@pytest.mark.parametrize("lacks", ["_completion_shared", "_completion_shared._completion_scripts"])
+def test_a_typer_without_the_scripts_does_no_harm(run: Any, monkeypatch: pytest.MonkeyPatch, lacks: str) -> None:
+    """They are private, and later versions of typer are not excluded."""
+    monkeypatch.delattr(f"typer.{lacks}")
+    found = run("--version")
+    assert (found.code, found.err) == (0, "")
+    assert found.out.startswith("simt ")
+
+
 def test_it_is_offered(run: Any) -> None:
     assert "--install-completion" in run("--help").out

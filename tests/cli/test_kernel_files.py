@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -86,12 +87,19 @@ def test_a_sweep_says_what_the_file_lacks(run, mine: str) -> None:
     assert "def launch(block=256)" in found.err
 
 
+def _pipe(folder: Path) -> Path:
+    """A pipe that nobody writes to: whoever opens it waits for ever."""
+    os.mkfifo(folder / "pipe.py")
+    return folder / "pipe.py"
+
+
 def test_files_that_do_not_load(run, tmp_path: Path) -> None:
     absent = run("run", str(tmp_path / "absent.py:k")).err
     assert "no file" in absent
     assert str(tmp_path.resolve()) in absent
     (tmp_path / "folder.py").mkdir()
     assert "folder.py is a folder, not a file" in run("run", str(tmp_path / "folder.py:k")).err
+    assert "pipe.py is a device or a pipe, not a file" in run("run", f"{_pipe(tmp_path)}:k").err
     for wrong in ("notes.txt:k", str(tmp_path)):
         found = run("run", wrong)
         assert found.code == 2
