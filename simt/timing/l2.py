@@ -309,12 +309,27 @@ def look_up(way, line, mask, manner, arrival, t):
 
 
 @jit
+def _still_to_come(t):
+    """Cycles that DRAM takes for what the simulated SMs have not asked it for yet: nobody is overtaken by more.
+
+    If all SMs are simulated, that is not known.
+    """
+    if len(t.QUOTAS) == 0:
+        return np.float64(L.NEVER)
+    rest = 0.0
+    for k in range(len(t.QUOTAS)):
+        rest += max(t.QUOTAS[k] - t.FETCHED_OF[k], 0.0)
+    return rest * SECTOR / t.NUMBERS[DRAM_READ]
+
+
+@jit
 def fetch(sm, way, line, missing, manner, arrival, t):
     """When DRAM has delivered the sectors *missing* of a way of L2, on to the SM.
 
     Who waits is served in any order: the wait in order, shortened or lengthened at random by up to DRAM_REORDER of it,
-    as far as DRAM looks at it at once.  In order, the warps of a first wave of blocks came too early on average
-    (phases.cu); if all that wait were looked at, the last of a first wave came too late (cold.cu, streams).
+    as far as DRAM looks at it at once and others may still overtake it.  In order, the warps of a first wave of blocks
+    came too early on average (phases.cu); if all that wait were looked at, the last of a first wave came too late
+    (cold.cu, streams).
     """
     fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
     n = popcount(fetched)
@@ -326,7 +341,7 @@ def fetch(sm, way, line, missing, manner, arrival, t):
     _have(way, fetched, t)
     waited = through - arrival
     drawn = 2.0 * (scramble(line + (1 << 41)) / (1 << 53)) - 1.0
-    waited += min(waited, t.NUMBERS[DRAM_QUEUED]) * t.NUMBERS[DRAM_REORDER] * drawn
+    waited += min(waited, t.NUMBERS[DRAM_QUEUED], _still_to_come(t)) * t.NUMBERS[DRAM_REORDER] * drawn
     return _on_its_way(way, line, fetched, arrival + waited, _farther(sm, line, t), arrival, t)
 
 
