@@ -109,6 +109,17 @@ def test_a_short_launch_looks_for_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     assert left_by("auto", program, arguments, grid=(1, 1, 1), block=(32, 1, 1)) == expected
 
 
+def test_a_launch_of_many_warps_looks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "MANY", 8)
+    monkeypatch.setattr(choice, "SHORT", 10)
+    program = counting(26)
+    code.native_code(replace(program))  # it is in the cache now
+    arguments = [np.zeros(512, np.uint64)]
+    for blocks, found in ((3, False), (4, True)):
+        left_by("auto", program, arguments, grid=(blocks, 1, 1), block=(64, 1, 1))
+        assert (program.native is not None) == found
+
+
 @pytest.mark.parametrize("ends", [None, 1])
 def test_a_launch_does_not_wait_for_who_makes_native_code(
     ends: int | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -1,8 +1,8 @@
 """When a launch goes over to native code: at once, never, or as soon as it has turned out long (``engine="auto"``).
 
-With ``auto`` a Program begins interpreted.  After LOOK micro-ops, counted over all of its launches, it takes native
-code that is in the cache.  After MAKE it has another process make it, and goes on interpreted until that is there:
-nobody waits for a compiler.
+With ``auto`` a Program begins interpreted.  After LOOK micro-ops, counted over all of its launches, or soon in a
+launch of MANY warps, it takes native code that is in the cache.  After MAKE it has another process make it, and goes
+on interpreted until that is there: nobody waits for a compiler.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ from simt.program import Program
 
 LOOK = 1 << 18
 """Micro-ops after which a Program looks for native code in the cache: loading it takes about as long."""
+
+MANY = 1 << 15
+"""Warps of a launch that need not execute so much first: all together they will."""
 
 SHORT = 1 << 12
 """Micro-ops that each launch interprets first: as long as native code takes to be put into its state (0.1 ms)."""
@@ -74,15 +77,18 @@ class Choice:
         self._executed = 0
         """The micro-ops that this launch interpreted."""
         self._lock = threading.Lock()
+        launch = prepared.launch
         if not can_be_native(prepared):
             return
-        if prepared.launch.engine == "compiled":
+        if launch.engine == "compiled":
             try:
                 self._native = native_code(self._program)
             except NotCompiled as error:
                 say_once(f"{self._program.name} is interpreted: {error}")
-        elif prepared.launch.engine == "auto":
+        elif launch.engine == "auto":
             self._program.past = self._past = self._program.past or Past(LOOK)
+            if self._past.kept is None and launch.blocks * -(-launch.threads_per_block // 32) >= MANY:
+                self._past.next = 0
 
     def begin(self, state: L.State) -> L.State:
         """The state in which a worker goes on, and in LAUNCH_LEFT how many micro-ops."""
