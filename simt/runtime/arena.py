@@ -23,6 +23,9 @@ _NO_RESERVE = 0x4000 if sys.platform == "linux" else 0
 """MAP_NORESERVE, which Python's mmap does not name: without it Linux refuses more addresses than it has memory."""
 _LARGE = 1 << 22
 """Allocations from here on ask for huge pages, as NumPy's do, and give their pages back when they are freed."""
+_KEPT = 1 << 28
+"""... but not those of the first so many bytes of the arena, where most launches lie: to have the host find and clear
+64 MB anew took as long as to copy them, and on a busy host ten times as long."""
 
 
 def _map(file: int | None, size: int) -> mmap.mmap:
@@ -139,19 +142,19 @@ class Arena:
         """Give an allocation back; its addresses may be used again."""
         self._allocations.remove(allocation)
         if allocation.end - allocation.start >= _LARGE:
-            self._advise(self._drop, allocation)
+            self._advise(self._drop, allocation, _KEPT)
 
     def trim(self) -> None:
-        """Give the host's memory behind the last allocation back, which launches had for themselves."""
+        """Give the host's memory behind the last allocation back, which launches had for themselves: most of it."""
         if self._drop is not None:
-            first = align(self.end, _LARGE)
+            first = max(align(self.end, _LARGE), _KEPT)
             self._mapping.madvise(self._drop, first, len(self._mapping) - first)
 
-    def _advise(self, advice: int | None, allocation: Allocation) -> None:
-        """Tell the host about the whole pages of an allocation, if it knows the advice."""
+    def _advise(self, advice: int | None, allocation: Allocation, least: int = 0) -> None:
+        """Tell the host about the whole pages of an allocation, from position *least* on, if it knows the advice."""
         if advice is None:
             return
-        first = align(allocation.start - int(ADDRESS_BASE), mmap.PAGESIZE)
+        first = max(align(allocation.start - int(ADDRESS_BASE), mmap.PAGESIZE), least)
         last = (allocation.end - int(ADDRESS_BASE)) // mmap.PAGESIZE * mmap.PAGESIZE
         if last > first:
             self._mapping.madvise(advice, first, last - first)

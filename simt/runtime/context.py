@@ -237,10 +237,9 @@ class Context:
                     placed.upload.repeat()
                     before.restore()
 
-                unchanged = placed.upload.set_aside()
+                placed.upload.exchange()
                 lasts = [each for each in placed.memory.allocations if not placed.upload.holds(each)]
                 after = placed.memory.snapshot(lasts)
-                placed.upload.repeat(unchanged)
                 before.restore()
                 try:
                     second(again, placed.memory, result, rewind)

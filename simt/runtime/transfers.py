@@ -87,8 +87,12 @@ _PIECE = 1 << 26
 """Bytes of a mapped file that are in memory at a time while they are copied."""
 
 
-_COMPARED = 1 << 16
-"""Bytes of two arrays that are compared at once: what differs mostly does so near its start."""
+_COMPARED = 1 << 20
+"""Bytes of two arrays that are compared at once: what lies between is to stay in the host's caches."""
+_PART = 1 << 11
+"""Bytes of an array that are copied if one of them has changed: what blocks of a reduction write lies apart."""
+_FEW = 4
+"""More than one in so many parts that have changed are not told apart from the rest: all of the array is copied."""
 
 
 def _mapping_of(array: Array) -> mmap.mmap | None:
@@ -117,14 +121,52 @@ def _copy_in(device: Array, host: Array) -> None:
         mapping.madvise(mmap.MADV_DONTNEED, low, begin + end - low)
 
 
-def _are_same(device: Array, host: Array) -> bool:
-    """Whether two arrays of one shape hold the same bytes; not found out of mapped files and of arrays with gaps."""
+def _parts(array: Array) -> tuple[Array, Array]:
+    """An array without gaps as [parts, words of each], and what is left over behind the last of them."""
+    flat = np.asarray(array).reshape(-1).view(np.uint8)
+    end = len(flat) // _PART * _PART
+    return flat[:end].view(np.uint64).reshape(-1, _PART // 8), flat[end:]
+
+
+def _changed(device: Array, host: Array) -> npt.NDArray[np.intp] | None:
+    """Numbers of the parts in which two arrays of one shape differ; None if these are not told apart.
+
+    Nor are those of mapped files and of arrays with gaps.  What is left over goes with the last part.
+    """
     if _mapping_of(host) is not None or not device.flags.c_contiguous or not host.flags.c_contiguous:
-        return False
-    ours, theirs = (np.asarray(each).reshape(-1).view(np.uint8) for each in (device, host))
-    return all(
-        np.array_equal(ours[k : k + _COMPARED], theirs[k : k + _COMPARED]) for k in range(0, len(ours), _COMPARED)
-    )
+        return None
+    (ours, rest), (theirs, their_rest) = _parts(device), _parts(host)
+    found = [np.zeros(0, np.intp)]
+    few = len(ours) // _FEW
+    step = _COMPARED // _PART
+    for first in range(0, len(ours), step):
+        differ = (ours[first : first + step] != theirs[first : first + step]).any(1)
+        found.append(first + np.flatnonzero(differ))
+        few -= len(found[-1])
+        if few < 0:
+            return None
+    if not np.array_equal(rest, their_rest):
+        if not len(ours):
+            return None
+        found.append(np.array([len(ours) - 1]))
+    return np.concatenate(found)
+
+
+def _copied(array: Array, numbers: npt.NDArray[np.intp] | None) -> tuple[Array, ...]:
+    """A copy of these parts of an array, or of all of it; :func:`_put` puts it there."""
+    if numbers is None:
+        return (array.copy("K"),)
+    parts, rest = _parts(array)
+    return parts[numbers], rest.copy()
+
+
+def _put(array: Array, numbers: npt.NDArray[np.intp] | None, held: tuple[Array, ...]) -> None:
+    """Copy what :func:`_copied` has copied of one array to another of its shape."""
+    if numbers is None:
+        np.copyto(array, held[0])  # unlike an assignment no write for Uninitialized
+        return
+    parts, rest = _parts(array)
+    parts[numbers], rest[:] = held
 
 
 def _is_wanted(host: Array) -> bool:
@@ -143,8 +185,7 @@ class Upload:
         self._arena = arena
         self._allocations: list[Allocation] = []
         self._copies: list[tuple[Array, Array, Allocation]] = []  # host, device, and what that is in
-        self._left_out: Sequence[Allocation] = ()
-        self._aside: dict[int, Array] = {}
+        self._aside: list[tuple[Array, npt.NDArray[np.intp] | None, tuple[Array, ...]]] | None = None
         self.unwritten: list[Unwritten] = []
         self.arguments: list[DeviceArray] = [DeviceArray(0, (), ())] * len(arrays)
         self._places = [_first(each.array) for each in arrays]
@@ -191,35 +232,42 @@ class Upload:
         """Whether an allocation is one of the upload's."""
         return allocation in self._allocations
 
-    def repeat(self, but: Sequence[Allocation] = ()) -> None:
-        """Copy the host's arrays once more, *but* those in some allocations: they are as at the start of the launch."""
-        for host, device, place in self._copies:
-            if place not in but:
-                _copy_in(device, host)
+    def repeat(self) -> None:
+        """Copy the host's arrays once more."""
+        for host, device, _ in self._copies:
+            _copy_in(device, host)
 
-    def set_aside(self) -> Sequence[Allocation]:
-        """Keep what :meth:`download` is to copy, which need not be in device memory from now on.
+    def exchange(self) -> None:
+        """Have device memory as at the start of the launch, but keep what :meth:`download` is to copy to the host.
 
-        Returns the allocations whose arrays are as at the start of the launch, which it leaves out: to compare costs
-        less than each of the copies that are spared.
+        What has not changed is left alone: to compare costs less than each of the copies that are spared.
         """
-        changed = [place for host, device, place in self._copies if place.writable and not _are_same(device, host)]
-        for k, (host, device, place) in enumerate(self._copies):
-            if place in changed and _is_wanted(host):
-                self._aside[k] = device.copy("K")
-        self._left_out = [place for place in self._allocations if place not in changed]
-        return self._left_out
+        found = [
+            (host, device, numbers)
+            for host, device, place in self._copies
+            if place.writable and ((numbers := _changed(device, host)) is None or len(numbers))
+        ]
+        self._aside = [(host, numbers, _copied(device, numbers)) for host, device, numbers in found if _is_wanted(host)]
+        for host, device, numbers in found:
+            if numbers is None:
+                _copy_in(device, host)
+            else:
+                _put(device, numbers, _copied(host, numbers))
 
     def download(self) -> None:
-        """Copy device memory to the host's arrays."""
-        for k, (host, device, place) in enumerate(self._copies):
-            if _is_wanted(host) and place.writable and place not in self._left_out:
-                np.copyto(host, self._aside.get(k, device))  # unlike an assignment no write for Uninitialized
+        """Copy device memory to the host's arrays, or what was kept of it."""
+        if self._aside is None:
+            for host, device, place in self._copies:
+                if _is_wanted(host) and place.writable:
+                    _put(host, None, (device,))
+        else:
+            for host, numbers, held in self._aside:
+                _put(host, numbers, held)
 
     def free(self) -> None:
         """Give the device memory back."""
         self._copies.clear()
-        self._aside.clear()
+        self._aside = None
         while self._allocations:
             self._arena.free(self._allocations.pop())
 

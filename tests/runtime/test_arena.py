@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -16,7 +17,7 @@ from simt.check import LaunchError
 from simt.machine import Allocation
 from simt.machine.device_memory import ALIGNMENT, GUARD_GAP
 from simt.machine.layout import ADDRESS_BASE
-from simt.runtime import Arena
+from simt.runtime import Arena, transfers
 from simt.runtime.transfers import HostArray, Upload, buffer_of
 
 ARENA = Arena()
@@ -76,6 +77,23 @@ def test_the_same_history_gives_the_same_addresses(script: list[tuple[str, int]]
     assert first == second
 
 
+def test_pages_of_the_first_bytes_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = Arena(size=1 << 28)
+    monkeypatch.setattr("simt.runtime.arena._KEPT", 1 << 23)
+    for allocation in (arena.allocate(1 << 24, "one"), arena.allocate(1 << 22, "two")):
+        arena.memory().bytes_of(allocation)[:] = 1
+    for allocation in arena.memory().allocations:
+        arena.free(allocation)
+    held = arena.memory().words.M8[GUARD_GAP : 1 << 24]
+    kept = (1 << 23) - GUARD_GAP
+    assert held[:kept].all()
+    assert sys.platform != "linux" or not held[kept:].any()
+    held[:] = 1
+    arena.trim()
+    assert held[:kept].all()
+    assert sys.platform != "linux" or not held[kept:].any()
+
+
 def test_no_room() -> None:
     with pytest.raises(LaunchError, match="x: 4611686018427387904 bytes do not fit into device memory"):
         ARENA.allocate(1 << 62, "x")
@@ -118,6 +136,34 @@ def test_what_goes_up_comes_down(made: tuple[npt.NDArray[Any], list[npt.NDArray[
     for array, expected in zip(arrays, contents, strict=True):
         np.testing.assert_array_equal(array, expected)
     assert not ARENA.memory().allocations
+
+
+@given(
+    size=st.integers(0, 3 * transfers._PART),
+    repeated=st.integers(1, 4),
+    at=st.lists(st.integers(0), max_size=6),
+    odd=st.booleans(),
+)
+def test_what_is_exchanged_is_what_has_changed(size: int, repeated: int, at: list[int], odd: bool) -> None:
+    """Device memory is as the host has it, and what it was before goes down, however little of it has changed."""
+    whole = np.resize(np.arange(251, dtype=np.uint8), size * repeated * repeated + 8)
+    host, part = whole[odd:], whole[5 : len(whole) // 2]  # they overlap
+    before, expected = host.copy(), host.copy()
+    upload = Upload(ARENA, [HostArray("host", host), HostArray("part", part)])
+    try:
+        first = upload.arguments[0].address - int(ADDRESS_BASE)
+        device = ARENA.memory().words.M8[first : first + len(host)]
+        for each in at:
+            device[each % len(host)] ^= 255
+        expected[:] = device
+        upload.exchange()
+        np.testing.assert_array_equal(device, before)
+        np.testing.assert_array_equal(host, before)
+        device[:] = 7
+        upload.download()
+        np.testing.assert_array_equal(host, expected)
+    finally:
+        upload.free()
 
 
 def test_the_buffer_of_a_view() -> None:
