@@ -99,6 +99,8 @@ def update(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE, fl
     kind = mod >> 4
     typ = mod & 15
     bitwise = kind == EXCH or kind == CAS or kind == AND or kind == OR or kind == XOR
+    before = np.int64(-1)
+    left = np.int64(0)  # there: faster than to load what was just stored
     for l in range(32):
         if (exec_mask >> l) & 1:
             u = np.uint64(l)
@@ -106,18 +108,20 @@ def update(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE, fl
             compare = R[c + u]
             if typ == S64_ATOMIC or typ == U64_ATOMIC or typ == F64_ATOMIC:
                 k = np.uint64(ADDRESSES[l] >> 3)
-                old = M64[k]
+                old = left if ADDRESSES[l] == before else M64[k]
                 if typ == F64_ATOMIC and not bitwise:
                     M64[k] = value
                     operand = F64[k]
                     M64[k] = old
                     F64[k] = _combine_float(kind, F64[k], operand)
                 else:
-                    M64[k] = _combine_integer(kind, typ == S64_ATOMIC, old, value, compare)
+                    before = ADDRESSES[l]
+                    left = _combine_integer(kind, typ == S64_ATOMIC, old, value, compare)
+                    M64[k] = left
                 O[l] = old
             else:
                 k = np.uint64(ADDRESSES[l] >> 2)
-                old = np.int64(M32[k])
+                old = left if ADDRESSES[l] == before else np.int64(M32[k])
                 value &= 0xFFFFFFFF
                 if typ == F32_ATOMIC and not bitwise:
                     O[l] = value
@@ -148,6 +152,7 @@ def update(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE, fl
                         compare = (compare << 32) >> 32
                     else:
                         compare &= 0xFFFFFFFF
-                    new = _combine_integer(kind, typ == S32_ATOMIC, old, value, compare)
-                    M32[k] = np.uint32(new & 0xFFFFFFFF)
+                    before = ADDRESSES[l]
+                    left = _combine_integer(kind, typ == S32_ATOMIC, old, value, compare) & 0xFFFFFFFF
+                    M32[k] = np.uint32(left)
                 O[l] = old

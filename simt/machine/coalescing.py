@@ -62,6 +62,15 @@ def _at(ADDRESSES, shift, bits, unit):
     return found
 
 
+def _rising(ADDRESSES, shift):
+    """The lanes whose unit of 2**shift bytes is beyond that of the lane before, and above bit 32 those short of it."""
+    found = np.int64(0)
+    for l in range(1, 32):
+        unit, before = ADDRESSES[l] >> shift, ADDRESSES[l - 1] >> shift
+        found |= np.int64(unit > before) << l | np.int64(unit < before) << (32 + l)
+    return found
+
+
 def _like_partners(ADDRESSES):
     """The lanes with the address of the lane one apart in their pair, and above bit 32 those with that two apart."""
     found = np.int64(0)
@@ -122,6 +131,17 @@ def _at_at_once(typingctx: Any, addresses: Any, shift: Any, bits: Any, unit: Any
 
 
 @intrinsic
+def _rising_at_once(typingctx: Any, addresses: Any, shift: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        lanes = builder.ashr(_loaded(context, builder, signature, args), _in_all_lanes(builder, args[1]))
+        before = _turned(builder, lanes, [max(lane - 1, 0) for lane in range(32)])
+        more, less = (_mask(builder, builder.icmp_signed(how, lanes, before)) for how in "><")
+        return builder.or_(more, builder.shl(less, _I64(32)))
+
+    return types.int64(addresses, types.int64), codegen
+
+
+@intrinsic
 def _like_partners_at_once(typingctx: Any, addresses: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         lanes = _loaded(context, builder, signature, args)
@@ -142,12 +162,17 @@ def _at_by_llvm(ADDRESSES, shift, bits, unit):
     return _at_at_once(ADDRESSES, shift, bits, unit)
 
 
+def _rising_by_llvm(ADDRESSES, shift):
+    return _rising_at_once(ADDRESSES, shift)
+
+
 def _like_partners_by_llvm(ADDRESSES):
     return _like_partners_at_once(ADDRESSES)
 
 
 _find_repeated = jit(_repeated_by_llvm, plain=_repeated)
 _lanes_at = jit(_at_by_llvm, plain=_at)
+_find_rising = jit(_rising_by_llvm, plain=_rising)
 _find_like_partners = jit(_like_partners_by_llvm, plain=_like_partners)
 
 
@@ -170,6 +195,9 @@ def count_units(ADDRESSES, shift, lo, hi):
         for l in range(np.uint64(32)):
             bits |= unit_bit(ADDRESSES[l], shift, first)
         return popcount(np.int64(bits & np.uint64(0xFFFFFFFF))) + popcount(np.int64(bits >> np.uint64(32)))
+    rising = _find_rising(ADDRESSES, shift)
+    if rising >> 32 == 0:
+        return popcount(rising) + 1
     if _is_close(shift, lo, hi):
         return 32 - popcount(_find_repeated(ADDRESSES, shift, first))
     rest = np.int64(FULL)

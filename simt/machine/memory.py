@@ -286,7 +286,9 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, watched, s):
             else:
                 X[L.X_SECTORS] = count_units(ADDRESSES, SECTOR_SHIFT, lo, hi)
             X[L.X_SECTORS_IDEAL] = ideal_sectors(X[L.X_BYTES], X[L.X_SECTORS])
-            if X[L.X_SECTORS] < lanes and not distinct:
+            if lo == hi:
+                X[L.X_DISTINCT] = size
+            elif X[L.X_SECTORS] < lanes and not distinct:
                 X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi) << shift
             if atomic:
                 X[L.X_UPDATES] = X[L.X_SECTORS]
