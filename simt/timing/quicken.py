@@ -17,6 +17,9 @@ from simt.program import Program
 LOOK = 1 << 16
 """Warp instructions after which a simulation looks for native code in the cache, and again."""
 
+SOON = 1 << 15
+"""The same if this process has it already: to go over to it costs about a millisecond, which so many may save."""
+
 MAKE = 1 << 21
 """Warp instructions after which it has native code made: half a second, which is more than the making takes."""
 
@@ -26,7 +29,8 @@ class Quickening:
 
     def __init__(self, program: Program, runs: Runs, engine: str) -> None:
         self._program, self._runs, self._waits = program, runs, engine == "auto"
-        self._next = UNLIMITED if engine == "interpreter" or not runs else LOOK if self._waits else 0
+        first = SOON if program.stretches is not None else LOOK
+        self._next = UNLIMITED if engine == "interpreter" or not runs else first if self._waits else 0
 
     @property
     def is_open(self) -> bool:

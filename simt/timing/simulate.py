@@ -42,7 +42,7 @@ from simt.timing.schedule import MachineInstruction, Schedule, schedule
 
 STEP = 1 << 18
 """SM cycles between two looks at ctrl-C and the progress callback."""
-LOOKING_STEP = 1 << 14
+LOOKING_STEP = 1 << 12
 """The same as long as native code may be found or made."""
 PLAIN_STEP = 1 << 8
 """The same for plain Python, which takes some milliseconds for a cycle in which all schedulers issue."""

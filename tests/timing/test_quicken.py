@@ -109,7 +109,7 @@ def test_a_simulation_may_go_over_in_its_midst(name: str, monkeypatch: pytest.Mo
     args = [a if isinstance(a, np.ndarray) else np.int64(a) for a in plan.args]
     expected = timed(made, "interpreter", args, plan.grid, plan.block)
     code.stretches_code(made, runs_of(made))  # it is at hand
-    monkeypatch.setattr(quicken, "LOOK", 40)
+    monkeypatch.setattr(quicken, "SOON", 40)
     monkeypatch.setattr(module, "LOOKING_STEP", 37)
     counted: list[int] = []
     count = code.Native.count
@@ -142,7 +142,7 @@ def test_several_threads_may_go_over_in_their_midst(monkeypatch: pytest.MonkeyPa
     args = [a if isinstance(a, np.ndarray) else np.int64(a) for a in plan.args]
     expected = timed(made, "interpreter", args, plan.grid, plan.block, sms=5)
     code.stretches_code(made, runs_of(made))  # it is at hand
-    monkeypatch.setattr(quicken, "LOOK", 900)
+    monkeypatch.setattr(quicken, "SOON", 900)
     monkeypatch.setattr(module, "STEP", 5)
     threads: list[int] = []
     equip = Crew.equip
@@ -163,6 +163,15 @@ def test_when_it_looks(engine: str) -> None:
     assert found.is_open == (engine != "interpreter")
     assert (found.look(0) is not None) == (engine == "compiled")
     assert not quicken.Quickening(made, (), engine).is_open
+
+
+def test_what_is_at_hand_is_taken_soon() -> None:
+    made = program([*chain(3), *end()])
+    native = code.stretches_code(made, runs_of(made))
+    found = quicken.Quickening(made, runs_of(made), "auto")
+    assert found.look(quicken.SOON - 1) is None
+    assert found.look(quicken.SOON) is native
+    assert not found.is_open
 
 
 @pytest.mark.parametrize("ends", [None, 1])
