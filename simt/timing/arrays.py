@@ -140,6 +140,7 @@ def clock_arrays(
     config[layout.G_BLOCKS] = sample.n_blocks
     config[layout.G_CHIP] = chip
     config[layout.G_FIRST] = sample.first
+    config[layout.G_GRID_X] = prepared.launch.grid[0] if prepared.launch.blocks > prepared.launch.grid[0] else 1
     config[layout.G_FIRST_WAVE] = chip * fit.blocks_per_sm
     config[layout.G_CONTROL] = table.control
     config[layout.G_REGISTERS] = registers

@@ -34,12 +34,15 @@ def slice_of(line, t):
 def note_writer(pc, block, word, t):
     """Note where a *block* begins to write at *pc*: WRITERS follows from how far it is from where the last one did.
 
-    Blocks that are less than half a word apart write to the same words.
+    Blocks that are less than half a word apart write to the same words.  Blocks in one column of the grid say how far
+    rows of blocks are apart.
     """
     before = t.WRITER[pc]
     if block == before or (block < before and t.WRITERS[pc]):
         return
     blocks = abs(block - before)
+    if blocks % t.CONFIG[L.G_GRID_X] == 0:
+        blocks //= t.CONFIG[L.G_GRID_X]
     apart = abs(word - t.WRITTEN[pc])
     if before >= 0:
         beside = blocks <= 2 * apart

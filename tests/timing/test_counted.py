@@ -24,7 +24,7 @@ def test_counters_without_atomics(device: str) -> None:
         40: 8,
         53: 6,
         73: 25,
-        76: 25,
+        76: 28,
         85: 10,
         87: 10,
         88: 12,
