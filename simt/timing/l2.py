@@ -99,6 +99,12 @@ def _averaged(load, at, cycles, arrival, t):
     CHIP[at] = max(CHIP[at], arrival)
 
 
+@jit_inline
+def _now(load, at, arrival, t):
+    """What _averaged says of the load at *arrival*: it falls while nothing is added."""
+    return min(t.CHIP[load] * np.exp(-max(arrival - t.CHIP[at], 0.0) / LOAD_WINDOW), 1.0)
+
+
 @jit
 def _memory(arrival, cycles, t):
     """Occupy the memory side: reads of DRAM and writes; returns when the transfer is through.
@@ -280,13 +286,13 @@ def _dram_latency(line, farther, arrival, t):
 
 
 @jit_inline
-def _l2_latency(sm, line, t):
-    """From L2 to the use of *line*: slices are near and far, uniformly as measured (latency.cu).
+def _l2_latency(sm, line, arrival, t):
+    """From L2 to the use of *line*, asked for at *arrival*: slices are near and far, uniformly (latency.cu).
 
     What misses L2 delays what hits, too (H200, phases.cu): it is less than DRAM_QUEUE.
     """
     share = scramble(line * 256 + sm) / (1 << 53)
-    queue = t.NUMBERS[L2_QUEUE] * min(t.CHIP[L.C_MEMORY_LOAD], 1.0) ** 2
+    queue = t.NUMBERS[L2_QUEUE] * _now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, arrival, t) ** 2
     return t.NUMBERS[L2_LATENCY] + t.NUMBERS[L2_SPREAD] * (2.0 * share - 1.0) + queue
 
 
@@ -351,8 +357,8 @@ def _on_its_way(way, line, sectors, begin, farther, arrival, t):
 
     Reads wait for what L2 writes to DRAM meanwhile: the bus turns round (H200, ends.cu: copies that do not fit in L2).
     """
-    queue = t.NUMBERS[DRAM_QUEUE] * min(t.CHIP[L.C_MEMORY_LOAD], 1.0) ** 2
-    queue += t.NUMBERS[DRAM_TURN] * min(t.CHIP[L.C_WRITTEN], 1.0)
+    queue = t.NUMBERS[DRAM_QUEUE] * _now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, arrival, t) ** 2
+    queue += t.NUMBERS[DRAM_TURN] * _now(L.C_WRITTEN, L.C_WRITTEN_AT, arrival, t)
     back = begin + _dram_latency(line, farther, arrival, t) + queue
     t.L2_COMING[way] = sectors | (t.L2_COMING[way] if t.L2_READY[way] > arrival else 0)
     t.L2_READY[way] = max(t.L2_READY[way], back - t.NUMBERS[L2_LATENCY])
@@ -378,7 +384,7 @@ def l2_read(sm, line, mask, manner, arrival, t):
         through = max(served, _link(sm, arrival, present, t))
         if mask & ~missing & t.L2_COMING[way]:
             through = max(through, t.L2_READY[way])
-        back = through + _l2_latency(sm, line, t)
+        back = through + _l2_latency(sm, line, arrival, t)
     if missing:
         back = max(back, fetch(sm, way, line, missing, manner, arrival, t))
     return back
