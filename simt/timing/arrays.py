@@ -11,6 +11,7 @@ from simt.devices import Occupancy
 from simt.machine import door
 from simt.machine.door import State
 from simt.machine.layout import ADDRESS_BASE
+from simt.machine.prepare import local_stride
 from simt.machine.prepared import Prepared
 from simt.timing import layout
 from simt.timing.clock import Clock
@@ -124,20 +125,20 @@ def clock_arrays(
     l1_sets = int(numbers["l1_bytes"] / LINE_BYTES / numbers["l1_ways"])
     extents, quotas = quotas_of(prepared, numbers, sample, share)
     lines = int(extents.max(initial=0))
-    l2_sets = _l2_sets(prepared, numbers, share)
+    l2_sets = _l2_sets(prepared, numbers, share, chip * fit.blocks_per_sm)
     written_sets = max(int(numbers["l2_bytes"] * share / LINE_BYTES / numbers["l2_ways"]), 1)
     members = _members(n_sms, places * warps, schedulers)
     n_warps = n_sms * places * warps
     registers = 0 if table.control else table.registers
 
     config = np.zeros(layout.N_CONFIG, np.int64)
-    config[layout.G_THREADS] = 1
-    config[layout.G_GROUPS] = 1
+    config[[layout.G_THREADS, layout.G_GROUPS]] = 1
     config[layout.G_SMS] = n_sms
     config[layout.G_SCHEDULERS] = schedulers
     config[layout.G_PLACES] = places
     config[layout.G_WARPS] = warps
     config[layout.G_BLOCKS] = sample.n_blocks
+    config[layout.G_LAUNCHED] = prepared.launch.blocks
     config[layout.G_CHIP] = chip
     config[layout.G_FIRST] = sample.first
     config[layout.G_GRID_X] = prepared.launch.grid[0] if prepared.launch.blocks > prepared.launch.grid[0] else 1
@@ -152,6 +153,7 @@ def clock_arrays(
     config[layout.G_L2_LINES] = int(numbers["l2_bytes"] / LINE_BYTES)
     config[layout.G_WRITTEN_SETS] = written_sets
     config[layout.G_LINES] = table.lines
+    config[[layout.G_LOCAL_AT, layout.G_LOCAL_EACH, layout.G_LOCAL_STRIDE]] = _local(prepared)
     config[layout.G_R] = len(state.R)
     config[layout.G_P] = len(state.P)
     config[layout.G_PARTICIPANTS] = len(state.PARTICIPANTS)
@@ -266,9 +268,22 @@ def _warps(members: npt.NDArray[np.int64], n_warps: int, warps: int) -> npt.NDAr
     return table.reshape(-1)
 
 
-def _l2_sets(prepared: Prepared, numbers: Parameters, share: float) -> int:
-    """Sets of L2: what fits there as a whole stays there, also if one SM touches more than its share of the lines."""
+def _local(prepared: Prepared) -> tuple[int, int, int]:
+    """Where the local memory of the first place for a block is; from one place, and one thread, to the next."""
+    starts = prepared.memory.local_at
+    each = starts[1] - starts[0] if len(starts) > 1 else 0
+    return starts[0], each, local_stride(prepared.program.local_bytes)
+
+
+def _l2_sets(prepared: Prepared, numbers: Parameters, share: float, at_once: int) -> int:
+    """Sets of L2: what fits there as a whole stays there, also if one SM touches more than its share of the lines.
+
+    *at_once*: blocks that run at the same time, with their local memory.
+    """
+    launch = prepared.launch
     together = float((prepared.memory.ends - prepared.memory.starts).sum())
+    threads = min(launch.blocks, at_once) * launch.threads_per_block
+    together += local_stride(prepared.program.local_bytes) * threads
     l2_bytes = numbers["l2_bytes"] * (1 if together <= numbers["l2_bytes"] else share)
     return max(int(l2_bytes / LINE_BYTES / numbers["l2_ways"]), 1)
 

@@ -21,18 +21,47 @@ ELSEWHERE = 20.0
 """One of so many lines that leave L1 for lack of room is of another set than the one that comes."""
 HOP = 97
 """Sets between two such."""
+TRIES = 16
+"""Sets of a small L1 that are looked at for an old line."""
+
+
+@jit
+def _oldest(first, ways, t):
+    """The least recently used line of the set of L1 that begins at *first*, -1: it has none."""
+    oldest = np.int64(-1)
+    for way in range(first, first + ways):
+        if t.L1_TAGS[way] >= 0 and (oldest < 0 or t.L1_USED[way] < t.L1_USED[oldest]):
+            oldest = way
+    return oldest
 
 
 @jit
 def _expel(first, ways, t):
     """Whether the set of L1 that begins at *first* had a line to let go: its least recently used one."""
-    oldest = np.int64(-1)
-    for way in range(first, first + ways):
-        if t.L1_TAGS[way] >= 0 and (oldest < 0 or t.L1_USED[way] < t.L1_USED[oldest]):
-            oldest = way
+    oldest = _oldest(first, ways, t)
     if oldest >= 0:
         t.L1_TAGS[oldest] = -1
     return oldest >= 0
+
+
+@jit
+def _expel_old(sm, home, ways, t):
+    """Take a line from a small L1, whose sets have a line or two each: an old one of set *home* or of the next sets.
+
+    Lines that were used a moment ago stay (reach.cu on an H200: what is loaded and then stored to is still there).
+    """
+    sets = t.CONFIG[L.G_L1_SETS]
+    recent = np.int64(t.SMS[sm * L.N_SM + L.M_L1_STAMP]) - 2 * t.CONFIG[L.G_L1_LINES]
+    found = np.int64(-1)
+    tried = 0
+    while tried < TRIES or found < 0:
+        way = _oldest((sm * sets + (home + tried * HOP) % sets) * ways, ways, t)
+        if way >= 0 and (found < 0 or t.L1_USED[way] < t.L1_USED[found]):
+            found = way
+            if t.L1_USED[way] < recent:
+                break
+        tried += 1
+    t.L1_TAGS[found] = -1
 
 
 @jit
@@ -45,6 +74,9 @@ def _displace(sm, home, t):
     sets = t.CONFIG[L.G_L1_SETS]
     ways = np.int64(t.NUMBERS[L1_WAYS])
     at = sm * L.N_SM
+    if t.CONFIG[L.G_L1_LINES] < 2 * sets:
+        _expel_old(sm, home, ways, t)
+        return
     t.SMS[at + L.M_L1_DISPLACED] += 1
     if t.SMS[at + L.M_L1_DISPLACED] % ELSEWHERE and _expel((sm * sets + home) * ways, ways, t):
         return

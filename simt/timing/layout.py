@@ -21,7 +21,7 @@ O_CLASS = _op()
 O_UNIT = _op()
 O_PIPE = _op()
 O_ASKS = _op()  # what it asks of the scheduler that selects it, see gates.py
-O_LOADS = _op()  # 1: its kind is one of LOADS
+O_LOADS = _op()  # 1: its kind is one of LOADS, or it loads from local memory
 O_LATENCY = _op()
 O_INTERVAL = _op()
 O_STALL = _op()  # cycles to the next issue at least
@@ -314,6 +314,7 @@ G_SCHEDULERS = _config()
 G_PLACES = _config()  # for blocks, per SM
 G_WARPS = _config()  # per block
 G_BLOCKS = _config()  # blocks to run in all
+G_LAUNCHED = _config()  # blocks of the launch, with those of SMs that are not simulated
 G_CHIP = _config()  # SMs of the chip that get blocks
 G_FIRST = _config()  # number among them of the first that is simulated
 G_GRID_X = _config()  # blocks in a row of the grid; 1 if there is one row only
@@ -336,6 +337,8 @@ G_TO = _config()
 G_THREADS = _config()  # host threads, and the one that these arrays are for
 G_THREAD = _config()
 G_GROUPS = _config()  # groups of SMs, each with arrays of its own for what is not of one SM
+G_LOCAL_AT, G_LOCAL_EACH, G_LOCAL_STRIDE = _config(), _config(), _config()  # local memory: the first place's, from one
+# place to the next, from one thread to the next; bytes
 N_CONFIG = _config.count
 
 # A recorded issue (int64[capacity * N_EVENT]): who, what, since when it waited, for what, and when it issued.

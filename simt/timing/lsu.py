@@ -86,6 +86,36 @@ def _coalesce(ADDRESSES, size, LINES, MASKS, WORDS):
     return n
 
 
+@jit_inline
+def _interleave(ADDRESSES, place, t):
+    """Let addresses of local memory, where each thread's data stand together, be as on hardware, of a block in *place*.
+
+    There each word of a warp's 32 threads is a line.
+    """
+    start = t.CONFIG[L.G_LOCAL_AT] + place * t.CONFIG[L.G_LOCAL_EACH]
+    stride = t.CONFIG[L.G_LOCAL_STRIDE]
+    for l in range(32):
+        thread = (ADDRESSES[l] - start) // stride
+        byte = (ADDRESSES[l] - start) % stride
+        line = (thread >> 5) * (stride >> 2) + (byte >> 2)
+        ADDRESSES[l] = start + (line << 7) + ((thread & 31) << 2) + (byte & 3)
+
+
+@jit_inline
+def _follow(n, words, each, t):
+    """Have each of the *n* lines of a request, of which LANES knows *each*, followed by those of the next *words*.
+
+    Returns how many lines that makes; of threads that want several words of different places each, the first 32 count.
+    """
+    words = min(words, 32 // max(n, 1))
+    for k in range(n, n * words):
+        t.LINES[k] = t.LINES[k - n] + 1
+        t.MASKS[k] = t.MASKS[k - n]
+        for lane in range(each):
+            t.LANES[k * each + lane] = t.LANES[(k - n) * each + lane]
+    return n * words
+
+
 @jit
 def _banks(n, WORDS):
     """The most words in one bank: each delivers one a wavefront."""
@@ -254,18 +284,19 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
     sectors = asked.sectors
     size = asked.bytes
     ADDRESSES = asked.addresses
-    if kind == L.K_LOCAL:
-        # Interleaved by lane: consecutive lines that stay in L1.
-        n = np.int64((sectors + 3) >> 2)
-        begin = _occupy(sm, now, n * t.NUMBERS[SHARED_INTERVAL], t)
-        t.TOTALS[L.N_L1_SECTORS] += sectors
-        t.TOTALS[L.N_L1_HITS] += sectors
-        t.TOTALS[L.N_WAVEFRONTS] += n
-        t.SMS[sm * L.N_SM + L.M_L1_STAMP] += sectors
-        return begin + t.NUMBERS[L1_LATENCY]
-    n = _coalesce(ADDRESSES, size // lanes, t.LINES, t.MASKS, t.LANES)
-    if len(t.WATCHED) and (loads or kind == L.K_STORE) and not t.OPS[pc * L.N_OP + L.O_IN_TURN]:
-        note_access(sm, pc, n, not loads, size // lanes, ADDRESSES, t)
+    local = kind == L.K_LOCAL
+    each = np.int64(size // lanes)
+    words = np.int64(1)
+    if local:  # lines of a thread's own: no other block comes to them
+        kind = np.int64(L.K_LOAD if loads else L.K_STORE)
+        block = np.int64(0)
+        _interleave(ADDRESSES, t.WARPS[wi * L.N_WARP + L.W_PLACE], t)
+        words = max(each >> 2, 1)
+        each = min(each, 4)
+    first_words = _coalesce(ADDRESSES, each, t.LINES, t.MASKS, t.LANES)
+    n = _follow(first_words, words, 1, t)
+    if not local and len(t.WATCHED) and (loads or kind == L.K_STORE) and not t.OPS[pc * L.N_OP + L.O_IN_TURN]:
+        note_access(sm, pc, n, not loads, each, ADDRESSES, t)
     banks, tags = np.int64(1), n
     if loads and n > 1:
         banks, tags = _banks(n, t.LANES), _tags(n, t.LINES)
@@ -297,7 +328,8 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
         most = meetings(ADDRESSES, lanes)
         t.REQUESTED[at + L.R_MOST] = most
     if kind == L.K_STORE:
-        _count_words(ADDRESSES, n, t.LINES, t.LANES)
+        _count_words(ADDRESSES, first_words, t.LINES, t.LANES)
+        _follow(first_words, words, 4, t)
     elif not loads:
         _count_lanes(ADDRESSES, n, lanes, t.LINES, t.LANES)
     for k in range(n):
@@ -305,7 +337,7 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
         if loads:
             waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], start, kind != L.K_LOAD, t)
         elif kind == L.K_STORE:
-            partial = _written_in_part(k, t.MASKS[k], size // lanes, t.LANES)
+            partial = _written_in_part(k, t.MASKS[k], each, t.LANES)
             leaves = max(leaves, write_line(sm, first + k, t.LINES[k], t.MASKS[k], partial, start, t))
         else:
             there = np.int64(0)
@@ -324,7 +356,9 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
         _await_misses(sm, misses, passes * t.NUMBERS[SHARED_INTERVAL], t)
     if kind == L.K_LOAD_SYSTEM:
         t.REQUESTED_AT[times + L.T_LATER] = t.NUMBERS[SYSTEM_LATENCY]
-    if loads:
+    if local:
+        pass
+    elif loads:
         t.TOTALS[L.N_LOAD_SECTORS] += sectors
         t.TOTALS[L.N_LOAD_BYTES] += size
     elif kind == L.K_STORE:

@@ -41,7 +41,7 @@ def note_touch(wi, line, now, t):
 
     The second warp to touch a line is asked whether data that the first has asked for could still be on their way.
     """
-    if len(t.TOUCHED_BY) == 0:
+    if line >= len(t.TOUCHED_BY):  # local memory, or the whole chip is simulated
         return
     first = np.int64(t.TOUCHED_BY[line])
     who = t.WARPS[wi * L.N_WARP + L.W_AGE] + 1

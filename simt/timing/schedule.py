@@ -109,7 +109,7 @@ def schedule(
                 found = _code(program, instruction)
                 _describe(program, pc, of_opcode(found.opcode, found.modifiers), False, numbers, ops)
                 _modify(pc, found, numbers, ops)
-    ops[:, L.O_LOADS] = np.isin(ops[:, L.O_KIND], L.LOADS)
+    ops[:, L.O_LOADS] |= np.isin(ops[:, L.O_KIND], L.LOADS)
     ops[:, L.O_ASKS] = [asks(Unit(row[L.O_UNIT]), int(row[L.O_PIPE])) for row in ops]
     for pc, instruction in enumerate(program.instructions):
         ops[pc, L.O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
@@ -191,6 +191,7 @@ def _describe(
             ops[pc, L.O_MEMORY_END] = at + 1
             ops[pc, L.O_SIZE] = _size(i)
             ops[pc, L.O_KIND] = _memory_kind(i, row.name)
+            ops[pc, L.O_LOADS] = i.op == "ld.local"
             ops[pc, L.O_FLOAT] = i.op.startswith("atom") and ATOMIC_TYPES[i.mod & 15] not in _INTEGERS
         elif MICRO_OPS[i.op].family is Family.MEMORY:  # by a generic address: the same in another space
             ops[pc, L.O_MEMORY_END] = at + 1

@@ -57,8 +57,7 @@ def _in_one_slice(pair, t):
 
     Two lines of a KiB are in one slice, the next two in another, and then again: :func:`four_of`.
     """
-    blocks = np.float64(t.CONFIG[L.G_BLOCKS] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS])
-    at_once = min(blocks, np.float64(t.CONFIG[L.G_FIRST_WAVE]))
+    at_once = np.float64(min(t.CONFIG[L.G_LAUNCHED], t.CONFIG[L.G_FIRST_WAVE]))
     return max(min(at_once, pair), min(at_once - pair, 2.0 * pair))
 
 
@@ -95,7 +94,7 @@ def in_slice(way, block, writers, stores, busy, arrival, t):
     parts of a line each.
     """
     sms = np.float64(t.CONFIG[L.G_SMS])
-    chip = t.CONFIG[L.G_CHIP] / sms
+    chip = t.CONFIG[L.G_LAUNCHED] / t.CONFIG[L.G_BLOCKS]  # less than SMs if the simulated one has more blocks than most
     beside = 1.0 < writers < L.NEVER
     others = min(max(writers, 1.0), np.float64(t.CONFIG[L.G_CHIP]))
     others = min(others / min(others, sms), chip)
@@ -129,5 +128,5 @@ def after_stores(line, arrival, t):
 def serialised(way, block, writers, most, busy, arrival, t):
     """When L2 has carried out atomics on the line of *way*, which take *busy*; *most*: lanes of a request at a word."""
     done = in_slice(way, block, writers, False, busy, arrival, t)
-    chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS]
+    chip = (most - 1) * t.NUMBERS[ATOMIC_MEETING] * t.CONFIG[L.G_LAUNCHED] / t.CONFIG[L.G_BLOCKS]
     return max(done, serve(t.CHIP, L.C_ATOMIC_FREE, arrival, chip))

@@ -36,7 +36,8 @@ REDUCTIONS = (
 CUBINS = {
     name: DATA / "timing" / "cubins" / f"{name}.cubin"
     for name in (
-        *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "paths", "validation", "unseen"),
+        *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "reach", "paths", "validation"),
+        "unseen",
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
