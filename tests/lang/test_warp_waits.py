@@ -216,6 +216,30 @@ def loop_sync(y):
     y[t] = v * 3 + y[32]
 
 
+@kernel
+def block_both(y):
+    t = cuda.threadIdx.x
+    v = y[t]
+    if t < 8:
+        v = v * 3 + y[32]
+        cuda.syncthreads()
+    else:
+        v = v * 3 + y[32]
+        cuda.syncthreads()
+        v = v * 3 + y[32]
+    y[t] = v * 3 + y[32]
+
+
+@kernel
+def part_missing_sync(y):
+    t = cuda.threadIdx.x
+    v = y[t]
+    if t < 8:
+        v = 0 if t == 0 else cuda.shfl_up_sync(0xFF, v, 1)
+    cuda.syncwarp()
+    y[t] = v * 3 + y[32]
+
+
 APART = {("three_shfl", "source")}
 """A lane reads what another branch has written meanwhile: on a GPU all lanes shuffle at once."""
 
