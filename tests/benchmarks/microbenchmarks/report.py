@@ -33,7 +33,7 @@ from tests.timing.launches import (
     validation_set,
 )
 
-PARTS = "ABCDEF"
+PARTS = "ABCDEFGH"
 """Of the validation set."""
 
 
