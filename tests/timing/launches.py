@@ -18,6 +18,7 @@ from simt.options import Timing
 from simt.sass import Kernels, SassKernel, bank_image, load_cubin
 from simt.timing import TimedRun, TimingResult
 from simt.timing.kinds import ANY, COVERED, KINDS
+from tests.timing.short_launches import short_arguments
 from tests.timing.simulated import simulate
 
 DATA = Path(__file__).parent.parent / "data"
@@ -37,7 +38,7 @@ CUBINS = {
     name: DATA / "timing" / "cubins" / f"{name}.cubin"
     for name in (
         *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "reach", "paths", "validation"),
-        "unseen",
+        *("unseen", "short"),
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
@@ -328,6 +329,7 @@ def simulate_all(
         "ends": ends_arguments,
         "again": again_arguments,
         "counted": counted_arguments,
+        "short": short_arguments,
         "validation": validation_arguments,
         "unseen": unseen_arguments,
     }
@@ -354,7 +356,7 @@ def simulate_all(
             args = loop_arguments(k) if program == "loops" else arguments[k]
             if name == "paced":
                 name = "pacedILi" + entry["kernel"].split("<")[1].removeprefix("(int)")[0]
-            if program in ("ends", "again", "counted"):
+            if program in ("ends", "again", "counted", "short"):
                 name = mangled(entry["kernel"])
         found.append((entry, run(program, name, entry["grid"], entry["block"], args, device=device, **options)))
     return found

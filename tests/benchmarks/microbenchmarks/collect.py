@@ -27,6 +27,7 @@ PROFILED = (
     "ends",
     "again",
     "counted",
+    "short",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
@@ -96,6 +97,16 @@ def _add_repeats(folder: Path, entries: list[dict[str, Any]]) -> None:
             entry.setdefault("repeated_cycles", []).append(float(row[at].replace(",", "")))
 
 
+def _add_runs(folder: Path, name: str, entries: list[dict[str, Any]]) -> None:
+    """The cycles of further runs of the whole program, whose launches are in the same order."""
+    for path in sorted(folder.glob(f"{name}.again*.csv")):
+        with path.open(newline="") as file:
+            rows = list(csv.reader(line for line in file if not line.startswith("==")))
+        at = rows[0].index(METRICS["cycles"])
+        for entry, row in zip(entries, rows[2:], strict=True):
+            entry.setdefault("repeated_cycles", []).append(float(row[at].replace(",", "")))
+
+
 def _write(path: Path, data: dict[str, Any]) -> None:
     path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
@@ -116,6 +127,7 @@ def main(folder: Path, date: str, key: str, names: list[str]) -> None:
             entries = launches(folder / f"{name}.csv")
             if name == "reductions":
                 _add_repeats(folder, entries)
+            _add_runs(folder, name, entries)
             _write(path, {**origin, "metric_names": METRICS, "launches": entries})
             if name != "reductions":  # their cubin is with the other SASS data
                 shutil.copy(folder / f"{name}.cubin", DATA / "cubins" / f"{name}.cubin")
