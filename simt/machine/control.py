@@ -13,7 +13,7 @@ import numpy as np
 from simt.machine import layout as L
 from simt.machine.barriers import arrive, is_complete, release
 from simt.machine.gpu_orders import leaders_first, leave_barriers, share_barriers, smallest_first, take_turns
-from simt.machine.meeting import all_wait_on, are_there, gave_way, go_without, settle, waits_at_warpsync
+from simt.machine.meeting import all_wait_on, gave_way, go_without, settle, waits_at_warpsync
 from simt.machine.parting import part_lanes
 from simt.machine.registers import predicate, row_at
 from simt.machine.splits import (
@@ -27,10 +27,8 @@ from simt.machine.splits import (
     lanes_told,
     left_of,
     meet_released,
-    part_off,
     participants_at,
     remove_split,
-    wait,
     without,
 )
 from simt.ops.encoding import COLLECTIVE
@@ -246,6 +244,13 @@ def bsync(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barri
     return np.int64(LEAVE)
 
 
+@jit_part
+def wait(SPLITS, at, pc, state, argument):
+    SPLITS[at + L.S_PC] = pc
+    SPLITS[at + L.S_STATE] = state
+    SPLITS[at + L.S_ARG] = argument
+
+
 @jit
 def break_(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barriers, executing, order):
     if executing == 0:
@@ -313,6 +318,12 @@ def bmov_set(CODE, R, SPLITS, WARPS, PARTICIPANTS, w, pc, code, rows, uniform_en
 
 
 @jit_inline
+def are_there(mask, gone, active):
+    """Whether a warp barrier need not wait for any lane that *mask* names."""
+    return mask & ~gone & ~active == 0
+
+
+@jit_inline
 def warpsync(
     CODE,
     COUNTS,
@@ -358,13 +369,8 @@ def warpsync(
 
 
 @jit
-def _bar(
-    CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, active, executing, operand, waits
-):
-    """Exec lanes arrive at the block barrier that a micro-op names, with *operand*; the last to come open it.
-
-    Lanes whose guard is false do not wait with them: another barrier may be theirs (an H100 lets both meet so).
-    """
+def _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing, operand, waits):
+    """Exec lanes arrive at the block barrier that a micro-op names, with *operand*; the last to come open it."""
     if executing == 0:
         return pc + 1
     lane = np.uint64(lowest(executing))
@@ -376,33 +382,26 @@ def _bar(
     arrive(BARRIERS, barrier, popcount(executing), expected, operand, executing)
     if is_complete(BARRIERS, LAUNCH[L.LAUNCH_LIVE], barrier):
         release(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, barrier)
-    elif waits and executing != active:
-        part_off(SPLITS, WARPS, w, executing, pc + 1, active & ~executing)
-        WARPS[w * L.N_WARP + L.W_PARTED] = 1
     return np.int64(LEAVE) if waits else pc + 1
 
 
 @jit_part
-def bar_sync(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, active, executing):
-    return _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, active, executing, 0, True)
+def bar_sync(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing):
+    return _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing, 0, True)
 
 
 @jit_part
-def bar_red(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, predicates, active, executing):
+def bar_red(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, predicates, executing):
     operand = predicate(P, predicates, CODE[code + L.C_A])
-    return _bar(
-        CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, active, executing, operand, True
-    )
+    return _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing, operand, True)
 
 
 bar_red_popc = bar_red_and = bar_red_or = bar_red
 
 
 @jit_part
-def bar_arrive(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, active, executing):
-    return _bar(
-        CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, active, executing, 0, False
-    )
+def bar_arrive(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing):
+    return _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing, 0, False)
 
 
 @jit

@@ -10,7 +10,7 @@ import numpy as np
 from simt.machine import layout as L
 from simt.machine.splits import follows_gpu, participants_at, remove_splits, to_end
 from simt.ops.encoding import COLLECTIVE
-from simt.ops.jit import jit, jit_inline
+from simt.ops.jit import jit
 from simt.ops.scalar import lowest, popcount
 
 
@@ -197,12 +197,6 @@ def _release_warpsync(SPLITS, WARPS, w, argument, named):
         if waits and named == _place(SPLITS, at):
             _merge(SPLITS, WARPS, w, i, L.FULL, L.WAIT_WARPSYNC, argument, SPLITS[at + L.S_PC])
         i += 1
-
-
-@jit_inline
-def are_there(mask, gone, active):
-    """Whether a warp barrier need not wait for any lane that *mask* names."""
-    return mask & ~gone & ~active == 0
 
 
 @jit

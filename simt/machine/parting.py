@@ -10,7 +10,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from simt.machine import layout as L
-from simt.machine.splits import part_off
+from simt.machine.splits import add_split
 from simt.ops.arrays import address
 from simt.ops.jit import jit
 
@@ -59,6 +59,9 @@ def part_lanes(SPLITS, WARPS, PARTICIPANTS, w, pc, barrier, active, needed):
     apart = active & _others(PARTICIPANTS, barrier, needed)
     if apart == 0:
         return False
-    SPLITS[(w * 32 + WARPS[w * L.N_WARP + L.W_CURRENT]) * L.N_SPLIT + L.S_PC] = pc
-    part_off(SPLITS, WARPS, w, active & ~apart, pc, apart)
+    at = (w * 32 + WARPS[w * L.N_WARP + L.W_CURRENT]) * L.N_SPLIT
+    SPLITS[at + L.S_PC] = pc
+    SPLITS[at + L.S_MASK] = active & ~apart
+    SPLITS[at + L.S_PASS] = 0
+    add_split(SPLITS, WARPS, w, pc, apart)
     return True

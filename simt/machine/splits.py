@@ -69,22 +69,6 @@ def add_split(SPLITS, WARPS, w, pc, mask):
     WARPS[w * L.N_WARP + L.W_SPLITS] = i + 1
 
 
-@jit_part
-def wait(SPLITS, at, pc, state, argument):
-    SPLITS[at + L.S_PC] = pc
-    SPLITS[at + L.S_STATE] = state
-    SPLITS[at + L.S_ARG] = argument
-
-
-@jit
-def part_off(SPLITS, WARPS, w, kept, pc, apart):
-    """The current split keeps some of its lanes; the others become one at *pc*."""
-    at = (w * 32 + WARPS[w * L.N_WARP + L.W_CURRENT]) * L.N_SPLIT
-    SPLITS[at + L.S_MASK] = kept
-    SPLITS[at + L.S_PASS] = 0
-    add_split(SPLITS, WARPS, w, pc, apart)
-
-
 @jit
 def to_end(SPLITS, WARPS, w, i):
     """Make split *i* the newest."""

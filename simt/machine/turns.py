@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine import layout as L
-from simt.machine.control import LEAVE, RESUME, current
+from simt.machine.control import LEAVE, RESUME, current, wait
 from simt.machine.meeting import settle
-from simt.machine.splits import choose, diverge, follows_gpu, wait
+from simt.machine.splits import choose, diverge, follows_gpu
 from simt.ops.jit import jit, jit_part
 from simt.ops.scalar import popcount
 from simt.ops.table import MICRO_OPS

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simt.program import RZ, pred
-from tests.machine.harness import ORDERS, Builder, column, lanes_below, launch, mark, masks_at
+from tests.machine.harness import ORDERS, Builder, lanes_below, launch, mark, masks_at
 
 # Block barriers.
 
@@ -133,13 +133,3 @@ def test_lanes_of_one_warp_may_reach_a_barrier_apart() -> None:
     b.emit("bar.sync")
     after = mark(b)
     assert masks_at(b, after, block=64) == [0x7F, 0x7F]
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_lanes_that_a_guard_keeps_from_a_barrier_meet_it_at_another(order: str) -> None:
-    b = Builder()
-    few = lanes_below(b, 8)
-    b.emit("bar.sync", guard=few)
-    b.emit("bar.sync", guard=few ^ 1)
-    after = mark(b)
-    assert column(launch(b, block=40, order=order), "thread_inst_executed")[after] == 40
