@@ -18,6 +18,19 @@ SITE = Path(sysconfig.get_path("purelib"))
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need a privilege on Windows")
 
+
+def _installed(package: str) -> bool:
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+needs_ptxas_wheel = pytest.mark.skipif(
+    not _installed("nvidia-cuda-nvcc"), reason="ptxas of a CUDA toolkit is hidden: needs the package nvidia-cuda-nvcc"
+)
+
 COMMAND = "import sys; sys.argv = ['simt', 'run', 'if_else', '--view', 'sm_90']; from simt.__main__ import main; main()"
 FUNCTION = """
 import numpy as np, simt
@@ -63,8 +76,10 @@ def run_without(package: str, code: str, folder: Path) -> subprocess.CompletedPr
         ("numba-cuda", "the machine view of a Python kernel needs the package numba-cuda"),
         pytest.param("nvidia-cuda-nvcc", "ptxas is not installed", marks=needs_numba_cuda),
         # Without nvidia-nvvm it is the same error, unless Numba finds the libNVVM of a CUDA toolkit: not hidden here.
-        pytest.param("nvidia-cuda-nvrtc", "Numba does not find libNVVM or NVRTC", marks=needs_numba_cuda),
-        pytest.param("nvidia-cuda-nvdisasm", "nvdisasm is not installed", marks=needs_numba_cuda),
+        pytest.param(
+            "nvidia-cuda-nvrtc", "Numba does not find libNVVM or NVRTC", marks=[needs_numba_cuda, needs_ptxas_wheel]
+        ),
+        pytest.param("nvidia-cuda-nvdisasm", "nvdisasm is not installed", marks=[needs_numba_cuda, needs_ptxas_wheel]),
     ],
 )
 @pytest.mark.parametrize("way", [COMMAND, FUNCTION], ids=["command", "function"])
