@@ -6,7 +6,7 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
-from simt.timing.caches import atomic_line, note_atomic, read_line, write_line
+from simt.timing.caches import atomic_line, note_atomic, read_line, tag_bank, write_line
 from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import manner_of
@@ -132,15 +132,11 @@ def _banks(n, WORDS):
 def _tags(n, LINES):
     """The most of *n* lines in one of the four tag banks: each looks up one a cycle.
 
-    A line's tag bank is the exclusive or of the two-bit digits of its number, which fits runs of all strides measured
-    on an H200 to half a cycle (memory.cu): so the lines of an unaligned run conflict if the first is line 7 of 16.
+    So the lines of an unaligned run conflict if the first is line 7 of 16.
     """
     tags = np.int64(0)  # 16 bits a tag bank
     for k in range(n):
-        folded = LINES[k] ^ (LINES[k] >> 32)
-        for shift in (16, 8, 4, 2):
-            folded ^= folded >> shift
-        tags += np.int64(1) << (16 * (folded & 3))
+        tags += np.int64(1) << (16 * tag_bank(LINES[k]))
     most = np.int64(0)
     for bank in range(4):
         most = max(most, (tags >> (16 * bank)) & 0xFFFF)

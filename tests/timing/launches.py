@@ -38,7 +38,7 @@ CUBINS = {
     name: DATA / "timing" / "cubins" / f"{name}.cubin"
     for name in (
         *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "reach", "paths", "validation"),
-        *("unseen", "short"),
+        *("unseen", "short", "sets"),
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"

@@ -264,8 +264,8 @@ def test_l2_completes_and_writes_back_what_stores_leave_incomplete(launch: int) 
                 "ldg.warps4.stride8.first0": 24,  # four warps' lines do not interleave as well as those of eight
                 "1_miss+0_hits.stride1.blocks132": 6,
                 "1_miss+0_hits.stride8.blocks132": 60,  # 2 MiB that all SMs read leave L2 faster than more do
-                # 800 lines where 424 have room: the model finds some of them again.
-                "hold.shared49152.threads128.lines800": 9,
+                # 1536 lines where 1248 have room: they are in other sets than on hardware.
+                "hold.shared4096.threads256.lines1536": 6,
             },
         ),
         (
