@@ -99,7 +99,11 @@ def environment(
 
 
 def variables(architecture: str, wanted: Mapping[str, str]) -> dict[str, str]:
-    """The variables that differ from those of this process: *wanted*, and what the libraries and nvcc need."""
+    """The variables to set: those of *wanted* that say something, and what the libraries and nvcc need.
+
+    Also those that this process has: the lines may go to another shell, or to a file.  Empty are only those that are
+    set here and should not be.
+    """
     from simt.driver import libraries, surroundings
     from simt.toolkit.programs import needed_flags
 
@@ -107,8 +111,9 @@ def variables(architecture: str, wanted: Mapping[str, str]) -> dict[str, str]:
     given = shlex.split(os.environ.get("NVCC_APPEND_FLAGS", ""))
     added = [flag for flag in needed_flags(folder, architecture, given) if not flag.startswith("-arch")]
     flags = shlex.join([*given, *(flag for flag in added if flag not in given)])
-    found = {**surroundings(folder), "NVCC_APPEND_FLAGS": flags, **wanted}
-    return {name: value for name, value in found.items() if os.environ.get(name, "") != value}
+    path = {"LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}
+    found = {**surroundings(folder, given=path), "NVCC_APPEND_FLAGS": flags, **wanted}
+    return {name: value for name, value in found.items() if value or os.environ.get(name)}
 
 
 def assignment(shell: str, name: str, value: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -198,3 +199,16 @@ def test_env(run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert f"export SIMT_LOG={Path.cwd() / 'report.txt'}\n" in out
     out = run("env", "--timing", "--sms", "4", "--max-host-seconds", "9", "--set", "l1_latency=60").out
     assert "export SIMT_SMS=4\nexport SIMT_MAX_HOST_SECONDS=9.0\nexport SIMT_SET=l1_latency=60\n" in out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="programs run on Linux")
+def test_env_in_an_environment_that_has_it_all(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same lines again, since they may go to another shell; what is set no longer is emptied."""
+    monkeypatch.setattr(driver, "libraries", lambda: Path("/libraries"))
+    monkeypatch.delenv("SIMT_LOG", raising=False)
+    lines = run("env", "--timing").out.splitlines()
+    for line in lines:
+        name, value = line.removeprefix("export ").split("=", 1)
+        monkeypatch.setenv(name, shlex.split(value)[0])
+    assert run("env", "--timing").out.splitlines() == lines
+    assert run("env").out.splitlines() == [line.replace("SIMT_TIMING=1", "SIMT_TIMING=''") for line in lines]
