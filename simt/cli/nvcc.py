@@ -81,9 +81,10 @@ def environment(
     timing = timing or needs_timing(counted)
     model = TimingOptions(gpu.key, sms, max_host_seconds, sets, timing).keywords
     if timing:
-        from simt.timing import parameters
+        from simt.options import Timing
+        from simt.timing import check_options
 
-        parameters(gpu, model["overrides"])
+        check_options(Timing(model["sms"], overrides=model["overrides"]), gpu)
     wanted = {
         "SIMT_DEVICE": gpu.key,
         "SIMT_TIMING": "1" if timing else "",

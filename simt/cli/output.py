@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -54,10 +56,16 @@ def say(what: object) -> None:
 
 
 def check_writable(*paths: Path | None) -> None:
-    """Raises LaunchError, before anything runs, if the folder of an output file does not exist."""
+    """Raises LaunchError, before anything runs, if an output file cannot be written where it should be."""
     for path in paths:
-        if path is not None and not path.parent.is_dir():
+        if path is None:
+            continue
+        if not path.parent.is_dir():
             raise LaunchError(f"there is no folder {path.parent}")
+        if path.is_dir():
+            raise LaunchError(f"{path} cannot be written: {os.strerror(errno.EISDIR)}")
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise LaunchError(f"{path} cannot be written: {os.strerror(errno.EACCES)}")
 
 
 def table(title: str, *columns: str, left: Sequence[str] = (), wrap: Sequence[str] = ()) -> Table:

@@ -16,12 +16,15 @@ from simt.check import LaunchError, UnsupportedError, check_file
 from simt.driver.build import libraries
 from simt.driver.server import Server
 from simt.driver.settings import Finished, Settings
+from simt.machine.launch import parse_order
 from simt.toolkit.programs import build_program
 
 _RUNTIME_TEXT = b"CUDA driver version is insufficient for CUDA runtime version"
 """NVIDIA's runtime holds this text, and so does that of the device, which launches kernels from kernels."""
 _SHARED_RUNTIME = b"libcudart.so."
 """Programs that are linked with a shared runtime name it."""
+VIEWS = ("machine", SOURCE)
+"""Where the kernels of a program may run."""
 STATIC = "NVIDIA's static CUDA runtime, which runs on NVIDIA's driver only"
 STARTUP = Path(__file__).parent / "startup"
 """On the PYTHONPATH of programs whose kernels run in the source view."""
@@ -65,10 +68,14 @@ def check_settings(settings: Settings) -> None:
         timing=settings.timing,
         **settings.modelled,
     ).validate()
+    if settings.view not in VIEWS:
+        raise LaunchError(f"a program has no view {settings.view!r}", help=f"choose {' or '.join(VIEWS)}")
+    if settings.order is not None:
+        parse_order(settings.order)
     if settings.timing:
-        from simt.timing import parameters
+        from simt.timing import check_options
 
-        parameters(gpu, settings.model.overrides)
+        check_options(settings.model, gpu)
 
 
 def surroundings(folder: Path, server: str | None = None, given: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -99,6 +106,10 @@ def _prepared(command: Sequence[str], architecture: str, view: str, folder: Path
     first, *rest = command
     if first == "-m":
         return [sys.executable, "-m", *rest]
+    if not first:
+        raise LaunchError("the name of the program is empty")
+    if first.startswith("-"):
+        raise LaunchError(f"there is no option {first}", help=f"a program of that name is ./{first}")
     path = Path(first)
     if path.suffix in (".cu", ".py"):
         check_file(path)
@@ -130,7 +141,10 @@ def _run(command: list[str], environment: Mapping[str, str], quiet: bool) -> int
     try:
         child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL if quiet else None)
     except OSError as error:
-        raise LaunchError(f"cannot run {command[0]}: {error.strerror}") from None
+        raise LaunchError(
+            f"cannot run {command[0]}: {error.strerror}",
+            help="a program is an executable, a .cu file or a .py file; simt profile runs a kernel of a cubin",
+        ) from None
     handler = signal.getsignal(signal.SIGINT)
     in_main = _set_interrupt(lambda *_: None)
     try:

@@ -4,7 +4,7 @@ from simt.metrics.stalls import Reason
 from simt.timing.parameters import PARAMETERS, SECTION, Parameters, parameters
 from simt.timing.result import TimingResult
 from simt.timing.schedule import MachineInstruction
-from simt.timing.simulate import simulate
+from simt.timing.simulate import check_options, simulate
 from simt.timing.sweep import NoSizeRanError, Sweep, sweep
 from simt.timing.timed_run import TimedRun
 from simt.timing.timeline import Timeline, spans, trace_events, write_trace
@@ -20,6 +20,7 @@ __all__ = [
     "TimedRun",
     "Timeline",
     "TimingResult",
+    "check_options",
     "parameters",
     "simulate",
     "spans",

@@ -122,8 +122,7 @@ def simulate(
 
 def check(program: Program, launch: Launch, device: Gpu, options: Timing) -> tuple[Parameters, Occupancy, int]:
     """Numbers, blocks per SM and SMs of a simulation.  Raises DeviceError or LaunchError if it is impossible."""
-    sms = options.sms
-    numbers = parameters(device, options.overrides)
+    numbers = check_options(options, device)
     fit = occupancy(device, launch.threads_per_block, program.registers, program.shared_bytes + launch.shared_bytes)
     if fit.blocks_per_sm == 0:
         raise LaunchError(
@@ -132,14 +131,19 @@ def check(program: Program, launch: Launch, device: Gpu, options: Timing) -> tup
             help="use smaller blocks, less shared memory or fewer registers per thread",
         )
     chip = min(device.limit("multiprocessors"), launch.blocks)
-    if sms in ("auto", "one", "all"):
-        return numbers, fit, chip if sms == "all" else 1
-    if isinstance(sms, int) and 1 <= sms <= device.limit("multiprocessors"):
-        return numbers, fit, min(sms, chip)
-    raise LaunchError(
-        f"sms is {sms!r}; {device.name} has {device.limit('multiprocessors')} SMs",
-        help='choose "auto", "one", "all" or a number of SMs',
-    )
+    if isinstance(options.sms, int):
+        return numbers, fit, min(options.sms, chip)
+    return numbers, fit, chip if options.sms == "all" else 1
+
+
+def check_options(options: Timing, device: Gpu) -> Parameters:
+    """The numbers of a simulation.  Raises DeviceError or LaunchError for what a device cannot have."""
+    sms, most = options.sms, device.limit("multiprocessors")
+    if sms not in ("auto", "one", "all") and not (isinstance(sms, int) and 1 <= sms <= most):
+        raise LaunchError(
+            f"sms is {sms!r}; {device.name} has {most} SMs", help='choose "auto", "one", "all" or a number of SMs'
+        )
+    return parameters(device, options.overrides)
 
 
 @dataclass(frozen=True)

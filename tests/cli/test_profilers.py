@@ -100,9 +100,11 @@ def test_an_unknown_metric_is_refused_before_the_program_runs(run, ran, command:
         (["ncu", "--page", "roofline", "./a"], ["none of details, raw, source"]),
         (["ncu", "-k", "regex:(", "./a"], ["no regular expression"]),
         (["ncu", "-o", "nowhere/r", "./a"], ["there is no folder nowhere"]),
+        (["nvprof", "--log-file", "/", "./a"], ["/ cannot be written: Is a directory"]),
         (["ncu", "-i", "nowhere.json"], ["there is no file nowhere.json"]),
         (["env", "--shell", "cmd"], ["none of sh, fish, csh"]),
         (["env", "--sms", "4"], ["--sms", "add --timing"]),
+        (["env", "--timing", "--sms", "133"], ["NVIDIA H200 has 132 SMs"]),
         (["env", "--timing", "--set", "l1_latncy=60"], ["l1_latncy", "l1_latency"]),
     ],
 )
@@ -111,6 +113,12 @@ def test_what_is_refused(run, ran, arguments: list[str], words: list[str]) -> No
     assert found.code == 2
     said = " ".join(found.err.replace("│", " ").split())
     assert all(word in said for word in words)
+    assert ran == []
+
+
+def test_a_report_that_may_not_be_written_is_refused_first(run, ran, monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert "log cannot be written: Permission denied" in run("nvprof", "--log-file", str(tmp_path / "log"), "./a").err
     assert ran == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from simt.check import OutOfBoundsError, TrapError
+from simt.check import LaunchError, OutOfBoundsError, TrapError
 from simt.driver import Settings, run_program
+from simt.options import Timing
 from tests.driver.conftest import needs_nvdisasm
 from tests.driver.scenarios import CUBIN, run, start
 
@@ -194,8 +196,6 @@ def test_nothing_stays_behind(program: Path, tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_not_there() -> None:
-    from simt.check import LaunchError
-
     with pytest.raises(LaunchError, match="no_such_program: No such file"):
         run_program(["./no_such_program"], Settings())
 
@@ -211,8 +211,6 @@ def test_a_static_runtime_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_texts_of_the_device_runtime_are_no_static_runtime(tmp_path: Path) -> None:
-    from simt.check import LaunchError
-
     fake = tmp_path / "shared"
     fake.write_bytes(
         b"\x7fELF" + b"\0CUDA driver version is insufficient for CUDA runtime version\0" + b"libcudart.so.13\0"
@@ -220,3 +218,29 @@ def test_the_texts_of_the_device_runtime_are_no_static_runtime(tmp_path: Path) -
     fake.chmod(0o755)
     with pytest.raises(LaunchError, match="cannot run"):  # it is no program at all
         run_program([str(fake)], Settings())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("", "the name of the program is empty"),
+        ("--nosuch", "there is no option --nosuch"),
+        (str(CUBIN), "a program is an executable, a .cu file or a .py file; simt profile runs a kernel of a cubin"),
+    ],
+)
+def test_what_is_no_program(name: str, words: str) -> None:
+    with pytest.raises(LaunchError, match=re.escape(words)):
+        run_program([name], Settings())
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (Settings(view="sm_90"), "a program has no view 'sm_90'"),
+        (Settings(order="other"), "unknown split order 'other'"),
+        (Settings(timing=True, model=Timing(sms=133)), "NVIDIA H200 has 132 SMs"),
+    ],
+)
+def test_settings_that_no_launch_can_have_are_refused_first(settings: Settings, words: str) -> None:
+    with pytest.raises(LaunchError, match=words):
+        run_program(["./no_such_program"], settings)
