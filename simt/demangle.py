@@ -225,17 +225,17 @@ class _Reader:
         if letter == "F":
             self.at += 1
             result = self.type()
-            return f"{result} ({self.parameters('E')})"
+            return f"{result} ({', '.join(self.parameters('E'))})"
         if letter == "N" or letter.isdigit() or self.peek(2) == "St":
             return self.name()[0]
         raise _NotReadable
 
-    def parameters(self, end: str = "") -> str:
+    def parameters(self, end: str = "") -> list[str]:
         found = []
         while self.at < len(self.text) and not (end and self.peek() == end):
             found.append(self.type())
         self.at += len(end)
-        return "" if found == ["void"] and not end else ", ".join(found)
+        return [] if found == ["void"] and not end else found
 
 
 def demangle(name: str) -> str:
@@ -251,16 +251,30 @@ def demangle(name: str) -> str:
 @cache
 def signature(name: str, style: Style) -> str:
     """The name with its parameters, as a tool writes it; for names that are not mangled or not known, as they are."""
+    read = _read(name, style)
+    if read is None:
+        return demangle(name)
+    found, parameters = read
+    return f"{found}({', '.join(parameters) or ('void' if style.typed else '')})"
+
+
+def parameter_types(name: str) -> list[str] | None:
+    """The types of a kernel's parameters, such as ``float``; None where the name does not tell."""
+    read = _read(name, PLAIN)
+    return None if read is None else read[1]
+
+
+def _read(name: str, style: Style) -> tuple[str, list[str]] | None:
+    """A mangled name, with the type of its result if it has one, and its parameters."""
     if not name.startswith("_Z"):
-        return name
+        return None
     reader = _Reader(name, style)
     try:
         found, is_template = reader.name()
         result = f"{reader.type()} " if is_template else ""
-        parameters = reader.parameters()
+        return result + found, reader.parameters()
     except (_NotReadable, RecursionError):
-        return demangle(name)
-    return f"{result}{found}({parameters or ('void' if style.typed else '')})"
+        return None
 
 
 def aliases(name: str) -> list[str]:

@@ -12,6 +12,7 @@ import typer
 
 from simt.check import LaunchError
 from simt.cli.numbers import parse_size
+from simt.demangle import parameter_types
 from simt.machine.images import Image, surface, texture
 from simt.text import counted
 
@@ -33,10 +34,15 @@ _ARRAYS = ("zeros", "arange", "random")
 _GENERATED = re.compile(r"(?P<how>zeros|arange|random):(?P<dtype>\w+):(?P<size>[^:]+)(?::(?P<seed>\d+))?")
 
 
-def parse(texts: Sequence[str], sizes: Sequence[int]) -> list[Any]:
+_KINDS = {"half": "f", "float": "f", "double": "f", "bool": "i", "char": "i", "short": "i", "int": "i", "long": "i"}
+"""What a number of a C++ type is, by the last word of its name: a float, or an integer."""
+
+
+def parse(texts: Sequence[str], sizes: Sequence[int], name: str = "") -> list[Any]:
     """The arguments of a kernel whose parameters have these *sizes* (bytes).
 
-    Arrays are contiguous NumPy arrays, numbers NumPy scalars of the parameter's size.  Raises LaunchError.
+    ``name``: its mangled name, which may say which parameters are floats.  Arrays are contiguous NumPy arrays, numbers
+    NumPy scalars of the parameter's size.  Raises LaunchError.
     """
     if len(texts) != len(sizes):
         wanted = ", ".join(map(str, sizes)) or "none"
@@ -45,7 +51,10 @@ def parse(texts: Sequence[str], sizes: Sequence[int]) -> list[Any]:
             details=[f"bytes of its parameters: {wanted}"],
             help=_HOW,
         )
-    return [_argument(number, *each) for number, each in enumerate(zip(texts, sizes, strict=True))]
+    types = parameter_types(name) or []
+    if len(types) != len(sizes):
+        types = [""] * len(sizes)
+    return [_argument(number, *each) for number, each in enumerate(zip(texts, sizes, types, strict=True))]
 
 
 def set_variable(variable: np.ndarray, name: str, text: str) -> None:
@@ -62,9 +71,9 @@ def set_variable(variable: np.ndarray, name: str, text: str) -> None:
     variable.view(np.uint8)[:] = value.reshape(-1).view(np.uint8)
 
 
-def _argument(number: int, text: str, size: int) -> Any:
+def _argument(number: int, text: str, size: int, declared: str) -> Any:
     try:
-        value = _value(text.strip(), size, "parameter")
+        value = _value(text.strip(), size, "parameter", declared)
     except ValueError as error:
         raise LaunchError(f"argument {number}, {text!r}: {error}", help=_HOW) from None
     if isinstance(value, np.ndarray | Image) and size != 8:
@@ -80,8 +89,8 @@ def _argument(number: int, text: str, size: int) -> Any:
     return value
 
 
-def _value(text: str, size: int, target: str) -> Any:
-    """What *text* says, for a *target* ("parameter") of so many bytes.  Raises ValueError."""
+def _value(text: str, size: int, target: str, declared: str = "") -> Any:
+    """What *text* says, for a *target* ("parameter") of so many bytes, of a known type.  Raises ValueError."""
     if text.startswith("bytes:"):
         return _bytes(text.removeprefix("bytes:"))
     if text.startswith(("texture:", "surface:")):
@@ -94,7 +103,7 @@ def _value(text: str, size: int, target: str) -> Any:
         if generated is None:
             raise ValueError(f"an array is written {how}:TYPE:SIZE, such as {how}:int32:2^20")
         return _generated(**generated.groupdict())
-    return _number(text, size, target)
+    return _number(text, size, target, declared)
 
 
 def _bytes(text: str) -> Any:
@@ -181,7 +190,7 @@ def _generated(how: str, dtype: str, size: str, seed: str | None) -> Any:
     return generator.integers(-128 if kind.kind == "i" else 0, 128 if kind.kind == "i" else 256, count).astype(kind)
 
 
-def _number(text: str, size: int, target: str) -> Any:
+def _number(text: str, size: int, target: str, declared: str) -> Any:
     if text.lower() in ("true", "false"):
         text = str(int(text.lower() == "true"))
     found = _LITERAL.fullmatch(text)
@@ -191,10 +200,13 @@ def _number(text: str, size: int, target: str) -> Any:
     if suffix and suffix not in _SUFFIX:
         raise ValueError(f"there is no type {suffix}; the types are {', '.join(_SUFFIX)}")
     is_float = found["float"] is not None
+    wanted = _KINDS.get(declared.rsplit(" ", 1)[-1])
+    if is_float and wanted == "i" and not suffix:
+        raise ValueError(f"the {target} is of type {declared}; write a number without point and exponent")
     if suffix:
         kind = _SUFFIX[suffix]
     elif size in (2, 4, 8) or (size == 1 and not is_float):
-        kind = np.dtype(f"{'f' if is_float else 'i'}{size}")
+        kind = np.dtype(f"{'f' if is_float else wanted or 'i'}{size}")
     else:
         given = "float" if is_float else "number"
         raise ValueError(f"a {target} of {counted(size, 'byte')} takes no {given}; write bytes:... or FILE.npy")

@@ -77,7 +77,7 @@ def launch_of(path: Path, name: str, asked: Asked) -> KernelLaunch:
             f"bytes of its parameters: {', '.join(str(each.size) for each in kernel.parameters or ()) or 'none'}",
         )
     grid = -(-(asked.size or 1) // max(threads, 1)) if asked.grid is None else asked.grid
-    args = arguments.parse(asked.args, [parameter.size for parameter in kernel.parameters or ()])
+    args = arguments.parse(asked.args, [parameter.size for parameter in kernel.parameters or ()], kernel.name)
     return KernelLaunch(kernel, grid, block, tuple(args), {"shared_bytes": asked.shared})
 
 

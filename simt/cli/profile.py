@@ -38,8 +38,8 @@ EXAMPLES = """Examples:
 
 Arguments, in order, one [bold]--arg[/bold] each:
 
-  [bold]3, 0x10, -1, 2^20, 2.5, 1e-3, nan, true[/bold]: a number, as wide as the kernel's parameter; a float if it
-has a point or an exponent or is inf or nan. A cubin does not say which parameters are floats: write 2.0, not 2
+  [bold]3, 0x10, -1, 2^20, 2.5, 1e-3, nan, true[/bold]: a number, as wide as the kernel's parameter, and of its type
+if the name says that (C++). Else, as of extern "C", a float if it has a point or an exponent: write 2.0, not 2
 
   [bold]7u32, -1i64, 3f32, 2.5f64[/bold]: a number of that type: i, u or f and its bits
 
@@ -136,7 +136,7 @@ def profile(
         )
     if grid is None or block is None:
         raise typer.BadParameter("a launch needs --grid and --block")
-    args = arguments.parse(arg or (), [parameter.size for parameter in found.parameters])
+    args = arguments.parse(arg or (), [parameter.size for parameter in found.parameters], found.name)
     targets = _targets(out or (), args)
     for text in symbol or ():
         name, equals, value = text.partition("=")

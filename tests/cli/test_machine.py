@@ -50,6 +50,20 @@ def test_numbers(text: str, size: int, expected: np.generic) -> None:
     assert (type(value), value) == (type(expected), expected)
 
 
+def test_numbers_of_the_types_that_the_name_tells() -> None:
+    """void k(float, double, half, int, unsigned, long long, float*, two of E); a name without types says nothing."""
+    name, sizes = "_Z1kfdDhijxPf1ES0_", [4, 8, 2, 4, 4, 8, 8, 4, 4]
+    types = ["float32", "float64", "float16", "int32", "int32", "int64", "int64", "int32", "float32"]
+    found = parse(["1"] * 8 + ["1.0"], sizes, name)
+    assert [value.dtype for value in found] == types
+    assert all(value == 1 for value in found)
+    assert parse(["1.5f32"], [4], "_Z1kj")[0].dtype == "float32"
+    assert parse(["1"], [4], "k")[0].dtype == "int32"
+    assert parse(["1", "2"], [4, 4], "_Z1kf")[0].dtype == "int32"
+    with pytest.raises(LaunchError, match="the parameter is of type unsigned int; write a number without point"):
+        parse(["1.5"], [4], "_Z1kj")
+
+
 def test_nan_and_structures() -> None:
     nan, structure = parse(["nan", "bytes:0100000002000000000000ff"], [4, 12])
     assert np.isnan(nan)
