@@ -12,7 +12,7 @@ from typing import Any
 from gpu.calibration.figures import figures
 from gpu.calibration.measuring import Measured
 from gpu.calibration.writing import Product
-from simt.check import LaunchError, write_file
+from simt.check import LaunchError, check_no_pipe, write_file
 
 NUMBERS = "cycles", "spread", "mhz"
 """Of a figure; what the GPU refused has none."""
@@ -29,6 +29,7 @@ def keep(path: Path, product: Product, found: Sequence[Measured]) -> None:
 
 def kept(path: Path) -> tuple[Product, list[Measured]]:
     """What :func:`keep` wrote.  Raises LaunchError if it is not there, or is something else."""
+    check_no_pipe(path)
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
         product = _product(said["product"])
@@ -39,7 +40,7 @@ def kept(path: Path) -> tuple[Product, list[Measured]]:
         ]
     except OSError as error:
         raise LaunchError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         details = (f"{type(error).__name__}: {error}",)
         raise LaunchError(f"{path} is not what --measurements writes", details=details) from None
     return product, found

@@ -143,10 +143,15 @@ def check_file(path: Path) -> None:
     """:class:`LaunchError` if *path* is no file."""
     if path.is_dir():
         raise LaunchError(f"{path} is a folder, not a file")
-    if path.exists() and not path.is_file():
-        raise LaunchError(f"{path} is a device or a pipe, not a file")
+    check_no_pipe(path)
     if not path.is_file():
         raise LaunchError(f"there is no file {path}", help=f"the search was in {path.parent.resolve()}")
+
+
+def check_no_pipe(path: Path) -> None:
+    """:class:`LaunchError` for a device or a pipe, whose end might never come."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise LaunchError(f"{path} is a device or a pipe, not a file")
 
 
 def write_file(path: Path, text: str) -> None:
@@ -222,16 +227,30 @@ def render(error: SimtError) -> str:
     where = error.location
     if where is not None and (where.file or where.text):
         lines.append(f"  --> {where}")
-        source = where.source()
+        source, column = _shortened(where.source(), where.column)
         if source:
             bar = " " * len(where.number) + " |"
             lines += [bar, f"{where.number} | {source}"]
-            if where.column:
-                lines.append(f"{bar} {' ' * where.column}^")
+            if column:
+                lines.append(f"{bar} {' ' * column}^")
     lines += [f"  {detail}" for detail in error.details]
     if error.help:
         lines.append(f"  help: {error.help}")
     return "\n".join(lines)
+
+
+LONGEST = 160
+"""Characters that a message shows of a line at most."""
+
+
+def _shortened(source: str, column: int) -> tuple[str, int]:
+    """A line with its place, or the stretch of a long one around the place."""
+    if len(source) <= LONGEST:
+        return source, column
+    start = max(0, min(column - LONGEST // 2, len(source) - LONGEST))
+    end = start + LONGEST
+    before, behind = "..." * (start > 0), "..." * (end < len(source))
+    return before + source[start:end] + behind, column - start + len(before) if column else 0
 
 
 def lanes_text(mask: int) -> str:

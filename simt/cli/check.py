@@ -142,7 +142,8 @@ _PROFILES = (".csv", ".ncu-rep", ".nvvp", ".nsys-rep", ".qdrep")
 
 def _is_program(target: str) -> bool:
     """Whether a target is a program, not a kernel: a file, or the name of one that the shell would find."""
-    return Path(target).is_file() or ("/" in target and ":" not in target)
+    path = Path(target)
+    return path.is_file() or (":" not in target and ("/" in target or path.suffix in (".cu", ".py")))
 
 
 def _in_all(places: int) -> str:

@@ -50,7 +50,10 @@ def _check_name(kernel: str) -> None:
     if Path(kernel).suffix in (".py", *machine_files.CUDA_SUFFIXES):
         raise LaunchError(f"which function of {kernel}?", help=f"write {kernel}:FUNCTION")
     if ":" in kernel or Path(kernel).exists():
-        raise LaunchError(f"{kernel} is neither a name of `simt kernels` nor of the form FILE.py:FUNCTION")
+        raise LaunchError(
+            f"{kernel} is neither a name of `simt kernels` nor a function in a file",
+            help="write FILE.py:FUNCTION, FILE.cu:KERNEL or FILE.cubin:KERNEL",
+        )
     simt.kernels.get(kernel)
 
 
@@ -131,7 +134,7 @@ def _load(path: Path, constants: Sequence[tuple[str, str]] = ()) -> ModuleType:
             spec.loader.exec_module(module)
     except LaunchError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _user_error(f"{path} cannot be imported", error, path) from error
     return module
 
@@ -162,7 +165,7 @@ def _described(
             raise LaunchError(f"{called} has no parameter {option!r}", help=help)
     try:
         found = describe(**given)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _user_error(f"{called} fails", error, path) from error
     needed = {"grid", "block", "args"}
     keys = set(found) if isinstance(found, Mapping) else set()
@@ -177,7 +180,7 @@ def _described(
     return KernelLaunch(kernel, found["grid"], found["block"], tuple(found["args"]), more)
 
 
-def _user_error(what: str, error: Exception, path: Path) -> LaunchError:
+def _user_error(what: str, error: BaseException, path: Path) -> LaunchError:
     """An exception of the user's file, located at the last line of the file that it came through."""
     location = None
     if isinstance(error, SyntaxError):
@@ -186,4 +189,9 @@ def _user_error(what: str, error: Exception, path: Path) -> LaunchError:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).name == path.name]
         if frames:
             location = Location(str(path), frames[-1].lineno or 0, function=frames[-1].name)
-    return LaunchError(f"{what}: {type(error).__name__}: {error}", location=location)
+    script = "put what a script does behind if __name__ == '__main__':"
+    return LaunchError(
+        f"{what}: {type(error).__name__}: {error}",
+        location=location,
+        help=script if isinstance(error, SystemExit) else "",
+    )

@@ -6,11 +6,13 @@ import os
 import shlex
 import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from simt.cli.options import Checks, MaxHostSeconds, Sets, Sms, TimingOptions
+from simt.cli.output import check_writable
 from simt.cli.programs import Device
 
 NVCC_EXAMPLES = """Examples:
@@ -75,6 +77,8 @@ def environment(
     from simt.metrics import needs_timing
     from simt.sanitizer import names_of
 
+    if log_file:
+        check_writable(Path(log_file))
     gpu = devices.get(device)
     names_of(check or ())
     counted = programs.names([metrics])

@@ -19,6 +19,10 @@ WHICH = (
 )
 
 
+MOST = 4096
+"""Rounds behind each other: a body of one line then takes seconds to compile."""
+
+
 def unrolled(kernel: Any, times: int) -> FunctionType:
     """The function of *kernel* with *times* rounds of each innermost loop behind each other, and a loop for the rest.
 
@@ -26,10 +30,11 @@ def unrolled(kernel: Any, times: int) -> FunctionType:
     profile compares line by line.  Loops over ``range`` are unrolled if their step is a literal, and if they hold no
     ``break``, ``continue`` or ``return`` and do not assign their counter.
 
-    Raises LaunchError where there is no such loop, for fewer than two rounds, and for kernels that are machine code.
+    Raises LaunchError where there is no such loop, for fewer than two rounds and more than MOST, and for kernels that
+    are machine code.
     """
-    if not isinstance(times, int) or times < 2:
-        raise LaunchError(f"a loop cannot be unrolled {times!r} times", help="give a whole number from 2 on")
+    if not isinstance(times, int) or not 2 <= times <= MOST:
+        raise LaunchError(f"a loop cannot be unrolled {times!r} times", help=f"give a whole number from 2 to {MOST:,}")
     if isinstance(getattr(kernel, "view", None), str):
         raise LaunchError(
             "simt unrolls loops of Python, those of CUDA C their compiler",

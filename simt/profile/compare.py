@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path, PurePath
 from typing import Any
 
-from simt.check import SimtError
+from simt.check import SimtError, check_no_pipe
 from simt.metrics.formula import Number
 from simt.metrics.table import METRICS, SOURCE
 from simt.profile.difference_text import render
@@ -104,6 +104,7 @@ def compare(a: Any, b: Any, by: By | None = None) -> Difference:
 
 def load(path: str | Path) -> Mapping[str, Any]:
     """A profile that was saved as JSON, for :func:`compare`.  Raises UnusableProfileError."""
+    check_no_pipe(Path(path))
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

@@ -113,7 +113,7 @@ def read_report(path: Path) -> tuple[str, list[Record]]:
         if found["format"] != FORMAT:
             raise ValueError(found["format"])
         return str(found["command"]), [_restored(each) for each in found["launches"]]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise LaunchError(
             f"{path} is not a report of simt ncu", details=[str(error)[:100]], help="write one with simt ncu -o FILE"
         ) from None

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from simt.check import suggestion
+from simt.check import check_no_pipe, suggestion
 from simt.devices import get, names
 from simt.metrics.table import METRICS
 from simt.profile import ncu_pages, nvprof_pages
@@ -38,6 +38,7 @@ def read_reports(files: Sequence[Path]) -> list[Report]:
     """The launches of one CSV file, or of the pages ``raw`` and ``source`` of one report."""
     pages = {"raw": "", "source": ""}
     for file in files:
+        check_no_pipe(file)
         try:
             content = file.read_text(encoding="utf-8-sig")
         except OSError as error:

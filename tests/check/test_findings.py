@@ -9,7 +9,7 @@ import pytest
 from numba import cuda, int32
 
 import simt
-from simt.check import Location
+from simt.check import Location, SimtError
 from simt.check.findings import ERRORS, Finding, Side
 from simt.sanitizer import names_of
 from simt.sanitizer.tools import MEMCHECK, TABLE
@@ -71,6 +71,22 @@ def test_machine_code_without_lines_is_named_by_kernel_and_offset():
 
 
 @needs_numba_cuda
+@pytest.mark.parametrize(
+    ("column", "shown", "mark"),
+    [
+        (0, "a" * 160 + "...", None),
+        (20, "a" * 160 + "...", 20),
+        (5000, "..." + "a" * 80 + "X" + "a" * 79 + "...", 83),
+        (9999, "..." + "a" * 160, 162),
+    ],
+)
+def test_of_a_long_line_a_message_shows_the_place(column: int, shown: str, mark: int | None) -> None:
+    line = "a" * 5000 + "X" + "a" * 4999
+    told = str(SimtError("wrong", location=Location("a.py", 7, column, text=line))).splitlines()
+    assert told[3] == f"7 | {shown}"
+    assert told[4:] == ([] if mark is None else [f"  | {' ' * mark}^"])
+
+
 def test_what_is_not_judged_in_machine_code_is_said():
     profile = launch(check="racecheck", keep_going=True, view="sm_90")
     assert not any("did not compare" in note for note in profile.notes)

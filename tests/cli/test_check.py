@@ -77,6 +77,7 @@ def test_an_error_that_ends_the_launch_comes_after_what_was_found_before(run, mi
         (["report.csv:blur"], "report.csv is a profile of a GPU"),
         (["shared", "--frobnicate"], "--frobnicate"),
         (["--tool", "all", "no_such_kernel"], "no_such_kernel"),
+        (["absent.cu"], "there is no file absent.cu"),
     ],
 )
 def test_what_cannot_be_checked(run, arguments: list[str], message: str) -> None:

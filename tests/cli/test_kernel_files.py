@@ -103,13 +103,20 @@ def test_files_that_do_not_load(run, tmp_path: Path) -> None:
     for wrong in ("notes.txt:k", str(tmp_path)):
         found = run("run", wrong)
         assert found.code == 2
-        assert f"{wrong} is neither a name of `simt kernels` nor of the form FILE.py:FUNCTION" in found.err
+        assert f"{wrong} is neither a name of `simt kernels` nor a function in a file" in found.err
+        assert "help: write FILE.py:FUNCTION, FILE.cu:KERNEL or FILE.cubin:KERNEL" in found.err
     broken = tmp_path / "broken.py"
     broken.write_text("x = 1\ndef k(:\n")
     found = run("run", f"{broken}:k")
     assert found.code == 2
     assert "SyntaxError" in found.err
     assert f"{broken}:2" in found.err
+    script = tmp_path / "script.py"
+    script.write_text("def k(x): pass\nraise SystemExit(0)\n")
+    found = run("run", f"{script}:k")
+    assert found.code == 2
+    assert "script.py cannot be imported: SystemExit: 0" in found.err
+    assert "behind if __name__ == '__main__':" in found.err
     silent = tmp_path / "silent.py"
     silent.write_text("def k(x): pass\n")
     assert "launch_k()" in run("run", f"{silent}:k").err

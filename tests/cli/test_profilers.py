@@ -103,6 +103,7 @@ def test_an_unknown_metric_is_refused_before_the_program_runs(run, ran, command:
         (["nvprof", "--log-file", "/", "./a"], ["/ cannot be written: Is a directory"]),
         (["ncu", "-i", "nowhere.json"], ["there is no file nowhere.json"]),
         (["env", "--shell", "cmd"], ["none of sh, fish, csh"]),
+        (["env", "--log-file", "nowhere/log"], ["there is no folder nowhere"]),
         (["env", "--sms", "4"], ["--sms", "add --timing"]),
         (["env", "--timing", "--sms", "133"], ["NVIDIA H200 has 132 SMs"]),
         (["env", "--timing", "--set", "l1_latncy=60"], ["l1_latncy", "l1_latency"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -325,7 +326,7 @@ def test_measurements_are_kept_whatever_becomes_of_them(
     assert devices.get(output).sections["timing"]["l2_latency"].value == 400.2
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"product": {}}', '{"product": 1, "figures": {}}', None])
+@pytest.mark.parametrize("text", ["", "[]", '{"product": {}}', '{"product": 1, "figures": {}}', "[" * 100_000, None])
 def test_something_else_than_measurements(tmp_path: Path, text: str | None, command: Any) -> None:
     path = tmp_path / "kept.json"
     if text is not None:
@@ -333,6 +334,13 @@ def test_something_else_than_measurements(tmp_path: Path, text: str | None, comm
     result = command(["-o", str(tmp_path / "x.toml"), "--from", str(path)])
     assert isinstance(result.exception, LaunchError)
     assert str(path) in result.exception.title
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes in folders")
+def test_measurements_in_a_pipe(tmp_path: Path, command: Any) -> None:
+    os.mkfifo(tmp_path / "kept.json")
+    result = command(["-o", str(tmp_path / "x.toml"), "--from", str(tmp_path / "kept.json")])
+    assert "is a device or a pipe" in str(result.exception)
 
 
 def test_nothing_is_measured_from_a_file(tmp_path: Path, command: Any) -> None:

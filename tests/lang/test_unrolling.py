@@ -139,7 +139,10 @@ def test_what_cannot_be_unrolled(loop: str, body: str) -> None:
         unrolled(kernel, 4)
 
 
-@pytest.mark.parametrize(("kernel", "times", "message"), [(sums, 1, "unrolled 1 times"), (sums, "4", "unrolled '4'")])
+@pytest.mark.parametrize(
+    ("kernel", "times", "message"),
+    [(sums, 1, "unrolled 1 times"), (sums, "4", "unrolled '4'"), (sums, 4097, "from 2 to 4,096")],
+)
 def test_wrong_use(kernel: Any, times: Any, message: str) -> None:
     with pytest.raises(LaunchError, match=message):
         unrolled(kernel, times)

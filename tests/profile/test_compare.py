@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from simt.check import LaunchError
 from simt.profile import METRICS, Profile, UnusableProfileError, compare
 from simt.profile.compare import COMPARED, load
 from simt.profile.fold import fold
+from simt.profile.recorded import load_recorded
 from simt.program import Program
 from tests.profile.handmade import guarded, if_else, machine_code, profile
 
@@ -206,6 +210,14 @@ def test_what_is_no_profile(wrong: Any, tmp_path: Path) -> None:
     path.write_text(json.dumps(wrong))
     with pytest.raises(UnusableProfileError, match=r"saved\.json"):
         load(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes in folders")
+def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for reader in (load, load_recorded):
+        with pytest.raises(LaunchError, match="pipe is a device or a pipe, not a file"):
+            reader(str(tmp_path / "pipe"))
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -118,7 +118,9 @@ def test_a_report_is_read_as_it_was_written(found, tmp_path: Path) -> None:
     assert ncu.source(read) == ncu.source(records)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "other"}', json.dumps({"format": ncu.FORMAT})])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"format": "other"}', json.dumps({"format": ncu.FORMAT}), "[" * 100_000]
+)
 def test_what_is_no_report(text: str, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text(text)
