@@ -52,7 +52,10 @@ def _same(theirs: os.DirEntry[str], ours: os.DirEntry[str]) -> bool:
 
 def main() -> None:
     """Entry point of the console command."""
-    checkout = other_checkout(Path.cwd())
+    try:
+        checkout = other_checkout(Path.cwd())
+    except OSError:  # the folder is gone, or may not be read
+        checkout = None
     if checkout is not None:
         print(
             f"note: this is the simt of {_HERE.parent}; `pip install -e {checkout}` runs the checkout", file=sys.stderr

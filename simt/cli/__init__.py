@@ -7,13 +7,14 @@ command that needs them, so that ``simt --help`` answers at once.
 from __future__ import annotations
 
 import errno
+import os
 import re
 import signal
 import sys
 import threading
 from collections import UserDict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from importlib import import_module
 from inspect import cleandoc
 from types import MappingProxyType
@@ -101,7 +102,7 @@ class Commands(TyperGroup):
             if interrupts:
                 raise _ended("interrupted", EXIT_INTERRUPTED) from None
             if isinstance(error, OSError) and error.errno != errno.EPIPE:  # typer ends quietly on a closed pipe
-                raise _ended(f"the operating system refuses: {error}", EXIT_ERROR) from None
+                raise _ended(_refused(error), EXIT_ERROR) from None
             raise
 
 
@@ -110,6 +111,11 @@ def _in_lines(message: str) -> str:
     width = columns(sys.stderr)
     lines = message.split("\n")
     return "\n".join(line if " |" in line or line.startswith("  -->") else filled(line, width) for line in lines)
+
+
+def _refused(error: OSError) -> str:
+    """What is said of an error of the operating system that no one has expected."""
+    return f"the operating system refuses: {error}"
 
 
 def _ended(message: str, code: int) -> typer.Exit:
@@ -202,7 +208,22 @@ def _flowing(text: str | None) -> str:
 def main(more: Mapping[str, str] = HOMES) -> None:
     """Run the console command; *more* as for :func:`application`."""
     _complete_at_once()
-    try:
-        application(more)(prog_name="simt")
-    except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
+    with _streams():
+        try:
+            application(more)(prog_name="simt")
+        except KeyboardInterrupt:
+            sys.exit(EXIT_INTERRUPTED)
+        except OSError as error:  # of the help, which comes before a command
+            typer.echo(_refused(error), err=True)
+            sys.exit(EXIT_ERROR)
+
+
+@contextmanager
+def _streams() -> Iterator[None]:
+    """Standard output and error are there, also where they were closed (``simt ... >&-``): they go nowhere."""
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, ExitStack() as changed:
+        if sys.stdout is None:
+            changed.enter_context(redirect_stdout(nowhere))
+        if sys.stderr is None:
+            changed.enter_context(redirect_stderr(nowhere))
+        yield

@@ -171,14 +171,29 @@ def test_ctrl_c_that_a_callback_of_the_compiler_swallows(run, monkeypatch: pytes
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
-@pytest.mark.parametrize("options", [[], ["--json"]], ids=str)
-def test_a_full_disk_is_a_message(options: list[str]) -> None:
+@pytest.mark.parametrize("words", [["kernels"], ["kernels", "--json"], ["--help"]], ids=str)
+def test_a_full_disk_is_a_message(words: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "simt", "kernels", *options]
+        command = [sys.executable, "-m", "simt", *words]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("the operating system refuses: [Errno 28]")
     assert "Traceback" not in done.stderr
+
+
+def test_a_closed_stream_is_no_error(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of ``simt ... >&-``: Python has None there."""
+    monkeypatch.setattr(sys, "stdout", None)
+    assert run("trace", "if_else").code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps the folder")
+def test_a_folder_that_is_gone(run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert run("trace", "if_else").code == 0
 
 
 def test_trace(run) -> None:

@@ -117,6 +117,11 @@ def test_what_is_refused(run, ran, arguments: list[str], words: list[str]) -> No
     assert ran == []
 
 
+def test_a_report_to_a_closed_stream_is_no_error(run, ran, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    assert run("nvprof", "./a").code == run("nvprof", "--log-file", "%1", "./a").code
+
+
 def test_a_report_that_may_not_be_written_is_refused_first(run, ran, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr("os.access", lambda path, mode: False)
     assert "log cannot be written: Permission denied" in run("nvprof", "--log-file", str(tmp_path / "log"), "./a").err
