@@ -37,8 +37,11 @@ class Side:
 
     @property
     def place(self) -> str:
-        """The line or machine instruction."""
-        return self.instruction or f"line {self.location.line}: {self.location.source().strip()}"
+        """The line, and the machine instruction; of machine code without lines that alone."""
+        if not self.location.line:
+            return self.instruction
+        line = f"line {self.location.line}: {self.location.source().strip()}"
+        return f"{line} ({self.instruction})" if self.instruction else line
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -71,6 +71,16 @@ def test_machine_code_without_lines_is_named_by_kernel_and_offset():
 
 
 @needs_numba_cuda
+def test_the_other_side_in_machine_code_has_its_line_too():
+    sides = [
+        Side(what, Location("a.cu", line, text=f"line{line};"), (0, 0, 0), 0, 1, (0, 0, 0), f"{line:#06x}  {opcode}")
+        for what, line, opcode in (("read", 8, "LDS"), ("write before", 5, "STS"))
+    ]
+    told = str(Finding("racecheck", "data race", "two accesses", sides))
+    assert "--> a.cu:8" in told
+    assert told.splitlines()[-1].endswith("(thread (0, 0, 0)), at line 5: line5; (0x0005  STS)")
+
+
 @pytest.mark.parametrize(
     ("column", "shown", "mark"),
     [
