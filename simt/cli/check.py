@@ -10,7 +10,21 @@ import typer
 from typer.core import TyperCommand
 
 from simt.cli import programs
-from simt.cli.options import LAUNCH_IN_FILE, Fill, LaunchOptions, OptionalBlock, OptionalSize, Schedule, Seed, View
+from simt.cli.options import (
+    LAUNCH_IN_FILE,
+    Arguments,
+    Fill,
+    Grid,
+    LaunchOptions,
+    MaxInstructions,
+    Nvrtc,
+    OptionalBlock,
+    OptionalSize,
+    Schedule,
+    Seed,
+    Shared,
+    View,
+)
 from simt.cli.output import EXIT_WRONG, print_json
 from simt.cli.programs import Arch, Device, LogFile
 
@@ -30,6 +44,9 @@ EXAMPLES = f"""Examples:
 
 {LAUNCH_IN_FILE}"""
 
+MOST = 2**24
+"""Warp instructions of a block: less than elsewhere, since a checked launch takes three times as long."""
+
 CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
@@ -37,9 +54,20 @@ class _Command(TyperCommand):
     """What follows a program is the program's; options of ours may follow a kernel, too."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # a Context of click's, or of typer's own copy
-        if not any(map(_is_program, args)):
+        if not _is_program(self._target(args)):
             ctx.allow_interspersed_args, ctx.ignore_unknown_options = True, False
         return super().parse_args(ctx, args)
+
+    def _target(self, args: list[str]) -> str:
+        """The first word that is neither an option nor the value of one; empty if there is none."""
+        valued = {name for each in self.params if not getattr(each, "is_flag", True) for name in each.opts}
+        words = iter(args)
+        for word in words:
+            if not word.startswith("-"):
+                return word
+            if word in valued:
+                next(words, None)
+        return ""
 
 
 def register(app: typer.Typer) -> None:
@@ -61,11 +89,16 @@ def check(
         typer.Option(metavar="A,B,...", help="memcheck, initcheck, racecheck, synccheck, or all (the default)."),
     ] = None,
     size: OptionalSize = None,
+    grid: Grid = None,
     block: OptionalBlock = None,
+    arg: Arguments = None,
+    shared: Shared = 0,
+    nvrtc: Nvrtc = None,
     view: View = "source",
     seed: Seed = 0,
     schedule: Schedule = None,
     fill: Fill = "0",
+    max_instructions: MaxInstructions = MOST,
     device: Device = "h200",
     arch: Arch = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
@@ -91,14 +124,15 @@ def check(
         report = programs.Report(log_file)
         report.check()
         checking = programs.checking(tools, True, schedule, fill, told=not as_json)
-        finished = programs.run(target, device, arch, False, checking)
+        finished = programs.run(target, device, arch, False, checking, max_instructions=max_instructions)
         report.write(_of_program(finished, as_json))
         raise typer.Exit(EXIT_WRONG if finished.findings else programs.exit_with(finished).exit_code)
     if arguments:
         raise typer.BadParameter(f"{kernel} is a kernel, which takes no arguments", param_hint=arguments[0])
     launch = LaunchOptions(
-        kernel, size=size, view=view, seed=seed, check=tools, keep_going=True, fill=fill, block=block
-    )
+        kernel, size=size, view=view, check=tools, keep_going=True, fill=fill, max_instructions=max_instructions,
+        seed=seed, grid=grid, arg=arg, shared=shared, nvrtc=nvrtc, block=block,
+    )  # fmt: skip
     findings, notes, ended = _checked(launch, schedule)
     if as_json:
         found = [finding.to_dict() for finding in findings]

@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from simt.cli import check
+from tests.machine_view import needs_nvdisasm
+from tests.toolkit.needs import needs_nvrtc
 
 KERNELS = """
 import numpy as np
@@ -44,6 +49,57 @@ def test_nothing_is_found_in_a_kernel_of_the_registry(run) -> None:
 
 def test_options_may_follow_a_kernel(run, mine: str) -> None:
     assert json.loads(run("check", f"{mine}:racing", "--tool", "racecheck", "--json").out)["findings"]
+
+
+CUDA_C = """
+extern "C" __global__ void shift(float *x, const float *y, int n) {
+  extern __shared__ float s[];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x] = i < n ? y[i] : 0.0f;
+  if (i < n) x[i] = s[(threadIdx.x + OFFSET) % blockDim.x];
+}
+"""
+
+
+@needs_nvrtc
+@needs_nvdisasm
+@pytest.mark.parametrize(("offset", "kinds"), [(0, []), (33, ["uninitialised read", "data race", "data race"])])
+def test_a_kernel_in_cuda_c(run, tmp_path: Path, offset: int, kinds: list[str]) -> None:
+    """With a launch as of simt run; y is in a file, which is no program."""
+    np.save(tmp_path / "y.npy", np.ones(100, np.float32))
+    (tmp_path / "shift.cu").write_text(CUDA_C)
+    launch = ["--grid", "2", "--block", "64", "--arg", "zeros:float32:100", "--arg", str(tmp_path / "y.npy")]
+    more = ["--arg", "100", "--shared", "256", "--nvrtc", f"-DOFFSET={offset}", "--json"]
+    found = run("check", f"{tmp_path / 'shift.cu'}:shift", *launch, *more)
+    assert found.code == (1 if kinds else 0), found.err
+    assert [finding["kind"] for finding in json.loads(found.out)["findings"]] == kinds
+
+
+def test_the_value_of_an_option_is_no_program(run, mine: str, tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    report.touch()
+    assert run("check", "--log-file", str(report), f"{mine}:racing", "--tool", "synccheck").code == 0
+
+
+def test_an_endless_kernel_ends_soon(run, tmp_path: Path) -> None:
+    file = tmp_path / "endless.py"
+    file.write_text(ENDLESS)
+    found = run("check", "--max-instructions", "5000", f"{file}:endless")
+    assert found.code == 1
+    assert "a block executed more than 5000 warp instructions" in found.out
+    assert check.MOST <= 2**24  # at half a million a second that is half a minute
+
+
+ENDLESS = """
+import numpy as np
+
+def endless(x):
+    while x[0] < 1:
+        x[1] += 1
+
+def launch():
+    return dict(grid=1, block=32, args=(np.zeros(2),))
+"""
 
 
 def test_findings_have_both_sides_and_a_count(run, mine: str) -> None:
