@@ -30,7 +30,7 @@ from simt.check.errors import (
     who_text,
     write_file,
 )
-from simt.check.findings import Finding, Side
+from simt.check.findings import Finding, Side, gathered
 
 __all__ = [
     "AssertError",
@@ -58,6 +58,7 @@ __all__ = [
     "check_file",
     "check_no_pipe",
     "either",
+    "gathered",
     "lanes_text",
     "render",
     "suggestion",

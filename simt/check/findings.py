@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from simt.check.errors import BarrierError, Index, KernelError, Location, RaceError, UninitializedError, who_text
@@ -78,8 +78,13 @@ class Finding:
 
     @property
     def place(self) -> Hashable:
-        """What findings of several launches have in common that are one place of the code."""
-        sides = [(side.what, side.location.file, side.location.line, side.instruction) for side in self.sides]
+        """What findings have in common that are one place of the code: lines, or instructions of no known line."""
+        sides = [
+            (side.what, side.location.file, side.location.line, side.location.column)
+            if side.location.line
+            else (side.what, side.instruction)
+            for side in self.sides
+        ]
         return self.tool, self.kind, tuple(sides)
 
     def error(self) -> KernelError:
@@ -112,3 +117,23 @@ class Finding:
             "sides": [side.to_dict() for side in self.sides], "details": list(self.details), "help": self.help or None,
             "schedule": self.schedule or None,
         }  # fmt: skip
+
+
+def gathered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each place once, in the order in which they came, with the sum of its counts.
+
+    Of those at one place the one is kept whose sides are farthest apart: what helps it helps the others, too, as a
+    barrier of the block does where warps and lanes of one warp race.
+    """
+    found: dict[Hashable, Finding] = {}
+    for each in findings:
+        before = found.get(each.place, each)
+        farthest = max(before, each, key=_distance)
+        found[each.place] = replace(farthest, count=each.count + (0 if before is each else before.count))
+    return tuple(found.values())
+
+
+def _distance(finding: Finding) -> int:
+    """Of the sides from each other: 0 in one warp, 1 in one block, 2 between blocks."""
+    blocks, warps = ({getattr(side, what) for side in finding.sides} for what in ("block", "warp"))
+    return 2 if len(blocks) > 1 else int(len(warps) > 1)

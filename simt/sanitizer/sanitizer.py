@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from simt.check import Finding, LaunchError
+from simt.check import Finding, LaunchError, gathered
 from simt.machine import events as V
 from simt.machine.device_memory import Unwritten, align
 from simt.machine.events import WATCH_ORDER
@@ -237,13 +237,9 @@ class Sanitizer:
             state.HEAD[Z.H_GRID] = state.HEAD[Z.H_TIME]
 
     def finish(self) -> Sequence[Finding]:
-        """What was found, in the order in which it came; one worker after the other."""
-        return tuple(self.findings().values())
-
-    def findings(self) -> Mapping[Hashable, Finding]:
-        """The same by what makes two findings one: their kind, and the micro-ops that took part."""
+        """What was found, each place once, in the order in which it came; one worker after the other."""
         if self._report is None:
-            return {}
+            return ()
         if self.tools & Z.INIT:
             for part, place in self._unwritten(self._report.prepared, self._judges[0].POISON):
                 part.mask[:] = place
@@ -257,7 +253,7 @@ class Sanitizer:
             first = merged.setdefault((row[Z.F_KIND], row[Z.F_PC], row[Z.F_OTHER_PC]), row)
             if first is not row:
                 first[Z.F_COUNT] += row[Z.F_COUNT]
-        return {key: self._report.finding(row) for key, row in merged.items()}
+        return gathered(map(self._report.finding, merged.values()))
 
 
 Facts = tuple[Watched, npt.NDArray[np.int64], Mapping[int, int | None]]

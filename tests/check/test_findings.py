@@ -9,7 +9,7 @@ import pytest
 from numba import cuda, int32
 
 import simt
-from simt.check import Location, SimtError
+from simt.check import Location, SimtError, gathered
 from simt.check.findings import ERRORS, Finding, Side
 from simt.sanitizer import names_of
 from simt.sanitizer.tools import MEMCHECK, TABLE
@@ -71,6 +71,25 @@ def test_machine_code_without_lines_is_named_by_kernel_and_offset():
 
 
 @needs_numba_cuda
+def _race(line: int, offset: int, other_warp: int, other_block: int = 0, count: int = 1) -> Finding:
+    place = Location("a.cu", line) if line else Location("a.cubin", function="f(int*)", text="LDS", offset=offset)
+    sides = [
+        Side("read", place, (0, 0, 0), 0, 1, (0, 0, 0), f"{offset:#06x}  LDS"),
+        Side("write before", Location("a.cu", 5), (other_block, 0, 0), other_warp, 2, (1, 0, 0), "0x0010  STS"),
+    ]
+    help = ("`__syncwarp()`", "`__syncthreads()`", "atomics")[2 if other_block else int(other_warp > 0)]
+    return Finding("racecheck", "data race", "two accesses", sides, help=help, count=count)
+
+
+def test_instructions_of_one_line_are_one_place():
+    found = [_race(8, 0x80, 0, count=3), _race(9, 0x90, 0), _race(8, 0xA0, 1, count=4), _race(8, 0xB0, 0, count=5)]
+    one, other = gathered(found)
+    assert (one.count, one.help, one.sides[0].instruction) == (12, "`__syncthreads()`", "0x00a0  LDS")
+    assert other == found[1]
+    assert gathered([*found, _race(8, 0xC0, 0, 1)])[0].help == "atomics"  # between blocks no barrier helps
+    assert len(gathered([_race(0, 0x80, 0), _race(0, 0x90, 0)])) == 2  # of no known line
+
+
 def test_the_other_side_in_machine_code_has_its_line_too():
     sides = [
         Side(what, Location("a.cu", line, text=f"line{line};"), (0, 0, 0), 0, 1, (0, 0, 0), f"{line:#06x}  {opcode}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
 from itertools import pairwise
@@ -14,7 +14,7 @@ import numpy as np
 from simt.calls.executors.connect import Processes
 from simt.calls.executors.merging import check_apart, put_together
 from simt.calls.executors.task import Model, NotFound, Outcome, Task, contents_of, perform, pickled, task_of
-from simt.check import Finding, LaunchError, SimtError
+from simt.check import LaunchError, SimtError, gathered
 from simt.devices import Gpu
 from simt.machine import DeviceMemory, Launch, RunResult
 from simt.ops.encoding import GRID_BARRIER, INDEPENDENT_CALLS
@@ -114,15 +114,11 @@ class Spread:
         for outcome in outcomes:
             if isinstance(launch.services, SystemServices) and outcome.printed:
                 launch.services.print(0, outcome.printed)
-        found: dict[Hashable, Finding] = {}
-        for outcome in outcomes:
-            for key, finding in outcome.findings.items():
-                before = found.get(key)
-                found[key] = finding if before is None else replace(before, count=before.count + finding.count)
+        found = gathered(finding for outcome in outcomes for finding in outcome.findings)
         error = outcomes[-1].error
         if error is not None:
             if self._model is None:
-                error.findings = tuple(found.values())
+                error.findings = found
             raise error
         timing = outcomes[-1].timing
         self.timing = replace(timing, program=program, launch=launch) if timing is not None else None
@@ -132,7 +128,7 @@ class Spread:
             counters=np.sum([result.counters for result in results], axis=0),
             seconds=seconds,
             host_threads=sum(result.host_threads for result in results),
-            findings=tuple(found.values()) if self._model is None else results[0].findings,
+            findings=found if self._model is None else results[0].findings,
         )
 
 

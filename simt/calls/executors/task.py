@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -114,7 +114,7 @@ class Outcome:
     changed: Mapping[int, npt.NDArray[np.uint8]]
     unwritten: Sequence[npt.NDArray[np.uint8]]
     printed: bytes
-    findings: Mapping[Hashable, Finding] = field(default_factory=dict)
+    findings: Sequence[Finding] = ()
     timing: TimingResult | None = None
 
 
@@ -280,7 +280,7 @@ def _performed(
         changed={kind: held_in(memory, runs) for kind, runs in reduced.items()},
         unwritten=[each.mask for each in memory.unwritten],
         printed=services.text() if services is not None else b"",
-        findings=touched.found if touched is not None else {},
+        findings=touched.found if touched is not None else (),
         timing=timing,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -78,8 +78,8 @@ class Touched:
         self.reader = np.zeros(0, np.int32)
         self._pages = np.zeros(0, np.uint8)
         self._shift = 0
-        self.found: Mapping[Hashable, Finding] = {}
-        """What the checks found, by what makes two findings one."""
+        self.found: Sequence[Finding] = ()
+        """What the checks found."""
 
     @property
     def told(self) -> int:
@@ -155,8 +155,8 @@ class Touched:
 
     def finish(self) -> Sequence[Finding]:
         """What the checks found."""
-        self.found = self._checks.findings() if self._checks is not None else {}
-        return tuple(self.found.values())
+        self.found = self._checks.finish() if self._checks is not None else ()
+        return self.found
 
     @property
     def written(self) -> Runs:
