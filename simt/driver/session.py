@@ -13,10 +13,10 @@ import numpy as np
 
 from simt.calls import Device, LostDeviceError, Options
 from simt.calls.options import SOURCE
-from simt.check import AssertError, CopyError, LaunchError, SimtError, UnsupportedError
+from simt.check import AssertError, CopyError, LaunchError, SimtError, UnsupportedError, gathered
 from simt.check import Finding as Checked
 from simt.devices import occupancy
-from simt.driver import protocol
+from simt.driver import protocol, refusals
 from simt.driver.attributes import attributes, product
 from simt.driver.codes import Code, CudaError, code_of
 from simt.driver.images import kernels_of, link
@@ -65,6 +65,7 @@ class _Refused:
     error: UnsupportedError
     shared_bytes: int = 0
     registers: int | None = None
+    demangled: str = ""
 
 
 class Session:
@@ -136,8 +137,7 @@ class Session:
                 continue
             before = self.findings[at].checked
             assert before is not None  # what _places has comes from here
-            both = replace(before, count=before.count + each.count)
-            self.findings[at] = replace(self.findings[at], checked=both)
+            self.findings[at] = replace(self.findings[at], checked=gathered((before, each))[0])
 
     # The device
 
@@ -193,6 +193,9 @@ class Session:
             self.device.memory.copied(to, source, width, height, depth)
         elif what == "beyond":
             self._report("", CopyError.beyond(name, *map(int, numbers)))
+        elif what == "refused":
+            sizes = list(map(int, numbers))
+            self._report(self._function(int(name)).demangled, refusals.by_library(sizes[0:3], sizes[3:6], *sizes[6:]))
         else:
             activities.unsupported[" ".join((name, *numbers))] += 1
 
@@ -372,15 +375,11 @@ class Session:
         kernel = self._function(function)
         if isinstance(kernel, _Refused):
             raise kernel.error
-        gpu = self.device.gpu
-        threads = block[0] * block[1] * block[2]
-        if not 0 < threads <= gpu.limit("threads_per_block"):
-            raise CudaError(Code.INVALID_VALUE)
-        fit = occupancy(gpu, threads, kernel.registers, kernel.shared_bytes + shared).blocks_per_sm
-        if not fit:
-            raise CudaError(Code.LAUNCH_OUT_OF_RESOURCES)
-        if cooperative and grid[0] * grid[1] * grid[2] > fit * gpu.limit("multiprocessors"):
-            raise CudaError(Code.COOPERATIVE_LAUNCH_TOO_LARGE)
+        refused = refusals.by_device(self.device.gpu, kernel, grid, block, shared, bool(cooperative))
+        if refused is not None:
+            code, why = refused
+            self._report(kernel.demangled, why)
+            raise CudaError(code)
         times = self._times.setdefault((function, grid, block, shared), [])
         timed = self.settings.timing and not cooperative and self.settings.times(len(times))
         options = Options(

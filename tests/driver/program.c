@@ -18,7 +18,8 @@ int cudaMalloc(void **, size_t), cudaFree(void *), cudaMallocManaged(void **, si
 int cudaHostRegister(void *, size_t, unsigned), cudaHostUnregister(void *), cudaHostGetDevicePointer(void **, void *, unsigned);
 int cudaMemcpy(void *, const void *, size_t, int), cudaMemcpy2D(void *, size_t, const void *, size_t, size_t, size_t, int), cudaMemset(void *, int, size_t);
 int cudaPointerGetAttributes(void *, const void *), cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int), cudaMemcpyFromSymbol(void *, const void *, size_t, size_t, int);
-int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, stream_t), cudaDeviceSynchronize(void), cudaDeviceReset(void);
+int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, stream_t), cudaLaunchCooperativeKernel(const void *, dim3, dim3, void **, size_t, stream_t);
+int cudaDeviceSynchronize(void), cudaDeviceReset(void);
 int cudaGetLastError(void), cudaPeekAtLastError(void), cudaGetDeviceCount(int *), cudaMemGetInfo(size_t *, size_t *);
 int cudaStreamCreate(stream_t *), cudaStreamSynchronize(stream_t), cudaStreamDestroy(stream_t);
 int cudaEventCreate(event_t *), cudaEventRecord(event_t, stream_t), cudaEventElapsedTime(float *, event_t, event_t);
@@ -188,6 +189,10 @@ static void shapes(void) {
   say("last", cudaPeekAtLastError());
   say("last", cudaGetLastError());
   say("last", cudaGetLastError());
+  int n = N;
+  void *arguments[] = {&x, &n};
+  say("shared", cudaLaunchKernel(&multiply, (dim3){1, 1, 1}, (dim3){32, 1, 1}, arguments, 65536, NULL));
+  say("together", cudaLaunchCooperativeKernel(&multiply, (dim3){100000, 1, 1}, (dim3){32, 1, 1}, arguments, 0, NULL));
   say("good", launch(&multiply, x, N));
 }
 static void wrong(void) {

@@ -59,9 +59,17 @@ def test_bad_launches(program: Path, tmp_path: Path) -> None:
     assert ran.lines == [
         *("threads: cudaErrorInvalidConfiguration", "blocks: cudaErrorInvalidConfiguration"),
         *("function: cudaErrorInvalidDeviceFunction", "last: cudaErrorInvalidDeviceFunction"),
-        *("last: cudaErrorInvalidDeviceFunction", "last: cudaSuccess", "good: cudaSuccess"),
+        *("last: cudaErrorInvalidDeviceFunction", "last: cudaSuccess", "shared: cudaErrorInvalidValue"),
+        *("together: cudaErrorCooperativeLaunchTooLarge", "good: cudaSuccess"),
     ]
-    assert not ran.finished.findings
+    told = [str(finding).splitlines()[0] for finding in ran.finished.findings]
+    wrong = "multiply: the launch is wrong"
+    assert told == [
+        f"{wrong}: block dimension x is 2048; it must be between 1 and 1024",
+        f"{wrong}: grid dimension x is 0; it must be between 1 and 2147483647",
+        f"{wrong}: 65,536 bytes of dynamic shared memory per block; the limit of this kernel is 49,152",
+        f"{wrong}: a cooperative launch of 100,000 blocks; 4,224 fit on NVIDIA H200 together",
+    ]
 
 
 def test_a_kernel_that_goes_wrong(program: Path, tmp_path: Path) -> None:

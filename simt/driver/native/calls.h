@@ -12,6 +12,7 @@ struct simt_call {
 API(struct simt_call) simt_enter(const char *name);
 API(void) simt_leave(struct simt_call *call);
 API(int) simt_unsupported(const char *name);  // counts a call of a stub; CUDA_ERROR_NOT_SUPPORTED
+API(void) simt_note_refused(const void *kernel, const unsigned *grid, const unsigned *block, size_t shared, size_t most);  // a launch of a CUfunction
 API(int) simt_send(int op, const void *bytes, size_t size);
 // Nodes of graphs: what a call adds to the stream that simt_recorder gives becomes a node of a graph, or replaces one
 // (graph NULL, or an executable one that has a copy of it).

@@ -38,7 +38,10 @@ CUresult simt_launch(struct work *w, CUstream stream) {
   struct function *f = w->kernel.function;
   struct shape shape = w->kernel.shape;
   int most = f->dynamic ? f->dynamic + (int)f->is.shared : device.attributes[8];
-  if (shape.shared + f->is.shared > (unsigned)most) return CUDA_ERROR_INVALID_VALUE;
+  if (shape.shared + f->is.shared > (unsigned)most) {
+    simt_note_refused(f, shape.grid, shape.block, shape.shared, most - f->is.shared);
+    return CUDA_ERROR_INVALID_VALUE;
+  }
   struct launch_request request = {f->is.function, {0}, {0}, shape.shared, simt_stream_number(stream), shape.cooperative};
   memcpy(request.grid, shape.grid, sizeof shape.grid), memcpy(request.block, shape.block, sizeof shape.block);
   struct launch_reply reply = {0};

@@ -21,19 +21,23 @@ API(cudaError_t) __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *sha
   *grid = pushed[depth].grid, *block = pushed[depth].block, *shared = pushed[depth].shared, *(cudaStream_t *)stream = pushed[depth].stream;
   return cudaSuccess;
 }
-static cudaError_t check(dim3 g, dim3 b) {
+static cudaError_t refused(CUfunction f, dim3 g, dim3 b, size_t shared) {
+  simt_note_refused(f, (unsigned[]){g.x, g.y, g.z}, (unsigned[]){b.x, b.y, b.z}, shared, shared);
+  return simt_fail(cudaErrorInvalidConfiguration);
+}
+static cudaError_t check(CUfunction f, dim3 g, dim3 b, size_t shared) {
   int limit;
   const unsigned sizes[] = {b.x, b.y, b.z, g.x, g.y, g.z};  // CUdevice_attribute 2 to 7
   for (int k = 0; k < 6; k++) {
     DRIVER(cuDeviceGetAttribute(&limit, 2 + k, 0));
-    if (!sizes[k] || sizes[k] > (unsigned)limit) return simt_fail(cudaErrorInvalidConfiguration);
+    if (!sizes[k] || sizes[k] > (unsigned)limit) return refused(f, g, b, shared);
   }
   DRIVER(cuDeviceGetAttribute(&limit, 1, 0));
-  return (uint64_t)b.x * b.y * b.z > (uint64_t)limit ? simt_fail(cudaErrorInvalidConfiguration) : cudaSuccess;
+  return (uint64_t)b.x * b.y * b.z > (uint64_t)limit ? refused(f, g, b, shared) : cudaSuccess;
 }
 static cudaError_t launch(const void *host, dim3 g, dim3 b, void **args, size_t shared, cudaStream_t s, bool cooperative) {
   FUNCTION(f, host);
-  cudaError_t wrong = check(g, b);
+  cudaError_t wrong = check(f, g, b, shared);
   if (wrong) return wrong;
   if (cooperative) return simt_end(cuLaunchCooperativeKernel(f, g.x, g.y, g.z, b.x, b.y, b.z, shared, s, args));
   return simt_end(cuLaunchKernel(f, g.x, g.y, g.z, b.x, b.y, b.z, shared, s, args, NULL));
@@ -47,7 +51,7 @@ struct driver_config { dim3 grid, block; unsigned shared; cudaStream_t stream; v
 API(cudaError_t) cudaLaunchKernelExC(const struct config *c, const void *host, void **args) {
   BEGIN();
   FUNCTION(f, host);
-  cudaError_t wrong = check(c->grid, c->block);
+  cudaError_t wrong = check(f, c->grid, c->block, c->shared);
   if (wrong) return wrong;
   struct driver_config given = {c->grid, c->block, c->shared, c->stream, c->attributes, c->n};
   return simt_end(cuLaunchKernelEx(&given, f, args, NULL));

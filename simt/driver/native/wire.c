@@ -103,6 +103,9 @@ void simt_note_copy(const char *kind, unsigned stream, struct block to, struct b
 void simt_note_beyond(const char *does, uint64_t at, size_t size) {
   note("beyond %s %llu %zu\n", does, (unsigned long long)at, size);
 }
+void simt_note_refused(const void *kernel, const unsigned *grid, const unsigned *block, size_t shared, size_t most) {
+  note("refused %u %u %u %u %u %u %u %zu %zu\n", ((const struct function *)kernel)->is.function, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, most);
+}
 
 // ---- requests
 CUresult simt_ask(int op, const void *request, size_t size, const void *tail, size_t tail_size, void *reply,
