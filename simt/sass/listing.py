@@ -35,7 +35,9 @@ _PAIR_OPEN = re.compile(r"\s*/\*(?P<offset>[0-9a-f]{4,})\*/\s+\{\s*(?P<text>[@A-
 _ENCODING = re.compile(r"\s*/\* 0x(?P<hex>[0-9a-f]{16}) \*/\s*$")
 _REGISTERS = re.compile(r"SHI_REGISTERS=(\d{1,4})\b", re.ASCII)
 _END = re.compile(r"^[ \t]*\.size[ \t]+(?P<name>[^,\s]+),\((?P<end>\S+) - (?P=name)\)", re.MULTILINE)
-_LINE = re.compile(r'\s*//## File "(?P<file>[^"]*)", line (?P<line>\d{1,9})\b', re.ASCII)
+_LINE = re.compile(r'\s*//## File "(?P<file>[^"]*)", line (?P<line>\d{1,9})\b(?P<inlined> inlined at )?', re.ASCII)
+_TOOLKIT = re.compile(r"(^|/)(cuda[^/]*|targets/[^/]+|nvidia/[^/]+)/include/")
+"""Where CUDA's own headers are, as the toolkit and the wheels install them."""
 _OTHER = re.compile(
     r"\s*(?:\.\w.*|//.*|=+.*|\.{4,}.*|host = .*|compile_size = .*|Fatbin .*|arch = .*|code version = .*)?$"
 )
@@ -139,6 +141,7 @@ class _Reader:
         self.section = section
         self.code = Code()
         self.source: tuple[str, int] | None = None
+        self.inlined = False
         self.schedule: list[int] = []  # Pascal: control bits of the next instructions
 
     def read(self) -> Code:
@@ -167,10 +170,20 @@ class _Reader:
             return
         match = _LINE.match(line)
         if match:
-            self.source = (match["file"], int(match["line"]))
+            self._place(match["file"], int(match["line"]), inlined=match["inlined"] is not None)
             return
         if not _OTHER.match(line):
             raise SyntaxProblem("this line is not one of a SASS listing")
+
+    def _place(self, file: str, line: int, inlined: bool) -> None:
+        """The line of the next instructions; *inlined*: the line that follows says where it was inlined.
+
+        Of code that was inlined, its own line counts; but of CUDA's headers (a shuffle, a reduction of cub) that of
+        who calls them, since nobody else's line is the user's.
+        """
+        if not self.inlined or (self.source and _TOOLKIT.search(self.source[0])):
+            self.source = (file, line)
+        self.inlined = inlined
 
     def _instruction(self, match: re.Match[str]) -> None:
         parsed = parse(match["text"], int(match["offset"], 16), lenient=True, architecture=self.section.architecture)

@@ -13,6 +13,8 @@ from simt.check import UnsupportedError
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.toolkit.find import find_program, identity
 
+_FLAGS = ("-c", "-hex", "-gi")
+"""Code only, with encodings, source lines, and where what was inlined came from."""
 OLDEST = 75
 """First architecture that the disassembler of CUDA 13 knows; older code has to come as a listing."""
 LONGEST, LONGEST_BYTE = 30.0, 30e-6
@@ -38,7 +40,7 @@ def disassemble(shown: str, data: bytes, architecture: int, functions: Sequence[
     program = find_program("nvdisasm")
     wanted = ("-fun", ",".join(map(str, functions))) if functions else ()
     packed = LISTINGS.get_or_make(
-        digest(data, identity(program), *wanted), lambda: zlib.compress(_run(program, wanted, shown, data), 1)
+        digest(data, identity(program), *_FLAGS, *wanted), lambda: zlib.compress(_run(program, wanted, shown, data), 1)
     )
     return zlib.decompress(packed).decode("utf-8", "replace")
 
@@ -47,7 +49,7 @@ def _run(program: str, wanted: Sequence[str], shown: str, data: bytes) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         cubin = Path(folder) / "k.cubin"
         cubin.write_bytes(data)
-        command = [program, "-c", "-hex", "-g", *wanted, str(cubin)]
+        command = [program, *_FLAGS, *wanted, str(cubin)]
         longest = LONGEST + LONGEST_BYTE * len(data)
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=longest)
