@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import shutil
@@ -66,8 +67,9 @@ def _build(compiler: str, folder: Path) -> None:
         compile_libraries(compiler, _sources(), folder)
     except NotCompiledError as error:
         name, lines = error.args
+        full = any(os.strerror(errno.ENOSPC) in line for line in lines)
         raise UnsupportedError(
             f"{compiler} cannot compile {name}",
-            details=[line for line in lines if "error" in line][:5] or lines[:5],
-            help="name another C compiler in the environment variable CC",
+            details=[line for line in lines if "error" in line or "failed" in line][:5] or lines[:5],
+            help=f"make room where {folder} is" if full else "name another C compiler in the environment variable CC",
         ) from None

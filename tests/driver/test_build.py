@@ -44,6 +44,26 @@ def test_a_compiler_that_the_user_names_is_used(wheel: Path, monkeypatch: pytest
     assert (libraries() / sources.DRIVER).is_file()
 
 
+@pytest.mark.parametrize(
+    ("lines", "told", "helps"),
+    [
+        (["driver.c:1:12: error: expected"], "expected", "CC"),
+        (["ld: final link failed: No space left on device", "collect2: error: ld returned 1"], "No space", "make room"),
+    ],
+)
+def test_why_the_libraries_are_not_compiled(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lines: list[str], told: str, helps: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise sources.NotCompiledError("libcuda.so.1", lines)
+
+    monkeypatch.setattr(build, "compile_libraries", refuse)
+    with pytest.raises(UnsupportedError) as caught:
+        build._build("cc", tmp_path)
+    assert told in caught.value.details[0]
+    assert helps in caught.value.help
+
+
 @needs_compiler
 def test_a_compiler_s_refusal_is_told() -> None:
     broken = {"driver.c": "int simt = ;", "runtime.c": ""}
