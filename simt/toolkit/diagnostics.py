@@ -18,7 +18,7 @@ _WHEELS_OF_HEADERS = (
     (("curand",), "nvidia-curand"),
     (("cooperative_groups", "cuda_", "mma.h", "sm_", "vector_", "math_", "device_", "texture_"), "nvidia-cuda-runtime"),
 )
-_LIBRARIES = re.compile(r"(cublas|cufft|cusparse|cusolver|cudnn|cutensor|nccl)")
+_LIBRARIES = re.compile(r"(cublas|cufft|cusparse|cusolver|cudnn|cutensor|nccl|npp|nvjpeg)")
 """Beginnings of headers of libraries that bring a CUDA runtime of their own."""
 _FLAG = re.compile(r"--(extended-lambda|expt-relaxed-constexpr)")
 """Options of nvcc that its messages name."""

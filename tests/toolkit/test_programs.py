@@ -138,6 +138,10 @@ def test_errors_name_their_line(nvcc: Nvcc) -> None:
             "k.cu:1:10: fatal error: cublas_v2.h: No such file or directory",
             ["programs that use cublas do not run here"],
         ),
+        (
+            "k.cu:1:10: fatal error: nppi.h: No such file or directory",
+            ["programs that use npp do not run here"],
+        ),
         ("k.cu(1): error: a lambda requires --extended-lambda nvcc flag", ['NVCC_APPEND_FLAGS="--extended-lambda"']),
         (
             'k.cu(9): error: calling a constexpr __host__ function("max") from a __global__ function("f") is not '
