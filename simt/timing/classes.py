@@ -62,9 +62,9 @@ CLASSES: tuple[TimingClass, ...] = (
         "shift",
         Unit.FIXED,
         "alu",
-        "SHF LEA ISETP FSETP",
+        "SHF LEA ISETP FSETP FMNMX",
         relatives="SHL SHR ISCADD ISCADD32I BFE BFI ICMP ISET IMNMX VIMNMX VIMNMX3 VIADDMNMX VABSDIFF PSETP FSET"
-        " FCMP FMNMX FMNMX3 HSETP2 DMNMX R2P",
+        " FCMP FMNMX3 HSETP2 DMNMX R2P",
     ),
     TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD VIADD", relatives="IMUL"),
     TimingClass("imad_wide", Unit.FIXED, "fma_heavy", "IMAD.WIDE IMAD.HI"),

@@ -18,6 +18,7 @@ from simt.options import Timing
 from simt.sass import Kernels, SassKernel, bank_image, load_cubin
 from simt.timing import TimedRun, TimingResult
 from simt.timing.kinds import ANY, COVERED, KINDS
+from tests.timing.naive_launches import naive_arguments
 from tests.timing.short_launches import short_arguments
 from tests.timing.simulated import simulate
 
@@ -38,7 +39,7 @@ CUBINS = {
     name: DATA / "timing" / "cubins" / f"{name}.cubin"
     for name in (
         *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "reach", "paths", "validation"),
-        *("unseen", "short", "sets"),
+        *("unseen", "short", "sets", "naive"),
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
@@ -272,7 +273,7 @@ def counted_arguments() -> list[list[Any]]:
     return launches * 2 + [once() for _ in range(9)]
 
 
-BOOLEAN = {"summed", "transposed"}
+BOOLEAN = {"line", "softmax", "summed", "transposed"}
 """Templates whose first argument is true or false."""
 TEMPLATES = {"unsigned int": "j", "float": "f", "double": "d"}
 
@@ -330,6 +331,7 @@ def simulate_all(
         "again": again_arguments,
         "counted": counted_arguments,
         "short": short_arguments,
+        "naive": naive_arguments,
         "validation": validation_arguments,
         "unseen": unseen_arguments,
     }
@@ -356,7 +358,7 @@ def simulate_all(
             args = loop_arguments(k) if program == "loops" else arguments[k]
             if name == "paced":
                 name = "pacedILi" + entry["kernel"].split("<")[1].removeprefix("(int)")[0]
-            if program in ("ends", "again", "counted", "short"):
+            if program in ("ends", "again", "counted", "short", "naive"):
                 name = mangled(entry["kernel"])
         found.append((entry, run(program, name, entry["grid"], entry["block"], args, device=device, **options)))
     return found

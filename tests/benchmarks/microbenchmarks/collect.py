@@ -28,6 +28,7 @@ PROFILED = (
     "again",
     "counted",
     "short",
+    "naive",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
