@@ -361,9 +361,9 @@ def fetch(sm, way, line, missing, manner, arrival, t):
     return _on_its_way(way, line, fetched, arrival + waited, latency, arrival, t)
 
 
-@jit
-def _on_its_way(way, line, sectors, begin, latency, arrival, t):
-    """When sectors of a way of L2 that DRAM sends from *begin* on, with this *latency*, are at who asked at *arrival*.
+@jit_inline
+def _queued(line, arrival, t):
+    """How long what DRAM sends of *line*, asked for at *arrival*, waits at its channels.
 
     Reads wait for what L2 writes to DRAM meanwhile: the bus turns round (H200, ends.cu: copies that do not fit in L2).
     How long is drawn for the lines that come together: with the mean for all of them, places for blocks were empty for
@@ -371,11 +371,28 @@ def _on_its_way(way, line, sectors, begin, latency, arrival, t):
     """
     queue = t.NUMBERS[DRAM_QUEUE] * _now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, arrival, t) ** 2
     drawn = (scramble(four_of(line) + (np.int64(1) << 40)) + 1) / (1 << 53)
-    queue -= t.NUMBERS[DRAM_TURN] * _now(L.C_WRITTEN, L.C_WRITTEN_AT, arrival, t) * np.log(drawn)
-    back = begin + latency + queue
+    return queue - t.NUMBERS[DRAM_TURN] * _now(L.C_WRITTEN, L.C_WRITTEN_AT, arrival, t) * np.log(drawn)
+
+
+@jit
+def _on_its_way(way, line, sectors, begin, latency, arrival, t):
+    """When sectors of a way of L2 that DRAM sends from *begin* on are at who asked at *arrival*."""
+    back = begin + latency + _queued(line, arrival, t)
     t.L2_COMING[way] = sectors | (t.L2_COMING[way] if t.L2_READY[way] > arrival else 0)
     t.L2_READY[way] = max(t.L2_READY[way], back - t.NUMBERS[L2_LATENCY])
     return back
+
+
+@jit
+def _meet(way, line, arrival, t):
+    """Another simulated SM asks for what is on its way to *way* of L2.
+
+    Such data come after the mean latency of DRAM: no load of several lines waits for the slowest of them (naive.cu),
+    and 132 SMs that read in step take 641 cycles a line on an H200 (shared.cu, march).
+    """
+    begun = max(arrival, t.CHIP[L.C_MEMORY_FREE])
+    there = begun + t.NUMBERS[DRAM_LATENCY] + _queued(line, arrival, t) - t.NUMBERS[L2_LATENCY]
+    t.L2_READY[way] = min(t.L2_READY[way], there)
 
 
 @jit
@@ -396,6 +413,8 @@ def l2_read(sm, line, mask, manner, arrival, t):
         served = serve(t.CHIP, L.C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
         through = max(served, _link(sm, arrival, present, t))
         if mask & ~missing & t.L2_COMING[way]:
+            if t.CONFIG[L.G_SMS] > 1 and t.L2_READY[way] > arrival and not awaited:
+                _meet(way, line, arrival, t)
             through = max(through, t.L2_READY[way])
         back = through + _l2_latency(sm, line, arrival, t)
     if missing:
