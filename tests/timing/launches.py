@@ -19,6 +19,7 @@ from simt.sass import Kernels, SassKernel, bank_image, load_cubin
 from simt.timing import TimedRun, TimingResult
 from simt.timing.kinds import ANY, COVERED, KINDS
 from tests.timing.naive_launches import naive_arguments
+from tests.timing.rowwise_launches import rowwise_arguments
 from tests.timing.short_launches import short_arguments
 from tests.timing.simulated import simulate
 
@@ -39,7 +40,7 @@ CUBINS = {
     name: DATA / "timing" / "cubins" / f"{name}.cubin"
     for name in (
         *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "reach", "paths", "validation"),
-        *("unseen", "short", "sets", "naive"),
+        *("unseen", "short", "sets", "naive", "rowwise"),
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
@@ -275,14 +276,16 @@ def counted_arguments() -> list[list[Any]]:
 
 BOOLEAN = {"line", "softmax", "summed", "transposed"}
 """Templates whose first argument is true or false."""
-TEMPLATES = {"unsigned int": "j", "float": "f", "double": "d"}
+INTEGERS = {"ahead", "reread"}
+"""Templates of which no argument is."""
+TEMPLATES = {"unsigned int": "j", "unsigned long long": "y", "float": "f", "double": "d"}
 
 
 def mangled(kernel: str) -> str:
     """What the mangled name of a template's instance has, of a name as Nsight Compute prints it."""
     name, _, arguments = plain(kernel), *kernel.partition("<")[1:]
     words = arguments.split(">")[0].split(", ")
-    letters = ["b" if k or name in BOOLEAN else "i" for k in range(len(words))]
+    letters = ["b" if name not in INTEGERS and (k or name in BOOLEAN) else "i" for k in range(len(words))]
     plain_words = [word.removeprefix("(int)") for word in words]
     codes = [TEMPLATES.get(word, f"L{letter}{word}E") for letter, word in zip(letters, plain_words, strict=True)]
     return f"{name}I{''.join(codes)}" if arguments else name
@@ -332,6 +335,7 @@ def simulate_all(
         "counted": counted_arguments,
         "short": short_arguments,
         "naive": naive_arguments,
+        "rowwise": rowwise_arguments,
         "validation": validation_arguments,
         "unseen": unseen_arguments,
     }
@@ -358,7 +362,7 @@ def simulate_all(
             args = loop_arguments(k) if program == "loops" else arguments[k]
             if name == "paced":
                 name = "pacedILi" + entry["kernel"].split("<")[1].removeprefix("(int)")[0]
-            if program in ("ends", "again", "counted", "short", "naive"):
+            if program in ("ends", "again", "counted", "short", "naive", "rowwise"):
                 name = mangled(entry["kernel"])
         found.append((entry, run(program, name, entry["grid"], entry["block"], args, device=device, **options)))
     return found

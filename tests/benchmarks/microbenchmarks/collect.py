@@ -29,6 +29,7 @@ PROFILED = (
     "counted",
     "short",
     "naive",
+    "rowwise",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
