@@ -40,6 +40,7 @@ _CHIP_BANDWIDTHS = (
     "host_write_bytes_per_cycle",
     "host_write_queue",
 )
+OF_WRITTEN = ("L1_WRITTEN_AT", "L1_WRITTEN_LAST", "L1_WRITTEN_IDLE", "L1_WRITTEN_NUMBER")
 CARVE_OUTS = tuple(1024 * size for size in (0, 8, 16, 32, 64, 100, 132, 164, 196, 228))
 """What shared memory may take of L1, as far as an SM has it.
 
@@ -211,9 +212,7 @@ def clock_arrays(
         L1_READY=np.zeros(l1, np.float64),
         L1_ASKED=np.full(l1, -1, np.int64),
         L1_WRITTEN=np.zeros(l1, np.int64),
-        L1_WRITTEN_AT=np.zeros(l1, np.float64),
-        L1_WRITTEN_IDLE=np.zeros(l1, np.float64),
-        L1_WRITTEN_NUMBER=np.zeros(l1, np.float64),
+        **{name: np.zeros(l1, np.float64) for name in OF_WRITTEN},
         L2_TAGS=np.full(l2, -1, np.int64),
         L2_SECTORS=np.zeros(l2, np.int64),
         L2_DIRTY=np.zeros(l2, np.int64),

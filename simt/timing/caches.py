@@ -237,6 +237,25 @@ def read_line(sm, a, line, mask, start, bypass, t):
     return missing != 0 or before >= 0
 
 
+@jit_inline
+def stopped_until(sm, t):
+    """When fewer than store_lines lines that *sm* has sent are still waiting to leave: not before it stores others."""
+    n = np.int64(t.SMS[sm * L.N_SM + L.M_SENT]) - 1 - np.int64(t.NUMBERS[STORE_LINES])
+    return t.SENT_AT[sm * L.SENT_ROOM + n % L.SENT_ROOM] if n >= 0 else 0.0
+
+
+@jit_inline
+def _lose(way, t):
+    """A way of L1 whose line is on its way gets a store: loads from then on ask L2 for the line anew.
+
+    Measured on an H100 (rowwise.cu): L1 then has none of its sectors, not even those that it had before; loads that are
+    under way get their words.  A store behind a load that hits does no harm.
+    """
+    t.L1_SECTORS[way] = 0
+    t.L1_ASKED[way] = -1
+    t.L1_READY[way] = 0.0
+
+
 @jit
 def write_line(sm, a, line, mask, partial, start, t):
     """A store to the sectors *mask*, *partial*: bytes in incomplete ones, reaches L1, which is written through.
@@ -244,7 +263,8 @@ def write_line(sm, a, line, mask, partial, start, t):
     Returns when it leaves for L2.  A store joins the one before to its line if that has not left, or the load/store
     unit was hardly idle since, and few other lines were stored to (counted.cu on an H200: of 32 warps that store to a
     word at once 1 store is left, of those that start one by one 3, of those 29 cycles apart all; mixed.cu: with 16
-    lines in turn they are joined, with 64 they are not).
+    lines in turn they are joined, with 64 they are not).  With other lines between, the last must have come a moment
+    ago, too, however busy the unit was (rowwise.cu: 64 warps that load between their stores to 8 lines leave half).
 
     Nsight Compute counts a hit for each sector of a line that L1 has, whatever it has of it, once the store before to
     it has left (sets.cu on an H100: all, but two of three of those that follow each other at once).
@@ -255,15 +275,20 @@ def write_line(sm, a, line, mask, partial, start, t):
         _note(sm, a, L.D_WRITE, line, mask, np.int64(-1), partial, start, t)
         return _send(sm, a, n + (partial != 0), n + (partial != 0), start, t)
     way = _l1_place(sm, line, n, t)
+    if t.L1_ASKED[way] >= 0 or t.L1_READY[way] > start:
+        _lose(way, t)
     if t.L1_SECTORS[way] | t.L1_WRITTEN[way] and start >= t.L1_WRITTEN_AT[way]:
         t.TOTALS[L.N_L1_HITS] += n
     t.L1_SECTORS[way] |= mask & ~sectors_of(partial)
-    recent = t.SMS[sm * L.N_SM + L.M_SENT] - t.L1_WRITTEN_NUMBER[way] < t.NUMBERS[STORE_LINES]
+    others = t.SMS[sm * L.N_SM + L.M_SENT] - t.L1_WRITTEN_NUMBER[way]
     idle = start - t.SMS[sm * L.N_SM + L.M_LSU_BUSY]
-    joins = start < t.L1_WRITTEN_AT[way] or idle < t.L1_WRITTEN_IDLE[way] + t.NUMBERS[STORE_JOIN]
-    if not (recent and joins and t.L1_WRITTEN[way]):
+    joins = idle < t.L1_WRITTEN_IDLE[way] + t.NUMBERS[STORE_JOIN]
+    joins &= others == 0 or start < t.L1_WRITTEN_LAST[way] + t.NUMBERS[STORE_JOIN]
+    joins |= start < t.L1_WRITTEN_AT[way]
+    if not (joins and others < t.NUMBERS[STORE_LINES] and t.L1_WRITTEN[way]):
         t.L1_WRITTEN[way] = 0
         t.L1_WRITTEN_IDLE[way] = idle
+    t.L1_WRITTEN_LAST[way] = max(t.L1_WRITTEN_LAST[way], start)
     fresh = mask & ~t.L1_WRITTEN[way]
     if fresh == 0:
         _note(sm, a, L.D_JOIN, line, mask, way, partial, start, t)
@@ -273,6 +298,7 @@ def write_line(sm, a, line, mask, partial, start, t):
     n = popcount(fresh)
     t.L1_WRITTEN_AT[way] = _send(sm, a, n + (partial != 0), n + (partial != 0), start, t)
     t.L1_WRITTEN_NUMBER[way] = t.SMS[sm * L.N_SM + L.M_SENT]
+    t.L1_WRITTEN_LAST[way] = max(start, stopped_until(sm, t))
     t.L1_WRITTEN[way] |= fresh
     return t.L1_WRITTEN_AT[way]
 

@@ -51,6 +51,7 @@ class Clock(NamedTuple):
     L1_ASKED: Any  # line of the last request for it that L2 has not answered, -1: none
     L1_WRITTEN: Any  # sectors of the last stores
     L1_WRITTEN_AT: Any  # float64: when they leave for L2
+    L1_WRITTEN_LAST: Any  # float64: when the last of them came
     L1_WRITTEN_IDLE: Any  # float64: how long the load/store unit had been idle when the first of them came
     L1_WRITTEN_NUMBER: Any  # float64: M_SENT at that time
     SENT_AT: Any  # float64[SMs * SENT_ROOM]: when the last stores and atomics left,

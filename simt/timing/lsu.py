@@ -6,7 +6,7 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
-from simt.timing.caches import atomic_line, note_atomic, read_line, tag_bank, write_line
+from simt.timing.caches import atomic_line, note_atomic, read_line, stopped_until, tag_bank, write_line
 from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import manner_of
@@ -21,7 +21,6 @@ L1_LATENCY = L.PLACE["l1_latency"]
 LINE_SHARE = L.PLACE["l1_line_share"]
 LSU_STORE = L.PLACE["lsu_store_bytes_per_cycle"]
 STORE_TO_LOAD = L.PLACE["store_to_load_interval"]
-STORE_LINES = L.PLACE["store_lines"]
 MISS_QUEUE = L.PLACE["miss_queue"]
 FENCE_LATENCY = L.PLACE["fence_latency"]
 STORE_DRAIN = L.PLACE["store_drain_latency"]
@@ -162,9 +161,7 @@ def _await_stores(sm, wi, leaves, t):
     The load/store unit stops if too many lines wait for that.
     """
     at = sm * L.N_SM
-    n = np.int64(t.SMS[at + L.M_SENT]) - 1 - np.int64(t.NUMBERS[STORE_LINES])
-    if n >= 0:
-        t.SMS[at + L.M_LSU_FREE] = max(t.SMS[at + L.M_LSU_FREE], t.SENT_AT[sm * L.SENT_ROOM + n % L.SENT_ROOM])
+    t.SMS[at + L.M_LSU_FREE] = max(t.SMS[at + L.M_LSU_FREE], stopped_until(sm, t))
     drained = ceil(max(leaves, t.SMS[at + L.M_LSU_FREE]) + t.NUMBERS[STORE_DRAIN])
     t.WARPS[wi * L.N_WARP + L.W_DRAINED] = max(t.WARPS[wi * L.N_WARP + L.W_DRAINED], drained)
 

@@ -276,16 +276,17 @@ def counted_arguments() -> list[list[Any]]:
 
 BOOLEAN = {"line", "softmax", "summed", "transposed"}
 """Templates whose first argument is true or false."""
-INTEGERS = {"ahead", "reread"}
-"""Templates of which no argument is."""
 TEMPLATES = {"unsigned int": "j", "unsigned long long": "y", "float": "f", "double": "d"}
 
 
-def mangled(kernel: str) -> str:
-    """What the mangled name of a template's instance has, of a name as Nsight Compute prints it."""
+def mangled(kernel: str, integers: bool = False) -> str:
+    """What the mangled name of a template's instance has, of a name as Nsight Compute prints it.
+
+    *integers*: its numbers are, the first or all of them are true or false else.
+    """
     name, _, arguments = plain(kernel), *kernel.partition("<")[1:]
     words = arguments.split(">")[0].split(", ")
-    letters = ["b" if name not in INTEGERS and (k or name in BOOLEAN) else "i" for k in range(len(words))]
+    letters = ["b" if not integers and (k or name in BOOLEAN) else "i" for k in range(len(words))]
     plain_words = [word.removeprefix("(int)") for word in words]
     codes = [TEMPLATES.get(word, f"L{letter}{word}E") for letter, word in zip(letters, plain_words, strict=True)]
     return f"{name}I{''.join(codes)}" if arguments else name
@@ -363,7 +364,7 @@ def simulate_all(
             if name == "paced":
                 name = "pacedILi" + entry["kernel"].split("<")[1].removeprefix("(int)")[0]
             if program in ("ends", "again", "counted", "short", "naive", "rowwise"):
-                name = mangled(entry["kernel"])
+                name = mangled(entry["kernel"], integers=program == "rowwise")
         found.append((entry, run(program, name, entry["grid"], entry["block"], args, device=device, **options)))
     return found
 

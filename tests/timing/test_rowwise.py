@@ -1,0 +1,27 @@
+"""Threads that go along rows, against an H100."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.machine_view import needs_nvdisasm
+
+LINES = dict.fromkeys(range(15), 6)
+"""One lane on a line of its own at each step: a store while the line is on its way, and others."""
+SUMS = {79: 3, 86: 5, 87: 3, 89: 4, 94: 9, 95: 4, 96: 4, 97: 11, 110: 4, 111: 6, 117: 9, 122: 24, 124: 13}
+"""Sums that are stored at each step, to words of one warp to all SMs; the last is the mean of rows."""
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize("bounds", [LINES, SUMS], ids=["lines", "sums"])
+def test_rows_of_a_thread_each(bounds: dict[int, int]) -> None:
+    """Launch of rowwise.cu, and by how many percent it may be off."""
+    from tests.timing.launches import error, mangled, measured, run
+    from tests.timing.rowwise_launches import rowwise_arguments
+
+    arguments = rowwise_arguments()
+    for k, entry in enumerate(measured("rowwise", "h100")):
+        if k in bounds:
+            name = mangled(entry["kernel"], integers=True)
+            timed = run("rowwise", name, entry["grid"], entry["block"], arguments[k], device="h100", sms="auto")
+            assert abs(error(entry, timed)) < bounds[k], (k, name, error(entry, timed))
