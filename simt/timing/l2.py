@@ -15,7 +15,7 @@ from simt.timing.chance import scramble
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import LATER, OTHERS_NOW, SAMPLE, SCATTERED, brought_by
 from simt.timing.servers import SECTOR, serve
-from simt.timing.slices import after_stores, four_of, in_slice
+from simt.timing.slices import after_others, after_stores, four_of, in_slice
 
 L2_WAYS = L.PLACE["l2_ways"]
 L2_LATENCY = L.PLACE["l2_latency"]
@@ -267,6 +267,7 @@ def l2_place(line, arrival, t):
         t.L2_SECTORS[way] = 0
         t.L2_WRITER[way] = -1
         t.L2_WRITE_SPENT[way] = 0.0
+        t.L2_STORED[way] = 0
         t.L2_COMING[way] = 0
         t.L2_READY[way] = 0.0
         t.L2_USED[way] = stamp
@@ -402,6 +403,8 @@ def l2_read(sm, line, mask, manner, arrival, t):
         return host_read(popcount(mask), arrival, t)
     arrival = after_stores(line, arrival, t)
     way = l2_place(line, arrival, t)
+    if t.L2_STORED[way]:
+        arrival = after_others(sm, way, arrival, t)
     missing, awaited = look_up(way, line, mask, manner, arrival, t)
     if awaited:  # by many SMs: the one that is nearest asks first, and what they read together DRAM has at hand
         _on_its_way(way, line, awaited, arrival, t.NUMBERS[DRAM_LATENCY] - t.NUMBERS[DRAM_FAR], arrival, t)
@@ -435,5 +438,6 @@ def l2_write(line, mask, partial, block, writers, arrival, t):
     if new:
         cycles = max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE]
         _memory(arrival, cycles, t)  # delays reads; the write itself need not wait for those before it
+    t.L2_STORED[way] = -1
     done = in_slice(way, block, writers, True, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
     return max(done, written(way, mask, partial, arrival, t))

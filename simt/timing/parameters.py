@@ -93,6 +93,9 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "l2_fetch_bytes": "bytes that L2 reads from DRAM at once",
         "l2_read_least_bytes": "bytes as which the shortest read counts",
         "l2_write_least_bytes": "bytes as which the shortest write counts",
+        "l2_turn_interval": (
+            "cycles that a load takes its slice of L2 if its line is stored to by several blocks, too"
+        ),
         "l2_latency": "cycles from a load that hits in L2 to its use",
         "l2_spread_latency": "cycles by which the nearest line comes sooner, the farthest later",
         "l2_queue_latency": "cycles that full load of DRAM adds to a load that hits in L2",
