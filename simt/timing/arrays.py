@@ -18,7 +18,6 @@ from simt.timing.clock import Clock
 from simt.timing.gates import GROUP, N_GATE, N_STANDING
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
 from simt.timing.quotas import quotas_of
-from simt.timing.ready import AT_ONCE
 from simt.timing.sample import Sample
 from simt.timing.schedule import Schedule
 
@@ -202,7 +201,7 @@ def clock_arrays(
         OWN_FREE=np.zeros(members.size, np.int64),
         PASSED=np.zeros(members.size, np.int64),
         THROTTLE=np.zeros(members.size, np.int64),
-        STANDING=np.zeros(len(members) * _groups(members) * N_STANDING, np.int64),
+        STANDING=np.zeros(members.size // GROUP * N_STANDING, np.int64),
         GATES=np.zeros(n_sms * schedulers * N_GATE, np.int64),
         FETCHED=np.full(n_sms * table.lines, -1, np.int64),
         L1_TAGS=np.full(l1, -1, np.int64),
@@ -250,20 +249,14 @@ def clock_arrays(
     )
 
 
-def _groups(members: npt.NDArray[np.int64]) -> int:
-    """Groups of warps of each scheduler."""
-    return -(-int(members.shape[1]) // GROUP)
-
-
 def _warps(members: npt.NDArray[np.int64], n_warps: int, warps: int) -> npt.NDArray[np.int64]:
     """WARPS of so many warps, of blocks of *warps* each: where they stand."""
     table = lines_of(n_warps * layout.N_WARP, np.int64).reshape(n_warps, -1)
     there = np.flatnonzero(members.reshape(-1) >= 0)
     who = members.reshape(-1)[there]
-    scheduler, member = np.divmod(there, members.shape[1])
     table[who, layout.W_MEMBER] = there
-    table[who, layout.W_GROUP] = (scheduler * _groups(members) + member // GROUP) * N_STANDING
-    table[who, layout.W_BIT] = 1 << member % GROUP
+    table[who, layout.W_GROUP] = there // GROUP * N_STANDING
+    table[who, layout.W_BIT] = 1 << there % GROUP
     table[:, layout.W_PLACE], table[:, layout.W_INDEX] = np.divmod(np.arange(n_warps), warps)
     return table.reshape(-1)
 
@@ -323,14 +316,14 @@ def _watched(prepared: Prepared, watched: npt.NDArray[np.int64] | None) -> npt.N
 def _members(n_sms: int, warps_per_sm: int, schedulers: int) -> npt.NDArray[np.int64]:
     """Warps of each scheduler: warp *w* of the chip's places belongs to scheduler *w* modulo their number.
 
-    Rows are padded with -1: as many are compared at once (ready.py).
+    Rows are whole groups, padded with -1: as many are compared at once (ready.py).
     """
     rows = []
     for sm in range(n_sms):
         own = np.arange(sm * warps_per_sm, (sm + 1) * warps_per_sm)
         rows += [own[own % schedulers == k] for k in range(schedulers)]
     most = max(len(row) for row in rows)
-    table = np.full((len(rows), -(-most // AT_ONCE) * AT_ONCE), -1, np.int64)
+    table = np.full((len(rows), -(-most // GROUP) * GROUP), -1, np.int64)
     for k, row in enumerate(rows):
         table[k, : len(row)] = row
     return table

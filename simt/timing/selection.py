@@ -25,7 +25,7 @@ from simt.timing.gates import (
     TO_GLOBAL,
 )
 from simt.timing.jit import jit_apart, jit_inline
-from simt.timing.ready import AT_ONCE, no_later
+from simt.timing.ready import count, no_later, soonest
 
 POLICY = L.PLACE["scheduler_policy"]
 BARRIER_QUEUE = L.PLACE["barrier_queue"]
@@ -153,6 +153,23 @@ def _first(group, standing, opened, last, in_order, t):
     return best, best_key
 
 
+@jit_inline
+def _next_ready(first, end, now, t):
+    """When the next of a scheduler's warps, *first* to *end* - 1, that are not ready *now* is."""
+    following = np.int64(L.NEVER)
+    for group in range(first, end, GROUP):
+        following = min(following, soonest(t.READY, group, no_later(t.READY, group, now)))
+    return following
+
+
+@jit_inline
+def _pass_over(first, end, now, t):
+    """Note that all warps of a scheduler that are ready *now* were passed over, but for those whose pipe was busy."""
+    for group in range(first, end, GROUP):  # on an H200 the pipe counts, whoever issues meanwhile
+        busy = t.STANDING[group // GROUP * N_STANDING + IS_BUSY]
+        count(t.PASSED, group, no_later(t.READY, group, now) & ~busy)
+
+
 @jit_apart
 def select(q, sm, now, in_turn, t):
     """The warp that scheduler *q* of *sm* issues from in this cycle, or NONE; Q_NEXT says when to look again.
@@ -160,29 +177,22 @@ def select(q, sm, now, in_turn, t):
     Q_OTHERS: when, if the one that issues did not ask to be looked at.  NOT_YET: its instruction needs what SMs share,
     and it is not the SM's turn (*in_turn*); then nothing has changed.
     """
-    CONFIG = t.CONFIG
-    SCHEDULERS = t.SCHEDULERS
-    READY = t.READY
-    PASSED = t.PASSED
-    members = CONFIG[L.G_MEMBERS]
-    first = q * members
-    end = first + members
+    first = q * t.CONFIG[L.G_MEMBERS]
+    end = first + t.CONFIG[L.G_MEMBERS]
     row = q * L.N_SCHEDULER
-    standing = q * ((members + GROUP - 1) // GROUP) * N_STANDING
-    last = SCHEDULERS[row + L.Q_LAST]
+    last = t.SCHEDULERS[row + L.Q_LAST]
     in_order = np.int64(t.NUMBERS[POLICY]) != L.OLDEST
-    mio_free = max(SCHEDULERS[row + L.Q_MIO_FREE], now)
+    mio_free = max(t.SCHEDULERS[row + L.Q_MIO_FREE], now)
     following = np.int64(L.NEVER)
     best = np.int64(NONE)
     best_key = np.int64(L.NEVER)
     looked_at = 0
     eligible = 0
     for group in range(first, end, GROUP):
-        waiting = np.int64(0)  # a bit for each
-        for k in range(0, min(end - group, GROUP), AT_ONCE):
-            waiting |= no_later(READY, group + k, now) << k
+        waiting = no_later(t.READY, group, now)  # a bit for each
         if waiting:
             looked_at += popcount(waiting)
+            standing = group // GROUP * N_STANDING
             opened, free = _opened(group, standing, waiting, q * N_GATE, sm, mio_free, now, t)
             following = min(following, free)
             if opened:
@@ -191,26 +201,18 @@ def select(q, sm, now, in_turn, t):
                 if key < best_key:
                     best = member
                     best_key = key
-        standing += N_STANDING
     if looked_at <= 1 or best < 0:
-        for member in range(first, end):  # without a branch: LLVM makes vectors of it
-            ready = READY[member]
-            following = min(following, ready if ready > now else np.int64(L.NEVER))
+        following = min(following, _next_ready(first, end, now, t))
     if best < 0:
-        SCHEDULERS[row + L.Q_NEXT] = following
+        t.SCHEDULERS[row + L.Q_NEXT] = following
         return np.int64(NONE)
     wi = t.MEMBERS[best]
     if not in_turn and t.OPS[t.WARPS[wi * L.N_WARP + L.W_PC] * L.N_OP + L.O_IN_TURN]:
         return np.int64(NOT_YET)
     t.TOTALS[L.N_ELIGIBLE] += eligible
     if eligible > 1:
-        standing = q * ((members + GROUP - 1) // GROUP) * N_STANDING
-        for group in range(first, end, GROUP):
-            passed = ~t.STANDING[standing + IS_BUSY]  # on an H200 the pipe counts, whoever issues meanwhile
-            for k in range(min(end - group, GROUP)):
-                PASSED[group + k] += np.int64(READY[group + k] <= now) & (passed >> k) & 1
-            standing += N_STANDING
-        PASSED[best] -= 1
-    SCHEDULERS[row + L.Q_NEXT] = now + 1
-    SCHEDULERS[row + L.Q_OTHERS] = now + 1 if looked_at > 1 else following
+        _pass_over(first, end, now, t)
+        t.PASSED[best] -= 1
+    t.SCHEDULERS[row + L.Q_NEXT] = now + 1
+    t.SCHEDULERS[row + L.Q_OTHERS] = now + 1 if looked_at > 1 else following
     return wi
