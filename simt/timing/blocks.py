@@ -18,6 +18,7 @@ BLOCK_INTERVAL = L.PLACE["block_interval"]
 BLOCK_START = L.PLACE["block_start_interval"]
 BLOCK_LATENCY = L.PLACE["block_latency"]
 WARP_INTERVAL = L.PLACE["warp_interval"]
+POLICY = L.PLACE["scheduler_policy"]
 
 
 @jit_inline
@@ -154,6 +155,8 @@ def _start_warps(sm, place, now, t):
         WARPS[row + L.W_LAST] = start - 1
         WARPS[row + L.W_AGE] = t.SLOTS[place * L.N_SLOT + L.S_AGE] + w
         WARPS[row + L.W_BLOCK_AGE] = WARPS[row + L.W_AGE] // CONFIG[L.G_WARPS]
+        by_warp = np.int64(NUMBERS[POLICY]) == L.OLDEST
+        WARPS[row + L.W_KEY] = WARPS[row + L.W_AGE] if by_warp else WARPS[row + L.W_BLOCK_AGE] << L.KEY_AGE
         WARPS[row + L.W_START] = start
         WARPS[row + L.W_STATE] = L.RUNNING
         WARPS[row + L.W_STREAK] = 0

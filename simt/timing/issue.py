@@ -120,36 +120,64 @@ def _stage(block, t):
 
 
 @jit_inline
-def _execute(wi, pc, now, block, t):
-    """Let the engine execute the instruction at *pc* of warp *wi*: (status, the micro-op that the warp goes on with).
+def _begin_stretch(wi, pc, block, t):
+    """Let the engine execute the instruction at *pc*, and what may be executed early behind it: W_BEHIND.
 
-    What follows and only computes, whenever that is, it executes at once: W_BEHIND.
+    Returns its status and the micro-op that follows, W_AFTER if there are instructions behind.
     """
-    CONFIG = t.CONFIG
     OPS = t.OPS
     row = wi * L.N_WARP
-    w = t.WARPS[row + L.W_INDEX]
-    streak = t.WARPS[row + L.W_STREAK]
-    door.set_clock(now, block)
     op = pc * L.N_OP
+    streak = t.WARPS[row + L.W_STREAK]
     behind = OPS[op + L.O_BEHIND] if streak + OPS[op + L.O_STRETCH] < door.QUANTUM else np.int64(0)
     limit = OPS[op + (L.O_STRETCH if behind else L.O_GROUP)]
-    at = np.int64(pc)
-    while True:
-        if at != pc:
-            limit = OPS[at * L.N_OP + L.O_GROUP]
-            if OPS[at * L.N_OP + L.O_STAGES]:
-                _stage(block, t)
-            if CONFIG[L.G_CONTROL] == 0:
-                hand_on(wi, at, at + limit, CONFIG, OPS, t.OPERANDS, t.REGISTERS)
-        status, at, streak = door.step(w, limit, streak, block)
-        if status != door.PAUSED or OPS[at * L.N_OP + L.O_ISSUES] or OPS[at * L.N_OP + L.O_CALLS]:
-            break
+    status, at, streak = door.step(t.WARPS[row + L.W_INDEX], limit, streak, block)
     if status == door.PAUSED:
         t.WARPS[row + L.W_STREAK] = streak
         if behind:
             t.WARPS[row + L.W_BEHIND] = behind
+            t.WARPS[row + L.W_AFTER] = at
             at = OPS[op + L.O_FALL]
+    return status, at
+
+
+@jit
+def _run_along(wi, at, now, block, t):
+    """Execute the micro-ops from *at* on that take no issue slot: as :func:`_begin_stretch`."""
+    door.set_clock(now, block)
+    OPS = t.OPS
+    row = wi * L.N_WARP
+    status = np.int64(door.PAUSED)
+    streak = t.WARPS[row + L.W_STREAK]
+    while status == door.PAUSED and not (OPS[at * L.N_OP + L.O_ISSUES] or OPS[at * L.N_OP + L.O_CALLS]):
+        limit = OPS[at * L.N_OP + L.O_GROUP]
+        if OPS[at * L.N_OP + L.O_STAGES]:
+            _stage(block, t)
+        if t.CONFIG[L.G_CONTROL] == 0:
+            hand_on(wi, at, at + limit, t.CONFIG, OPS, t.OPERANDS, t.REGISTERS)
+        status, at, streak = door.step(t.WARPS[row + L.W_INDEX], limit, streak, block)
+    if status == door.PAUSED:
+        t.WARPS[row + L.W_STREAK] = streak
+    return status, at
+
+
+@jit_inline
+def _execute(wi, pc, now, block, t):
+    """Let the engine execute the instruction at *pc* of warp *wi*: (status, the micro-op that the warp goes on with).
+
+    It may have executed that before, with another instruction.
+    """
+    OPS = t.OPS
+    row = wi * L.N_WARP
+    status = np.int64(door.PAUSED)
+    if t.WARPS[row + L.W_BEHIND] > 0:
+        t.WARPS[row + L.W_BEHIND] -= 1
+        at = t.WARPS[row + L.W_AFTER] if OPS[pc * L.N_OP + L.O_JUMPS] else OPS[pc * L.N_OP + L.O_FALL]
+    else:
+        door.set_clock(now, block)
+        status, at = _begin_stretch(wi, pc, block, t)
+    if status == door.PAUSED and not (OPS[at * L.N_OP + L.O_ISSUES] or OPS[at * L.N_OP + L.O_CALLS]):
+        status, at = _run_along(wi, at, now, block, t)
     return status, at
 
 
@@ -341,12 +369,7 @@ def issue(q, sm, wi, now, s, t):
         kept = SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] >= OPS[row + L.O_KEPT]
         SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] += 1
         pay(q, now, SCHEDULERS)
-    if WARPS[wi * L.N_WARP + L.W_BEHIND] > 0:
-        WARPS[wi * L.N_WARP + L.W_BEHIND] -= 1
-        status = np.int64(door.PAUSED)
-        at = OPS[row + L.O_FALL]
-    else:
-        status, at = _execute(wi, pc, now, block, t)
+    status, at = _execute(wi, pc, now, block, t)
     if status == door.CALLED:  # it did not issue, and nothing has happened: it comes again
         t.CHIP[L.C_CALLS] = place
         return L.CALLED, forced

@@ -78,8 +78,11 @@ def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occu
         occupy(0, pipe, NOW - 1, 0, interval, t.NUMBERS, t.GATES)
     for k, warp in enumerate(warps):
         unit, pipe = warp.asked.unit, PIPES.index(warp.asked.pipe)
-        t.OPS[k, [L.O_ASKS, L.O_UNIT, L.O_LOADS]] = asks(unit, pipe), unit, warp.loads
-        t.WARPS[k, [L.W_AGE, L.W_BLOCK_AGE, L.W_YIELDS]] = warp.age, warp.block_age, warp.yields
+        t.OPS[k, L.O_ASKS + warp.yields] = asks(unit, pipe, warp.loads, policy, warp.yields)
+        t.WARPS[k, [L.W_KEY, L.W_YIELDS]] = (
+            warp.age if policy == L.OLDEST else warp.block_age << L.KEY_AGE,
+            warp.yields,
+        )
         t.WARPS[k, [L.W_SHARED_FREE, L.W_PC]] = warp.own_free, k
         t.WARPS[k, [L.W_GROUP, L.W_BIT]] = k // GROUP * N_STANDING, 1 << k % GROUP
     t.OPS, t.WARPS = t.OPS.reshape(-1), t.WARPS.reshape(-1)
