@@ -34,7 +34,7 @@ from simt.timing.codes import (
 )
 from simt.timing.cycles import ceil
 from simt.timing.gates import IS_STALLED, N_GATE
-from simt.timing.jit import jit, jit_apart, jit_inline
+from simt.timing.jit import jit, jit_apart, jit_inline, jit_rare
 from simt.timing.lsu import fence, global_access, meetings, shared_access, texture_access
 from simt.timing.pipes import freeze, occupy, pay, read_registers
 from simt.timing.selection import NONE
@@ -79,7 +79,7 @@ def _account(wi, now, WARPS, READY, PASSED, THROTTLE, STALLS):
     STALLS[at + SELECTED] += 1
 
 
-@jit
+@jit_rare
 def _record(wi, q, now, CONFIG, WARPS, READY, SLOTS, TOTALS, EVENTS):
     """Note an issue for the timeline."""
     row = wi * L.N_WARP
@@ -109,7 +109,7 @@ def _requests(row, block, OPS):
     return total, door.requests(local, block) if local >= 0 else np.int64(0)
 
 
-@jit
+@jit_rare
 def _stage(block, t):
     """Keep the request for what a copy loads: the next one stores it to shared memory."""
     asked = door.request(block)
@@ -181,7 +181,7 @@ def _execute(wi, pc, now, block, t):
     return status, at
 
 
-@jit
+@jit_rare
 def _fetch_texels(sm, wi, now, done, pc, block, t):
     """When the result of the texture or surface instruction at *pc* is there: at *done* if L1 has its texels."""
     asked = door.request(block)

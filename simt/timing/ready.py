@@ -93,6 +93,6 @@ def _plain_count(NUMBERS, first, bits):
 no_later = jit(_no_later, inline=True, folder=FOLDER, plain=_plain_no_later)
 """``no_later(TIMES, first, now)``: which of a GROUP of times from number *first* on are no later than *now*: bits."""
 soonest = jit(_soonest, inline=True, folder=FOLDER, plain=_plain_soonest)
-"""``soonest(TIMES, first, left_out)``: the least of a GROUP of times but for those *left_out* (bits), NEVER: of none."""
+"""``soonest(TIMES, first, left_out)``: the least of a GROUP of times but for those *left_out* (bits); NEVER: none."""
 count = jit(_count, inline=True, folder=FOLDER, plain=_plain_count)
 """``count(NUMBERS, first, bits)``: add one to those of a GROUP of numbers whose bits are set."""

@@ -217,7 +217,7 @@ def test_where_there_can_be_no_native_code(engine: str, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(quicken, "say_once", said.append)
     monkeypatch.setattr(quicken, "stretches_code", refused)
-    monkeypatch.setattr(quicken, "Kept", refused)
+    monkeypatch.setattr(quicken, "kept_stretches", refused)
     made = program([*chain(3), *end()])
     found = quicken.Quickening(made, runs_of(made), engine)
     assert found.look(quicken.LOOK) is None
