@@ -81,9 +81,11 @@ def epoch(numbers: Parameters) -> int:
     return max(int(least), 1)
 
 
-def lines_of(size: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Zeros that share no line of the host's cache with other arrays."""
+def lines_of(size: int, dtype: npt.DTypeLike, value: int = 0) -> npt.NDArray[Any]:
+    """An array of one value that shares no line of the host's cache with other arrays."""
     room = np.zeros((-(-size // HOST_LINE) + 1) * HOST_LINE, dtype)
+    if value:
+        room.fill(value)
     skipped = -room.ctypes.data % (HOST_LINE * room.itemsize) // room.itemsize
     return room[skipped : skipped + size]
 
@@ -195,11 +197,11 @@ def clock_arrays(
         **_writes(n_sms, l2, int(numbers["l2_slices"]), len(table.ops) // layout.N_OP),
         QUEUED=np.zeros(n_sms * schedulers * layout.QUEUE_ROOM, np.int64),
         MEMBERS=members.reshape(-1),
-        READY=np.full(members.size, layout.NEVER, np.int64),
+        READY=lines_of(members.size, np.int64, layout.NEVER),
         ASKS=np.zeros(members.size, np.int64),
         KEYS=np.zeros(members.size, np.int64),
         OWN_FREE=np.zeros(members.size, np.int64),
-        PASSED=np.zeros(members.size, np.int64),
+        PASSED=lines_of(members.size, np.int64),
         THROTTLE=np.zeros(members.size, np.int64),
         STANDING=np.zeros(members.size // GROUP * N_STANDING, np.int64),
         GATES=np.zeros(n_sms * schedulers * N_GATE, np.int64),

@@ -1,7 +1,7 @@
 """An issue: the engine executes an instruction, and this file says what it occupies and when its warp may go on.
 
 The semantics are those of the engine (``door.step``): an instruction is executed at the moment of its issue, or before
-if it only computes, and its latency only delays its dependents.
+if nobody can tell (ahead.py), and its latency only delays its dependents.
 """
 
 from __future__ import annotations
@@ -192,9 +192,9 @@ def _fetch_texels(sm, wi, now, done, pc, block, t):
     return texture_access(sm, wi, pc, number, now, done, stores, asked, t)
 
 
-@jit_inline
-def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
-    """Occupy what the instruction at *pc* needs: (when its result is there, why a dependent waits, operands read).
+@jit_apart
+def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
+    """:func:`_complete` of an instruction of no fixed latency.
 
     *executed*: it asked memory for something; *local*: of a generic address, local memory.
     """
@@ -202,10 +202,6 @@ def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
     unit = t.OPS[row + L.O_UNIT]
     pipe = t.OPS[row + L.O_PIPE]
     read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
-    if unit == FIXED:
-        late = 0 if t.OPS[row + L.O_FREEZE] else late
-        occupy(q, pipe, now, late, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
-        return np.float64(now + t.OPS[row + L.O_LATENCY]), WAIT, read
     if QUEUED <= unit <= GLOBAL and pipe == LSU:
         number = t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED]
         t.QUEUED[q * L.QUEUE_ROOM + number % L.QUEUE_ROOM] = ceil(
@@ -275,6 +271,25 @@ def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
     if unit == EXIT:
         return now + t.NUMBERS[BARRIER_LATENCY], STALLED_BARRIER, read
     return np.float64(now + 1), WAIT, read
+
+
+@jit_inline
+def _complete(q, sm, wi, now, late, pc, requests, local, block, t):
+    """Occupy what the instruction at *pc* needs: (when its result is there, why a dependent waits, operands read).
+
+    *requests* and *local*: of its micro-ops before, see :func:`_requests`.
+    """
+    row = pc * L.N_OP
+    if t.OPS[row + L.O_UNIT] == FIXED:
+        late = 0 if t.OPS[row + L.O_FREEZE] else late
+        occupy(q, t.OPS[row + L.O_PIPE], now, late, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
+        read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
+        return np.float64(now + t.OPS[row + L.O_LATENCY]), WAIT, read
+    executed = in_local = False
+    if t.OPS[row + L.O_MEMORY_PC] >= 0:
+        asked, asked_local = _requests(row, block, t.OPS)
+        executed, in_local = asked > requests, asked_local > local
+    return _complete_later(q, sm, wi, now, pc, executed, in_local, block, t)
 
 
 @jit
@@ -388,11 +403,7 @@ def issue(q, sm, wi, now, s, t):
         done = np.float64(now)
     else:
         late = read_registers(q, row, now, kept, OPS, np.int64(t.NUMBERS[WINDOW]), SCHEDULERS)
-        executed = in_local = False
-        if memory_pc >= 0:
-            asked, asked_local = _requests(row, block, OPS)
-            executed, in_local = asked > requests, asked_local > local
-        done, why, read = _complete(q, sm, wi, now, late, pc, executed, in_local, block, t)
+        done, why, read = _complete(q, sm, wi, now, late, pc, requests, local, block, t)
         note_results(wi, pc, done, why, read, CONFIG, OPS, t.OPERANDS, WARPS, t.BOARDS, t.REGISTERS)
         _follow(wi, q, pc, at, now, done, t)
         if late + OPS[row + L.O_FREEZE]:
