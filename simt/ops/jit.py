@@ -240,6 +240,11 @@ def jit_inline(function: Callable[..., Any]) -> Any:
     return jit(function, inline=True)
 
 
+def jit_rare(function: Callable[..., Any]) -> Any:
+    """:func:`jit` with ``rare``, as a decorator."""
+    return jit(function, rare=True)
+
+
 def jit_part(function: Callable[..., Any], plain: Callable[..., Any] | None = None) -> Any:
     """A piece of one jitted function: put into it before it is typed, and so never compiled by itself.
 
