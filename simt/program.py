@@ -198,9 +198,10 @@ class Program:
     ``strings``: texts that arguments of system calls name by their number.
 
     ``encoded`` is the machine's: what the first launch makes of the micro-ops (simt.machine.encode), which must not
-    change from then on.  So are ``native`` and ``stretches``: native code of them, and ``past``, which says when it is
-    worth while (simt.machine.compiled); ``waits``: whether a block may wait for another one (simt.machine.waiting);
-    ``zeroed``: what a block finds zero (simt.machine.door); and ``timed``: what the timing model last made of it.
+    change from then on. So are ``native`` and ``stretches``: native code of them, ``stretches_kept``: where the
+    cache has the latter, and ``past``, which says when native code is worth while (simt.machine.compiled);
+    ``waits``: whether a block may wait for another one (simt.machine.waiting); ``zeroed``: what a block finds zero
+    (simt.machine.door); and ``timed``: what the timing model last made of it.
     """
 
     name: str
@@ -226,6 +227,7 @@ class Program:
     encoded: Any = field(default=None, init=False, repr=False, compare=False)
     native: Any = field(default=None, init=False, repr=False, compare=False)
     stretches: Any = field(default=None, init=False, repr=False, compare=False)
+    stretches_kept: Any = field(default=None, init=False, repr=False, compare=False)
     past: Any = field(default=None, init=False, repr=False, compare=False)
     waits: Any = field(default=None, init=False, repr=False, compare=False)
     zeroed: Any = field(default=None, init=False, repr=False, compare=False)

@@ -37,7 +37,7 @@ from simt.machine.turns import (
     turn_length,
 )
 from simt.ops.integer import INDEX
-from simt.ops.jit import jit, jit_part, jit_shared
+from simt.ops.jit import jit, jit_part, jit_rare, jit_shared
 from simt.ops.row import KIND_SHIFT, NUMBER_MASK
 from simt.ops.scalar import popcount
 from simt.ops.table import MICRO_OPS, Kind
@@ -116,7 +116,7 @@ def do_access(op, mod, w, pc, code, count, warp_rows, uniform_end, executing, wa
     return True
 
 
-@jit_part
+@jit_rare
 def _sample(op, w, code, warp_rows, uniform_end, executing, s):
     """A micro-op of textures and surfaces, for the exec lanes (not empty).  False if it was an error."""
     CODE = s.CODE
@@ -143,7 +143,7 @@ def _moved(op, kind, w, pc, code, count, warp_rows, uniform_end, executing, watc
     return _sample(op, w, code, warp_rows, uniform_end, executing, s)
 
 
-@jit_part
+@jit_rare
 def _tell(flags, w, pc, code, warp_rows, uniform_end, predicates, executing, s):
     """Record a micro-op that may order threads for the launch's watch."""
     CODE = s.CODE

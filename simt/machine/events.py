@@ -13,7 +13,7 @@ import numpy.typing as npt
 from simt.machine import layout as L
 from simt.ops.columns import Columns
 from simt.ops.encoding import MEMORY_TYPES
-from simt.ops.jit import jit
+from simt.ops.jit import jit, jit_rare
 from simt.ops.memory import LOCAL, STORE
 from simt.ops.scalar import MIXER, lowest
 
@@ -130,13 +130,13 @@ def tell_phase_end(at, lanes, EVENTS):
             EVENTS[at + V_VALUES + l] |= MATCHES
 
 
-@jit
+@jit_rare
 def tell_variable(pc, w, lanes, chosen, LAUNCH, WARPS, EVENTS):
     """Record a micro-op that reads or writes a watched register; *chosen*: lanes that select its operand a."""
     _header(EVENTS, EVENTS[0], LAUNCH, WARPS, VARIABLE, pc, w, lanes, chosen, 0)
 
 
-@jit
+@jit_rare
 def tell_order(flags, pc, w, lanes, a, b, c, imm, LAUNCH, WARPS, EVENTS, R):
     """Record a micro-op that orders threads, before it is executed; *a*, *b*, *c*: its rows."""
     at = EVENTS[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from simt.machine import layout as L
-from simt.ops.jit import jit, jit_inline, jit_part
+from simt.ops.jit import jit, jit_inline, jit_part, jit_rare
 from simt.ops.scalar import popcount
 
 
@@ -86,7 +86,7 @@ def to_end(SPLITS, WARPS, w, i):
         WARPS[w * L.N_WARP + L.W_CURRENT] = current - 1
 
 
-@jit
+@jit_rare
 def join_fresh(SPLITS, WARPS, w, order):
     """Before another split is put back: the one put back last joins one that waits at its place.
 
@@ -242,7 +242,7 @@ def give_way(SPLITS, WARPS, w):
             return
 
 
-@jit
+@jit_rare
 def next_random(WARPS, w):
     """The next number of the warp's own xorshift generator, 0 to 2**31 - 1."""
     x = WARPS[w * L.N_WARP + L.W_RANDOM]

@@ -7,7 +7,7 @@ import numpy as np
 from simt.machine import layout as L
 from simt.machine.registers import row_at
 from simt.ops.encoding import WHOLE
-from simt.ops.jit import jit, jit_part
+from simt.ops.jit import jit_part, jit_rare
 from simt.ops.row import KIND_SHIFT
 from simt.ops.table import MICRO_OPS, Kind
 
@@ -26,7 +26,7 @@ def is_traced(LAUNCH, w):
     return (block == -1 or block == LAUNCH[L.LAUNCH_INDEX]) and (warp == -1 or warp == w)
 
 
-@jit
+@jit_rare
 def record(w, pc, op, active, executing, pass_number, outcome, s):
     """Add a row to the trace: what the micro-op *pc* did with its lanes, and the register row that it wrote."""
     LAUNCH = s.LAUNCH

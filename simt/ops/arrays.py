@@ -97,6 +97,24 @@ def address(context: Any, builder: Any, kind: Any, array: Any) -> Any:
     return make_array(kind)(context, builder, array).data
 
 
+def _some(context: Any, builder: Any, kind: Any, array: Any, first: Any, size: int) -> Any:
+    """The address of a vector of elements."""
+    place = builder.gep(address(context, builder, kind, array), [first])
+    return builder.bitcast(place, ir.VectorType(place.type.pointee, size).as_pointer())
+
+
+def load_some(context: Any, builder: Any, kind: Any, array: Any, first: Any, size: int) -> Any:
+    """A vector of *size* elements of an array of words, from number *first* on."""
+    place = _some(context, builder, kind, array, first, size)
+    return _marked(builder, builder.load(place, align=8), "element")
+
+
+def store_some(context: Any, builder: Any, kind: Any, array: Any, first: Any, vector: Any) -> None:
+    """Write a vector to the elements of an array of words from number *first* on."""
+    place = _some(context, builder, kind, array, first, vector.type.count)
+    _marked(builder, builder.store(vector, place, align=8), "element")
+
+
 def _is_plain(kind: Any) -> bool:
     return isinstance(kind, types.Array) and kind.layout == "C"
 

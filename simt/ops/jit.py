@@ -31,7 +31,7 @@ from numba.core.serialize import dumps
 
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.ops.arrays import described
-from simt.ops.parts import APART, SHARED, EntryCompiler, PartCompiler, by_name
+from simt.ops.parts import APART, RARE, SCALAR, SHARED, EntryCompiler, PartCompiler, by_name
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -211,29 +211,38 @@ def jit(
     *,
     inline: bool = False,
     apart: bool = False,
+    rare: bool = False,
+    scalar: bool = False,
     folder: Path = FOLDER,
     plain: Callable[..., Any] | None = None,
 ) -> Any:
     """Compile *function* with Numba: no GIL, cached on disk, NumPy's division rules (no exceptions).
 
     ``inline`` has LLVM inline it: for what runs often and is small.  ``apart`` keeps it from that: for what is large
-    and called in a loop, out of which LLVM would move more addresses and constants than there are registers.  Reference
-    counting is off (``_nrt``): the engine only borrows arrays, and counting them cost seven eighths of its time
-    (measured).  ``folder`` is where the compiled code is kept; ``plain`` runs instead where the engine runs as plain
-    Python.
+    and called in a loop, out of which LLVM would move more addresses and constants than there are registers.  So does
+    ``rare``, which also tells LLVM that it seldom runs: what often does then stands together.  ``scalar``: of the loops
+    of an entry that takes it in LLVM makes no vectors.  Reference counting is off (``_nrt``): the engine only borrows
+    arrays, and counting them cost seven eighths of its time (measured).  ``folder`` is where the compiled code is kept;
+    ``plain`` runs instead where the engine runs as plain Python.
     With ``NUMBA_DISABLE_JIT=1`` there is plain Python only: the same engine, slow and easy to step through
     (on NumPy 1 with ``NPY_PROMOTION_STATE=weak``, too).
     """
     if config.DISABLE_JIT:
         return plain or function
-    if apart:
-        APART.add(function)
+    for asked, chosen in ((apart, APART), (rare, RARE), (scalar, SCALAR)):
+        if asked:
+            chosen.add(function)
     return Function(function, plain or function, folder, {"forceinline": inline})
 
 
 def jit_inline(function: Callable[..., Any]) -> Any:
     """:func:`jit` with ``inline``, as a decorator."""
     return jit(function, inline=True)
+
+
+def jit_rare(function: Callable[..., Any]) -> Any:
+    """:func:`jit` with ``rare``, as a decorator."""
+    return jit(function, rare=True)
 
 
 def jit_part(function: Callable[..., Any], plain: Callable[..., Any] | None = None) -> Any:

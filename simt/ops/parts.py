@@ -45,16 +45,21 @@ from numba.np import arrayobj
 from simt.disk_cache import digest
 
 
-def _passes(library: Any, level: int) -> Any:
-    """LLVM's passes of an optimisation level, without unrolling."""
+def _passes(library: Any, level: int, vectors: bool = True) -> Any:
+    """LLVM's passes of an optimisation level, without unrolling; *vectors*: of loops it makes some."""
     options = llvm.create_pipeline_tuning_options(speed_level=min(level, int(config.OPT)))
-    options.loop_vectorization, options.slp_vectorization = bool(config.LOOP_VECTORIZE), False
+    options.loop_vectorization = vectors and bool(config.LOOP_VECTORIZE)
+    options.slp_vectorization = False
     options.loop_unrolling = options.loop_interleaving = False
     return llvm.create_pass_builder(library._codegen._tm, options)
 
 
 APART: set[Any] = set()
 """Functions that LLVM is not to inline."""
+RARE: set[Any] = set()
+"""Functions that seldom run: not inlined either, and what calls them is put behind all other code."""
+SCALAR: set[Any] = set()
+"""Functions without loops that are worth a vector: nor has any that an entry takes in with them."""
 SHARED: dict[Any, Any] = {}
 """Functions that machine code of other entries calls, and the type of what they return."""
 
@@ -92,6 +97,10 @@ class Part(JITCodeLibrary):
     """The name by which others find it, if it is shared."""
     apart = False
     """Whether it stays a function of its own."""
+    rare = False
+    """Whether that is one that seldom runs."""
+    scalar = False
+    """Whether none of its loops is worth a vector."""
 
     def _optimize_functions(self, module: Any) -> None:
         """Make the function small enough to be copied; an entry's passes do the rest."""
@@ -116,19 +125,25 @@ class Entry(JITCodeLibrary):
         self._linking_libraries = list(_reached(self))
         shared = [one for one in self._linking_libraries if isinstance(one, Part) and one.symbol]
         self._symbols = {function.name: one.symbol for one in shared for function in one.get_defined_functions()}
-        apart = [one for one in self._linking_libraries if isinstance(one, Part) and one.apart]
-        self._apart = {function.name for one in apart for function in one.get_defined_functions()}
+        self._apart, self._rare = self._names("apart"), self._names("rare")
         super().finalize()
+
+    def _names(self, which: str) -> set[str]:
+        """Names of the functions of those parts."""
+        parts = [one for one in self._linking_libraries if getattr(one, which, False)]
+        return {function.name for one in parts for function in one.get_defined_functions()}
 
     def _optimize_final_module(self) -> None:
         for function in self._final_module.functions:
-            if function.name in self._apart:
+            if function.name in self._apart | self._rare:
                 function.add_function_attribute("noinline")
+            if function.name in self._rare:
+                function.add_function_attribute("cold")
             if function.name in self._symbols:
                 function.name, function.linkage = self._symbols[function.name], llvm.Linkage.external
             elif not function.is_declaration and function.name not in self._own:
                 function.linkage = llvm.Linkage.internal
-        passes = _passes(self, 3)
+        passes = _passes(self, 3, vectors=not self._names("scalar"))
         passes.getModulePassManager().run(self._final_module, passes)
 
 
@@ -156,6 +171,8 @@ class _BeginPart(LoweringPass):
     def run_pass(self, state: Any) -> bool:
         state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.apart = state.func_id.func in APART
+        state.library.rare = state.func_id.func in RARE
+        state.library.scalar = state.func_id.func in SCALAR
         if state.func_id.func in SHARED:
             state.library.symbol = _symbol(state.func_id.func, state.args)
         state.flags.no_compile = True

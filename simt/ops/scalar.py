@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
@@ -108,6 +109,16 @@ def _ones(typingctx: Any, value: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
+@intrinsic
+def _zeros(typingctx: Any, value: Any) -> Any:
+    """LLVM's number of zero bits below the lowest one bit, of a word that is not zero."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.IntType(1)(1))
+
+    return types.int64(types.int64), codegen
+
+
 def _counted(mask):
     return _ones(mask & FULL)
 
@@ -116,14 +127,18 @@ def _plainly_counted(mask):
     return np.int64(bin(mask & FULL).count("1"))
 
 
+def _found(mask):
+    return _zeros(mask)
+
+
+def _plainly_found(mask):
+    return popcount((mask & -mask) - 1)
+
+
 popcount = jit(_counted, inline=True, plain=_plainly_counted)
 """Number of one bits of a lane mask (int64 below 2**32)."""
-
-
-@jit_inline
-def lowest(mask):
-    """Index of the lowest one bit of a lane mask that is not empty."""
-    return popcount((mask & -mask) - 1)
+lowest = jit(_found, inline=True, plain=_plainly_found)
+"""Index of the lowest one bit of a lane mask that is not empty."""
 
 
 @jit

@@ -35,32 +35,39 @@ def _is_strong(program: Program, i: Instruction) -> bool:
 
 
 def note_stretches(program: Program, ops: npt.NDArray[np.int64]) -> None:
-    """How far the engine may execute at once: what only computes, since neither time nor other warps matter to it.
+    """How far the engine may execute at once: what neither time nor other warps matter to.
 
-    An access to memory, which is executed when it issues, may begin that, too.
+    That is what only computes, and what notes who takes part in a convergence barrier.  An access to memory, which is
+    executed when it issues, may begin it, and a branch may end it.
     """
-    computes = [_only_computes(i) for i in program.instructions]
-    accesses = [MICRO_OPS[i.op].kind is Kind.MEMORY and not i.copies for i in program.instructions]
-    for pc in range(len(computes) - 1, -1, -1):
-        group = range(pc, pc + ops[pc, L.O_GROUP])
-        ops[pc, L.O_COMPUTES] = ops[pc, L.O_ISSUES] and all(computes[each] for each in group)
-        goes_on = ops[group.stop, L.O_COMPUTES]
-        if ops[pc, L.O_COMPUTES] or (
-            goes_on and ops[pc, L.O_ISSUES] and all(computes[each] or accesses[each] for each in group)
-        ):
+    instructions = program.instructions
+    computes = [_only_computes(i) for i in instructions]
+    accesses = [MICRO_OPS[i.op].kind is Kind.MEMORY and not i.copies for i in instructions]
+    early = np.zeros(len(ops), np.bool_)
+    for pc in np.flatnonzero(ops[: len(instructions), L.O_ISSUES])[::-1]:
+        end = pc + ops[pc, L.O_GROUP]
+        last = instructions[end - 1].op
+        ops[pc, L.O_COMPUTES] = all(computes[pc:end])
+        ops[pc, L.O_JUMPS] = last == "bra" and all(computes[pc : end - 1])
+        early[pc] = all(computes[pc : end - 1]) and (computes[end - 1] or last in ("bra", "bssy"))
+        goes_on = early[end] and not ops[pc, L.O_JUMPS]
+        if early[pc] or (goes_on and all(computes[each] or accesses[each] for each in range(pc, end))):
             ops[pc, L.O_STRETCH] = ops[pc, L.O_GROUP]
             if goes_on:
-                ops[pc, L.O_STRETCH] += ops[group.stop, L.O_STRETCH]
-                ops[pc, L.O_BEHIND] = ops[group.stop, L.O_BEHIND] + 1
+                ops[pc, L.O_STRETCH] += ops[end, L.O_STRETCH]
+                ops[pc, L.O_BEHIND] = ops[end, L.O_BEHIND] + 1
 
 
 def runs(ops: npt.NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
     """The stretches of micro-ops that only compute, each as long as can be: first, and one past the last."""
     table = ops.reshape(-1, L.N_OP)
+    ends: dict[int, int] = {}
     firsts: dict[int, int] = {}
-    for pc in np.flatnonzero(table[:, L.O_COMPUTES]).tolist():
-        firsts.setdefault(pc + int(table[pc, L.O_STRETCH]), pc)
-    return tuple((first, end) for end, first in firsts.items())
+    for pc in np.flatnonzero(table[:, L.O_COMPUTES])[::-1].tolist():
+        end = pc + int(table[pc, L.O_GROUP])
+        ends[pc] = ends.get(end, end)
+        firsts[ends[pc]] = pc
+    return tuple((first, end) for end, first in sorted(firsts.items()))
 
 
 def _only_computes(i: Instruction) -> bool:

@@ -18,7 +18,6 @@ from simt.timing.clock import Clock
 from simt.timing.gates import GROUP, N_GATE, N_STANDING
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
 from simt.timing.quotas import quotas_of
-from simt.timing.ready import AT_ONCE
 from simt.timing.sample import Sample
 from simt.timing.schedule import Schedule
 
@@ -83,9 +82,11 @@ def epoch(numbers: Parameters) -> int:
     return max(int(least), 1)
 
 
-def lines_of(size: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Zeros that share no line of the host's cache with other arrays."""
+def lines_of(size: int, dtype: npt.DTypeLike, value: int = 0) -> npt.NDArray[Any]:
+    """An array of one value that shares no line of the host's cache with other arrays."""
     room = np.zeros((-(-size // HOST_LINE) + 1) * HOST_LINE, dtype)
+    if value:
+        room.fill(value)
     skipped = -room.ctypes.data % (HOST_LINE * room.itemsize) // room.itemsize
     return room[skipped : skipped + size]
 
@@ -197,13 +198,13 @@ def clock_arrays(
         **_writes(n_sms, l2, int(numbers["l2_slices"]), len(table.ops) // layout.N_OP),
         QUEUED=np.zeros(n_sms * schedulers * layout.QUEUE_ROOM, np.int64),
         MEMBERS=members.reshape(-1),
-        READY=np.full(members.size, layout.NEVER, np.int64),
+        READY=lines_of(members.size, np.int64, layout.NEVER),
         ASKS=np.zeros(members.size, np.int64),
         KEYS=np.zeros(members.size, np.int64),
         OWN_FREE=np.zeros(members.size, np.int64),
-        PASSED=np.zeros(members.size, np.int64),
+        PASSED=lines_of(members.size, np.int64),
         THROTTLE=np.zeros(members.size, np.int64),
-        STANDING=np.zeros(len(members) * _groups(members) * N_STANDING, np.int64),
+        STANDING=np.zeros(members.size // GROUP * N_STANDING, np.int64),
         GATES=np.zeros(n_sms * schedulers * N_GATE, np.int64),
         FETCHED=np.full(n_sms * table.lines, -1, np.int64),
         L1_TAGS=np.full(l1, -1, np.int64),
@@ -249,20 +250,14 @@ def clock_arrays(
     )
 
 
-def _groups(members: npt.NDArray[np.int64]) -> int:
-    """Groups of warps of each scheduler."""
-    return -(-int(members.shape[1]) // GROUP)
-
-
 def _warps(members: npt.NDArray[np.int64], n_warps: int, warps: int) -> npt.NDArray[np.int64]:
     """WARPS of so many warps, of blocks of *warps* each: where they stand."""
     table = lines_of(n_warps * layout.N_WARP, np.int64).reshape(n_warps, -1)
     there = np.flatnonzero(members.reshape(-1) >= 0)
     who = members.reshape(-1)[there]
-    scheduler, member = np.divmod(there, members.shape[1])
     table[who, layout.W_MEMBER] = there
-    table[who, layout.W_GROUP] = (scheduler * _groups(members) + member // GROUP) * N_STANDING
-    table[who, layout.W_BIT] = 1 << member % GROUP
+    table[who, layout.W_GROUP] = there // GROUP * N_STANDING
+    table[who, layout.W_BIT] = 1 << there % GROUP
     table[:, layout.W_PLACE], table[:, layout.W_INDEX] = np.divmod(np.arange(n_warps), warps)
     return table.reshape(-1)
 
@@ -324,14 +319,14 @@ def _watched(prepared: Prepared, watched: npt.NDArray[np.int64] | None) -> npt.N
 def _members(n_sms: int, warps_per_sm: int, schedulers: int) -> npt.NDArray[np.int64]:
     """Warps of each scheduler: warp *w* of the chip's places belongs to scheduler *w* modulo their number.
 
-    Rows are padded with -1: as many are compared at once (ready.py).
+    Rows are whole groups, padded with -1: as many are compared at once (ready.py).
     """
     rows = []
     for sm in range(n_sms):
         own = np.arange(sm * warps_per_sm, (sm + 1) * warps_per_sm)
         rows += [own[own % schedulers == k] for k in range(schedulers)]
     most = max(len(row) for row in rows)
-    table = np.full((len(rows), -(-most // AT_ONCE) * AT_ONCE), -1, np.int64)
+    table = np.full((len(rows), -(-most // GROUP) * GROUP), -1, np.int64)
     for k, row in enumerate(rows):
         table[k, : len(row)] = row
     return table

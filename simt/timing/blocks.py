@@ -9,7 +9,7 @@ from simt.timing import layout as L
 from simt.timing.codes import DRAIN, SELECTED, STALLED_BARRIER, WAIT
 from simt.timing.cycles import ceil
 from simt.timing.gates import IS_STALLED
-from simt.timing.jit import jit, jit_inline
+from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.pipes import occupy
 from simt.timing.waits import awaits, is_awaited
 
@@ -18,6 +18,7 @@ BLOCK_INTERVAL = L.PLACE["block_interval"]
 BLOCK_START = L.PLACE["block_start_interval"]
 BLOCK_LATENCY = L.PLACE["block_latency"]
 WARP_INTERVAL = L.PLACE["warp_interval"]
+POLICY = L.PLACE["scheduler_policy"]
 
 
 @jit_inline
@@ -68,7 +69,7 @@ def _free_at(place, t):
     return free
 
 
-@jit
+@jit_rare
 def give_blocks(sm, now, t):
     """Give the SM the blocks that are due, and say when to ask again."""
     CONFIG = t.CONFIG
@@ -112,7 +113,7 @@ def give_blocks(sm, now, t):
     SMS[at + L.M_EVENT] = event
 
 
-@jit
+@jit_rare
 def start_blocks(sm, now, s, t):
     """Start the blocks that the SM was given for now."""
     CONFIG = t.CONFIG
@@ -131,7 +132,7 @@ def start_blocks(sm, now, s, t):
     t.SMS[sm * L.N_SM + L.M_START] = following
 
 
-@jit
+@jit_rare
 def _start_warps(sm, place, now, t):
     """The warps of a new block, one after the other."""
     CONFIG = t.CONFIG
@@ -154,6 +155,8 @@ def _start_warps(sm, place, now, t):
         WARPS[row + L.W_LAST] = start - 1
         WARPS[row + L.W_AGE] = t.SLOTS[place * L.N_SLOT + L.S_AGE] + w
         WARPS[row + L.W_BLOCK_AGE] = WARPS[row + L.W_AGE] // CONFIG[L.G_WARPS]
+        by_warp = np.int64(NUMBERS[POLICY]) == L.OLDEST
+        WARPS[row + L.W_KEY] = WARPS[row + L.W_AGE] if by_warp else WARPS[row + L.W_BLOCK_AGE] << L.KEY_AGE
         WARPS[row + L.W_START] = start
         WARPS[row + L.W_STATE] = L.RUNNING
         WARPS[row + L.W_STREAK] = 0
@@ -204,7 +207,7 @@ def wait_at_barrier(wi, q, pc, now, t):
     t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_OWED] += ahead
 
 
-@jit
+@jit_rare
 def catch_up(wi, pc, t):
     """An instruction that issued behind a barrier before it opened is executed now; its cycles lie in the past."""
     row = wi * L.N_WARP
@@ -241,7 +244,7 @@ def release(sm, place, when, now, s, t):
             t.SCHEDULERS[q + L.Q_NEXT] = min(t.SCHEDULERS[q + L.Q_NEXT], t.READY[member])
 
 
-@jit
+@jit_rare
 def end_warp(wi, sm, pc, now, t):
     """A warp has exited at *pc*; it stays until its stores are on their way.  After the last one its place is free."""
     WARPS = t.WARPS

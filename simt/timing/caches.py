@@ -6,7 +6,7 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
-from simt.timing.jit import jit, jit_inline
+from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.l2 import find, sectors_of, victim
 from simt.timing.servers import SECTOR
 
@@ -68,7 +68,7 @@ def _expel(first, ways, t):
     return oldest >= 0
 
 
-@jit
+@jit_rare
 def _expel_old(sm, home, ways, t):
     """Take a line from a small L1, whose sets have a line or two each: an old one of set *home* or of the next sets.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from simt.metrics.stalls import Reason
 from simt.timing.classes import PIPES, Unit
+from simt.timing.layout import AHEAD_UNTIL_YIELD, OLDEST, OLDEST_BLOCK
 
 LSU = PIPES.index("lsu")
 QUEUE = len(PIPES)
@@ -21,6 +22,8 @@ BYTE, REASON = 0xFF, 8
 """Of what is asked: the gate, in the bits of a byte; from bit REASON on, in as many, why a warp waits at it; flags."""
 TO_GLOBAL = 1 << 16  # it goes to the load/store unit for memory that is not shared
 KEEPS = 1 << 17  # the scheduler stays with the warp if it issued last
+GOES_AHEAD = 1 << 18  # its warp goes before those of which this is not asked
+BY_AGE = 1 << 19  # in the order of W_KEY; others go before
 
 GROUP = 32
 """Warps of a scheduler that are looked at together: mostly all of them."""
@@ -33,12 +36,20 @@ cycles (W_FIXED), and some that did.  IS_BUSY: those whose pipe was busy when th
 """
 
 
-def asks(unit: Unit, pipe: int) -> int:
-    """What an instruction asks; whether the scheduler stays with its warp depends on the one before it, too."""
+def asks(unit: Unit, pipe: int, loads: bool, policy: int, yielded: bool) -> int:
+    """What an instruction asks of a scheduler of some policy; *yielded*: the warp's instruction before it has."""
+    found = OPEN_GATE
     if unit is Unit.FIXED:
-        return pipe | Reason.MATH_PIPE_THROTTLE << REASON
-    if unit in (Unit.QUEUED, Unit.SHARED, Unit.GLOBAL, Unit.FENCE):
-        return (QUEUE + pipe) | Reason.MIO_THROTTLE << REASON | (unit is Unit.GLOBAL and TO_GLOBAL)
-    if unit is Unit.BARRIER:
-        return BARRIER_GATE | Reason.BARRIER << REASON
-    return OPEN_GATE
+        found = pipe | Reason.MATH_PIPE_THROTTLE << REASON
+    elif unit in (Unit.QUEUED, Unit.SHARED, Unit.GLOBAL, Unit.FENCE):
+        gate = STORE_GATE if unit is Unit.GLOBAL and not loads else QUEUE + pipe
+        found = gate | Reason.MIO_THROTTLE << REASON | (unit is Unit.GLOBAL and TO_GLOBAL)
+    elif unit is Unit.BARRIER:
+        found = BARRIER_GATE | Reason.BARRIER << REASON
+    ahead = policy == AHEAD_UNTIL_YIELD and not yielded and not (loads and unit is Unit.SHARED)
+    if policy == OLDEST or ahead:
+        found |= KEEPS
+    if ahead:
+        found |= GOES_AHEAD
+    by_age = unit is Unit.BARRIER if ahead else loads or unit is not Unit.GLOBAL
+    return found | (BY_AGE if policy == OLDEST or (policy >= OLDEST_BLOCK and by_age) else 0)

@@ -1,7 +1,7 @@
 """An issue: the engine executes an instruction, and this file says what it occupies and when its warp may go on.
 
 The semantics are those of the engine (``door.step``): an instruction is executed at the moment of its issue, or before
-if it only computes, and its latency only delays its dependents.
+if nobody can tell (ahead.py), and its latency only delays its dependents.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from simt.timing.codes import (
 )
 from simt.timing.cycles import ceil
 from simt.timing.gates import IS_STALLED, N_GATE
-from simt.timing.jit import jit, jit_apart, jit_inline
+from simt.timing.jit import jit, jit_apart, jit_inline, jit_rare
 from simt.timing.lsu import fence, global_access, meetings, shared_access, texture_access
 from simt.timing.pipes import freeze, occupy, pay, read_registers
 from simt.timing.selection import NONE
@@ -79,7 +79,7 @@ def _account(wi, now, WARPS, READY, PASSED, THROTTLE, STALLS):
     STALLS[at + SELECTED] += 1
 
 
-@jit
+@jit_rare
 def _record(wi, q, now, CONFIG, WARPS, READY, SLOTS, TOTALS, EVENTS):
     """Note an issue for the timeline."""
     row = wi * L.N_WARP
@@ -109,7 +109,7 @@ def _requests(row, block, OPS):
     return total, door.requests(local, block) if local >= 0 else np.int64(0)
 
 
-@jit
+@jit_rare
 def _stage(block, t):
     """Keep the request for what a copy loads: the next one stores it to shared memory."""
     asked = door.request(block)
@@ -120,40 +120,68 @@ def _stage(block, t):
 
 
 @jit_inline
-def _execute(wi, pc, now, block, t):
-    """Let the engine execute the instruction at *pc* of warp *wi*: (status, the micro-op that the warp goes on with).
+def _begin_stretch(wi, pc, block, t):
+    """Let the engine execute the instruction at *pc*, and what may be executed early behind it: W_BEHIND.
 
-    What follows and only computes, whenever that is, it executes at once: W_BEHIND.
+    Returns its status and the micro-op that follows, W_AFTER if there are instructions behind.
     """
-    CONFIG = t.CONFIG
     OPS = t.OPS
     row = wi * L.N_WARP
-    w = t.WARPS[row + L.W_INDEX]
-    streak = t.WARPS[row + L.W_STREAK]
-    door.set_clock(now, block)
     op = pc * L.N_OP
+    streak = t.WARPS[row + L.W_STREAK]
     behind = OPS[op + L.O_BEHIND] if streak + OPS[op + L.O_STRETCH] < door.QUANTUM else np.int64(0)
     limit = OPS[op + (L.O_STRETCH if behind else L.O_GROUP)]
-    at = np.int64(pc)
-    while True:
-        if at != pc:
-            limit = OPS[at * L.N_OP + L.O_GROUP]
-            if OPS[at * L.N_OP + L.O_STAGES]:
-                _stage(block, t)
-            if CONFIG[L.G_CONTROL] == 0:
-                hand_on(wi, at, at + limit, CONFIG, OPS, t.OPERANDS, t.REGISTERS)
-        status, at, streak = door.step(w, limit, streak, block)
-        if status != door.PAUSED or OPS[at * L.N_OP + L.O_ISSUES] or OPS[at * L.N_OP + L.O_CALLS]:
-            break
+    status, at, streak = door.step(t.WARPS[row + L.W_INDEX], limit, streak, block)
     if status == door.PAUSED:
         t.WARPS[row + L.W_STREAK] = streak
         if behind:
             t.WARPS[row + L.W_BEHIND] = behind
+            t.WARPS[row + L.W_AFTER] = at
             at = OPS[op + L.O_FALL]
     return status, at
 
 
 @jit
+def _run_along(wi, at, now, block, t):
+    """Execute the micro-ops from *at* on that take no issue slot: as :func:`_begin_stretch`."""
+    door.set_clock(now, block)
+    OPS = t.OPS
+    row = wi * L.N_WARP
+    status = np.int64(door.PAUSED)
+    streak = t.WARPS[row + L.W_STREAK]
+    while status == door.PAUSED and not (OPS[at * L.N_OP + L.O_ISSUES] or OPS[at * L.N_OP + L.O_CALLS]):
+        limit = OPS[at * L.N_OP + L.O_GROUP]
+        if OPS[at * L.N_OP + L.O_STAGES]:
+            _stage(block, t)
+        if t.CONFIG[L.G_CONTROL] == 0:
+            hand_on(wi, at, at + limit, t.CONFIG, OPS, t.OPERANDS, t.REGISTERS)
+        status, at, streak = door.step(t.WARPS[row + L.W_INDEX], limit, streak, block)
+    if status == door.PAUSED:
+        t.WARPS[row + L.W_STREAK] = streak
+    return status, at
+
+
+@jit_inline
+def _execute(wi, pc, now, block, t):
+    """Let the engine execute the instruction at *pc* of warp *wi*: (status, the micro-op that the warp goes on with).
+
+    It may have executed that before, with another instruction.
+    """
+    OPS = t.OPS
+    row = wi * L.N_WARP
+    status = np.int64(door.PAUSED)
+    if t.WARPS[row + L.W_BEHIND] > 0:
+        t.WARPS[row + L.W_BEHIND] -= 1
+        at = t.WARPS[row + L.W_AFTER] if OPS[pc * L.N_OP + L.O_JUMPS] else OPS[pc * L.N_OP + L.O_FALL]
+    else:
+        door.set_clock(now, block)
+        status, at = _begin_stretch(wi, pc, block, t)
+    if status == door.PAUSED and not (OPS[at * L.N_OP + L.O_ISSUES] or OPS[at * L.N_OP + L.O_CALLS]):
+        status, at = _run_along(wi, at, now, block, t)
+    return status, at
+
+
+@jit_rare
 def _fetch_texels(sm, wi, now, done, pc, block, t):
     """When the result of the texture or surface instruction at *pc* is there: at *done* if L1 has its texels."""
     asked = door.request(block)
@@ -164,9 +192,9 @@ def _fetch_texels(sm, wi, now, done, pc, block, t):
     return texture_access(sm, wi, pc, number, now, done, stores, asked, t)
 
 
-@jit_inline
-def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
-    """Occupy what the instruction at *pc* needs: (when its result is there, why a dependent waits, operands read).
+@jit_apart
+def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
+    """:func:`_complete` of an instruction of no fixed latency.
 
     *executed*: it asked memory for something; *local*: of a generic address, local memory.
     """
@@ -174,10 +202,6 @@ def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
     unit = t.OPS[row + L.O_UNIT]
     pipe = t.OPS[row + L.O_PIPE]
     read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
-    if unit == FIXED:
-        late = 0 if t.OPS[row + L.O_FREEZE] else late
-        occupy(q, pipe, now, late, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
-        return np.float64(now + t.OPS[row + L.O_LATENCY]), WAIT, read
     if QUEUED <= unit <= GLOBAL and pipe == LSU:
         number = t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED]
         t.QUEUED[q * L.QUEUE_ROOM + number % L.QUEUE_ROOM] = ceil(
@@ -247,6 +271,25 @@ def _complete(q, sm, wi, now, late, pc, executed, local, block, t):
     if unit == EXIT:
         return now + t.NUMBERS[BARRIER_LATENCY], STALLED_BARRIER, read
     return np.float64(now + 1), WAIT, read
+
+
+@jit_inline
+def _complete(q, sm, wi, now, late, pc, requests, local, block, t):
+    """Occupy what the instruction at *pc* needs: (when its result is there, why a dependent waits, operands read).
+
+    *requests* and *local*: of its micro-ops before, see :func:`_requests`.
+    """
+    row = pc * L.N_OP
+    if t.OPS[row + L.O_UNIT] == FIXED:
+        late = 0 if t.OPS[row + L.O_FREEZE] else late
+        occupy(q, t.OPS[row + L.O_PIPE], now, late, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
+        read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
+        return np.float64(now + t.OPS[row + L.O_LATENCY]), WAIT, read
+    executed = in_local = False
+    if t.OPS[row + L.O_MEMORY_PC] >= 0:
+        asked, asked_local = _requests(row, block, t.OPS)
+        executed, in_local = asked > requests, asked_local > local
+    return _complete_later(q, sm, wi, now, pc, executed, in_local, block, t)
 
 
 @jit
@@ -341,12 +384,7 @@ def issue(q, sm, wi, now, s, t):
         kept = SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] >= OPS[row + L.O_KEPT]
         SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] += 1
         pay(q, now, SCHEDULERS)
-    if WARPS[wi * L.N_WARP + L.W_BEHIND] > 0:
-        WARPS[wi * L.N_WARP + L.W_BEHIND] -= 1
-        status = np.int64(door.PAUSED)
-        at = OPS[row + L.O_FALL]
-    else:
-        status, at = _execute(wi, pc, now, block, t)
+    status, at = _execute(wi, pc, now, block, t)
     if status == door.CALLED:  # it did not issue, and nothing has happened: it comes again
         t.CHIP[L.C_CALLS] = place
         return L.CALLED, forced
@@ -365,11 +403,7 @@ def issue(q, sm, wi, now, s, t):
         done = np.float64(now)
     else:
         late = read_registers(q, row, now, kept, OPS, np.int64(t.NUMBERS[WINDOW]), SCHEDULERS)
-        executed = in_local = False
-        if memory_pc >= 0:
-            asked, asked_local = _requests(row, block, OPS)
-            executed, in_local = asked > requests, asked_local > local
-        done, why, read = _complete(q, sm, wi, now, late, pc, executed, in_local, block, t)
+        done, why, read = _complete(q, sm, wi, now, late, pc, requests, local, block, t)
         note_results(wi, pc, done, why, read, CONFIG, OPS, t.OPERANDS, WARPS, t.BOARDS, t.REGISTERS)
         _follow(wi, q, pc, at, now, done, t)
         if late + OPS[row + L.O_FREEZE]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.ops.scalar import popcount
+from simt.ops.scalar import FULL, popcount
 from simt.timing import layout as L
 from simt.timing.caches import atomic_line, note_atomic, read_line, stopped_until, tag_bank, write_line
 from simt.timing.cycles import ceil
-from simt.timing.jit import jit, jit_inline
+from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.others import manner_of
 from simt.timing.outbox import answer, forget, is_alone, is_load, request, result_of, take_to_l1
 from simt.timing.races import note_access
@@ -118,13 +118,22 @@ def _follow(n, words, each, t):
 @jit
 def _banks(n, WORDS):
     """The most words in one bank: each delivers one a wavefront."""
-    most = np.int64(1)
-    for bank in range(32):
-        words = np.int64(0)
-        for k in range(n):
-            words += (WORDS[k] >> bank) & 1
-        most = max(most, words)
-    return most
+    ones = twos = fours = eights = sixteens = thirty_twos = np.int64(0)  # bit k of these: digits of the words in bank k
+    for k in range(n):
+        carry = WORDS[k]
+        ones, carry = ones ^ carry, ones & carry
+        twos, carry = twos ^ carry, twos & carry
+        fours, carry = fours ^ carry, fours & carry
+        eights, carry = eights ^ carry, eights & carry
+        sixteens, carry = sixteens ^ carry, sixteens & carry
+        thirty_twos ^= carry
+    most = np.int64(0)
+    banks = np.int64(FULL)  # those that may have the most
+    for digit in (thirty_twos, sixteens, eights, fours, twos, ones):
+        among = banks & digit
+        banks = among if among else banks
+        most = 2 * most + (among != 0)
+    return max(most, 1)
 
 
 @jit
@@ -225,7 +234,7 @@ def meetings(ADDRESSES, lanes):
     return most
 
 
-@jit
+@jit_rare
 def _busy_in_l2(ADDRESSES, lanes, there, mask, line, t):
     """Cycles that L2 is busy with the atomics of *there* lanes of a request in the sectors *mask* of *line*, the most
 
@@ -387,7 +396,7 @@ def _asked(sm, r, waits, t):
     return done
 
 
-@jit
+@jit_rare
 def fence(sm, wi, pc, now, t):
     """When warp *wi* is through a fence for the device at *pc*: its stores are on their way; PENDING: not known yet."""
     done = now + t.NUMBERS[FENCE_LATENCY]
@@ -398,7 +407,7 @@ def fence(sm, wi, pc, now, t):
     return np.float64(L.PENDING + r)
 
 
-@jit
+@jit_rare
 def texture_access(sm, wi, pc, block, now, done, stores, asked, t):
     """When a texture or surface instruction at *pc*, issued *now*, has its result: at *done* if L1 has its texels.
 

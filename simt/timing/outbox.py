@@ -13,7 +13,7 @@ from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.codes import LONG, MEMBAR
 from simt.timing.cycles import ceil
-from simt.timing.jit import jit, jit_inline
+from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.l2 import (
     bytes_added,
     fetch,
@@ -245,7 +245,7 @@ def _take(sm, r, t):
                 t.REGISTERS[k * 2] = ceil(done)
 
 
-@jit
+@jit_rare
 def take_answers(sm, t):
     """SM *sm* takes the answers that have come, and its warps that wait for them are told when they may go on."""
     front = sm * L.N_FRONT

@@ -86,8 +86,8 @@ def freeze(q, now, cycles, t):
     WARPS = t.WARPS
     members = t.CONFIG[L.G_MEMBERS]
     t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT] += cycles
-    standing = q * ((members + GROUP - 1) // GROUP) * N_STANDING
     for group in range(q * members, (q + 1) * members, GROUP):
+        standing = group // GROUP * N_STANDING
         stalled = t.STANDING[standing + IS_STALLED]
         rest = stalled
         while rest:
@@ -101,4 +101,3 @@ def freeze(q, now, cycles, t):
                 t.READY[member] = max(t.READY[member], WARPS[row + L.W_RESOLVED])
             rest &= rest - 1
         t.STANDING[standing + IS_STALLED] = stalled
-        standing += N_STANDING

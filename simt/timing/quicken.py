@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from simt.disk_cache import say_once
 from simt.machine.compiled.choice import is_in_hand
-from simt.machine.compiled.code import Kept, Native, NotCompiled, stretches_code
+from simt.machine.compiled.code import Native, NotCompiled, kept_stretches, stretches_code
 from simt.machine.compiled.plan import Runs
 from simt.machine.layout import UNLIMITED
 from simt.program import Program
@@ -56,7 +56,7 @@ class Quickening:
 
     def _put_off(self, issued: int) -> int:
         """When to look again: UNLIMITED if native code is there, or nobody else can make it."""
-        kept = Kept(self._program, self._runs)
+        kept = kept_stretches(self._program, self._runs)
         if kept.is_there():
             return UNLIMITED
         if issued < MAKE:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from simt.timing import layout as L
-from simt.timing.jit import jit, jit_inline
+from simt.timing.jit import jit_inline, jit_rare
 from simt.timing.sync import exchanged, published
 
 __all__ = ["LINE", "SUSPECT", "note_access"]
@@ -46,7 +46,7 @@ def _met(words, k, sm, epoch, stores):
             return met
 
 
-@jit
+@jit_rare
 def note_access(sm, pc, n, stores, size, ADDRESSES, t):
     """Note a plain load or store of micro-op *pc*, of *size* bytes a lane, to *n* lines (t.LINES)."""
     epoch = (np.int64(t.CHIP[L.C_NOW]) + 1) & ((1 << EPOCH_BITS) - 1)

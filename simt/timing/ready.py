@@ -1,46 +1,98 @@
-"""Which warps of a scheduler are ready: many are compared at once."""
+"""What a scheduler asks of a GROUP of its warps at once: vectors of the host, which LLVM does not find by itself."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from simt.ops.arrays import address
+from simt.ops.arrays import load_some, store_some
 from simt.ops.jit import jit
+from simt.timing.gates import GROUP
 from simt.timing.jit import FOLDER
+from simt.timing.layout import NEVER
 
-AT_ONCE = 8
+_WORD, _BITS = ir.IntType(64), ir.IntType(GROUP)
+_VECTOR = ir.VectorType(_WORD, GROUP)
 
 
-def _one_by_one(TIMES, first, now):
-    mask = 0
-    for k in range(AT_ONCE):
-        mask |= int(TIMES[first + k] <= now) << k
-    return mask
+def _each(builder: Any, value: Any) -> Any:
+    """A vector of the same word."""
+    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, ir.IntType(32)(0))
+    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), GROUP), [0] * GROUP))
+
+
+def _spread(builder: Any, bits: Any) -> Any:
+    """A truth value for each of the bits of a word."""
+    return builder.bitcast(builder.trunc(bits, _BITS), ir.VectorType(ir.IntType(1), GROUP))
 
 
 @intrinsic
 def _compared(typingctx: Any, times: Any, first: Any, now: Any) -> Any:
-    """:func:`_one_by_one` as the host's vectors have it, which LLVM does not find by itself."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        word, vector = ir.IntType(64), ir.VectorType(ir.IntType(64), AT_ONCE)
-        place = builder.gep(address(context, builder, times, args[0]), [args[1]])
-        found = builder.load(builder.bitcast(place, vector.as_pointer()), align=8)
-        one = builder.insert_element(ir.Constant(vector, ir.Undefined), args[2], ir.IntType(32)(0))
-        lanes = ir.Constant(ir.VectorType(ir.IntType(32), AT_ONCE), [0] * AT_ONCE)
-        there = builder.icmp_signed("<=", found, builder.shuffle_vector(one, one, lanes))
-        return builder.zext(builder.bitcast(there, ir.IntType(AT_ONCE)), word)
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        found = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
+        there = builder.icmp_signed("<=", found, _each(builder, args[2]))
+        return builder.zext(builder.bitcast(there, _BITS), _WORD)
 
     return types.int64(times, types.int64, types.int64), codegen
 
 
-def _together(TIMES, first, now):
+@intrinsic
+def _least(typingctx: Any, times: Any, first: Any, left_out: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        found = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
+        others = builder.select(_spread(builder, args[2]), _each(builder, _WORD(NEVER)), found)
+        kind = ir.FunctionType(_WORD, [_VECTOR])
+        reduce = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.smin.v{GROUP}i64")
+        return builder.call(reduce, [others])
+
+    return types.int64(times, types.int64, types.int64), codegen
+
+
+@intrinsic
+def _counted(typingctx: Any, numbers: Any, first: Any, bits: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        before = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
+        after = builder.add(before, builder.zext(_spread(builder, args[2]), _VECTOR))
+        store_some(context, builder, sig.args[0], args[0], args[1], after)
+        return context.get_dummy_value()
+
+    return types.none(numbers, types.int64, types.int64), codegen
+
+
+def _no_later(TIMES, first, now):
     return _compared(TIMES, first, now)
 
 
-no_later = jit(_together, inline=True, folder=FOLDER, plain=_one_by_one)
-"""``no_later(TIMES, first, now)``: which of AT_ONCE times from number *first* on are no later than *now*: bits."""
+def _soonest(TIMES, first, left_out):
+    return _least(TIMES, first, left_out)
+
+
+def _count(NUMBERS, first, bits):
+    _counted(NUMBERS, first, bits)
+
+
+def _plain_no_later(TIMES, first, now):
+    mask = 0
+    for k in range(GROUP):
+        mask |= int(TIMES[first + k] <= now) << k
+    return mask
+
+
+def _plain_soonest(TIMES, first, left_out):
+    return min((TIMES[first + k] for k in range(GROUP) if not (left_out >> k) & 1), default=NEVER)
+
+
+def _plain_count(NUMBERS, first, bits):
+    for k in range(GROUP):
+        NUMBERS[first + k] += (bits >> k) & 1
+
+
+no_later = jit(_no_later, inline=True, folder=FOLDER, plain=_plain_no_later)
+"""``no_later(TIMES, first, now)``: which of a GROUP of times from number *first* on are no later than *now*: bits."""
+soonest = jit(_soonest, inline=True, folder=FOLDER, plain=_plain_soonest)
+"""``soonest(TIMES, first, left_out)``: the least of a GROUP of times but for those *left_out* (bits); NEVER: none."""
+count = jit(_count, inline=True, folder=FOLDER, plain=_plain_count)
+"""``count(NUMBERS, first, bits)``: add one to those of a GROUP of numbers whose bits are set."""

@@ -110,7 +110,10 @@ def schedule(
                 _describe(program, pc, of_opcode(found.opcode, found.modifiers), False, numbers, ops)
                 _modify(pc, found, numbers, ops)
     ops[:, L.O_LOADS] |= np.isin(ops[:, L.O_KIND], L.LOADS)
-    ops[:, L.O_ASKS] = [asks(Unit(row[L.O_UNIT]), int(row[L.O_PIPE])) for row in ops]
+    policy = int(numbers["scheduler_policy"])
+    for row in ops:
+        asked = Unit(row[L.O_UNIT]), int(row[L.O_PIPE]), bool(row[L.O_LOADS]), policy
+        row[L.O_ASKS : L.O_ASKS + 2] = asks(*asked, False), asks(*asked, True)
     for pc, instruction in enumerate(program.instructions):
         ops[pc, L.O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
     control = bool(code) and all(entry.control is not None for entry in code or ())

@@ -24,8 +24,8 @@ from simt.timing.gates import (
     STORE_GATE,
     TO_GLOBAL,
 )
-from simt.timing.jit import jit_apart, jit_inline
-from simt.timing.ready import AT_ONCE, no_later
+from simt.timing.jit import jit_apart, jit_inline, jit_rare
+from simt.timing.ready import count, no_later, soonest
 
 POLICY = L.PLACE["scheduler_policy"]
 BARRIER_QUEUE = L.PLACE["barrier_queue"]
@@ -43,7 +43,7 @@ FIRST = -(np.int64(1) << 62)
 """Before all of KEYS."""
 
 
-@jit_inline
+@jit_apart
 def _through_lsu(group, asking, lsu_free, places, mio_free, now, t):
     """Which warps of *asking* the load/store unit lets pass *now*, and when it lets the next; the others are told why.
 
@@ -85,7 +85,7 @@ def _lsu_free(q, sm, kept, t):
 def _opened(group, standing, waiting, gates, sm, mio_free, now, t):
     """Which of the *waiting* warps of a group may issue *now*, and when the next may; the others are told why not.
 
-    Warps at one gate are dealt with together.  Those at a pipe that is busy are noted: no other warp takes their turn.
+    Warps at one gate are dealt with together.  Also those at a pipe that is busy: no other warp takes their turn.
     """
     opened = np.int64(0)
     busy = np.int64(0)
@@ -115,8 +115,7 @@ def _opened(group, standing, waiting, gates, sm, mio_free, now, t):
         while asking:
             t.THROTTLE[group + lowest(asking)] = (asks >> REASON) & BYTE
             asking &= asking - 1
-    t.STANDING[standing + IS_BUSY] = busy
-    return opened, following
+    return opened, busy, following
 
 
 @jit_inline
@@ -153,6 +152,40 @@ def _first(group, standing, opened, last, in_order, t):
     return best, best_key
 
 
+@jit_rare
+def _look_at_many(first, end, last, in_order, gates, sm, mio_free, now, t):
+    """Of a scheduler with more than a GROUP of warps, *first* to *end* - 1: how many are ready, how many of them may
+
+    issue, the best one, NONE, and when another one may.
+    """
+    ready = eligible = np.int64(0)
+    following = np.int64(L.NEVER)
+    best = np.int64(NONE)
+    best_key = np.int64(L.NEVER)
+    for group in range(first, end, GROUP):
+        standing = group // GROUP * N_STANDING
+        waiting = no_later(t.READY, group, now)
+        opened, busy, free = _opened(group, standing, waiting, gates, sm, mio_free, now, t)
+        t.STANDING[standing + IS_BUSY] = busy
+        following = min(following, min(free, soonest(t.READY, group, waiting)))
+        ready += popcount(waiting)
+        eligible += popcount(opened)
+        if opened:
+            member, key = _first(group, standing, opened, last, in_order, t)
+            if key < best_key:
+                best = member
+                best_key = key
+    return ready, eligible, best, following
+
+
+@jit_rare
+def _pass_over_many(first, end, now, t):
+    """Note that warps that are ready *now*, but for those whose pipe was busy, were passed over."""
+    for group in range(first, end, GROUP):
+        busy = t.STANDING[group // GROUP * N_STANDING + IS_BUSY]
+        count(t.PASSED, group, no_later(t.READY, group, now) & ~busy)
+
+
 @jit_apart
 def select(q, sm, now, in_turn, t):
     """The warp that scheduler *q* of *sm* issues from in this cycle, or NONE; Q_NEXT says when to look again.
@@ -160,57 +193,40 @@ def select(q, sm, now, in_turn, t):
     Q_OTHERS: when, if the one that issues did not ask to be looked at.  NOT_YET: its instruction needs what SMs share,
     and it is not the SM's turn (*in_turn*); then nothing has changed.
     """
-    CONFIG = t.CONFIG
-    SCHEDULERS = t.SCHEDULERS
-    READY = t.READY
-    PASSED = t.PASSED
-    members = CONFIG[L.G_MEMBERS]
-    first = q * members
-    end = first + members
+    first = q * t.CONFIG[L.G_MEMBERS]
+    end = first + t.CONFIG[L.G_MEMBERS]
     row = q * L.N_SCHEDULER
-    standing = q * ((members + GROUP - 1) // GROUP) * N_STANDING
-    last = SCHEDULERS[row + L.Q_LAST]
+    last = t.SCHEDULERS[row + L.Q_LAST]
     in_order = np.int64(t.NUMBERS[POLICY]) != L.OLDEST
-    mio_free = max(SCHEDULERS[row + L.Q_MIO_FREE], now)
-    following = np.int64(L.NEVER)
-    best = np.int64(NONE)
-    best_key = np.int64(L.NEVER)
-    looked_at = 0
-    eligible = 0
-    for group in range(first, end, GROUP):
-        waiting = np.int64(0)  # a bit for each
-        for k in range(0, min(end - group, GROUP), AT_ONCE):
-            waiting |= no_later(READY, group + k, now) << k
-        if waiting:
-            looked_at += popcount(waiting)
-            opened, free = _opened(group, standing, waiting, q * N_GATE, sm, mio_free, now, t)
-            following = min(following, free)
-            if opened:
-                eligible += popcount(opened)
-                member, key = _first(group, standing, opened, last, in_order, t)
-                if key < best_key:
-                    best = member
-                    best_key = key
-        standing += N_STANDING
-    if looked_at <= 1 or best < 0:
-        for member in range(first, end):  # without a branch: LLVM makes vectors of it
-            ready = READY[member]
-            following = min(following, ready if ready > now else np.int64(L.NEVER))
+    mio_free = max(t.SCHEDULERS[row + L.Q_MIO_FREE], now)
+    are_many = end > first + GROUP
+    passed = best = np.int64(NONE)
+    if are_many:
+        ready, eligible, best, following = _look_at_many(first, end, last, in_order, q * N_GATE, sm, mio_free, now, t)
+    else:
+        standing = first // GROUP * N_STANDING
+        waiting = no_later(t.READY, first, now)  # a bit for each
+        opened, busy, following = _opened(first, standing, waiting, q * N_GATE, sm, mio_free, now, t)
+        passed = waiting & ~busy
+        ready = popcount(waiting)
+        eligible = popcount(opened)
+        if opened:
+            best, _ = _first(first, standing, opened, last, in_order, t)
+        if ready <= 1 or opened == 0:
+            following = min(following, soonest(t.READY, first, waiting))
     if best < 0:
-        SCHEDULERS[row + L.Q_NEXT] = following
+        t.SCHEDULERS[row + L.Q_NEXT] = following
         return np.int64(NONE)
     wi = t.MEMBERS[best]
     if not in_turn and t.OPS[t.WARPS[wi * L.N_WARP + L.W_PC] * L.N_OP + L.O_IN_TURN]:
         return np.int64(NOT_YET)
     t.TOTALS[L.N_ELIGIBLE] += eligible
-    if eligible > 1:
-        standing = q * ((members + GROUP - 1) // GROUP) * N_STANDING
-        for group in range(first, end, GROUP):
-            passed = ~t.STANDING[standing + IS_BUSY]  # on an H200 the pipe counts, whoever issues meanwhile
-            for k in range(min(end - group, GROUP)):
-                PASSED[group + k] += np.int64(READY[group + k] <= now) & (passed >> k) & 1
-            standing += N_STANDING
-        PASSED[best] -= 1
-    SCHEDULERS[row + L.Q_NEXT] = now + 1
-    SCHEDULERS[row + L.Q_OTHERS] = now + 1 if looked_at > 1 else following
+    if eligible > 1:  # on an H200 a busy pipe counts, whoever issues meanwhile
+        if are_many:
+            _pass_over_many(first, end, now, t)
+        else:
+            count(t.PASSED, first, passed)
+        t.PASSED[best] -= 1
+    t.SCHEDULERS[row + L.Q_NEXT] = now + 1
+    t.SCHEDULERS[row + L.Q_OTHERS] = now + 1 if ready > 1 else following
     return wi

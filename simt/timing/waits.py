@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from simt.ops.scalar import lowest
 from simt.timing import layout as L
-from simt.timing.codes import BARRIER, FETCHING, FIXED, GLOBAL, LONG, SHARED, STALLED_BARRIER, UNIFORM, WAIT
+from simt.timing.codes import FETCHING, FIXED, LONG, STALLED_BARRIER, UNIFORM, WAIT
 from simt.timing.cycles import ceil
-from simt.timing.gates import BYTE, IS_AHEAD, IS_KEYED, KEEPS, LSU_GATE, STORE_GATE, TO_GLOBAL
+from simt.timing.gates import BY_AGE, BYTE, GOES_AHEAD, IS_AHEAD, IS_KEYED
 from simt.timing.jit import jit, jit_inline
 
 MISS_LATENCY = L.PLACE["instruction_miss_latency"]
 PREFETCH = L.PLACE["instruction_prefetch_lines"]
-POLICY = L.PLACE["scheduler_policy"]
 WARP_QUEUE = L.PLACE["warp_queue"]
 
 AHEAD = np.int64(1) << 60
@@ -39,35 +39,18 @@ def _fetch(sm, before, line, now, CONFIG, NUMBERS, FETCHED):
 @jit_inline
 def _stand_in_line(member, at, row, t):
     """What a scheduler is to know of the instruction at *row*, next of the warp at *at*, when it selects one."""
-    OPS = t.OPS
     WARPS = t.WARPS
-    policy = np.int64(t.NUMBERS[POLICY])
-    asks = OPS[row + L.O_ASKS]
-    unit = OPS[row + L.O_UNIT]
-    loads = OPS[row + L.O_LOADS] != 0
-    if asks & TO_GLOBAL and not loads:
-        asks = (asks & ~np.int64(BYTE)) | STORE_GATE
-    key = np.int64(0)
-    ahead = policy == L.AHEAD_UNTIL_YIELD and not WARPS[at + L.W_YIELDS] and not (loads and unit == SHARED)
-    by_age = unit == BARRIER if ahead else loads or unit != GLOBAL
-    if policy == L.OLDEST:
-        key = WARPS[at + L.W_AGE]
-    elif policy >= L.OLDEST_BLOCK and by_age:
-        key = WARPS[at + L.W_BLOCK_AGE] << L.KEY_AGE
+    asks = t.OPS[row + L.O_ASKS + WARPS[at + L.W_YIELDS]]
+    key = WARPS[at + L.W_KEY] if asks & BY_AGE else np.int64(0)
     group = WARPS[at + L.W_GROUP]
     bit = WARPS[at + L.W_BIT]
     t.STANDING[group + (t.ASKS[member] & BYTE)] &= ~bit
     t.STANDING[group + (asks & BYTE)] |= bit
-    t.STANDING[group + IS_AHEAD] = (t.STANDING[group + IS_AHEAD] & ~bit) | (bit if ahead else 0)
+    t.STANDING[group + IS_AHEAD] = (t.STANDING[group + IS_AHEAD] & ~bit) | (bit if asks & GOES_AHEAD else 0)
     t.STANDING[group + IS_KEYED] = (t.STANDING[group + IS_KEYED] & ~bit) | (bit if key else 0)
-    if ahead:
-        key -= AHEAD
-    if ahead or policy == L.OLDEST:
-        asks |= KEEPS
     t.ASKS[member] = asks
-    t.KEYS[member] = key
-    if asks & BYTE in (LSU_GATE, STORE_GATE):
-        t.OWN_FREE[member] = WARPS[at + L.W_SHARED_FREE] - np.int64(t.NUMBERS[WARP_QUEUE])
+    t.KEYS[member] = key - (AHEAD if asks & GOES_AHEAD else 0)
+    t.OWN_FREE[member] = WARPS[at + L.W_SHARED_FREE] - np.int64(t.NUMBERS[WARP_QUEUE])
 
 
 @jit_inline
@@ -90,7 +73,7 @@ def _behind_barrier(wi, t):
     return begin + t.OPS[pc * L.N_OP + L.O_DEFERRED_STALL]
 
 
-@jit
+@jit_inline
 def _ready(wi, base, reason, there, t):
     """When the next instruction of warp *wi* may issue, and why not before: not before *base*, its operands, *there*.
 
@@ -108,17 +91,15 @@ def _ready(wi, base, reason, there, t):
         ready = max(ready, _behind_barrier(wi, t))
     if CONFIG[L.G_CONTROL]:
         mask = OPS[row + L.O_WAIT_MASK]
-        board = 0
         while mask:
-            if mask & 1:
-                k = (wi * L.SCOREBOARDS + board) * 2
-                if BOARDS[k] > ready:
-                    ready = BOARDS[k]
-                    reason = BOARDS[k + 1]
-                if is_awaited(wi, board, WARPS):
-                    ready = np.int64(L.PENDING)
-            mask >>= 1
-            board += 1
+            board = lowest(mask)
+            k = (wi * L.SCOREBOARDS + board) * 2
+            if BOARDS[k] > ready:
+                ready = BOARDS[k]
+                reason = BOARDS[k + 1]
+            if is_awaited(wi, board, WARPS):
+                ready = np.int64(L.PENDING)
+            mask &= mask - 1
         groups = OPS[row + L.O_AWAITS]
         commits = WARPS[at + L.W_COMMITS]
         if 0 < groups <= commits and groups <= L.GROUPS:

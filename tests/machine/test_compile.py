@@ -128,6 +128,41 @@ def test_a_function_that_stands_apart_is_called(tmp_path: Path) -> None:
     assert re.search(r"call .*@\S*tripled", code)
 
 
+def test_a_function_that_seldom_runs_is_called_and_cold(tmp_path: Path) -> None:
+    def seldom(number):
+        return 3 * number
+
+    triple = jit(seldom, rare=True)
+
+    def calls(number):
+        return triple(number) + 2
+
+    compiled = jit(calls, folder=tmp_path)
+    assert compiled(5) == 17
+    (code,) = compiled.entry.inspect_llvm().values()
+    assert re.search(r"call .*@\S*seldom", code)
+    assert re.search(r"attributes #\d+ = \{[^}]*\bcold\b", code)
+
+
+@pytest.mark.parametrize("scalar", [True, False])
+def test_an_entry_with_a_scalar_function_has_no_vectors(tmp_path: Path, scalar: bool) -> None:
+    def thrice(number):
+        return 3 * number
+
+    triple = jit(thrice, scalar=scalar)
+
+    def each(numbers):
+        for k in range(len(numbers)):
+            numbers[k] = triple(numbers[k])
+
+    compiled = jit(each, folder=tmp_path)
+    numbers = np.arange(100)
+    compiled(numbers)
+    assert numbers.tolist() == list(range(0, 300, 3))
+    (code,) = compiled.entry.inspect_llvm().values()
+    assert bool(re.search(r"<\d+ x i64>", code)) != scalar
+
+
 def test_code_of_another_entry_calls_a_shared_function_by_its_name(tmp_path: Path) -> None:
     shared = jit_shared(tripled)
     calls = elsewhere(shared)

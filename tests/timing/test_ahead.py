@@ -15,7 +15,7 @@ import simt
 from simt import devices, kernels, lang
 from simt.machine import Launch
 from simt.ops.encoding import SPECIAL_REGISTERS
-from simt.program import Instruction
+from simt.program import PT, Instruction
 from simt.timing import TimingResult, layout
 from simt.timing.clock import Clock
 from simt.timing.crew import Crew
@@ -186,13 +186,19 @@ def test_a_full_window_is_drained_in_the_midst_of_a_cycle(plain: dict[str, Any],
 
 
 def test_what_is_executed_ahead() -> None:
-    """Arithmetic up to what looks at memory or at the time, and behind an access; nothing where splits take turns."""
+    """Arithmetic up to what looks at memory or at the time, and behind an access; nothing where splits take turns.
+
+    A branch may end it, and where lanes are to meet does not.
+    """
     numbers = module.parameters(H200, {})
     time, lane = (Instruction("sreg", X, imm=SPECIAL_REGISTERS.index(name)) for name in ("clock", "laneid"))
     made = program([*chain(2), lane, time, *chain(2), Instruction("ld.global", X, X), *chain(2), *end()])
     behind = schedule(made, numbers, None).ops.reshape(-1, layout.N_OP)[:, layout.O_BEHIND]
     assert behind.tolist() == [2, 1, 0, 0, 1, 0, 2, 1, 0, 0, 0]
     assert not schedule(made, numbers, None, True).ops.reshape(-1, layout.N_OP)[:, layout.O_BEHIND].any()
+    control = [Instruction("bssy"), *chain(1), Instruction("bra", a=PT, imm=5), Instruction("bsync"), *chain(1)]
+    behind = schedule(program([*chain(1), *control, *end()]), numbers, None).ops.reshape(-1, layout.N_OP)
+    assert behind[:, layout.O_BEHIND].tolist() == [3, 2, 1, 0, 0, 0, 0, 0]
 
 
 def test_the_table_of_a_program_is_kept_as_long_as_it_is_that_of_a_launch() -> None:

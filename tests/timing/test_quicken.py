@@ -23,7 +23,7 @@ from simt.machine.early import ENGINE
 from simt.machine.layout import UNLIMITED
 from simt.ops.row import Kind
 from simt.ops.table import MICRO_OPS
-from simt.program import Instruction, Program
+from simt.program import PT, Instruction, Program
 from simt.timing import TimingResult, layout, quicken
 from simt.timing.ahead import runs
 from simt.timing.crew import Crew
@@ -66,6 +66,8 @@ def runs_of(made: Program) -> tuple[tuple[int, int], ...]:
 def test_runs_are_what_is_executed_at_once() -> None:
     made = program([*chain(3), Instruction("ld.global", X, X), *chain(2), *end()])
     assert runs_of(made) == ((0, 3), (4, 6))
+    made = program([*chain(2), Instruction("bssy"), *chain(1), Instruction("bra", a=PT, imm=5), *end()])
+    assert runs_of(made) == ((0, 2), (3, 4))
     turns = schedule(made, numbers, None, True)
     assert runs(turns.ops) == ()
 
@@ -215,7 +217,7 @@ def test_where_there_can_be_no_native_code(engine: str, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(quicken, "say_once", said.append)
     monkeypatch.setattr(quicken, "stretches_code", refused)
-    monkeypatch.setattr(quicken, "Kept", refused)
+    monkeypatch.setattr(quicken, "kept_stretches", refused)
     made = program([*chain(3), *end()])
     found = quicken.Quickening(made, runs_of(made), engine)
     assert found.look(quicken.LOOK) is None

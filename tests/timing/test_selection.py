@@ -18,7 +18,6 @@ from simt.timing import pipes, ready, selection, waits
 from simt.timing.classes import CLASSES, PIPES, TimingClass, Unit
 from simt.timing.gates import GROUP, N_GATE, N_STANDING, asks
 from simt.timing.parameters import PARAMETERS
-from simt.timing.ready import AT_ONCE
 
 NOW = 1000
 QUEUES = (Unit.QUEUED, Unit.SHARED, Unit.GLOBAL, Unit.FENCE)
@@ -55,7 +54,7 @@ WARPS = st.builds(
 def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occupied: list[tuple[int, int]]) -> Any:
     """The arrays of a scheduler whose pipes were occupied before: (pipe, interval)."""
     n = len(warps)
-    room = -(-n // AT_ONCE) * AT_ONCE
+    room = -(-n // GROUP) * GROUP
     t = SimpleNamespace(
         CONFIG=np.zeros(L.N_CONFIG, np.int64),
         NUMBERS=np.array([NUMBERS.get(name, 0) for name in PARAMETERS], np.float64),
@@ -63,7 +62,7 @@ def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occu
         SMS=np.zeros(L.N_SM, np.float64),
         TOTALS=np.zeros(L.N_TOTAL, np.int64),
         GATES=np.zeros(N_GATE, np.int64),
-        STANDING=np.zeros(-(-n // GROUP) * N_STANDING, np.int64),
+        STANDING=np.zeros(room // GROUP * N_STANDING, np.int64),
         QUEUED=np.full(L.QUEUE_ROOM, L.NEVER),  # as if the load/store unit had begun with none of what it has
         WARPS=np.zeros((n, L.N_WARP), np.int64),
         OPS=np.zeros((n, L.N_OP), np.int64),
@@ -79,8 +78,11 @@ def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occu
         occupy(0, pipe, NOW - 1, 0, interval, t.NUMBERS, t.GATES)
     for k, warp in enumerate(warps):
         unit, pipe = warp.asked.unit, PIPES.index(warp.asked.pipe)
-        t.OPS[k, [L.O_ASKS, L.O_UNIT, L.O_LOADS]] = asks(unit, pipe), unit, warp.loads
-        t.WARPS[k, [L.W_AGE, L.W_BLOCK_AGE, L.W_YIELDS]] = warp.age, warp.block_age, warp.yields
+        t.OPS[k, L.O_ASKS + warp.yields] = asks(unit, pipe, warp.loads, policy, warp.yields)
+        t.WARPS[k, [L.W_KEY, L.W_YIELDS]] = (
+            warp.age if policy == L.OLDEST else warp.block_age << L.KEY_AGE,
+            warp.yields,
+        )
         t.WARPS[k, [L.W_SHARED_FREE, L.W_PC]] = warp.own_free, k
         t.WARPS[k, [L.W_GROUP, L.W_BIT]] = k // GROUP * N_STANDING, 1 << k % GROUP
     t.OPS, t.WARPS = t.OPS.reshape(-1), t.WARPS.reshape(-1)
@@ -156,11 +158,21 @@ def test_a_scheduler_takes_the_first_by_its_policy(
     assert t.THROTTLE[:n].tolist() == [refused.get(k, 0) for k in range(n)]
 
 
-@given(st.lists(TIMES, min_size=AT_ONCE + 3, max_size=AT_ONCE + 3), st.integers(0, 3))
-def test_times_are_compared_at_once(times: list[int], first: int) -> None:
-    found = ready.no_later(np.array(times), first, NOW)
-    assert found == plain(ready.no_later)(times, first, NOW)
-    assert [found >> k & 1 for k in range(AT_ONCE + 1)] == [time <= NOW for time in times[first:][:AT_ONCE]] + [0]
+@given(st.lists(TIMES, min_size=GROUP + 3, max_size=GROUP + 3), st.integers(0, 3), st.integers(0, (1 << GROUP) - 1))
+def test_a_group_is_looked_at_at_once(times: list[int], first: int, bits: int) -> None:
+    own = times[first:][:GROUP]
+    chosen = [bits >> k & 1 for k in range(GROUP)]
+    array = np.array(times)
+    for function in (lambda each: each, plain):
+        found = function(ready.no_later)(array, first, NOW)
+        assert [found >> k & 1 for k in range(GROUP + 1)] == [time <= NOW for time in own] + [0]
+        others = [time for time, is_chosen in zip(own, chosen, strict=True) if not is_chosen]
+        assert function(ready.soonest)(array, first, bits) == min(others, default=L.NEVER)
+        later = [time for time in own if time > NOW]
+        assert function(ready.soonest)(array, first, found) == min(later, default=L.NEVER)
+        counted = array.copy()
+        function(ready.count)(counted, first, bits)
+        assert (counted - array).tolist() == [0] * first + chosen + [0] * (3 - first)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["fma", "fma_light", "fma_heavy", "fma_both", "alu"]), st.integers(0, 3))))

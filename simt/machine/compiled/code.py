@@ -138,8 +138,16 @@ def native_code(program: Program) -> Native:
 def stretches_code(program: Program, runs: Runs) -> Native:
     """The same for *runs* of its micro-ops alone, which must not change: see :class:`simt.machine.compiled.plan`."""
     if program.stretches is None:
-        program.stretches = _loaded(Kept(program, runs))
+        program.stretches = _loaded(kept_stretches(program, runs))
     found: Native = program.stretches
+    return found
+
+
+def kept_stretches(program: Program, runs: Runs) -> Kept:
+    """Where the cache has them: to find that out takes a millisecond or more, once."""
+    if program.stretches_kept is None:
+        program.stretches_kept = Kept(program, runs)
+    found: Kept = program.stretches_kept
     return found
 
 
