@@ -137,6 +137,12 @@ def required(program: list[str] | None) -> list[str]:
     return program
 
 
+def check_choice(given: str, known: Sequence[str], option: str) -> None:
+    """Raises BadParameter for a word that an option does not have."""
+    if given not in known:
+        raise typer.BadParameter(f"{given!r} is none of {', '.join(known)}", param_hint=option)
+
+
 def expression(text: str, option: str) -> str:
     """The regular expression given with an option.  Raises BadParameter for what is none."""
     try:

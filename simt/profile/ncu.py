@@ -18,7 +18,7 @@ from simt.demangle import NCU, signature
 from simt.metrics import METRICS, Number
 from simt.profile.activity import Activities, Launched
 from simt.profile.hardware import COLUMNS
-from simt.profile.ncu_pages import SECTIONS
+from simt.profile.ncu_sections import SECTIONS, Section
 
 FORMAT = "simt ncu report 1"
 """What a report calls itself."""
@@ -153,17 +153,20 @@ def _all_names(each: Record) -> list[str]:
     return [name for row in rows for name in row.ncu[:1] if " " not in name]
 
 
-def _sections(each: Record, names: Sequence[str] | None, scaled: bool) -> Iterator[tuple[str, list[Cells]]]:
-    """The sections of the page ``details``."""
+def _sections(
+    each: Record, names: Sequence[str] | None, sections: Sequence[Section] | None, scaled: bool
+) -> Iterator[tuple[str, list[Cells]]]:
+    """Title and rows of each section of the page ``details``."""
     if names is not None:
         yield COMMAND_LINE, list(_metric_rows(each, names, scaled))
-        return
+    if sections is None:
+        sections = SECTIONS if names is None else ()
     known = {**each.metrics, **each.facts}
-    for title, entries in SECTIONS:
-        values = [(label, unit, known.get(key)) for label, unit, key in entries]
+    for section in sections:
+        values = [(label, unit, known.get(key)) for label, unit, key in section.entries]
         rows = [(label, *quantity(value, unit, scaled)) for label, unit, value in values if value is not None]
         if rows:
-            yield title, rows
+            yield section.title, rows
 
 
 # Pages
@@ -186,12 +189,14 @@ def _table(rows: Sequence[Cells], indent: str, least: tuple[int, int, int]) -> I
     yield rule
 
 
-def details(records: Sequence[Record], names: Sequence[str] | None) -> list[str]:
-    """The page ``details``: the metrics *names*, or (None) the usual sections."""
+def details(
+    records: Sequence[Record], names: Sequence[str] | None, sections: Sequence[Section] | None = None
+) -> list[str]:
+    """The page ``details``: the metrics *names* and the *sections*, or (both None) all sections."""
     lines = []
     for each in records:
         lines.append(_heading(each))
-        for title, rows in _sections(each, names, scaled=True):
+        for title, rows in _sections(each, names, sections, scaled=True):
             lines.append(f"    Section: {title}")
             lines += [*_table(rows, "    ", (11, 11, 12)), ""]
     return lines
@@ -242,11 +247,16 @@ def _launch_cells(number: int, each: Record, process: tuple[int, str]) -> list[s
     return [str(number), str(process[0]), process[1], "127.0.0.1", each.name, *launch]
 
 
-def details_csv(records: Sequence[Record], names: Sequence[str] | None, process: tuple[int, str]) -> list[str]:
+def details_csv(
+    records: Sequence[Record],
+    names: Sequence[str] | None,
+    process: tuple[int, str],
+    sections: Sequence[Section] | None = None,
+) -> list[str]:
     """The page ``details`` as CSV, a line for each metric; *process* is its number and name."""
     lines = [_csv([*_LAUNCH_COLUMNS, "Section Name", "Metric Name", "Metric Unit", "Metric Value"])]
     for number, each in enumerate(records):
-        for title, rows in _sections(each, names, scaled=False):
+        for title, rows in _sections(each, names, sections, scaled=False):
             lines += [_csv([*_launch_cells(number, each, process), title, *row]) for row in rows]
     return lines
 

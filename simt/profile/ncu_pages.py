@@ -8,67 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from simt.check import SimtError
+from simt.profile.ncu_sections import SECTIONS
 
 HOW_TO_PRINT = (
     "print it with `ncu --import report.ncu-rep --csv --page raw` (or details), or `--page source --print-source "
     "cuda,sass`"
 )
-
-SECTIONS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
-    (
-        "GPU Speed Of Light Throughput",
-        (("Elapsed Cycles", "cycle", "cycles"), ("Duration", "ns", "duration")),
-    ),
-    (
-        "Compute Workload Analysis",
-        (("Executed Ipc Active", "inst/cycle", "ipc"), ("Issue Slots Busy", "%", "issue_slot_utilization")),
-    ),
-    (
-        "Memory Workload Analysis",
-        (("L1/TEX Hit Rate", "%", "l1_hit_rate"), ("L2 Hit Rate", "%", "l2_hit_rate")),
-    ),
-    (
-        "Scheduler Statistics",
-        (("Eligible Warps Per Scheduler", "warp", "eligible_warps_per_scheduler"),),
-    ),
-    (
-        "Warp State Statistics",
-        (
-            ("Avg. Active Threads Per Warp", "", "active_threads_per_instruction"),
-            ("Avg. Not Predicated Off Threads Per Warp", "", "pred_on_threads_per_instruction"),
-        ),
-    ),
-    ("Instruction Statistics", (("Executed Instructions", "inst", "inst_executed"),)),
-    (
-        "Launch Statistics",
-        (
-            ("Block Size", "", "block_size"),
-            ("Grid Size", "", "grid_size"),
-            ("Registers Per Thread", "register/thread", "registers"),
-            ("Dynamic Shared Memory Per Block", "byte/block", "dynamic_shared"),
-            ("Static Shared Memory Per Block", "byte/block", "static_shared"),
-            ("# SMs", "SM", "multiprocessors"),
-            ("Threads", "thread", "threads"),
-            ("Waves Per SM", "", "waves"),
-        ),
-    ),
-    (
-        "Occupancy",
-        (
-            ("Theoretical Active Warps per SM", "warp", "resident_warps"),
-            ("Theoretical Occupancy", "%", "theoretical_occupancy"),
-            ("Achieved Occupancy", "%", "achieved_occupancy_percent"),
-        ),
-    ),
-    (
-        "Source Counters",
-        (
-            ("Branch Instructions", "inst", "branch_instructions"),
-            ("Branch Efficiency", "%", "branch_efficiency"),
-        ),
-    ),
-)
-"""Sections of the page ``details`` without --metrics: label, unit, and the metric or fact of the launch."""
 
 
 class UnusableCsvError(SimtError):
@@ -200,7 +145,7 @@ def _values(rows: Sequence[tuple[int, list[str]]]) -> Iterator[tuple[str, dict[s
             yield str(number), dict(zip(header, row, strict=False)), zip(header, units, row, strict=False)
 
 
-_OWN_NAMES = {(title, label): name for title, entries in SECTIONS for label, _, name in entries}
+_OWN_NAMES = {(each.title, label): name for each in SECTIONS for label, _, name in each.entries}
 
 
 def _labelled(texts: Mapping[str, str]) -> _Value:

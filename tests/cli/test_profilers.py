@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import shlex
 import sys
@@ -99,6 +100,15 @@ def test_an_unknown_metric_is_refused_before_the_program_runs(run, ran, command:
         (["nvprof", "--log-file", "nowhere/log", "./a"], ["there is no folder nowhere"]),
         (["ncu", "--page", "roofline", "./a"], ["none of details, raw, source"]),
         (["ncu", "-k", "regex:(", "./a"], ["no regular expression"]),
+        (["ncu", "--set", "roofline", "./a"], ["--set", "'roofline' is none of basic, default, detailed, full"]),
+        (["ncu", "--section", "SpeedOfLihgt", "./a"], ["'SpeedOfLihgt' is none of SpeedOfLight, ", "Occupancy"]),
+        (["ncu", "--section", "PmSampling", "./a"], ["PmSampling: simt does not have it", "It has SpeedOfLight, "]),
+        (["ncu", "--section", "regex:Roof", "./a"], ["'regex:Roof' is none of SpeedOfLight, "]),
+        (["ncu", "--section", "regex:(", "./a"], ["--section", "no regular expression"]),
+        (["ncu", "--target-processes", "some", "./a"], ["'some' is none of all, application-only"]),
+        (["ncu", "--clock-control", "1000", "./a"], ["'1000' is none of base, none"]),
+        (["ncu", "--cache-control", "l2", "./a"], ["'l2' is none of all, none"]),
+        (["ncu", "--replay-mode", "range", "./a"], ["'range' is none of kernel, application"]),
         (["ncu", "-o", "nowhere/r", "./a"], ["there is no folder nowhere"]),
         (["nvprof", "--log-file", "/", "./a"], ["/ cannot be written: Is a directory"]),
         (["ncu", "-i", "nowhere.json"], ["there is no file nowhere.json"]),
@@ -164,11 +174,87 @@ def test_ncu_writes_a_report_and_reads_it(run, ran, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", ["details", "raw", "source"])
-@pytest.mark.parametrize("csv", [[], ["--csv"]])
-def test_pages_of_ncu(run, ran, page: str, csv: list[str]) -> None:
-    found = run("ncu", "--page", page, *csv, "./reduce")
+@pytest.mark.parametrize("form", [[], ["--csv"]])
+def test_pages_of_ncu(run, ran, page: str, form: list[str]) -> None:
+    found = run("ncu", "--page", page, *form, "./reduce")
     assert "neighbored(int *, int *, unsigned int)" in found.out
     assert found.out.count("void complete_unroll<512>") >= 2
+
+
+def _titles(text: str) -> list[str]:
+    """The sections of the first launch."""
+    first = text.split("  void complete_unroll")[0]
+    return [line.strip().removeprefix("Section: ") for line in first.splitlines() if "Section: " in line]
+
+
+_BASIC = ["GPU Speed Of Light Throughput", "Launch Statistics", "Occupancy"]
+
+
+@pytest.mark.parametrize(
+    ("options", "titles", "timing"),
+    [
+        (["--set", "basic"], _BASIC, True),
+        (["--set", "default"], _BASIC, True),
+        (["--section", "SpeedOfLight"], _BASIC[:1], True),
+        (["--section", "LaunchStats"], ["Launch Statistics"], False),
+        (
+            ["--section", "Occupancy", "--section", "LaunchStats", "--no-timing"],
+            ["Launch Statistics", "Occupancy"],
+            False,
+        ),
+        (["--section", "regex:Launch.*"], ["Launch Statistics"], False),
+        (["--set", "basic", "--section", "SourceCounters"], [*_BASIC, "Source Counters"], True),
+        (
+            ["--section", "LaunchStats", "--metrics", "branch"],
+            ["Command line profiler metrics", "Launch Statistics"],
+            False,
+        ),
+    ],
+)
+def test_sections_of_ncu(run, ran, options: list[str], titles: list[str], timing: bool) -> None:
+    found = run("ncu", *options, "./reduce")
+    assert (found.code, found.err) == (3, "")
+    assert _titles(found.out) == titles
+    assert ran[0][1].timing is timing
+    cells = csv.reader(run("ncu", *options, "--csv", "./reduce").out.splitlines())
+    assert list(dict.fromkeys(row[11] for row in cells if row[0] == "0")) == titles
+
+
+def test_the_full_set_of_ncu_is_what_it_shows_without_options(run, ran) -> None:
+    for page in ("details", "raw"):
+        plain = run("ncu", "--timing", "--page", page, "./reduce").out
+        assert run("ncu", "--set", "full", "--page", page, "./reduce").out == plain
+    assert set(_titles(run("ncu", "--set", "detailed", "./reduce").out)) > {*_BASIC, "Source Counters"}
+    assert "Scheduler Statistics" not in run("ncu", "--set", "detailed", "./reduce").out
+
+
+def test_sections_on_the_page_raw(run, ran) -> None:
+    out = run("ncu", "--section", "SpeedOfLight", "--metrics", "branch", "--csv", "--page", "raw", "./reduce").out
+    assert out.splitlines()[0].endswith('"CC","branch","gpu__time_duration.sum","sm__cycles_elapsed.max"')
+
+
+def test_a_section_that_only_nsight_compute_has(run, ran) -> None:
+    found = run("ncu", "--section", "WorkloadDistribution", "--section", "Occupancy", "./reduce")
+    assert found.code == 3
+    assert found.err == "==WARNING== simt does not have the section WorkloadDistribution.\n"
+    assert _titles(found.out) == ["Occupancy"]
+
+
+def test_what_articles_type_for_ncu(run, ran, tmp_path: Path) -> None:
+    options = ["--set", "full", "--target-processes", "all", "--clock-control", "none", "--replay-mode", "application"]
+    assert run("ncu", *options, "-f", "-o", str(tmp_path / "report"), "./reduce").code == 3
+    assert ran[0][1].timing
+    out = run("ncu", "-i", str(tmp_path / "report.json"), "--set", "basic").out
+    assert _titles(out) == _BASIC
+
+
+def test_what_ncu_can_do_and_simt_cannot_is_said(run, ran, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "with empty caches all the same" in run("ncu", "--cache-control", "none", "./reduce").err
+    assert run("ncu", "--cache-control", "all", "--target-processes", "application-only", "./reduce").err == ""
+    monkeypatch.setattr(driver, "run_program", lambda command, settings: Finished(0, [untimed(), untimed()], []))
+    err = run("ncu", "--target-processes", "application-only", "./reduce").err
+    assert err == "==WARNING== 2 processes were profiled, not the first only.\n"
+    assert run("ncu", "--target-processes", "all", "./reduce").err == ""
 
 
 def test_query_metrics(run, ran) -> None:
