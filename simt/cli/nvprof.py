@@ -55,6 +55,16 @@ def nvprof(
         bool,
         typer.Option("--print-gpu-trace", help="One line per launch or copy; with metrics or events, theirs."),
     ] = False,
+    time_unit: Annotated[
+        str,
+        typer.Option(
+            "--normalized-time-unit",
+            "-u",
+            metavar="s|ms|us|ns|auto|col",
+            help="Unit of times: one for all, one for each time, or one for each column. CSV: auto is us.",
+        ),
+    ] = "auto",
+    export_profile: Annotated[str | None, typer.Option("--export-profile", "-o", hidden=True)] = None,
     query_metrics: Annotated[bool, typer.Option("--query-metrics", help="List the metrics, and exit.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Comma-separated values instead of tables.")] = False,
     check: Checks = None,
@@ -70,8 +80,13 @@ def nvprof(
     if query_metrics:
         typer.echo("\n".join(_listed()))
         return
+    if export_profile is not None:
+        what = "the file of nvvp is not written; for one that others read: --csv --log-file FILE.csv"
+        raise typer.BadParameter(what, param_hint="--export-profile")
     from simt.metrics import needs_timing
+    from simt.profile.nvprof_quantities import AUTO, COLUMN, UNITS
 
+    programs.check_choice(time_unit, (*UNITS, AUTO, COLUMN), "--normalized-time-unit")
     command = programs.required(program)
     asked, counted = _metrics(metrics), programs.names(events)
     _check_events(counted)
@@ -83,12 +98,18 @@ def nvprof(
     finished = programs.run(command, device, arch, timed, checking, **_filter(kernels))
     found = programs.activities_of(finished, device)
     shown = [name for name in asked if timed or not needs_timing([name])]
-    report.write(list(_pages(found, command, shown, counted, print_gpu_trace, csv)))
+    report.write(list(_pages(found, command, shown, counted, print_gpu_trace, csv, time_unit)))
     raise programs.exit_with(finished)
 
 
 def _pages(
-    found: Activities, command: Sequence[str], metrics: Sequence[str], events: Sequence[str], trace: bool, csv: bool
+    found: Activities,
+    command: Sequence[str],
+    metrics: Sequence[str],
+    events: Sequence[str],
+    trace: bool,
+    csv: bool,
+    unit: str,
 ) -> Iterator[str]:
     """The lines of the report."""
     from simt.profile import nvprof
@@ -103,7 +124,7 @@ def _pages(
         yield "No kernels were profiled."
         return
     if not metrics and not events:
-        yield from nvprof.gpu_trace(found, csv) if trace else nvprof.summary(found, csv)
+        yield from nvprof.gpu_trace(found, csv, unit) if trace else nvprof.summary(found, csv, unit)
         return
     if not found.launched:
         yield "No events/metrics were profiled."

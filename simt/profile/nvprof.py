@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from simt.demangle import NVPROF, signature
 from simt.metrics import METRICS, Metric, Number
 from simt.profile.activity import Activities, Launched
+from simt.profile.nvprof_quantities import AUTO, NOTHING, UNITS, size_text, time_text, unit_of_column
 from simt.profile.profile import Profile
 
 _TITLES = {
@@ -63,42 +64,13 @@ _TITLES = {
 }
 """nvprof's words for its metrics (CUDA Profiler User's Guide); others are named by their name."""
 
-NOTHING = "-"
 _OF_NOTHING = {"branch_efficiency": 100.0}
 """What nvprof gives for a share of nothing: of branches, in a kernel without any."""
-_TIMES = (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0))
-_SIZES = ("B", "KB", "MB", "GB", "TB")
 _DEVICE_WIDTH = 15
 """Characters of the device's name that a trace shows."""
 
 
 # Quantities
-
-
-def _digits(value: float, count: int) -> str:
-    """A number with *count* digits, at least one of them before the point."""
-    whole = len(str(int(value)))
-    return f"{value:.{max(count - whole, 0)}f}"
-
-
-def time_text(seconds: float | None) -> str:
-    """As nvprof writes times: ``640ns``, ``26.194us``, ``1.28975s``."""
-    if seconds is None:
-        return NOTHING
-    unit, scale = next((each for each in reversed(_TIMES) if seconds >= each[1]), _TIMES[0])
-    if unit == "ns":
-        return f"{seconds / scale:.0f}ns"
-    return _digits(seconds / scale, 6 if unit == "s" else 5) + unit
-
-
-def size_text(size: float, whole: bool = True) -> str:
-    """As nvprof writes bytes, by powers of 1024: ``4B``, ``97.656MB``; ``0.00000B`` for rates (not *whole*)."""
-    step = 0
-    while size >= 1024 and step < len(_SIZES) - 1:
-        size, step = size / 1024, step + 1
-    if step == 0:
-        return f"{size:.0f}B" if whole else f"{_digits(size, 6)}B"
-    return _digits(size, 5) + _SIZES[step]
 
 
 def value_text(value: Number | None, unit: str) -> str:
@@ -180,36 +152,54 @@ def _times(times: Sequence[float | None]) -> tuple[float | None, float | None, f
     return sum(known), sum(known) / len(known), min(known), max(known)
 
 
-def summary(activities: Activities, as_csv: bool = False) -> list[str]:
-    """Time by kernel and kind of copy."""
+def summary(activities: Activities, as_csv: bool = False, unit: str = AUTO) -> list[str]:
+    """Time by kernel and kind of copy; *unit* of times: one of UNITS, ``auto`` or ``col``."""
     rows = _summary_rows(activities)
     total = sum(time or 0 for row in rows for time in row[3])
     heads = ("Type", "Time(%)", "Time", "Calls (host)", "Calls (device)", "Avg", "Min", "Max", "Name")
+    spent = [_times(row[3]) for row in rows]
+    units = [unit_of_column(unit, [times[k] for times in spent]) for k in range(4)]
     if as_csv:
-        return _summary_csv(rows, total, heads)
-    widths = (16, 7, 8, 12, 14, 8, 8, 8)
-    lines = ["  ".join([*(f"{head:>{width}}" for head, width in zip(heads[:-1], widths, strict=True)), heads[-1]])]
-    for k, (name, host, device, times) in enumerate(rows):
-        spent, *rest = _times(times)
-        share = NOTHING if spent is None or not total else f"{100 * spent / total:.2f}%"
+        return _summary_csv(rows, spent, total, heads, units)
+    cells: list[Sequence[str]] = [heads]
+    for k, ((name, host, device, _), times) in enumerate(zip(rows, spent, strict=True)):
+        share = NOTHING if times[0] is None or not total else f"{100 * times[0] / total:.2f}%"
         calls = str(host), NOTHING if device is None else str(device)
-        kind = "GPU activities:" if k == 0 else ""
-        cells = (kind, share, time_text(spent), *calls, *map(time_text, rest))
-        lines.append("  ".join([*(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)), name]))
+        texts = [time_text(time, each) for time, each in zip(times, units, strict=True)]
+        cells.append(("GPU activities:" if k == 0 else "", share, texts[0], *calls, *texts[1:], name))
+    return _aligned(cells, (16, 7, 8, 12, 14, 8, 8, 8, 0))
+
+
+def _aligned(rows: Sequence[Sequence[str]], least: Sequence[int]) -> list[str]:
+    """Lines of a table whose columns have at least these widths; the last one is the name, and as wide as it is."""
+    widths = [max(low, *map(len, column)) for low, column in zip(least, zip(*rows, strict=True), strict=True)]
+    widths[-1] = 0
+    return ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
+
+
+def _summary_csv(
+    rows: Sequence[SummaryRow],
+    spent: Sequence[Sequence[float | None]],
+    total: float,
+    heads: Sequence[str],
+    units: Sequence[str],
+) -> list[str]:
+    units = [_csv_unit(each) for each in units]
+    lines = [_csv(heads), ",%,{},,,{},{},{},".format(*units)]
+    for (name, host, device, _), times in zip(rows, spent, strict=True):
+        share = None if times[0] is None or not total else 100 * times[0] / total
+        first, *rest = (_in_unit(time, each) for time, each in zip(times, units, strict=True))
+        lines.append(_csv(["GPU activities", share, first, host, device, *rest, name]))
     return lines
 
 
-def _summary_csv(rows: Sequence[SummaryRow], total: float, heads: Sequence[str]) -> list[str]:
-    lines = [_csv(heads), ",%,us,,,us,us,us,"]
-    for name, host, device, times in rows:
-        spent, *rest = _times(times)
-        share = None if spent is None or not total else 100 * spent / total
-        lines.append(_csv(["GPU activities", share, _micro(spent), host, device, *map(_micro, rest), name]))
-    return lines
+def _csv_unit(unit: str) -> str:
+    """A column of CSV has one unit."""
+    return "us" if unit == AUTO else unit
 
 
-def _micro(seconds: float | None) -> float | None:
-    return None if seconds is None else 1e6 * seconds
+def _in_unit(seconds: float | None, unit: str) -> float | None:
+    return None if seconds is None else seconds / UNITS[unit]
 
 
 # Metrics and events
@@ -329,7 +319,7 @@ _TRACE_CSV = (
     "Static SMem", "Dynamic SMem", "Size", "Throughput", "SrcMemType", "DstMemType", "Device", "Context", "Stream",
     "Name",
 )  # fmt: skip
-_TRACE_UNITS = "us,us,,,,,,,,KB,KB,KB,GB/s,,,,,,"
+_TRACE_UNITS = ",,,,,,,KB,KB,KB,GB/s,,,,,,"
 _MEMORY = {"H": "Pageable", "D": "Device"}
 
 
@@ -357,17 +347,23 @@ class _Entry:
         return self.size / self.seconds if self.size is not None and self.seconds else None
 
 
-def gpu_trace(activities: Activities, as_csv: bool = False) -> list[str]:
-    """Every launch and copy in the order of their starts."""
+def gpu_trace(activities: Activities, as_csv: bool = False, unit: str = AUTO) -> list[str]:
+    """Every launch and copy in the order of their starts; *unit* as for :func:`summary`."""
     entries = sorted(_entries(activities), key=lambda entry: entry.start)
     timed = any(entry.seconds is not None for entry in entries)
     device = activities.device.name
+    units = [
+        unit_of_column(unit, [entry.start if timed else None for entry in entries]),
+        unit_of_column(unit, [entry.seconds for entry in entries]),
+    ]
     if as_csv:
-        return [_csv(_TRACE_CSV), _TRACE_UNITS, *(_trace_csv(entry, timed, device) for entry in entries)]
+        units = [_csv_unit(each) for each in units]
+        heads = [_csv(_TRACE_CSV), ",".join([*units, _TRACE_UNITS])]
+        return [*heads, *(_trace_csv(entry, timed, device, units) for entry in entries)]
     columns = [each for each in _TRACE if activities.copied or each[0] not in _OF_COPIES]
-    rows = [dict(_trace_cells(entry, timed, device)) for entry in entries]
-    lines = ["  ".join(f"{head:>{width}}" for head, width in columns)]
-    lines += ["  ".join(f"{row[head]:>{width}}" for head, width in columns) for row in rows]
+    rows = [dict(_trace_cells(entry, timed, device, units)) for entry in entries]
+    cells = [[head for head, _ in columns], *([row[head] for head, _ in columns] for row in rows)]
+    lines = _aligned(cells, [width for _, width in columns])
     return [*lines, *_NOTES, *(_NOTES_OF_COPIES if activities.copied else ())]
 
 
@@ -395,9 +391,9 @@ def _entries(activities: Activities) -> Iterator[_Entry]:
         )  # fmt: skip
 
 
-def _trace_cells(entry: _Entry, timed: bool, device: str) -> Iterator[tuple[str, str]]:
-    yield "Start", time_text(entry.start if timed else None)
-    yield "Duration", time_text(entry.seconds)
+def _trace_cells(entry: _Entry, timed: bool, device: str, units: Sequence[str]) -> Iterator[tuple[str, str]]:
+    yield "Start", time_text(entry.start if timed else None, units[0])
+    yield "Duration", time_text(entry.seconds, units[1])
     for head, dims in (("Grid Size", entry.grid), ("Block Size", entry.block)):
         yield head, NOTHING if dims is None else f"({dims[0]} {dims[1]} {dims[2]})"
     yield "Regs*", NOTHING if entry.registers is None else str(entry.registers)
@@ -412,12 +408,12 @@ def _trace_cells(entry: _Entry, timed: bool, device: str) -> Iterator[tuple[str,
     yield "Name", entry.name
 
 
-def _trace_csv(entry: _Entry, timed: bool, device: str) -> str:
+def _trace_csv(entry: _Entry, timed: bool, device: str, units: Sequence[str]) -> str:
     sizes = [None if size is None else size / 1024 for size in (entry.static, entry.dynamic, entry.size)]
     return _csv(
         [
-            _micro(entry.start if timed else None),
-            _micro(entry.seconds),
+            _in_unit(entry.start if timed else None, units[0]),
+            _in_unit(entry.seconds, units[1]),
             *(entry.grid or (None,) * 3),
             *(entry.block or (None,) * 3),
             entry.registers,

@@ -74,6 +74,12 @@ def test_metrics_in_a_trace(run, ran) -> None:
     assert not ran[0][1].timing
 
 
+@pytest.mark.parametrize("options", [[], ["--print-gpu-trace"]])
+def test_the_unit_of_times(run, ran, options: list[str]) -> None:
+    assert "1.1840us" in run("nvprof", *options, "./reduce").err
+    assert "0.001184ms" in run("nvprof", *options, "-u", "ms", "./reduce").err
+
+
 def test_a_log_file(run, ran, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     found = run("nvprof", "--csv", "--log-file", str(path), "--events", "branch", "./reduce")
@@ -97,6 +103,8 @@ def test_an_unknown_metric_is_refused_before_the_program_runs(run, ran, command:
         (["nvprof", "--events", "gld_efficiency", "./a"], ["no event 'gld_efficiency'", "--metrics gld_efficiency"]),
         (["nvprof", "--kernels", "(", "./a"], ["no regular expression"]),
         (["nvprof"], ["which program?"]),
+        (["nvprof", "-u", "min", "./a"], ["'min' is none of s, ms, us, ns, auto, col"]),
+        (["nvprof", "-o", "a.nvvp", "./a"], ["the file of nvvp is not written", "--csv --log-file FILE.csv"]),
         (["nvprof", "--log-file", "nowhere/log", "./a"], ["there is no folder nowhere"]),
         (["ncu", "--page", "roofline", "./a"], ["none of details, raw, source"]),
         (["ncu", "-k", "regex:(", "./a"], ["no regular expression"]),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simt.profile import Activities, nvprof
+from simt.profile import Activities, nvprof, nvprof_quantities
 from simt.program import COUNTERS
 from tests.profile.activity import launched, timed, untimed
 
@@ -53,6 +53,43 @@ def test_summary_as_csv() -> None:
         f'"GPU activities",64.927076,54.355000,1,0,54.355000,54.355000,54.355000,"{KERNEL}"',
     ]
     assert lines[-1] == '"GPU activities",,,1,,,,,"[CUDA memcpy DtoH]"'
+
+
+@pytest.mark.parametrize(
+    ("unit", "times"),
+    [
+        ("us", ["1.184us", "1.184us", "1.184us", "1.184us"]),
+        ("ns", ["1184ns", "1184ns", "1184ns", "1184ns"]),
+        ("ms", ["0.001184ms", "0.001184ms", "0.001184ms", "0.001184ms"]),
+        ("s", ["0.000001184s", "0.000001184s", "0.000001184s", "0.000001184s"]),
+        ("auto", ["1.1840us", "1.1840us", "1.1840us", "1.1840us"]),
+        ("col", ["0.001184ms", "0.001184ms", "0.001184ms", "0.001184ms"]),
+    ],
+)
+def test_units_of_times(unit: str, times: list[str]) -> None:
+    """The longest kernel takes 2 ms, and so decides the unit of each column."""
+    activities = timed()
+    activities.launched[0] = launched("_Z10neighboredPiS_j", 1e-5, 4000, 2e-3)
+    lines = nvprof.summary(activities, unit=unit)
+    cells = next(line for line in lines if line.endswith("[CUDA memcpy HtoD]")).split()
+    assert [cells[1], *cells[4:7]] == times
+    assert [len(line.split("[CUDA")[0]) for line in lines[3:]] == [lines[0].index("Name")] * 3
+
+
+def test_units_of_times_in_csv() -> None:
+    lines = nvprof.summary(timed(), as_csv=True, unit="ms")
+    assert lines[1] == ",%,ms,,,ms,ms,ms,"
+    assert lines[2].startswith('"GPU activities",64.927076,0.054355,1,0,0.054355,0.054355,0.054355,')
+    lines = nvprof.gpu_trace(timed(), as_csv=True, unit="ns")
+    assert lines[1] == "ns,ns,,,,,,,,KB,KB,KB,GB/s,,,,,,"
+    assert lines[4].startswith("10000.000000,54355.000000,8,1,1,64,")
+
+
+def test_units_of_a_trace() -> None:
+    """Each of its columns has one: starts go up to 200 us, the first copy starts at 0."""
+    lines = nvprof.gpu_trace(timed(), unit="col")
+    assert lines[1].split()[:2] == ["0.000us", "1.184us"]
+    assert nvprof.gpu_trace(timed(), unit="ms")[1].split()[:2] == ["0.000000ms", "0.001184ms"]
 
 
 def test_metrics() -> None:
@@ -189,7 +226,7 @@ def test_trace_as_csv() -> None:
     ],
 )  # fmt: skip
 def test_times_as_nvprof_writes_them(seconds: float | None, text: str) -> None:
-    assert nvprof.time_text(seconds) == text
+    assert nvprof_quantities.time_text(seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -200,12 +237,12 @@ def test_times_as_nvprof_writes_them(seconds: float | None, text: str) -> None:
     ],
 )  # fmt: skip
 def test_sizes_as_nvprof_writes_them(size: float, whole: bool, text: str) -> None:
-    assert nvprof.size_text(size, whole) == text
+    assert nvprof_quantities.size_text(size, whole) == text
 
 
 @given(st.floats(1e-9, 1e4))
 def test_times_keep_four_digits(seconds: float) -> None:
-    text = nvprof.time_text(seconds)
+    text = nvprof_quantities.time_text(seconds)
     unit = {"n": 1e-9, "u": 1e-6, "m": 1e-3}.get(text[-2], 1.0)
     number = float(text.rstrip("nums"))
     assert abs(number * unit - seconds) <= max(1e-4 * seconds, 0.5e-9)
@@ -213,7 +250,7 @@ def test_times_keep_four_digits(seconds: float) -> None:
 
 @given(st.integers(1, 2**50))
 def test_sizes_keep_four_digits(size: int) -> None:
-    text = nvprof.size_text(size)
+    text = nvprof_quantities.size_text(size)
     unit = 1024 ** ["B", "KB", "MB", "GB", "TB"].index(text.lstrip("0123456789."))
     assert abs(float(text.rstrip("BKMGT")) * unit - size) <= 1e-4 * size
 
