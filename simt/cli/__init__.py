@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdo
 from importlib import import_module
 from inspect import cleandoc
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -222,8 +222,22 @@ def main(more: Mapping[str, str] = HOMES) -> None:
 def _streams() -> Iterator[None]:
     """Standard output and error are there, also where they were closed (``simt ... >&-``): they go nowhere."""
     with open(os.devnull, "w", encoding="utf-8") as nowhere, ExitStack() as changed:
-        if sys.stdout is None:
+        if not _writable(sys.stdout):
             changed.enter_context(redirect_stdout(nowhere))
-        if sys.stderr is None:
+        if not _writable(sys.stderr):
             changed.enter_context(redirect_stderr(nowhere))
         yield
+
+
+def _writable(stream: TextIO | None) -> bool:
+    """Whether a stream takes text.
+
+    Python has None for one that was closed; in a script of a shell its number may be that of the script, for reading.
+    """
+    if stream is None:
+        return False
+    try:
+        os.write(stream.fileno(), b"")
+    except OSError as error:  # also of a stream of Python's own, without a number; a full disk is told when it matters
+        return error.errno != errno.EBADF
+    return True

@@ -66,7 +66,9 @@ def execute(
     sms: Sms = "auto",
     max_host_seconds: MaxHostSeconds = None,
     sets: Sets = None,
-    metrics: Annotated[str, typer.Option(metavar="A,B,...", help="Columns of the report; see simt metrics.")] = "",
+    metrics: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Columns of the report; see simt metrics.")
+    ] = None,
     order: Annotated[str | None, typer.Option(metavar="ORDER", help="Which lanes go first, as for simt run.")] = None,
     view: Annotated[
         str, typer.Option(metavar="VIEW", help="machine, or source: kernels of numba.cuda line by line.")
@@ -91,7 +93,7 @@ def execute(
     from simt.metrics import needs_timing
     from simt.options import Timing
 
-    wanted = programs.names([metrics])
+    wanted = programs.names(None if metrics is None else [metrics])
     kernel = programs.expression(kernel, "--kernel")
     to = programs.Report(log_file)
     to.check()

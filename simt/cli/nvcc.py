@@ -65,7 +65,7 @@ def environment(
     sms: Sms = "auto",
     max_host_seconds: MaxHostSeconds = None,
     sets: Sets = None,
-    metrics: Annotated[str, typer.Option(metavar="A,B,...", help="Metrics of the report.")] = "",
+    metrics: Annotated[str | None, typer.Option(metavar="A,B,...", help="Metrics of the report.")] = None,
     check: Checks = None,
     log_file: Annotated[str, typer.Option(metavar="FILE", help="Where reports go; else standard error.")] = "",
 ) -> None:
@@ -81,7 +81,7 @@ def environment(
         check_writable(Path(log_file))
     gpu = devices.get(device)
     names_of(check or ())
-    counted = programs.names([metrics])
+    counted = programs.names(None if metrics is None else [metrics])
     timing = timing or needs_timing(counted)
     model = TimingOptions(gpu.key, sms, max_host_seconds, sets, timing).keywords
     if timing:

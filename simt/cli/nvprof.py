@@ -88,7 +88,7 @@ def nvprof(
 
     programs.check_choice(time_unit, (*UNITS, AUTO, COLUMN), "--normalized-time-unit")
     command = programs.required(program)
-    asked, counted = _metrics(metrics), programs.names(events)
+    asked, counted = _metrics(metrics), programs.names(events, "--events")
     _check_events(counted)
     report = programs.Report(log_file)
     report.check()

@@ -44,6 +44,20 @@ def metric_names(incomplete: str) -> list[str]:
     return _starting((metric.name for metric in METRICS.values()), incomplete)
 
 
+def _svg_file(path: Path | None) -> Path | None:
+    """The file of ``--svg``.  Raises BadParameter for a name that says that it is something else."""
+    if path is not None and path.suffix.lower() != ".svg":
+        raise typer.BadParameter(f"pictures are written as SVG; name it {path.with_suffix('.svg')}")
+    return path
+
+
+def _device_name(name: str | None) -> str | None:
+    """The name of ``--device``.  Raises BadParameter for an empty one, as of a variable that is not set."""
+    if name is not None and not name.strip():
+        raise typer.BadParameter("which GPU? A name of simt devices, such as h200; or leave the option out")
+    return name
+
+
 def _device_names(incomplete: str) -> list[str]:
     import simt.devices
 
@@ -139,7 +153,8 @@ Columns = Annotated[
     typer.Option("--column", metavar="NAME", help="Counter to show beside each line; may be repeated."),
 ]
 Svg = Annotated[
-    Path | None, typer.Option("--svg", metavar="FILE.svg", help="Write it as a picture instead of printing it.")
+    Path | None,
+    typer.Option("--svg", metavar="FILE.svg", callback=_svg_file, help="Write it as a picture instead of printing it."),
 ]
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Host threads. Default: one per core.")]
 Engine = Annotated[
@@ -164,6 +179,7 @@ Device = Annotated[
     typer.Option(
         metavar="NAME",
         autocompletion=_device_names,
+        callback=_device_name,
         help="The modelled GPU: a name of [bold]simt devices[/bold], or my.toml. Default: one that runs the code, "
         "else h200.",
     ),

@@ -44,11 +44,16 @@ Timing = Annotated[
 ]
 
 
-def names(texts: Sequence[str] | None) -> list[str]:
-    """The names in options that take several, separated by commas.  Raises UnknownMetricError for one that is none."""
+def names(texts: Sequence[str] | None, option: str = "--metrics") -> list[str]:
+    """The names in options that take several, separated by commas; none where the option was not given.
+
+    Raises UnknownMetricError for one that is none, BadParameter for an option without names.
+    """
     from simt.metrics import METRICS
 
     found = [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
+    if texts and not found:
+        raise typer.BadParameter("which ones? Names of simt metrics, such as ipc,gld_efficiency", param_hint=option)
     for name in found:
         METRICS[name]  # refuses those that it does not have
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -185,6 +186,35 @@ def test_a_closed_stream_is_no_error(run, monkeypatch: pytest.MonkeyPatch) -> No
     """As of ``simt ... >&-``: Python has None there."""
     monkeypatch.setattr(sys, "stdout", None)
     assert run("trace", "if_else").code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of its own")
+@pytest.mark.parametrize(("closed", "command", "expected"), [(1, "--version", 0), (2, "exec sh -c 'exit 3'", 3)])
+def test_a_closed_stream_whose_number_is_that_of_a_script(
+    closed: int, command: str, expected: int, tmp_path: Path
+) -> None:
+    """bash opens its script there, and leaves it open for what it starts."""
+    script = tmp_path / "script"
+    script.write_text("")
+    code = f"{shlex.quote(sys.executable)} -m simt {command} {closed}<{shlex.quote(str(script))}"
+    done = subprocess.run(["sh", "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (expected, "")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "timeline", "sweep", "explain"])
+def test_an_empty_device_is_refused(run, command: str) -> None:
+    found = run(command, "if_else", "--device", "")
+    assert found.code == 2
+    assert "which GPU?" in found.err
+
+
+@pytest.mark.parametrize("name", ["x.png", "x", "x.svg.gz"])
+def test_a_picture_is_svg(run, name: str, tmp_path: Path) -> None:
+    found = run("trace", "if_else", "--svg", str(tmp_path / name))
+    assert found.code == 2
+    assert "pictures are written as SVG" in found.err
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps the folder")
