@@ -25,7 +25,7 @@ EXAMPLES = f"""Examples:
 
 {SIDES_HELP}"""
 
-WIDTHS = (60, 120)
+WIDTHS = (40, 120)
 """Columns of the text at least, and at most."""
 
 

@@ -105,3 +105,9 @@ def test_a_profilers_file(run) -> None:
     assert (found["a"], found["b"], found["terms"][0]["value"]) == (293.875, 98.125, -162.0)
     missing = run("diff", f"{file}:reduceNeighbourd", "if_else")
     assert "did you mean reduceNeighbored" in " ".join(missing.err.split())
+
+
+def test_it_fits_a_narrow_terminal(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simt.cli.explain.columns", lambda: 40)
+    lines = run("explain", "neighbored", "interleaved", "--size", "2^12").out.splitlines()
+    assert 30 < max(map(len, lines)) <= 40
