@@ -33,7 +33,7 @@ from tests.timing.launches import (
     validation_set,
 )
 
-PARTS = "ABCDEFGH"
+PARTS = "ABCDEFGHI"
 """Of the validation set."""
 
 
@@ -119,16 +119,25 @@ def validation() -> None:
     on_h100 = {_identity(entry): entry for half in PARTS for entry in validation_set("h100", half)}
     for half in PARTS:
         for entry in validation_set("h200", half):
-            model, c = entry["predicted"], entry["counters"]
             other = on_h100.get(_identity(entry), {})
             others = [f"{_off(other, how):+.1f}" if how in other else "" for how in ("predicted", "by_calibrate")]
             print(
                 f"| {half} | {entry['author']} | {entry['program']}: {entry['kernel']} | {_shape(entry)}"
-                f" | {model['cycles']:.0f} | {c['cycles']:.0f} | {_off(entry):+.1f}"
-                f" | {_dram(model) / 1e6:.2f} / {_dram(c) / 1e6:.2f}"
-                f" | {model['achieved_occupancy_percent']:.0f} / {c['achieved_occupancy_pct']:.0f} | {model['kind']}"
-                f" | {model['largest_stall']} / {entry['largest_stall']} | {' | '.join(others)} |"
+                f" | {_predicted(entry)} | {' | '.join(others)} |"
             )
+
+    print("\nLaunches of part I, which the H100 alone has run:\n")
+    print(
+        "| author | program: kernel | grid x block | cycles, model | H100 | error % | DRAM MB | occupancy %"
+        " | kind | largest stall | calibrated, error % |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for entry in validation_set("h100", "I"):
+        calibrated = f"{_off(entry, 'by_calibrate'):+.1f}" if "by_calibrate" in entry else ""
+        print(
+            f"| {entry['author']} | {entry['program']}: {entry['kernel']} | {_shape(entry)} | {_predicted(entry)}"
+            f" | {calibrated} |"
+        )
 
     print("\nLaunches that stand apart, and are in no sum:\n")
     print("| half | author | program: kernel | grid x block | cycles, model | H200 | error % | why |")
@@ -140,6 +149,17 @@ def validation() -> None:
                 f" | {entry['predicted']['cycles']:.0f} | {entry['counters']['cycles']:.0f} | {_off(entry):+.1f}"
                 f" | {entry['apart']} |"
             )
+
+
+def _predicted(entry: Mapping[str, Any]) -> str:
+    """Cells from cycles to stall, as predicted beside as measured."""
+    model, c = entry["predicted"], entry["counters"]
+    return (
+        f"{model['cycles']:.0f} | {c['cycles']:.0f} | {_off(entry):+.1f}"
+        f" | {_dram(model) / 1e6:.2f} / {_dram(c) / 1e6:.2f}"
+        f" | {model['achieved_occupancy_percent']:.0f} / {c['achieved_occupancy_pct']:.0f} | {model['kind']}"
+        f" | {model['largest_stall']} / {entry['largest_stall']}"
+    )
 
 
 def _in_sum(entries: Sequence[Mapping[str, Any]], how: str) -> list[str]:
