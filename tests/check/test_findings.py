@@ -70,7 +70,6 @@ def test_machine_code_without_lines_is_named_by_kernel_and_offset():
     assert "--> f(int*)+0x650 in a.cubin\n       |\n0x0650 | STG.E [R2], R5\n" in text
 
 
-@needs_numba_cuda
 def _race(line: int, offset: int, other_warp: int, other_block: int = 0, count: int = 1) -> Finding:
     place = Location("a.cu", line) if line else Location("a.cubin", function="f(int*)", text="LDS", offset=offset)
     sides = [
@@ -116,6 +115,7 @@ def test_of_a_long_line_a_message_shows_the_place(column: int, shown: str, mark:
     assert told[4:] == ([] if mark is None else [f"  | {' ' * mark}^"])
 
 
+@needs_numba_cuda
 def test_what_is_not_judged_in_machine_code_is_said():
     profile = launch(check="racecheck", keep_going=True, view="sm_90")
     assert not any("did not compare" in note for note in profile.notes)
