@@ -70,10 +70,10 @@ def environment(
     log_file: Annotated[str, typer.Option(metavar="FILE", help="Where reports go; else standard error.")] = "",
 ) -> None:
     """Print commands for a shell, so that make, CTest and all that it starts use the modelled GPU."""
-    if shell not in SHELLS:
-        raise typer.BadParameter(f"{shell!r} is none of {', '.join(SHELLS)}", param_hint="--shell")
-    from simt import devices
     from simt.cli import programs
+
+    programs.check_choice(shell, SHELLS, "--shell")
+    from simt import devices
     from simt.metrics import needs_timing
     from simt.sanitizer import names_of
 

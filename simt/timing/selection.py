@@ -83,9 +83,10 @@ def _lsu_free(q, sm, kept, t):
 
 @jit_inline
 def _opened(group, standing, waiting, gates, sm, mio_free, now, t):
-    """Which of the *waiting* warps of a group may issue *now*, and when the next may; the others are told why not.
+    """Which of the *waiting* warps of a group may issue *now*, which are at a pipe that is busy, and when the next may.
 
-    Warps at one gate are dealt with together.  Also those at a pipe that is busy: no other warp takes their turn.
+    Those that may not are told why.  Warps at one gate are dealt with together.  Nobody takes the turn of those at a
+    busy pipe: they were not passed over.
     """
     opened = np.int64(0)
     busy = np.int64(0)
