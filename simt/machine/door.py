@@ -19,10 +19,11 @@ from simt.machine.compiled.liveness import live_rows, zeroed_rows
 from simt.machine.control import current
 from simt.machine.encode import encode
 from simt.machine.engine import advance
-from simt.machine.layout import BLOCKED, CALLED, DONE, FAILED, OWN, PAUSED, State
+from simt.machine.layout import BLOCKED, CALLED, DONE, FAILED, OWN, PAUSED, READY, State
+from simt.machine.native import run_stretch
 from simt.machine.splits import choose
 from simt.machine.start import start_block
-from simt.machine.turns import QUANTUM, may_go_round
+from simt.machine.turns import QUANTUM, account, is_over, may_go_round, resume
 from simt.ops.arrays import keep_window, kept_window, record_words
 from simt.ops.jit import elsewhere, jit_part, plain
 
@@ -48,6 +49,7 @@ __all__ = [
     "equip",
     "forget",
     "lay_out",
+    "leap",
     "place_bytes",
     "request",
     "requests",
@@ -248,6 +250,27 @@ def step(w, limit, streak, s):
                 choose(s.SPLITS, s.WARPS, w, L.INTERLEAVED)
                 following = _following(w, s)
     return status, following, streak
+
+
+@jit_part
+def leap(code, w, limit, s):
+    """Begin :func:`step` with the native code of a run of *limit* micro-ops, one of :func:`runs_of`, at *code*.
+
+    (The micro-ops that it has executed, 0 if it may not, and the micro-op that follows.)
+    """
+    LAUNCH = s.LAUNCH
+    WARPS = s.WARPS
+    warp = w * L.N_WARP
+    split = current(WARPS, w)
+    is_first = WARPS[warp + L.W_USED] == 0 and WARPS[warp + L.W_RELEASED] == 0
+    is_ready = WARPS[warp + L.W_SPLITS] != 0 and s.SPLITS[split + L.S_STATE] == READY
+    if not (is_first and is_ready and LAUNCH[L.LAUNCH_LEFT] >= limit) or is_over(LAUNCH, limit, limit):
+        return np.int64(0), np.int64(0)
+    _, active, _ = resume(s.SPLITS, WARPS, w)
+    following, executed, retired = run_stretch(code, w, active, s)
+    s.SPLITS[split + L.S_PC] = following
+    account(WARPS, LAUNCH, w, executed, retired, PAUSED)
+    return executed, following
 
 
 @jit_part

@@ -31,35 +31,52 @@ def _address(typingctx: Any, array: Any) -> Any:
     return types.int64(array), codegen
 
 
+def _calling(builder: Any, address: Any, arguments: Any) -> Any:
+    """Call the function of slots at an address."""
+    kind = ir.FunctionType(_I64, [_I64] * len(arguments))
+    return builder.call(builder.inttoptr(address, kind.as_pointer()), arguments)
+
+
 @intrinsic
-def _call(typingctx: Any, address: Any, argument: Any) -> Any:
-    """Call the function at an address with an address."""
+def _call(typingctx: Any, address: Any, context: Any) -> Any:
+    """Call the function at an address with a context."""
+    return types.int64(types.int64, types.int64), lambda _, builder, __, args: _calling(builder, args[0], args[1:])
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        function = builder.inttoptr(args[0], ir.FunctionType(_I64, [_I64]).as_pointer())
-        return builder.call(function, [args[1]])
 
-    return types.int64(types.int64, types.int64), codegen
+@intrinsic
+def _call_run(typingctx: Any, address: Any, context: Any, warp: Any, active: Any) -> Any:
+    """The same with a warp and its active lanes."""
+    kind = types.int64(types.int64, types.int64, types.int64, types.int64)
+    return kind, lambda _, builder, __, args: _calling(builder, args[0], args[1:])
 
 
 def _address_of(array):
     return _address(array)
 
 
-def _called(address, argument):
-    return _call(address, argument)
+def _called(address, context):
+    return _call(address, context)
+
+
+def _called_run(address, context, warp, active):
+    return _call_run(address, context, warp, active)
 
 
 def _plain_address_of(array):
     return np.int64(array.ctypes.data)
 
 
-def _plainly_called(address, argument):
-    return np.int64(ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(int(address))(int(argument)))
+def _plainly_called(address, *arguments):
+    kind = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(arguments))
+    return np.int64(kind(int(address))(*map(int, arguments)))
 
 
 _place = jit(_address_of, inline=True, plain=_plain_address_of)
 _enter = jit(_called, inline=True, plain=_plainly_called)
+_enter_run = jit(_called_run, inline=True, plain=_plainly_called)
+
+RETIRED, EXECUTED = 32, 48
+"""Where the result of a run has its instructions, and its micro-ops; below them stands the micro-op that follows."""
 
 
 @jit_part
@@ -89,3 +106,14 @@ def left_by_native(NATIVE):
 def turn_of_native(NATIVE):
     """The turn in which it stopped: its micro-ops at most, those executed, and instructions retired."""
     return NATIVE[L.V_END], NATIVE[L.V_END] - NATIVE[L.V_LEFT], NATIVE[L.V_RETIRED]
+
+
+@jit_part
+def run_stretch(code, w, active, s):
+    """Run native code of some micro-ops of warp *w*: the micro-op that follows, micro-ops and instructions executed.
+
+    *code* is where it stands; V_CODE does not matter.
+    """
+    found = _enter_run(code, _place(s.NATIVE), w, active)
+    below = (1 << RETIRED) - 1
+    return found & below, found >> EXECUTED, (found >> RETIRED) & ((1 << (EXECUTED - RETIRED)) - 1)

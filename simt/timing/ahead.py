@@ -14,6 +14,10 @@ _ORDERED = frozenset(("atom.global", "atom.generic", "suatom", SYSCALL))
 """Micro-ops whose results or effects depend on their order among all SMs."""
 
 
+_ENDS = frozenset(("bra", "bssy", "bsync", "break", "warpsync"))
+"""Micro-ops of control that may be part of a run, most of them at its end."""
+
+
 def note_turns(program: Program, ops: npt.NDArray[np.int64]) -> None:
     """Which instructions wait for their SM's turn, themselves or for micro-ops up to the next that issues.
 
@@ -47,7 +51,6 @@ def note_stretches(program: Program, ops: npt.NDArray[np.int64]) -> None:
     for pc in np.flatnonzero(ops[: len(instructions), L.O_ISSUES])[::-1]:
         end = pc + ops[pc, L.O_GROUP]
         last = instructions[end - 1].op
-        ops[pc, L.O_COMPUTES] = all(computes[pc:end])
         ops[pc, L.O_JUMPS] = last == "bra" and all(computes[pc : end - 1])
         early[pc] = all(computes[pc : end - 1]) and (computes[end - 1] or last in ("bra", "bssy"))
         goes_on = early[end] and not ops[pc, L.O_JUMPS]
@@ -58,16 +61,36 @@ def note_stretches(program: Program, ops: npt.NDArray[np.int64]) -> None:
                 ops[pc, L.O_BEHIND] = ops[end, L.O_BEHIND] + 1
 
 
-def runs(ops: npt.NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
-    """The stretches of micro-ops that only compute, each as long as can be: first, and one past the last."""
+def runs(program: Program, ops: npt.NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
+    """What is executed in one go when a warp comes to an instruction: its first micro-op, and one past the last.
+
+    Of the instructions that a warp may so come to, those that compute, access memory, jump, or mostly pass: a
+    convergence barrier, say.
+    """
     table = ops.reshape(-1, L.N_OP)
-    ends: dict[int, int] = {}
-    firsts: dict[int, int] = {}
-    for pc in np.flatnonzero(table[:, L.O_COMPUTES])[::-1].tolist():
-        end = pc + int(table[pc, L.O_GROUP])
-        ends[pc] = ends.get(end, end)
-        firsts[ends[pc]] = pc
-    return tuple((first, end) for end, first in sorted(firsts.items()))
+    instructions = program.instructions
+    if not table[:, L.O_STRETCH].any():
+        return ()
+    found = {}
+    ahead = [0, *(i.imm for i in instructions if i.op == "bra")]
+    ahead += [pc + 1 for pc, i in enumerate(instructions) if MICRO_OPS[i.op].kind is Kind.CONTROL]
+    seen = set()
+    while ahead:
+        first = ahead.pop()
+        if first >= len(instructions) or first in seen:
+            continue
+        seen.add(first)
+        end = first + int(table[first, L.O_STRETCH] or table[first, L.O_GROUP])
+        ahead.append(end)
+        if table[first, L.O_ISSUES] and all(_may_run(i) for i in instructions[first:end]):
+            found[first] = end
+    return tuple(sorted(found.items()))
+
+
+def _may_run(i: Instruction) -> bool:
+    """Whether a micro-op may be part of a run."""
+    accesses = MICRO_OPS[i.op].kind is Kind.MEMORY and not i.copies
+    return _only_computes(i) or accesses or i.op in _ENDS
 
 
 def _only_computes(i: Instruction) -> bool:

@@ -174,6 +174,7 @@ def clock_arrays(
         CONFIG=config,
         NUMBERS=values,
         OPS=table.ops,
+        RUNS=np.zeros(len(table.ops) // layout.N_OP, np.int64),
         OPERANDS=table.operands,
         WARPS=_warps(members, n_warps, warps),
         BOARDS=np.zeros(n_warps * layout.SCOREBOARDS * 2, np.int64),

@@ -11,6 +11,7 @@ class Clock(NamedTuple):
     CONFIG: Any
     NUMBERS: Any  # float64[len(PARAMETERS)], in their order; bandwidths already those of the simulated SMs
     OPS: Any
+    RUNS: Any  # int64[micro-ops]: where native code of the run stands that begins there, see ahead.py; 0: none
     OPERANDS: Any  # int64: scoreboard entries that instructions read and write
     WARPS: Any
     BOARDS: Any  # int64[warps * SCOREBOARDS * 2]: released at, reason

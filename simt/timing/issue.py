@@ -131,7 +131,14 @@ def _begin_stretch(wi, pc, block, t):
     streak = t.WARPS[row + L.W_STREAK]
     behind = OPS[op + L.O_BEHIND] if streak + OPS[op + L.O_STRETCH] < door.QUANTUM else np.int64(0)
     limit = OPS[op + (L.O_STRETCH if behind else L.O_GROUP)]
-    status, at, streak = door.step(t.WARPS[row + L.W_INDEX], limit, streak, block)
+    status = np.int64(door.PAUSED)
+    at = np.int64(0)
+    done = np.int64(0)
+    if t.RUNS[pc] != 0 and behind == OPS[op + L.O_BEHIND] and streak + limit < door.QUANTUM:
+        done, at = door.leap(t.RUNS[pc], t.WARPS[row + L.W_INDEX], limit, block)
+        streak += done
+    if done < limit:
+        status, at, streak = door.step(t.WARPS[row + L.W_INDEX], limit - done, streak, block)
     if status == door.PAUSED:
         t.WARPS[row + L.W_STREAK] = streak
         if behind:

@@ -1,7 +1,7 @@
-"""When a simulation goes over to native code for its stretches of micro-ops that only compute.
+"""When a simulation goes over to native code for what it executes at once.
 
-The timing model looks at a warp after every instruction, but executes what only computes at once
-(:mod:`simt.timing.schedule`): such stretches may be native code.  With ``engine="auto"`` it is taken when a simulation
+The timing model looks at a warp after every instruction, but executes what only computes together with the instruction
+before it (:mod:`simt.timing.ahead`): such runs may be native code.  With ``engine="auto"`` it is taken when a simulation
 has turned out long, as :mod:`simt.machine.compiled.choice` has it for functional runs.
 """
 

@@ -250,7 +250,7 @@ class _Run:
         self.crew = Crew(self.prepared, self.state, self.clock, 1)
         self.events: list[np.ndarray] = []
         self.host_seconds = 0.0
-        self.quickening = Quickening(setting.program, runs(setting.table.ops), launch.engine)
+        self.quickening = Quickening(setting.program, runs(setting.program, setting.table.ops), launch.engine)
         self.native: Native | None = None
 
     def compile(self) -> None:

@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 from numba.core import config
 
 from simt import devices, kernels, lang
+from simt.check.errors import SimtError
 from simt.disk_cache import DiskCache
 from simt.machine import DEFAULT_ENGINE, Launch
 from simt.machine.compiled import choice, code
 from simt.machine.compiled.plan import Stretches
 from simt.machine.early import ENGINE
 from simt.machine.layout import UNLIMITED
+from simt.ops.encoding import MEMORY_TYPES
 from simt.ops.row import Kind
 from simt.ops.table import MICRO_OPS
 from simt.program import PT, Instruction, Program
@@ -29,7 +31,7 @@ from simt.timing.ahead import runs
 from simt.timing.crew import Crew
 from simt.timing.schedule import schedule
 from tests.machine import structured
-from tests.timing.programs import X, chain, end, program
+from tests.timing.programs import AT, BASE, X, chain, end, lane_address, program
 from tests.timing.simulated import simulate
 
 H200 = devices.get("h200")
@@ -60,36 +62,41 @@ def same(one: TimingResult, other: TimingResult) -> bool:
 
 
 def runs_of(made: Program) -> tuple[tuple[int, int], ...]:
-    return runs(schedule(made, numbers, None).ops)
+    return runs(made, schedule(made, numbers, None).ops)
 
 
 def test_runs_are_what_is_executed_at_once() -> None:
+    """Up to an access, which begins the next run, or a branch, which ends one; and once more from where it leads."""
     made = program([*chain(3), Instruction("ld.global", X, X), *chain(2), *end()])
-    assert runs_of(made) == ((0, 3), (4, 6))
-    made = program([*chain(2), Instruction("bssy"), *chain(1), Instruction("bra", a=PT, imm=5), *end()])
-    assert runs_of(made) == ((0, 2), (3, 4))
+    assert runs_of(made) == ((0, 3), (3, 6))
+    made = program([*chain(2), Instruction("bssy"), *chain(1), Instruction("bra", a=PT, imm=1), *end()])
+    assert runs_of(made) == ((0, 5), (1, 5), (3, 5))
+    made = program([*chain(1), Instruction("bar.sync"), Instruction("bsync"), *chain(1), *end()])
+    assert runs_of(made) == ((0, 1), (2, 3), (3, 4))
     turns = schedule(made, numbers, None, True)
-    assert runs(turns.ops) == ()
+    assert runs(made, turns.ops) == ()
 
 
-def test_one_run_may_follow_another() -> None:
-    """Who runs the first alone comes back in between."""
-    blocks = Stretches(program([*chain(6), *end()]), ((0, 2), (2, 5))).blocks
-    assert [[step.pc for step in block] for block in blocks] == [[0, 1], [2, 3, 4]]
+def test_a_run_in_pieces() -> None:
+    """What may be left to the interpreter is for itself, and nothing stands behind what native code cannot do."""
+    made = program([Instruction("ld.global", X, X), *chain(2), Instruction("bsync"), Instruction("bar.sync"), *end()])
+    runs = Stretches(made, ((0, 5), (1, 2), (4, 5))).runs
+    pcs = {first: [[step.pc for step in piece] for piece in pieces] for first, pieces in runs.items()}
+    assert pcs == {0: [[0], [1, 2], [3]], 1: [[1]]}
 
 
 @given(structured.kernels)
-def test_blocks_of_stretches(kernel: tuple[structured.Statement, ...]) -> None:
-    """Each lies in one run, begins where a warp may come to, and only computes."""
+def test_pieces_of_runs(kernel: tuple[structured.Statement, ...]) -> None:
+    """Those of a run follow each other from its start; if there are several micro-ops in one, they compute."""
     made = structured.lower(kernel).build()
-    found = runs_of(made)
-    targets = {i.imm for i in made.instructions if i.op == "bra"}
-    for block in Stretches(made, found).blocks:
-        pcs = [step.pc for step in block]
-        assert pcs == list(range(pcs[0], pcs[-1] + 1))
-        assert sum(first <= pcs[0] and pcs[-1] < last for first, last in found) == 1
-        assert not targets.intersection(pcs[1:])
-        assert {MICRO_OPS[made.instructions[pc].op].kind for pc in pcs} <= {Kind.ROW, Kind.MASK, Kind.ELEMENT}
+    found = dict(runs_of(made))
+    for first, pieces in Stretches(made, tuple(found.items())).runs.items():
+        pcs = [step.pc for piece in pieces for step in piece]
+        assert pcs == list(range(first, pcs[-1] + 1))
+        assert pcs[-1] < found[first]
+        for piece in pieces:
+            kinds = {MICRO_OPS[made.instructions[step.pc].op].kind for step in piece}
+            assert len(piece) == 1 or kinds <= {Kind.ROW, Kind.MASK, Kind.ELEMENT}
 
 
 @settings(max_examples=10)
@@ -101,6 +108,23 @@ def test_native_stretches_change_nothing(kernel: tuple[structured.Statement, ...
     assert made.stretches is None
     assert same(timed(made, "compiled", args, 3, block, order=order), expected)
     assert (made.stretches is not None) == bool(runs_of(made))
+
+
+@pytest.mark.parametrize("stride", [1 << 20, 2], ids=["outside", "misaligned"])
+@pytest.mark.parametrize("op", ["ld.global", "st.global"])
+def test_an_access_that_is_an_error(op: str, stride: int) -> None:
+    """It is the interpreter's to report, in the state that native code has left."""
+    access = Instruction(
+        op, X if op == "ld.global" else 0, AT, 0 if op == "ld.global" else X, mod=MEMORY_TYPES["u32"][0]
+    )
+    made = program([*lane_address(BASE), *chain(2), access, *chain(1), *end()], stride=stride)
+    told = []
+    for engine in ("interpreter", "compiled"):
+        with pytest.raises(SimtError) as caught:
+            timed(made, engine, [np.zeros(64, np.int32)], 1, 32)
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+    assert made.stretches is not None
 
 
 @pytest.mark.parametrize("name", ["neighbored", "interleaved", "shared", "shuffle"])

@@ -13,16 +13,17 @@ SIMPLE_TYPES = {
 
 _PLACES = ((LOAD, GLOBAL), (LOAD, SHARED), (LOAD, CONST), (STORE, GLOBAL), (STORE, SHARED))
 
-ACCESSES = {
-    (f"memory.{access << ACCESS_SHIFT | space}", mod): (access << ACCESS_SHIFT | space, mod)
-    for access, space in _PLACES
-    for mod in SIMPLE_TYPES
-}
+_KINDS = [(access << ACCESS_SHIFT | space, mod) for access, space in _PLACES for mod in SIMPLE_TYPES]
+
+FUNCTIONS = {kind: (f"memory.{kind[0]}", kind[1]) for kind in _KINDS}
 """The faster functions, as :data:`context.HELPERS` names them, of micro-op and access type: of those of one row, to
 memory that is not generic or local."""
 
-FUNCTIONS = {kind: function for function, kind in ACCESSES.items()}
-"""The same the other way round."""
+TELLING = {kind: (f"request.{kind[0]}", kind[1]) for kind in _KINDS}
+"""The same for who asks what memory was asked for: they leave that in X and ADDRESSES, as the interpreter does."""
+
+ACCESSES = {function: kind for functions in (FUNCTIONS, TELLING) for kind, function in functions.items()}
+"""Micro-op and access type of all of these."""
 
 WHOLE = "access"
 """The name of the function that executes an access of any kind: the interpreter's."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -17,12 +18,13 @@ from simt.disk_cache import DiskCache, cache_root, digest
 from simt.machine import layout as L
 from simt.machine.compiled.accesses import ACCESSES, WHOLE
 from simt.machine.compiled.context import FIRST_TIMES, HELPERS, TIMES, Helper
-from simt.machine.compiled.control import ACROSS, V_ERROR, V_RESULT, V_STATE
+from simt.machine.compiled.control import ACROSS, V_ERROR, V_LANES, V_REQUEST, V_RESULT, V_STATE
 from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.entry import KERNEL
 from simt.machine.compiled.lanes import LANE, lane_module
 from simt.machine.compiled.memory import Access
 from simt.machine.compiled.plan import Plan, Runs, Stretches
+from simt.machine.compiled.stretches import StretchEmitter, name_of
 from simt.machine.compiled.text import Text
 from simt.machine.compiled.widen import NotWide
 from simt.ops.arrays import record_of, record_words
@@ -58,6 +60,8 @@ ADDRESSES = {
     L.V_WRITABLE: "WRITABLE",
     L.V_HINTS: "HINTS",
     L.V_MEMORY: "M8",
+    V_REQUEST: "X",
+    V_LANES: "ADDRESSES",
 }
 """The columns of the context with the addresses of arrays."""
 
@@ -70,10 +74,19 @@ class NotCompiled(Exception):
 
 @dataclass(frozen=True)
 class Native:
-    """Native code of a Program, ready to run."""
+    """Native code of a Program, ready to run: all of it, or some runs of it."""
 
     plan: Plan
     loaded: _Loaded
+
+    @property
+    def runs(self) -> dict[int, int]:
+        """Of each run the function that executes it, by its first micro-op."""
+        return {first: self.loaded.address(name_of(first)) for first in self._firsts}
+
+    @property
+    def _firsts(self) -> Iterable[int]:
+        return self.plan.runs if isinstance(self.plan, Stretches) else ()
 
     def equip(self, state: L.State) -> L.State:
         """The state of a worker with native code."""
@@ -84,8 +97,9 @@ class Native:
     def entered(self, state: L.State, blocks: int) -> L.State:
         """The state of a worker that enters native code, with room in NATIVE for so many blocks at a time."""
         code: npt.NDArray[np.int64] = state.CODE.copy().reshape(-1, L.N_CODE)
-        for block in self.plan.blocks:
-            code[block[0].pc, L.C_OP] |= L.ENTERS << L.FLAGS_SHIFT
+        if not isinstance(self.plan, Stretches):
+            for block in self.plan.blocks:
+                code[block[0].pc, L.C_OP] |= L.ENTERS << L.FLAGS_SHIFT
         native = np.zeros(blocks * (self._end + record_words(state)), np.int64)
         return state._replace(CODE=code.reshape(-1), NATIVE=native, ZEROED=self.plan.zeroed)
 
@@ -100,11 +114,11 @@ class Native:
         known: dict[int, tuple[int, ...]] = {}
         record = record_of(state, known)
         places = {name: known[id(array)][0] for name, array in zip(state._fields, state, strict=True)}
-        native[L.V_CODE] = self.loaded.address
+        native[L.V_CODE] = 0 if isinstance(self.plan, Stretches) else self.loaded.address(KERNEL)
         for column, name in ADDRESSES.items():
             native[column] = places[name]
         for helper in self.plan.helpers:
-            native[HELPERS[helper]] = _helper(*helper).address
+            native[HELPERS[helper]] = _helper(*helper).address(LANE)
         native[V_STATE] = places["NATIVE"] + 8 * end
         native[end:] = record
 
@@ -180,20 +194,27 @@ class Kept:
 
     def load(self) -> Native:
         """Load it; make it if need be."""
-        code = STORE.get_or_make(self.name, lambda: _object(Emitter(self._plan).emit()))
+        code = STORE.get_or_make(self.name, lambda: _object(self._text()))
         for helper in self._plan.helpers:
             _helper(*helper)
-        return Native(self._plan, _Loaded(code, KERNEL))
+        return Native(self._plan, _Loaded(code))
+
+    def _text(self) -> Text:
+        plan = self._plan
+        return (StretchEmitter(plan) if isinstance(plan, Stretches) else Emitter(plan)).emit()
 
 
 class _Loaded:
-    """A function in memory, from its object code: at ``address`` as long as this is alive."""
+    """Functions in memory, from their object code, as long as this is alive."""
 
-    def __init__(self, code: bytes, name: str) -> None:
+    def __init__(self, code: bytes) -> None:
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
-        self.address: int = self._engine.get_function_address(name)
+
+    def address(self, name: str) -> int:
+        """Where a function stands."""
+        return int(self._engine.get_function_address(name))
 
 
 _helpers: dict[Helper, _Loaded] = {}
@@ -203,7 +224,7 @@ _helpers: dict[Helper, _Loaded] = {}
 def _helper(name: str, imm: int) -> _Loaded:
     if (name, imm) not in _helpers:
         code = STORE.get_or_make(_helper_entry(name, imm), lambda: _helper_object(name, imm))
-        _helpers[name, imm] = _Loaded(code, LANE)
+        _helpers[name, imm] = _Loaded(code)
     return _helpers[name, imm]
 
 

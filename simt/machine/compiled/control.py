@@ -35,6 +35,9 @@ ELSEWHERE = EMITTED | {"brx", "trap", "syscall", "bmov.get", "bmov.set"}
 CALLED = frozenset(row.name for row in TABLE.rows if row.name not in ELSEWHERE)
 """Control micro-ops that native code calls."""
 
+PASSED = frozenset({"bsync", "break", "warpsync"})
+"""Those of CALLED that a split mostly passes, which native code sees without a call."""
+
 _TABLES: tuple[Table, ...] = (VOTES, across.SHUFFLES, across.REDUCTIONS, across.MASKS, across.OTHERS)
 ACROSS = frozenset(row.name for table in _TABLES for row in table.rows if row.name != "sreg")
 """Micro-ops across lanes that it calls."""
@@ -58,7 +61,11 @@ V_ERROR = L.N_NATIVE
 """Column of the context with the address of ERROR; the engine need not know of it."""
 V_RESULT = V_ERROR + 1
 """The same for O."""
-V_STATE = V_RESULT + 1
+V_REQUEST = V_RESULT + 1
+"""The same for X."""
+V_LANES = V_REQUEST + 1
+"""The same for ADDRESSES."""
+V_STATE = V_LANES + 1
 """The same for the descriptors of all arrays."""
 
 _ARRAYS = {

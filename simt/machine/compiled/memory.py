@@ -12,8 +12,9 @@ from collections.abc import Callable
 
 from simt.machine import layout as L
 from simt.machine.coalescing import SECTOR_SHIFT
-from simt.machine.compiled.accesses import ACCESSES, ANY, SIMPLE_TYPES
+from simt.machine.compiled.accesses import ACCESSES, ANY, SIMPLE_TYPES, TELLING
 from simt.machine.compiled.context import Helper
+from simt.machine.compiled.control import V_LANES, V_REQUEST
 from simt.machine.compiled.lanes import LANE, lane_module
 from simt.machine.compiled.parts import FEWEST, LOW, PASSES
 from simt.machine.compiled.text import Text
@@ -30,7 +31,10 @@ class Access:
     """Writes the function of one kind of access, one of ACCESSES."""
 
     def __init__(self, helper: Helper) -> None:
-        number, mod = ACCESSES[helper]
+        number, mod = kind = ACCESSES[helper]
+        self.tells = TELLING[kind] == helper
+        self.request = "zeroinitializer"
+        """What it counts as, as X has it; nothing for constants."""
         self.text = Text()
         self.stores = number >> ACCESS_SHIFT == STORE
         self.space = number & SPACE_MASK
@@ -142,8 +146,7 @@ class Access:
             distinct = self._distinct(text.value(f"select i1 {self.near}, i1 false, i1 {few}"), n_bytes)
             ideal = self._apply("ideal", 0, n_bytes, sectors)
             self._count({L.X_BYTES: n_bytes, L.X_SECTORS: sectors, L.X_SECTORS_IDEAL: ideal, L.X_DISTINCT: distinct})
-        memory = self._field(L.V_MEMORY)
-        self.base = text.value(f"getelementptr i8, ptr {memory}, i64 {-int(L.ADDRESS_BASE)}")
+        self._in_arena(str(-int(L.ADDRESS_BASE)))
 
     def _in_shared(self) -> None:
         text = self.text
@@ -162,8 +165,16 @@ class Access:
         ideal = text.value(f"and i64 {text.value(f'lshr i64 {found}, {FEWEST}')}, {LOW}")
         distinct = text.value(f"shl i64 {text.value(f'and i64 {found}, {LOW}')}, {self.shift}")
         self._count({L.X_BYTES: n_bytes, L.X_WAVEFRONTS: passes, L.X_WAVEFRONTS_IDEAL: ideal, L.X_DISTINCT: distinct})
-        shared = text.load(launch, L.LAUNCH_SHARED)
-        self.base = text.value(f"getelementptr i8, ptr {self._field(L.V_MEMORY)}, i64 {shared}")
+        self._in_arena(text.load(launch, L.LAUNCH_SHARED))
+
+    def _in_arena(self, start: str) -> None:
+        """Where address 0 would stand, which is *start* in the arena; and what the request asked for there."""
+        text = self.text
+        self.base = text.value(f"getelementptr i8, ptr {self._field(L.V_MEMORY)}, i64 {start}")
+        if self.tells:
+            there = text.value(f"add {ALL} {self.given}, {text.spread(start, WARP)}")
+            text.line(f"store {ALL} {there}, ptr {self._field(V_LANES)}, align 8")
+            text.line(f"store <{L.N_MEMORY} x i64> {self.request}, ptr {self._field(V_REQUEST)}, align 8")
 
     def _choice(self, condition: str, yes: Callable[[], str], no: Callable[[], str]) -> str:
         """What *yes* emits where a condition holds, else what *no* does."""
@@ -212,6 +223,7 @@ class Access:
         vector = "<" + ", ".join(f"i64 {value}" for value in values) + ">"
         for column, value in request.items():
             vector = text.value(f"insertelement {kind} {vector}, i64 {value}, i64 {column}")
+        self.request = vector
         at = text.value(f"add i64 {text.value(f'mul i64 %pc, {L.N_COUNT}')}, {int(L.N_REQUESTS)}")
         place = text.at(self._field(L.V_COUNTS), at)
         old = text.value(f"load {kind}, ptr {place}, align 8")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 from simt.machine.coalescing import SECTOR_SHIFT
-from simt.machine.compiled.accesses import ANY, FUNCTIONS, SIMPLE_TYPES, whole
+from simt.machine.compiled.accesses import ANY, FUNCTIONS, SIMPLE_TYPES, TELLING, whole
 from simt.machine.compiled.context import Helper
-from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, EMITTED, JOIN, LATE, NEWEST, TURN
+from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, EMITTED, JOIN, LATE, NEWEST, PASSED, TURN
 from simt.machine.compiled.lanes import is_lane_wise
 from simt.machine.compiled.liveness import live_rows, zeroed_rows
 from simt.machine.encode import Encoded, encode
@@ -22,9 +23,6 @@ _BY_NAME = CALLED | ACROSS | EMITTED
 
 MOST_BLOCK = 64
 """Micro-ops of a block at most: LLVM's time grows faster than its input."""
-
-SHORTEST = 2
-"""Micro-ops of a run that are worth native code."""
 
 Runs = tuple[tuple[int, int], ...]
 
@@ -58,6 +56,9 @@ class Step:
 
 class Plan:
     """A Program taken apart for :mod:`simt.machine.compiled.emit`."""
+
+    functions = FUNCTIONS
+    """The faster functions of accesses."""
 
     def __init__(self, program: Program) -> None:
         self.encoded: Encoded = encode(program)
@@ -101,8 +102,8 @@ class Plan:
             elif step.row.kind is Kind.MEMORY:
                 accesses.add((step.row.number, step.mod))
         for access in accesses:
-            if access in FUNCTIONS:
-                found |= {FUNCTIONS[access], ANY, ("units", SECTOR_SHIFT)}
+            if access in self.functions:
+                found |= {self.functions[access], ANY, ("units", SECTOR_SHIFT)}
                 shift = SIMPLE_TYPES[access[1]][1].bit_length() - 1
                 found |= {("units", shift), ("wavefronts", shift)}
             else:
@@ -131,26 +132,46 @@ class Plan:
 
 
 class Stretches(Plan):
-    """A Program of which native code executes some runs of micro-ops that compute, each by itself.
+    """A Program of which native code executes some runs of micro-ops, each by itself.
 
-    For who looks at a warp in between: *runs* are the first micro-op of each, and one past the last.
+    For who looks at a warp in between: *runs* are the first micro-op of each, and one past the last.  They may have
+    micro-ops in common.  A branch or a wait is the last of its run.
     """
+
+    functions = TELLING
 
     def __init__(self, program: Program, runs: Runs) -> None:
         super().__init__(program)
-        self._inside = {pc for first, end in runs for pc in range(first, end)}
-        self._edges = {pc for run in runs for pc in run}
+        pieces = {first: self._pieces(first, end) for first, end in runs}
+        self.runs = {first: found for first, found in pieces.items() if found}
+        """Of each run the parts that are executed whole or not at all, up to what is left to the interpreter."""
 
     def is_native(self, step: Step) -> bool:
-        return step.pc in self._inside and super().is_native(step)
+        name = step.row.name
+        return super().is_native(step) and (name not in CALLED or name in ("bra", *PASSED))
 
-    @property
-    def starts(self) -> set[int]:
-        return super().starts | self._edges
+    def _pieces(self, first: int, end: int) -> list[list[Step]]:
+        """What works lane by lane stays together, but for who has a guard that it writes; all else is for itself."""
+        found: list[list[Step]] = []
+        written: set[int] = set()
+        for step in takewhile(self.is_native, self.steps[first:end]):
+            follows = found and works_by_lane(step) and works_by_lane(found[-1][-1])
+            if not follows or len(found[-1]) == MOST_BLOCK or (step.guard and step.guard >> 1 in written):
+                found.append([])
+                written = set()
+            found[-1].append(step)
+            if step.row.operands[0] == "p":
+                written.add(step.dst)
+        return found
 
     @cached_property
     def blocks(self) -> list[list[Step]]:
-        return [block for block in super().blocks if len(block) >= SHORTEST]
+        return [piece for pieces in self.runs.values() for piece in pieces]
+
+
+def works_by_lane(step: Step) -> bool:
+    """Whether a micro-op does the same in each lane, and looks at no other."""
+    return step.row.kind not in (Kind.MEMORY, Kind.CONTROL) and step.row.name not in ACROSS
 
 
 def _step(pc: int, one: Instruction, code: list[int]) -> Step:
