@@ -206,7 +206,7 @@ def clock_arrays(
         PASSED=lines_of(members.size, np.int64),
         THROTTLE=np.zeros(members.size, np.int64),
         STANDING=np.zeros(members.size // GROUP * N_STANDING, np.int64),
-        GATES=np.zeros(n_sms * schedulers * N_GATE, np.int64),
+        GATES=np.zeros(n_sms * schedulers * N_GATE + GROUP, np.int64),
         FETCHED=np.full(n_sms * table.lines, -1, np.int64),
         L1_TAGS=np.full(l1, -1, np.int64),
         L1_SECTORS=np.zeros(l1, np.int64),

@@ -156,7 +156,7 @@ def _start_warps(sm, place, now, t):
         WARPS[row + L.W_AGE] = t.SLOTS[place * L.N_SLOT + L.S_AGE] + w
         WARPS[row + L.W_BLOCK_AGE] = WARPS[row + L.W_AGE] // CONFIG[L.G_WARPS]
         by_warp = np.int64(NUMBERS[POLICY]) == L.OLDEST
-        WARPS[row + L.W_KEY] = WARPS[row + L.W_AGE] if by_warp else WARPS[row + L.W_BLOCK_AGE] << L.KEY_AGE
+        WARPS[row + L.W_KEY] = (WARPS[row + L.W_AGE] if by_warp else WARPS[row + L.W_BLOCK_AGE]) << L.KEY_AGE
         WARPS[row + L.W_START] = start
         WARPS[row + L.W_STATE] = L.RUNNING
         WARPS[row + L.W_STREAK] = 0

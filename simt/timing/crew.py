@@ -71,8 +71,8 @@ class Crew:
             places = self._places(k) if k else range(len(self.states[0].LAUNCH) // N_LAUNCH)
             like = self.states[1] if k > 1 else None
             self.states[k] = door.equip(self.states[k], native, places, *own_sizes(self.clocks[0]), like=like)
-        for pc, address in native.runs.items():
-            self.clocks[0].RUNS[pc] = address  # all have one array
+        begins, addresses = native.runs
+        self.clocks[0].RUNS[begins] = addresses  # all have one array
         for clock in self.clocks[first : first + 2]:  # all but the first have one array
             clock.BLOCKS[:] = 0  # laid out anew: those have other arrays
         if self._is_described:

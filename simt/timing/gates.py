@@ -26,7 +26,9 @@ GOES_AHEAD = 1 << 18  # its warp goes before those of which this is not asked
 BY_AGE = 1 << 19  # in the order of W_KEY; others go before
 
 GROUP = 32
-"""Warps of a scheduler that are looked at together: mostly all of them."""
+"""Warps of a scheduler that are looked at together, mostly all of them; and gates."""
+PIPE_GATES = (1 << QUEUE) - 1
+"""Bits of those of pipes, which are less than a GROUP."""
 IS_AHEAD, IS_KEYED, IS_STALLED, IS_BUSY = range(N_GATE, N_GATE + 4)
 N_STANDING = IS_BUSY + 1
 """Masks of a group of warps (``Clock.STANDING``): who stands at each gate, who goes before all others, who by its key.

@@ -13,7 +13,6 @@ from simt.timing import layout as L
 from simt.timing.blocks import block_at, catch_up, end_warp, release, wait_at_barrier
 from simt.timing.codes import (
     BARRIER,
-    BRANCHING,
     EXIT,
     FENCE,
     FETCHING,
@@ -24,7 +23,6 @@ from simt.timing.codes import (
     MEMBAR,
     NOT_SELECTED,
     QUEUED,
-    SELECTED,
     SHARED,
     SHORT,
     SREG,
@@ -36,8 +34,9 @@ from simt.timing.cycles import ceil
 from simt.timing.gates import IS_STALLED, N_GATE
 from simt.timing.jit import jit, jit_apart, jit_inline, jit_rare
 from simt.timing.lsu import fence, global_access, meetings, shared_access, texture_access
-from simt.timing.pipes import freeze, occupy, pay, read_registers
+from simt.timing.pipes import freeze, occupy, read_registers
 from simt.timing.selection import NONE
+from simt.timing.slots import end_of_issue, note_issue
 from simt.timing.waits import awaits, hand_on, note_results
 
 WINDOW = L.PLACE["register_window"]
@@ -53,50 +52,6 @@ FENCE_BLOCK = L.PLACE["fence_block_latency"]
 MIO_INTERVAL = L.PLACE["mio_interval"]
 MIO_SHARE = L.PLACE["mio_share"]
 OPERAND_LATENCY = L.PLACE["operand_latency"]
-
-
-@jit
-def _account(wi, now, WARPS, READY, PASSED, THROTTLE, STALLS):
-    """Attribute the cycles since the last issue of a warp to their reasons, at the instruction that waited."""
-    row = wi * L.N_WARP
-    member = WARPS[row + L.W_MEMBER]
-    at = WARPS[row + L.W_PC] * L.N_REASONS
-    since = WARPS[row + L.W_LAST] + 1
-    if WARPS[row + L.W_REASON] == STALLED_BARRIER:
-        # On an H200 the barrier counts while it is closed, not the stall counts that elapse meanwhile.
-        opened = min(max(WARPS[row + L.W_HOLD], since), now)
-        STALLS[at + STALLED_BARRIER] += opened - since
-        since = opened
-    fixed = min(max(WARPS[row + L.W_FIXED], since), now)
-    resolved = min(max(WARPS[row + L.W_RESOLVED], fixed), now)
-    ready = min(max(READY[member], resolved), now)
-    passed = min(PASSED[member], now - ready)
-    STALLS[at + WAIT] += fixed - since
-    STALLS[at + BRANCHING] += resolved - fixed
-    STALLS[at + WARPS[row + L.W_REASON]] += ready - resolved
-    STALLS[at + NOT_SELECTED] += passed
-    STALLS[at + THROTTLE[member]] += now - ready - passed
-    STALLS[at + SELECTED] += 1
-
-
-@jit_rare
-def _record(wi, q, now, CONFIG, WARPS, READY, SLOTS, TOTALS, EVENTS):
-    """Note an issue for the timeline."""
-    row = wi * L.N_WARP
-    at = TOTALS[L.N_EVENTS] * L.N_EVENT
-    TOTALS[L.N_EVENTS] += 1
-    EVENTS[at + L.E_SM] = q // CONFIG[L.G_SCHEDULERS]
-    EVENTS[at + L.E_SCHEDULER] = q % CONFIG[L.G_SCHEDULERS]
-    EVENTS[at + L.E_WARP] = WARPS[row + L.W_INDEX]
-    EVENTS[at + L.E_NUMBER] = wi
-    EVENTS[at + L.E_BLOCK] = SLOTS[WARPS[row + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
-    EVENTS[at + L.E_PC] = WARPS[row + L.W_PC]
-    EVENTS[at + L.E_SINCE] = WARPS[row + L.W_LAST] + 1
-    EVENTS[at + L.E_FIXED] = WARPS[row + L.W_FIXED]
-    EVENTS[at + L.E_RESOLVED] = WARPS[row + L.W_RESOLVED]
-    EVENTS[at + L.E_READY] = READY[WARPS[row + L.W_MEMBER]]
-    EVENTS[at + L.E_REASON] = WARPS[row + L.W_REASON]
-    EVENTS[at + L.E_CYCLE] = now
 
 
 @jit_inline
@@ -169,6 +124,13 @@ def _run_along(wi, at, now, block, t):
 
 
 @jit_inline
+def _behind(wi, pc, t):
+    """The micro-op behind the instruction at *pc*, which the engine has executed together with one before it."""
+    row = pc * L.N_OP
+    return t.WARPS[wi * L.N_WARP + L.W_AFTER] if t.OPS[row + L.O_JUMPS] else t.OPS[row + L.O_FALL]
+
+
+@jit_inline
 def _execute(wi, pc, now, block, t):
     """Let the engine execute the instruction at *pc* of warp *wi*: (status, the micro-op that the warp goes on with).
 
@@ -179,7 +141,7 @@ def _execute(wi, pc, now, block, t):
     status = np.int64(door.PAUSED)
     if t.WARPS[row + L.W_BEHIND] > 0:
         t.WARPS[row + L.W_BEHIND] -= 1
-        at = t.WARPS[row + L.W_AFTER] if OPS[pc * L.N_OP + L.O_JUMPS] else OPS[pc * L.N_OP + L.O_FALL]
+        at = _behind(wi, pc, t)
     else:
         door.set_clock(now, block)
         status, at = _begin_stretch(wi, pc, block, t)
@@ -299,6 +261,41 @@ def _complete(q, sm, wi, now, late, pc, requests, local, block, t):
     return _complete_later(q, sm, wi, now, pc, executed, in_local, block, t)
 
 
+@jit_inline
+def _go_on(wi, pc, now, fixed, resolved, ready, reason, t):
+    """Note that a warp has issued the instruction at *pc*, and what it waits for before the next, for *reason* last."""
+    WARPS = t.WARPS
+    at = wi * L.N_WARP
+    WARPS[at + L.W_LAST] = now
+    WARPS[at + L.W_YIELDS] = t.OPS[pc * L.N_OP + L.O_YIELDS]
+    WARPS[at + L.W_FIXED] = fixed
+    t.STANDING[WARPS[at + L.W_GROUP] + IS_STALLED] |= WARPS[at + L.W_BIT]
+    WARPS[at + L.W_RESOLVED] = resolved
+    member = WARPS[at + L.W_MEMBER]
+    t.READY[member] = ready
+    WARPS[at + L.W_REASON] = reason
+    t.THROTTLE[member] = NOT_SELECTED  # unless a pipe is busy: the slot went to another instruction
+
+
+@jit
+def _branch(wi, q, pc, after, now, fixed, t):
+    """Until when a warp waits for its branch at *pc*, and for *after*, where it goes on; why, if not for the branch."""
+    OPS = t.OPS
+    NUMBERS = t.NUMBERS
+    at = wi * L.N_WARP
+    taken = after != OPS[pc * L.N_OP + L.O_FALL]
+    resolved = max(fixed, now + np.int64(NUMBERS[BRANCH_LATENCY if taken else NOT_TAKEN_LATENCY]))
+    if not taken:
+        return resolved, resolved, WAIT
+    # The target is fetched anew: fetches of one scheduler follow each other, and the next line comes later.
+    fetch = max(resolved, t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_FETCH_FREE])
+    t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_FETCH_FREE] = fetch + np.int64(NUMBERS[FETCH_INTERVAL])
+    ready = fetch + np.int64(NUMBERS[FETCH_LATENCY])
+    t.WARPS[at + L.W_NEXT_LINE] = OPS[max(after, 0) * L.N_OP + L.O_LINE] + 1
+    t.WARPS[at + L.W_NEXT_LINE_AT] = ready + np.int64(NUMBERS[FETCH_NEXT])
+    return resolved, ready, FETCHING
+
+
 @jit
 def _follow(wi, q, pc, after, now, done, t):
     """When the warp may issue again as far as the instruction at *pc* decides it; *after* is what it goes on with."""
@@ -312,11 +309,7 @@ def _follow(wi, q, pc, after, now, done, t):
     fixed = now + max(OPS[row + L.O_STALL], 1)
     resolved = fixed
     reason = WAIT
-    taken = False
-    if kind == L.K_BRANCH:
-        taken = after != OPS[row + L.O_FALL]
-        resolved = max(fixed, now + np.int64(NUMBERS[BRANCH_LATENCY if taken else NOT_TAKEN_LATENCY]))
-    elif kind == L.K_COMMIT:
+    if kind == L.K_COMMIT:
         t.COMMITTED[wi * L.GROUPS + WARPS[at + L.W_COMMITS] % L.GROUPS] = WARPS[at + L.W_COPIED]
         WARPS[at + L.W_COMMITS] += 1
     elif kind == L.K_RECONVERGE:
@@ -333,38 +326,54 @@ def _follow(wi, q, pc, after, now, done, t):
         else:
             WARPS[at + L.W_FENCE] = 1
         reason = MEMBAR
-    elif kind == L.K_BRANCH and taken:
-        # The target is fetched anew: fetches of one scheduler follow each other, and the next line comes later.
-        fetch = max(resolved, t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_FETCH_FREE])
-        t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_FETCH_FREE] = fetch + np.int64(NUMBERS[FETCH_INTERVAL])
-        ready = fetch + np.int64(NUMBERS[FETCH_LATENCY])
-        reason = FETCHING
-        WARPS[at + L.W_NEXT_LINE] = OPS[max(after, 0) * L.N_OP + L.O_LINE] + 1
-        WARPS[at + L.W_NEXT_LINE_AT] = ready + np.int64(NUMBERS[FETCH_NEXT])
+    elif kind == L.K_BRANCH:
+        resolved, ready, reason = _branch(wi, q, pc, after, now, fixed, t)
     if after >= 0 and OPS[after * L.N_OP + L.O_DUAL]:
         ready = now
         fixed = now
         resolved = now
-    WARPS[at + L.W_LAST] = now
-    WARPS[at + L.W_YIELDS] = OPS[row + L.O_YIELDS]
-    WARPS[at + L.W_FIXED] = fixed
-    t.STANDING[WARPS[at + L.W_GROUP] + IS_STALLED] |= WARPS[at + L.W_BIT]
-    WARPS[at + L.W_RESOLVED] = resolved
-    member = WARPS[at + L.W_MEMBER]
-    t.READY[member] = ready
-    WARPS[at + L.W_REASON] = reason
-    t.THROTTLE[member] = NOT_SELECTED  # unless a pipe is busy: the slot went to another instruction
+    _go_on(wi, pc, now, fixed, resolved, ready, reason, t)
+
+
+@jit_apart
+def _issue_simple(q, sm, wi, at, now, t):
+    """:func:`issue` of an O_SIMPLE instruction that has been executed; micro-op *at* follows."""
+    warp = wi * L.N_WARP
+    pc = t.WARPS[warp + L.W_PC]
+    row = pc * L.N_OP
+    kept = note_issue(q, wi, now, t)
+    t.WARPS[warp + L.W_BEHIND] -= 1
+    late = read_registers(q, row, now, kept, t.OPS, np.int64(t.NUMBERS[WINDOW]), t.SCHEDULERS)
+    done = np.float64(now + 1)
+    if t.OPS[row + L.O_UNIT] == FIXED:
+        occupy(q, t.OPS[row + L.O_PIPE], now, late, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
+        done = np.float64(now + t.OPS[row + L.O_LATENCY])
+    if t.CONFIG[L.G_CONTROL] == 0:
+        note_results(wi, pc, done, WAIT, done, t.CONFIG, t.OPS, t.OPERANDS, t.WARPS, t.BOARDS, t.REGISTERS)
+    fixed = now + max(t.OPS[row + L.O_STALL], 1)
+    if t.OPS[row + L.O_KIND] == L.K_BRANCH:
+        resolved, ready, reason = _branch(wi, q, pc, at, now, fixed, t)
+        _go_on(wi, pc, now, fixed, resolved, ready, reason, t)
+    else:
+        _go_on(wi, pc, now, fixed, fixed, fixed, WAIT, t)
+    if late:
+        freeze(q, now, late, t)
+    awaits(wi, sm, at, now, t)
+    end_of_issue(q, late == 0, t.READY[t.WARPS[warp + L.W_MEMBER]], t.SCHEDULERS)
 
 
 @jit_apart
 def issue(q, sm, wi, now, s, t):
     """Issue the next instruction of a warp: (DONE, FAILED or CALLED; the warp if another issues with it, else NONE)."""
-    CONFIG = t.CONFIG
     OPS = t.OPS
     WARPS = t.WARPS
     SCHEDULERS = t.SCHEDULERS
-    TOTALS = t.TOTALS
     pc = WARPS[wi * L.N_WARP + L.W_PC]
+    if OPS[pc * L.N_OP + L.O_SIMPLE] and WARPS[wi * L.N_WARP + L.W_BEHIND] > 0:
+        at = _behind(wi, pc, t)
+        if OPS[at * L.N_OP + L.O_ISSUES] and OPS[at * L.N_OP + L.O_DUAL] == 0:
+            _issue_simple(q, sm, wi, at, now, t)
+            return L.DONE, np.int64(NONE)
     member = WARPS[wi * L.N_WARP + L.W_MEMBER]
     row = pc * L.N_OP
     ahead = WARPS[wi * L.N_WARP + L.W_AHEAD] > 0
@@ -381,16 +390,7 @@ def issue(q, sm, wi, now, s, t):
     if OPS[row + L.O_PIPE] == TEX:
         door.forget(block)
     if issues:
-        _account(wi, now, WARPS, t.READY, t.PASSED, t.THROTTLE, t.STALLS)
-        if CONFIG[L.G_FROM] <= now < CONFIG[L.G_TO]:
-            _record(wi, q, now, CONFIG, WARPS, t.READY, t.SLOTS, TOTALS, t.EVENTS)
-        TOTALS[L.N_ISSUED] += 1
-        if SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST] != member:
-            SCHEDULERS[q * L.N_SCHEDULER + L.Q_LAST] = member
-            SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] = 0
-        kept = SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] >= OPS[row + L.O_KEPT]
-        SCHEDULERS[q * L.N_SCHEDULER + L.Q_STREAK] += 1
-        pay(q, now, SCHEDULERS)
+        kept = note_issue(q, wi, now, t)
     status, at = _execute(wi, pc, now, block, t)
     if status == door.CALLED:  # it did not issue, and nothing has happened: it comes again
         t.CHIP[L.C_CALLS] = place
@@ -411,7 +411,7 @@ def issue(q, sm, wi, now, s, t):
     else:
         late = read_registers(q, row, now, kept, OPS, np.int64(t.NUMBERS[WINDOW]), SCHEDULERS)
         done, why, read = _complete(q, sm, wi, now, late, pc, requests, local, block, t)
-        note_results(wi, pc, done, why, read, CONFIG, OPS, t.OPERANDS, WARPS, t.BOARDS, t.REGISTERS)
+        note_results(wi, pc, done, why, read, t.CONFIG, OPS, t.OPERANDS, WARPS, t.BOARDS, t.REGISTERS)
         _follow(wi, q, pc, at, now, done, t)
         if late + OPS[row + L.O_FREEZE]:
             freeze(q, now, late + OPS[row + L.O_FREEZE], t)
@@ -428,10 +428,5 @@ def issue(q, sm, wi, now, s, t):
         settled = False
         if unit == EXIT or status != door.BLOCKED:  # a warp that waits at a barrier has opened none
             release(sm, place, ceil(done), now, s, t)
-    SCHEDULERS[q * L.N_SCHEDULER + L.Q_FLOOR] = SCHEDULERS[q * L.N_SCHEDULER + L.Q_NEXT]
-    if settled and forced < 0:
-        own = t.READY[member]
-        at = q * L.N_SCHEDULER
-        soonest = min(own, SCHEDULERS[at + L.Q_OTHERS])
-        SCHEDULERS[at + L.Q_NEXT] = max(SCHEDULERS[at + L.Q_NEXT], soonest)
+    end_of_issue(q, settled and forced < 0, t.READY[member], SCHEDULERS)
     return L.DONE, forced

@@ -13,6 +13,7 @@ _op = Columns()
 O_ISSUES = _op()  # 1: takes an issue slot; 0: runs along with the instruction before it
 O_IN_TURN = _op()  # 1: what it does depends on when other SMs do the same: atomics, strong accesses, system calls
 O_CALLS = _op()  # 1: a system call, before which the warp is looked at anew
+O_SIMPLE = _op()  # 1: it needs nothing but its registers, and its pipe or that it is a branch
 O_GROUP = _op()  # micro-ops that run in one go from here
 O_JUMPS = _op()  # 1: they only compute but for the last, which jumps
 O_STRETCH = _op()  # the same together with instructions behind it that may be executed early, see ahead.py; 0: none

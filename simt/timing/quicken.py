@@ -1,8 +1,8 @@
 """When a simulation goes over to native code for what it executes at once.
 
 The timing model looks at a warp after every instruction, but executes what only computes together with the instruction
-before it (:mod:`simt.timing.ahead`): such runs may be native code.  With ``engine="auto"`` it is taken when a simulation
-has turned out long, as :mod:`simt.machine.compiled.choice` has it for functional runs.
+before it (:mod:`simt.timing.ahead`): such runs may be native code.  With ``engine="auto"`` it is taken when a
+simulation has turned out long, as :mod:`simt.machine.compiled.choice` has it for functional runs.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from simt.ops.arrays import load_some, store_some
 from simt.ops.jit import jit
 from simt.timing.gates import GROUP
 from simt.timing.jit import FOLDER
-from simt.timing.layout import NEVER
+from simt.timing.layout import KEY_TURN, NEVER
 
 _WORD, _BITS = ir.IntType(64), ir.IntType(GROUP)
 _VECTOR = ir.VectorType(_WORD, GROUP)
@@ -52,6 +52,34 @@ def _least(typingctx: Any, times: Any, first: Any, left_out: Any) -> Any:
 
 
 @intrinsic
+def _either(typingctx: Any, words: Any, first: Any, bits: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        found = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
+        chosen = builder.select(_spread(builder, args[2]), found, ir.Constant(_VECTOR, [0] * GROUP))
+        kind = ir.FunctionType(_WORD, [_VECTOR])
+        reduce = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.or.v{GROUP}i64")
+        return builder.call(reduce, [chosen])
+
+    return types.int64(words, types.int64, types.int64), codegen
+
+
+@intrinsic
+def _smallest(typingctx: Any, numbers: Any, first: Any, bits: Any, turn: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        found = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
+        own = builder.add(ir.Constant(_VECTOR, list(range(GROUP))), _each(builder, args[3]))
+        late = builder.and_(builder.ashr(own, _each(builder, _WORD(63))), _each(builder, _WORD(1 << KEY_TURN)))
+        keys = builder.add(found, builder.add(own, late))
+        keys = builder.select(_spread(builder, args[2]), keys, _each(builder, _WORD(NEVER)))
+        kind = ir.FunctionType(_WORD, [_VECTOR])
+        reduce = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.smin.v{GROUP}i64")
+        least = builder.icmp_signed("==", keys, _each(builder, builder.call(reduce, [keys])))
+        return builder.zext(builder.bitcast(least, _BITS), _WORD)
+
+    return types.int64(numbers, types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
 def _counted(typingctx: Any, numbers: Any, first: Any, bits: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         before = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
@@ -70,6 +98,14 @@ def _soonest(TIMES, first, left_out):
     return _least(TIMES, first, left_out)
 
 
+def _joined(WORDS, first, bits):
+    return _either(WORDS, first, bits)
+
+
+def _foremost(KEYS, first, bits, turn):
+    return _smallest(KEYS, first, bits, turn)
+
+
 def _count(NUMBERS, first, bits):
     _counted(NUMBERS, first, bits)
 
@@ -85,6 +121,18 @@ def _plain_soonest(TIMES, first, left_out):
     return min((TIMES[first + k] for k in range(GROUP) if not (left_out >> k) & 1), default=NEVER)
 
 
+def _plain_joined(WORDS, first, bits):
+    found = 0
+    for k in range(GROUP):
+        found |= int(WORDS[first + k]) * ((bits >> k) & 1)
+    return found
+
+
+def _plain_foremost(KEYS, first, bits, turn):
+    chosen = [k for k in range(GROUP) if (bits >> k) & 1]
+    return 1 << min(chosen, key=lambda k: KEYS[first + k] + turn + k + (int(turn + k < 0) << KEY_TURN))
+
+
 def _plain_count(NUMBERS, first, bits):
     for k in range(GROUP):
         NUMBERS[first + k] += (bits >> k) & 1
@@ -94,5 +142,12 @@ no_later = jit(_no_later, inline=True, folder=FOLDER, plain=_plain_no_later)
 """``no_later(TIMES, first, now)``: which of a GROUP of times from number *first* on are no later than *now*: bits."""
 soonest = jit(_soonest, inline=True, folder=FOLDER, plain=_plain_soonest)
 """``soonest(TIMES, first, left_out)``: the least of a GROUP of times but for those *left_out* (bits); NEVER: none."""
+joined = jit(_joined, inline=True, folder=FOLDER, plain=_plain_joined)
+"""``joined(WORDS, first, bits)``: the bits of those of a GROUP of words whose bits are set, together."""
+foremost = jit(_foremost, inline=True, folder=FOLDER, plain=_plain_foremost)
+"""``foremost(KEYS, first, bits, turn)``: of a GROUP of keys whose *bits* are set the least, each with its turn: a bit.
+
+*turn* is that of the first of the group, each behind it has one more; negative ones come after all others.
+"""
 count = jit(_count, inline=True, folder=FOLDER, plain=_plain_count)
 """``count(NUMBERS, first, bits)``: add one to those of a GROUP of numbers whose bits are set."""

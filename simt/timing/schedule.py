@@ -130,7 +130,18 @@ def schedule(
         for pc, i in enumerate(program.instructions)
     ]
     ops[:n, L.O_LINE] = np.array(where, np.int64) // size
+    ops[:, L.O_SIMPLE] = _are_simple(ops)
     return Schedule(ops.reshape(-1), operands, control, registers, int(ops[:, L.O_LINE].max(initial=0)) + 1)
+
+
+def _are_simple(ops: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Which instructions need nothing but their registers, and their pipe or that they are a branch."""
+    fixed = (ops[:, L.O_UNIT] == Unit.FIXED) & (ops[:, L.O_PIPE] != PIPES.index("tex")) & (ops[:, L.O_KIND] == L.K_NONE)
+    branches = (ops[:, L.O_UNIT] == Unit.BRANCH) & (ops[:, L.O_KIND] == L.K_BRANCH)
+    alone = (ops[:, L.O_MEMORY_PC] < 0) & (ops[:, L.O_FREEZE] == 0)
+    boards = (ops[:, L.O_WRITE_BARRIER] < 0) & (ops[:, L.O_READ_BARRIER] < 0)
+    found: npt.NDArray[np.bool_] = (ops[:, L.O_ISSUES] == 1) & (fixed | branches) & alone & boards
+    return found
 
 
 def _code(program: Program, instruction: Instruction) -> MachineCode:

@@ -19,15 +19,16 @@ from simt.timing.gates import (
     LSU_GATE,
     N_GATE,
     N_STANDING,
+    OPEN_GATE,
+    PIPE_GATES,
     QUEUE,
     REASON,
     STORE_GATE,
     TO_GLOBAL,
 )
 from simt.timing.jit import jit_apart, jit_inline, jit_rare
-from simt.timing.ready import count, no_later, soonest
+from simt.timing.ready import count, foremost, joined, no_later, soonest
 
-POLICY = L.PLACE["scheduler_policy"]
 BARRIER_QUEUE = L.PLACE["barrier_queue"]
 MIO_QUEUE = L.PLACE["mio_queue"]
 STORES_KEPT = L.PLACE["lsu_stores"]
@@ -88,7 +89,9 @@ def _opened(group, standing, waiting, gates, sm, mio_free, now, t):
     Those that may not are told why.  Warps at one gate are dealt with together.  Nobody takes the turn of those at a
     busy pipe: they were not passed over.
     """
-    opened = np.int64(0)
+    idle = no_later(t.GATES, gates, now) & PIPE_GATES
+    opened = waiting & (joined(t.STANDING, standing, idle) | t.STANDING[standing + OPEN_GATE])
+    waiting &= ~opened
     busy = np.int64(0)
     following = np.int64(L.NEVER)
     while waiting:
@@ -120,14 +123,14 @@ def _opened(group, standing, waiting, gates, sm, mio_free, now, t):
 
 
 @jit_inline
-def _key(member, last, in_order, t):
-    """The smallest goes first; *in_order*: of several alike each in its turn, after the one that issued last."""
+def _key(member, last, t):
+    """The smallest goes first; of several alike each in its turn, after the one that issued last."""
     turn = member - last - 1 + (np.int64(member <= last) << L.KEY_TURN)
-    return t.KEYS[member] + (turn if in_order else np.int64(0))
+    return t.KEYS[member] + turn
 
 
 @jit_inline
-def _first(group, standing, opened, last, in_order, t):
+def _first(group, standing, opened, last, t):
     """Which of the *opened* warps of a group goes first, and its key; *last*: the one that issued last."""
     if group <= last < group + GROUP and (opened >> (last - group)) & 1 and t.ASKS[last] & KEEPS:
         return last, FIRST
@@ -139,22 +142,15 @@ def _first(group, standing, opened, last, in_order, t):
         later = min(max(last + 1 - group, 0), GROUP)
         behind = (alike >> later) << later
         best = group + lowest(behind if behind else alike)
-        return best, _key(best, last, in_order, t)
+        return best, _key(best, last, t)
+    if some & (some - 1):
+        some = foremost(t.KEYS, group, some, group - last - 1)
     best = group + lowest(some)
-    best_key = _key(best, last, in_order, t)
-    some &= some - 1
-    while some:
-        member = group + lowest(some)
-        key = _key(member, last, in_order, t)
-        if key < best_key:
-            best = member
-            best_key = key
-        some &= some - 1
-    return best, best_key
+    return best, _key(best, last, t)
 
 
 @jit_rare
-def _look_at_many(first, end, last, in_order, gates, sm, mio_free, now, t):
+def _look_at_many(first, end, last, gates, sm, mio_free, now, t):
     """Of a scheduler with more than a GROUP of warps, *first* to *end* - 1: how many are ready, how many of them may
 
     issue, the best one, NONE, and when another one may.
@@ -172,7 +168,7 @@ def _look_at_many(first, end, last, in_order, gates, sm, mio_free, now, t):
         ready += popcount(waiting)
         eligible += popcount(opened)
         if opened:
-            member, key = _first(group, standing, opened, last, in_order, t)
+            member, key = _first(group, standing, opened, last, t)
             if key < best_key:
                 best = member
                 best_key = key
@@ -198,12 +194,11 @@ def select(q, sm, now, in_turn, t):
     end = first + t.CONFIG[L.G_MEMBERS]
     row = q * L.N_SCHEDULER
     last = t.SCHEDULERS[row + L.Q_LAST]
-    in_order = np.int64(t.NUMBERS[POLICY]) != L.OLDEST
     mio_free = max(t.SCHEDULERS[row + L.Q_MIO_FREE], now)
     are_many = end > first + GROUP
     passed = best = np.int64(NONE)
     if are_many:
-        ready, eligible, best, following = _look_at_many(first, end, last, in_order, q * N_GATE, sm, mio_free, now, t)
+        ready, eligible, best, following = _look_at_many(first, end, last, q * N_GATE, sm, mio_free, now, t)
     else:
         standing = first // GROUP * N_STANDING
         waiting = no_later(t.READY, first, now)  # a bit for each
@@ -212,7 +207,7 @@ def select(q, sm, now, in_turn, t):
         ready = popcount(waiting)
         eligible = popcount(opened)
         if opened:
-            best, _ = _first(first, standing, opened, last, in_order, t)
+            best, _ = _first(first, standing, opened, last, t)
         if ready <= 1 or opened == 0:
             following = min(following, soonest(t.READY, first, waiting))
     if best < 0:

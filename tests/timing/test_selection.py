@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,7 +63,7 @@ def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occu
         SCHEDULERS=np.zeros(L.N_SCHEDULER, np.int64),
         SMS=np.zeros(L.N_SM, np.float64),
         TOTALS=np.zeros(L.N_TOTAL, np.int64),
-        GATES=np.zeros(N_GATE, np.int64),
+        GATES=np.zeros(N_GATE + GROUP, np.int64),
         STANDING=np.zeros(room // GROUP * N_STANDING, np.int64),
         QUEUED=np.full(L.QUEUE_ROOM, L.NEVER),  # as if the load/store unit had begun with none of what it has
         WARPS=np.zeros((n, L.N_WARP), np.int64),
@@ -71,7 +73,6 @@ def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occu
         **{name: np.zeros(room, np.int64) for name in ("ASKS", "KEYS", "OWN_FREE", "PASSED", "THROTTLE")},
     )
     t.CONFIG[L.G_MEMBERS] = room
-    t.NUMBERS[selection.POLICY] = policy
     t.SCHEDULERS[[L.Q_LAST, L.Q_MIO_FREE]] = last, times["mio"]
     t.SMS[[L.M_LSU_FREE, L.M_BARRIER_FREE]] = times["lsu"] + 0.5, times["barrier"] + 0.5
     for pipe, interval in occupied:
@@ -80,7 +81,7 @@ def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occu
         unit, pipe = warp.asked.unit, PIPES.index(warp.asked.pipe)
         t.OPS[k, L.O_ASKS + warp.yields] = asks(unit, pipe, warp.loads, policy, warp.yields)
         t.WARPS[k, [L.W_KEY, L.W_YIELDS]] = (
-            warp.age if policy == L.OLDEST else warp.block_age << L.KEY_AGE,
+            (warp.age if policy == L.OLDEST else warp.block_age) << L.KEY_AGE,
             warp.yields,
         )
         t.WARPS[k, [L.W_SHARED_FREE, L.W_PC]] = warp.own_free, k
@@ -112,7 +113,7 @@ def rank(warp: Warp, k: int, last: int, n: int, policy: int) -> tuple[int, ...]:
     """The place of an eligible warp in the scheduler's order."""
     turn = (k - last - 1) % n
     if policy == L.OLDEST:
-        return (k != last, warp.age)
+        return (k != last, warp.age, turn)
     loads_shared = warp.loads and warp.asked.unit is Unit.SHARED
     ahead = policy == L.AHEAD_UNTIL_YIELD and not warp.yields and not loads_shared
     if ahead:
@@ -170,9 +171,26 @@ def test_a_group_is_looked_at_at_once(times: list[int], first: int, bits: int) -
         assert function(ready.soonest)(array, first, bits) == min(others, default=L.NEVER)
         later = [time for time in own if time > NOW]
         assert function(ready.soonest)(array, first, found) == min(later, default=L.NEVER)
+        either = [time for time, is_chosen in zip(own, chosen, strict=True) if is_chosen]
+        assert function(ready.joined)(array, first, bits) == reduce(or_, either, 0)
         counted = array.copy()
         function(ready.count)(counted, first, bits)
         assert (counted - array).tolist() == [0] * first + chosen + [0] * (3 - first)
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=GROUP + 3, max_size=GROUP + 3),
+    st.integers(0, 3),
+    st.integers(1, (1 << GROUP) - 1),
+    st.integers(-1, GROUP + 2),
+)
+def test_the_foremost_of_a_group(ages: list[int], first: int, bits: int, last: int) -> None:
+    """The oldest, and of several the next one after the last, round the scheduler."""
+    chosen = [first + k for k in range(GROUP) if bits >> k & 1]
+    best = min(chosen, key=lambda k: (ages[k], k <= last, k))
+    keys = np.array(ages) << L.KEY_AGE
+    for function in (lambda each: each, plain):
+        assert function(ready.foremost)(keys, first, bits, first - last - 1) == 1 << best - first
 
 
 @given(st.lists(st.tuples(st.sampled_from(["fma", "fma_light", "fma_heavy", "fma_both", "alu"]), st.integers(0, 3))))

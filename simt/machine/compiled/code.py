@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import llvmlite
@@ -79,14 +78,12 @@ class Native:
     plan: Plan
     loaded: _Loaded
 
-    @property
-    def runs(self) -> dict[int, int]:
-        """Of each run the function that executes it, by its first micro-op."""
-        return {first: self.loaded.address(name_of(first)) for first in self._firsts}
-
-    @property
-    def _firsts(self) -> Iterable[int]:
-        return self.plan.runs if isinstance(self.plan, Stretches) else ()
+    @cached_property
+    def runs(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The first micro-op of each run, and where the function stands that executes it."""
+        firsts = list(self.plan.runs) if isinstance(self.plan, Stretches) else []
+        places = [self.loaded.address(name_of(first)) for first in firsts]
+        return np.array(firsts, np.int64), np.array(places, np.int64)
 
     def equip(self, state: L.State) -> L.State:
         """The state of a worker with native code."""
@@ -127,17 +124,8 @@ class Native:
         counts = state.COUNTS.reshape(-1, L.N_COUNT)
         times = state.NATIVE.reshape(blocks, -1)[:, FIRST_TIMES : FIRST_TIMES + TIMES * len(self.plan.blocks)]
         total = times.sum(axis=0).reshape(-1, TIMES)
-        for block, (executed, active, absent, exited) in zip(self.plan.blocks, total, strict=True):
-            for step in block:
-                row = counts[step.pc]
-                row[L.N_EXECUTED] += executed
-                row[L.N_THREADS] += active
-                row[L.N_ABSENT] += absent
-                row[L.N_EXITED] += exited
-                if not step.guard:
-                    row[L.N_PRED_ON] += active
-                if step.row.name == "bra":
-                    row[L.N_BRANCHES] += executed
+        for column, pcs, which, k in self.plan.tallies:
+            np.add.at(counts[:, column], pcs, total[which, k])
         times[:] = 0
 
 
@@ -211,10 +199,13 @@ class _Loaded:
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
+        self._places: dict[str, int] = {}
 
     def address(self, name: str) -> int:
         """Where a function stands."""
-        return int(self._engine.get_function_address(name))
+        if name not in self._places:
+            self._places[name] = self._engine.get_function_address(name)
+        return self._places[name]
 
 
 _helpers: dict[Helper, _Loaded] = {}

@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 
+import numpy as np
+import numpy.typing as npt
+
+from simt.machine import layout as L
 from simt.machine.coalescing import SECTOR_SHIFT
 from simt.machine.compiled.accesses import ANY, FUNCTIONS, SIMPLE_TYPES, TELLING, whole
 from simt.machine.compiled.context import Helper
@@ -25,6 +29,7 @@ MOST_BLOCK = 64
 """Micro-ops of a block at most: LLVM's time grows faster than its input."""
 
 Runs = tuple[tuple[int, int], ...]
+Tally = tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int64], int]
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,19 @@ class Plan:
             else:
                 found.add(whole(*access))
         return found
+
+    @cached_property
+    def tallies(self) -> list[Tally]:
+        """What the counters of blocks say of their micro-ops: a column, micro-ops, their blocks, and which counter."""
+        steps = [(step, k) for k, block in enumerate(self.blocks) for step in block]
+        unguarded = [(step, k) for step, k in steps if not step.guard]
+        branches = [(step, k) for step, k in steps if step.row.name == "bra"]
+        told = [(steps, L.N_EXECUTED, 0), (steps, L.N_THREADS, 1), (steps, L.N_ABSENT, 2), (steps, L.N_EXITED, 3)]
+        return [
+            (int(column), np.array([step.pc for step, _ in some]), np.array([k for _, k in some]), counter)
+            for some, column, counter in [*told, (unguarded, L.N_PRED_ON, 1), (branches, L.N_BRANCHES, 0)]
+            if some
+        ]
 
     @property
     def starts(self) -> set[int]:
