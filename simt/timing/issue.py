@@ -369,14 +369,14 @@ def issue(q, sm, wi, now, s, t):
     WARPS = t.WARPS
     SCHEDULERS = t.SCHEDULERS
     pc = WARPS[wi * L.N_WARP + L.W_PC]
-    if OPS[pc * L.N_OP + L.O_SIMPLE] and WARPS[wi * L.N_WARP + L.W_BEHIND] > 0:
+    ahead = WARPS[wi * L.N_WARP + L.W_AHEAD] > 0
+    if OPS[pc * L.N_OP + L.O_SIMPLE] and WARPS[wi * L.N_WARP + L.W_BEHIND] > 0 and not ahead:
         at = _behind(wi, pc, t)
         if OPS[at * L.N_OP + L.O_ISSUES] and OPS[at * L.N_OP + L.O_DUAL] == 0:
             _issue_simple(q, sm, wi, at, now, t)
             return L.DONE, np.int64(NONE)
     member = WARPS[wi * L.N_WARP + L.W_MEMBER]
     row = pc * L.N_OP
-    ahead = WARPS[wi * L.N_WARP + L.W_AHEAD] > 0
     issues = OPS[row + L.O_ISSUES] == 1 and not ahead
     settled = issues  # how long the scheduler's other warps wait did not change
     forced = np.int64(NONE)
