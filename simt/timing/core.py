@@ -125,7 +125,10 @@ def _go_ahead(sm, now, until, capacity, s, t):
     front = sm * L.N_FRONT
     if t.FRONTS[front + L.F_ANSWERED] > t.FRONTS[front + L.F_TAKEN]:
         take_answers(sm, t)
-    status = np.int64(L.DONE)
+    # The epoch before ended early, for an SM that was crowded.  What waits for a line that has been asked for already
+    # may be there less than an epoch after it was asked for: the SM would pass the cycle in which a warp may go on.
+    is_ahead = t.FRONTS[front + L.F_ASKED] > t.FRONTS[front + L.F_ANSWERED] and not t.SMS[sm * L.N_SM + L.M_HALTED]
+    status = np.int64(L.CROWDED if is_ahead else L.DONE)
     while status == L.DONE and t.FRONTS[front + L.F_NEXT] < until:
         if _is_crowded(sm, t):
             status = np.int64(L.CROWDED)

@@ -364,7 +364,7 @@ N_EVENT = _event.count
 FINISHED, PAUSED, FAILED, STUCK, FULL, CALLED, WAITING = range(7)
 
 # What a look at an SM came to besides: all that it has to do in that cycle is done, it waits for its turn, or for
-# answers, because it has no room for more requests.
+# answers, because it has no room for more requests, or would pass the cycle in which they have an effect.
 DONE, HALTED, CROWDED = range(7, 10)
 
 BETWEEN, AHEAD, TURNS = range(3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,18 @@ def test_room_for_requests(plain: dict[str, Any], most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(plain, "_is_crowded", crowded)
         assert same(found, timed("neighbored", 300, 96, 3))
+
+
+def test_requests_that_an_early_end_of_an_epoch_leaves_over(plain: dict[str, Any]) -> None:
+    """Their SM does not go on before L2 has answered them.
+
+    What waits for a line that was asked for before may be there in less than an epoch.  An SM that had passed that
+    cycle looked at it again, and if it was crowded, no epoch went past it: a launch of curand_init never ended.
+    """
+    fronts = np.zeros(layout.N_FRONT, np.int64)
+    fronts[[layout.F_ASKED, layout.F_NEXT]] = 1, 150
+    plain["_go_ahead"](0, 100, 300, 1, None, SimpleNamespace(FRONTS=fronts, SMS=np.zeros(layout.N_SM)))
+    assert (fronts[layout.F_STATUS], fronts[layout.F_NEXT]) == (layout.CROWDED, 150)
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
