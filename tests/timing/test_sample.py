@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numba import cuda
 
 import simt
-from simt.timing.sample import TOLERANCE, Sample, choose, fixed
+from simt.timing.sample import OTHERS_IDLE, TOLERANCE, Sample, choose, fixed
 
 EVERYTHING: dict[str, Any] = {"most_instructions": np.inf, "most_sms": 1 << 20, "writes": False}
 WRITING = EVERYTHING | {"writes": True}
@@ -63,12 +63,30 @@ def test_one_long_block_needs_all_sms() -> None:
 
 
 def test_too_little_time_for_all() -> None:
-    """Two SMs may run: the second pair ends with the long block, as all do, but has 55 a block where all have 32.5."""
-    found = choose(work([10, 10, 10, 100]), chip=4, places=1, most_instructions=70, most_sms=4, writes=False)
-    assert (found.n_sms, found.first, found.limited) == (2, 2, True)
-    assert found.uncertainty == pytest.approx(55 / 32.5 - 1)
-    assert "differs, by up to 69.2 % from the whole; no time or memory for more SMs" in found.reason
-    assert choose(work([10, 10, 10, 100]), chip=4, places=1, most_instructions=1e9, most_sms=2, writes=False) == found
+    """Two SMs may run: the pair with the long block ends as all do, and has 55 a block where all have 32.5.
+
+    The long block alone would end with them, too, but is farther from their mean.
+    """
+    long = work([10, 10, 10, 100])
+    found = choose(long, chip=4, places=1, most_instructions=110, most_sms=4, writes=False)
+    assert (found.n_sms, found.first, found.limited, found.uncertainty) == (2, 2, True, TOLERANCE)
+    assert not found.is_alike
+    assert found.reason.startswith("what blocks execute differs, and no time or memory for more SMs (max_host_seconds)")
+    assert choose(long, chip=4, places=1, most_instructions=1e9, most_sms=2, writes=False) == found
+    assert choose(long, chip=4, places=1, most_instructions=109, most_sms=4, writes=False).n_sms == 1
+
+
+def test_one_sm_that_ends_last_stands_for_a_launch_rather_than_one_that_is_like_the_average() -> None:
+    """Blocks of 10, 11, ..., 20 and 100 on twelve SMs: the mean is 22, but the launch takes 100.
+
+    Blocks that load half a sector an instruction have others beside them that are idle by then: nobody knows how much.
+    """
+    for sectors, uncertainty in ((0, TOLERANCE), (5, OTHERS_IDLE)):
+        uneven = work([*range(10, 21), 100], sectors)
+        found = choose(uneven, chip=12, places=1, most_instructions=0, most_sms=1, writes=False)
+        assert (found.n_sms, found.first, found.limited) == (1, 11, True)
+        assert not found.is_alike
+        assert found.uncertainty == uncertainty
 
 
 def test_memory_counts_as_much_as_instructions() -> None:
@@ -98,9 +116,8 @@ def test_a_sample_keeps_to_its_limits_and_says_how_far_off_it_is(
     given_work = np.array(blocks, np.int64)
     chip = min(sms, len(blocks))
     found = choose(given_work, chip, places, instructions, most_sms, writes)
-    total = given_work[:, 0].sum()
     assert 1 <= found.n_sms <= max(1, min(chip, most_sms))
-    assert found.n_sms == 1 or total * found.n_sms / chip <= instructions
+    assert found.n_sms == 1 or given_work[found.blocks_of(len(blocks)), 0].sum() <= instructions
     assert 0 <= found.first <= chip - found.n_sms
     assert 0 < found.n_blocks <= len(blocks)
     assert 0 < found.share <= 1
@@ -163,12 +180,19 @@ def test_auto_is_one_sm_where_blocks_are_alike() -> None:
     assert one.sample.uncertainty is None
 
 
-def test_a_budget_leaves_sms_out_and_says_so() -> None:
-    counts = np.arange(264) * 3
-    found = timed(counts, max_host_seconds=1e-3).timing
+RAMP, RECURSION = np.arange(264) * 3, np.round(1.618 ** np.arange(20) / 10).astype(np.int64)
+LONE, SEVERAL = np.where(np.arange(264) == 100, 1000, 10), np.where(np.arange(264) % 53 == 0, 500, 10)
+
+
+@pytest.mark.parametrize("counts", [RAMP, RECURSION, LONE, SEVERAL], ids=["ramp", "recursion", "lone", "several"])
+def test_a_budget_leaves_all_but_the_last_sm_out_and_says_so(counts: npt.NDArray[np.int64]) -> None:
+    """It takes as long as all SMs; an SM near the average, which was taken before, does not."""
+    found, every = timed(counts, max_host_seconds=1e-3).timing, timed(counts, sms="all").timing
     assert found is not None
-    assert found.sample.limited
+    assert every is not None
+    assert (found.sample.n_sms, found.sample.limited) == (1, True)
     assert "no time or memory for more SMs (max_host_seconds)" in found.scope
+    assert found.cycles == pytest.approx(every.cycles, rel=0.03)
 
 
 def racy(counts: Any, out: Any) -> None:
