@@ -79,6 +79,14 @@ def execute(
     schedule: Schedule = None,
     fill: Fill = "0",
     max_instructions: MaxInstructions = 2**28,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="End the program after so long on this computer, as ctrl-C does, and report what it did until then.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Print the report as JSON; --log-file keeps it apart from the program's."),
@@ -107,6 +115,7 @@ def execute(
         "timed": timing_count,
         "model": Timing(model.get("sms", "auto"), model.get("max_host_seconds"), model.get("overrides")),
         "max_instructions": max_instructions,
+        "seconds": max_seconds,
     }
     finished = programs.run(program, device, arch, timed, checking, **settings)
     to.write([json.dumps(to_dict(finished), indent=2) if as_json else marked(report(finished, wanted))])

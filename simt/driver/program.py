@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ _SHARED_RUNTIME = b"libcudart.so."
 VIEWS = ("machine", SOURCE)
 """Where the kernels of a program may run."""
 STATIC = "NVIDIA's static CUDA runtime, which runs on NVIDIA's driver only"
+GRACE = 2.0
+"""Seconds that a program has to end after ctrl-C."""
 STARTUP = Path(__file__).parent / "startup"
 """On the PYTHONPATH of programs whose kernels run in the source view."""
 RELINK = 'compile it again with nvcc -cudart shared (make NVCC_APPEND_FLAGS="-cudart shared"), or with simt nvcc'
@@ -34,7 +37,8 @@ RELINK = 'compile it again with nvcc -cudart shared (make NVCC_APPEND_FLAGS="-cu
 def run_program(command: Sequence[str], settings: Settings) -> Finished:
     """Run a program with the modelled GPU in the place of NVIDIA's, and wait for its end.
 
-    Its standard streams are ours.  ctrl-C is the program's affair: it ends, and what it did so far is returned.
+    Its standard streams are ours.  ctrl-C is the program's affair: it ends, and what it did so far is returned.  So it
+    is after the seconds that it may take.
 
     Raises DeviceError for an unknown device, LaunchError for a missing program or an unknown check,
     UnsupportedError for a program that contains NVIDIA's runtime, and where there is no C compiler.
@@ -49,13 +53,14 @@ def run_program(command: Sequence[str], settings: Settings) -> Finished:
         environment = {**surroundings(folder, server.name), **settings.variables}
         if settings.view == SOURCE:
             environment["PYTHONPATH"] = _joined(STARTUP, os.environ.get("PYTHONPATH", ""))
-        returncode = _run(command, environment, settings.quiet)
+        returncode, in_time = _run(command, environment, settings)
     finally:
         server.close()
     sessions = [each for each in server.sessions if each.began]
     findings = [finding for each in sessions for finding in each.findings]
     refused = {name: why for each in sessions for name, why in each.machine_code.items()}
-    return Finished(returncode, [each.device.activities for each in sessions], findings, refused)
+    activities = [each.device.activities for each in sessions]
+    return Finished(returncode, activities, findings, refused, None if in_time else settings.seconds)
 
 
 def check_settings(settings: Settings) -> None:
@@ -136,10 +141,10 @@ def _check_runtime(path: Path) -> None:
         raise UnsupportedError(f"{path} contains {STATIC}", help=RELINK)
 
 
-def _run(command: list[str], environment: Mapping[str, str], quiet: bool) -> int:
-    """Run to the end, through ctrl-C, which the program gets, too."""
+def _run(command: list[str], environment: Mapping[str, str], settings: Settings) -> tuple[int, bool]:
+    """Run to the end, through ctrl-C, which the program gets, too: its return code, and whether it ended in time."""
     try:
-        child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL if quiet else None)
+        child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL if settings.quiet else None)
     except OSError as error:
         raise LaunchError(
             f"cannot run {command[0]}: {error.strerror}",
@@ -148,7 +153,13 @@ def _run(command: list[str], environment: Mapping[str, str], quiet: bool) -> int
     handler = signal.getsignal(signal.SIGINT)
     in_main = _set_interrupt(lambda *_: None)
     try:
-        return child.wait()
+        return child.wait(settings.seconds), True
+    except subprocess.TimeoutExpired:
+        child.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(GRACE)
+        child.kill()
+        return child.wait(), False
     finally:
         if child.poll() is None:
             child.kill()

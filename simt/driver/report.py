@@ -37,7 +37,7 @@ def marked(text: str) -> str:
 def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
     """The report of a program: *metrics* of each kernel (default: a choice), and what did not work."""
     found = finished.activities
-    ended = _signalled(finished.returncode)
+    ended = _ended(finished)
     if found is None:
         return "\n".join([*ended, "the program did not use the GPU: it made no CUDA call that needs a device"])
     lines = [*ended, *_heading(found, len(finished.processes))]
@@ -61,8 +61,12 @@ def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
     return "\n".join(lines)
 
 
-def _signalled(returncode: int) -> list[str]:
-    """What a shell would say of a program that a signal has ended; nothing of ctrl-C, which its user typed."""
+def _ended(finished: Finished) -> list[str]:
+    """What ended a program before its end, as a shell would say it; nothing of ctrl-C, which its user typed."""
+    returncode = finished.returncode
+    if finished.ended_after is not None:
+        late = f"the program was ended after {finished.ended_after:g} s (--max-seconds)"
+        return _wrapped(f"{late}; what it had not done by then is not in this report", "", "  ")
     if returncode >= 0 or -returncode == signal.SIGINT:
         return []
     said = signal.strsignal(-returncode) or "unknown signal"
@@ -144,14 +148,19 @@ def _dims(dims: Sequence[int], what: str) -> str:
     return counted(sizes[0], what) if len(sizes) == 1 else f"({', '.join(map(str, sizes))}) {what}s"
 
 
+def _end(finished: Finished) -> dict[str, Any]:
+    """How a program ended, for JSON."""
+    return {"returncode": finished.returncode, "ended_after_seconds": finished.ended_after}
+
+
 def to_dict(finished: Finished) -> dict[str, Any]:
     """The same and more, for JSON: every launch with all of its metrics, copies, calls, errors."""
     found = finished.activities
     if found is None:
-        return {"returncode": finished.returncode, "device": None, "launches": [], "copies": [], "calls": {}}
+        return {**_end(finished), "device": None, "launches": [], "copies": [], "calls": {}}
     calls: Counter[str] = Counter(each.name for each in found.called)
     return {
-        "returncode": finished.returncode,
+        **_end(finished),
         "device": found.device.key,
         "launches": [
             {"start": each.start, "stream": each.stream, "by_device": each.by_device, **each.profile.to_dict()}

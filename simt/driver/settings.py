@@ -84,7 +84,8 @@ class Settings:
     names match are profiled, so many of them after the first ones; all are run.  ``check``, ``keep_going``,
     ``schedule``, ``fill``: of every launch, as for :func:`simt.launch`.  ``view``: ``"machine"`` or, for kernels that
     Numba compiled, ``"source"``.  ``quiet``: the program's standard output is dropped.
-    ``max_instructions`` as for :func:`simt.launch`.  ``on_finding`` is called when a kernel fails.
+    ``max_instructions`` as for :func:`simt.launch`.  ``seconds``: after so long on this computer the program is ended.
+    ``on_finding`` is called when a kernel fails.
     """
 
     device: str = "h200"
@@ -102,6 +103,7 @@ class Settings:
     schedule: str | None = None
     fill: int | str = 0
     max_instructions: int = 2**28
+    seconds: float | None = None
     quiet: bool = False
     on_finding: Callable[[Finding], None] | None = None
 
@@ -177,13 +179,14 @@ class Finished:
     """A program that has ended: what each of its processes that used the device did there, and how it ended.
 
     ``returncode`` as of :class:`subprocess.Popen`: negative for a signal.  ``machine_code``: kernels that the source
-    view could not run, and why.
+    view could not run, and why.  ``ended_after``: the seconds after which it was ended, because no more were allowed.
     """
 
     returncode: int
     processes: list[Activities] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     machine_code: dict[str, str] = field(default_factory=dict)
+    ended_after: float | None = None
 
     @property
     def activities(self) -> Activities | None:

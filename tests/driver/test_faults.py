@@ -158,6 +158,20 @@ def test_interrupted(program: Path) -> None:
     assert "Traceback" not in report
 
 
+def test_a_program_that_takes_longer_than_it_may(program: Path, tmp_path: Path) -> None:
+    """It ends as by ctrl-C, in the middle of a kernel, too; one that does not is killed."""
+    begin = time.monotonic()
+    finished = run(program, "waits", tmp_path, Settings(max_instructions=2**50, seconds=4)).finished
+    assert (finished.returncode, finished.ended_after) == (-signal.SIGINT, 4)
+    script = tmp_path / "stubborn.sh"
+    script.write_text("#!/bin/sh\ntrap '' INT\nexec sleep 600\n")
+    script.chmod(0o755)
+    finished = run_program([str(script)], Settings(seconds=0.5))
+    assert (finished.returncode, finished.ended_after) == (-signal.SIGKILL, 0.5)
+    assert time.monotonic() - begin < 60
+    assert run_program(["true"], Settings(seconds=60)).ended_after is None
+
+
 def test_the_simulator_is_killed(program: Path) -> None:
     """Then the program's calls fail, and it can end by itself."""
     child = start(program, "server_dies")

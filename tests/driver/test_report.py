@@ -97,7 +97,16 @@ def test_the_signal_that_ended_a_program_is_named() -> None:
     first = [report(Finished(-number)).splitlines()[0] for number in (signal.SIGSEGV, signal.SIGINT)]
     assert first[0] == "the program was ended by signal 11: Segmentation fault"
     assert first[1].startswith("the program did not use the GPU")
-    assert to_dict(Finished(3)) == {"returncode": 3, "device": None, "launches": [], "copies": [], "calls": {}}
+    nothing = {"device": None, "launches": [], "copies": [], "calls": {}}
+    assert to_dict(Finished(3)) == {"returncode": 3, "ended_after_seconds": None, **nothing}
+
+
+def test_a_program_that_took_too_long_is_said_to_have_been_ended() -> None:
+    late = Finished(-signal.SIGINT, ended_after=60)
+    assert " ".join(report(late).split()).startswith(
+        "the program was ended after 60 s (--max-seconds); what it had not"
+    )
+    assert to_dict(late)["ended_after_seconds"] == 60
 
 
 def test_metrics_are_checked_before_a_program_runs() -> None:
