@@ -114,14 +114,22 @@ def _now(load, at, arrival, t):
 
 @jit
 def _memory(arrival, cycles, t):
-    """Occupy the memory side: reads of DRAM and writes; returns when the transfer is through.
+    """Occupy DRAM; returns when the transfer is through.
 
-    Reads that miss share its time with writes to sectors that were clean, although those stay in L2 (measured on an
-    H200: copies take the sum of both).  Channels and banks are not simulated one by one: that requests meet at them
-    although others are idle shows as latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
+    Channels and banks are not simulated one by one: that requests meet at them although others are idle shows as
+    latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
     """
     _averaged(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, cycles, arrival, t)
     return serve(t.CHIP, L.C_MEMORY_FREE, arrival, cycles)
+
+
+@jit_inline
+def _linked(arrival, size, t):
+    """When so many bytes that DRAM sends, or that are stored to clean sectors, are through the link of L2's halves.
+
+    Copies that L2 holds take as long as both together need there, larger ones as long as DRAM (ends.cu).
+    """
+    return serve(t.CHIP, L.C_LINK_FREE, arrival, size / t.NUMBERS[L2_WRITE])
 
 
 @jit_inline
@@ -186,10 +194,8 @@ def _write_back(way, arrival, t):
     """Write what is dirty in a way of L2 to DRAM, its sectors completed; returns when that is through."""
     dirty = t.L2_DIRTY[way]
     t.TOTALS[L.N_DRAM_WRITE] += popcount(dirty)
-    # The write to L2 has been paid for already.
-    cost = max(1.0 / t.NUMBERS[DRAM_WRITE] - 1.0 / t.NUMBERS[L2_WRITE], 0.0)
     size = popcount(_fetched(dirty, t)) * SECTOR
-    _memory(arrival, size * cost, t)
+    _memory(arrival, size / t.NUMBERS[DRAM_WRITE], t)
     _averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], arrival, t)
     if t.L2_PARTIAL[way]:
         _complete(way, arrival, t)
@@ -351,7 +357,7 @@ def fetch(sm, way, line, missing, manner, arrival, t):
     size = n * SECTOR
     if manner == SCATTERED:  # each is of another row of DRAM
         size = max(size, t.NUMBERS[DRAM_SCATTERED])
-    through = _memory(arrival, size / t.NUMBERS[DRAM_READ], t)
+    through = max(_memory(arrival, size / t.NUMBERS[DRAM_READ], t), _linked(arrival, n * SECTOR, t))
     _have(way, fetched, t)
     waited = through - arrival
     if manner == LATER and t.CONFIG[L.G_ROOM] <= LARGE * t.CONFIG[L.G_WARPS]:
@@ -436,8 +442,8 @@ def l2_write(line, mask, partial, block, writers, arrival, t):
     t.TOTALS[L.N_L2_HITS] += n
     new = popcount(mask & ~t.L2_DIRTY[way])
     if new:
-        cycles = max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]) / t.NUMBERS[L2_WRITE]
-        _memory(arrival, cycles, t)  # delays reads; the write itself need not wait for those before it
+        # It delays reads; the write itself need not wait for those before it.
+        _linked(arrival, max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]), t)
     t.L2_STORED[way] = -1
     done = in_slice(way, block, writers, True, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
     return max(done, written(way, mask, partial, arrival, t))
