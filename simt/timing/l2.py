@@ -41,7 +41,7 @@ DRAM_REORDER = L.PLACE["dram_reordering"]
 DRAM_QUEUED = L.PLACE["dram_reordering_window"]
 LOAD_WINDOW = 1024.0
 DRAM_WINDOW = 512.0
-BURST = 300.0
+BURST = 450.0
 """Cycles of its share of DRAM that an SM may ask for ahead of time, if at most LARGE blocks fill it.
 
 They ask for all that they load at once, which the SMs that are not simulated do at other times: rows of short.cu and
