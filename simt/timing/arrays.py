@@ -40,6 +40,8 @@ _CHIP_BANDWIDTHS = (
     "host_write_queue",
 )
 OF_WRITTEN = ("L1_WRITTEN_AT", "L1_WRITTEN_LAST", "L1_WRITTEN_IDLE", "L1_WRITTEN_NUMBER")
+LEFT_WAYS = 4
+"""Lines that what ran before has left in L2 are in so many ways of the sets, those that are taken last."""
 CARVE_OUTS = tuple(1024 * size for size in (0, 8, 16, 32, 64, 100, 132, 164, 196, 228))
 """What shared memory may take of L1, as far as an SM has it.
 
@@ -144,6 +146,7 @@ def clock_arrays(
     config[layout.G_CHIP] = chip
     config[layout.G_FIRST] = sample.first
     config[layout.G_GRID_X] = prepared.launch.grid[0] if prepared.launch.blocks > prepared.launch.grid[0] else 1
+    config[layout.G_ROWS] = 32 % prepared.launch.block[0] == 0
     config[layout.G_FIRST_WAVE] = chip * fit.blocks_per_sm
     config[layout.G_CONTROL] = table.control
     config[layout.G_REGISTERS] = registers
@@ -252,13 +255,16 @@ def clock_arrays(
 
 
 def _left_dirty(l2: int, numbers: Parameters) -> npt.NDArray[np.int64]:
-    """L2_DIRTY of so many ways as a launch begins, cold caches: the ways of a set that are taken last owe DRAM a line.
+    """L2_DIRTY of so many ways as a launch begins: who empties the caches leaves lines to be written to DRAM.
 
-    Nsight Compute does not write back what it has emptied L2 with: launches that only read write that much, once they
-    have read as much as L2 holds (cold.cu, kept.cu: 2.4 MB on an H200 and an H100).
+    They go as L2 fills up: launches that only read write nothing if they read 21 MB, half of 2.4 MB if they read 34,
+    and all of it from 50 on (kept.cu on an H100; cold.cu on both).
     """
-    dirty = np.zeros((l2 // int(numbers["l2_ways"]), int(numbers["l2_ways"])), np.int64)
-    dirty[:, dirty.shape[1] - int(numbers["l2_left_lines"]) :] = 15
+    ways = int(numbers["l2_ways"])
+    dirty = np.zeros((l2 // ways, ways), np.int64)
+    taken_last = ways - 1 - np.arange(len(dirty)) % LEFT_WAYS
+    for k in range(int(numbers["l2_left_lines"])):
+        dirty[np.arange(len(dirty)), (taken_last - k) % ways] = 15
     return dirty.reshape(-1)
 
 
@@ -308,6 +314,7 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
         **{name: np.zeros(l2, np.int64) for name in ("L2_WORDS", "L2_MASKED", "L2_PARTIAL")},
         "WRITER": np.full(ops, -1, np.int64),
         "WRITTEN": np.zeros(ops, np.int64),
+        "ROW_APART": np.zeros(ops, np.int64),
         "WRITERS": np.zeros(ops, np.float64),
     }
 

@@ -15,7 +15,7 @@ from simt.timing.chance import scramble
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import LATER, OTHERS_NOW, SAMPLE, SCATTERED, brought_by
 from simt.timing.servers import SECTOR, serve
-from simt.timing.slices import after_others, after_stores, four_of, in_slice
+from simt.timing.slices import PAIR, after_others, after_stores, four_of, in_slice
 
 L2_WAYS = L.PLACE["l2_ways"]
 L2_LATENCY = L.PLACE["l2_latency"]
@@ -196,7 +196,8 @@ def _write_back(way, arrival, t):
     t.TOTALS[L.N_DRAM_WRITE] += popcount(dirty)
     size = popcount(_fetched(dirty, t)) * SECTOR
     _memory(arrival, size / t.NUMBERS[DRAM_WRITE], t)
-    _averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], arrival, t)
+    if t.L2_TAGS[way] >= 0:  # what ran before has left the others; reads hardly wait for those (kept.cu)
+        _averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], arrival, t)
     if t.L2_PARTIAL[way]:
         _complete(way, arrival, t)
     t.L2_DIRTY[way] = 0
@@ -431,6 +432,25 @@ def l2_read(sm, line, mask, manner, arrival, t):
     return back
 
 
+@jit_inline
+def _bytes_of(mask, partial):
+    """Bytes that a store writes of a line: *partial* counts those of incomplete sectors."""
+    found = SECTOR * popcount(mask & ~sectors_of(partial))
+    for sector in range(4):
+        found += (partial >> (8 * sector)) & 255
+    return found
+
+
+@jit_inline
+def _others_complete(size, writers):
+    """Whether blocks beside the one that writes *size* bytes of a line write the rest.
+
+    Blocks that write so many bytes side by side, and leave none out, are 256 / size to two lines of a slice, of which
+    there are two.
+    """
+    return size < 4 * SECTOR and 1.0 < writers < L.NEVER and size * writers >= 2 * PAIR * 4 * SECTOR
+
+
 @jit
 def l2_write(line, mask, partial, block, writers, arrival, t):
     """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*."""
@@ -446,4 +466,12 @@ def l2_write(line, mask, partial, block, writers, arrival, t):
         _linked(arrival, max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]), t)
     t.L2_STORED[way] = -1
     done = in_slice(way, block, writers, True, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
-    return max(done, written(way, mask, partial, arrival, t))
+    size = _bytes_of(mask, partial)
+    if not _others_complete(size, writers):
+        return max(done, written(way, mask, partial, arrival, t))
+    # Measured on an H100 (kept.cu, pictures): L2 neither completes such lines nor writes them back early.  Each of the
+    # blocks answers for its share of them.
+    _have(way, np.int64(15), t)
+    if scramble(line * (1 << 20) + block) / (1 << 53) >= size / (4 * SECTOR):
+        return done
+    return max(done, written(way, np.int64(15), np.int64(0), arrival, t))

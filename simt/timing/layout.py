@@ -322,6 +322,7 @@ G_LAUNCHED = _config()  # blocks of the launch, with those of SMs that are not s
 G_CHIP = _config()  # SMs of the chip that get blocks
 G_FIRST = _config()  # number among them of the first that is simulated
 G_GRID_X = _config()  # blocks in a row of the grid; 1 if there is one row only
+G_ROWS = _config()  # 1: a warp is whole rows of threads of its block
 G_FIRST_WAVE = _config()  # blocks that start with the launch
 G_CONTROL = _config()  # 1: the code's own control bits; 0: a scoreboard by register
 G_REGISTERS = _config()  # scoreboard entries per warp

@@ -25,7 +25,7 @@ from simt.timing.l2 import (
     written,
 )
 from simt.timing.others import note_touch
-from simt.timing.slices import busy_with, note_writer, serialised
+from simt.timing.slices import busy_with, note_row, note_writer, serialised
 from simt.timing.waits import settle, signal
 
 L1_LATENCY = L.PLACE["l1_latency"]
@@ -73,8 +73,12 @@ def request(sm, wi, pc, now, kind, block, manner, word, t):
 def _writers(at, a, t):
     """How many blocks use L2 where the request at *at* writes, by what is known of its instruction."""
     pc = t.REQUESTED[at + L.R_PC]
-    if a == t.REQUESTED[at + L.R_FIRST] and t.WARPS[t.REQUESTED[at + L.R_WARP] * L.N_WARP + L.W_INDEX] == 0:
-        note_writer(pc, t.REQUESTED[at + L.R_BLOCK], t.REQUESTED[at + L.R_WORD], t)
+    if a == t.REQUESTED[at + L.R_FIRST]:
+        index = t.WARPS[t.REQUESTED[at + L.R_WARP] * L.N_WARP + L.W_INDEX]
+        if index == 0:
+            note_writer(pc, t.REQUESTED[at + L.R_BLOCK], t.REQUESTED[at + L.R_WORD], t)
+        elif index == 1:
+            note_row(pc, t.REQUESTED[at + L.R_BLOCK], t.REQUESTED[at + L.R_WORD], t)
     return t.WRITERS[pc]
 
 

@@ -113,6 +113,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "dram_write_bytes_per_cycle": "bytes per cycle of the chip, beside reads",
         "dram_write_alone_share": "of that with no reads beside them",
         "dram_write_latency": "cycles that a read takes longer beside writes at full rate; in proportion to the rate",
+        "dram_background_bytes_per_cycle": "bytes per cycle of the chip that others write to DRAM during a launch",
         "dram_scattered_bytes": "bytes as which the shortest read counts if lanes ask for lines anywhere",
         "host_latency": "cycles from a load of the host's memory to its use",
         "host_read_bytes_per_cycle": "bytes per cycle that the chip reads from the host",

@@ -145,6 +145,17 @@ class TimingResult:
         """Whether races decide how much is executed (:attr:`depends_on_order`)."""
         return abs(self.depends_on_order) > RACES_FROM
 
+    @property
+    def _mean_blocks(self) -> float:
+        """Blocks of the average SM for each of a simulated one, if all run at once: most launches give some SMs one more.
+
+        SMs with fewer blocks are about as long at work (kept.cu: 1024 blocks that wait, of 8 an SM, are 96.7 to 97.0 %
+        of the warps of all SMs on an H100).  If blocks follow each other, such SMs end sooner.
+        """
+        if self.launch.blocks > self.chip * self.occupancy.blocks_per_sm:
+            return 1.0
+        return min(self.launch.blocks * self.n_sms / (self.chip * self.blocks), 1.0)
+
     @cached_property
     def inputs(self) -> dict[str, Number]:
         """What the formulas of the timing metrics are over: :data:`simt.metrics.timing.TIMING_INPUTS`."""
@@ -156,6 +167,7 @@ class TimingResult:
         return {
             **totals,
             **waited,
+            "warp_cycles": totals["warp_cycles"] * self._mean_blocks,
             "l1_requests": requests,
             "l1_busiest": max(totals["wavefronts"], requests),
             "cycles": round(self.cycles),
@@ -330,6 +342,8 @@ def collect(
     host = clock.CHIP[layout.C_HOST_DONE]
     totals["host"] = int(host)
     totals["cycles"] = int(max(last, host) + (numbers["host_end_latency"] if host else 0)) + 1
+    beside = numbers["dram_background_bytes_per_cycle"] * (totals["cycles"] + numbers["launch_overhead"])
+    totals["dram_write"] += round(beside * sample.share / SECTOR_BYTES)
     return TimingResult(
         program=program,
         launch=launch,

@@ -36,20 +36,34 @@ def note_writer(pc, block, word, t):
     """Note where a *block* begins to write at *pc*: WRITERS follows from how far it is from where the last one did.
 
     Blocks that are less than half a word apart write to the same words.  Blocks in one column of the grid say how far
-    rows of blocks are apart.
+    rows of blocks are apart.  Of two in different rows, that is taken off, if it is known.
     """
     before = t.WRITER[pc]
     if block == before or (block < before and t.WRITERS[pc]):
         return
     blocks = abs(block - before)
-    if blocks % t.CONFIG[L.G_GRID_X] == 0:
-        blocks //= t.CONFIG[L.G_GRID_X]
     apart = abs(word - t.WRITTEN[pc])
+    across = t.CONFIG[L.G_GRID_X]
+    if blocks % across == 0:
+        blocks //= across
+    elif t.ROW_APART[pc]:
+        blocks = abs(block % across - before % across)
+        apart = abs(word - t.WRITTEN[pc] - (block // across - before // across) * t.ROW_APART[pc])
     if before >= 0:
         beside = blocks <= 2 * apart
         t.WRITERS[pc] = _in_one_slice(PAIR * 32.0 * blocks / apart, t) if beside else np.float64(L.NEVER)
     t.WRITER[pc] = block
     t.WRITTEN[pc] = word
+
+
+@jit
+def note_row(pc, block, word, t):
+    """Note where the second warp of a *block* begins to write at *pc*: so many words further as rows of threads are.
+
+    It follows how far rows of blocks are apart, if a warp is whole rows of its block.
+    """
+    if t.CONFIG[L.G_ROWS] and block == t.WRITER[pc]:
+        t.ROW_APART[pc] = (word - t.WRITTEN[pc]) * t.CONFIG[L.G_WARPS]
 
 
 @jit_inline

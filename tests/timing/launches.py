@@ -40,7 +40,7 @@ CUBINS = {
     name: DATA / "timing" / "cubins" / f"{name}.cubin"
     for name in (
         *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "reach", "paths", "validation"),
-        *("unseen", "short", "sets", "naive", "rowwise"),
+        *("unseen", "short", "sets", "naive", "rowwise", "kept"),
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
@@ -276,7 +276,7 @@ def counted_arguments() -> list[list[Any]]:
 
 BOOLEAN = {"line", "softmax", "summed", "transposed"}
 """Templates whose first argument is true or false."""
-TEMPLATES = {"unsigned int": "j", "unsigned long long": "y", "float": "f", "double": "d"}
+TEMPLATES = {"unsigned int": "j", "unsigned char": "h", "unsigned long long": "y", "float": "f", "double": "d"}
 
 
 def mangled(kernel: str, integers: bool = False) -> str:

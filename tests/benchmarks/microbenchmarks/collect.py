@@ -30,6 +30,7 @@ PROFILED = (
     "short",
     "naive",
     "rowwise",
+    "kept",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
