@@ -129,7 +129,7 @@ def _linked(arrival, size, t):
 
     Copies that L2 holds take as long as both together need there, larger ones as long as DRAM (ends.cu).
     """
-    return serve(t.CHIP, L.C_LINK_FREE, arrival, size / t.NUMBERS[L2_WRITE])
+    return serve(t.CHIP, L.C_LINK_FREE, arrival, size / max(t.NUMBERS[L2_WRITE], t.NUMBERS[DRAM_READ]))
 
 
 @jit_inline

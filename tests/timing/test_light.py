@@ -72,7 +72,7 @@ def test_what_memory_moves_at_most() -> None:
     assert most_dram_bytes(devices.get("h100")) == pytest.approx(2 * 5120 / 8 * 2619 / 1980)
     h200 = devices.get("h200")
     bare = devices.Gpu("bare", "Bare", "sm_90", "9.0", h200.limits, {"timing": h200.sections["timing"]})
-    assert most_dram_bytes(bare) == 2350
+    assert most_dram_bytes(bare) == 2400
 
 
 @given(st.fixed_dictionaries({name: st.none() | st.floats(0, 100) for name in LIMITS.values()}))
