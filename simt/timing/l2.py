@@ -12,35 +12,29 @@ from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.bus import host_read, host_write, is_hosted
 from simt.timing.chance import scramble
+from simt.timing.dram import averaged, dram_latency, dram_time, farther_of, l2_latency, queued
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import LATER, OTHERS_NOW, SAMPLE, SCATTERED, brought_by
 from simt.timing.servers import SECTOR, serve
-from simt.timing.slices import PAIR, after_others, after_stores, four_of, in_slice
+from simt.timing.slices import PAIR, after_others, after_stores, in_slice
 
 L2_WAYS = L.PLACE["l2_ways"]
 L2_LATENCY = L.PLACE["l2_latency"]
-L2_QUEUE = L.PLACE["l2_queue_latency"]
 L2_READ = L.PLACE["l2_read_bytes_per_cycle"]
 L2_WRITE = L.PLACE["l2_write_bytes_per_cycle"]
 DRAM_LATENCY = L.PLACE["dram_latency"]
 DRAM_READ = L.PLACE["dram_read_bytes_per_cycle"]
 DRAM_WRITE = L.PLACE["dram_write_bytes_per_cycle"]
 DRAM_ALONE = L.PLACE["dram_write_alone_share"]
-DRAM_TURN = L.PLACE["dram_write_latency"]
 SM_LINK = L.PLACE["sm_bytes_per_cycle"]
 L2_FETCH = L.PLACE["l2_fetch_bytes"]
 L2_READ_LEAST = L.PLACE["l2_read_least_bytes"]
 L2_WRITE_LEAST = L.PLACE["l2_write_least_bytes"]
 DRAM_SCATTERED = L.PLACE["dram_scattered_bytes"]
-L2_SPREAD = L.PLACE["l2_spread_latency"]
 ATOMIC_SECTOR = L.PLACE["atomic_sector_interval"]
 DRAM_FAR = L.PLACE["dram_far_latency"]
-DRAM_SPREAD = L.PLACE["dram_spread_latency"]
-DRAM_QUEUE = L.PLACE["dram_queue_latency"]
 DRAM_REORDER = L.PLACE["dram_reordering"]
 DRAM_QUEUED = L.PLACE["dram_reordering_window"]
-LOAD_WINDOW = 1024.0
-DRAM_WINDOW = 512.0
 BURST = 450.0
 """Cycles of its share of DRAM that an SM may ask for ahead of time, if at most LARGE blocks fill it.
 
@@ -95,32 +89,6 @@ def received(sectors, sent, t):
     """
     size = max(sectors * SECTOR, t.NUMBERS[L2_WRITE_LEAST])
     return serve(t.CHIP, L.C_L2_WRITE_FREE, sent, size / t.NUMBERS[L2_WRITE])
-
-
-@jit_inline
-def _averaged(load, at, cycles, arrival, t):
-    """Add so many busy cycles to the share of the time that something is busy, averaged over LOAD_WINDOW cycles."""
-    CHIP = t.CHIP
-    since = max(arrival - CHIP[at], 0.0)
-    CHIP[load] = CHIP[load] * np.exp(-since / LOAD_WINDOW) + cycles / LOAD_WINDOW
-    CHIP[at] = max(CHIP[at], arrival)
-
-
-@jit_inline
-def _now(load, at, arrival, t):
-    """What _averaged says of the load at *arrival*: it falls while nothing is added."""
-    return min(t.CHIP[load] * np.exp(-max(arrival - t.CHIP[at], 0.0) / LOAD_WINDOW), 1.0)
-
-
-@jit
-def _memory(arrival, cycles, t):
-    """Occupy DRAM; returns when the transfer is through.
-
-    Channels and banks are not simulated one by one: that requests meet at them although others are idle shows as
-    latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
-    """
-    _averaged(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, cycles, arrival, t)
-    return serve(t.CHIP, L.C_MEMORY_FREE, arrival, cycles)
 
 
 @jit_inline
@@ -185,7 +153,7 @@ def _complete(way, arrival, t):
     t.L2_PARTIAL[way] = 0
     t.TOTALS[L.N_DRAM_READ] += popcount(incomplete)
     cycles = popcount(_fetched(incomplete, t)) * SECTOR / t.NUMBERS[DRAM_READ]
-    _memory(arrival, cycles, t)
+    dram_time(arrival, cycles, t)
     return serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles)
 
 
@@ -195,9 +163,9 @@ def _write_back(way, arrival, t):
     dirty = t.L2_DIRTY[way]
     t.TOTALS[L.N_DRAM_WRITE] += popcount(dirty)
     size = popcount(_fetched(dirty, t)) * SECTOR
-    _memory(arrival, size / t.NUMBERS[DRAM_WRITE], t)
+    dram_time(arrival, size / t.NUMBERS[DRAM_WRITE], t)
     if t.L2_TAGS[way] >= 0:  # what ran before has left the others; reads hardly wait for those (kept.cu)
-        _averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], arrival, t)
+        averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], arrival, t)
     if t.L2_PARTIAL[way]:
         _complete(way, arrival, t)
     t.L2_DIRTY[way] = 0
@@ -281,36 +249,6 @@ def l2_place(line, arrival, t):
     return way
 
 
-@jit_inline
-def _farther(sm, line, t):
-    """Cycles that *line* is farther away from *sm* in DRAM than on average: which regions are far is a hash here."""
-    region = line >> 5
-    return t.NUMBERS[DRAM_FAR] if (scramble(region >> 1) ^ region ^ sm) & 1 else -t.NUMBERS[DRAM_FAR]
-
-
-@jit
-def _dram_latency(line, farther, arrival, t):
-    """From a miss to the use of *line*, without queues.
-
-    Measured on an H200 (spread.cu): of two neighbouring 4-KiB regions one is about 180 cycles farther, and on either
-    side a tail that falls off exponentially follows the shortest latency.  Of lines that are asked for at once, four
-    of a KiB come together (together.cu).  What they draw is a hash here.
-    """
-    share = (scramble(four_of(line) * (1 << 24) + np.int64(arrival / DRAM_WINDOW)) + 1) / (1 << 53)
-    return t.NUMBERS[DRAM_LATENCY] + farther + t.NUMBERS[DRAM_SPREAD] * (-np.log(share) - 1.0)
-
-
-@jit_inline
-def _l2_latency(sm, line, arrival, t):
-    """From L2 to the use of *line*, asked for at *arrival*: slices are near and far, uniformly (latency.cu).
-
-    What misses L2 delays what hits, too (H200, phases.cu): it is less than DRAM_QUEUE.
-    """
-    share = scramble(line * 256 + sm) / (1 << 53)
-    queue = t.NUMBERS[L2_QUEUE] * _now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, arrival, t) ** 2
-    return t.NUMBERS[L2_LATENCY] + t.NUMBERS[L2_SPREAD] * (2.0 * share - 1.0) + queue
-
-
 @jit
 def look_up(way, line, mask, manner, arrival, t):
     """The sectors of *mask* that a way of L2 lacks: those to fetch, and those that other SMs have just asked for."""
@@ -358,34 +296,21 @@ def fetch(sm, way, line, missing, manner, arrival, t):
     size = n * SECTOR
     if manner == SCATTERED:  # each is of another row of DRAM
         size = max(size, t.NUMBERS[DRAM_SCATTERED])
-    through = max(_memory(arrival, size / t.NUMBERS[DRAM_READ], t), _linked(arrival, n * SECTOR, t))
+    through = max(dram_time(arrival, size / t.NUMBERS[DRAM_READ], t), _linked(arrival, n * SECTOR, t))
     _have(way, fetched, t)
     waited = through - arrival
     if manner == LATER and t.CONFIG[L.G_ROOM] <= LARGE * t.CONFIG[L.G_WARPS]:
         waited = max(waited - BURST / t.CONFIG[L.G_SMS], size / t.NUMBERS[DRAM_READ])
     drawn = 2.0 * (scramble(line + (1 << 41)) / (1 << 53)) - 1.0
     waited += min(waited, t.NUMBERS[DRAM_QUEUED], _still_to_come(t)) * t.NUMBERS[DRAM_REORDER] * drawn
-    latency = _dram_latency(line, _farther(sm, line, t), arrival, t)
+    latency = dram_latency(line, farther_of(sm, line, t), arrival, t)
     return _on_its_way(way, line, fetched, arrival + waited, latency, arrival, t)
-
-
-@jit_inline
-def _queued(line, arrival, t):
-    """How long what DRAM sends of *line*, asked for at *arrival*, waits at its channels.
-
-    Reads wait for what L2 writes to DRAM meanwhile: the bus turns round (H200, ends.cu: copies that do not fit in L2).
-    How long is drawn for the lines that come together: with the mean for all of them, places for blocks were empty for
-    too short a time (ends.cu, naive.cu).
-    """
-    queue = t.NUMBERS[DRAM_QUEUE] * _now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, arrival, t) ** 2
-    drawn = (scramble(four_of(line) + (np.int64(1) << 40)) + 1) / (1 << 53)
-    return queue - t.NUMBERS[DRAM_TURN] * _now(L.C_WRITTEN, L.C_WRITTEN_AT, arrival, t) * np.log(drawn)
 
 
 @jit
 def _on_its_way(way, line, sectors, begin, latency, arrival, t):
     """When sectors of a way of L2 that DRAM sends from *begin* on are at who asked at *arrival*."""
-    back = begin + latency + _queued(line, arrival, t)
+    back = begin + latency + queued(line, arrival, t)
     t.L2_COMING[way] = sectors | (t.L2_COMING[way] if t.L2_READY[way] > arrival else 0)
     t.L2_READY[way] = max(t.L2_READY[way], back - t.NUMBERS[L2_LATENCY])
     return back
@@ -399,7 +324,7 @@ def _meet(way, line, arrival, t):
     and 132 SMs that read in step take 641 cycles a line on an H200 (shared.cu, march).
     """
     begun = max(arrival, t.CHIP[L.C_MEMORY_FREE])
-    there = begun + t.NUMBERS[DRAM_LATENCY] + _queued(line, arrival, t) - t.NUMBERS[L2_LATENCY]
+    there = begun + t.NUMBERS[DRAM_LATENCY] + queued(line, arrival, t) - t.NUMBERS[L2_LATENCY]
     t.L2_READY[way] = min(t.L2_READY[way], there)
 
 
@@ -426,7 +351,7 @@ def l2_read(sm, line, mask, manner, arrival, t):
             if t.CONFIG[L.G_SMS] > 1 and t.L2_READY[way] > arrival and not awaited:
                 _meet(way, line, arrival, t)
             through = max(through, t.L2_READY[way])
-        back = through + _l2_latency(sm, line, arrival, t)
+        back = through + l2_latency(sm, line, arrival, t)
     if missing:
         back = max(back, fetch(sm, way, line, missing, manner, arrival, t))
     return back

@@ -147,10 +147,10 @@ class TimingResult:
 
     @property
     def _mean_blocks(self) -> float:
-        """Blocks of the average SM for each of a simulated one, if all run at once: most launches give some SMs one more.
+        """Blocks of the average SM for each of a simulated one, if all run at once: some SMs may have one more.
 
-        SMs with fewer blocks are about as long at work (kept.cu: 1024 blocks that wait, of 8 an SM, are 96.7 to 97.0 %
-        of the warps of all SMs on an H100).  If blocks follow each other, such SMs end sooner.
+        Those with fewer are as long at work (kept.cu: with 1024 blocks that wait, room for 8 on each of 132 SMs, an
+        H100 is 96.7 to 97.0 % full).  If blocks follow each other, such SMs end sooner.
         """
         if self.launch.blocks > self.chip * self.occupancy.blocks_per_sm:
             return 1.0

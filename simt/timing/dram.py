@@ -1,0 +1,91 @@
+"""When DRAM and L2 have what is asked for: the time of DRAM, the load, and latencies that differ by line and load."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.timing import layout as L
+from simt.timing.chance import scramble
+from simt.timing.jit import jit, jit_inline
+from simt.timing.servers import serve
+from simt.timing.slices import four_of
+
+DRAM_LATENCY = L.PLACE["dram_latency"]
+DRAM_TURN = L.PLACE["dram_write_latency"]
+DRAM_FAR = L.PLACE["dram_far_latency"]
+DRAM_SPREAD = L.PLACE["dram_spread_latency"]
+DRAM_QUEUE = L.PLACE["dram_queue_latency"]
+L2_SPREAD = L.PLACE["l2_spread_latency"]
+L2_LATENCY = L.PLACE["l2_latency"]
+L2_QUEUE = L.PLACE["l2_queue_latency"]
+LOAD_WINDOW = 1024.0
+DRAM_WINDOW = 512.0
+
+
+@jit_inline
+def averaged(load, at, cycles, arrival, t):
+    """Add so many busy cycles to the share of the time that something is busy, averaged over LOAD_WINDOW cycles."""
+    CHIP = t.CHIP
+    since = max(arrival - CHIP[at], 0.0)
+    CHIP[load] = CHIP[load] * np.exp(-since / LOAD_WINDOW) + cycles / LOAD_WINDOW
+    CHIP[at] = max(CHIP[at], arrival)
+
+
+@jit_inline
+def load_now(load, at, arrival, t):
+    """What averaged says of the load at *arrival*: it falls while nothing is added."""
+    return min(t.CHIP[load] * np.exp(-max(arrival - t.CHIP[at], 0.0) / LOAD_WINDOW), 1.0)
+
+
+@jit
+def dram_time(arrival, cycles, t):
+    """Occupy DRAM; returns when the transfer is through.
+
+    Channels and banks are not simulated one by one: that requests meet at them although others are idle shows as
+    latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
+    """
+    averaged(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, cycles, arrival, t)
+    return serve(t.CHIP, L.C_MEMORY_FREE, arrival, cycles)
+
+
+@jit_inline
+def farther_of(sm, line, t):
+    """Cycles that *line* is farther away from *sm* in DRAM than on average: which regions are far is a hash here."""
+    region = line >> 5
+    return t.NUMBERS[DRAM_FAR] if (scramble(region >> 1) ^ region ^ sm) & 1 else -t.NUMBERS[DRAM_FAR]
+
+
+@jit
+def dram_latency(line, farther, arrival, t):
+    """From a miss to the use of *line*, without queues.
+
+    Measured on an H200 (spread.cu): of two neighbouring 4-KiB regions one is about 180 cycles farther, and on either
+    side a tail that falls off exponentially follows the shortest latency.  Of lines that are asked for at once, four
+    of a KiB come together (together.cu).  What they draw is a hash here.
+    """
+    share = (scramble(four_of(line) * (1 << 24) + np.int64(arrival / DRAM_WINDOW)) + 1) / (1 << 53)
+    return t.NUMBERS[DRAM_LATENCY] + farther + t.NUMBERS[DRAM_SPREAD] * (-np.log(share) - 1.0)
+
+
+@jit_inline
+def l2_latency(sm, line, arrival, t):
+    """From L2 to the use of *line*, asked for at *arrival*: slices are near and far, uniformly (latency.cu).
+
+    What misses L2 delays what hits, too (H200, phases.cu): it is less than DRAM_QUEUE.
+    """
+    share = scramble(line * 256 + sm) / (1 << 53)
+    queue = t.NUMBERS[L2_QUEUE] * load_now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, arrival, t) ** 2
+    return t.NUMBERS[L2_LATENCY] + t.NUMBERS[L2_SPREAD] * (2.0 * share - 1.0) + queue
+
+
+@jit_inline
+def queued(line, arrival, t):
+    """How long what DRAM sends of *line*, asked for at *arrival*, waits at its channels.
+
+    Reads wait for what L2 writes to DRAM meanwhile: the bus turns round (H200, ends.cu: copies that do not fit in L2).
+    How long is drawn for the lines that come together: with the mean for all of them, places for blocks were empty for
+    too short a time (ends.cu, naive.cu).
+    """
+    queue = t.NUMBERS[DRAM_QUEUE] * load_now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, arrival, t) ** 2
+    drawn = (scramble(four_of(line) + (np.int64(1) << 40)) + 1) / (1 << 53)
+    return queue - t.NUMBERS[DRAM_TURN] * load_now(L.C_WRITTEN, L.C_WRITTEN_AT, arrival, t) * np.log(drawn)
