@@ -18,6 +18,7 @@ from simt.options import Timing
 from simt.sass import Kernels, SassKernel, bank_image, load_cubin
 from simt.timing import TimedRun, TimingResult
 from simt.timing.kinds import ANY, COVERED, KINDS
+from tests.timing.crowded_launches import crowded_arguments
 from tests.timing.naive_launches import naive_arguments
 from tests.timing.rowwise_launches import rowwise_arguments
 from tests.timing.short_launches import short_arguments
@@ -40,7 +41,7 @@ CUBINS = {
     name: DATA / "timing" / "cubins" / f"{name}.cubin"
     for name in (
         *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "reach", "paths", "validation"),
-        *("unseen", "short", "sets", "naive", "rowwise", "kept"),
+        *("unseen", "short", "sets", "naive", "rowwise", "kept", "crowded"),
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
@@ -337,6 +338,7 @@ def simulate_all(
         "short": short_arguments,
         "naive": naive_arguments,
         "rowwise": rowwise_arguments,
+        "crowded": crowded_arguments,
         "validation": validation_arguments,
         "unseen": unseen_arguments,
     }
@@ -363,8 +365,8 @@ def simulate_all(
             args = loop_arguments(k) if program == "loops" else arguments[k]
             if name == "paced":
                 name = "pacedILi" + entry["kernel"].split("<")[1].removeprefix("(int)")[0]
-            if program in ("ends", "again", "counted", "short", "naive", "rowwise"):
-                name = mangled(entry["kernel"], integers=program == "rowwise")
+            if program in ("ends", "again", "counted", "short", "naive", "rowwise", "crowded"):
+                name = mangled(entry["kernel"], integers=program in ("rowwise", "crowded"))
         found.append((entry, run(program, name, entry["grid"], entry["block"], args, device=device, **options)))
     return found
 

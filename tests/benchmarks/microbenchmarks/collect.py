@@ -31,6 +31,7 @@ PROFILED = (
     "naive",
     "rowwise",
     "kept",
+    "crowded",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
