@@ -27,7 +27,7 @@ MAX_EVENTS = 1 << 16
 HOST_LINE = 16
 """Words in a line of the host's cache, and in the one that it fetches with it."""
 SUMS = ("TOTALS", "STALLS", "ACCESSES")
-OF_ALLOCATION = ("FETCHED_OF", "DENIED", "MET", "MARKED", "MARKED_BEFORE", "MARKED_AT")
+OF_ALLOCATION = ("FETCHED_OF", "DENIED", "MET", "MARKED", "MARKED_BEFORE", "MARKED_AT", "STORED_TO")
 OF_GROUP = (*SUMS, "LINES", "MASKS", "LANES", "STAGED", "STAGED_SIZE", "EVENTS")
 """Arrays that each group of SMs has for itself: sums, and scratch."""
 _CHIP_BANDWIDTHS = (

@@ -90,6 +90,7 @@ class Clock(NamedTuple):
     FETCHED_OF: Any  # float64[allocations]: those that they have fetched
     DENIED: Any  # float64[allocations]: those that they asked for and others have fetched
     MET: Any  # float64[allocations]: those in lines that several blocks have touched
+    STORED_TO: Any  # float64[allocations]: 1: they have stored to it
     # Shares of the allocations that were fetched up to one, and two, latencies of DRAM ago, and when that was noted.
     MARKED: Any  # float64[allocations]
     MARKED_BEFORE: Any

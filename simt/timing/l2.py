@@ -14,7 +14,7 @@ from simt.timing.bus import host_read, host_write, is_hosted
 from simt.timing.chance import scramble
 from simt.timing.dram import averaged, dram_latency, dram_time, farther_of, l2_latency, queued
 from simt.timing.jit import jit, jit_inline
-from simt.timing.others import LATER, OTHERS_NOW, SAMPLE, SCATTERED, brought_by
+from simt.timing.others import LATER, OTHERS_NOW, SAMPLE, SCATTERED, brought_by, note_store
 from simt.timing.servers import SECTOR, serve
 from simt.timing.slices import PAIR, after_others, after_stores, in_slice
 
@@ -387,6 +387,7 @@ def l2_write(line, mask, partial, block, writers, arrival, t):
     t.TOTALS[L.N_L2_HITS] += n
     new = popcount(mask & ~t.L2_DIRTY[way])
     if new:
+        note_store(line, t)
         # It delays reads; the write itself need not wait for those before it.
         _linked(arrival, max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]), t)
     t.L2_STORED[way] = -1

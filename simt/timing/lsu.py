@@ -401,6 +401,8 @@ def fence(sm, wi, pc, now, t):
     """When warp *wi* is through a fence for the device at *pc*: its stores are on their way; PENDING: not known yet."""
     done = now + t.NUMBERS[FENCE_LATENCY]
     if t.WARPS[wi * L.N_WARP + L.W_STORING] == 0:
+        if is_alone(t) and t.WARPS[wi * L.N_WARP + L.W_STORED]:
+            t.CHIP[L.C_FENCED] = 1
         return max(done, np.float64(t.WARPS[wi * L.N_WARP + L.W_STORED]))
     r = request(sm, wi, pc, now, np.int64(L.K_FENCE), np.int64(0), np.int64(0), np.int64(0), t)
     t.REQUESTED_AT[(sm * L.REQUESTS + r) * L.N_REQUEST_AT + L.T_SOONEST] = done

@@ -64,6 +64,14 @@ def note_touch(wi, line, now, t):
 
 
 @jit
+def note_store(line, t):
+    """Note that the simulated SMs store to *line*."""
+    k = _allocation(line, t)
+    if k >= 0:
+        t.STORED_TO[k] = 1.0
+
+
+@jit
 def manner_of(n, LINES, block, t):
     """The manner of a request of a warp of *block* for the first *n* of LINES."""
     for k in range(2, n):
@@ -119,6 +127,8 @@ def brought_by(line, mask, manner, now, t):
     if k < 0:
         return SAMPLE
     n = popcount(mask)
+    if t.CHIP[L.C_FENCED] and t.STORED_TO[k] and mask & ~t.OWNED[line]:
+        return OTHERS_BEFORE
     if manner == SCATTERED:
         return _scattered(k, line, n, now, t)
     larger = t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k] > t.CONFIG[L.G_L2_LINES]

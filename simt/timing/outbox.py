@@ -31,6 +31,8 @@ from simt.timing.waits import settle, signal
 L1_LATENCY = L.PLACE["l1_latency"]
 L2_LATENCY = L.PLACE["l2_latency"]
 STORE_DRAIN = L.PLACE["store_drain_latency"]
+QUEUED = 128.0
+"""Cycles that a request may wait in its SM before L2, where several SMs are simulated, has its work all the same."""
 
 
 @jit_inline
@@ -157,11 +159,13 @@ def answer(sm, r, t):
     kind = t.REQUESTED[at + L.R_KIND]
     wi = t.REQUESTED[at + L.R_WARP]
     own = wi * L.N_WARP
+    t.CHIP[L.C_DUE] = L.NEVER if is_alone(t) else t.REQUESTED[at + L.R_CYCLE] + QUEUED
     if kind == L.K_TOUCH:
         _touch(sm, at, t)
         return t.REQUESTED_AT[times + L.T_DONE]
     if kind == L.K_FENCE:
         done = max(t.REQUESTED_AT[times + L.T_SOONEST], np.float64(t.WARPS[own + L.W_STORED]))
+        t.CHIP[L.C_FENCED] = 1
         t.REQUESTED_AT[times + L.T_DONE] = done
         return done
     sectors, hits = t.TOTALS[L.N_L2_SECTORS], t.TOTALS[L.N_L2_HITS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from simt.timing import layout as L
 from simt.timing.jit import jit_inline
 
 SECTOR = 32.0
@@ -10,6 +11,10 @@ SECTOR = 32.0
 
 @jit_inline
 def serve(CHIP, server, arrival, cycles):
-    """Occupy a server; returns when the transfer is through."""
-    CHIP[server] = max(CHIP[server], arrival) + cycles
-    return CHIP[server]
+    """Occupy a server; returns when the transfer is through.
+
+    Several SMs' requests come here in the order in which they were made, not in that of their arrival: what waits long
+    to leave its SM must not hold up what others send meanwhile.  So the server has its work from C_DUE on at the latest.
+    """
+    CHIP[server] = max(CHIP[server], min(CHIP[L.C_DUE], arrival)) + cycles
+    return max(CHIP[server], arrival + cycles)

@@ -127,11 +127,12 @@ def in_slice(way, block, writers, stores, busy, arrival, t):
     if before != -1 and others == 1.0:  # the first may be the only one of its block
         t.L2_WRITE_SPENT[way] += busy
     t.L2_SHARED[way] = others
-    t.L2_WRITE_FREE[at] = max(t.L2_WRITE_FREE[at], arrival) + busy * others
+    t.L2_WRITE_FREE[at] = max(t.L2_WRITE_FREE[at], min(t.CHIP[L.C_DUE], arrival)) + busy * others
     if not beside:  # all come to this one
         free = slice_of(line, t)
         t.L2_SLICE_FREE[free] = max(t.L2_SLICE_FREE[free], t.L2_WRITE_FREE[at])
-    return t.L2_WRITE_FREE[at] - busy * (others - 1.0) / 2  # in the middle of those of the others
+    done = max(t.L2_WRITE_FREE[at], arrival + busy * others)
+    return done - busy * (others - 1.0) / 2  # in the middle of those of the others
 
 
 @jit_inline

@@ -1,0 +1,27 @@
+"""Words that all SMs use at once, what the last block finds in L2, and the way to L2, against an H100."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.machine_view import needs_nvdisasm
+
+LAST = {99: 4, 100: 6, 101: 2, 102: 2, 103: 8, 104: 2}
+"""Sums of what other blocks have stored, behind a fence: L2 has it."""
+SWAPPED = {150: 6, 151: 6, 152: 12, 153: 19, 155: 4, 156: 7, 157: 17}
+"""Sums of matrices with x along a column: SMs whose stores queue must not hold up the others."""
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize("bounds", [LAST, SWAPPED], ids=["last", "swapped"])
+def test_crowded(bounds: dict[int, int]) -> None:
+    """Launch of crowded.cu, and by how many percent it may be off."""
+    from tests.timing.crowded_launches import crowded_arguments
+    from tests.timing.launches import error, mangled, measured, run
+
+    arguments = crowded_arguments()
+    for k, entry in enumerate(measured("crowded", "h100")):
+        if k in bounds:
+            name = mangled(entry["kernel"], integers=True)
+            timed = run("crowded", name, entry["grid"], entry["block"], arguments[k], device="h100", sms="auto")
+            assert abs(error(entry, timed)) < bounds[k], (k, name, error(entry, timed))
