@@ -154,6 +154,8 @@ def _missed(sm, sectors, start, t):
     at = sm * L.N_SM + L.M_MISS_FREE
     begin = max(t.SMS[at], start)
     t.SMS[at] = begin + t.NUMBERS[LINE_INTERVAL]
+    # Stores behind it wait for it, too: both take the way from L1.
+    t.SMS[sm * L.N_SM + L.M_STORE_FREE] = max(t.SMS[sm * L.N_SM + L.M_STORE_FREE], begin) + t.NUMBERS[LINE_INTERVAL]
     t.SMS[sm * L.N_SM + L.M_MISSES] += 1
     return begin
 
