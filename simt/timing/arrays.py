@@ -310,6 +310,7 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
         "L2_WRITE_SPENT": np.zeros(l2, np.float64),
         "L2_SHARED": np.zeros(l2, np.float64),
         "L2_STORED": np.zeros(l2, np.int64),
+        "L2_TURN": np.zeros(l2, np.float64),
         "L2_SLICE_FREE": np.zeros(slices, np.float64),
         **{name: np.zeros(l2, np.int64) for name in ("L2_WORDS", "L2_MASKED", "L2_PARTIAL")},
         "WRITER": np.full(ops, -1, np.int64),

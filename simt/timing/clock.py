@@ -70,6 +70,7 @@ class Clock(NamedTuple):
     L2_WRITER: Any  # the block whose stores and atomics used the line; -1: none, -2: several
     L2_WRITE_FREE: Any  # float64[fours of lines]: when L2 is through with the stores and atomics on them
     L2_STORED: Any  # bits of the SMs, modulo 64, that have not loaded the line since it was last stored to
+    L2_TURN: Any  # float64: cycles that the next load of the line takes its slice, by what was done last
     L2_SHARED: Any  # float64: for how many SMs each simulated one counts at the line, as of the last store
     L2_WRITE_SPENT: Any  # float64: how long those of the simulated SMs on the line have taken
     L2_SLICE_FREE: Any  # float64[slices]: when a slice is through with the stores and atomics that wait for it

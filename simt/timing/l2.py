@@ -390,7 +390,6 @@ def l2_write(line, mask, partial, block, writers, arrival, t):
         note_store(line, t)
         # It delays reads; the write itself need not wait for those before it.
         _linked(arrival, max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]), t)
-    t.L2_STORED[way] = -1
     done = in_slice(way, block, writers, True, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
     size = _bytes_of(mask, partial)
     if not _others_complete(size, writers):

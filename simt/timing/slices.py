@@ -15,6 +15,8 @@ ATOMIC_FLOAT = L.PLACE["atomic_float_interval"]
 ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
 ATOMIC_WORDS = L.PLACE["atomic_float_words"]
 TURN = L.PLACE["l2_turn_interval"]
+ATOMIC_TURN = 3.0
+"""Cycles that a load takes its slice if its line was changed by an atomic since the last one (crowded.cu on an H100)."""
 PAIR = 2
 """Lines that follow each other in one slice of L2: see :func:`four_of`."""
 
@@ -113,6 +115,8 @@ def in_slice(way, block, writers, stores, busy, arrival, t):
     beside = 1.0 < writers < L.NEVER
     others = min(max(writers, 1.0), np.float64(t.CONFIG[L.G_CHIP]))
     others = min(others / min(others, sms), chip)
+    t.L2_STORED[way] = -1
+    t.L2_TURN[way] = t.NUMBERS[TURN] if stores else ATOMIC_TURN
     before = t.L2_WRITER[way]
     t.L2_WRITER[way] = block if before == -1 else before
     if before != -1 and before != block:
@@ -155,7 +159,7 @@ def after_others(sm, way, arrival, t):
     others = t.L2_SHARED[way]
     free = slice_of(t.L2_TAGS[way], t)
     at = four_of(t.L2_TAGS[way]) % len(t.L2_WRITE_FREE)
-    busy = t.NUMBERS[TURN]
+    busy = t.L2_TURN[way]
     t.L2_WRITE_FREE[at] = max(t.L2_WRITE_FREE[at], t.L2_SLICE_FREE[free], arrival) + busy * others
     t.L2_SLICE_FREE[free] = t.L2_WRITE_FREE[at]
     return t.L2_SLICE_FREE[free] - busy * (others - 1.0) / 2
