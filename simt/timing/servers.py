@@ -14,7 +14,7 @@ def serve(CHIP, server, arrival, cycles):
     """Occupy a server; returns when the transfer is through.
 
     Several SMs' requests come here in the order in which they were made, not in that of their arrival: what waits long
-    to leave its SM must not hold up what others send meanwhile.  So the server has its work from C_DUE on at the latest.
+    to leave its SM must not hold up what others send meanwhile.  So it has the work from C_DUE on at the latest.
     """
     CHIP[server] = max(CHIP[server], min(CHIP[L.C_DUE], arrival)) + cycles
     return max(CHIP[server], arrival + cycles)

@@ -16,7 +16,7 @@ ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
 ATOMIC_WORDS = L.PLACE["atomic_float_words"]
 TURN = L.PLACE["l2_turn_interval"]
 ATOMIC_TURN = 3.0
-"""Cycles that a load takes its slice if its line was changed by an atomic since the last one (crowded.cu on an H100)."""
+"""Cycles that a load takes its slice if an atomic changed its line since the last load (crowded.cu on an H100)."""
 PAIR = 2
 """Lines that follow each other in one slice of L2: see :func:`four_of`."""
 
