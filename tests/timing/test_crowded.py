@@ -8,7 +8,7 @@ from tests.machine_view import needs_nvdisasm
 
 LAST = {99: 4, 100: 6, 101: 2, 102: 2, 103: 8, 104: 2}
 """Sums of what other blocks have stored, behind a fence: L2 has it."""
-SWAPPED = {150: 6, 151: 6, 152: 12, 153: 19, 155: 4, 156: 7, 157: 17}
+SWAPPED = {150: 6, 151: 11, 152: 12, 153: 19, 155: 6, 156: 9, 157: 17}
 """Sums of matrices with x along a column: SMs whose stores queue must not hold up the others."""
 
 ATOMICS = {12: 1, 20: 36, 23: 10, 30: 2, 31: 3, 35: 10, 36: 2, 39: 5, 55: 2, 84: 6, 85: 8, 87: 3, 88: 2, 89: 3}
