@@ -316,6 +316,7 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
         "WRITER": np.full(ops, -1, np.int64),
         "WRITTEN": np.zeros(ops, np.int64),
         "ROW_APART": np.zeros(ops, np.int64),
+        "PAIRS": np.zeros(3 * ops, np.int64),
         "WRITERS": np.zeros(ops, np.float64),
     }
 

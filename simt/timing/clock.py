@@ -78,6 +78,7 @@ class Clock(NamedTuple):
     WRITER: Any  # int64[micro-ops]: the last block whose first warp began to write there, -1: none; where it began; and
     WRITTEN: Any
     ROW_APART: Any  # int64[micro-ops]: words from a row of blocks to the next, 0: not known
+    PAIRS: Any  # int64[micro-ops * 3]: of the last two blocks that began to write: columns, rows and words between them
     WRITERS: Any  # float64[micro-ops]: so many blocks write to one slice of L2
     L2_COMING: Any  # sectors that DRAM sends, and when the last of them is there
     L2_READY: Any  # float64

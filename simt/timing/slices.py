@@ -7,7 +7,7 @@ import numpy as np
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.chance import scramble
-from simt.timing.jit import jit, jit_inline
+from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.servers import serve
 
 ATOMIC_SAME = L.PLACE["atomic_same_interval"]
@@ -46,6 +46,8 @@ def note_writer(pc, block, word, t):
     blocks = abs(block - before)
     apart = abs(word - t.WRITTEN[pc])
     across = t.CONFIG[L.G_GRID_X]
+    if before >= 0 and across > 1:
+        _note_pair(pc, block % across - before % across, block // across - before // across, word - t.WRITTEN[pc], t)
     if blocks % across == 0:
         blocks //= across
     elif t.ROW_APART[pc]:
@@ -56,6 +58,23 @@ def note_writer(pc, block, word, t):
         t.WRITERS[pc] = _in_one_slice(PAIR * 32.0 * blocks / apart, t) if beside else np.float64(L.NEVER)
     t.WRITER[pc] = block
     t.WRITTEN[pc] = word
+
+
+@jit_rare
+def _note_pair(pc, columns, rows, words, t):
+    """Note that of two blocks so many columns and rows of the grid apart the second begins to write so far behind.
+
+    Two such pairs say how far rows of blocks are apart, unless the first two warps of a block have said it.
+    """
+    at = 3 * pc
+    other_columns, other_rows, other_words = t.PAIRS[at], t.PAIRS[at + 1], t.PAIRS[at + 2]
+    determinant = rows * other_columns - other_rows * columns
+    found = words * other_columns - other_words * columns
+    if determinant and t.ROW_APART[pc] == 0 and found % determinant == 0:
+        t.ROW_APART[pc] = found // determinant
+    t.PAIRS[at] = columns
+    t.PAIRS[at + 1] = rows
+    t.PAIRS[at + 2] = words
 
 
 @jit

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from simt.timing import TimingResult
+from simt.ops.jit import plain
+from simt.timing import TimingResult, layout, slices
 from tests.machine_view import needs_nvdisasm
 
 NONE = 2.5e5
@@ -63,6 +69,27 @@ def test_blocks_side_by_side_complete_their_sectors(launch: int) -> None:
     assert entry["counters"]["dram_write_bytes"] < NONE
     assert _moved(timed) < NONE
     assert abs(error(entry, timed)) < 8
+
+
+@given(st.integers(2, 400), st.integers(1, 32), st.integers(1, 1 << 16), st.integers(0, 131))
+def test_two_pairs_of_blocks_say_how_far_rows_of_blocks_are_apart(
+    across: int, column: int, row: int, first: int
+) -> None:
+    """An SM gets every 132nd block, which begin to write *column* words behind the one beside, *row* behind that above.
+
+    From two pairs of them on it is known how far blocks of a row are apart, if they tell it.
+    """
+    t = SimpleNamespace(CONFIG=np.zeros(layout.N_CONFIG, np.int64), WRITERS=np.zeros(1), PAIRS=np.zeros(3, np.int64))
+    t.CONFIG[[layout.G_GRID_X, layout.G_LAUNCHED, layout.G_FIRST_WAVE]] = across, 1 << 20, 1 << 20
+    t.WRITER, t.WRITTEN, t.ROW_APART = np.full(1, -1), np.zeros(1, np.int64), np.zeros(1, np.int64)
+    blocks = [first + 132 * k for k in range(4)]
+    for block in blocks:
+        plain(slices.note_writer)(0, block, block % across * column + block // across * row, t)
+    pairs = [(b % across - a % across, b // across - a // across) for a, b in pairwise(blocks)]
+    tells = any(one[0] * two[1] != two[0] * one[1] for one, two in pairwise(pairs))
+    if tells and pairs[-1][0] != 0:
+        assert t.ROW_APART[0] == row
+        assert t.WRITERS[0] == plain(slices._in_one_slice)(slices.PAIR * 32.0 / column, t)
 
 
 @needs_nvdisasm
