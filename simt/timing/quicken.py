@@ -17,8 +17,8 @@ from simt.program import Program
 LOOK = 1 << 16
 """Warp instructions after which a simulation looks for native code in the cache, and again."""
 
-SOON = 1 << 15
-"""The same if this process has it already: to go over to it costs about a millisecond, which so many may save."""
+SOON = 1 << 14
+"""The same if this process has it already: to go over to it costs a third of a millisecond, which so many may save."""
 
 MAKE = 1 << 21
 """Warp instructions after which it has native code made: half a second, which is more than the making takes."""
@@ -31,6 +31,11 @@ class Quickening:
         self._program, self._runs, self._waits = program, runs, engine == "auto"
         first = SOON if program.stretches is not None else LOOK
         self._next = UNLIMITED if engine == "interpreter" or not runs else first if self._waits else 0
+
+    @property
+    def next(self) -> int:
+        """Warp instructions after which it looks again."""
+        return self._next
 
     @property
     def is_open(self) -> bool:

@@ -268,15 +268,22 @@ class _Run:
                 self.compile()
             compiled = ENGINE.ready(0, 0, self.state) and CLOCK.ready(0, self.sample.n_blocks, self.state, self.clock)
         if compiled:
+            issued = self.crew.total(layout.N_ISSUED)
             if self.quickening.is_open:
-                self._quicken(self.crew.total(layout.N_ISSUED))
+                self._quicken(issued)
             if not self.crew.is_many:
                 self._hire(issued)
-            short = self.quickening.is_open and not self.crew.is_many
-            step = max((LOOKING_STEP if short else STEP) // self.sample.n_sms, 1)
+            step = max(STEP // self.sample.n_sms, 1)
+            if self.quickening.is_open and not self.crew.is_many:
+                step = min(step, self._until_the_next_look(issued))
         until = int(self.clock.CHIP[layout.C_NOW]) + step
         with np.errstate(all="ignore"):  # plain Python: wrap-around is meant
             return int((CLOCK.function if compiled else CLOCK.plain)(until, blocks, self.state, self.crew.clocks[0]))
+
+    def _until_the_next_look(self, issued: int) -> int:
+        """Cycles after which about as much has been issued as the next look for native code waits for."""
+        wanted = (self.quickening.next - issued) / issued if issued else 0.0
+        return max(int(self.clock.CHIP[layout.C_NOW] * wanted), LOOKING_STEP // self.sample.n_sms, 1)
 
     @property
     def _is_between(self) -> bool:
