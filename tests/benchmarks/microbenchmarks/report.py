@@ -33,7 +33,7 @@ from tests.timing.launches import (
     validation_set,
 )
 
-PARTS = "ABCDEFGHI"
+PARTS = "ABCDEFGHIJ"
 """Of the validation set."""
 
 
@@ -126,17 +126,17 @@ def validation() -> None:
                 f" | {_predicted(entry)} | {' | '.join(others)} |"
             )
 
-    print("\nLaunches of part I, which the H100 alone has run:\n")
+    print("\nLaunches of parts I and J, which the H100 alone has run:\n")
     print(
-        "| author | program: kernel | grid x block | cycles, model | H100 | error % | DRAM MB | occupancy %"
+        "| half | author | program: kernel | grid x block | cycles, model | H100 | error % | DRAM MB | occupancy %"
         " | kind | largest stall | calibrated, error % |"
     )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    for entry in validation_set("h100", "I"):
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for entry in [*validation_set("h100", "I"), *validation_set("h100", "J")]:
         calibrated = f"{_off(entry, 'by_calibrate'):+.1f}" if "by_calibrate" in entry else ""
         print(
-            f"| {entry['author']} | {entry['program']}: {entry['kernel']} | {_shape(entry)} | {_predicted(entry)}"
-            f" | {calibrated} |"
+            f"| {entry['half']} | {entry['author']} | {entry['program']}: {entry['kernel']} | {_shape(entry)}"
+            f" | {_predicted(entry)} | {calibrated} |"
         )
 
     print("\nLaunches that stand apart, and are in no sum:\n")
