@@ -254,7 +254,7 @@ def step(w, limit, streak, s):
 
 @jit_part
 def leap(code, w, limit, s):
-    """Begin :func:`step` with the native code of a run of *limit* micro-ops, one of :func:`runs_of`, at *code*.
+    """Begin :func:`step` with the native code of a run of *limit* micro-ops, which stands at *code*.
 
     (The micro-ops that it has executed, 0 if it may not, and the micro-op that follows.)
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from simt.machine.compiled.control import PASSED
 from simt.ops.encoding import CLOCKS, SPECIAL_REGISTERS, SYSCALL
 from simt.ops.table import MICRO_OPS, Kind
 from simt.program import Instruction, Program
@@ -12,9 +13,7 @@ from simt.timing import layout as L
 
 _ORDERED = frozenset(("atom.global", "atom.generic", "suatom", SYSCALL))
 """Micro-ops whose results or effects depend on their order among all SMs."""
-
-
-_ENDS = frozenset(("bra", "bssy", "bsync", "break", "warpsync"))
+_IN_RUNS = PASSED | {"bra", "bssy"}
 """Micro-ops of control that may be part of a run, most of them at its end."""
 
 
@@ -90,7 +89,7 @@ def runs(program: Program, ops: npt.NDArray[np.int64]) -> tuple[tuple[int, int],
 def _may_run(i: Instruction) -> bool:
     """Whether a micro-op may be part of a run."""
     accesses = MICRO_OPS[i.op].kind is Kind.MEMORY and not i.copies
-    return _only_computes(i) or accesses or i.op in _ENDS
+    return _only_computes(i) or accesses or i.op in _IN_RUNS
 
 
 def _only_computes(i: Instruction) -> bool:

@@ -30,31 +30,27 @@ class Quickening:
     def __init__(self, program: Program, runs: Runs, engine: str) -> None:
         self._program, self._runs, self._waits = program, runs, engine == "auto"
         first = SOON if program.stretches is not None else LOOK
-        self._next = UNLIMITED if engine == "interpreter" or not runs else first if self._waits else 0
-
-    @property
-    def next(self) -> int:
+        self.next = UNLIMITED if engine == "interpreter" or not runs else first if self._waits else 0
         """Warp instructions after which it looks again."""
-        return self._next
 
     @property
     def is_open(self) -> bool:
         """Whether it may still go over to native code."""
-        return self._next < UNLIMITED
+        return self.next < UNLIMITED
 
     def look(self, issued: int) -> Native | None:
         """After so many warp instructions: native code, if it is to be taken from now on."""
-        if issued < self._next:
+        if issued < self.next:
             return None
         try:
             if self._waits and self._program.stretches is None:
-                self._next = self._put_off(issued)
+                self.next = self._put_off(issued)
                 if self.is_open:
                     return None
-            self._next = UNLIMITED
+            self.next = UNLIMITED
             return stretches_code(self._program, self._runs)
         except NotCompiled as error:
-            self._next = UNLIMITED
+            self.next = UNLIMITED
             if not self._waits:
                 say_once(f"{self._program.name} is interpreted: {error}")
             return None

@@ -23,11 +23,8 @@ WAY |= {129: 18, 130: 9, 131: 2, 132: 15, 133: 9, 135: 2, 137: 2}
 def test_crowded(bounds: dict[int, int]) -> None:
     """Launch of crowded.cu, and by how many percent it may be off."""
     from tests.timing.crowded_launches import crowded_arguments
-    from tests.timing.launches import error, mangled, measured, run
+    from tests.timing.held import errors
 
-    arguments = crowded_arguments()
-    for k, entry in enumerate(measured("crowded", "h100")):
-        if k in bounds:
-            name = mangled(entry["kernel"], integers=True)
-            timed = run("crowded", name, entry["grid"], entry["block"], arguments[k], device="h100", sms="auto")
-            assert abs(error(entry, timed)) < bounds[k], (k, name, error(entry, timed))
+    found = errors("crowded", crowded_arguments(), bounds)
+    assert found.keys() == bounds.keys()
+    assert {k: off for k, off in found.items() if abs(off) >= bounds[k]} == {}

@@ -18,12 +18,9 @@ TURNS = {127: 8, 131: 6, 137: 9, 139: 6, 140: 6, 145: 16, 149: 5}
 @pytest.mark.parametrize("bounds", [LINES, SUMS, TURNS], ids=["lines", "sums", "turns"])
 def test_rows_of_a_thread_each(bounds: dict[int, int]) -> None:
     """Launch of rowwise.cu, and by how many percent it may be off."""
-    from tests.timing.launches import error, mangled, measured, run
+    from tests.timing.held import errors
     from tests.timing.rowwise_launches import rowwise_arguments
 
-    arguments = rowwise_arguments()
-    for k, entry in enumerate(measured("rowwise", "h100")):
-        if k in bounds:
-            name = mangled(entry["kernel"], integers=True)
-            timed = run("rowwise", name, entry["grid"], entry["block"], arguments[k], device="h100", sms="auto")
-            assert abs(error(entry, timed)) < bounds[k], (k, name, error(entry, timed))
+    found = errors("rowwise", rowwise_arguments(), bounds)
+    assert found.keys() == bounds.keys()
+    assert {k: off for k, off in found.items() if abs(off) >= bounds[k]} == {}

@@ -90,12 +90,8 @@ class StretchEmitter(Writer):
         return self._counted
 
     def _bad(self, k: int, step: Step) -> str:
-        return self._way_out(_come_to(step.pc, self._done))
-
-    def _way_out(self, result: int) -> str:
-        """The label of code that returns it."""
         label = self.text.new_label("out")
-        self._ways_out.append((label, result))
+        self._ways_out.append((label, _come_to(step.pc, self._done)))
         return label
 
     def _piece(self, k: int, piece: list[Step]) -> bool:
