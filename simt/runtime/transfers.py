@@ -92,7 +92,11 @@ _COMPARED = 1 << 20
 _PART = 1 << 11
 """Bytes of an array that are copied if one of them has changed: what blocks of a reduction write lies apart."""
 _FEW = 4
-"""More than one in so many parts that have changed are not told apart from the rest: all of the array is copied."""
+"""If more than one in so many parts of what is compared at once have changed, all of that is copied; after so many
+such pieces the rest of the array is, without being compared."""
+
+_Held = tuple[Array, npt.NDArray[np.intp] | None, Array]
+"""Memory of the host, which rows of it (None: all), and what belongs there."""
 
 
 def _mapping_of(array: Array) -> mmap.mmap | None:
@@ -128,45 +132,43 @@ def _parts(array: Array) -> tuple[Array, Array]:
     return flat[:end].view(np.uint64).reshape(-1, _PART // 8), flat[end:]
 
 
-def _changed(device: Array, host: Array) -> npt.NDArray[np.intp] | None:
-    """Numbers of the parts in which two arrays of one shape differ; None if these are not told apart.
+def _exchanged(device: Array, host: Array) -> list[_Held]:
+    """Have an array in device memory as the host has it; what was there, where it was something else.
 
-    Nor are those of mapped files and of arrays with gaps.  What is left over goes with the last part.
+    Arrays of mapped files and with gaps are not compared.
     """
     if _mapping_of(host) is not None or not device.flags.c_contiguous or not host.flags.c_contiguous:
-        return None
+        found: list[_Held] = [(host, None, device.copy("K"))]
+        _copy_in(device, host)
+        return found
     (ours, rest), (theirs, their_rest) = _parts(device), _parts(host)
-    found = [np.zeros(0, np.intp)]
-    few = len(ours) // _FEW
-    step = _COMPARED // _PART
-    for first in range(0, len(ours), step):
-        differ = (ours[first : first + step] != theirs[first : first + step]).any(1)
-        found.append(first + np.flatnonzero(differ))
-        few -= len(found[-1])
-        if few < 0:
-            return None
+    found = []
+    first, step, whole = 0, _COMPARED // _PART, 0
+    while first < len(ours):
+        end = first + step if whole < _FEW else len(ours)
+        here, there = ours[first:end], theirs[first:end]
+        numbers = np.flatnonzero((here != there).any(1)) if whole < _FEW else None
+        if numbers is None or len(numbers) * _FEW > len(here):
+            whole += 1
+            found.append((there, None, here.copy()))
+            here[:] = there
+        elif len(numbers):
+            found.append((there, numbers, here[numbers]))
+            here[numbers] = there[numbers]
+        first = end
     if not np.array_equal(rest, their_rest):
-        if not len(ours):
-            return None
-        found.append(np.array([len(ours) - 1]))
-    return np.concatenate(found)
+        found.append((their_rest, None, rest.copy()))
+        rest[:] = their_rest
+    return found
 
 
-def _copied(array: Array, numbers: npt.NDArray[np.intp] | None) -> tuple[Array, ...]:
-    """A copy of these parts of an array, or of all of it; :func:`_put` puts it there."""
+def _put(held: _Held) -> None:
+    """Have memory of the host hold what belongs there."""
+    there, numbers, contents = held
     if numbers is None:
-        return (array.copy("K"),)
-    parts, rest = _parts(array)
-    return parts[numbers], rest.copy()
-
-
-def _put(array: Array, numbers: npt.NDArray[np.intp] | None, held: tuple[Array, ...]) -> None:
-    """Copy what :func:`_copied` has copied of one array to another of its shape."""
-    if numbers is None:
-        np.copyto(array, held[0])  # unlike an assignment no write for Uninitialized
-        return
-    parts, rest = _parts(array)
-    parts[numbers], rest[:] = held
+        np.copyto(there, contents)  # unlike an assignment no write for Uninitialized
+    else:
+        there[numbers] = contents
 
 
 def _is_wanted(host: Array) -> bool:
@@ -185,7 +187,7 @@ class Upload:
         self._arena = arena
         self._allocations: list[Allocation] = []
         self._copies: list[tuple[Array, Array, Allocation]] = []  # host, device, and what that is in
-        self._aside: list[tuple[Array, npt.NDArray[np.intp] | None, tuple[Array, ...]]] | None = None
+        self._aside: list[_Held] | None = None
         self.unwritten: list[Unwritten] = []
         self.arguments: list[DeviceArray] = [DeviceArray(0, (), ())] * len(arrays)
         self._places = [_first(each.array) for each in arrays]
@@ -240,29 +242,24 @@ class Upload:
     def exchange(self) -> None:
         """Have device memory as at the start of the launch, but keep what :meth:`download` is to copy to the host.
 
-        What has not changed is left alone: to compare costs less than each of the copies that are spared.
+        What has not changed is left alone: to compare costs less than each of the copies that are spared.  Arrays whose
+        results nobody wants come last: they may share memory with others.
         """
-        found = [
-            (host, device, numbers)
-            for host, device, place in self._copies
-            if place.writable and ((numbers := _changed(device, host)) is None or len(numbers))
-        ]
-        self._aside = [(host, numbers, _copied(device, numbers)) for host, device, numbers in found if _is_wanted(host)]
-        for host, device, numbers in found:
-            if numbers is None:
-                _copy_in(device, host)
-            else:
-                _put(device, numbers, _copied(host, numbers))
+        self._aside = []
+        for host, device, place in sorted(self._copies, key=lambda each: not _is_wanted(each[0])):
+            if place.writable:
+                held = _exchanged(device, host)
+                self._aside += held if _is_wanted(host) else []
 
     def download(self) -> None:
         """Copy device memory to the host's arrays, or what was kept of it."""
-        if self._aside is None:
-            for host, device, place in self._copies:
-                if _is_wanted(host) and place.writable:
-                    _put(host, None, (device,))
-        else:
-            for host, numbers, held in self._aside:
-                _put(host, numbers, held)
+        if self._aside is not None:
+            for held in self._aside:
+                _put(held)
+            return
+        for host, device, place in self._copies:
+            if _is_wanted(host) and place.writable:
+                _put((host, None, device))
 
     def free(self) -> None:
         """Give the device memory back."""

@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
@@ -141,22 +142,27 @@ def test_what_goes_up_comes_down(made: tuple[npt.NDArray[Any], list[npt.NDArray[
 @given(
     size=st.integers(0, 3 * transfers._PART),
     repeated=st.integers(1, 4),
-    at=st.lists(st.integers(0), max_size=6),
+    at=st.lists(st.integers(0), max_size=30),
     odd=st.booleans(),
+    compared=st.sampled_from([2, 5, 512]),
 )
-def test_what_is_exchanged_is_what_has_changed(size: int, repeated: int, at: list[int], odd: bool) -> None:
+def test_what_is_exchanged_is_what_has_changed(
+    size: int, repeated: int, at: list[int], odd: bool, compared: int
+) -> None:
     """Device memory is as the host has it, and what it was before goes down, however little of it has changed."""
     whole = np.resize(np.arange(251, dtype=np.uint8), size * repeated * repeated + 8)
     host, part = whole[odd:], whole[5 : len(whole) // 2]  # they overlap
+    scratched = transfers.scratch(host[3:])
     before, expected = host.copy(), host.copy()
-    upload = Upload(ARENA, [HostArray("host", host), HostArray("part", part)])
+    upload = Upload(ARENA, [HostArray("scratch", scratched), HostArray("host", host), HostArray("part", part)])
     try:
-        first = upload.arguments[0].address - int(ADDRESS_BASE)
+        first = upload.arguments[1].address - int(ADDRESS_BASE)
         device = ARENA.memory().words.M8[first : first + len(host)]
         for each in at:
             device[each % len(host)] ^= 255
         expected[:] = device
-        upload.exchange()
+        with patch.object(transfers, "_COMPARED", compared * transfers._PART):
+            upload.exchange()
         np.testing.assert_array_equal(device, before)
         np.testing.assert_array_equal(host, before)
         device[:] = 7

