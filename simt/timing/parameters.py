@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 
 from simt.check import suggestion
@@ -241,6 +242,7 @@ def _close(name: str) -> str:
     return f"; {found}" if found else ""
 
 
+@cache
 def _dimension(unit: str) -> str:
     """What a unit begins with, which is what it counts: ``cycles``, ``bytes per cycle``; the rest explains it."""
     found = re.match(r"\s*([\w%]+(?: per cycle)?)", unit)

@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.check import LaunchError
+from simt.machine.compiled.plan import Runs
 from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, AWAIT, COMMIT, MEMORY_TYPES, SYSCALL
 from simt.ops.table import MICRO_OPS, Family
 from simt.program import PT, RZ, Instruction, MachineCode, Program
 from simt.timing import layout as L
-from simt.timing.ahead import note_stretches, note_turns
+from simt.timing.ahead import note_stretches, note_turns, runs
 from simt.timing.classes import CLASSES, NUMBER, PIPES, Unit, of_micro_op, of_opcode
 from simt.timing.gates import asks
 from simt.timing.groups import SOURCE_VIEW, groups, issues_of
@@ -54,6 +55,7 @@ class Schedule:
     """``ops`` is int64 [micro-ops * N_OP]; ``operands`` lists the scoreboard entries of each instruction.
 
     ``control`` says that the code's own control bits decide, not a scoreboard by register of ``registers`` entries.
+    ``runs``: what is executed in one go, see :func:`simt.timing.ahead.runs`.
     """
 
     ops: npt.NDArray[np.int64]
@@ -61,6 +63,7 @@ class Schedule:
     control: bool
     registers: int
     lines: int
+    runs: Runs
 
     @property
     def writes(self) -> bool:
@@ -131,7 +134,8 @@ def schedule(
     ]
     ops[:n, L.O_LINE] = np.array(where, np.int64) // size
     ops[:, L.O_SIMPLE] = _are_simple(ops)
-    return Schedule(ops.reshape(-1), operands, control, registers, int(ops[:, L.O_LINE].max(initial=0)) + 1)
+    lines = int(ops[:, L.O_LINE].max(initial=0)) + 1
+    return Schedule(ops.reshape(-1), operands, control, registers, lines, runs(program, ops))
 
 
 def _are_simple(ops: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

@@ -28,7 +28,6 @@ from simt.ops.jit import plain
 from simt.options import Timing
 from simt.program import Program
 from simt.timing import layout
-from simt.timing.ahead import runs
 from simt.timing.arrays import clock_arrays, own_sizes
 from simt.timing.core import run
 from simt.timing.crew import Crew
@@ -250,7 +249,7 @@ class _Run:
         self.crew = Crew(self.prepared, self.state, self.clock, 1)
         self.events: list[np.ndarray] = []
         self.host_seconds = 0.0
-        self.quickening = Quickening(setting.program, runs(setting.program, setting.table.ops), launch.engine)
+        self.quickening = Quickening(setting.program, setting.table.runs, launch.engine)
         self.native: Native | None = None
 
     def compile(self) -> None:

@@ -27,7 +27,6 @@ from simt.ops.row import Kind
 from simt.ops.table import MICRO_OPS
 from simt.program import PT, Instruction, Program
 from simt.timing import TimingResult, layout, quicken
-from simt.timing.ahead import runs
 from simt.timing.crew import Crew
 from simt.timing.schedule import schedule
 from tests.machine import structured
@@ -62,7 +61,7 @@ def same(one: TimingResult, other: TimingResult) -> bool:
 
 
 def runs_of(made: Program) -> tuple[tuple[int, int], ...]:
-    return runs(made, schedule(made, numbers, None).ops)
+    return schedule(made, numbers, None).runs
 
 
 def test_runs_are_what_is_executed_at_once() -> None:
@@ -73,8 +72,7 @@ def test_runs_are_what_is_executed_at_once() -> None:
     assert runs_of(made) == ((0, 5), (1, 5), (3, 5))
     made = program([*chain(1), Instruction("bar.sync"), Instruction("bsync"), *chain(1), *end()])
     assert runs_of(made) == ((0, 1), (2, 3), (3, 4))
-    turns = schedule(made, numbers, None, True)
-    assert runs(made, turns.ops) == ()
+    assert schedule(made, numbers, None, True).runs == ()
 
 
 def test_a_run_in_pieces() -> None:
