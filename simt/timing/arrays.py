@@ -16,10 +16,12 @@ from simt.machine.prepared import Prepared
 from simt.timing import layout
 from simt.timing.clock import Clock
 from simt.timing.gates import GROUP, N_GATE, N_STANDING
+from simt.timing.l2 import LISTED_WORDS
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
 from simt.timing.quotas import quotas_of
 from simt.timing.sample import Sample
 from simt.timing.schedule import Schedule
+from simt.timing.ways import WIDE
 
 MAX_STAYS = 1 << 16
 """Blocks of which it is noted when they started and ended: the first ones."""
@@ -211,20 +213,20 @@ def clock_arrays(
         STANDING=np.zeros(members.size // GROUP * N_STANDING, np.int64),
         GATES=np.zeros(n_sms * schedulers * N_GATE + GROUP, np.int64),
         FETCHED=np.full(n_sms * table.lines, -1, np.int64),
-        L1_TAGS=np.full(l1, -1, np.int64),
+        L1_TAGS=np.full(l1 + WIDE, -1, np.int64),
         L1_SECTORS=np.zeros(l1, np.int64),
-        L1_USED=np.zeros(l1, np.int64),
+        L1_USED=np.zeros(l1 + WIDE, np.int64),
         L1_READY=np.zeros(l1, np.float64),
         L1_ASKED=np.full(l1, -1, np.int64),
         L1_WRITTEN=np.zeros(l1, np.int64),
         **{name: np.zeros(l1, np.float64) for name in OF_WRITTEN},
-        L2_TAGS=np.full(l2, -1, np.int64),
+        L2_TAGS=np.full(l2 + WIDE, -1, np.int64),
         L2_SECTORS=np.zeros(l2, np.int64),
         L2_DIRTY=_left_dirty(l2, numbers),
-        L2_USED=np.zeros(l2, np.int64),
-        L2_OWED=np.full(written_sets * int(numbers["l2_dirty_ways"]), -1, np.int64),
-        L2_OWED_MASKED=np.full(written_sets * int(numbers["l2_masked_ways"]), -1, np.int64),
-        L2_LACKING=np.full(written_sets * int(numbers["l2_partial_ways"]), -1, np.int64),
+        L2_USED=np.zeros(l2 + WIDE, np.int64),
+        L2_OWED=np.full(written_sets * int(numbers["l2_dirty_ways"]) * LISTED_WORDS, -1, np.int64),
+        L2_OWED_MASKED=np.full(written_sets * int(numbers["l2_masked_ways"]) * LISTED_WORDS, -1, np.int64),
+        L2_LACKING=np.full(written_sets * int(numbers["l2_partial_ways"]) * LISTED_WORDS, -1, np.int64),
         L2_COMING=np.zeros(l2, np.int64),
         L2_READY=np.zeros(l2, np.float64),
         HOSTED=_hosted(prepared),
@@ -246,7 +248,7 @@ def clock_arrays(
         ACCESSES=np.zeros(len(table.ops) // layout.N_OP * len(layout.ACCESSES), np.int64),
         LINES=np.zeros(32, np.int64),
         MASKS=np.zeros(32, np.int64),
-        LANES=np.zeros(32 * 4, np.int64),
+        LANES=np.zeros(32 * 4 + 32, np.int64),
         BLOCKS=np.zeros(n_sms * places * door.words(state), np.int64),
         STAGED=np.zeros(32, np.int64),
         STAGED_SIZE=np.zeros(2, np.int64),

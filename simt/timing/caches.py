@@ -7,8 +7,9 @@ import numpy as np
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.jit import jit, jit_inline, jit_rare
-from simt.timing.l2 import find, sectors_of, victim
+from simt.timing.l2 import sectors_of
 from simt.timing.servers import SECTOR
+from simt.timing.ways import find, oldest, victim
 
 L1_WAYS = L.PLACE["l1_ways"]
 LINE_INTERVAL = L.PLACE["l1_line_interval"]
@@ -17,7 +18,7 @@ STORE_LINES = L.PLACE["store_lines"]
 STORE_JOIN = L.PLACE["store_join_latency"]
 STORE_QUEUE = L.PLACE["store_queue"]
 SM_STORE = L.PLACE["sm_store_bytes_per_cycle"]
-ELSEWHERE = 20.0
+ELSEWHERE = 20
 """One of so many lines that leave L1 for lack of room is of another set than the one that comes."""
 HOP = 97
 """Sets between two such."""
@@ -31,10 +32,7 @@ def tag_bank(line):
 
     That fits how long runs of lines of all strides measured on an H200 take, to half a cycle (memory.cu).
     """
-    folded = line ^ (line >> 32)
-    for shift in (16, 8, 4, 2):
-        folded ^= folded >> shift
-    return folded & 3
+    return (popcount(line & 0x5555555555555555) & 1) + 2 * (popcount((line >> 1) & 0x5555555555555555) & 1)
 
 
 @jit_inline
@@ -50,22 +48,12 @@ def _set_of(line, sets):
 
 
 @jit
-def _oldest(first, ways, t):
-    """The least recently used line of the set of L1 that begins at *first*, -1: it has none."""
-    oldest = np.int64(-1)
-    for way in range(first, first + ways):
-        if t.L1_TAGS[way] >= 0 and (oldest < 0 or t.L1_USED[way] < t.L1_USED[oldest]):
-            oldest = way
-    return oldest
-
-
-@jit
 def _expel(first, ways, t):
     """Whether the set of L1 that begins at *first* had a line to let go: its least recently used one."""
-    oldest = _oldest(first, ways, t)
-    if oldest >= 0:
-        t.L1_TAGS[oldest] = -1
-    return oldest >= 0
+    way = oldest(t.L1_TAGS, t.L1_USED, first, ways)
+    if way >= 0:
+        t.L1_TAGS[way] = -1
+    return way >= 0
 
 
 @jit_rare
@@ -79,7 +67,7 @@ def _expel_old(sm, home, ways, t):
     found = np.int64(-1)
     tried = 0
     while tried < TRIES or found < 0:
-        way = _oldest((sm * sets + (home + tried * HOP) % sets) * ways, ways, t)
+        way = oldest(t.L1_TAGS, t.L1_USED, (sm * sets + (home + tried * HOP) % sets) * ways, ways)
         if way >= 0 and (found < 0 or t.L1_USED[way] < t.L1_USED[found]):
             found = way
             if t.L1_USED[way] < recent:
@@ -102,7 +90,7 @@ def _displace(sm, home, t):
         _expel_old(sm, home, ways, t)
         return
     t.SMS[at + L.M_L1_DISPLACED] += 1
-    if t.SMS[at + L.M_L1_DISPLACED] % ELSEWHERE and _expel((sm * sets + home) * ways, ways, t):
+    if np.int64(t.SMS[at + L.M_L1_DISPLACED]) % ELSEWHERE and _expel((sm * sets + home) * ways, ways, t):
         return
     for _ in range(sets):
         t.SMS[at + L.M_L1_HAND] = (t.SMS[at + L.M_L1_HAND] + HOP) % sets

@@ -64,9 +64,10 @@ class Clock(NamedTuple):
     L2_PARTIAL: Any  # bytes in sectors of which L2 has only what stores have written, 8 bits each; 0: all or nothing
     L2_USED: Any
     L2_MASKED: Any  # 1: dirty, and stores have left out a part of a sector since it was written to DRAM
-    L2_OWED: Any  # int64[sets * l2_dirty_ways]: ways of L2 that are dirty, -1: none; sets as for this share of L2
-    L2_OWED_MASKED: Any  # int64[sets * l2_masked_ways]: the same of those that are masked
-    L2_LACKING: Any  # int64[sets * l2_partial_ways]: the same of those that have incomplete sectors
+    # int64[sets * l2_dirty_ways * LISTED_WORDS]: ways of L2 that are dirty, -1: none; sets as for this share of L2
+    L2_OWED: Any
+    L2_OWED_MASKED: Any  # int64[sets * l2_masked_ways * LISTED_WORDS]: the same of those that are masked
+    L2_LACKING: Any  # int64[sets * l2_partial_ways * LISTED_WORDS]: the same of those that have incomplete sectors
     L2_WRITER: Any  # the block whose stores and atomics used the line; -1: none, -2: several
     L2_WRITE_FREE: Any  # float64[fours of lines]: when L2 is through with the stores and atomics on them
     L2_STORED: Any  # bits of the SMs, modulo 64, that have not loaded the line since it was last stored to
@@ -114,7 +115,7 @@ class Clock(NamedTuple):
     LINES: Any  # int64[32]: distinct 128-byte lines of a request
     MASKS: Any  # int64[32]: sectors of each
     # Of stores, lanes in each sector; of loads, words of each line: one array more took two thirds of the speed.
-    LANES: Any  # int64[32 * 4]
+    LANES: Any  # int64[32 * 4 + 32]; from OF_LANE on the number of each lane's line
     BLOCKS: Any  # int64[places * words]: what door.lay_out knows of each
     STAGED: Any  # int64[32]: addresses of the last load to shared memory
     STAGED_SIZE: Any  # int64[2]: its sectors and bytes

@@ -17,6 +17,7 @@ from simt.timing.jit import jit, jit_inline
 from simt.timing.others import LATER, OTHERS_NOW, SAMPLE, SCATTERED, brought_by, note_store
 from simt.timing.servers import SECTOR, serve
 from simt.timing.slices import PAIR, after_others, after_stores, in_slice
+from simt.timing.ways import find, victim
 
 L2_WAYS = L.PLACE["l2_ways"]
 L2_LATENCY = L.PLACE["l2_latency"]
@@ -42,6 +43,8 @@ They ask for all that they load at once, which the SMs that are not simulated do
 naive.cu in blocks of 1024 threads take 7 to 12 % too long on one SM without that, and not on four.
 """
 LARGE = 2
+LISTED_WORDS = 2
+"""Of each way that is listed as dirty: its number, and its line when that was noted."""
 
 
 @jit_inline
@@ -49,28 +52,6 @@ def set_of(line, sets):
     """Sets are chosen by a hash, so that power-of-two strides spread over them."""
     mixed = line ^ (line >> 7) ^ (line >> 15)
     return (mixed & 0x7FFFFFFFFFFFFFFF) % sets
-
-
-@jit
-def find(TAGS, USED, start, ways, line, stamp):
-    """Way that holds *line* (made the most recently used), or -1."""
-    for k in range(ways):
-        if TAGS[start + k] == line:
-            USED[start + k] = stamp
-            return start + k
-    return -1
-
-
-@jit
-def victim(TAGS, USED, start, ways):
-    """An empty way, or the least recently used one."""
-    best = start
-    for k in range(ways):
-        if TAGS[start + k] < 0:
-            return start + k
-        if USED[start + k] < USED[best]:
-            best = start + k
-    return best
 
 
 @jit_inline
@@ -181,21 +162,29 @@ def _displaced(way, LISTED, FLAGS, t):
     """
     sets = t.CONFIG[L.G_WRITTEN_SETS]
     room = len(LISTED) // sets
-    home = set_of(t.L2_TAGS[way], sets)
-    free = np.int64(-1)
-    oldest = home * room
-    for k in range(home * room, (home + 1) * room):
+    line = t.L2_TAGS[way]
+    home = set_of(line, sets)
+    oldest = np.int64(-1)
+    least = np.int64(L.NEVER)
+    for k in range((home + 1) * room - LISTED_WORDS, home * room - 1, -LISTED_WORDS):
         other = LISTED[k]
-        if other < 0 or other == way or FLAGS[other] == 0 or set_of(t.L2_TAGS[other], sets) != home:
-            free = k
-        elif t.L2_USED[other] < t.L2_USED[LISTED[oldest]]:
+        if other < 0 or other == way or FLAGS[other] == 0 or _is_of_another(other, LISTED[k + 1], home, sets, t):
+            LISTED[k] = way
+            LISTED[k + 1] = line
+            return np.int64(-1)
+        if t.L2_USED[other] <= least:
+            least = t.L2_USED[other]
             oldest = k
-    if free >= 0:
-        LISTED[free] = way
-        return np.int64(-1)
     displaced = LISTED[oldest]
     LISTED[oldest] = way
+    LISTED[oldest + 1] = line
     return displaced
+
+
+@jit_inline
+def _is_of_another(way, line, home, sets, t):
+    """Whether a way of L2 that had *line*, of set *home*, holds one of another set by now: seldom any other at all."""
+    return t.L2_TAGS[way] != line and set_of(t.L2_TAGS[way], sets) != home
 
 
 @jit

@@ -33,6 +33,10 @@ ATOMIC_SAME = L.PLACE["atomic_same_interval"]
 SYSTEM_LATENCY = L.PLACE["system_latency"]
 SECTOR_BYTES = 32
 LINE_BYTES = 128
+OF_LANE = 128
+"""Where in LANES the numbers of the lanes' lines begin."""
+HASH = np.int64(0x61C8864680B583EB)
+"""Odd; its bits look like those of chance, so that lines any power of two apart have different hashes."""
 
 
 @jit_inline
@@ -64,14 +68,17 @@ def shared_access(sm, wi, now, wavefronts, latency, t):
 def _coalesce(ADDRESSES, size, LINES, MASKS, WORDS):
     """Distinct 128-byte lines of 32 addresses of *size* bytes each, and the sectors and 4-byte words of each.
 
-    Idle lanes repeat another lane's address.
+    From OF_LANE on WORDS gets the number of each lane's line.  Idle lanes repeat another lane's address.  Whoever has a
+    hash that none before it has is the first with its line.
     """
     n = 0
     own = (np.int64(1) << ((size + 3) >> 2)) - 1
+    hashes = np.int64(0)
     for l in range(32):
         line = ADDRESSES[l] >> 7
         bit = np.int64(1) << ((ADDRESSES[l] >> 5) & 3)
-        k = n - 1
+        own_hash = np.int64(1) << (((line * HASH) >> 50) & 63)
+        k = n - 1 if hashes & own_hash else -1
         while k >= 0 and LINES[k] != line:
             k -= 1
         if k < 0:
@@ -79,7 +86,9 @@ def _coalesce(ADDRESSES, size, LINES, MASKS, WORDS):
             LINES[k] = line
             MASKS[k] = 0
             WORDS[k] = 0
+            hashes |= own_hash
             n += 1
+        WORDS[OF_LANE + l] = k
         MASKS[k] |= bit
         WORDS[k] |= own << ((ADDRESSES[l] >> 2) & 31)
     return n
@@ -176,21 +185,18 @@ def _await_stores(sm, wi, leaves, t):
 
 
 @jit
-def _count_lanes(ADDRESSES, n, lanes, LINES, LANES):
+def _count_lanes(ADDRESSES, n, lanes, LANES):
     """How many of the *lanes* that take part fall into each sector of the *n* lines (idle ones repeat an address)."""
     for k in range(n * 4):
         LANES[k] = 0
     for l in range(32):
-        line = ADDRESSES[l] >> 7
-        k = 0
-        while LINES[k] != line:
-            k += 1
+        k = LANES[OF_LANE + l]
         LANES[k * 4 + ((ADDRESSES[l] >> 5) & 3)] += 1
     LANES[(ADDRESSES[0] >> 5) & 3] -= 32 - lanes  # lane 0's line is LINES[0]
 
 
 @jit
-def _count_words(ADDRESSES, n, LINES, LANES):
+def _count_words(ADDRESSES, n, LANES):
     """How many lanes store to each sector of the *n* lines, but for those at the address of lane 0 or the one before.
 
     Lanes that do not take part have the address that lane 0 has.
@@ -200,10 +206,7 @@ def _count_words(ADDRESSES, n, LINES, LANES):
     for l in range(32):
         if l and (ADDRESSES[l] == ADDRESSES[l - 1] or ADDRESSES[l] == ADDRESSES[0]):
             continue
-        line = ADDRESSES[l] >> 7
-        k = 0
-        while LINES[k] != line:
-            k += 1
+        k = LANES[OF_LANE + l]
         LANES[k * 4 + ((ADDRESSES[l] >> 5) & 3)] += 1
 
 
@@ -330,10 +333,10 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
         most = meetings(ADDRESSES, lanes)
         t.REQUESTED[at + L.R_MOST] = most
     if kind == L.K_STORE:
-        _count_words(ADDRESSES, first_words, t.LINES, t.LANES)
+        _count_words(ADDRESSES, first_words, t.LANES)
         _follow(first_words, words, 4, t)
     elif not loads:
-        _count_lanes(ADDRESSES, n, lanes, t.LINES, t.LANES)
+        _count_lanes(ADDRESSES, n, lanes, t.LANES)
     for k in range(n):
         start = begin + k * tags // n * t.NUMBERS[LINE_LATENCY]
         if loads:

@@ -278,10 +278,10 @@ def _contradictions(values: Mapping[str, float], device: Gpu) -> list[str]:
             found.append(f"{name} = {values[name]:g} is not a whole number")
     if values["schedulers"] > device.limit("warps_per_sm"):
         found.append(f"there are more schedulers ({values['schedulers']:g}) than warps on an SM")
-    for cache in ("l1", "l2"):
-        if values[f"{cache}_ways"] * LINE_BYTES > values[f"{cache}_bytes"]:
+    for level in ("l1", "l2"):
+        if values[f"{level}_ways"] * LINE_BYTES > values[f"{level}_bytes"]:
             found.append(
-                f"{cache}_bytes has no room for {cache}_ways = {values[f'{cache}_ways']:g} lines of {LINE_BYTES} bytes"
+                f"{level}_bytes has no room for {level}_ways = {values[f'{level}_ways']:g} lines of {LINE_BYTES} bytes"
             )
     if values["l2_fetch_bytes"] not in (32, 64, 128):
         found.append(f"l2_fetch_bytes = {values['l2_fetch_bytes']:g} is not 32, 64 or 128")

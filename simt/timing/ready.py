@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 from simt.ops.arrays import load_some, store_some
@@ -13,28 +13,14 @@ from simt.ops.jit import jit
 from simt.timing.gates import GROUP
 from simt.timing.jit import FOLDER
 from simt.timing.layout import KEY_TURN, NEVER
-
-_WORD, _BITS = ir.IntType(64), ir.IntType(GROUP)
-_VECTOR = ir.VectorType(_WORD, GROUP)
-
-
-def _each(builder: Any, value: Any) -> Any:
-    """A vector of the same word."""
-    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, ir.IntType(32)(0))
-    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), GROUP), [0] * GROUP))
-
-
-def _spread(builder: Any, bits: Any) -> Any:
-    """A truth value for each of the bits of a word."""
-    return builder.bitcast(builder.trunc(bits, _BITS), ir.VectorType(ir.IntType(1), GROUP))
+from simt.timing.vectors import WORD, each, gathered, of_words, reduced, spread
 
 
 @intrinsic
 def _compared(typingctx: Any, times: Any, first: Any, now: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         found = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
-        there = builder.icmp_signed("<=", found, _each(builder, args[2]))
-        return builder.zext(builder.bitcast(there, _BITS), _WORD)
+        return gathered(builder, builder.icmp_signed("<=", found, each(builder, args[2], GROUP)), GROUP)
 
     return types.int64(times, types.int64, types.int64), codegen
 
@@ -43,10 +29,8 @@ def _compared(typingctx: Any, times: Any, first: Any, now: Any) -> Any:
 def _least(typingctx: Any, times: Any, first: Any, left_out: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         found = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
-        others = builder.select(_spread(builder, args[2]), _each(builder, _WORD(NEVER)), found)
-        kind = ir.FunctionType(_WORD, [_VECTOR])
-        reduce = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.smin.v{GROUP}i64")
-        return builder.call(reduce, [others])
+        others = builder.select(spread(builder, args[2], GROUP), each(builder, WORD(NEVER), GROUP), found)
+        return reduced(builder, "smin", others, GROUP)
 
     return types.int64(times, types.int64, types.int64), codegen
 
@@ -55,10 +39,8 @@ def _least(typingctx: Any, times: Any, first: Any, left_out: Any) -> Any:
 def _either(typingctx: Any, words: Any, first: Any, bits: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         found = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
-        chosen = builder.select(_spread(builder, args[2]), found, ir.Constant(_VECTOR, [0] * GROUP))
-        kind = ir.FunctionType(_WORD, [_VECTOR])
-        reduce = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.or.v{GROUP}i64")
-        return builder.call(reduce, [chosen])
+        chosen = builder.select(spread(builder, args[2], GROUP), found, ir.Constant(of_words(GROUP), [0] * GROUP))
+        return reduced(builder, "or", chosen, GROUP)
 
     return types.int64(words, types.int64, types.int64), codegen
 
@@ -67,14 +49,13 @@ def _either(typingctx: Any, words: Any, first: Any, bits: Any) -> Any:
 def _smallest(typingctx: Any, numbers: Any, first: Any, bits: Any, turn: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         found = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
-        own = builder.add(ir.Constant(_VECTOR, list(range(GROUP))), _each(builder, args[3]))
-        late = builder.and_(builder.ashr(own, _each(builder, _WORD(63))), _each(builder, _WORD(1 << KEY_TURN)))
+        own = builder.add(ir.Constant(of_words(GROUP), list(range(GROUP))), each(builder, args[3], GROUP))
+        sign = builder.ashr(own, each(builder, WORD(63), GROUP))
+        late = builder.and_(sign, each(builder, WORD(1 << KEY_TURN), GROUP))
         keys = builder.add(found, builder.add(own, late))
-        keys = builder.select(_spread(builder, args[2]), keys, _each(builder, _WORD(NEVER)))
-        kind = ir.FunctionType(_WORD, [_VECTOR])
-        reduce = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.smin.v{GROUP}i64")
-        least = builder.icmp_signed("==", keys, _each(builder, builder.call(reduce, [keys])))
-        return builder.zext(builder.bitcast(least, _BITS), _WORD)
+        keys = builder.select(spread(builder, args[2], GROUP), keys, each(builder, WORD(NEVER), GROUP))
+        least = each(builder, reduced(builder, "smin", keys, GROUP), GROUP)
+        return gathered(builder, builder.icmp_signed("==", keys, least), GROUP)
 
     return types.int64(numbers, types.int64, types.int64, types.int64), codegen
 
@@ -83,7 +64,7 @@ def _smallest(typingctx: Any, numbers: Any, first: Any, bits: Any, turn: Any) ->
 def _counted(typingctx: Any, numbers: Any, first: Any, bits: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         before = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
-        after = builder.add(before, builder.zext(_spread(builder, args[2]), _VECTOR))
+        after = builder.add(before, builder.zext(spread(builder, args[2], GROUP), of_words(GROUP)))
         store_some(context, builder, sig.args[0], args[0], args[1], after)
         return context.get_dummy_value()
 

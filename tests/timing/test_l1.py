@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simt import devices
 from simt.devices import occupancy
 from simt.timing.arrays import carve_out
-from simt.timing.lsu import _banks, _coalesce, _tags
+from simt.timing.lsu import OF_LANE, _banks, _coalesce, _tags
 from simt.timing.parameters import parameters
+from simt.timing.ways import find, oldest, victim
 from tests.machine_view import needs_nvdisasm
 
 
@@ -54,10 +57,45 @@ def test_shared_memory_has_room_for_the_blocks_that_fit(device: str, threads: in
 def test_what_a_request_takes_in_l1(stride: int, size: int, first: int, lines: int, banks: int, tags: int) -> None:
     """Lanes of *size* bytes lie *stride* words apart, from word *first*: their lines, words in one bank, look-ups."""
     addresses = 4 * (first + stride * np.arange(32, dtype=np.int64))
-    own, masks, words = (np.zeros(32, np.int64) for _ in range(3))
+    own, masks, words = (np.zeros(32 + OF_LANE, np.int64) for _ in range(3))
     assert _coalesce(addresses, size, own, masks, words) == lines
     assert _banks(lines, words) == banks
     assert _tags(lines, own) == tags
+
+
+@given(
+    st.lists(st.integers(0, (1 << 40) - 1), min_size=1, max_size=32), st.integers(0, 40), st.sampled_from([1, 4, 16])
+)
+def test_lines_of_any_addresses(drawn: list[int], shift: int, size: int) -> None:
+    """Each line once, in the order in which lanes come to it, with its sectors and words, and who is in which."""
+    addresses = np.resize(np.array(drawn, np.int64) << shift & (1 << 40) - 1, 32) // size * size
+    own, masks, words = (np.zeros(32 + OF_LANE, np.int64) for _ in range(3))
+    n = _coalesce(addresses, size, own, masks, words)
+    lines = [int(address) // 128 for address in addresses]
+    assert list(own[:n]) == list(dict.fromkeys(lines))
+    assert [own[k] for k in words[OF_LANE : OF_LANE + 32]] == lines
+    for k in range(n):
+        there = [int(address) % 128 for address, line in zip(addresses, lines, strict=True) if line == own[k]]
+        assert masks[k] == sum({1 << at // 32 for at in there})
+        assert words[k] == sum({1 << word for at in there for word in range(at // 4, (at + size + 3) // 4)})
+
+
+@given(st.data())
+def test_ways_of_a_set(data: st.DataObject) -> None:
+    """However many there are, and wherever they begin: an empty way goes first, then the one used longest ago."""
+    ways, start = data.draw(st.integers(1, 20)), data.draw(st.integers(0, 9))
+    tags = np.array(data.draw(st.lists(st.integers(-1, 12), min_size=40, max_size=40)), np.int64)
+    used = np.array(data.draw(st.lists(st.integers(0, 30), min_size=40, max_size=40)), np.int64)
+    line = data.draw(st.integers(0, 12))
+    here = list(tags[start : start + ways])
+    taken = [start + k for k in range(ways) if here[k] >= 0]
+    first = min(taken, key=lambda way: used[way], default=-1)
+    assert oldest(tags, used, start, ways) == first
+    assert victim(tags, used, start, ways) == (start + here.index(-1) if -1 in here else first)
+    before = used.copy()
+    found = find(tags, used, start, ways, line, 99)
+    assert found == (start + here.index(line) if line in here else -1)
+    assert [k for k in range(40) if used[k] != before[k]] == [found] * int(found >= 0)
 
 
 @needs_nvdisasm

@@ -27,8 +27,8 @@ MASK = f"<{WARP} x i1>"
 HOST_LINE = 64
 """Bytes of a line of the host's caches."""
 AHEAD = 256
-"""How far ahead runs of loads are fetched: a reduction of 64 MB by eight such runs takes 16 to 20 % less time with 128 to
-512 bytes, 10 % less with 2 KiB."""
+"""How far ahead runs of loads are fetched, in bytes: a reduction of 64 MB by eight such runs takes 16 to 20 % less time
+with 128 to 512, 10 % less with 2048."""
 PARAMETERS = "ptr %context, i64 %pc, ptr %a, ptr %b, ptr %d, i64 %imm, i64 %mask"
 
 
