@@ -301,17 +301,18 @@ class State(NamedTuple):
     STOP: Any  # int64[1], not zero: stop soon (shared by all workers)
 
 
-LINE = 64
-"""Bytes of a line of the host's cache."""
+LINES = 128
+"""Bytes of a line of the host's cache, and of the one that it fetches with it."""
 
 
 def on_lines(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A copy of an array that begins with a line of the host's cache.
+    """A copy of an array that begins with a line of the host's cache, and shares none with anything else.
 
-    Native code reads and writes vectors of 32 slots: elsewhere some processors take twice as long.
+    Native code reads and writes vectors of 32 slots: elsewhere some processors take twice as long.  And what a worker
+    writes every other moment is to be in no line that another one looks at: they would wait for each other.
     """
-    room = np.empty(array.nbytes + LINE, np.uint8)
-    first = -room.ctypes.data % LINE
+    room = np.empty((-(-array.nbytes // LINES) + 1) * LINES, np.uint8)
+    first = -room.ctypes.data % LINES
     copy = room[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
     copy[...] = array
     return copy

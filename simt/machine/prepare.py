@@ -268,6 +268,11 @@ def _thread_indices(block: tuple[int, int, int]) -> npt.NDArray[np.int64]:
     return layout.on_lines(axes.reshape(3, warps, 32).transpose(1, 0, 2).astype(np.int64)).reshape(-1)
 
 
+def _own(size: int) -> npt.NDArray[np.int64]:
+    """Zeros that a worker writes to."""
+    return layout.on_lines(np.zeros(size, np.int64))
+
+
 def state_arrays(
     prepared: Prepared,
     worker: int,
@@ -281,14 +286,14 @@ def state_arrays(
     warps = -(-threads // 32)
     n_uniform = len(prepared.uniform)
     own_rows = encoded.n_registers - n_uniform
-    registers = layout.on_lines(np.zeros((n_uniform + warps * own_rows) * 32, np.int64))
+    registers = _own((n_uniform + warps * own_rows) * 32)
     registers[: n_uniform * 32].reshape(n_uniform, 32)[:] = prepared.uniform[:, None]
-    predicates = np.zeros((warps, encoded.n_predicates), np.int64)
+    predicates = _own(warps * encoded.n_predicates).reshape(warps, -1)
     predicates[:, 0] = FULL_MASK
-    out = layout.on_lines(np.zeros(128, np.int64))
+    out = _own(128)
     shared_at = memory.shared_at[worker]
     order, seed = parse_order(launch.order)
-    info = np.zeros(layout.N_LAUNCH, np.int64)
+    info = _own(layout.N_LAUNCH)
     info[layout.LAUNCH_NTID : layout.LAUNCH_NTID + 3] = launch.block
     info[layout.LAUNCH_NCTAID : layout.LAUNCH_NCTAID + 3] = launch.grid
     info[layout.LAUNCH_WARPS] = warps
@@ -311,7 +316,7 @@ def state_arrays(
     watch = launch.watch
     info[layout.LAUNCH_WATCH] = watch.told if watch is not None else 0
     info[layout.LAUNCH_FILL], info[layout.LAUNCH_RANDOM] = launch.fill
-    events = np.zeros(EVENT_WORDS if watch is not None else 1, np.int64)
+    events = _own(EVENT_WORDS if watch is not None else 1)
     events[0] = 1
     info[layout.LAUNCH_TICK] = CLOCK_STEP
     info[layout.LAUNCH_LEFT] = layout.UNLIMITED
@@ -319,7 +324,7 @@ def state_arrays(
     info[layout.LAUNCH_ROUND] = ROUND if launch.cooperative else 0
     return layout.State(
         CODE=encoded.code.reshape(-1),
-        COUNTS=np.zeros(len(encoded.code) * layout.N_COUNT, np.int64),
+        COUNTS=_own(len(encoded.code) * layout.N_COUNT),
         R=registers,
         F64=registers.view(np.float64),
         F32=registers.view(np.float32),
@@ -327,28 +332,28 @@ def state_arrays(
         O64=out.view(np.float64),
         O32=out.view(np.float32),
         P=predicates.reshape(-1),
-        PARTICIPANTS=layout.on_lines(np.zeros(warps * encoded.n_barriers * 32, np.int64)),
-        SPLITS=np.zeros(warps * 32 * layout.N_SPLIT, np.int64),
-        WARPS=np.zeros(warps * layout.N_WARP, np.int64),
-        BARRIERS=np.zeros(layout.BLOCK_BARRIERS * layout.N_BARRIER, np.int64),
+        PARTICIPANTS=_own(warps * encoded.n_barriers * 32),
+        SPLITS=_own(warps * 32 * layout.N_SPLIT),
+        WARPS=_own(warps * layout.N_WARP),
+        BARRIERS=_own(layout.BLOCK_BARRIERS * layout.N_BARRIER),
         TID=_thread_indices(launch.block),
         LAUNCH=info,
         DIMS=prepared.dims,
         TEXTURES=prepared.textures,
         TARGETS=encoded.targets,
-        X=np.zeros(layout.N_MEMORY, np.int64),
-        ADDRESSES=layout.on_lines(np.zeros(32, np.int64)),
-        WORDS=layout.on_lines(np.zeros(64, np.int64)),
-        NATIVE=np.zeros(layout.N_NATIVE, np.int64),
+        X=_own(layout.N_MEMORY),
+        ADDRESSES=_own(32),
+        WORDS=_own(64),
+        NATIVE=_own(layout.N_NATIVE),
         ZEROED=np.arange(n_uniform * 32, encoded.n_registers * 32, 32),
         STARTS=memory.starts,
         ENDS=memory.ends,
         WRITABLE=memory.writable,
-        HINTS=np.zeros(len(encoded.code), np.int64),
+        HINTS=_own(len(encoded.code)),
         SHARED=memory.words.M64[shared_at // 8 : (shared_at + prepared.shared_bytes + 7) // 8],
         TRACE=np.zeros((trace_rows, layout.N_TRACE), np.int64),
         VALUES=np.zeros((trace_rows, 32), np.int64),
-        ERROR=np.zeros(layout.N_ERROR, np.int64),
+        ERROR=_own(layout.N_ERROR),
         EVENTS=events,
         WORK=np.zeros(0, np.int64) if work is None else work,
         STOP=stop,

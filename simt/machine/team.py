@@ -73,7 +73,7 @@ class Team:
         self.together = together
         schedule = prepared.launch.schedule
         self.turns = None if schedule is None else Turns(schedule)
-        self.stop = np.full(1, 0 if schedule is None else PAUSES)
+        self.stop = layout.on_lines(np.full(1, 0 if schedule is None else PAUSES))
         self.choice = Choice(prepared)
         self.work = np.zeros(prepared.launch.blocks * layout.N_WORK if prepared.launch.per_block else 0, np.int64)
         self.states = [self._state(0)]

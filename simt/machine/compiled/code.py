@@ -97,7 +97,7 @@ class Native:
         if not isinstance(self.plan, Stretches):
             for block in self.plan.blocks:
                 code[block[0].pc, L.C_OP] |= L.ENTERS << L.FLAGS_SHIFT
-        native = np.zeros(blocks * (self._end + record_words(state)), np.int64)
+        native = L.on_lines(np.zeros(blocks * (self._end + record_words(state)), np.int64))
         return state._replace(CODE=code.reshape(-1), NATIVE=native, ZEROED=self.plan.zeroed)
 
     @property
