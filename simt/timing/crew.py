@@ -13,7 +13,7 @@ import numpy.typing as npt
 from numba.core import config
 
 from simt.machine import door
-from simt.machine.compiled.code import Native
+from simt.machine.compiled.code import NativeRuns
 from simt.machine.layout import N_LAUNCH
 from simt.machine.prepare import state_arrays
 from simt.machine.prepared import Prepared
@@ -57,11 +57,11 @@ class Crew:
             for _ in range(max(first, 1), end):
                 self.states.append(door.beside(state, state_arrays(prepared, 0, 0, state.STOP)))
                 self.clocks.append(for_group(clock, thread, BLOCKS=others))
-        self._native: Native | None = None
+        self._native: NativeRuns | None = None
         self._over = self._is_described = False
         self._pending: set[Future[None]] = set()
 
-    def equip(self, native: Native, first: int = 0) -> None:
+    def equip(self, native: NativeRuns, first: int = 0) -> None:
         """Have the groups from *first* on go on with native code, between two epochs.
 
         The first has all places: it has begun alone, and its arrays serve for turns.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from simt.disk_cache import say_once
 from simt.machine.compiled.choice import is_in_hand
-from simt.machine.compiled.code import Native, NotCompiled, kept_stretches, stretches_code
+from simt.machine.compiled.code import NativeRuns, NotCompiled, kept_stretches, stretches_code
 from simt.machine.compiled.plan import Runs
 from simt.machine.layout import UNLIMITED
 from simt.program import Program
@@ -38,7 +38,7 @@ class Quickening:
         """Whether it may still go over to native code."""
         return self.next < UNLIMITED
 
-    def look(self, issued: int) -> Native | None:
+    def look(self, issued: int) -> NativeRuns | None:
         """After so many warp instructions: native code, if it is to be taken from now on."""
         if issued < self.next:
             return None

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from simt.check import LaunchError
 from simt.devices import Gpu, Occupancy, occupancy
 from simt.machine import door
-from simt.machine.compiled.code import Native
+from simt.machine.compiled.code import NativeRuns
 from simt.machine.device_memory import DeviceMemory
 from simt.machine.early import ENGINE
 from simt.machine.findings import deadlock, failure
@@ -250,7 +250,7 @@ class _Run:
         self.events: list[np.ndarray] = []
         self.host_seconds = 0.0
         self.quickening = Quickening(setting.program, setting.table.runs, launch.engine)
-        self.native: Native | None = None
+        self.native: NativeRuns | None = None
 
     def compile(self) -> None:
         """Compile the engine, whose code the timing model calls, and the timing model, or load them from the cache."""

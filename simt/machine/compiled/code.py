@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib.resources
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import llvmlite
@@ -73,17 +74,18 @@ class NotCompiled(Exception):
 
 @dataclass(frozen=True)
 class Native:
-    """Native code of a Program, ready to run: all of it, or some runs of it."""
+    """Native code of a Program, ready to run: NativeProgram or NativeRuns."""
 
     plan: Plan
     loaded: _Loaded
 
-    @cached_property
-    def runs(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The first micro-op of each run, and where the function stands that executes it."""
-        firsts = list(self.plan.runs) if isinstance(self.plan, Stretches) else []
-        places = [self.loaded.address(name_of(first)) for first in firsts]
-        return np.array(firsts, np.int64), np.array(places, np.int64)
+    @property
+    def entry(self) -> int:
+        """Where the function stands that the engine enters by itself; 0: there is none."""
+        return 0
+
+    def _mark(self, code: npt.NDArray[np.int64]) -> None:
+        """Mark the micro-ops at which the engine enters that function."""
 
     def equip(self, state: L.State) -> L.State:
         """The state of a worker with native code."""
@@ -94,9 +96,7 @@ class Native:
     def entered(self, state: L.State, blocks: int) -> L.State:
         """The state of a worker that enters native code, with room in NATIVE for so many blocks at a time."""
         code: npt.NDArray[np.int64] = state.CODE.copy().reshape(-1, L.N_CODE)
-        if not isinstance(self.plan, Stretches):
-            for block in self.plan.blocks:
-                code[block[0].pc, L.C_OP] |= L.ENTERS << L.FLAGS_SHIFT
+        self._mark(code)
         native = L.on_lines(np.zeros(blocks * (self._end + record_words(state)), np.int64))
         return state._replace(CODE=code.reshape(-1), NATIVE=native, ZEROED=self.plan.zeroed)
 
@@ -111,7 +111,7 @@ class Native:
         known: dict[int, tuple[int, ...]] = {}
         record = record_of(state, known)
         places = {name: known[id(array)][0] for name, array in zip(state._fields, state, strict=True)}
-        native[L.V_CODE] = 0 if isinstance(self.plan, Stretches) else self.loaded.address(KERNEL)
+        native[L.V_CODE] = self.entry
         for column, name in ADDRESSES.items():
             native[column] = places[name]
         for helper in self.plan.helpers:
@@ -129,6 +129,32 @@ class Native:
         times[:] = 0
 
 
+@dataclass(frozen=True)
+class NativeProgram(Native):
+    """All of a Program, as one function."""
+
+    @property
+    def entry(self) -> int:
+        return self.loaded.address(KERNEL)
+
+    def _mark(self, code: npt.NDArray[np.int64]) -> None:
+        for block in self.plan.blocks:
+            code[block[0].pc, L.C_OP] |= L.ENTERS << L.FLAGS_SHIFT
+
+
+@dataclass(frozen=True)
+class NativeRuns(Native):
+    """Some runs of its micro-ops, a function each, which who looks at a warp in between calls."""
+
+    plan: Stretches
+
+    @cached_property
+    def runs(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The first micro-op of each run, and where the function stands that executes it."""
+        places = [self.loaded.address(name_of(first)) for first in self.plan.runs]
+        return np.array(list(self.plan.runs), np.int64), np.array(places, np.int64)
+
+
 def native_code(program: Program) -> Native:
     """Native code of a Program, made at most once.  Raises NotCompiled."""
     if program.native is None:
@@ -137,11 +163,11 @@ def native_code(program: Program) -> Native:
     return found
 
 
-def stretches_code(program: Program, runs: Runs) -> Native:
+def stretches_code(program: Program, runs: Runs) -> NativeRuns:
     """The same for *runs* of its micro-ops alone, which must not change: see :class:`simt.machine.compiled.plan`."""
     if program.stretches is None:
         program.stretches = _loaded(kept_stretches(program, runs))
-    found: Native = program.stretches
+    found: NativeRuns = program.stretches
     return found
 
 
@@ -170,7 +196,14 @@ class Kept:
             raise NotCompiled("NUMBA_DISABLE_JIT=1")
         if len(program.instructions) > MOST_MICRO_OPS:
             raise NotCompiled(f"it has {len(program.instructions)} micro-ops; the most are {MOST_MICRO_OPS}")
-        self._plan = plan = Plan(program) if runs is None else Stretches(program, runs)
+        plan: Plan
+        if runs is None:
+            plan = self._plan = Plan(program)
+            self._emitter: Callable[[], Emitter | StretchEmitter] = partial(Emitter, plan)
+            self._native: Callable[[_Loaded], Native] = partial(NativeProgram, plan)
+        else:
+            plan = self._plan = Stretches(program, runs)
+            self._emitter, self._native = partial(StretchEmitter, plan), partial(NativeRuns, plan)
         parts = (plan.encoded.code.tobytes(), repr(plan.constants), repr(plan.uniform_end), repr(runs))
         self.name = digest(*parts, *_made_with())
         """Of its entry in the cache."""
@@ -182,14 +215,10 @@ class Kept:
 
     def load(self) -> Native:
         """Load it; make it if need be."""
-        code = STORE.get_or_make(self.name, lambda: _object(self._text()))
+        code = STORE.get_or_make(self.name, lambda: _object(self._emitter().emit()))
         for helper in self._plan.helpers:
             _helper(*helper)
-        return Native(self._plan, _Loaded(code))
-
-    def _text(self) -> Text:
-        plan = self._plan
-        return (StretchEmitter(plan) if isinstance(plan, Stretches) else Emitter(plan)).emit()
+        return self._native(_Loaded(code))
 
 
 class _Loaded:
