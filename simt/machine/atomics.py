@@ -100,7 +100,9 @@ def update(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE, fl
     typ = mod & 15
     bitwise = kind == EXCH or kind == CAS or kind == AND or kind == OR or kind == XOR
     before = np.int64(-1)
-    left = np.int64(0)  # there: faster than to load what was just stored
+    left = np.int64(0)  # there, as a number or as one of these: faster than to load what was just stored
+    single_left = np.float32(0)
+    double_left = np.float64(0)
     for l in range(32):
         if (exec_mask >> l) & 1:
             u = np.uint64(l)
@@ -108,28 +110,33 @@ def update(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE, fl
             compare = R[c + u]
             if typ == S64_ATOMIC or typ == U64_ATOMIC or typ == F64_ATOMIC:
                 k = np.uint64(ADDRESSES[l] >> 3)
-                old = left if ADDRESSES[l] == before else M64[k]
                 if typ == F64_ATOMIC and not bitwise:
+                    old = M64[k]
+                    there = double_left if ADDRESSES[l] == before else F64[k]
                     M64[k] = value
-                    operand = F64[k]
-                    M64[k] = old
-                    F64[k] = _combine_float(kind, F64[k], operand)
+                    double_left = _combine_float(kind, there, F64[k])
+                    F64[k] = double_left
                 else:
-                    before = ADDRESSES[l]
+                    old = left if ADDRESSES[l] == before else M64[k]
                     left = _combine_integer(kind, typ == S64_ATOMIC, old, value, compare)
                     M64[k] = left
+                before = ADDRESSES[l]
                 O[l] = old
             else:
                 k = np.uint64(ADDRESSES[l] >> 2)
-                old = left if ADDRESSES[l] == before else np.int64(M32[k])
+                again = ADDRESSES[l] == before
+                old = np.int64(M32[k])
                 value &= 0xFFFFFFFF
                 if typ == F32_ATOMIC and not bitwise:
                     O[l] = value
                     single = SINGLE[np.uint64(2) * u]
                     if flush and kind == ADD:
-                        F32[k] = _flush(unless_nan(single, _flush(F32[k]) + _flush(single)))
+                        there = single_left if again else _flush(F32[k])
+                        single_left = _flush(unless_nan(single, there + _flush(single)))
                     else:
-                        F32[k] = _combine_float(kind, F32[k], single)
+                        single_left = _combine_float(kind, single_left if again else F32[k], single)
+                    F32[k] = single_left
+                    before = ADDRESSES[l]
                 elif typ == F32X2_ATOMIC or typ == F32X4_ATOMIC:
                     for part in range(4 if typ == F32X4_ATOMIC else 2):
                         row = np.uint64(32 * part)
@@ -146,6 +153,7 @@ def update(mod, R, O, b, c, ADDRESSES, exec_mask, M32, M64, F32, F64, SINGLE, fl
                     low = softfloat.total(old & 0xFFFF, value & 0xFFFF, form)
                     M32[k] = np.uint32(low | (softfloat.total(old >> 16, value >> 16, form) << 16))
                 else:
+                    old = left if again else old
                     if typ == S32_ATOMIC:
                         old = (old << 32) >> 32
                         value = (value << 32) >> 32
