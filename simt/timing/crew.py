@@ -18,7 +18,7 @@ from simt.machine.layout import N_LAUNCH
 from simt.machine.prepare import state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.threads import host_threads
-from simt.ops.arrays import record_of
+from simt.ops.arrays import record_of, record_words
 from simt.timing import layout
 from simt.timing.arrays import SUMS, for_group, lines_of, own_sizes
 from simt.timing.clock import Clock
@@ -48,8 +48,8 @@ class Crew:
         sync[:] = groups  # there is none to take before the first epoch
         clock = clock._replace(
             SYNC=sync,
-            STATES=np.zeros(groups * len(record_of(state)), np.int64),
-            CLOCKS=np.zeros(groups * len(record_of(clock)), np.int64),
+            STATES=np.zeros(groups * record_words(state), np.int64),
+            CLOCKS=np.zeros(groups * record_words(clock), np.int64),
         )
         others = np.zeros_like(clock.BLOCKS)  # of all groups but the first: a place is in one of them
         self.states, self.clocks = [state], [clock]
