@@ -19,14 +19,17 @@ from simt import disk_cache, kernels
 from simt.lang import argument_types, compile
 from simt.machine import Launch, dimensions
 from simt.machine.compiled import code, lanes, parts
+from simt.machine.compiled.accesses import ACCESSES, FUNCTIONS, SIMPLE_TYPES
 from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.lanes import is_lane_wise, lane_module
+from simt.machine.compiled.memory import Access
 from simt.machine.compiled.plan import Plan
 from simt.machine.compiled.text import LANES, Text
 from simt.machine.compiled.widen import NotWide, Scalar, Widener
 from simt.machine.prepare import prepare, state_arrays
 from simt.ops.arrays import Record
 from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, ATOMICS
+from simt.ops.memory import ACCESS_SHIFT, GLOBAL, LOAD
 from simt.ops.row import Kind
 from simt.ops.table import MICRO_OPS, TABLES
 from simt.program import Program, pred
@@ -349,6 +352,17 @@ def test_hot_loops_hold_vector_instructions() -> None:
     assert not re.search(r"\svmov\w+\s+%[xyz]mm\d+, \S*\(.*\{%k", assembly), "a masked store: loads wait for it"
     if "+avx512dq" in code.processor()[1]:
         assert re.search(r"\svpmullq\s.*%zmm", assembly)
+
+
+@pytest.mark.skipif("x86" not in llvm.get_process_triple(), reason="looks for names of x86 instructions")
+def test_loads_fetch_what_the_next_warps_load() -> None:
+    machine = code.machine()
+    for helper in FUNCTIONS.values():
+        number, mod = ACCESSES[helper]
+        module = code.module_of(Access(helper).emit())
+        found = re.findall(r"\sprefetch", machine.emit_assembly(code.optimised(module, machine)))
+        wanted = -(-32 * SIMPLE_TYPES[mod][1] // 64) if number == LOAD << ACCESS_SHIFT | GLOBAL else 0
+        assert len(found) == wanted, helper
 
 
 def test_the_state_that_native_code_hands_on_has_the_type_of_the_engines() -> None:
