@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,8 @@ def clock_arrays(
     config[layout.G_CHIP] = chip
     config[layout.G_FIRST] = sample.first
     config[layout.G_GRID_X] = prepared.launch.grid[0] if prepared.launch.blocks > prepared.launch.grid[0] else 1
-    config[layout.G_ROWS] = 32 % prepared.launch.block[0] == 0
+    config[layout.G_GRID_Y] = prepared.launch.grid[1]
+    config[layout.G_LAYER] = _layer(prepared.launch.block)
     config[layout.G_FIRST_WAVE] = chip * fit.blocks_per_sm
     config[layout.G_CONTROL] = table.control
     config[layout.G_REGISTERS] = registers
@@ -254,6 +256,11 @@ def clock_arrays(
     )
 
 
+def _layer(block: Sequence[int]) -> int:
+    """Warps of a layer of threads of a *block*, if a warp is whole rows of one layer; else 0."""
+    return block[0] * block[1] // 32 if 32 % block[0] == 0 and block[0] * block[1] % 32 == 0 else 0
+
+
 def _left_dirty(l2: int, numbers: Parameters) -> npt.NDArray[np.int64]:
     """L2_DIRTY of so many ways as a launch begins: who empties the caches leaves lines to be written to DRAM.
 
@@ -315,7 +322,7 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
         **{name: np.zeros(l2, np.int64) for name in ("L2_WORDS", "L2_MASKED", "L2_PARTIAL")},
         "WRITER": np.full(ops, -1, np.int64),
         "WRITTEN": np.zeros(ops, np.int64),
-        "ROW_APART": np.zeros(ops, np.int64),
+        **{name: np.zeros(ops, np.int64) for name in ("ROW_APART", "LAYER_APART", "WIDEST")},
         "PAIRS": np.zeros(3 * ops, np.int64),
         "WRITERS": np.zeros(ops, np.float64),
     }

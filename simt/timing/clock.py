@@ -78,6 +78,8 @@ class Clock(NamedTuple):
     WRITER: Any  # int64[micro-ops]: the last block whose first warp began to write there, -1: none; where it began; and
     WRITTEN: Any
     ROW_APART: Any  # int64[micro-ops]: words from a row of blocks to the next, 0: not known
+    LAYER_APART: Any  # and from a layer of them to the next; 0: not known, or as rows say
+    WIDEST: Any  # int64[micro-ops]: the most bytes of a line that a request has written
     PAIRS: Any  # int64[micro-ops * 3]: of the last two blocks that began to write: columns, rows and words between them
     WRITERS: Any  # float64[micro-ops]: so many blocks write to one slice of L2
     L2_COMING: Any  # sectors that DRAM sends, and when the last of them is there

@@ -358,7 +358,7 @@ def l2_read(sm, line, mask, manner, arrival, t):
 
 
 @jit_inline
-def _bytes_of(mask, partial):
+def bytes_of(mask, partial):
     """Bytes that a store writes of a line: *partial* counts those of incomplete sectors."""
     found = SECTOR * popcount(mask & ~sectors_of(partial))
     for sector in range(4):
@@ -367,18 +367,21 @@ def _bytes_of(mask, partial):
 
 
 @jit_inline
-def _others_complete(size, writers):
+def _others_complete(size, widest, writers):
     """Whether blocks beside the one that writes *size* bytes of a line write the rest.
 
-    Blocks that write so many bytes side by side, and leave none out, are 256 / size to two lines of a slice, of which
-    there are two.
+    Blocks that write *widest* bytes side by side, and leave none out, are 256 / widest to two lines of a slice, of
+    which there are two.  Rows that begin anywhere, and the last blocks of a row, have smaller parts of a line, too.
     """
-    return size < 4 * SECTOR and 1.0 < writers < L.NEVER and size * writers >= 2 * PAIR * 4 * SECTOR
+    return size < 4 * SECTOR and 1.0 < writers < L.NEVER and widest * writers >= 2 * PAIR * 4 * SECTOR
 
 
 @jit
-def l2_write(line, mask, partial, block, writers, arrival, t):
-    """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*."""
+def l2_write(line, mask, partial, block, writers, widest, arrival, t):
+    """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*.
+
+    *writers*, *widest*: what is known of the blocks that write there, and the most bytes of a line of which they do.
+    """
     n = popcount(mask)
     if is_hosted(line, t):
         return host_write(n, arrival, t)
@@ -391,8 +394,8 @@ def l2_write(line, mask, partial, block, writers, arrival, t):
         # It delays reads; the write itself need not wait for those before it.
         _linked(arrival, max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]), t)
     done = in_slice(way, block, writers, True, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
-    size = _bytes_of(mask, partial)
-    if not _others_complete(size, writers):
+    size = bytes_of(mask, partial)
+    if not _others_complete(size, widest, writers):
         return max(done, written(way, mask, partial, arrival, t))
     # Measured on an H100 (kept.cu, pictures): L2 neither completes such lines nor writes them back early.  Each of the
     # blocks answers for its share of them.

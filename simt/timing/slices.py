@@ -47,12 +47,20 @@ def note_writer(pc, block, word, t):
     apart = abs(word - t.WRITTEN[pc])
     across = t.CONFIG[L.G_GRID_X]
     if before >= 0 and across > 1:
-        _note_pair(pc, block % across - before % across, block // across - before // across, word - t.WRITTEN[pc], t)
-    if blocks % across == 0:
-        blocks //= across
-    elif t.ROW_APART[pc]:
-        blocks = abs(block % across - before % across)
-        apart = abs(word - t.WRITTEN[pc] - (block // across - before // across) * t.ROW_APART[pc])
+        rows = block // across - before // across
+        between = word - t.WRITTEN[pc]
+        if t.LAYER_APART[pc]:
+            down = t.CONFIG[L.G_GRID_Y]
+            layers = block // (across * down) - before // (across * down)
+            rows -= layers * down
+            between -= layers * t.LAYER_APART[pc]
+        columns = block % across - before % across
+        _note_pair(pc, columns, rows, between, t)
+        if columns == 0:
+            blocks //= across
+        elif t.ROW_APART[pc]:
+            blocks = abs(columns)
+            apart = abs(between - rows * t.ROW_APART[pc])
     if before >= 0:
         beside = blocks <= 2 * apart
         t.WRITERS[pc] = _in_one_slice(PAIR * 32.0 * blocks / apart, t) if beside else np.float64(L.NEVER)
@@ -78,13 +86,18 @@ def _note_pair(pc, columns, rows, words, t):
 
 
 @jit
-def note_row(pc, block, word, t):
-    """Note where the second warp of a *block* begins to write at *pc*: so many words further as rows of threads are.
+def note_row(pc, block, index, word, t):
+    """Note where a later warp of a *block* begins to write at *pc*: so many words further as rows, or layers, are.
 
-    It follows how far rows of blocks are apart, if a warp is whole rows of its block.
+    It is the second one, or the first of the second layer of threads; a warp is whole rows of its block.  It follows
+    how far rows, or layers, of blocks are apart.
     """
-    if t.CONFIG[L.G_ROWS] and block == t.WRITER[pc]:
-        t.ROW_APART[pc] = (word - t.WRITTEN[pc]) * t.CONFIG[L.G_WARPS]
+    if t.CONFIG[L.G_LAYER] == 0 or block != t.WRITER[pc]:
+        return
+    if index == t.CONFIG[L.G_LAYER]:
+        t.LAYER_APART[pc] = (word - t.WRITTEN[pc]) * (t.CONFIG[L.G_WARPS] // t.CONFIG[L.G_LAYER])
+    elif index == 1:
+        t.ROW_APART[pc] = (word - t.WRITTEN[pc]) * t.CONFIG[L.G_LAYER]
 
 
 @jit_inline
