@@ -41,6 +41,8 @@ _CHIP_BANDWIDTHS = (
     "host_write_queue",
 )
 OF_WRITTEN = ("L1_WRITTEN_AT", "L1_WRITTEN_LAST", "L1_WRITTEN_IDLE", "L1_WRITTEN_NUMBER")
+SMALL, PLACED = 1 << 20, 512
+"""Allocations of fewer bytes follow each other, from multiples of so many bytes on."""
 LEFT_WAYS = 4
 """Lines that what ran before has left in L2 are in so many ways of the sets, those that are taken last."""
 CARVE_OUTS = tuple(1024 * size for size in (0, 8, 16, 32, 64, 100, 132, 164, 196, 228))
@@ -229,6 +231,7 @@ def clock_arrays(
         L2_LACKING=np.full(written_sets * int(numbers["l2_partial_ways"]), -1, np.int64),
         L2_COMING=np.zeros(l2, np.int64),
         L2_READY=np.zeros(l2, np.float64),
+        SMALL=_small(prepared),
         HOSTED=_hosted(prepared),
         EXTENTS=extents.reshape(-1),
         QUOTAS=quotas,
@@ -315,6 +318,7 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
         "L2_WRITER": np.full(l2, -1, np.int64),
         "L2_WRITE_FREE": np.zeros(l2, np.float64),
         "L2_WRITE_SPENT": np.zeros(l2, np.float64),
+        "L2_READ_FREE": np.zeros(l2, np.float64),
         "L2_SHARED": np.zeros(l2, np.float64),
         "L2_STORED": np.zeros(l2, np.int64),
         "L2_TURN": np.zeros(l2, np.float64),
@@ -326,6 +330,17 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
         "PAIRS": np.zeros(3 * ops, np.int64),
         "WRITERS": np.zeros(ops, np.float64),
     }
+
+
+def _small(prepared: Prepared) -> npt.NDArray[np.int64]:
+    """Allocations that a driver places behind each other: lines, and by how many the arena has them farther apart."""
+    memory = prepared.memory
+    size = memory.ends - memory.starts
+    small = np.flatnonzero((size < SMALL) & ~memory.hosts)
+    starts, lines = (memory.starts[small] - int(ADDRESS_BASE)) // LINE_BYTES, -(-size[small] // LINE_BYTES)
+    taken = -(-size[small] // PLACED) * PLACED // LINE_BYTES
+    nearer = starts - starts[:1] - (taken.cumsum() - taken)
+    return np.stack([starts, starts + lines, nearer], axis=1).astype(np.int64).reshape(-1)
 
 
 def _hosted(prepared: Prepared) -> npt.NDArray[np.int64]:

@@ -16,7 +16,7 @@ from simt.timing.dram import averaged, dram_latency, dram_time, farther_of, l2_l
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import LATER, OTHERS_NOW, SAMPLE, SCATTERED, brought_by, note_store
 from simt.timing.servers import SECTOR, serve
-from simt.timing.slices import PAIR, after_others, after_stores, in_slice
+from simt.timing.slices import PAIR, after_loads, after_others, after_stores, in_slice
 
 L2_WAYS = L.PLACE["l2_ways"]
 L2_LATENCY = L.PLACE["l2_latency"]
@@ -243,6 +243,7 @@ def l2_place(line, arrival, t):
         t.L2_WRITER[way] = -1
         t.L2_WRITE_SPENT[way] = 0.0
         t.L2_STORED[way] = 0
+        t.L2_READ_FREE[way] = 0.0
         t.L2_COMING[way] = 0
         t.L2_READY[way] = 0.0
         t.L2_USED[way] = stamp
@@ -333,10 +334,11 @@ def l2_read(sm, line, mask, manner, arrival, t):
     """When the sectors *mask* of *line* are back at the SM that asked at *arrival* in some manner (others.py)."""
     if is_hosted(line, t):
         return host_read(popcount(mask), arrival, t)
+    came = arrival
     arrival = after_stores(line, arrival, t)
     way = l2_place(line, arrival, t)
     if t.L2_STORED[way]:
-        arrival = after_others(sm, way, arrival, t)
+        arrival = after_others(sm, way, came, arrival, t)
     missing, awaited = look_up(way, line, mask, manner, arrival, t)
     if awaited:  # by many SMs: the one that is nearest asks first, and what they read together DRAM has at hand
         _on_its_way(way, line, awaited, arrival, t.NUMBERS[DRAM_LATENCY] - t.NUMBERS[DRAM_FAR], arrival, t)
@@ -346,7 +348,7 @@ def l2_read(sm, line, mask, manner, arrival, t):
         # Data from DRAM come later: they do not hold up what is in L2 already.
         size = max(present * SECTOR, t.NUMBERS[L2_READ_LEAST])
         served = serve(t.CHIP, L.C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
-        through = max(served, _link(sm, arrival, present, t))
+        through = max(served, _link(sm, arrival, present, t), after_loads(way, line, arrival, t))
         if mask & ~missing & t.L2_COMING[way]:
             if t.CONFIG[L.G_SMS] > 1 and t.L2_READY[way] > arrival and not awaited:
                 _meet(way, line, arrival, t)
