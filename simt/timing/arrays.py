@@ -175,8 +175,6 @@ def clock_arrays(
     queues[:, layout.Q_LAST] = -1
     l1 = n_sms * l1_sets * int(numbers["l1_ways"])
     l2 = l2_sets * int(numbers["l2_ways"])
-    chip_state = np.zeros(layout.N_CHIP, np.float64)
-    chip_state[layout.C_EPOCH] = epoch(numbers)
     return Clock(
         CONFIG=config,
         NUMBERS=values,
@@ -244,7 +242,7 @@ def clock_arrays(
         WATCHED=_watched(prepared, watched) if n_sms > 1 else np.zeros(0, np.int64),
         WATCHED_BYTES=np.zeros(0 if watched is None else len(watched) * LINE_BYTES, np.int64),
         RACING=np.zeros(len(table.ops) // layout.N_OP, np.int64),
-        CHIP=chip_state,
+        CHIP=_chip(numbers),
         TOTALS=lines_of(layout.N_TOTAL, np.int64),
         STALLS=np.zeros(len(table.ops) // layout.N_OP * layout.N_REASONS, np.int64),
         STAYS=np.zeros(min(sample.n_blocks, MAX_STAYS) * layout.N_STAY, np.int64),
@@ -257,6 +255,14 @@ def clock_arrays(
         STAGED_SIZE=np.zeros(2, np.int64),
         EVENTS=np.zeros((MAX_EVENTS if window else 1) * layout.N_EVENT, np.int64),
     )
+
+
+def _chip(numbers: Parameters) -> npt.NDArray[np.float64]:
+    """CHIP as a launch begins."""
+    chip = np.zeros(layout.N_CHIP, np.float64)
+    chip[layout.C_EPOCH] = epoch(numbers)
+    chip[layout.C_DIRTY_WAYS] = numbers["l2_ways"]
+    return chip
 
 
 def _layer(block: Sequence[int]) -> int:
@@ -324,6 +330,7 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
         "L2_TURN": np.zeros(l2, np.float64),
         "L2_SLICE_FREE": np.zeros(slices, np.float64),
         **{name: np.zeros(l2, np.int64) for name in ("L2_WORDS", "L2_MASKED", "L2_PARTIAL")},
+        "READERS": np.zeros(4 * ops, np.int64),
         "WRITER": np.full(ops, -1, np.int64),
         "WRITTEN": np.zeros(ops, np.int64),
         **{name: np.zeros(ops, np.int64) for name in ("ROW_APART", "LAYER_APART", "WIDEST")},

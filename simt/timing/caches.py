@@ -21,7 +21,7 @@ ELSEWHERE = 20.0
 """One of so many lines that leave L1 for lack of room is of another set than the one that comes."""
 HOP = 97
 """Sets between two such."""
-BETWEEN, AMONG = 1.5, 40.0
+BETWEEN, AMONG = 1.5, 32.0
 """Cycles that a line of a load takes the way to L2 among stores, and for how long it is among them when one has left.
 
 Fitted to loads and stores of an SM in turn and to rows of a thread each (crowded.cu on an H100, link and rows).

@@ -14,7 +14,7 @@ from simt.timing.bus import host_read, host_write, is_hosted
 from simt.timing.chance import scramble
 from simt.timing.dram import averaged, dram_latency, dram_time, farther_of, l2_latency, queued
 from simt.timing.jit import jit, jit_inline
-from simt.timing.others import LATER, OTHERS_NOW, SAMPLE, SCATTERED, brought_by, note_store
+from simt.timing.others import FIRST, LATER, ONCE, OTHERS_NOW, SAMPLE, SCATTERED, brought_by, note_store
 from simt.timing.servers import SECTOR, serve
 from simt.timing.slices import PAIR, after_loads, after_others, after_stores, in_slice
 
@@ -40,6 +40,11 @@ BURST = 450.0
 
 They ask for all that they load at once, which the SMs that are not simulated do at other times: rows of short.cu and
 naive.cu in blocks of 1024 threads take 7 to 12 % too long on one SM without that, and not on four.
+"""
+UNEVEN = 1.17
+"""Times as long as for lone sectors one after the other L2 takes for words anywhere, and for rounds.
+
+Its slices then have not all as many (shared.cu on an H200, wraps.cu on an H100).
 """
 LARGE = 2
 
@@ -181,10 +186,11 @@ def _displaced(way, LISTED, FLAGS, t):
     """
     sets = t.CONFIG[L.G_WRITTEN_SETS]
     room = len(LISTED) // sets
+    oldest = set_of(t.L2_TAGS[way], sets) * room
+    room = min(room, np.int64(t.CHIP[L.C_DIRTY_WAYS]))
     home = set_of(t.L2_TAGS[way], sets)
     free = np.int64(-1)
-    oldest = home * room
-    for k in range(home * room, (home + 1) * room):
+    for k in range(oldest, oldest + room):
         other = LISTED[k]
         if other < 0 or other == way or FLAGS[other] == 0 or set_of(t.L2_TAGS[other], sets) != home:
             free = k
@@ -298,6 +304,9 @@ def fetch(sm, way, line, missing, manner, arrival, t):
     if manner == SCATTERED:  # each is of another row of DRAM
         size = max(size, t.NUMBERS[DRAM_SCATTERED])
     through = max(dram_time(arrival, size / t.NUMBERS[DRAM_READ], t), _linked(arrival, n * SECTOR, t))
+    # Rounds of which L2 has lost a part take as long as both parts one after the other (wraps.cu on an H100).
+    if manner == ONCE:
+        serve(t.CHIP, L.C_L2_READ_FREE, arrival, n * SECTOR / t.NUMBERS[DRAM_READ])
     _have(way, fetched, t)
     waited = through - arrival
     if manner == LATER and t.CONFIG[L.G_ROOM] <= LARGE * t.CONFIG[L.G_WARPS]:
@@ -346,7 +355,8 @@ def l2_read(sm, line, mask, manner, arrival, t):
     present = popcount(mask) - popcount(missing)
     if present:
         # Data from DRAM come later: they do not hold up what is in L2 already.
-        size = max(present * SECTOR, t.NUMBERS[L2_READ_LEAST])
+        uneven = 1.0 if manner in (FIRST, LATER) else UNEVEN
+        size = max(present * SECTOR, t.NUMBERS[L2_READ_LEAST] * uneven)
         served = serve(t.CHIP, L.C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
         through = max(served, _link(sm, arrival, present, t), after_loads(way, line, arrival, t))
         if mask & ~missing & t.L2_COMING[way]:

@@ -274,6 +274,7 @@ C_NEXT_BLOCK = _chip()
 C_NOW = _chip()
 C_CALLS = _chip()  # place of the block that makes a system call
 C_DUE = _chip()  # until when L2 has the work of a request that it answers, wherever that waits; NEVER: one SM is alone
+C_DIRTY_WAYS = _chip()  # lines of a set that may be dirty, beside data that all SMs read again and again
 C_FENCED = _chip()  # 1: a warp has been through a fence for the device behind its stores
 C_ATOMIC_FREE = _chip()  # lanes that meet in L2
 C_DRAINED = _chip()  # L2 has answered the last store, and carried out the last reduction

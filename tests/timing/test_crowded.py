@@ -41,8 +41,8 @@ ATOMICS = {
     89: 4,
 }
 """Additions to a word of all SMs, and loads of it in between."""
-WAY = {107: 2, 110: 2, 112: 2, 113: 14, 115: 6, 116: 22, 119: 10, 124: 2, 127: 11}
-WAY |= {129: 18, 130: 9, 131: 2, 132: 15, 133: 9, 135: 2, 137: 2}
+WAY = {107: 2, 110: 2, 112: 4, 113: 12, 115: 3, 116: 17, 119: 10, 124: 2, 127: 6}
+WAY |= {129: 11, 130: 3, 131: 2, 132: 9, 133: 3, 135: 2, 137: 2}
 """Loads past L1 and stores of one SM, and rows of a thread each: both take the way to L2."""
 
 
