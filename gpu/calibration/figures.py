@@ -111,5 +111,9 @@ def figures(multiprocessors: int) -> Sequence[Figure]:
             "copies in DRAM by all SMs", "stream_copy", "dram_write_bytes_per_cycle",
             (many,), (many,), vectors,
         ),
+        streaming(
+            "writes of DRAM by all SMs", "stream_write", "dram_write_alone_share",
+            (many,), (U32(1),), vectors,
+        ),
         Figure("an empty launch", "nothing", "launch_overhead", (), (), (1,), multiprocessors, profiled=True),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from gpu.calibration.measuring import Measured
 from simt.devices import Gpu
 from simt.devices.device import TIMING
 
-ROUNDS = 3
+ROUNDS = 4
 """A number is changed so often; the one with which the model came nearest stays."""
 
 BORNE_OUT = 0.02

@@ -64,7 +64,7 @@ extern "C" __global__ void chase_shared(unsigned *next, unsigned warm, unsigned 
 CHAIN(chain_fma, float, fmaf(x, factor, factor))
 CHAIN(chain_imad, unsigned, x * factor + factor)
 
-// All blocks together read, or copy, `count` vectors of 16 bytes, each once.
+// All blocks together read, copy or write `count` vectors of 16 bytes, each once.
 extern "C" __global__ void stream_read(const uint4 *data, unsigned count, unsigned *out, long long *times) {
   Watch watch;
   unsigned sum = 0;
@@ -82,6 +82,15 @@ extern "C" __global__ void stream_copy(const uint4 *data, unsigned count, uint4 
   Watch watch;
 #pragma unroll 4
   for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) out[i] = data[i];
+  __syncthreads();
+  watch.stop(times);
+}
+
+extern "C" __global__ void stream_write(uint4 *data, unsigned count, unsigned value, long long *times) {
+  Watch watch;
+#pragma unroll 4
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+    data[i] = make_uint4(value, value, value, value);
   __syncthreads();
   watch.stop(times);
 }

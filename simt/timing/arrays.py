@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ _CHIP_BANDWIDTHS = (
     "host_write_queue",
 )
 OF_WRITTEN = ("L1_WRITTEN_AT", "L1_WRITTEN_LAST", "L1_WRITTEN_IDLE", "L1_WRITTEN_NUMBER")
+SMALL, PLACED = 1 << 20, 512
+"""Allocations of fewer bytes follow each other, from multiples of so many bytes on."""
 LEFT_WAYS = 4
 """Lines that what ran before has left in L2 are in so many ways of the sets, those that are taken last."""
 CARVE_OUTS = tuple(1024 * size for size in (0, 8, 16, 32, 64, 100, 132, 164, 196, 228))
@@ -148,7 +151,8 @@ def clock_arrays(
     config[layout.G_CHIP] = chip
     config[layout.G_FIRST] = sample.first
     config[layout.G_GRID_X] = prepared.launch.grid[0] if prepared.launch.blocks > prepared.launch.grid[0] else 1
-    config[layout.G_ROWS] = 32 % prepared.launch.block[0] == 0
+    config[layout.G_GRID_Y] = prepared.launch.grid[1]
+    config[layout.G_LAYER] = _layer(prepared.launch.block)
     config[layout.G_FIRST_WAVE] = chip * fit.blocks_per_sm
     config[layout.G_CONTROL] = table.control
     config[layout.G_REGISTERS] = registers
@@ -173,8 +177,6 @@ def clock_arrays(
     queues[:, layout.Q_LAST] = -1
     l1 = n_sms * l1_sets * int(numbers["l1_ways"])
     l2 = l2_sets * int(numbers["l2_ways"])
-    chip_state = np.zeros(layout.N_CHIP, np.float64)
-    chip_state[layout.C_EPOCH] = epoch(numbers)
     return Clock(
         CONFIG=config,
         NUMBERS=values,
@@ -229,6 +231,7 @@ def clock_arrays(
         L2_LACKING=np.full(written_sets * int(numbers["l2_partial_ways"]) * LISTED_WORDS, -1, np.int64),
         L2_COMING=np.zeros(l2, np.int64),
         L2_READY=np.zeros(l2, np.float64),
+        SMALL=_small(prepared),
         HOSTED=_hosted(prepared),
         EXTENTS=extents.reshape(-1),
         QUOTAS=quotas,
@@ -241,7 +244,7 @@ def clock_arrays(
         WATCHED=_watched(prepared, watched) if n_sms > 1 else np.zeros(0, np.int64),
         WATCHED_BYTES=np.zeros(0 if watched is None else len(watched) * LINE_BYTES, np.int64),
         RACING=np.zeros(len(table.ops) // layout.N_OP, np.int64),
-        CHIP=chip_state,
+        CHIP=_chip(numbers),
         TOTALS=lines_of(layout.N_TOTAL, np.int64),
         STALLS=np.zeros(len(table.ops) // layout.N_OP * layout.N_REASONS, np.int64),
         STAYS=np.zeros(min(sample.n_blocks, MAX_STAYS) * layout.N_STAY, np.int64),
@@ -254,6 +257,19 @@ def clock_arrays(
         STAGED_SIZE=np.zeros(2, np.int64),
         EVENTS=np.zeros((MAX_EVENTS if window else 1) * layout.N_EVENT, np.int64),
     )
+
+
+def _chip(numbers: Parameters) -> npt.NDArray[np.float64]:
+    """CHIP as a launch begins."""
+    chip = np.zeros(layout.N_CHIP, np.float64)
+    chip[layout.C_EPOCH] = epoch(numbers)
+    chip[layout.C_DIRTY_WAYS] = numbers["l2_ways"]
+    return chip
+
+
+def _layer(block: Sequence[int]) -> int:
+    """Warps of a layer of threads of a *block*, if a warp is whole rows of one layer; else 0."""
+    return block[0] * block[1] // 32 if 32 % block[0] == 0 and block[0] * block[1] % 32 == 0 else 0
 
 
 def _left_dirty(l2: int, numbers: Parameters) -> npt.NDArray[np.int64]:
@@ -310,17 +326,30 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
         "L2_WRITER": np.full(l2, -1, np.int64),
         "L2_WRITE_FREE": np.zeros(l2, np.float64),
         "L2_WRITE_SPENT": np.zeros(l2, np.float64),
+        "L2_READ_FREE": np.zeros(l2, np.float64),
         "L2_SHARED": np.zeros(l2, np.float64),
         "L2_STORED": np.zeros(l2, np.int64),
         "L2_TURN": np.zeros(l2, np.float64),
         "L2_SLICE_FREE": np.zeros(slices, np.float64),
         **{name: np.zeros(l2, np.int64) for name in ("L2_WORDS", "L2_MASKED", "L2_PARTIAL")},
+        "READERS": np.zeros(4 * ops, np.int64),
         "WRITER": np.full(ops, -1, np.int64),
         "WRITTEN": np.zeros(ops, np.int64),
-        "ROW_APART": np.zeros(ops, np.int64),
+        **{name: np.zeros(ops, np.int64) for name in ("ROW_APART", "LAYER_APART", "WIDEST")},
         "PAIRS": np.zeros(3 * ops, np.int64),
         "WRITERS": np.zeros(ops, np.float64),
     }
+
+
+def _small(prepared: Prepared) -> npt.NDArray[np.int64]:
+    """Allocations that a driver places behind each other: lines, and by how many the arena has them farther apart."""
+    memory = prepared.memory
+    size = memory.ends - memory.starts
+    small = np.flatnonzero((size < SMALL) & ~memory.hosts)
+    starts, lines = (memory.starts[small] - int(ADDRESS_BASE)) // LINE_BYTES, -(-size[small] // LINE_BYTES)
+    taken = -(-size[small] // PLACED) * PLACED // LINE_BYTES
+    nearer = starts - starts[:1] - (taken.cumsum() - taken)
+    return np.stack([starts, starts + lines, nearer], axis=1).astype(np.int64).reshape(-1)
 
 
 def _hosted(prepared: Prepared) -> npt.NDArray[np.int64]:

@@ -22,6 +22,11 @@ ELSEWHERE = 20
 """One of so many lines that leave L1 for lack of room is of another set than the one that comes."""
 HOP = 97
 """Sets between two such."""
+BETWEEN, AMONG = 1.5, 32.0
+"""Cycles that a line of a load takes the way to L2 among stores, and for how long it is among them when one has left.
+
+Fitted to loads and stores of an SM in turn and to rows of a thread each (crowded.cu on an H100, link and rows).
+"""
 TRIES = 16
 """Sets of a small L1 that are looked at for an old line."""
 
@@ -135,6 +140,13 @@ def _l1_place(sm, line, n, t):
 
 
 @jit_inline
+def _last_leaves(sm, t):
+    """When the last store of *sm* leaves for L2; 0: there was none."""
+    n = np.int64(t.SMS[sm * L.N_SM + L.M_SENT])
+    return t.SENT_AT[sm * L.SENT_ROOM + (n - 1) % L.SENT_ROOM] if n else 0.0
+
+
+@jit_inline
 def _missed(sm, sectors, start, t):
     """When a line of which L1 lacks *sectors* is on its way to L2: one a cycle of each SM (H200, memory.cu)."""
     t.TOTALS[L.N_ASKED] += 1
@@ -143,7 +155,8 @@ def _missed(sm, sectors, start, t):
     begin = max(t.SMS[at], start)
     t.SMS[at] = begin + t.NUMBERS[LINE_INTERVAL]
     # Stores behind it wait for it, too: both take the way from L1.
-    t.SMS[sm * L.N_SM + L.M_STORE_FREE] = max(t.SMS[sm * L.N_SM + L.M_STORE_FREE], begin) + t.NUMBERS[LINE_INTERVAL]
+    taken = BETWEEN if start < _last_leaves(sm, t) + AMONG else t.NUMBERS[LINE_INTERVAL]
+    t.SMS[sm * L.N_SM + L.M_STORE_FREE] = max(t.SMS[sm * L.N_SM + L.M_STORE_FREE], begin) + taken
     t.SMS[sm * L.N_SM + L.M_MISSES] += 1
     return begin
 

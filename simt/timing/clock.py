@@ -73,16 +73,22 @@ class Clock(NamedTuple):
     L2_STORED: Any  # bits of the SMs, modulo 64, that have not loaded the line since it was last stored to
     L2_TURN: Any  # float64: cycles that the next load of the line takes its slice, by what was done last
     L2_SHARED: Any  # float64: for how many SMs each simulated one counts at the line, as of the last store
+    L2_READ_FREE: Any  # float64: when all SMs have loaded the line as often as the simulated ones
     L2_WRITE_SPENT: Any  # float64: how long those of the simulated SMs on the line have taken
     L2_SLICE_FREE: Any  # float64[slices]: when a slice is through with the stores and atomics that wait for it
     L2_WORDS: Any  # words that atomics have used
+    READERS: Any  # int64[micro-ops * 4]: 1 + the last block that began to load there, its first word; words to the
+    # next block, 0: not known, -1: another order; words of a round, 0: nobody has gone round
     WRITER: Any  # int64[micro-ops]: the last block whose first warp began to write there, -1: none; where it began; and
     WRITTEN: Any
     ROW_APART: Any  # int64[micro-ops]: words from a row of blocks to the next, 0: not known
+    LAYER_APART: Any  # and from a layer of them to the next; 0: not known, or as rows say
+    WIDEST: Any  # int64[micro-ops]: the most bytes of a line that a request has written
     PAIRS: Any  # int64[micro-ops * 3]: of the last two blocks that began to write: columns, rows and words between them
     WRITERS: Any  # float64[micro-ops]: so many blocks write to one slice of L2
     L2_COMING: Any  # sectors that DRAM sends, and when the last of them is there
     L2_READY: Any  # float64
+    SMALL: Any  # int64[small allocations * 3]: first line, one past the last, and by how many lines a GPU has it nearer
     HOSTED: Any  # int64[allocations of the host * 2]: first line and one past the last
     EXTENTS: Any  # int64[allocations * 2]: first line and one past the last
     # What the simulated SMs fetch of each allocation; all empty if the whole chip is simulated.

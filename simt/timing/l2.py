@@ -14,9 +14,9 @@ from simt.timing.bus import host_read, host_write, is_hosted
 from simt.timing.chance import scramble
 from simt.timing.dram import averaged, dram_latency, dram_time, farther_of, l2_latency, queued
 from simt.timing.jit import jit, jit_inline
-from simt.timing.others import LATER, OTHERS_NOW, SAMPLE, SCATTERED, brought_by, note_store
+from simt.timing.others import FIRST, LATER, ONCE, OTHERS_NOW, SAMPLE, SCATTERED, brought_by, note_store
 from simt.timing.servers import SECTOR, serve
-from simt.timing.slices import PAIR, after_others, after_stores, in_slice
+from simt.timing.slices import PAIR, after_loads, after_others, after_stores, in_slice
 from simt.timing.ways import find, victim
 
 L2_WAYS = L.PLACE["l2_ways"]
@@ -41,6 +41,11 @@ BURST = 450.0
 
 They ask for all that they load at once, which the SMs that are not simulated do at other times: rows of short.cu and
 naive.cu in blocks of 1024 threads take 7 to 12 % too long on one SM without that, and not on four.
+"""
+UNEVEN = 1.17
+"""Times as long as for lone sectors one after the other L2 takes for words anywhere, and for rounds.
+
+Its slices then have not all as many (shared.cu on an H200, wraps.cu on an H100).
 """
 LARGE = 2
 LISTED_WORDS = 2
@@ -164,9 +169,11 @@ def _displaced(way, LISTED, FLAGS, t):
     room = len(LISTED) // sets
     line = t.L2_TAGS[way]
     home = set_of(line, sets)
+    first = home * room
+    many = min(room, LISTED_WORDS * np.int64(t.CHIP[L.C_DIRTY_WAYS]))
     oldest = np.int64(-1)
     least = np.int64(L.NEVER)
-    for k in range((home + 1) * room - LISTED_WORDS, home * room - 1, -LISTED_WORDS):
+    for k in range(first + many - LISTED_WORDS, first - 1, -LISTED_WORDS):
         other = LISTED[k]
         if other < 0 or other == way or FLAGS[other] == 0 or _is_of_another(other, LISTED[k + 1], home, sets, t):
             LISTED[k] = way
@@ -232,6 +239,7 @@ def l2_place(line, arrival, t):
         t.L2_WRITER[way] = -1
         t.L2_WRITE_SPENT[way] = 0.0
         t.L2_STORED[way] = 0
+        t.L2_READ_FREE[way] = 0.0
         t.L2_COMING[way] = 0
         t.L2_READY[way] = 0.0
         t.L2_USED[way] = stamp
@@ -286,6 +294,9 @@ def fetch(sm, way, line, missing, manner, arrival, t):
     if manner == SCATTERED:  # each is of another row of DRAM
         size = max(size, t.NUMBERS[DRAM_SCATTERED])
     through = max(dram_time(arrival, size / t.NUMBERS[DRAM_READ], t), _linked(arrival, n * SECTOR, t))
+    # Rounds of which L2 has lost a part take as long as both parts one after the other (wraps.cu on an H100).
+    if manner == ONCE:
+        serve(t.CHIP, L.C_L2_READ_FREE, arrival, n * SECTOR / t.NUMBERS[DRAM_READ])
     _have(way, fetched, t)
     waited = through - arrival
     if manner == LATER and t.CONFIG[L.G_ROOM] <= LARGE * t.CONFIG[L.G_WARPS]:
@@ -322,10 +333,11 @@ def l2_read(sm, line, mask, manner, arrival, t):
     """When the sectors *mask* of *line* are back at the SM that asked at *arrival* in some manner (others.py)."""
     if is_hosted(line, t):
         return host_read(popcount(mask), arrival, t)
+    came = arrival
     arrival = after_stores(line, arrival, t)
     way = l2_place(line, arrival, t)
     if t.L2_STORED[way]:
-        arrival = after_others(sm, way, arrival, t)
+        arrival = after_others(sm, way, came, arrival, t)
     missing, awaited = look_up(way, line, mask, manner, arrival, t)
     if awaited:  # by many SMs: the one that is nearest asks first, and what they read together DRAM has at hand
         _on_its_way(way, line, awaited, arrival, t.NUMBERS[DRAM_LATENCY] - t.NUMBERS[DRAM_FAR], arrival, t)
@@ -333,9 +345,10 @@ def l2_read(sm, line, mask, manner, arrival, t):
     present = popcount(mask) - popcount(missing)
     if present:
         # Data from DRAM come later: they do not hold up what is in L2 already.
-        size = max(present * SECTOR, t.NUMBERS[L2_READ_LEAST])
+        uneven = 1.0 if manner in (FIRST, LATER) else UNEVEN
+        size = max(present * SECTOR, t.NUMBERS[L2_READ_LEAST] * uneven)
         served = serve(t.CHIP, L.C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
-        through = max(served, _link(sm, arrival, present, t))
+        through = max(served, _link(sm, arrival, present, t), after_loads(way, line, arrival, t))
         if mask & ~missing & t.L2_COMING[way]:
             if t.CONFIG[L.G_SMS] > 1 and t.L2_READY[way] > arrival and not awaited:
                 _meet(way, line, arrival, t)
@@ -347,7 +360,7 @@ def l2_read(sm, line, mask, manner, arrival, t):
 
 
 @jit_inline
-def _bytes_of(mask, partial):
+def bytes_of(mask, partial):
     """Bytes that a store writes of a line: *partial* counts those of incomplete sectors."""
     found = SECTOR * popcount(mask & ~sectors_of(partial))
     for sector in range(4):
@@ -356,18 +369,21 @@ def _bytes_of(mask, partial):
 
 
 @jit_inline
-def _others_complete(size, writers):
+def _others_complete(size, widest, writers):
     """Whether blocks beside the one that writes *size* bytes of a line write the rest.
 
-    Blocks that write so many bytes side by side, and leave none out, are 256 / size to two lines of a slice, of which
-    there are two.
+    Blocks that write *widest* bytes side by side, and leave none out, are 256 / widest to two lines of a slice, of
+    which there are two.  Rows that begin anywhere, and the last blocks of a row, have smaller parts of a line, too.
     """
-    return size < 4 * SECTOR and 1.0 < writers < L.NEVER and size * writers >= 2 * PAIR * 4 * SECTOR
+    return size < 4 * SECTOR and 1.0 < writers < L.NEVER and widest * writers >= 2 * PAIR * 4 * SECTOR
 
 
 @jit
-def l2_write(line, mask, partial, block, writers, arrival, t):
-    """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*."""
+def l2_write(line, mask, partial, block, writers, widest, arrival, t):
+    """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*.
+
+    *writers*, *widest*: what is known of the blocks that write there, and the most bytes of a line of which they do.
+    """
     n = popcount(mask)
     if is_hosted(line, t):
         return host_write(n, arrival, t)
@@ -380,8 +396,8 @@ def l2_write(line, mask, partial, block, writers, arrival, t):
         # It delays reads; the write itself need not wait for those before it.
         _linked(arrival, max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]), t)
     done = in_slice(way, block, writers, True, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
-    size = _bytes_of(mask, partial)
-    if not _others_complete(size, writers):
+    size = bytes_of(mask, partial)
+    if not _others_complete(size, widest, writers):
         return max(done, written(way, mask, partial, arrival, t))
     # Measured on an H100 (kept.cu, pictures): L2 neither completes such lines nor writes them back early.  Each of the
     # blocks answers for its share of them.

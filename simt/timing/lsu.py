@@ -12,6 +12,7 @@ from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.others import manner_of
 from simt.timing.outbox import answer, forget, is_alone, is_load, request, result_of, take_to_l1
 from simt.timing.races import note_access
+from simt.timing.rounds import manner_of_load
 from simt.timing.slices import same_word_interval
 
 SHARED_INTERVAL = L.PLACE["shared_wavefront_interval"]
@@ -319,7 +320,11 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
         apart = max(banks * t.NUMBERS[SHARED_WAVEFRONT], tags * t.NUMBERS[LINE_LATENCY])
         t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE] = np.int64(begin + apart)
     misses = t.SMS[sm * L.N_SM + L.M_MISSES]
-    r = request(sm, wi, pc, now, kind, block, manner_of(n, t.LINES, block, t), ADDRESSES[0] >> 2, t)
+    if kind == L.K_LOAD and not local:
+        manner = manner_of_load(pc, wi, n, block, ADDRESSES[0] >> 2, t)
+    else:
+        manner = manner_of(n, t.LINES, block, t)
+    r = request(sm, wi, pc, now, kind, block, manner, ADDRESSES[0] >> 2, t)
     at = (sm * L.REQUESTS + r) * L.N_REQUEST
     times = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
     first = t.REQUESTED[at + L.R_FIRST]

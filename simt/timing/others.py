@@ -22,12 +22,15 @@ APART = 0.1
 """Of data that each SM has for itself, others have at most such a share."""
 SEVERAL = -(1 << 31)
 """In TOUCHED_BY: warps of several blocks."""
-SCATTERED, FIRST, LATER = range(3)
-"""Manners of a request: its lanes ask for lines anywhere; of a block that starts with the launch; of a later one."""
+SCATTERED, FIRST, LATER, ONCE, AGAIN_NOW, AGAIN = range(6)
+"""Manners of a request: its lanes ask for lines anywhere; of a block that starts with the launch; of a later one; for
+
+lines where no other block has been; where others are at the same time; where others have been (rounds.py).
+"""
 
 
 @jit
-def _allocation(line, t):
+def allocation(line, t):
     """Number of the global allocation that holds *line*, or -1."""
     for k in range(len(t.QUOTAS)):
         if t.EXTENTS[2 * k] <= line < t.EXTENTS[2 * k + 1]:
@@ -52,7 +55,7 @@ def note_touch(wi, line, now, t):
     block = -1 - t.WARPS[wi * L.N_WARP + L.W_BLOCK_AGE]
     if first in (who, block, SEVERAL):
         return
-    k = _allocation(line, t)
+    k = allocation(line, t)
     if k >= 0 and first > 0:
         t.TOGETHER[k] += 1 if now - t.TOUCHED_AT[line] <= t.NUMBERS[DRAM_LATENCY] else -1
     if first > 0 and -1 - (first - 1) // t.CONFIG[L.G_WARPS] == block:
@@ -66,7 +69,7 @@ def note_touch(wi, line, now, t):
 @jit
 def note_store(line, t):
     """Note that the simulated SMs store to *line*."""
-    k = _allocation(line, t)
+    k = allocation(line, t)
     if k >= 0:
         t.STORED_TO[k] = 1.0
 
@@ -123,7 +126,7 @@ def brought_by(line, mask, manner, now, t):
     the simulated SMs fetch again what they have lost; if blocks share no data and all of it has been fetched, L2 has
     lost what others have fetched, too.
     """
-    k = _allocation(line, t)
+    k = allocation(line, t)
     if k < 0:
         return SAMPLE
     n = popcount(mask)
@@ -131,6 +134,11 @@ def brought_by(line, mask, manner, now, t):
         return OTHERS_BEFORE
     if manner == SCATTERED:
         return _scattered(k, line, n, now, t)
+    if manner == ONCE:
+        t.FETCHED_OF[k] += n
+        return SAMPLE
+    if manner >= AGAIN_NOW:
+        return OTHERS_NOW if manner == AGAIN_NOW else OTHERS_BEFORE
     larger = t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k] > t.CONFIG[L.G_L2_LINES]
     if mask & ~t.OWNED[line] == 0 and (larger or (_is_private(k, t) and _overflows(t))):
         return SAMPLE

@@ -16,6 +16,7 @@ from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.l2 import (
     bytes_added,
+    bytes_of,
     fetch,
     l2_place,
     l2_read,
@@ -79,8 +80,8 @@ def _writers(at, a, t):
         index = t.WARPS[t.REQUESTED[at + L.R_WARP] * L.N_WARP + L.W_INDEX]
         if index == 0:
             note_writer(pc, t.REQUESTED[at + L.R_BLOCK], t.REQUESTED[at + L.R_WORD], t)
-        elif index == 1:
-            note_row(pc, t.REQUESTED[at + L.R_BLOCK], t.REQUESTED[at + L.R_WORD], t)
+        elif index == 1 or index == t.CONFIG[L.G_LAYER]:
+            note_row(pc, t.REQUESTED[at + L.R_BLOCK], index, t.REQUESTED[at + L.R_WORD], t)
     return t.WRITERS[pc]
 
 
@@ -105,7 +106,10 @@ def _from_l2(sm, a, at, t):
         ready = max(ready, l2_read(sm, line, mask, manner, sent, t))
     elif do == L.D_WRITE:
         writers = _writers(at, a, t)
-        ready = l2_write(line, mask, extra, block, writers, received(popcount(mask) + (extra != 0), sent, t), t)
+        pc = t.REQUESTED[at + L.R_PC]
+        t.WIDEST[pc] = max(t.WIDEST[pc], bytes_of(mask, extra))
+        arrival = received(popcount(mask) + (extra != 0), sent, t)
+        ready = l2_write(line, mask, extra, block, writers, t.WIDEST[pc], arrival, t)
     elif do == L.D_JOIN:
         bytes_added(l2_place(line, start, t), extra, t)
     elif do == L.D_ATOMIC:

@@ -8,6 +8,7 @@ from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.chance import scramble
 from simt.timing.jit import jit, jit_inline, jit_rare
+from simt.timing.others import SEVERAL
 from simt.timing.servers import serve
 
 ATOMIC_SAME = L.PLACE["atomic_same_interval"]
@@ -15,8 +16,10 @@ ATOMIC_FLOAT = L.PLACE["atomic_float_interval"]
 ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
 ATOMIC_WORDS = L.PLACE["atomic_float_words"]
 TURN = L.PLACE["l2_turn_interval"]
-ATOMIC_TURN = 3.0
+ATOMIC_TURN = 2.8
 """Cycles that a load takes its slice if an atomic changed its line since the last load (crowded.cu on an H100)."""
+LOAD_TURN = 0.58
+"""Cycles that a load takes its line, of which both halves of L2 have a copy (crowded.cu on an H100)."""
 PAIR = 2
 """Lines that follow each other in one slice of L2: see :func:`four_of`."""
 
@@ -27,10 +30,25 @@ def four_of(line):
     return (line >> 3) * 2 + ((line >> 1) & 1)
 
 
+@jit
+def _placed(line, t):
+    """Where *line* is if small allocations follow each other, as a driver places them."""
+    few, many = 0, len(t.SMALL) // 3
+    while few < many:
+        middle = (few + many) // 2
+        if line >= t.SMALL[3 * middle + 1]:
+            few = middle + 1
+        elif line < t.SMALL[3 * middle]:
+            many = middle
+        else:
+            return line - t.SMALL[3 * middle + 2]
+    return line
+
+
 @jit_inline
 def slice_of(line, t):
     """The slice of L2 that has *line*: a hash here."""
-    return scramble(four_of(line) + (np.int64(1) << 43)) % len(t.L2_SLICE_FREE)
+    return scramble(four_of(_placed(line, t)) + (np.int64(1) << 43)) % len(t.L2_SLICE_FREE)
 
 
 @jit
@@ -47,12 +65,20 @@ def note_writer(pc, block, word, t):
     apart = abs(word - t.WRITTEN[pc])
     across = t.CONFIG[L.G_GRID_X]
     if before >= 0 and across > 1:
-        _note_pair(pc, block % across - before % across, block // across - before // across, word - t.WRITTEN[pc], t)
-    if blocks % across == 0:
-        blocks //= across
-    elif t.ROW_APART[pc]:
-        blocks = abs(block % across - before % across)
-        apart = abs(word - t.WRITTEN[pc] - (block // across - before // across) * t.ROW_APART[pc])
+        rows = block // across - before // across
+        between = word - t.WRITTEN[pc]
+        if t.LAYER_APART[pc]:
+            down = t.CONFIG[L.G_GRID_Y]
+            layers = block // (across * down) - before // (across * down)
+            rows -= layers * down
+            between -= layers * t.LAYER_APART[pc]
+        columns = block % across - before % across
+        _note_pair(pc, columns, rows, between, t)
+        if columns == 0:
+            blocks //= across
+        elif t.ROW_APART[pc]:
+            blocks = abs(columns)
+            apart = abs(between - rows * t.ROW_APART[pc])
     if before >= 0:
         beside = blocks <= 2 * apart
         t.WRITERS[pc] = _in_one_slice(PAIR * 32.0 * blocks / apart, t) if beside else np.float64(L.NEVER)
@@ -78,13 +104,18 @@ def _note_pair(pc, columns, rows, words, t):
 
 
 @jit
-def note_row(pc, block, word, t):
-    """Note where the second warp of a *block* begins to write at *pc*: so many words further as rows of threads are.
+def note_row(pc, block, index, word, t):
+    """Note where a later warp of a *block* begins to write at *pc*: so many words further as rows, or layers, are.
 
-    It follows how far rows of blocks are apart, if a warp is whole rows of its block.
+    It is the second one, or the first of the second layer of threads; a warp is whole rows of its block.  It follows
+    how far rows, or layers, of blocks are apart.
     """
-    if t.CONFIG[L.G_ROWS] and block == t.WRITER[pc]:
-        t.ROW_APART[pc] = (word - t.WRITTEN[pc]) * t.CONFIG[L.G_WARPS]
+    if t.CONFIG[L.G_LAYER] == 0 or block != t.WRITER[pc]:
+        return
+    if index == t.CONFIG[L.G_LAYER]:
+        t.LAYER_APART[pc] = (word - t.WRITTEN[pc]) * (t.CONFIG[L.G_WARPS] // t.CONFIG[L.G_LAYER])
+    elif index == 1:
+        t.ROW_APART[pc] = (word - t.WRITTEN[pc]) * t.CONFIG[L.G_LAYER]
 
 
 @jit_inline
@@ -141,7 +172,7 @@ def in_slice(way, block, writers, stores, busy, arrival, t):
     if before != -1 and before != block:
         others = others if beside and stores else chip
         t.L2_WRITER[way] = -2
-    line = t.L2_TAGS[way]
+    line = _placed(t.L2_TAGS[way], t)
     # Where SMs write side by side the sample leaves out lines between its own.
     apart = beside and not (stores and t.L2_WRITER[way] == -2)
     at = (line >> 2 if apart else four_of(line)) % len(t.L2_WRITE_FREE)
@@ -152,7 +183,7 @@ def in_slice(way, block, writers, stores, busy, arrival, t):
     t.L2_SHARED[way] = others
     t.L2_WRITE_FREE[at] = max(t.L2_WRITE_FREE[at], min(t.CHIP[L.C_DUE], arrival)) + busy * others
     if not beside:  # all come to this one
-        free = slice_of(line, t)
+        free = slice_of(t.L2_TAGS[way], t)
         t.L2_SLICE_FREE[free] = max(t.L2_SLICE_FREE[free], t.L2_WRITE_FREE[at])
     done = max(t.L2_WRITE_FREE[at], arrival + busy * others)
     return done - busy * (others - 1.0) / 2  # in the middle of those of the others
@@ -165,7 +196,7 @@ def after_stores(line, arrival, t):
 
 
 @jit
-def after_others(sm, way, arrival, t):
+def after_others(sm, way, came, arrival, t):
     """When a load of *sm* that comes at *arrival* gets its turn at a way of L2 that several blocks have stored to.
 
     Measured on an H100 (rowwise.cu): a slice whose words SMs load and store in turn takes 14 to 16 cycles for each
@@ -174,14 +205,25 @@ def after_others(sm, way, arrival, t):
     bit = np.int64(1) << (sm % 64)
     if t.L2_WRITER[way] != -2 or t.L2_STORED[way] & bit == 0:
         return arrival
-    t.L2_STORED[way] &= ~bit
     others = t.L2_SHARED[way]
     free = slice_of(t.L2_TAGS[way], t)
-    at = four_of(t.L2_TAGS[way]) % len(t.L2_WRITE_FREE)
+    at = four_of(_placed(t.L2_TAGS[way], t)) % len(t.L2_WRITE_FREE)
+    if came >= t.L2_WRITE_FREE[at]:  # else those that wait come between this load and the next
+        t.L2_STORED[way] &= ~bit
     busy = t.L2_TURN[way]
     t.L2_WRITE_FREE[at] = max(t.L2_WRITE_FREE[at], t.L2_SLICE_FREE[free], arrival) + busy * others
     t.L2_SLICE_FREE[free] = t.L2_WRITE_FREE[at]
     return t.L2_SLICE_FREE[free] - busy * (others - 1.0) / 2
+
+
+@jit
+def after_loads(way, line, arrival, t):
+    """When a load of *line*, at a way of L2, that comes at *arrival* has its turn among those of all SMs."""
+    if line >= len(t.TOUCHED_BY) or t.TOUCHED_BY[line] != SEVERAL:
+        return arrival
+    begin = max(t.L2_READ_FREE[way], arrival)
+    t.L2_READ_FREE[way] = begin + LOAD_TURN * t.CONFIG[L.G_LAUNCHED] / t.CONFIG[L.G_BLOCKS]
+    return begin
 
 
 @jit

@@ -65,7 +65,7 @@ def test_the_numbers_of_a_gpu_are_found_again() -> None:
     numbers = {
         "shared_latency": 30.0, "l1_latency": 44.0, "dram_latency": 802.0, "atomic_latency": 300.0,
         "l2_read_bytes_per_cycle": 3900.0, "l2_write_bytes_per_cycle": 1800.0, "dram_read_bytes_per_cycle": 1300.0,
-        "dram_write_bytes_per_cycle": 1100.0, "launch_overhead": 4000.0,
+        "dram_write_bytes_per_cycle": 1100.0, "dram_write_alone_share": 1.1, "launch_overhead": 4000.0,
     }  # fmt: skip
     with resources.as_file(resources.files("gpu.calibration") / "kernels.cu") as source:
         kernels = simt.load_cuda(source, "sm_90")

@@ -33,7 +33,7 @@ def crowded_arguments() -> list[list[Any]]:
     out = np.zeros(1 << 20, np.float32)
 
     def lone(stride: int, first: int = 0, bits: int = 22) -> list[Any]:
-        return [table, out, u(stride), u(first), u((1 << bits) - 1)]
+        return [np.zeros((1 << bits) + first, np.float32), out, u(stride), u(first), u((1 << bits) - 1)]
 
     launches += [lone(stride) for stride in (8, 16, 32, 33, 40, 64, 128)]
     launches += [lone(32, first) for first in (8, 16)]

@@ -81,7 +81,7 @@ def test_two_pairs_of_blocks_say_how_far_rows_of_blocks_are_apart(
     """
     t = SimpleNamespace(CONFIG=np.zeros(layout.N_CONFIG, np.int64), WRITERS=np.zeros(1), PAIRS=np.zeros(3, np.int64))
     t.CONFIG[[layout.G_GRID_X, layout.G_LAUNCHED, layout.G_FIRST_WAVE]] = across, 1 << 20, 1 << 20
-    t.WRITER, t.WRITTEN, t.ROW_APART = np.full(1, -1), np.zeros(1, np.int64), np.zeros(1, np.int64)
+    t.WRITER, (t.WRITTEN, t.ROW_APART, t.LAYER_APART) = np.full(1, -1), np.zeros((3, 1), np.int64)
     blocks = [first + 132 * k for k in range(4)]
     for block in blocks:
         plain(slices.note_writer)(0, block, block % across * column + block // across * row, t)
@@ -90,6 +90,25 @@ def test_two_pairs_of_blocks_say_how_far_rows_of_blocks_are_apart(
     if tells and pairs[-1][0] != 0:
         assert t.ROW_APART[0] == row
         assert t.WRITERS[0] == plain(slices._in_one_slice)(slices.PAIR * 32.0 / column, t)
+
+
+@given(st.integers(2, 40), st.integers(2, 40), st.integers(1, 1 << 12), st.integers(1, 1 << 12), st.integers(0, 131))
+def test_warps_of_a_block_say_how_far_rows_and_layers_of_blocks_are_apart(
+    across: int, down: int, row: int, layer: int, first: int
+) -> None:
+    """Blocks of 16 x 8 x 8 threads, whose warps are two rows each: the fifth begins the second layer."""
+    t = SimpleNamespace(CONFIG=np.zeros(layout.N_CONFIG, np.int64), WRITERS=np.zeros(1), PAIRS=np.zeros(3, np.int64))
+    t.CONFIG[[layout.G_GRID_X, layout.G_GRID_Y, layout.G_LAYER, layout.G_WARPS]] = across, down, 4, 32
+    t.CONFIG[[layout.G_LAUNCHED, layout.G_FIRST_WAVE]] = 1 << 20, 1 << 20
+    t.WRITER, (t.WRITTEN, t.ROW_APART, t.LAYER_APART) = np.full(1, -1), np.zeros((3, 1), np.int64)
+    for block in (first, first + 132, first + 264):
+        word = block % across * 16 + block // across % down * 8 * row + block // (across * down) * 8 * layer
+        plain(slices.note_writer)(0, block, word, t)
+        plain(slices.note_row)(0, block, 1, word + 2 * row, t)
+        plain(slices.note_row)(0, block, 4, word + layer, t)
+    assert (t.ROW_APART[0], t.LAYER_APART[0]) == (8 * row, 8 * layer)
+    if 132 % across:
+        assert t.WRITERS[0] == plain(slices._in_one_slice)(slices.PAIR * 32.0 / 16, t)
 
 
 @needs_nvdisasm

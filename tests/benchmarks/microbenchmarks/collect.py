@@ -32,6 +32,7 @@ PROFILED = (
     "rowwise",
     "kept",
     "crowded",
+    "wraps",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"

@@ -1,0 +1,45 @@
+"""Words a stride apart that go round a table, volumes in blocks, and short sums, against an H100 (wraps.cu)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.machine_view import needs_nvdisasm
+
+ROUNDS = {0: 6, 1: 2, 3: 3, 7: 3, 9: 10, 10: 6, 11: 8, 13: 3, 16: 3, 18: 2, 20: 9, 21: 6, 22: 6, 24: 6, 28: 17, 29: 11}
+ROUNDS |= {30: 2, 31: 5, 32: 5, 33: 6, 36: 6, 41: 4, 42: 10, 46: 8}
+"""Rounds of 8 to 64 MiB that L2 holds, holds in part and does not hold, and of 1 and 4 MiB that it delivers.
+
+With lines that all are in L2 once, launch 29 is 58 % fast; with all of a table larger than L2 lost, 39 % slow.
+"""
+VOLUMES = {65: 6, 66: 6, 67: 3, 68: 7, 71: 8}
+"""Blocks of a grid of three dimensions that write parts of lines; 65 was 16 % slow when each SM completed them."""
+SUMS = {80: 6, 83: 6, 85: 5, 88: 2, 89: 5, 92: 2, 93: 6, 96: 3, 97: 3, 109: 5, 112: 6, 117: 2, 120: 5, 121: 2}
+"""Sums of two arrays of 320,000 to 2,097,152 elements by blocks of 128 to 1024 threads; nothing is fitted to them."""
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize("bounds", [ROUNDS, VOLUMES, SUMS], ids=["rounds", "volumes", "sums"])
+def test_wraps(bounds: dict[int, int]) -> None:
+    """Launch of wraps.cu, and by how many percent it may be off."""
+    from tests.timing.held import errors
+    from tests.timing.wraps_launches import wraps_arguments
+
+    found = errors("wraps", wraps_arguments(), bounds, integers=False)
+    assert found.keys() == bounds.keys()
+    assert {k: off for k, off in found.items() if abs(off) >= bounds[k]} == {}
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize("launch", [1, 7, 8, 9, 10, 11, 13, 14, 20, 22, 23, 28, 29, 30, 65])
+def test_what_dram_moves_of_rounds(launch: int) -> None:
+    """Of 16 to 64 MiB, a part of each line or all of it, stored or not: half of the rounds of 40 MiB is lost."""
+    from tests.timing.launches import mangled, measured, run
+    from tests.timing.wraps_launches import wraps_arguments
+
+    entry = measured("wraps", "h100")[launch]
+    shape = entry["grid"], entry["block"]
+    timed = run("wraps", mangled(entry["kernel"]), *shape, wraps_arguments()[launch], device="h100", sms="auto")
+    moved = sum(float(timed.metrics[f"dram_{way}_bytes"] or 0) for way in ("read", "write"))
+    there = sum(entry["counters"][f"dram_{way}_bytes"] for way in ("read", "write"))
+    assert moved == pytest.approx(there, rel=0.1)
