@@ -12,8 +12,8 @@ import numpy as np
 
 from simt.machine import layout as L
 from simt.machine.barriers import arrive, is_complete, release
-from simt.machine.gpu_orders import leaders_first, leave_barriers, share_barriers, smallest_first, take_turns
-from simt.machine.meeting import all_wait_on, gave_way, go_without, settle, waits_at_warpsync
+from simt.machine.gpu_orders import leaders_first, share_barriers, smallest_first, take_turns
+from simt.machine.meeting import all_wait_on, clear, gave_way, settle, waits_at_warpsync
 from simt.machine.parting import part_lanes
 from simt.machine.registers import predicate, row_at
 from simt.machine.splits import (
@@ -27,6 +27,8 @@ from simt.machine.splits import (
     lanes_told,
     left_of,
     meet_released,
+    meet_waiting,
+    newest_other,
     participants_at,
     remove_split,
     without,
@@ -232,7 +234,7 @@ def bsync(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barri
     needed &= ~(WARPS[w * L.N_WARP + L.W_EXITED] | WARPS[w * L.N_WARP + L.W_ABSENT] | yielded)
     if needed & ~active == 0:
         if yielded != 0:
-            go_without(PARTICIPANTS, w * n_barriers + barrier, active)
+            clear(PARTICIPANTS, w * n_barriers + barrier)
         _issue_again(COUNTS, count, moved, active)
         return where
     wait(SPLITS, current(WARPS, w), pc, L.WAIT_BSYNC, barrier)
@@ -272,15 +274,13 @@ def break_(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barr
 
 
 @jit
-def yield_(COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, count, n_barriers, active, order):
+def yield_(COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, count, n_barriers, order):
     if not follows_gpu(order) or WARPS[w * L.N_WARP + L.W_SPLITS] == 1:
         return pc + 1
-    at = current(WARPS, w)
-    SPLITS[at + L.S_PC] = pc + 1
-    if order == L.HARDWARE:
-        leave_barriers(PARTICIPANTS, w, n_barriers, active)
-    else:
-        SPLITS[at + L.S_YIELDED] = 1
+    SPLITS[current(WARPS, w) + L.S_PC] = pc + 1
+    if meet_waiting(SPLITS, WARPS, w) and newest_other(SPLITS, WARPS, w) < 0:
+        return RESUME
+    SPLITS[current(WARPS, w) + L.S_YIELDED] = 1
     released = settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)
     if released != 0 and order == L.HARDWARE:
         _issue_again(COUNTS, count, 1, released)  # those that waited issue their BSYNC again

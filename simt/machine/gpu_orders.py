@@ -104,13 +104,6 @@ def take_turns(SPLITS, WARPS, w, lanes):
 
 
 @jit
-def leave_barriers(PARTICIPANTS, w, n_barriers, lanes):
-    """Order HARDWARE: take *lanes* out of all convergence barriers of warp *w*."""
-    for i in range(w * n_barriers * 32, (w + 1) * n_barriers * 32):
-        PARTICIPANTS[i] &= ~lanes
-
-
-@jit
 def share_barriers(WARPS, PARTICIPANTS, w, n_barriers, lanes, others):
     """Order HARDWARE, *lanes* leave a collective region, *others* of them for places where they came first.
 

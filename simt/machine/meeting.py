@@ -60,10 +60,10 @@ def gave_way(SPLITS, WARPS, w, order):
 
 
 @jit
-def go_without(PARTICIPANTS, barrier, lanes):
-    """Take lanes that go on without those that gave way out of their convergence barrier."""
+def clear(PARTICIPANTS, barrier):
+    """Empty a convergence barrier that some go on from without those that gave way: it waits for these no more."""
     for lane in range(32):
-        PARTICIPANTS[barrier * 32 + lane] &= ~lanes
+        PARTICIPANTS[barrier * 32 + lane] = 0
 
 
 @jit
@@ -138,7 +138,7 @@ def settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order):
             if needed & ~arrived == 0:
                 if state == L.WAIT_BSYNC:
                     if yielded != 0:
-                        go_without(PARTICIPANTS, w * n_barriers + argument, needed)
+                        clear(PARTICIPANTS, w * n_barriers + argument)
                     _release_bsync(SPLITS, WARPS, w, i, needed, order)
                     released |= needed & arrived
                 else:

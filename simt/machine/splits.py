@@ -86,6 +86,22 @@ def to_end(SPLITS, WARPS, w, i):
         WARPS[w * L.N_WARP + L.W_CURRENT] = current - 1
 
 
+@jit
+def to_start(SPLITS, WARPS, w, i):
+    """Make split *i* the oldest."""
+    for j in range(i, 0, -1):
+        at = (w * 32 + j) * L.N_SPLIT
+        for k in range(L.N_SPLIT):
+            swap = SPLITS[at + k]
+            SPLITS[at + k] = SPLITS[at - L.N_SPLIT + k]
+            SPLITS[at - L.N_SPLIT + k] = swap
+    current = WARPS[w * L.N_WARP + L.W_CURRENT]
+    if current == i:
+        WARPS[w * L.N_WARP + L.W_CURRENT] = 0
+    elif current < i:
+        WARPS[w * L.N_WARP + L.W_CURRENT] = current + 1
+
+
 @jit_rare
 def join_fresh(SPLITS, WARPS, w, order):
     """Before another split is put back: the one put back last joins one that waits at its place.
@@ -227,19 +243,47 @@ def join_waiting(SPLITS, WARPS, w, pc):
 
 
 @jit
-def give_way(SPLITS, WARPS, w):
-    """Let the newest other ready split run, if there is one; the current one is next after it."""
-    current = WARPS[w * L.N_WARP + L.W_CURRENT]
+def meet_waiting(SPLITS, WARPS, w):
+    """Join into the current split all ready ones at its place; returns whether there were any.
+
+    Splits that gave way (YIELD) in turn meet so, in both orders of a GPU.
+    """
+    join_fresh(SPLITS, WARPS, w, L.HARDWARE)
+    met = False
     for i in range(WARPS[w * L.N_WARP + L.W_SPLITS] - 1, -1, -1):
-        at = (w * 32 + i) * L.N_SPLIT
-        if i != current and SPLITS[at + L.S_STATE] == L.READY:
-            SPLITS[at + L.S_FRESH] = 0
-            SPLITS[(w * 32 + current) * L.N_SPLIT + L.S_WAY] = L.ELSEWHERE
-            SPLITS[(w * 32 + current) * L.N_SPLIT + L.S_FRESH] = 1
-            WARPS[w * L.N_WARP + L.W_CURRENT] = i
-            to_end(SPLITS, WARPS, w, current)
-            to_end(SPLITS, WARPS, w, WARPS[w * L.N_WARP + L.W_CURRENT])
-            return
+        current = WARPS[w * L.N_WARP + L.W_CURRENT]
+        at = (w * 32 + current) * L.N_SPLIT
+        other = (w * 32 + i) * L.N_SPLIT
+        if i != current and SPLITS[other + L.S_STATE] == L.READY and SPLITS[other + L.S_PC] == SPLITS[at + L.S_PC]:
+            SPLITS[at + L.S_MASK] |= SPLITS[other + L.S_MASK]
+            SPLITS[at + L.S_PASS] = 0
+            remove_split(SPLITS, WARPS, w, i)
+            met = True
+    return met
+
+
+@jit
+def newest_other(SPLITS, WARPS, w):
+    """The newest ready split but the current one; -1 if there is none."""
+    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS] - 1, -1, -1):
+        if i != WARPS[w * L.N_WARP + L.W_CURRENT] and SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_STATE] == L.READY:
+            return i
+    return -1
+
+
+@jit
+def give_way(SPLITS, WARPS, w):
+    """Let the newest other ready split run, if there is one; the current one comes after all others."""
+    i = newest_other(SPLITS, WARPS, w)
+    if i < 0:
+        return
+    current = WARPS[w * L.N_WARP + L.W_CURRENT]
+    SPLITS[(w * 32 + i) * L.N_SPLIT + L.S_FRESH] = 0
+    SPLITS[(w * 32 + current) * L.N_SPLIT + L.S_WAY] = L.ELSEWHERE
+    SPLITS[(w * 32 + current) * L.N_SPLIT + L.S_FRESH] = 1
+    WARPS[w * L.N_WARP + L.W_CURRENT] = i
+    to_start(SPLITS, WARPS, w, current)
+    to_end(SPLITS, WARPS, w, WARPS[w * L.N_WARP + L.W_CURRENT])
 
 
 @jit_rare

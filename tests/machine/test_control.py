@@ -280,11 +280,29 @@ def test_yield_lets_the_other_split_pass_the_barrier() -> None:
     b.emit("bssy", imm=barrier)
     b.bra("end", few ^ 1)
     b.emit("yield")
+    b.emit("nop")
     b.label("end")
     b.emit("bsync", imm=barrier)
     after = mark(b)
     assert masks_at(b, after, order="hardware") == [0xFFFFFF00, 0x000000FF]
     assert masks_at(b, after, order="then_first") == [0xFFFFFFFF]
+
+
+@pytest.mark.parametrize("order", ["hardware", "profiler"])
+def test_splits_that_give_way_at_one_place_go_on_together(order: str) -> None:
+    """The second to come there meets the first, and they need no barrier."""
+    b = Builder()
+    few = lanes_below(b, 8)
+    b.bra("other", few ^ 1)
+    b.emit("nop")
+    b.bra("yields")
+    b.label("other")
+    b.emit("nop")
+    b.emit("nop")
+    b.label("yields")
+    b.emit("yield")
+    after = mark(b)
+    assert masks_at(b, after, order=order) == [0xFFFFFFFF]
 
 
 @pytest.mark.parametrize("order", ["then_first", "else_first", "hardware", "profiler"])
