@@ -6,15 +6,15 @@ import pytest
 
 from tests.machine_view import needs_nvdisasm
 
-LAST = {99: 4, 100: 6, 101: 2, 102: 2, 103: 8, 104: 2}
+LAST = {99: 4, 100: 6, 101: 2, 102: 2, 103: 8, 104: 5}
 """Sums of what other blocks have stored, behind a fence: L2 has it."""
 SWAPPED = {150: 6, 151: 11, 152: 12, 153: 19, 155: 6, 156: 9, 157: 17}
 """Sums of matrices with x along a column: SMs whose stores queue must not hold up the others."""
 
-ATOMICS = {12: 1, 20: 36, 23: 10, 30: 2, 31: 3, 35: 10, 36: 2, 39: 5, 55: 2, 84: 6, 85: 8, 87: 3, 88: 2, 89: 3}
+ATOMICS = {12: 1, 20: 36, 23: 10, 30: 2, 31: 3, 35: 12, 36: 2, 39: 5, 55: 2, 84: 6, 85: 8, 87: 3, 88: 2, 89: 3}
 """Additions to a word of all SMs, and loads of it in between."""
 WAY = {107: 2, 110: 2, 112: 2, 113: 14, 115: 6, 116: 22, 119: 10, 124: 2, 127: 11}
-WAY |= {129: 18, 130: 9, 131: 2, 132: 15, 133: 9, 135: 2, 137: 2}
+WAY |= {129: 18, 130: 9, 131: 6, 132: 15, 133: 9, 135: 8, 137: 2}
 """Loads past L1 and stores of one SM, and rows of a thread each: both take the way to L2."""
 
 
