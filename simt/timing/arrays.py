@@ -209,7 +209,6 @@ def clock_arrays(
         READY=lines_of(members.size, np.int64, layout.NEVER),
         ASKS=np.zeros(members.size, np.int64),
         KEYS=np.zeros(members.size, np.int64),
-        OWN_FREE=np.zeros(members.size, np.int64),
         PASSED=lines_of(members.size, np.int64),
         THROTTLE=np.zeros(members.size, np.int64),
         STANDING=np.zeros(members.size // GROUP * N_STANDING, np.int64),

@@ -39,7 +39,6 @@ class Clock(NamedTuple):
     READY: Any  # the same: cycle in which each may issue its next instruction; NEVER: waits for others, or is not there
     ASKS: Any  # the same: what that instruction asks, see gates.py
     KEYS: Any  # the same: the scheduler takes the smallest, with the warp's turn
-    OWN_FREE: Any  # the same, if it goes to the load/store unit: when the warp's own accesses let it pass
     PASSED: Any  # the same: cycles in which another warp was chosen
     THROTTLE: Any  # the same: what else kept it from issuing when it was ready
     STANDING: Any  # int64[groups of a scheduler's warps * N_STANDING]: masks of them, see gates.py

@@ -15,8 +15,7 @@ QUEUE = len(PIPES)
 LSU_GATE = QUEUE + LSU  # of this and the next GATES knows nothing: they are the SM's
 BARRIER_GATE = 2 * QUEUE
 OPEN_GATE = BARRIER_GATE + 1  # never closed
-STORE_GATE = OPEN_GATE + 1  # the load/store unit's for stores to memory that is not shared, and atomics there
-N_GATE = STORE_GATE + 1
+N_GATE = OPEN_GATE + 1
 
 BYTE, REASON = 0xFF, 8
 """Of what is asked: the gate, in the bits of a byte; from bit REASON on, in as many, why a warp waits at it; flags."""
@@ -44,8 +43,7 @@ def asks(unit: Unit, pipe: int, loads: bool, policy: int, yielded: bool) -> int:
     if unit is Unit.FIXED:
         found = pipe | Reason.MATH_PIPE_THROTTLE << REASON
     elif unit in (Unit.QUEUED, Unit.SHARED, Unit.GLOBAL, Unit.FENCE):
-        gate = STORE_GATE if unit is Unit.GLOBAL and not loads else QUEUE + pipe
-        found = gate | Reason.MIO_THROTTLE << REASON | (unit is Unit.GLOBAL and TO_GLOBAL)
+        found = QUEUE + pipe | Reason.MIO_THROTTLE << REASON | (unit is Unit.GLOBAL and TO_GLOBAL)
     elif unit is Unit.BARRIER:
         found = BARRIER_GATE | Reason.BARRIER << REASON
     ahead = policy == AHEAD_UNTIL_YIELD and not yielded and not (loads and unit is Unit.SHARED)

@@ -173,9 +173,8 @@ def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
     read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
     if QUEUED <= unit <= GLOBAL and pipe == LSU:
         number = t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED]
-        t.QUEUED[q * L.QUEUE_ROOM + number % L.QUEUE_ROOM] = ceil(
-            max(t.SMS[sm * L.N_SM + L.M_LSU_FREE], np.float64(now))
-        )
+        begins = max(t.SMS[sm * L.N_SM + L.M_LSU_FREE], np.float64(max(now, t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE])))
+        t.QUEUED[q * L.QUEUE_ROOM + number % L.QUEUE_ROOM] = ceil(begins)
         t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED] = number + 1
     if QUEUED <= unit <= GLOBAL:
         t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_MIO_FREE] = now + np.int64(t.NUMBERS[MIO_INTERVAL])

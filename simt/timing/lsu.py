@@ -285,7 +285,7 @@ def global_access(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
 def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
     """When a global (or local) access has its result; for stores and reductions, when L2 has it.
 
-    Measured on an H200 (mixed.cu): a store keeps the unit for its bytes, a load behind one for a cycle more.
+    Measured on an H200 (mixed.cu): a store keeps the unit for its bytes, the second load behind one for a cycle more.
     """
     sectors = asked.sectors
     size = asked.bytes
@@ -311,9 +311,10 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
     t.TOTALS[L.N_WAVEFRONTS] += passes if loads else max(n, (size + LINE_BYTES - 1) // LINE_BYTES)
     if kind == L.K_STORE:
         cycles = max(cycles, size / t.NUMBERS[LSU_STORE])
-    elif loads and t.SMS[sm * L.N_SM + L.M_STORES_LAST]:
+    elif loads and t.SMS[sm * L.N_SM + L.M_STORES_LAST] == 1:
         cycles += t.NUMBERS[STORE_TO_LOAD]
-    t.SMS[sm * L.N_SM + L.M_STORES_LAST] = kind == L.K_STORE
+    at = sm * L.N_SM + L.M_STORES_LAST
+    t.SMS[at] = 2.0 if kind == L.K_STORE else max(t.SMS[at] - 1.0, 0.0)
     begin = _occupy(sm, now, cycles, t)
     if loads and passes > 1:
         begin = max(begin, np.float64(t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE]))

@@ -6,7 +6,7 @@ import numpy as np
 
 from simt.ops.scalar import lowest, popcount
 from simt.timing import layout as L
-from simt.timing.codes import LG, LONG
+from simt.timing.codes import LG
 from simt.timing.cycles import ceil
 from simt.timing.gates import (
     BARRIER_GATE,
@@ -23,7 +23,6 @@ from simt.timing.gates import (
     PIPE_GATES,
     QUEUE,
     REASON,
-    STORE_GATE,
     TO_GLOBAL,
 )
 from simt.timing.jit import jit_apart, jit_inline, jit_rare
@@ -31,55 +30,38 @@ from simt.timing.ready import count, foremost, joined, no_later, soonest
 
 BARRIER_QUEUE = L.PLACE["barrier_queue"]
 MIO_QUEUE = L.PLACE["mio_queue"]
-STORES_KEPT = L.PLACE["lsu_stores"]
-
-LOADS_KEPT = 12
-"""Loads of a scheduler that hardware would have issued although they wait here for the load/store unit.
-
-Measured on an H200 and an H100 (queues.cu): 65 of an SM, 16 for each scheduler; about four are in the unit's own queue.
-"""
+KEPT = L.PLACE["lsu_kept"]
 
 NONE, NOT_YET = -1, -2
 FIRST = -(np.int64(1) << 62)
 """Before all of KEYS."""
 
 
-@jit_apart
-def _through_lsu(group, asking, lsu_free, places, mio_free, now, t):
-    """Which warps of *asking* the load/store unit lets pass *now*, and when it lets the next; the others are told why.
+@jit_inline
+def _lsu_free(q, sm, t):
+    """From when on the load/store unit takes an instruction of scheduler *q*: if little work waits there, or few
 
-    It takes instructions from *lsu_free* on, and what comes before it from *mio_free* on.  Of those that wait for it,
-    so many loads of global memory as there are *places* wait for their data, as ncu counts; the others for a place.
+    instructions of the scheduler.
     """
-    opened = np.int64(0)
-    following = np.int64(L.NEVER)
+    number = t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED]
+    first = q * L.QUEUE_ROOM
+    begun = t.QUEUED[first + (number - np.int64(t.NUMBERS[KEPT])) % L.QUEUE_ROOM]
+    last = np.float64(t.QUEUED[first + (number - 1) % L.QUEUE_ROOM])
+    return min(ceil(max(t.SMS[sm * L.N_SM + L.M_LSU_FREE], last) - t.NUMBERS[MIO_QUEUE]), begun)
+
+
+@jit_apart
+def _tell_why(group, asking, lsu_free, mio_free, t):
+    """Tell the warps of *asking* why they may not issue.
+
+    The load/store unit takes instructions from *lsu_free* on, and what comes before it from *mio_free* on.
+    """
     while asking:
         member = group + lowest(asking)
-        begins = max(lsu_free, t.OWN_FREE[member])
-        free = max(begins, mio_free)
-        if free <= now:
-            opened |= asking & -asking
-        else:
-            following = min(following, free)
-            asks = t.ASKS[member]
-            if asks & TO_GLOBAL and (begins > mio_free or t.THROTTLE[member] in (LG, LONG)):
-                t.THROTTLE[member] = LONG if places > 0 else LG
-                places -= 1
-            else:
-                t.THROTTLE[member] = (asks >> REASON) & BYTE
+        asks = t.ASKS[member]
+        for_a_place = asks & TO_GLOBAL and (lsu_free > mio_free or t.THROTTLE[member] == LG)
+        t.THROTTLE[member] = LG if for_a_place else (asks >> REASON) & BYTE
         asking &= asking - 1
-    return opened, following
-
-
-@jit_inline
-def _lsu_free(q, sm, kept, t):
-    """From when on the load/store unit takes an instruction of scheduler *q*: if little work waits there, or not more
-
-    than so many instructions of the scheduler are *kept*.
-    """
-    number = t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED] - np.int64(kept)
-    begun = t.QUEUED[q * L.QUEUE_ROOM + number % L.QUEUE_ROOM]
-    return min(ceil(t.SMS[sm * L.N_SM + L.M_LSU_FREE] - t.NUMBERS[MIO_QUEUE]), begun)
 
 
 @jit_inline
@@ -99,12 +81,14 @@ def _opened(group, standing, waiting, gates, sm, mio_free, now, t):
         gate = asks & BYTE
         asking = waiting & t.STANDING[standing + gate]
         waiting &= ~asking
-        if gate in (LSU_GATE, STORE_GATE):
-            lsu_free = _lsu_free(gates // N_GATE, sm, t.NUMBERS[STORES_KEPT] if gate == STORE_GATE else 1.0, t)
-            places = np.int64(0 if gate == STORE_GATE else LOADS_KEPT)
-            through, free = _through_lsu(group, asking, lsu_free, places, mio_free, now, t)
-            opened |= through
-            following = min(following, free)
+        if gate == LSU_GATE:
+            lsu_free = _lsu_free(gates // N_GATE, sm, t)
+            free = max(lsu_free, mio_free)
+            if free <= now:
+                opened |= asking
+            else:
+                _tell_why(group, asking, lsu_free, mio_free, t)
+                following = min(following, free)
             continue
         free = t.GATES[gates + gate]
         if gate == BARRIER_GATE:

@@ -13,7 +13,6 @@ from simt.timing.jit import jit, jit_inline
 
 MISS_LATENCY = L.PLACE["instruction_miss_latency"]
 PREFETCH = L.PLACE["instruction_prefetch_lines"]
-WARP_QUEUE = L.PLACE["warp_queue"]
 
 AHEAD = np.int64(1) << 60
 """What warps that have not yielded are ahead by; ages are below 2^60."""
@@ -50,7 +49,6 @@ def _stand_in_line(member, at, row, t):
     t.STANDING[group + IS_KEYED] = (t.STANDING[group + IS_KEYED] & ~bit) | (bit if key else 0)
     t.ASKS[member] = asks
     t.KEYS[member] = key - (AHEAD if asks & GOES_AHEAD else 0)
-    t.OWN_FREE[member] = WARPS[at + L.W_SHARED_FREE] - np.int64(t.NUMBERS[WARP_QUEUE])
 
 
 @jit_inline

@@ -13,7 +13,7 @@ from simt.ops.jit import plain
 from simt.timing import arrays, slices
 from tests.machine_view import needs_nvdisasm
 
-LAST = {99: 4, 100: 7, 101: 2, 102: 2, 103: 8, 104: 2}
+LAST = {99: 4, 100: 7, 101: 2, 102: 2, 103: 8, 104: 5}
 """Sums of what other blocks have stored, behind a fence: L2 has it."""
 SWAPPED = {150: 6, 151: 11, 152: 12, 153: 19, 155: 6, 156: 9, 157: 17}
 """Sums of matrices with x along a column: SMs whose stores queue must not hold up the others."""
@@ -30,7 +30,7 @@ ATOMICS = {
     28: 3,
     30: 3,
     31: 4,
-    35: 10,
+    35: 12,
     36: 2,
     39: 5,
     55: 2,
@@ -42,7 +42,7 @@ ATOMICS = {
 }
 """Additions to a word of all SMs, and loads of it in between."""
 WAY = {107: 2, 110: 2, 112: 4, 113: 12, 115: 3, 116: 17, 119: 10, 124: 2, 127: 6}
-WAY |= {129: 11, 130: 3, 131: 2, 132: 9, 133: 3, 135: 2, 137: 2}
+WAY |= {129: 11, 130: 3, 131: 6, 132: 9, 133: 3, 135: 8, 137: 2}
 """Loads past L1 and stores of one SM, and rows of a thread each: both take the way to L2."""
 
 

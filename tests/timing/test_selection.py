@@ -24,7 +24,7 @@ from simt.timing.parameters import PARAMETERS
 NOW = 1000
 QUEUES = (Unit.QUEUED, Unit.SHARED, Unit.GLOBAL, Unit.FENCE)
 TIMES = st.sampled_from([NOW - 7, NOW - 1, NOW, NOW + 1, NOW + 2, NOW + 30])
-NUMBERS = {"barrier_queue": 3, "mio_queue": 5, "warp_queue": 4, "xu_queue": 6}
+NUMBERS = {"barrier_queue": 3, "mio_queue": 5, "lsu_kept": 2, "xu_queue": 6}
 select, stand_in_line, occupy = plain(selection.select), plain(waits._stand_in_line), plain(pipes.occupy)
 
 
@@ -38,7 +38,6 @@ class Warp:
     yields: bool
     age: int
     block_age: int
-    own_free: int
 
 
 WARPS = st.builds(
@@ -49,7 +48,6 @@ WARPS = st.builds(
     yields=st.booleans(),
     age=st.integers(0, 1 << 20),
     block_age=st.integers(0, 3),
-    own_free=TIMES,
 )
 
 
@@ -65,16 +63,17 @@ def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occu
         TOTALS=np.zeros(L.N_TOTAL, np.int64),
         GATES=np.zeros(N_GATE + GROUP, np.int64),
         STANDING=np.zeros(room // GROUP * N_STANDING, np.int64),
-        QUEUED=np.full(L.QUEUE_ROOM, L.NEVER),  # as if the load/store unit had begun with none of what it has
+        QUEUED=np.full(L.QUEUE_ROOM, L.NEVER),
         WARPS=np.zeros((n, L.N_WARP), np.int64),
         OPS=np.zeros((n, L.N_OP), np.int64),
         MEMBERS=np.arange(n),
         READY=np.array([warp.ready for warp in warps] + [L.NEVER] * (room - n)),
-        **{name: np.zeros(room, np.int64) for name in ("ASKS", "KEYS", "OWN_FREE", "PASSED", "THROTTLE")},
+        **{name: np.zeros(room, np.int64) for name in ("ASKS", "KEYS", "PASSED", "THROTTLE")},
     )
     t.CONFIG[L.G_MEMBERS] = room
     t.SCHEDULERS[[L.Q_LAST, L.Q_MIO_FREE]] = last, times["mio"]
     t.SMS[[L.M_LSU_FREE, L.M_BARRIER_FREE]] = times["lsu"] + 0.5, times["barrier"] + 0.5
+    t.QUEUED[[-2, -1]] = times["begun"], times["last"]  # when the unit begins with the last two instructions
     for pipe, interval in occupied:
         occupy(0, pipe, NOW - 1, 0, interval, t.NUMBERS, t.GATES)
     for k, warp in enumerate(warps):
@@ -84,7 +83,7 @@ def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occu
             (warp.age if policy == L.OLDEST else warp.block_age) << L.KEY_AGE,
             warp.yields,
         )
-        t.WARPS[k, [L.W_SHARED_FREE, L.W_PC]] = warp.own_free, k
+        t.WARPS[k, L.W_PC] = k
         t.WARPS[k, [L.W_GROUP, L.W_BIT]] = k // GROUP * N_STANDING, 1 << k % GROUP
     t.OPS, t.WARPS = t.OPS.reshape(-1), t.WARPS.reshape(-1)
     for k in range(n):
@@ -103,7 +102,7 @@ def gate(warp: Warp, times: dict[str, int], pipes_free: dict[str, int]) -> tuple
         return 0, Reason.SELECTED
     if pipe != "lsu":
         return max(times["mio"], pipes_free[pipe] - NUMBERS["xu_queue"]), Reason.MIO_THROTTLE
-    unit_free = max(times["lsu"] + 1 - NUMBERS["mio_queue"], warp.own_free - NUMBERS["warp_queue"])
+    unit_free = min(max(times["lsu"] + 1, times["last"]) - NUMBERS["mio_queue"], times["begun"])
     later = unit_free > max(times["mio"], NOW)
     why = Reason.LG_THROTTLE if unit is Unit.GLOBAL and later else Reason.MIO_THROTTLE
     return max(unit_free, times["mio"]), why
@@ -128,7 +127,7 @@ def rank(warp: Warp, k: int, last: int, n: int, policy: int) -> tuple[int, ...]:
 @given(
     st.lists(WARPS, min_size=1, max_size=70),
     st.integers(0, 3),
-    st.fixed_dictionaries(dict.fromkeys(("mio", "lsu", "barrier"), TIMES)),
+    st.fixed_dictionaries(dict.fromkeys(("mio", "lsu", "begun", "last", "barrier"), TIMES)),
     st.lists(st.tuples(st.integers(0, len(PIPES) - 1), st.integers(1, 4)), max_size=6),
     st.data(),
 )
@@ -153,9 +152,6 @@ def test_a_scheduler_takes_the_first_by_its_policy(
     refused = {k: gates[k][1] for k in waiting if k not in eligible}
     passed = [k for k in waiting if refused.get(k) != Reason.MATH_PIPE_THROTTLE and k != best]
     assert np.flatnonzero(t.PASSED[:n]).tolist() == (passed if len(eligible) > 1 else [])
-    for first in range(0, n, GROUP):  # the queue has room for some loads
-        loads = [k for k in range(first, first + GROUP) if refused.get(k) == Reason.LG_THROTTLE and warps[k].loads]
-        refused |= dict.fromkeys(loads[: selection.LOADS_KEPT], Reason.LONG_SCOREBOARD)
     assert t.THROTTLE[:n].tolist() == [refused.get(k, 0) for k in range(n)]
 
 

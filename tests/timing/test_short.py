@@ -25,7 +25,7 @@ def test_short_launches(device: str) -> None:
         28: 10,
         33: 5,
         59: 5,
-        64: 6,
+        64: 11,
         68: 6,
         74: 6,
         75: 6,

@@ -107,7 +107,7 @@ def test_bank_conflicts(ways: int) -> None:
 
     each = max(ways * number("shared_wavefront_latency"), number("mio_interval"))
     assert time(160, 1) - time(60, 1) == 100 * each  # by then the queue is full
-    assert time(120, 4) - time(20, 4) == 100 * 4 * ways * number("shared_wavefront_interval")
+    assert time(160, 4) - time(60, 4) == 100 * 4 * ways * number("shared_wavefront_interval")
 
     def use(ways: int) -> float:
         code = [*lane_address(), Instruction("ld.shared", X, AT, mod=5), *chain(1), *end()]
@@ -129,7 +129,7 @@ def test_coalesced_and_strided_loads(stride: int) -> None:
 
     each = max(stride * number("shared_wavefront_latency"), number("mio_interval"))
     assert time(160, 1) - time(60, 1) == 100 * each  # by then the queue is full
-    assert time(120, 4) - time(20, 4) == 100 * 4 * stride * number("l1_line_interval")
+    assert time(160, 4) - time(60, 4) == 100 * 4 * stride * number("l1_line_interval")
     sectors = result(program(loads(1), stride=4 * stride)).totals["load_sectors"]
     assert sectors == 2 * min(4 * stride, 32)
 
