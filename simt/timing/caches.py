@@ -22,10 +22,10 @@ ELSEWHERE = 20
 """One of so many lines that leave L1 for lack of room is of another set than the one that comes."""
 HOP = 97
 """Sets between two such."""
-BETWEEN, AMONG = 1.5, 32.0
+BETWEEN, AMONG = 1.1, 32.0
 """Cycles that a line of a load takes the way to L2 among stores, and for how long it is among them when one has left.
 
-Fitted to loads and stores of an SM in turn and to rows of a thread each (crowded.cu on an H100, link and rows).
+A compromise: loads and stores of an SM in turn want 1.5, rows of a thread each 1 (crowded.cu on an H100, link and rows).
 """
 TRIES = 16
 """Sets of a small L1 that are looked at for an old line."""

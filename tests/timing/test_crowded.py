@@ -15,7 +15,7 @@ from tests.machine_view import needs_nvdisasm
 
 LAST = {99: 4, 100: 7, 101: 2, 102: 2, 103: 8, 104: 5}
 """Sums of what other blocks have stored, behind a fence: L2 has it."""
-SWAPPED = {150: 6, 151: 11, 152: 12, 153: 19, 155: 6, 156: 9, 157: 17}
+SWAPPED = {150: 6, 151: 11, 152: 12, 153: 19, 155: 6, 156: 11, 157: 17}
 """Sums of matrices with x along a column: SMs whose stores queue must not hold up the others."""
 
 LOADS = {3: 3, 4: 9, 7: 2, 72: 3, 73: 2, 74: 2, 75: 1, 76: 4}
@@ -41,8 +41,8 @@ ATOMICS = {
     89: 4,
 }
 """Additions to a word of all SMs, and loads of it in between."""
-WAY = {107: 2, 110: 2, 112: 4, 113: 12, 115: 3, 116: 17, 119: 10, 124: 2, 127: 6}
-WAY |= {129: 11, 130: 3, 131: 6, 132: 9, 133: 3, 135: 8, 137: 2}
+WAY = {107: 2, 110: 2, 112: 2, 113: 12, 115: 4, 116: 19, 119: 10, 124: 2, 127: 7}
+WAY |= {129: 5, 130: 13, 131: 8, 132: 6, 133: 14, 135: 8, 137: 2}
 """Loads past L1 and stores of one SM, and rows of a thread each: both take the way to L2."""
 
 
