@@ -331,7 +331,7 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
         "L2_TURN": np.zeros(l2, np.float64),
         "L2_SLICE_FREE": np.zeros(slices, np.float64),
         **{name: np.zeros(l2, np.int64) for name in ("L2_WORDS", "L2_MASKED", "L2_PARTIAL")},
-        "READERS": np.zeros(4 * ops, np.int64),
+        "READERS": np.zeros(layout.N_READER * ops, np.int64),
         "WRITER": np.full(ops, -1, np.int64),
         "WRITTEN": np.zeros(ops, np.int64),
         **{name: np.zeros(ops, np.int64) for name in ("ROW_APART", "LAYER_APART", "WIDEST")},

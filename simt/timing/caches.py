@@ -25,7 +25,7 @@ HOP = 97
 BETWEEN, AMONG = 1.1, 32.0
 """Cycles that a line of a load takes the way to L2 among stores, and for how long it is among them when one has left.
 
-A compromise: loads and stores of an SM in turn want 1.5, rows of a thread each 1 (crowded.cu on an H100, link and rows).
+A compromise: loads and stores of an SM in turn want 1.5, rows of a thread each 1 (crowded.cu on an H100).
 """
 TRIES = 16
 """Sets of a small L1 that are looked at for an old line."""

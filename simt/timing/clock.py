@@ -76,8 +76,7 @@ class Clock(NamedTuple):
     L2_WRITE_SPENT: Any  # float64: how long those of the simulated SMs on the line have taken
     L2_SLICE_FREE: Any  # float64[slices]: when a slice is through with the stores and atomics that wait for it
     L2_WORDS: Any  # words that atomics have used
-    READERS: Any  # int64[micro-ops * 4]: 1 + the last block that began to load there, its first word; words to the
-    # next block, 0: not known, -1: another order; words of a round, 0: nobody has gone round
+    READERS: Any  # which blocks load at a micro-op
     WRITER: Any  # int64[micro-ops]: the last block whose first warp began to write there, -1: none; where it began; and
     WRITTEN: Any
     ROW_APART: Any  # int64[micro-ops]: words from a row of blocks to the next, 0: not known

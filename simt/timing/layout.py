@@ -196,6 +196,14 @@ F_ASKED = _front()
 F_LINES = _front()  # lines of all its requests
 N_FRONT = -(-_front.count // 8) * 8
 
+# Which blocks load at a micro-op (int64[micro-ops * N_READER])
+_reader = Columns()
+B_BLOCK = _reader()  # 1 + the last one that began to load there, in order; 0: none
+B_WORD = _reader()  # at which word it did
+B_STEP = _reader()  # words to the next block; 0: not known, -1: another order
+B_BACK = _reader()  # words after which one has gone round; 0: none has
+N_READER = _reader.count
+
 # A request for global memory (int64[SMs * REQUESTS * N_REQUEST]), the lines of one (int64[SMs * REQUEST_LINES *
 # N_LINE]), and times of both (float64[SMs * (REQUESTS * N_REQUEST_AT, REQUEST_LINES * N_LINE_AT)]).
 REQUESTS, REQUEST_LINES = 256, 1024

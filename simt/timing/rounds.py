@@ -26,30 +26,30 @@ def _note_reader(pc, wi, block, word, words, t):
     The first two warps of a block say how far it is to the next block.  A block that begins nearer than that has gone
     round: the allocation, or less.
     """
-    at = 4 * pc
+    at = L.N_READER * pc
     index = t.WARPS[wi * L.N_WARP + L.W_INDEX]
-    step = t.READERS[at + 2]
-    if index == 0 and t.READERS[at] == 0:
-        t.READERS[at] = block + 1
-        t.READERS[at + 1] = word
-    elif index == 1 and step == 0 and t.READERS[at] == block + 1:
-        apart = (word - t.READERS[at + 1]) * t.CONFIG[L.G_WARPS]
-        t.READERS[at + 2] = apart if apart > 0 else -1
-    elif index == 0 and step > 0 and block >= t.READERS[at]:
-        back = t.READERS[at + 1] + step * (block + 1 - t.READERS[at]) - word
+    step = t.READERS[at + L.B_STEP]
+    if index == 0 and t.READERS[at + L.B_BLOCK] == 0:
+        t.READERS[at + L.B_BLOCK] = block + 1
+        t.READERS[at + L.B_WORD] = word
+    elif index == 1 and step == 0 and t.READERS[at + L.B_BLOCK] == block + 1:
+        apart = (word - t.READERS[at + L.B_WORD]) * t.CONFIG[L.G_WARPS]
+        t.READERS[at + L.B_STEP] = apart if apart > 0 else -1
+    elif index == 0 and step > 0 and block >= t.READERS[at + L.B_BLOCK]:
+        back = t.READERS[at + L.B_WORD] + step * (block + 1 - t.READERS[at + L.B_BLOCK]) - word
         if back < 0:  # blocks are farther apart than that
-            t.READERS[at + 2] = -1
-        t.READERS[at] = block + 1
-        t.READERS[at + 1] = word
+            t.READERS[at + L.B_STEP] = -1
+        t.READERS[at + L.B_BLOCK] = block + 1
+        t.READERS[at + L.B_WORD] = word
         rounds = -(-back // words)
         if back > 0 and rounds * words - back >= 32 * rounds:  # the last line of an allocation may be part of a line
-            t.READERS[at + 3] = min(back, t.READERS[at + 3]) if t.READERS[at + 3] else back
+            t.READERS[at + L.B_BACK] = min(back, t.READERS[at + L.B_BACK]) if t.READERS[at + L.B_BACK] else back
 
 
 @jit_inline
 def _stride(pc, t):
     """Words from one thread to the next."""
-    return max(t.READERS[4 * pc + 2] // (32 * t.CONFIG[L.G_WARPS]), 1)
+    return max(t.READERS[L.N_READER * pc + L.B_STEP] // (32 * t.CONFIG[L.G_WARPS]), 1)
 
 
 @jit
@@ -69,7 +69,7 @@ def _is_new(pc, wi, block, words, t):
     The blocks that the SMs run at one time may be of the first round in part.  Rounds of whole strides come back to the
     same words; else DRAM sends 16 words at once, and what is between them is new.
     """
-    step, chip = t.READERS[4 * pc + 2], t.CONFIG[L.G_CHIP]
+    step, chip = t.READERS[L.N_READER * pc + L.B_STEP], t.CONFIG[L.G_CHIP]
     drawn = scramble((block << 6) + t.WARPS[wi * L.N_WARP + L.W_INDEX]) / (1 << 53)
     before = block // chip * chip * step
     if before + drawn * chip * step < words:
@@ -93,9 +93,9 @@ def manner_of_load(pc, wi, n, block, word, t):
         return manner
     words = 32 * (t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k])
     _note_reader(pc, wi, block, word, words, t)
-    step = t.READERS[4 * pc + 2]
-    if t.READERS[4 * pc + 3]:
-        words = t.READERS[4 * pc + 3]
+    step = t.READERS[L.N_READER * pc + L.B_STEP]
+    if t.READERS[L.N_READER * pc + L.B_BACK]:
+        words = t.READERS[L.N_READER * pc + L.B_BACK]
         if words < step * t.CONFIG[L.G_CHIP]:  # no round: rows of blocks
             return manner
     if step <= 0 or step * t.CONFIG[L.G_LAUNCHED] < ROUNDS * words:
