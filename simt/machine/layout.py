@@ -305,15 +305,21 @@ LINES = 128
 """Bytes of a line of the host's cache, and of the one that it fetches with it."""
 
 
-def on_lines(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A copy of an array that begins with a line of the host's cache, and shares none with anything else.
+def own_lines(size: int, dtype: npt.DTypeLike = np.int64) -> npt.NDArray[Any]:
+    """Zeros that begin with a line of the host's cache, and share none with anything else.
 
     Native code reads and writes vectors of 32 slots: elsewhere some processors take twice as long.  And what a worker
     writes every other moment is to be in no line that another one looks at: they would wait for each other.
     """
-    room = np.empty((-(-array.nbytes // LINES) + 1) * LINES, np.uint8)
-    first = -room.ctypes.data % LINES
-    copy = room[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    size *= np.dtype(dtype).itemsize
+    room = np.zeros((-(-size // LINES) + 1) * LINES, np.uint8)
+    first = -room.__array_interface__["data"][0] % LINES  # room.ctypes makes three calls of Python
+    return room[first : first + size].view(dtype)
+
+
+def on_lines(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy of an array on :func:`own_lines`."""
+    copy = own_lines(array.size, array.dtype).reshape(array.shape)
     copy[...] = array
     return copy
 

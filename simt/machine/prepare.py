@@ -268,11 +268,6 @@ def _thread_indices(block: tuple[int, int, int]) -> npt.NDArray[np.int64]:
     return layout.on_lines(axes.reshape(3, warps, 32).transpose(1, 0, 2).astype(np.int64)).reshape(-1)
 
 
-def _own(size: int) -> npt.NDArray[np.int64]:
-    """Zeros that a worker writes to."""
-    return layout.on_lines(np.zeros(size, np.int64))
-
-
 def state_arrays(
     prepared: Prepared,
     worker: int,
@@ -286,14 +281,14 @@ def state_arrays(
     warps = -(-threads // 32)
     n_uniform = len(prepared.uniform)
     own_rows = encoded.n_registers - n_uniform
-    registers = _own((n_uniform + warps * own_rows) * 32)
+    registers = layout.own_lines((n_uniform + warps * own_rows) * 32)
     registers[: n_uniform * 32].reshape(n_uniform, 32)[:] = prepared.uniform[:, None]
-    predicates = _own(warps * encoded.n_predicates).reshape(warps, -1)
+    predicates = layout.own_lines(warps * encoded.n_predicates).reshape(warps, -1)
     predicates[:, 0] = FULL_MASK
-    out = _own(128)
+    out = layout.own_lines(128)
     shared_at = memory.shared_at[worker]
     order, seed = parse_order(launch.order)
-    info = _own(layout.N_LAUNCH)
+    info = layout.own_lines(layout.N_LAUNCH)
     info[layout.LAUNCH_NTID : layout.LAUNCH_NTID + 3] = launch.block
     info[layout.LAUNCH_NCTAID : layout.LAUNCH_NCTAID + 3] = launch.grid
     info[layout.LAUNCH_WARPS] = warps
@@ -316,7 +311,7 @@ def state_arrays(
     watch = launch.watch
     info[layout.LAUNCH_WATCH] = watch.told if watch is not None else 0
     info[layout.LAUNCH_FILL], info[layout.LAUNCH_RANDOM] = launch.fill
-    events = _own(EVENT_WORDS if watch is not None else 1)
+    events = np.zeros(1, np.int64) if watch is None else layout.own_lines(EVENT_WORDS)
     events[0] = 1
     info[layout.LAUNCH_TICK] = CLOCK_STEP
     info[layout.LAUNCH_LEFT] = layout.UNLIMITED
@@ -324,7 +319,7 @@ def state_arrays(
     info[layout.LAUNCH_ROUND] = ROUND if launch.cooperative else 0
     return layout.State(
         CODE=encoded.code.reshape(-1),
-        COUNTS=_own(len(encoded.code) * layout.N_COUNT),
+        COUNTS=layout.own_lines(len(encoded.code) * layout.N_COUNT),
         R=registers,
         F64=registers.view(np.float64),
         F32=registers.view(np.float32),
@@ -332,28 +327,28 @@ def state_arrays(
         O64=out.view(np.float64),
         O32=out.view(np.float32),
         P=predicates.reshape(-1),
-        PARTICIPANTS=_own(warps * encoded.n_barriers * 32),
-        SPLITS=_own(warps * 32 * layout.N_SPLIT),
-        WARPS=_own(warps * layout.N_WARP),
-        BARRIERS=_own(layout.BLOCK_BARRIERS * layout.N_BARRIER),
+        PARTICIPANTS=layout.own_lines(warps * encoded.n_barriers * 32),
+        SPLITS=layout.own_lines(warps * 32 * layout.N_SPLIT),
+        WARPS=layout.own_lines(warps * layout.N_WARP),
+        BARRIERS=layout.own_lines(layout.BLOCK_BARRIERS * layout.N_BARRIER),
         TID=_thread_indices(launch.block),
         LAUNCH=info,
         DIMS=prepared.dims,
         TEXTURES=prepared.textures,
         TARGETS=encoded.targets,
-        X=_own(layout.N_MEMORY),
-        ADDRESSES=_own(32),
-        WORDS=_own(64),
-        NATIVE=_own(layout.N_NATIVE),
+        X=layout.own_lines(layout.N_MEMORY),
+        ADDRESSES=layout.own_lines(32),
+        WORDS=layout.own_lines(64),
+        NATIVE=layout.own_lines(layout.N_NATIVE),
         ZEROED=np.arange(n_uniform * 32, encoded.n_registers * 32, 32),
         STARTS=memory.starts,
         ENDS=memory.ends,
         WRITABLE=memory.writable,
-        HINTS=_own(len(encoded.code)),
+        HINTS=layout.own_lines(len(encoded.code)),
         SHARED=memory.words.M64[shared_at // 8 : (shared_at + prepared.shared_bytes + 7) // 8],
         TRACE=np.zeros((trace_rows, layout.N_TRACE), np.int64),
         VALUES=np.zeros((trace_rows, 32), np.int64),
-        ERROR=_own(layout.N_ERROR),
+        ERROR=layout.own_lines(layout.N_ERROR),
         EVENTS=events,
         WORK=np.zeros(0, np.int64) if work is None else work,
         STOP=stop,

@@ -97,7 +97,7 @@ class Native:
         """The state of a worker that enters native code, with room in NATIVE for so many blocks at a time."""
         code: npt.NDArray[np.int64] = state.CODE.copy().reshape(-1, L.N_CODE)
         self._mark(code)
-        native = L.on_lines(np.zeros(blocks * (self._end + record_words(state)), np.int64))
+        native = L.own_lines(blocks * (self._end + record_words(state)))
         return state._replace(CODE=code.reshape(-1), NATIVE=native, ZEROED=self.plan.zeroed)
 
     @property
