@@ -311,7 +311,7 @@ def state_arrays(
     watch = launch.watch
     info[layout.LAUNCH_WATCH] = watch.told if watch is not None else 0
     info[layout.LAUNCH_FILL], info[layout.LAUNCH_RANDOM] = launch.fill
-    events = np.zeros(1, np.int64) if watch is None else layout.own_lines(EVENT_WORDS)
+    events = layout.own_lines(EVENT_WORDS if watch is not None else 1)
     events[0] = 1
     info[layout.LAUNCH_TICK] = CLOCK_STEP
     info[layout.LAUNCH_LEFT] = layout.UNLIMITED

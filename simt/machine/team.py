@@ -50,12 +50,13 @@ def _wait_out(pending: set[Future[None]]) -> None:
 
 def _is_small(launch: Launch) -> bool:
     """Whether a launch starts on the calling thread."""
+    blocks = launch.blocks
     return (
         launch.threads is None
         and launch.trace is False
         and launch.watch is None
-        and launch.blocks <= SMALL_BLOCKS
-        and launch.blocks * launch.threads_per_block <= SMALL_THREADS
+        and blocks <= SMALL_BLOCKS
+        and blocks * launch.threads_per_block <= SMALL_THREADS
         and launch.max_instructions > SMALL_INSTRUCTIONS  # else the launch's own budget would end it
         and parse_order(launch.order)[0] <= layout.PROFILER  # in the others a new turn would change the order
     )
