@@ -268,6 +268,22 @@ def _thread_indices(block: tuple[int, int, int]) -> npt.NDArray[np.int64]:
     return layout.on_lines(axes.reshape(3, warps, 32).transpose(1, 0, 2).astype(np.int64)).reshape(-1)
 
 
+BARRIER_WORDS = layout.BLOCK_BARRIERS * layout.N_BARRIER
+FEW = (128, layout.N_MEMORY, 32, 64, layout.N_NATIVE, layout.N_ERROR, layout.N_LAUNCH, BARRIER_WORDS)
+"""Words of the small arrays of a worker: O, X, ADDRESSES, WORDS, NATIVE, ERROR, LAUNCH and BARRIERS."""
+
+
+def _few_words() -> list[npt.NDArray[np.int64]]:
+    """The arrays of FEW, each on lines of its own, made with one call."""
+    line = layout.LINES // 8
+    room = layout.own_lines(sum(FEW) + len(FEW) * line)
+    found, first = [], 0
+    for size in FEW:
+        found.append(room[first : first + size])
+        first += -(-size // line) * line
+    return found
+
+
 def state_arrays(
     prepared: Prepared,
     worker: int,
@@ -285,10 +301,9 @@ def state_arrays(
     registers[: n_uniform * 32].reshape(n_uniform, 32)[:] = prepared.uniform[:, None]
     predicates = layout.own_lines(warps * encoded.n_predicates).reshape(warps, -1)
     predicates[:, 0] = FULL_MASK
-    out = layout.own_lines(128)
+    out, exchanged, addresses, words, native, error, info, barriers = _few_words()
     shared_at = memory.shared_at[worker]
     order, seed = parse_order(launch.order)
-    info = layout.own_lines(layout.N_LAUNCH)
     info[layout.LAUNCH_NTID : layout.LAUNCH_NTID + 3] = launch.block
     info[layout.LAUNCH_NCTAID : layout.LAUNCH_NCTAID + 3] = launch.grid
     info[layout.LAUNCH_WARPS] = warps
@@ -330,16 +345,16 @@ def state_arrays(
         PARTICIPANTS=layout.own_lines(warps * encoded.n_barriers * 32),
         SPLITS=layout.own_lines(warps * 32 * layout.N_SPLIT),
         WARPS=layout.own_lines(warps * layout.N_WARP),
-        BARRIERS=layout.own_lines(layout.BLOCK_BARRIERS * layout.N_BARRIER),
+        BARRIERS=barriers,
         TID=_thread_indices(launch.block),
         LAUNCH=info,
         DIMS=prepared.dims,
         TEXTURES=prepared.textures,
         TARGETS=encoded.targets,
-        X=layout.own_lines(layout.N_MEMORY),
-        ADDRESSES=layout.own_lines(32),
-        WORDS=layout.own_lines(64),
-        NATIVE=layout.own_lines(layout.N_NATIVE),
+        X=exchanged,
+        ADDRESSES=addresses,
+        WORDS=words,
+        NATIVE=native,
         ZEROED=np.arange(n_uniform * 32, encoded.n_registers * 32, 32),
         STARTS=memory.starts,
         ENDS=memory.ends,
@@ -348,7 +363,7 @@ def state_arrays(
         SHARED=memory.words.M64[shared_at // 8 : (shared_at + prepared.shared_bytes + 7) // 8],
         TRACE=np.zeros((trace_rows, layout.N_TRACE), np.int64),
         VALUES=np.zeros((trace_rows, 32), np.int64),
-        ERROR=layout.own_lines(layout.N_ERROR),
+        ERROR=error,
         EVENTS=events,
         WORK=np.zeros(0, np.int64) if work is None else work,
         STOP=stop,
