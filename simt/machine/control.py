@@ -22,12 +22,11 @@ from simt.machine.splits import (
     follows_gpu,
     give_way,
     goes_through,
+    join_all,
     join_fresh,
-    join_waiting,
     lanes_told,
     left_of,
     meet_released,
-    meet_waiting,
     newest_other,
     participants_at,
     remove_split,
@@ -218,7 +217,7 @@ def bsync(CODE, COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, code, count, n_barri
     where = pc + 1
     if order == L.HARDWARE and WARPS[w * L.N_WARP + L.W_PICKED] == pc:
         moved = np.int64(0)
-        waited = join_waiting(SPLITS, WARPS, w, pc)
+        waited = join_all(SPLITS, WARPS, w, L.WAIT_BSYNC, pc)
         COUNTS[count + L.N_REPLAY_THREADS] += popcount(waited)
         active |= waited
         if waited != 0:
@@ -278,7 +277,9 @@ def yield_(COUNTS, SPLITS, WARPS, PARTICIPANTS, w, pc, count, n_barriers, order)
     if not follows_gpu(order) or WARPS[w * L.N_WARP + L.W_SPLITS] == 1:
         return pc + 1
     SPLITS[current(WARPS, w) + L.S_PC] = pc + 1
-    if meet_waiting(SPLITS, WARPS, w) and newest_other(SPLITS, WARPS, w) < 0:
+    join_fresh(SPLITS, WARPS, w, L.HARDWARE)
+    met = join_all(SPLITS, WARPS, w, L.READY, pc + 1)
+    if met != 0 and newest_other(SPLITS, WARPS, w) < 0:
         return RESUME
     SPLITS[current(WARPS, w) + L.S_YIELDED] = 1
     released = settle(SPLITS, WARPS, PARTICIPANTS, w, n_barriers, order)

@@ -69,16 +69,21 @@ def add_split(SPLITS, WARPS, w, pc, mask):
     WARPS[w * L.N_WARP + L.W_SPLITS] = i + 1
 
 
+@jit_inline
+def _swap(SPLITS, at, other):
+    for k in range(L.N_SPLIT):
+        swap = SPLITS[at + k]
+        SPLITS[at + k] = SPLITS[other + k]
+        SPLITS[other + k] = swap
+
+
 @jit
 def to_end(SPLITS, WARPS, w, i):
     """Make split *i* the newest."""
     last = WARPS[w * L.N_WARP + L.W_SPLITS] - 1
     for j in range(i, last):
         at = (w * 32 + j) * L.N_SPLIT
-        for k in range(L.N_SPLIT):
-            swap = SPLITS[at + k]
-            SPLITS[at + k] = SPLITS[at + L.N_SPLIT + k]
-            SPLITS[at + L.N_SPLIT + k] = swap
+        _swap(SPLITS, at, at + L.N_SPLIT)
     current = WARPS[w * L.N_WARP + L.W_CURRENT]
     if current == i:
         WARPS[w * L.N_WARP + L.W_CURRENT] = last
@@ -91,10 +96,7 @@ def to_start(SPLITS, WARPS, w, i):
     """Make split *i* the oldest."""
     for j in range(i, 0, -1):
         at = (w * 32 + j) * L.N_SPLIT
-        for k in range(L.N_SPLIT):
-            swap = SPLITS[at + k]
-            SPLITS[at + k] = SPLITS[at - L.N_SPLIT + k]
-            SPLITS[at - L.N_SPLIT + k] = swap
+        _swap(SPLITS, at, at - L.N_SPLIT)
     current = WARPS[w * L.N_WARP + L.W_CURRENT]
     if current == i:
         WARPS[w * L.N_WARP + L.W_CURRENT] = 0
@@ -160,10 +162,7 @@ def diverge(SPLITS, WARPS, w, order, pc, target, taken):
         to_end(SPLITS, WARPS, w, current)
         return
     # The split that goes on stands last, so that the newest one runs first.
-    for k in range(L.N_SPLIT):
-        swap = SPLITS[at + k]
-        SPLITS[at + k] = SPLITS[other + k]
-        SPLITS[other + k] = swap
+    _swap(SPLITS, at, other)
     WARPS[w * L.N_WARP + L.W_CURRENT] = last
 
 
@@ -224,42 +223,24 @@ def goes_through(n_splits, order):
 
 
 @jit
-def join_waiting(SPLITS, WARPS, w, pc):
-    """Join into the current split all that wait at the convergence barrier of micro-op *pc*; returns their lanes.
+def join_all(SPLITS, WARPS, w, state, pc):
+    """Join into the current split all others in *state* at micro-op *pc*; returns their lanes.
 
-    A GPU picks an instruction for a split that waited for its turn: the lanes that wait there come with it, whichever
-    lanes their barrier named, and issue it once more.
+    Those that wait at the convergence barrier there: a GPU picks an instruction for a split that waited for its turn;
+    the lanes that wait there come with it, whichever lanes their barrier named, and issue it once more.  Ready ones:
+    splits that gave way (YIELD) there meet so.
     """
     lanes = np.int64(0)
     for i in range(WARPS[w * L.N_WARP + L.W_SPLITS] - 1, -1, -1):
         at = (w * 32 + i) * L.N_SPLIT
-        if SPLITS[at + L.S_STATE] == L.WAIT_BSYNC and SPLITS[at + L.S_PC] == pc:
+        is_other = i != WARPS[w * L.N_WARP + L.W_CURRENT]
+        if is_other and SPLITS[at + L.S_STATE] == state and SPLITS[at + L.S_PC] == pc:
             lanes |= SPLITS[at + L.S_MASK]
             remove_split(SPLITS, WARPS, w, i)
     at = (w * 32 + WARPS[w * L.N_WARP + L.W_CURRENT]) * L.N_SPLIT
     SPLITS[at + L.S_MASK] |= lanes
     SPLITS[at + L.S_PASS] *= np.int64(lanes == 0)
     return lanes
-
-
-@jit
-def meet_waiting(SPLITS, WARPS, w):
-    """Join into the current split all ready ones at its place; returns whether there were any.
-
-    Splits that gave way (YIELD) in turn meet so, in both orders of a GPU.
-    """
-    join_fresh(SPLITS, WARPS, w, L.HARDWARE)
-    met = False
-    for i in range(WARPS[w * L.N_WARP + L.W_SPLITS] - 1, -1, -1):
-        current = WARPS[w * L.N_WARP + L.W_CURRENT]
-        at = (w * 32 + current) * L.N_SPLIT
-        other = (w * 32 + i) * L.N_SPLIT
-        if i != current and SPLITS[other + L.S_STATE] == L.READY and SPLITS[other + L.S_PC] == SPLITS[at + L.S_PC]:
-            SPLITS[at + L.S_MASK] |= SPLITS[other + L.S_MASK]
-            SPLITS[at + L.S_PASS] = 0
-            remove_split(SPLITS, WARPS, w, i)
-            met = True
-    return met
 
 
 @jit
