@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import lzma
 from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -26,6 +27,9 @@ COLUMNS = {
     "global_sectors": "sectors",
     "global_sectors_ideal": "sectors_ideal",
 }
+
+PROFILED = ("inst_executed", "thread_inst_executed", "pred_on_thread_inst_executed", "divergent_branches")
+"""Columns of the source page that tables of rows have."""
 
 
 @cache
@@ -69,9 +73,28 @@ def per_line(program: Program, result: RunResult) -> npt.NDArray[np.int64]:
     return table
 
 
+def executed_rows(program: Program, table: npt.NDArray[np.int64]) -> dict[int, tuple[int, ...]]:
+    """The columns PROFILED of each instruction that was executed, by its address; *table*: :func:`per_line`."""
+    columns = [COUNTERS.index(column) for column in PROFILED]
+    return {
+        line.number: tuple(int(row[column]) for column in columns)
+        for line, row in zip(program.listing, table, strict=True)
+        if row[0]
+    }
+
+
+def totals_of(table: npt.NDArray[np.int64]) -> dict[str, int]:
+    """What the counters of the hardware add up to: instructions and threads, further issues among them."""
+    column = {counter: int(table[:, COUNTERS.index(counter)].sum()) for counter in COUNTERS}
+    return {
+        "inst_executed": column["inst_executed"] + column["replays"],
+        "thread_inst_executed": column["thread_inst_executed"] + column["replay_threads"],
+    }
+
+
 def read_table(path: Path) -> list[dict[str, str]]:
-    """Rows of a hardware table."""
-    with path.open(newline="") as file:
+    """Rows of a hardware table, which may be packed (.xz)."""
+    with (lzma.open if path.suffix == ".xz" else open)(path, "rt", newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -5,9 +5,6 @@ The H200 ran the sm_90 code.  Other architectures' code has to give the same bit
 
 from __future__ import annotations
 
-import csv
-import io
-import lzma
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -20,7 +17,7 @@ import simt
 from simt.profile.compare import COMPARED
 from simt.sass import Kernels, load_cubin
 from tests.sass.corpus import FILES, Launch, launches
-from tests.sass.data import DATA
+from tests.sass.data import DATA, read_table
 
 CORPUS = DATA / "corpus"
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
@@ -95,9 +92,8 @@ def test_results(architecture: int, tmp_path_factory: pytest.TempPathFactory) ->
 
 def test_counts_equal_the_hardware(tmp_path_factory: pytest.TempPathFactory) -> None:
     files = kernels(90, tmp_path_factory.mktemp("corpus"))
-    text = lzma.decompress((CORPUS / "h200_counts.csv.xz").read_bytes()).decode()
     tables: dict[str, dict[str, dict[str, str]]] = {}
-    for row in csv.DictReader(io.StringIO(text)):
+    for row in read_table(CORPUS / "h200_counts.csv.xz"):
         tables.setdefault(row["launch"], {})[row["offset"]] = row
     differing = set()
     for name, launch in named().items():

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import lzma
 from typing import Any
 
 import numpy as np
 import pytest
 
-from simt.program import COUNTERS
-from tests.sass.data import DATA, cubin, launch, per_line, read_table
+from tests.sass.data import DATA, PROFILED, cubin, executed_rows, launch, per_line, read_table, totals_of
 from tests.sass.test_split_order import BLOCKS, LIMITS, paths
 
 TOTALS = {(row["cubin"], row["kernel"]): row for row in read_table(DATA / "h200/order_totals.csv")}
@@ -31,9 +28,8 @@ MOST_OFF = 0.03
 def _rows() -> dict[tuple[str, str], list[dict[str, str]]]:
     found: dict[tuple[str, str], list[dict[str, str]]] = {}
     for name in ("shapes", "orders"):
-        with lzma.open(DATA / "h200" / f"{name}.csv.xz", "rt", newline="") as file:
-            for row in csv.DictReader(file):
-                found.setdefault((row.get("cubin", "shapes_O3"), row["kernel"]), []).append(row)
+        for row in read_table(DATA / "h200" / f"{name}.csv.xz"):
+            found.setdefault((row.get("cubin", "shapes_O3"), row["kernel"]), []).append(row)
     return found
 
 
@@ -70,25 +66,14 @@ def counts(file: str, name: str, order: str) -> Any:
 @pytest.mark.parametrize(("file", "name"), TOTALS)
 def test_totals_of_the_hardware_counters(file: str, name: str) -> None:
     _, table = counts(file, name, "hardware")
-    column = {counter: table[:, COUNTERS.index(counter)].sum() for counter in COUNTERS}
     recorded = TOTALS[file, name]
-    ours = {
-        "inst_executed": column["inst_executed"] + column["replays"],
-        "thread_inst_executed": column["thread_inst_executed"] + column["replay_threads"],
-    }
-    for counter, total in ours.items():
+    for counter, total in totals_of(table).items():
         assert (total == int(recorded[counter])) != ((file, name) in KNOWN), counter
         assert abs(total / int(recorded[counter]) - 1) < MOST_OFF, counter
 
 
 @pytest.mark.parametrize(("file", "name"), ROWS)
 def test_rows_of_the_profiler(file: str, name: str) -> None:
-    columns = ("inst_executed", "thread_inst_executed", "pred_on_thread_inst_executed", "divergent_branches")
-    program, table = counts(file, name, "profiler")
-    ours = {
-        line.number: tuple(int(row[COUNTERS.index(column)]) for column in columns)
-        for line, row in zip(program.listing, table, strict=True)
-        if row[0]
-    }
-    theirs = {int(row["offset"], 16): tuple(int(row[c]) for c in columns) for row in ROWS[file, name]}
+    ours = executed_rows(*counts(file, name, "profiler"))
+    theirs = {int(row["offset"], 16): tuple(int(row[c]) for c in PROFILED) for row in ROWS[file, name]}
     assert (ours == theirs) != ((file, name) in KNOWN_ROWS)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import lzma
 from functools import cache
 from typing import Any
 
@@ -13,7 +10,7 @@ import numpy as np
 import pytest
 
 import simt
-from tests.sass.data import DATA, cubin
+from tests.sass.data import DATA, cubin, read_table
 from tests.sass.practice import Launch, launches
 
 LAUNCHES = {launch.name: launch for launch in launches()}
@@ -32,9 +29,8 @@ KNOWN: dict[str, tuple[str, set[int]]] = {
 @cache
 def tables() -> dict[str, list[dict[str, str]]]:
     """The rows that the H200 executed, by launch."""
-    text = lzma.decompress((DATA / "h200" / "practice_counts.csv.xz").read_bytes()).decode()
     found: dict[str, list[dict[str, str]]] = {}
-    for row in csv.DictReader(io.StringIO(text)):
+    for row in read_table(DATA / "h200" / "practice_counts.csv.xz"):
         found.setdefault(row["launch"], []).append(row)
     return found
 

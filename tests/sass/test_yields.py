@@ -7,23 +7,18 @@ barrier that several splits set in turn is not settled (docs/order.md); by how m
 
 from __future__ import annotations
 
-import csv
-import lzma
 from typing import Any
 
 import numpy as np
 import pytest
 
-from simt.program import COUNTERS
-from tests.sass.data import DATA, cubin, launch, per_line, read_table
+from tests.sass.data import DATA, PROFILED, cubin, executed_rows, launch, per_line, read_table, totals_of
 from tests.sass.test_split_order import BLOCKS, paths
 
-COLUMNS = ("inst_executed", "thread_inst_executed", "pred_on_thread_inst_executed", "divergent_branches")
 TOTALS = {row["kernel"]: row for row in read_table(DATA / "h100/yields_totals.csv")}
-with lzma.open(DATA / "h100/yields.csv.xz", "rt", newline="") as _file:
-    ROWS: dict[str, dict[int, tuple[int, ...]]] = {name: {} for name in TOTALS}
-    for _row in csv.DictReader(_file):
-        ROWS[_row["kernel"]][int(_row["offset"], 16)] = tuple(int(_row[column]) for column in COLUMNS)
+ROWS: dict[str, dict[int, tuple[int, ...]]] = {name: {} for name in TOTALS}
+for _row in read_table(DATA / "h100/yields.csv.xz"):
+    ROWS[_row["kernel"]][int(_row["offset"], 16)] = tuple(int(_row[column]) for column in PROFILED)
 
 PERCENT_OFF = {
     # kernel: how far the sum of its rows under the profiler is off, and its total without one; percent, rounded up
@@ -66,24 +61,15 @@ def counts(name: str, order: str) -> Any:
 @pytest.mark.parametrize("name", TOTALS)
 def test_totals_of_the_hardware_counters(name: str) -> None:
     _, table = counts(name, "hardware")
-    column = {counter: int(table[:, COUNTERS.index(counter)].sum()) for counter in COUNTERS}
-    ours = (
-        column["inst_executed"] + column["replays"],
-        column["thread_inst_executed"] + column["replay_threads"],
-    )
-    theirs = (int(TOTALS[name]["inst_executed"]), int(TOTALS[name]["thread_inst_executed"]))
+    ours = totals_of(table)
+    theirs = {counter: int(TOTALS[name][counter]) for counter in ours}
     assert (ours == theirs) != (name in PERCENT_OFF)
-    assert abs(ours[0] / theirs[0] - 1) * 100 <= PERCENT_OFF.get(name, (0, 0))[1]
+    assert abs(ours["inst_executed"] / theirs["inst_executed"] - 1) * 100 <= PERCENT_OFF.get(name, (0, 0))[1]
 
 
 @pytest.mark.parametrize("name", TOTALS)
 def test_rows_of_the_profiler(name: str) -> None:
-    program, table = counts(name, "profiler")
-    ours = {
-        line.number: tuple(int(row[COUNTERS.index(column)]) for column in COLUMNS)
-        for line, row in zip(program.listing, table, strict=True)
-        if row[0]
-    }
+    ours = executed_rows(*counts(name, "profiler"))
     most = PERCENT_OFF.get(name, (0, 0))[0]
     sums = [sum(row[0] for row in rows.values()) for rows in (ours, ROWS[name])]
     assert (ours == ROWS[name]) != (most > 0)
