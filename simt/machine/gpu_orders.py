@@ -1,6 +1,6 @@
 """What the splits of a warp do on a GPU by its own counters (order HARDWARE) or under its profiler (order PROFILER).
 
-The rules, and how they were found, are in ARCHITECTURE.md, "Orders of a GPU".
+The rules, and how they were found, are in docs/order.md.
 """
 
 from __future__ import annotations
