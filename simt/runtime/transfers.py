@@ -13,6 +13,7 @@ import numpy.typing as npt
 from simt.machine import Allocation, DeviceArray, Unwritten
 from simt.machine.layout import ADDRESS_BASE
 from simt.runtime.arena import Arena
+from simt.runtime.differing import WORDS, differing, exchange, put
 from simt.runtime.uninitialized import Uninitialized
 
 Array = npt.NDArray[Any]
@@ -87,16 +88,11 @@ _PIECE = 1 << 26
 """Bytes of a mapped file that are in memory at a time while they are copied."""
 
 
-_COMPARED = 1 << 20
-"""Bytes of two arrays that are compared at once: what lies between is to stay in the host's caches."""
-_PART = 1 << 11
-"""Bytes of an array that are copied if one of them has changed: what blocks of a reduction write lies apart."""
-_FEW = 4
-"""If more than one in so many parts of what is compared at once have changed, all of that is copied; after so many
-such pieces the rest of the array is, without being compared."""
+_MANY = 1 << 11
+"""Parts of an array that differ before all others are taken to."""
 
-_Held = tuple[Array, npt.NDArray[np.intp] | None, Array]
-"""Memory of the host, which rows of it (None: all), and what belongs there."""
+_Held = tuple[Array, npt.NDArray[np.int64] | None, Array]
+"""Memory of the host, which parts of it (None: all), and what belongs there."""
 
 
 def _mapping_of(array: Array) -> mmap.mmap | None:
@@ -125,37 +121,28 @@ def _copy_in(device: Array, host: Array) -> None:
         mapping.madvise(mmap.MADV_DONTNEED, low, begin + end - low)
 
 
-def _parts(array: Array) -> tuple[Array, Array]:
-    """An array without gaps as [parts, words of each], and what is left over behind the last of them."""
+def _parts(array: Array) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint8]]:
+    """The words of an array without gaps, as many as whole parts have, and the bytes that are left over."""
     flat = np.asarray(array).reshape(-1).view(np.uint8)
-    end = len(flat) // _PART * _PART
-    return flat[:end].view(np.uint64).reshape(-1, _PART // 8), flat[end:]
+    end = len(flat) // (8 * WORDS) * 8 * WORDS
+    return flat[:end].view(np.uint64), flat[end:]
+
+
+def _is_compared(array: Array) -> bool:
+    """Whether an array is one piece of memory, of whole words of the host."""
+    return _mapping_of(array) is None and array.flags.c_contiguous and _first(array) % 8 == 0
 
 
 def _exchanged(device: Array, host: Array) -> list[_Held]:
-    """Have an array in device memory as the host has it; what was there, where it was something else.
-
-    Arrays of mapped files and with gaps are not compared.
-    """
-    if _mapping_of(host) is not None or not device.flags.c_contiguous or not host.flags.c_contiguous:
-        found: list[_Held] = [(host, None, device.copy("K"))]
-        _copy_in(device, host)
-        return found
+    """Have a compared array in device memory as the host has it; what was there, where it was something else."""
     (ours, rest), (theirs, their_rest) = _parts(device), _parts(host)
-    found = []
-    first, step, whole = 0, _COMPARED // _PART, 0
-    while first < len(ours):
-        end = first + step if whole < _FEW else len(ours)
-        here, there = ours[first:end], theirs[first:end]
-        numbers = np.flatnonzero((here != there).any(1)) if whole < _FEW else None
-        if numbers is None or len(numbers) * _FEW > len(here):
-            whole += 1
-            found.append((there, None, here.copy()))
-            here[:] = there
-        elif len(numbers):
-            found.append((there, numbers, here[numbers]))
-            here[numbers] = there[numbers]
-        first = end
+    found: list[_Held] = []
+    numbers = np.empty(len(ours) // WORDS, np.int64)
+    numbers = numbers[: differing(ours, theirs, numbers, _MANY)]
+    if len(numbers):
+        held = np.empty(len(numbers) * WORDS, np.uint64)
+        exchange(ours, theirs, numbers, held)
+        found.append((theirs, numbers, held))
     if not np.array_equal(rest, their_rest):
         found.append((their_rest, None, rest.copy()))
         rest[:] = their_rest
@@ -168,7 +155,7 @@ def _put(held: _Held) -> None:
     if numbers is None:
         np.copyto(there, contents)  # unlike an assignment no write for Uninitialized
     else:
-        there[numbers] = contents
+        put(there, numbers, contents)
 
 
 def _is_wanted(host: Array) -> bool:
@@ -242,19 +229,27 @@ class Upload:
     def exchange(self) -> None:
         """Have device memory as at the start of the launch, but keep what :meth:`download` is to copy to the host.
 
-        What has not changed is left alone: to compare costs less than each of the copies that are spared.  Arrays whose
-        results nobody wants come last: they may share memory with others.
+        What has not changed is left alone: to compare costs less than each of the copies that are spared.  Arrays of
+        mapped files and with gaps are not compared.  They may share memory with others, so they are kept before
+        anything is changed; so may arrays whose results nobody wants, which come last.
         """
         self._aside = []
+        compared: list[tuple[Array, Array]] = []
+        copied: list[tuple[Array, Array]] = []
         for host, device, place in sorted(self._copies, key=lambda each: not _is_wanted(each[0])):
             if place.writable:
-                held = _exchanged(device, host)
-                self._aside += held if _is_wanted(host) else []
+                (compared if _is_compared(host) and _is_compared(device) else copied).append((host, device))
+        self._aside += [(host, None, device.copy("K")) for host, device in copied if _is_wanted(host)]
+        for host, device in compared:
+            held = _exchanged(device, host)
+            self._aside += held if _is_wanted(host) else []
+        for host, device in copied:
+            _copy_in(device, host)
 
     def download(self) -> None:
         """Copy device memory to the host's arrays, or what was kept of it."""
         if self._aside is not None:
-            for held in self._aside:
+            for held in reversed(self._aside):  # what arrays share is as the kernel left it where it was kept first
                 _put(held)
             return
         for host, device, place in self._copies:

@@ -140,15 +140,13 @@ def test_what_goes_up_comes_down(made: tuple[npt.NDArray[Any], list[npt.NDArray[
 
 
 @given(
-    size=st.integers(0, 3 * transfers._PART),
+    size=st.integers(0, 3 * 8 * transfers.WORDS),
     repeated=st.integers(1, 4),
     at=st.lists(st.integers(0), max_size=30),
     odd=st.booleans(),
-    compared=st.sampled_from([2, 5, 512]),
+    many=st.sampled_from([1, 3, 512]),
 )
-def test_what_is_exchanged_is_what_has_changed(
-    size: int, repeated: int, at: list[int], odd: bool, compared: int
-) -> None:
+def test_what_is_exchanged_is_what_has_changed(size: int, repeated: int, at: list[int], odd: bool, many: int) -> None:
     """Device memory is as the host has it, and what it was before goes down, however little of it has changed."""
     whole = np.resize(np.arange(251, dtype=np.uint8), size * repeated * repeated + 8)
     host, part = whole[odd:], whole[5 : len(whole) // 2]  # they overlap
@@ -161,13 +159,47 @@ def test_what_is_exchanged_is_what_has_changed(
         for each in at:
             device[each % len(host)] ^= 255
         expected[:] = device
-        with patch.object(transfers, "_COMPARED", compared * transfers._PART):
+        with patch.object(transfers, "_MANY", many):
             upload.exchange()
         np.testing.assert_array_equal(device, before)
         np.testing.assert_array_equal(host, before)
         device[:] = 7
         upload.download()
         np.testing.assert_array_equal(host, expected)
+    finally:
+        upload.free()
+
+
+@given(made=views(), seed=st.integers(0, 2**32 - 1), lost=st.integers(0, 3))
+def test_views_that_overlap_are_exchanged(
+    made: tuple[npt.NDArray[Any], list[npt.NDArray[Any]]], seed: int, lost: int
+) -> None:
+    """Each view gets what the device had there, and device memory what the host has; bytes between are left alone."""
+    buffer, arrays = made
+    upload = Upload(
+        ARENA,
+        [HostArray(f"a{k}", array if k != lost else transfers.scratch(array), False) for k, array in enumerate(arrays)],
+    )
+    try:
+        memory = ARENA.memory()
+
+        def there(k: int) -> npt.NDArray[Any]:
+            one = upload.arguments[k]
+            at = one.address - int(ADDRESS_BASE)
+            return np.ndarray(one.shape, arrays[k].dtype, memory.words.M8.data, at, one.strides)
+
+        random = np.random.default_rng(seed)
+        for k, array in enumerate(arrays):
+            there(k)[...] = random.integers(0, 100, array.shape)
+        before, wanted = buffer.copy(), [there(k).copy() for k in range(len(arrays))]
+        upload.exchange()
+        np.testing.assert_array_equal(buffer, before)
+        assert [there(k).tobytes() for k in range(len(arrays))] == [array.tobytes() for array in arrays]
+        for k in range(len(arrays)):
+            there(k)[...] = 7
+        upload.download()
+        for k, array in enumerate(arrays):
+            assert k == lost or array.tobytes() == wanted[k].tobytes()
     finally:
         upload.free()
 
