@@ -13,26 +13,9 @@ from simt.ops.jit import jit
 from simt.timing.gates import GROUP
 from simt.timing.jit import FOLDER
 from simt.timing.layout import KEY_TURN, NEVER
-from simt.timing.vectors import WORD, each, gathered, of_words, reduced, spread
+from simt.timing.vectors import WORD, comparison, each, gathered, least_of, of_words, reduced, spread
 
-
-@intrinsic
-def _compared(typingctx: Any, times: Any, first: Any, now: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        found = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
-        return gathered(builder, builder.icmp_signed("<=", found, each(builder, args[2], GROUP)), GROUP)
-
-    return types.int64(times, types.int64, types.int64), codegen
-
-
-@intrinsic
-def _least(typingctx: Any, times: Any, first: Any, left_out: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        found = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
-        others = builder.select(spread(builder, args[2], GROUP), each(builder, WORD(NEVER), GROUP), found)
-        return reduced(builder, "smin", others, GROUP)
-
-    return types.int64(times, types.int64, types.int64), codegen
+_compared, _least = comparison("<=", GROUP), least_of(GROUP)
 
 
 @intrinsic
@@ -76,7 +59,7 @@ def _no_later(TIMES, first, now):
 
 
 def _soonest(TIMES, first, left_out):
-    return _least(TIMES, first, left_out)
+    return _least(TIMES, first, ~left_out)
 
 
 def _joined(WORDS, first, bits):

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from simt.ops.arrays import load_some
+from simt.timing.layout import NEVER
 
 WORD = ir.IntType(64)
 
@@ -36,3 +40,32 @@ def reduced(builder: Any, how: str, words: Any, lanes: int) -> Any:
     kind = ir.FunctionType(WORD, [of_words(lanes)])
     function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.{how}.v{lanes}i64")
     return builder.call(function, [words])
+
+
+def comparison(how: str, lanes: int) -> Any:
+    """An intrinsic (words, first, word): which of so many words from number *first* on are *how* as *word*: bits."""
+
+    @intrinsic
+    def found(typingctx: Any, words: Any, first: Any, word: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            those = load_some(context, builder, sig.args[0], args[0], args[1], lanes)
+            return gathered(builder, builder.icmp_signed(how, those, each(builder, args[2], lanes)), lanes)
+
+        return types.int64(words, types.int64, types.int64), codegen
+
+    return found
+
+
+def least_of(lanes: int) -> Any:
+    """An intrinsic (words, first, bits): the least of those of so many words whose *bits* are set, or NEVER."""
+
+    @intrinsic
+    def found(typingctx: Any, words: Any, first: Any, bits: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            those = load_some(context, builder, sig.args[0], args[0], args[1], lanes)
+            chosen = builder.select(spread(builder, args[2], lanes), those, each(builder, WORD(NEVER), lanes))
+            return reduced(builder, "smin", chosen, lanes)
+
+        return types.int64(words, types.int64, types.int64), codegen
+
+    return found

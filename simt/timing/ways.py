@@ -5,49 +5,19 @@ Arrays of ways end with room for WIDE words more: what is read there is not look
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba.core import types
-from numba.extending import intrinsic
 
-from simt.ops.arrays import load_some
 from simt.ops.jit import jit
 from simt.ops.scalar import lowest
 from simt.timing.jit import FOLDER, jit_inline
 from simt.timing.layout import NEVER
-from simt.timing.vectors import WORD, each, gathered, reduced, spread
+from simt.timing.vectors import comparison, least_of
 
 WIDE = 8
 """Ways that are looked at at once."""
 
 
-@intrinsic
-def _alike(typingctx: Any, words: Any, first: Any, word: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        found = load_some(context, builder, sig.args[0], args[0], args[1], WIDE)
-        return gathered(builder, builder.icmp_signed("==", found, each(builder, args[2], WIDE)), WIDE)
-
-    return types.int64(words, types.int64, types.int64), codegen
-
-
-@intrinsic
-def _below(typingctx: Any, words: Any, first: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        found = load_some(context, builder, sig.args[0], args[0], args[1], WIDE)
-        return gathered(builder, builder.icmp_signed("<", found, each(builder, WORD(0), WIDE)), WIDE)
-
-    return types.int64(words, types.int64), codegen
-
-
-@intrinsic
-def _least(typingctx: Any, words: Any, first: Any, bits: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        found = load_some(context, builder, sig.args[0], args[0], args[1], WIDE)
-        chosen = builder.select(spread(builder, args[2], WIDE), found, each(builder, WORD(NEVER), WIDE))
-        return reduced(builder, "smin", chosen, WIDE)
-
-    return types.int64(words, types.int64, types.int64), codegen
+_alike, _below, _least = comparison("==", WIDE), comparison("<", WIDE), least_of(WIDE)
 
 
 def _same(WORDS, first, word):
@@ -55,7 +25,7 @@ def _same(WORDS, first, word):
 
 
 def _negative(WORDS, first):
-    return _below(WORDS, first)
+    return _below(WORDS, first, 0)
 
 
 def _smallest(WORDS, first, bits):
