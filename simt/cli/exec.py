@@ -20,7 +20,7 @@ from simt.cli.options import (
     Sms,
     TimingOptions,
 )
-from simt.cli.programs import Arch, Device, LogFile
+from simt.cli.programs import Arch, Device, LogFile, MaxSeconds
 
 EXAMPLES = """Examples:
 
@@ -79,14 +79,7 @@ def execute(
     schedule: Schedule = None,
     fill: Fill = "0",
     max_instructions: MaxInstructions = 2**28,
-    max_seconds: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            metavar="SECONDS",
-            help="End the program after so long on this computer, as ctrl-C does, and report what it did until then.",
-        ),
-    ] = None,
+    max_seconds: MaxSeconds = None,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Print the report as JSON; --log-file keeps it apart from the program's."),

@@ -13,7 +13,7 @@ import typer
 from simt.check import LaunchError
 from simt.cli import programs
 from simt.cli.output import check_writable
-from simt.cli.programs import Arch, Device, LogFile, Program, Timing
+from simt.cli.programs import Arch, Device, LogFile, MaxSeconds, Program, Timing
 
 if TYPE_CHECKING:
     from simt.profile.ncu import Record
@@ -99,6 +99,7 @@ def ncu(
     device: Device = "h200",
     arch: Arch = None,
     timing: Timing = None,
+    max_seconds: MaxSeconds = None,
 ) -> None:
     """Run a program and print what Nsight Compute prints: pages of metrics for each launch of a kernel."""
     programs.check_choice(page, PAGES, "--page")
@@ -125,10 +126,11 @@ def ncu(
     everything = wanted is None and sections is None
     needed = page == "details" if everything else needs_timing([*(wanted or ()), *metrics_of(sections or ())])
     settings = _filter(kernel_name, launch_skip, launch_count)
-    finished = programs.run(command, device, arch, needed if timing is None else timing, **settings)
+    timed = needed if timing is None else timing
+    finished = programs.run(command, device, arch, timed, seconds=max_seconds, **settings)
     found = programs.activities_of(finished, device)
     records = records_of(found)
-    for sentence in programs.unsupported(found):
+    for sentence in programs.warnings(finished, found):
         typer.echo(f"==WARNING== {sentence}", err=True)
     if target_processes == "application-only" and len(finished.processes) > 1:
         typer.echo(f"==WARNING== {len(finished.processes)} processes were profiled, not the first only.", err=True)

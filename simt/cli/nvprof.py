@@ -12,7 +12,7 @@ import typer
 
 from simt.cli import programs
 from simt.cli.options import Checks, Fill, KeepGoing, Schedule
-from simt.cli.programs import Arch, Device, LogFile, Program, Timing
+from simt.cli.programs import Arch, Device, LogFile, MaxSeconds, Program, Timing
 
 if TYPE_CHECKING:
     from simt.profile.activity import Activities
@@ -75,6 +75,7 @@ def nvprof(
     device: Device = "h200",
     arch: Arch = None,
     timing: Timing = None,
+    max_seconds: MaxSeconds = None,
 ) -> None:
     """Run a program and print what nvprof prints: a summary, a trace, metrics or events of its kernels."""
     if query_metrics:
@@ -95,16 +96,18 @@ def nvprof(
     has_times = not asked and not counted
     timed = timing if timing is not None else has_times or needs_timing([*asked, *counted])
     checking = programs.checking(check, keep_going, schedule, fill)
-    finished = programs.run(command, device, arch, timed, checking, **_filter(kernels))
+    finished = programs.run(command, device, arch, timed, checking, seconds=max_seconds, **_filter(kernels))
     found = programs.activities_of(finished, device)
     shown = [name for name in asked if timed or not needs_timing([name])]
-    report.write(list(_pages(found, command, shown, counted, print_gpu_trace, csv, time_unit)))
+    warnings = programs.warnings(finished, found)
+    report.write(list(_pages(found, command, warnings, shown, counted, print_gpu_trace, csv, time_unit)))
     raise programs.exit_with(finished)
 
 
 def _pages(
     found: Activities,
     command: Sequence[str],
+    warnings: Sequence[str],
     metrics: Sequence[str],
     events: Sequence[str],
     trace: bool,
@@ -116,7 +119,7 @@ def _pages(
 
     mark = f"=={os.getpid()}=="
     yield f"{mark} NVPROF is profiling process {os.getpid()}, command: {shlex.join(command)}"
-    for sentence in programs.unsupported(found):
+    for sentence in warnings:
         yield f"{mark} Warning: {sentence}"
     yield f"{mark} Profiling application: {shlex.join(command)}"
     yield f"{mark} Profiling result:"

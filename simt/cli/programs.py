@@ -42,6 +42,14 @@ Timing = Annotated[
     bool | None,
     typer.Option("--timing/--no-timing", help="Time launches. Default: only if the output needs times."),
 ]
+MaxSeconds = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        metavar="SECONDS",
+        help="End the program after so long on this computer, as ctrl-C does, and report what it did until then.",
+    ),
+]
 
 
 def names(texts: Sequence[str] | None, option: str = "--metrics") -> list[str]:
@@ -125,14 +133,15 @@ def activities_of(finished: Finished, device: str) -> Activities:
     return finished.activities or Activities(devices.get(device))
 
 
-def unsupported(activities: Activities) -> list[str]:
-    """A sentence for each unsupported entry point that the program called."""
-    from simt.driver.report import unsupported as missed
+def warnings(finished: Finished, activities: Activities) -> list[str]:
+    """A sentence for each unsupported entry point that the program called, and one if it was ended before its end."""
+    from simt.driver.report import late, unsupported
 
-    return [
+    sentences = [
         f"{name} is not supported: {counted(count, 'call')} answered with cudaErrorNotSupported"
-        for name, count in missed(activities).items()
+        for name, count in unsupported(activities).items()
     ]
+    return sentences if finished.ended_after is None else [*sentences, late(finished.ended_after)]
 
 
 def required(program: list[str] | None) -> list[str]:

@@ -65,12 +65,16 @@ def _ended(finished: Finished) -> list[str]:
     """What ended a program before its end, as a shell would say it; nothing of ctrl-C, which its user typed."""
     returncode = finished.returncode
     if finished.ended_after is not None:
-        late = f"the program was ended after {finished.ended_after:g} s (--max-seconds)"
-        return _wrapped(f"{late}; what it had not done by then is not in this report", "", "  ")
+        return _wrapped(late(finished.ended_after), "", "  ")
     if returncode >= 0 or -returncode == signal.SIGINT:
         return []
     said = signal.strsignal(-returncode) or "unknown signal"
     return [f"the program was ended by signal {-returncode}: {said}"]
+
+
+def late(seconds: float) -> str:
+    """That a program was ended after so long."""
+    return f"the program was ended after {seconds:g} s (--max-seconds); what it had not done by then is not reported"
 
 
 def unsupported(found: Activities) -> dict[str, int]:

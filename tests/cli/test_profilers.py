@@ -25,7 +25,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], Settings]]:
 
     def run_program(command: list[str], settings: Settings) -> Finished:
         calls.append((command, settings))
-        return Finished(3, [timed() if settings.timing else untimed()], [])
+        return Finished(3, [timed() if settings.timing else untimed()], [], ended_after=settings.seconds)
 
     monkeypatch.setattr(driver, "run_program", run_program)
     return calls
@@ -64,6 +64,14 @@ def test_what_needs_time_is_timed(run, ran, options: list[str], timing: bool) ->
 def test_checks_reach_the_program(run, ran, command: str) -> None:
     run(command, "--check", "memcheck", "--check", "racecheck", "./reduce")
     assert ran[0][1].check == ("memcheck", "racecheck")
+
+
+@pytest.mark.parametrize("command", ["exec", "nvprof", "ncu"])
+def test_a_program_that_may_not_take_long(run, ran, command: str) -> None:
+    said = "ended after 2.5 s (--max-seconds)"
+    assert said in " ".join(run(command, "--max-seconds", "2.5", "./reduce").err.split())
+    assert said not in run(command, "./reduce").err
+    assert [settings.seconds for _, settings in ran] == [2.5, None]
 
 
 def test_metrics_in_a_trace(run, ran) -> None:
