@@ -6,6 +6,7 @@ import signal
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,9 @@ def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
     if found is None:
         return "\n".join([*ended, "the program did not use the GPU: it made no CUDA call that needs a device"])
     lines = [*ended, *_heading(found, len(finished.processes))]
+    for cut in found.unfinished:
+        shape = f"{_dims(cut.grid, 'block')} of {_dims(cut.block, 'thread')}"
+        lines += _wrapped(f"it ended in the middle of a launch of {cut.kernel}, {shape}", "", "  ")
     if found.launched:
         timed = any(each.profile.timing is not None for each in found.launched)
         shown = list(metrics) or [*METRICS_SHOWN, *(TIMED_SHOWN if timed else ())]
@@ -161,7 +165,7 @@ def to_dict(finished: Finished) -> dict[str, Any]:
     """The same and more, for JSON: every launch with all of its metrics, copies, calls, errors."""
     found = finished.activities
     if found is None:
-        return {**_end(finished), "device": None, "launches": [], "copies": [], "calls": {}}
+        return {**_end(finished), "device": None, "launches": [], "unfinished": [], "copies": [], "calls": {}}
     calls: Counter[str] = Counter(each.name for each in found.called)
     return {
         **_end(finished),
@@ -170,6 +174,7 @@ def to_dict(finished: Finished) -> dict[str, Any]:
             {"start": each.start, "stream": each.stream, "by_device": each.by_device, **each.profile.to_dict()}
             for each in found.launched
         ],
+        "unfinished": [asdict(each) for each in found.unfinished],
         "copies": [{"kind": each.kind, "bytes": each.bytes, "stream": each.stream} for each in found.copied],
         "calls": dict(calls),
         "not_supported": unsupported(found),

@@ -27,7 +27,7 @@ from simt.machine.device_memory import ALIGNMENT, Rows
 from simt.machine.images import HANDLES, handle
 from simt.machine.layout import ADDRESS_BASE
 from simt.profile import Profile
-from simt.profile.activity import Called, Copied, Launched
+from simt.profile.activity import Called, Copied, Launched, Unfinished
 from simt.runtime import Context
 from simt.sanitizer import INITCHECK, names_of
 
@@ -399,6 +399,9 @@ class Session:
         try:
             profiled = self._is_profiled(kernel.demangled)
             profile = self.device.launch_raw(kernel, grid, block, tail, options, stream=stream, profiled=profiled)
+        except Cancelled:
+            self.device.activities.unfinished.append(Unfinished(kernel.demangled, grid, block))
+            raise
         except SimtError as error:
             if self.settings.keep_going:
                 self._checked(kernel.demangled, [each for each in error.findings if isinstance(each, Checked)])

@@ -201,5 +201,6 @@ class Finished:
                 [*first.copied, *other.copied],
                 [*first.called, *other.called],
                 first.unsupported + other.unsupported,
+                [*first.unfinished, *other.unfinished],
             )
         return first

@@ -40,6 +40,15 @@ class Launched:
 
 
 @dataclass(frozen=True)
+class Unfinished:
+    """A launch in whose middle the program ended: blocks of the *grid* and threads of a *block*, by axis."""
+
+    kernel: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Copied:
     """A copy or a fill.
 
@@ -76,3 +85,4 @@ class Activities:
     copied: list[Copied] = field(default_factory=list)
     called: list[Called] = field(default_factory=list)
     unsupported: Counter[str] = field(default_factory=Counter)
+    unfinished: list[Unfinished] = field(default_factory=list)

@@ -15,6 +15,7 @@ import pytest
 
 from simt.check import LaunchError, OutOfBoundsError, TrapError
 from simt.driver import Settings, run_program
+from simt.driver.report import report, to_dict
 from simt.options import Timing
 from tests.driver.conftest import needs_nvdisasm
 from tests.driver.scenarios import CUBIN, run, start
@@ -163,6 +164,8 @@ def test_a_program_that_takes_longer_than_it_may(program: Path, tmp_path: Path) 
     begin = time.monotonic()
     finished = run(program, "waits", tmp_path, Settings(max_instructions=2**50, seconds=4)).finished
     assert (finished.returncode, finished.ended_after) == (-signal.SIGINT, 4)
+    assert to_dict(finished)["unfinished"] == [{"kernel": "forever", "grid": (1, 1, 1), "block": (32, 1, 1)}]
+    assert "it ended in the middle of a launch of forever, 1 block of 32 threads" in report(finished)
     script = tmp_path / "stubborn.sh"
     script.write_text("#!/bin/sh\ntrap '' INT\nexec sleep 600\n")
     script.chmod(0o755)

@@ -97,7 +97,7 @@ def test_the_signal_that_ended_a_program_is_named() -> None:
     first = [report(Finished(-number)).splitlines()[0] for number in (signal.SIGSEGV, signal.SIGINT)]
     assert first[0] == "the program was ended by signal 11: Segmentation fault"
     assert first[1].startswith("the program did not use the GPU")
-    nothing = {"device": None, "launches": [], "copies": [], "calls": {}}
+    nothing = {"device": None, "launches": [], "unfinished": [], "copies": [], "calls": {}}
     assert to_dict(Finished(3)) == {"returncode": 3, "ended_after_seconds": None, **nothing}
 
 
