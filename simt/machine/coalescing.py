@@ -1,21 +1,19 @@
-"""What the accesses of a warp come to: sectors, distinct bytes, updates of atomics, passes through shared memory."""
+"""What the accesses of a warp come to: sectors, distinct bytes, updates of atomics."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from simt.ops.arrays import address
+from simt.machine.vectors import I32, I64, UNITS, in_all_lanes, lanes_at, mask_of, turned
 from simt.ops.jit import jit, jit_inline
 from simt.ops.scalar import FULL, lowest, popcount
 
 SECTOR_SHIFT = 5
 _SECTOR = 1 << SECTOR_SHIFT
-_I32, _I64 = ir.IntType(32), ir.IntType(64)
 
 # By the binary logarithm of the size: bit k of 64 says that access k of those that follow each other begins a sector.
 _BEGINS = np.array(
@@ -34,12 +32,6 @@ def ideal_sectors(n_bytes, sectors):
 def unit_bit(address, shift, first):
     """The bit of the unit of 2**shift bytes in which an address is, among 64 units from *first* on."""
     return np.uint64(1) << np.uint64((address >> shift) - first)
-
-
-@jit_inline
-def is_one_pass(lo, hi, size):
-    """Whether addresses from *lo* to *hi* lie so close together that no bank of shared memory has two of the words."""
-    return (size <= 4) & ((hi >> 2) - (lo >> 2) < 32)
 
 
 def _repeated(ADDRESSES, shift, first):
@@ -71,51 +63,21 @@ def _rising(ADDRESSES, shift):
     return found
 
 
-def _like_partners(ADDRESSES):
-    """The lanes with the address of the lane one apart in their pair, and above bit 32 those with that two apart."""
-    found = np.int64(0)
-    for l in range(32):
-        found |= np.int64(ADDRESSES[l] == ADDRESSES[l ^ 1]) << l
-        found |= np.int64(ADDRESSES[l] == ADDRESSES[l ^ 2]) << (32 + l)
-    return found
-
-
 # LLVM makes few instructions of these, the same for vectors of 32 lanes.
-
-_SLOTS, _UNITS = (ir.VectorType(ir.IntType(bits), 32) for bits in (64, 32))
-
-
-def _loaded(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    place = address(context, builder, signature.args[0], args[0])
-    return builder.load(builder.bitcast(place, _SLOTS.as_pointer()), align=8)
-
-
-def _in_all_lanes(builder: Any, value: Any) -> Any:
-    one = builder.insert_element(ir.Constant(_SLOTS, ir.Undefined), value, _I32(0))
-    return builder.shuffle_vector(one, one, ir.Constant(_UNITS, [0] * 32))
-
-
-def _turned(builder: Any, lanes: Any, order: list[int]) -> Any:
-    return builder.shuffle_vector(lanes, lanes, ir.Constant(_UNITS, order))
-
-
-def _mask(builder: Any, equal: Any) -> Any:
-    """The lanes of a comparison."""
-    return builder.zext(builder.bitcast(equal, _I32), _I64)
 
 
 @intrinsic
 def _repeated_at_once(typingctx: Any, addresses: Any, shift: Any, first: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        shifted = builder.ashr(_loaded(context, builder, signature, args), _in_all_lanes(builder, args[1]))
-        lanes = builder.trunc(builder.sub(shifted, _in_all_lanes(builder, args[2])), _UNITS)
-        repeated = _I32(0)
+        shifted = builder.ashr(lanes_at(context, builder, signature, args), in_all_lanes(builder, args[1]))
+        lanes = builder.trunc(builder.sub(shifted, in_all_lanes(builder, args[2])), UNITS)
+        repeated = I32(0)
         for apart in range(1, 17):  # each lane and the one so far behind it, lane 0 behind lane 31
-            behind = _turned(builder, lanes, [(lane + apart) % 32 for lane in range(32)])
-            bits = builder.bitcast(builder.icmp_signed("==", lanes, behind), _I32)
-            below = builder.and_(bits, _I32((1 << (32 - apart)) - 1))
-            repeated = builder.or_(repeated, builder.or_(below, builder.lshr(bits, _I32(32 - apart))))
-        return builder.zext(repeated, _I64)
+            behind = turned(builder, lanes, [(lane + apart) % 32 for lane in range(32)])
+            bits = builder.bitcast(builder.icmp_signed("==", lanes, behind), I32)
+            below = builder.and_(bits, I32((1 << (32 - apart)) - 1))
+            repeated = builder.or_(repeated, builder.or_(below, builder.lshr(bits, I32(32 - apart))))
+        return builder.zext(repeated, I64)
 
     return types.int64(addresses, shift, first), codegen
 
@@ -123,9 +85,9 @@ def _repeated_at_once(typingctx: Any, addresses: Any, shift: Any, first: Any) ->
 @intrinsic
 def _at_at_once(typingctx: Any, addresses: Any, shift: Any, bits: Any, unit: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        shift, bits, unit = (_in_all_lanes(builder, one) for one in args[1:])
-        lanes = builder.and_(builder.ashr(_loaded(context, builder, signature, args), shift), bits)
-        return _mask(builder, builder.icmp_signed("==", lanes, unit))
+        shift, bits, unit = (in_all_lanes(builder, one) for one in args[1:])
+        lanes = builder.and_(builder.ashr(lanes_at(context, builder, signature, args), shift), bits)
+        return mask_of(builder, builder.icmp_signed("==", lanes, unit))
 
     return types.int64(addresses, types.int64, types.int64, types.int64), codegen
 
@@ -133,25 +95,12 @@ def _at_at_once(typingctx: Any, addresses: Any, shift: Any, bits: Any, unit: Any
 @intrinsic
 def _rising_at_once(typingctx: Any, addresses: Any, shift: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        lanes = builder.ashr(_loaded(context, builder, signature, args), _in_all_lanes(builder, args[1]))
-        before = _turned(builder, lanes, [max(lane - 1, 0) for lane in range(32)])
-        more, less = (_mask(builder, builder.icmp_signed(how, lanes, before)) for how in "><")
-        return builder.or_(more, builder.shl(less, _I64(32)))
+        lanes = builder.ashr(lanes_at(context, builder, signature, args), in_all_lanes(builder, args[1]))
+        before = turned(builder, lanes, [max(lane - 1, 0) for lane in range(32)])
+        more, less = (mask_of(builder, builder.icmp_signed(how, lanes, before)) for how in "><")
+        return builder.or_(more, builder.shl(less, I64(32)))
 
     return types.int64(addresses, types.int64), codegen
-
-
-@intrinsic
-def _like_partners_at_once(typingctx: Any, addresses: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        lanes = _loaded(context, builder, signature, args)
-        one, two = (
-            _mask(builder, builder.icmp_signed("==", lanes, _turned(builder, lanes, [k ^ apart for k in range(32)])))
-            for apart in (1, 2)
-        )
-        return builder.or_(one, builder.shl(two, _I64(32)))
-
-    return types.int64(addresses), codegen
 
 
 def _repeated_by_llvm(ADDRESSES, shift, first):
@@ -166,14 +115,9 @@ def _rising_by_llvm(ADDRESSES, shift):
     return _rising_at_once(ADDRESSES, shift)
 
 
-def _like_partners_by_llvm(ADDRESSES):
-    return _like_partners_at_once(ADDRESSES)
-
-
 _find_repeated = jit(_repeated_by_llvm, plain=_repeated)
 _lanes_at = jit(_at_by_llvm, plain=_at)
 _find_rising = jit(_rising_by_llvm, plain=_rising)
-_find_like_partners = jit(_like_partners_by_llvm, plain=_like_partners)
 
 
 @jit_inline
@@ -259,92 +203,3 @@ def count_updates(ADDRESSES, shift, lo, hi, exec_mask, sectors):
             sector &= ~meeting
         count += most - 1
     return count
-
-
-@jit
-def spacing(ADDRESSES, exec_mask):
-    """How far apart the accesses of neighbouring lanes are, if that is the same for all; else 0."""
-    first = lowest(exec_mask)
-    if (exec_mask >> first) & 2 == 0:
-        return np.int64(0)
-    step = ADDRESSES[first + 1] - ADDRESSES[first]
-    start = ADDRESSES[first] - first * step
-    off = np.int64(0)
-    for l in range(np.uint64(32)):
-        active = (exec_mask >> np.int64(l)) & 1
-        off |= (ADDRESSES[l] - start - np.int64(l) * step) & -active
-    return step if off == 0 else np.int64(0)
-
-
-@jit_inline
-def _come_in_pairs(like, exec_mask, apart, odd):
-    """The lanes (*odd*: the upper ones of pairs *apart*) that access what their partners do, or do so alone."""
-    both = exec_mask & (((exec_mask >> apart) & ~odd) | ((exec_mask << apart) & odd))
-    return like | ~both
-
-
-@jit
-def _most_in_line(lanes, step, banks, width):
-    """The most of *lanes*, of *width* that follow each other, that access one of so many banks, *step* units apart."""
-    period = banks // min(step & -step, banks)
-    if period >= width:
-        return np.int64(1)
-    alike = np.int64(1)
-    apart = period
-    while apart < 32:
-        alike |= alike << apart
-        apart <<= 1
-    most = np.int64(0)
-    for k in range(period):
-        most = max(most, popcount(lanes & FULL & (alike << k)))
-    return most
-
-
-@jit
-def _most_in_any(ADDRESSES, shift, lanes, banks, WORDS):
-    """The most distinct units of 2**shift bytes that *lanes* access in one of so many banks."""
-    other = ADDRESSES[lowest(lanes)]
-    for l in range(np.uint64(32)):
-        WORDS[l] = ADDRESSES[l] if (lanes >> np.int64(l)) & 1 else other
-    rest = np.int64(FULL) & ~_find_repeated(WORDS, shift, 0)
-    most = np.int64(0)
-    while popcount(rest) > most:
-        bank = (WORDS[lowest(rest)] >> shift) & (banks - 1)
-        there = rest & _lanes_at(WORDS, shift, banks - 1, bank)
-        most = max(most, popcount(there))
-        rest &= ~there
-    return most
-
-
-@jit
-def count_wavefronts(ADDRESSES, size, exec_mask, step, WORDS):
-    """Passes through shared memory: 32 banks of 4 bytes, one word a bank and pass; (passes, least passes).
-
-    A warp is served whole for accesses of up to 4 bytes, by halves for 8 and by quarters for 16; two neighbouring parts
-    (halves of the warp, or quarters of one half) are served together if their lanes come in pairs, 1 or 2 apart, that
-    access the same address or nothing.  Measured on an H200 with 24 access patterns:
-    tests/data/hardware/shared_wavefronts.json.  *step*: see :func:`spacing`.
-    """
-    total = np.int64(0)
-    ideal = np.int64(0)
-    shift = np.int64(2 if size <= 4 else 3 if size == 8 else 4)
-    banks = np.int64(128) >> shift
-    units = step >> shift if step & ((np.int64(1) << shift) - 1) == 0 else np.int64(0)
-    one = two = np.int64(-1)
-    if size >= 8:
-        like = _find_like_partners(ADDRESSES)
-        one = _come_in_pairs(like, exec_mask, 1, 0xAAAAAAAA)
-        two = _come_in_pairs(like >> 32, exec_mask, 2, 0xCCCCCCCC)
-    widest = np.int64(32 if size <= 8 else 16)
-    for start in range(0, 32, widest):
-        part = ((np.int64(1) << widest) - 1) << start
-        width = widest if part & ~one == 0 or part & ~two == 0 else widest >> 1
-        for first in range(start, start + widest, width):
-            lanes = exec_mask & (((np.int64(1) << width) - 1) << first)
-            if lanes != 0:
-                if units != 0:
-                    total += _most_in_line(lanes, units, banks, width)
-                else:
-                    total += _most_in_any(ADDRESSES, shift, lanes, banks, WORDS)
-                ideal += 1
-    return total, ideal

@@ -15,12 +15,11 @@ from simt.machine.coalescing import (
     SECTOR_SHIFT,
     count_units,
     count_updates,
-    count_wavefronts,
     ideal_sectors,
-    is_one_pass,
     sectors_of_line,
 )
 from simt.machine.events import tell_access
+from simt.machine.wavefronts import count_wavefronts, is_one_pass
 from simt.ops.encoding import ATOMIC_BYTES, LOCAL_WINDOW, MEMORY_TYPES, SHARED_WINDOW
 from simt.ops.integer import element_at, from_start, is_outside
 from simt.ops.jit import jit, jit_inline
@@ -307,13 +306,11 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, watched, s):
         needed = size if writes else min(size, 4)
         if lo < 0 or hi > LAUNCH[L.LAUNCH_SHARED_BYTES] - needed:
             return _check_window(ADDRESSES, needed, LAUNCH[L.LAUNCH_SHARED_BYTES], exec_mask, ERROR)
-        if is_one_pass(lo, hi, size) or (lo == hi and size <= 8):
+        if is_one_pass(lo, hi, size):
             X[L.X_WAVEFRONTS] = 1
             X[L.X_WAVEFRONTS_IDEAL] = 1
         else:
-            X[L.X_WAVEFRONTS], X[L.X_WAVEFRONTS_IDEAL] = count_wavefronts(
-                ADDRESSES, size, exec_mask, step if line else np.int64(0), WORDS
-            )
+            X[L.X_WAVEFRONTS], X[L.X_WAVEFRONTS_IDEAL] = count_wavefronts(ADDRESSES, size, exec_mask)
         if not distinct:
             X[L.X_DISTINCT] = count_units(ADDRESSES, shift, lo, hi) << shift
         base = -LAUNCH[L.LAUNCH_SHARED]

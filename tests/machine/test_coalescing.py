@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simt.machine.coalescing import count_units, count_updates, count_wavefronts, spacing
+from simt.machine.coalescing import count_units, count_updates
+from simt.machine.wavefronts import count_wavefronts
 from tests.machine.memory_model import wavefronts
 
 masks = st.integers(1, 2**32 - 1) | st.sampled_from([2**32 - 1, 0xFFFF, 0x55555555, 1 << 31])
@@ -55,8 +56,7 @@ def test_passes_are_those_of_the_words_in_each_bank(shift: int) -> None:
         for mask in (0xFFFFFFFF, 0x55555555, 0x33333333, 0xF0F0F00F, *random.integers(1, 1 << 32, 8).tolist()):
             addresses = with_idle_lanes(units.tolist(), shift, mask)
             wanted = wavefronts({one: int(addresses[one]) for one in range(32) if mask >> one & 1}, 1 << shift)
-            for step in {0, int(spacing(addresses, mask))}:  # of lanes in a line, as such and as any others
-                assert count_wavefronts(addresses, 1 << shift, mask, step, np.zeros(32, np.int64)) == wanted
+            assert count_wavefronts(addresses, 1 << shift, mask) == wanted
 
 
 @given(

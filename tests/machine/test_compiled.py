@@ -19,7 +19,7 @@ from simt import disk_cache, kernels
 from simt.lang import argument_types, compile
 from simt.machine import Launch, dimensions
 from simt.machine.compiled import code, lanes, parts
-from simt.machine.compiled.accesses import ACCESSES, FUNCTIONS, SIMPLE_TYPES
+from simt.machine.compiled.accesses import ACCESSES, FUNCTIONS, TYPES
 from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.lanes import is_lane_wise, lane_module
 from simt.machine.compiled.memory import Access
@@ -167,15 +167,20 @@ def test_an_index_that_is_wrong_changes_nothing_before_it_fails(
     kind=st.sampled_from(["u8", "s8", "u16", "s16", "u32", "s32", "b64", "v2", "v4"]),
     space=st.sampled_from(["global", "shared", "const", "local", "generic"]),
     lanes=st.lists(st.integers(-3, 300), min_size=32, max_size=32)
-    | st.builds(lambda start, step: [start + step * k for k in range(32)], st.integers(0, 90), st.integers(-3, 9)),
-    size=st.sampled_from([1, 4, 8, 32]),
+    | st.builds(lambda start, step: [start + step * k for k in range(32)], st.integers(0, 90), st.integers(-3, 9))
+    | st.builds(
+        lambda starts, step: [starts[k // 8] + step * (k % 8) for k in range(32)],
+        st.lists(st.integers(0, 12), min_size=4, max_size=4),
+        st.integers(0, 1),
+    ),
+    size=st.sampled_from([1, 4, 8, 16, 32]),
     mask=st.sampled_from([0xFFFFFFFF, 0xFFFF, 0xFFFF0000, 0x55555555, 1, 0x80000000, 0x00F0F0F0]) | st.integers(1, M32),
     writes=st.booleans(),
     order=st.sampled_from(["then_first", "profiler"]),
 )
 @settings(max_examples=60)
 def test_accesses(kind: str, space: str, lanes: list[int], size: int, mask: int, writes: bool, order: str) -> None:
-    """Runs, broadcasts, scattered and overlapping accesses, some misaligned or outside, of some of the lanes."""
+    """Runs, also of eight lanes each, broadcasts, scattered and overlapping accesses, some misaligned or outside."""
     b = Builder()
     memory, where, out = b.array(0), b.array(1), b.array(2)
     lane = b.special("laneid")
@@ -205,32 +210,39 @@ def test_accesses(kind: str, space: str, lanes: list[int], size: int, mask: int,
     check(b.build(), [memory_words, offsets, np.zeros(128, np.uint64)], order=order)
 
 
-@pytest.mark.parametrize("kind", ["u8", "s16", "u32", "b64", "v4"])
-def test_conflicts_in_shared_memory(kind: str) -> None:
-    """Lanes at any distance, in pairs, and anywhere, some of them idle; each block accesses otherwise."""
+@pytest.mark.parametrize("space", ["shared", "global"])
+@pytest.mark.parametrize("kind", ["u8", "s16", "u32", "b64", "v2", "v4"])
+def test_patterns_of_addresses(kind: str, space: str) -> None:
+    """Lanes at any distance, in pairs, in eights, and anywhere, some of them idle; each block accesses otherwise."""
     random = np.random.default_rng(0)
     lane = np.arange(32)
     patterns = [100 * (step < 0) * -step + step * lane for step in range(-9, 34)]
-    patterns += [random.integers(0, 1024, 32)[lane & ~apart] for apart in (0, 1, 2) for _ in range(6)]
+    patterns += [random.integers(0, 1024, 32)[lane & ~apart] for apart in (0, 1, 2, 7, 15) for _ in range(6)]
+    patterns += [random.integers(0, 1016, 4)[lane // 8] + lane % 8 for _ in range(6)]
     rows = np.array([pattern % 1024 for pattern in patterns for _ in range(3)])
     idle = random.integers(0, 2, rows.shape).astype(np.bool_)
     idle[::3] = False
     b = Builder()
-    where, out = b.array(0), b.array(1)
+    where, out, memory = b.array(0), b.array(1), b.array(2)
     thread = b.value("mad.s64", b.special("ctaid.x"), b.const(32), b.special("laneid"))
     index = b.load(where, thread)
-    size = 16 if kind == "v4" else int(kind[1:]) // 8
+    size = TYPES[type_number(kind)][1]
     b.shared_bytes = 1024 * size
     only = pred(b.value("le.s64", b.const(0), index))
-    address, values = b.value("mul.s64", index, b.const(size)), b.reg(4)
+    address, values = b.value("mad.s64", index, b.const(size), b.const(0)), b.reg(4)
+    if space == "global":
+        address = b.value("add.s64", address, memory)
     for k in range(4):
         b.emit("mad.s64", values + k, thread, b.const(k + 3), b.const(k))
-    for _ in range(2):  # stores of several lanes to one address, and loads of what stays
-        b.emit("st.shared", a=address, b=values, mod=type_number(kind), guard=only)
-        b.emit("ld.shared", values, address, mod=type_number(kind), guard=only)
-    b.store(out, thread, values)
+    for turn, stored in enumerate((values, values, 0)):  # of several lanes to one address, and loads of what stays
+        b.emit(f"st.{space}", a=address, b=stored, mod=type_number(kind), guard=only)
+        b.emit(f"ld.{space}", values, address, mod=type_number(kind), guard=only)
+        for k in range(4):
+            b.store(out, b.value("mad.s64", thread, b.const(12), b.const(4 * turn + k)), values + k)
+            b.emit("mad.s64", values + k, values + k, b.const(3), thread)
     given = np.where(idle, -1, rows).reshape(-1).astype(np.int64).view(np.uint64)
-    check(b.build(), [given, np.zeros(given.size, np.uint64)], grid=(len(rows), 1, 1))
+    arrays = [given, np.zeros(12 * given.size, np.uint64), np.zeros(1024 * size // 8, np.uint64)]
+    check(b.build(), arrays, grid=(len(rows), 1, 1))
 
 
 @given(
@@ -361,7 +373,7 @@ def test_loads_fetch_what_the_next_warps_load() -> None:
         number, mod = ACCESSES[helper]
         module = code.module_of(Access(helper).emit())
         found = re.findall(r"\sprefetch", machine.emit_assembly(code.optimised(module, machine)))
-        wanted = -(-32 * SIMPLE_TYPES[mod][1] // 64) if number == LOAD << ACCESS_SHIFT | GLOBAL else 0
+        wanted = -(-32 * TYPES[mod][1] // 64) if number == LOAD << ACCESS_SHIFT | GLOBAL else 0
         assert len(found) == wanted, helper
 
 

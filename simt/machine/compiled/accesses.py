@@ -6,18 +6,16 @@ from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, MEMORY_TYPES
 from simt.ops.memory import ACCESS_SHIFT, ATOMIC, CONST, GLOBAL, LOAD, SHARED, STORE, TABLE
 from simt.ops.row import NUMBER_BITS
 
-SIMPLE_TYPES = {
-    number: (name, size) for name, (number, size) in MEMORY_TYPES.items() if name[0] in "usb" and name[1:].isdigit()
-}
-"""Access types of one row: name and bytes."""
+TYPES = {number: (name, size) for name, (number, size) in MEMORY_TYPES.items()}
+"""Name and bytes of an access type, by its number."""
 
 _PLACES = ((LOAD, GLOBAL), (LOAD, SHARED), (LOAD, CONST), (STORE, GLOBAL), (STORE, SHARED))
 
-_KINDS = [(access << ACCESS_SHIFT | space, mod) for access, space in _PLACES for mod in SIMPLE_TYPES]
+_KINDS = [(access << ACCESS_SHIFT | space, mod) for access, space in _PLACES for mod in TYPES]
 
 FUNCTIONS = {kind: (f"memory.{kind[0]}", kind[1]) for kind in _KINDS}
-"""The faster functions, as :data:`context.HELPERS` names them, of micro-op and access type: of those of one row, to
-memory that is not generic or local."""
+"""The faster functions, as :data:`context.HELPERS` names them, of micro-op and access type: of memory that is not
+generic or local."""
 
 TELLING = {kind: (f"request.{kind[0]}", kind[1]) for kind in _KINDS}
 """The same for who asks what memory was asked for: they leave that in X and ADDRESSES, as the interpreter does."""
@@ -40,7 +38,7 @@ _ATOMICS = [operation << 4 | kind for operation in range(len(ATOMICS)) for kind 
 WHOLES = [
     whole(row.number, mod)
     for row in TABLE.rows
-    for mod in (_ATOMICS if row.number >> ACCESS_SHIFT == ATOMIC else range(len(MEMORY_TYPES)))
+    for mod in (_ATOMICS if row.number >> ACCESS_SHIFT == ATOMIC else TYPES)
     if (row.number, mod) not in FUNCTIONS
 ]
 """Those of kinds that have no faster function."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simt.machine.coalescing import SECTOR_SHIFT
-from simt.machine.compiled.accesses import ACCESSES, ANY, SIMPLE_TYPES, WHOLE, WHOLES
+from simt.machine.compiled.accesses import ACCESSES, ANY, TYPES, WHOLE, WHOLES
 from simt.machine.compiled.control import CALLS, V_STATE
 
 Helper = tuple[str, int]
@@ -16,7 +16,7 @@ HELPERS: dict[Helper, int] = {
         [
             *((name, 0) for name in sorted(CALLS - {WHOLE})),
             *(("units", shift) for shift in range(SECTOR_SHIFT + 1)),
-            *(("wavefronts", shift) for shift in sorted({size.bit_length() - 1 for _, size in SIMPLE_TYPES.values()})),
+            *(("wavefronts", shift) for shift in sorted({size.bit_length() - 1 for _, size in TYPES.values()})),
             *ACCESSES,
             ANY,
             *WHOLES,

@@ -12,23 +12,16 @@ from collections.abc import Callable
 
 from simt.machine import layout as L
 from simt.machine.coalescing import SECTOR_SHIFT
-from simt.machine.compiled.accesses import ACCESSES, ANY, SIMPLE_TYPES, TELLING
+from simt.machine.compiled.accesses import ACCESSES, ANY, TELLING, TYPES
 from simt.machine.compiled.context import Helper
 from simt.machine.compiled.control import V_LANES, V_REQUEST
 from simt.machine.compiled.lanes import LANE, lane_module
-from simt.machine.compiled.parts import FEWEST, LOW, PASSES
+from simt.machine.compiled.moves import ALL, MASK, WARP, Mover, Places
+from simt.machine.compiled.parts import LOW, PASSES
 from simt.machine.compiled.text import Text
 from simt.machine.compiled.widen import Widener, scalar_of
 from simt.ops.memory import ACCESS_SHIFT, GLOBAL, SHARED, SPACE_MASK, STORE
 
-WARP = 32
-ALL = f"<{WARP} x i64>"
-MASK = f"<{WARP} x i1>"
-HOST_LINE = 64
-"""Bytes of a line of the host's caches."""
-AHEAD = 256
-"""How far ahead runs of loads are fetched, in bytes: a reduction of 64 MB by eight such runs takes 16 to 20 % less time
-with 128 to 512, 10 % less with 2048."""
 PARAMETERS = "ptr %context, i64 %pc, ptr %a, ptr %b, ptr %d, i64 %imm, i64 %mask"
 
 
@@ -43,7 +36,8 @@ class Access:
         self.text = Text()
         self.stores = number >> ACCESS_SHIFT == STORE
         self.space = number & SPACE_MASK
-        self.type, self.size = SIMPLE_TYPES[mod]
+        self.mod = mod
+        self.size = TYPES[mod][1]
         self.shift = self.size.bit_length() - 1
 
     def emit(self) -> Text:
@@ -54,14 +48,16 @@ class Access:
             self._in_shared()
         else:
             self._in_global()
+        places = Places(self.base, self.given, self.mask, self.start, self.lo, self.near, self.run, self.alike)
+        mover = Mover(self.text, self.mod, places)
         if self.stores:
-            self._store()
+            mover.store(self._field(L.V_UNIFORM), int(self._apply("last_of_group", self.shift)))
         else:
-            self._load()
+            mover.load(fetches_ahead=self.space == GLOBAL)
         self.text.line("ret i64 1")
         self._otherwise()
         begin = f"define i64 @{LANE}({PARAMETERS}) {{"
-        room = f"  %scratch = alloca {ALL}, i64 2, align 64"
+        room = f"  %scratch = alloca {ALL}, align 64"
         self.text.lines = [begin, "entry:", room, *self.text.lines, "}", *sorted(self.text.declared)]
         return self.text
 
@@ -119,19 +115,23 @@ class Access:
     def _range(self) -> None:
         """The lowest and the highest address, and that all are aligned."""
         text = self.text
-        text.line(f"br i1 {self.near}, label %side, label %any")
+        text.line(f"br i1 {self.near}, label %side, label %apart")
         text.label("side")
         text.declare("declare i64 @llvm.ctlz.i64(i64, i1)")
         last = text.value(f"sub i64 63, {text.value('call i64 @llvm.ctlz.i64(i64 %mask, i1 true)')}")
         end = text.value(f"add i64 {self.start}, {text.value(f'mul i64 {last}, {self.size}')}")
         text.line("br label %ranged")
+        text.label("apart")
+        one = self._every(text.value(f"icmp eq {ALL} {self.given}, {text.spread(self.first, WARP)}"))
+        text.line(f"br i1 {one}, label %ranged, label %any")
         text.label("any")
         low, high, odd = (self._reduced(how, self.given) for how in ("smin", "smax", "or"))
         text.line("br label %ranged")
         text.label("ranged")
-        self.lo = text.value(f"phi i64 [{self.first}, %side], [{low}, %any]")
-        self.hi = text.value(f"phi i64 [{end}, %side], [{high}, %any]")
-        bits = text.value(f"phi i64 [{self.first}, %side], [{odd}, %any]")
+        self.lo = text.value(f"phi i64 [{self.first}, %side], [{self.first}, %apart], [{low}, %any]")
+        self.hi = text.value(f"phi i64 [{end}, %side], [{self.first}, %apart], [{high}, %any]")
+        bits = text.value(f"phi i64 [{self.first}, %side], [{self.first}, %apart], [{odd}, %any]")
+        self.alike = text.value(f"icmp eq i64 {self.lo}, {self.hi}")
         rest = text.value(f"and i64 {bits}, {self.size - 1}")
         self._unless(text.value(f"zext i1 {text.value(f'icmp eq i64 {rest}, 0')} to i64"))
 
@@ -159,16 +159,10 @@ class Access:
         limit = text.load(launch, L.LAUNCH_SHARED_BYTES)
         self._unless(self._apply("holds", self.size, "0", limit, self.lo, self.hi))
         n_bytes = text.value(f"shl i64 {self.lanes}, {self.shift}")
-
-        def together() -> str:
-            units = self._choice(self.near, lambda: self.lanes, lambda: self._units(self.shift))
-            return text.value(f"add i64 {units}, {1 << PASSES | 1 << FEWEST}")
-
         one_pass = text.value(f"icmp ne i64 {self._apply('one_pass', self.size, self.lo, self.hi)}, 0")
-        found = self._choice(one_pass, together, lambda: self._apart("wavefronts", self.shift))
-        passes = text.value(f"lshr i64 {found}, {PASSES}")
-        ideal = text.value(f"and i64 {text.value(f'lshr i64 {found}, {FEWEST}')}, {LOW}")
-        distinct = text.value(f"shl i64 {text.value(f'and i64 {found}, {LOW}')}, {self.shift}")
+        found = self._choice(one_pass, lambda: str(1 << PASSES | 1), lambda: self._apart("wavefronts", self.shift))
+        passes, ideal = text.value(f"lshr i64 {found}, {PASSES}"), text.value(f"and i64 {found}, {LOW}")
+        distinct = self._distinct(text.value(f"xor i1 {self.near}, true"), n_bytes)
         self._count({L.X_BYTES: n_bytes, L.X_WAVEFRONTS: passes, L.X_WAVEFRONTS_IDEAL: ideal, L.X_DISTINCT: distinct})
         self._in_arena(text.load(launch, L.LAUNCH_SHARED))
 
@@ -212,7 +206,10 @@ class Access:
             bits = self._apply("unit_bit", shift, self.given, text.spread(first, WARP), lanes=WARP)
             return text.value(f"call i64 @llvm.ctpop.i64(i64 {self._reduced('or', bits)})")
 
-        return self._choice(close, together, lambda: self._apart("units", shift))
+        def several() -> str:
+            return self._choice(close, together, lambda: self._apart("units", shift))
+
+        return self._choice(text.value(f"icmp eq i64 {first}, {last}"), lambda: "1", several)
 
     def _apart(self, name: str, imm: int) -> str:
         """What a function that looks at the addresses one by one finds."""
@@ -233,89 +230,3 @@ class Access:
         place = text.at(self._field(L.V_COUNTS), at)
         old = text.value(f"load {kind}, ptr {place}, align 8")
         text.line(f"store {kind} {text.value(f'add {kind} {old}, {vector}')}, ptr {place}, align 8")
-
-    def _load(self) -> None:
-        text = self.text
-        item = f"i{8 * self.size}"
-        kind, pointers = f"<{WARP} x {item}>", f"<{WARP} x ptr>"
-        start = text.value(f"getelementptr i8, ptr {self.base}, i64 {self.start}")
-        near, far, full, loaded = (text.new_label(stem) for stem in ("near", "far", "full", "loaded"))
-        part = text.new_label("part")
-        text.line(f"br i1 {self.run}, label %{full}, label %{part}")
-        text.label(full)
-        if self.space == GLOBAL:
-            self._fetch_ahead(start)
-        whole = text.value(f"load {kind}, ptr {start}, align {self.size}")
-        text.line(f"br label %{loaded}")
-        text.label(part)
-        text.line(f"br i1 {self.near}, label %{near}, label %{far}")
-        text.label(near)
-        text.declare(f"declare {kind} @llvm.masked.load.v{WARP}{item}.p0(ptr, i32, {MASK}, {kind})")
-        side_by_side = text.value(
-            f"call {kind} @llvm.masked.load.v{WARP}{item}.p0(ptr {start}, i32 {self.size}, {MASK} {self.mask}, "
-            f"{kind} zeroinitializer)"
-        )
-        text.line(f"br label %{loaded}")
-        text.label(far)
-        places = text.value(f"getelementptr i8, ptr {self.base}, {ALL} {self.given}")
-        text.declare(f"declare {kind} @llvm.masked.gather.v{WARP}{item}.v{WARP}p0({pointers}, i32, {MASK}, {kind})")
-        gathered = text.value(
-            f"call {kind} @llvm.masked.gather.v{WARP}{item}.v{WARP}p0({pointers} {places}, i32 {self.size}, "
-            f"{MASK} {self.mask}, {kind} zeroinitializer)"
-        )
-        text.line(f"br label %{loaded}")
-        text.label(loaded)
-        value = text.value(f"phi {kind} [{whole}, %{full}], [{side_by_side}, %{near}], [{gathered}, %{far}]")
-        if self.size < 8:
-            value = text.value(f"{'sext' if self.type[0] == 's' else 'zext'} {kind} {value} to {ALL}")
-        none, keep = text.new_label("none"), text.new_label("keep")
-        text.line(f"br i1 {text.value('icmp eq ptr %d, null')}, label %{none}, label %{keep}")
-        text.label(keep)
-        text.blend(value, "%d", WARP, self.mask)
-        text.line(f"br label %{none}")
-        text.label(none)
-
-    def _fetch_ahead(self, start: str) -> None:
-        """Have the host fetch what comes behind a run of addresses: the next warps mostly load that.
-
-        By itself it does not begin soon enough, as several loads of a warp are so many runs.
-        """
-        text = self.text
-        text.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-        for behind in range(0, WARP * self.size, HOST_LINE):
-            at = text.value(f"getelementptr i8, ptr {start}, i64 {AHEAD + behind}")
-            text.line(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)")
-
-    def _store(self) -> None:
-        text = self.text
-        item = f"i{8 * self.size}"
-        kind, pointers = f"<{WARP} x {item}>", f"<{WARP} x ptr>"
-        value = text.value(f"load {ALL}, ptr %b, align 8")
-        if self.size < 8:
-            value = text.value(f"trunc {ALL} {value} to {kind}")
-        near, far, done = (text.new_label(stem) for stem in ("near", "far", "done"))
-        text.line(f"br i1 {self.near}, label %{near}, label %{far}")
-        text.label(near)
-        start = text.value(f"getelementptr i8, ptr {self.base}, i64 {self.start}")
-        text.declare(f"declare void @llvm.masked.store.v{WARP}{item}.p0({kind}, ptr, i32, {MASK})")
-        text.line(
-            f"call void @llvm.masked.store.v{WARP}{item}.p0({kind} {value}, ptr {start}, i32 {self.size}, "
-            f"{MASK} {self.mask})"
-        )
-        text.line(f"br label %{done}")
-        text.label(far)
-        # A scatter writes its lanes in ascending order: the last to write an address must be the one that stays.
-        last = int(self._apply("last_of_group", self.shift))
-        turn = "<" + ", ".join(f"i32 {k ^ last}" for k in range(WARP)) + ">"
-        places = text.value(f"getelementptr i8, ptr {self.base}, {ALL} {self.given}")
-        turned = [
-            text.value(f"shufflevector {each} {one}, {each} poison, <{WARP} x i32> {turn}")
-            for each, one in ((kind, value), (pointers, places), (MASK, self.mask))
-        ]
-        text.declare(f"declare void @llvm.masked.scatter.v{WARP}{item}.v{WARP}p0({kind}, {pointers}, i32, {MASK})")
-        text.line(
-            f"call void @llvm.masked.scatter.v{WARP}{item}.v{WARP}p0({kind} {turned[0]}, {pointers} {turned[1]}, "
-            f"i32 {self.size}, {MASK} {turned[2]})"
-        )
-        text.line(f"br label %{done}")
-        text.label(done)

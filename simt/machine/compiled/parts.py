@@ -15,9 +15,9 @@ from numba.extending import intrinsic
 
 from simt.machine import coalescing, control, memory, splits, warp
 from simt.machine.layout import State
+from simt.machine.wavefronts import count_wavefronts, is_one_pass
 from simt.ops import integer
 from simt.ops.arrays import Elements, Record, describe
-from simt.ops.scalar import popcount
 
 _I64 = ir.IntType(64)
 
@@ -101,26 +101,19 @@ def units(a, b, c, d, imm):
     return coalescing.count_units(slots_at(a), imm, b, c)
 
 
-PASSES, FEWEST, LOW = 16, 8, 0xFF
-"""From which bit on :func:`wavefronts` gives what; the bits of each."""
+PASSES, LOW = 8, 0xFF
+"""From which bit on :func:`wavefronts` gives the passes; the bits of the fewest."""
 
 
 def wavefronts(a, b, c, d, imm):
-    """Passes of lanes d through shared memory, the fewest passes, and the addresses that they touch.
-
-    Of accesses of 2**imm bytes whose addresses stand at a, from b to c; behind them is room for as many.
-    """
-    ADDRESSES = slots_at(a)
-    WORDS = slots_at(a + 256)
-    step = coalescing.spacing(ADDRESSES, d)
-    passes, ideal = coalescing.count_wavefronts(ADDRESSES, np.int64(1) << imm, d, step, WORDS)
-    touched = popcount(d) if step != 0 else coalescing.count_units(ADDRESSES, imm, b, c)
-    return passes << PASSES | ideal << FEWEST | touched
+    """Passes of lanes d through shared memory, and the fewest passes, of 2**imm bytes whose addresses stand at a."""
+    passes, ideal = count_wavefronts(slots_at(a), np.int64(1) << imm, d)
+    return passes << PASSES | ideal
 
 
 def one_pass(a, b, c, d, imm):
     """Whether shared memory serves accesses of imm bytes from a to b in one pass."""
-    return np.int64(coalescing.is_one_pass(a, b, imm))
+    return np.int64(is_one_pass(a, b, imm))
 
 
 def last_of_group(a, b, c, d, imm):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from simt.machine import layout as L
 from simt.machine.coalescing import SECTOR_SHIFT
-from simt.machine.compiled.accesses import ANY, FUNCTIONS, SIMPLE_TYPES, TELLING, whole
+from simt.machine.compiled.accesses import ANY, FUNCTIONS, TELLING, TYPES, whole
 from simt.machine.compiled.context import Helper
 from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, EMITTED, JOIN, LATE, NEWEST, PASSED, TURN
 from simt.machine.compiled.lanes import is_lane_wise
@@ -109,7 +109,7 @@ class Plan:
         for access in accesses:
             if access in self.functions:
                 found |= {self.functions[access], ANY, ("units", SECTOR_SHIFT)}
-                shift = SIMPLE_TYPES[access[1]][1].bit_length() - 1
+                shift = TYPES[access[1]][1].bit_length() - 1
                 found |= {("units", shift), ("wavefronts", shift)}
             else:
                 found.add(whole(*access))
