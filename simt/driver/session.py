@@ -371,15 +371,13 @@ class Session:
 
     def launch(self, tail: bytes, function: int, *rest: int) -> Reply:
         """A launch; the reply comes when it is done.  ``sticky`` holds the error of the kernel."""
-        grid, block, (shared, stream, cooperative) = rest[0:3], rest[3:6], rest[6:]
-        kernel = self._function(function)
+        kernel, grid, block, (shared, stream, cooperative) = self._function(function), rest[0:3], rest[3:6], rest[6:]
         if isinstance(kernel, _Refused):
             raise kernel.error
         refused = refusals.by_device(self.device.gpu, kernel, grid, block, shared, bool(cooperative))
         if refused is not None:
-            code, why = refused
-            self._report(kernel.demangled, why)
-            raise CudaError(code)
+            self._report(kernel.demangled, refused[1])
+            raise CudaError(refused[0])
         times = self._times.setdefault((function, grid, block, shared), [])
         timed = self.settings.timing and not cooperative and self.settings.times(len(times))
         options = Options(
