@@ -18,6 +18,7 @@ BLOCK_INTERVAL = L.PLACE["block_interval"]
 BLOCK_START = L.PLACE["block_start_interval"]
 BLOCK_LATENCY = L.PLACE["block_latency"]
 WARP_INTERVAL = L.PLACE["warp_interval"]
+WARP_LATENCY = L.PLACE["warp_latency"]
 POLICY = L.PLACE["scheduler_policy"]
 
 
@@ -141,7 +142,9 @@ def _start_warps(sm, place, now, t):
     SMS = t.SMS
     SCHEDULERS = t.SCHEDULERS
     at = sm * L.N_SM
-    SMS[at + L.M_ACTIVE] -= max(now - SMS[at + L.M_ACTIVE_UNTIL], 0.0) if SMS[at + L.M_RESIDENT] == 0 else 0.0
+    latency = np.int64(NUMBERS[WARP_LATENCY])
+    if SMS[at + L.M_RESIDENT] == 0:
+        SMS[at + L.M_ACTIVE] -= max(now - latency - SMS[at + L.M_ACTIVE_UNTIL], 0.0)
     SMS[at + L.M_RESIDENT] += CONFIG[L.G_WARPS]
     for w in range(CONFIG[L.G_WARPS]):
         wi = place * CONFIG[L.G_WARPS] + w
@@ -157,7 +160,7 @@ def _start_warps(sm, place, now, t):
         WARPS[row + L.W_BLOCK_AGE] = WARPS[row + L.W_AGE] // CONFIG[L.G_WARPS]
         by_warp = np.int64(NUMBERS[POLICY]) == L.OLDEST
         WARPS[row + L.W_KEY] = (WARPS[row + L.W_AGE] if by_warp else WARPS[row + L.W_BLOCK_AGE]) << L.KEY_AGE
-        WARPS[row + L.W_START] = start
+        WARPS[row + L.W_START] = start - latency
         WARPS[row + L.W_STATE] = L.RUNNING
         WARPS[row + L.W_STREAK] = 0
         WARPS[row + L.W_RESOLVED] = start
