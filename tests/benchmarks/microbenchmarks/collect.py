@@ -33,6 +33,7 @@ PROFILED = (
     "kept",
     "crowded",
     "wraps",
+    "stays",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
