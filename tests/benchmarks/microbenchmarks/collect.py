@@ -33,6 +33,8 @@ PROFILED = (
     "kept",
     "crowded",
     "wraps",
+    "busy",
+    "same",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
