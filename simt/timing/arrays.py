@@ -190,7 +190,7 @@ def clock_arrays(
         COMMITTED=np.zeros(n_warps * layout.GROUPS, np.int64),
         GONE=np.zeros(n_warps, np.int64),
         SLOTS=slots.reshape(-1),
-        SMS=lines_of(n_sms * layout.N_SM, np.float64),
+        SMS=_sms(n_sms, numbers),
         FRONTS=lines_of(n_sms * layout.N_FRONT, np.int64),
         REQUESTED=np.zeros(n_sms * layout.REQUESTS * layout.N_REQUEST, np.int64),
         REQUESTED_AT=np.zeros(n_sms * layout.REQUESTS * layout.N_REQUEST_AT, np.float64),
@@ -264,6 +264,13 @@ def _chip(numbers: Parameters) -> npt.NDArray[np.float64]:
     chip[layout.C_EPOCH] = epoch(numbers)
     chip[layout.C_DIRTY_WAYS] = numbers["l2_ways"]
     return chip
+
+
+def _sms(n_sms: int, numbers: Parameters) -> npt.NDArray[np.float64]:
+    """SMS as a launch begins; the first warps are there before they issue."""
+    sms = lines_of(n_sms * layout.N_SM, np.float64)
+    sms[layout.M_ACTIVE_UNTIL :: layout.N_SM] = -numbers["warp_latency"]
+    return sms
 
 
 def _layer(block: Sequence[int]) -> int:

@@ -6,6 +6,7 @@ import numpy as np
 
 from simt.machine import door
 from simt.timing import layout as L
+from simt.timing.chance import scramble
 from simt.timing.codes import DRAIN, SELECTED, STALLED_BARRIER, WAIT
 from simt.timing.cycles import ceil
 from simt.timing.gates import IS_STALLED
@@ -18,7 +19,10 @@ BLOCK_INTERVAL = L.PLACE["block_interval"]
 BLOCK_START = L.PLACE["block_start_interval"]
 BLOCK_LATENCY = L.PLACE["block_latency"]
 WARP_INTERVAL = L.PLACE["warp_interval"]
+WARP_LATENCY = L.PLACE["warp_latency"]
 POLICY = L.PLACE["scheduler_policy"]
+UNEVEN = 0.75
+"""How much sooner or later than on average the chip notes the end of a block at most, as a share of the interval."""
 
 
 @jit_inline
@@ -141,7 +145,9 @@ def _start_warps(sm, place, now, t):
     SMS = t.SMS
     SCHEDULERS = t.SCHEDULERS
     at = sm * L.N_SM
-    SMS[at + L.M_ACTIVE] -= max(now - SMS[at + L.M_ACTIVE_UNTIL], 0.0) if SMS[at + L.M_RESIDENT] == 0 else 0.0
+    latency = np.int64(NUMBERS[WARP_LATENCY])
+    if SMS[at + L.M_RESIDENT] == 0:
+        SMS[at + L.M_ACTIVE] -= max(now - latency - SMS[at + L.M_ACTIVE_UNTIL], 0.0)
     SMS[at + L.M_RESIDENT] += CONFIG[L.G_WARPS]
     for w in range(CONFIG[L.G_WARPS]):
         wi = place * CONFIG[L.G_WARPS] + w
@@ -157,7 +163,7 @@ def _start_warps(sm, place, now, t):
         WARPS[row + L.W_BLOCK_AGE] = WARPS[row + L.W_AGE] // CONFIG[L.G_WARPS]
         by_warp = np.int64(NUMBERS[POLICY]) == L.OLDEST
         WARPS[row + L.W_KEY] = (WARPS[row + L.W_AGE] if by_warp else WARPS[row + L.W_BLOCK_AGE]) << L.KEY_AGE
-        WARPS[row + L.W_START] = start
+        WARPS[row + L.W_START] = start - latency
         WARPS[row + L.W_STATE] = L.RUNNING
         WARPS[row + L.W_STREAK] = 0
         WARPS[row + L.W_RESOLVED] = start
@@ -266,11 +272,18 @@ def end_warp(wi, sm, pc, now, t):
 
 @jit
 def _note_end(sm, end, t):
-    """The chip notes the ends of blocks one after the other: each SM's share of that."""
+    """The chip notes the ends of blocks one after the other: each SM's share of that, now sooner and now later.
+
+    So an SM has several new blocks at once, and none for a while (stays.cu on an H100: blocks that follow each other
+    start 157 cycles apart on an SM, the middle eight tenths of them 81 to 256).
+    """
     at = sm * L.N_SM
     slots = t.CONFIG[L.G_PLACES]
-    noted = max(t.SMS[at + L.M_RETIRED], np.float64(end)) + t.NUMBERS[BLOCK_INTERVAL] * t.CONFIG[L.G_CHIP]
-    t.RETIRED[sm * slots + np.int64(t.SMS[at + L.M_ENDED_BLOCKS]) % slots] = noted
+    before = np.int64(t.SMS[at + L.M_ENDED_BLOCKS])
+    drawn = UNEVEN * (scramble((before >> 1) + (np.int64(sm) << 32) + (np.int64(1) << 45)) / (1 << 53))
+    interval = t.NUMBERS[BLOCK_INTERVAL] * t.CONFIG[L.G_CHIP] * (1.0 + drawn if before & 1 else 1.0 - drawn)
+    noted = max(t.SMS[at + L.M_RETIRED], np.float64(end)) + interval
+    t.RETIRED[sm * slots + before % slots] = noted
     t.SMS[at + L.M_RETIRED] = noted
     t.SMS[at + L.M_ENDED_BLOCKS] += 1
     t.SMS[at + L.M_EVENT] = min(t.SMS[at + L.M_EVENT], np.ceil(noted))

@@ -97,13 +97,13 @@ class Clock(NamedTuple):
     FETCHED_OF: Any  # float64[allocations]: those that they have fetched
     DENIED: Any  # float64[allocations]: those that they asked for and others have fetched
     MET: Any  # float64[allocations]: those in lines that several blocks have touched
-    STORED_TO: Any  # float64[allocations]: 1: they have stored to it
+    STORED_TO: Any  # float64[allocations]: sectors that they have stored to
     # Shares of the allocations that were fetched up to one, and two, latencies of DRAM ago, and when that was noted.
     MARKED: Any  # float64[allocations]
     MARKED_BEFORE: Any
     MARKED_AT: Any
     TOGETHER: Any  # int64[allocations]: lines that two warps touched at the same time, less those that came apart
-    OWNED: Any  # uint8[lines]: sectors that they have fetched themselves
+    OWNED: Any  # uint8[lines]: sectors that they have fetched themselves, and who answers for stores to it
     TOUCHED_BY: Any  # int32[lines]: 1 + age of the warp that loaded from it, -1 - age of the block, 0: none, SEVERAL
     TOUCHED_AT: Any  # float64[lines]: when it did
     # Who uses the lines of memory, see races.py; empty if one SM is alone.  Of a launch that is looked at again: 1 +

@@ -391,11 +391,16 @@ def l2_write(line, mask, partial, block, writers, widest, arrival, t):
     t.TOTALS[L.N_L2_SECTORS] += n
     t.TOTALS[L.N_L2_HITS] += n
     new = popcount(mask & ~t.L2_DIRTY[way])
+    own = True
     if new:
-        note_store(line, t)
+        own = note_store(line, new, t) or partial != 0
+    if new and own:
         # It delays reads; the write itself need not wait for those before it.
         _linked(arrival, max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]), t)
     done = in_slice(way, block, writers, True, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
+    if not own:
+        _have(way, mask, t)
+        return done
     size = bytes_of(mask, partial)
     if not _others_complete(size, widest, writers):
         return max(done, written(way, mask, partial, arrival, t))

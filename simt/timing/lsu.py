@@ -7,6 +7,7 @@ import numpy as np
 from simt.ops.scalar import FULL, popcount
 from simt.timing import layout as L
 from simt.timing.caches import atomic_line, note_atomic, read_line, stopped_until, tag_bank, write_line
+from simt.timing.chance import scramble
 from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.others import manner_of
@@ -174,15 +175,19 @@ def _await_misses(sm, misses, cycles, t):
 
 
 @jit_inline
-def _await_stores(sm, wi, leaves, t):
-    """A store or an atomic of a warp *leaves* for L2: not before may the warp end.
+def _await_stores(sm, wi, now, leaves, t):
+    """A store or an atomic of a warp, issued *now*, *leaves* for L2: not before may the warp end.
 
-    The load/store unit stops if too many lines wait for that.
+    The load/store unit stops if too many lines wait for that.  While blocks are to come, they leave in any order: the
+    wait is shortened or lengthened by up to half (stays.cu on an H100: some of the oldest of 64 warps leave last).
     """
-    at = sm * L.N_SM
-    t.SMS[at + L.M_LSU_FREE] = max(t.SMS[at + L.M_LSU_FREE], stopped_until(sm, t))
-    drained = ceil(max(leaves, t.SMS[at + L.M_LSU_FREE]) + t.NUMBERS[STORE_DRAIN])
-    t.WARPS[wi * L.N_WARP + L.W_DRAINED] = max(t.WARPS[wi * L.N_WARP + L.W_DRAINED], drained)
+    at = sm * L.N_SM + L.M_LSU_FREE
+    t.SMS[at] = max(t.SMS[at], stopped_until(sm, t))
+    waits = max(leaves, t.SMS[at]) - now
+    if t.CHIP[L.C_NEXT_BLOCK] < t.CONFIG[L.G_BLOCKS]:
+        waits *= 0.5 + scramble(t.WARPS[wi * L.N_WARP + L.W_AGE] + (np.int64(1) << 44)) / (1 << 53)
+    own = wi * L.N_WARP + L.W_DRAINED
+    t.WARPS[own] = max(t.WARPS[own], ceil(now + waits + t.NUMBERS[STORE_DRAIN]))
 
 
 @jit
@@ -367,12 +372,10 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
         _await_misses(sm, misses, passes * t.NUMBERS[SHARED_INTERVAL], t)
     if kind == L.K_LOAD_SYSTEM:
         t.REQUESTED_AT[times + L.T_LATER] = t.NUMBERS[SYSTEM_LATENCY]
-    if local:
-        pass
-    elif loads:
+    if loads and not local:
         t.TOTALS[L.N_LOAD_SECTORS] += sectors
         t.TOTALS[L.N_LOAD_BYTES] += size
-    elif kind == L.K_STORE:
+    elif kind == L.K_STORE and not local:
         t.TOTALS[L.N_STORE_SECTORS] += sectors
         t.TOTALS[L.N_STORE_BYTES] += size
     elif kind == L.K_ATOMIC:
@@ -380,7 +383,7 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
         later = max((most - 1) * t.NUMBERS[ATOMIC_LANE] - (busy if most > 1 else 0.0), 0.0)
         t.REQUESTED_AT[times + L.T_LATER] = t.NUMBERS[ATOMIC_LATENCY] + later
     if not loads:
-        _await_stores(sm, wi, leaves, t)
+        _await_stores(sm, wi, now, leaves, t)
         t.WARPS[wi * L.N_WARP + L.W_STORING] += kind != L.K_REDUCTION  # L2 adds without being waited for
     return _asked(sm, r, waits, t)
 

@@ -14,6 +14,8 @@ from simt.timing.chance import scramble
 from simt.timing.jit import jit, jit_inline
 
 DRAM_LATENCY = L.PLACE["dram_latency"]
+L2_WAYS = L.PLACE["l2_ways"]
+L2_DIRTY_WAYS = L.PLACE["l2_dirty_ways"]
 SAMPLE, OTHERS_NOW, OTHERS_BEFORE = range(3)
 """Who brings data to L2: the simulated SMs; others, at the same time; others, which have done so already."""
 AHEAD = 1.1
@@ -22,6 +24,8 @@ APART = 0.1
 """Of data that each SM has for itself, others have at most such a share."""
 SEVERAL = -(1 << 31)
 """In TOUCHED_BY: warps of several blocks."""
+STORED, STORED_BY_OTHERS = 16, 32
+"""In OWNED: who answers for what is stored to a line."""
 SCATTERED, FIRST, LATER, ONCE, AGAIN_NOW, AGAIN = range(6)
 """Manners of a request: its lanes ask for lines anywhere; of a block that starts with the launch; of a later one; for
 
@@ -67,11 +71,25 @@ def note_touch(wi, line, now, t):
 
 
 @jit
-def note_store(line, t):
-    """Note that the simulated SMs store to *line*."""
+def note_store(line, n, t):
+    """Note that the simulated SMs store *n* sectors of *line* that L2 had clean; whether they are their share of it.
+
+    What they store beyond their share of an allocation others store, too.  If L2 keeps all of it (stays.cu on an H100:
+    arrays of which each block stores all), that needs no room of theirs.  Parts of sectors are left to those that
+    store them: words anywhere take as long as they do because each is one (scatter in unseen.cu).
+    """
     k = allocation(line, t)
-    if k >= 0:
-        t.STORED_TO[k] = 1.0
+    if k < 0:
+        return True
+    size = t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k]
+    if size * t.NUMBERS[L2_WAYS] > t.CONFIG[L.G_L2_LINES] * t.NUMBERS[L2_DIRTY_WAYS]:
+        t.STORED_TO[k] += n
+        return True
+    if t.OWNED[line] & (STORED | STORED_BY_OTHERS) == 0:
+        own = t.STORED_TO[k] + n <= AHEAD * t.QUOTAS[k]
+        t.OWNED[line] |= STORED if own else STORED_BY_OTHERS
+        t.STORED_TO[k] += n
+    return t.OWNED[line] & STORED != 0
 
 
 @jit

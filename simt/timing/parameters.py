@@ -142,6 +142,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "block_latency": "cycles from the end of a block to the start of the next in its place",
         "blocks_start_early": "1 if a block starts in the room of warps that have ended before the rest of theirs",
         "warp_interval": "cycles between two warps that an SM starts",
+        "warp_latency": "cycles that a warp is on an SM before its first instruction may issue",
     }
 )
 """Name and unit of every number; all must be in the section ``timing`` of a device file."""

@@ -41,7 +41,7 @@ CUBINS = {
     name: DATA / "timing" / "cubins" / f"{name}.cubin"
     for name in (
         *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "reach", "paths", "validation"),
-        *("unseen", "short", "sets", "naive", "rowwise", "kept", "crowded", "wraps"),
+        *("unseen", "short", "sets", "naive", "rowwise", "kept", "crowded", "wraps", "stays", "busy", "same"),
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
@@ -275,7 +275,7 @@ def counted_arguments() -> list[list[Any]]:
     return launches * 2 + [once() for _ in range(9)]
 
 
-BOOLEAN = {"line", "passes", "softmax", "summed", "transposed", "wrap"}
+BOOLEAN = {"each", "halved", "kept", "line", "passes", "softmax", "summed", "transposed", "wrap"}
 """Templates whose first argument is true or false."""
 TEMPLATES = {"unsigned int": "j", "unsigned char": "h", "unsigned long long": "y", "float": "f", "double": "d"}
 

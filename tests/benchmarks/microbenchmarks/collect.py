@@ -33,6 +33,9 @@ PROFILED = (
     "kept",
     "crowded",
     "wraps",
+    "stays",
+    "busy",
+    "same",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"

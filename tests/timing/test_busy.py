@@ -1,0 +1,50 @@
+"""Loads that L1 has beside arithmetic, and what all blocks do to the same words or each to its own, on an H100."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from simt.sass import load_cubin
+from tests.machine_view import needs_nvdisasm
+from tests.timing.launches import DATA, timed
+
+LOADS = {0: 2, 6: 5, 9: 6, 18: 6, 27: 6, 36: 6, 48: 6, 53: 3, 57: 7}
+"""Launches of busy.cu; products by 32 x 32 threads that wait for the load/store unit are 17 % fast, and in no list."""
+SUMS = {43: 8, 46: 2, 47: 5, 48: 4, 51: 5, 52: 4, 55: 3}
+"""Sums in global memory of same.cu; 44, 45, 49 and 50, by blocks of 256 threads, are 15 to 31 % slow."""
+WHOLE = {1: 2, 2: 2, 5: 2, 7: 3, 8: 3, 9: 4, 14: 2, 29: 6, 31: 5, 32: 4, 33: 5, 37: 2, 60: 2, 65: 5}
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize(
+    ("program", "bounds"), [("busy", LOADS), ("same", SUMS), ("same", WHOLE)], ids=["loads", "sums", "whole"]
+)
+def test_busy_and_same(program: str, bounds: dict[int, int]) -> None:
+    """Launch, and by how many percent it may be off."""
+    from tests.timing.busy_launches import busy_arguments, same_arguments
+    from tests.timing.held import errors
+
+    arguments = {"busy": busy_arguments, "same": same_arguments}[program]()
+    found = errors(program, arguments, bounds, integers=program == "busy")
+    assert found.keys() == bounds.keys()
+    assert {k: off for k, off in found.items() if abs(off) >= bounds[k]} == {}
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize(
+    ("threads", "tail", "bound"), [(64, 10000, 4), (128, 4000, 17), (256, 4000, 18), (512, 4000, 15)]
+)
+def test_blocks_start_in_the_room_of_warps_that_have_ended(threads: int, tail: int, bound: int) -> None:
+    """Cycles for each block of an SM (tails.cu), of which one warp stays for *tail* cycles and the others for 1000."""
+    figures = json.loads((DATA / "timing" / "h100" / "tails.json").read_text())["figures"]
+    kernels = load_cubin(DATA / "timing" / "cubins" / "tails.cubin")
+    (kernel,) = (kernels[name] for name in kernels)
+    blocks = 132 * 2048 // threads * 6
+    u = np.uint32
+    args = [np.zeros(blocks * threads // 32 * 4, u), u(1000), u(tail), u(0)]
+    stays = timed(kernel, (blocks, 1, 1), (threads, 1, 1), args, device="h100", sms="one").stays
+    each = (stays[:, 4].max() - stays[:, 3].min()) / len(stays)
+    assert each == pytest.approx(figures[f"{threads}.tail{tail}.warp0.block"], rel=bound / 100)
