@@ -8,12 +8,13 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from simt.machine.vectors import I64, in_all_lanes, mask_of, slots
 from simt.ops.arrays import load_some, store_some
 from simt.ops.jit import jit
 from simt.timing.gates import GROUP
 from simt.timing.jit import FOLDER
 from simt.timing.layout import KEY_TURN, NEVER
-from simt.timing.vectors import WORD, comparison, each, gathered, least_of, of_words, reduced, spread
+from simt.timing.vectors import comparison, least_of, reduced, spread
 
 _compared, _least = comparison("<=", GROUP), least_of(GROUP)
 
@@ -22,7 +23,7 @@ _compared, _least = comparison("<=", GROUP), least_of(GROUP)
 def _either(typingctx: Any, words: Any, first: Any, bits: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         found = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
-        chosen = builder.select(spread(builder, args[2], GROUP), found, ir.Constant(of_words(GROUP), [0] * GROUP))
+        chosen = builder.select(spread(builder, args[2], GROUP), found, ir.Constant(slots(GROUP), [0] * GROUP))
         return reduced(builder, "or", chosen, GROUP)
 
     return types.int64(words, types.int64, types.int64), codegen
@@ -32,13 +33,13 @@ def _either(typingctx: Any, words: Any, first: Any, bits: Any) -> Any:
 def _smallest(typingctx: Any, numbers: Any, first: Any, bits: Any, turn: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         found = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
-        own = builder.add(ir.Constant(of_words(GROUP), list(range(GROUP))), each(builder, args[3], GROUP))
-        sign = builder.ashr(own, each(builder, WORD(63), GROUP))
-        late = builder.and_(sign, each(builder, WORD(1 << KEY_TURN), GROUP))
+        own = builder.add(ir.Constant(slots(GROUP), list(range(GROUP))), in_all_lanes(builder, args[3], GROUP))
+        sign = builder.ashr(own, in_all_lanes(builder, I64(63), GROUP))
+        late = builder.and_(sign, in_all_lanes(builder, I64(1 << KEY_TURN), GROUP))
         keys = builder.add(found, builder.add(own, late))
-        keys = builder.select(spread(builder, args[2], GROUP), keys, each(builder, WORD(NEVER), GROUP))
-        least = each(builder, reduced(builder, "smin", keys, GROUP), GROUP)
-        return gathered(builder, builder.icmp_signed("==", keys, least), GROUP)
+        keys = builder.select(spread(builder, args[2], GROUP), keys, in_all_lanes(builder, I64(NEVER), GROUP))
+        least = in_all_lanes(builder, reduced(builder, "smin", keys, GROUP), GROUP)
+        return mask_of(builder, builder.icmp_signed("==", keys, least), GROUP)
 
     return types.int64(numbers, types.int64, types.int64, types.int64), codegen
 
@@ -47,7 +48,7 @@ def _smallest(typingctx: Any, numbers: Any, first: Any, bits: Any, turn: Any) ->
 def _counted(typingctx: Any, numbers: Any, first: Any, bits: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         before = load_some(context, builder, sig.args[0], args[0], args[1], GROUP)
-        after = builder.add(before, builder.zext(spread(builder, args[2], GROUP), of_words(GROUP)))
+        after = builder.add(before, builder.zext(spread(builder, args[2], GROUP), slots(GROUP)))
         store_some(context, builder, sig.args[0], args[0], args[1], after)
         return context.get_dummy_value()
 
