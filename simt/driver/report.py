@@ -43,8 +43,8 @@ def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
         return "\n".join([*ended, "the program did not use the GPU: it made no CUDA call that needs a device"])
     lines = [*ended, *_heading(found, len(finished.processes))]
     for cut in found.unfinished:
-        shape = f"{_dims(cut.grid, 'block')} of {_dims(cut.block, 'thread')}"
-        lines += _wrapped(f"it ended in the middle of a launch of {cut.kernel}, {shape}", "", "  ")
+        what = f"{cut.kernel}, {_shape(cut.grid, cut.block)}"
+        lines += _wrapped(f"it ended in the middle of a launch of {what}", "", "  ")
     if found.launched:
         timed = any(each.profile.timing is not None for each in found.launched)
         shown = list(metrics) or [*METRICS_SHOWN, *(TIMED_SHOWN if timed else ())]
@@ -123,7 +123,7 @@ def _kernels(launched: Sequence[Launched], shown: Sequence[str]) -> list[str]:
     groups: dict[tuple[str, str], list[Launched]] = {}
     for each in launched:
         profile = each.profile
-        shape = f"{_dims(profile.grid, 'block')} of {_dims(profile.block, 'thread')}"
+        shape = _shape(profile.grid, profile.block)
         groups.setdefault((profile.kernel, shape), []).append(each)
     lines = []
     for (name, shape), group in groups.items():
@@ -146,6 +146,11 @@ def _value(metric: str, profiles: Sequence[Profile]) -> str:
     text = low if low == high else f"{low} to {high}"
     words = [metric, *text.split(), *(unit.split() if known and unit != METRICS["inst_executed"].unit else ())]
     return TIED.join(words)
+
+
+def _shape(grid: Sequence[int], block: Sequence[int]) -> str:
+    """``8 blocks of (16, 16) threads``."""
+    return f"{_dims(grid, 'block')} of {_dims(block, 'thread')}"
 
 
 def _dims(dims: Sequence[int], what: str) -> str:
