@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from simt.machine import Allocation, DeviceArray, Unwritten
+from simt.machine.differing import WORDS, differing, exchange, put
 from simt.machine.layout import ADDRESS_BASE
 from simt.runtime.arena import Arena
-from simt.runtime.differing import WORDS, differing, exchange, put
 from simt.runtime.uninitialized import Uninitialized
 
 Array = npt.NDArray[Any]

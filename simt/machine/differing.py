@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from simt.ops.jit import cache_folder
-from simt.ops.jit import jit as engine_jit
-
-_FOLDER = cache_folder("simt.runtime")
+from simt.ops.jit import jit
 
 WORDS = 1 << 8
 """Words of 8 bytes in a part: what blocks of a reduction write lies apart."""
 FEW = 4
 """If more than one in so many parts differ, it costs less to copy all of them than to look for those that do."""
-
-
-def jit(function: Callable[..., Any]) -> Any:
-    """Compile *function* as the engine's are (see :mod:`simt.ops.jit`)."""
-    return engine_jit(function, folder=_FOLDER)
 
 
 @jit
