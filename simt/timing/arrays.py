@@ -11,7 +11,7 @@ import numpy.typing as npt
 from simt.devices import Occupancy
 from simt.machine import door
 from simt.machine.door import State
-from simt.machine.layout import ADDRESS_BASE
+from simt.machine.layout import ADDRESS_BASE, own_lines
 from simt.machine.prepare import local_stride
 from simt.machine.prepared import Prepared
 from simt.timing import layout
@@ -27,8 +27,6 @@ from simt.timing.ways import WIDE
 MAX_STAYS = 1 << 16
 """Blocks of which it is noted when they started and ended: the first ones."""
 MAX_EVENTS = 1 << 16
-HOST_LINE = 16
-"""Words in a line of the host's cache, and in the one that it fetches with it."""
 SUMS = ("TOTALS", "STALLS", "ACCESSES")
 OF_ALLOCATION = ("FETCHED_OF", "DENIED", "MET", "MARKED", "MARKED_BEFORE", "MARKED_AT", "STORED_TO")
 OF_GROUP = (*SUMS, "LINES", "MASKS", "LANES", "STAGED", "STAGED_SIZE", "EVENTS")
@@ -89,21 +87,12 @@ def epoch(numbers: Parameters) -> int:
     return max(int(least), 1)
 
 
-def lines_of(size: int, dtype: npt.DTypeLike, value: int = 0) -> npt.NDArray[Any]:
-    """An array of one value that shares no line of the host's cache with other arrays."""
-    room = np.zeros((-(-size // HOST_LINE) + 1) * HOST_LINE, dtype)
-    if value:
-        room.fill(value)
-    skipped = -room.ctypes.data % (HOST_LINE * room.itemsize) // room.itemsize
-    return room[skipped : skipped + size]
-
-
 def for_group(clock: Clock, thread: int, **others: npt.NDArray[np.int64]) -> Clock:
     """The arrays for one group of SMs, which a host thread begins with: its own where what is written is of no SM."""
-    config = lines_of(len(clock.CONFIG), np.int64)
+    config = own_lines(len(clock.CONFIG))
     config[:] = clock.CONFIG
     config[layout.G_THREAD] = thread
-    own = {name: lines_of(len(getattr(clock, name)), np.int64) for name in OF_GROUP}
+    own = {name: own_lines(len(getattr(clock, name))) for name in OF_GROUP}
     return clock._replace(CONFIG=config, **own, **others)
 
 
@@ -191,7 +180,7 @@ def clock_arrays(
         GONE=np.zeros(n_warps, np.int64),
         SLOTS=slots.reshape(-1),
         SMS=_sms(n_sms, numbers),
-        FRONTS=lines_of(n_sms * layout.N_FRONT, np.int64),
+        FRONTS=own_lines(n_sms * layout.N_FRONT),
         REQUESTED=np.zeros(n_sms * layout.REQUESTS * layout.N_REQUEST, np.int64),
         REQUESTED_AT=np.zeros(n_sms * layout.REQUESTS * layout.N_REQUEST_AT, np.float64),
         ASKED=np.zeros(n_sms * layout.REQUEST_LINES * layout.N_LINE, np.int64),
@@ -206,10 +195,10 @@ def clock_arrays(
         **_writes(n_sms, l2, int(numbers["l2_slices"]), len(table.ops) // layout.N_OP),
         QUEUED=np.zeros(n_sms * schedulers * layout.QUEUE_ROOM, np.int64),
         MEMBERS=members.reshape(-1),
-        READY=lines_of(members.size, np.int64, layout.NEVER),
+        READY=_never(members.size),
         ASKS=np.zeros(members.size, np.int64),
         KEYS=np.zeros(members.size, np.int64),
-        PASSED=lines_of(members.size, np.int64),
+        PASSED=own_lines(members.size),
         THROTTLE=np.zeros(members.size, np.int64),
         STANDING=np.zeros(members.size // GROUP * N_STANDING, np.int64),
         GATES=np.zeros(n_sms * schedulers * N_GATE + GROUP, np.int64),
@@ -244,7 +233,7 @@ def clock_arrays(
         WATCHED_BYTES=np.zeros(0 if watched is None else len(watched) * LINE_BYTES, np.int64),
         RACING=np.zeros(len(table.ops) // layout.N_OP, np.int64),
         CHIP=_chip(numbers),
-        TOTALS=lines_of(layout.N_TOTAL, np.int64),
+        TOTALS=own_lines(layout.N_TOTAL),
         STALLS=np.zeros(len(table.ops) // layout.N_OP * layout.N_REASONS, np.int64),
         STAYS=np.zeros(min(sample.n_blocks, MAX_STAYS) * layout.N_STAY, np.int64),
         ACCESSES=np.zeros(len(table.ops) // layout.N_OP * len(layout.ACCESSES), np.int64),
@@ -266,9 +255,16 @@ def _chip(numbers: Parameters) -> npt.NDArray[np.float64]:
     return chip
 
 
+def _never(size: int) -> npt.NDArray[np.int64]:
+    """So many times of what does not happen."""
+    times = own_lines(size)
+    times.fill(layout.NEVER)
+    return times
+
+
 def _sms(n_sms: int, numbers: Parameters) -> npt.NDArray[np.float64]:
     """SMS as a launch begins; the first warps are there before they issue."""
-    sms = lines_of(n_sms * layout.N_SM, np.float64)
+    sms = own_lines(n_sms * layout.N_SM, np.float64)
     sms[layout.M_ACTIVE_UNTIL :: layout.N_SM] = -numbers["warp_latency"]
     return sms
 
@@ -294,7 +290,7 @@ def _left_dirty(l2: int, numbers: Parameters) -> npt.NDArray[np.int64]:
 
 def _warps(members: npt.NDArray[np.int64], n_warps: int, warps: int) -> npt.NDArray[np.int64]:
     """WARPS of so many warps, of blocks of *warps* each: where they stand."""
-    table = lines_of(n_warps * layout.N_WARP, np.int64).reshape(n_warps, -1)
+    table = own_lines(n_warps * layout.N_WARP).reshape(n_warps, -1)
     there = np.flatnonzero(members.reshape(-1) >= 0)
     who = members.reshape(-1)[there]
     table[who, layout.W_MEMBER] = there

@@ -14,13 +14,13 @@ from numba.core import config
 
 from simt.machine import door
 from simt.machine.compiled.code import NativeRuns
-from simt.machine.layout import N_LAUNCH
+from simt.machine.layout import N_LAUNCH, own_lines
 from simt.machine.prepare import state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.threads import host_threads
 from simt.ops.arrays import record_of, record_words
 from simt.timing import layout
-from simt.timing.arrays import SUMS, for_group, lines_of, own_sizes
+from simt.timing.arrays import SUMS, for_group, own_sizes
 from simt.timing.clock import Clock
 
 NAP = 1e-4
@@ -44,7 +44,7 @@ class Crew:
         self.firsts = [k * groups // threads for k in range(threads)]
         """The group that each thread begins with."""
         clock.CONFIG[[layout.G_THREADS, layout.G_GROUPS]] = threads, groups
-        sync = lines_of((1 + threads) * layout.THREAD_ROOM, np.int64)
+        sync = own_lines((1 + threads) * layout.THREAD_ROOM)
         sync[:] = groups  # there is none to take before the first epoch
         clock = clock._replace(
             SYNC=sync,
