@@ -8,7 +8,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
 
-from simt.machine.vectors import I32, I64, UNITS, in_all_lanes, lanes_at, mask_of, turned
+from simt.machine.vectors import I64, UNITS, in_all_lanes, lanes_at, mask_of, repeated, turned
 from simt.ops.jit import jit, jit_inline
 from simt.ops.scalar import FULL, lowest, popcount
 
@@ -71,13 +71,7 @@ def _repeated_at_once(typingctx: Any, addresses: Any, shift: Any, first: Any) ->
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         shifted = builder.ashr(lanes_at(context, builder, signature, args), in_all_lanes(builder, args[1]))
         lanes = builder.trunc(builder.sub(shifted, in_all_lanes(builder, args[2])), UNITS)
-        repeated = I32(0)
-        for apart in range(1, 17):  # each lane and the one so far behind it, lane 0 behind lane 31
-            behind = turned(builder, lanes, [(lane + apart) % 32 for lane in range(32)])
-            bits = builder.bitcast(builder.icmp_signed("==", lanes, behind), I32)
-            below = builder.and_(bits, I32((1 << (32 - apart)) - 1))
-            repeated = builder.or_(repeated, builder.or_(below, builder.lshr(bits, I32(32 - apart))))
-        return builder.zext(repeated, I64)
+        return builder.zext(repeated(builder, lanes), I64)
 
     return types.int64(addresses, shift, first), codegen
 

@@ -10,9 +10,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from simt.machine.vectors import I32, I64, UNITS, in_all_lanes, lanes_at, mask_of, turned
+from simt.machine.vectors import I32, I64, UNITS, in_all_lanes, lanes_at, mask_of, repeated, spread, turned
 from simt.ops.jit import jit, jit_inline
-from simt.ops.scalar import FULL
 
 _ROW_SHIFT = 7
 """All banks hold 128 bytes side by side: lanes that access one such row need no second pass."""
@@ -41,18 +40,6 @@ def _in_row(ADDRESSES, width):
     return found
 
 
-def _in_row_of_8(ADDRESSES):
-    return _in_row(ADDRESSES, 8)
-
-
-def _in_row_of_16(ADDRESSES):
-    return _in_row(ADDRESSES, 16)
-
-
-def _in_row_of_32(ADDRESSES):
-    return _in_row(ADDRESSES, 32)
-
-
 def _passes(ADDRESSES, shift, lanes, width):
     """The passes of *lanes*, served *width* at a time: in each part the most units of 2**shift bytes of a bank."""
     banks = 128 >> shift
@@ -61,18 +48,6 @@ def _passes(ADDRESSES, shift, lanes, width):
         units = {int(ADDRESSES[l]) >> shift for l in range(first, first + width) if (lanes >> l) & 1}
         total += max(Counter(unit % banks for unit in units).values(), default=0)
     return np.int64(total)
-
-
-def _of_8(ADDRESSES, shift, lanes):
-    return _passes(ADDRESSES, shift, lanes, 8)
-
-
-def _of_16(ADDRESSES, shift, lanes):
-    return _passes(ADDRESSES, shift, lanes, 16)
-
-
-def _of_32(ADDRESSES, shift, lanes):
-    return _passes(ADDRESSES, shift, lanes, 32)
 
 
 # LLVM makes few instructions of these, the same for vectors of 32 lanes.
@@ -107,18 +82,6 @@ def _in_row_at_once(width: int) -> Any:
     return in_row
 
 
-def _alone(builder: Any, units: Any, width: int) -> Any:
-    """The lanes whose unit no lane behind them has, of those *width* lanes that are served together."""
-    repeated = I32(0)
-    for apart in range(1, width // 2 + 1):  # each lane and the one so far behind it, the first behind the last
-        behind = turned(builder, units, [lane - lane % width + (lane + apart) % width for lane in range(32)])
-        bits = builder.bitcast(builder.icmp_signed("==", units, behind), I32)
-        before = sum(1 << lane for lane in range(32) if lane % width < width - apart)
-        around = builder.lshr(builder.and_(bits, I32(~before & FULL)), I32(width - apart))
-        repeated = builder.or_(repeated, builder.or_(builder.and_(bits, I32(before)), around))
-    return builder.bitcast(builder.not_(repeated), ir.VectorType(ir.IntType(1), 32))
-
-
 def _sum(builder: Any, one: list[Any], other: list[Any]) -> list[Any]:
     """The sums of numbers of which each vector has a bit, the lowest first: one number for each bit of a lane."""
     carry = builder.and_(one[0], other[0])
@@ -140,12 +103,13 @@ def _at_once(width: int) -> Any:
                 return ir.Constant(UNITS, [value] * 32)
 
             shifted = builder.ashr(lanes_at(context, builder, signature, args), in_all_lanes(builder, args[1]))
-            some = builder.bitcast(builder.trunc(args[2], I32), ir.VectorType(ir.IntType(1), 32))
+            some = spread(builder, args[2])
             idle = ir.Constant(UNITS, [~lane for lane in range(32)])  # like no unit, and like no other lane
             units = builder.select(some, builder.trunc(shifted, UNITS), idle)
             last = builder.trunc(in_all_lanes(builder, builder.sub(builder.lshr(I64(128), args[1]), I64(1))), UNITS)
             bank = builder.shl(constant(1), builder.and_(units, last))
-            counted = builder.and_(some, _alone(builder, units, width))
+            alone = builder.bitcast(builder.not_(repeated(builder, units, width)), ir.VectorType(ir.IntType(1), 32))
+            counted = builder.and_(some, alone)
             digits = [builder.select(counted, bank, constant(0))]
             apart = 1
             while apart < width:
@@ -168,47 +132,29 @@ def _at_once(width: int) -> Any:
     return passes
 
 
-_of_8_at_once, _of_16_at_once, _of_32_at_once = (_at_once(width) for width in (8, 16, 32))
+_passes_of_8, _passes_of_16, _passes_of_32 = (_at_once(width) for width in (8, 16, 32))
+_in_row_of_8, _in_row_of_16, _in_row_of_32 = (_in_row_at_once(width) for width in (8, 16, 32))
 
 
-_in_row_of_8_at_once, _in_row_of_16_at_once, _in_row_of_32_at_once = (_in_row_at_once(width) for width in (8, 16, 32))
+def _in_row_by_llvm(ADDRESSES, width):
+    if width == 32:
+        return _in_row_of_32(ADDRESSES)
+    return _in_row_of_16(ADDRESSES) if width == 16 else _in_row_of_8(ADDRESSES)
 
 
-def _in_row_of_8_by_llvm(ADDRESSES):
-    return _in_row_of_8_at_once(ADDRESSES)
-
-
-def _in_row_of_16_by_llvm(ADDRESSES):
-    return _in_row_of_16_at_once(ADDRESSES)
-
-
-def _in_row_of_32_by_llvm(ADDRESSES):
-    return _in_row_of_32_at_once(ADDRESSES)
+def _passes_by_llvm(ADDRESSES, shift, lanes, width):
+    if width == 32:
+        return _passes_of_32(ADDRESSES, shift, lanes)
+    return _passes_of_16(ADDRESSES, shift, lanes) if width == 16 else _passes_of_8(ADDRESSES, shift, lanes)
 
 
 def _like_partners_by_llvm(ADDRESSES):
     return _like_partners_at_once(ADDRESSES)
 
 
-def _of_8_by_llvm(ADDRESSES, shift, lanes):
-    return _of_8_at_once(ADDRESSES, shift, lanes)
-
-
-def _of_16_by_llvm(ADDRESSES, shift, lanes):
-    return _of_16_at_once(ADDRESSES, shift, lanes)
-
-
-def _of_32_by_llvm(ADDRESSES, shift, lanes):
-    return _of_32_at_once(ADDRESSES, shift, lanes)
-
-
 _find_like_partners = jit(_like_partners_by_llvm, plain=_like_partners)
-_find_in_row_of_8 = jit(_in_row_of_8_by_llvm, plain=_in_row_of_8)
-_find_in_row_of_16 = jit(_in_row_of_16_by_llvm, plain=_in_row_of_16)
-_find_in_row_of_32 = jit(_in_row_of_32_by_llvm, plain=_in_row_of_32)
-_passes_of_8 = jit(_of_8_by_llvm, plain=_of_8)
-_passes_of_16 = jit(_of_16_by_llvm, plain=_of_16)
-_passes_of_32 = jit(_of_32_by_llvm, plain=_of_32)
+_find_in_row = jit(_in_row_by_llvm, plain=_in_row)
+_count_passes = jit(_passes_by_llvm, plain=_passes)
 
 
 @jit_inline
@@ -226,17 +172,9 @@ def _count(ADDRESSES, shift, lanes, width):
         parts += np.int64((lanes >> first) & ((np.int64(1) << width) - 1) != 0)
     if parts == 0:
         return parts, parts
-    if width == 32:
-        if lanes & ~_find_in_row_of_32(ADDRESSES) == 0:
-            return parts, parts
-        return _passes_of_32(ADDRESSES, shift, lanes), parts
-    if width == 16:
-        if lanes & ~_find_in_row_of_16(ADDRESSES) == 0:
-            return parts, parts
-        return _passes_of_16(ADDRESSES, shift, lanes), parts
-    if lanes & ~_find_in_row_of_8(ADDRESSES) == 0:
+    if lanes & ~_find_in_row(ADDRESSES, width) == 0:
         return parts, parts
-    return _passes_of_8(ADDRESSES, shift, lanes), parts
+    return _count_passes(ADDRESSES, shift, lanes, width), parts
 
 
 @jit

@@ -8,13 +8,13 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from simt.machine.vectors import I64, in_all_lanes, mask_of, slots
+from simt.machine.vectors import I64, in_all_lanes, mask_of, slots, spread
 from simt.ops.arrays import load_some, store_some
 from simt.ops.jit import jit
 from simt.timing.gates import GROUP
 from simt.timing.jit import FOLDER
 from simt.timing.layout import KEY_TURN, NEVER
-from simt.timing.vectors import comparison, least_of, reduced, spread
+from simt.timing.vectors import comparison, least_of, reduced
 
 _compared, _least = comparison("<=", GROUP), least_of(GROUP)
 

@@ -8,14 +8,9 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from simt.machine.vectors import I64, in_all_lanes, mask_of, slots
+from simt.machine.vectors import I64, in_all_lanes, mask_of, slots, spread
 from simt.ops.arrays import load_some
 from simt.timing.layout import NEVER
-
-
-def spread(builder: Any, bits: Any, lanes: int) -> Any:
-    """A truth value for each of the bits of a word."""
-    return builder.bitcast(builder.trunc(bits, ir.IntType(lanes)), ir.VectorType(ir.IntType(1), lanes))
 
 
 def reduced(builder: Any, how: str, words: Any, lanes: int) -> Any:
