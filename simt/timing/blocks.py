@@ -6,7 +6,7 @@ import numpy as np
 
 from simt.machine import door
 from simt.timing import layout as L
-from simt.timing.chance import scramble
+from simt.timing.chance import share
 from simt.timing.codes import DRAIN, SELECTED, STALLED_BARRIER, WAIT
 from simt.timing.cycles import ceil
 from simt.timing.gates import IS_STALLED
@@ -280,7 +280,7 @@ def _note_end(sm, end, t):
     at = sm * L.N_SM
     slots = t.CONFIG[L.G_PLACES]
     before = np.int64(t.SMS[at + L.M_ENDED_BLOCKS])
-    drawn = UNEVEN * (scramble((before >> 1) + (np.int64(sm) << 32) + (np.int64(1) << 45)) / (1 << 53))
+    drawn = UNEVEN * share((before >> 1) + (np.int64(sm) << 32) + (np.int64(1) << 45))
     interval = t.NUMBERS[BLOCK_INTERVAL] * t.CONFIG[L.G_CHIP] * (1.0 + drawn if before & 1 else 1.0 - drawn)
     noted = max(t.SMS[at + L.M_RETIRED], np.float64(end)) + interval
     t.RETIRED[sm * slots + before % slots] = noted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simt.timing import layout as L
-from simt.timing.chance import scramble
+from simt.timing.chance import exponential, scramble, share
 from simt.timing.jit import jit, jit_inline
 from simt.timing.servers import serve
 from simt.timing.slices import four_of
@@ -63,8 +63,8 @@ def dram_latency(line, farther, arrival, t):
     side a tail that falls off exponentially follows the shortest latency.  Of lines that are asked for at once, four
     of a KiB come together (together.cu).  What they draw is a hash here.
     """
-    share = (scramble(four_of(line) * (1 << 24) + np.int64(arrival / DRAM_WINDOW)) + 1) / (1 << 53)
-    return t.NUMBERS[DRAM_LATENCY] + farther + t.NUMBERS[DRAM_SPREAD] * (-np.log(share) - 1.0)
+    tail = exponential(four_of(line) * (1 << 24) + np.int64(arrival / DRAM_WINDOW))
+    return t.NUMBERS[DRAM_LATENCY] + farther + t.NUMBERS[DRAM_SPREAD] * (tail - 1.0)
 
 
 @jit_inline
@@ -73,9 +73,8 @@ def l2_latency(sm, line, arrival, t):
 
     What misses L2 delays what hits, too (H200, phases.cu): it is less than DRAM_QUEUE.
     """
-    share = scramble(line * 256 + sm) / (1 << 53)
     queue = t.NUMBERS[L2_QUEUE] * load_now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, arrival, t) ** 2
-    return t.NUMBERS[L2_LATENCY] + t.NUMBERS[L2_SPREAD] * (2.0 * share - 1.0) + queue
+    return t.NUMBERS[L2_LATENCY] + t.NUMBERS[L2_SPREAD] * (2.0 * share(line * 256 + sm) - 1.0) + queue
 
 
 @jit_inline
@@ -87,5 +86,5 @@ def queued(line, arrival, t):
     too short a time (ends.cu, naive.cu).
     """
     queue = t.NUMBERS[DRAM_QUEUE] * load_now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, arrival, t) ** 2
-    drawn = (scramble(four_of(line) + (np.int64(1) << 40)) + 1) / (1 << 53)
-    return queue - t.NUMBERS[DRAM_TURN] * load_now(L.C_WRITTEN, L.C_WRITTEN_AT, arrival, t) * np.log(drawn)
+    turns = exponential(four_of(line) + (np.int64(1) << 40))
+    return queue + t.NUMBERS[DRAM_TURN] * load_now(L.C_WRITTEN, L.C_WRITTEN_AT, arrival, t) * turns

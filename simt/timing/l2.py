@@ -11,7 +11,7 @@ import numpy as np
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.bus import host_read, host_write, is_hosted
-from simt.timing.chance import scramble
+from simt.timing.chance import share
 from simt.timing.dram import averaged, dram_latency, dram_time, farther_of, l2_latency, queued
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import FIRST, LATER, ONCE, OTHERS_NOW, SAMPLE, SCATTERED, brought_by, note_store
@@ -301,7 +301,7 @@ def fetch(sm, way, line, missing, manner, arrival, t):
     waited = through - arrival
     if manner == LATER and t.CONFIG[L.G_ROOM] <= LARGE * t.CONFIG[L.G_WARPS]:
         waited = max(waited - BURST / t.CONFIG[L.G_SMS], size / t.NUMBERS[DRAM_READ])
-    drawn = 2.0 * (scramble(line + (1 << 41)) / (1 << 53)) - 1.0
+    drawn = 2.0 * share(line + (1 << 41)) - 1.0
     waited += min(waited, t.NUMBERS[DRAM_QUEUED], _still_to_come(t)) * t.NUMBERS[DRAM_REORDER] * drawn
     latency = dram_latency(line, farther_of(sm, line, t), arrival, t)
     return _on_its_way(way, line, fetched, arrival + waited, latency, arrival, t)
@@ -407,6 +407,6 @@ def l2_write(line, mask, partial, block, writers, widest, arrival, t):
     # Measured on an H100 (kept.cu, pictures): L2 neither completes such lines nor writes them back early.  Each of the
     # blocks answers for its share of them.
     _have(way, np.int64(15), t)
-    if scramble(line * (1 << 20) + block) / (1 << 53) >= size / (4 * SECTOR):
+    if share(line * (1 << 20) + block) >= size / (4 * SECTOR):
         return done
     return max(done, written(way, np.int64(15), np.int64(0), arrival, t))

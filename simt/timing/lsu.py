@@ -7,7 +7,7 @@ import numpy as np
 from simt.ops.scalar import FULL, popcount
 from simt.timing import layout as L
 from simt.timing.caches import atomic_line, note_atomic, read_line, stopped_until, tag_bank, write_line
-from simt.timing.chance import scramble
+from simt.timing.chance import share
 from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.others import manner_of
@@ -185,7 +185,7 @@ def _await_stores(sm, wi, now, leaves, t):
     t.SMS[at] = max(t.SMS[at], stopped_until(sm, t))
     waits = max(leaves, t.SMS[at]) - now
     if t.CHIP[L.C_NEXT_BLOCK] < t.CONFIG[L.G_BLOCKS]:
-        waits *= 0.5 + scramble(t.WARPS[wi * L.N_WARP + L.W_AGE] + (np.int64(1) << 44)) / (1 << 53)
+        waits *= 0.5 + share(t.WARPS[wi * L.N_WARP + L.W_AGE] + (np.int64(1) << 44))
     own = wi * L.N_WARP + L.W_DRAINED
     t.WARPS[own] = max(t.WARPS[own], ceil(now + waits + t.NUMBERS[STORE_DRAIN]))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
-from simt.timing.chance import scramble
+from simt.timing.chance import share
 from simt.timing.jit import jit, jit_inline
 
 DRAM_LATENCY = L.PLACE["dram_latency"]
@@ -113,7 +113,7 @@ def _scattered(k, line, n, now, t):
         t.MARKED[k] = there
         t.MARKED_AT[k] = now
     room = t.CONFIG[L.G_L2_LINES] / (t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k])
-    drawn = scramble(line ^ (np.int64(1) << 42)) / (1 << 53)
+    drawn = share(line ^ (np.int64(1) << 42))
     if drawn >= min(there, room):
         t.FETCHED_OF[k] += n
         return SAMPLE

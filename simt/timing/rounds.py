@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from simt.timing import layout as L
-from simt.timing.chance import scramble
+from simt.timing.chance import logistic, share
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import AGAIN, AGAIN_NOW, ONCE, SCATTERED, allocation, manner_of
 
@@ -58,8 +56,8 @@ def _is_lost(wi, block, lines, t):
 
     Fitted to rounds of 8 to 64 MiB (wraps.cu on an H100).  L2 keeps whole lines, and sets differ.
     """
-    drawn = (scramble((block << 6) + t.WARPS[wi * L.N_WARP + L.W_INDEX] + (1 << 44)) + 1) / (1 << 53)
-    return lines > t.CONFIG[L.G_L2_LINES] * (HOLDS + HOLDS_SPREAD * np.log(drawn / (1 + 1e-9 - drawn)))
+    drawn = logistic((block << 6) + t.WARPS[wi * L.N_WARP + L.W_INDEX] + (1 << 44))
+    return lines > t.CONFIG[L.G_L2_LINES] * (HOLDS + HOLDS_SPREAD * drawn)
 
 
 @jit
@@ -70,7 +68,7 @@ def _is_new(pc, wi, block, words, t):
     same words; else DRAM sends 16 words at once, and what is between them is new.
     """
     step, chip = t.READERS[L.N_READER * pc + L.B_STEP], t.CONFIG[L.G_CHIP]
-    drawn = scramble((block << 6) + t.WARPS[wi * L.N_WARP + L.W_INDEX]) / (1 << 53)
+    drawn = share((block << 6) + t.WARPS[wi * L.N_WARP + L.W_INDEX])
     before = block // chip * chip * step
     if before + drawn * chip * step < words:
         return True
