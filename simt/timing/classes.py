@@ -54,8 +54,8 @@ CLASSES: tuple[TimingClass, ...] = (
         "alu",
         Unit.FIXED,
         "alu",
-        "IADD3 LOP3 SEL PLOP3 MOV P2R SGXT FCHK CS2R VOTE I2FP",
-        relatives="IADD LOP FSEL PRMT IABS BMSK LOP32I IADD32I MOV32I I2I IDP XMAD HSET2 HMNMX2 F2FP LEPC VABSDIFF4",
+        "IADD3 LOP3 SEL PRMT PLOP3 MOV P2R SGXT FCHK CS2R VOTE I2FP",
+        relatives="IADD LOP FSEL IABS BMSK LOP32I IADD32I MOV32I I2I IDP XMAD HSET2 HMNMX2 F2FP LEPC VABSDIFF4",
     ),
     # Shifts and comparisons: half the rate of the others on Maxwell and Pascal.
     TimingClass(

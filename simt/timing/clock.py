@@ -77,6 +77,12 @@ class Clock(NamedTuple):
     L2_SLICE_FREE: Any  # float64[slices]: when a slice is through with the stores and atomics that wait for it
     L2_WORDS: Any  # words that atomics have used
     READERS: Any  # which blocks load at a micro-op
+    # How far first blocks are (steps.py); empty if several SMs are simulated.
+    LOADED: Any  # int32[micro-ops * warps]: how often each warp has loaded there
+    STEPS: Any  # int64[micro-ops * N_STEP]: which times a warp has been there, and when the first was
+    ROWS_ALIKE: Any  # int64[micro-ops]: 1: rows of blocks load the same there, -1: they do not, 0: not known
+    ROW_BLOCK: Any  # int64[micro-ops]: the block of which the first warp began there first, -1: none; at which word
+    ROW_WORD: Any
     WRITER: Any  # int64[micro-ops]: the last block whose first warp began to write there, -1: none; where it began; and
     WRITTEN: Any
     ROW_APART: Any  # int64[micro-ops]: words from a row of blocks to the next, 0: not known

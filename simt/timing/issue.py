@@ -34,7 +34,7 @@ from simt.timing.cycles import ceil
 from simt.timing.gates import IS_STALLED, N_GATE
 from simt.timing.jit import jit, jit_apart, jit_inline, jit_rare
 from simt.timing.lsu import fence, global_access, meetings, shared_access, texture_access
-from simt.timing.pipes import freeze, occupy, read_registers
+from simt.timing.pipes import freeze, keep_from_fma, occupy, read_registers
 from simt.timing.selection import NONE
 from simt.timing.slots import end_of_issue, note_issue
 from simt.timing.waits import awaits, hand_on, note_results
@@ -171,9 +171,12 @@ def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
     unit = t.OPS[row + L.O_UNIT]
     pipe = t.OPS[row + L.O_PIPE]
     read = np.float64(now) + t.NUMBERS[OPERAND_LATENCY]
+    sent = np.float64(now)
     if QUEUED <= unit <= GLOBAL and pipe == LSU:
+        sent = np.float64(max(t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_SENT], now))
+        t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_SENT] = np.int64(sent) + t.OPS[row + L.O_OPERANDS]
         number = t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED]
-        begins = max(t.SMS[sm * L.N_SM + L.M_LSU_FREE], np.float64(max(now, t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE])))
+        begins = max(t.SMS[sm * L.N_SM + L.M_LSU_FREE], sent, np.float64(t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE]))
         t.QUEUED[q * L.QUEUE_ROOM + number % L.QUEUE_ROOM] = ceil(begins)
         t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED] = number + 1
     if QUEUED <= unit <= GLOBAL:
@@ -187,6 +190,7 @@ def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
         if pipe == LSU:
             begin = max(begin, t.SMS[sm * L.N_SM + L.M_LSU_FREE])
             t.SMS[sm * L.N_SM + L.M_LSU_FREE] = begin + t.OPS[row + L.O_INTERVAL]
+            begin = max(begin, sent)
             t.SMS[sm * L.N_SM + L.M_LSU_BUSY] += t.OPS[row + L.O_INTERVAL]
             t.TOTALS[L.N_WAVEFRONTS] += 1
         else:
@@ -211,7 +215,7 @@ def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
         wavefronts = asked.wavefronts if executed else np.int64(1)
         if executed and kind == L.K_ATOMIC:  # K_COUNT adds them up instead
             wavefronts = max(wavefronts, meetings(asked.addresses, asked.bytes // t.OPS[row + L.O_SIZE]))
-        return shared_access(sm, wi, now, wavefronts, t.OPS[row + L.O_LATENCY], t), SHORT, read
+        return shared_access(sm, wi, now, sent, wavefronts, t.OPS[row + L.O_LATENCY], t), SHORT, read
     if unit == GLOBAL:
         if not executed:
             return read, LONG, read
@@ -221,7 +225,7 @@ def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
         if t.OPS[row + L.O_STAGES]:
             asked = door.Request(t.STAGED_SIZE[0], t.STAGED_SIZE[1], np.int64(0), t.STAGED)
         number = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
-        done = global_access(pc, sm, wi, number, now, kind, loads, asked, asked.bytes // size, t)
+        done = global_access(pc, sm, wi, number, now, sent, kind, loads, asked, asked.bytes // size, t)
         if t.OPS[row + L.O_STAGES]:
             at = wi * L.N_WARP
             if done < L.PENDING:
@@ -409,6 +413,8 @@ def issue(q, sm, wi, now, s, t):
         done = np.float64(now)
     else:
         late = read_registers(q, row, now, kept, OPS, np.int64(t.NUMBERS[WINDOW]), SCHEDULERS)
+        if OPS[row + L.O_KEEPS_FMA]:
+            keep_from_fma(q, now + 1 + OPS[row + L.O_KEEPS_FMA], SCHEDULERS, t.GATES)
         done, why, read = _complete(q, sm, wi, now, late, pc, requests, local, block, t)
         note_results(wi, pc, done, why, read, t.CONFIG, OPS, t.OPERANDS, WARPS, t.BOARDS, t.REGISTERS)
         _follow(wi, q, pc, at, now, done, t)

@@ -329,8 +329,11 @@ def _meet(way, line, arrival, t):
 
 
 @jit
-def l2_read(sm, line, mask, manner, arrival, t):
-    """When the sectors *mask* of *line* are back at the SM that asked at *arrival* in some manner (others.py)."""
+def l2_read(sm, line, mask, manner, arrival, ahead, t):
+    """When the sectors *mask* of *line* are back at the SM that asked at *arrival* in some manner (others.py).
+
+    SMs that are further have asked for it at *ahead*.
+    """
     if is_hosted(line, t):
         return host_read(popcount(mask), arrival, t)
     came = arrival
@@ -340,7 +343,8 @@ def l2_read(sm, line, mask, manner, arrival, t):
         arrival = after_others(sm, way, came, arrival, t)
     missing, awaited = look_up(way, line, mask, manner, arrival, t)
     if awaited:  # by many SMs: the one that is nearest asks first, and what they read together DRAM has at hand
-        _on_its_way(way, line, awaited, arrival, t.NUMBERS[DRAM_LATENCY] - t.NUMBERS[DRAM_FAR], arrival, t)
+        begin = min(arrival, np.float64(ahead))
+        _on_its_way(way, line, awaited, begin, t.NUMBERS[DRAM_LATENCY] - t.NUMBERS[DRAM_FAR], arrival, t)
     back = 0.0
     present = popcount(mask) - popcount(missing)
     if present:

@@ -48,6 +48,8 @@ O_DEFERRED = _op()  # instructions behind a barrier that issue although it is no
 O_DEFERRED_STALL = _op()  # cycles from the barrier's issue until they are through
 O_DEFERRED_MASK = _op()  # scoreboards that they wait for
 O_FREEZE = _op()  # cycles that the scheduler stands still after the issue
+O_KEEPS_FMA = _op()  # cycles after the issue in which the scheduler issues nothing to the FMA pipe
+O_OPERANDS = _op()  # cycles in which its operands are sent to the load/store unit
 O_EVEN = _op()  # registers of the even and of the odd bank that it reads
 O_ODD = _op()
 O_EVEN_KEPT = _op()  # the same if those that were marked for reuse are still at hand
@@ -204,6 +206,9 @@ B_STEP = _reader()  # words to the next block; 0: not known, -1: another order
 B_BACK = _reader()  # words after which one has gone round; 0: none has
 N_READER = _reader.count
 
+N_STEP = 128
+"""Of STEPS: for each of 64 steps which times a warp is there, then when the first was."""
+
 # A request for global memory (int64[SMs * REQUESTS * N_REQUEST]), the lines of one (int64[SMs * REQUEST_LINES *
 # N_LINE]), and times of both (float64[SMs * (REQUESTS * N_REQUEST_AT, REQUEST_LINES * N_LINE_AT)]).
 REQUESTS, REQUEST_LINES = 256, 1024
@@ -218,6 +223,7 @@ R_BLOCK = _request()
 R_MANNER = _request()
 R_MOST = _request()  # lanes of an atomic that meet
 R_WORD = _request()  # the word of its first lane
+R_AHEAD = _request()  # when SMs that are ahead have asked for the same; NEVER: none has
 N_REQUEST = _request.count
 _request_at = Columns()
 T_SOONEST = _request_at()  # not before that; of a load, so much later than that and than its first line
@@ -254,6 +260,8 @@ _scheduler = Columns()
 Q_NEXT = _scheduler()
 Q_LAST = _scheduler()  # where MEMBERS has the warp that issued last, -1 at first
 Q_MIO_FREE = _scheduler()
+Q_SENT = _scheduler()  # the operands of what it issued for the load/store unit are there
+Q_KEPT_FROM_FMA = _scheduler()  # until then, by a load of a 64-bit address
 Q_FETCH_FREE = _scheduler()
 Q_OWED = _scheduler()  # issue slots of instructions that ran on behind a barrier
 Q_ISSUED_AT = _scheduler()

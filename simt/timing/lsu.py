@@ -10,11 +10,12 @@ from simt.timing.caches import atomic_line, note_atomic, read_line, stopped_unti
 from simt.timing.chance import share
 from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline, jit_rare
-from simt.timing.others import manner_of
+from simt.timing.others import FIRST, manner_of
 from simt.timing.outbox import answer, forget, is_alone, is_load, request, result_of, take_to_l1
 from simt.timing.races import note_access
 from simt.timing.rounds import manner_of_load
 from simt.timing.slices import same_word_interval
+from simt.timing.steps import asked_ahead
 
 SHARED_INTERVAL = L.PLACE["shared_wavefront_interval"]
 SHARED_WAVEFRONT = L.PLACE["shared_wavefront_latency"]
@@ -52,14 +53,14 @@ def _occupy(sm, now, cycles, t):
 
 
 @jit
-def shared_access(sm, wi, now, wavefronts, latency, t):
+def shared_access(sm, wi, now, sent, wavefronts, latency, t):
     """When a shared-memory access of warp *wi*, of so many wavefronts, has its result.
 
     The unit takes wavefronts of several warps in turn; those of one warp follow each other more slowly.
     """
     t.TOTALS[L.N_WAVEFRONTS] += wavefronts
     at = wi * L.N_WARP + L.W_SHARED_FREE
-    begin = max(_occupy(sm, now, wavefronts * t.NUMBERS[SHARED_INTERVAL], t), np.float64(t.WARPS[at]))
+    begin = max(_occupy(sm, now, wavefronts * t.NUMBERS[SHARED_INTERVAL], t), sent, np.float64(t.WARPS[at]))
     last = begin + (wavefronts - 1) * t.NUMBERS[SHARED_WAVEFRONT]
     if wavefronts > 1:
         t.WARPS[at] = np.int64(last + t.NUMBERS[SHARED_WAVEFRONT])
@@ -272,7 +273,7 @@ def _busy_in_l2(ADDRESSES, lanes, there, mask, line, t):
 
 
 @jit
-def global_access(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
+def global_access(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     """When a global (or local) access of micro-op *pc* has its result; for stores and reductions, when L2 has it.
 
     PENDING and more if that is not known before L2 answers.  What it asks L1 for is noted by micro-op.
@@ -280,14 +281,14 @@ def global_access(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
     at = pc * len(L.ACCESSES)
     for k in range(2):
         t.ACCESSES[at + k] -= t.TOTALS[L.ACCESSES[k]]
-    done = _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t)
+    done = _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t)
     for k in range(2):
         t.ACCESSES[at + k] += t.TOTALS[L.ACCESSES[k]]
     return done
 
 
 @jit
-def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
+def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     """When a global (or local) access has its result; for stores and reductions, when L2 has it.
 
     Measured on an H200 (mixed.cu): a store keeps the unit for its bytes, the second load behind one for a cycle more.
@@ -320,18 +321,17 @@ def _accessed(pc, sm, wi, block, now, kind, loads, asked, lanes, t):
         cycles += t.NUMBERS[STORE_TO_LOAD]
     at = sm * L.N_SM + L.M_STORES_LAST
     t.SMS[at] = 2.0 if kind == L.K_STORE else max(t.SMS[at] - 1.0, 0.0)
-    begin = _occupy(sm, now, cycles, t)
+    begin = max(_occupy(sm, now, cycles, t), sent)
     if loads and passes > 1:
         begin = max(begin, np.float64(t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE]))
         apart = max(banks * t.NUMBERS[SHARED_WAVEFRONT], tags * t.NUMBERS[LINE_LATENCY])
         t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE] = np.int64(begin + apart)
     misses = t.SMS[sm * L.N_SM + L.M_MISSES]
-    if kind == L.K_LOAD and not local:
-        manner = manner_of_load(pc, wi, n, block, ADDRESSES[0] >> 2, t)
-    else:
-        manner = manner_of(n, t.LINES, block, t)
-    r = request(sm, wi, pc, now, kind, block, manner, ADDRESSES[0] >> 2, t)
+    word, plain = ADDRESSES[0] >> 2, kind == L.K_LOAD and not local
+    manner = manner_of_load(pc, wi, n, block, word, t) if plain else manner_of(n, t.LINES, block, t)
+    r = request(sm, wi, pc, now, kind, block, manner, word, t)
     at = (sm * L.REQUESTS + r) * L.N_REQUEST
+    t.REQUESTED[at + L.R_AHEAD] = asked_ahead(pc, wi, block, now, word, plain and manner == FIRST, t)
     times = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
     first = t.REQUESTED[at + L.R_FIRST]
     t.REQUESTED[at + L.R_LINES] = n

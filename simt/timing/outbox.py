@@ -64,6 +64,7 @@ def request(sm, wi, pc, now, kind, block, manner, word, t):
     t.REQUESTED[at + L.R_MANNER] = manner
     t.REQUESTED[at + L.R_MOST] = 1
     t.REQUESTED[at + L.R_WORD] = word
+    t.REQUESTED[at + L.R_AHEAD] = L.NEVER
     at = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
     t.REQUESTED_AT[at + L.T_SOONEST] = 0.0
     t.REQUESTED_AT[at + L.T_SPREAD] = 0.0
@@ -103,7 +104,7 @@ def _from_l2(sm, a, at, t):
         before = (sm * L.REQUEST_LINES + t.ASKED[row + L.A_AFTER]) * L.N_LINE_AT
         ready = max(ready, t.ASKED_AT[before + L.T_READY])
     if do == L.D_READ:
-        ready = max(ready, l2_read(sm, line, mask, manner, sent, t))
+        ready = max(ready, l2_read(sm, line, mask, manner, sent, t.REQUESTED[at + L.R_AHEAD], t))
     elif do == L.D_WRITE:
         writers = _writers(at, a, t)
         pc = t.REQUESTED[at + L.R_PC]

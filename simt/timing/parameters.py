@@ -54,6 +54,8 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "fence_latency": "cycles of a fence for the device or the system, if no store is on its way",
         # Load/store unit and shared memory.
         "mio_interval": "cycles between two MIO instructions of a scheduler",
+        "operand_interval": "cycles in which a scheduler sends a word of each lane to the load/store unit",
+        "address_stall": "cycles that an access by a 64-bit address keeps its scheduler from the FMA pipe",
         "mio_share": "cycles that one for another pipe takes from the load/store unit",
         "mio_queue": "cycles of work that the load/store unit keeps",
         "lsu_kept": "instructions of a scheduler that it keeps, if that is more",

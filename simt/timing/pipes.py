@@ -36,6 +36,22 @@ def occupy(q, pipe, now, late, interval, NUMBERS, GATES):
 
 
 @jit_inline
+def keep_from_fma(q, until, SCHEDULERS, GATES):
+    """Scheduler *q* issues nothing to the FMA pipe until then.
+
+    Measured on an H100 (products.cu): an FFMA a cycle, or an IMAD.WIDE each four, takes a cycle longer for each load
+    of a 64-bit address, a PRMT each two does not.
+    """
+    SCHEDULERS[q * L.N_SCHEDULER + L.Q_KEPT_FROM_FMA] = until
+    light = q * N_GATE + FMA_LIGHT
+    heavy = q * N_GATE + FMA_HEAVY
+    GATES[light] = max(GATES[light], until)
+    GATES[heavy] = max(GATES[heavy], until)
+    GATES[q * N_GATE + FMA] = min(GATES[light], GATES[heavy])
+    GATES[q * N_GATE + FMA_BOTH] = max(GATES[light], GATES[heavy])
+
+
+@jit_inline
 def read_registers(q, row, now, kept, OPS, WINDOW, SCHEDULERS):
     """Ports of the register file: for how many cycles the instruction at *row* keeps scheduler *q* from dispatching.
 

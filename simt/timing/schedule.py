@@ -113,6 +113,7 @@ def schedule(
                 _describe(program, pc, of_opcode(found.opcode, found.modifiers), False, numbers, ops)
                 _modify(pc, found, numbers, ops)
     ops[:, L.O_LOADS] |= np.isin(ops[:, L.O_KIND], L.LOADS)
+    _send_operands(numbers, ops)
     policy = int(numbers["scheduler_policy"])
     for row in ops:
         asked = Unit(row[L.O_UNIT]), int(row[L.O_PIPE]), bool(row[L.O_LOADS]), policy
@@ -146,6 +147,21 @@ def _are_simple(ops: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     boards = (ops[:, L.O_WRITE_BARRIER] < 0) & (ops[:, L.O_READ_BARRIER] < 0)
     found: npt.NDArray[np.bool_] = (ops[:, L.O_ISSUES] == 1) & (fixed | branches) & alone & boards
     return found
+
+
+def _send_operands(numbers: Parameters, ops: npt.NDArray[np.int64]) -> None:
+    """How long the operands of each instruction take to the load/store unit, and what waits at the FMA pipe for that.
+
+    Measured on an H100 (queues.cu): one scheduler alone sends 64 bytes a cycle, so that it issues a load of a 64-bit
+    address each 4 cycles, a store of 4 bytes each 6, and to shared memory, with 32-bit addresses, each 2 and each 4.
+    """
+    units = ops[:, L.O_UNIT]
+    to_lsu = (ops[:, L.O_PIPE] == PIPES.index("lsu")) & (units >= Unit.QUEUED) & (units <= Unit.GLOBAL)
+    wide = to_lsu & (units == Unit.GLOBAL) & (ops[:, L.O_KIND] != L.K_LOCAL)
+    stored = (units != Unit.QUEUED) & (ops[:, L.O_LOADS] == 0)
+    words = 1 + wide + np.where(stored, -(-ops[:, L.O_SIZE] // 4), 0)
+    ops[:, L.O_OPERANDS] = np.where(to_lsu, words * round(numbers["operand_interval"]), 0)
+    ops[:, L.O_KEEPS_FMA] = np.where(wide, round(numbers["address_stall"]), 0)
 
 
 def _code(program: Program, instruction: Instruction) -> MachineCode:

@@ -6,7 +6,7 @@ import numpy as np
 
 from simt.ops.scalar import lowest, popcount
 from simt.timing import layout as L
-from simt.timing.codes import LG
+from simt.timing.codes import FMA, FMA_BOTH, FMA_HEAVY, LG, NOT_SELECTED
 from simt.timing.cycles import ceil
 from simt.timing.gates import (
     BARRIER_GATE,
@@ -51,16 +51,15 @@ def _lsu_free(q, sm, t):
 
 
 @jit_apart
-def _tell_why(group, asking, lsu_free, mio_free, t):
-    """Tell the warps of *asking* why they may not issue.
+def _tell_why(group, asking, t):
+    """Tell the warps of *asking* why they may not issue to the load/store unit: by what they go there for.
 
-    The load/store unit takes instructions from *lsu_free* on, and what comes before it from *mio_free* on.
+    On an H100 the loads of busy.cu and naive.cu wait for lg_throttle only, those of shared memory for mio_throttle.
     """
     while asking:
         member = group + lowest(asking)
         asks = t.ASKS[member]
-        for_a_place = asks & TO_GLOBAL and (lsu_free > mio_free or t.THROTTLE[member] == LG)
-        t.THROTTLE[member] = LG if for_a_place else (asks >> REASON) & BYTE
+        t.THROTTLE[member] = LG if asks & TO_GLOBAL else (asks >> REASON) & BYTE
         asking &= asking - 1
 
 
@@ -82,12 +81,11 @@ def _opened(group, standing, waiting, gates, sm, mio_free, now, t):
         asking = waiting & t.STANDING[standing + gate]
         waiting &= ~asking
         if gate == LSU_GATE:
-            lsu_free = _lsu_free(gates // N_GATE, sm, t)
-            free = max(lsu_free, mio_free)
+            free = max(_lsu_free(gates // N_GATE, sm, t), mio_free)
             if free <= now:
                 opened |= asking
             else:
-                _tell_why(group, asking, lsu_free, mio_free, t)
+                _tell_why(group, asking, t)
                 following = min(following, free)
             continue
         free = t.GATES[gates + gate]
@@ -100,8 +98,12 @@ def _opened(group, standing, waiting, gates, sm, mio_free, now, t):
             continue
         following = min(following, free)
         busy |= asking if gate < QUEUE else np.int64(0)
+        why = np.int64((asks >> REASON) & BYTE)
+        is_fma = gate in (FMA, FMA_HEAVY, FMA_BOTH)
+        if is_fma and free <= t.SCHEDULERS[gates // N_GATE * L.N_SCHEDULER + L.Q_KEPT_FROM_FMA]:
+            why = np.int64(NOT_SELECTED)  # dispatch stalls, on hardware
         while asking:
-            t.THROTTLE[group + lowest(asking)] = (asks >> REASON) & BYTE
+            t.THROTTLE[group + lowest(asking)] = why
             asking &= asking - 1
     return opened, busy, following
 

@@ -13,7 +13,7 @@ from simt.ops.jit import plain
 from simt.timing import arrays, slices
 from tests.machine_view import needs_nvdisasm
 
-LAST = {99: 4, 100: 7, 101: 2, 102: 2, 103: 8, 104: 5}
+LAST = {99: 4, 100: 7, 101: 2.5, 102: 2, 103: 8, 104: 5}
 """Sums of what other blocks have stored, behind a fence: L2 has it."""
 SWAPPED = {150: 6, 151: 11, 152: 13, 153: 19, 155: 6, 156: 11, 157: 17}
 """Sums of matrices with x along a column: SMs whose stores queue must not hold up the others."""
@@ -31,14 +31,14 @@ ATOMICS = {
     30: 3,
     31: 4,
     35: 12,
-    36: 2,
+    36: 5,
     39: 5,
     55: 2,
     84: 6,
     85: 8,
     87: 3,
-    88: 2,
-    89: 4,
+    88: 4.5,
+    89: 6,
 }
 """Additions to a word of all SMs, and loads of it in between."""
 WAY = {107: 2, 110: 2, 112: 2, 113: 12, 115: 4, 116: 19, 119: 10, 124: 2, 127: 7}

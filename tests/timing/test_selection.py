@@ -103,8 +103,7 @@ def gate(warp: Warp, times: dict[str, int], pipes_free: dict[str, int]) -> tuple
     if pipe != "lsu":
         return max(times["mio"], pipes_free[pipe] - NUMBERS["xu_queue"]), Reason.MIO_THROTTLE
     unit_free = min(max(times["lsu"] + 1, times["last"]) - NUMBERS["mio_queue"], times["begun"])
-    later = unit_free > max(times["mio"], NOW)
-    why = Reason.LG_THROTTLE if unit is Unit.GLOBAL and later else Reason.MIO_THROTTLE
+    why = Reason.LG_THROTTLE if unit is Unit.GLOBAL else Reason.MIO_THROTTLE
     return max(unit_free, times["mio"]), why
 
 

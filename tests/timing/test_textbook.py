@@ -118,7 +118,7 @@ def test_bank_conflicts(ways: int) -> None:
 
 @pytest.mark.parametrize("stride", [1, 2, 4, 8, 16, 32])
 def test_coalesced_and_strided_loads(stride: int) -> None:
-    """Loads that hit in L1: two cycles a line for one warp, one for four; strided takes up to 32 times as long."""
+    """Loads that hit in L1: four cycles a line for one warp, one for four; strided takes up to 32 times as long."""
 
     def loads(n: int) -> list[Instruction]:
         first = [Instruction("ld.global", X, AT, mod=5), *chain(1)]  # brings the lines to L1
@@ -127,7 +127,7 @@ def test_coalesced_and_strided_loads(stride: int) -> None:
     def time(n: int, warps: int) -> float:
         return cycles(program(loads(n), stride=4 * stride), warps, **NO_FETCH)
 
-    each = max(stride * number("shared_wavefront_latency"), number("mio_interval"))
+    each = max(stride * number("shared_wavefront_latency"), 2 * number("operand_interval"))
     assert time(160, 1) - time(60, 1) == 100 * each  # by then the queue is full
     assert time(160, 4) - time(60, 4) == 100 * 4 * stride * number("l1_line_interval")
     sectors = result(program(loads(1), stride=4 * stride)).totals["load_sectors"]
