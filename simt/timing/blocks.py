@@ -21,6 +21,8 @@ BLOCK_LATENCY = L.PLACE["block_latency"]
 WARP_INTERVAL = L.PLACE["warp_interval"]
 WARP_LATENCY = L.PLACE["warp_latency"]
 POLICY = L.PLACE["scheduler_policy"]
+LEFT = L.NEVER - 1
+"""In GONE: the warp has left, but the chip has not heard of it."""
 UNEVEN = 0.75
 """How much sooner or later than on average the chip notes the end of a block at most, as a share of the interval."""
 
@@ -73,6 +75,17 @@ def _free_at(place, t):
     return free
 
 
+@jit
+def _tell_who_left(sm, end, t):
+    """A block of the SM has ended: only now the chip hears which warps have left it (tails.cu on an H100)."""
+    warps = t.CONFIG[L.G_PLACES] * t.CONFIG[L.G_WARPS]
+    for wi in range(sm * warps, (sm + 1) * warps):
+        if t.GONE[wi] == LEFT:
+            t.GONE[wi] = end + np.int64(t.NUMBERS[BLOCK_LATENCY])
+    at = sm * L.N_SM + L.M_EVENT
+    t.SMS[at] = min(t.SMS[at], end + t.NUMBERS[BLOCK_LATENCY])
+
+
 @jit_rare
 def give_blocks(sm, now, t):
     """Give the SM the blocks that are due, and say when to ask again."""
@@ -97,7 +110,9 @@ def give_blocks(sm, now, t):
             continue
         t.CHIP[L.C_NEXT_BLOCK] += 1
         SMS[at + L.M_BLOCK_FREE] = max(SMS[at + L.M_BLOCK_FREE], now - 1.0) + t.NUMBERS[BLOCK_START]
+        t.SLOTS[slot + L.S_DEALT] = np.int64(SMS[at + L.M_STARTED]) % CONFIG[L.G_SCHEDULERS]
         SMS[at + L.M_STARTED] += 1
+        _tell_who_left(sm, now, t)
         t.SLOTS[slot + L.S_STAYING] = CONFIG[L.G_WARPS]
         t.SLOTS[slot + L.S_BLOCK] = block
         t.SLOTS[slot + L.S_NUMBER] = number
@@ -138,7 +153,10 @@ def start_blocks(sm, now, s, t):
 
 @jit_rare
 def _start_warps(sm, place, now, t):
-    """The warps of a new block, one after the other."""
+    """The warps of a new block, one after the other.
+
+    Measured on an H100 (tails.cu): the first of each block goes to the next scheduler.
+    """
     CONFIG = t.CONFIG
     NUMBERS = t.NUMBERS
     WARPS = t.WARPS
@@ -149,8 +167,10 @@ def _start_warps(sm, place, now, t):
     if SMS[at + L.M_RESIDENT] == 0:
         SMS[at + L.M_ACTIVE] -= max(now - latency - SMS[at + L.M_ACTIVE_UNTIL], 0.0)
     SMS[at + L.M_RESIDENT] += CONFIG[L.G_WARPS]
-    for w in range(CONFIG[L.G_WARPS]):
-        wi = place * CONFIG[L.G_WARPS] + w
+    warps = CONFIG[L.G_WARPS]
+    dealt = t.SLOTS[place * L.N_SLOT + L.S_DEALT] if warps % CONFIG[L.G_SCHEDULERS] == 0 else np.int64(0)
+    for w in range(warps):
+        wi = place * warps + (w + dealt) % warps
         SMS[at + L.M_START_FREE] = max(SMS[at + L.M_START_FREE], np.float64(now)) + NUMBERS[WARP_INTERVAL]
         start = ceil(SMS[at + L.M_START_FREE])
         row = wi * L.N_WARP
@@ -159,6 +179,7 @@ def _start_warps(sm, place, now, t):
         t.STANDING[WARPS[row + L.W_GROUP] + IS_STALLED] |= WARPS[row + L.W_BIT]
         WARPS[row + L.W_REASON] = WAIT
         WARPS[row + L.W_LAST] = start - 1
+        WARPS[row + L.W_INDEX] = w
         WARPS[row + L.W_AGE] = t.SLOTS[place * L.N_SLOT + L.S_AGE] + w
         WARPS[row + L.W_BLOCK_AGE] = WARPS[row + L.W_AGE] // CONFIG[L.G_WARPS]
         by_warp = np.int64(NUMBERS[POLICY]) == L.OLDEST
@@ -238,7 +259,7 @@ def release(sm, place, when, now, s, t):
         row = wi * L.N_WARP
         if t.WARPS[row + L.W_STATE] != L.AT_BARRIER:
             continue
-        following = door.wake(w, block)
+        following = door.wake(t.WARPS[row + L.W_INDEX], block)
         if following >= 0:
             t.WARPS[row + L.W_STATE] = L.RUNNING
             member = t.WARPS[row + L.W_MEMBER]
@@ -306,7 +327,7 @@ def _leave(wi, sm, t):
         t.STAYS[stay + L.Y_TO] = max(t.STAYS[stay + L.Y_TO], end)
     slot = wi // t.CONFIG[L.G_WARPS] * L.N_SLOT
     t.SLOTS[slot + L.S_STAYING] -= 1
+    t.GONE[wi] = LEFT
     if t.SLOTS[slot + L.S_STAYING] == 0:
         _note_end(sm, end, t)
-    t.GONE[wi] = end + np.int64(t.NUMBERS[BLOCK_LATENCY])
-    t.SMS[at + L.M_EVENT] = min(t.SMS[at + L.M_EVENT], np.float64(t.GONE[wi]))
+        _tell_who_left(sm, end, t)

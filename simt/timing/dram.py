@@ -7,7 +7,7 @@ import numpy as np
 from simt.timing import layout as L
 from simt.timing.chance import exponential, scramble, share
 from simt.timing.jit import jit, jit_inline
-from simt.timing.servers import serve
+from simt.timing.servers import ASKED, serve_others
 from simt.timing.slices import four_of
 
 DRAM_LATENCY = L.PLACE["dram_latency"]
@@ -44,8 +44,11 @@ def dram_time(arrival, cycles, t):
     Channels and banks are not simulated one by one: that requests meet at them although others are idle shows as
     latency that grows with the load, which is averaged over LOAD_WINDOW cycles.
     """
-    averaged(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, cycles, arrival, t)
-    return serve(t.CHIP, L.C_MEMORY_FREE, arrival, cycles)
+    asked = t.CHIP[L.C_MEMORY_FREE + ASKED] + cycles
+    through = serve_others(L.C_MEMORY_FREE, arrival, cycles, t)
+    come = asked - t.CHIP[L.C_MEMORY_FREE + ASKED]
+    averaged(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, come, arrival, t)
+    return through
 
 
 @jit_inline
@@ -85,6 +88,6 @@ def queued(line, arrival, t):
     How long is drawn for the lines that come together: with the mean for all of them, places for blocks were empty for
     too short a time (ends.cu, naive.cu).
     """
-    queue = t.NUMBERS[DRAM_QUEUE] * load_now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, arrival, t) ** 2
+    queue = t.NUMBERS[DRAM_QUEUE] * load_now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, arrival, t) ** 4
     turns = exponential(four_of(line) + (np.int64(1) << 40))
     return queue + t.NUMBERS[DRAM_TURN] * load_now(L.C_WRITTEN, L.C_WRITTEN_AT, arrival, t) * turns

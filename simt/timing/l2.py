@@ -15,7 +15,7 @@ from simt.timing.chance import share
 from simt.timing.dram import averaged, dram_latency, dram_time, farther_of, l2_latency, queued
 from simt.timing.jit import jit, jit_inline
 from simt.timing.others import FIRST, LATER, ONCE, OTHERS_NOW, SAMPLE, SCATTERED, brought_by, note_store
-from simt.timing.servers import SECTOR, serve
+from simt.timing.servers import SECTOR, serve, serve_others
 from simt.timing.slices import PAIR, after_loads, after_others, after_stores, in_slice
 from simt.timing.ways import find, victim
 
@@ -36,18 +36,11 @@ ATOMIC_SECTOR = L.PLACE["atomic_sector_interval"]
 DRAM_FAR = L.PLACE["dram_far_latency"]
 DRAM_REORDER = L.PLACE["dram_reordering"]
 DRAM_QUEUED = L.PLACE["dram_reordering_window"]
-BURST = 450.0
-"""Cycles of its share of DRAM that an SM may ask for ahead of time, if at most LARGE blocks fill it.
-
-They ask for all that they load at once, which the SMs that are not simulated do at other times: rows of short.cu and
-naive.cu in blocks of 1024 threads take 7 to 12 % too long on one SM without that, and not on four.
-"""
 UNEVEN = 1.17
 """Times as long as for lone sectors one after the other L2 takes for words anywhere, and for rounds.
 
 Its slices then have not all as many (shared.cu on an H200, wraps.cu on an H100).
 """
-LARGE = 2
 LISTED_WORDS = 2
 """Of each way that is listed as dirty: its number, and its line when that was noted."""
 
@@ -83,7 +76,7 @@ def _linked(arrival, size, t):
 
     Copies that L2 holds take as long as both together need there, larger ones as long as DRAM (ends.cu).
     """
-    return serve(t.CHIP, L.C_LINK_FREE, arrival, size / max(t.NUMBERS[L2_WRITE], t.NUMBERS[DRAM_READ]))
+    return serve_others(L.C_LINK_FREE, arrival, size / max(t.NUMBERS[L2_WRITE], t.NUMBERS[DRAM_READ]), t)
 
 
 @jit_inline
@@ -299,8 +292,6 @@ def fetch(sm, way, line, missing, manner, arrival, t):
         serve(t.CHIP, L.C_L2_READ_FREE, arrival, n * SECTOR / t.NUMBERS[DRAM_READ])
     _have(way, fetched, t)
     waited = through - arrival
-    if manner == LATER and t.CONFIG[L.G_ROOM] <= LARGE * t.CONFIG[L.G_WARPS]:
-        waited = max(waited - BURST / t.CONFIG[L.G_SMS], size / t.NUMBERS[DRAM_READ])
     drawn = 2.0 * share(line + (1 << 41)) - 1.0
     waited += min(waited, t.NUMBERS[DRAM_QUEUED], _still_to_come(t)) * t.NUMBERS[DRAM_REORDER] * drawn
     latency = dram_latency(line, farther_of(sm, line, t), arrival, t)

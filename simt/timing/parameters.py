@@ -108,7 +108,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "dram_latency": "cycles from a load that misses all caches to its use",
         "dram_far_latency": "cycles by which lines of the far half of DRAM come later, of the near one sooner",
         "dram_spread_latency": "cycles, the mean of what banks and refreshes add at random; part of dram_latency",
-        "dram_queue_latency": "cycles that full load adds; in proportion to the square of the load",
+        "dram_queue_latency": "cycles that full load adds; in proportion to the fourth power of the load",
         "dram_reordering": "share of its wait by which a read may come sooner or later than in order",
         "dram_reordering_window": "cycles of waiting reads that DRAM chooses among",
         "dram_read_bytes_per_cycle": "bytes per cycle of the chip",
