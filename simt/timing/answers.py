@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from simt.timing import layout as L
+from simt.timing.dirty import set_of
 from simt.timing.jit import jit, jit_inline
-from simt.timing.l2 import L2_WAYS, set_of
+from simt.timing.l2 import L2_WAYS
 from simt.timing.outbox import answer
 from simt.timing.sync import wanted
 

@@ -16,8 +16,8 @@ from simt.machine.prepare import local_stride
 from simt.machine.prepared import Prepared
 from simt.timing import layout
 from simt.timing.clock import Clock
+from simt.timing.dirty import LISTED_WORDS
 from simt.timing.gates import GROUP, N_GATE, N_STANDING
-from simt.timing.l2 import LISTED_WORDS
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
 from simt.timing.quotas import quotas_of
 from simt.timing.sample import Sample
@@ -28,7 +28,18 @@ MAX_STAYS = 1 << 16
 """Blocks of which it is noted when they started and ended: the first ones."""
 MAX_EVENTS = 1 << 16
 SUMS = ("TOTALS", "STALLS", "ACCESSES")
-OF_ALLOCATION = ("FETCHED_OF", "DENIED", "MET", "MARKED", "MARKED_BEFORE", "MARKED_AT", "STORED_TO")
+OF_ALLOCATION = (
+    "FETCHED_OF",
+    "DENIED",
+    "MET",
+    "MARKED",
+    "MARKED_BEFORE",
+    "MARKED_AT",
+    "STORED_TO",
+    "PLACED_OF",
+    "LOST_OF",
+    "ROOM_OF",
+)
 OF_GROUP = (*SUMS, "LINES", "MASKS", "LANES", "STAGED", "STAGED_SIZE", "EVENTS")
 """Arrays that each group of SMs has for itself: sums, and scratch."""
 _CHIP_BANDWIDTHS = (
@@ -43,6 +54,8 @@ _CHIP_BANDWIDTHS = (
 OF_WRITTEN = ("L1_WRITTEN_AT", "L1_WRITTEN_LAST", "L1_WRITTEN_IDLE", "L1_WRITTEN_NUMBER")
 SMALL, PLACED = 1 << 20, 512
 """Allocations of fewer bytes follow each other, from multiples of so many bytes on."""
+AGES = 256
+"""Of lines of L2: so many times of their last use are told apart (keeping.py)."""
 LEFT_WAYS = 4
 """Lines that what ran before has left in L2 are in so many ways of the sets, those that are taken last."""
 CARVE_OUTS = tuple(1024 * size for size in (0, 8, 16, 32, 64, 100, 132, 164, 196, 228))
@@ -214,6 +227,7 @@ def clock_arrays(
         L2_SECTORS=np.zeros(l2, np.int64),
         L2_DIRTY=_left_dirty(l2, numbers),
         L2_USED=np.zeros(l2 + WIDE, np.int64),
+        L2_GUEST=np.zeros(l2 + WIDE, np.int64),
         L2_OWED=np.full(written_sets * int(numbers["l2_dirty_ways"]) * LISTED_WORDS, -1, np.int64),
         L2_OWED_MASKED=np.full(written_sets * int(numbers["l2_masked_ways"]) * LISTED_WORDS, -1, np.int64),
         L2_LACKING=np.full(written_sets * int(numbers["l2_partial_ways"]) * LISTED_WORDS, -1, np.int64),
@@ -226,13 +240,13 @@ def clock_arrays(
         MOVED=np.zeros(0, np.float64) if moved is None else moved,
         **{name: np.zeros(len(quotas), np.float64) for name in OF_ALLOCATION},
         TOGETHER=np.zeros(len(quotas), np.int64),
-        OWNED=np.zeros(lines, np.uint8),
+        OWNED=np.zeros(lines, np.uint16),
         TOUCHED_BY=np.zeros(lines, np.int32),
         TOUCHED_AT=np.zeros(lines, np.float64),
         WATCHED=_watched(prepared, watched) if n_sms > 1 else np.zeros(0, np.int64),
         WATCHED_BYTES=np.zeros(0 if watched is None else len(watched) * LINE_BYTES, np.int64),
         RACING=np.zeros(len(table.ops) // layout.N_OP, np.int64),
-        CHIP=_chip(numbers),
+        CHIP=_chip(numbers, len(quotas) > 0 and l2_sets > written_sets),
         TOTALS=own_lines(layout.N_TOTAL),
         STALLS=np.zeros(len(table.ops) // layout.N_OP * layout.N_REASONS, np.int64),
         STAYS=np.zeros(min(sample.n_blocks, MAX_STAYS) * layout.N_STAY, np.int64),
@@ -247,11 +261,12 @@ def clock_arrays(
     )
 
 
-def _chip(numbers: Parameters) -> npt.NDArray[np.float64]:
-    """CHIP as a launch begins."""
+def _chip(numbers: Parameters, keeps: bool) -> npt.NDArray[np.float64]:
+    """CHIP as a launch begins; *keeps*: L2 has a way for each line, of which it may lose some (keeping.py)."""
     chip = np.zeros(layout.N_CHIP, np.float64)
     chip[layout.C_EPOCH] = epoch(numbers)
     chip[layout.C_DIRTY_WAYS] = numbers["l2_ways"]
+    chip[layout.C_PLACED] = 0 if keeps else layout.NEVER
     return chip
 
 
@@ -345,6 +360,7 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int, warps: int) -> dict[str,
         **{name: np.zeros(ops, np.int64) for name in ("ROW_APART", "LAYER_APART", "WIDEST")},
         "PAIRS": np.zeros(3 * ops, np.int64),
         "WRITERS": np.zeros(ops, np.float64),
+        "BEHIND": np.zeros(AGES + 1, np.float64),
     }
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
+from simt.timing.dirty import sectors_of
 from simt.timing.jit import jit, jit_inline, jit_rare
-from simt.timing.l2 import sectors_of
 from simt.timing.servers import SECTOR
 from simt.timing.ways import find, oldest, victim
 

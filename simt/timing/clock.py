@@ -64,6 +64,7 @@ class Clock(NamedTuple):
     L2_USED: Any
     L2_MASKED: Any  # 1: dirty, and stores have left out a part of a sector since it was written to DRAM
     # int64[sets * l2_dirty_ways * LISTED_WORDS]: ways of L2 that are dirty, -1: none; sets as for this share of L2
+    L2_GUEST: Any  # 1: other SMs have brought the line, and no simulated one has fetched or written any of it
     L2_OWED: Any
     L2_OWED_MASKED: Any  # int64[sets * l2_masked_ways * LISTED_WORDS]: the same of those that are masked
     L2_LACKING: Any  # int64[sets * l2_partial_ways * LISTED_WORDS]: the same of those that have incomplete sectors
@@ -109,7 +110,7 @@ class Clock(NamedTuple):
     MARKED_BEFORE: Any
     MARKED_AT: Any
     TOGETHER: Any  # int64[allocations]: lines that two warps touched at the same time, less those that came apart
-    OWNED: Any  # uint8[lines]: sectors that they have fetched themselves, and who answers for stores to it
+    OWNED: Any  # uint16[lines]: sectors that they have fetched and stored to, and who answers for stores to it
     TOUCHED_BY: Any  # int32[lines]: 1 + age of the warp that loaded from it, -1 - age of the block, 0: none, SEVERAL
     TOUCHED_AT: Any  # float64[lines]: when it did
     # Who uses the lines of memory, see races.py; empty if one SM is alone.  Of a launch that is looked at again: 1 +
@@ -117,6 +118,12 @@ class Clock(NamedTuple):
     WATCHED: Any
     WATCHED_BYTES: Any
     RACING: Any
+    PLACED_OF: (
+        Any  # float64[allocations]: lines that L2 has of them, those that it has lost, and how much room they take
+    )
+    LOST_OF: Any
+    ROOM_OF: Any
+    BEHIND: Any  # float64[ages + 1]: room of the lines used since then, by the age of their last use
     CHIP: Any
     TOTALS: Any
     STALLS: Any  # int64[micro-ops * N_REASONS]: warp-cycles before its issue, by reason

@@ -12,12 +12,24 @@ from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.bus import host_read, host_write, is_hosted
 from simt.timing.chance import share
-from simt.timing.dram import averaged, dram_latency, dram_time, farther_of, l2_latency, queued
+from simt.timing.dirty import bytes_added, fetched_with, have, sectors_of, set_of, write_back, written
+from simt.timing.dram import dram_latency, dram_time, farther_of, l2_latency, queued
 from simt.timing.jit import jit, jit_inline
-from simt.timing.others import FIRST, LATER, ONCE, OTHERS_NOW, SAMPLE, SCATTERED, brought_by, note_store
+from simt.timing.others import (
+    FIRST,
+    LATER,
+    LOST,
+    ONCE,
+    OTHERS_NOW,
+    SAMPLE,
+    SCATTERED,
+    allocation,
+    brought_by,
+    note_store,
+)
 from simt.timing.servers import SECTOR, serve, serve_others
 from simt.timing.slices import PAIR, after_loads, after_others, after_stores, in_slice
-from simt.timing.ways import find, victim
+from simt.timing.ways import find, guest, victim
 
 L2_WAYS = L.PLACE["l2_ways"]
 L2_LATENCY = L.PLACE["l2_latency"]
@@ -25,10 +37,7 @@ L2_READ = L.PLACE["l2_read_bytes_per_cycle"]
 L2_WRITE = L.PLACE["l2_write_bytes_per_cycle"]
 DRAM_LATENCY = L.PLACE["dram_latency"]
 DRAM_READ = L.PLACE["dram_read_bytes_per_cycle"]
-DRAM_WRITE = L.PLACE["dram_write_bytes_per_cycle"]
-DRAM_ALONE = L.PLACE["dram_write_alone_share"]
 SM_LINK = L.PLACE["sm_bytes_per_cycle"]
-L2_FETCH = L.PLACE["l2_fetch_bytes"]
 L2_READ_LEAST = L.PLACE["l2_read_least_bytes"]
 L2_WRITE_LEAST = L.PLACE["l2_write_least_bytes"]
 DRAM_SCATTERED = L.PLACE["dram_scattered_bytes"]
@@ -41,15 +50,6 @@ UNEVEN = 1.17
 
 Its slices then have not all as many (shared.cu on an H200, wraps.cu on an H100).
 """
-LISTED_WORDS = 2
-"""Of each way that is listed as dirty: its number, and its line when that was noted."""
-
-
-@jit_inline
-def set_of(line, sets):
-    """Sets are chosen by a hash, so that power-of-two strides spread over them."""
-    mixed = line ^ (line >> 7) ^ (line >> 15)
-    return (mixed & 0x7FFFFFFFFFFFFFFF) % sets
 
 
 @jit_inline
@@ -80,163 +80,52 @@ def _linked(arrival, size, t):
 
 
 @jit_inline
-def _fetched(mask, t):
-    """The sectors that DRAM delivers for those of *mask*: whole units of l2_fetch_bytes."""
-    if t.NUMBERS[L2_FETCH] >= 4 * SECTOR:
-        return np.int64(15)
-    if t.NUMBERS[L2_FETCH] >= 2 * SECTOR:
-        return mask | ((mask & 5) << 1) | ((mask & 10) >> 1)
-    return mask
-
-
-@jit_inline
-def sectors_of(partial):
-    """The sectors of which *partial* counts bytes."""
-    mask = np.int64(0)
-    for sector in range(4):
-        if (partial >> (8 * sector)) & 255:
-            mask |= np.int64(1) << sector
-    return mask
-
-
-@jit
-def bytes_added(way, partial, t):
-    """Add bytes that a store writes to sectors of L2 that lack some; no two stores are taken to write the same ones."""
-    for sector in range(4):
-        place = 8 * sector
-        if (t.L2_SECTORS[way] >> sector) & 1 or (partial >> place) & 255 == 0:
-            continue
-        written = ((t.L2_PARTIAL[way] >> place) & 255) + ((partial >> place) & 255)
-        t.L2_PARTIAL[way] &= ~(np.int64(255) << place)
-        if written < SECTOR:
-            t.L2_PARTIAL[way] |= np.int64(written) << place
-        else:
-            t.L2_SECTORS[way] |= np.int64(1) << sector
-
-
-@jit_inline
-def _have(way, mask, t):
-    """Sectors of a way of L2 are there as a whole."""
-    t.L2_SECTORS[way] |= mask
-    if t.L2_PARTIAL[way]:
-        for sector in range(4):
-            if (mask >> sector) & 1:
-                t.L2_PARTIAL[way] &= ~(np.int64(255) << (8 * sector))
-
-
-@jit
-def _complete(way, arrival, t):
-    """Read from DRAM what stores left out of the sectors of a way of L2; returns when that is through."""
-    incomplete = sectors_of(t.L2_PARTIAL[way])
-    t.L2_SECTORS[way] |= incomplete
-    t.L2_PARTIAL[way] = 0
-    t.TOTALS[L.N_DRAM_READ] += popcount(incomplete)
-    cycles = popcount(_fetched(incomplete, t)) * SECTOR / t.NUMBERS[DRAM_READ]
-    dram_time(arrival, cycles, t)
-    return serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles)
-
-
-@jit
-def _write_back(way, arrival, t):
-    """Write what is dirty in a way of L2 to DRAM, its sectors completed; returns when that is through."""
-    dirty = t.L2_DIRTY[way]
-    t.TOTALS[L.N_DRAM_WRITE] += popcount(dirty)
-    size = popcount(_fetched(dirty, t)) * SECTOR
-    dram_time(arrival, size / t.NUMBERS[DRAM_WRITE], t)
-    if t.L2_TAGS[way] >= 0:  # what ran before has left the others; reads hardly wait for those (kept.cu)
-        averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], arrival, t)
-    if t.L2_PARTIAL[way]:
-        _complete(way, arrival, t)
-    t.L2_DIRTY[way] = 0
-    t.L2_MASKED[way] = 0
-    return serve(t.CHIP, L.C_DRAM_FREE, arrival, size / (t.NUMBERS[DRAM_WRITE] * t.NUMBERS[DRAM_ALONE]))
-
-
-@jit
-def _displaced(way, LISTED, FLAGS, t):
-    """Add a way of L2 to its set of LISTED; returns the least recently used one that it displaces there, or -1.
-
-    Entries whose FLAGS are cleared, or that hold another line by now, are free.
-    """
-    sets = t.CONFIG[L.G_WRITTEN_SETS]
-    room = len(LISTED) // sets
-    line = t.L2_TAGS[way]
-    home = set_of(line, sets)
-    first = home * room
-    many = min(room, LISTED_WORDS * np.int64(t.CHIP[L.C_DIRTY_WAYS]))
-    oldest = np.int64(-1)
-    least = np.int64(L.NEVER)
-    for k in range(first + many - LISTED_WORDS, first - 1, -LISTED_WORDS):
-        other = LISTED[k]
-        if other < 0 or other == way or FLAGS[other] == 0 or _is_of_another(other, LISTED[k + 1], home, sets, t):
-            LISTED[k] = way
-            LISTED[k + 1] = line
-            return np.int64(-1)
-        if t.L2_USED[other] <= least:
-            least = t.L2_USED[other]
-            oldest = k
-    displaced = LISTED[oldest]
-    LISTED[oldest] = way
-    LISTED[oldest + 1] = line
-    return displaced
-
-
-@jit_inline
-def _is_of_another(way, line, home, sets, t):
-    """Whether a way of L2 that had *line*, of set *home*, holds one of another set by now: seldom any other at all."""
-    return t.L2_TAGS[way] != line and set_of(t.L2_TAGS[way], sets) != home
-
-
-@jit
-def written(way, mask, partial, arrival, t):
-    """Note sectors that are written, some in part; returns when the set has room for them.
-
-    Measured on an H200 (stores.cu): few lines of a set may be dirty, fewer if stores have left a part of a sector out,
-    and fewer still may be incomplete.  The least recently used is written to DRAM, or completed from there, before one
-    more gets so, and the store waits for that.
-    """
-    there = arrival
-    if t.L2_DIRTY[way] == 0:
-        oldest = _displaced(way, t.L2_OWED, t.L2_DIRTY, t)
-        if oldest >= 0:
-            there = _write_back(oldest, arrival, t)
-    complete = t.L2_PARTIAL[way] == 0
-    _have(way, mask & ~sectors_of(partial), t)
-    bytes_added(way, partial, t)
-    if complete and t.L2_PARTIAL[way]:
-        if t.L2_MASKED[way] == 0:
-            oldest = _displaced(way, t.L2_OWED_MASKED, t.L2_MASKED, t)
-            if oldest >= 0:
-                there = max(there, _write_back(oldest, arrival, t))
-            t.L2_MASKED[way] = 1
-        oldest = _displaced(way, t.L2_LACKING, t.L2_PARTIAL, t)
-        if oldest >= 0:
-            there = max(there, _complete(oldest, arrival, t))
-    t.L2_DIRTY[way] |= mask
-    return there
+def _note_placed(line, t):
+    """Note that L2 gets *line*, if each line that it gets has a way of its own."""
+    if t.CHIP[L.C_PLACED] < L.NEVER:
+        k = allocation(line, t)
+        if k >= 0:
+            t.CHIP[L.C_PLACED] += 1
+            t.PLACED_OF[k] += 1
+            t.LOST_OF[k] -= t.OWNED[line] & LOST != 0
 
 
 @jit
 def l2_place(line, arrival, t):
-    """The way of *line* in L2; a dirty victim is written to DRAM first."""
+    """The way of *line* in L2; a dirty victim is written to DRAM first.
+
+    What other SMs have brought has room in their shares of L2: it goes before what the simulated ones have brought.
+    """
     ways = np.int64(t.NUMBERS[L2_WAYS])
     start = set_of(line, t.CONFIG[L.G_L2_SETS]) * ways
     stamp = t.TOTALS[L.N_L2_SECTORS]
     way = find(t.L2_TAGS, t.L2_USED, start, ways, line, stamp)
     if way < 0:
         way = victim(t.L2_TAGS, t.L2_USED, start, ways)
+        if t.L2_TAGS[way] >= 0 or t.L2_DIRTY[way]:
+            other = guest(t.L2_GUEST, t.L2_USED, start, ways)
+            way = other if other >= 0 else way
         if t.L2_DIRTY[way]:
-            _write_back(way, arrival, t)
+            write_back(way, arrival, t)
         t.L2_TAGS[way] = line
+        _note_placed(line, t)
         t.L2_SECTORS[way] = 0
         t.L2_WRITER[way] = -1
         t.L2_WRITE_SPENT[way] = 0.0
+        t.L2_GUEST[way] = 0
         t.L2_STORED[way] = 0
         t.L2_READ_FREE[way] = 0.0
         t.L2_COMING[way] = 0
         t.L2_READY[way] = 0.0
         t.L2_USED[way] = stamp
     return way
+
+
+@jit_inline
+def _note_guest(way, t):
+    """Other SMs bring what a way of L2 gets: if there is nothing else of its line, it is a guest here."""
+    if t.L2_SECTORS[way] == 0 and t.L2_DIRTY[way] == 0:
+        t.L2_GUEST[way] = 1
 
 
 @jit
@@ -247,9 +136,10 @@ def look_up(way, line, mask, manner, arrival, t):
     missing = mask & ~t.L2_SECTORS[way]
     awaited = np.int64(0)
     if missing:
-        fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
+        fetched = fetched_with(missing, t) & ~t.L2_SECTORS[way]
         who = brought_by(line, fetched, manner, arrival, t)
         if who != SAMPLE:
+            _note_guest(way, t)
             t.L2_SECTORS[way] |= fetched
             awaited = fetched if who == OTHERS_NOW else awaited
             missing = np.int64(0)
@@ -280,9 +170,10 @@ def fetch(sm, way, line, missing, manner, arrival, t):
     came too early on average (phases.cu); if all that wait were looked at, the last of a first wave came too late
     (cold.cu, streams).
     """
-    fetched = _fetched(missing, t) & ~t.L2_SECTORS[way]
+    fetched = fetched_with(missing, t) & ~t.L2_SECTORS[way]
     n = popcount(fetched)
     t.TOTALS[L.N_DRAM_READ] += n
+    t.L2_GUEST[way] = 0
     size = n * SECTOR
     if manner == SCATTERED:  # each is of another row of DRAM
         size = max(size, t.NUMBERS[DRAM_SCATTERED])
@@ -290,7 +181,7 @@ def fetch(sm, way, line, missing, manner, arrival, t):
     # Rounds of which L2 has lost a part take as long as both parts one after the other (wraps.cu on an H100).
     if manner == ONCE:
         serve(t.CHIP, L.C_L2_READ_FREE, arrival, n * SECTOR / t.NUMBERS[DRAM_READ])
-    _have(way, fetched, t)
+    have(way, fetched, t)
     waited = through - arrival
     drawn = 2.0 * share(line + (1 << 41)) - 1.0
     waited += min(waited, t.NUMBERS[DRAM_QUEUED], _still_to_come(t)) * t.NUMBERS[DRAM_REORDER] * drawn
@@ -364,20 +255,41 @@ def bytes_of(mask, partial):
 
 
 @jit_inline
-def _others_complete(size, widest, writers):
+def _one_in(spaced):
+    """Bytes in each sector of a line of which every so many are written, as *partial* of :func:`l2_write` has them."""
+    return (np.int64(SECTOR) + spaced - 1) // spaced * np.int64(0x01010101)
+
+
+@jit_inline
+def _others_complete(size, spaced, widest, writers):
     """Whether blocks beside the one that writes *size* bytes of a line write the rest.
 
     Blocks that write *widest* bytes side by side, and leave none out, are 256 / widest to two lines of a slice, of
     which there are two.  Rows that begin anywhere, and the last blocks of a row, have smaller parts of a line, too.
+    Blocks that write whole lines, too, share those at their ends, if they are no whole lines apart.
     """
-    return size < 4 * SECTOR and 1.0 < writers < L.NEVER and widest * writers >= 2 * PAIR * 4 * SECTOR
+    whole = 4 * (SECTOR - (spaced if spaced > 1 else 0))  # the last word written may be so far from the end
+    if size >= whole or not 1.0 < writers < L.NEVER:
+        return False
+    if widest >= whole:
+        return np.int64(2 * PAIR * 4 * SECTOR / writers + 0.5) % (4 * SECTOR) != 0
+    return widest * writers >= 2 * PAIR * 4 * SECTOR - 1
 
 
 @jit
-def l2_write(line, mask, partial, block, writers, widest, arrival, t):
+def l2_join(line, mask, partial, spaced, writers, widest, arrival, t):
+    """A store joins one that an SM sends to L2 at *arrival*: bytes in incomplete sectors, see :func:`l2_write`."""
+    if spaced > 1 and _others_complete(bytes_of(mask, partial) * spaced, spaced, widest, writers):
+        partial = _one_in(spaced)
+    bytes_added(l2_place(line, arrival, t), partial, t)
+
+
+@jit
+def l2_write(line, mask, partial, spaced, manner, block, writers, widest, arrival, t):
     """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*.
 
-    *writers*, *widest*: what is known of the blocks that write there, and the most bytes of a line of which they do.
+    *writers*, *widest*: what is known of the blocks that write there, and the most bytes of a line of which they do;
+    *spaced*: one in so many of them at a time.
     """
     n = popcount(mask)
     if is_hosted(line, t):
@@ -385,23 +297,28 @@ def l2_write(line, mask, partial, block, writers, widest, arrival, t):
     way = l2_place(line, arrival, t)
     t.TOTALS[L.N_L2_SECTORS] += n
     t.TOTALS[L.N_L2_HITS] += n
-    new = popcount(mask & ~t.L2_DIRTY[way])
+    clean = mask & ~t.L2_DIRTY[way]
+    new = popcount(clean)
     own = True
     if new:
-        own = note_store(line, new, t) or partial != 0
+        # Words anywhere take as long as they do because each is a part of a sector (scatter in unseen.cu).
+        own = note_store(line, clean, bytes_of(mask, partial) / (n * SECTOR), t)
+        own |= partial != 0 and manner == SCATTERED
     if new and own:
         # It delays reads; the write itself need not wait for those before it.
         _linked(arrival, max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]), t)
     done = in_slice(way, block, writers, True, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
     if not own:
-        _have(way, mask, t)
+        _note_guest(way, t)
+        have(way, mask, t)
         return done
-    size = bytes_of(mask, partial)
-    if not _others_complete(size, widest, writers):
+    size = bytes_of(mask, partial) * spaced
+    if not _others_complete(size, spaced, widest, writers):
         return max(done, written(way, mask, partial, arrival, t))
     # Measured on an H100 (kept.cu, pictures): L2 neither completes such lines nor writes them back early.  Each of the
     # blocks answers for its share of them.
-    _have(way, np.int64(15), t)
     if share(line * (1 << 20) + block) >= size / (4 * SECTOR):
+        _note_guest(way, t)
+        have(way, np.int64(15), t)
         return done
-    return max(done, written(way, np.int64(15), np.int64(0), arrival, t))
+    return max(done, written(way, np.int64(15), _one_in(spaced) if spaced > 1 else np.int64(0), arrival, t))

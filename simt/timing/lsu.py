@@ -10,7 +10,7 @@ from simt.timing.caches import atomic_line, note_atomic, read_line, stopped_unti
 from simt.timing.chance import share
 from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline, jit_rare
-from simt.timing.others import FIRST, manner_of
+from simt.timing.others import FIRST, manner_of, spaced
 from simt.timing.outbox import answer, forget, is_alone, is_load, request, result_of, take_to_l1
 from simt.timing.races import note_access
 from simt.timing.rounds import manner_of_load
@@ -337,8 +337,7 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     t.REQUESTED[at + L.R_LINES] = n
     t.FRONTS[sm * L.N_FRONT + L.F_LINES] += n
     most = np.int64(1)
-    busy = 0.0
-    leaves = 0.0
+    busy = leaves = 0.0
     waits = not loads
     if kind in (L.K_ATOMIC, L.K_REDUCTION):
         most = meetings(ADDRESSES, lanes)
@@ -346,6 +345,7 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     if kind == L.K_STORE:
         _count_words(ADDRESSES, first_words, t.LANES)
         _follow(first_words, words, 4, t)
+        t.REQUESTED[at + L.R_SPACED] = spaced(ADDRESSES, each)
     elif not loads:
         _count_lanes(ADDRESSES, n, lanes, t.LANES)
     for k in range(n):

@@ -14,8 +14,6 @@ from simt.timing.chance import share
 from simt.timing.jit import jit, jit_inline
 
 DRAM_LATENCY = L.PLACE["dram_latency"]
-L2_WAYS = L.PLACE["l2_ways"]
-L2_DIRTY_WAYS = L.PLACE["l2_dirty_ways"]
 SAMPLE, OTHERS_NOW, OTHERS_BEFORE = range(3)
 """Who brings data to L2: the simulated SMs; others, at the same time; others, which have done so already."""
 AHEAD = 1.1
@@ -24,8 +22,10 @@ APART = 0.1
 """Of data that each SM has for itself, others have at most such a share."""
 SEVERAL = -(1 << 31)
 """In TOUCHED_BY: warps of several blocks."""
-STORED, STORED_BY_OTHERS = 16, 32
-"""In OWNED: who answers for what is stored to a line."""
+STORED, STORED_BY_OTHERS, LOST = 16, 32, 64
+"""In OWNED: who answers for what is stored to a line; L2 has lost it before."""
+FIRST_STORED = 8
+"""In OWNED: the bit of the first sector of which what is stored has been counted."""
 SCATTERED, FIRST, LATER, ONCE, AGAIN_NOW, AGAIN = range(6)
 """Manners of a request: its lanes ask for lines anywhere; of a block that starts with the launch; of a later one; for
 
@@ -71,25 +71,26 @@ def note_touch(wi, line, now, t):
 
 
 @jit
-def note_store(line, n, t):
-    """Note that the simulated SMs store *n* sectors of *line* that L2 had clean; whether they are their share of it.
+def note_store(line, mask, part, t):
+    """Note that the simulated SMs store to sectors *mask* of *line*, which L2 had clean; whether they are their share.
 
-    What they store beyond their share of an allocation others store, too.  If L2 keeps all of it (stays.cu on an H100:
-    arrays of which each block stores all), that needs no room of theirs.  Parts of sectors are left to those that
-    store them: words anywhere take as long as they do because each is one (scatter in unseen.cu).
+    *part*: of these sectors what they store of them.
+
+    What they store beyond their share of an allocation others store, too (stays.cu on an H100: arrays of which each
+    block stores all): that needs no room of theirs.
     """
     k = allocation(line, t)
     if k < 0:
         return True
-    size = t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k]
-    if size * t.NUMBERS[L2_WAYS] > t.CONFIG[L.G_L2_LINES] * t.NUMBERS[L2_DIRTY_WAYS]:
-        t.STORED_TO[k] += n
-        return True
+    n = popcount(mask & ~(t.OWNED[line] >> FIRST_STORED)) * part
     if t.OWNED[line] & (STORED | STORED_BY_OTHERS) == 0:
         own = t.STORED_TO[k] + n <= AHEAD * t.QUOTAS[k]
         t.OWNED[line] |= STORED if own else STORED_BY_OTHERS
-        t.STORED_TO[k] += n
-    return t.OWNED[line] & STORED != 0
+    if t.OWNED[line] & STORED == 0:
+        return False
+    t.OWNED[line] |= mask << FIRST_STORED
+    t.STORED_TO[k] += n
+    return True
 
 
 @jit
@@ -99,6 +100,13 @@ def manner_of(n, LINES, block, t):
         if abs(LINES[k] - LINES[k - 1] - (LINES[1] - LINES[0])) > 1:
             return SCATTERED
     return FIRST if block < t.CONFIG[L.G_FIRST_WAVE] else LATER
+
+
+@jit_inline
+def spaced(ADDRESSES, size):
+    """How far the second lane stores behind the first, in what each stores: 1 if they leave no part of a sector out."""
+    apart = ADDRESSES[1] - ADDRESSES[0]
+    return apart // size if size < apart < 32 else np.int64(1)
 
 
 @jit
@@ -121,7 +129,7 @@ def _scattered(k, line, n, now, t):
 
 
 @jit_inline
-def _is_private(k, t):
+def is_private(k, t):
     """Whether each block has data of allocation *k* for itself, by what the simulated SMs have asked for."""
     return max(t.DENIED[k], t.MET[k]) <= APART * t.FETCHED_OF[k]
 
@@ -150,6 +158,9 @@ def brought_by(line, mask, manner, now, t):
     n = popcount(mask)
     if t.CHIP[L.C_FENCED] and t.STORED_TO[k] and mask & ~t.OWNED[line]:
         return OTHERS_BEFORE
+    if t.OWNED[line] & LOST:  # each SM loses what it has for itself, and all what they share
+        drawn = share(line ^ (np.int64(1) << 46))
+        return SAMPLE if is_private(k, t) or drawn < t.CONFIG[L.G_SMS] / t.CONFIG[L.G_CHIP] else OTHERS_BEFORE
     if manner == SCATTERED:
         return _scattered(k, line, n, now, t)
     if manner == ONCE:
@@ -158,7 +169,7 @@ def brought_by(line, mask, manner, now, t):
     if manner >= AGAIN_NOW:
         return OTHERS_NOW if manner == AGAIN_NOW else OTHERS_BEFORE
     larger = t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k] > t.CONFIG[L.G_L2_LINES]
-    if mask & ~t.OWNED[line] == 0 and (larger or (_is_private(k, t) and _overflows(t))):
+    if mask & ~t.OWNED[line] == 0 and (larger or (is_private(k, t) and _overflows(t))):
         return SAMPLE
     started = t.CHIP[L.C_NEXT_BLOCK] / t.CONFIG[L.G_BLOCKS]
     if len(t.MOVED) > 0:
@@ -167,7 +178,7 @@ def brought_by(line, mask, manner, now, t):
         t.FETCHED_OF[k] += n
         t.OWNED[line] |= mask
         return SAMPLE
-    if t.FETCHED_OF[k] + n > t.QUOTAS[k] and _is_private(k, t) and _overflows(t):
+    if t.FETCHED_OF[k] + n > t.QUOTAS[k] and is_private(k, t) and _overflows(t):
         return SAMPLE
     t.DENIED[k] += n
     return OTHERS_NOW if manner == FIRST and t.TOGETHER[k] >= 0 else OTHERS_BEFORE

@@ -13,17 +13,18 @@ from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.codes import LONG, MEMBAR
 from simt.timing.cycles import ceil
+from simt.timing.dirty import written
 from simt.timing.jit import jit, jit_inline, jit_rare
+from simt.timing.keeping import lose
 from simt.timing.l2 import (
-    bytes_added,
     bytes_of,
     fetch,
+    l2_join,
     l2_place,
     l2_read,
     l2_write,
     look_up,
     received,
-    written,
 )
 from simt.timing.others import note_touch
 from simt.timing.slices import busy_with, note_row, note_writer, serialised
@@ -32,6 +33,8 @@ from simt.timing.waits import settle, signal
 L1_LATENCY = L.PLACE["l1_latency"]
 L2_LATENCY = L.PLACE["l2_latency"]
 STORE_DRAIN = L.PLACE["store_drain_latency"]
+SOME = 64
+"""Lines that L2 gets before it is looked at what it has lost."""
 QUEUED = 128.0
 """Cycles that a request may wait in its SM before L2, where several SMs are simulated, has its work all the same."""
 
@@ -65,6 +68,7 @@ def request(sm, wi, pc, now, kind, block, manner, word, t):
     t.REQUESTED[at + L.R_MOST] = 1
     t.REQUESTED[at + L.R_WORD] = word
     t.REQUESTED[at + L.R_AHEAD] = L.NEVER
+    t.REQUESTED[at + L.R_SPACED] = 1
     at = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
     t.REQUESTED_AT[at + L.T_SOONEST] = 0.0
     t.REQUESTED_AT[at + L.T_SPREAD] = 0.0
@@ -108,11 +112,13 @@ def _from_l2(sm, a, at, t):
     elif do == L.D_WRITE:
         writers = _writers(at, a, t)
         pc = t.REQUESTED[at + L.R_PC]
-        t.WIDEST[pc] = max(t.WIDEST[pc], bytes_of(mask, extra))
+        spaced = t.REQUESTED[at + L.R_SPACED]
+        t.WIDEST[pc] = max(t.WIDEST[pc], bytes_of(mask, extra) * spaced)
         arrival = received(popcount(mask) + (extra != 0), sent, t)
-        ready = l2_write(line, mask, extra, block, writers, t.WIDEST[pc], arrival, t)
+        ready = l2_write(line, mask, extra, spaced, manner, block, writers, t.WIDEST[pc], arrival, t)
     elif do == L.D_JOIN:
-        bytes_added(l2_place(line, start, t), extra, t)
+        pc = t.REQUESTED[at + L.R_PC]
+        l2_join(line, mask, extra, t.REQUESTED[at + L.R_SPACED], t.WRITERS[pc], t.WIDEST[pc], start, t)
     elif do == L.D_ATOMIC:
         arrival = received(popcount(mask) + (extra > 1), sent, t)
         way = l2_place(line, arrival, t)
@@ -173,6 +179,8 @@ def answer(sm, r, t):
         t.CHIP[L.C_FENCED] = 1
         t.REQUESTED_AT[times + L.T_DONE] = done
         return done
+    if SOME <= t.CHIP[L.C_PLACED] < L.NEVER:
+        lose(np.float64(t.REQUESTED[at + L.R_CYCLE]), t)
     sectors, hits = t.TOTALS[L.N_L2_SECTORS], t.TOTALS[L.N_L2_HITS]
     done = result_of(sm, r, True, t)
     t.REQUESTED_AT[times + L.T_DONE] = done

@@ -90,13 +90,13 @@ def note_writer(pc, block, word, t):
 def _note_pair(pc, columns, rows, words, t):
     """Note that of two blocks so many columns and rows of the grid apart the second begins to write so far behind.
 
-    Two such pairs say how far rows of blocks are apart, unless the first two warps of a block have said it.
+    Two such pairs say how far rows of blocks are apart, better than two warps of a block whose threads go along.
     """
     at = 3 * pc
     other_columns, other_rows, other_words = t.PAIRS[at], t.PAIRS[at + 1], t.PAIRS[at + 2]
     determinant = rows * other_columns - other_rows * columns
     found = words * other_columns - other_words * columns
-    if determinant and t.ROW_APART[pc] == 0 and found % determinant == 0:
+    if determinant and found % determinant == 0:
         t.ROW_APART[pc] = found // determinant
     t.PAIRS[at] = columns
     t.PAIRS[at + 1] = rows
@@ -114,7 +114,7 @@ def note_row(pc, block, index, word, t):
         return
     if index == t.CONFIG[L.G_LAYER]:
         t.LAYER_APART[pc] = (word - t.WRITTEN[pc]) * (t.CONFIG[L.G_WARPS] // t.CONFIG[L.G_LAYER])
-    elif index == 1:
+    elif index == 1 and t.ROW_APART[pc] == 0:  # later ones may be of another round of a loop
         t.ROW_APART[pc] = (word - t.WRITTEN[pc]) * t.CONFIG[L.G_LAYER]
 
 

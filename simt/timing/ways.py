@@ -85,6 +85,20 @@ def oldest(TAGS, USED, start, ways):
 
 
 @jit_inline
+def guest(GUESTS, USED, start, ways):
+    """The least recently used way that GUESTS has as 1, or -1."""
+    best = np.int64(-1)
+    least = np.int64(NEVER)
+    for k in range(0, ways, WIDE):
+        among = same(GUESTS, start + k, 1) & _some(ways - k)
+        used = smallest(USED, start + k, among)
+        if used < least:
+            least = used
+            best = start + k + lowest(same(USED, start + k, used) & among)
+    return best
+
+
+@jit_inline
 def victim(TAGS, USED, start, ways):
     """An empty way, or the least recently used one."""
     for k in range(0, ways, WIDE):

@@ -1,0 +1,180 @@
+"""Lines of L2 that are dirty, or of whose sectors stores have left a part out: when they go to DRAM.
+
+Only some lines of a set may be either (stores.cu, parts.cu).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.ops.scalar import popcount
+from simt.timing import layout as L
+from simt.timing.dram import averaged, dram_time
+from simt.timing.jit import jit, jit_inline
+from simt.timing.servers import SECTOR, serve
+
+DRAM_READ = L.PLACE["dram_read_bytes_per_cycle"]
+DRAM_WRITE = L.PLACE["dram_write_bytes_per_cycle"]
+DRAM_ALONE = L.PLACE["dram_write_alone_share"]
+L2_FETCH = L.PLACE["l2_fetch_bytes"]
+BUSY = 0.42
+"""Of what DRAM can send since the launch began: if it has moved more, it is not written what is just completed."""
+LISTED_WORDS = 2
+"""Of each way that is listed as dirty: its number, and its line when that was noted."""
+
+
+@jit_inline
+def set_of(line, sets):
+    """Sets are chosen by a hash, so that power-of-two strides spread over them."""
+    mixed = line ^ (line >> 7) ^ (line >> 15)
+    return (mixed & 0x7FFFFFFFFFFFFFFF) % sets
+
+
+@jit_inline
+def fetched_with(mask, t):
+    """The sectors that DRAM delivers for those of *mask*: whole units of l2_fetch_bytes."""
+    if t.NUMBERS[L2_FETCH] >= 4 * SECTOR:
+        return np.int64(15)
+    if t.NUMBERS[L2_FETCH] >= 2 * SECTOR:
+        return mask | ((mask & 5) << 1) | ((mask & 10) >> 1)
+    return mask
+
+
+@jit_inline
+def sectors_of(partial):
+    """The sectors of which *partial* counts bytes."""
+    mask = np.int64(0)
+    for sector in range(4):
+        if (partial >> (8 * sector)) & 255:
+            mask |= np.int64(1) << sector
+    return mask
+
+
+@jit
+def bytes_added(way, partial, t):
+    """Add bytes that a store writes to sectors of L2 that lack some; no two stores are taken to write the same ones."""
+    for sector in range(4):
+        place = 8 * sector
+        if (t.L2_SECTORS[way] >> sector) & 1 or (partial >> place) & 255 == 0:
+            continue
+        written = ((t.L2_PARTIAL[way] >> place) & 255) + ((partial >> place) & 255)
+        t.L2_PARTIAL[way] &= ~(np.int64(255) << place)
+        if written < SECTOR:
+            t.L2_PARTIAL[way] |= np.int64(written) << place
+        else:
+            t.L2_SECTORS[way] |= np.int64(1) << sector
+    if t.L2_PARTIAL[way] == 0:
+        t.L2_MASKED[way] = 0
+
+
+@jit_inline
+def have(way, mask, t):
+    """Sectors of a way of L2 are there as a whole."""
+    t.L2_SECTORS[way] |= mask
+    if t.L2_PARTIAL[way]:
+        for sector in range(4):
+            if (mask >> sector) & 1:
+                t.L2_PARTIAL[way] &= ~(np.int64(255) << (8 * sector))
+
+
+@jit
+def _complete(way, arrival, t):
+    """Read from DRAM what stores left out of the sectors of a way of L2; returns when that is through.
+
+    They are written there, too (parts.cu on an H100), unless DRAM is busy: then they stay for a while (stores.cu).
+    """
+    incomplete = sectors_of(t.L2_PARTIAL[way])
+    t.L2_SECTORS[way] |= incomplete
+    t.L2_PARTIAL[way] = 0
+    t.TOTALS[L.N_DRAM_READ] += popcount(incomplete)
+    size = popcount(fetched_with(incomplete, t)) * SECTOR
+    cycles = size / t.NUMBERS[DRAM_READ]
+    moved = (t.TOTALS[L.N_DRAM_READ] + t.TOTALS[L.N_DRAM_WRITE]) * SECTOR
+    if moved < BUSY * arrival * t.NUMBERS[DRAM_READ]:
+        t.TOTALS[L.N_DRAM_WRITE] += popcount(incomplete & t.L2_DIRTY[way])
+        t.L2_DIRTY[way] &= ~incomplete
+        t.L2_MASKED[way] &= t.L2_DIRTY[way] != 0
+        cycles += size / t.NUMBERS[DRAM_WRITE]
+    dram_time(arrival, cycles, t)
+    return serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles)
+
+
+@jit
+def write_back(way, arrival, t):
+    """Write what is dirty in a way of L2 to DRAM, its sectors completed; returns when that is through."""
+    if t.L2_PARTIAL[way]:
+        _complete(way, arrival, t)
+    dirty = t.L2_DIRTY[way]
+    t.TOTALS[L.N_DRAM_WRITE] += popcount(dirty)
+    size = popcount(fetched_with(dirty, t)) * SECTOR
+    dram_time(arrival, size / t.NUMBERS[DRAM_WRITE], t)
+    if t.L2_TAGS[way] >= 0:  # what ran before has left the others; reads hardly wait for those (kept.cu)
+        averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], arrival, t)
+    t.L2_DIRTY[way] = 0
+    t.L2_MASKED[way] = 0
+    return serve(t.CHIP, L.C_DRAM_FREE, arrival, size / (t.NUMBERS[DRAM_WRITE] * t.NUMBERS[DRAM_ALONE]))
+
+
+@jit
+def _displaced(way, LISTED, FLAGS, t):
+    """Add a way of L2 to its set of LISTED; returns the least recently used one that it displaces there, or -1.
+
+    Entries whose FLAGS are cleared, or that hold another line by now, are free.
+    """
+    sets = t.CONFIG[L.G_WRITTEN_SETS]
+    room = len(LISTED) // sets
+    line = t.L2_TAGS[way]
+    home = set_of(line, sets)
+    first = home * room
+    many = min(room, LISTED_WORDS * np.int64(t.CHIP[L.C_DIRTY_WAYS]))
+    oldest = np.int64(-1)
+    least = np.int64(L.NEVER)
+    for k in range(first + many - LISTED_WORDS, first - 1, -LISTED_WORDS):
+        other = LISTED[k]
+        if other < 0 or other == way or FLAGS[other] == 0 or _is_of_another(other, LISTED[k + 1], home, sets, t):
+            LISTED[k] = way
+            LISTED[k + 1] = line
+            return np.int64(-1)
+        if t.L2_USED[other] <= least:
+            least = t.L2_USED[other]
+            oldest = k
+    displaced = LISTED[oldest]
+    LISTED[oldest] = way
+    LISTED[oldest + 1] = line
+    return displaced
+
+
+@jit_inline
+def _is_of_another(way, line, home, sets, t):
+    """Whether a way of L2 that had *line*, of set *home*, holds one of another set by now: seldom any other at all."""
+    return t.L2_TAGS[way] != line and set_of(t.L2_TAGS[way], sets) != home
+
+
+@jit
+def written(way, mask, partial, arrival, t):
+    """Note sectors that are written, some in part; returns when the set has room for them.
+
+    Measured on an H200 (stores.cu): few lines of a set may be dirty, fewer if stores have left a part of a sector out,
+    and fewer still may be incomplete.  The least recently used is written to DRAM, or completed from there, before one
+    more gets so, and the store waits for that.
+    """
+    there = arrival
+    t.L2_GUEST[way] = 0
+    if t.L2_DIRTY[way] == 0:
+        oldest = _displaced(way, t.L2_OWED, t.L2_DIRTY, t)
+        if oldest >= 0:
+            there = write_back(oldest, arrival, t)
+    complete = t.L2_PARTIAL[way] == 0
+    have(way, mask & ~sectors_of(partial), t)
+    bytes_added(way, partial, t)
+    if complete and t.L2_PARTIAL[way]:
+        if t.L2_MASKED[way] == 0:
+            oldest = _displaced(way, t.L2_OWED_MASKED, t.L2_MASKED, t)
+            if oldest >= 0:
+                there = max(there, write_back(oldest, arrival, t))
+            t.L2_MASKED[way] = 1
+        oldest = _displaced(way, t.L2_LACKING, t.L2_PARTIAL, t)
+        if oldest >= 0:
+            there = max(there, _complete(oldest, arrival, t))
+    t.L2_DIRTY[way] |= mask
+    return there
