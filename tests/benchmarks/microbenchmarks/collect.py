@@ -36,6 +36,7 @@ PROFILED = (
     "stays",
     "busy",
     "same",
+    "constants",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
