@@ -57,7 +57,8 @@ class MachineCode:
 
     Attributes: ``opcode`` and ``modifiers`` (``("WIDE", "U32")``); ``sources``: registers of the operand slots a, b
     and c (uniform ones, constants and RZ need no port); ``results``: registers that it writes, as far as is known;
-    ``uniform``: it names a uniform register; ``data``: a register stands behind its address (atomics).
+    ``uniform``: it names a uniform register; ``data``: a register stands behind its address (atomics);
+    ``constant``: bank and offset of the constant that it reads, if that is the same each time.
     """
 
     opcode: str
@@ -66,6 +67,7 @@ class MachineCode:
     results: tuple[int, ...] = ()
     uniform: bool = False
     data: bool = False
+    constant: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

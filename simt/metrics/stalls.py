@@ -23,6 +23,7 @@ class Reason(IntEnum):
     NO_INSTRUCTION = 10
     MEMBAR = 11
     DRAIN = 12
+    IMC_MISS = 13
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ _ROWS = (
     ),
     Stall(Reason.LG_THROTTLE, "stall_memory_throttle", "g", "room in the queue of global and local memory"),
     Stall(Reason.NO_INSTRUCTION, "stall_inst_fetch", "i", "the instruction itself to be fetched"),
+    Stall(Reason.IMC_MISS, "stall_constant_memory_dependency", "c", "a constant to be fetched", "constant miss"),
     Stall(Reason.MEMBAR, "stall_sync", "f", "a memory fence"),
     Stall(Reason.DRAIN, "stall_other", "d", "its stores, after it has ended"),
     Stall(

@@ -57,6 +57,7 @@ _TITLES = {
     "stall_memory_dependency": "Issue Stall Reasons (Data Request)",
     "stall_sync": "Issue Stall Reasons (Synchronization)",
     "stall_inst_fetch": "Issue Stall Reasons (Instructions Fetch)",
+    "stall_constant_memory_dependency": "Issue Stall Reasons (Immediate constant)",
     "stall_pipe_busy": "Issue Stall Reasons (Pipe Busy)",
     "stall_memory_throttle": "Issue Stall Reasons (Memory Throttle)",
     "stall_other": "Issue Stall Reasons (Other)",

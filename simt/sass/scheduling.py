@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simt.program import MachineCode
 from simt.sass.grammar import SassInstruction
-from simt.sass.operands import Address, CodeRegister, Operand, Predicate, Register, Suffix
+from simt.sass.operands import Address, CodeRegister, Constant, Operand, Predicate, Register, Suffix
 
 _DOUBLE = frozenset(("DADD", "DMUL", "DFMA", "DSETP", "DMNMX"))
 SLOTS = 3
@@ -20,7 +20,17 @@ def machine_code(instruction: SassInstruction) -> MachineCode:
         results=_results(instruction),
         uniform=any(register.uniform and register.index is not None for register in _registers(operands)),
         data=any(isinstance(one, Register) and one.index is not None for one in _behind_address(operands)),
+        constant=_constant(operands),
     )
+
+
+def _constant(operands: tuple[Operand, ...]) -> tuple[int, int] | None:
+    """Bank and offset of the constant among the operands: an instruction reads one at most."""
+    for one in operands:
+        indexed = isinstance(one, Constant) and one.base is not None and one.base.index is not None
+        if isinstance(one, Constant) and isinstance(one.bank, int) and not indexed:
+            return one.bank, one.offset
+    return None
 
 
 def _sources(instruction: SassInstruction) -> tuple[tuple[int, ...], ...]:

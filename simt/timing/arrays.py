@@ -133,6 +133,7 @@ def clock_arrays(
     values = np.array([numbers[name] for name in PARAMETERS], np.float64)
     for name in _CHIP_BANDWIDTHS:
         values[layout.PLACE[name]] *= share
+    _share_constants(values, numbers, chip, min(warps / schedulers, 1.0))
     l1_sets = int(numbers["l1_bytes"] / LINE_BYTES / numbers["l1_ways"])
     extents, quotas = quotas_of(prepared, numbers, sample, share)
     lines = int(extents.max(initial=0))
@@ -165,7 +166,7 @@ def clock_arrays(
     config[layout.G_L2_SETS] = l2_sets
     config[layout.G_L2_LINES] = int(numbers["l2_bytes"] / LINE_BYTES)
     config[layout.G_WRITTEN_SETS] = written_sets
-    config[layout.G_LINES] = table.lines
+    config[[layout.G_LINES, layout.G_CONSTANTS, layout.G_VARIABLES]] = table.lines, table.constants, table.variables
     config[[layout.G_LOCAL_AT, layout.G_LOCAL_EACH, layout.G_LOCAL_STRIDE]] = _local(prepared)
     config[layout.G_R] = len(state.R)
     config[layout.G_P] = len(state.P)
@@ -215,7 +216,7 @@ def clock_arrays(
         THROTTLE=np.zeros(members.size, np.int64),
         STANDING=np.zeros(members.size // GROUP * N_STANDING, np.int64),
         GATES=np.zeros(n_sms * schedulers * N_GATE + GROUP, np.int64),
-        FETCHED=np.full(n_sms * table.lines, -1, np.int64),
+        **_fetched(n_sms, schedulers, table),
         L1_TAGS=np.full(l1 + WIDE, -1, np.int64),
         L1_SECTORS=np.zeros(l1, np.int64),
         L1_USED=np.zeros(l1 + WIDE, np.int64),
@@ -275,6 +276,20 @@ def _never(size: int) -> npt.NDArray[np.int64]:
     times = own_lines(size)
     times.fill(layout.NEVER)
     return times
+
+
+def _share_constants(values: npt.NDArray[np.float64], numbers: Parameters, chip: int, schedulers: float) -> None:
+    """Scale what SMs cost each other at the caches of constants: *chip* SMs work, and such a share of *schedulers*."""
+    values[layout.PLACE["constant_load_latency"]] *= chip / numbers.device.limit("multiprocessors") * schedulers
+
+
+def _fetched(n_sms: int, schedulers: int, table: Schedule) -> dict[str, npt.NDArray[np.int64]]:
+    """Lines of instructions and of constants as a launch begins: none is there."""
+    return {
+        "FETCHED": np.full(n_sms * table.lines, -1, np.int64),
+        "CONSTANTS": _never(n_sms * (1 + schedulers) * table.constants * layout.N_CONSTANT),
+        "VARIABLES": _never(n_sms * table.variables),
+    }
 
 
 def _sms(n_sms: int, numbers: Parameters) -> npt.NDArray[np.float64]:

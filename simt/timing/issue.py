@@ -37,7 +37,7 @@ from simt.timing.lsu import fence, global_access, meetings, shared_access, textu
 from simt.timing.pipes import freeze, keep_from_fma, occupy, read_registers
 from simt.timing.selection import NONE
 from simt.timing.slots import end_of_issue, note_issue
-from simt.timing.waits import awaits, hand_on, note_results
+from simt.timing.waits import awaits, constant_at, hand_on, note_results
 
 WINDOW = L.PLACE["register_window"]
 FETCH_LATENCY = L.PLACE["fetch_latency"]
@@ -195,6 +195,8 @@ def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
             t.TOTALS[L.N_WAVEFRONTS] += 1
         else:
             begin = np.float64(max(now, t.GATES[q * N_GATE + pipe]))
+            if t.OPS[row + L.O_CONSTANT]:
+                begin = np.float64(constant_at(sm, 0, row, ceil(begin), t))
             first, end = q, q + 1
             if pipe == TEX:  # one for all schedulers (H200, paths.cu)
                 first = sm * t.CONFIG[L.G_SCHEDULERS]

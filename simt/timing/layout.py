@@ -36,6 +36,8 @@ O_STAGES = _op()  # 1: what it loads goes to shared memory, and the warp does no
 O_AWAITS = _op()  # 1 + groups of such copies that may still be under way when it issues, 0: does not ask
 O_FALL = _op()  # issuing micro-op that follows if nothing jumps
 O_LINE = _op()  # line of instruction memory
+O_CONSTANT = _op()  # 1 + the line of constants that it reads, 0: none
+O_VARIABLE = _op()  # 1 + the line of L2 in which that is, if it is a line of __constant__ variables
 O_DUAL = _op()  # 1: issued in the cycle of the instruction before it
 O_SOURCES = _op()  # first and one past the last entry in OPERANDS
 O_SOURCES_END = _op()
@@ -131,6 +133,12 @@ OLDEST, OLDEST_BLOCK, AHEAD_UNTIL_YIELD = 1, 2, 3
 """Values of scheduler_policy; 0 is loose round robin."""
 KEY_TURN, KEY_AGE = 24, 25
 """Of KEYS: from bit KEY_AGE on, the age; below KEY_TURN, the warp's turn among those of the same age."""
+
+# One row per line of constants and cache of these (int64[lines * N_CONSTANT]).
+_constant = Columns()
+U_THERE = _constant()  # when it is there
+U_ASKED = _constant()  # when somebody wanted it first
+N_CONSTANT = _constant.count
 
 # One row per place for a block (int64[places * N_SLOT]).
 _slot = Columns()
@@ -357,6 +365,8 @@ G_L2_SETS = _config()
 G_L2_LINES = _config()  # of the whole chip
 G_WRITTEN_SETS = _config()  # of L2's lines that are dirty
 G_LINES = _config()  # of instruction memory
+G_CONSTANTS = _config()  # lines of constants
+G_VARIABLES = _config()  # lines of L2 with __constant__ variables
 G_R = _config()  # array elements per place for a block
 G_P = _config()
 G_PARTICIPANTS = _config()

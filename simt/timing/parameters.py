@@ -46,6 +46,10 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "instruction_line_bytes": "bytes",
         "instruction_miss_latency": "cycles",
         "instruction_prefetch_lines": "lines",
+        "constant_line_bytes": "bytes of a line of constants",
+        "constant_fetch_bytes": "bytes that come from L2 at once if they are not parameters",
+        "constant_latency": "cycles that a scheduler's first instruction that reads a line of constants waits for it",
+        "constant_load_latency": "cycles that it waits longer if all schedulers of the chip want lines",
         # Barriers.
         "barrier_interval": "cycles per arriving warp and SM",
         "barrier_latency": "cycles from the last arrival to the next issue",
@@ -170,6 +174,8 @@ _WHOLE = (
     "l1_caches_loads",
     "instruction_bytes",
     "instruction_line_bytes",
+    "constant_line_bytes",
+    "constant_fetch_bytes",
 )
 
 LARGEST = 2**31
@@ -272,6 +278,7 @@ def _contradictions(values: Mapping[str, float], device: Gpu) -> list[str]:
         ("interval_fma", "interval_imad"),
         ("dram_read_bytes_per_cycle", "l2_read_bytes_per_cycle"),
         ("instruction_bytes", "instruction_line_bytes"),
+        ("constant_line_bytes", "constant_fetch_bytes"),
     ):
         if values[low] > values[high]:
             found.append(f"{low} = {values[low]:g} exceeds {high} = {values[high]:g}")

@@ -55,6 +55,8 @@ class Schedule:
     """``ops`` is int64 [micro-ops * N_OP]; ``operands`` lists the scoreboard entries of each instruction.
 
     ``control`` says that the code's own control bits decide, not a scoreboard by register of ``registers`` entries.
+    ``lines``, ``constants`` and ``variables``: lines of instructions and of constants that it uses, and lines of L2
+    with ``__constant__`` variables.
     ``runs``: what is executed in one go, see :func:`simt.timing.ahead.runs`.
     """
 
@@ -63,6 +65,8 @@ class Schedule:
     control: bool
     registers: int
     lines: int
+    constants: int
+    variables: int
     runs: Runs
 
     @property
@@ -136,7 +140,26 @@ def schedule(
     ops[:n, L.O_LINE] = np.array(where, np.int64) // size
     ops[:, L.O_SIMPLE] = _are_simple(ops)
     lines = int(ops[:, L.O_LINE].max(initial=0)) + 1
-    return Schedule(ops.reshape(-1), operands, control, registers, lines, runs(program, ops))
+    constants, variables = _constants(program, ops, numbers)
+    return Schedule(ops.reshape(-1), operands, control, registers, lines, constants, variables, runs(program, ops))
+
+
+def _constants(program: Program, ops: npt.NDArray[np.int64], numbers: Parameters) -> tuple[int, int]:
+    """Number the lines of constants that instructions read, and those of L2 that have them; returns how many there are.
+
+    What the driver writes for a launch, bank 0, is near when it begins.
+    """
+    near: dict[tuple[int, int], int] = {}
+    far: dict[tuple[int, int], int] = {}
+    for pc in np.flatnonzero(ops[:-1, L.O_ISSUES]).tolist():
+        code = program.listing[program.instructions[pc].line].code
+        if code is None or code.constant is None:
+            continue
+        bank, offset = code.constant
+        ops[pc, L.O_CONSTANT] = 1 + near.setdefault((bank, offset // int(numbers["constant_line_bytes"])), len(near))
+        if bank:
+            ops[pc, L.O_VARIABLE] = 1 + far.setdefault((bank, offset // int(numbers["constant_fetch_bytes"])), len(far))
+    return len(near), len(far)
 
 
 def _are_simple(ops: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

@@ -167,6 +167,7 @@ _STYLES = {
         Reason.MATH_PIPE_THROTTLE: "yellow",
         Reason.BRANCH_RESOLVING: "cyan",
         Reason.NO_INSTRUCTION: "white on cyan",
+        Reason.IMC_MISS: "black on cyan",
         Reason.DRAIN: "black on yellow",
     }.items()
 }

@@ -6,13 +6,16 @@ import numpy as np
 
 from simt.ops.scalar import lowest
 from simt.timing import layout as L
-from simt.timing.codes import FETCHING, FIXED, LONG, STALLED_BARRIER, UNIFORM, WAIT
+from simt.timing.codes import CONST, FETCHING, FIXED, IMC_MISS, LONG, STALLED_BARRIER, UNIFORM, WAIT
 from simt.timing.cycles import ceil
 from simt.timing.gates import BY_AGE, BYTE, GOES_AHEAD, IS_AHEAD, IS_KEYED
 from simt.timing.jit import jit, jit_inline
 
 MISS_LATENCY = L.PLACE["instruction_miss_latency"]
 PREFETCH = L.PLACE["instruction_prefetch_lines"]
+CONSTANT_LATENCY = L.PLACE["constant_latency"]
+CONSTANT_LOAD = L.PLACE["constant_load_latency"]
+DRAM_LATENCY = L.PLACE["dram_latency"]
 
 AHEAD = np.int64(1) << 60
 """What warps that have not yielded are ahead by; ages are below 2^60."""
@@ -33,6 +36,31 @@ def _fetch(sm, before, line, now, CONFIG, NUMBERS, FETCHED):
         if FETCHED[base + k] < 0:
             FETCHED[base + k] = FETCHED[base + line] + (k - line)
     return FETCHED[base + line]
+
+
+@jit
+def constant_at(sm, scheduler, row, now, t):
+    """When the constant is there that the instruction at *row* wants at *now*.
+
+    *scheduler*: 1 + the one whose instructions have constants as operands; 0: LDC, which has a cache of the SM.  Each
+    cache fetches a line for itself from that of the GPC, where other SMs want the same at the same time (constants.cu).
+    """
+    CONSTANTS = t.CONSTANTS
+    cache = sm * (1 + t.CONFIG[L.G_SCHEDULERS]) + scheduler
+    at = (cache * t.CONFIG[L.G_CONSTANTS] + t.OPS[row + L.O_CONSTANT] - 1) * L.N_CONSTANT
+    if CONSTANTS[at + L.U_ASKED] == L.NEVER:
+        begin = np.int64(now)
+        if t.OPS[row + L.O_VARIABLE]:
+            far = sm * t.CONFIG[L.G_VARIABLES] + t.OPS[row + L.O_VARIABLE] - 1
+            t.VARIABLES[far] = min(t.VARIABLES[far], now + np.int64(t.NUMBERS[DRAM_LATENCY]))
+            begin = max(begin, t.VARIABLES[far])
+        latency = t.NUMBERS[CONSTANT_LATENCY] + (t.NUMBERS[CONSTANT_LOAD] if scheduler else 0.0)
+        CONSTANTS[at + L.U_THERE] = begin + np.int64(latency)
+        CONSTANTS[at + L.U_ASKED] = now
+    elif now < CONSTANTS[at + L.U_ASKED]:  # who wants it later was looked at before
+        CONSTANTS[at + L.U_THERE] -= CONSTANTS[at + L.U_ASKED] - now
+        CONSTANTS[at + L.U_ASKED] = now
+    return max(now, CONSTANTS[at + L.U_THERE])
 
 
 @jit_inline
@@ -72,7 +100,7 @@ def _behind_barrier(wi, t):
 
 
 @jit_inline
-def _ready(wi, base, reason, there, t):
+def _ready(wi, sm, base, reason, there, t):
     """When the next instruction of warp *wi* may issue, and why not before: not before *base*, its operands, *there*.
 
     PENDING and more: that is not known yet.
@@ -118,6 +146,11 @@ def _ready(wi, base, reason, there, t):
     if there > ready:
         ready = there
         reason = FETCHING
+    if OPS[row + L.O_CONSTANT] and OPS[row + L.O_PIPE] != CONST and ready < L.PENDING:
+        fetched = constant_at(sm, 1 + wi % CONFIG[L.G_SCHEDULERS], row, ready, t)
+        if fetched > ready:
+            ready = fetched
+            reason = IMC_MISS
     return ready, reason
 
 
@@ -139,7 +172,7 @@ def awaits(wi, sm, pc, now, t):
     if line == WARPS[at + L.W_NEXT_LINE]:
         there = max(there, WARPS[at + L.W_NEXT_LINE_AT])
     WARPS[at + L.W_PC] = pc
-    ready, reason = _ready(wi, base, WARPS[at + L.W_REASON], there, t)
+    ready, reason = _ready(wi, sm, base, WARPS[at + L.W_REASON], there, t)
     unsettled = ready >= L.PENDING or WARPS[at + L.W_FENCE] != 0
     WARPS[at + L.W_UNSETTLED] = unsettled
     if unsettled:
@@ -160,7 +193,7 @@ def settle(wi, sm, t):
     """Set when a warp that waits for answers of L2 may issue, if it is known; returns when to look at its scheduler."""
     WARPS = t.WARPS
     at = wi * L.N_WARP
-    ready, reason = _ready(wi, WARPS[at + L.W_BASE], WARPS[at + L.W_BASE_REASON], WARPS[at + L.W_THERE], t)
+    ready, reason = _ready(wi, sm, WARPS[at + L.W_BASE], WARPS[at + L.W_BASE_REASON], WARPS[at + L.W_THERE], t)
     if ready >= L.PENDING or WARPS[at + L.W_FENCE]:
         return np.int64(L.NEVER)
     ready = max(ready, WARPS[at + L.W_RESOLVED])  # its scheduler stood still meanwhile

@@ -144,7 +144,7 @@ def test_sweep_over_a_kernel_of_a_file(run, mine: str) -> None:
 
 
 def test_timeline_as_text(run) -> None:
-    found = run("timeline", "interleaved", *SMALL, "--cycles", "300:360")
+    found = run("timeline", "interleaved", *SMALL, "--cycles", "220:280")
     assert found.code == 0
     rows = [line for line in found.out.splitlines() if line.endswith("|")]
     assert len(rows) == 4

@@ -162,6 +162,7 @@ NVPROF_STALLS = {
     "stall_memory_dependency": ("long_scoreboard",),
     "stall_sync": ("barrier", "membar"),
     "stall_inst_fetch": ("branch_resolving", "no_instruction"),
+    "stall_constant_memory_dependency": ("imc_miss",),
     "stall_pipe_busy": ("math_pipe_throttle",),
     "stall_memory_throttle": ("mio_throttle", "lg_throttle"),
     "stall_other": ("drain",),

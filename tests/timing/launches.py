@@ -15,7 +15,7 @@ import numpy.typing as npt
 from simt import devices, runtime
 from simt.machine import Launch
 from simt.options import Timing
-from simt.sass import Kernels, SassKernel, bank_image, load_cubin
+from simt.sass import Kernels, SassKernel, bank_image, inner_arrays, load_cubin
 from simt.timing import TimedRun, TimingResult
 from simt.timing.kinds import ANY, COVERED, KINDS
 from tests.timing.crowded_launches import crowded_arguments
@@ -41,7 +41,8 @@ CUBINS = {
     name: DATA / "timing" / "cubins" / f"{name}.cubin"
     for name in (
         *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "reach", "paths", "validation"),
-        *("unseen", "short", "sets", "naive", "rowwise", "kept", "crowded", "wraps", "stays", "busy", "same", "parts"),
+        *("unseen", "short", "sets", "naive", "rowwise", "kept", "crowded", "wraps", "stays", "busy", "same"),
+        *("parts", "constants"),
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
@@ -93,7 +94,7 @@ def timed(
     """
     shape = grid, block
     image = partial(bank_image, kernel, *shape, args)
-    launch = Launch(*shape, args, threads=1, shared_bytes=shared_bytes, bank_image=image)
+    launch = Launch(*shape, [*args, *inner_arrays(args)], threads=1, shared_bytes=shared_bytes, bank_image=image)
     code = kernel.code.instructions if control_bits else None
     context, gpu = kernel.module.memory.context, devices.get(device)
     if options.get("sms") == "auto":

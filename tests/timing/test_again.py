@@ -31,14 +31,14 @@ def test_the_same_words_written_again_and_again(device: str) -> None:
         44: 4,
         52: 4,
         58: 8,
-        61: 6,
+        61: 8,
         63: 26,
         71: 4,
         110: 8,
         113: 5,
     }
     bounds |= {
-        115: 13,
+        115: 16,
         126: 6,
         127: 10,
         128: 10,

@@ -18,7 +18,7 @@ def test_counters_without_atomics(device: str) -> None:
 
     bounds = {
         8: 15,
-        12: 15,
+        12: 21,
         25: 12,
         28: 8,
         40: 8,

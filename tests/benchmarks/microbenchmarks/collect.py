@@ -37,6 +37,7 @@ PROFILED = (
     "busy",
     "same",
     "parts",
+    "constants",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
