@@ -71,7 +71,7 @@ def _ends(n: int, width: int, height: int) -> npt.NDArray[np.int64]:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize(("width", "height", "bound"), [(16, 16, 6)])
+@pytest.mark.parametrize(("width", "height", "bound"), [(16, 16, 10)])
 def test_younger_blocks_of_a_product_find_in_l2_what_older_ones_have_asked_for(
     width: int, height: int, bound: float
 ) -> None:
