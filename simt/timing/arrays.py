@@ -224,16 +224,7 @@ def clock_arrays(
         L1_ASKED=np.full(l1, -1, np.int64),
         L1_WRITTEN=np.zeros(l1, np.int64),
         **{name: np.zeros(l1, np.float64) for name in OF_WRITTEN},
-        L2_TAGS=np.full(l2 + WIDE, -1, np.int64),
-        L2_SECTORS=np.zeros(l2, np.int64),
-        L2_DIRTY=_left_dirty(l2, numbers),
-        L2_USED=np.zeros(l2 + WIDE, np.int64),
-        L2_GUEST=np.zeros(l2 + WIDE, np.int64),
-        L2_OWED=np.full(written_sets * int(numbers["l2_dirty_ways"]) * LISTED_WORDS, -1, np.int64),
-        L2_OWED_MASKED=np.full(written_sets * int(numbers["l2_masked_ways"]) * LISTED_WORDS, -1, np.int64),
-        L2_LACKING=np.full(written_sets * int(numbers["l2_partial_ways"]) * LISTED_WORDS, -1, np.int64),
-        L2_COMING=np.zeros(l2, np.int64),
-        L2_READY=np.zeros(l2, np.float64),
+        **_l2(l2, written_sets, numbers),
         SMALL=_small(prepared),
         HOSTED=_hosted(prepared),
         EXTENTS=extents.reshape(-1),
@@ -260,6 +251,26 @@ def clock_arrays(
         STAGED_SIZE=np.zeros(2, np.int64),
         EVENTS=np.zeros((MAX_EVENTS if window else 1) * layout.N_EVENT, np.int64),
     )
+
+
+def _l2(ways: int, written_sets: int, numbers: Parameters) -> dict[str, npt.NDArray[Any]]:
+    """What is known of each of L2's *ways*, and the lists of ways of its *written_sets* that are to be written."""
+
+    def listed(name: str) -> npt.NDArray[np.int64]:
+        return np.full(written_sets * int(numbers[name]) * LISTED_WORDS, -1, np.int64)
+
+    return {
+        "L2_TAGS": np.full(ways + WIDE, -1, np.int64),
+        "L2_SECTORS": np.zeros(ways, np.int64),
+        "L2_DIRTY": _left_dirty(ways, numbers),
+        "L2_USED": np.zeros(ways + WIDE, np.int64),
+        "L2_GUEST": np.zeros(ways + WIDE, np.int64),
+        "L2_OWED": listed("l2_dirty_ways"),
+        "L2_OWED_MASKED": listed("l2_masked_ways"),
+        "L2_LACKING": listed("l2_partial_ways"),
+        "L2_COMING": np.zeros(ways, np.int64),
+        "L2_READY": np.zeros(ways, np.float64),
+    }
 
 
 def _chip(numbers: Parameters, keeps: bool) -> npt.NDArray[np.float64]:
