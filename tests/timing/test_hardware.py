@@ -23,17 +23,17 @@ def errors(found: list[tuple[dict[str, Any], TimingResult]]) -> Any:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize(("size", "most", "mean"), [(22, 7.5, 2.9), (24, 10, 4.7)])
+@pytest.mark.parametrize(("size", "most", "mean"), [(22, 4.5, 2.9), (24, 6, 2.5)])
 def test_the_nine_reductions(size: int, most: float, mean: float) -> None:
-    """Cycles, occupancy within 8 points, and the order by time of all whose runs on the hardware do not overlap.
+    """Cycles, occupancy within 3 points, and the order by time of all whose runs on the hardware do not overlap.
 
     The hardware ran each 46 times: of the three kernels with a warp's tail the runs overlap, medians are 0.6 % apart.
 
     No constant is fitted to these launches, but their stall samples were read to find mechanisms that the model
     lacked, which were then measured by microbenchmarks: they are no blind test.
-    At 2^24 they are up to 9.8 % off (7.1 before loads kept the FMA pipe waiting): with what was left in L2 they write
-    5.8 MB, as there (5.3), not 3.6. The three with a warp's tail have 69 % occupancy here and 61 on the H200; it was
-    66 until blocks started, and warps stayed, as they do there.
+    At 2^24 with what was left in L2 they write 5.8 MB, as there (5.3), not 3.6.  The three with a warp's tail had 69 %
+    occupancy, there 61, until the chip heard of ended warps as late as there; they were 16 to 19 % slow with that until
+    a burst of one SM no longer waited for itself in DRAM.
     """
     from tests.timing.launches import REDUCTIONS, runs, simulate_all
 
@@ -44,7 +44,7 @@ def test_the_nine_reductions(size: int, most: float, mean: float) -> None:
     assert np.abs(off).mean() < mean
     for entry, timed in found:
         measured = entry["counters"]
-        assert abs(100 * timed.metrics["achieved_occupancy"] - measured["achieved_occupancy_pct"]) < 8
+        assert abs(100 * timed.metrics["achieved_occupancy"] - measured["achieved_occupancy_pct"]) < 3
         assert timed.totals["issued"] / timed.blocks == pytest.approx(measured["inst_executed"] / entry["grid"][0])
         assert timed.metrics["l1_hit_rate"] == pytest.approx(measured["l1_hit_pct"], abs=4)
     for slower, longer in found:
