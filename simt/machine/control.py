@@ -370,42 +370,39 @@ def warpsync(
 
 
 @jit
-def _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform, active, executing, operand, waits):
-    """All *active* lanes arrive at a block barrier if the predicate of any holds (H100); the last to come open it."""
+def _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing, operand, waits):
+    """Exec lanes arrive at the block barrier that a micro-op names, with *operand*; the last to come open it."""
     if executing == 0:
         return pc + 1
     lane = np.uint64(lowest(executing))
-    expected = R[row_at(CODE[code + L.C_B], rows, uniform) + lane]
-    barrier = (CODE[code + L.C_IMM] + R[row_at(CODE[code + L.C_C], rows, uniform) + lane]) % L.BLOCK_BARRIERS
+    expected = R[row_at(CODE[code + L.C_B], rows, uniform_end) + lane]
+    added = R[row_at(CODE[code + L.C_C], rows, uniform_end) + lane]
+    barrier = (CODE[code + L.C_IMM] + added) % L.BLOCK_BARRIERS
     if waits:
         wait(SPLITS, current(WARPS, w), pc, L.WAIT_BARRIER, barrier)
-    arrive(BARRIERS, barrier, popcount(active), expected, operand, executing)
+    arrive(BARRIERS, barrier, popcount(executing), expected, operand, executing)
     if is_complete(BARRIERS, LAUNCH[L.LAUNCH_LIVE], barrier):
         release(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, barrier)
     return np.int64(LEAVE) if waits else pc + 1
 
 
 @jit_part
-def bar_sync(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, active, executing):
-    return _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, active, executing, 0, True)
+def bar_sync(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing):
+    return _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing, 0, True)
 
 
 @jit_part
-def bar_red(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, predicates, active, executing):
-    own = predicate(P, predicates, CODE[code + L.C_A])
-    return _bar(
-        CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, active, executing, own, True
-    )
+def bar_red(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, predicates, executing):
+    operand = predicate(P, predicates, CODE[code + L.C_A])
+    return _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing, operand, True)
 
 
 bar_red_popc = bar_red_and = bar_red_or = bar_red
 
 
 @jit_part
-def bar_arrive(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, active, executing):
-    return _bar(
-        CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, active, executing, 0, False
-    )
+def bar_arrive(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing):
+    return _bar(CODE, R, P, SPLITS, WARPS, BARRIERS, LAUNCH, w, pc, code, rows, uniform_end, executing, 0, False)
 
 
 @jit
