@@ -206,7 +206,8 @@ def clock_arrays(
         STATES=np.zeros(1, np.int64),
         CLOCKS=np.zeros(1, np.int64),
         SCHEDULERS=queues.reshape(-1),
-        **_writes(n_sms, l2, int(numbers["l2_slices"]), len(table.ops) // layout.N_OP, n_warps),
+        **_writes(n_sms, l2, int(numbers["l2_slices"]), len(table.ops) // layout.N_OP),
+        **_steps(len(table.ops) // layout.N_OP if n_sms == 1 and _has_rows(config) else 0, n_warps),
         QUEUED=np.zeros(n_sms * schedulers * layout.QUEUE_ROOM, np.int64),
         MEMBERS=members.reshape(-1),
         READY=_never(members.size),
@@ -361,7 +362,23 @@ def _l2_sets(prepared: Prepared, numbers: Parameters, share: float, at_once: int
     return max(int(l2_bytes / LINE_BYTES / numbers["l2_ways"]), 1)
 
 
-def _writes(n_sms: int, l2: int, slices: int, ops: int, warps: int) -> dict[str, Any]:
+def _has_rows(config: npt.NDArray[np.int64]) -> bool:
+    """Whether blocks stand in rows of the grid, and their warps in whole rows of them (steps.py)."""
+    return bool(config[layout.G_LAYER] != 0 and min(config[layout.G_GRID_X], config[layout.G_GRID_Y]) > 1)
+
+
+def _steps(ops: int, warps: int) -> dict[str, npt.NDArray[Any]]:
+    """How far *warps* are at each of the *ops*; without any, nothing is noted (steps.py)."""
+    return {
+        "LOADED": np.zeros(ops * warps, np.int32),
+        "STEPS": np.full(ops * layout.N_STEP, -1, np.int64),
+        "ROWS_ALIKE": np.zeros(ops, np.int64),
+        "ROW_BLOCK": np.full(ops, -1, np.int64),
+        "ROW_WORD": np.zeros(ops, np.int64),
+    }
+
+
+def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
     """What is known of stores and atomics: on their way to L2, at its *l2* ways, and of each of the *ops*."""
     sent = n_sms * layout.SENT_ROOM
     return {
@@ -376,11 +393,6 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int, warps: int) -> dict[str,
         "L2_SLICE_FREE": np.zeros(slices, np.float64),
         **{name: np.zeros(l2, np.int64) for name in ("L2_WORDS", "L2_MASKED", "L2_PARTIAL")},
         "READERS": np.zeros(layout.N_READER * ops, np.int64),
-        "LOADED": np.zeros(ops * warps if n_sms == 1 else 0, np.int32),
-        "STEPS": np.full(ops * layout.N_STEP, -1, np.int64),
-        "ROWS_ALIKE": np.zeros(ops, np.int64),
-        "ROW_BLOCK": np.full(ops, -1, np.int64),
-        "ROW_WORD": np.zeros(ops, np.int64),
         "WRITER": np.full(ops, -1, np.int64),
         "WRITTEN": np.zeros(ops, np.int64),
         **{name: np.zeros(ops, np.int64) for name in ("ROW_APART", "LAYER_APART", "WIDEST")},

@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from simt.timing import layout as L
-from simt.timing.chance import logistic
 from simt.timing.dirty import write_back
 from simt.timing.jit import jit, jit_rare
-from simt.timing.others import LOST, allocation, is_private
+from simt.timing.others import LOST, allocation, exceeds_l2, is_private
 
 L2_WAYS = L.PLACE["l2_ways"]
 BY_ALL, BY_ONE, STORED_ONLY = 1.5, 1.0, 1.5
@@ -61,7 +60,7 @@ def _drop(way, k, arrival, t):
 @jit
 def _is_lost(behind, number, t):
     """Whether a line is lost if the lines used since then take so much room."""
-    return behind > t.CONFIG[L.G_L2_LINES] * (HOLDS + SPREAD * logistic(number + (np.int64(1) << 45)))
+    return exceeds_l2(behind, HOLDS, SPREAD, number + (np.int64(1) << 45), t)
 
 
 @jit

@@ -10,7 +10,7 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
-from simt.timing.chance import share
+from simt.timing.chance import logistic, share
 from simt.timing.jit import jit, jit_inline
 
 DRAM_LATENCY = L.PLACE["dram_latency"]
@@ -100,6 +100,15 @@ def manner_of(n, LINES, block, t):
         if abs(LINES[k] - LINES[k - 1] - (LINES[1] - LINES[0])) > 1:
             return SCATTERED
     return FIRST if block < t.CONFIG[L.G_FIRST_WAVE] else LATER
+
+
+@jit_inline
+def exceeds_l2(lines, holds, spread, number, t):
+    """Whether L2 has lost one of so many *lines* that take turns in it: drawn for *number*.
+
+    Of *holds* times l2_bytes half are lost; about that it is a logistic curve of scale *spread*, as sets differ.
+    """
+    return lines > t.CONFIG[L.G_L2_LINES] * (holds + spread * logistic(number))
 
 
 @jit_inline

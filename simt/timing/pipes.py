@@ -14,6 +14,15 @@ XU_QUEUE = L.PLACE["xu_queue"]
 
 
 @jit_inline
+def _join_halves(q, GATES):
+    """When the FMA pipe of scheduler *q* takes what either half, or both together, can do."""
+    light = GATES[q * N_GATE + FMA_LIGHT]
+    heavy = GATES[q * N_GATE + FMA_HEAVY]
+    GATES[q * N_GATE + FMA] = min(light, heavy)
+    GATES[q * N_GATE + FMA_BOTH] = max(light, heavy)
+
+
+@jit_inline
 def occupy(q, pipe, now, late, interval, NUMBERS, GATES):
     """An instruction enters a pipe of scheduler *q*, *late* cycles after its issue if it waits for its registers.
 
@@ -31,8 +40,7 @@ def occupy(q, pipe, now, late, interval, NUMBERS, GATES):
     if pipe == FMA_BOTH:
         GATES[light] = until
         GATES[heavy] = until
-    GATES[q * N_GATE + FMA] = min(GATES[light], GATES[heavy])
-    GATES[q * N_GATE + FMA_BOTH] = max(GATES[light], GATES[heavy])
+    _join_halves(q, GATES)
 
 
 @jit_inline
@@ -47,8 +55,7 @@ def keep_from_fma(q, until, SCHEDULERS, GATES):
     heavy = q * N_GATE + FMA_HEAVY
     GATES[light] = max(GATES[light], until)
     GATES[heavy] = max(GATES[heavy], until)
-    GATES[q * N_GATE + FMA] = min(GATES[light], GATES[heavy])
-    GATES[q * N_GATE + FMA_BOTH] = max(GATES[light], GATES[heavy])
+    _join_halves(q, GATES)
 
 
 @jit_inline

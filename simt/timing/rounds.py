@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from simt.timing import layout as L
-from simt.timing.chance import logistic, share
+from simt.timing.chance import share
 from simt.timing.jit import jit, jit_inline
-from simt.timing.others import AGAIN, AGAIN_NOW, ONCE, SCATTERED, allocation, manner_of
+from simt.timing.others import AGAIN, AGAIN_NOW, ONCE, SCATTERED, allocation, exceeds_l2, manner_of
 
 L2_WAYS = L.PLACE["l2_ways"]
 L2_FETCH = L.PLACE["l2_fetch_bytes"]
@@ -54,10 +54,10 @@ def _stride(pc, t):
 def _is_lost(wi, block, lines, t):
     """Whether L2 has lost what a warp loads, of a round of so many *lines*: drawn.
 
-    Fitted to rounds of 8 to 64 MiB (wraps.cu on an H100).  L2 keeps whole lines, and sets differ.
+    Fitted to rounds of 8 to 64 MiB (wraps.cu on an H100).  L2 keeps whole lines.
     """
-    drawn = logistic((block << 6) + t.WARPS[wi * L.N_WARP + L.W_INDEX] + (1 << 44))
-    return lines > t.CONFIG[L.G_L2_LINES] * (HOLDS + HOLDS_SPREAD * drawn)
+    number = (block << 6) + t.WARPS[wi * L.N_WARP + L.W_INDEX] + (1 << 44)
+    return exceeds_l2(lines, HOLDS, HOLDS_SPREAD, number, t)
 
 
 @jit

@@ -38,7 +38,7 @@ def asked_ahead(pc, wi, block, now, word, is_first, t):
     They do what the simulated one does: it was so far when its first warp was.  *is_first*: a load of plain memory by a
     block that starts with the launch, which is all that is looked at.
     """
-    if not is_first or len(t.LOADED) == 0 or t.CONFIG[L.G_LAYER] == 0 or t.CONFIG[L.G_GRID_X] == 1:
+    if not is_first or len(t.LOADED) == 0:
         return np.int64(L.NEVER)
     at = pc * (len(t.LOADED) // len(t.ROWS_ALIKE)) + wi
     times = np.int64(t.LOADED[at])
