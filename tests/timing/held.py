@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any
 
+from simt.timing.result import TimingResult
 from tests.timing.launches import error, mangled, measured, run
+
+
+def launched(
+    program: str, arguments: Sequence[list[Any]], launch: int, *, integers: bool = True, **options: Any
+) -> tuple[dict[str, Any], TimingResult]:
+    """A launch as measured, and as simulated; *integers* as for :func:`mangled`, *options* as for :func:`timed`."""
+    entry = measured(program, "h100")[launch]
+    name = mangled(entry["kernel"], integers=integers)
+    return entry, run(program, name, entry["grid"], entry["block"], arguments[launch], device="h100", **options)
 
 
 def errors(
@@ -15,10 +25,8 @@ def errors(
 
     *integers*: what the arguments of its templates are, as :func:`mangled` has it.
     """
-    found = {}
-    for k, entry in enumerate(measured(program, "h100")):
-        if k in launches:
-            name = mangled(entry["kernel"], integers=integers)
-            timed = run(program, name, entry["grid"], entry["block"], arguments[k], device="h100", sms="auto")
-            found[k] = error(entry, timed)
-    return found
+    return {
+        k: error(*launched(program, arguments, k, integers=integers, sms="auto"))
+        for k in range(len(measured(program, "h100")))
+        if k in launches
+    }

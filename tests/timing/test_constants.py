@@ -22,12 +22,9 @@ WAITS = {11: 15, 15: 20, 16: 10, 21: 20, 51: 15, 55: 15, 56: 10, 57: 10, 59: 20}
 def _timed(launch: int, **options: Any) -> tuple[dict[str, Any], TimingResult]:
     """A launch of constants.cu as measured on an H100, and as simulated."""
     from tests.timing.constants_launches import constants_arguments
-    from tests.timing.launches import mangled, measured, run
+    from tests.timing.held import launched
 
-    entry = measured("constants", "h100")[launch]
-    name = mangled(entry["kernel"], integers=True)
-    arguments = constants_arguments()[launch]
-    return entry, run("constants", name, entry["grid"], entry["block"], arguments, device="h100", sms="auto", **options)
+    return launched("constants", constants_arguments(), launch, sms="auto", **options)
 
 
 @needs_nvdisasm

@@ -21,12 +21,10 @@ stride apart (56 to 63) 7 to 16 high with stores that leave in order.
 
 def _timed(launch: int, **options: Any) -> tuple[dict[str, Any], TimingResult]:
     """A launch of stays.cu as measured on an H100, and as simulated."""
-    from tests.timing.launches import mangled, measured, run
+    from tests.timing.held import launched
     from tests.timing.stays_launches import stays_arguments
 
-    entry = measured("stays", "h100")[launch]
-    shape = entry["grid"], entry["block"]
-    return entry, run("stays", mangled(entry["kernel"]), *shape, stays_arguments()[launch], device="h100", **options)
+    return launched("stays", stays_arguments(), launch, integers=False, **options)
 
 
 @needs_nvdisasm
