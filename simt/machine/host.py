@@ -63,4 +63,5 @@ def run(program: Program, launch: Launch, device: DeviceMemory) -> RunResult:
         preemptions=team.turns.preemptions if team.turns is not None else 0,
         trace=trace,
         work=team.work.reshape(-1, layout.N_WORK) if launch.per_block else None,
+        reached=team.reached if launch.per_block else None,
     )

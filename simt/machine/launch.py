@@ -122,7 +122,7 @@ class Launch:
     ``schedule`` decides which warp runs when.  ``resident``: blocks that the GPU holds together, where they are to run
     together: under a schedule, and if one may wait for another (waiting.py).
     ``engine``: see ENGINES.
-    ``per_block``: note what each block was (:attr:`simt.machine.RunResult.work`).
+    ``per_block``: note what each block was, and which memory blocks access (``work`` and ``reached`` of RunResult).
     ``part``: the first block to run and one past the last (None: all), of a launch that several processes share.
     """
 

@@ -184,6 +184,7 @@ V_STARTS = _native()
 V_ENDS = _native()
 V_WRITABLE = _native()
 V_HINTS = _native()
+V_REACHED = _native()  # 0: nobody asks
 V_MEMORY = _native()
 N_NATIVE = _native.count
 
@@ -242,6 +243,10 @@ T_DIVERGED = _trace()
 T_MEMORY = _trace(N_MEMORY)
 N_TRACE = _trace.count
 
+REACH_SHIFT = 6
+REACH = 1 << REACH_SHIFT
+"""Bytes of global memory of which it is noted whether a launch accesses them: as many as DRAM sends at once."""
+
 UNLIMITED = 1 << 62
 """No limit on the number of micro-ops."""
 
@@ -298,6 +303,7 @@ class State(NamedTuple):
     ERROR: Any
     EVENTS: Any  # int64: what a watched launch tells (events.py); blocks that run together share it
     WORK: Any  # int64[blocks * N_WORK], or empty (shared by all workers, which run different blocks)
+    REACHED: Any  # uint8, 1: a block has accessed these REACH bytes of global memory; or empty (shared by all workers)
     STOP: Any  # int64[1], not zero: stop soon (shared by all workers)
 
 

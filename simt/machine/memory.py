@@ -211,6 +211,18 @@ def _is_quiet(CODE, pc):
     return (CODE[np.uint64(pc * L.N_CODE) + L.C_OP] >> L.FLAGS_SHIFT) & L.QUIET
 
 
+@jit
+def _note_reached(ADDRESSES, lo, hi, run, REACHED):
+    """Note which global memory a launch accesses, from address *lo* to *hi*; *run*: the lanes lie side by side."""
+    first = (lo - L.ADDRESS_BASE) >> L.REACH_SHIFT
+    if run:
+        for unit in range(first, ((hi - L.ADDRESS_BASE) >> L.REACH_SHIFT) + 1):
+            REACHED[unit] = 1
+        return
+    for l in range(32):
+        REACHED[(ADDRESSES[l] - L.ADDRESS_BASE) >> L.REACH_SHIFT] = 1
+
+
 @jit_inline
 def access(op, mod, imm, pc, w, a, b, c, exec_mask, watched, s):
     """Execute one memory micro-op for the exec lanes (not empty); returns a reason (R_NONE if all went well).
@@ -285,6 +297,8 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, watched, s):
             else:
                 X[L.X_SECTORS] = count_units(ADDRESSES, SECTOR_SHIFT, lo, hi)
             X[L.X_SECTORS_IDEAL] = ideal_sectors(X[L.X_BYTES], X[L.X_SECTORS])
+            if len(s.REACHED):
+                _note_reached(ADDRESSES, lo, hi, run, s.REACHED)
             if lo == hi:
                 X[L.X_DISTINCT] = size
             elif X[L.X_SECTORS] < lanes and not distinct:

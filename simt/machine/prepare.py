@@ -290,8 +290,12 @@ def state_arrays(
     trace_rows: int,
     stop: npt.NDArray[np.int64],
     work: npt.NDArray[np.int64] | None = None,
+    reached: npt.NDArray[np.uint8] | None = None,
 ) -> layout.State:
-    """Fresh engine state of one host worker; *work*: where it notes what each block was, if that is asked for."""
+    """Fresh engine state of one host worker.
+
+    *work*, *reached*: where it notes what each block was, and which memory blocks access, if that is asked for.
+    """
     program, launch, encoded, memory = prepared.program, prepared.launch, prepared.encoded, prepared.memory
     threads = launch.threads_per_block
     warps = -(-threads // 32)
@@ -366,6 +370,7 @@ def state_arrays(
         ERROR=error,
         EVENTS=events,
         WORK=np.zeros(0, np.int64) if work is None else work,
+        REACHED=np.zeros(0, np.uint8) if reached is None else reached,
         STOP=stop,
         **memory.words._asdict(),
     )

@@ -71,6 +71,8 @@ class RunResult:
     work: npt.NDArray[np.int64] | None = None
     """[blocks, 3] of a launch with ``per_block``: warp instructions that the block executed, sectors of memory that it
     moved, warp instructions of its longest warp."""
+    reached: npt.NDArray[np.uint8] | None = None
+    """Of such a launch, for each REACH (layout.py) bytes of the arena: 1 if a block accessed them as global memory."""
 
     @property
     def blocks(self) -> int:

@@ -39,6 +39,11 @@ Begun = tuple[int, int] | None
 """The block that is under way in a worker's state, and the number of the next one."""
 
 
+def _units(prepared: Prepared) -> int:
+    """REACH bytes from the begin of the arena to the end of its last allocation."""
+    return int(prepared.memory.ends.max(initial=layout.ADDRESS_BASE) - layout.ADDRESS_BASE >> layout.REACH_SHIFT) + 1
+
+
 def _wait_out(pending: set[Future[None]]) -> None:
     """Wait until no thread works on a stopped launch, however often ctrl-C is pressed: its memory is used again."""
     while pending:
@@ -77,6 +82,7 @@ class Team:
         self.stop = layout.on_lines(np.full(1, 0 if schedule is None else PAUSES))
         self.choice = Choice(prepared)
         self.work = np.zeros(prepared.launch.blocks * layout.N_WORK if prepared.launch.per_block else 0, np.int64)
+        self.reached = np.zeros(_units(prepared) if prepared.launch.per_block else 0, np.uint8)
         self.states = [self._state(0)]
         self.blocks = prepared.launch.blocks
         self.spans = [prepared.launch.span]
@@ -101,7 +107,7 @@ class Team:
 
     def _state(self, worker: int) -> layout.State:
         rows = TRACE_ROWS if self.prepared.launch.trace is not False else 0
-        state = state_arrays(self.prepared, worker, rows, self.stop, self.work)
+        state = state_arrays(self.prepared, worker, rows, self.stop, self.work, self.reached)
         return state._replace(EVENTS=self.states[0].EVENTS) if self.together and worker else state
 
     def compile(self) -> None:

@@ -19,9 +19,10 @@ from simt.timing.clock import Clock
 from simt.timing.dirty import LISTED_WORDS
 from simt.timing.gates import GROUP, N_GATE, N_STANDING
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
-from simt.timing.quotas import quotas_of
+from simt.timing.quotas import accessed, quotas_of
 from simt.timing.sample import Sample
 from simt.timing.schedule import Schedule
+from simt.timing.steps import has_rows
 from simt.timing.ways import WIDE
 
 MAX_STAYS = 1 << 16
@@ -120,11 +121,13 @@ def clock_arrays(
     window: tuple[int, int] | None,
     watched: npt.NDArray[np.int64] | None = None,
     moved: npt.NDArray[np.float64] | None = None,
+    reached: npt.NDArray[np.uint8] | None = None,
 ) -> Clock:
     """Arrays for the SMs of *sample* with *places* blocks each, as many whole ones as *fit* says; *state*: of one.
 
     *watched*: lines of memory of which each byte is watched for races; without them, all lines are.
     *moved*: share of the sectors of the sample's blocks that the first 0, 1, 2, ... of them move; None: all the same.
+    *reached*: what the launch accesses (:attr:`simt.machine.RunResult.reached`); None: all of its memory.
     """
     n_sms, chip = sample.n_sms, sample.chip
     warps = -(-prepared.launch.threads_per_block // 32)
@@ -135,9 +138,10 @@ def clock_arrays(
         values[layout.PLACE[name]] *= share
     _share_constants(values, numbers, chip, min(warps / schedulers, 1.0))
     l1_sets = int(numbers["l1_bytes"] / LINE_BYTES / numbers["l1_ways"])
-    extents, quotas = quotas_of(prepared, numbers, sample, share)
+    n_bytes, used = accessed(prepared, reached)
+    extents, quotas = quotas_of(prepared, numbers, sample, share, n_bytes, used)
     lines = int(extents.max(initial=0))
-    l2_sets = _l2_sets(prepared, numbers, share, chip * fit.blocks_per_sm)
+    l2_sets = _l2_sets(prepared, numbers, share, chip * fit.blocks_per_sm, int(used.sum()))
     written_sets = max(int(numbers["l2_bytes"] * share / LINE_BYTES / numbers["l2_ways"]), 1)
     members = _members(n_sms, places * warps, schedulers)
     n_warps = n_sms * places * warps
@@ -207,7 +211,7 @@ def clock_arrays(
         CLOCKS=np.zeros(1, np.int64),
         SCHEDULERS=queues.reshape(-1),
         **_writes(n_sms, l2, int(numbers["l2_slices"]), len(table.ops) // layout.N_OP),
-        **_steps(len(table.ops) // layout.N_OP if n_sms == 1 and _has_rows(config) else 0, n_warps),
+        **_steps(len(table.ops) // layout.N_OP if n_sms == 1 and has_rows(config) else 0, n_warps),
         QUEUED=np.zeros(n_sms * schedulers * layout.QUEUE_ROOM, np.int64),
         MEMBERS=members.reshape(-1),
         READY=_never(members.size),
@@ -229,6 +233,7 @@ def clock_arrays(
         SMALL=_small(prepared),
         HOSTED=_hosted(prepared),
         EXTENTS=extents.reshape(-1),
+        ACCESSED=used[: len(quotas)],
         QUOTAS=quotas,
         MOVED=np.zeros(0, np.float64) if moved is None else moved,
         **{name: np.zeros(len(quotas), np.float64) for name in OF_ALLOCATION},
@@ -349,22 +354,17 @@ def _local(prepared: Prepared) -> tuple[int, int, int]:
     return starts[0], each, local_stride(prepared.program.local_bytes)
 
 
-def _l2_sets(prepared: Prepared, numbers: Parameters, share: float, at_once: int) -> int:
+def _l2_sets(prepared: Prepared, numbers: Parameters, share: float, at_once: int, lines: int) -> int:
     """Sets of L2: what fits there as a whole stays there, also if one SM touches more than its share of the lines.
 
-    *at_once*: blocks that run at the same time, with their local memory.
+    *at_once*: blocks that run at the same time, with their local memory; *lines*: that the launch accesses.
     """
     launch = prepared.launch
-    together = float((prepared.memory.ends - prepared.memory.starts).sum())
+    together = float(lines * LINE_BYTES)
     threads = min(launch.blocks, at_once) * launch.threads_per_block
     together += local_stride(prepared.program.local_bytes) * threads
     l2_bytes = numbers["l2_bytes"] * (1 if together <= numbers["l2_bytes"] else share)
     return max(int(l2_bytes / LINE_BYTES / numbers["l2_ways"]), 1)
-
-
-def _has_rows(config: npt.NDArray[np.int64]) -> bool:
-    """Whether blocks stand in rows of the grid, and their warps in whole rows of them (steps.py)."""
-    return bool(config[layout.G_LAYER] != 0 and min(config[layout.G_GRID_X], config[layout.G_GRID_Y]) > 1)
 
 
 def _steps(ops: int, warps: int) -> dict[str, npt.NDArray[Any]]:

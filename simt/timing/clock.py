@@ -98,6 +98,7 @@ class Clock(NamedTuple):
     SMALL: Any  # int64[small allocations * 3]: first line, one past the last, and by how many lines a GPU has it nearer
     HOSTED: Any  # int64[allocations of the host * 2]: first line and one past the last
     EXTENTS: Any  # int64[allocations * 2]: first line and one past the last
+    ACCESSED: Any  # int64[allocations]: lines of each that the launch accesses
     # What the simulated SMs fetch of each allocation; all empty if the whole chip is simulated.
     QUOTAS: Any  # float64[allocations]: sectors that they fetch themselves
     MOVED: (

@@ -37,7 +37,7 @@ def _room_of(k, t):
     if started * t.CONFIG[L.G_CHIP] > t.CONFIG[L.G_FIRST_WAVE] * t.CONFIG[L.G_SMS]:
         brought = max(brought, min(t.FETCHED_OF[k] + t.DENIED[k], t.QUOTAS[k] * started / t.CONFIG[L.G_BLOCKS]))
     lines = max(brought * scale, t.PLACED_OF[k])
-    lines = min(lines, np.float64(t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k]))
+    lines = min(lines, np.float64(t.ACCESSED[k]))
     if t.FETCHED_OF[k] == 0:
         return STORED_ONLY * lines
     return (BY_ONE if is_private(k, t) else BY_ALL) * lines

@@ -122,9 +122,11 @@ def spaced(ADDRESSES, size):
 def _scattered(k, line, n, now, t):
     """Who brings *n* sectors of a line anywhere in allocation *k*: all SMs together have brought as much as L2 holds of
 
-    it, or the share that the simulated ones have of their part.  By which share a line is there is drawn.
+    it, or the share that the simulated ones have of their part.  By which share a line is there is drawn.  What nobody
+    ever asks for, by chance, belongs to the whole.
     """
-    there = t.FETCHED_OF[k] / t.QUOTAS[k]
+    whole = 4.0 * (t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k]) * t.CONFIG[L.G_SMS] / t.CONFIG[L.G_CHIP]
+    there = t.FETCHED_OF[k] / whole
     if now - t.MARKED_AT[k] > t.NUMBERS[DRAM_LATENCY]:
         t.MARKED_BEFORE[k] = t.MARKED[k]
         t.MARKED[k] = there
@@ -177,7 +179,7 @@ def brought_by(line, mask, manner, now, t):
         return SAMPLE
     if manner >= AGAIN_NOW:
         return OTHERS_NOW if manner == AGAIN_NOW else OTHERS_BEFORE
-    larger = t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k] > t.CONFIG[L.G_L2_LINES]
+    larger = t.ACCESSED[k] > t.CONFIG[L.G_L2_LINES]
     if mask & ~t.OWNED[line] == 0 and (larger or (is_private(k, t) and _overflows(t))):
         return SAMPLE
     started = t.CHIP[L.C_NEXT_BLOCK] / t.CONFIG[L.G_BLOCKS]

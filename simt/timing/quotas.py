@@ -5,32 +5,57 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from simt.machine.layout import ADDRESS_BASE
+from simt.machine.layout import ADDRESS_BASE, REACH
 from simt.machine.prepared import Prepared
 from simt.timing.clock import Clock
 from simt.timing.parameters import LINE_BYTES, Parameters
 from simt.timing.sample import Sample
 
 SECTOR_BYTES = 32
+Integers = npt.NDArray[np.int64]
+
+
+def accessed(prepared: Prepared, reached: npt.NDArray[np.uint8] | None) -> tuple[Integers, Integers]:
+    """Bytes and lines of each global allocation that a launch accesses, by what the functional run *reached*.
+
+    All of an allocation if that is not known, or if it is read by textures or bulk copies alone, which are not noted.
+    """
+    memory = prepared.memory
+    size = memory.ends - memory.starts
+    n_bytes, lines = size.copy(), -(-size // LINE_BYTES)
+    if reached is not None:
+        for k, (start, end) in enumerate(zip(*_places(prepared), strict=True)):
+            units = reached[start // REACH : -(-end // REACH)]
+            if units.any():
+                n_bytes[k] = min(REACH * int(units.sum(dtype=np.int64)), size[k])
+                lines[k] = np.logical_or.reduceat(units, np.arange(0, len(units), LINE_BYTES // REACH)).sum()
+    return n_bytes, lines
+
+
+def _places(prepared: Prepared) -> tuple[Integers, Integers]:
+    """Where each global allocation begins and ends in the arena."""
+    return prepared.memory.starts - int(ADDRESS_BASE), prepared.memory.ends - int(ADDRESS_BASE)
 
 
 def quotas_of(
-    prepared: Prepared, numbers: Parameters, sample: Sample, share: float
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Lines of each global allocation, and the simulated SMs' share of its sectors; none if all SMs are simulated."""
+    prepared: Prepared, numbers: Parameters, sample: Sample, share: float, n_bytes: Integers, lines: Integers
+) -> tuple[Integers, npt.NDArray[np.float64]]:
+    """Lines of each global allocation, and the simulated SMs' share of the sectors that the launch accesses there.
+
+    *n_bytes*, *lines*: what it accesses (:func:`accessed`).  None if all SMs are simulated.
+    """
     if sample.is_whole:
         return np.zeros((0, 2), np.int64), np.zeros(0, np.float64)
-    memory = prepared.memory
-    starts, ends = memory.starts - int(ADDRESS_BASE), memory.ends - int(ADDRESS_BASE)
+    starts, ends = _places(prepared)
     extents = np.stack([starts // LINE_BYTES, -(-ends // LINE_BYTES)], axis=1)
     # The busiest SM has some blocks more than its share: of what L2 does not hold, it fetches all that they ask for.
-    own = np.where(_is_larger(extents, numbers), max(share, sample.share), share)
-    return extents, np.ceil((ends - starts) / SECTOR_BYTES * own)
+    own = np.where(_is_larger(lines, numbers), max(share, sample.share), share)
+    return extents, np.ceil(n_bytes / SECTOR_BYTES * own)
 
 
-def _is_larger(extents: npt.NDArray[np.int64], numbers: Parameters) -> npt.NDArray[np.bool_]:
-    """Which allocations, by their first lines and those after the last, L2 does not hold."""
-    return (extents[:, 1] - extents[:, 0]) * LINE_BYTES > numbers["l2_bytes"]
+def _is_larger(lines: Integers, numbers: Parameters) -> npt.NDArray[np.bool_]:
+    """Of which allocations L2 does not hold so many lines."""
+    return lines * LINE_BYTES > numbers["l2_bytes"]
 
 
 def left_to_others(clock: Clock, numbers: Parameters, sample: Sample) -> int:
@@ -40,5 +65,5 @@ def left_to_others(clock: Clock, numbers: Parameters, sample: Sample) -> int:
     more of DRAM's time.
     """
     more = max(sample.share * sample.chip / sample.n_sms, 1.0)
-    share = clock.QUOTAS * np.where(_is_larger(clock.EXTENTS.reshape(-1, 2), numbers), 1.0, more)
+    share = clock.QUOTAS * np.where(_is_larger(clock.ACCESSED, numbers), 1.0, more)
     return int(np.minimum(share - clock.FETCHED_OF, clock.DENIED).clip(0).sum())

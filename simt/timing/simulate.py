@@ -77,6 +77,7 @@ def simulate(
     code: Sequence[MachineInstruction] | None = None,
     work: npt.NDArray[np.int64] | None = None,
     rewind: Callable[[], None] | None = None,
+    reached: npt.NDArray[np.uint8] | None = None,
 ) -> TimingResult:
     """Simulate a launch cycle by cycle on *device*, on what *memory* holds; ``launch.progress`` is called.
 
@@ -86,6 +87,7 @@ def simulate(
         work: int64 [blocks, 3], what each block was in the functional run (:attr:`simt.machine.RunResult.work`): by it
             ``sms="auto"`` chooses; without it, one SM stands for all.
         rewind: has *memory* as it is now, for a second simulation; without it *memory* is copied.
+        reached: what the functional run accessed (:attr:`simt.machine.RunResult.reached`); without it, all of *memory*.
     Afterwards *memory* is as the blocks of the simulated SMs left it; results come from the functional run, which
     executes the same instructions.
 
@@ -94,7 +96,7 @@ def simulate(
     """
     numbers, fit, n_sms = check(program, launch, device, options)
     turns = parse_order(launch.order)[0] >= INTERLEAVED
-    setting = _Setting(program, launch, memory, numbers, fit, _table(program, numbers, code, turns))
+    setting = _Setting(program, launch, memory, numbers, fit, _table(program, numbers, code, turns), reached)
     sample = fixed(launch.blocks, setting.chip, n_sms)
     if options.sms == "all" and n_sms > 1:
         seconds = ALL_SECONDS if options.max_host_seconds is None else options.max_host_seconds
@@ -155,6 +157,7 @@ class _Setting:
     numbers: Parameters
     fit: Occupancy
     table: Schedule
+    reached: npt.NDArray[np.uint8] | None
 
     @property
     def chip(self) -> int:
@@ -244,6 +247,7 @@ class _Run:
             window,
             watched,
             shares,
+            setting.reached,
         )
         self.is_watched = watched is not None
         self.crew = Crew(self.prepared, self.state, self.clock, 1)

@@ -8,12 +8,18 @@ data in L2, and catch up (products.cu on an H100: a step of the last blocks take
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from simt.timing import layout as L
 from simt.timing.jit import jit
 
 KNOWN = L.N_STEP // 2
 """Steps of a micro-op of which it is known when the first warp got there."""
+
+
+def has_rows(config: npt.NDArray[np.int64]) -> bool:
+    """Whether blocks stand in rows of the grid, and their warps in whole rows of them."""
+    return bool(config[L.G_LAYER] != 0 and min(config[L.G_GRID_X], config[L.G_GRID_Y]) > 1)
 
 
 @jit

@@ -52,4 +52,5 @@ class TimedRun:
             self.code,
             functional.work,
             rewind,
+            functional.reached,
         )

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import cuda
 from numba.core import config
 
 from simt import disk_cache, kernels
 from simt.lang import argument_types, compile
-from simt.machine import Launch, dimensions
+from simt.machine import DeviceMemory, Launch, RunResult, dimensions
 from simt.machine.compiled import code, lanes, parts
 from simt.machine.compiled.accesses import ACCESSES, FUNCTIONS, TYPES
 from simt.machine.compiled.emit import Emitter
@@ -26,6 +27,7 @@ from simt.machine.compiled.memory import Access
 from simt.machine.compiled.plan import Plan
 from simt.machine.compiled.text import LANES, Text
 from simt.machine.compiled.widen import NotWide, Scalar, Widener
+from simt.machine.layout import ADDRESS_BASE
 from simt.machine.prepare import prepare, state_arrays
 from simt.ops.arrays import Record
 from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, ATOMICS
@@ -300,6 +302,36 @@ def test_what_each_block_was() -> None:
     ]
     assert works[0] is not None
     np.testing.assert_array_equal(works[0], works[1])
+
+
+def spread(data: Any, out: Any, stride: int) -> None:
+    i = cuda.grid(1)
+    if i % 8 < 7:
+        out[i] = data[stride * (i // 2) + i % 2]
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "compiled"])
+@pytest.mark.parametrize("stride", [2, 5, 70])
+def test_which_memory_blocks_access(engine: str, stride: int) -> None:
+    """Of 64 bytes each: what lanes side by side, and lanes anywhere, load and store, but not what lies between."""
+    data, out = np.zeros(64 * 70, np.int32), np.zeros(4096, np.float64)
+    found: list[np.ndarray] = []
+
+    def look(_: Launch, memory: DeviceMemory, functional: RunResult, *__: Any) -> None:
+        assert functional.reached is not None
+        units = np.arange(len(functional.reached)) * 64 + int(ADDRESS_BASE)
+        for size in (data.nbytes, out.nbytes):
+            (own,) = [each for each in memory.allocations if each.end - each.start == size]
+            found.append(functional.reached[(own.start <= units) & (units < own.end)])
+
+    run(
+        compile(spread, argument_types([data, out, stride])),
+        Launch((2, 1, 1), (64, 1, 1), [data, out, stride], engine=engine),
+        second=look,
+    )
+    i = np.array([k for k in range(128) if k % 8 < 7])
+    for units, bytes_of in zip(found, (4 * (stride * (i // 2) + i % 2), 8 * i), strict=True):
+        assert np.flatnonzero(units).tolist() == np.unique(bytes_of // 64).tolist()
 
 
 @pytest.mark.parametrize(

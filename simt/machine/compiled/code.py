@@ -59,6 +59,7 @@ ADDRESSES = {
     L.V_ENDS: "ENDS",
     L.V_WRITABLE: "WRITABLE",
     L.V_HINTS: "HINTS",
+    L.V_REACHED: "REACHED",
     L.V_MEMORY: "M8",
     V_REQUEST: "X",
     V_LANES: "ADDRESSES",
@@ -114,6 +115,7 @@ class Native:
         native[L.V_CODE] = self.entry
         for column, name in ADDRESSES.items():
             native[column] = places[name]
+        native[L.V_REACHED] *= len(state.REACHED) > 0
         for helper in self.plan.helpers:
             native[HELPERS[helper]] = _helper(*helper).address(LANE)
         native[V_STATE] = places["NATIVE"] + 8 * end

@@ -151,7 +151,34 @@ class Access:
             distinct = self._distinct(text.value(f"select i1 {self.near}, i1 false, i1 {few}"), n_bytes)
             ideal = self._apply("ideal", 0, n_bytes, sectors)
             self._count({L.X_BYTES: n_bytes, L.X_SECTORS: sectors, L.X_SECTORS_IDEAL: ideal, L.X_DISTINCT: distinct})
+            self._note_reached()
         self._in_arena(str(-int(L.ADDRESS_BASE)))
+
+    def _note_reached(self) -> None:
+        """As :func:`simt.machine.memory._note_reached`, if the launch wants to know."""
+        text, kind, ones = self.text, f"<{WARP} x i8>", "<" + ", ".join(["i8 1"] * WARP) + ">"
+        noting, side, apart, noted = (text.new_label(stem) for stem in ("noting", "side", "apart", "noted"))
+        reached = self._field(L.V_REACHED)
+        asked = text.value(f"icmp ne ptr {reached}, null")
+        text.line(f"br i1 {asked}, label %{noting}, label %{noted}")
+        text.label(noting)
+        begin = text.value(f"getelementptr i8, ptr {reached}, i64 {-int(L.ADDRESS_BASE) >> L.REACH_SHIFT}")
+        text.line(f"br i1 {self.near}, label %{side}, label %{apart}")
+        text.label(side)
+        first, last = (text.value(f"ashr i64 {address}, {L.REACH_SHIFT}") for address in (self.lo, self.hi))
+        text.declare("declare i64 @llvm.smin.i64(i64, i64)")
+        for k in range(-(-WARP * self.size // L.REACH) + 1):
+            unit = text.value(f"call i64 @llvm.smin.i64(i64 {text.value(f'add i64 {first}, {k}')}, i64 {last})")
+            text.line(f"store i8 1, ptr {text.value(f'getelementptr i8, ptr {begin}, i64 {unit}')}, align 1")
+        text.line(f"br label %{noted}")
+        text.label(apart)
+        units = text.value(f"ashr {ALL} {self.given}, {text.spread(str(L.REACH_SHIFT), WARP)}")
+        pointers = text.value(f"getelementptr i8, ptr {begin}, {ALL} {units}")
+        name, every = f"@llvm.masked.scatter.v{WARP}i8.v{WARP}p0", "<" + ", ".join(["i1 true"] * WARP) + ">"
+        text.declare(f"declare void {name}({kind}, <{WARP} x ptr>, i32, {MASK})")
+        text.line(f"call void {name}({kind} {ones}, <{WARP} x ptr> {pointers}, i32 1, {MASK} {every})")
+        text.line(f"br label %{noted}")
+        text.label(noted)
 
     def _in_shared(self) -> None:
         text = self.text

@@ -37,6 +37,7 @@ _DTYPES = {
     **dict.fromkeys(("F64", "O64", "MF64"), types.float64),
     **dict.fromkeys(("F32", "O32", "MF32"), types.float32),
     "M8": types.uint8,
+    "REACHED": types.uint8,
     "M16": types.uint16,
     "M32": types.uint32,
     "WRITABLE": types.boolean,
