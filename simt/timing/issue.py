@@ -34,7 +34,7 @@ from simt.timing.cycles import ceil
 from simt.timing.gates import IS_STALLED, N_GATE
 from simt.timing.jit import jit, jit_apart, jit_inline, jit_rare
 from simt.timing.lsu import fence, global_access, meetings, shared_access, texture_access
-from simt.timing.pipes import freeze, keep_from_fma, occupy, read_registers
+from simt.timing.pipes import freeze, hold_up_sending, keep_from_fma, occupy, read_registers
 from simt.timing.selection import NONE
 from simt.timing.slots import end_of_issue, note_issue
 from simt.timing.waits import awaits, constant_at, hand_on, note_results
@@ -415,6 +415,8 @@ def issue(q, sm, wi, now, s, t):
         done = np.float64(now)
     else:
         late = read_registers(q, row, now, kept, OPS, np.int64(t.NUMBERS[WINDOW]), SCHEDULERS)
+        if OPS[row + L.O_FREEZE]:
+            hold_up_sending(q, now, SCHEDULERS)
         if OPS[row + L.O_KEEPS_FMA]:
             keep_from_fma(q, now + 1 + OPS[row + L.O_KEEPS_FMA], SCHEDULERS, t.GATES)
         done, why, read = _complete(q, sm, wi, now, late, pc, requests, local, block, t)

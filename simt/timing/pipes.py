@@ -11,6 +11,8 @@ from simt.timing.gates import GROUP, IS_STALLED, N_GATE, N_STANDING, QUEUE
 from simt.timing.jit import jit, jit_inline
 
 XU_QUEUE = L.PLACE["xu_queue"]
+BEING_SENT = 4
+"""Cycles in which an address of 64 bits is sent (operand_interval)."""
 
 
 @jit_inline
@@ -56,6 +58,17 @@ def keep_from_fma(q, until, SCHEDULERS, GATES):
     GATES[light] = max(GATES[light], until)
     GATES[heavy] = max(GATES[heavy], until)
     _join_halves(q, GATES)
+
+
+@jit_inline
+def hold_up_sending(q, now, SCHEDULERS):
+    """Scheduler *q* reads the registers of a wide multiply: what waits to be sent to the load/store unit waits a cycle.
+
+    Measured on an H100 (sends.cu): two loads with a wide multiply behind them take 9.4 cycles, with an FFMA 8.1.  What
+    is being sent has been read.
+    """
+    sent = q * L.N_SCHEDULER + L.Q_SENT
+    SCHEDULERS[sent] += SCHEDULERS[sent] > now + BEING_SENT
 
 
 @jit_inline
