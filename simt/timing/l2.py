@@ -50,6 +50,12 @@ UNEVEN = 1.17
 
 Its slices then have not all as many (shared.cu on an H200, wraps.cu on an H100).
 """
+STORED_UNEVEN, FEW_LINES = 1.13, 8
+"""The same of what a warp stores to parts of sectors of more than so many lines, on an H100.
+
+30 words a cycle of those that lie 8192 lines apart, where L2 takes 34 requests of two sectors (parts.cu, across.cu);
+rows of four threads, of eight lines, take no longer than others (pictures in kept.cu).
+"""
 
 
 @jit_inline

@@ -17,6 +17,8 @@ from simt.timing.dirty import written
 from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.keeping import lose
 from simt.timing.l2 import (
+    FEW_LINES,
+    STORED_UNEVEN,
     bytes_of,
     fetch,
     l2_join,
@@ -114,7 +116,8 @@ def _from_l2(sm, a, at, t):
         pc = t.REQUESTED[at + L.R_PC]
         spaced = t.REQUESTED[at + L.R_SPACED]
         t.WIDEST[pc] = max(t.WIDEST[pc], bytes_of(mask, extra) * spaced)
-        arrival = received(popcount(mask) + (extra != 0), sent, t)
+        uneven = STORED_UNEVEN if extra and t.REQUESTED[at + L.R_LINES] > FEW_LINES else 1.0
+        arrival = received((popcount(mask) + (extra != 0)) * uneven, sent, t)
         ready = l2_write(line, mask, extra, spaced, manner, block, writers, t.WIDEST[pc], arrival, t)
     elif do == L.D_JOIN:
         pc = t.REQUESTED[at + L.R_PC]

@@ -8,7 +8,7 @@ from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.chance import scramble
 from simt.timing.jit import jit, jit_inline, jit_rare
-from simt.timing.others import SEVERAL
+from simt.timing.others import SEVERAL, allocation
 from simt.timing.servers import serve
 
 ATOMIC_SAME = L.PLACE["atomic_same_interval"]
@@ -79,11 +79,36 @@ def note_writer(pc, block, word, t):
         elif t.ROW_APART[pc]:
             blocks = abs(columns)
             apart = abs(between - rows * t.ROW_APART[pc])
+            below = abs(t.ROW_APART[pc])
+            if below < 32 and apart >= 32 * blocks:  # blocks below share lines, those beside do not
+                blocks, apart = np.int64(1), below
+    elif before >= 0:
+        rounds, further = _rounds(blocks, word - t.WRITTEN[pc], word, t.ROW_APART[pc], t)
+        if rounds:
+            blocks, apart = rounds, further
     if before >= 0:
         beside = blocks <= 2 * apart
         t.WRITERS[pc] = _in_one_slice(PAIR * 32.0 * blocks / apart, t) if beside else np.float64(L.NEVER)
     t.WRITER[pc] = block
     t.WRITTEN[pc] = word
+
+
+@jit_rare
+def _rounds(blocks, between, word, step, t):
+    """How often a store goes round its allocation in so many *blocks*, and how many words further it is then, or 0, 0.
+
+    The next block begins *step* words behind, the last of these, at *word*, *between* words.  A round is whole
+    strides from one thread to the next (across.cu on an H100).
+    """
+    stride = step // (32 * t.CONFIG[L.G_WARPS])
+    k = allocation(word >> 5, t) if stride >= 32 else np.int64(-1)
+    words = 32 * (t.EXTENTS[2 * k + 1] - t.EXTENTS[2 * k]) // stride * stride if k >= 0 else np.int64(0)
+    if words == 0:
+        return np.int64(0), np.int64(0)
+    back = blocks * step - between
+    rounds = -(-back // words)
+    further = rounds * words - back
+    return (rounds, further) if rounds > 0 and rounds <= further < rounds * stride else (np.int64(0), np.int64(0))
 
 
 @jit_rare
@@ -108,14 +133,17 @@ def note_row(pc, block, index, word, t):
     """Note where a later warp of a *block* begins to write at *pc*: so many words further as rows, or layers, are.
 
     It is the second one, or the first of the second layer of threads; a warp is whole rows of its block.  It follows
-    how far rows, or layers, of blocks are apart.
+    how far rows, or layers, of blocks are apart; where all blocks are in one row, how far it is from one to the next.
     """
-    if t.CONFIG[L.G_LAYER] == 0 or block != t.WRITER[pc]:
+    warps = t.CONFIG[L.G_LAYER]
+    if warps == 0 and t.CONFIG[L.G_GRID_X] == 1:
+        warps = t.CONFIG[L.G_WARPS]
+    if warps == 0 or block != t.WRITER[pc]:
         return
     if index == t.CONFIG[L.G_LAYER]:
         t.LAYER_APART[pc] = (word - t.WRITTEN[pc]) * (t.CONFIG[L.G_WARPS] // t.CONFIG[L.G_LAYER])
     elif index == 1 and t.ROW_APART[pc] == 0:  # later ones may be of another round of a loop
-        t.ROW_APART[pc] = (word - t.WRITTEN[pc]) * t.CONFIG[L.G_LAYER]
+        t.ROW_APART[pc] = (word - t.WRITTEN[pc]) * warps
 
 
 @jit_inline
