@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from simt.machine.compiled.context import Helper
 from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, EMITTED, JOIN, LATE, NEWEST, PASSED, TURN
 from simt.machine.compiled.lanes import is_lane_wise
 from simt.machine.compiled.liveness import live_rows, zeroed_rows
+from simt.machine.compiled.shapes import words_of
 from simt.machine.encode import Encoded, encode
 from simt.machine.warp import COORDINATES, OF_LANE
 from simt.ops.row import Kind, MicroOp
@@ -114,6 +115,24 @@ class Plan:
             else:
                 found.add(whole(*access))
         return found
+
+    @cached_property
+    def _shape_words(self) -> dict[int, int]:
+        """Words of the shape of each access that has one, by micro-op."""
+        steps = (step for block in self.blocks for step in block if step.row.kind is Kind.MEMORY)
+        kinds = {step.pc: (step.row.number, step.mod) for step in steps}
+        return {pc: words_of(*kind) for pc, kind in kinds.items() if kind in self.functions}
+
+    @cached_property
+    def shapes(self) -> dict[int, int]:
+        """Where these shapes stand, one behind the other: the first word of each."""
+        words = self._shape_words
+        return dict(zip(words, accumulate(words.values(), initial=0), strict=False))
+
+    @property
+    def shapes_end(self) -> int:
+        """Words of all of them."""
+        return sum(self._shape_words.values())
 
     @cached_property
     def tallies(self) -> list[Tally]:
