@@ -1,4 +1,7 @@
-"""Of what native code remembers of a micro-op nothing shows: memory, counters and errors are the interpreter's."""
+"""Of what native code remembers of a micro-op nothing shows: memory, counters and errors are the interpreter's.
+
+Nor does what it leaves in rows of lanes that do not run.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 from numba.core import config
 
 from simt.machine.compiled.accesses import TYPES
+from simt.machine.compiled.plan import Plan
 from simt.program import pred
 from tests.machine.engines import check
 from tests.machine.harness import Builder, type_number
@@ -109,3 +113,38 @@ def test_a_form_at_every_place_of_a_sector(form: int, kind: str, space: str) -> 
 def test_an_access_that_fails_after_others_of_its_form(last: Round, space: str) -> None:
     """Outside of its allocation, or misaligned."""
     _compare("u32", space, [Round(0, first, M32, False) for first in (3, 4, 3)] + [last])
+
+
+def _is_passing(guard: str, reader: str) -> bool:
+    """Whether a row is passing that is written under one guard, read under another, then overwritten."""
+    b = Builder()
+    out, lane, temporary, guards = b.array(0), b.special("laneid"), b.reg(), {"none": 0}
+    for k, name in enumerate(("one", "other")):
+        guards[name] = pred(b.value("lt.s64", lane, b.const(9 + k)))
+    x = b.value("mov", b.const(5))
+    b.label("loop")
+    b.emit("add.s64", temporary, lane, x, guard=guards[guard])
+    b.emit("add.s64", x, x, temporary, guard=guards[reader])
+    b.emit("mov", temporary, b.const(1))
+    b.bra("loop", pred(b.value("lt.s64", x, b.const(100))))
+    b.store(out, lane, x)
+    program = b.build()
+    check(program, [np.zeros(32, np.uint64)])
+    plan = Plan(program)
+    first = next(step for step in plan.steps if step.guard or step.row.name == "add.s64")
+    return plan.is_passing(first.dst)
+
+
+@pytest.mark.parametrize(
+    ("guard", "reader", "expected"),
+    [
+        ("none", "none", True),
+        ("one", "one", True),
+        ("none", "one", True),
+        ("one", "other", False),
+        ("one", "none", False),
+    ],
+)
+def test_a_row_that_no_lane_keeps_where_it_waits(guard: str, reader: str, expected: bool) -> None:
+    """Under one guard only lanes write it that read it; else what it was before may be read."""
+    assert _is_passing(guard, reader) is expected

@@ -15,7 +15,7 @@ from simt.machine.compiled.accesses import ANY, FUNCTIONS, TELLING, TYPES, whole
 from simt.machine.compiled.context import Helper
 from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, EMITTED, JOIN, LATE, NEWEST, PASSED, TURN
 from simt.machine.compiled.lanes import is_lane_wise
-from simt.machine.compiled.liveness import live_rows, zeroed_rows
+from simt.machine.compiled.liveness import Rows, live_rows, zeroed_rows
 from simt.machine.compiled.shapes import words_of
 from simt.machine.encode import Encoded, encode
 from simt.machine.warp import COORDINATES, OF_LANE
@@ -79,6 +79,7 @@ class Plan:
         self.constants[0] = 0
         """Values of the uniform rows that are the same in every launch, by offset."""
         first, self.live = live_rows(program)
+        self.staying = self._staying()
         self.zeroed = zeroed_rows(program, first)
 
     def is_live(self, row: int, after: int) -> bool:
@@ -88,6 +89,18 @@ class Plan:
     def is_predicate_live(self, number: int, after: int) -> bool:
         """The same for a predicate."""
         return self.is_live(32 * (self.encoded.n_registers + number), after)
+
+    def _staying(self) -> Rows:
+        """The rows that may be read later where lanes wait for others."""
+        found = 0
+        for step in self.steps:
+            if step.row.kind is Kind.CONTROL:
+                found |= self.live[step.pc] | (self.live[step.pc - 1] if step.pc else 0)
+        return found
+
+    def is_passing(self, row: int) -> bool:
+        """Whether lanes that do not run have no use for a register row: none waits where it may be read later."""
+        return not self.staying >> (row >> 5) & 1
 
     def is_native(self, step: Step) -> bool:
         """Whether native code executes a micro-op; the interpreter executes all others."""
