@@ -188,12 +188,14 @@ def words(state: State) -> int:
 def equip(state: State, native: Native, places: range, *sizes: int, like: State | None = None) -> State:
     """A State in which the blocks in some places go on with native code; *sizes* are those of :data:`block_at`.
 
-    *like*: one that has been equipped, for other places; both have what native code needs together.
+    *like*: one that has been equipped, for other places and another thread; else both have what native code needs
+    together.
     """
     if like is None:
         state = native.entered(state, len(state.LAUNCH) // L.N_LAUNCH)
     else:
-        state = state._replace(CODE=like.CODE, NATIVE=like.NATIVE, ZEROED=like.ZEROED)
+        shapes = L.own_lines(len(like.SHAPES))
+        state = state._replace(CODE=like.CODE, NATIVE=like.NATIVE, ZEROED=like.ZEROED, SHAPES=shapes)
     known = sorted({places[0], places[len(places) // 2], places[-1]})
     for k in known:
         native.tell(plain(block_at)(state, k, *sizes, state.WORDS))

@@ -298,6 +298,7 @@ class State(NamedTuple):
     ENDS: Any  # int64, one past the last
     WRITABLE: Any  # bool
     HINTS: Any  # int64[micro-ops], the allocation that each micro-op last touched
+    SHAPES: Any  # int64, what native code remembers of the last access of each micro-op; empty without
     TRACE: Any
     VALUES: Any  # int64[capacity, 32]
     ERROR: Any

@@ -364,6 +364,7 @@ def state_arrays(
         ENDS=memory.ends,
         WRITABLE=memory.writable,
         HINTS=layout.own_lines(len(encoded.code)),
+        SHAPES=np.zeros(0, np.int64),
         SHARED=memory.words.M64[shared_at // 8 : (shared_at + prepared.shared_bytes + 7) // 8],
         TRACE=np.zeros((trace_rows, layout.N_TRACE), np.int64),
         VALUES=np.zeros((trace_rows, 32), np.int64),

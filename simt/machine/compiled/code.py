@@ -18,7 +18,7 @@ from simt.disk_cache import DiskCache, cache_root, digest
 from simt.machine import layout as L
 from simt.machine.compiled.accesses import ACCESSES, WHOLE
 from simt.machine.compiled.context import FIRST_TIMES, HELPERS, TIMES, Helper
-from simt.machine.compiled.control import ACROSS, V_ERROR, V_LANES, V_REQUEST, V_RESULT, V_STATE
+from simt.machine.compiled.control import ACROSS, V_ERROR, V_LANES, V_REQUEST, V_RESULT, V_SHAPES, V_STATE
 from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.entry import KERNEL
 from simt.machine.compiled.lanes import LANE, lane_module
@@ -63,6 +63,7 @@ ADDRESSES = {
     L.V_MEMORY: "M8",
     V_REQUEST: "X",
     V_LANES: "ADDRESSES",
+    V_SHAPES: "SHAPES",
 }
 """The columns of the context with the addresses of arrays."""
 
@@ -99,7 +100,8 @@ class Native:
         code: npt.NDArray[np.int64] = state.CODE.copy().reshape(-1, L.N_CODE)
         self._mark(code)
         native = L.own_lines(blocks * (self._end + record_words(state)))
-        return state._replace(CODE=code.reshape(-1), NATIVE=native, ZEROED=self.plan.zeroed)
+        shapes = L.own_lines(self.plan.shapes_end)
+        return state._replace(CODE=code.reshape(-1), NATIVE=native, ZEROED=self.plan.zeroed, SHAPES=shapes)
 
     @property
     def _end(self) -> int:

@@ -65,7 +65,9 @@ V_REQUEST = V_RESULT + 1
 """The same for X."""
 V_LANES = V_REQUEST + 1
 """The same for ADDRESSES."""
-V_STATE = V_LANES + 1
+V_SHAPES = V_LANES + 1
+"""The same for SHAPES."""
+V_STATE = V_SHAPES + 1
 """The same for the descriptors of all arrays."""
 
 _ARRAYS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simt.machine import layout as L
-from simt.machine.compiled.control import TURN
+from simt.machine.compiled.control import TURN, V_SHAPES
 from simt.machine.compiled.text import Text
 
 KERNEL = "kernel"
@@ -21,6 +21,7 @@ ADDRESSES = {
     "participants": L.V_PARTICIPANTS,
     "launch": L.V_LAUNCH,
     "warps": L.V_WARPS,
+    "shapes": V_SHAPES,
 }
 COUNTED = {"%left": L.V_LEFT, "%retired": L.V_RETIRED}
 NUMBERS = {

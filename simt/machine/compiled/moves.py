@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simt.machine.compiled.accesses import TYPES
+from simt.machine.compiled.shapes import ALL, APART, MASK, NEAR, ONE, RUN, RUNS_OF_EIGHT, SAME_EIGHTS, WARP
 from simt.machine.compiled.text import LANES, Text
+from simt.machine.layout import FULL
 
-WARP = 32
-ALL = f"<{WARP} x i64>"
-MASK = f"<{WARP} x i1>"
 ROW_BYTES = 8 * WARP
 HOST_LINE = 64
 """Bytes of a line of the host's caches."""
@@ -32,20 +31,17 @@ class Places:
 
     base: str
     """Where address 0 is."""
-    given: str
-    """The lanes' addresses; of lanes that do not execute, that of one that does."""
+    raw: str
+    """What the lanes have, and what is to be added for their addresses; of lanes that do not execute, anything."""
+    imm: str
     mask: str
     """The lanes that execute."""
-    start: str
-    """The address of lane 0, if they lie side by side."""
-    lowest: str
-    """The lowest address."""
-    near: str
-    """Whether they lie side by side."""
-    run: str
-    """The same, and all lanes execute."""
-    alike: str
-    """Whether they have one address."""
+    first: str
+    """The address of the first of them."""
+    number: str
+    """Which lane that is."""
+    shape: str
+    """Address of the shape, which has how far each lane is from it (0: of lanes that do not execute)."""
 
 
 class Mover:
@@ -61,41 +57,32 @@ class Mover:
         self.kind = f"<{WARP} x {self.item}>"
         self.every = f"<{WARP * self.words} x {self.item}>"
 
-    def load(self, fetches_ahead: bool) -> None:
-        """Load into the rows at %d; nothing is kept where that is null."""
+    def load(self, way: str, fetches_ahead: bool) -> None:
+        """Load into the rows at %row in one of the ways of a shape; nothing is kept where that is null."""
         text, here = self.text, self.places
-        start = self._at(here.start)
-        labels = ("near", "far", "full", "part", "apart", "one", "several", "eights", "runs", "each", "loaded")
-        near, far, full, part, apart, one, several, eights, runs, each, loaded = map(text.new_label, labels)
+        loaded = text.new_label("loaded")
         ways: list[tuple[list[str], str]] = []
 
         def got(items: list[str]) -> None:
             ways.append((items, text.block))
             text.line(f"br label %{loaded}")
 
-        self._fork(here.run, full, part)
-        text.label(full)
+        labels = self._switch(way)
+        text.label(labels[RUN])
+        start = self._start()
         if fetches_ahead:
             self._fetch_ahead(start)
         got(self._parted(text.value(f"load {self.every}, ptr {start}, align {self._align}")))
-        text.label(part)
-        self._fork(here.near, near, apart)
-        text.label(near)
-        got(self._parted(self._masked_load(start)))
-        text.label(apart)
-        self._fork(here.alike, one, several)
-        text.label(one)
-        got([self._spread([self._item(here.lowest, k)]) for k in range(self.words)])
-        text.label(several)
-        first, same, beside = self._eights()
-        self._fork(text.value(f"or i1 {same}, {beside}"), eights, far)
-        text.label(eights)
-        self._fork(same, each, runs)
-        text.label(each)
+        text.label(labels[NEAR])
+        got(self._parted(self._masked_load(self._start())))
+        text.label(labels[ONE])
+        got([self._spread([self._item(here.first, k)]) for k in range(self.words)])
+        text.label(labels[SAME_EIGHTS])
+        first = self._heads()
         got([self._spread([self._item(address, k) for address in first]) for k in range(self.words)])
-        text.label(runs)
-        got(self._parted(self._joined([self._vector(address) for address in first])))
-        text.label(far)
+        text.label(labels[RUNS_OF_EIGHT])
+        got(self._parted(self._joined([self._vector(address) for address in self._heads()])))
+        text.label(labels[APART])
         got([self._gathered(k) for k in range(self.words)])
         text.label(loaded)
         items = [
@@ -103,35 +90,66 @@ class Mover:
             for k in range(self.words)
         ]
         none, keep = text.new_label("none"), text.new_label("keep")
-        self._fork(text.value("icmp eq ptr %d, null"), none, keep)
+        self._fork(text.value("icmp eq ptr %row, null"), none, keep)
         text.label(keep)
-        for k, row in enumerate(self._rows(items)):
-            text.blend(row, self._row("%d", k), WARP, here.mask)
+        whole, part = text.new_label("whole"), text.new_label("part")
+        rows = self._rows(items)
+        self._fork(text.value(f"icmp eq i64 %mask, {int(FULL)}"), whole, part)
+        text.label(whole)
+        for k, row in enumerate(rows):
+            text.line(f"store {ALL} {row}, ptr {self._row('%row', k)}, align 8")
+        text.line(f"br label %{none}")
+        text.label(part)
+        for k, row in enumerate(rows):
+            text.blend(row, self._row("%row", k), WARP, here.mask)
         text.line(f"br label %{none}")
         text.label(none)
 
-    def store(self, zero: str, last: int) -> None:
-        """Store the rows at %b; behind the row at *zero*, which is RZ, are no others.
+    def store(self, way: str, zero: str, last: int) -> None:
+        """Store the rows at %row in one of the ways; behind the row at *zero*, which is RZ, are no others.
 
         *last*: see :func:`simt.machine.memory.last_of_group`.
         """
-        text, here, name = self.text, self.places, f"@llvm.masked.store.{self._name(self.words)}.p0"
-        apart = text.value(f"select i1 {text.value(f'icmp eq ptr %b, {zero}')}, i64 0, i64 {ROW_BYTES}")
-        rows = [text.value(f"load {ALL}, ptr {self._row('%b', k, apart)}, align 8") for k in range(self.registers)]
+        text, name = self.text, f"@llvm.masked.store.{self._name(self.words)}.p0"
+        apart = text.value(f"select i1 {text.value(f'icmp eq ptr %row, {zero}')}, i64 0, i64 {ROW_BYTES}")
+        rows = [text.value(f"load {ALL}, ptr {self._row('%row', k, apart)}, align 8") for k in range(self.registers)]
         items = self._items(rows)
-        near, far, done = (text.new_label(stem) for stem in ("near", "far", "done"))
-        self._fork(here.near, near, far)
+        full, near, far, done = (text.new_label(stem) for stem in ("full", "near", "far", "done"))
+        text.line(f"switch i64 {way}, label %{far} [i64 {RUN}, label %{full} i64 {NEAR}, label %{near}]")
+        text.label(full)
+        text.line(f"store {self.every} {self._interleaved(items)}, ptr {self._start()}, align {self._align}")
+        text.line(f"br label %{done}")
         text.label(near)
         text.declare(f"declare void {name}({self.every}, ptr, i32, {self._masks})")
         text.line(
             f"call void {name}({self.every} {self._interleaved(items)}, "
-            f"ptr {self._at(here.start)}, i32 {self._align}, {self._masks} {self._mask_of_items()})"
+            f"ptr {self._start()}, i32 {self._align}, {self._masks} {self._mask_of_items()})"
         )
         text.line(f"br label %{done}")
         text.label(far)
         self._scatter(items, last)
         text.line(f"br label %{done}")
         text.label(done)
+
+    def _switch(self, way: str) -> list[str]:
+        """Go on at one of so many new labels."""
+        labels = [self.text.new_label("way") for _ in range(APART + 1)]
+        cases = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(labels[:APART]))
+        self.text.line(f"switch i64 {way}, label %{labels[APART]} [{cases}]")
+        return labels
+
+    def _start(self) -> str:
+        """The place of lane 0, if they lie side by side."""
+        before = self.text.value(f"mul i64 {self.places.number}, {-self.size}")
+        return self._at(self.text.value(f"add i64 {self.places.first}, {before}"))
+
+    def _heads(self) -> list[str]:
+        """The addresses of the first of each eight neighbours.
+
+        Lanes that do not execute have an address like others, which may be loaded.
+        """
+        text, here = self.text, self.places
+        return [text.value(f"add i64 {here.first}, {text.load(here.shape, lane)}") for lane in range(0, WARP, LANES)]
 
     def _scatter(self, items: list[str], last: int) -> None:
         """A scatter writes its lanes in ascending order: the last to write an address must be the one that stays."""
@@ -241,7 +259,8 @@ class Mover:
         base = self.places.base
         if k:
             base = self.text.value(f"getelementptr i8, ptr {base}, i64 {k * _WORD}")
-        return self.text.value(f"getelementptr i8, ptr {base}, {ALL} {self.places.given}")
+        given = self.text.value(f"add {ALL} {self.places.raw}, {self.text.spread(self.places.imm, WARP)}")
+        return self.text.value(f"getelementptr i8, ptr {base}, {ALL} {given}")
 
     def _gathered(self, k: int) -> str:
         text, kind, pointers = self.text, self.kind, f"<{WARP} x ptr>"
@@ -251,23 +270,6 @@ class Mover:
             f"call {kind} @llvm.masked.gather.{self._name()}.v{WARP}p0({pointers} {places}, i32 {self._align}, "
             f"{MASK} {self.places.mask}, {kind} zeroinitializer)"
         )
-
-    def _eights(self) -> tuple[list[str], str, str]:
-        """The addresses of the first of each eight neighbours; whether each eight have one address, or lie in a row.
-
-        Lanes that do not execute have an address like others, which may be loaded.
-        """
-        text, given = self.text, self.places.given
-        heads = self._shuffled(given, "poison", ALL, [lane - lane % LANES for lane in range(WARP)])
-        behind = text.value(f"sub {ALL} {given}, {heads}")
-        first = [text.value(f"extractelement {ALL} {given}, i64 {lane}") for lane in range(0, WARP, LANES)]
-        found = []
-        for step in (0, self.size):
-            wanted = "<" + ", ".join(f"i64 {lane % LANES * step}" for lane in range(WARP)) + ">"
-            lanes = text.value(f"icmp eq {ALL} {behind}, {wanted}")
-            bits = text.value(f"bitcast {MASK} {lanes} to i{WARP}")
-            found.append(text.value(f"icmp eq i{WARP} {bits}, -1"))
-        return first, found[0], found[1]
 
     def _rows(self, items: list[str]) -> list[str]:
         """Slots of registers, of the items loaded."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,8 @@ from simt.machine.compiled.accesses import ANY, FUNCTIONS, TELLING, TYPES, whole
 from simt.machine.compiled.context import Helper
 from simt.machine.compiled.control import ACROSS, BEGUN, CALLED, EMITTED, JOIN, LATE, NEWEST, PASSED, TURN
 from simt.machine.compiled.lanes import is_lane_wise
-from simt.machine.compiled.liveness import live_rows, zeroed_rows
+from simt.machine.compiled.liveness import Rows, live_rows, zeroed_rows
+from simt.machine.compiled.shapes import words_of
 from simt.machine.encode import Encoded, encode
 from simt.machine.warp import COORDINATES, OF_LANE
 from simt.ops.row import Kind, MicroOp
@@ -78,6 +79,7 @@ class Plan:
         self.constants[0] = 0
         """Values of the uniform rows that are the same in every launch, by offset."""
         first, self.live = live_rows(program)
+        self.staying = self._staying()
         self.zeroed = zeroed_rows(program, first)
 
     def is_live(self, row: int, after: int) -> bool:
@@ -87,6 +89,18 @@ class Plan:
     def is_predicate_live(self, number: int, after: int) -> bool:
         """The same for a predicate."""
         return self.is_live(32 * (self.encoded.n_registers + number), after)
+
+    def _staying(self) -> Rows:
+        """The rows that may be read later where lanes wait for others."""
+        found = 0
+        for step in self.steps:
+            if step.row.kind is Kind.CONTROL:
+                found |= self.live[step.pc] | (self.live[step.pc - 1] if step.pc else 0)
+        return found
+
+    def is_passing(self, row: int) -> bool:
+        """Whether lanes that do not run have no use for a register row: none waits where it may be read later."""
+        return not self.staying >> (row >> 5) & 1
 
     def is_native(self, step: Step) -> bool:
         """Whether native code executes a micro-op; the interpreter executes all others."""
@@ -114,6 +128,24 @@ class Plan:
             else:
                 found.add(whole(*access))
         return found
+
+    @cached_property
+    def _shape_words(self) -> dict[int, int]:
+        """Words of the shape of each access that has one, by micro-op."""
+        steps = (step for block in self.blocks for step in block if step.row.kind is Kind.MEMORY)
+        kinds = {step.pc: (step.row.number, step.mod) for step in steps}
+        return {pc: words_of(*kind) for pc, kind in kinds.items() if kind in self.functions}
+
+    @cached_property
+    def shapes(self) -> dict[int, int]:
+        """Where these shapes stand, one behind the other: the first word of each."""
+        words = self._shape_words
+        return dict(zip(words, accumulate(words.values(), initial=0), strict=False))
+
+    @property
+    def shapes_end(self) -> int:
+        """Words of all of them."""
+        return sum(self._shape_words.values())
 
     @cached_property
     def tallies(self) -> list[Tally]:

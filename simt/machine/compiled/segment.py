@@ -235,7 +235,7 @@ class Segment:
     def _put(self, row: int, value: str) -> None:
         """Write these lanes of a register row."""
         place = self._place(row)
-        if row in self.whole:
+        if row in self.whole or self.plan.is_passing(row):
             self.text.line(f"store {self.slots} {value}, ptr {place}, align 8")
         else:
             self.text.blend(value, place, self.lanes, self.active)

@@ -14,7 +14,7 @@ from simt.machine.compiled.plan import Plan, Step
 from simt.machine.compiled.segment import Segment
 from simt.machine.compiled.text import LANES, Text
 from simt.machine.compiled.widen import Widener, scalar_of
-from simt.ops.memory import CONST, SPACE_MASK
+from simt.ops.memory import ACCESS_SHIFT, CONST, SPACE_MASK, STORE
 from simt.ops.row import Kind
 
 WARP = 32
@@ -147,8 +147,11 @@ class Writer:
             text.label(some)
         kind = step.row.number, step.mod
         if kind in self.plan.functions:
-            rows = (self._row(step.a), self._row(step.b), self._row(step.dst) if step.dst else "null")
-            given = ("ptr %context", str(step.pc), *(f"ptr {row}" for row in rows), str(step.imm), executing)
+            stores = step.row.number >> ACCESS_SHIFT == STORE
+            data = self._row(step.b) if stores else self._row(step.dst) if step.dst else "null"
+            shape = text.at("%shapes", self.plan.shapes[step.pc])
+            rows = (f"ptr {self._row(step.a)}", f"ptr {data}")
+            given = ("ptr %context", str(step.pc), *rows, str(step.imm), executing, f"ptr {shape}")
             went = text.call(self.plan.functions[kind], "%context", *given)
         else:
             went = text.call(whole(*kind), "%context", "%given", str(step.pc), text.active, executing)
