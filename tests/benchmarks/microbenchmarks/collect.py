@@ -38,6 +38,7 @@ PROFILED = (
     "same",
     "parts",
     "constants",
+    "starts",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
