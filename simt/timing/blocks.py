@@ -12,7 +12,7 @@ from simt.timing.cycles import ceil
 from simt.timing.gates import IS_STALLED
 from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.pipes import occupy
-from simt.timing.waits import awaits, is_awaited
+from simt.timing.waits import awaits, is_awaited, scheduler_of
 
 EXIT_LATENCY = L.PLACE["exit_latency"]
 BLOCK_INTERVAL = L.PLACE["block_interval"]
@@ -205,7 +205,7 @@ def _start_warps(sm, place, now, t):
             for k in range(CONFIG[L.G_REGISTERS] * 2):
                 t.REGISTERS[wi * CONFIG[L.G_REGISTERS] * 2 + k] = 0
         awaits(wi, sm, 0, start, t)
-        q = (sm * CONFIG[L.G_SCHEDULERS] + wi % CONFIG[L.G_SCHEDULERS]) * L.N_SCHEDULER
+        q = scheduler_of(wi, sm, CONFIG) * L.N_SCHEDULER
         SCHEDULERS[q + L.Q_NEXT] = min(SCHEDULERS[q + L.Q_NEXT], t.READY[WARPS[row + L.W_MEMBER]])
 
 
@@ -267,7 +267,7 @@ def release(sm, place, when, now, s, t):
             t.WARPS[row + L.W_HOLD] = when
             t.WARPS[row + L.W_REASON] = STALLED_BARRIER
             awaits(wi, sm, following, now, t)
-            q = (sm * t.CONFIG[L.G_SCHEDULERS] + wi % t.CONFIG[L.G_SCHEDULERS]) * L.N_SCHEDULER
+            q = scheduler_of(wi, sm, t.CONFIG) * L.N_SCHEDULER
             t.SCHEDULERS[q + L.Q_NEXT] = min(t.SCHEDULERS[q + L.Q_NEXT], t.READY[member])
 
 

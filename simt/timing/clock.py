@@ -44,7 +44,7 @@ class Clock(NamedTuple):
     STANDING: Any  # int64[groups of a scheduler's warps * N_STANDING]: masks of them, see gates.py
     GATES: Any  # int64[schedulers * N_GATE]: see gates.py
     FETCHED: Any  # int64[SMs * G_LINES]: line of instructions there at
-    CONSTANTS: Any  # int64[SMs * (1 + schedulers) * G_CONSTANTS * N_CONSTANT]: lines of them for LDC, and by scheduler
+    CONSTANTS: Any  # int64[SMs * (schedulers + 1) * G_CONSTANTS * N_CONSTANT]: lines of them by scheduler, and for LDC
     VARIABLES: Any  # int64[SMs * G_VARIABLES]: line of __constant__ variables in the cache of the GPC at
     L1_TAGS: Any  # int64[SMs * sets * ways]
     L1_SECTORS: Any  # bit k: sector k is there

@@ -196,7 +196,7 @@ def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
         else:
             begin = np.float64(max(now, t.GATES[q * N_GATE + pipe]))
             if t.OPS[row + L.O_CONSTANT]:
-                begin = np.float64(constant_at(sm, 0, row, ceil(begin), t))
+                begin = np.float64(constant_at(sm, -1, row, ceil(begin), t))
             first, end = q, q + 1
             if pipe == TEX:  # one for all schedulers (H200, paths.cu)
                 first = sm * t.CONFIG[L.G_SCHEDULERS]

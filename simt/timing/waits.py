@@ -38,15 +38,21 @@ def _fetch(sm, before, line, now, CONFIG, NUMBERS, FETCHED):
     return FETCHED[base + line]
 
 
+@jit_inline
+def scheduler_of(wi, sm, CONFIG):
+    """The scheduler of warp *wi* of an SM, among those of all SMs, which take turns at places of warps (arrays.py)."""
+    return sm * CONFIG[L.G_SCHEDULERS] + wi % CONFIG[L.G_SCHEDULERS]
+
+
 @jit
-def constant_at(sm, scheduler, row, now, t):
+def constant_at(sm, q, row, now, t):
     """When the constant is there that the instruction at *row* wants at *now*.
 
-    *scheduler*: 1 + the one whose instructions have constants as operands; 0: LDC, which has a cache of the SM.  Each
+    *q*: the scheduler whose instructions have constants as operands; -1: LDC, which has a cache of the SM.  Each
     cache fetches a line for itself from that of the GPC, where other SMs want the same at the same time (constants.cu).
     """
     CONSTANTS = t.CONSTANTS
-    cache = sm * (1 + t.CONFIG[L.G_SCHEDULERS]) + scheduler
+    cache = q if q >= 0 else t.CONFIG[L.G_SMS] * t.CONFIG[L.G_SCHEDULERS] + sm
     at = (cache * t.CONFIG[L.G_CONSTANTS] + t.OPS[row + L.O_CONSTANT] - 1) * L.N_CONSTANT
     if CONSTANTS[at + L.U_ASKED] == L.NEVER:
         begin = np.int64(now)
@@ -54,7 +60,7 @@ def constant_at(sm, scheduler, row, now, t):
             far = sm * t.CONFIG[L.G_VARIABLES] + t.OPS[row + L.O_VARIABLE] - 1
             t.VARIABLES[far] = min(t.VARIABLES[far], now + np.int64(t.NUMBERS[DRAM_LATENCY]))
             begin = max(begin, t.VARIABLES[far])
-        latency = t.NUMBERS[CONSTANT_LATENCY] + (t.NUMBERS[CONSTANT_LOAD] if scheduler else 0.0)
+        latency = t.NUMBERS[CONSTANT_LATENCY] + (t.NUMBERS[CONSTANT_LOAD] if q >= 0 else 0.0)
         CONSTANTS[at + L.U_THERE] = begin + np.int64(latency)
         CONSTANTS[at + L.U_ASKED] = now
     elif now < CONSTANTS[at + L.U_ASKED]:  # who wants it later was looked at before
@@ -147,7 +153,7 @@ def _ready(wi, sm, base, reason, there, t):
         ready = there
         reason = FETCHING
     if OPS[row + L.O_CONSTANT] and OPS[row + L.O_PIPE] != CONST and ready < L.PENDING:
-        fetched = constant_at(sm, 1 + wi % CONFIG[L.G_SCHEDULERS], row, ready, t)
+        fetched = constant_at(sm, scheduler_of(wi, sm, CONFIG), row, ready, t)
         if fetched > ready:
             ready = fetched
             reason = IMC_MISS
@@ -201,7 +207,7 @@ def settle(wi, sm, t):
     WARPS[at + L.W_HELD] = 0
     WARPS[at + L.W_REASON] = reason
     t.READY[WARPS[at + L.W_MEMBER]] = ready
-    q = (sm * t.CONFIG[L.G_SCHEDULERS] + wi % t.CONFIG[L.G_SCHEDULERS]) * L.N_SCHEDULER
+    q = scheduler_of(wi, sm, t.CONFIG) * L.N_SCHEDULER
     t.SCHEDULERS[q + L.Q_NEXT] = min(t.SCHEDULERS[q + L.Q_NEXT], max(t.SCHEDULERS[q + L.Q_FLOOR], ready))
     return t.SCHEDULERS[q + L.Q_NEXT]
 

@@ -39,6 +39,7 @@ PROFILED = (
     "parts",
     "constants",
     "across",
+    "starts",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
