@@ -213,7 +213,7 @@ def _is_quiet(CODE, pc):
 
 @jit
 def _note_reached(ADDRESSES, lo, hi, run, REACHED):
-    """Note which global memory a launch accesses, from address *lo* to *hi*; *run*: the lanes lie side by side."""
+    """Note which global memory a launch accesses, from address *lo* to *hi*; *run*: all lanes do, side by side."""
     first = (lo - L.ADDRESS_BASE) >> L.REACH_SHIFT
     if run:
         for unit in range(first, ((hi - L.ADDRESS_BASE) >> L.REACH_SHIFT) + 1):
@@ -298,7 +298,7 @@ def access(op, mod, imm, pc, w, a, b, c, exec_mask, watched, s):
                 X[L.X_SECTORS] = count_units(ADDRESSES, SECTOR_SHIFT, lo, hi)
             X[L.X_SECTORS_IDEAL] = ideal_sectors(X[L.X_BYTES], X[L.X_SECTORS])
             if len(s.REACHED):
-                _note_reached(ADDRESSES, lo, hi, run, s.REACHED)
+                _note_reached(ADDRESSES, lo, hi, run and exec_mask == L.FULL, s.REACHED)
             if lo == hi:
                 X[L.X_DISTINCT] = size
             elif X[L.X_SECTORS] < lanes and not distinct:
