@@ -25,7 +25,7 @@ def test_short_launches(device: str) -> None:
         28: 10,
         33: 5,
         59: 5,
-        64: 14 if device == "h200" else 11,
+        64: 21 if device == "h200" else 17,
         68: 6,
         74: 6,
         75: 8.5,
