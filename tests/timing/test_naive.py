@@ -11,8 +11,8 @@ def test_what_most_programs_launch_first() -> None:
 
     Without the rule that lines which all SMs read come as soon as the nearest has them, with no tail: 2, 6 and 7, 60
     and 61 are 10 to 16 % slow.  With what others ask for meanwhile counted as the SM's own: 83 is 12 % slow.  With the
-    mean wait for writes to DRAM, not a drawn one: 80 is 10.2 % fast.  Without what several simulated SMs wait for
-    together: 63, 66 and 67 are 10 to 13 % slow.  Without what a load takes of the arithmetic
+    mean wait for writes to DRAM, not a drawn one: 80 is 10.2 % fast.  63, 66 and 67 are fast: docs/timing.md,
+    "What is not modelled".  Without what a load takes of the arithmetic
     beside it: 17, 18, 21 and 26 are 9 to 12 % fast; without what blocks that are ahead have asked for, but with that:
     20 and 24 are 22 and 28 % slow.
     """
