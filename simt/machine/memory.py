@@ -214,13 +214,16 @@ def _is_quiet(CODE, pc):
 @jit
 def _note_reached(ADDRESSES, lo, hi, run, REACHED):
     """Note which global memory a launch accesses, from address *lo* to *hi*; *run*: all lanes do, side by side."""
-    first = (lo - L.ADDRESS_BASE) >> L.REACH_SHIFT
-    if run:
-        for unit in range(first, ((hi - L.ADDRESS_BASE) >> L.REACH_SHIFT) + 1):
-            REACHED[unit] = 1
+    # What has been noted is not written again: workers would wait for each other's lines of the host's cache.
+    if run or lo == hi:
+        for unit in range((lo - L.ADDRESS_BASE) >> L.REACH_SHIFT, ((hi - L.ADDRESS_BASE) >> L.REACH_SHIFT) + 1):
+            if REACHED[unit] == 0:
+                REACHED[unit] = 1
         return
     for l in range(32):
-        REACHED[(ADDRESSES[l] - L.ADDRESS_BASE) >> L.REACH_SHIFT] = 1
+        unit = (ADDRESSES[l] - L.ADDRESS_BASE) >> L.REACH_SHIFT
+        if REACHED[unit] == 0:
+            REACHED[unit] = 1
 
 
 @jit_inline

@@ -53,8 +53,9 @@ def test_workers_write_to_no_line_of_the_hosts_cache_that_another_looks_at() -> 
     others |= {
         "TRACE",
         "VALUES",
+        "REACHED",
         *Words._fields,
-    }  # read only, of blocks of their own, in device memory, or of one worker
+    }  # read only, of blocks of their own, in device memory, of one worker, or written once
     with Context().placed(program, launch) as placed:
         team = Team(prepare(program, placed.launch, 2, placed.memory), 2, together=False)
         state = team.states[0]

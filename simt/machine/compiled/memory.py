@@ -18,6 +18,7 @@ from simt.machine.compiled.moves import Mover, Places
 from simt.machine.compiled.shapes import (
     ALL,
     MASK,
+    ONE,
     RUN,
     S_FROM,
     S_KNOWN,
@@ -166,33 +167,61 @@ class Access:
         text.line(f"store {kind} {text.value(f'add {kind} {old}, {request}')}, ptr {place}, align 8")
 
     def _note_reached(self, way: str) -> None:
-        """As :func:`simt.machine.memory._note_reached`, if the launch wants to know."""
-        text, kind, ones = self.text, f"<{WARP} x i8>", "<" + ", ".join(["i8 1"] * WARP) + ">"
+        """As :func:`simt.machine.memory._note_reached`, if the launch wants to know.
+
+        What has been noted is not written again: workers would wait for each other's lines of the host's cache.
+        """
+        text = self.text
         noting, side, apart, noted = (text.new_label(stem) for stem in ("noting", "side", "apart", "noted"))
         reached = self._field(L.V_REACHED)
         asked = text.value(f"icmp ne ptr {reached}, null")
         text.line(f"br i1 {asked}, label %{noting}, label %{noted}")
         text.label(noting)
         begin = text.value(f"getelementptr i8, ptr {reached}, i64 {-int(L.ADDRESS_BASE) >> L.REACH_SHIFT}")
-        text.line(f"br i1 {text.value(f'icmp eq i64 {way}, {RUN}')}, label %{side}, label %{apart}")
+        run = text.value(f"icmp eq i64 {way}, {RUN}")
+        close = text.value(f"or i1 {run}, {text.value(f'icmp eq i64 {way}, {ONE}')}")
+        text.line(f"br i1 {close}, label %{side}, label %{apart}")
         text.label(side)
-        end = text.value(f"add i64 {self.first}, {(WARP - 1) * self.size}")
+        room = text.value(f"select i1 {run}, i64 {(WARP - 1) * self.size}, i64 0")
+        end = text.value(f"add i64 {self.first}, {room}")
         first, last = (text.value(f"ashr i64 {address}, {L.REACH_SHIFT}") for address in (self.first, end))
         text.declare("declare i64 @llvm.smin.i64(i64, i64)")
+        places, every = [], "1"
         for k in range(-(-WARP * self.size // L.REACH) + 1):
             unit = text.value(f"call i64 @llvm.smin.i64(i64 {text.value(f'add i64 {first}, {k}')}, i64 {last})")
-            text.line(f"store i8 1, ptr {text.value(f'getelementptr i8, ptr {begin}, i64 {unit}')}, align 1")
+            places.append(text.value(f"getelementptr i8, ptr {begin}, i64 {unit}"))
+            every = text.value(f"and i8 {every}, {text.value(f'load i8, ptr {places[-1]}, align 1')}")
+        self._go_on_if(every, noted)
+        for place in places:
+            text.line(f"store i8 1, ptr {place}, align 1")
         text.line(f"br label %{noted}")
         text.label(apart)
+        self._note_apart(begin, noted)
+        text.label(noted)
+
+    def _note_apart(self, begin: str, noted: str) -> None:
+        """Note the units of lanes anywhere, behind the one at *begin*."""
+        text, kind, pointer = self.text, f"<{WARP} x i8>", f"<{WARP} x ptr>"
         given = text.value(f"select {MASK} {self.mask}, {ALL} {self.raw}, {ALL} {self._spread_first()}")
         given = text.value(f"add {ALL} {given}, {text.spread('%imm', WARP)}")
         units = text.value(f"ashr {ALL} {given}, {text.spread(str(L.REACH_SHIFT), WARP)}")
         pointers = text.value(f"getelementptr i8, ptr {begin}, {ALL} {units}")
-        name, every = f"@llvm.masked.scatter.v{WARP}i8.v{WARP}p0", "<" + ", ".join(["i1 true"] * WARP) + ">"
-        text.declare(f"declare void {name}({kind}, <{WARP} x ptr>, i32, {MASK})")
-        text.line(f"call void {name}({kind} {ones}, <{WARP} x ptr> {pointers}, i32 1, {MASK} {every})")
+        lanes = "<" + ", ".join(["i1 true"] * WARP) + ">"
+        ones = "<" + ", ".join(["i8 1"] * WARP) + ">"
+        gather, scatter = (f"@llvm.masked.{what}.v{WARP}i8.v{WARP}p0" for what in ("gather", "scatter"))
+        text.declare(f"declare {kind} {gather}({pointer}, i32, {MASK}, {kind})")
+        text.declare(f"declare void {scatter}({kind}, {pointer}, i32, {MASK})")
+        text.declare(f"declare i8 @llvm.vector.reduce.and.v{WARP}i8({kind})")
+        there = text.value(f"call {kind} {gather}({pointer} {pointers}, i32 1, {MASK} {lanes}, {kind} poison)")
+        self._go_on_if(text.value(f"call i8 @llvm.vector.reduce.and.v{WARP}i8({kind} {there})"), noted)
+        text.line(f"call void {scatter}({kind} {ones}, {pointer} {pointers}, i32 1, {MASK} {lanes})")
         text.line(f"br label %{noted}")
-        text.label(noted)
+
+    def _go_on_if(self, every: str, label: str) -> None:
+        """Go on at *label* if *every* (an i8) is 1."""
+        text, rest = self.text, self.text.new_label("rest")
+        text.line(f"br i1 {text.value(f'icmp eq i8 {every}, 1')}, label %{label}, label %{rest}")
+        text.label(rest)
 
 
 def _is_known(text: Text, first: str) -> str:
