@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 import numpy.typing as npt
 
@@ -12,6 +14,7 @@ from simt.timing.parameters import LINE_BYTES, Parameters
 from simt.timing.sample import Sample
 
 SECTOR_BYTES = 32
+PER_LINE = LINE_BYTES // REACH
 Integers = npt.NDArray[np.int64]
 
 
@@ -25,10 +28,13 @@ def accessed(prepared: Prepared, reached: npt.NDArray[np.uint8] | None) -> tuple
     n_bytes, lines = size.copy(), -(-size // LINE_BYTES)
     if reached is not None:
         for k, (start, end) in enumerate(zip(*_places(prepared), strict=True)):
-            units = reached[start // REACH : -(-end // REACH)]
-            if units.any():
-                n_bytes[k] = min(REACH * int(units.sum(dtype=np.int64)), size[k])
-                lines[k] = np.logical_or.reduceat(units, np.arange(0, len(units), LINE_BYTES // REACH)).sum()
+            units = reached[start // REACH : -(-end // REACH)].view(np.bool_)
+            found = np.count_nonzero(units)
+            if found:
+                n_bytes[k] = min(REACH * found, size[k])
+                whole = len(units) // PER_LINE * PER_LINE  # slices: reduceat takes 4 ms for 64 MB
+                of_lines = reduce(np.logical_or, (units[i:whole:PER_LINE] for i in range(PER_LINE)))
+                lines[k] = np.count_nonzero(of_lines) + np.any(units[whole:])
     return n_bytes, lines
 
 
