@@ -19,12 +19,11 @@ SOME = 25e6
 
 def _off(launch: int) -> tuple[float, float]:
     """Error of the cycles in %, and bytes that DRAM moves beyond those that an H100 moved."""
-    from tests.timing.across_launches import across_launches
-    from tests.timing.launches import error, measured, run
+    from tests.timing.across_launches import across_arguments
+    from tests.timing.held import launched
+    from tests.timing.launches import error
 
-    entry = measured("across", "h100")[launch]
-    name, arguments = across_launches()[launch]
-    timed = run("across", name, entry["grid"], entry["block"], arguments, device="h100", sms="auto")
+    entry, timed = launched("across", across_arguments(), launch, integers=False, sms="auto")
     ways = [f"dram_{way}_bytes" for way in ("read", "write")]
     return error(entry, timed), sum(float(timed.metrics[way] or 0) - entry["counters"][way] for way in ways)
 

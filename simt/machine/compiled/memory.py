@@ -109,7 +109,7 @@ class Access:
         return [f"define internal i64 @{OTHER}({PARAMETERS}) noinline {{", "entry:", *text.lines, "}"]
 
     def _field(self, column: int) -> str:
-        return self.text.value(f"load ptr, ptr {self.text.at('%context', column)}, align 8")
+        return self.text.pointer("%context", column)
 
     def _last_of_group(self) -> str:
         shift = self.size.bit_length() - 1
@@ -143,13 +143,16 @@ class Access:
         """Where address 0 would stand, which is *start* in the arena."""
         text = self.text
         if self.tells:
-            given = text.value(f"select {MASK} {self.mask}, {ALL} {self.raw}, {ALL} {self._spread_first()}")
-            there = text.value(f"add {ALL} {given}, {text.spread(text.value(f'add i64 %imm, {start}'), WARP)}")
+            there = self._lanes(text.value(f"add i64 %imm, {start}"))
             text.line(f"store {ALL} {there}, ptr {self._field(V_LANES)}, align 8")
         return text.value(f"getelementptr i8, ptr {self._field(L.V_MEMORY)}, i64 {start}")
 
-    def _spread_first(self) -> str:
-        return self.text.spread(self.text.value(f"sub i64 {self.first}, %imm"), WARP)
+    def _lanes(self, added: str) -> str:
+        """What the lanes have in row a, those that do not execute what the first one has, with *added* to each."""
+        text = self.text
+        first = text.spread(text.value(f"sub i64 {self.first}, %imm"), WARP)
+        given = text.value(f"select {MASK} {self.mask}, {ALL} {self.raw}, {ALL} {first}")
+        return text.value(f"add {ALL} {given}, {text.spread(added, WARP)}")
 
     def _count(self) -> None:
         """Add what the access counts as to the counters of the micro-op."""
@@ -202,9 +205,7 @@ class Access:
     def _note_apart(self, begin: str, noted: str) -> None:
         """Note the units of lanes anywhere, behind the one at *begin*."""
         text, kind, pointer = self.text, f"<{WARP} x i8>", f"<{WARP} x ptr>"
-        given = text.value(f"select {MASK} {self.mask}, {ALL} {self.raw}, {ALL} {self._spread_first()}")
-        given = text.value(f"add {ALL} {given}, {text.spread('%imm', WARP)}")
-        units = text.value(f"ashr {ALL} {given}, {text.spread(str(L.REACH_SHIFT), WARP)}")
+        units = text.value(f"ashr {ALL} {self._lanes('%imm')}, {text.spread(str(L.REACH_SHIFT), WARP)}")
         pointers = text.value(f"getelementptr i8, ptr {begin}, {ALL} {units}")
         lanes = "<" + ", ".join(["i1 true"] * WARP) + ">"
         ones = "<" + ", ".join(["i8 1"] * WARP) + ">"

@@ -92,7 +92,7 @@ class Learner:
         return [begin, "entry:", f"  %scratch = alloca {ALL}, align 64", *text.lines, "}"]
 
     def _field(self, column: int) -> str:
-        return self.text.value(f"load ptr, ptr {self.text.at('%context', column)}, align 8")
+        return self.text.pointer("%context", column)
 
     def _apply(self, part: str, imm: int, *arguments: str, lanes: int = 1) -> str:
         given = [*arguments, *["0"] * (4 - len(arguments))]

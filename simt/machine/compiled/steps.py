@@ -202,7 +202,7 @@ class Writer:
     def _put_row(self, row: int, lanes: str) -> None:
         """Write what stands in O to these lanes of a register row."""
         text = self.text
-        source = text.value(f"load ptr, ptr {text.at('%context', V_RESULT)}, align 8")
+        source = text.pointer("%context", V_RESULT)
         self._put(self._row(row), text.value(f"load {ROW}, ptr {source}, align 8"), lanes)
 
     def _put(self, place: str, value: str, lanes: str) -> None:

@@ -78,7 +78,7 @@ class StretchEmitter(Writer):
         registers, predicates = (text.load("%launch", at) for at in (L.LAUNCH_REGISTERS, L.LAUNCH_PREDICATES))
         rows = text.value(f"mul i64 {text.value(f'mul i64 %warp, {registers}')}, {WARP}")
         text.line(f"%rows = getelementptr i64, ptr %uniform, i64 {rows}")
-        every = text.value(f"load ptr, ptr {text.at('%context', L.V_ALL_PREDICATES)}, align 8")
+        every = text.pointer("%context", L.V_ALL_PREDICATES)
         text.line(f"%predicates = getelementptr i64, ptr {every}, i64 {text.value(f'mul i64 %warp, {predicates}')}")
         text.line(f"%warp_at = mul i64 %warp, {L.N_WARP}")
         for name, column in (("absent", L.W_ABSENT), ("exited", L.W_EXITED)):

@@ -72,9 +72,13 @@ class Text:
         """A slot."""
         return self.value(f"load i64, ptr {self.at(base, index)}, align 8")
 
+    def pointer(self, base: str, index: int | str) -> str:
+        """A slot that is an address."""
+        return self.value(f"load ptr, ptr {self.at(base, index)}, align 8")
+
     def call(self, helper: Helper, context: str, *arguments: str) -> str:
         """Call a function whose address the context has; arguments without a type are slots."""
-        function = self.value(f"load ptr, ptr {self.at(context, HELPERS[helper])}, align 8")
+        function = self.pointer(context, HELPERS[helper])
         given = ", ".join(argument if " " in argument else f"i64 {argument}" for argument in arguments)
         return self.value(f"call i64 {function}({given})")
 
