@@ -45,9 +45,7 @@ template <int WORK> __device__ __forceinline__ unsigned trip(int *mine, unsigned
 template <int SELF, int OTHER>
 __global__ void __launch_bounds__(512, 4) beside(unsigned *cycles, int *data, unsigned trips) {
   __shared__ unsigned slot;
-  unsigned tid = threadIdx.x, sm, warp, x = 0;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
-  asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
+  unsigned tid = threadIdx.x, sm = own_sm(), warp = own_place(), x = 0;
   if (tid == 0) slot = warp / 16;  // the block's place: in the first wave, 0 is the oldest
   __syncthreads();
   unsigned start = now();

@@ -99,6 +99,19 @@ __device__ __forceinline__ unsigned now() {
   return c;
 }
 
+// The number of the SM, and the place of the warp in it.
+__device__ __forceinline__ unsigned own_sm() {
+  unsigned sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  return sm;
+}
+
+__device__ __forceinline__ unsigned own_place() {
+  unsigned place;
+  asm volatile("mov.u32 %0, %%warpid;" : "=r"(place));
+  return place;
+}
+
 // Cycles of trips * UNROLL steps of a warp, the second time that they run; *step* takes the trip and the number in it.
 // With MEET the warps of the block meet before and after.
 template <int UNROLL, bool MEET = true, class Step> __device__ __forceinline__ long long timed(int trips, Step step) {

@@ -4,12 +4,6 @@
 
 constexpr int STEP = 16;  // terms of each sum between two notes
 
-__device__ __forceinline__ unsigned own_sm() {
-  unsigned v;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(v));
-  return v;
-}
-
 // The product of two matrices of n rows; rows of `a` and of `b` lie *lda* and *ldb* apart.  The first warp of each block
 // writes the number of its SM and the cycle of each step, and of the end.
 template <class T, class I> __global__ void stepped(const T *a, const T *b, T *c, unsigned *notes, I n, I lda, I ldb) {

@@ -73,8 +73,6 @@ template <int OP> void each(const char *op) {
   measure<OP, 4, 1>(op);
 }
 
-__device__ __forceinline__ unsigned own_sm() { unsigned v; asm volatile("mov.u32 %0, %%smid;" : "=r"(v)); return v; }
-
 // A product of matrices of 1024 columns, whose addresses need no multiplications: 16 terms a trip.
 template <class T>
 __global__ __launch_bounds__(1024) void rows(unsigned *notes, T *c, const T *a, const T *b, int trips) {

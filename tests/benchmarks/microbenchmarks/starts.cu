@@ -32,9 +32,7 @@ __global__ void shared_by_all(float *words) { words[threadIdx.x] += 1.0f; }
 enum { COPY, SUM, SUM_DOUBLE, REDUCE, REDUCE_FLOAT, STORE };
 
 __device__ void note(unsigned *stamps, unsigned begin, unsigned asked, unsigned there, unsigned through) {
-  unsigned sm, place, w = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
-  asm volatile("mov.u32 %0, %%warpid;" : "=r"(place));
+  unsigned sm = own_sm(), place = own_place(), w = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (threadIdx.x % 32 == 0) {
     ((uint4 *)stamps)[w] = make_uint4(begin, (asked - begin) << 8 | place, there - begin, (through - begin) << 8 | sm);
   }

@@ -59,9 +59,7 @@ enum { NOTHING, COMPUTE, FILL, ADD, ADD_FLOAT, COPY };
 
 // Does one of these, and each warp notes when and where.
 template <int WHAT> __global__ void stamped(unsigned *stamps, const float *from, float *to, unsigned *word, unsigned work) {
-  unsigned begin = now(), sm, place, i = blockIdx.x * blockDim.x + threadIdx.x;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
-  asm volatile("mov.u32 %0, %%warpid;" : "=r"(place));
+  unsigned begin = now(), i = blockIdx.x * blockDim.x + threadIdx.x, sm = own_sm(), place = own_place();
   float x = threadIdx.x;
   if (WHAT == COMPUTE) {
     for (unsigned k = 0; k < work; ++k) x = x * 1.0001f + 1.0f;

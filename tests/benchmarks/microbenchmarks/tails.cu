@@ -4,9 +4,7 @@
 #include "common.cuh"
 
 __global__ void tails(unsigned *stamps, unsigned body, unsigned tail, unsigned which) {
-  unsigned begin = now(), sm, place, warp = threadIdx.x / 32;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
-  asm volatile("mov.u32 %0, %%warpid;" : "=r"(place));
+  unsigned begin = now(), sm = own_sm(), place = own_place(), warp = threadIdx.x / 32;
   __syncthreads();
   unsigned until = warp == which ? tail : body;
   while (now() - begin < until) {}
