@@ -6,7 +6,9 @@ command that needs them, so that ``simt --help`` answers at once.
 
 from __future__ import annotations
 
+import codecs
 import errno
+import io
 import os
 import re
 import signal
@@ -220,13 +222,30 @@ def main(more: Mapping[str, str] = HOMES) -> None:
 
 @contextmanager
 def _streams() -> Iterator[None]:
-    """Standard output and error are there, also where they were closed (``simt ... >&-``): they go nowhere."""
+    """Standard output and error take all text, also where they were closed (``simt ... >&-``): they go nowhere."""
+    codecs.register_error(_STAND_INS_FOR, _stand_in)
     with open(os.devnull, "w", encoding="utf-8") as nowhere, ExitStack() as changed:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors=_STAND_INS_FOR)
         if not _writable(sys.stdout):
             changed.enter_context(redirect_stdout(nowhere))
         if not _writable(sys.stderr):
             changed.enter_context(redirect_stderr(nowhere))
         yield
+
+
+_STAND_INS_FOR = "simt.cli"
+"""The name by which Python's streams know :func:`_stand_in`."""
+_STAND_INS = {"→": "->", "…": "...", "±": "+-"}
+
+
+def _stand_in(error: UnicodeError) -> tuple[str, int]:
+    """ASCII for characters that the terminal's encoding lacks, and where the text goes on."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_STAND_INS.get(each, ascii(each)[1:-1]) for each in lacking), error.end
 
 
 def _writable(stream: TextIO | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import io
 import re
 import shlex
 import signal
@@ -200,6 +201,25 @@ def test_a_closed_stream_whose_number_is_that_of_a_script(
     done = subprocess.run(["sh", "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (expected, "")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words", "shown"),
+    [
+        ("utf-8", "explain neighbored interleaved --size 2^16", "133 → 89.5"),
+        ("cp437", "explain neighbored interleaved --size 2^16", "133 -> 89.5"),
+        ("latin-1", "run --help", "±"),
+        ("ascii", "run --help", "+-"),
+    ],
+)
+def test_what_a_terminal_lacks_is_written_in_ascii(
+    run, encoding: str, words: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", terminal)
+    assert run(*words.split()).code == 0
+    terminal.flush()
+    assert shown in terminal.buffer.getvalue().decode(encoding)
 
 
 @pytest.mark.parametrize("command", ["run", "timeline", "sweep", "explain"])
