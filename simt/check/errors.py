@@ -3,7 +3,8 @@
 Two families, and every message says which it is:
 
 * :class:`KernelError`: *the kernel (or its launch) is wrong*, on real hardware too;
-* :class:`UnsupportedError`: *the simulator does not support this*; the kernel may be fine.
+* :class:`UnsupportedError`: *the simulator does not support this*; the kernel may be fine.  Of these a
+  :class:`MissingError` ends with an installation.
 """
 
 from __future__ import annotations
@@ -219,6 +220,12 @@ class UnsupportedError(SimtError):
     """The simulator does not support this construct, type or instruction."""
 
     kind = "the simulator does not support this"
+
+
+class MissingError(UnsupportedError):
+    """A program or a package is not installed; ``help`` says how to install it."""
+
+    kind = "something is missing"
 
 
 def render(error: SimtError) -> str:

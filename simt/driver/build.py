@@ -11,7 +11,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from simt.check import UnsupportedError
+from simt.check import MissingError, UnsupportedError
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.driver import protocol
 from simt.driver.sources import STAMP, NotCompiledError, compile_libraries, sources, stamp
@@ -23,7 +23,7 @@ PREBUILT = Path(__file__).parent / "libraries"
 def libraries() -> Path:
     """The folder with ``libcuda.so.1`` and ``libcudart.so.*``; compiled if it does not exist yet.
 
-    Raises UnsupportedError where there is no C compiler, and on other systems than Linux.
+    Raises MissingError where there is no C compiler, UnsupportedError on other systems than Linux.
     """
     if sys.platform != "linux":
         raise UnsupportedError(
@@ -50,7 +50,7 @@ def _compiler() -> str:
     wanted = os.environ.get("CC", "cc").split()
     found = shutil.which(wanted[0]) or shutil.which("gcc") or shutil.which("clang")
     if found is None:
-        raise UnsupportedError(
+        raise MissingError(
             "programs need a C compiler once, and there is none",
             help="install one (apt install gcc), or name it in the environment variable CC",
         )

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from simt.check import UnsupportedError, write_file
+from simt.check import MissingError, write_file
 from simt.check.short import ends_here
 from simt.metrics import METRICS
 from simt.page.content import Column, Content
@@ -40,7 +40,7 @@ def write_page(
     :func:`simt.reasons.accesses_of` found; without it there are no pictures of memory accesses.  ``loops``: likewise
     what :func:`simt.reasons.rounds_of` found.  Returns the path.
 
-    Raises UnsupportedError without the extra ``report``, UnknownMetricError, UnusableProfileError for what is no
+    Raises MissingError without the extra ``report``, UnknownMetricError, UnusableProfileError for what is no
     profile, and LaunchError where the file cannot be written.
     """
     text = page(profile, other, metrics=metrics, accesses=accesses, loops=loops)
@@ -82,12 +82,10 @@ def page(
 
 
 def check_installed() -> None:
-    """Raises UnsupportedError without the extra ``report``."""
+    """Raises MissingError without the extra ``report``."""
     for module in ("jinja2", "matplotlib"):
         if find_spec(module) is None:
-            raise UnsupportedError(
-                f"{module} is not installed, and a report needs it", help="pip install 'simt[report]'"
-            )
+            raise MissingError(f"{module} is not installed, and a report needs it", help="pip install 'simt[report]'")
 
 
 def _file(name: str) -> str:

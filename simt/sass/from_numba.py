@@ -23,7 +23,7 @@ from numba.core import types
 from numba.core.errors import NumbaError
 from numba.core.types import containers
 
-from simt.check import KernelError, Location, UnsupportedError
+from simt.check import KernelError, Location, MissingError, UnsupportedError
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.dispatcher import Options, compile_declared, is_dispatcher, options_of, python_function
 from simt.sass.kernel import SassKernel, read_cubin
@@ -39,8 +39,9 @@ CUBINS = DiskCache("cubins", cache_root() / "cubins")
 def compile_numba(kernel: object, argtypes: Sequence[Any], architecture: str) -> SassKernel:
     """Compile a Python kernel for an architecture such as ``"sm_90"``, with line information.
 
-    *argtypes* are Numba types, one per argument.  Raises UnsupportedError if a tool is missing or the architecture is
-    unknown to it, KernelError if Numba cannot compile the kernel, LaunchError for too much static shared memory.
+    *argtypes* are Numba types, one per argument.  Raises MissingError without a tool, UnsupportedError if
+    the architecture is unknown to it, KernelError if Numba cannot compile the kernel, LaunchError for too much static
+    shared memory.
     """
     number = architecture.removeprefix("sm_")
     if not architecture.startswith("sm_") or not number.isdigit() or int(number) < OLDEST:
@@ -129,7 +130,7 @@ def _versions() -> str:
             found.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
             if name == "numba-cuda":
-                raise UnsupportedError(
+                raise MissingError(
                     f"the machine view of a Python kernel needs the package {name}", help=INSTALL
                 ) from None
             found.append(f"{name} of the system")
@@ -226,7 +227,7 @@ def _ptx(function: FunctionType, argtypes: tuple[Any, ...], capability: tuple[in
                 launch_bounds=options.launch_bounds or None,
             )
     except (CudaSupportError, NvvmSupportError, DynamicLibNotFoundError) as error:
-        raise UnsupportedError(
+        raise MissingError(
             "Numba does not find libNVVM or NVRTC", details=str(error).splitlines()[:5], help=INSTALL
         ) from None
     except Exception as error:  # about kernels that it cannot compile, Numba raises errors of any kind

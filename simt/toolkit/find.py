@@ -9,7 +9,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from simt.check import UnsupportedError
+from simt.check import MissingError
 
 INSTALL = "pip install 'simt[sass]'"
 """The command that installs every tool."""
@@ -32,7 +32,7 @@ _PATH_FIRST = {"nvcc"}
 def find_program(name: str) -> str:
     """Path of one of NVIDIA's programs: from the environment variable SIMT_<NAME>, its wheel, or PATH.
 
-    Raises UnsupportedError, which names the extra to install.
+    Raises MissingError, which names the extra to install.
     """
     given = os.environ.get(f"SIMT_{name.upper()}")
     if given:
@@ -45,7 +45,7 @@ def find_program(name: str) -> str:
         return str(found)
     if on_path:
         return on_path
-    raise UnsupportedError(f"{name} is not installed, and the machine view needs it", help=INSTALL)
+    raise MissingError(f"{name} is not installed, and the machine view needs it", help=INSTALL)
 
 
 def identity(program: str) -> str:
@@ -61,7 +61,7 @@ def identity(program: str) -> str:
 def nvrtc_library() -> Path:
     """NVIDIA's run-time compiler: from the environment variable SIMT_NVRTC, its wheel, or the toolkit of nvcc.
 
-    Raises UnsupportedError if there is none.
+    Raises MissingError if there is none.
     """
     given = os.environ.get("SIMT_NVRTC")
     if given:
@@ -69,7 +69,7 @@ def nvrtc_library() -> Path:
     for path in (*_in_wheels("nvrtc"), *_in_toolkit("lib64/libnvrtc.so*", "bin/nvrtc64_*.dll")):
         if path.name.startswith(("libnvrtc.so", "nvrtc64_")) and ".alt." not in path.name:
             return path
-    raise UnsupportedError(
+    raise MissingError(
         "compiling CUDA C needs NVIDIA's run-time compiler NVRTC, which is not installed",
         help=f"{INSTALL}; or make a cubin elsewhere: nvcc -cubin -arch=sm_90 -lineinfo FILE.cu",
     )

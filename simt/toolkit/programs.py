@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from simt.check import KernelError, UnsupportedError, check_file
+from simt.check import KernelError, MissingError, UnsupportedError, check_file
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.toolkit.diagnostics import refusal
 from simt.toolkit.find import find_program, identity
@@ -48,22 +48,22 @@ def needed_flags(libraries: Path, architecture: str, given: Sequence[str] = ()) 
 def nvcc_command(libraries: Path, architecture: str, given: Sequence[str] = ()) -> list[str]:
     """The command line of nvcc with :func:`needed_flags` and what was *given*.
 
-    Raises UnsupportedError without nvcc or without a host compiler.
+    Raises MissingError without nvcc or without a host compiler.
     """
     return [find_nvcc(), *needed_flags(libraries, architecture, given), *given]
 
 
 def find_nvcc() -> str:
-    """The nvcc on PATH, else that of the wheel.  Raises UnsupportedError without it, or without a host compiler."""
+    """The nvcc on PATH, else that of the wheel.  Raises MissingError without it, or without a host compiler."""
     try:
         nvcc = find_program("nvcc")
-    except UnsupportedError as error:
-        raise UnsupportedError(
+    except MissingError as error:
+        raise MissingError(
             "compiling a CUDA program needs nvcc, which is not installed",
             help=f"{error.help}; kernel by kernel: simt run FILE.cu:KERNEL",
         ) from None
     if not any(shutil.which(name) for name in ("g++", "clang++", "c++", "cl")):
-        raise UnsupportedError(
+        raise MissingError(
             "nvcc needs a compiler for C++, and there is none",
             help="apt install g++; kernel by kernel it works without: simt run FILE.cu:KERNEL",
         )

@@ -87,6 +87,7 @@ def test_a_missing_package(package: str, message: str, way: str, tmp_path: Path)
     done = run_without(package, way, tmp_path)
     assert done.returncode == (2 if way == COMMAND else 1), done.stderr
     assert message in done.stderr
+    assert "something is missing: " in done.stderr
     assert "pip install 'simt[sass]'" in done.stderr
     assert "Traceback" not in done.stderr
     assert not done.stdout

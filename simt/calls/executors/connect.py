@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeVar
 
-from simt.check import LaunchError
+from simt.check import LaunchError, MissingError
 from simt.machine.threads import cores
 
 CONNECT_SECONDS = 10
@@ -72,7 +72,7 @@ class Processes(Executor):
 def executor_of(text: str) -> Iterator[Executor]:
     """The executor that a text names: ``processes:8``, or ``dask://HOST:PORT``, the scheduler of a Dask cluster.
 
-    Raises LaunchError for any other text, if Dask is not installed, and if no scheduler answers.
+    Raises LaunchError for any other text and if no scheduler answers, MissingError if Dask is not installed.
     """
     kind, _, rest = text.partition(":")
     if kind == "processes" and re.fullmatch(r"[1-9]\d{0,3}", rest):
@@ -94,7 +94,7 @@ def _dask(address: str) -> Iterator[Executor]:
     try:
         distributed: Any = import_module("distributed")
     except ImportError:
-        raise LaunchError(
+        raise MissingError(
             "Dask is not installed", details=["the package distributed is missing"], help="pip install 'simt[dask]'"
         ) from None
     try:
