@@ -31,8 +31,12 @@ _TEXT_WIDTH = 60
 _LANES = 35
 """Columns of 32 lanes with a blank after every eight."""
 
+_PASS = len("pass ")
+_COUNT = len("  active")
+_DIVERGES = "  diverges"
+
 _CODE_AT_LEAST = 16
-"""Columns that lines of code are given at least, however narrow the terminal is."""
+"""Columns that lines of code are given at least beside lanes; in a narrower terminal lanes stand below their code."""
 
 
 def legend(width: int | None) -> Text:
@@ -49,13 +53,15 @@ def legend(width: int | None) -> Text:
 class _Layout:
     """How wide the columns of a drawing are.
 
-    ``line``: of source lines beside machine code, 0 without; ``counts``: whether lanes are counted, too.
+    ``line``: of source lines beside machine code, 0 without; ``counts``: whether lanes are counted, too;
+    ``below``: lanes stand below their code.
     """
 
     position: int
     line: int
     code: int
     counts: bool
+    below: bool = False
 
     @classmethod
     def of(cls, steps: Sequence[Step], codes: Sequence[str], in_source: bool, width: int | None) -> _Layout:
@@ -66,13 +72,21 @@ class _Layout:
         if width is None or made.width <= width:
             return made
         made = replace(made, counts=False)
-        return replace(made, code=max(made.code - max(made.width - width, 0), min(_CODE_AT_LEAST, made.code)))
+        code = made.code - max(made.width - width, 0)
+        if code >= min(_CODE_AT_LEAST, made.code):
+            return replace(made, code=code)
+        return replace(made, code=max(width - made.before, 1), counts=width >= _PASS + _LANES + _COUNT, below=True)
+
+    @property
+    def before(self) -> int:
+        """Columns before the code."""
+        return self.position + 2 + (self.line + 2 if self.line else 0)
 
     @property
     def width(self) -> int:
-        """Of the longest row."""
-        line = self.line + 2 if self.line else 0
-        return self.position + 2 + line + self.code + len("  pass  ") + _LANES + (8 if self.counts else 0) + 10
+        """Of the longest row, with lanes beside their code."""
+        count = _COUNT if self.counts else 0
+        return self.before + self.code + 2 + _PASS + 1 + _LANES + count + len(_DIVERGES)
 
 
 def render(
@@ -90,7 +104,8 @@ def render(
     text.append_text(legend(width))
     head = f"{'line' if in_source else 'offset':>{form.position}}  {'line  ' if form.line else '':>{form.line}}"
     lanes_head = f"{'lanes':<{_LANES}}  active" if form.counts else "lanes"
-    text.append(f"{head}{'':<{form.code}}  pass  {lanes_head}\n", style="dim")
+    between = f"{head.rstrip()}\npass " if form.below else f"{head}{'':<{form.code}}  pass  "
+    text.append(f"{between}{lanes_head}\n", style="dim")
     function = steps[0].entry.function
     for step, code in zip(steps, codes, strict=True):
         if step.entry.function != function:
@@ -99,12 +114,16 @@ def render(
         text.append(f"{step.position(in_source):>{form.position}}  ", style="dim")
         if form.line:
             text.append(f"{_line_of(step):>{form.line}}  ", style="dim")
-        text.append(f"{cut(code, form.code):<{form.code}}  ")
-        text.append(f"{step.pass_number or '':>4}  ")
+        diverges = _DIVERGES if step.divergent else ""
+        if form.below:
+            text.append(cut(code, form.code - len(diverges))).append(f"{diverges}\n", style="yellow")
+            text.append(f"{step.pass_number or '':>4} ")
+        else:
+            text.append(f"{cut(code, form.code):<{form.code}}  {step.pass_number or '':>4}  ")
         text.append_text(_lanes(step))
         if form.counts:
             text.append(f"  {step.active.bit_count():>6}")
-        text.append("  diverges\n" if step.divergent else "\n", style="yellow")
+        text.append("\n" if form.below else f"{diverges}\n", style="yellow")
         if values:
             for name, lanes in step.values.items():
                 text.append_text(_values(name, lanes, step, form.position + 2, width))

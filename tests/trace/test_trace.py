@@ -195,6 +195,23 @@ def test_rendering_in_a_pipe() -> None:
     assert "idle: on another path" in text
 
 
+@pytest.mark.parametrize(
+    ("width", "row"),
+    [
+        (40, "\n   1 ######## ######## ######## ........\n"),
+        (48, "\n   1 ######## ######## ######## ........      24\n"),
+        (80, "      1  ######## ######## ######## ........\n"),
+    ],
+)
+def test_no_lane_is_cut_in_a_narrow_terminal(width: int, row: str) -> None:
+    """They stand below their code where both have no room beside each other."""
+    text = trace_of(traced(if_else)).render(color=False, width=width)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= width
+    assert text.count(f"value = 2 * lane{row}") == 1
+    assert [line.endswith("  diverges") for line in lines if "if lane < 24:" in line] == [True]
+
+
 def test_colours_change_nothing_but_the_colours() -> None:
     trace = trace_of(traced(if_else))
     colored = trace.render(values=True, color=True)
