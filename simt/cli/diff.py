@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from simt.cli.options import Columns, Json, TimingOptions, grouped, kernel_names
 from simt.cli.output import columns, print_json
 from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
-
-if TYPE_CHECKING:
-    from simt.profile.sides import By
 
 EXAMPLES = f"""Examples:
 
@@ -25,8 +22,6 @@ EXAMPLES = f"""Examples:
 
 {SIDES_HELP}"""
 
-WAYS: dict[str, By] = {"listing": "listing", "line": "source line", "opcode": "opcode"}
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -37,7 +32,14 @@ def diff(
     *,
     a: Annotated[str, typer.Argument(metavar="A", autocompletion=kernel_names, help=SIDE)],
     b: Annotated[str, typer.Argument(metavar="B", autocompletion=kernel_names, help=SIDE)],
-    by: Annotated[str | None, typer.Option(help="What to align: listing, line, opcode. Default: what fits.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="listing|line|opcode",
+            help="What stands beside each other: rows of the listings, sums by source line, or sums by opcode. "
+            "Default: what fits.",
+        ),
+    ] = None,
     column: Columns = None,
     sides: SideOptions,
     model: TimingOptions,
@@ -48,12 +50,14 @@ def diff(
     Metrics that the two sides count differently, such as instructions of the source and of the machine, are
     marked; what depends only on the addresses is not.
     """
+    from simt.profile import compare
+    from simt.profile.sides import WAYS
+
     if by is not None and by not in WAYS:
         raise typer.BadParameter(f"{by!r} is not one of {', '.join(WAYS)}", param_hint="--by")
-    from simt.profile import compare
 
     ours, theirs = sides.profiles(a, b, model.keywords)
-    found = compare(ours, theirs, WAYS[by] if by else None)
+    found = compare(ours, theirs, by)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -90,13 +90,14 @@ def compare(a: Any, b: Any, by: By | None = None) -> Difference:
     """Put two profiles side by side.
 
     *a* and *b* are profiles of :func:`simt.launch` or of the hardware, or the mapping that they save
-    (``to_dict()``).  ``by``: ``"listing"``, ``"source line"`` or ``"opcode"``; by default what fits, see above.
+    (``to_dict()``).  ``by``: ``"listing"``, ``"line"`` (of the source) or ``"opcode"``; by default what fits, see
+    above.
 
     Raises UnusableProfileError for something that is not a profile, and where *by* does not apply.
     """
     left, right = side_of(a), side_of(b)
     way = by or _way(left, right)
-    pairs = {"listing": _by_listing, "source line": _by_source_line, "opcode": _by_opcode}.get(way)
+    pairs = {"listing": _by_listing, "line": _by_source_line, "opcode": _by_opcode}.get(way)
     if pairs is None:
         raise UnusableProfileError(f"profiles cannot be compared by {way!r}", help=f"ways: {', '.join(WAYS)}")
     return Difference(left, right, way, tuple(_metric_rows(left, right)), tuple(pairs(left, right)))
@@ -175,7 +176,7 @@ def _way(a: Side, b: Side) -> By:
     if a.view == b.view:
         return "listing"
     if _source_lines(a).keys() & _source_lines(b).keys():
-        return "source line"
+        return "line"
     return "opcode" if not (a.is_source or b.is_source) else "listing"
 
 

@@ -186,11 +186,12 @@ class _Column:
 
 def _verdict(difference: Compared) -> str:
     count = len(difference.lines)
+    by = "by source line" if difference.by == "line" else f"by {difference.by}"
     if not difference.same_counts:
-        return f"by {difference.by}"
+        return by
     if difference.equal:
-        return f"by {difference.by}: all {count} equal in every counter"
-    return f"by {difference.by}: {len(difference.differing)} of {count} differ"
+        return f"{by}: all {count} equal in every counter"
+    return f"{by}: {len(difference.differing)} of {count} differ"
 
 
 def _count(line: Line | None, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from simt.metrics.formula import Number
 from simt.metrics.table import SOURCE
@@ -20,8 +20,9 @@ COMPARED = (
 )
 """The counters of a line that are compared: those that the simulator and the hardware's profiler both have."""
 
-By = Literal["listing", "source line", "opcode"]
-WAYS: tuple[By, ...] = ("listing", "source line", "opcode")
+By = Literal["listing", "line", "opcode"]
+"""What stands beside each other: rows of the listings in their order, sums by source line, or sums by opcode."""
+WAYS: tuple[By, ...] = get_args(By)
 
 
 @dataclass(frozen=True)

@@ -330,7 +330,7 @@ def test_run_and_trace_in_the_machine_view(run) -> None:
 @needs_numba_cuda
 def test_diff_of_the_views(run) -> None:
     data = run("diff", "vector_add", "vector_add@sm_90", "--json").json()
-    assert data["by"] == "source line"
+    assert data["by"] == "line"
     metrics = {row["metric"]: row for row in data["metrics"]}
     assert metrics["inst_executed"]["comparable"] is False
     assert metrics["inst_executed"]["ratio"] is None

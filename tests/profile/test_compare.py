@@ -115,7 +115,7 @@ def test_code_that_differs_is_aligned_by_opcode() -> None:
 def test_source_against_machine_view() -> None:
     """Sums per source line; what the views count differently is marked, what the addresses decide is not."""
     difference = compare(profile(if_else()), machine("sm_90", 2, 7, 7))
-    assert difference.by == "source line"
+    assert difference.by == "line"
     rows = {row.a.position if row.a else row.b.position: row for row in difference.lines if row.a or row.b}
     store = rows["7"]
     assert store.a is not None
@@ -137,7 +137,7 @@ def test_source_against_machine_view() -> None:
 
 def test_two_architectures() -> None:
     with_lines_of_both = compare(machine("sm_80", 2, 7, None), machine("sm_90", 2, 7, 7))
-    assert with_lines_of_both.by == "source line"
+    assert with_lines_of_both.by == "line"
     assert [row.differing for row in with_lines_of_both.lines] == [
         (),
         COMPARED[:3],
@@ -181,7 +181,7 @@ def test_two_source_listings_are_aligned_by_their_text() -> None:
 
 def test_a_way_that_does_not_fit() -> None:
     with pytest.raises(UnusableProfileError, match="source lines"):
-        compare(machine(), machine(), "source line")
+        compare(machine(), machine(), "line")
     with pytest.raises(UnusableProfileError, match="no opcodes"):
         compare(profile(if_else()), machine(), "opcode")
     with pytest.raises(UnusableProfileError, match="ways: listing"):
