@@ -25,7 +25,7 @@ from simt.cli.options import (
     Shared,
     View,
 )
-from simt.cli.output import EXIT_WRONG, print_json
+from simt.cli.output import EXIT_WRONG, print_json, say
 from simt.cli.programs import Arch, Device, LogFile
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def check(
         ends = [str(ended)] if ended else []
         typer.echo("\n\n".join([*map(str, findings), *ends, _in_all(len(findings) + len(ends))]))
         for note in notes:
-            typer.echo(f"note: {note}")
+            say(f"note: {note}")
     if findings or ended:
         raise typer.Exit(EXIT_WRONG)
 
@@ -163,12 +163,12 @@ def _checked(
 
 def _of_program(finished: Finished, as_json: bool) -> list[str]:
     """The lines that say what was found in a program."""
-    from simt.driver.report import marked, places
+    from simt.driver.report import checks, marked
 
     if as_json:
         found = [finding.to_dict() for finding in finished.findings]
         return [json.dumps({"findings": found, "returncode": finished.returncode}, indent=2)]
-    return [marked("\n".join([*places(finished), _in_all(len(finished.findings))]))]
+    return [marked(checks(finished))]
 
 
 _PROFILES = (".csv", ".ncu-rep", ".nvvp", ".nsys-rep", ".qdrep")

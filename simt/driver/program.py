@@ -116,7 +116,7 @@ def _prepared(command: Sequence[str], architecture: str, view: str, folder: Path
     if first.startswith("-"):
         raise LaunchError(f"there is no option {first}", help=f"a program of that name is ./{first}")
     path = Path(first)
-    if path.suffix in (".cu", ".py"):
+    if path.suffix in (".cu", ".py") or path.is_dir():
         check_file(path)
     if path.suffix == ".py":
         return [sys.executable, first, *rest]

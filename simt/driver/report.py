@@ -30,6 +30,9 @@ WIDTH = 80
 """Characters of a line, "==simt== " included."""
 
 
+UNUSED = "the program did not use the GPU: it made no CUDA call that needs a device"
+
+
 def marked(text: str) -> str:
     """Each line marked as ours, as NVIDIA's profilers mark theirs."""
     return "\n".join(f"==simt== {line}".rstrip() for line in text.splitlines())
@@ -40,11 +43,8 @@ def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
     found = finished.activities
     ended = _ended(finished)
     if found is None:
-        return "\n".join([*ended, "the program did not use the GPU: it made no CUDA call that needs a device"])
-    lines = [*ended, *_heading(found, len(finished.processes))]
-    for cut in found.unfinished:
-        what = f"{cut.kernel}, {_shape(cut.grid, cut.block)}"
-        lines += _wrapped(f"it ended in the middle of a launch of {what}", "", "  ")
+        return "\n".join([*ended, UNUSED])
+    lines = [*ended, *_heading(found, len(finished.processes)), *_unfinished(found)]
     if found.launched:
         timed = any(each.profile.timing is not None for each in found.launched)
         shown = list(metrics) or [*METRICS_SHOWN, *(TIMED_SHOWN if timed else ())]
@@ -63,6 +63,15 @@ def report(finished: Finished, metrics: Sequence[str] = ()) -> str:
         lines += ["", f"{counted(len(finished.findings), 'error')}, each told above where it came up"]
         lines += places(finished)
     return "\n".join(lines)
+
+
+def _unfinished(found: Activities) -> list[str]:
+    """The launches in whose middle the program ended."""
+    lines = []
+    for cut in found.unfinished:
+        what = f"{cut.kernel}, {_shape(cut.grid, cut.block)}"
+        lines += _wrapped(f"it ended in the middle of a launch of {what}", "", "  ")
+    return lines
 
 
 def _ended(finished: Finished) -> list[str]:
@@ -98,6 +107,17 @@ def places(finished: Finished) -> list[str]:
             text = f"{each.checked.tool}: {each.checked.kind} in {each.subject}, {where}"
             lines += _wrapped(f"{text}: {counted(each.checked.count, 'time')}", "  ", "    ")
     return lines
+
+
+def checks(finished: Finished) -> str:
+    """What the checks of a program found, and how many findings there are."""
+    found = finished.activities
+    lines = [*_ended(finished), *(_unfinished(found) if found else []), *places(finished)]
+    if finished.findings:
+        lines.append(counted(len(finished.findings), "finding"))
+    else:
+        lines += ["nothing found"] if found else _wrapped(f"nothing was checked: {UNUSED}", "", "  ")
+    return "\n".join(lines)
 
 
 def _heading(found: Activities, processes: int) -> list[str]:

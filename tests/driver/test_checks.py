@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from simt.check import LaunchError
-from simt.driver import Settings
-from simt.driver.report import places
+from simt.devices import get
+from simt.driver import Finished, Settings
+from simt.driver.report import checks, places
 from simt.options import Timing
+from simt.profile.activity import Activities, Unfinished
 from tests.driver.conftest import needs_nvdisasm
 from tests.driver.scenarios import CUBIN, run
 
@@ -47,6 +49,24 @@ def test_the_first_finding_is_a_launch_failure_unless_findings_are_collected(pro
 
 def simt(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "simt", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_a_program_without_the_gpu_was_not_checked(tmp_path: Path) -> None:
+    """Its own failure is no finding, and no word that all is well."""
+    script = tmp_path / "fails.py"
+    script.write_text("raise SystemExit(3)\n")
+    found = simt("check", str(script))
+    assert found.returncode == 3
+    assert found.stderr.startswith("==simt== nothing was checked: the program did not use the GPU")
+
+
+def test_a_program_that_ends_in_a_launch_is_checked_so_far() -> None:
+    cut = Unfinished("spin", (8, 1, 1), (64, 1, 1))
+    ended = Finished(130, [Activities(get("h200"), unfinished=[cut])])
+    assert checks(ended).splitlines() == [
+        "it ended in the middle of a launch of spin, 8 blocks of 64 threads",
+        "nothing found",
+    ]
 
 
 def test_the_command_tells_each_place_once_and_counts(program: Path, tmp_path: Path) -> None:

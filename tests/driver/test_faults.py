@@ -245,6 +245,11 @@ def test_the_texts_of_the_device_runtime_are_no_static_runtime(tmp_path: Path) -
         run_program([str(fake)], Settings())
 
 
+def test_a_folder_is_no_program(tmp_path: Path) -> None:
+    with pytest.raises(LaunchError, match="is a folder, not a file"):
+        run_program([str(tmp_path)], Settings())
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
