@@ -11,7 +11,8 @@ from gpu.calibration import command as calibration
 from gpu.errors import EXIT_NO_GPU, NoGpuError
 from simt.check import SimtError, render
 from simt.cli.options import Block, Dtype, Json, Operation, Seed, Size, View
-from simt.cli.output import EXIT_ERROR, EXIT_WRONG, console, print_json, show, table
+from simt.cli.output import EXIT_ERROR, EXIT_WRONG, columns, console, print_json, show, table
+from simt.text import filled
 
 WITHOUT = (
     "the same checks run without one: `simt reduce` (simulator against NumPy), and `pytest tests/gpu` "
@@ -89,7 +90,7 @@ def _no_gpu(error: NoGpuError, as_json: bool) -> None:
     message = f"no GPU: {error.title}; {WITHOUT}"
     if as_json:
         print_json({"device": None, "why": error.title, "details": list(error.details), "results": []})
-    typer.echo(message, err=True)
+    typer.echo(filled(message, columns(sys.stderr)), err=True)
     raise typer.Exit(EXIT_NO_GPU)
 
 

@@ -102,13 +102,13 @@ def _frame(columns: Sequence[Column]) -> Table:
 def show(rows: Table, optional: Sequence[str] = ()) -> None:
     """Print a table; where a terminal is too narrow for it, without *optional* columns, from the first one on.
 
-    If that does not help, either, each row becomes a few lines: no number is cut.  The title may be wider.
+    If that does not help, either, each row becomes a few lines: no number is cut.
     """
     from simt.text import filled
 
     out = console()
     if rows.title:
-        out.print(rows.title, style="bold", soft_wrap=True)
+        out.print(filled(str(rows.title), columns()), style="bold", soft_wrap=True)
         rows.title = None
     left_out = []
     for heading in optional:

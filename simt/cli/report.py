@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from simt.cli.options import TimingOptions, grouped, kernel_names, metric_names
-from simt.cli.output import check_writable
+from simt.cli.output import check_writable, say
 from simt.cli.sides import SIDE, SIDES_HELP, SideOptions
 from simt.cli.trace import traced
 
@@ -67,4 +67,4 @@ def report(
             traced(profile, block_index, warp)
     accesses = sides.accesses(a, b, warp=(block_index, warp))
     write_page(output, *profiles, metrics=metric or (), accesses=accesses, loops=sides.loops(a, b))
-    typer.echo(f"{output}: {output.stat().st_size / 1000:,.0f} kB; open it in a browser")
+    say(f"{output}: {output.stat().st_size / 1000:,.0f} kB; open it in a browser")

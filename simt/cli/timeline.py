@@ -68,7 +68,7 @@ def timeline(
         print_json(timing.trace_events(found))
     elif output is not None:
         write_file(output, json.dumps(timing.trace_events(found)))
-        typer.echo(f"{output}: {len(found.events)} instructions; open it at https://ui.perfetto.dev (1 us is 1 cycle)")
+        say(f"{output}: {len(found.events)} instructions; open it at https://ui.perfetto.dev (1 us is 1 cycle)")
     else:
         shown = timing.Timeline(found, sm, MAX_CYCLES)
         shown = replace(shown, cycles=min(window[1] - shown.first, MAX_CYCLES))
