@@ -96,7 +96,7 @@ def row_of(kernel: Any, grid: Any, block: Any, *args: Any, **options: Any) -> Ro
         raise _Measured
 
     run = runtime.run
-    runtime.run = instead  # type: ignore[assignment]
+    runtime.run = instead
     try:
         simt.launch(kernel, grid, block, *args, **options)
     except _Measured:

@@ -337,7 +337,7 @@ def test_ctrl_c_takes_back_what_waits() -> None:
 
 def test_no_executor() -> None:
     with pytest.raises(LaunchError, match=r"no concurrent.futures.Executor[\s\S]*ProcessPoolExecutor"):
-        simt.launch(nobody_can_import(), 2, 32, np.zeros(64), executor=4)  # type: ignore[arg-type]
+        simt.launch(nobody_can_import(), 2, 32, np.zeros(64), executor=4)
     closed = ThreadPoolExecutor(1)
     closed.shutdown()
     with pytest.raises(LaunchError, match="cannot schedule new futures after shutdown"):

@@ -67,7 +67,9 @@ def judged(kernel: Any, block: int, args: Any, word: int = module.WORD, grid: in
 @settings(max_examples=150)
 @given(st.data(), st.sampled_from([3, 33, 40]), st.integers(4, 16))
 def test_a_cell_for_each_byte_finds_the_same(data: Any, block: int, size: int) -> None:
-    draw = lambda most: data.draw(st.lists(st.integers(0, most), min_size=STEPS, max_size=STEPS))  # noqa: E731
+    def draw(most: int) -> list[int]:
+        return data.draw(st.lists(st.integers(0, most), min_size=STEPS, max_size=STEPS))
+
     kinds, starts, strides = draw(7), draw(size - 1), draw(4)
     t = np.arange(block)[:, None]
     ops = np.where(data.draw(st.lists(st.booleans(), min_size=block, max_size=block)), 1, 0)[:, None] * np.array(kinds)

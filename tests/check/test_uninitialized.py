@@ -134,7 +134,9 @@ def speculation(uses: str) -> Builder:
 
 @pytest.mark.parametrize("uses", ["choose", "store", "branch", "address"])
 def test_what_machine_code_loads_from_local_memory_is_judged_where_it_is_used(uses: str):
-    run = lambda: launch(speculation(uses), np.zeros(32, np.uint32), watch=Sanitizer(["initcheck"]))  # noqa: E731
+    def run():
+        return launch(speculation(uses), np.zeros(32, np.uint32), watch=Sanitizer(["initcheck"]))
+
     if uses == "choose":
         assert run().findings == ()
         return

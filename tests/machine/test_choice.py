@@ -176,7 +176,7 @@ def test_another_process_makes_native_code(monkeypatch: pytest.MonkeyPatch) -> N
     (code.STORE.folder / kept.name).unlink(missing_ok=True)
     assert not kept.is_there()
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(pickle.dumps((replace(program), None)))))
-    runpy.run_path(str(find_spec(choice.BUILDER).origin), run_name="__main__")  # type: ignore[union-attr]
+    runpy.run_path(str(find_spec(choice.BUILDER).origin), run_name="__main__")
     assert kept.is_there()
 
 

@@ -40,7 +40,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return names
 
 
-def neighbours(x, out):  # type: ignore[no-untyped-def]
+def neighbours(x, out):
     """Warps that read the same sectors at about the same time, and those that others have stored to."""
     i = cuda.grid(1)
     total = 0

@@ -68,7 +68,7 @@ def test_small_allocations_share_a_slice_of_l2() -> None:
     starts = ADDRESS_BASE + np.array([0, 1 << 16, 2 << 16, 1 << 21, 3 << 21])
     sizes = np.array([4, 516, 4, 1 << 21, 4])
     memory = SimpleNamespace(starts=starts, ends=starts + sizes, hosts=np.zeros(5, bool))
-    t: Any = SimpleNamespace(SMALL=arrays._small(SimpleNamespace(memory=memory)))  # type: ignore[arg-type]
+    t: Any = SimpleNamespace(SMALL=arrays._small(SimpleNamespace(memory=memory)))
     lines = (starts - ADDRESS_BASE) // 128
     assert [plain(slices._placed)(line, t) for line in lines] == [0, 4, 12, lines[3], 16]
     assert plain(slices._placed)(lines[1] + 4, t) == 8

@@ -297,7 +297,7 @@ def _timed(program: Program, launch: Launch, memory: DeviceMemory, model: Model)
 
     run = TimedRun(program, launch, model.device, model.code, model.options)
     result = runtime.run_twice(program, launch, memory, run)
-    return result, replace(run.result, program=None, launch=None)  # type: ignore[arg-type]
+    return result, replace(run.result, program=None, launch=None)  # type: ignore[arg-type]  # the asker has them
 
 
 def _changed(memory: DeviceMemory, contents: Sequence[npt.NDArray[np.uint8] | None]) -> Runs:

@@ -1,6 +1,6 @@
 """The opcodes, a file for each family.  Importing a family fills the table, so ask for opcodes here."""
 
-from simt.sass.opcodes import (  # noqa: F401
+from simt.sass.opcodes import (  # noqa: F401  # for their rows of the table
     bits,
     control,
     convert,
