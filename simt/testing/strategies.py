@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from simt.check import LaunchError, UnsupportedError
+from simt.check import LaunchError, MissingError
 from simt.testing.case import Case, Extent
 
 try:
@@ -18,7 +18,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "hypothesis":
         raise
-    raise UnsupportedError("simt.testing needs Hypothesis", help="pip install 'simt[testing]'") from None
+    raise MissingError("simt.testing needs Hypothesis", help="pip install 'simt[testing]'") from None
 
 AWKWARD = (0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024, 1025)
 """Sizes at which kernels go wrong: nothing, one, and around whole warps and usual blocks."""
