@@ -15,7 +15,8 @@ from simt import devices
 from simt.driver import protocol
 from simt.driver.attributes import product
 from simt.driver.codes import Code
-from simt.driver.session import NOTHING, Cancelled, Reply, Session
+from simt.driver.loaded import NOTHING, Reply
+from simt.driver.session import Cancelled, Session
 from simt.driver.settings import Settings
 from simt.machine.device_memory import align
 from simt.runtime import Context

@@ -6,20 +6,17 @@ import contextlib
 import io
 import pickle
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from dataclasses import replace
+from typing import Any
 
 from simt.calls import Device, LostDeviceError, Options
-from simt.calls.options import SOURCE
-from simt.check import AssertError, CopyError, LaunchError, SimtError, UnsupportedError, gathered
+from simt.check import AssertError, CopyError, LaunchError, SimtError, gathered
 from simt.check import Finding as Checked
-from simt.devices import occupancy
 from simt.driver import protocol, refusals
 from simt.driver.attributes import attributes, product
 from simt.driver.codes import Code, CudaError, code_of
-from simt.driver.images import kernels_of, link
+from simt.driver.images import link
+from simt.driver.loaded import NOTHING, LoadedCode, RefusedKernel, Reply
 from simt.driver.settings import Finding, Settings, program_name
 from simt.driver.textures import image_of
 from simt.machine import Allocation
@@ -31,12 +28,6 @@ from simt.profile.activity import Called, Copied, Launched, Unfinished
 from simt.runtime import Context
 from simt.sanitizer import INITCHECK, names_of
 
-if TYPE_CHECKING:
-    from simt.sass import Kernels, SassKernel
-
-Reply = tuple[Sequence[Any], bytes]
-"""Fields, and bytes after them."""
-NOTHING: Reply = ((), b"")
 _PAGE = 4096
 LARGE_FROM, LARGE_ALIGNMENT = 1 << 20, 1 << 21
 """From so many bytes on, memory begins at a multiple of two MiB, as on an H200: kernels may depend on it."""
@@ -58,18 +49,8 @@ class Failed(Exception):
         self.reply = reply
 
 
-@dataclass(frozen=True)
-class _Refused:
-    """A kernel that cannot run as machine code, in a program whose kernels run in the source view."""
-
-    error: UnsupportedError
-    shared_bytes: int = 0
-    registers: int | None = None
-    demangled: str = ""
-
-
-class Session:
-    """The device of one process of a program.  ``name`` is the program's, for messages.
+class Session(LoadedCode):
+    """The device of one process of a program.
 
     ``alive``: whether the process is still there; asked while kernels run.  ``on_end`` is called once, at the end.
     """
@@ -81,20 +62,16 @@ class Session:
         alive: Callable[[], bool],
         on_end: Callable[[Session], None] = lambda session: None,
     ) -> None:
-        self.settings = settings
+        self._printed = io.StringIO()
+        super().__init__(settings, Device(settings.device, timing=settings.timing, stdout=self._printed, memory=memory))
         self.alive = alive
         self._on_end: Callable[[Session], None] | None = on_end
-        self.name = "the program"
         self.findings: list[Finding] = []
         self.began = False
         """Whether the process asked for anything."""
         self.machine_code: dict[str, str] = {}
         """Kernels that ran as machine code though the source view was asked for, and why."""
-        self._printed = io.StringIO()
-        self.device = Device(settings.device, timing=settings.timing, stdout=self._printed, memory=memory)
         self._kinds: dict[int, int] = {}  # address of an allocation: its kind
-        self._modules: dict[int, list[Kernels]] = {}
-        self._functions: list[SassKernel | _Refused] = []
         self._begin: float | None = None
         self._matching = 0
         self._times: dict[Hashable, list[float]] = {}  # by kernel and shape: seconds of the launches that were timed
@@ -195,7 +172,7 @@ class Session:
             self._report("", CopyError.beyond(name, *map(int, numbers)))
         elif what == "refused":
             sizes = list(map(int, numbers))
-            self._report(self._function(int(name)).demangled, refusals.by_library(sizes[0:3], sizes[3:6], *sizes[6:]))
+            self._report(self.loaded(int(name)).demangled, refusals.by_library(sizes[0:3], sizes[3:6], *sizes[6:]))
         else:
             activities.unsupported[" ".join((name, *numbers))] += 1
 
@@ -259,92 +236,7 @@ class Session:
             raise CudaError(Code.INVALID_VALUE)
         return found
 
-    # Code
-
-    def load(self, tail: bytes) -> Reply:
-        """A module."""
-        loaded = kernels_of(tail, self.name, self.device.gpu, self.device.memory)
-        number = max(self._modules, default=-1) + 1
-        self._modules[number] = loaded
-        return (number,), b""
-
-    def unload(self, _: bytes, module: int) -> Reply:
-        """A module goes, and its variables."""
-        for kernels in self._of(module):
-            for kernel in kernels.values():
-                kernel.module.memory.unload()
-        del self._modules[module]
-        return NOTHING
-
-    def _of(self, module: int) -> list[Kernels]:
-        if module not in self._modules:
-            raise CudaError(Code.INVALID_HANDLE)
-        return self._modules[module]
-
-    def function(self, tail: bytes, module: int) -> Reply:
-        """A kernel by its name, what launches of it need, and its attributes."""
-        name = tail.decode(errors="replace")
-        holder = next((kernels for kernels in self._of(module) if name in list(kernels)), None)
-        if holder is None:
-            raise CudaError(Code.NOT_FOUND)
-        kernel: SassKernel | _Refused
-        try:
-            kernel = holder[name]
-            fields, places = self._described(kernel)
-        except UnsupportedError as error:
-            if self.settings.view != SOURCE:
-                raise
-            kernel = _Refused(error)
-            architecture = int(self.device.gpu.architecture.removeprefix("sm_"))
-            fields, places = (self.device.gpu.limit("threads_per_block"), 0, 0, 0, 0, architecture, 0), b""
-        self._functions.append(kernel)
-        return (len(self._functions) - 1, *fields), places
-
-    def _described(self, kernel: SassKernel) -> tuple[tuple[int, ...], bytes]:
-        """The attributes of a kernel, and where its parameters are."""
-        parameters = kernel.parameters or []
-        places = np.array([(each.offset, each.size) for each in parameters], np.uint32)
-        constants = kernel.module.memory.constants
-        fields = (
-            self._threads(kernel),
-            kernel.shared_bytes,
-            len(constants[0]) if constants else 0,
-            kernel.local_bytes,
-            kernel.registers or 0,
-            kernel.architecture,
-            len(parameters),
-        )
-        return fields, places.tobytes()
-
-    def _function(self, number: int) -> SassKernel | _Refused:
-        if number >= len(self._functions):
-            raise CudaError(Code.INVALID_HANDLE)
-        return self._functions[number]
-
-    def _threads(self, kernel: SassKernel) -> int:
-        """The largest block that a kernel can have: its registers may allow fewer threads than the device does."""
-        if kernel.required_block:
-            return int(np.prod(kernel.required_block))
-        limit = self.device.gpu.limit("threads_per_block")
-        most = min(limit, kernel.max_threads or limit)
-        while most > 32 and not occupancy(self.device.gpu, most, kernel.registers, kernel.shared_bytes).blocks_per_sm:
-            most -= 32
-        return most
-
-    def functions(self, _: bytes, module: int) -> Reply:
-        """The names of a module's kernels."""
-        names = [name for kernels in self._of(module) for name in kernels]
-        return (len(names),), b"".join(name.encode() + b"\0" for name in names)
-
-    def variable(self, tail: bytes, module: int) -> Reply:
-        """Where a variable of a module is."""
-        name = tail.decode(errors="replace")
-        for kernels in self._of(module):
-            for each in {kernel.module for kernel in kernels.values()}:
-                symbol = next((s for s in each.memory.named.values() if s.name == name), None)
-                if symbol is not None:
-                    return each.memory.place(symbol), b""
-        raise CudaError(Code.NOT_FOUND)
+    # Code, besides what LoadedCode does
 
     def link(self, tail: bytes, registers: int, level: int) -> Reply:
         """The program's linker: the cubin, or what is wrong in words."""
@@ -371,8 +263,8 @@ class Session:
 
     def launch(self, tail: bytes, function: int, *rest: int) -> Reply:
         """A launch; the reply comes when it is done.  ``sticky`` holds the error of the kernel."""
-        kernel, grid, block, (shared, stream, cooperative) = self._function(function), rest[0:3], rest[3:6], rest[6:]
-        if isinstance(kernel, _Refused):
+        kernel, grid, block, (shared, stream, cooperative) = self.loaded(function), rest[0:3], rest[3:6], rest[6:]
+        if isinstance(kernel, RefusedKernel):
             raise kernel.error
         refused = refusals.by_device(self.device.gpu, kernel, grid, block, shared, bool(cooperative))
         if refused is not None:
@@ -440,11 +332,3 @@ class Session:
             return False
         self._matching += 1
         return self.settings.wants(self._matching - 1)
-
-    def occupancy(self, _: bytes, function: int, threads: int, dynamic: int) -> Reply:
-        """Blocks of a kernel on a multiprocessor at a time."""
-        kernel = self._function(function)
-        if threads > self.device.gpu.limit("threads_per_block"):
-            return (0,), b""
-        found = occupancy(self.device.gpu, threads, kernel.registers, kernel.shared_bytes + dynamic)
-        return (found.blocks_per_sm,), b""
