@@ -16,7 +16,7 @@ from simt.machine.services import SystemCall
 from simt.system.grid import Child, Grid
 from simt.system.world import NESTING, Request
 
-INVALID_VALUE, INVALID_CONFIGURATION, INVALID_FUNCTION = 1, 9, 98
+INVALID_VALUE, INVALID_CONFIGURATION = 1, 9
 MAX_DEPTH_EXCEEDED, SYNC_DEPTH_EXCEEDED, PENDING_EXCEEDED = 65, 68, 69
 NOT_SUPPORTED = 801
 GRID_SCOPE = 1
