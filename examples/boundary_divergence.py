@@ -38,10 +38,7 @@ def main() -> None:
         blocks = int(np.prod(profile.grid))
         edge = divergent_on(profile, "inside = ")
         whole = divergent_on(profile, "if inside")
-        print(
-            f"  {width} x {height}: {blocks} blocks, {warps} warps, "
-            f"{edge} divergent on x < w, {whole} on the whole condition"
-        )
+        print(f"  {width} x {height}: {blocks} blocks, {warps} warps, {edge} diverge on x < w, {whole} on all of it")
 
     out = np.zeros((2, 40), dtype=np.int32)
     profile = simt.launch(two_dimensional, 1, (40, 2), out)

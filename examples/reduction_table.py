@@ -17,12 +17,12 @@ BLOCK = 512
 def main() -> None:
     data = np.random.default_rng(0).integers(-128, 128, SIZE, dtype=np.int32)
     print(f"{SIZE} int32 elements, block {BLOCK}, sum {data.sum(dtype=np.int32)}\n")
-    print(f"{'kernel':24}{'sum':>10}  blocks  instructions/warp  lane eff. %  load eff. %")
+    print(f"{'kernel':24}{'sum':>8}  blocks  instr./warp  lane eff. %  load eff. %")
     for kernel in kernels.names("reduction"):
         total, profile = simt.reduce(data, kernel=kernel, block=BLOCK)
         metrics = profile.metrics
         print(
-            f"{kernel:24}{total:>10}{profile.grid[0]:>8}{metrics['inst_per_warp']:>19.1f}"
+            f"{kernel:24}{total:>8}{profile.grid[0]:>8}{metrics['inst_per_warp']:>13.1f}"
             f"{metrics['warp_execution_efficiency']:>13.1f}{metrics['gld_efficiency']:>13.2f}"
         )
 

@@ -34,8 +34,8 @@ def main() -> None:
         total, profile = simt.reduce(data, kernel=kernel, block=512)
         counters = profile.counters
         print(
-            f"{kernel:12} sum {total}: {counters['inst_executed']} warp instructions, sectors: "
-            f"{counters['global_load_sectors']} loaded, {counters['global_store_sectors']} stored"
+            f"{kernel:11} sum {total}: {counters['inst_executed']} warp instructions; sectors "
+            f"{counters['global_load_sectors']} read, {counters['global_store_sectors']} written"
         )
 
 

@@ -205,6 +205,9 @@ def reduce(
         options: passed on to :func:`launch`.
 
     Returns the result as a scalar of the array's dtype (integers wrap around as on the GPU) and the profile.
+
+    Raises LaunchError for data, a kernel, a block or an operation that a reduction does not take, and what
+    :func:`launch` raises.
     """
     from simt import kernels  # with them comes numba.cuda, for which a launch need not wait
 

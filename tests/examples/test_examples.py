@@ -108,8 +108,8 @@ def test_boundary_divergence() -> None:
     assert "n = 100: 2 blocks, 4 warps, 1 divergent" in text
     assert "n = 1003: 16 blocks, 32 warps, 1 divergent" in text
     assert "n = 10000: 157 blocks, 314 warps, 1 divergent" in text
-    assert "76 x 62: 20 blocks, 160 warps, 32 divergent on x < w, 31 on the whole condition" in text
-    assert "200 x 150: 130 blocks, 1040 warps, 80 divergent on x < w, 75 on the whole condition" in text
+    assert "76 x 62: 20 blocks, 160 warps, 32 diverge on x < w, 31 on all of it" in text
+    assert "200 x 150: 130 blocks, 1040 warps, 80 diverge on x < w, 75 on all of it" in text
     assert "block 40 x 2: 3 warps, 96 lanes, 16 that never exist" in text
     assert "thread (0, 1) is lane 8 of warp 1" in text
 
@@ -127,7 +127,7 @@ def test_predication() -> None:
 def test_shuffle_reduction() -> None:
     text = output("shuffle_reduction")
     assert "lane 0 holds 496" in text
-    interleaved, shuffle = re.findall(r"sum (-?\d+): (\d+) warp instructions, sectors: (\d+)", text)
+    interleaved, shuffle = re.findall(r"sum (-?\d+): (\d+) warp instructions; sectors (\d+)", text)
     assert interleaved[0] == shuffle[0]
     assert int(shuffle[1]) < int(interleaved[1])
     assert int(shuffle[2]) < int(interleaved[2])
