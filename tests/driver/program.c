@@ -275,6 +275,11 @@ static void begin_endless(void) {
   pthread_create(&thread, NULL, endless, x);
   sleep(2);
 }
+static void stays(void) {  // as long as the kernel takes
+  float *x = array();
+  cudaMemset(x, 0, sizeof host);
+  endless(x), say("synchronize", cudaDeviceSynchronize());
+}
 static void exits(void) { begin_endless(), _exit(3); }
 static void crashes(void) { begin_endless(), raise(SIGSEGV); }
 static void killed(void) { begin_endless(), raise(SIGKILL); }
@@ -482,7 +487,7 @@ int main(int n, char **words) {
   static const struct { const char *name; void (*run)(void); } scenarios[] = {
 #define SCENARIO(name) {#name, name}
       SCENARIO(plain), SCENARIO(unwritten), SCENARIO(memory), SCENARIO(managed), SCENARIO(dereference), SCENARIO(frees), SCENARIO(copies), SCENARIO(short_buffers), SCENARIO(shapes), SCENARIO(wrong),
-      SCENARIO(keeps), SCENARIO(host_pointer), SCENARIO(trap), SCENARIO(threads), SCENARIO(forks), SCENARIO(forks_first), SCENARIO(exits),
+      SCENARIO(keeps), SCENARIO(host_pointer), SCENARIO(trap), SCENARIO(threads), SCENARIO(forks), SCENARIO(forks_first), SCENARIO(exits), SCENARIO(stays),
       SCENARIO(crashes), SCENARIO(killed), SCENARIO(waits), SCENARIO(server_dies), SCENARIO(missing), SCENARIO(times), SCENARIO(texture), SCENARIO(cubes),
       SCENARIO(asserts), SCENARIO(limits), SCENARIO(captures), SCENARIO(leaves), SCENARIO(nodes), SCENARIO(objects), SCENARIO(graph_memory)};
   load(words[1]);

@@ -143,8 +143,9 @@ def test_the_end_in_the_middle_of_a_kernel(program: Path, tmp_path: Path, scenar
 
 
 def test_a_kernel_without_end_is_a_finding(program: Path, tmp_path: Path) -> None:
-    ran = run(program, "exits", tmp_path, Settings(max_instructions=1000))
+    ran = run(program, "stays", tmp_path, Settings(max_instructions=1000))
     assert "warp instructions" in str(ran.finished.findings[0])
+    assert ran.lines == ["synchronize: cudaErrorLaunchTimeout"]
 
 
 def test_interrupted(program: Path) -> None:

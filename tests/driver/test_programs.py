@@ -245,13 +245,13 @@ def test_a_server_of_its_own_takes_options(program: Path, tmp_path: Path, given:
     log = tmp_path / "log"
     variables = {**given, "SIMT_LOG": str(log), "PYTHONPATH": os.pathsep.join(sys.path)}
     environment = surroundings(libraries(), given={**os.environ, **variables})
-    subprocess.run([program, CUBIN, "exits"], env=environment, capture_output=True, timeout=120)
+    subprocess.run([program, CUBIN, "stays"], env=environment, capture_output=True, timeout=120)
     assert told in log.read_text()
 
 
 def test_the_longest_block(program: Path) -> None:
     """The option that the error of a kernel without end names."""
-    child = start(program, "exits", "--max-instructions", "1000")
+    child = start(program, "stays", "--max-instructions", "1000")
     errors = child.communicate(timeout=120)[1]
     assert "more than 1000 warp instructions" in errors
     assert "(--max-instructions)" in errors
