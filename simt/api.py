@@ -48,6 +48,7 @@ def launch(
     check: str | Sequence[str] = (),
     keep_going: bool = False,
     fill: int | str = 0,
+    preview: Callable[[Profile], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
     device: str | Path | None = None,
     timing: bool = False,
@@ -98,6 +99,9 @@ def launch(
         fill: what shared and local memory, and arrays of :func:`simt.uninitialized`, hold before they are written: a
             byte (``0xCD``), or ``"random:SEED"``.
         keep_going: collect what the checks find in ``profile.findings``; else the first finding raises.
+        preview: called with a profile of a timed launch whose blocks would take longer than max_host_seconds: by some
+            blocks from all over the grid, from which the counts of all are estimated (``profile.result.executed``).
+            The launch goes on then.  Not where blocks wait for others, and not with checks.
         progress: called with (blocks done, blocks in all), from this thread, several times a second; with timing
             a second time from the start, for the simulated blocks.
         device: the modelled GPU, a name of ``simt devices`` or a file (``"my.toml"``): its occupancy, and its timing.
@@ -139,6 +143,7 @@ def launch(
         check=check,
         keep_going=keep_going,
         fill=fill,
+        preview=preview,
         progress=progress,
         timing=timing,
         sms=sms,

@@ -19,6 +19,10 @@ def is_pair(value: object) -> bool:
     return isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(part, Integral) for part in value)
 
 
+ALL_SECONDS, AUTO_SECONDS = 600.0, 60.0
+"""How long all SMs, and all others, may take where the launch does not say."""
+
+
 @dataclass(frozen=True)
 class Timing:
     """How a launch is timed.
@@ -32,6 +36,13 @@ class Timing:
     max_host_seconds: float | None = None
     overrides: Mapping[str, float] | None = None
     window: tuple[int, int] | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long it may take on this computer."""
+        if self.max_host_seconds is not None:
+            return self.max_host_seconds
+        return ALL_SECONDS if self.sms == "all" else AUTO_SECONDS
 
     @property
     def is_default(self) -> bool:

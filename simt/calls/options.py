@@ -14,6 +14,7 @@ from simt.check import LaunchError, suggestion
 from simt.machine import DEFAULT_ENGINE, ENGINES
 from simt.machine.schedule import parse_schedule
 from simt.options import Timing, is_pair, is_whole
+from simt.profile import Profile
 from simt.sanitizer import names_of
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class RunOptions(TypedDict, total=False):
     check: str | Sequence[str]
     keep_going: bool
     fill: int | str
+    preview: Callable[[Profile], None] | None
     progress: Callable[[int, int], None] | None
     timing: bool
     sms: str | int
@@ -90,6 +92,7 @@ class Options:
     check: str | Sequence[str] = ()
     keep_going: bool = False
     fill: int | str = 0
+    preview: Callable[[Profile], None] | None = None
     progress: Callable[[int, int], None] | None = None
     timing: bool = False
     sms: str | int = "auto"

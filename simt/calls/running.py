@@ -139,7 +139,8 @@ class _HostLaunch:
         explain = partial(_explained, code.program)
         if self.options.executor is None:
             model = self._model(code, launch) if self.options.timing else None
-            result = runtime.run(code.program, launch, self.context, model, self.keep, explain=explain)
+            preview = None if model is None else self._preview(code, launch, model)
+            result = runtime.run(code.program, launch, self.context, model, self.keep, explain=explain, preview=preview)
             timing = model.result if model is not None else None
         else:
             with nullcontext(self.context) if self.context is not None else runtime.borrowed(mappable=True) as context:
@@ -148,6 +149,21 @@ class _HostLaunch:
             timing = spread.timing
         notes = [*code.notes, *self._found(code, result)]
         return Profile(code.program, result, device=self.gpu.key, timing=timing, notes=notes)
+
+    def _preview(self, code: Code, launch: machine.Launch, model: TimedRun) -> runtime.Preview | None:
+        """What is told of a launch that takes long, if somebody asks.
+
+        Not where blocks ask the host for something, which would be done twice, nor with checks or of all SMs.
+        """
+        told, timed = self.options.preview, self.options.timed
+        free = launch.watch is None and launch.trace is False and launch.services is None
+        if told is None or not free or timed.sms == "all":
+            return None
+
+        def tell(partial: machine.RunResult) -> None:
+            told(Profile(code.program, partial, device=self.gpu.key, timing=model.result, notes=code.notes))
+
+        return runtime.Preview(timed.seconds, tell)
 
     def _found(self, code: Code, result: machine.RunResult) -> Iterator[str]:
         """What a profile says of the checks: those that found nothing, and what they do not judge."""

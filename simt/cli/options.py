@@ -204,7 +204,8 @@ MaxHostSeconds = Annotated[
     typer.Option(
         metavar="SECONDS",
         help="How long timing may take on this computer, roughly: --sms auto takes fewer multiprocessors then "
-        "(default: 60), --sms all is refused (600).",
+        "(default: 60), --sms all is refused (600). A launch whose blocks take longer is predicted from some of them "
+        "first.",
     ),
 ]
 PLUS_MINUS = "± is met by two of three launches of the kind, of those compared with the device."

@@ -15,6 +15,7 @@ from simt.cli.numbers import parse_shape
 from simt.cli.options import Columns, Engine, Fold, Json, MaxInstructions, Nvrtc, Order, Threads, TimingOptions, grouped
 from simt.cli.output import check_writable, columns, print_json, progress, say, table
 from simt.cli.output import show as show_table
+from simt.cli.programs import preview
 from simt.cli.trace import show
 
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ def profile(
         counted = simt.launch(
             found, grid, block, *args,
             shared_bytes=shared, trace=watched or False, order=order, threads=threads,
-            max_instructions=max_instructions, engine=engine, progress=bar.start(found.demangled), **keywords,
+            max_instructions=max_instructions, engine=engine, progress=bar.start(found.demangled), preview=preview,
+            **keywords,
         )  # fmt: skip
     for index, path in targets.items():
         _save(path, _array(args[index]))

@@ -18,6 +18,7 @@ from simt.text import counted
 
 if TYPE_CHECKING:
     from simt.driver import Finding, Finished
+    from simt.profile import Profile
     from simt.profile.activity import Activities
 
 CONTEXT = {"allow_interspersed_args": False}
@@ -110,6 +111,13 @@ def checking(
     return {**found, "on_finding": tell if told else None}
 
 
+def preview(profile: Profile) -> None:
+    """Tell, on standard error, what is known of a launch that takes long."""
+    from simt.driver.report import marked, previewed
+
+    print(marked(previewed(profile)), file=sys.stderr, flush=True)
+
+
 def run(
     program: Sequence[str],
     device: str,
@@ -122,7 +130,8 @@ def run(
     from simt.driver import Settings, run_program
 
     wanted = checking() if checks is None else checks
-    return run_program(program, Settings(device=device, architecture=arch, timing=timing, **wanted, **more))
+    settings = Settings(device=device, architecture=arch, timing=timing, on_preview=preview, **wanted, **more)
+    return run_program(program, settings)
 
 
 def activities_of(finished: Finished, device: str) -> Activities:
@@ -134,13 +143,17 @@ def activities_of(finished: Finished, device: str) -> Activities:
 
 
 def warnings(finished: Finished, activities: Activities) -> list[str]:
-    """A sentence for each unsupported entry point that the program called, and one if it was ended before its end."""
+    """A sentence for each unsupported entry point that the program called, for each launch that is known in part, and
+    one if it was ended before its end.
+    """
     from simt.driver.report import late, unsupported
 
     sentences = [
         f"{name} is not supported: {counted(count, 'call')} answered with cudaErrorNotSupported"
         for name, count in unsupported(activities).items()
     ]
+    launched = [each.profile for each in activities.launched]
+    sentences += [f"{each.kernel} is {each.in_part}" for each in launched if each.in_part]
     return sentences if finished.ended_after is None else [*sentences, late(finished.ended_after)]
 
 

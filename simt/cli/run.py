@@ -18,6 +18,7 @@ from simt.cli.options import (
     grouped,
 )
 from simt.cli.output import columns, progress, say
+from simt.cli.programs import preview
 
 EXAMPLES = f"""Examples:
 
@@ -58,7 +59,7 @@ def run(
     from simt.profile.annotate import check_columns
 
     check_columns(column or (), timed=model.timing)
-    keywords = {"schedule": schedule, "threads": threads, **model.keywords}
+    keywords = {"schedule": schedule, "threads": threads, "preview": preview, **model.keywords}
     with progress() as bar:
         profile = launch.launch(launch.block, progress=bar.start(launch.kernel), **keywords)
     if as_json:

@@ -16,11 +16,12 @@ from collections.abc import Sequence
 
 from simt.check import SimtError
 from simt.driver.program import check_settings
-from simt.driver.report import marked, report
+from simt.driver.report import marked, previewed, report
 from simt.driver.server import serve
 from simt.driver.session import Session
 from simt.driver.settings import Finding, Finished, Settings, checking, is_on, listed, modelling
 from simt.metrics import needs_timing
+from simt.profile import Profile
 
 
 def main() -> None:
@@ -31,7 +32,9 @@ def main() -> None:
     try:
         timing = is_on("SIMT_TIMING") or needs_timing(metrics)
         device = os.environ.get("SIMT_DEVICE") or "h200"
-        settings = Settings(device, timing=timing, model=modelling(), **checking(), on_finding=_tell)
+        settings = Settings(
+            device, timing=timing, model=modelling(), **checking(), on_finding=_tell, on_preview=_preview
+        )
         check_settings(settings)
         serve(connection, settings, lambda session: None, lambda session: _report(session, metrics))
     except SimtError as error:
@@ -45,6 +48,10 @@ def _report(session: Session, metrics: Sequence[str]) -> None:
 
 def _tell(finding: Finding) -> None:
     _write(marked(str(finding)))
+
+
+def _preview(profile: Profile) -> None:
+    _write(marked(previewed(profile)))
 
 
 def _write(text: str) -> None:

@@ -85,6 +85,15 @@ def _ended(finished: Finished) -> list[str]:
     return [f"the program was ended by signal {-returncode}: {said}"]
 
 
+def previewed(profile: Profile) -> str:
+    """What is known of a launch that takes long, while it goes on."""
+    timing = profile.timing
+    assert timing is not None  # only such launches have a preview
+    what = f"{profile.kernel}, {_shape(profile.grid, profile.block)}"
+    lines = _wrapped(f"{what}, takes long: about {timing.cycles:,.0f} cycles, {timing.expected_error}", "", "  ")
+    return "\n".join([*lines, *_wrapped(f"{profile.in_part}; the launch goes on", "  ", "  ")])
+
+
 def late(seconds: float) -> str:
     """That a program was ended after so long."""
     return f"the program was ended after {seconds:g} s (--max-seconds); what it had not done by then is not reported"
@@ -150,6 +159,7 @@ def _kernels(launched: Sequence[Launched], shown: Sequence[str]) -> list[str]:
         lines += _wrapped(f"{name}, {shape}, {counted(len(group), 'launch')}{_by_device(group)}", "", "    ")
         profiles = [each.profile for each in group]
         lines += _wrapped(", ".join(_value(metric, profiles) for metric in shown), "  ", "  ")
+        lines += [line for each in profiles if each.in_part for line in _wrapped(each.in_part, "  ", "  ")]
     return lines
 
 

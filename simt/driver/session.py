@@ -72,6 +72,7 @@ class Session(LoadedCode):
         self.machine_code: dict[str, str] = {}
         """Kernels that ran as machine code though the source view was asked for, and why."""
         self._kinds: dict[int, int] = {}  # address of an allocation: its kind
+        self._previews: list[Profile] = []  # of the launch that runs
         self._begin: float | None = None
         self._matching = 0
         self._times: dict[Hashable, list[float]] = {}  # by kernel and shape: seconds of the launches that were timed
@@ -284,13 +285,17 @@ class Session(LoadedCode):
             schedule=self.settings.schedule,
             fill=self.settings.fill,
             progress=self._progress,
+            preview=self._previewed,
         )
-        before = self.device.now
+        before, start = self.device.now, self.device.start
+        self._previews.clear()
         try:
             profiled = self._is_profiled(kernel.demangled)
             profile = self.device.launch_raw(kernel, grid, block, tail, options, stream=stream, profiled=profiled)
         except Cancelled:
             self.device.activities.unfinished.append(Unfinished(kernel.demangled, grid, block))
+            if profiled:
+                self.device.activities.launched.extend(Launched(each, start, stream) for each in self._previews)
             raise
         except SimtError as error:
             if self.settings.keep_going:
@@ -314,6 +319,12 @@ class Session(LoadedCode):
             memory = self.device.memory
             memory.limits = replace(memory.limits, **{_LIMITS[which]: value})
         return NOTHING
+
+    def _previewed(self, profile: Profile) -> None:
+        """A launch takes long: what is known of it meanwhile."""
+        self._previews = [profile]
+        if self.settings.on_preview is not None:
+            self.settings.on_preview(profile)
 
     def _progress(self, done: int, blocks: int) -> None:
         if not self.alive():

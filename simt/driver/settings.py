@@ -12,6 +12,7 @@ from typing import Any
 from simt.check import Finding as Checked
 from simt.check import KernelError, LaunchError, SimtError, render
 from simt.options import Timing
+from simt.profile import Profile
 from simt.profile.activity import Activities
 from simt.sanitizer.tools import MEMCHECK
 
@@ -85,7 +86,7 @@ class Settings:
     ``schedule``, ``fill``: of every launch, as for :func:`simt.launch`.  ``view``: ``"machine"`` or, for kernels that
     Numba compiled, ``"source"``.  ``quiet``: the program's standard output is dropped.
     ``max_instructions`` as for :func:`simt.launch`.  ``seconds``: after so long on this computer the program is ended.
-    ``on_finding`` is called when a kernel fails.
+    ``on_finding`` is called when a kernel fails, ``on_preview`` with what is known of a launch that takes long.
     """
 
     device: str = "h200"
@@ -106,6 +107,7 @@ class Settings:
     seconds: float | None = None
     quiet: bool = False
     on_finding: Callable[[Finding], None] | None = None
+    on_preview: Callable[[Profile], None] | None = None
 
     @property
     def variables(self) -> Mapping[str, str]:

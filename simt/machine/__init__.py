@@ -3,6 +3,7 @@
 from simt.machine.device_memory import Allocation, DeviceMemory, Snapshot, Unwritten
 from simt.machine.host import run
 from simt.machine.launch import DEFAULT_ENGINE, ENGINES, Bank, DeviceArray, Launch, dimensions
+from simt.machine.outlook import TooLong
 from simt.machine.result import RunResult, TraceRecords
 from simt.machine.waiting import may_wait
 
@@ -16,6 +17,7 @@ __all__ = [
     "Launch",
     "RunResult",
     "Snapshot",
+    "TooLong",
     "TraceRecords",
     "Unwritten",
     "dimensions",

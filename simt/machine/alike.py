@@ -155,7 +155,7 @@ def is_worth_a_look(launch: Launch) -> bool:
     """Whether a launch is large enough, and its blocks depend on nothing but their numbers and memory."""
     first, end = launch.span
     free = launch.watch is None and launch.trace is False and parse_order(launch.order)[0] < L.INTERLEAVED
-    return free and end - first >= MANY_BLOCKS
+    return free and launch.chosen is None and end - first >= MANY_BLOCKS
 
 
 def _rows(first: int, end: int, grid: tuple[int, int, int], level: int = 2) -> Iterator[Group]:

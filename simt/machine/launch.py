@@ -124,6 +124,8 @@ class Launch:
     ``engine``: see ENGINES.
     ``per_block``: note what each block was, and which memory blocks access (``work`` and ``reached`` of RunResult).
     ``part``: the first block to run and one past the last (None: all), of a launch that several processes share.
+    ``chosen``: run these blocks alone, each once.  ``most_seconds``: raise TooLong (outlook.py) as soon as the blocks
+    look as if all of them would take longer, by ``work``: of a launch with ``per_block``.
     """
 
     grid: tuple[int, int, int]
@@ -147,6 +149,8 @@ class Launch:
     engine: str = DEFAULT_ENGINE
     per_block: bool = False
     part: tuple[int, int] | None = None
+    chosen: Sequence[int] | None = None
+    most_seconds: float | None = None
 
     @property
     def span(self) -> tuple[int, int]:

@@ -73,6 +73,10 @@ class RunResult:
     moved, warp instructions of its longest warp."""
     reached: npt.NDArray[np.uint8] | None = None
     """Of such a launch, for each REACH (layout.py) bytes of the arena: 1 if a block accessed them as global memory."""
+    executed: int | None = None
+    """Blocks that were executed, for which ``counters`` and ``work`` of all of them are an estimate (None: all were).
+
+    ``reached`` then tells two halves of them apart: 1 and 2 for what only one of them accessed, 3 for both."""
 
     @property
     def blocks(self) -> int:

@@ -16,6 +16,7 @@ from simt.machine.compiled.choice import Choice
 from simt.machine.early import ENGINE, SLICE, SLICES
 from simt.machine.findings import deadlock, failure
 from simt.machine.launch import Launch, parse_order
+from simt.machine.outlook import Outlook, TooLong
 from simt.machine.prepare import state_arrays
 from simt.machine.prepared import Prepared
 from simt.machine.result import TraceRecords, trace_records
@@ -60,6 +61,7 @@ def _is_small(launch: Launch) -> bool:
         launch.threads is None
         and launch.trace is False
         and launch.watch is None
+        and launch.chosen is None
         and blocks <= SMALL_BLOCKS
         and blocks * launch.threads_per_block <= SMALL_THREADS
         and launch.max_instructions > SMALL_INSTRUCTIONS  # else the launch's own budget would end it
@@ -85,7 +87,8 @@ class Team:
         self.reached = np.zeros(_units(prepared) if prepared.launch.per_block else 0, np.uint8)
         self.states = [self._state(0)]
         self.blocks = prepared.launch.blocks
-        self.spans = [prepared.launch.span]
+        chosen = prepared.launch.chosen
+        self.spans = [prepared.launch.span] if chosen is None else [(block, block + 1) for block in sorted(chosen)]
         """Blocks that nobody has taken yet, in ascending order."""
         self.alike: list[Group] = []
         self.finished = 0
@@ -146,6 +149,8 @@ class Team:
             self._recognise()
         elif not self.together and _is_small(self.prepared.launch):
             begun = self._begin()
+        most, start = self.prepared.launch.most_seconds, time.perf_counter()
+        outlook = None if most is None else Outlook(self.blocks - self.finished, most)
         try:
             if self.together:
                 self.states += [self._state(worker) for worker in range(1, self.workers)]
@@ -163,6 +168,8 @@ class Team:
                     progress(self.finished, self.blocks)
                 for future in done:
                     future.result()
+                if outlook is not None and pending:
+                    self._look_ahead(outlook, time.perf_counter() - start)
         except BaseException:
             self.stop[0] = PAUSES + 1
             _wait_out(pending)
@@ -173,6 +180,13 @@ class Team:
                 self.prepared.launch.services.cut(block)
             raise self.failed.pop(block)  # kept, it would hold this frame, and that the device memory
         return trace_records(self.rows) if self.prepared.launch.trace is not False else None
+
+    def _look_ahead(self, outlook: Outlook, seconds: float) -> None:
+        """Raise TooLong if, *seconds* after the start, the blocks look as if they took too long."""
+        each = self.work.reshape(-1, layout.N_WORK)
+        ended = int(np.count_nonzero(each[:, 0]))
+        if outlook.is_hopeless(seconds - self.waited, ended, self.choice.is_settled):
+            raise TooLong(outlook.blocks_per_second, each)
 
     def _begin(self) -> tuple[int, int] | None:
         """Run a small launch on this thread.  Returns the number of a block that turns out long, and the next one's."""

@@ -95,14 +95,22 @@ class Profile:
         timing: TimingResult | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self.notes = tuple(notes)
         self.program = program
         self.result = result
+        self.notes = tuple(dict.fromkeys([*notes, *filter(None, [self.in_part])]))
         self.timing = timing
         self.device: Gpu = get_device(device) if device else default_for(program.view)
         self.launches: tuple[LaunchShape, ...] = (LaunchShape(result.grid, result.block),)
         self.launched: tuple[Profile, ...] = ()
         """The grids that the kernel, and those that it launched, launched on the device, in the order they ran."""
+
+    @property
+    def in_part(self) -> str:
+        """That only some of the blocks were executed, in words; nothing if all were."""
+        if self.result.executed is None:
+            return ""
+        of = f"{self.result.executed:,} of {self.result.blocks:,} blocks"
+        return f"predicted from {of}, the counts of which are scaled: the others were not executed"
 
     @property
     def kernel(self) -> str:
@@ -241,6 +249,7 @@ class Profile:
             self.result,
             counters=np.sum([result.counters for result in results], axis=0),
             seconds=sum(result.seconds for result in results),
+            executed=None,
             trace=None,
             findings=tuple(finding for result in results for finding in result.findings),
         )
@@ -262,6 +271,7 @@ class Profile:
             "notes": list(self.notes),
             "findings": [finding.to_dict() for finding in self.findings],
             "seconds": self.seconds,
+            "executed_blocks": self.result.executed or self.counters["blocks_launched"],
             "counters": self.counters,
             "metrics": dict(self.metrics),
             "idle_lane_slots": self.idle,

@@ -8,6 +8,7 @@ of a CUDA program.
 from simt.runtime.arena import Arena
 from simt.runtime.context import Context, borrowed, run, run_twice
 from simt.runtime.modules import LoadedModule, ModuleImage, Pointer, Variables
+from simt.runtime.preview import Preview
 from simt.runtime.shared import MemoryFile, SharedFile
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "MemoryFile",
     "ModuleImage",
     "Pointer",
+    "Preview",
     "SharedFile",
     "Variables",
     "borrowed",

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from simt import machine
-from simt.check import BudgetError
-from simt.machine import Allocation, DeviceArray, DeviceMemory, Launch, RunResult, Unwritten
+from simt.check import BudgetError, SimtError
+from simt.machine import Allocation, DeviceArray, DeviceMemory, Launch, RunResult, TooLong, Unwritten
 from simt.machine.device_memory import ALIGNMENT, Rows
 from simt.machine.encode import encode
 from simt.machine.images import DeviceImage, Image
@@ -21,6 +21,7 @@ from simt.machine.layout import ADDRESS_BASE
 from simt.program import Program
 from simt.runtime.arena import MAX_BYTES, Arena
 from simt.runtime.modules import LoadedModule, ModuleImage
+from simt.runtime.preview import LONGER, Preview, in_part
 from simt.runtime.shared import MemoryFile, SharedFile
 from simt.runtime.transfers import HostArray, Upload
 from simt.system import Heap, Limits
@@ -197,6 +198,7 @@ class Context:
         keep: bool = False,
         how: Run = machine.run,
         explain: Explain | None = None,
+        preview: Preview | None = None,
     ) -> RunResult:
         """Upload the launch's arrays, run, and download what the kernel changed.
 
@@ -204,7 +206,7 @@ class Context:
         the kernel left it.  *second* is called once the launch has succeeded, with device memory as it was before: a
         second run of it leaves no trace.  *explain* is called after a launch that did not end; its run leaves no
         trace, either.  With *keep*, and if more than FEW_BYTES outlive the launch, it finds these as the first run has
-        left them.
+        left them.  *preview*: what is done first with a launch that takes long, if there is a second run.
 
         Raises the errors of :mod:`simt.check`, and KeyboardInterrupt.
         """
@@ -213,16 +215,24 @@ class Context:
             small = explain is not None and sum(each.end - each.start for each in lasting) <= FEW_BYTES
             before = placed.memory.snapshot(lasting if small or not keep or second is not None else ())
             again = _rehearsed(placed.launch)
+
+            def rewind() -> None:
+                placed.upload.repeat()
+                before.restore()
+
             try:
-                result = how(program, replace(placed.launch, per_block=second is not None), placed.memory)
+                first = replace(placed.launch, per_block=second is not None)
+                if preview is not None and second is not None:
+                    result = _previewed(program, first, placed.memory, how, second, rewind, preview)
+                else:
+                    result = how(program, first, placed.memory)
                 if placed.launch.services is not None:
                     placed.launch.services.finish(placed.memory)
             except BudgetError as error:
                 if explain is None:
                     raise
                 left = placed.memory.snapshot()
-                placed.upload.repeat()
-                before.restore()
+                rewind()
                 try:
                     raise explain(error, again, placed.memory) from None
                 finally:
@@ -232,11 +242,6 @@ class Context:
                     before.restore()
                 raise
             if second is not None:
-
-                def rewind() -> None:
-                    placed.upload.repeat()
-                    before.restore()
-
                 placed.upload.exchange()
                 lasts = [each for each in placed.memory.allocations if not placed.upload.holds(each)]
                 after = placed.memory.snapshot(lasts)
@@ -271,6 +276,33 @@ def run_twice(program: Program, launch: Launch, memory: DeviceMemory, second: Se
     finally:
         after.restore()
     return result
+
+
+def _previewed(
+    program: Program,
+    launch: Launch,
+    memory: DeviceMemory,
+    how: Run,
+    second: SecondRun,
+    rewind: Callable[[], None],
+    preview: Preview,
+) -> RunResult:
+    """Run a launch, but if it takes long, begin with *preview*.  *rewind* has memory as it is now."""
+    try:
+        return how(program, replace(launch, most_seconds=preview.seconds), memory)
+    except TooLong as error:
+        found = error
+    rewind()
+    most = min(launch.max_instructions, LONGER * int(found.work[:, 0].max()))
+    patient = replace(launch, max_instructions=most)
+    with suppress(SimtError):  # the launch will say it, and of its first block; or blocks wait for those left out
+        partial = in_part(program, patient, memory, found, preview.seconds, how)
+        if partial is not None:
+            rewind()
+            second(replace(patient, per_block=False), memory, partial, rewind)
+            preview.told(partial)
+    rewind()
+    return how(program, launch, memory)
 
 
 def _fill(memory: DeviceMemory, part: Unwritten, fill: tuple[int, bool]) -> None:
@@ -330,12 +362,13 @@ def run(
     keep: bool = False,
     how: Run = machine.run,
     explain: Explain | None = None,
+    preview: Preview | None = None,
 ) -> RunResult:
     """Run a launch in *context*, or in one that holds nothing else; see :meth:`Context.run`."""
     if context is not None:
-        return context.run(program, launch, second, keep, how, explain)
+        return context.run(program, launch, second, keep, how, explain, preview)
     with borrowed() as empty:
-        return empty.run(program, launch, second, how=how, explain=explain)
+        return empty.run(program, launch, second, how=how, explain=explain, preview=preview)
 
 
 @contextmanager

@@ -122,12 +122,13 @@ def clock_arrays(
     watched: npt.NDArray[np.int64] | None = None,
     moved: npt.NDArray[np.float64] | None = None,
     reached: npt.NDArray[np.uint8] | None = None,
+    executed: int | None = None,
 ) -> Clock:
     """Arrays for the SMs of *sample* with *places* blocks each, as many whole ones as *fit* says; *state*: of one.
 
-    *watched*: lines of memory of which each byte is watched for races; without them, all lines are.
-    *moved*: share of the sectors of the sample's blocks that the first 0, 1, 2, ... of them move; None: all the same.
-    *reached*: what the launch accesses (:attr:`simt.machine.RunResult.reached`); None: all of its memory.
+    *watched*: lines of memory of which each byte is watched for races; without them, all are.  *moved*: share of the
+    sectors of the sample's blocks that the first 0, 1, 2, ... of them move; None: all the same.  *reached*, *executed*:
+    what the launch accesses, as in :class:`simt.machine.RunResult`; None: all of its memory.
     """
     n_sms, chip = sample.n_sms, sample.chip
     warps = -(-prepared.launch.threads_per_block // 32)
@@ -138,7 +139,7 @@ def clock_arrays(
         values[layout.PLACE[name]] *= share
     _share_constants(values, numbers, chip, min(warps / schedulers, 1.0))
     l1_sets = int(numbers["l1_bytes"] / LINE_BYTES / numbers["l1_ways"])
-    n_bytes, used = accessed(prepared, reached)
+    n_bytes, used = accessed(prepared, reached, executed)
     extents, quotas = quotas_of(prepared, numbers, sample, share, n_bytes, used)
     lines = int(extents.max(initial=0))
     l2_sets = _l2_sets(prepared, numbers, share, chip * fit.blocks_per_sm, int(used.sum()))
@@ -150,8 +151,7 @@ def clock_arrays(
     config = np.zeros(layout.N_CONFIG, np.int64)
     config[[layout.G_THREADS, layout.G_GROUPS]] = 1
     config[layout.G_SMS] = n_sms
-    config[layout.G_SCHEDULERS] = schedulers
-    config[layout.G_PLACES] = places
+    config[[layout.G_SCHEDULERS, layout.G_PLACES]] = schedulers, places
     config[layout.G_WARPS] = warps
     config[layout.G_BLOCKS] = sample.n_blocks
     config[layout.G_LAUNCHED] = prepared.launch.blocks

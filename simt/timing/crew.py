@@ -125,6 +125,11 @@ class Crew:
         """The sum of a column of TOTALS over all groups."""
         return sum(int(clock.TOTALS[column]) for clock in self.clocks)
 
+    def totals(self) -> npt.NDArray[np.int64]:
+        """The same of all columns."""
+        made: npt.NDArray[np.int64] = np.sum([clock.TOTALS for clock in self.clocks], axis=0)
+        return made
+
     def drain(self) -> list[npt.NDArray[np.int64]]:
         """The issues that the groups have recorded, which they forget."""
         found = []

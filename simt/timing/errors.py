@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import hypot
 
 from simt.devices import Gpu
 from simt.timing.kinds import ANY, COVERED, ERRORS, HOST, IMBALANCE, RACES
@@ -16,7 +17,8 @@ class Expected:
     """The expected error of a prediction of one kind of launch, in percent of the cycles.
 
     Two of three predictions of the kind were off by no more than ``percent`` on the device; None where nobody has
-    compared any.  ``sampling`` is what leaving SMs out may add to that, ``source`` says where the figure comes from.
+    compared any.  ``sampling`` is what leaving out SMs, or blocks of the functional run, may add to that; ``source``
+    says where the figure comes from.
     """
 
     kind: str
@@ -56,15 +58,13 @@ def expected(gpu: Gpu, compared: bool, kind: str, sample: Sample) -> Expected:
 
     *compared*: of the sort that was compared with hardware, machine code with the device's own numbers.
     """
+    sampling = 100 * hypot(sample.uncertainty or 0.0, sample.unknown)
     if kind == RACES:
-        return Expected(kind, None, 100 * (sample.uncertainty or 0.0), "races decide how much such launches execute")
+        return Expected(kind, None, sampling, "races decide how much such launches execute")
     if kind == HOST:
-        return Expected(
-            kind, None, 100 * (sample.uncertainty or 0.0), "memory of the host is as far away as its bus is"
-        )
+        return Expected(kind, None, sampling, "memory of the host is as far away as its bus is")
     known = {name: number for name, number in gpu.sections.get(ERRORS, {}).items() if not number.estimated}
     found = known.get(kind, known.get(ANY))
-    sampling = 100 * (sample.uncertainty or 0.0)
     if found is None or not compared:
         return Expected(kind, None, sampling, "nobody has compared such predictions with the device")
     return Expected(kind, float(found.value), sampling, found.source)

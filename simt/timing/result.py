@@ -122,11 +122,21 @@ class TimingResult:
     def scope(self) -> str:
         """What was simulated, in words."""
         of = self.numbers.device.limit("multiprocessors")
+        blocks = f"{self.blocks} of {self.launch.blocks} blocks"
         why = self.sample.reason and f", as {self.sample.reason}"
+        if self.sample.simulated is not None:
+            blocks = f"the first {self.sample.simulated} of {blocks}"
+        if self.sample.executed is not None:
+            why += f", by {self.sample.executed} blocks that were executed before"
         if self.sample.is_whole:
             return f"{'the one SM' if self.n_sms == 1 else f'all {self.n_sms} SMs'} with blocks, of {of}{why}"
-        blocks = f"{self.blocks} of {self.launch.blocks} blocks"
         return f"{self.n_sms} of {of} SMs with {blocks} and their share of the bandwidth{why}"
+
+    @property
+    def executed(self) -> int:
+        """Warp instructions of the simulated blocks."""
+        retires = [instruction.retires for instruction in self.program.instructions]
+        return int(self.counters[retires, COUNTERS.index("inst_executed")].sum())
 
     @property
     def depends_on_order(self) -> float:
@@ -137,8 +147,7 @@ class TimingResult:
         """
         if not self.functional:
             return 0.0
-        retires = [instruction.retires for instruction in self.program.instructions]
-        return int(self.counters[retires, COUNTERS.index("inst_executed")].sum()) / self.functional - 1
+        return self.executed / self.functional - 1
 
     @property
     def has_races(self) -> bool:
@@ -161,7 +170,7 @@ class TimingResult:
         """What the formulas of the timing metrics are over: :data:`simt.metrics.timing.TIMING_INPUTS`."""
         of = self.numbers.device.limit("multiprocessors")
         waited = {f"stalled_{name}": int(n) for name, n in zip(self.reasons, self.stalls.sum(axis=0), strict=True)}
-        totals = {name: self.totals[name] for name in (*_TOTALS, "active_cycles", "busiest")}
+        totals = {name: self.totals[name] for name in (*TOTALS, "active_cycles", "busiest")}
         sent, asked, asked_whole = (totals.pop(name) for name in ("sent", "asked", "asked_whole"))
         requests = sent + asked - WHOLE_LINE_SAVES * asked_whole
         return {
@@ -297,7 +306,7 @@ class TimingResult:
         }
 
 
-_TOTALS = {
+TOTALS = {
     "issued": layout.N_ISSUED,
     "eligible": layout.N_ELIGIBLE,
     "warp_cycles": layout.N_WARP_CYCLES,
@@ -316,6 +325,7 @@ _TOTALS = {
     "asked": layout.N_ASKED,
     "asked_whole": layout.N_ASKED_WHOLE,
 }
+"""Of the totals of a result those that the clock has, too, and where."""
 
 
 def collect(
@@ -329,10 +339,11 @@ def collect(
     sample: Sample,
     host_seconds: float,
     functional: int | None,
+    given: float = 1.0,
 ) -> TimingResult:
-    """The result of a finished simulation, from its arrays."""
-    totals = {name: int(clock.TOTALS[k]) for name, k in _TOTALS.items()}
-    totals["dram_read"] += left_to_others(clock, numbers, sample)
+    """The result of a finished simulation, from its arrays; *given*: the share of *sample* that was simulated."""
+    totals = {name: int(clock.TOTALS[k]) for name, k in TOTALS.items()}
+    totals["dram_read"] += left_to_others(clock, numbers, sample, given)
     totals["active_cycles"] = int(clock.SMS.reshape(-1, layout.N_SM)[:, layout.M_ACTIVE].sum())
     executed = counters[: len(program.instructions), COUNTERS.index("inst_executed")]
     busy = ports(clock.OPS.reshape(-1, layout.N_OP)[: len(program.instructions)], executed)

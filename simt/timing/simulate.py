@@ -31,12 +31,13 @@ from simt.timing import layout
 from simt.timing.arrays import clock_arrays, own_sizes
 from simt.timing.core import run
 from simt.timing.crew import Crew
+from simt.timing.extended import affordable, extended
 from simt.timing.jit import FOLDER
 from simt.timing.parameters import Parameters, parameters
 from simt.timing.quicken import Quickening
 from simt.timing.races import SUSPECT
 from simt.timing.result import TimingResult, collect
-from simt.timing.sample import Sample, choose, fixed, moved
+from simt.timing.sample import SEVERAL, Sample, choose, fixed, in_part, moved
 from simt.timing.schedule import MachineInstruction, Schedule, schedule
 
 STEP = 1 << 18
@@ -61,8 +62,6 @@ took as long as on 8, or longer."""
 MAX_HOST_BYTES = 4 << 30
 MOST_WATCHED = 1 << 18
 """Lines of memory whose bytes are watched for races: a KiB each.  Of more, the first ones are."""
-ALL_SECONDS, AUTO_SECONDS = 600.0, 60.0
-"""How long all SMs, and those that ``sms="auto"`` chooses, may take where the launch does not say."""
 INSTRUCTIONS_PER_SECOND = 500_000
 """Warp instructions a second by which ``sms="auto"`` reckons.  It does not measure: a launch is to take the same time,
 whatever the computer, and however busy it is."""
@@ -78,6 +77,7 @@ def simulate(
     work: npt.NDArray[np.int64] | None = None,
     rewind: Callable[[], None] | None = None,
     reached: npt.NDArray[np.uint8] | None = None,
+    executed: int | None = None,
 ) -> TimingResult:
     """Simulate a launch cycle by cycle on *device*, on what *memory* holds; ``launch.progress`` is called.
 
@@ -88,6 +88,7 @@ def simulate(
             ``sms="auto"`` chooses; without it, one SM stands for all.
         rewind: has *memory* as it is now, for a second simulation; without it *memory* is copied.
         reached: what the functional run accessed (:attr:`simt.machine.RunResult.reached`); without it, all of *memory*.
+        executed: *work* and *reached* come of so many blocks (:attr:`simt.machine.RunResult.executed`).
     Afterwards *memory* is as the blocks of the simulated SMs left it; results come from the functional run, which
     executes the same instructions.
 
@@ -96,17 +97,20 @@ def simulate(
     """
     numbers, fit, n_sms = check(program, launch, device, options)
     turns = parse_order(launch.order)[0] >= INTERLEAVED
-    setting = _Setting(program, launch, memory, numbers, fit, _table(program, numbers, code, turns), reached)
+    setting = _Setting(program, launch, memory, numbers, fit, _table(program, numbers, code, turns), reached, executed)
     sample = fixed(launch.blocks, setting.chip, n_sms)
     if options.sms == "all" and n_sms > 1:
-        seconds = ALL_SECONDS if options.max_host_seconds is None else options.max_host_seconds
-        _refuse_too_long(setting, seconds, rewind or memory.snapshot().restore)
+        _refuse_too_long(setting, options.seconds, rewind or memory.snapshot().restore)
     elif options.sms == "auto" and work is not None:
-        seconds = AUTO_SECONDS if options.max_host_seconds is None else options.max_host_seconds
         most_sms = MAX_HOST_BYTES // setting.bytes
-        most_instructions = seconds * INSTRUCTIONS_PER_SECOND
-        sample = choose(work, setting.chip, setting.places, most_instructions, most_sms, setting.table.writes)
-    shares = None if work is None else moved(work, sample)
+        most_instructions = options.seconds * INSTRUCTIONS_PER_SECOND
+        least = 1 if executed is None else SEVERAL
+        sample = choose(work, setting.chip, setting.places, most_instructions, most_sms, setting.table.writes, least)
+    shares, all_of_it = None if work is None else moved(work, sample), sample
+    if work is not None and executed is not None:
+        most = options.seconds * INSTRUCTIONS_PER_SECOND
+        sample = replace(sample, n_blocks=affordable(work, sample, most, setting.places * sample.n_sms))
+        shares = None if shares is None else shares[: sample.n_blocks + 1]
     run_of = _Run(setting, sample, options.window, None, shares)
     if sample.n_sms > 1 and rewind is None:
         rewind = memory.snapshot().restore
@@ -118,7 +122,12 @@ def simulate(
         run_of = _Run(setting, sample, options.window, suspects, shares)
         run_of.go(sample.n_blocks, launch.progress)
         run_of.host_seconds += seconds
-    return run_of.result(None if work is None else int(work[sample.blocks_of(launch.blocks), 0].sum()))
+    found = run_of.result(work)
+    if work is None or executed is None:
+        return found
+    if sample.n_blocks < all_of_it.n_blocks:
+        found = extended(found, all_of_it, work, run_of.looks)
+    return replace(found, sample=in_part(found.sample, work, executed, found.executed), functional=None)
 
 
 def check(program: Program, launch: Launch, device: Gpu, options: Timing) -> tuple[Parameters, Occupancy, int]:
@@ -158,6 +167,7 @@ class _Setting:
     fit: Occupancy
     table: Schedule
     reached: npt.NDArray[np.uint8] | None
+    executed: int | None
 
     @property
     def chip(self) -> int:
@@ -230,7 +240,7 @@ class _Run:
         launch = setting.launch
         if launch.services is not None:
             launch = replace(launch, services=launch.services.rehearsal())
-        self.setting, self.launch, self.sample = setting, launch, sample
+        self.setting, self.launch, self.sample, self.shares = setting, launch, sample, shares
         places = sample.n_sms * setting.places
         self.prepared: Prepared = prepare(setting.program, launch, places, setting.memory)
         self.stop = np.zeros(1, np.int64)
@@ -248,11 +258,13 @@ class _Run:
             watched,
             shares,
             setting.reached,
+            setting.executed,
         )
         self.is_watched = watched is not None
         self.crew = Crew(self.prepared, self.state, self.clock, 1)
         self.events: list[np.ndarray] = []
         self.host_seconds = 0.0
+        self.looks: list[tuple[int, npt.NDArray[np.int64]]] = []
         self.quickening = Quickening(setting.program, setting.table.runs, launch.engine)
         self.native: NativeRuns | None = None
 
@@ -324,6 +336,7 @@ class _Run:
                     serve(self.prepared, self._block(int(self.clock.CHIP[layout.C_CALLS])))
                 elif status != layout.WAITING:
                     self.events += self.crew.drain()
+                    self.looks.append((int(self.clock.CHIP[layout.C_NOW]), self.crew.totals()))
                     if progress:
                         progress(int(self.clock.FRONTS[layout.F_ENDED :: layout.N_FRONT].sum()), blocks)
         finally:
@@ -351,11 +364,12 @@ class _Run:
         state: State = plain(door.block_at)(self.state, place, *own_sizes(self.clock), self.clock.BLOCKS)
         return state
 
-    def result(self, functional: int | None) -> TimingResult:
-        """What was simulated; *functional*: the warp instructions of the same blocks in the functional run."""
+    def result(self, work: npt.NDArray[np.int64] | None) -> TimingResult:
+        """What was simulated; *work*: what each block of the launch was in the functional run."""
         events = np.concatenate(self.events) if self.events else np.zeros((0, layout.N_EVENT), np.int64)
         events = events[np.lexsort((events[:, layout.E_SM], events[:, layout.E_CYCLE]))]  # SMs run ahead of each other
         counters = door.counters(self.state)
+        given = 1.0 if self.shares is None or not len(self.shares) else float(self.shares[-1])
         return collect(
             self.setting.program,
             self.launch,
@@ -366,5 +380,6 @@ class _Run:
             events,
             self.sample,
             self.host_seconds,
-            functional,
+            None if work is None else int(work[self.sample.blocks_of(self.launch.blocks), 0].sum()),
+            given,
         )

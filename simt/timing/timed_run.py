@@ -53,4 +53,5 @@ class TimedRun:
             functional.work,
             rewind,
             functional.reached,
+            functional.executed,
         )

@@ -9,14 +9,23 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from simt.check import LaunchError, OutOfBoundsError, TrapError
+from simt.cli.programs import warnings
 from simt.driver import Settings, run_program
+from simt.driver.report import previewed as previewed_text
 from simt.driver.report import report, to_dict
+from simt.driver.session import Cancelled
+from simt.machine import DeviceMemory, Launch, RunResult
 from simt.options import Timing
+from simt.program import Program
+from simt.runtime import Preview, context
+from simt.runtime.context import Run, SecondRun
 from tests.driver.conftest import needs_nvdisasm
 from tests.driver.scenarios import CUBIN, run, start
 
@@ -174,6 +183,37 @@ def test_a_program_that_takes_longer_than_it_may(program: Path, tmp_path: Path) 
     assert (finished.returncode, finished.ended_after) == (-signal.SIGKILL, 0.5)
     assert time.monotonic() - begin < 60
     assert run_program(["true"], Settings(seconds=60)).ended_after is None
+
+
+def test_a_program_that_ends_in_a_launch_that_takes_long(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is known of the launch by some of its blocks is told at once, and at the end: 2 of 8 blocks."""
+
+    def previewed(
+        code: Program, launch: Launch, memory: DeviceMemory, how: Run, second: SecondRun, rewind: Any, preview: Preview
+    ) -> RunResult:
+        partial = replace(how(code, launch, memory), executed=2)
+        rewind()
+        second(launch, memory, partial, rewind)
+        preview.told(partial)
+        raise Cancelled
+
+    monkeypatch.setattr(context, "_previewed", previewed)
+    told: list[str] = []
+    settings = Settings(timing=True, on_preview=lambda profile: told.append(previewed_text(profile)))
+    finished = run(program, "plain", tmp_path, settings).finished
+    (launched,) = to_dict(finished)["launches"]
+    assert launched["executed_blocks"] == 2
+    assert launched["timing"]["sample"]["blocks_executed_before"] == 2
+    assert to_dict(finished)["unfinished"] == [{"kernel": "multiply", "grid": (8, 1, 1), "block": (128, 1, 1)}]
+    scaled = "predicted from 2 of 8 blocks, the counts of which are scaled: the others were not executed"
+    (text,) = told
+    assert " ".join(text.split()).startswith("multiply, 8 blocks of 128 threads, takes long: about")
+    assert " ".join(text.split()).endswith(f"{scaled}; the launch goes on")
+    assert scaled in " ".join(report(finished).split())
+    assert finished.activities is not None
+    assert warnings(finished, finished.activities) == [f"multiply is {scaled}"]
 
 
 def test_the_simulator_is_killed(program: Path) -> None:

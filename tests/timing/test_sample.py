@@ -53,6 +53,17 @@ def test_one_sm_whose_blocks_are_like_the_whole_is_enough() -> None:
     assert found == Sample(n_sms=1, chip=2, n_blocks=2, uncertainty=0.0, share=0.5)
 
 
+def test_blocks_that_differ_have_several_sms_if_not_all_were_executed() -> None:
+    """Two neighbours have what the average has; there are no more SMs than memory has room for."""
+    differ = work(np.tile([10, 30], 160), 8, 20)
+    assert choose(differ, chip=17, places=1, **EVERYTHING).n_sms == 2
+    found = choose(differ, chip=17, places=1, least_sms=8, **EVERYTHING | {"most_instructions": 0})
+    assert (found.n_sms, found.limited) == (8, False)
+    few = choose(differ, chip=17, places=1, least_sms=8, **EVERYTHING | {"most_sms": 5})
+    assert few.n_sms == 4
+    assert choose(work(np.full(320, 10), 8, 20), chip=16, places=1, least_sms=8, **EVERYTHING).n_sms == 1
+
+
 def test_one_long_block_needs_all_sms() -> None:
     """Three short blocks and one that is ten times as long: one SM has either all of it or nothing of it."""
     found = choose(work([10, 10, 10, 100]), chip=4, places=1, **EVERYTHING)
@@ -164,7 +175,8 @@ def test_the_slowest_block_decides_a_launch_of_unlike_blocks() -> None:
     assert found.sample.is_whole
     assert "all 132 SMs with blocks, of 132, as what blocks execute differs" in str(profile)
     assert profile.to_dict()["timing"]["sample"] == {
-        "sms": 132, "first_sm": 0, "blocks": 132, "uncertainty_percent": 0.0,
+        "sms": 132, "first_sm": 0, "blocks": 132, "blocks_simulated": 132, "blocks_executed_before": None,
+        "uncertainty_percent": 0.0, "unknown_percent": 0.0,
         "chosen_because": "what blocks execute differs",
     }  # fmt: skip
 

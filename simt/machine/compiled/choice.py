@@ -90,6 +90,11 @@ class Choice:
             if self._past.kept is None and launch.blocks * -(-launch.threads_per_block // 32) >= MANY:
                 self._past.next = 0
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the launch goes on to its end as it is: in native code, or without any."""
+        return self._native is not None or self._past.next == L.UNLIMITED
+
     def begin(self, state: L.State) -> L.State:
         """The state in which a worker goes on, and in LAUNCH_LEFT how many micro-ops."""
         if self._left() <= 0:

@@ -1,0 +1,68 @@
+"""Of the blocks of SMs that would take too long, the first are simulated; what all of them come to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from simt.timing import layout
+from simt.timing.result import TOTALS, TimingResult
+from simt.timing.sample import Sample
+
+WAVES = 6
+"""Waves of blocks that are simulated at least: the first begins all at once, and the last ends with empty places."""
+MOST = 0.75
+"""If more than this share of the blocks would be simulated, all are."""
+
+Integers = npt.NDArray[np.int64]
+Look = tuple[int, Integers]
+"""The cycle at which one looked, and the clock's TOTALS."""
+
+
+def affordable(work: Integers, sample: Sample, most_instructions: float, room: int) -> int:
+    """How many of a sample's blocks are to be simulated: of *room* places for them each is taken WAVES times."""
+    mine = work[sample.blocks_of(len(work)), 0].cumsum()
+    first = max(int(np.searchsorted(mine, most_instructions, side="right")), WAVES * room)
+    return first if first <= MOST * sample.n_blocks else sample.n_blocks
+
+
+def extended(found: TimingResult, sample: Sample, work: Integers, looks: Sequence[Look]) -> TimingResult:
+    """What all blocks of *sample* come to, of which *found* has the first; *work*: what each block of the launch is.
+
+    The others are as what was issued between two of the *looks*: in the second half, when what all read has been
+    fetched, but before places are empty.
+    """
+    mine = work[sample.blocks_of(len(work)), 0]
+    first = found.blocks
+    more = mine[first:].sum() / mine[:first].sum()
+    issued = found.totals["issued"]
+    before_the_end = 1 - found.occupancy.blocks_per_sm * sample.n_sms / first
+    steady = [look for look in looks if 0.5 <= look[1][layout.N_ISSUED] / issued <= before_the_end]
+    start = (0, np.zeros(layout.N_TOTAL, np.int64))
+    begin, end = (steady[0], steady[-1]) if len(steady) > 1 else (start, looks[-1])
+    rate = issued * more / (end[1][layout.N_ISSUED] - begin[1][layout.N_ISSUED])
+    rest = (end[0] - begin[0]) * rate
+    totals = {
+        name: n + round((end[1][k] - begin[1][k]) * rate) for name, k in TOTALS.items() for n in [found.totals[name]]
+    }
+    totals["cycles"] = found.totals["cycles"] + round(rest)
+    totals["active_cycles"] = found.totals["active_cycles"] + round(rest * sample.n_sms)
+    totals["busiest"] = round(found.totals["busiest"] * (1 + more))
+    longer = totals["warp_cycles"] / found.totals["warp_cycles"]
+    return replace(
+        found,
+        totals={**found.totals, **totals},
+        ports={name: round(n * (1 + more)) for name, n in found.ports.items()},
+        stalls=_times(found.stalls, longer),
+        accesses=_times(found.accesses, 1 + more),
+        counters=_times(found.counters, 1 + more),
+        sample=replace(sample, simulated=first),
+    )
+
+
+def _times(counts: Integers, factor: float) -> Integers:
+    made: Integers = np.rint(counts * factor).astype(np.int64)
+    return made
