@@ -159,7 +159,7 @@ def clock_arrays(
     config[layout.G_FIRST] = sample.first
     config[layout.G_GRID_X] = prepared.launch.grid[0] if prepared.launch.blocks > prepared.launch.grid[0] else 1
     config[layout.G_GRID_Y] = prepared.launch.grid[1]
-    config[layout.G_LAYER] = _layer(prepared.launch.block)
+    config[[layout.G_LAYER, layout.G_ROW, layout.G_ROWS]] = _rows(prepared.launch.block)
     config[layout.G_FIRST_WAVE] = chip * fit.blocks_per_sm
     config[layout.G_CONTROL] = table.control
     config[layout.G_REGISTERS] = registers
@@ -172,8 +172,7 @@ def clock_arrays(
     config[layout.G_WRITTEN_SETS] = written_sets
     config[[layout.G_LINES, layout.G_CONSTANTS, layout.G_VARIABLES]] = table.lines, table.constants, table.variables
     config[[layout.G_LOCAL_AT, layout.G_LOCAL_EACH, layout.G_LOCAL_STRIDE]] = _local(prepared)
-    config[layout.G_R] = len(state.R)
-    config[layout.G_P] = len(state.P)
+    config[[layout.G_R, layout.G_P]] = len(state.R), len(state.P)
     config[layout.G_PARTICIPANTS] = len(state.PARTICIPANTS)
     config[layout.G_FROM], config[layout.G_TO] = window or (0, 0)
 
@@ -316,9 +315,10 @@ def _sms(n_sms: int, numbers: Parameters) -> npt.NDArray[np.float64]:
     return sms
 
 
-def _layer(block: Sequence[int]) -> int:
-    """Warps of a layer of threads of a *block*, if a warp is whole rows of one layer; else 0."""
-    return block[0] * block[1] // 32 if 32 % block[0] == 0 and block[0] * block[1] % 32 == 0 else 0
+def _rows(block: Sequence[int]) -> tuple[int, int, int]:
+    """G_LAYER, G_ROW and G_ROWS of a *block*: whether a warp is whole rows of one layer of its threads."""
+    whole = 32 % block[0] == 0 and block[0] * block[1] % 32 == 0
+    return (block[0] * block[1] // 32, 0, block[1]) if whole else (0, block[0], block[1])
 
 
 def _left_dirty(l2: int, numbers: Parameters) -> npt.NDArray[np.int64]:
@@ -383,7 +383,7 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
     sent = n_sms * layout.SENT_ROOM
     return {
         **{name: np.zeros(sent, np.float64) for name in ("SENT_AT", "SENT_DONE", "SENT_SIZE")},
-        "L2_WRITER": np.full(l2, -1, np.int64),
+        **{name: np.full(l2, -1, np.int64) for name in ("L2_WRITER", "L2_HOME")},
         "L2_WRITE_FREE": np.zeros(l2, np.float64),
         "L2_WRITE_SPENT": np.zeros(l2, np.float64),
         "L2_READ_FREE": np.zeros(l2, np.float64),
@@ -395,7 +395,7 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
         "READERS": np.zeros(layout.N_READER * ops, np.int64),
         "WRITER": np.full(ops, -1, np.int64),
         "WRITTEN": np.zeros(ops, np.int64),
-        **{name: np.zeros(ops, np.int64) for name in ("ROW_APART", "LAYER_APART", "WIDEST")},
+        **{name: np.zeros(ops, np.int64) for name in ("ROW_APART", "LAYER_APART", "WIDEST", "FULLEST", "LEADER")},
         "PAIRS": np.zeros(3 * ops, np.int64),
         "WRITERS": np.zeros(ops, np.float64),
         "BEHIND": np.zeros(AGES + 1, np.float64),

@@ -66,6 +66,7 @@ class Clock(NamedTuple):
     L2_USED: Any
     L2_MASKED: Any  # 1: dirty, and stores have left out a part of a sector since it was written to DRAM
     # int64[sets * l2_dirty_ways * LISTED_WORDS]: ways of L2 that are dirty, -1: none; sets as for this share of L2
+    L2_HOME: Any  # int64[ways]: the set as one of whose few dirty or incomplete lines it counts; -1: not known
     L2_GUEST: Any  # 1: other SMs have brought the line, and no simulated one has fetched or written any of it
     L2_OWED: Any
     L2_OWED_MASKED: Any  # int64[sets * l2_masked_ways * LISTED_WORDS]: the same of those that are masked
@@ -90,6 +91,8 @@ class Clock(NamedTuple):
     WRITTEN: Any
     ROW_APART: Any  # int64[micro-ops]: words from a row of blocks to the next, 0: not known
     LAYER_APART: Any  # and from a layer of them to the next; 0: not known, or as rows say
+    FULLEST: Any  # int64[micro-ops]: the most lanes of a warp that write
+    LEADER: Any  # int64[micro-ops]: the first warp of a block of which so many do
     WIDEST: Any  # int64[micro-ops]: the most bytes of a line that a request has written
     PAIRS: Any  # int64[micro-ops * 3]: of the last two blocks that began to write: columns, rows and words between them
     WRITERS: Any  # float64[micro-ops]: so many blocks write to one slice of L2

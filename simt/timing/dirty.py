@@ -115,23 +115,42 @@ def write_back(way, arrival, t):
     return serve(t.CHIP, L.C_DRAM_FREE, arrival, size / (t.NUMBERS[DRAM_WRITE] * t.NUMBERS[DRAM_ALONE]))
 
 
+@jit_inline
+def _home(way, beside, t):
+    """The set of which a way is one of the few, noted for its line: of blocks *beside* each other the next in turn.
+
+    What they write lies in a row, of which all sets have as many lines, and the simulated SMs their share of them
+    (pictures in bands.cu on an H100).
+    """
+    if t.L2_HOME[way] < 0:
+        if beside:
+            t.L2_HOME[way] = np.int64(t.CHIP[L.C_HOME]) % t.CONFIG[L.G_WRITTEN_SETS]
+            t.CHIP[L.C_HOME] += 1
+        else:
+            t.L2_HOME[way] = set_of(t.L2_TAGS[way], t.CONFIG[L.G_WRITTEN_SETS])
+    return t.L2_HOME[way]
+
+
 @jit
-def _displaced(way, LISTED, FLAGS, t):
-    """Add a way of L2 to its set of LISTED; returns the least recently used one that it displaces there, or -1.
+def _displaced(way, home, LISTED, FLAGS, t):
+    """Add a way of L2 to set *home* of LISTED; returns the least recently used one that it displaces there, or -1.
 
     Entries whose FLAGS are cleared, or that hold another line by now, are free.
     """
-    sets = t.CONFIG[L.G_WRITTEN_SETS]
-    room = len(LISTED) // sets
+    room = len(LISTED) // t.CONFIG[L.G_WRITTEN_SETS]
     line = t.L2_TAGS[way]
-    home = set_of(line, sets)
     first = home * room
     many = min(room, LISTED_WORDS * np.int64(t.CHIP[L.C_DIRTY_WAYS]))
     oldest = np.int64(-1)
     least = np.int64(L.NEVER)
     for k in range(first + many - LISTED_WORDS, first - 1, -LISTED_WORDS):
         other = LISTED[k]
-        if other < 0 or other == way or FLAGS[other] == 0 or _is_of_another(other, LISTED[k + 1], home, sets, t):
+        if (
+            other < 0
+            or other == way
+            or FLAGS[other] == 0
+            or (t.L2_TAGS[other] != LISTED[k + 1] and t.L2_HOME[other] != home)
+        ):
             LISTED[k] = way
             LISTED[k + 1] = line
             return np.int64(-1)
@@ -144,24 +163,19 @@ def _displaced(way, LISTED, FLAGS, t):
     return displaced
 
 
-@jit_inline
-def _is_of_another(way, line, home, sets, t):
-    """Whether a way of L2 that had *line*, of set *home*, holds one of another set by now: seldom any other at all."""
-    return t.L2_TAGS[way] != line and set_of(t.L2_TAGS[way], sets) != home
-
-
 @jit
-def written(way, mask, partial, arrival, t):
+def written(way, mask, partial, beside, arrival, t):
     """Note sectors that are written, some in part; returns when the set has room for them.
 
     Measured on an H200 (stores.cu): few lines of a set may be dirty, fewer if stores have left a part of a sector out,
     and fewer still may be incomplete.  The least recently used is written to DRAM, or completed from there, before one
-    more gets so, and the store waits for that.
+    more gets so, and the store waits for that.  *beside*: several blocks are known to write side by side there.
     """
     there = arrival
     t.L2_GUEST[way] = 0
+    home = _home(way, beside, t)
     if t.L2_DIRTY[way] == 0:
-        oldest = _displaced(way, t.L2_OWED, t.L2_DIRTY, t)
+        oldest = _displaced(way, home, t.L2_OWED, t.L2_DIRTY, t)
         if oldest >= 0:
             there = write_back(oldest, arrival, t)
     complete = t.L2_PARTIAL[way] == 0
@@ -169,11 +183,11 @@ def written(way, mask, partial, arrival, t):
     bytes_added(way, partial, t)
     if complete and t.L2_PARTIAL[way]:
         if t.L2_MASKED[way] == 0:
-            oldest = _displaced(way, t.L2_OWED_MASKED, t.L2_MASKED, t)
+            oldest = _displaced(way, home, t.L2_OWED_MASKED, t.L2_MASKED, t)
             if oldest >= 0:
                 there = max(there, write_back(oldest, arrival, t))
             t.L2_MASKED[way] = 1
-        oldest = _displaced(way, t.L2_LACKING, t.L2_PARTIAL, t)
+        oldest = _displaced(way, home, t.L2_LACKING, t.L2_PARTIAL, t)
         if oldest >= 0:
             there = max(there, _complete(oldest, arrival, t))
     t.L2_DIRTY[way] |= mask

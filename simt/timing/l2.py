@@ -119,6 +119,7 @@ def l2_place(line, arrival, t):
         t.L2_WRITER[way] = -1
         t.L2_WRITE_SPENT[way] = 0.0
         t.L2_GUEST[way] = 0
+        t.L2_HOME[way] = -1
         t.L2_STORED[way] = 0
         t.L2_READ_FREE[way] = 0.0
         t.L2_COMING[way] = 0
@@ -282,6 +283,27 @@ def _others_complete(size, spaced, widest, writers):
     return widest * writers >= 2 * PAIR * 4 * SECTOR - 1
 
 
+@jit_inline
+def _side_by_side(widest, writers):
+    """How many blocks have a part of a line each, of which a warp stores most: two pairs of lines are in one slice."""
+    parts = writers / (2 * PAIR) if 1.0 < writers < L.NEVER else 1.0
+    return parts if 2 * widest * parts >= 4 * SECTOR else 1.0
+
+
+@jit
+def _repeated(mask, partial, parts):
+    """The sectors, and bytes in incomplete ones, of a line of *parts* like one that leaves some of its bytes out."""
+    if parts >= 4.0:  # several in each sector
+        in_each = np.int64(min(bytes_of(mask, partial) * parts / 4.0, SECTOR - 1.0))
+        return np.int64(15), in_each * np.int64(0x01010101)
+    sectors = partial
+    for apart in range(1, 4):
+        if apart * parts % 4.0 == 0.0:
+            mask |= (mask << apart | mask >> (4 - apart)) & 15
+            sectors |= (partial << (8 * apart) | partial >> (32 - 8 * apart)) & 0xFFFFFFFF
+    return mask, sectors
+
+
 @jit
 def l2_join(line, mask, partial, spaced, writers, widest, arrival, t):
     """A store joins one that an SM sends to L2 at *arrival*: bytes in incomplete sectors, see :func:`l2_write`."""
@@ -319,12 +341,16 @@ def l2_write(line, mask, partial, spaced, manner, block, writers, widest, arriva
         have(way, mask, t)
         return done
     size = bytes_of(mask, partial) * spaced
-    if not _others_complete(size, spaced, widest, writers):
-        return max(done, written(way, mask, partial, arrival, t))
-    # Measured on an H100 (kept.cu, pictures): L2 neither completes such lines nor writes them back early.  Each of the
-    # blocks answers for its share of them.
-    if share(line * (1 << 20) + block) >= size / (4 * SECTOR):
+    parts, beside = 4 * SECTOR / size, False
+    if _others_complete(size, spaced, widest, writers):
+        # Measured on an H100 (kept.cu, pictures): L2 neither completes such lines nor writes them back early.
+        mask, partial = np.int64(15), _one_in(spaced) if spaced > 1 else np.int64(0)
+    else:
+        parts, beside = _side_by_side(widest, writers), 1.0 < writers < L.NEVER
+        if parts > 1.0:
+            mask, partial = _repeated(mask, partial, parts)
+    if parts > 1.0 and share(line * (1 << 20) + block) * parts >= 1.0:  # each of the blocks answers for its share
         _note_guest(way, t)
         have(way, np.int64(15), t)
         return done
-    return max(done, written(way, np.int64(15), _one_in(spaced) if spaced > 1 else np.int64(0), arrival, t))
+    return max(done, written(way, mask, partial, beside, arrival, t))

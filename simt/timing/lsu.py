@@ -10,7 +10,7 @@ from simt.timing.caches import atomic_line, note_atomic, read_line, stopped_unti
 from simt.timing.chance import share
 from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline, jit_rare
-from simt.timing.others import FIRST, manner_of, spaced
+from simt.timing.others import FIRST, manner_of, note_lanes, spaced
 from simt.timing.outbox import answer, forget, is_alone, is_load, request, result_of, take_to_l1
 from simt.timing.races import note_access
 from simt.timing.rounds import manner_of_load
@@ -334,7 +334,7 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     t.REQUESTED[at + L.R_AHEAD] = asked_ahead(pc, wi, block, now, word, plain and manner == FIRST, t)
     times = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
     first = t.REQUESTED[at + L.R_FIRST]
-    t.REQUESTED[at + L.R_LINES] = n
+    note_lanes(at, n, ADDRESSES, lanes, t)
     t.FRONTS[sm * L.N_FRONT + L.F_LINES] += n
     most = np.int64(1)
     busy = leaves = 0.0

@@ -11,7 +11,7 @@ import numpy as np
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.chance import logistic, share
-from simt.timing.jit import jit, jit_inline
+from simt.timing.jit import jit, jit_inline, jit_rare
 
 DRAM_LATENCY = L.PLACE["dram_latency"]
 SAMPLE, OTHERS_NOW, OTHERS_BEFORE = range(3)
@@ -93,11 +93,34 @@ def note_store(line, mask, part, t):
     return True
 
 
+@jit_rare
+def _are_rows(n, LINES):
+    """Whether the first *n* of LINES are rows of a small block's threads, in at most one layer for each two such rows.
+
+    A row may lie over two lines that follow each other.
+    """
+    apart = np.int64(L.NEVER)
+    for k in range(1, n):
+        if LINES[k] != LINES[k - 1] + 1:
+            apart = min(apart, abs(LINES[k] - LINES[k - 1]))
+    start = LINES[0]
+    rows = layers = 0
+    for k in range(1, n):
+        if LINES[k] == LINES[k - 1] + 1:
+            continue
+        if 0 <= LINES[k] - start - apart <= 2:  # from the first line of a row, which may begin a line later
+            rows += 1
+        else:
+            layers += 1
+        start = LINES[k]
+    return 2 * layers <= rows
+
+
 @jit
 def manner_of(n, LINES, block, t):
     """The manner of a request of a warp of *block* for the first *n* of LINES."""
     for k in range(2, n):
-        if abs(LINES[k] - LINES[k - 1] - (LINES[1] - LINES[0])) > 1:
+        if abs(LINES[k] - LINES[k - 1] - (LINES[1] - LINES[0])) > 1 and not _are_rows(n, LINES):
             return SCATTERED
     return FIRST if block < t.CONFIG[L.G_FIRST_WAVE] else LATER
 
@@ -116,6 +139,16 @@ def spaced(ADDRESSES, size):
     """How far the second lane stores behind the first, in what each stores: 1 if they leave no part of a sector out."""
     apart = ADDRESSES[1] - ADDRESSES[0]
     return apart // size if size < apart < 32 else np.int64(1)
+
+
+@jit_inline
+def note_lanes(at, n, ADDRESSES, lanes, t):
+    """Note for the request *at* that it is of *n* lines and so many *lanes*, and how far rows of threads are apart."""
+    t.REQUESTED[at + L.R_LINES] = n
+    t.REQUESTED[at + L.R_LANES] = lanes
+    row = t.CONFIG[L.G_ROW]
+    if 0 < row < lanes - 1 and ADDRESSES[row] - ADDRESSES[0] == ADDRESSES[row + 1] - ADDRESSES[1]:
+        t.REQUESTED[at + L.R_ROW] = (ADDRESSES[row] - ADDRESSES[0]) >> 2
 
 
 @jit

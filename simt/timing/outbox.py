@@ -29,7 +29,7 @@ from simt.timing.l2 import (
     received,
 )
 from simt.timing.others import note_touch
-from simt.timing.slices import busy_with, note_row, note_writer, serialised
+from simt.timing.slices import busy_with, leads, note_row, note_writer, serialised
 from simt.timing.waits import settle, signal
 
 L1_LATENCY = L.PLACE["l1_latency"]
@@ -68,6 +68,8 @@ def request(sm, wi, pc, now, kind, block, manner, word, t):
     t.REQUESTED[at + L.R_BLOCK] = block
     t.REQUESTED[at + L.R_MANNER] = manner
     t.REQUESTED[at + L.R_MOST] = 1
+    t.REQUESTED[at + L.R_LANES] = 32
+    t.REQUESTED[at + L.R_ROW] = 0
     t.REQUESTED[at + L.R_WORD] = word
     t.REQUESTED[at + L.R_AHEAD] = L.NEVER
     t.REQUESTED[at + L.R_SPACED] = 1
@@ -85,10 +87,11 @@ def _writers(at, a, t):
     pc = t.REQUESTED[at + L.R_PC]
     if a == t.REQUESTED[at + L.R_FIRST]:
         index = t.WARPS[t.REQUESTED[at + L.R_WARP] * L.N_WARP + L.W_INDEX]
-        if index == 0:
+        behind = leads(pc, index, t.REQUESTED[at + L.R_LANES], t.REQUESTED[at + L.R_ROW], t)
+        if behind == 0:
             note_writer(pc, t.REQUESTED[at + L.R_BLOCK], t.REQUESTED[at + L.R_WORD], t)
-        elif index == 1 or index == t.CONFIG[L.G_LAYER]:
-            note_row(pc, t.REQUESTED[at + L.R_BLOCK], index, t.REQUESTED[at + L.R_WORD], t)
+        elif behind == 1 or (behind > 0 and behind == t.CONFIG[L.G_LAYER]):
+            note_row(pc, t.REQUESTED[at + L.R_BLOCK], behind, t.REQUESTED[at + L.R_WORD], t)
     return t.WRITERS[pc]
 
 
@@ -133,7 +136,7 @@ def _from_l2(sm, a, at, t):
         ready = serialised(way, block, writers, t.REQUESTED[at + L.R_MOST], busy, arrival, t)
         if missing:
             ready = max(ready, fetch(sm, way, line, missing, manner, arrival, t) - t.NUMBERS[L2_LATENCY])
-        ready = max(ready, written(way, mask, np.int64(0), arrival, t))
+        ready = max(ready, written(way, mask, np.int64(0), False, arrival, t))
     t.ASKED_AT[times + L.T_READY] = ready
     if do <= L.D_READ and t.ASKED[row + L.A_WAY] >= 0:
         return max(start + t.NUMBERS[L1_LATENCY], ready)

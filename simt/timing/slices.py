@@ -20,6 +20,8 @@ ATOMIC_TURN = 2.8
 """Cycles that a load takes its slice if an atomic changed its line since the last load (crowded.cu on an H100)."""
 LOAD_TURN = 0.58
 """Cycles that a load takes its line, of which both halves of L2 have a copy (crowded.cu on an H100)."""
+WARPS_OF_SM = 64
+"""If so many warps have written, and none that is its block's first, those do not."""
 PAIR = 2
 """Lines that follow each other in one slice of L2: see :func:`four_of`."""
 
@@ -62,6 +64,28 @@ def _opposite(number, t):
 
 
 @jit
+def leads(pc, index, lanes, row, t):
+    """How many warps warp *index* of a block is behind the first that tells where it writes at *pc*, or -1.
+
+    That is the first of those of which most *lanes* write: others, and blocks at the edges of what is written, may
+    begin elsewhere in their part of it.  *row*: words from a row of a warp's threads to the next; 0: not known.
+    """
+    most = t.FULLEST[pc]
+    if lanes < most:
+        return np.int64(-1)
+    if most == 0 and index and t.WRITER[pc] > -WARPS_OF_SM * t.CONFIG[L.G_SMS]:  # the first may be still to come
+        t.WRITER[pc] -= 1
+        return np.int64(-1)
+    if lanes > most or index < t.LEADER[pc]:
+        t.FULLEST[pc] = lanes
+        t.LEADER[pc] = index
+        t.WRITER[pc] = -1
+        if row and t.CONFIG[L.G_GRID_X] > 1:
+            t.ROW_APART[pc] = row * t.CONFIG[L.G_ROWS]
+    return index - t.LEADER[pc]
+
+
+@jit
 def note_writer(pc, block, word, t):
     """Note where a *block* begins to write at *pc*: WRITERS follows from how far it is from where the last one did.
 
@@ -77,11 +101,15 @@ def note_writer(pc, block, word, t):
     if before >= 0 and across > 1:
         rows = block // across - before // across
         between = word - t.WRITTEN[pc]
+        down = t.CONFIG[L.G_GRID_Y]
+        layers = block // (across * down) - before // (across * down)
         if t.LAYER_APART[pc]:
-            down = t.CONFIG[L.G_GRID_Y]
-            layers = block // (across * down) - before // (across * down)
             rows -= layers * down
             between -= layers * t.LAYER_APART[pc]
+        elif layers and down > 1:
+            t.WRITER[pc] = block
+            t.WRITTEN[pc] = word
+            return
         columns = block % across - before % across
         _note_pair(pc, columns, rows, between, t)
         if columns == 0:
@@ -142,8 +170,9 @@ def _note_pair(pc, columns, rows, words, t):
 def note_row(pc, block, index, word, t):
     """Note where a later warp of a *block* begins to write at *pc*: so many words further as rows, or layers, are.
 
-    It is the second one, or the first of the second layer of threads; a warp is whole rows of its block.  It follows
-    how far rows, or layers, of blocks are apart; where all blocks are in one row, how far it is from one to the next.
+    It is the next behind the first (*index* 1), or a layer of threads behind that; a warp is whole rows of its block.
+    It follows how far rows, or layers, of blocks are apart; where all blocks are in one row, how far it is from one to
+    the next.
     """
     warps = t.CONFIG[L.G_LAYER]
     if warps == 0 and t.CONFIG[L.G_GRID_X] == 1:

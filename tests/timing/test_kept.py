@@ -71,25 +71,48 @@ def test_blocks_side_by_side_complete_their_sectors(launch: int) -> None:
     assert abs(error(entry, timed)) < 8
 
 
-@given(st.integers(2, 400), st.integers(1, 32), st.integers(1, 1 << 16), st.integers(0, 131))
+@given(
+    st.integers(2, 400),
+    st.integers(1, 40),
+    st.integers(1, 32),
+    st.integers(1, 1 << 16),
+    st.integers(1, 1 << 20),
+    st.integers(0, 131),
+)
 def test_two_pairs_of_blocks_say_how_far_rows_of_blocks_are_apart(
-    across: int, column: int, row: int, first: int
+    across: int, down: int, column: int, row: int, layer: int, first: int
 ) -> None:
     """An SM gets every 132nd block, which begin to write *column* words behind the one beside, *row* behind that above.
 
-    From two pairs of them on it is known how far blocks of a row are apart, if they tell it.
+    From two pairs of them in a layer of the grid it is known how far blocks of a row are apart, if they tell it.  The
+    first of a row begin a word later, with a lane less.
     """
     t = SimpleNamespace(CONFIG=np.zeros(layout.N_CONFIG, np.int64), WRITERS=np.zeros(1), PAIRS=np.zeros(3, np.int64))
-    t.CONFIG[[layout.G_GRID_X, layout.G_LAUNCHED, layout.G_FIRST_WAVE]] = across, 1 << 20, 1 << 20
-    t.WRITER, (t.WRITTEN, t.ROW_APART, t.LAYER_APART) = np.full(1, -1), np.zeros((3, 1), np.int64)
-    blocks = [first + 132 * k for k in range(4)]
+    t.CONFIG[[layout.G_GRID_X, layout.G_GRID_Y, layout.G_LAUNCHED, layout.G_FIRST_WAVE]] = (
+        across,
+        down,
+        1 << 20,
+        1 << 20,
+    )
+    t.WRITER = np.full(1, -1)
+    t.WRITTEN, t.ROW_APART, t.LAYER_APART, t.FULLEST, t.LEADER = np.zeros((5, 1), np.int64)
+
+    def place(block: int) -> tuple[int, int, int]:
+        return block % across, block // across % down, block // (across * down)
+
+    blocks = [first + 132 * k for k in range(6)]
     for block in blocks:
-        plain(slices.note_writer)(0, block, block % across * column + block // across * row, t)
-    pairs = [(b % across - a % across, b // across - a // across) for a, b in pairwise(blocks)]
-    tells = any(one[0] * two[1] != two[0] * one[1] for one, two in pairwise(pairs))
-    if tells and pairs[-1][0] != 0:
-        assert t.ROW_APART[0] == row
-        nearest = row if row < 32 <= column else column
+        x, y, z = place(block)
+        if plain(slices.leads)(0, 0, 32 - (x == 0), 0, t) == 0:
+            plain(slices.note_writer)(0, block, x * column + y * row + z * layer + (x == 0), t)
+    full = [b for b in blocks if b % across]
+    pairs = [(a, b) for a, b in pairwise(full) if down == 1 or place(a)[2] == place(b)[2]]
+    apart = [(b % across - a % across, b // across - a // across) for a, b in pairs]
+    tells = any(one[0] * two[1] != two[0] * one[1] for one, two in pairwise(apart))
+    if tells and apart[-1][0] != 0:
+        rows = row if down > 1 else layer
+        assert t.ROW_APART[0] == rows
+        nearest = rows if rows < 32 <= column else column
         assert t.WRITERS[0] == plain(slices._in_one_slice)(slices.PAIR * 32.0 / nearest, t)
 
 

@@ -40,6 +40,7 @@ PROFILED = (
     "constants",
     "across",
     "starts",
+    "bands",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
