@@ -33,7 +33,8 @@ from simt.timing.codes import (
 from simt.timing.cycles import ceil
 from simt.timing.gates import IS_STALLED, N_GATE
 from simt.timing.jit import jit, jit_apart, jit_inline, jit_rare
-from simt.timing.lsu import fence, global_access, meetings, shared_access, texture_access
+from simt.timing.lines import meetings
+from simt.timing.lsu import fence, global_access, shared_access, texture_access
 from simt.timing.pipes import freeze, hold_up_sending, keep_from_fma, occupy, read_registers
 from simt.timing.selection import NONE
 from simt.timing.slots import end_of_issue, note_issue

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from simt import devices
 from simt.devices import occupancy
 from simt.timing.arrays import carve_out
-from simt.timing.lsu import OF_LANE, _banks, _coalesce, _tags
+from simt.timing.lines import OF_LANE, coalesce, most_in_bank, most_in_tag_bank
 from simt.timing.parameters import parameters
 from simt.timing.ways import find, oldest, victim
 from tests.machine_view import needs_nvdisasm
@@ -58,9 +58,9 @@ def test_what_a_request_takes_in_l1(stride: int, size: int, first: int, lines: i
     """Lanes of *size* bytes lie *stride* words apart, from word *first*: their lines, words in one bank, look-ups."""
     addresses = 4 * (first + stride * np.arange(32, dtype=np.int64))
     own, masks, words = (np.zeros(32 + OF_LANE, np.int64) for _ in range(3))
-    assert _coalesce(addresses, size, own, masks, words) == lines
-    assert _banks(lines, words) == banks
-    assert _tags(lines, own) == tags
+    assert coalesce(addresses, size, own, masks, words) == lines
+    assert most_in_bank(lines, words) == banks
+    assert most_in_tag_bank(lines, own) == tags
 
 
 @given(
@@ -70,7 +70,7 @@ def test_lines_of_any_addresses(drawn: list[int], shift: int, size: int) -> None
     """Each line once, in the order in which lanes come to it, with its sectors and words, and who is in which."""
     addresses = np.resize(np.array(drawn, np.int64) << shift & (1 << 40) - 1, 32) // size * size
     own, masks, words = (np.zeros(32 + OF_LANE, np.int64) for _ in range(3))
-    n = _coalesce(addresses, size, own, masks, words)
+    n = coalesce(addresses, size, own, masks, words)
     lines = [int(address) // 128 for address in addresses]
     assert list(own[:n]) == list(dict.fromkeys(lines))
     assert [own[k] for k in words[OF_LANE : OF_LANE + 32]] == lines

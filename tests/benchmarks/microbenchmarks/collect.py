@@ -41,6 +41,7 @@ PROFILED = (
     "across",
     "starts",
     "bands",
+    "lanes",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"

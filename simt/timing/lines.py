@@ -1,0 +1,165 @@
+"""The lines, sectors and words that the 32 lanes of a request ask for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simt.ops.scalar import FULL
+from simt.timing import layout as L
+from simt.timing.caches import tag_bank
+from simt.timing.jit import jit, jit_inline
+
+SECTOR_BYTES = 32
+OF_LANE = 128
+"""Where in LANES the numbers of the lanes' lines begin."""
+HASH = np.int64(0x61C8864680B583EB)
+"""Odd; its bits look like those of chance, so that lines any power of two apart have different hashes."""
+
+
+@jit
+def coalesce(ADDRESSES, size, LINES, MASKS, WORDS):
+    """Distinct 128-byte lines of 32 addresses of *size* bytes each, and the sectors and 4-byte words of each.
+
+    From OF_LANE on WORDS gets the number of each lane's line.  Idle lanes repeat another lane's address.  Whoever has a
+    hash that none before it has is the first with its line.
+    """
+    n = 0
+    own = (np.int64(1) << ((size + 3) >> 2)) - 1
+    hashes = np.int64(0)
+    for l in range(32):
+        line = ADDRESSES[l] >> 7
+        bit = np.int64(1) << ((ADDRESSES[l] >> 5) & 3)
+        own_hash = np.int64(1) << (((line * HASH) >> 50) & 63)
+        k = n - 1 if hashes & own_hash else -1
+        while k >= 0 and LINES[k] != line:
+            k -= 1
+        if k < 0:
+            k = n
+            LINES[k] = line
+            MASKS[k] = 0
+            WORDS[k] = 0
+            hashes |= own_hash
+            n += 1
+        WORDS[OF_LANE + l] = k
+        MASKS[k] |= bit
+        WORDS[k] |= own << ((ADDRESSES[l] >> 2) & 31)
+    return n
+
+
+@jit_inline
+def interleave(ADDRESSES, place, t):
+    """Let addresses of local memory, where each thread's data stand together, be as on hardware, of a block in *place*.
+
+    There each word of a warp's 32 threads is a line.
+    """
+    start = t.CONFIG[L.G_LOCAL_AT] + place * t.CONFIG[L.G_LOCAL_EACH]
+    stride = t.CONFIG[L.G_LOCAL_STRIDE]
+    for l in range(32):
+        thread = (ADDRESSES[l] - start) // stride
+        byte = (ADDRESSES[l] - start) % stride
+        line = (thread >> 5) * (stride >> 2) + (byte >> 2)
+        ADDRESSES[l] = start + (line << 7) + ((thread & 31) << 2) + (byte & 3)
+
+
+@jit_inline
+def follow(n, words, each, t):
+    """Have each of the *n* lines of a request, of which LANES knows *each*, followed by those of the next *words*.
+
+    Returns how many lines that makes; of threads that want several words of different places each, the first 32 count.
+    """
+    words = min(words, 32 // max(n, 1))
+    for k in range(n, n * words):
+        t.LINES[k] = t.LINES[k - n] + 1
+        t.MASKS[k] = t.MASKS[k - n]
+        for lane in range(each):
+            t.LANES[k * each + lane] = t.LANES[(k - n) * each + lane]
+    return n * words
+
+
+@jit
+def most_in_bank(n, WORDS):
+    """The most words in one bank: each delivers one a wavefront."""
+    ones = twos = fours = eights = sixteens = thirty_twos = np.int64(0)  # bit k of these: digits of the words in bank k
+    for k in range(n):
+        carry = WORDS[k]
+        ones, carry = ones ^ carry, ones & carry
+        twos, carry = twos ^ carry, twos & carry
+        fours, carry = fours ^ carry, fours & carry
+        eights, carry = eights ^ carry, eights & carry
+        sixteens, carry = sixteens ^ carry, sixteens & carry
+        thirty_twos ^= carry
+    most = np.int64(0)
+    banks = np.int64(FULL)  # those that may have the most
+    for digit in (thirty_twos, sixteens, eights, fours, twos, ones):
+        among = banks & digit
+        banks = among if among else banks
+        most = 2 * most + (among != 0)
+    return max(most, 1)
+
+
+@jit
+def most_in_tag_bank(n, LINES):
+    """The most of *n* lines in one of the four tag banks: each looks up one a cycle.
+
+    So the lines of an unaligned run conflict if the first is line 7 of 16.
+    """
+    tags = np.int64(0)  # 16 bits a tag bank
+    for k in range(n):
+        tags += np.int64(1) << (16 * tag_bank(LINES[k]))
+    most = np.int64(0)
+    for bank in range(4):
+        most = max(most, (tags >> (16 * bank)) & 0xFFFF)
+    return most
+
+
+@jit
+def count_lanes(ADDRESSES, n, lanes, LANES):
+    """How many of the *lanes* that take part fall into each sector of the *n* lines (idle ones repeat an address)."""
+    for k in range(n * 4):
+        LANES[k] = 0
+    for l in range(32):
+        k = LANES[OF_LANE + l]
+        LANES[k * 4 + ((ADDRESSES[l] >> 5) & 3)] += 1
+    LANES[(ADDRESSES[0] >> 5) & 3] -= 32 - lanes  # lane 0's line is LINES[0]
+
+
+@jit
+def count_words(ADDRESSES, n, LANES):
+    """How many lanes store to each sector of the *n* lines, but for those at the address of lane 0 or the one before.
+
+    Lanes that do not take part have the address that lane 0 has.
+    """
+    for k in range(n * 4):
+        LANES[k] = 0
+    for l in range(32):
+        if l and (ADDRESSES[l] == ADDRESSES[l - 1] or ADDRESSES[l] == ADDRESSES[0]):
+            continue
+        k = LANES[OF_LANE + l]
+        LANES[k * 4 + ((ADDRESSES[l] >> 5) & 3)] += 1
+
+
+@jit_inline
+def written_in_part(k, mask, size, LANES):
+    """Bytes in each sector of *mask*, of line *k*, that lanes of *size* bytes leave incomplete: 8 bits a sector."""
+    partial = np.int64(0)
+    for sector in range(4):
+        if (mask >> sector) & 1 and LANES[k * 4 + sector] * size < SECTOR_BYTES:
+            partial |= np.int64(LANES[k * 4 + sector] * size) << (8 * sector)
+    return partial
+
+
+@jit
+def meetings(ADDRESSES, lanes):
+    """The most lanes, of *lanes* that take part, that meet at one address.
+
+    Lanes that do not take part repeat the address of the first that does, which lane 0 has in any case.
+    """
+    most = np.int64(1)
+    for l in range(32):
+        same = np.int64(0)
+        for k in range(32):
+            same += ADDRESSES[k] == ADDRESSES[l]
+        if ADDRESSES[l] == ADDRESSES[0]:
+            same -= 32 - lanes
+        most = max(most, same)
+    return most
