@@ -16,6 +16,7 @@ ATOMIC_FLOAT = L.PLACE["atomic_float_interval"]
 ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
 ATOMIC_WORDS = L.PLACE["atomic_float_words"]
 TURN = L.PLACE["l2_turn_interval"]
+L2_LATENCY = L.PLACE["l2_latency"]
 ATOMIC_TURN = 2.8
 """Cycles that a load takes its slice if an atomic changed its line since the last load (crowded.cu on an H100)."""
 LOAD_TURN = 0.58
@@ -245,7 +246,8 @@ def in_slice(way, block, writers, stores, busy, arrival, t):
     at = (line >> 2 if apart else four_of(line)) % len(t.L2_WRITE_FREE)
     if before >= 0 and before != block:  # only now it shows: other SMs have come to it as often
         t.L2_WRITE_FREE[at] += t.L2_WRITE_SPENT[way] * (others - 1.0)
-    if before != -1 and others == 1.0:  # the first may be the only one of its block
+    # The first may be the only one of its block; of neighbouring SMs, which are out of step, it does not count either.
+    if others == 1.0 and (before != -1 or (stores and sms == 1.0)):
         t.L2_WRITE_SPENT[way] += busy
     t.L2_SHARED[way] = others
     t.L2_WRITE_FREE[at] = max(t.L2_WRITE_FREE[at], min(t.CHIP[L.C_DUE], arrival)) + busy * others
@@ -270,7 +272,8 @@ def after_others(sm, way, came, arrival, t):
     """When a load of *sm* that comes at *arrival* gets its turn at a way of L2 that several blocks have stored to.
 
     Measured on an H100 (rowwise.cu): a slice whose words SMs load and store in turn takes 14 to 16 cycles for each
-    load, whether the words are of one sector or of eight.  Loads that follow each other take nothing more.
+    load, whether the words are of one sector or of eight.  Loads that follow each other take nothing more; so do those
+    of all SMs that come when L2 has long been through with all stores, longer than it takes to answer.
     """
     bit = np.int64(1) << (sm % 64)
     if t.L2_WRITER[way] != -2 or t.L2_STORED[way] & bit == 0:
@@ -280,6 +283,9 @@ def after_others(sm, way, came, arrival, t):
     at = four_of(_placed(t.L2_TAGS[way], t)) % len(t.L2_WRITE_FREE)
     if came >= t.L2_WRITE_FREE[at]:  # else those that wait come between this load and the next
         t.L2_STORED[way] &= ~bit
+    if came >= t.L2_WRITE_FREE[at] + t.NUMBERS[L2_LATENCY]:
+        t.L2_STORED[way] = 0
+        return arrival
     busy = t.L2_TURN[way]
     t.L2_WRITE_FREE[at] = max(t.L2_WRITE_FREE[at], t.L2_SLICE_FREE[free], arrival) + busy * others
     t.L2_SLICE_FREE[free] = t.L2_WRITE_FREE[at]
