@@ -158,13 +158,15 @@ def look_up(way, line, mask, manner, arrival, t):
 def _still_to_come(t):
     """Cycles that DRAM takes for what the simulated SMs have not asked it for yet: nobody is overtaken by more.
 
-    If all SMs are simulated, that is not known.
+    It is not asked for what is only stored to: nothing of it has come (starts.cu).  If all SMs are simulated, what is
+    to come is not known.
     """
     if len(t.QUOTAS) == 0:
         return np.float64(L.NEVER)
     rest = 0.0
     for k in range(len(t.QUOTAS)):
-        rest += max(t.QUOTAS[k] - t.FETCHED_OF[k], 0.0)
+        if t.FETCHED_OF[k] > 0.0:
+            rest += max(t.QUOTAS[k] - t.FETCHED_OF[k], 0.0)
     return rest * SECTOR / t.NUMBERS[DRAM_READ]
 
 
