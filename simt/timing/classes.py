@@ -84,8 +84,9 @@ CLASSES: tuple[TimingClass, ...] = (
         " UFMUL UFFMA UFMNMX UFSEL UFSETP UI2F UI2FP LDCU CS2UR",
     ),
     TimingClass("redux", Unit.QUEUED, "redux", "REDUX", relatives="CREDUX"),
-    TimingClass("sreg", Unit.QUEUED, "sreg", "S2R S2UR B2R"),
+    TimingClass("sreg", Unit.QUEUED, "sreg", "S2R B2R"),
     TimingClass("const", Unit.QUEUED, "const", "LDC"),
+    TimingClass("block_number", Unit.QUEUED, "const", "S2UR", like="const"),  # and S2R of one
     TimingClass("shuffle", Unit.QUEUED, "lsu", "SHFL"),
     TimingClass("shared_load", Unit.SHARED, "lsu", "LDS", relatives="LDSM"),
     TimingClass("shared_store", Unit.SHARED, "lsu", "STS"),

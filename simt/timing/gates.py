@@ -37,8 +37,11 @@ cycles (W_FIXED), and some that did.  IS_BUSY: those whose pipe was busy when th
 """
 
 
-def asks(unit: Unit, pipe: int, loads: bool, policy: int, yielded: bool) -> int:
-    """What an instruction asks of a scheduler of some policy; *yielded*: the warp's instruction before it has."""
+def asks(unit: Unit, pipe: int, loads: bool, policy: int, yielded: bool, *, of_block: bool = False) -> int:
+    """What an instruction asks of a scheduler of some policy.
+
+    *yielded*: the warp's instruction before it has; *of_block*: it reads where its block is.
+    """
     found = OPEN_GATE
     if unit is Unit.FIXED:
         found = pipe | Reason.MATH_PIPE_THROTTLE << REASON
@@ -46,7 +49,8 @@ def asks(unit: Unit, pipe: int, loads: bool, policy: int, yielded: bool) -> int:
         found = QUEUE + pipe | Reason.MIO_THROTTLE << REASON | (unit is Unit.GLOBAL and TO_GLOBAL)
     elif unit is Unit.BARRIER:
         found = BARRIER_GATE | Reason.BARRIER << REASON
-    ahead = policy == AHEAD_UNTIL_YIELD and not yielded and not (loads and unit is Unit.SHARED)
+    waits_behind = (loads and unit is Unit.SHARED) or of_block
+    ahead = policy == AHEAD_UNTIL_YIELD and not yielded and not waits_behind
     if policy == OLDEST or ahead:
         found |= KEEPS
     if ahead:

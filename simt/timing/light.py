@@ -49,9 +49,8 @@ def ports(ops: npt.NDArray[np.int64], executed: npt.NDArray[np.int64]) -> dict[s
     light = busy.pop("fma_light")
     for elsewhere in ("none", "branch", "barrier", "sreg", "const"):
         del busy[elsewhere]
-    numbers = counts["sreg"] / 2  # where a thread is in its block, and where the block is: each as often
-    busy[LSU] = int(LSU_CYCLES * (counts["lsu"] + numbers))
-    busy[ADU] = int(ADU_CYCLES * (counts["const"] + counts["barrier"] + numbers))
+    busy[LSU] = int(LSU_CYCLES * (counts["lsu"] + counts["sreg"]))
+    busy[ADU] = int(ADU_CYCLES * (counts["const"] + counts["barrier"]))
     heavy += both
     found = {name: cycles for name, cycles in busy.items() if cycles}
     return {ISSUE: int(executed[issues].sum()), "fma": max(heavy, (either + heavy + light + both) // 2), **found}

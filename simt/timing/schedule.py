@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from simt.check import LaunchError
 from simt.machine.compiled.plan import Runs
-from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, AWAIT, COMMIT, MEMORY_TYPES, SYSCALL
+from simt.ops.encoding import ATOMIC_BYTES, ATOMIC_TYPES, AWAIT, COMMIT, MEMORY_TYPES, SPECIAL_REGISTERS, SYSCALL
 from simt.ops.table import MICRO_OPS, Family
 from simt.program import PT, RZ, Instruction, MachineCode, Program
 from simt.timing import layout as L
@@ -111,17 +111,19 @@ def schedule(
     for pc, instruction in enumerate(program.instructions):
         if issues[pc]:
             if source:
-                _describe(program, pc, of_micro_op(instruction.op), True, numbers, ops)
+                _describe(program, pc, _class_of(instruction, of_micro_op(instruction.op)), True, numbers, ops)
             else:
                 found = _code(program, instruction)
-                _describe(program, pc, of_opcode(found.opcode, found.modifiers), False, numbers, ops)
+                number = _class_of(instruction, of_opcode(found.opcode, found.modifiers))
+                _describe(program, pc, number, False, numbers, ops)
                 _modify(pc, found, numbers, ops)
     ops[:, L.O_LOADS] |= np.isin(ops[:, L.O_KIND], L.LOADS)
     _send_operands(numbers, ops)
     policy = int(numbers["scheduler_policy"])
     for row in ops:
         asked = Unit(row[L.O_UNIT]), int(row[L.O_PIPE]), bool(row[L.O_LOADS]), policy
-        row[L.O_ASKS : L.O_ASKS + 2] = asks(*asked, False), asks(*asked, True)
+        of_block = bool(row[L.O_CLASS] == NUMBER["block_number"])
+        row[L.O_ASKS : L.O_ASKS + 2] = [asks(*asked, yielded, of_block=of_block) for yielded in (False, True)]
     for pc, instruction in enumerate(program.instructions):
         ops[pc, L.O_DUAL] = code is not None and issues[pc] and code[instruction.line].dual
     control = bool(code) and all(entry.control is not None for entry in code or ())
@@ -185,6 +187,12 @@ def _send_operands(numbers: Parameters, ops: npt.NDArray[np.int64]) -> None:
     words = 1 + wide + np.where(stored, -(-ops[:, L.O_SIZE] // 4), 0)
     ops[:, L.O_OPERANDS] = np.where(to_lsu, words * round(numbers["operand_interval"]), 0)
     ops[:, L.O_KEEPS_FMA] = np.where(wide, round(numbers["address_stall"]), 0)
+
+
+def _class_of(instruction: Instruction, number: int) -> int:
+    """The class of an instruction that its opcode gives *number*: where a block is, the unit of constants knows."""
+    is_block = instruction.op == "sreg" and SPECIAL_REGISTERS[instruction.imm].startswith("ctaid")
+    return NUMBER["block_number"] if is_block else number
 
 
 def _code(program: Program, instruction: Instruction) -> MachineCode:

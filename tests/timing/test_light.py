@@ -50,7 +50,7 @@ def test_the_busiest_port_by_hand() -> None:
         return np.full(n, 10)
 
     assert busiest(table(("lsu", 9), ("branch", 9)), ten(2)) == 40  # four schedulers share a cycle
-    assert busiest(table(("sreg", 8), ("const", 8), ("barrier", 1)), ten(3)) == 200  # half of the numbers are blocks'
+    assert busiest(table(("sreg", 8), ("const", 8), ("barrier", 1)), ten(3)) == 160
     assert busiest(table(("alu", 2)), ten(1)) == 20
     assert busiest(table(("fma", 2)), ten(1)) == 10
     assert busiest(table(("fma", 2), ("fma_heavy", 2)), ten(2)) == 20
