@@ -49,7 +49,7 @@ def test_all_sms_find_what_is_on_its_way() -> None:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize(("launch", "most"), [(14, 18), (17, 21), (20, 11), (23, 9)])
+@pytest.mark.parametrize(("launch", "most"), [(14, 18), (17, 21), (20, 11.5), (23, 9)])
 def test_words_anywhere(launch: int, most: float) -> None:
     """Tables of 4 MiB to 1 GiB: what others have read is in L2, and DRAM delivers half as much as in order.
 
