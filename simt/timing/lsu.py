@@ -11,6 +11,7 @@ from simt.timing.chance import share
 from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.lines import (
+    SECTOR_BYTES,
     coalesce,
     count_lanes,
     count_words,
@@ -47,7 +48,7 @@ ATOMIC_SAME = L.PLACE["atomic_same_interval"]
 SYSTEM_LATENCY = L.PLACE["system_latency"]
 LINE_BYTES = 128
 STORED_EVENLY = 0.7
-"""Of the time of a store to many lines what one takes whose lines are spread evenly over the tag banks.
+"""Of the time of a store to parts of sectors of many lines what one takes if they are spread evenly over the tag banks.
 
 Measured on an H100 (lanes.cu): four warps that each load a word of 32 rows and store it back take 113 to 116 cycles a
 warp and step if rows are 33 or 320 lines apart, 73 to 89 if they are 64 apart.
@@ -80,9 +81,13 @@ def shared_access(sm, wi, now, sent, wavefronts, latency, t):
 
 
 @jit_inline
-def _bytes_kept(n, size, t):
-    """Bytes for which a store of *size* bytes to *n* lines keeps the unit: a line for each of the words of one bank."""
-    if n == 1:
+def _bytes_kept(n, sectors, size, t):
+    """Bytes for which a store of *size* bytes to *sectors* of *n* lines keeps the unit.
+
+    Of sectors that it leaves incomplete, a line for each of the words in one bank; whole ones take no longer than they
+    take on the way to L2 (memory.cu).
+    """
+    if n == 1 or size >= sectors * SECTOR_BYTES:
         return np.float64(size)
     kept = np.float64(most_in_bank(n, t.LANES) * LINE_BYTES)
     if 4 * most_in_tag_bank(n, t.LINES) < n + 4:
@@ -190,7 +195,7 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     cycles = passes * t.NUMBERS[SHARED_INTERVAL]
     t.TOTALS[L.N_WAVEFRONTS] += passes if loads else max(n, (size + LINE_BYTES - 1) // LINE_BYTES)
     if kind == L.K_STORE:
-        cycles = max(cycles, _bytes_kept(n, size, t) / t.NUMBERS[LSU_STORE])
+        cycles = max(cycles, _bytes_kept(n, sectors, size, t) / t.NUMBERS[LSU_STORE])
     elif loads and t.SMS[sm * L.N_SM + L.M_STORES_LAST] == 1:
         cycles += t.NUMBERS[STORE_TO_LOAD]
     at = sm * L.N_SM + L.M_STORES_LAST
