@@ -68,10 +68,10 @@ def _of_all(reached: npt.NDArray[np.uint8], executed: int, blocks: int) -> int:
     common = max(common - (common * (1 - common) * of_block / each) ** 0.5, 0.0)
     low, high = 1.0, 1e9
     for _ in range(BISECTIONS):
-        blocks = (low * high) ** 0.5
-        missed = (1 - half) ** blocks
-        met = (1 - 2 * missed + (1 - 2 * half) ** blocks) / (1 - missed)
-        low, high = (blocks, high) if met < common else (low, blocks)
+        users = (low * high) ** 0.5
+        missed = (1 - half) ** users
+        met = (1 - 2 * missed + (1 - 2 * half) ** users) / (1 - missed)
+        low, high = (users, high) if met < common else (low, users)
     found: int = round(each / (1 - (1 - half) ** low))
     return max(found, first + second - both)
 

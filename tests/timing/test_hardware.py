@@ -333,7 +333,7 @@ def test_which_lines_of_dram_come_together() -> None:
     assert len(found) == 12
     off = {name: abs(value / measured[name] - 1) for name, value in found.items()}
     assert off.pop("loads1.apart0.warps16.apart128.last") < 0.08
-    assert max(off.values()) < 0.06
+    assert max(off.values()) < 0.065
 
 
 @needs_nvdisasm

@@ -152,7 +152,7 @@ def test_streams_by_blocks_of_many_shapes() -> None:
         assert _moved(timed) == pytest.approx(moved, rel=0.03), launch
     assert sum(off.values()) / len(off) < 3.2
     # Two arrays that keep DRAM busy, by blocks of 1024 threads: they wait longer for it here.
-    assert off.pop(109) < 14
+    assert off.pop(109) < 16.5
     assert max(off.values()) < 7
 
 

@@ -27,7 +27,7 @@ def test_short_launches(device: str) -> None:
         59: 5,
         64: 21 if device == "h200" else 17,
         68: 6.5,
-        74: 12,
+        74: 13,
         75: 9,
         77: 15,
         78: 9,
