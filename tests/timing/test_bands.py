@@ -32,7 +32,7 @@ def test_stencils_by_small_blocks(launch: int) -> None:
     6 x 6 x 6 threads moves 83 MB for 23, and takes 39 % too long.
     """
     off, more = _off(launch)
-    assert abs(off) < 14.5
+    assert abs(off) < 13.5
     assert abs(more) < 0.105
 
 
@@ -43,7 +43,7 @@ def test_tiles_that_leave_out_their_edges(launch: int) -> None:
 
     If each block answers for all of its lines, in sets anywhere, 7.4 MB are moved for the 1.9 of launch 65.
     """
-    assert abs(_off(launch)[1]) < 0.095
+    assert abs(_off(launch)[1]) < 0.09
 
 
 def test_rows_of_small_blocks_are_no_lines_anywhere() -> None:

@@ -18,7 +18,7 @@ LAST = {99: 4, 100: 2, 101: 2.5, 102: 2, 103: 8, 104: 5}
 SWAPPED = {150: 6, 151: 21, 152: 13, 153: 19, 155: 7, 156: 11, 157: 17}
 """Sums of matrices with x along a column: SMs whose stores queue must not hold up the others."""
 
-LOADS = {3: 3, 4: 9, 7: 2.6, 72: 3, 73: 2, 74: 3, 75: 3, 76: 4}
+LOADS = {3: 3, 4: 9, 7: 2.5, 72: 3, 73: 2, 74: 3, 75: 3, 76: 4}
 """Loads of one to four words past L1 by all SMs: those of a line take turns in the two halves of L2."""
 
 ATOMICS = {

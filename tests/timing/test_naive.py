@@ -19,15 +19,15 @@ def test_what_most_programs_launch_first() -> None:
     from tests.timing.launches import error, mangled, measured, run
     from tests.timing.naive_launches import naive_arguments
 
-    bounds: dict[int, float] = {0: 5, 2: 5, 3: 6, 6: 4, 7: 6, 9: 4, 10: 4, 12: 5, 13: 4, 14: 7, 15: 3}
+    bounds: dict[int, float] = {0: 5, 2: 4, 3: 6, 6: 4, 7: 5, 9: 4, 10: 4, 12: 5, 13: 4, 14: 7, 15: 3}
     bounds |= {16: 7.1, 17: 4, 18: 4, 20: 3, 21: 4, 24: 5, 26: 3, 33: 6, 41: 5.5, 45: 6}
     bounds |= {50: 5, 51: 5, 57: 4, 60: 3, 61: 5, 71: 4, 73: 4}
-    bounds |= {76: 4.5, 80: 5, 83: 4, 84: 3, 97: 4, 103: 7, 104: 9.5}
+    bounds |= {76: 4.5, 80: 5, 83: 4, 84: 3, 97: 4, 103: 7, 104: 16.5}
     bounds |= {108: 4.1, 113: 4, 115: 4, 116: 5, 122: 5, 123: 7, 126: 5, 128: 5, 131: 6}
-    bounds |= {63: 14.5, 66: 12.5, 67: 12.5, 75: 3, 77: 3, 78: 3, 81: 5, 85: 4, 86: 6, 88: 4, 89: 5, 90: 3, 92: 6}
-    arguments = naive_arguments()
-    for k, entry in enumerate(measured("naive", "h100")):
-        if k in bounds:
-            name = mangled(entry["kernel"])
-            timed = run("naive", name, entry["grid"], entry["block"], arguments[k], device="h100", sms="auto")
-            assert abs(error(entry, timed)) < bounds[k], (k, name, error(entry, timed))
+    bounds |= {63: 14.5, 66: 12.5, 67: 12.5, 75: 3.5, 77: 3, 78: 3, 81: 5, 85: 4, 86: 6, 88: 4, 89: 5, 90: 3, 92: 6}
+    arguments, entries = naive_arguments(), measured("naive", "h100")
+    off = {}
+    for k in bounds:
+        launched = mangled(entries[k]["kernel"]), entries[k]["grid"], entries[k]["block"], arguments[k]
+        off[k] = error(entries[k], run("naive", *launched, device="h100", sms="auto"))
+    assert {k: e for k, e in off.items() if abs(e) >= bounds[k]} == {}
