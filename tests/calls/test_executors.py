@@ -23,7 +23,7 @@ from simt.calls.executors import merging, spread
 from simt.calls.executors.connect import Processes, executor_of
 from simt.calls.executors.task import _Noted, perform
 from simt.calls.executors.touched import Runs, Touched, runs_of
-from simt.check import BudgetError, LaunchError, OutOfBoundsError, UninitializedError
+from simt.check import BudgetError, LaunchError, MissingError, OutOfBoundsError, UninitializedError
 from simt.machine import Allocation
 from simt.machine.layout import ADDRESS_BASE
 from simt.reasons import rounds_of
@@ -361,7 +361,7 @@ def test_texts_that_name_no_executor(text: str) -> None:
 
 def test_dask_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(LaunchError, match=r"pip install 'simt\[dask\]'"), executor_of("dask://127.0.0.1:8786"):
+    with pytest.raises(MissingError, match=r"pip install 'simt\[dask\]'"), executor_of("dask://127.0.0.1:8786"):
         pass
 
 

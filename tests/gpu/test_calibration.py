@@ -244,7 +244,7 @@ def test_what_the_model_does_not_follow_is_left_out(tmp_path: Path) -> None:
 def test_contradictions_are_refused() -> None:
     with pytest.raises(DeviceError, match="are rejected") as caught:
         device_file(PRODUCT, H200, [fitted("loads that hit L2", 900.0)])
-    assert "l2_latency = 900 exceeds dram_latency = 675" in caught.value.details
+    assert "l2_latency = 900 exceeds dram_latency = 695" in caught.value.details
 
 
 @given(st.integers(0, 8), st.integers(0, 2))
