@@ -57,8 +57,9 @@ def in_part(
     work = [half.work for half in halves if half.work is not None]
     reached = [half.reached for half in halves if half.reached is not None]
     counted = halves[0].counters + halves[1].counters
-    of_all = _of_all(np.sort(chosen), work[0] + work[1])
-    times = of_all[:, 0].sum() / (work[0] + work[1])[:, 0].sum()
+    executed = work[0] + work[1]
+    of_all = _of_all(np.sort(chosen), executed)
+    times = of_all[:, 0].sum() / executed[:, 0].sum()
     return replace(
         halves[0],
         counters=np.rint(counted * times).astype(np.int64),

@@ -65,9 +65,9 @@ class Clock(NamedTuple):
     L2_PARTIAL: Any  # bytes in sectors of which L2 has only what stores have written, 8 bits each; 0: all or nothing
     L2_USED: Any
     L2_MASKED: Any  # 1: dirty, and stores have left out a part of a sector since it was written to DRAM
-    # int64[sets * l2_dirty_ways * LISTED_WORDS]: ways of L2 that are dirty, -1: none; sets as for this share of L2
     L2_HOME: Any  # int64[ways]: the set as one of whose few dirty or incomplete lines it counts; -1: not known
     L2_GUEST: Any  # 1: other SMs have brought the line, and no simulated one has fetched or written any of it
+    # int64[sets * l2_dirty_ways * LISTED_WORDS]: ways of L2 that are dirty, -1: none; sets as for this share of L2
     L2_OWED: Any
     L2_OWED_MASKED: Any  # int64[sets * l2_masked_ways * LISTED_WORDS]: the same of those that are masked
     L2_LACKING: Any  # int64[sets * l2_partial_ways * LISTED_WORDS]: the same of those that have incomplete sectors

@@ -78,61 +78,61 @@ def _hint(typingctx: Any, array: Any, index: Any) -> Any:
     return types.none(array, types.int64), codegen
 
 
-def _own(group, s, t):  # type: ignore[no-untyped-def]
+def _own(group, s, t):
     return s, t
 
 
-def _kept(group, s, t):  # type: ignore[no-untyped-def]
+def _kept(group, s, t):
     return kept_window(s, t.STATES, group), kept_window(t, t.CLOCKS, group)
 
 
-def _published(words, k):  # type: ignore[no-untyped-def]
+def _published(words, k):
     return _load(words, k)
 
 
-def _publish(words, k, value):  # type: ignore[no-untyped-def]
+def _publish(words, k, value):
     _store(words, k, value)
 
 
-def _counted(words, k):  # type: ignore[no-untyped-def]
+def _counted(words, k):
     return _count(words, k)
 
 
-def _exchanged(words, k, before, value):  # type: ignore[no-untyped-def]
+def _exchanged(words, k, before, value):
     return _exchange(words, k, before, value)
 
 
-def _wanted(words, k):  # type: ignore[no-untyped-def]
+def _wanted(words, k):
     _hint(words, k)
 
 
-def _pause():  # type: ignore[no-untyped-def]
+def _pause():
     _rest()
 
 
-def _plain_published(words, k):  # type: ignore[no-untyped-def]
+def _plain_published(words, k):
     return words[k]
 
 
-def _plain_publish(words, k, value):  # type: ignore[no-untyped-def]
+def _plain_publish(words, k, value):
     words[k] = value
 
 
-def _plain_counted(words, k):  # type: ignore[no-untyped-def]
+def _plain_counted(words, k):
     words[k] += 1
     return words[k] - 1
 
 
-def _plain_exchanged(words, k, before, value):  # type: ignore[no-untyped-def]
+def _plain_exchanged(words, k, before, value):
     words[k] = value
     return True
 
 
-def _plain_wanted(words, k):  # type: ignore[no-untyped-def]
+def _plain_wanted(words, k):
     pass
 
 
-def _plain_pause():  # type: ignore[no-untyped-def]
+def _plain_pause():
     pass
 
 

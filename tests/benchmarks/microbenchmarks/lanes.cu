@@ -22,16 +22,19 @@ __global__ void placed(const float *, float *to, unsigned apart, int n) {
   for (int j = 0; j < n; ++j) out[j] *= 2.0f;
 }
 
+// A load of a word and a store of twice that; the compiler moves neither.
+__device__ __forceinline__ void doubled(float *word) {
+  float v;
+  asm volatile("ld.global.f32 %0, [%1];" : "=f"(v) : "l"(word) : "memory");
+  asm volatile("st.global.f32 [%0], %1;" :: "l"(word), "f"(v * 2.0f) : "memory");
+}
+
 // In place, where the loads do not wait for each other's stores.
 __global__ void turned(const float *, float *to, unsigned apart, int n) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   float *out = to + (size_t)i * apart;
 #pragma unroll 1
-  for (int j = 0; j < n; ++j) {
-    float v;
-    asm volatile("ld.global.f32 %0, [%1];" : "=f"(v) : "l"(out + j) : "memory");
-    asm volatile("st.global.f32 [%0], %1;" :: "l"(out + j), "f"(v * 2.0f) : "memory");
-  }
+  for (int j = 0; j < n; ++j) doubled(out + j);
 }
 
 // A row as small as a line, stored to and read again and again.
@@ -39,11 +42,7 @@ __global__ void line(const float *, float *to, unsigned apart, int n) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   float *out = to + (size_t)i * apart;
 #pragma unroll 1
-  for (int j = 0; j < n; ++j) {
-    float v;
-    asm volatile("ld.global.f32 %0, [%1];" : "=f"(v) : "l"(out + j % 32) : "memory");
-    asm volatile("st.global.f32 [%0], %1;" :: "l"(out + j % 32), "f"(v * 2.0f) : "memory");
-  }
+  for (int j = 0; j < n; ++j) doubled(out + j % 32);
 }
 
 __global__ void stores(const float *, float *to, unsigned apart, int n) {
