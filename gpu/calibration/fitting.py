@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import simt
 from gpu.calibration.figures import Figure
@@ -60,31 +61,41 @@ def fit(
 ) -> list[Fitted]:
     """Fit the numbers of *base* to what was measured; *kernels*: the same machine code, for the model.
 
-    ``most``: what some numbers cannot exceed, whatever the model would need to be as fast as the GPU.
+    ``most``: what some numbers cannot exceed, whatever the model would need to be as fast as the GPU.  A share of
+    another number is fitted once that one is: until then both change its figure.
     """
-    named = {each.figure.name: each for each in measured}
-    tried: list[dict[str, float]] = [{each.figure.name: _number(base, each.figure) for each in measured}]
-    found: list[dict[str, float]] = []
-    for rounds in range(ROUNDS + 1):
-        progress(f"the model, round {rounds + 1} of {ROUNDS + 1}")
-        overrides = {each.figure.parameter: tried[-1][each.figure.name] for each in measured if each.figure.parameter}
-        found.append({each.figure.name: _modelled(kernels, base, each.figure, overrides) for each in measured})
-        tried.append(
-            {
-                name: min(
-                    _better(each, [(values[name], cycles[name]) for values, cycles in zip(tried, found, strict=True)]),
-                    _most(each, most),
-                )
-                for name, each in named.items()
-            }
-        )
+    shares = [each for each in measured if (each.figure.parameter or "").endswith("_share")]
+    fitted: dict[str, Fitted] = {}
+    for together in ([each for each in measured if each not in shares], shares):
+        values = {each.measured.figure.parameter or "": each.value for each in fitted.values()}
+        settled = {name: value for name, value in values.items() if value is not None}
+        found = _together(partial(_modelled, kernels, base), base, together, settled, progress, most)
+        fitted |= {each.measured.figure.name: each for each in found}
+    return [fitted[each.figure.name] for each in measured]
+
+
+def _together(
+    model: Callable[[Figure, Mapping[str, float]], float],
+    base: Gpu,
+    measured: Sequence[Measured],
+    settled: Mapping[str, float],
+    progress: Callable[[str], None],
+    most: Mapping[str, float],
+) -> list[Fitted]:
+    """Fit numbers at the same time, beside those that are *settled*."""
+    names = [each.figure.parameter for each in measured]
+    tried: list[list[float]] = [[_number(base, each.figure)] for each in measured]
+    found: list[list[float]] = [[] for _ in measured]
+    for rounds in range(ROUNDS + 1 if measured else 0):
+        progress(f"the model of {len(measured)} figures, round {rounds + 1} of {ROUNDS + 1}")
+        numbers = {name: values[-1] for name, values in zip(names, tried, strict=True) if name}
+        for each, values, cycles in zip(measured, tried, found, strict=True):
+            cycles.append(model(each.figure, {**settled, **numbers}))
+            better = _better(each, list(zip(values, cycles, strict=True)))
+            values.append(min(better, _most(each, most)))
     return [
-        _nearest(
-            each,
-            [(values[name], figures[name]) for values, figures in zip(tried, found, strict=False)],
-            _most(each, most),
-        )
-        for name, each in named.items()
+        _nearest(each, list(zip(values, cycles, strict=False)), _most(each, most))
+        for each, values, cycles in zip(measured, tried, found, strict=True)
     ]
 
 

@@ -98,6 +98,23 @@ def test_no_more_than_memory_delivers(memory_mhz: float, tmp_path: Path, monkeyp
     assert not number.estimated
 
 
+def test_numbers_that_tell_in_each_others_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Writes alone take as long as two numbers say; that the other one was changed, too, must not lead astray."""
+    names = "dram_write_bytes_per_cycle", "dram_write_alone_share"
+    copies, writes = FIGURES["copies in DRAM by all SMs"], FIGURES["writes of DRAM by all SMs"]
+
+    def modelled(_: object, __: object, figure: Figure, values: dict[str, float]) -> float:
+        rate, share = (values.get(name, math.nan) for name in names)
+        return 10 / 1600 + 20 / rate if figure is copies else 16 / (rate * share)
+
+    monkeypatch.setattr("gpu.calibration.fitting._modelled", modelled)
+    monkeypatch.setattr("gpu.calibration.fitting.ROUNDS", 2)
+    numbers = dict(zip(names, (1400.0, 1.15), strict=True))
+    measured = [Measured(each, modelled(0, 0, each, numbers), 0.0, 1980.0) for each in (copies, writes)]
+    found = fit({}, H200, measured, lambda _: None, {})
+    assert [each.value for each in found] == pytest.approx([1400, 1.15], rel=0.01)
+
+
 class Array:
     """An array of a GPU that is not there."""
 
