@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 U32 = np.uint32
+KIB = 1 << 10
 MIB = 1 << 20
 LINE_WORDS = 32
 
@@ -22,10 +23,10 @@ class Figure:
     ``parameter``: the timing number that it tells (None: it only bears out those of the SM).  ``blocks``: one, whose
     SM's clock tells the time, or one on each SM, of which the mean counts.  With ``per_block`` there are more blocks
     than places for them, each with so many steps, and the time is that from the first start to the last end: SMs that
-    are slower get fewer.  Of one block the time grows with the number by as much; of many it falls in proportion.
+    are slower get fewer.  Of blocks of a warp the time grows with the number by as much; else it falls in proportion.
     ``cold``: L2 is emptied before.  ``before`` and ``after`` are the arguments around the steps; :func:`arguments` adds
-    the array of times.  ``profiled``: no clock in a kernel sees it; Nsight Compute counts the cycles of one launch, of
-    one step.
+    the array of times.  ``profiled``: no clock in a kernel sees it; of one launch Nsight Compute counts the cycles
+    without those of the SM that works longest, which are the number.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Figure:
     @property
     def is_latency(self) -> bool:
         """Whether the time grows with the number by as much."""
-        return self.profiled or (self.blocks == 1 and not self.per_block)
+        return self.profiled or self.threads <= 32
 
     def arguments(self, steps: int) -> tuple[Any, ...]:
         """Of a launch of so many steps."""
@@ -61,13 +62,23 @@ class Figure:
 
 
 @cache
-def chain(lines: int, stride: int = 1, seed: int = 0) -> npt.NDArray[np.uint32]:
-    """Words of a table of so many lines, of which each *stride*-th is followed in a random order, in a circle."""
-    order = np.random.default_rng(seed).permutation(lines // stride).astype(np.int64) * stride * LINE_WORDS
-    order = np.roll(order, -int(np.flatnonzero(order == 0)[0]))  # begins at word 0
+def circle(lines: int) -> npt.NDArray[np.uint32]:
+    """The first words of so many lines, in a random order that begins with word 0."""
+    order = np.random.default_rng(0).permutation(lines).astype(U32) * U32(LINE_WORDS)
+    return np.roll(order, -int(np.flatnonzero(order == 0)[0]))
+
+
+@cache
+def chain(lines: int) -> npt.NDArray[np.uint32]:
+    """Words of a table of so many lines, each with the place of the next one in the circle."""
     table = np.zeros(lines * LINE_WORDS, U32)
-    table[order] = np.roll(order, -1)
+    table[circle(lines)] = np.roll(circle(lines), -1)
     return table
+
+
+def chased(lines: int, blocks: int, warm: int) -> tuple[Any, ...]:
+    """Arguments of blocks that follow the circle, each from elsewhere; so many lines before the clock is read."""
+    return chain(lines), circle(lines)[lines * np.arange(blocks) // blocks], U32(warm)
 
 
 @cache
@@ -81,9 +92,10 @@ def figures(multiprocessors: int) -> Sequence[Figure]:
     in_shared = (np.arange(1024) * 5 + 33).astype(U32) % U32(1024)
     out = words(1024)
     many = words(192 * MIB // 4)
-    chased = ((64, 128), (4096, 4096))
-    l1, l2 = ((chain(lines), U32(warm)) for lines, warm in chased)
-    far = chain(64 * MIB // 128), U32(0)
+    in_l2, in_dram = 256 * KIB // 128, 64 * MIB // 128
+    l1, far = chased(64, 1, 128), chased(in_dram, multiprocessors, 0)
+    l2 = chased(in_l2, multiprocessors, in_l2)
+    everywhere = partial(Figure, blocks=multiprocessors)
     resident = partial(Figure, blocks=multiprocessors, threads=1024)
     streaming = partial(Figure, threads=256, cold=True, per_block=1024)
     vectors = 4 * MIB, 12 * MIB  # of 16 bytes; more than any L2 holds
@@ -92,9 +104,11 @@ def figures(multiprocessors: int) -> Sequence[Figure]:
         Figure("dependent IMAD", "chain_imad", None, (U32(3),), (out,), (1024, 5120)),
         Figure("loads of shared memory", "chase_shared", "shared_latency", (in_shared, U32(64)), (out,), (512, 2560)),
         Figure("loads that hit L1", "chase_l1", "l1_latency", l1, (out,), (512, 2560)),
-        Figure("loads that hit L2", "chase_l2", "l2_latency", l2, (out,), (512, 2560)),
-        Figure("loads from DRAM", "chase_l2", "dram_latency", far, (out,), (512, 2560), cold=True),
-        Figure("atomics with a result", "chase_atomic", "atomic_latency", l2, (out,), (512, 2560), threads=1),
+        everywhere("loads that hit L2, by each SM", "chase_l2", "l2_latency", l2, (out,), (512, 2560)),
+        everywhere("loads from DRAM, by each SM", "chase_l2", "dram_latency", far, (out,), (512, 2560), cold=True),
+        everywhere(
+            "atomics with a result, by each SM", "chase_atomic", "atomic_latency", l2, (out,), (512, 2560), threads=1,
+        ),
         resident(
             "reads of L2 by all SMs", "read_l2", "l2_read_bytes_per_cycle",
             (words(4 * 8192 * multiprocessors), U32(8192)), (words(1),), (65536, 196608),
@@ -115,5 +129,8 @@ def figures(multiprocessors: int) -> Sequence[Figure]:
             "writes of DRAM by all SMs", "stream_write", "dram_write_alone_share",
             (many,), (U32(1),), vectors,
         ),
-        Figure("an empty launch", "nothing", "launch_overhead", (), (), (1,), multiprocessors, profiled=True),
+        Figure(
+            "launches without their SMs' work", "words", "launch_overhead", (), (), (1,), 2 * multiprocessors, 256,
+            profiled=True,
+        ),
     )  # fmt: skip

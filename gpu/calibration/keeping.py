@@ -28,15 +28,19 @@ def keep(path: Path, product: Product, found: Sequence[Measured]) -> None:
 
 
 def kept(path: Path) -> tuple[Product, list[Measured]]:
-    """What :func:`keep` wrote.  Raises LaunchError if it is not there, or is something else."""
+    """What :func:`keep` wrote, with a problem for each figure that it lacks: another version measured others.
+
+    Raises LaunchError if it is not there, or is something else.
+    """
     check_no_pipe(path)
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
         product = _product(said["product"])
-        known = {figure.name: figure for figure in figures(dict(product.limits)["multiprocessors"])}
+        rows, absent = said["figures"], {"problem": "it was not measured then"}
         found = [
-            Measured(known[name], problem=str(row["problem"]), **{n: float(row.get(n, math.nan)) for n in NUMBERS})
-            for name, row in said["figures"].items()
+            Measured(figure, problem=str(row["problem"]), **{n: float(row.get(n, math.nan)) for n in NUMBERS})
+            for figure in figures(dict(product.limits)["multiprocessors"])
+            for row in [rows.get(figure.name, absent)]
         ]
     except OSError as error:
         raise LaunchError(f"{path} cannot be read: {error.strerror}") from None

@@ -127,7 +127,7 @@ class Native:
         _check(_library().cuCtxSynchronize(), f"kernel {kernel}")
 
     def profiled(self, kernel: str, blocks: int, threads: int, times: int) -> list[float]:
-        """Cycles of so many launches of a kernel without arguments, as Nsight Compute counts them.
+        """Cycles in which no SM works, of so many launches of a kernel of a word a thread, by Nsight Compute.
 
         They run in a process of their own.  Raises ProfilerError if it is not there, or may not profile.
         """
@@ -136,7 +136,7 @@ class Native:
             cubin = Path(folder) / "kernels.cubin"
             cubin.write_bytes(self._cubin)
             child = [sys.executable, "-m", "gpu.calibration.launches", str(self._index), str(cubin), kernel]
-            command = [program, *_PAGE, "--metrics", _CYCLES, *child, str(blocks), str(threads), str(times)]
+            command = [program, *_PAGE, "--metrics", _METRICS, *child, str(blocks), str(threads), str(times)]
             try:
                 said = subprocess.run(
                     command, capture_output=True, text=True, errors="replace", timeout=WAIT, check=False
@@ -147,13 +147,26 @@ class Native:
         rows = list(csv.DictReader(line for line in said.stdout.splitlines() if line.startswith('"')))[1:]  # units
         if said.returncode != 0 or len(rows) < times:
             raise ncu.explain(said.stdout + said.stderr)
-        return [float(row[_CYCLES].replace(",", "")) for row in rows]
+        launched, at_work = ([float(row[name].replace(",", "")) for row in rows] for name in _CYCLES)
+        return [whole - part for whole, part in zip(launched, at_work, strict=True)]
 
 
 WAIT = 120.0
 """Seconds for Nsight Compute, which takes about ten, but waits for another one."""
 
-_CYCLES = "sm__cycles_elapsed.max"
+_CYCLES = "sm__cycles_elapsed.max", "sm__cycles_active.max"
+"""Of a launch, and of the SM that works longest in it."""
+
+_BESIDE = (
+    "l1tex__t_sector_hit_rate.pct", "lts__t_sector_hit_rate.pct", "dram__bytes_read.sum", "smsp__inst_executed.sum",
+    "sm__inst_executed.avg.per_cycle_active",
+)  # fmt: skip
+"""Counted so that launches are replayed, as in most profiles: else all but the first seven take 200 to 350 cycles
+
+longer (an H100, Nsight Compute 2025.3.1, 28 November 2026).
+"""
+
+_METRICS = ",".join((*_CYCLES, *_BESIDE))
 _PAGE = ("--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none")
 
 

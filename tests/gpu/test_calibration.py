@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import simt
 from gpu.calibration.command import nearest
-from gpu.calibration.figures import Figure, chain, figures
+from gpu.calibration.figures import Figure, chased, figures
 from gpu.calibration.fitting import Fitted, fit
 from gpu.calibration.keeping import kept
 from gpu.calibration.measuring import ATTEMPTS, Measured, measure, other_processes
@@ -47,6 +47,8 @@ FIGURES = {figure.name: figure for figure in figures(132)}
 
 def modelled(kernels: Any, figure: Figure, numbers: dict[str, float]) -> float:
     """A figure of a GPU that is the H200's model with some other numbers."""
+    if figure.profiled:
+        return numbers[figure.parameter or ""]
     cycles = []
     for steps in figure.steps:
         shape = figure.blocks_of(steps), figure.threads
@@ -63,7 +65,7 @@ def modelled(kernels: Any, figure: Figure, numbers: dict[str, float]) -> float:
 @needs_nvrtc
 def test_the_numbers_of_a_gpu_are_found_again() -> None:
     numbers = {
-        "shared_latency": 30.0, "l1_latency": 44.0, "dram_latency": 802.0, "atomic_latency": 300.0,
+        "shared_latency": 30.0, "l1_latency": 44.0, "l2_latency": 262.0, "dram_latency": 802.0, "atomic_latency": 300.0,
         "l2_read_bytes_per_cycle": 3900.0, "l2_write_bytes_per_cycle": 1800.0, "dram_read_bytes_per_cycle": 1300.0,
         "dram_write_bytes_per_cycle": 1100.0, "dram_write_alone_share": 1.1, "launch_overhead": 4000.0,
     }  # fmt: skip
@@ -177,9 +179,9 @@ def test_a_clock_that_moves_and_a_busy_gpu_are_said() -> None:
 
 
 def test_what_only_the_profiler_sees() -> None:
-    assert one(Fake(3300), "an empty launch").cycles == 3300
-    assert "is the GPU busy?" in one(Fake(3300, noise=20), "an empty launch").problem
-    refused = one(Fake(3300, refuses="nothing"), "an empty launch")
+    assert one(Fake(3300), "launches without their SMs' work").cycles == 3300
+    assert "is the GPU busy?" in one(Fake(3300, noise=20), "launches without their SMs' work").problem
+    refused = one(Fake(3300, refuses="words"), "launches without their SMs' work")
     assert refused.problem == "this user may not read the GPU's performance counters"
 
 
@@ -193,6 +195,19 @@ def test_a_profiler_that_does_not_come_to_an_end(tmp_path: Path, monkeypatch: py
     native._cubin, native._index = b"", 0
     with pytest.raises(ProfilerError, match=r"more than 0\.2 s"):
         native.profiled("nothing", 1, 32, 3)
+
+
+def test_a_launch_costs_what_no_sm_works_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the time of its SMs, which the model adds."""
+    names = '"ID","sm__cycles_elapsed.max","sm__cycles_active.max"'
+    rows = '"","cycle","cycle"', '"0","4,340","440"', '"1","4,331","481"'
+    said = "\n".join((names, *rows))
+    (tmp_path / "ncu").write_text(f"#!/bin/sh\ncat <<END\n{said}\nEND\n")
+    (tmp_path / "ncu").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    native = object.__new__(Native)
+    native._cubin, native._index = b"", 0
+    assert native.profiled("words", 264, 256, 2) == [3900, 3850]
 
 
 @pytest.mark.parametrize("name", ["reads of L2 by all SMs", "reads of DRAM by all SMs"])
@@ -225,14 +240,14 @@ def fitted(name: str, value: float | None, cycles: float = 300.0, after: float |
 
 def test_the_device_file(tmp_path: Path) -> None:
     """What was measured with its uncertainty, the rest as the base has it, and the SM's numbers borne out."""
-    found = [fitted("loads that hit L2", 310.04), fitted("dependent FFMA", None)]
+    found = [fitted("loads that hit L2, by each SM", 310.04), fitted("dependent FFMA", None)]
     path = tmp_path / "mine.toml"
     path.write_text(device_file(PRODUCT, H200, found))
     mine = devices.get(path)
     assert (mine.name, mine.compute_capability, mine.limit("multiprocessors")) == ("Somebody's GPU", "9.0", 114)
     numbers = mine.sections["timing"]
     assert numbers["l2_latency"].value == 310
-    assert "± 0.5; loads that hit L2 take 300 cycles a step at 1755 MHz" in numbers["l2_latency"].source
+    assert "± 0.5; loads that hit L2, by each SM take 300 cycles a step at 1755 MHz" in numbers["l2_latency"].source
     assert not numbers["l1_latency"].estimated  # borne out by the figures of the SM
     wrong = [fitted("dependent FFMA", None, 300.0)]
     wrong[0] = Fitted(wrong[0].measured, 330.0, 330.0, None)
@@ -252,7 +267,7 @@ def test_nothing_measured_bears_nothing_out(tmp_path: Path) -> None:
 
 def test_what_the_model_does_not_follow_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    found = [fitted("loads that hit L2", 310.0, after=400.0), fitted("dependent FFMA", None)]
+    found = [fitted("loads that hit L2, by each SM", 310.0, after=400.0), fitted("dependent FFMA", None)]
     path.write_text(device_file(PRODUCT, H200, found))
     assert not found[0].holds
     assert devices.get(path).sections["timing"]["l2_latency"].value == H200.sections["timing"]["l2_latency"].value
@@ -260,19 +275,21 @@ def test_what_the_model_does_not_follow_is_left_out(tmp_path: Path) -> None:
 
 def test_contradictions_are_refused() -> None:
     with pytest.raises(DeviceError, match="are rejected") as caught:
-        device_file(PRODUCT, H200, [fitted("loads that hit L2", 900.0)])
+        device_file(PRODUCT, H200, [fitted("loads that hit L2, by each SM", 900.0)])
     assert "l2_latency = 900 exceeds dram_latency = 695" in caught.value.details
 
 
-@given(st.integers(0, 8), st.integers(0, 2))
-def test_a_chain_comes_by_each_of_its_lines_once(log_lines: int, log_stride: int) -> None:
-    lines, stride = 1 << max(log_lines, log_stride), 1 << log_stride
-    table, at, seen = chain(lines, stride), 0, []
-    for _ in range(lines // stride):
+@given(st.integers(1, 300), st.integers(1, 20))
+def test_a_chain_comes_by_each_of_its_lines_once(lines: int, blocks: int) -> None:
+    """And blocks that follow it are as far apart as its lines allow."""
+    table, starts, _ = chased(lines, blocks, 0)
+    at, seen = 0, []
+    for _ in range(lines):
         seen.append(at)
         at = int(table[at])
     assert at == 0
-    assert sorted(seen) == [32 * stride * k for k in range(lines // stride)]
+    assert sorted(seen) == [32 * k for k in range(lines)]
+    assert [seen.index(start) for start in starts] == [lines * block // blocks for block in range(blocks)]
 
 
 @pytest.mark.parametrize(("capability", "key"), [("9.0", "h200"), ("8.6", "rtx_3080"), ("10.3", "b200")])
@@ -317,8 +334,8 @@ def test_measurements_are_kept_whatever_becomes_of_them(
 ) -> None:
     """A GPU that contradicts itself: no device file, but what was measured, from which the same is found again."""
     found = [
-        Measured(FIGURES["loads that hit L2"], 900.25, 0.5, 1755.0),
-        Measured(FIGURES["an empty launch"], float("nan"), float("nan"), float("nan"), "no profiler"),
+        Measured(FIGURES["loads that hit L2, by each SM"], 900.25, 0.5, 1755.0),
+        Measured(FIGURES["launches without their SMs' work"], float("nan"), float("nan"), float("nan"), "no profiler"),
     ]
     monkeypatch.setattr("gpu.calibration.command._measured", lambda _: (PRODUCT, found))
     monkeypatch.setattr("simt.load_cuda", lambda *_: {})
@@ -328,18 +345,20 @@ def test_measurements_are_kept_whatever_becomes_of_them(
     assert isinstance(first.exception, DeviceError)
     assert "900.2" in first.stdout  # the figures are said before
     assert not output.exists()
-    product, again = kept(kept_in)
+    product, listed = kept(kept_in)
+    again = {each.figure.name: each for each in listed}
     assert product == PRODUCT
-    assert again[0] == found[0]
-    assert (again[1].figure.name, again[1].problem) == ("an empty launch", "no profiler")
-    assert math.isnan(again[1].cycles)
+    assert again["loads that hit L2, by each SM"].cycles == 900.25
+    assert again["launches without their SMs' work"].problem == "no profiler"
+    assert math.isnan(again["launches without their SMs' work"].cycles)
+    assert again["loads from DRAM, by each SM"].problem == "it was not measured then"  # another version's file
     assert "NaN" not in kept_in.read_text()  # which is no JSON
     monkeypatch.undo()
     monkeypatch.setattr("simt.load_cuda", lambda *_: {})
     monkeypatch.setattr("gpu.calibration.fitting._modelled", lambda _, __, ___, values: values["l2_latency"] + 500)
     second = command(["-o", str(output), "--from", str(kept_in)])
     assert second.exit_code == 1  # one is missing
-    assert "an empty launch" in second.output
+    assert "launches without their SMs' work" in second.output
     assert devices.get(output).sections["timing"]["l2_latency"].value == 400.2
 
 
