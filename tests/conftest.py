@@ -12,7 +12,7 @@ from simt.machine import DEFAULT_ENGINE, ENGINES
 from simt.machine.compiled import code
 from simt.machine.early import ENGINE
 from simt.timing.simulate import CLOCK
-from tests.machine.engines import launches_run
+from tests.machine.engines import launches_with
 
 # The first example of a test may compile a kernel or load the engine, which takes longer than any sensible
 # deadline; pytest-timeout catches what really hangs.  Derandomized, so that a run is reproducible.
@@ -41,7 +41,7 @@ def _processor(request: pytest.FixtureRequest) -> Iterator[None]:
 def _executed(request: pytest.FixtureRequest) -> Iterator[None]:
     """With ``--engine compiled`` all launches run compiled: every test then compares the engines."""
     engine = request.config.getoption("--engine")
-    with nullcontext() if engine == DEFAULT_ENGINE else launches_run(engine):
+    with nullcontext() if engine == DEFAULT_ENGINE else launches_with(engine=engine):
         yield
 
 

@@ -1,7 +1,7 @@
 """Many random kernels on both engines: ``python -m tests.machine.pairs --kernels 20000 --jobs 16``.
 
-Prints those of which native code leaves other arrays or counters than the interpreter, with their numbers.  The exit
-code is 1 if there is one.
+Prints those of which native code leaves other arrays or counters than the interpreter, or notes other accesses, with
+their numbers.  The exit code is 1 if there is one.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from unittest.mock import patch
 import simt
 from tests.check.random.kernels import make
 from tests.check.random.trials import Trial
+from tests.machine.engines import launches_with
 
 
-def left(seed: int, engine: str) -> tuple[Sequence[bytes], object]:
-    """The arrays and all counters that a random kernel leaves."""
+def left(seed: int, engine: str) -> tuple[Sequence[bytes], object, object]:
+    """The arrays and all counters that a random kernel leaves, and what it has accessed."""
     profiles: list[simt.Profile] = []
     run = simt.launch
 
@@ -28,15 +29,18 @@ def left(seed: int, engine: str) -> tuple[Sequence[bytes], object]:
         return profiles[-1]
 
     order = ("then_first", "else_first")[seed % 2]
-    with patch.object(simt, "launch", kept):
+    with patch.object(simt, "launch", kept), launches_with(per_block=True):
         arrays = Trial(make(seed)).run(engine=engine, order=order, threads=1)
-    return arrays, profiles[0].counters
+    reached = profiles[0].result.reached
+    assert reached is not None
+    return arrays, profiles[0].counters, reached.tobytes()
 
 
 def differs(seed: int) -> str:
     """What is not the same on both engines; empty: nothing."""
     interpreted, native = left(seed, "interpreter"), left(seed, "compiled")
-    found = [what for what, *two in zip(("arrays", "counters"), interpreted, native, strict=True) if two[0] != two[1]]
+    kinds = ("arrays", "counters", "accesses")
+    found = [what for what, *two in zip(kinds, interpreted, native, strict=True) if two[0] != two[1]]
     return f"{seed}: {', '.join(found)}" if found else ""
 
 

@@ -35,6 +35,8 @@ FORMS = (
     LANES * LANES % 61,
 )
 """How far lanes are from each other: side by side, all alike, by eights, and otherwise."""
+WIDE = (*FORMS, LANES // 16 * 64, LANES * 16, LANES // 16 * 70 + LANES % 16, LANES * 3, LANES % 2 * 20)
+"""In rows, too, and some with more room between them."""
 
 
 class Round(NamedTuple):
@@ -82,10 +84,10 @@ def _accessing(kind: str, space: str) -> Builder:
     return b
 
 
-def _compare(kind: str, space: str, rounds: list[Round]) -> None:
+def _compare(kind: str, space: str, rounds: list[Round], room: int = ROOM) -> None:
     size = TYPES[type_number(kind)][1]
-    words = ROOM * size // 8
-    places = [(FORMS[one.form] + one.first) * size + one.odd for one in rounds]
+    words = room * size // 8
+    places = [(WIDE[one.form] + one.first) * size + one.odd for one in rounds]
     given = [np.where(one.lanes >> LANES & 1, place, -1) for one, place in zip(rounds, places, strict=True)]
     which = np.array([len(rounds), *(int(one.second) for one in rounds[1:])], np.uint64)
     memory = [np.arange(words, dtype=np.uint64) * factor % 2**63 for factor in (0x0807060504030201, 0x1122334455667788)]
@@ -106,6 +108,16 @@ def test_accesses_one_after_the_other(space: str, kind: str, rounds: list[Round]
 @pytest.mark.parametrize("form", range(len(FORMS)))
 def test_a_form_at_every_place_of_a_sector(form: int, kind: str, space: str) -> None:
     _compare(kind, space, [Round(form, first, 0xFFFFFFFF, False) for first in (*range(34), 7, 0)])
+
+
+@pytest.mark.parametrize("kind", ["u8", "s16", "u32", "b64", "v2", "v4"])
+@pytest.mark.parametrize("lanes", [M32, 0x0FFFFFF0, 0x00010004, 0x01010101, 0xFF0000FF, 0x55555555])
+def test_what_a_form_accesses(lanes: int, kind: str) -> None:
+    """Each in a part of memory of its own, but for the last ones, which begin where another does."""
+    firsts = [(560 * k + k % 17, form) for k, form in enumerate(list(range(len(WIDE))) * 3)]
+    rounds = [Round(form, first, lanes, False) for first, form in firsts]
+    rounds += [Round(form, 560 * len(rounds), lanes, False) for form in (7, 7, 8, 0, 7)]
+    _compare(kind, "global", rounds, 560 * len(rounds))
 
 
 @pytest.mark.parametrize("space", ["global", "shared"])

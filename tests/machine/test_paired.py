@@ -19,7 +19,7 @@ from simt.machine import Launch
 from simt.machine.compiled import code
 from simt.machine.compiled.emit import Emitter
 from simt.machine.compiled.plan import Plan
-from tests.machine.engines import check, launches_run
+from tests.machine.engines import check, launches_with
 from tests.machine.pairs import differs
 from tests.machine.test_messages import CASES
 from tests.sass.data import cubin, launch
@@ -37,7 +37,7 @@ def test_launches_of_an_h200(name: str) -> None:
     left = []
     for engine in ("interpreter", "compiled"):
         given = copy.deepcopy(args)
-        with launches_run(engine):
+        with launches_with(engine=engine):
             result = launch(sass, grid, block, given, shared)
         arrays = [one.tobytes() for one in given if isinstance(one, np.ndarray)]
         left.append((arrays, result.counters.tolist()))
@@ -53,9 +53,9 @@ def said(name: str) -> str:
 
 @pytest.mark.parametrize("name", CASES)
 def test_messages(name: str) -> None:
-    with launches_run("interpreter"):
+    with launches_with(engine="interpreter"):
         expected = said(name)
-    with launches_run("compiled"):
+    with launches_with(engine="compiled"):
         assert said(name) == expected
 
 
@@ -103,5 +103,5 @@ def assembly_of(program: Any, machine: Any) -> str:
 
 def test_a_launch_that_must_be_compiled_is() -> None:
     """Else all of these tests would compare the interpreter with itself."""
-    with launches_run("compiled"):
+    with launches_with(engine="compiled"):
         assert Launch((1, 1, 1), (32, 1, 1), []).engine == "compiled"

@@ -15,7 +15,7 @@ from numba import cuda
 import simt
 from simt.ops.encoding import ATOMIC_TYPES, ATOMICS, SHARED_WINDOW
 from simt.program import pred
-from tests.machine.engines import launches_run
+from tests.machine.engines import launches_with
 from tests.machine.harness import Builder, launch, type_number
 from tests.sass.assembler import run_lanes
 
@@ -32,7 +32,7 @@ BYTES = {"u8": 1, "u16": 2, "u32": 4, "b64": 8, "v2": 8, "v4": 16}
 @pytest.fixture(params=["interpreter", "compiled"], autouse=True)
 def _engine(request: pytest.FixtureRequest) -> Iterator[None]:
     """Native code has its own way of choosing who stores last."""
-    with launches_run(request.param):
+    with launches_with(engine=request.param):
         yield
 
 

@@ -17,20 +17,25 @@ from simt.machine.compiled.lanes import LANE, lane_module
 from simt.machine.compiled.moves import Mover, Places
 from simt.machine.compiled.shapes import (
     ALL,
+    EVEN,
     MASK,
-    ONE,
-    RUN,
+    RUNS_OF_EIGHT,
     S_FROM,
     S_KNOWN,
     S_LANES,
+    S_LOWEST,
+    S_NOTED,
     S_ROOM,
+    S_SPAN,
     S_WAY,
+    SAME_EIGHTS,
     SECTOR,
     WARP,
     Learner,
+    heads,
     request_at,
 )
-from simt.machine.compiled.text import Text
+from simt.machine.compiled.text import LANES, Text
 from simt.machine.compiled.widen import Widener, scalar_of
 from simt.ops.memory import ACCESS_SHIFT, GLOBAL, SHARED, SPACE_MASK, STORE
 
@@ -99,7 +104,7 @@ class Access:
         one = text.value("call i64 @llvm.cttz.i64(i64 %mask, i1 true)")
         first = text.value(f"add i64 {text.load('%a', one)}, %imm")
         known = _is_known(text, first)
-        text.line(f"br i1 {known}, label %again, label %bad")
+        text.fork(known, "again", "bad")
         text.label("again")
         text.line(f"{(found := text.name())} = musttail call i64 @{LANE}({PARAMETERS})")
         text.line(f"ret i64 {found}")
@@ -130,13 +135,13 @@ class Access:
         differ = text.value(f"and {MASK} {text.value(f'icmp ne {ALL} {behind}, {kept}')}, {self.mask}")
         none = text.value(f"icmp eq i{WARP} {text.value(f'bitcast {MASK} {differ} to i{WARP}')}, 0")
         lanes = text.value(f"icmp eq i64 {text.load('%shape', S_LANES)}, %mask")
-        text.line(f"br i1 {text.value(f'and i1 {none}, {lanes}')}, label %same, label %new")
+        text.fork(text.value(f"and i1 {none}, {lanes}"), "same", "new")
         text.label("same")
-        text.line(f"br i1 {_is_known(text, self.first)}, label %known, label %learn")
+        text.fork(_is_known(text, self.first), "known", "learn")
         text.label("known")
         beyond = text.value(f"sub i64 {self.first}, {text.load('%shape', S_FROM)}")
         held = text.value(f"icmp ule i64 {beyond}, {text.load('%shape', S_ROOM)}")
-        text.line(f"br i1 {held}, label %held, label %new")
+        text.fork(held, "held", "new")
         text.label("held")
 
     def _in_arena(self, start: str) -> str:
@@ -175,34 +180,54 @@ class Access:
         What has been noted is not written again: workers would wait for each other's lines of the host's cache.
         """
         text = self.text
-        noting, side, apart, noted = (text.new_label(stem) for stem in ("noting", "side", "apart", "noted"))
         reached = self._field(L.V_REACHED)
-        asked = text.value(f"icmp ne ptr {reached}, null")
-        text.line(f"br i1 {asked}, label %{noting}, label %{noted}")
+        noting, side, apart, eights, each, noted = (
+            text.new_label(stem) for stem in ("noting", "side", "apart", "eights", "each", "noted")
+        )
+        text.fork(text.value(f"icmp ne ptr {reached}, null"), noting, noted)
         text.label(noting)
         begin = text.value(f"getelementptr i8, ptr {reached}, i64 {-int(L.ADDRESS_BASE) >> L.REACH_SHIFT}")
-        run = text.value(f"icmp eq i64 {way}, {RUN}")
-        close = text.value(f"or i1 {run}, {text.value(f'icmp eq i64 {way}, {ONE}')}")
-        text.line(f"br i1 {close}, label %{side}, label %{apart}")
+        span = text.load("%shape", S_SPAN)
+        text.fork(text.value(f"icmp sge i64 {span}, 0"), side, apart)
         text.label(side)
-        room = text.value(f"select i1 {run}, i64 {(WARP - 1) * self.size}, i64 0")
-        end = text.value(f"add i64 {self.first}, {room}")
-        first, last = (text.value(f"ashr i64 {address}, {L.REACH_SHIFT}") for address in (self.first, end))
+        lowest = text.value(f"add i64 {self.first}, {text.load('%shape', S_LOWEST)}")
+        self._note_from_to(begin, [lowest], span, WARP, noted)
+        text.label(apart)
+        unit = text.value(f"ashr i64 {self.first}, {L.REACH_SHIFT}")
+        new = text.new_label("new")
+        text.fork(text.value(f"icmp eq i64 {unit}, {text.load('%shape', S_NOTED)}"), noted, new)
+        text.label(new)
+        even = text.value(f"icmp eq i64 {span}, {EVEN}")
+        text.store(text.value(f"select i1 {even}, i64 {unit}, i64 -1"), "%shape", S_NOTED)
+        text.line(
+            f"switch i64 {way}, label %{each} [i64 {SAME_EIGHTS}, label %{eights} i64 {RUNS_OF_EIGHT}, label %{eights}]"
+        )
+        text.label(eights)
+        runs = text.value(f"icmp eq i64 {way}, {RUNS_OF_EIGHT}")
+        span = text.value(f"select i1 {runs}, i64 {(LANES - 1) * self.size}, i64 0")
+        self._note_from_to(begin, heads(text, self.first, "%shape"), span, LANES, noted)
+        text.label(each)
+        self._note_each(begin, noted)
+        text.label(noted)
+
+    def _note_from_to(self, begin: str, starts: list[str], span: str, lanes: int, noted: str) -> None:
+        """Note all units from some addresses to those *span* behind them, which *lanes* side by side may have."""
+        text = self.text
         text.declare("declare i64 @llvm.smin.i64(i64, i64)")
         places, every = [], "1"
-        for k in range(-(-WARP * self.size // L.REACH) + 1):
-            unit = text.value(f"call i64 @llvm.smin.i64(i64 {text.value(f'add i64 {first}, {k}')}, i64 {last})")
-            places.append(text.value(f"getelementptr i8, ptr {begin}, i64 {unit}"))
-            every = text.value(f"and i8 {every}, {text.value(f'load i8, ptr {places[-1]}, align 1')}")
+        for start in starts:
+            end = text.value(f"add i64 {start}, {span}")
+            first, last = (text.value(f"ashr i64 {address}, {L.REACH_SHIFT}") for address in (start, end))
+            for k in range(-(-lanes * self.size // L.REACH) + 1):
+                unit = text.value(f"call i64 @llvm.smin.i64(i64 {text.value(f'add i64 {first}, {k}')}, i64 {last})")
+                places.append(text.value(f"getelementptr i8, ptr {begin}, i64 {unit}"))
+                every = text.value(f"and i8 {every}, {text.value(f'load i8, ptr {places[-1]}, align 1')}")
         self._go_on_if(every, noted)
         for place in places:
             text.line(f"store i8 1, ptr {place}, align 1")
         text.line(f"br label %{noted}")
-        text.label(apart)
-        self._note_apart(begin, noted)
-        text.label(noted)
 
-    def _note_apart(self, begin: str, noted: str) -> None:
+    def _note_each(self, begin: str, noted: str) -> None:
         """Note the units of lanes anywhere, behind the one at *begin*."""
         text, kind, pointer = self.text, f"<{WARP} x i8>", f"<{WARP} x ptr>"
         units = text.value(f"ashr {ALL} {self._lanes('%imm')}, {text.spread(str(L.REACH_SHIFT), WARP)}")
@@ -221,7 +246,7 @@ class Access:
     def _go_on_if(self, every: str, label: str) -> None:
         """Go on at *label* if *every* (an i8) is 1."""
         text, rest = self.text, self.text.new_label("rest")
-        text.line(f"br i1 {text.value(f'icmp eq i8 {every}, 1')}, label %{label}, label %{rest}")
+        text.fork(text.value(f"icmp eq i8 {every}, 1"), label, rest)
         text.label(rest)
 
 

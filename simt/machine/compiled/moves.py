@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simt.machine.compiled.accesses import TYPES
-from simt.machine.compiled.shapes import ALL, APART, MASK, NEAR, ONE, RUN, RUNS_OF_EIGHT, SAME_EIGHTS, WARP
+from simt.machine.compiled.shapes import ALL, APART, MASK, NEAR, ONE, RUN, RUNS_OF_EIGHT, SAME_EIGHTS, WARP, heads
 from simt.machine.compiled.text import LANES, Text
 from simt.machine.layout import FULL
 
@@ -78,10 +78,10 @@ class Mover:
         text.label(labels[ONE])
         got([self._spread([self._item(here.first, k)]) for k in range(self.words)])
         text.label(labels[SAME_EIGHTS])
-        first = self._heads()
+        first = heads(text, here.first, here.shape)
         got([self._spread([self._item(address, k) for address in first]) for k in range(self.words)])
         text.label(labels[RUNS_OF_EIGHT])
-        got(self._parted(self._joined([self._vector(address) for address in self._heads()])))
+        got(self._parted(self._joined([self._vector(address) for address in heads(text, here.first, here.shape)])))
         text.label(labels[APART])
         got([self._gathered(k) for k in range(self.words)])
         text.label(loaded)
@@ -90,11 +90,11 @@ class Mover:
             for k in range(self.words)
         ]
         none, keep = text.new_label("none"), text.new_label("keep")
-        self._fork(text.value("icmp eq ptr %row, null"), none, keep)
+        text.fork(text.value("icmp eq ptr %row, null"), none, keep)
         text.label(keep)
         whole, part = text.new_label("whole"), text.new_label("part")
         rows = self._rows(items)
-        self._fork(text.value(f"icmp eq i64 %mask, {int(FULL)}"), whole, part)
+        text.fork(text.value(f"icmp eq i64 %mask, {int(FULL)}"), whole, part)
         text.label(whole)
         for k, row in enumerate(rows):
             text.line(f"store {ALL} {row}, ptr {self._row('%row', k)}, align 8")
@@ -143,14 +143,6 @@ class Mover:
         before = self.text.value(f"mul i64 {self.places.number}, {-self.size}")
         return self._at(self.text.value(f"add i64 {self.places.first}, {before}"))
 
-    def _heads(self) -> list[str]:
-        """The addresses of the first of each eight neighbours.
-
-        Lanes that do not execute have an address like others, which may be loaded.
-        """
-        text, here = self.text, self.places
-        return [text.value(f"add i64 {here.first}, {text.load(here.shape, lane)}") for lane in range(0, WARP, LANES)]
-
     def _scatter(self, items: list[str], last: int) -> None:
         """A scatter writes its lanes in ascending order: the last to write an address must be the one that stays."""
         text, pointers = self.text, f"<{WARP} x ptr>"
@@ -179,9 +171,6 @@ class Mover:
     def _name(self, words: int = 1) -> str:
         """LLVM's name of a vector's type."""
         return f"v{WARP * words}{self.item}"
-
-    def _fork(self, condition: str, yes: str, no: str) -> None:
-        self.text.line(f"br i1 {condition}, label %{yes}, label %{no}")
 
     def _at(self, address: str, offset: int = 0) -> str:
         place = self.text.value(f"getelementptr i8, ptr {self.places.base}, i64 {address}")

@@ -36,12 +36,21 @@ S_WAY = WARP + 3
 """How the data moves: one of the ways."""
 S_KNOWN = WARP + 4
 """The places within a sector of which it is known what an access counts as there: a bit each.  0: there is no shape."""
+S_SPAN = WARP + 5
+"""Of global memory: how far the highest address is from the lowest, if every unit of REACH bytes there is accessed.
+Else EVEN, if all lanes are a multiple of REACH from the first one, or UNEVEN."""
+S_LOWEST = WARP + 6
+"""How far the lowest address is beyond the first."""
+S_NOTED = WARP + 7
+"""Where lanes are EVEN: the unit of the first one when their units were last noted.  -1: they were not."""
 S_REQUESTS = WARP + 8
 """What it counts as, N_MEMORY words for each place within a sector that an aligned access may have."""
 
 RUN, NEAR, ONE, SAME_EIGHTS, RUNS_OF_EIGHT, APART = range(6)
 """The ways: all lanes side by side, some of them; all at one address; each eight neighbours at one address, or side by
 side; any other."""
+
+EVEN, UNEVEN = -1, -2
 
 _COUNTED = (GLOBAL, SHARED)
 """Spaces whose accesses count as something."""
@@ -109,7 +118,7 @@ class Learner:
     def _unless(self, condition: str) -> None:
         """Go on where a condition (an i1) holds; else there is no shape."""
         label = self.text.new_label("good")
-        self.text.line(f"br i1 {condition}, label %{label}, label %odd")
+        self.text.fork(condition, label, "odd")
         self.text.label(label)
 
     def _addresses(self) -> None:
@@ -136,7 +145,7 @@ class Learner:
     def _range(self) -> None:
         """The lowest and the highest address; all are aligned."""
         text = self.text
-        text.line(f"br i1 {self.near}, label %side, label %any")
+        text.fork(self.near, "side", "any")
         text.label("side")
         text.declare("declare i64 @llvm.ctlz.i64(i64, i1)")
         last = text.value(f"sub i64 63, {text.value('call i64 @llvm.ctlz.i64(i64 %mask, i1 true)')}")
@@ -179,6 +188,41 @@ class Learner:
         text.store(text.value(f"sub i64 {self.first}, {below}"), "%shape", S_FROM)
         text.store(text.value(f"add i64 {below}, {text.value(f'sub i64 {last}, {self.hi}')}"), "%shape", S_ROOM)
         text.store(self._way(), "%shape", S_WAY)
+        if self.space == GLOBAL:
+            text.store(self._span(), "%shape", S_SPAN)
+            text.store(text.value(f"sub i64 {self.lo}, {self.first}"), "%shape", S_LOWEST)
+            text.store("-1", "%shape", S_NOTED)
+
+    def _span(self) -> str:
+        text = self.text
+        span = text.value(f"sub i64 {self.hi}, {self.lo}")
+        close = self._choice(self.near, lambda: self._holds_no_gap(span), lambda: self._goes_in_steps(span))
+        rest = text.value(f"and i64 {self._reduced('or', self.behind)}, {L.REACH - 1}")
+        apart = text.value(f"select i1 {text.value(f'icmp eq i64 {rest}, 0')}, i64 {EVEN}, i64 {UNEVEN}")
+        return text.value(f"select i1 {text.value(f'icmp ne i64 {close}, 0')}, i64 {span}, i64 {apart}")
+
+    def _holds_no_gap(self, span: str) -> str:
+        """Of lanes side by side: whether so few of them in a row are idle that none of the units is left out."""
+        text = self.text
+        reached = text.value(f"lshr i64 %mask, {text.value('call i64 @llvm.cttz.i64(i64 %mask, i1 true)')}")
+        lanes = 1
+        while lanes < min(L.REACH // self.size, WARP):
+            reached = text.value(f"or i64 {reached}, {text.value(f'shl i64 {reached}, {lanes}')}")
+            lanes *= 2
+        end = text.value(f"call i64 @llvm.cttz.i64(i64 {text.value(f'xor i64 {reached}, -1')}, i1 false)")
+        held = text.value(f"icmp ugt i64 {text.value(f'mul i64 {end}, {self.size}')}, {span}")
+        return text.value(f"zext i1 {held} to i64")
+
+    def _goes_in_steps(self, span: str) -> str:
+        """Of others: whether none is far from the lane before it, nor all of them further than side by side."""
+        text = self.text
+        turned = ", ".join(f"i32 {max(lane - 1, 0)}" for lane in range(WARP))
+        before = text.value(f"shufflevector {ALL} {self.behind}, {ALL} poison, <{WARP} x i32> <{turned}>")
+        step = text.value(f"sub {ALL} {self.behind}, {before}")
+        beyond = text.value(f"add {ALL} {step}, {text.spread(str(L.REACH), WARP)}")
+        small = self._every(text.value(f"icmp ule {ALL} {beyond}, {text.spread(str(2 * L.REACH), WARP)}"))
+        short = text.value(f"icmp ult i64 {span}, {WARP * self.size}")
+        return text.value(f"zext i1 {text.value(f'and i1 {small}, {short}')} to i64")
 
     def _way(self) -> str:
         text = self.text
@@ -229,7 +273,7 @@ class Learner:
         """What *yes* emits where a condition holds, else what *no* does."""
         text = self.text
         labels = [text.new_label(stem) for stem in ("yes", "no", "both")]
-        text.line(f"br i1 {condition}, label %{labels[0]}, label %{labels[1]}")
+        text.fork(condition, labels[0], labels[1])
         ways = []
         for label, emit in zip(labels, (yes, no), strict=False):
             text.label(label)
@@ -276,6 +320,14 @@ class Learner:
         for column, value in request.items():
             vector = text.value(f"insertelement {kind} {vector}, i64 {value}, i64 {column}")
         text.line(f"store {kind} {vector}, ptr {request_at(text, self.first, self.size)}, align 64")
+
+
+def heads(text: Text, first: str, shape: str) -> list[str]:
+    """The addresses of the first of each eight neighbours, in a shape: that of the first lane is *first*.
+
+    Lanes that do not execute have an address like others, which may be loaded.
+    """
+    return [text.value(f"add i64 {first}, {text.load(shape, lane)}") for lane in range(0, WARP, LANES)]
 
 
 def request_at(text: Text, first: str, size: int) -> str:

@@ -50,6 +50,10 @@ class Text:
         self.block = name
         self._places.clear()
 
+    def fork(self, condition: str, yes: str, no: str) -> None:
+        """Go on at one of two blocks."""
+        self.line(f"br i1 {condition}, label %{yes}, label %{no}")
+
     def declare(self, text: str) -> None:
         """Declare a function of LLVM's."""
         self.declared.add(text)
