@@ -29,12 +29,15 @@ class Outlook:
     def __init__(self, blocks: int, most_seconds: float) -> None:
         self._blocks = blocks
         self._most_seconds = most_seconds
-        self._seen: list[tuple[float, int]] = []
+        self._seen: list[tuple[float, float]] = []
         self.blocks_per_second = 0.0
 
-    def is_hopeless(self, seconds: float, ended: int, settled: bool) -> bool:
-        """Whether it will take too long.  After *seconds* so many have *ended*; *settled*: they get no faster."""
-        if not settled and seconds < LATEST:
+    def is_hopeless(self, seconds: float, ended: float, settled: bool) -> bool:
+        """Whether it will take too long.  After *seconds* so many have *ended*; *settled*: they get no faster.
+
+        Blocks under way count as the share of a block that they have done; 0 before any has ended.
+        """
+        if not ended or (not settled and seconds < LATEST):
             return False
         self._seen.append((seconds, ended))
         while len(self._seen) > 2 and self._seen[1][0] <= seconds - WINDOW:

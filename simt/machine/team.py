@@ -86,6 +86,8 @@ class Team:
         self.work = np.zeros(prepared.launch.blocks * layout.N_WORK if prepared.launch.per_block else 0, np.int64)
         self.reached = np.zeros(_units(prepared) if prepared.launch.per_block else 0, np.uint8)
         self.states = [self._state(0)]
+        self._beside: list[layout.State] = []
+        """States of blocks beside those that the workers run."""
         self.blocks = prepared.launch.blocks
         chosen = prepared.launch.chosen
         self.spans = [prepared.launch.span] if chosen is None else [(block, block + 1) for block in sorted(chosen)]
@@ -184,7 +186,12 @@ class Team:
     def _look_ahead(self, outlook: Outlook, seconds: float) -> None:
         """Raise TooLong if, *seconds* after the start, the blocks look as if they took too long."""
         each = self.work.reshape(-1, layout.N_WORK)
-        ended = int(np.count_nonzero(each[:, 0]))
+        executed = each[each[:, 0] > 0, 0]
+        ended = float(len(executed))
+        if ended:  # what the others have done counts, too: blocks that take turns end late, but then all at once
+            begun = [state.LAUNCH for state in (*self.states, *self._beside)]
+            under_way = sum(int(one[layout.LAUNCH_EXECUTED] * one[layout.LAUNCH_STARTED]) for one in begun)
+            ended += under_way / float(executed.mean())
         if outlook.is_hopeless(seconds - self.waited, ended, self.choice.is_settled):
             raise TooLong(outlook.blocks_per_second, each)
 
@@ -308,7 +315,8 @@ class Team:
         with self.lock:
             place, self.place = self.place, self.place + 1
         own = state_arrays(self.prepared, place, 0, self.stop)
-        return state._replace(**{name: getattr(own, name) for name in layout.OWN})
+        self._beside.append(state._replace(**{name: getattr(own, name) for name in layout.OWN}))
+        return self._beside[-1]
 
     def note_failure(self, status: int, block: int, state: layout.State) -> bool:
         """Keep the error of a block that failed; returns whether it failed."""

@@ -31,7 +31,7 @@ from simt.timing import layout
 from simt.timing.arrays import clock_arrays, own_sizes
 from simt.timing.core import run
 from simt.timing.crew import Crew
-from simt.timing.extended import affordable, extended
+from simt.timing.extended import affordable, extended, longest
 from simt.timing.jit import FOLDER
 from simt.timing.parameters import Parameters, parameters
 from simt.timing.quicken import Quickening
@@ -106,27 +106,28 @@ def simulate(
         most_instructions = options.seconds * INSTRUCTIONS_PER_SECOND
         least = 1 if executed is None else SEVERAL
         sample = choose(work, setting.chip, setting.places, most_instructions, most_sms, setting.table.writes, least)
-    shares, all_of_it = None if work is None else moved(work, sample), sample
+    shares, all_of_it, limit = None if work is None else moved(work, sample), sample, math.inf
     if work is not None and executed is not None:
         most = options.seconds * INSTRUCTIONS_PER_SECOND
         sample = replace(sample, n_blocks=affordable(work, sample, most, setting.places * sample.n_sms))
+        limit = longest(sample, most)
         shares = None if shares is None else shares[: sample.n_blocks + 1]
     run_of = _Run(setting, sample, options.window, None, shares)
     if sample.n_sms > 1 and rewind is None:
         rewind = memory.snapshot().restore
-    run_of.go(sample.n_blocks, launch.progress)
+    run_of.go(sample.n_blocks, launch.progress, limit)
     suspects = run_of.suspects()
     if rewind is not None and len(suspects):
         rewind()
         seconds = run_of.host_seconds
         run_of = _Run(setting, sample, options.window, suspects, shares)
-        run_of.go(sample.n_blocks, launch.progress)
+        run_of.go(sample.n_blocks, launch.progress, limit)
         run_of.host_seconds += seconds
     found = run_of.result(work)
     if work is None or executed is None:
         return found
-    if sample.n_blocks < all_of_it.n_blocks:
-        found = extended(found, all_of_it, work, run_of.looks)
+    if sample.n_blocks < all_of_it.n_blocks or not run_of.ended:
+        found = extended(found, all_of_it, work, run_of.looks, run_of.ended)
     return replace(found, sample=in_part(found.sample, work, executed, found.executed), functional=None)
 
 
@@ -264,6 +265,7 @@ class _Run:
         self.crew = Crew(self.prepared, self.state, self.clock, 1)
         self.events: list[np.ndarray] = []
         self.host_seconds = 0.0
+        self.ended = True
         self.looks: list[tuple[int, npt.NDArray[np.int64]]] = []
         self.quickening = Quickening(setting.program, setting.table.runs, launch.engine)
         self.native: NativeRuns | None = None
@@ -325,8 +327,11 @@ class _Run:
             self.crew.equip(native)
             self.state = self.crew.states[0]
 
-    def go(self, blocks: int, progress: Callable[[int, int], None] | None) -> None:
-        """Simulate until so many blocks have ended.  Raises what the kernel does wrong."""
+    def go(self, blocks: int, progress: Callable[[int, int], None] | None, most: float = math.inf) -> None:
+        """Simulate until so many blocks have ended, or *most* warp instructions were issued before they have.
+
+        Raises what the kernel does wrong.
+        """
         begin = time.perf_counter()
         status = layout.PAUSED
         try:
@@ -339,6 +344,9 @@ class _Run:
                     self.looks.append((int(self.clock.CHIP[layout.C_NOW]), self.crew.totals()))
                     if progress:
                         progress(int(self.clock.FRONTS[layout.F_ENDED :: layout.N_FRONT].sum()), blocks)
+                    self.ended = status != layout.PAUSED or self.looks[-1][1][layout.N_ISSUED] < most
+                    if not self.ended:
+                        break
         finally:
             self.crew.end()
         self.crew.add_up()
@@ -369,7 +377,8 @@ class _Run:
         events = np.concatenate(self.events) if self.events else np.zeros((0, layout.N_EVENT), np.int64)
         events = events[np.lexsort((events[:, layout.E_SM], events[:, layout.E_CYCLE]))]  # SMs run ahead of each other
         counters = door.counters(self.state)
-        given = 1.0 if self.shares is None or not len(self.shares) else float(self.shares[-1])
+        started = int(self.clock.CHIP[layout.C_NEXT_BLOCK])
+        given = 1.0 if self.shares is None or not len(self.shares) else float(self.shares[started])
         return collect(
             self.setting.program,
             self.launch,

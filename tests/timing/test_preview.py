@@ -18,6 +18,7 @@ from simt.machine.outlook import LATEST, WINDOW, Outlook
 from simt.machine.team import Team
 from simt.program import Program
 from simt.runtime import context, preview
+from simt.timing import extended, layout
 from simt.timing.quotas import _of_all
 from simt.timing.sample import SEVERAL
 
@@ -35,6 +36,21 @@ def again(x: Any, y: Any) -> None:
     for k in range(20):
         total += x[cuda.threadIdx.x + k * 64]
     y[cuda.grid(1)] = total
+
+
+def long(x: Any, y: Any) -> None:
+    """The same for a long time."""
+    total = 0.0
+    for k in range(600):
+        total += x[cuda.threadIdx.x + k % 20 * 64]
+    y[cuda.grid(1)] = total
+
+
+def until_told(x: Any, y: Any) -> None:
+    """Reads again and again whether it may end."""
+    i = cuda.grid(1)
+    while y[i] < x[600]:
+        y[i] += 1
 
 
 def ramp(x: Any, y: Any) -> None:
@@ -140,6 +156,54 @@ def test_an_sm_that_would_take_too_long_is_simulated_in_part(
     for reason, cycles in part.timing.stall_reasons.items():
         assert whole.timing is not None
         assert cycles == pytest.approx(whole.timing.stall_reasons[reason], rel=0.2, abs=0.5), reason
+
+
+def test_blocks_so_long_that_none_of_them_ends(
+    hopeless: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 31 blocks of an SM with 32 places, each of 20,000 warp instructions, what two of them are is simulated."""
+    hopeless(2e5)
+    monkeypatch.setattr(sys.modules["simt.timing.simulate"], "STEP", 1 << 10)
+    monkeypatch.setattr(extended, "LONG", 40_000)
+    whole, (part,), _ = timed(long, max_host_seconds=1e-2)
+    assert part.timing is not None
+    assert whole.timing is not None
+    assert part.timing.sample.n_blocks == 31
+    assert part.timing.sample.simulated in (2, 3)
+    assert min(part.timing.stays[:, layout.Y_TO]) == max(part.timing.stays[:, layout.Y_TO])  # none has ended
+    for name in ("cycles", "achieved_occupancy_percent", "ipc", "inst_executed", "l1_hit_rate"):
+        assert part.metrics[name] == pytest.approx(whole.metrics[name], rel=0.05), name
+    assert part.timing.dominant_stall == whole.timing.dominant_stall
+
+
+def test_blocks_that_take_turns_count_before_they_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """200 blocks on one thread, which are all under way before the first of them ends."""
+    seen: list[tuple[int, float]] = []  # blocks that have ended, and as how many all of them count
+
+    class Recorded(Outlook):
+        def is_hopeless(self, _: float, ended: float, __: bool) -> bool:
+            seen.append((team.finished, ended))
+            return False
+
+    outlook = Recorded(200, 1.0)
+    run_told = Team.run_told
+    team: Any = None
+
+    def looked_at(self: Team, *args: Any) -> tuple[int, int]:
+        nonlocal team
+        team = self
+        found = run_told(self, *args)
+        self._look_ahead(outlook, 1.0)
+        return found
+
+    monkeypatch.setattr(Team, "run_told", looked_at)
+    monkeypatch.setattr("simt.machine.team.longest_turn", lambda _: 1 << 10)
+    monkeypatch.setattr("simt.machine.rotation.longest_turn", lambda _: 1 << 10)
+    timed(until_told, 200, threads=1)
+    first = next(ended for _, ended in seen if ended)
+    assert 150 < first < 200
+    assert seen[-1][1] == 200
+    assert max(seen, key=lambda one: one[1]) == seen[-1]
 
 
 def test_blocks_that_differ_are_found_all_over_the_grid(hopeless: Callable[[float], None]) -> None:
