@@ -149,6 +149,17 @@ def check_file(path: Path) -> None:
         raise LaunchError(f"there is no file {path}", help=f"the search was in {path.parent.resolve()}")
 
 
+def check_source(path: Path) -> None:
+    """:class:`LaunchError` if *path* is no file, or its name none that a compiler takes: they want UTF-8."""
+    check_file(path)
+    name = str(path.resolve())
+    shown = name.encode(errors="backslashreplace").decode()
+    if shown != name:
+        raise LaunchError(
+            f"the name {shown} is not UTF-8", help="rename the file, or the folder that it is in: mv OLD NEW"
+        )
+
+
 def check_no_pipe(path: Path) -> None:
     """:class:`LaunchError` for a device or a pipe, whose end might never come."""
     if path.exists() and not path.is_file() and not path.is_dir():

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from simt.check import KernelError, UnsupportedError, check_file
+from simt.check import KernelError, UnsupportedError, check_source
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.toolkit import nvrtc
 from simt.toolkit.diagnostics import refusal
@@ -102,7 +102,7 @@ def _include_options() -> Iterator[str]:
 
 def _read(source: str | Path, options: Sequence[str]) -> _Sources:
     if isinstance(source, Path):
-        check_file(source)
+        check_source(source)
         path, folder = source.resolve(), source.resolve().parent
     else:
         path, folder = _file_of(source), Path.cwd()

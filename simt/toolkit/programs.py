@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from simt.check import KernelError, MissingError, UnsupportedError, check_file
+from simt.check import KernelError, MissingError, UnsupportedError, check_source
 from simt.disk_cache import DiskCache, cache_root, digest
 from simt.toolkit.diagnostics import refusal
 from simt.toolkit.find import find_program, identity
@@ -79,7 +79,7 @@ def build_program(source: Path, architecture: str, libraries: Path, options: Seq
     Raises KernelError with the compiler's messages, LaunchError for a missing file, UnsupportedError
     without nvcc and for an architecture that it does not know.
     """
-    check_file(source)
+    check_source(source)
     command = [*nvcc_command(libraries, architecture, options), *([] if _optimises(options) else ["-O3"])]
     key = digest(identity(command[0]), json.dumps([command, *_of_environment()]), str(source.resolve()))
     listed = INCLUDED.get(key)

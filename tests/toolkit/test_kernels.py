@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +97,15 @@ def test_types_and_limits_of_standard_headers() -> None:
     source = f"{headers}__global__ void k(double *x) {{\n{lines}\n}}\n"
     simt.launch(simt.load_cuda(source)["k"], 1, 1, x)
     assert list(x) == [float(value) for value in names.values()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no file has such a name")
+def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"a\xff.cu")
+    path.write_text(SOURCE)
+    with pytest.raises(LaunchError, match=r"\\udcff.* is not UTF-8") as found:
+        kernels.compile_kernels(path)
+    assert "rename" in found.value.help
 
 
 def test_an_error_names_its_line(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -158,6 +159,17 @@ def test_what_to_do_about_errors(nvcc: Nvcc, said: str, words: list[str]) -> Non
     with pytest.raises(KernelError) as caught:
         nvcc.build()
     assert all(word in str(caught.value) for word in words)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no file has such a name")
+@pytest.mark.parametrize("name", [b"a\xff.cu", b"\xff/a.cu"])
+def test_names_that_are_not_utf8(nvcc: Nvcc, name: bytes) -> None:
+    nvcc.source = nvcc.folder / os.fsdecode(name)
+    nvcc.source.parent.mkdir(exist_ok=True)
+    nvcc.source.write_text("int main() {}\n")
+    with pytest.raises(LaunchError, match=r"\\udcff.* is not UTF-8") as found:
+        nvcc.build()
+    assert "rename" in found.value.help
 
 
 def test_architectures_that_nvcc_does_not_know(nvcc: Nvcc) -> None:
