@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from simt.machine import control, layout, mbarriers, warp
+from simt.machine import control, converging, layout, mbarriers, warp
 from simt.machine.registers import predicate
 from simt.ops import table as ops
 from simt.ops.jit import jit, jit_inline, jit_part
@@ -100,7 +100,7 @@ Arrays of the State; the warp, the micro-op and where it stands in CODE and COUN
 begin; positions a, b, c of operand rows; predicate operands as lane masks; masks of lanes.
 """
 
-_MODULES = {"control": control, "mbarrier": mbarriers, "across": warp}
+_MODULES = {"control": (control, converging), "mbarrier": (mbarriers,), "across": (warp,)}
 """Where the functions of tables without lane functions are."""
 
 NAMES = {
@@ -355,6 +355,12 @@ def made_function(module: ast.Module, names: Mapping[str, Any], file: str) -> Ca
 _NOWHERE = ast.Constant(None, lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
 
 
+def function_of(table: Table, row: MicroOp) -> Any:
+    """The function that executes a micro-op of a table without lane functions."""
+    modules = _MODULES[table.name]
+    return next(getattr(module, row.function) for module in modules if hasattr(module, row.function))
+
+
 def _table_call(table: Table, names: dict[str, Any]) -> list[ast.stmt]:
     """Statements that execute a micro-op of a table; *names* receives the functions that they call."""
     if table.rows[0].lane is not None:
@@ -362,9 +368,8 @@ def _table_call(table: Table, names: dict[str, Any]) -> list[ast.stmt]:
         made = made_function(tree(table), {**vars(module), **NAMES}, str(module.__file__))
         names[table.name] = jit_inline(made) if table.inline else jit(made)
         return statements(f"return {_call(names[table.name], table.name)}", _NOWHERE)
-    module = _MODULES[table.name]
     for row in table.rows:
-        names[row.function] = getattr(module, row.function)
+        names[row.function] = function_of(table, row)
     calls = ((row, _call(names[row.function], row.function)) for row in table.rows)
     return _chain((f"number == {row.number}", statements(f"return {call}", _NOWHERE)) for row, call in calls)
 

@@ -1,4 +1,6 @@
-"""Where lanes go on, wait and end: each is executed by the function of its name in :mod:`simt.machine.control`."""
+"""Where lanes go on, wait and end: each is executed by the function of its name in :mod:`simt.machine.control`, or
+:mod:`simt.machine.converging`.
+"""
 
 from __future__ import annotations
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from simt.machine import control, counting, engine, splits, turns, warp
+from simt.machine import counting, engine, splits, turns
 from simt.machine import layout as L
 from simt.machine.compiled.accesses import WHOLE
 from simt.machine.compiled.parts import slots_at, state_at
-from simt.machine.interpreter import NAMES, made_function, tree
+from simt.machine.interpreter import NAMES, function_of, made_function, tree
 from simt.machine.registers import predicate, row_at
 from simt.ops import warp as across
 from simt.ops.control import TABLE
@@ -167,7 +167,7 @@ def _function(name: str) -> tuple[Any, list[str]]:
         return _OTHERS[name], []
     table, row = _tables()[name]
     if row.lane is None:
-        return getattr(control if name in CALLED else warp, row.function), []
+        return function_of(table, row), []
     names = {**vars(sys.modules[row.lane.__module__]), **NAMES}
     made = made_function(tree(replace(table, rows=[row])), names, str(sys.modules[row.lane.__module__].__file__))
     return jit_inline(made), [str(row.number)]

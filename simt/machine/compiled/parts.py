@@ -13,7 +13,7 @@ from numba.core import types
 from numba.core.types import containers
 from numba.extending import intrinsic
 
-from simt.machine import coalescing, control, memory, splits, warp
+from simt.machine import coalescing, converging, memory, splits, warp
 from simt.machine.layout import State
 from simt.machine.wavefronts import count_wavefronts, is_one_pass
 from simt.ops import integer
@@ -154,7 +154,7 @@ def left_of(a, b, c, d, imm):
 
 def are_there(a, b, c, d, imm):
     """Whether a warp barrier need not wait for any of lanes a, with b gone and c there."""
-    return np.int64(control.are_there(a, b, c))
+    return np.int64(converging.are_there(a, b, c))
 
 
 def without(a, b, c, d, imm):
