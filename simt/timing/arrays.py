@@ -211,7 +211,7 @@ def clock_arrays(
         SCHEDULERS=queues.reshape(-1),
         **_writes(n_sms, l2, int(numbers["l2_slices"]), len(table.ops) // layout.N_OP),
         **_steps(len(table.ops) // layout.N_OP if n_sms == 1 and has_rows(config) else 0, n_warps),
-        QUEUED=np.zeros(n_sms * schedulers * layout.QUEUE_ROOM, np.int64),
+        **{f"QUEUED{of}": np.zeros(n_sms * schedulers * layout.QUEUE_ROOM, np.int64) for of in ("", "_GLOBAL")},
         MEMBERS=members.reshape(-1),
         READY=_never(members.size),
         ASKS=np.zeros(members.size, np.int64),

@@ -35,6 +35,7 @@ class Clock(NamedTuple):
     CLOCKS: Any  # int64[groups * words]: the same of its Clock
     SCHEDULERS: Any
     QUEUED: Any  # int64[schedulers * QUEUE_ROOM]: when the load/store unit begins with the last of its instructions
+    QUEUED_GLOBAL: Any  # the same of those for memory that is not shared
     MEMBERS: Any  # int64[schedulers * G_MEMBERS]: the warps of a scheduler; -1: none
     READY: Any  # the same: cycle in which each may issue its next instruction; NEVER: waits for others, or is not there
     ASKS: Any  # the same: what that instruction asks, see gates.py

@@ -180,6 +180,10 @@ def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
         begins = max(t.SMS[sm * L.N_SM + L.M_LSU_FREE], sent, np.float64(t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE]))
         t.QUEUED[q * L.QUEUE_ROOM + number % L.QUEUE_ROOM] = ceil(begins)
         t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED] = number + 1
+        if unit == GLOBAL:
+            number = t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED_GLOBAL]
+            t.QUEUED_GLOBAL[q * L.QUEUE_ROOM + number % L.QUEUE_ROOM] = ceil(begins)
+            t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED_GLOBAL] = number + 1
     if QUEUED <= unit <= GLOBAL:
         t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_MIO_FREE] = now + np.int64(t.NUMBERS[MIO_INTERVAL])
         turn = q + 1 - sm * t.CONFIG[L.G_SCHEDULERS]

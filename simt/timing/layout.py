@@ -284,6 +284,7 @@ Q_OTHERS = _scheduler()  # when one of its warps but the last may issue, as of t
 Q_FLOOR = _scheduler()  # not before that, whatever its warps wait for
 Q_WRITTEN = _scheduler()  # an instruction of usual latency that issues then meets the result of a slower one
 Q_QUEUED = _scheduler()  # instructions that went to the load/store unit
+Q_QUEUED_GLOBAL = _scheduler()  # those for memory that is not shared
 N_SCHEDULER = _scheduler.count
 QUEUE_ROOM = 64
 """So many of the last of them are remembered."""

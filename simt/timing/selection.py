@@ -32,6 +32,12 @@ BARRIER_QUEUE = L.PLACE["barrier_queue"]
 MIO_QUEUE = L.PLACE["mio_queue"]
 KEPT = L.PLACE["lsu_kept"]
 
+LG_KEPT = 8
+"""Instructions for memory that is not shared in the queue of a scheduler from which on these are what it is full of.
+
+So many wait there on an H100 if all warps load words that L1 has: each then has its result 32 cycles later, eight
+times the four in which one is sent, and loads of shared memory are issued at once.
+"""
 NONE, NOT_YET = -1, -2
 FIRST = -(np.int64(1) << 62)
 """Before all of KEYS."""
@@ -51,15 +57,19 @@ def _lsu_free(q, sm, t):
 
 
 @jit_apart
-def _tell_why(group, asking, t):
+def _tell_why(group, asking, by_others, t):
     """Tell the warps of *asking* why they may not issue to the load/store unit: by what they go there for.
 
-    On an H100 the loads of busy.cu and naive.cu wait for lg_throttle only, those of shared memory for mio_throttle.
+    *by_others*: the queue of their scheduler is full of what does not go to global memory.
+
+    On an H100 the loads of busy.cu and naive.cu wait for lg_throttle only, those of shared memory for mio_throttle; and
+    so do those of global memory that find it full of those: samples of others' products and convolutions by tiles have
+    their global loads (3 and 6 % of all) at mio_throttle, none at lg_throttle.
     """
     while asking:
         member = group + lowest(asking)
         asks = t.ASKS[member]
-        t.THROTTLE[member] = LG if asks & TO_GLOBAL else (asks >> REASON) & BYTE
+        t.THROTTLE[member] = LG if asks & TO_GLOBAL and not by_others else (asks >> REASON) & BYTE
         asking &= asking - 1
 
 
@@ -81,11 +91,15 @@ def _opened(group, standing, waiting, gates, sm, mio_free, now, t):
         asking = waiting & t.STANDING[standing + gate]
         waiting &= ~asking
         if gate == LSU_GATE:
-            free = max(_lsu_free(gates // N_GATE, sm, t), mio_free)
+            q = gates // N_GATE
+            unit_free = _lsu_free(q, sm, t)
+            free = max(unit_free, mio_free)
             if free <= now:
                 opened |= asking
             else:
-                _tell_why(group, asking, t)
+                number = t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_QUEUED_GLOBAL] - LG_KEPT
+                is_of_global = t.QUEUED_GLOBAL[q * L.QUEUE_ROOM + number % L.QUEUE_ROOM] > now
+                _tell_why(group, asking, unit_free > now and not is_of_global, t)
                 following = min(following, free)
             continue
         free = t.GATES[gates + gate]

@@ -64,6 +64,7 @@ def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occu
         GATES=np.zeros(N_GATE + GROUP, np.int64),
         STANDING=np.zeros(room // GROUP * N_STANDING, np.int64),
         QUEUED=np.full(L.QUEUE_ROOM, L.NEVER),
+        QUEUED_GLOBAL=np.full(L.QUEUE_ROOM, L.NEVER),
         WARPS=np.zeros((n, L.N_WARP), np.int64),
         OPS=np.zeros((n, L.N_OP), np.int64),
         MEMBERS=np.arange(n),
@@ -74,6 +75,7 @@ def clock(warps: list[Warp], policy: int, last: int, times: dict[str, int], occu
     t.SCHEDULERS[[L.Q_LAST, L.Q_MIO_FREE]] = last, times["mio"]
     t.SMS[[L.M_LSU_FREE, L.M_BARRIER_FREE]] = times["lsu"] + 0.5, times["barrier"] + 0.5
     t.QUEUED[[-2, -1]] = times["begun"], times["last"]  # when the unit begins with the last two instructions
+    t.QUEUED_GLOBAL[-selection.LG_KEPT] = times["global"]
     for pipe, interval in occupied:
         occupy(0, pipe, NOW - 1, 0, interval, t.NUMBERS, t.GATES)
     for k, warp in enumerate(warps):
@@ -103,7 +105,8 @@ def gate(warp: Warp, times: dict[str, int], pipes_free: dict[str, int]) -> tuple
     if pipe != "lsu":
         return max(times["mio"], pipes_free[pipe] - NUMBERS["xu_queue"]), Reason.MIO_THROTTLE
     unit_free = min(max(times["lsu"] + 1, times["last"]) - NUMBERS["mio_queue"], times["begun"])
-    why = Reason.LG_THROTTLE if unit is Unit.GLOBAL else Reason.MIO_THROTTLE
+    full_of_others = unit_free > NOW >= times["global"]
+    why = Reason.LG_THROTTLE if unit is Unit.GLOBAL and not full_of_others else Reason.MIO_THROTTLE
     return max(unit_free, times["mio"]), why
 
 
@@ -126,7 +129,7 @@ def rank(warp: Warp, k: int, last: int, n: int, policy: int) -> tuple[int, ...]:
 @given(
     st.lists(WARPS, min_size=1, max_size=70),
     st.integers(0, 3),
-    st.fixed_dictionaries(dict.fromkeys(("mio", "lsu", "begun", "last", "barrier"), TIMES)),
+    st.fixed_dictionaries(dict.fromkeys(("mio", "lsu", "begun", "last", "global", "barrier"), TIMES)),
     st.lists(st.tuples(st.integers(0, len(PIPES) - 1), st.integers(1, 4)), max_size=6),
     st.data(),
 )
