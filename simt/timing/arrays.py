@@ -396,7 +396,7 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
         "WRITER": np.full(ops, -1, np.int64),
         "WRITTEN": np.zeros(ops, np.int64),
         **{name: np.zeros(ops, np.int64) for name in ("ROW_APART", "LAYER_APART", "WIDEST", "FULLEST", "LEADER")},
-        "PAIRS": np.zeros(3 * ops, np.int64),
+        **{name: np.zeros(n * ops, np.int64) for name, n in (("PAIRS", 3), ("PARTS", layout.N_PART))},
         "WRITERS": np.zeros(ops, np.float64),
         "BEHIND": np.zeros(AGES + 1, np.float64),
     }

@@ -27,6 +27,8 @@ BETWEEN, AMONG = 1.1, 32.0
 
 A compromise: loads and stores of an SM in turn want 1.5, rows of a thread each 1 (crowded.cu on an H100).
 """
+IDLE = 2.0
+"""Cycles without work of the load/store unit from which on stores to many lines in turn do not join (turns.cu)."""
 TRIES = 16
 """Sets of a small L1 that are looked at for an old line."""
 
@@ -248,6 +250,14 @@ def stopped_until(sm, t):
 
 
 @jit_inline
+def is_behind(sm, now, t):
+    """Whether L2 has not taken yet, *now*, most of the stores that *sm* may have under way."""
+    at = sm * L.N_SM
+    first = sm * L.SENT_ROOM + np.int64(t.SMS[at + L.M_ACCEPTED]) % L.SENT_ROOM
+    return 2.0 * t.SMS[at + L.M_UNDER_WAY] > t.NUMBERS[STORE_QUEUE] and t.SENT_DONE[first] > now
+
+
+@jit_inline
 def _lose(way, t):
     """A way of L1 whose line is on its way gets a store: loads from then on ask L2 for the line anew.
 
@@ -260,7 +270,7 @@ def _lose(way, t):
 
 
 @jit
-def write_line(sm, a, line, mask, partial, start, t):
+def write_line(sm, a, line, mask, partial, start, many, apart, t):
     """A store to the sectors *mask*, *partial*: bytes in incomplete ones, reaches L1, which is written through.
 
     Returns when it leaves for L2.  A store joins the one before to its line if that has not left, or the load/store
@@ -268,6 +278,8 @@ def write_line(sm, a, line, mask, partial, start, t):
     word at once 1 store is left, of those that start one by one 3, of those 29 cycles apart all; mixed.cu: with 16
     lines in turn they are joined, with 64 they are not).  With other lines between, the last must have come a moment
     ago, too, however busy the unit was (rowwise.cu: 64 warps that load between their stores to 8 lines leave half).
+    Stores to *many* lines each join as long as the unit goes from one to the next (turns.cu: warps that store to the
+    same 16 lines in turn leave one store a line, to 32 lines all), unless others come between: then they are *apart*.
 
     Nsight Compute counts a hit for each sector of a line that L1 has, whatever it has of it, once the store before to
     it has left (sets.cu on an H100: all, but two of three of those that follow each other at once).
@@ -288,6 +300,8 @@ def write_line(sm, a, line, mask, partial, start, t):
     joins = idle < t.L1_WRITTEN_IDLE[way] + t.NUMBERS[STORE_JOIN]
     joins &= others == 0 or start < t.L1_WRITTEN_LAST[way] + t.NUMBERS[STORE_JOIN]
     joins |= start < t.L1_WRITTEN_AT[way]
+    if many:
+        joins = (joins or idle < t.L1_WRITTEN_IDLE[way] + IDLE) and not apart
     if not (joins and others < t.NUMBERS[STORE_LINES] and t.L1_WRITTEN[way]):
         t.L1_WRITTEN[way] = 0
         t.L1_WRITTEN_IDLE[way] = idle

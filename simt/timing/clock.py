@@ -94,7 +94,8 @@ class Clock(NamedTuple):
     LAYER_APART: Any  # and from a layer of them to the next; 0: not known, or as rows say
     FULLEST: Any  # int64[micro-ops]: the most lanes of a warp that write
     LEADER: Any  # int64[micro-ops]: the first warp of a block of which so many do
-    WIDEST: Any  # int64[micro-ops]: the most bytes of a line that a request has written
+    PARTS: Any  # int64[micro-ops * N_PART]: a line to which a block stores there, and which of its words
+    WIDEST: Any  # int64[micro-ops]: the most bytes of a line that a block has written
     PAIRS: Any  # int64[micro-ops * 3]: of the last two blocks that began to write: columns, rows and words between them
     WRITERS: Any  # float64[micro-ops]: so many blocks write to one slice of L2
     L2_COMING: Any  # sectors that DRAM sends, and when the last of them is there

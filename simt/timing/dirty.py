@@ -9,7 +9,7 @@ import numpy as np
 
 from simt.ops.scalar import popcount
 from simt.timing import layout as L
-from simt.timing.dram import averaged, dram_time
+from simt.timing.dram import WRITTEN_WINDOW, averaged, dram_time
 from simt.timing.jit import jit, jit_inline
 from simt.timing.servers import SECTOR, serve
 
@@ -19,6 +19,8 @@ DRAM_ALONE = L.PLACE["dram_write_alone_share"]
 L2_FETCH = L.PLACE["l2_fetch_bytes"]
 BUSY = 0.42
 """Of what DRAM can send since the launch began: if it has moved more, it is not written what is just completed."""
+PARTED = 0.82
+"""Of the lines of a set that may be dirty, those to which warps have stored columns: 20 MB stay (columns.cu, H100)."""
 LISTED_WORDS = 2
 """Of each way that is listed as dirty: its number, and its line when that was noted."""
 
@@ -109,7 +111,7 @@ def write_back(way, arrival, t):
     size = popcount(fetched_with(dirty, t)) * SECTOR
     dram_time(arrival, size / t.NUMBERS[DRAM_WRITE], t)
     if t.L2_TAGS[way] >= 0:  # what ran before has left the others; reads hardly wait for those (kept.cu)
-        averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], arrival, t)
+        averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], WRITTEN_WINDOW, arrival, t)
     t.L2_DIRTY[way] = 0
     t.L2_MASKED[way] = 0
     return serve(t.CHIP, L.C_DRAM_FREE, arrival, size / (t.NUMBERS[DRAM_WRITE] * t.NUMBERS[DRAM_ALONE]))
@@ -132,15 +134,15 @@ def _home(way, beside, t):
 
 
 @jit
-def _displaced(way, home, LISTED, FLAGS, t):
+def _displaced(way, home, held, LISTED, FLAGS, t):
     """Add a way of L2 to set *home* of LISTED; returns the least recently used one that it displaces there, or -1.
 
-    Entries whose FLAGS are cleared, or that hold another line by now, are free.
+    Entries whose FLAGS are cleared, or that hold another line by now, are free.  *held*: of its room.
     """
     room = len(LISTED) // t.CONFIG[L.G_WRITTEN_SETS]
     line = t.L2_TAGS[way]
     first = home * room
-    many = min(room, LISTED_WORDS * np.int64(t.CHIP[L.C_DIRTY_WAYS]))
+    many = LISTED_WORDS * max(np.int64(min(room // LISTED_WORDS, t.CHIP[L.C_DIRTY_WAYS]) * held), 1)
     oldest = np.int64(-1)
     least = np.int64(L.NEVER)
     for k in range(first + many - LISTED_WORDS, first - 1, -LISTED_WORDS):
@@ -164,18 +166,19 @@ def _displaced(way, home, LISTED, FLAGS, t):
 
 
 @jit
-def written(way, mask, partial, beside, arrival, t):
+def written(way, mask, partial, parted, beside, arrival, t):
     """Note sectors that are written, some in part; returns when the set has room for them.
 
     Measured on an H200 (stores.cu): few lines of a set may be dirty, fewer if stores have left a part of a sector out,
     and fewer still may be incomplete.  The least recently used is written to DRAM, or completed from there, before one
-    more gets so, and the store waits for that.  *beside*: several blocks are known to write side by side there.
+    more gets so, and the store waits for that.  *parted*: warps of blocks fill it in turn, a column each; *beside*:
+    several blocks are known to write side by side there.
     """
     there = arrival
     t.L2_GUEST[way] = 0
     home = _home(way, beside, t)
     if t.L2_DIRTY[way] == 0:
-        oldest = _displaced(way, home, t.L2_OWED, t.L2_DIRTY, t)
+        oldest = _displaced(way, home, PARTED if parted else 1.0, t.L2_OWED, t.L2_DIRTY, t)
         if oldest >= 0:
             there = write_back(oldest, arrival, t)
     complete = t.L2_PARTIAL[way] == 0
@@ -183,11 +186,11 @@ def written(way, mask, partial, beside, arrival, t):
     bytes_added(way, partial, t)
     if complete and t.L2_PARTIAL[way]:
         if t.L2_MASKED[way] == 0:
-            oldest = _displaced(way, home, t.L2_OWED_MASKED, t.L2_MASKED, t)
+            oldest = _displaced(way, home, 1.0, t.L2_OWED_MASKED, t.L2_MASKED, t)
             if oldest >= 0:
                 there = max(there, write_back(oldest, arrival, t))
             t.L2_MASKED[way] = 1
-        oldest = _displaced(way, home, t.L2_LACKING, t.L2_PARTIAL, t)
+        oldest = _displaced(way, home, 1.0, t.L2_LACKING, t.L2_PARTIAL, t)
         if oldest >= 0:
             there = max(there, _complete(oldest, arrival, t))
     t.L2_DIRTY[way] |= mask

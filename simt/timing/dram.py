@@ -19,22 +19,28 @@ L2_SPREAD = L.PLACE["l2_spread_latency"]
 L2_LATENCY = L.PLACE["l2_latency"]
 L2_QUEUE = L.PLACE["l2_queue_latency"]
 LOAD_WINDOW = 1024.0
+WRITTEN_WINDOW = 4096.0
+"""Cycles over which the load by what L2 writes is averaged: SMs store out of step.
+
+A compromise: transposes by blocks of 1024 threads want 8192 (columns.cu: 17 % slow with 1024, 7 with 4096), the
+occupancy of streams by such blocks 1024 (kept.cu, on an H100).
+"""
 DRAM_WINDOW = 512.0
 
 
 @jit_inline
-def averaged(load, at, cycles, arrival, t):
-    """Add so many busy cycles to the share of the time that something is busy, averaged over LOAD_WINDOW cycles."""
+def averaged(load, at, cycles, window, arrival, t):
+    """Add so many busy cycles to the share of the time that something is busy, averaged over *window* cycles."""
     CHIP = t.CHIP
     since = max(arrival - CHIP[at], 0.0)
-    CHIP[load] = CHIP[load] * np.exp(-since / LOAD_WINDOW) + cycles / LOAD_WINDOW
+    CHIP[load] = CHIP[load] * np.exp(-since / window) + cycles / window
     CHIP[at] = max(CHIP[at], arrival)
 
 
 @jit_inline
-def load_now(load, at, arrival, t):
+def load_now(load, at, window, arrival, t):
     """What averaged says of the load at *arrival*: it falls while nothing is added."""
-    return min(t.CHIP[load] * np.exp(-max(arrival - t.CHIP[at], 0.0) / LOAD_WINDOW), 1.0)
+    return min(t.CHIP[load] * np.exp(-max(arrival - t.CHIP[at], 0.0) / window), 1.0)
 
 
 @jit
@@ -47,7 +53,7 @@ def dram_time(arrival, cycles, t):
     asked = t.CHIP[L.C_MEMORY_FREE + ASKED] + cycles
     through = serve_others(L.C_MEMORY_FREE, arrival, cycles, t)
     come = asked - t.CHIP[L.C_MEMORY_FREE + ASKED]
-    averaged(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, come, arrival, t)
+    averaged(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, come, LOAD_WINDOW, arrival, t)
     return through
 
 
@@ -76,7 +82,7 @@ def l2_latency(sm, line, arrival, t):
 
     What misses L2 delays what hits, too (H200, phases.cu): it is less than DRAM_QUEUE.
     """
-    queue = t.NUMBERS[L2_QUEUE] * load_now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, arrival, t) ** 2
+    queue = t.NUMBERS[L2_QUEUE] * load_now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, LOAD_WINDOW, arrival, t) ** 2
     return t.NUMBERS[L2_LATENCY] + t.NUMBERS[L2_SPREAD] * (2.0 * share(line * 256 + sm) - 1.0) + queue
 
 
@@ -88,6 +94,6 @@ def queued(line, arrival, t):
     How long is drawn for the lines that come together: with the mean for all of them, places for blocks were empty for
     too short a time (ends.cu, naive.cu).
     """
-    queue = t.NUMBERS[DRAM_QUEUE] * load_now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, arrival, t) ** 4
+    queue = t.NUMBERS[DRAM_QUEUE] * load_now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, LOAD_WINDOW, arrival, t) ** 4
     turns = exponential(four_of(line) + (np.int64(1) << 40))
-    return queue + t.NUMBERS[DRAM_TURN] * load_now(L.C_WRITTEN, L.C_WRITTEN_AT, arrival, t) * turns
+    return queue + t.NUMBERS[DRAM_TURN] * load_now(L.C_WRITTEN, L.C_WRITTEN_AT, WRITTEN_WINDOW, arrival, t) * turns

@@ -73,7 +73,7 @@ def received(sectors, sent, t):
     Measured on an H200: from all SMs together even the shortest request takes l2_write_least_bytes.
     """
     size = max(sectors * SECTOR, t.NUMBERS[L2_WRITE_LEAST])
-    return serve(t.CHIP, L.C_L2_WRITE_FREE, sent, size / t.NUMBERS[L2_WRITE])
+    return serve_others(L.C_L2_WRITE_FREE, sent, size / t.NUMBERS[L2_WRITE], t)
 
 
 @jit_inline
@@ -315,11 +315,11 @@ def l2_join(line, mask, partial, spaced, writers, widest, arrival, t):
 
 
 @jit
-def l2_write(line, mask, partial, spaced, manner, block, writers, widest, arrival, t):
+def l2_write(line, mask, partial, spaced, manner, block, writers, widest, columns, arrival, t):
     """When L2 has a write of sectors, *partial*: bytes in incomplete ones, that reached it at *arrival*.
 
     *writers*, *widest*: what is known of the blocks that write there, and the most bytes of a line of which they do;
-    *spaced*: one in so many of them at a time.
+    *spaced*: one in so many of them at a time; *columns*: its warp stores to parts of sectors of many lines.
     """
     n = popcount(mask)
     if is_hosted(line, t):
@@ -343,9 +343,10 @@ def l2_write(line, mask, partial, spaced, manner, block, writers, widest, arriva
         have(way, mask, t)
         return done
     size = bytes_of(mask, partial) * spaced
-    parts, beside = 4 * SECTOR / size, False
+    parts, beside, parted = 4 * SECTOR / (widest if widest < 4 * SECTOR else size), False, False
     if _others_complete(size, spaced, widest, writers):
         # Measured on an H100 (kept.cu, pictures): L2 neither completes such lines nor writes them back early.
+        parted = columns and widest > size
         mask, partial = np.int64(15), _one_in(spaced) if spaced > 1 else np.int64(0)
     else:
         parts, beside = _side_by_side(widest, writers), 1.0 < writers < L.NEVER
@@ -355,4 +356,4 @@ def l2_write(line, mask, partial, spaced, manner, block, writers, widest, arriva
         _note_guest(way, t)
         have(way, np.int64(15), t)
         return done
-    return max(done, written(way, mask, partial, beside, arrival, t))
+    return max(done, written(way, mask, partial, parted, beside, arrival, t))

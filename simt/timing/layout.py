@@ -218,6 +218,14 @@ N_READER = _reader.count
 N_STEP = 128
 """Of STEPS: for each of 64 steps which times a warp is there, then when the first was."""
 
+# A line of which a block stores a part, at a micro-op (int64[micro-ops * N_PART])
+_part = Columns()
+P_BLOCK = _part()  # 1 + the block; 0: none yet
+P_LINE = _part()
+P_WORDS = _part()  # to which it has stored, and bytes of them
+P_BYTES = _part()
+N_PART = _part.count
+
 # A request for global memory (int64[SMs * REQUESTS * N_REQUEST]), the lines of one (int64[SMs * REQUEST_LINES *
 # N_LINE]), and times of both (float64[SMs * (REQUESTS * N_REQUEST_AT, REQUEST_LINES * N_LINE_AT)]).
 REQUESTS, REQUEST_LINES = 256, 1024
@@ -235,6 +243,7 @@ R_LANES = _request()  # of a store or an atomic, lanes
 R_ROW = _request()  # words from a row of threads to the next, if a whole warp has several; 0: not known
 R_WORD = _request()  # the word of its first lane
 R_AHEAD = _request()  # when SMs that are ahead have asked for the same; NEVER: none has
+R_WORDS = _request()  # of a store, the words of its first line to which it stores
 R_SPACED = _request()  # of a store, from one lane to the next, in what each stores; 1: they leave nothing out
 N_REQUEST = _request.count
 _request_at = Columns()
@@ -292,7 +301,7 @@ QUEUE_ROOM = 64
 # The chip (float64[N_CHIP]).
 _chip = Columns()
 C_L2_READ_FREE = _chip()
-C_L2_WRITE_FREE = _chip()
+C_L2_WRITE_FREE = _chip(3)  # with what servers.py has behind such a column
 C_MEMORY_FREE = _chip(3)  # DRAM: reads, and writes; with what servers.py has behind such a column
 C_LINK_FREE = _chip(3)  # between the halves of L2: what DRAM sends, and stores; the same
 C_MEMORY_LOAD = _chip()  # share of the last cycles in which it was busy, and when it was brought up to date

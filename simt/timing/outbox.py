@@ -72,6 +72,7 @@ def request(sm, wi, pc, now, kind, block, manner, word, t):
     t.REQUESTED[at + L.R_ROW] = 0
     t.REQUESTED[at + L.R_WORD] = word
     t.REQUESTED[at + L.R_AHEAD] = L.NEVER
+    t.REQUESTED[at + L.R_WORDS] = 0
     t.REQUESTED[at + L.R_SPACED] = 1
     at = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
     t.REQUESTED_AT[at + L.T_SOONEST] = 0.0
@@ -93,6 +94,32 @@ def _writers(at, a, t):
         elif behind == 1 or (behind > 0 and behind == t.CONFIG[L.G_LAYER]):
             note_row(pc, t.REQUESTED[at + L.R_BLOCK], behind, t.REQUESTED[at + L.R_WORD], t)
     return t.WRITERS[pc]
+
+
+@jit_inline
+def _note_part(at, a, line, size, t):
+    """Note what a block stores of a line: *size* bytes, if line *a*, *line*, is the first of the request at *at*.
+
+    Warps that have rows of a block's threads each may fill it together.  One block of each wave is looked at.
+    """
+    if a != t.REQUESTED[at + L.R_FIRST]:
+        return
+    pc, block = t.REQUESTED[at + L.R_PC], t.REQUESTED[at + L.R_BLOCK]
+    part = L.N_PART * pc
+    index = t.WARPS[t.REQUESTED[at + L.R_WARP] * L.N_WARP + L.W_INDEX]
+    if t.PARTS[part + L.P_BLOCK] == 0 or block >= t.PARTS[part + L.P_BLOCK] + t.CONFIG[L.G_FIRST_WAVE]:
+        if index != t.LEADER[pc]:
+            return
+        t.PARTS[part + L.P_BLOCK] = block + 1
+        t.PARTS[part + L.P_LINE] = line
+        t.PARTS[part + L.P_WORDS] = 0
+        t.PARTS[part + L.P_BYTES] = 0
+    if block + 1 == t.PARTS[part + L.P_BLOCK] and line == t.PARTS[part + L.P_LINE]:
+        words = t.REQUESTED[at + L.R_WORDS]
+        new = words & ~t.PARTS[part + L.P_WORDS]
+        t.PARTS[part + L.P_WORDS] |= words
+        t.PARTS[part + L.P_BYTES] += size * popcount(new) // max(popcount(words), 1)
+        t.WIDEST[pc] = max(t.WIDEST[pc], t.PARTS[part + L.P_BYTES])
 
 
 @jit
@@ -118,13 +145,18 @@ def _from_l2(sm, a, at, t):
         writers = _writers(at, a, t)
         pc = t.REQUESTED[at + L.R_PC]
         spaced = t.REQUESTED[at + L.R_SPACED]
-        t.WIDEST[pc] = max(t.WIDEST[pc], bytes_of(mask, extra) * spaced)
-        uneven = STORED_UNEVEN if extra and t.REQUESTED[at + L.R_LINES] > FEW_LINES else 1.0
+        size = bytes_of(mask, extra) * spaced
+        t.WIDEST[pc] = max(t.WIDEST[pc], size)
+        _note_part(at, a, line, size, t)
+        columns = extra != 0 and t.REQUESTED[at + L.R_LINES] > FEW_LINES
+        uneven = STORED_UNEVEN if columns else 1.0
         arrival = received((popcount(mask) + (extra != 0)) * uneven, sent, t)
-        ready = l2_write(line, mask, extra, spaced, manner, block, writers, t.WIDEST[pc], arrival, t)
+        ready = l2_write(line, mask, extra, spaced, manner, block, writers, t.WIDEST[pc], columns, arrival, t)
     elif do == L.D_JOIN:
         pc = t.REQUESTED[at + L.R_PC]
-        l2_join(line, mask, extra, t.REQUESTED[at + L.R_SPACED], t.WRITERS[pc], t.WIDEST[pc], start, t)
+        spaced = t.REQUESTED[at + L.R_SPACED]
+        _note_part(at, a, line, bytes_of(mask, extra) * spaced, t)
+        l2_join(line, mask, extra, spaced, t.WRITERS[pc], t.WIDEST[pc], start, t)
     elif do == L.D_ATOMIC:
         arrival = received(popcount(mask) + (extra > 1), sent, t)
         way = l2_place(line, arrival, t)
@@ -136,7 +168,7 @@ def _from_l2(sm, a, at, t):
         ready = serialised(way, block, writers, t.REQUESTED[at + L.R_MOST], busy, arrival, t)
         if missing:
             ready = max(ready, fetch(sm, way, line, missing, manner, arrival, t) - t.NUMBERS[L2_LATENCY])
-        ready = max(ready, written(way, mask, np.int64(0), False, arrival, t))
+        ready = max(ready, written(way, mask, np.int64(0), False, False, arrival, t))
     t.ASKED_AT[times + L.T_READY] = ready
     if do <= L.D_READ and t.ASKED[row + L.A_WAY] >= 0:
         return max(start + t.NUMBERS[L1_LATENCY], ready)

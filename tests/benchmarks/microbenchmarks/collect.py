@@ -42,6 +42,8 @@ PROFILED = (
     "starts",
     "bands",
     "lanes",
+    "columns",
+    "turns",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
