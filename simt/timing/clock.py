@@ -82,6 +82,8 @@ class Clock(NamedTuple):
     L2_SLICE_FREE: Any  # float64[slices]: when a slice is through with the stores and atomics that wait for it
     L2_WORDS: Any  # words that atomics have used
     READERS: Any  # which blocks load at a micro-op
+    OWNERS: Any  # whether blocks load parts of their own at a micro-op, and where such parts are
+    OWN_PARTS: Any
     # How far first blocks are (steps.py); empty if several SMs are simulated.
     LOADED: Any  # int32[micro-ops * warps]: how often each warp has loaded there
     STEPS: Any  # int64[micro-ops * N_STEP]: which times a warp has been there, and when the first was

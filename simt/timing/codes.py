@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simt.metrics.stalls import Reason
-from simt.timing.classes import PIPES, Unit
+from simt.timing.classes import NUMBER, PIPES, Unit
 
 FIXED = int(Unit.FIXED)
 QUEUED = int(Unit.QUEUED)
@@ -15,6 +15,7 @@ FENCE = int(Unit.FENCE)
 LSU = PIPES.index("lsu")
 SREG = PIPES.index("sreg")
 CONST = PIPES.index("const")
+LDC = NUMBER["const"]
 TEX = PIPES.index("tex")
 UNIFORM = PIPES.index("uniform")
 FMA = PIPES.index("fma")

@@ -18,6 +18,7 @@ from simt.timing.codes import (
     FETCHING,
     FIXED,
     GLOBAL,
+    LDC,
     LONG,
     LSU,
     MEMBAR,
@@ -35,7 +36,7 @@ from simt.timing.gates import IS_STALLED, N_GATE
 from simt.timing.jit import jit, jit_apart, jit_inline, jit_rare
 from simt.timing.lines import meetings
 from simt.timing.lsu import fence, global_access, shared_access, texture_access
-from simt.timing.pipes import freeze, hold_up_sending, keep_from_fma, occupy, read_registers
+from simt.timing.pipes import freeze, hold_up_sending, keep_from_fma, occupy, read_registers, send
 from simt.timing.selection import NONE
 from simt.timing.slots import end_of_issue, note_issue
 from simt.timing.waits import awaits, constant_at, hand_on, note_results
@@ -51,7 +52,7 @@ BARRIER_INTERVAL = L.PLACE["barrier_interval"]
 BARRIER_LATENCY = L.PLACE["barrier_latency"]
 FENCE_BLOCK = L.PLACE["fence_block_latency"]
 MIO_INTERVAL = L.PLACE["mio_interval"]
-MIO_SHARE = L.PLACE["mio_share"]
+MIO_SEND = L.PLACE["mio_send_interval"]
 OPERAND_LATENCY = L.PLACE["operand_latency"]
 
 
@@ -208,9 +209,8 @@ def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
                 end = first + t.CONFIG[L.G_SCHEDULERS]
             for each in range(first, end):
                 occupy(each, pipe, now, 0, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
-            at = sm * L.N_SM + L.M_LSU_FREE
-            t.SMS[at] = max(t.SMS[at], np.float64(now)) + t.NUMBERS[MIO_SHARE]
-            t.SMS[sm * L.N_SM + L.M_LSU_BUSY] += t.NUMBERS[MIO_SHARE]
+            has_index = t.OPS[row + L.O_CLASS] == LDC and t.OPS[row + L.O_CONSTANT] == 0
+            begin = max(begin, send(q, now, np.int64(t.NUMBERS[MIO_SEND]) + has_index, t.SCHEDULERS))
             t.TOTALS[L.N_WAVEFRONTS] += pipe == SREG
         done = begin + t.OPS[row + L.O_LATENCY]
         if pipe == TEX:

@@ -215,6 +215,22 @@ B_STEP = _reader()  # words to the next block; 0: not known, -1: another order
 B_BACK = _reader()  # words after which one has gone round; 0: none has
 N_READER = _reader.count
 
+# Whether each block loads a part of its own at a micro-op (int64[micro-ops * N_OWNER])
+_owner = Columns()
+V_BLOCK = _owner()  # 1 + the first block that loaded there; 0: none
+V_WORD = _owner()  # at which word it began, and when
+V_SINCE = _owner()
+V_KNOWN = _owner()  # 1: that is known
+N_OWNER = _owner.count
+
+# Parts of blocks' own (int64[OWN_PARTS * N_OWN_PART])
+OWN_PARTS = 8
+_part = Columns()
+P_FIRST = _part()  # first word of the first block's
+P_STEP = _part()  # words of each block; 0: of no micro-op
+P_SINCE = _part()  # when the first was loaded
+N_OWN_PART = _part.count
+
 N_STEP = 128
 """Of STEPS: for each of 64 steps which times a warp is there, then when the first was."""
 
@@ -244,6 +260,7 @@ R_ROW = _request()  # words from a row of threads to the next, if a whole warp h
 R_WORD = _request()  # the word of its first lane
 R_AHEAD = _request()  # when SMs that are ahead have asked for the same; NEVER: none has
 R_WORDS = _request()  # of a store, the words of its first line to which it stores
+R_PITCH = _request()  # of a load, bytes from one lane's element to the next
 R_SPACED = _request()  # of a store, from one lane to the next, in what each stores; 1: they leave nothing out
 N_REQUEST = _request.count
 _request_at = Columns()

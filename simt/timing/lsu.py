@@ -210,6 +210,8 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     banks, tags = np.int64(1), n
     if loads and n > 1:
         banks, tags = most_in_bank(n, t.LANES), most_in_tag_bank(n, t.LINES)
+    if loads:  # a word of each lane at a time, whether lanes have the same or not (bodies.cu on an H100)
+        banks = max(banks, each >> 2)
     passes = max(banks, tags)
     cycles = passes * t.NUMBERS[SHARED_INTERVAL]
     t.TOTALS[L.N_WAVEFRONTS] += passes if loads else max(n, (size + LINE_BYTES - 1) // LINE_BYTES)
@@ -233,6 +235,7 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     times = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
     first = t.REQUESTED[at + L.R_FIRST]
     note_lanes(at, n, ADDRESSES, lanes, t)
+    t.REQUESTED[at + L.R_PITCH] = ADDRESSES[1] - ADDRESSES[0] if plain else 0
     t.FRONTS[sm * L.N_FRONT + L.F_LINES] += n
     most = np.int64(1)
     busy = leaves = 0.0

@@ -12,6 +12,7 @@ from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.chance import logistic, share
 from simt.timing.jit import jit, jit_inline, jit_rare
+from simt.timing.owners import is_owned
 
 DRAM_LATENCY = L.PLACE["dram_latency"]
 SAMPLE, OTHERS_NOW, OTHERS_BEFORE = range(3)
@@ -225,4 +226,5 @@ def brought_by(line, mask, manner, now, t):
     if t.FETCHED_OF[k] + n > t.QUOTAS[k] and is_private(k, t) and _overflows(t):
         return SAMPLE
     t.DENIED[k] += n
-    return OTHERS_NOW if manner == FIRST and t.TOGETHER[k] >= 0 else OTHERS_BEFORE
+    at_once = manner == FIRST and t.TOGETHER[k] >= 0 and not is_owned(line, now, t)
+    return OTHERS_NOW if at_once else OTHERS_BEFORE

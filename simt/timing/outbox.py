@@ -29,6 +29,7 @@ from simt.timing.l2 import (
     received,
 )
 from simt.timing.others import note_touch
+from simt.timing.owners import note_owner
 from simt.timing.slices import busy_with, leads, note_row, note_writer, serialised
 from simt.timing.waits import settle, signal
 
@@ -73,6 +74,7 @@ def request(sm, wi, pc, now, kind, block, manner, word, t):
     t.REQUESTED[at + L.R_WORD] = word
     t.REQUESTED[at + L.R_AHEAD] = L.NEVER
     t.REQUESTED[at + L.R_WORDS] = 0
+    t.REQUESTED[at + L.R_PITCH] = 0
     t.REQUESTED[at + L.R_SPACED] = 1
     at = (sm * L.REQUESTS + r) * L.N_REQUEST_AT
     t.REQUESTED_AT[at + L.T_SOONEST] = 0.0
@@ -140,6 +142,9 @@ def _from_l2(sm, a, at, t):
         before = (sm * L.REQUEST_LINES + t.ASKED[row + L.A_AFTER]) * L.N_LINE_AT
         ready = max(ready, t.ASKED_AT[before + L.T_READY])
     if do == L.D_READ:
+        if a == t.REQUESTED[at + L.R_FIRST]:
+            word, pitch = t.REQUESTED[at + L.R_WORD], t.REQUESTED[at + L.R_PITCH]
+            note_owner(t.REQUESTED[at + L.R_PC], t.REQUESTED[at + L.R_WARP], block, word, pitch, start, t)
         ready = max(ready, l2_read(sm, line, mask, manner, sent, t.REQUESTED[at + L.R_AHEAD], t))
     elif do == L.D_WRITE:
         writers = _writers(at, a, t)

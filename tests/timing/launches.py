@@ -42,7 +42,7 @@ CUBINS = {
     for name in (
         *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "reach", "paths", "validation"),
         *("unseen", "short", "sets", "naive", "rowwise", "kept", "crowded", "wraps", "stays", "busy", "same"),
-        *("parts", "constants", "across", "starts", "bands", "lanes", "columns", "turns"),
+        *("parts", "constants", "across", "starts", "bands", "lanes", "columns", "turns", "bodies", "sent"),
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"

@@ -44,6 +44,8 @@ PROFILED = (
     "lanes",
     "columns",
     "turns",
+    "bodies",
+    "sent",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
