@@ -35,7 +35,7 @@ from simt.timing.cycles import ceil
 from simt.timing.gates import IS_STALLED, N_GATE
 from simt.timing.jit import jit, jit_apart, jit_inline, jit_rare
 from simt.timing.lines import meetings
-from simt.timing.lsu import fence, global_access, shared_access, texture_access
+from simt.timing.lsu import dispatch, fence, global_access, keep_lsu, shared_access, texture_access
 from simt.timing.pipes import freeze, hold_up_sending, keep_from_fma, occupy, read_registers, send
 from simt.timing.selection import NONE
 from simt.timing.slots import end_of_issue, note_issue
@@ -54,6 +54,12 @@ FENCE_BLOCK = L.PLACE["fence_block_latency"]
 MIO_INTERVAL = L.PLACE["mio_interval"]
 MIO_SEND = L.PLACE["mio_send_interval"]
 OPERAND_LATENCY = L.PLACE["operand_latency"]
+JOINING, CONSTANT_JOINING = 1.0, 0.25
+"""Cycles of the load/store unit for which one for another pipe counts where stores join the one before, and a constant.
+
+Of a counter without atomics (1000 blocks of 1000 threads, same.cu) an H100 sends 21 stores an SM, here 4 if a constant
+counts as one, 13 now.
+"""
 
 
 @jit_inline
@@ -194,10 +200,7 @@ def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
     if unit == QUEUED:
         begin = np.float64(now)
         if pipe == LSU:
-            begin = max(begin, t.SMS[sm * L.N_SM + L.M_LSU_FREE])
-            t.SMS[sm * L.N_SM + L.M_LSU_FREE] = begin + t.OPS[row + L.O_INTERVAL]
-            begin = max(begin, sent)
-            t.SMS[sm * L.N_SM + L.M_LSU_BUSY] += t.OPS[row + L.O_INTERVAL]
+            begin = max(keep_lsu(sm, begin, np.float64(t.OPS[row + L.O_INTERVAL]), t), sent)
             t.TOTALS[L.N_WAVEFRONTS] += 1
         else:
             begin = np.float64(max(now, t.GATES[q * N_GATE + pipe]))
@@ -211,6 +214,8 @@ def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
                 occupy(each, pipe, now, 0, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
             has_index = t.OPS[row + L.O_CLASS] == LDC and t.OPS[row + L.O_CONSTANT] == 0
             begin = max(begin, send(q, now, np.int64(t.NUMBERS[MIO_SEND]) + has_index, t.SCHEDULERS))
+            begin = max(begin, dispatch(sm, now, t))
+            t.SMS[sm * L.N_SM + L.M_LSU_BUSY] += CONSTANT_JOINING if t.OPS[row + L.O_CLASS] == LDC else JOINING
             t.TOTALS[L.N_WAVEFRONTS] += pipe == SREG
         done = begin + t.OPS[row + L.O_LATENCY]
         if pipe == TEX:

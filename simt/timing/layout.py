@@ -163,6 +163,7 @@ N_STAY = _stay.count
 # One row per SM (float64[SMs * N_SM]).
 _sm = Columns()
 M_LSU_FREE = _sm()
+M_MIO_FREE = _sm()  # when the SM takes the next MIO instruction, of any pipe
 M_LSU_BUSY = _sm()  # cycles that have been asked of the load/store unit
 M_LINK_FREE = _sm()  # requests on their way to L2
 M_BARRIER_FREE = _sm()

@@ -60,6 +60,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "mio_interval": "cycles between two MIO instructions of a scheduler",
         "operand_interval": "cycles in which a scheduler sends a word of each lane to the load/store unit",
         "address_stall": "cycles that an access by a 64-bit address keeps its scheduler from the FMA pipe",
+        "mio_dispatch_interval": "cycles between two MIO instructions of an SM, whatever their pipes",
         "mio_send_interval": "cycles in which a scheduler sends one for another pipe",
         "mio_queue": "cycles of work that the load/store unit keeps",
         "lsu_kept": "instructions of a scheduler that it keeps, if that is more",
