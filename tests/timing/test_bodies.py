@@ -63,7 +63,7 @@ def test_a_wide_load_of_one_lane_takes_as_long() -> None:
 @needs_nvdisasm
 @pytest.mark.parametrize(
     ("kind", "launch", "bounds"),
-    [(0, 2, (8, 2.5)), (2, 5, (2.5, 2.5)), (3, 8, (2, 2)), (4, 11, (2, 2.5)), (6, 14, (2, 2)), (8, 20, (2, 2.5))],
+    [(0, 2, (8, 2.5)), (2, 5, (2.5, 2.5)), (3, 8, (2, 2)), (4, 11, (2, 3)), (6, 14, (2, 2)), (8, 20, (2, 2.5))],
     ids=("constants", "MUFU", "POPC", "S2R", "SHFL", "F2I"),
 )
 def test_what_goes_to_other_pipes_takes_the_way_of_addresses(

@@ -23,7 +23,7 @@ def test_counters_without_atomics(device: str) -> None:
         28: 8,
         40: 10.5,
         53: 6,
-        73: 33,
+        73: 44.5,
         76: 46,
         85: 10,
         87: 10,
