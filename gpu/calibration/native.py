@@ -161,9 +161,9 @@ _BESIDE = (
     "l1tex__t_sector_hit_rate.pct", "lts__t_sector_hit_rate.pct", "dram__bytes_read.sum", "smsp__inst_executed.sum",
     "sm__inst_executed.avg.per_cycle_active",
 )  # fmt: skip
-"""Counted so that launches are replayed, as in most profiles: else all but the first seven take 200 to 350 cycles
+"""Counted so that launches are replayed, as in most profiles.
 
-longer (an H100, Nsight Compute 2025.3.1, 28 November 2026).
+Else all but the first seven take 200 to 350 cycles longer (an H100, Nsight Compute 2025.3.1, 28 November 2026).
 """
 
 _METRICS = ",".join((*_CYCLES, *_BESIDE))

@@ -226,11 +226,11 @@ N_OWNER = _owner.count
 
 # Parts of blocks' own (int64[OWN_PARTS * N_OWN_PART])
 OWN_PARTS = 8
-_part = Columns()
-P_FIRST = _part()  # first word of the first block's
-P_STEP = _part()  # words of each block; 0: of no micro-op
-P_SINCE = _part()  # when the first was loaded
-N_OWN_PART = _part.count
+_own_part = Columns()
+X_FIRST = _own_part()  # first word of the first block's
+X_STEP = _own_part()  # words of each block; 0: of no micro-op
+X_SINCE = _own_part()  # when the first was loaded
+N_OWN_PART = _own_part.count
 
 N_STEP = 128
 """Of STEPS: for each of 64 steps which times a warp is there, then when the first was."""

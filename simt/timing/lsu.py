@@ -58,13 +58,11 @@ STORED_EVENLY = 0.7
 Measured on an H100 (lanes.cu): four warps that each load a word of 32 rows and store it back take 113 to 116 cycles a
 warp and step if rows are 33 or 320 lines apart, 73 to 89 if they are 64 apart.
 """
-
-
 DISPATCHED = 2.5
 """Cycles by which the SM takes MIO instructions ahead of what the load/store unit has begun.
 
-With 2 of these S2R beside loads that keep the unit for two cycles cost 3 % (sent.cu, on an H100 nothing); with no end
-to it, strangers' reductions in shared memory are 9 % fast instead of 4 to 6.
+A compromise: S2R beside loads that keep the unit for two cycles cost 3 % (sent.cu; on an H100 nothing), 4 with 1.5 of
+these; with no end to it, others' reductions in shared memory are 9 to 11 % fast instead of 4 to 7.
 """
 
 

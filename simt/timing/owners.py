@@ -37,10 +37,10 @@ def note_owner(pc, wi, block, word, pitch, now, t):
     fewer = t.CONFIG[L.G_WARPS] * of_warp - step  # the last warp may be part of one
     if step * (block - before) == apart and 0 <= fewer < of_warp:
         for part in range(0, L.OWN_PARTS * L.N_OWN_PART, L.N_OWN_PART):
-            if t.OWN_PARTS[part + L.P_STEP] == 0:
-                t.OWN_PARTS[part + L.P_FIRST] = word - step * block
-                t.OWN_PARTS[part + L.P_STEP] = step
-                t.OWN_PARTS[part + L.P_SINCE] = t.OWNERS[at + L.V_SINCE]
+            if t.OWN_PARTS[part + L.X_STEP] == 0:
+                t.OWN_PARTS[part + L.X_FIRST] = word - step * block
+                t.OWN_PARTS[part + L.X_STEP] = step
+                t.OWN_PARTS[part + L.X_SINCE] = t.OWNERS[at + L.V_SINCE]
                 return
 
 
@@ -49,7 +49,7 @@ def is_owned(line, now, t):
     """Whether a block has loaded *line* for itself, so long before *now* that L2 has it."""
     started = t.CONFIG[L.G_LAUNCHED] * t.CHIP[L.C_NEXT_BLOCK] / t.CONFIG[L.G_BLOCKS]
     for part in range(0, L.OWN_PARTS * L.N_OWN_PART, L.N_OWN_PART):
-        behind = 32 * line - t.OWN_PARTS[part + L.P_FIRST]
-        if 0 <= behind < t.OWN_PARTS[part + L.P_STEP] * started:
-            return now > t.OWN_PARTS[part + L.P_SINCE] + t.NUMBERS[DRAM_LATENCY]
+        behind = 32 * line - t.OWN_PARTS[part + L.X_FIRST]
+        if 0 <= behind < t.OWN_PARTS[part + L.X_STEP] * started:
+            return now > t.OWN_PARTS[part + L.X_SINCE] + t.NUMBERS[DRAM_LATENCY]
     return False

@@ -1,6 +1,15 @@
 // All blocks go through the same table from its start: bodies that all others attract, and loads in a chain; loads of one
 // address by all lanes that L1 has.  With an argument writes when warps are how far, as 32-bit words.
+#include "beside.cuh"
 #include "common.cuh"
+
+// What another body does to one's own.
+__device__ __forceinline__ void attract(float4 other, float4 own, float4 &a) {
+  float x = other.x - own.x, y = other.y - own.y, z = other.z - own.z;
+  float r = rsqrtf(x * x + y * y + z * z + 1e-9f);
+  float s = other.w * r * r * r;
+  a.x += x * s; a.y += y * s; a.z += z * s;
+}
 
 // Sum of what n bodies do to that of each thread; with STAMPS the cycle of each warp at each 64 bodies.
 template <bool STAMPS> __global__ void bodies(const float4 *p, float4 *out, unsigned n, unsigned passes, unsigned *stamps) {
@@ -8,17 +17,13 @@ template <bool STAMPS> __global__ void bodies(const float4 *p, float4 *out, unsi
   float4 own = p[i & (n - 1)], a = {0, 0, 0, 0};
   for (unsigned pass = 0; pass < passes; ++pass)
     for (unsigned j = 0; j < n; ++j) {
-      float4 other = p[j];
-      float x = other.x - own.x, y = other.y - own.y, z = other.z - own.z;
-      float r = rsqrtf(x * x + y * y + z * z + 1e-9f);
-      float s = other.w * r * r * r;
-      a.x += x * s; a.y += y * s; a.z += z * s;
+      attract(p[j], own, a);
       if (STAMPS && j % 64 == 0 && threadIdx.x % 32 == 0) stamps[(i / 32) * (n / 64) + j / 64] = now();
     }
   out[i] = a;
 }
 
-// The same, loop as it is.
+// The same, loop as it is.  Written out: by attract it clears two registers in another order than when it was measured.
 __global__ void rolled(const float4 *p, float4 *out, unsigned n) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   float4 own = p[i & (n - 1)], a = {0, 0, 0, 0};
@@ -70,11 +75,7 @@ __global__ void tiles(const float4 *p, float4 *out, unsigned n) {
     tile[threadIdx.x] = p[start + threadIdx.x];
     __syncthreads();
     for (unsigned j = 0; j < blockDim.x; ++j) {
-      float4 other = tile[j];
-      float x = other.x - own.x, y = other.y - own.y, z = other.z - own.z;
-      float r = rsqrtf(x * x + y * y + z * z + 1e-9f);
-      float s = other.w * r * r * r;
-      a.x += x * s; a.y += y * s; a.z += z * s;
+      attract(tile[j], own, a);
     }
     __syncthreads();
   }
@@ -127,22 +128,8 @@ template <class T, bool EACH> __global__ void wide(const T *table, unsigned trip
 // Loads that L1 has beside constants at places that a register says.
 __constant__ unsigned numbers[256];
 template <int LOADS, int CONSTANTS> __global__ void fed(const unsigned *table, unsigned trips, unsigned apart, unsigned *out) {
-  unsigned sum = 0;
-#pragma unroll 1
-  for (unsigned k = 0; k < trips; ++k) {
-    const unsigned *from = table + (sum & 1) + threadIdx.x % 32 * apart;
-    unsigned at = (sum & 1) + k % 64, v[LOADS > 0 ? LOADS : 1], c[CONSTANTS > 0 ? CONSTANTS : 1];
-#pragma unroll
-    for (int u = 0; u < (LOADS > CONSTANTS ? LOADS : CONSTANTS); ++u) {
-      if (u < LOADS) asm volatile("ld.global.u32 %0, [%1];" : "=r"(v[u]) : "l"(from + u * 32));
-      if (u < CONSTANTS) c[u] = numbers[at + u * 4];
-    }
-#pragma unroll
-    for (int u = 0; u < LOADS; ++u) sum += v[u];
-#pragma unroll
-    for (int u = 0; u < CONSTANTS; ++u) sum += c[u];
-  }
-  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+  out[blockIdx.x * blockDim.x + threadIdx.x] =
+      beside<LOADS, CONSTANTS>(table, trips, apart, ~0u, [](unsigned, int u, unsigned at) { return numbers[at + u * 4]; });
 }
 
 float4 *p, *out;

@@ -1,4 +1,5 @@
 // What shares the way to the load/store unit: loads that L1 has beside instructions for other pipes.
+#include "beside.cuh"
 #include "common.cuh"
 
 __constant__ unsigned numbers[256];
@@ -6,7 +7,7 @@ __constant__ unsigned numbers[256];
 // KIND: 0 constants at places that a register says, 2 MUFU, 3 POPC, 4 S2R, 6 shuffles, 7 loads of
 // shared memory, 8 F2I, 9 64-bit constants
 template <int KIND> __device__ __forceinline__ unsigned other(unsigned x, int u, unsigned at, const unsigned *shared) {
-  unsigned y, z;
+  unsigned y;
   float f;
   if (KIND == 0) return numbers[at + u * 4];
   if (KIND == 2) { asm volatile("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(f) : "f"(__uint_as_float(x + u))); return __float_as_uint(f); }
@@ -16,30 +17,15 @@ template <int KIND> __device__ __forceinline__ unsigned other(unsigned x, int u,
   if (KIND == 7) return ((const volatile unsigned *)shared)[(threadIdx.x + u * 32) & 511];
   if (KIND == 8) { asm volatile("cvt.rni.u32.f32 %0, %1;" : "=r"(y) : "f"(__uint_as_float(x + u))); return y; }
   const uint2 v = *(const uint2 *)&numbers[(at + u * 4) & ~1u];
-  z = v.x + v.y;
-  return z;
+  return v.x + v.y;
 }
 
 template <int LOADS, int OTHERS, int KIND> __global__ void fed(const unsigned *table, unsigned trips, unsigned apart, unsigned *out) {
   __shared__ unsigned shared[512];
   shared[threadIdx.x & 511] = 0;
   __syncthreads();
-  unsigned sum = 0;
-#pragma unroll 1
-  for (unsigned k = 0; k < trips; ++k) {
-    const unsigned *from = table + (sum & 1) + threadIdx.x % 32 * apart;
-    unsigned at = (sum & 1) + k % 64, v[LOADS > 0 ? LOADS : 1], c[OTHERS > 0 ? OTHERS : 1];
-#pragma unroll
-    for (int u = 0; u < (LOADS > OTHERS ? LOADS : OTHERS); ++u) {
-      if (u < LOADS) asm volatile("ld.global.u32 %0, [%1];" : "=r"(v[u]) : "l"(from + u * 32));
-      if (u < OTHERS) c[u] = other<KIND>(k ^ threadIdx.x, u, at, shared);
-    }
-#pragma unroll
-    for (int u = 0; u < LOADS; ++u) sum += v[u];
-#pragma unroll
-    for (int u = 0; u < OTHERS; ++u) sum += c[u] & 2;
-  }
-  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+  out[blockIdx.x * blockDim.x + threadIdx.x] = beside<LOADS, OTHERS>(
+      table, trips, apart, 2, [](unsigned k, int u, unsigned at) { return other<KIND>(k ^ threadIdx.x, u, at, shared); });
 }
 
 // Wide loads by few lanes of a warp, all of one element or each of its own.
@@ -68,7 +54,7 @@ __global__ void ranks(const unsigned *p, unsigned *out, unsigned n, unsigned apa
   out[blockIdx.x * blockDim.x + threadIdx.x] = less;
 }
 
-template <int KIND> void beside(const unsigned *p, unsigned *out) {
+template <int KIND> void all(const unsigned *p, unsigned *out) {
   for (unsigned apart : {1u, 2u}) fed<16, 8, KIND><<<SMS, 1024>>>(p, 128, apart, out);
   fed<0, 8, KIND><<<SMS, 1024>>>(p, 128, 1, out);
 }
@@ -76,8 +62,8 @@ template <int KIND> void beside(const unsigned *p, unsigned *out) {
 int main() {
   unsigned *p = allocate<unsigned>(1 << 22), *out = allocate<unsigned>(1 << 20);
   for (unsigned apart : {1u, 2u}) fed<16, 0, 0><<<SMS, 1024>>>(p, 128, apart, out);
-  beside<0>(p, out); beside<2>(p, out); beside<3>(p, out); beside<4>(p, out); 
-  beside<6>(p, out); beside<7>(p, out); beside<8>(p, out); beside<9>(p, out);
+  all<0>(p, out); all<2>(p, out); all<3>(p, out); all<4>(p, out);
+  all<6>(p, out); all<7>(p, out); all<8>(p, out); all<9>(p, out);
   for (unsigned lanes : {1u, 8u, 16u, 32u}) {
     few<false><<<SMS, 1024>>>((uint4 *)p, 128, lanes, out);
     few<true><<<SMS, 1024>>>((uint4 *)p, 128, lanes, out);
