@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -77,6 +77,10 @@ class SystemCall(Protocol):
 
 class Services(Protocol):
     """Serves the system calls of one launch."""
+
+    @property
+    def called(self) -> Mapping[str, Mapping[int, int]]:
+        """How often each block has called a function, by the function."""
 
     def serve(self, call: SystemCall) -> None:
         """Do what a function does, for each lane of the call.  Raises the errors of :mod:`simt.check`."""

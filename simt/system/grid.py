@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -43,6 +43,8 @@ class Grid(ABC):
         """Last error of the device runtime, by block and thread."""
         self.prepared: dict[int, Request] = {}
         """Launches whose parameters are being written, by the address of those."""
+        self.called: dict[str, Counter[int]] = {}
+        """How often each block has called a function, by the function."""
         self._printed: dict[int, list[bytes]] = {}
         self._after: list[bytes] = []
         self._children: list[Child] = []

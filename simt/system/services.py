@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ class SystemServices(Grid):
     def serve(self, call: SystemCall) -> None:
         """Do what the function does for each lane, and give each what it returns."""
         function = FUNCTIONS[call.function]
+        self.called.setdefault(call.function, Counter())[call.block] += 1
         results = function.serve(self, call, function.arguments(call))
         if results is not None:
             function.put(call, results)

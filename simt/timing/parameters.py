@@ -137,6 +137,18 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "atomic_float_words": "words of a line up to which those of floating-point numbers wait for each other",
         "atomic_same_interval": "cycles per lane of the word where most meet, if that is longer",
         "atomic_meeting_interval": "cycles of the chip per lane after the first at one address of a request",
+        # Calls of the system (calls.cu).
+        **{
+            name.format(kind): unit.format(said)
+            for kind, said in (("malloc", "malloc"), ("free", "free"), ("print", "printf"))
+            for name, unit in (
+                ("{}_latency", "cycles of a {} by one thread, while no other is under way"),
+                ("{}_cold_latency", "cycles that the first {} of an SM takes longer"),
+                ("{}_lane_latency", "cycles that a {} takes longer by each further thread of the warp"),
+                ("{}_interval", "cycles between two of the chip that wait for each other ({})"),
+                ("{}_lane_interval", "cycles more of that by each further thread of the warp ({})"),
+            )
+        },
         # Blocks.
         "launch_overhead": "cycles of a launch in which no SM works",
         "last_sm_share": (

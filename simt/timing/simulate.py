@@ -21,7 +21,7 @@ from simt.machine.launch import Launch, parse_order
 from simt.machine.layout import INTERLEAVED, State
 from simt.machine.prepare import prepare, state_arrays
 from simt.machine.prepared import Prepared
-from simt.machine.syscalls import serve
+from simt.machine.syscalls import Stopped, serve
 from simt.machine.threads import workers_for
 from simt.ops.early import Early
 from simt.ops.jit import plain
@@ -29,6 +29,7 @@ from simt.options import Timing
 from simt.program import Program
 from simt.timing import layout
 from simt.timing.arrays import clock_arrays, own_sizes
+from simt.timing.calls import Calls
 from simt.timing.core import run
 from simt.timing.crew import Crew
 from simt.timing.extended import affordable, extended, longest
@@ -261,6 +262,7 @@ class _Run:
             setting.reached,
             setting.executed,
         )
+        self.calls = Calls(setting.numbers, self.clock, self._stands_for)
         self.is_watched = watched is not None
         self.crew = Crew(self.prepared, self.state, self.clock, 1)
         self.events: list[np.ndarray] = []
@@ -338,7 +340,7 @@ class _Run:
             while status in (layout.PAUSED, layout.FULL, layout.CALLED, layout.WAITING):
                 status = self._run_some(blocks)
                 if status == layout.CALLED:
-                    serve(self.prepared, self._block(int(self.clock.CHIP[layout.C_CALLS])))
+                    self._serve(int(self.clock.CHIP[layout.C_CALLS]))
                 elif status != layout.WAITING:
                     self.events += self.crew.drain()
                     self.looks.append((int(self.clock.CHIP[layout.C_NOW]), self.crew.totals()))
@@ -355,6 +357,20 @@ class _Run:
             raise failure(self.prepared, self.crew.of_failed())
         if status == layout.STUCK:
             raise self._stuck()
+
+    def _serve(self, place: int) -> None:
+        """Serve the call that the block in a place makes."""
+        state = self._block(place)
+        self.calls.served(Stopped(self.prepared, state), place)
+        serve(self.prepared, state)
+
+    def _stands_for(self, function: str) -> float:
+        """For how many calls of a function one of the simulated SMs stands, by those of the functional run."""
+        services, sample = self.setting.launch.services, self.sample
+        by_block = services.called.get(function, {}) if services is not None and self.setting.executed is None else {}
+        mine = sample.blocks_of(self.launch.blocks)
+        own = sum(count for block, count in by_block.items() if mine[block])
+        return sum(by_block.values()) / own if own else sample.chip / sample.n_sms
 
     def suspects(self) -> npt.NDArray[np.int64]:
         """Lines of memory that SMs may have raced for."""
