@@ -18,11 +18,12 @@ from simt.timing import layout
 from simt.timing.clock import Clock
 from simt.timing.dirty import LISTED_WORDS
 from simt.timing.gates import GROUP, N_GATE, N_STANDING
+from simt.timing.mates import tracks_of
 from simt.timing.parameters import LINE_BYTES, PARAMETERS, Parameters
 from simt.timing.quotas import accessed, quotas_of
 from simt.timing.sample import Sample
 from simt.timing.schedule import Schedule
-from simt.timing.steps import has_rows
+from simt.timing.steps import steps_of
 from simt.timing.ways import WIDE
 
 MAX_STAYS = 1 << 16
@@ -210,7 +211,8 @@ def clock_arrays(
         CLOCKS=np.zeros(1, np.int64),
         SCHEDULERS=queues.reshape(-1),
         **_writes(n_sms, l2, int(numbers["l2_slices"]), len(table.ops) // layout.N_OP),
-        **_steps(len(table.ops) // layout.N_OP if n_sms == 1 and has_rows(config) else 0, n_warps),
+        **steps_of(config, len(table.ops) // layout.N_OP, n_warps),
+        **tracks_of(config, int(used.sum()), len(table.ops) // layout.N_OP),
         **{f"QUEUED{of}": np.zeros(n_sms * schedulers * layout.QUEUE_ROOM, np.int64) for of in ("", "_GLOBAL")},
         MEMBERS=members.reshape(-1),
         READY=_never(members.size),
@@ -282,6 +284,7 @@ def _chip(numbers: Parameters, keeps: bool) -> npt.NDArray[np.float64]:
     """CHIP as a launch begins; *keeps*: L2 has a way for each line, of which it may lose some (keeping.py)."""
     chip = np.zeros(layout.N_CHIP, np.float64)
     chip[layout.C_EPOCH] = epoch(numbers)
+    chip[layout.C_POINT] = 1
     chip[layout.C_DIRTY_WAYS] = numbers["l2_ways"]
     chip[layout.C_PLACED] = 0 if keeps else layout.NEVER
     return chip
@@ -365,17 +368,6 @@ def _l2_sets(prepared: Prepared, numbers: Parameters, share: float, at_once: int
     together += local_stride(prepared.program.local_bytes) * threads
     l2_bytes = numbers["l2_bytes"] * (1 if together <= numbers["l2_bytes"] else share)
     return max(int(l2_bytes / LINE_BYTES / numbers["l2_ways"]), 1)
-
-
-def _steps(ops: int, warps: int) -> dict[str, npt.NDArray[Any]]:
-    """How far *warps* are at each of the *ops*; without any, nothing is noted (steps.py)."""
-    return {
-        "LOADED": np.zeros(ops * warps, np.int32),
-        "STEPS": np.full(ops * layout.N_STEP, -1, np.int64),
-        "ROWS_ALIKE": np.zeros(ops, np.int64),
-        "ROW_BLOCK": np.full(ops, -1, np.int64),
-        "ROW_WORD": np.zeros(ops, np.int64),
-    }
 
 
 def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:

@@ -194,6 +194,7 @@ def _start_warps(sm, place, now, t):
         WARPS[row + L.W_AHEAD] = 0
         WARPS[row + L.W_NEXT_LINE] = -1
         WARPS[row + L.W_DRAINED] = 0
+        WARPS[row + L.W_LOADS] = 0
         WARPS[row + L.W_STORED] = 0
         WARPS[row + L.W_HELD] = 0
         WARPS[row + L.W_COPIED] = 0

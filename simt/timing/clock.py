@@ -90,6 +90,10 @@ class Clock(NamedTuple):
     ROWS_ALIKE: Any  # int64[micro-ops]: 1: rows of blocks load the same there, -1: they do not, 0: not known
     ROW_BLOCK: Any  # int64[micro-ops]: the block of which the first warp began there first, -1: none; at which word
     ROW_WORD: Any
+    TRACKS: Any  # how far blocks of the SM are (mates.py); empty if that does not matter
+    ALIKE: Any  # whether rows of blocks load the same at a micro-op
+    USED_LAST: Any  # float64[BINS]: lines of L2 that were used last in each span of time, and when that began
+    USED_FROM: Any
     WRITER: Any  # int64[micro-ops]: the last block whose first warp began to write there, -1: none; where it began; and
     WRITTEN: Any
     ROW_APART: Any  # int64[micro-ops]: words from a row of blocks to the next, 0: not known

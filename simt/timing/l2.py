@@ -15,9 +15,13 @@ from simt.timing.chance import share
 from simt.timing.dirty import bytes_added, fetched_with, have, sectors_of, set_of, write_back, written
 from simt.timing.dram import dram_latency, dram_time, farther_of, l2_latency, queued
 from simt.timing.jit import jit, jit_inline
+from simt.timing.mates import note_again, note_lines
 from simt.timing.others import (
-    FIRST,
-    LATER,
+    AGAIN,
+    AGAIN_NOW,
+    FETCHES,
+    FINDS,
+    FINDS_NOW,
     LOST,
     ONCE,
     OTHERS_NOW,
@@ -145,6 +149,8 @@ def look_up(way, line, mask, manner, arrival, t):
     if missing:
         fetched = fetched_with(missing, t) & ~t.L2_SECTORS[way]
         who = brought_by(line, fetched, manner, arrival, t)
+        if manner in (FETCHES, FINDS_NOW, FINDS):
+            note_again(popcount(fetched), arrival, t)
         if who != SAMPLE:
             _note_guest(way, t)
             t.L2_SECTORS[way] |= fetched
@@ -182,6 +188,8 @@ def fetch(sm, way, line, missing, manner, arrival, t):
     fetched = fetched_with(missing, t) & ~t.L2_SECTORS[way]
     n = popcount(fetched)
     t.TOTALS[L.N_DRAM_READ] += n
+    if manner != FETCHES:
+        note_lines(n, arrival, t)
     t.L2_GUEST[way] = 0
     size = n * SECTOR
     if manner == SCATTERED:  # each is of another row of DRAM
@@ -240,7 +248,7 @@ def l2_read(sm, line, mask, manner, arrival, ahead, t):
     present = popcount(mask) - popcount(missing)
     if present:
         # Data from DRAM come later: they do not hold up what is in L2 already.
-        uneven = 1.0 if manner in (FIRST, LATER) else UNEVEN
+        uneven = UNEVEN if manner in (SCATTERED, ONCE, AGAIN_NOW, AGAIN) else 1.0
         size = max(present * SECTOR, t.NUMBERS[L2_READ_LEAST] * uneven)
         served = serve(t.CHIP, L.C_L2_READ_FREE, arrival, size / t.NUMBERS[L2_READ])
         through = max(served, _link(sm, arrival, present, t), after_loads(way, line, arrival, t))
@@ -335,6 +343,7 @@ def l2_write(line, mask, partial, spaced, manner, block, writers, widest, column
         own = note_store(line, clean, bytes_of(mask, partial) / (n * SECTOR), t)
         own |= partial != 0 and manner == SCATTERED
     if new and own:
+        note_lines(new, arrival, t)
         # It delays reads; the write itself need not wait for those before it.
         _linked(arrival, max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]), t)
     done = in_slice(way, block, writers, True, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)

@@ -22,6 +22,7 @@ from simt.timing.lines import (
     most_in_tag_bank,
     written_in_part,
 )
+from simt.timing.mates import note_load
 from simt.timing.others import FIRST, manner_of, note_lanes, spaced
 from simt.timing.outbox import answer, forget, is_alone, is_load, request, result_of, take_to_l1
 from simt.timing.races import note_access
@@ -250,6 +251,8 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     misses = t.SMS[sm * L.N_SM + L.M_MISSES]
     word, plain = ADDRESSES[0] >> 2, kind == L.K_LOAD and not local
     manner = manner_of_load(pc, wi, n, block, word, t) if plain else manner_of(n, t.LINES, block, t)
+    if plain:
+        note_load(pc, wi, block, word, ADDRESSES[1] - ADDRESSES[0], now, t)
     r = request(sm, wi, pc, now, kind, block, manner, word, t)
     at = (sm * L.REQUESTS + r) * L.N_REQUEST
     t.REQUESTED[at + L.R_AHEAD] = asked_ahead(pc, wi, block, now, word, plain and manner == FIRST, t)

@@ -27,10 +27,12 @@ STORED, STORED_BY_OTHERS, LOST = 16, 32, 64
 """In OWNED: who answers for what is stored to a line; L2 has lost it before."""
 FIRST_STORED = 8
 """In OWNED: the bit of the first sector of which what is stored has been counted."""
-SCATTERED, FIRST, LATER, ONCE, AGAIN_NOW, AGAIN = range(6)
+SCATTERED, FIRST, LATER, ONCE, AGAIN_NOW, AGAIN, FETCHES, FINDS_NOW, FINDS = range(9)
 """Manners of a request: its lanes ask for lines anywhere; of a block that starts with the launch; of a later one; for
 
-lines where no other block has been; where others are at the same time; where others have been (rounds.py).
+lines where no other block has been; where others are at the same time; where others have been (rounds.py); of a block
+that finds nothing there of what other rows of blocks have loaded; of one that does, and starts with the launch; of a
+later one (mates.py).
 """
 
 
@@ -188,6 +190,13 @@ def _overflows(t):
     return fetched * t.CONFIG[L.G_CHIP] / t.CONFIG[L.G_SMS] > 4 * t.CONFIG[L.G_L2_LINES]
 
 
+@jit_inline
+def _found(k, line, is_first, now, t):
+    """Who brings what others ask for, too: those who ask at the same time, if a block starts with the launch."""
+    at_once = is_first and t.TOGETHER[k] >= 0 and not is_owned(line, now, t)
+    return OTHERS_NOW if at_once else OTHERS_BEFORE
+
+
 @jit
 def brought_by(line, mask, manner, now, t):
     """Who brings the sectors *mask* of *line*, which L2 lacks and a request of some *manner* wants at *now*.
@@ -211,8 +220,15 @@ def brought_by(line, mask, manner, now, t):
     if manner == ONCE:
         t.FETCHED_OF[k] += n
         return SAMPLE
-    if manner >= AGAIN_NOW:
+    if manner == FETCHES:
+        t.FETCHED_OF[k] += n
+        t.OWNED[line] |= mask
+        return SAMPLE
+    if manner in (AGAIN_NOW, AGAIN):
         return OTHERS_NOW if manner == AGAIN_NOW else OTHERS_BEFORE
+    if manner in (FINDS_NOW, FINDS):
+        t.DENIED[k] += n
+        return _found(k, line, manner == FINDS_NOW, now, t)
     larger = t.ACCESSED[k] > t.CONFIG[L.G_L2_LINES]
     if mask & ~t.OWNED[line] == 0 and (larger or (is_private(k, t) and _overflows(t))):
         return SAMPLE
@@ -226,5 +242,4 @@ def brought_by(line, mask, manner, now, t):
     if t.FETCHED_OF[k] + n > t.QUOTAS[k] and is_private(k, t) and _overflows(t):
         return SAMPLE
     t.DENIED[k] += n
-    at_once = manner == FIRST and t.TOGETHER[k] >= 0 and not is_owned(line, now, t)
-    return OTHERS_NOW if at_once else OTHERS_BEFORE
+    return _found(k, line, manner == FIRST, now, t)

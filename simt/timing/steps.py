@@ -7,6 +7,8 @@ data in L2, and catch up (products.cu on an H100: a step of the last blocks take
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,9 +19,21 @@ KNOWN = L.N_STEP // 2
 """Steps of a micro-op of which it is known when the first warp got there."""
 
 
-def has_rows(config: npt.NDArray[np.int64]) -> bool:
+def _has_rows(config: npt.NDArray[np.int64]) -> bool:
     """Whether blocks stand in rows of the grid, and their warps in whole rows of them."""
     return bool(config[L.G_LAYER] != 0 and min(config[L.G_GRID_X], config[L.G_GRID_Y]) > 1)
+
+
+def steps_of(config: npt.NDArray[np.int64], ops: int, warps: int) -> dict[str, npt.NDArray[Any]]:
+    """How far *warps* are at each of the *ops*; of several SMs, or without rows of blocks, nothing is noted."""
+    ops = ops if config[L.G_SMS] == 1 and _has_rows(config) else 0
+    return {
+        "LOADED": np.zeros(ops * warps, np.int32),
+        "STEPS": np.full(ops * L.N_STEP, -1, np.int64),
+        "ROWS_ALIKE": np.zeros(ops, np.int64),
+        "ROW_BLOCK": np.full(ops, -1, np.int64),
+        "ROW_WORD": np.zeros(ops, np.int64),
+    }
 
 
 @jit
