@@ -49,9 +49,10 @@ N_ALIKE = _alike.count
 
 
 def tracks_of(config: npt.NDArray[np.int64], lines: int, ops: int) -> dict[str, npt.NDArray[np.float64 | np.int64]]:
-    """How far blocks are, and at which of the *ops* their rows load the same; nothing if L2 holds all *lines*."""
+    """How far blocks are, and at which of the *ops* their rows load the same; nothing if L2 holds all *lines* twice."""
     x, y = int(config[L.G_GRID_X]), int(config[L.G_GRID_Y])
-    asked = config[L.G_SMS] == 1 and min(x, y) > 1 and x * y == config[L.G_LAUNCHED] and lines > config[L.G_L2_LINES]
+    asked = config[L.G_SMS] == 1 and min(x, y) > 1 and x * y == config[L.G_LAUNCHED]
+    asked = asked and lines * BY_ALL > config[L.G_L2_LINES]
     return {
         "TRACKS": np.zeros(PAST * TRACK if asked else 0, np.float64),
         "ALIKE": np.zeros(N_ALIKE * ops if asked else 0, np.int64),

@@ -212,6 +212,13 @@ def brought_by(line, mask, manner, now, t):
     n = popcount(mask)
     if t.CHIP[L.C_FENCED] and t.STORED_TO[k] and mask & ~t.OWNED[line]:
         return OTHERS_BEFORE
+    if manner == FETCHES:
+        t.FETCHED_OF[k] += n
+        t.OWNED[line] |= mask
+        return SAMPLE
+    if manner in (FINDS_NOW, FINDS):
+        t.DENIED[k] += n
+        return _found(k, line, manner == FINDS_NOW, now, t)
     if t.OWNED[line] & LOST:  # each SM loses what it has for itself, and all what they share
         drawn = share(line ^ (np.int64(1) << 46))
         return SAMPLE if is_private(k, t) or drawn < t.CONFIG[L.G_SMS] / t.CONFIG[L.G_CHIP] else OTHERS_BEFORE
@@ -220,15 +227,8 @@ def brought_by(line, mask, manner, now, t):
     if manner == ONCE:
         t.FETCHED_OF[k] += n
         return SAMPLE
-    if manner == FETCHES:
-        t.FETCHED_OF[k] += n
-        t.OWNED[line] |= mask
-        return SAMPLE
     if manner in (AGAIN_NOW, AGAIN):
         return OTHERS_NOW if manner == AGAIN_NOW else OTHERS_BEFORE
-    if manner in (FINDS_NOW, FINDS):
-        t.DENIED[k] += n
-        return _found(k, line, manner == FINDS_NOW, now, t)
     larger = t.ACCESSED[k] > t.CONFIG[L.G_L2_LINES]
     if mask & ~t.OWNED[line] == 0 and (larger or (is_private(k, t) and _overflows(t))):
         return SAMPLE
