@@ -80,7 +80,10 @@ class Services(Protocol):
 
     @property
     def called(self) -> Mapping[str, Mapping[int, int]]:
-        """How often each block has called a function, by the function."""
+        """How often each block has called a function, by the function; of a rehearsal, in the run that it repeats."""
+
+    def block_bytes(self, address: int) -> int:
+        """How large the block is that ``malloc`` gave at an address, 0: it gave none."""
 
     def serve(self, call: SystemCall) -> None:
         """Do what a function does, for each lane of the call.  Raises the errors of :mod:`simt.check`."""

@@ -44,7 +44,8 @@ class Grid(ABC):
         self.prepared: dict[int, Request] = {}
         """Launches whose parameters are being written, by the address of those."""
         self.called: dict[str, Counter[int]] = {}
-        """How often each block has called a function, by the function."""
+        """How often each block has called a function, by the function; of a rehearsal, in the run that it repeats."""
+        self.repeats = False
         self._printed: dict[int, list[bytes]] = {}
         self._after: list[bytes] = []
         self._children: list[Child] = []
@@ -61,6 +62,10 @@ class Grid(ABC):
     @abstractmethod
     def rehearsal(self) -> Services:
         """The same services for a second run that leaves no trace."""
+
+    def block_bytes(self, address: int) -> int:
+        """How large the block is that ``malloc`` gave at an address, 0: it gave none."""
+        return self.world.heap.size_of(address) if self.world.heap is not None else 0
 
     # Output
 

@@ -30,6 +30,10 @@ class Heap:
         """Bytes in blocks that have not been freed."""
         return sum(self._taken.values())
 
+    def size_of(self, address: int) -> int:
+        """Bytes of the live block at an address, 0: there is none."""
+        return max(self._taken.get(address, 0) - HEADER, 0)
+
     def copy(self) -> Heap:
         """A heap in the same state."""
         made = Heap(self.start, self.end - self.start)

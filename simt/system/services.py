@@ -17,7 +17,8 @@ class SystemServices(Grid):
     def serve(self, call: SystemCall) -> None:
         """Do what the function does for each lane, and give each what it returns."""
         function = FUNCTIONS[call.function]
-        self.called.setdefault(call.function, Counter())[call.block] += 1
+        if not self.repeats:
+            self.called.setdefault(call.function, Counter())[call.block] += 1
         results = function.serve(self, call, function.arguments(call))
         if results is not None:
             function.put(call, results)
@@ -30,4 +31,6 @@ class SystemServices(Grid):
         """Services in the same state, whose output is discarded and whose launches leave no profile."""
         world = self.world
         heap = world.heap.copy() if world.heap is not None else None
-        return SystemServices(replace(world, heap=heap, execute=world.repeat), self.depth)
+        made = SystemServices(replace(world, heap=heap, execute=world.repeat), self.depth)
+        made.called, made.repeats = self.called, True
+        return made

@@ -137,18 +137,28 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "atomic_float_words": "words of a line up to which those of floating-point numbers wait for each other",
         "atomic_same_interval": "cycles per lane of the word where most meet, if that is longer",
         "atomic_meeting_interval": "cycles of the chip per lane after the first at one address of a request",
-        # Calls of the system (calls.cu).
-        **{
-            name.format(kind): unit.format(said)
-            for kind, said in (("malloc", "malloc"), ("free", "free"), ("print", "printf"))
-            for name, unit in (
-                ("{}_latency", "cycles of a {} by one thread, while no other is under way"),
-                ("{}_cold_latency", "cycles that the first {} of an SM takes longer"),
-                ("{}_lane_latency", "cycles that a {} takes longer by each further thread of the warp"),
-                ("{}_interval", "cycles between two of the chip that wait for each other ({})"),
-                ("{}_lane_interval", "cycles more of that by each further thread of the warp ({})"),
-            )
-        },
+        # Calls of the system.
+        "malloc_latency": "cycles of a malloc by one thread, while no other is under way",
+        "malloc_cold_latency": "cycles that the first one of an SM takes longer",
+        "malloc_lane_latency": "cycles that it takes longer by each further thread of the warp",
+        "malloc_level_latency": "cycles more for each level of larger chunks that its chunk is in",
+        "malloc_chunk_latency": "cycles more for each further chunk that the warp needs",
+        "malloc_interval": "cycles that each one of several at a time takes all of them longer",
+        "malloc_level_interval": "cycles more of that for each level",
+        "malloc_chunk_interval": "cycles more of both, in proportion to the square of the chunks",
+        "free_latency": "cycles of a free by one thread, while no other is under way",
+        "free_cold_latency": "cycles that the first one of an SM takes longer",
+        "free_lane_latency": "cycles that it takes longer by each further thread of the warp",
+        "free_level_latency": "cycles more for each level of larger chunks that the block's chunk is in",
+        "free_chunk_latency": "cycles more for each further chunk that the warp gives back to",
+        "free_interval": "cycles that each one of several at a time takes all of them longer",
+        "free_level_interval": "cycles more of that for each level",
+        "free_chunk_interval": "cycles more of that for each further chunk",
+        "print_latency": "cycles of a printf by one thread, while no other is under way",
+        "print_cold_latency": "cycles that the first one of an SM takes longer",
+        "print_lane_latency": "cycles that it takes longer by each further thread of the warp",
+        "print_interval": "cycles that each one of several at a time takes all of them longer",
+        "print_lane_interval": "cycles more of that by each further thread of the warp",
         # Blocks.
         "launch_overhead": "cycles of a launch in which no SM works",
         "last_sm_share": (

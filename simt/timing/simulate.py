@@ -262,7 +262,7 @@ class _Run:
             setting.reached,
             setting.executed,
         )
-        self.calls = Calls(setting.numbers, self.clock, self._stands_for)
+        self.calls = Calls(setting.numbers, self.clock, launch.services, self._stands_for)
         self.is_watched = watched is not None
         self.crew = Crew(self.prepared, self.state, self.clock, 1)
         self.events: list[np.ndarray] = []
@@ -361,7 +361,7 @@ class _Run:
     def _serve(self, place: int) -> None:
         """Serve the call that the block in a place makes."""
         state = self._block(place)
-        self.calls.served(Stopped(self.prepared, state), place)
+        self.calls.note(Stopped(self.prepared, state), place)
         serve(self.prepared, state)
 
     def _stands_for(self, function: str) -> float:

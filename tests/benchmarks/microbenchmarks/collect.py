@@ -46,6 +46,7 @@ PROFILED = (
     "turns",
     "bodies",
     "sent",
+    "calls",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
