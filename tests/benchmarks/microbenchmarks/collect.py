@@ -47,6 +47,7 @@ PROFILED = (
     "bodies",
     "sent",
     "calls",
+    "large",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
