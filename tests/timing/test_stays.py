@@ -51,3 +51,17 @@ def test_what_each_block_stores_is_written_once(launch: int) -> None:
     entry, timed = _timed(launch, sms="auto")
     assert entry["counters"]["dram_write_bytes"] < 1.1e6
     assert float(timed.metrics["dram_write_bytes"] or 0) < 1.1e6
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize(("launch", "points"), [(97, 2.5), (104, 2.5)])
+def test_lines_wait_by_two_while_l2_writes(launch: int, points: float) -> None:
+    """Copies and sums of arrays larger than L2: the last warp of a block keeps its place from the next block.
+
+    If four lines of a KiB waited together there, they had 4 and 5 points too much, and sums were 4 % fast.
+    """
+    entry, timed = _timed(launch, sms="auto")
+    counters = entry["counters"]
+    occupancy = float(timed.metrics["achieved_occupancy_percent"] or 0)
+    assert abs(occupancy - counters["achieved_occupancy_pct"]) < points
+    assert abs(timed.cycles / counters["cycles"] - 1) < 0.035
