@@ -33,7 +33,7 @@ from tests.timing.launches import (
     validation_set,
 )
 
-PARTS = "ABCDEFGHIJKLMNOP"
+PARTS = "ABCDEFGHIJKLMNOPQ"
 """Of the validation set."""
 
 
@@ -104,6 +104,7 @@ def validation() -> None:
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for device, how, words in (
         ("h200", "predicted", "H200"),
+        ("h200", "by_calibrate", "H200, by simt calibrate"),
         ("h100", "predicted", "H100, by its file"),
         ("h100", "by_calibrate", "H100, by simt calibrate"),
     ):
@@ -126,13 +127,20 @@ def validation() -> None:
                 f" | {_predicted(entry)} | {' | '.join(others)} |"
             )
 
-    print("\nLaunches of parts I to P, which the H100 alone has run:\n")
+    on_h200 = {(entry["half"], *_identity(entry)) for entry in measured("programs")}
+    alone = [
+        entry
+        for part in "IJKLMNOPQ"
+        for entry in validation_set("h100", part)
+        if (part, *_identity(entry)) not in on_h200
+    ]
+    print("\nLaunches of parts I to Q that the H100 alone has run:\n")
     print(
         "| half | author | program: kernel | grid x block | cycles, model | H100 | error % | DRAM MB | occupancy %"
         " | kind | largest stall | calibrated, error % |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    for entry in [entry for part in "IJKLMNOP" for entry in validation_set("h100", part)]:
+    for entry in alone:
         calibrated = f"{_off(entry, 'by_calibrate'):+.1f}" if "by_calibrate" in entry else ""
         print(
             f"| {entry['half']} | {entry['author']} | {entry['program']}: {entry['kernel']} | {_shape(entry)}"
