@@ -7,7 +7,7 @@ one warp of the chip after the other, so how many call at the same time decides.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil
 
@@ -18,9 +18,6 @@ from simt.timing import layout as L
 from simt.timing.clock import Clock
 from simt.timing.codes import LONG
 from simt.timing.parameters import Parameters
-
-Stands = Callable[[str], float]
-"""For how many calls of a function one of the simulated SMs stands."""
 
 MALLOC, FREE, PRINT = "malloc", "free", "print"
 """Kinds of calls, as in the names of their numbers."""
@@ -79,10 +76,13 @@ class _Cost:
 
 
 class Calls:
-    """The calls of the simulated SMs."""
+    """The calls of the simulated SMs.  *stands*: for how many of a function one of theirs stands."""
 
-    def __init__(self, numbers: Parameters, clock: Clock, services: Services | None, stands: Stands) -> None:
+    def __init__(
+        self, numbers: Parameters, clock: Clock, services: Services | None, stands: Mapping[str, float]
+    ) -> None:
         self._numbers, self._clock, self._services, self._stands = numbers, clock, services, stands
+        self._alike = int(clock.CONFIG[L.G_CHIP]) / int(clock.CONFIG[L.G_SMS])
         self._queues = {kind: _Queue() for kind in (MALLOC, FREE, PRINT)}
 
     def note(self, call: SystemCall, place: int) -> None:
@@ -103,7 +103,7 @@ class Calls:
             queue.calls, queue.staying, queue.until = 0.0, [], now + cold + cost.alone
             queue.of_sm.clear()
         before = max(queue.calls, _AT_ONCE)
-        queue.calls += self._stands(call.function)
+        queue.calls += self._stands.get(call.function, self._alike)
         queue.of_sm[sm] += 1
         n = queue.of_sm[sm]
         part = n**_TOGETHER - (n - 1) ** _TOGETHER if kind == FREE else 1.0

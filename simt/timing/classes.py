@@ -54,16 +54,16 @@ CLASSES: tuple[TimingClass, ...] = (
         "alu",
         Unit.FIXED,
         "alu",
-        "IADD3 LOP3 SEL PRMT PLOP3 MOV P2R SGXT FCHK CS2R VOTE I2FP",
-        relatives="IADD LOP FSEL IABS BMSK LOP32I IADD32I MOV32I I2I IDP XMAD HSET2 HMNMX2 F2FP LEPC VABSDIFF4",
+        "IADD3 LOP3 SEL PRMT PLOP3 MOV P2R SGXT FCHK CS2R VOTE I2FP LEPC",
+        relatives="IADD LOP FSEL IABS BMSK LOP32I IADD32I MOV32I I2I IDP XMAD HSET2 HMNMX2 F2FP VABSDIFF4",
     ),
     # Shifts and comparisons: half the rate of the others on Maxwell and Pascal.
     TimingClass(
         "shift",
         Unit.FIXED,
         "alu",
-        "SHF LEA ISETP FSETP FMNMX",
-        relatives="SHL SHR ISCADD ISCADD32I BFE BFI ICMP ISET IMNMX VIMNMX VIMNMX3 VIADDMNMX VABSDIFF PSETP FSET"
+        "SHF LEA ISETP FSETP FMNMX VIADDMNMX",
+        relatives="SHL SHR ISCADD ISCADD32I BFE BFI ICMP ISET IMNMX VIMNMX VIMNMX3 VABSDIFF PSETP FSET"
         " FCMP FMNMX3 HSETP2 DMNMX R2P",
     ),
     TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD VIADD", relatives="IMUL"),
@@ -100,8 +100,8 @@ CLASSES: tuple[TimingClass, ...] = (
         "branch",
         Unit.BRANCH,
         "branch",
-        "BRA CALL RET BSSY BSYNC BREAK WARPSYNC YIELD BPT ENDCOLLECTIVE",
-        relatives="BRX JMP SYNC BRK SSY PBK BMOV NANOSLEEP KIL KILL JCAL CAL PCNT CONT",
+        "BRA CALL RET BSSY BSYNC BREAK WARPSYNC YIELD BPT ENDCOLLECTIVE NANOSLEEP",
+        relatives="BRX JMP SYNC BRK SSY PBK BMOV KIL KILL JCAL CAL PCNT CONT",
     ),
     TimingClass("barrier", Unit.BARRIER, "barrier", "BAR", relatives="SYNCS ARRIVES UBLKCP"),
     TimingClass("exit", Unit.EXIT, "branch", "EXIT"),

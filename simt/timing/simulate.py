@@ -262,7 +262,7 @@ class _Run:
             setting.reached,
             setting.executed,
         )
-        self.calls = Calls(setting.numbers, self.clock, launch.services, self._stands_for)
+        self.calls = Calls(setting.numbers, self.clock, launch.services, self._stand_for())
         self.is_watched = watched is not None
         self.crew = Crew(self.prepared, self.state, self.clock, 1)
         self.events: list[np.ndarray] = []
@@ -364,13 +364,18 @@ class _Run:
         self.calls.note(Stopped(self.prepared, state), place)
         serve(self.prepared, state)
 
-    def _stands_for(self, function: str) -> float:
-        """For how many calls of a function one of the simulated SMs stands, by those of the functional run."""
-        services, sample = self.setting.launch.services, self.sample
-        by_block = services.called.get(function, {}) if services is not None and self.setting.executed is None else {}
-        mine = sample.blocks_of(self.launch.blocks)
-        own = sum(count for block, count in by_block.items() if mine[block])
-        return sum(by_block.values()) / own if own else sample.chip / sample.n_sms
+    def _stand_for(self) -> dict[str, float]:
+        """For how many calls of each function one of the simulated SMs stands, by those of the functional run."""
+        services = self.launch.services
+        if services is None or self.setting.executed is not None:
+            return {}
+        mine = self.sample.blocks_of(self.launch.blocks)
+        found = {}
+        for function, by_block in services.called.items():
+            own = sum(count for block, count in by_block.items() if mine[block])
+            if own:
+                found[function] = sum(by_block.values()) / own
+        return found
 
     def suspects(self) -> npt.NDArray[np.int64]:
         """Lines of memory that SMs may have raced for."""
