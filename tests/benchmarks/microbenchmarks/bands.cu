@@ -1,23 +1,9 @@
 // Data of rows and columns of blocks that L2 cannot hold (tiled products), lines of which small blocks store a part each
 // (stencils in three dimensions, filters that leave out the edges of their tiles): DRAM's bytes, by Nsight Compute.
 #include "common.cuh"
+#include "tiled.cuh"
 
-// c = a b by tiles of T x T in shared memory; c is gridDim.y * T times n, a and b have k in common.
-template <class V, int T> __global__ void tiled(const V *a, const V *b, V *c, unsigned n, unsigned k) {
-  __shared__ V as[T][T], bs[T][T];
-  unsigned row = blockIdx.y * T + threadIdx.y, column = blockIdx.x * T + threadIdx.x;
-  V sum = 0;
-  for (unsigned i = 0; i < k; i += T) {
-    as[threadIdx.y][threadIdx.x] = a[(size_t)row * k + i + threadIdx.x];
-    bs[threadIdx.y][threadIdx.x] = b[(size_t)(i + threadIdx.y) * n + column];
-    __syncthreads();
-    for (unsigned j = 0; j < T; ++j) sum += as[threadIdx.y][j] * bs[j][threadIdx.x];
-    __syncthreads();
-  }
-  c[(size_t)row * n + column] = sum;
-}
-
-// The same by tiles of 64 x 64 of 256 threads, 16 numbers each.
+// The product of tiled.cuh by tiles of 64 x 64 of 256 threads, 16 numbers each.
 __global__ void blocked(const float *a, const float *b, float *c, unsigned n, unsigned k) {
   __shared__ float as[16][64], bs[16][64];
   unsigned t = threadIdx.x, x = t % 16, y = t / 16;

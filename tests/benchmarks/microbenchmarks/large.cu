@@ -1,6 +1,7 @@
 // Products whose factors L2 does not hold, which many waves of blocks go through, and streams of SMs that follow each
 // other through an array: what DRAM moves, by Nsight Compute.
 #include "common.cuh"
+#include "tiled.cuh"
 
 // c = a b, a thread for each number of c: n rows and columns, k terms.
 template <class V> __global__ void plain(const V *a, const V *b, V *c, unsigned n, unsigned k) {
@@ -15,21 +16,6 @@ template <class V> __global__ void down(const V *a, const V *b, V *c, unsigned n
   unsigned row = blockIdx.x * blockDim.x + threadIdx.x, column = blockIdx.y * blockDim.y + threadIdx.y;
   V sum = 0;
   for (unsigned i = 0; i < k; ++i) sum += a[(size_t)row * k + i] * b[(size_t)i * n + column];
-  c[(size_t)row * n + column] = sum;
-}
-
-// By tiles of T x T in shared memory.
-template <class V, int T> __global__ void tiled(const V *a, const V *b, V *c, unsigned n, unsigned k) {
-  __shared__ V as[T][T], bs[T][T];
-  unsigned row = blockIdx.y * T + threadIdx.y, column = blockIdx.x * T + threadIdx.x;
-  V sum = 0;
-  for (unsigned i = 0; i < k; i += T) {
-    as[threadIdx.y][threadIdx.x] = a[(size_t)row * k + i + threadIdx.x];
-    bs[threadIdx.y][threadIdx.x] = b[(size_t)(i + threadIdx.y) * n + column];
-    __syncthreads();
-    for (unsigned j = 0; j < T; ++j) sum += as[threadIdx.y][j] * bs[j][threadIdx.x];
-    __syncthreads();
-  }
   c[(size_t)row * n + column] = sum;
 }
 
