@@ -26,10 +26,6 @@ A compromise: transposes by blocks of 1024 threads want 8192 (columns.cu: 17 % s
 occupancy of streams by such blocks 1024 (kept.cu, on an H100).
 """
 DRAM_WINDOW = 512.0
-OUT_OF_STEP = 0.25
-"""Share of the time in which L2 writes to DRAM from which on each two lines wait at the channels by themselves."""
-QUEUED, TURNED = np.int64(3) << 40, np.int64(1) << 40
-"""So that what is drawn for the one differs from what is drawn for the other."""
 
 
 @jit_inline
@@ -101,5 +97,4 @@ def queued(line, arrival, t):
     """
     written = load_now(L.C_WRITTEN, L.C_WRITTEN_AT, WRITTEN_WINDOW, arrival, t)
     queue = t.NUMBERS[DRAM_QUEUE] * load_now(L.C_MEMORY_LOAD, L.C_MEMORY_LOAD_AT, LOAD_WINDOW, arrival, t) ** 4
-    queue *= 1.0 + min(written / OUT_OF_STEP, 1.0) * (2.0 * share((line >> 1) + QUEUED) - 1.0)
-    return queue + t.NUMBERS[DRAM_TURN] * written * exponential((line >> 1) + TURNED)
+    return queue + t.NUMBERS[DRAM_TURN] * written * exponential((line >> 1) + (np.int64(1) << 40))

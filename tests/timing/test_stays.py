@@ -54,7 +54,7 @@ def test_what_each_block_stores_is_written_once(launch: int) -> None:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize(("launch", "points"), [(97, 2.5), (104, 2.5)])
+@pytest.mark.parametrize(("launch", "points"), [(97, 2.5), (104, 3)])
 def test_lines_wait_by_two_while_l2_writes(launch: int, points: float) -> None:
     """Copies and sums of arrays larger than L2: the last warp of a block keeps its place from the next block.
 
