@@ -140,7 +140,7 @@ def clock_arrays(
         values[layout.PLACE[name]] *= share
     _share_constants(values, numbers, chip, min(warps / schedulers, 1.0))
     l1_sets = int(numbers["l1_bytes"] / LINE_BYTES / numbers["l1_ways"])
-    n_bytes, used = accessed(prepared, reached, executed)
+    n_bytes, used, spans = accessed(prepared, reached, executed)
     extents, quotas = quotas_of(prepared, numbers, sample, share, n_bytes, used)
     lines = int(extents.max(initial=0))
     l2_sets = _l2_sets(prepared, numbers, share, chip * fit.blocks_per_sm, int(used.sum()))
@@ -235,6 +235,7 @@ def clock_arrays(
         HOSTED=_hosted(prepared),
         EXTENTS=extents.reshape(-1),
         ACCESSED=used[: len(quotas)],
+        SPANS=spans[: len(quotas)],
         QUOTAS=quotas,
         MOVED=np.zeros(0, np.float64) if moved is None else moved,
         **{name: np.zeros(len(quotas), np.float64) for name in OF_ALLOCATION},

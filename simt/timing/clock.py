@@ -110,6 +110,7 @@ class Clock(NamedTuple):
     HOSTED: Any  # int64[allocations of the host * 2]: first line and one past the last
     EXTENTS: Any  # int64[allocations * 2]: first line and one past the last
     ACCESSED: Any  # int64[allocations]: lines of each that the launch accesses
+    SPANS: Any  # int64[allocations]: lines from the first of these to the last
     # What the simulated SMs fetch of each allocation; all empty if the whole chip is simulated.
     QUOTAS: Any  # float64[allocations]: sectors that they fetch themselves
     MOVED: (

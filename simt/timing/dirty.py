@@ -11,16 +11,19 @@ from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.dram import WRITTEN_WINDOW, averaged, dram_time
 from simt.timing.jit import jit, jit_inline
-from simt.timing.servers import SECTOR, serve
+from simt.timing.servers import SECTOR, serve, serve_others
 
 DRAM_READ = L.PLACE["dram_read_bytes_per_cycle"]
 DRAM_WRITE = L.PLACE["dram_write_bytes_per_cycle"]
 DRAM_ALONE = L.PLACE["dram_write_alone_share"]
+DRAM_SCATTERED = L.PLACE["dram_scattered_bytes"]
 L2_FETCH = L.PLACE["l2_fetch_bytes"]
 BUSY = 0.42
 """Of what DRAM can send since the launch began: if it has moved more, it is not written what is just completed."""
 PARTED = 0.82
 """Of the lines of a set that may be dirty, those to which warps have stored columns: 20 MB stay (columns.cu, H100)."""
+ANYWHERE = np.int64(1) << 40
+"""Lines from this one on stand for those where words are stored anywhere (:mod:`simt.timing.l2`)."""
 LISTED_WORDS = 2
 """Of each way that is listed as dirty: its number, and its line when that was noted."""
 
@@ -79,6 +82,19 @@ def have(way, mask, t):
                 t.L2_PARTIAL[way] &= ~(np.int64(255) << (8 * sector))
 
 
+@jit_inline
+def _held_up(way, pieces, rate, arrival, t):
+    """Cycles in which DRAM moves so many *pieces* at a *rate*, if a way of L2 stands for words stored anywhere, or 0.
+
+    Each is of another row.  No other store gets on meanwhile: scatter.cu on an H200 takes as long as both together.
+    """
+    if t.L2_TAGS[way] < ANYWHERE:
+        return 0.0
+    cycles = pieces * t.NUMBERS[DRAM_SCATTERED] / rate
+    serve_others(L.C_L2_WRITE_FREE, arrival, cycles, t)
+    return cycles
+
+
 @jit
 def _complete(way, arrival, t):
     """Read from DRAM what stores left out of the sectors of a way of L2; returns when that is through.
@@ -91,12 +107,14 @@ def _complete(way, arrival, t):
     t.TOTALS[L.N_DRAM_READ] += popcount(incomplete)
     size = popcount(fetched_with(incomplete, t)) * SECTOR
     cycles = size / t.NUMBERS[DRAM_READ]
+    cycles = max(_held_up(way, size / t.NUMBERS[L2_FETCH], t.NUMBERS[DRAM_READ], arrival, t), cycles)
     moved = (t.TOTALS[L.N_DRAM_READ] + t.TOTALS[L.N_DRAM_WRITE]) * SECTOR
-    if moved < BUSY * arrival * t.NUMBERS[DRAM_READ]:
+    if moved < BUSY * arrival * t.NUMBERS[DRAM_READ] or t.L2_TAGS[way] >= ANYWHERE:
         t.TOTALS[L.N_DRAM_WRITE] += popcount(incomplete & t.L2_DIRTY[way])
         t.L2_DIRTY[way] &= ~incomplete
         t.L2_MASKED[way] &= t.L2_DIRTY[way] != 0
-        cycles += size / t.NUMBERS[DRAM_WRITE]
+        apart = _held_up(way, popcount(incomplete), t.NUMBERS[DRAM_WRITE], arrival, t)
+        cycles += max(size / t.NUMBERS[DRAM_WRITE], apart)
     dram_time(arrival, cycles, t)
     return serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles)
 
@@ -109,7 +127,8 @@ def write_back(way, arrival, t):
     dirty = t.L2_DIRTY[way]
     t.TOTALS[L.N_DRAM_WRITE] += popcount(dirty)
     size = popcount(fetched_with(dirty, t)) * SECTOR
-    dram_time(arrival, size / t.NUMBERS[DRAM_WRITE], t)
+    cycles = max(size / t.NUMBERS[DRAM_WRITE], _held_up(way, popcount(dirty), t.NUMBERS[DRAM_WRITE], arrival, t))
+    dram_time(arrival, cycles, t)
     if t.L2_TAGS[way] >= 0:  # what ran before has left the others; reads hardly wait for those (kept.cu)
         averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], WRITTEN_WINDOW, arrival, t)
     t.L2_DIRTY[way] = 0

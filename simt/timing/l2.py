@@ -12,7 +12,7 @@ from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.bus import host_read, host_write, is_hosted
 from simt.timing.chance import share
-from simt.timing.dirty import bytes_added, fetched_with, have, sectors_of, set_of, write_back, written
+from simt.timing.dirty import ANYWHERE, bytes_added, fetched_with, have, sectors_of, set_of, write_back, written
 from simt.timing.dram import dram_latency, dram_time, farther_of, l2_latency, queued
 from simt.timing.jit import jit, jit_inline
 from simt.timing.mates import note_again, note_lines
@@ -36,6 +36,7 @@ from simt.timing.slices import PAIR, after_loads, after_others, after_stores, in
 from simt.timing.ways import find, guest, victim
 
 L2_WAYS = L.PLACE["l2_ways"]
+L2_SLICES = L.PLACE["l2_slices"]
 L2_LATENCY = L.PLACE["l2_latency"]
 L2_READ = L.PLACE["l2_read_bytes_per_cycle"]
 L2_WRITE = L.PLACE["l2_write_bytes_per_cycle"]
@@ -54,6 +55,7 @@ UNEVEN = 1.17
 
 Its slices then have not all as many (shared.cu on an H200, wraps.cu on an H100).
 """
+FEW_IN_SLICES = 1.85
 STORED_UNEVEN, FEW_LINES = 1.13, 8
 """The same of what a warp stores to parts of sectors of more than so many lines, on an H100.
 
@@ -314,6 +316,30 @@ def _repeated(mask, partial, parts):
     return mask, sectors
 
 
+@jit_inline
+def unevenly(line, t):
+    """Times as long as for lines of all slices L2 takes for stores anywhere: by how many slices have how many lines.
+
+    Four lines follow each other in one.  Fitted to 512 and 4096 lines on an H200 (anywhere.cu: 2.4 and 1.2).
+    """
+    k = allocation(line, t)
+    return 1.0 + FEW_IN_SLICES * t.NUMBERS[L2_SLICES] * PAIR * 2 / t.SPANS[k] if k >= 0 else 1.0
+
+
+@jit
+def stands_for(line, t):
+    """The line for which a word that is stored anywhere stands: one of the simulated SMs' share of where all store.
+
+    Each SM stores to few words of many lines, which those of all SMs complete.  Of the share as many words are stored
+    to a line as of the whole (anywhere.cu).
+    """
+    k = allocation(line, t)
+    if k < 0:
+        return line
+    lines = max(t.SPANS[k] * t.CONFIG[L.G_SMS] // t.CONFIG[L.G_CHIP], 1)
+    return ANYWHERE + t.EXTENTS[2 * k] + (line ^ (line >> 7)) % lines
+
+
 @jit
 def l2_join(line, mask, partial, spaced, writers, widest, arrival, t):
     """A store joins one that an SM sends to L2 at *arrival*: bytes in incomplete sectors, see :func:`l2_write`."""
@@ -335,18 +361,24 @@ def l2_write(line, mask, partial, spaced, manner, block, writers, widest, column
     way = l2_place(line, arrival, t)
     t.TOTALS[L.N_L2_SECTORS] += n
     t.TOTALS[L.N_L2_HITS] += n
+    known = stands_for(line, t) if partial and manner == SCATTERED else line
+    if known != line:
+        _note_guest(way, t)
+        have(way, mask, t)
+        way = l2_place(known, arrival, t)
     clean = mask & ~t.L2_DIRTY[way]
     new = popcount(clean)
     own = True
-    if new:
+    if new and known == line:
         # Words anywhere take as long as they do because each is a part of a sector (scatter in unseen.cu).
         own = note_store(line, clean, bytes_of(mask, partial) / (n * SECTOR), t)
-        own |= partial != 0 and manner == SCATTERED
     if new and own:
         note_lines(new, arrival, t)
         # It delays reads; the write itself need not wait for those before it.
         _linked(arrival, max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]), t)
-    done = in_slice(way, block, writers, True, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
+    done = arrival  # words anywhere keep all slices as busy
+    if known == line:
+        done = in_slice(way, block, writers, True, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
     if not own:
         _note_guest(way, t)
         have(way, mask, t)

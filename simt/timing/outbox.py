@@ -27,9 +27,11 @@ from simt.timing.l2 import (
     l2_write,
     look_up,
     received,
+    stands_for,
+    unevenly,
 )
 from simt.timing.mates import manner_by_rows
-from simt.timing.others import note_touch
+from simt.timing.others import SCATTERED, note_touch
 from simt.timing.owners import note_owner
 from simt.timing.slices import busy_with, leads, note_row, note_writer, serialised
 from simt.timing.waits import settle, signal
@@ -157,6 +159,8 @@ def _from_l2(sm, a, at, t):
         _note_part(at, a, line, size, t)
         columns = extra != 0 and t.REQUESTED[at + L.R_LINES] > FEW_LINES
         uneven = STORED_UNEVEN if columns else 1.0
+        if extra and manner == SCATTERED:
+            uneven = unevenly(line, t)
         arrival = received((popcount(mask) + (extra != 0)) * uneven, sent, t)
         ready = l2_write(line, mask, extra, spaced, manner, block, writers, t.WIDEST[pc], columns, arrival, t)
     elif do == L.D_JOIN:
@@ -175,7 +179,8 @@ def _from_l2(sm, a, at, t):
         ready = serialised(way, block, writers, t.REQUESTED[at + L.R_MOST], busy, arrival, t)
         if missing:
             ready = max(ready, fetch(sm, way, line, missing, manner, arrival, t) - t.NUMBERS[L2_LATENCY])
-        ready = max(ready, written(way, mask, np.int64(0), False, False, arrival, t))
+        owed = l2_place(stands_for(line, t), arrival, t) if manner == SCATTERED else way
+        ready = max(ready, written(owed, mask, np.int64(0), False, False, arrival, t))
     t.ASKED_AT[times + L.T_READY] = ready
     if do <= L.D_READ and t.ASKED[row + L.A_WAY] >= 0:
         return max(start + t.NUMBERS[L1_LATENCY], ready)

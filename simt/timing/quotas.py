@@ -22,15 +22,17 @@ Integers = npt.NDArray[np.int64]
 
 def accessed(
     prepared: Prepared, reached: npt.NDArray[np.uint8] | None, executed: int | None = None
-) -> tuple[Integers, Integers]:
+) -> tuple[Integers, Integers, Integers]:
     """Bytes and lines of each global allocation that a launch accesses, by what the functional run *reached*.
 
-    All of an allocation if that is not known, or if it is read by textures or bulk copies alone, which are not noted.
-    *executed*: so many blocks were, and *reached* tells two halves of them apart.
+    And the lines from the first of them to the last.  All of an allocation if that is not known, or if it is read by
+    textures or bulk copies alone, which are not noted.  *executed*: so many blocks were, and *reached* tells two halves
+    of them apart.
     """
     memory = prepared.memory
     size = memory.ends - memory.starts
     n_bytes, lines = size.copy(), -(-size // LINE_BYTES)
+    spans = lines.copy()
     if reached is not None:
         for k, (start, end) in enumerate(zip(*_places(prepared), strict=True)):
             units = reached[start // REACH : -(-end // REACH)]
@@ -39,6 +41,8 @@ def accessed(
             whole = len(units) // PER_LINE * PER_LINE  # slices: reduceat takes 4 ms for 64 MB
             of_lines = reduce(np.bitwise_or, (units[i:whole:PER_LINE] for i in range(PER_LINE)))
             last = np.bitwise_or.reduce(units[whole:], keepdims=True)
+            there = np.concatenate([of_lines, last]) != 0
+            spans[k] = len(there) - there.argmax() - there[::-1].argmax()
             if executed is None:
                 n_units = int(np.count_nonzero(units))
                 n_lines = int(np.count_nonzero(of_lines) + np.count_nonzero(last))
@@ -47,7 +51,7 @@ def accessed(
                 n_lines = _of_all(np.concatenate([of_lines, last]), executed, prepared.launch.blocks)
                 n_lines = min(n_lines, int(lines[k]))
             n_bytes[k], lines[k] = min(REACH * n_units, size[k]), n_lines
-    return n_bytes, lines
+    return n_bytes, lines, spans
 
 
 def _of_all(reached: npt.NDArray[np.uint8], executed: int, blocks: int) -> int:
