@@ -48,6 +48,7 @@ PROFILED = (
     "sent",
     "calls",
     "large",
+    "anywhere",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
@@ -92,7 +93,7 @@ def launches(path: Path) -> list[dict[str, Any]]:
     found = []
     for row in rows[2:]:
         entry = dict(zip(header, row, strict=True))
-        counters = {name: float(entry[metric].replace(",", "")) for name, metric in METRICS.items()}
+        counters = {name: float(entry[metric].replace(",", "")) for name, metric in METRICS.items() if metric in entry}
         found.append(
             {
                 "kernel": entry["Kernel Name"],
