@@ -31,7 +31,7 @@ from simt.timing.l2 import (
 from simt.timing.mates import manner_by_rows
 from simt.timing.others import note_touch
 from simt.timing.owners import note_owner
-from simt.timing.slices import busy_with, leads, note_row, note_writer, serialised
+from simt.timing.slices import awaited, leads, note_row, note_writer, serialised
 from simt.timing.waits import settle, signal
 
 L1_LATENCY = L.PLACE["l1_latency"]
@@ -165,13 +165,14 @@ def _from_l2(sm, a, at, t):
         _note_part(at, a, line, bytes_of(mask, extra) * spaced, t)
         l2_join(line, mask, extra, spaced, t.WRITERS[pc], t.WIDEST[pc], start, t)
     elif do == L.D_ATOMIC:
-        arrival = received(popcount(mask) + (extra > 1), sent, t)
+        arrival = received(extra, sent, t)
         way = l2_place(line, arrival, t)
         missing, _ = look_up(way, line, mask, manner, arrival, t)
         writers = _writers(at, a, t)
         real = t.OPS[t.REQUESTED[at + L.R_PC] * L.N_OP + L.O_FLOAT] != 0
-        most, words = t.ASKED[row + L.A_MOST], t.ASKED[row + L.A_WORDS]
-        busy = busy_with(way, block, t.ASKED_AT[times + L.T_BUSY], most, words, real, writers, t)
+        busy = t.ASKED_AT[times + L.T_BUSY]
+        if real:
+            busy += awaited(way, block, mask, t.ASKED_AT[times + L.T_AGAIN], writers, t)
         ready = serialised(way, block, writers, t.REQUESTED[at + L.R_MOST], busy, arrival, t)
         if missing:
             ready = max(ready, fetch(sm, way, line, missing, manner, arrival, t) - t.NUMBERS[L2_LATENCY])
