@@ -199,7 +199,7 @@ def awaited(way, block, mask, again, writers, t):
 
     Others come between, as many as there are sectors that are used (again.cu and atoms.cu on an H200).
     """
-    if 1.0 < writers < L.NEVER and t.L2_WRITER[way] != -2:
+    if 1.0 < writers < L.NEVER:
         return 0.0
     line = _placed(t.L2_TAGS[way], t)
     at = four_of(line) % len(t.L2_ADDED)
@@ -233,7 +233,7 @@ def in_slice(way, block, writers, stores, busy, arrival, t):
         t.L2_WRITER[way] = -2
     line = _placed(t.L2_TAGS[way], t)
     # Where SMs write side by side the sample leaves out lines between its own.
-    apart = beside and t.L2_WRITER[way] != -2
+    apart = beside and not (stores and t.L2_WRITER[way] == -2)
     at = (line >> 2 if apart else four_of(line)) % len(t.L2_WRITE_FREE)
     if before >= 0 and before != block:  # only now it shows: other SMs have come to it as often
         t.L2_WRITE_FREE[at] += t.L2_WRITE_SPENT[way] * (others - 1.0)
