@@ -180,7 +180,8 @@ def _from_l2(sm, a, at, t):
         real = t.OPS[t.REQUESTED[at + L.R_PC] * L.N_OP + L.O_FLOAT] != 0
         busy = t.ASKED_AT[times + L.T_BUSY]
         if real:
-            busy += awaited(way, block, mask, t.ASKED_AT[times + L.T_AGAIN], writers, t)
+            word = t.REQUESTED[at + L.R_WORD] if t.REQUESTED[at + L.R_LANES] == 1 else np.int64(-1)
+            busy += awaited(way, block, mask, word, t.ASKED_AT[times + L.T_AGAIN], writers, t)
         ready = serialised(way, block, writers, t.REQUESTED[at + L.R_MOST], busy, arrival, t)
         if missing:
             ready = max(ready, fetch(sm, way, line, missing, manner, arrival, t) - t.NUMBERS[L2_LATENCY])

@@ -194,21 +194,24 @@ def _in_one_slice(pair, t):
 
 
 @jit
-def awaited(way, block, mask, again, writers, t):
+def awaited(way, block, mask, word, again, writers, t):
     """How long atomics on the sectors *mask* of the line of *way* wait for those before, *again* if for the same.
 
-    Others come between, as many as there are sectors that are used (again.cu and atoms.cu on an H200).
+    Others come between, as many as there are sectors that are used (again.cu and atoms.cu on an H200).  *word*: that of
+    a lone lane, else -1; if blocks have different ones, or sectors, others use the rest of the line.
     """
     if 1.0 < writers < L.NEVER:
         return 0.0
     line = _placed(t.L2_TAGS[way], t)
     at = four_of(line) % len(t.L2_ADDED)
     shift = 4 * (2 * ((line >> 2) & 1) + (line & 1))
-    new = (mask << shift) & ~t.L2_ADDED[at]
-    t.L2_ADDED[at] |= new
-    if new and t.L2_WRITER[way] != -1 and t.L2_WRITER[way] != block:  # others use the rest
-        t.L2_ADDED[at] |= 15 << shift
-    return again * min(popcount(mask) / popcount(t.L2_ADDED[at]), 1.0)
+    used, last = t.L2_ADDED[at] & 0xFFFF, (t.L2_ADDED[at] >> 16) - 1
+    other = t.L2_WRITER[way] != -1 and t.L2_WRITER[way] != block
+    if other and ((mask << shift) & ~used or (word >= 0 and 0 <= last != word)):
+        used |= 15 << shift
+    used |= mask << shift
+    t.L2_ADDED[at] = used | (last + 1 if word < 0 else word + 1) << 16
+    return again * min(popcount(mask) / popcount(used), 1.0)
 
 
 @jit

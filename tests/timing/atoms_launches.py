@@ -43,7 +43,7 @@ def atoms_arguments() -> list[list[Any]]:
     launches += bins((4, 8, 16, 32, 64, 256), f) + [[data[f], u(many)] for many in (4, 16)]
     launches += in_turn((1, 4, 8, 16, 32, 64), d) + bins((4, 16, 64), d)
     launches += in_turn((1, 4, 8, 16, 32, 64), y) + bins((16, 64), y) + in_turn((1, 8, 16, 32), i) + bins((16,), i)
-    launches += in_turn((1, 4, 8, 16, 32, 64, 100)) + [turns(16, same=2), turns(8, same=4)] + bins((8, 32, 256))
+    launches += [*in_turn((1, 4, 8, 16, 32, 64, 100)), turns(16, same=2), turns(8, same=4), *bins((8, 32, 256))]
     launches += in_turn((1, 16, 32), f) + bins((32,), f)
     launches += of_their_own(32, (1, 8, 16, 32)) + of_their_own(256, (1, 8, 16, 32))
     return launches + of_their_own(32, (1, 8, 16), f)

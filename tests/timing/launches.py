@@ -279,7 +279,8 @@ def counted_arguments() -> list[list[Any]]:
 
 BOOLEAN = {"around", "each", "halved", "kept", "line", "march", "passes", "softmax", "summed", "transposed", "wrap"}
 """Templates whose first argument is true or false."""
-TEMPLATES = {"unsigned int": "j", "int": "i", "unsigned char": "h", "unsigned long long": "y", "float": "f", "double": "d"}
+TEMPLATES = {"unsigned int": "j", "int": "i", "unsigned char": "h"}
+TEMPLATES |= {"unsigned long long": "y", "float": "f", "double": "d"}
 
 
 def mangled(kernel: str, integers: bool = False) -> str:

@@ -93,7 +93,7 @@ def test_what_an_sm_sends(launch: int, sectors: int) -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 63), min_size=1, max_size=32), st.sampled_from([4, 8]))
 def test_rounds_are_those_of_lanes_one_by_one(words: list[int], size: int) -> None:
-    """Each round takes one lane of each word: sectors, masks and cycles of all, those of one sector and of all lanes."""
+    """Each round takes one lane of each word: sectors, masks, cycles, and the most lanes at a word."""
     first = 1 << 20
     lanes = len(words)
     addresses = np.array([first + size * word for word in (words + words[:1] * 32)[:32]], np.int64)
