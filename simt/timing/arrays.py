@@ -380,7 +380,7 @@ def _writes(n_sms: int, l2: int, slices: int, ops: int) -> dict[str, Any]:
         **{f"L2_{name}": np.zeros(l2) for name in ("WRITE_FREE", "WRITE_SPENT", "READ_FREE", "SHARED", "TURN")},
         "L2_STORED": np.zeros(l2, np.int64),
         "L2_SLICE_FREE": np.zeros(slices, np.float64),
-        **{name: np.zeros(l2, np.int64) for name in ("L2_WORDS", "L2_MASKED", "L2_PARTIAL")},
+        **{name: np.zeros(l2, np.int64) for name in ("L2_ADDED", "L2_MASKED", "L2_PARTIAL")},
         "READERS": np.zeros(layout.N_READER * ops, np.int64),
         "OWNERS": np.zeros(layout.N_OWNER * ops, np.int64),
         "OWN_PARTS": np.zeros(layout.N_OWN_PART * layout.OWN_PARTS, np.int64),

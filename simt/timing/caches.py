@@ -180,17 +180,17 @@ def _note(sm, a, do, line, mask, way, extra, start, t):
 
 
 @jit
-def _send(sm, a, sectors, held, start, t):
+def _send(sm, a, sectors, start, t):
     """Send line *a* of the requests of *sm*, a store or an atomic that asks for it at *start*; returns when it leaves.
 
     Measured on an H200: an SM sends 32 bytes a cycle, a mask of the bytes that are written takes as long as a sector,
-    and L2 has not taken more than store_queue of all that before (again.cu); this one counts for *held* there.
+    and L2 has not taken more than store_queue of all that before (again.cu, atoms.cu).
     """
     at = sm * L.N_SM
     leaves = max(t.SMS[at + L.M_STORE_FREE], start)
     n = np.int64(t.SMS[at + L.M_SENT])
     first = np.int64(t.SMS[at + L.M_ACCEPTED])
-    while first < n and (t.SMS[at + L.M_UNDER_WAY] + held > t.NUMBERS[STORE_QUEUE] or n - first >= L.SENT_ROOM):
+    while first < n and (t.SMS[at + L.M_UNDER_WAY] + sectors > t.NUMBERS[STORE_QUEUE] or n - first >= L.SENT_ROOM):
         row = sm * L.SENT_ROOM + first % L.SENT_ROOM
         leaves = max(leaves, t.SENT_DONE[row])
         t.SMS[at + L.M_UNDER_WAY] -= t.SENT_SIZE[row]
@@ -200,8 +200,8 @@ def _send(sm, a, sectors, held, start, t):
     row = sm * L.SENT_ROOM + n % L.SENT_ROOM
     t.SENT_AT[row] = leaves
     t.SENT_DONE[row] = sent
-    t.SENT_SIZE[row] = held
-    t.SMS[at + L.M_UNDER_WAY] += held
+    t.SENT_SIZE[row] = sectors
+    t.SMS[at + L.M_UNDER_WAY] += sectors
     t.SMS[at + L.M_ACCEPTED] = first
     t.SMS[at + L.M_SENT] = n + 1
     t.SMS[at + L.M_STORE_FREE] = sent
@@ -288,7 +288,7 @@ def write_line(sm, a, line, mask, partial, start, many, apart, t):
     t.TOTALS[L.N_L1_SECTORS] += n
     if t.NUMBERS[L1_CACHES_LOADS] == 0:
         _note(sm, a, L.D_WRITE, line, mask, np.int64(-1), partial, start, t)
-        return _send(sm, a, n + (partial != 0), n + (partial != 0), start, t)
+        return _send(sm, a, n + (partial != 0), start, t)
     way = _l1_place(sm, line, n, t)
     if t.L1_ASKED[way] >= 0 or t.L1_READY[way] > start:
         _lose(way, t)
@@ -313,7 +313,7 @@ def write_line(sm, a, line, mask, partial, start, many, apart, t):
         return t.L1_WRITTEN_AT[way]
     _note(sm, a, L.D_WRITE, line, fresh, way, partial, start, t)
     n = popcount(fresh)
-    t.L1_WRITTEN_AT[way] = _send(sm, a, n + (partial != 0), n + (partial != 0), start, t)
+    t.L1_WRITTEN_AT[way] = _send(sm, a, n + (partial != 0), start, t)
     t.L1_WRITTEN_NUMBER[way] = t.SMS[sm * L.N_SM + L.M_SENT]
     t.L1_WRITTEN_LAST[way] = max(start, stopped_until(sm, t))
     t.L1_WRITTEN[way] |= fresh
@@ -321,19 +321,17 @@ def write_line(sm, a, line, mask, partial, start, many, apart, t):
 
 
 @jit_inline
-def note_atomic(sm, a, busy, most, words, t):
-    """Note that line *a* of the requests of *sm* is of atomics that keep L2 *busy*, on *words*, *most* lanes on one."""
+def note_atomic(sm, a, busy, again, t):
+    """Note that line *a* of the requests of *sm* is of atomics that keep L2 *busy*, *again* longer if alike."""
     t.ASKED_AT[(sm * L.REQUEST_LINES + a) * L.N_LINE_AT + L.T_BUSY] = busy
-    t.ASKED[(sm * L.REQUEST_LINES + a) * L.N_LINE + L.A_MOST] = most
-    t.ASKED[(sm * L.REQUEST_LINES + a) * L.N_LINE + L.A_WORDS] = words
+    t.ASKED_AT[(sm * L.REQUEST_LINES + a) * L.N_LINE_AT + L.T_AGAIN] = again
 
 
 @jit
-def atomic_line(sm, a, line, mask, lanes, most, start, t):
-    """Atomics of *lanes* on *line* pass L1: the sectors that it had of it are stale.
+def atomic_line(sm, a, line, mask, sectors, start, t):
+    """Atomics on *line* pass L1: the sectors that it had of it are stale.  *sectors*: what is sent for them.
 
-    Returns when they leave for L2.  On an H200 a request takes as long as a store of parts of its sectors; a lone
-    lane's word goes without a mask.  Lanes that meet, *most* at one word, wait for L2 one by one.
+    Returns when they leave for L2.
     """
     n = popcount(mask)
     t.TOTALS[L.N_L1_SECTORS] += n
@@ -342,5 +340,5 @@ def atomic_line(sm, a, line, mask, lanes, most, start, t):
     way = find(t.L1_TAGS, t.L1_USED, first, ways, line, _stamp(sm, n, t))
     if way >= 0:
         t.L1_SECTORS[way] &= ~mask
-    _note(sm, a, L.D_ATOMIC, line, mask, np.int64(-1), lanes, start, t)
-    return _send(sm, a, n + (lanes > 1), max(n + (lanes > 1), most), start, t)
+    _note(sm, a, L.D_ATOMIC, line, mask, np.int64(-1), sectors, start, t)
+    return _send(sm, a, sectors, start, t)

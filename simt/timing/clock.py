@@ -80,7 +80,7 @@ class Clock(NamedTuple):
     L2_READ_FREE: Any  # float64: when all SMs have loaded the line as often as the simulated ones
     L2_WRITE_SPENT: Any  # float64: how long those of the simulated SMs on the line have taken
     L2_SLICE_FREE: Any  # float64[slices]: when a slice is through with the stores and atomics that wait for it
-    L2_WORDS: Any  # words that atomics have used
+    L2_ADDED: Any  # int64[fours of lines]: bits of the sectors that atomics have used; above, 1 + a lone lane's word
     READERS: Any  # which blocks load at a micro-op
     OWNERS: Any  # whether blocks load parts of their own at a micro-op, and where such parts are
     OWN_PARTS: Any

@@ -7,7 +7,7 @@ import numpy as np
 from simt.ops.scalar import FULL
 from simt.timing import layout as L
 from simt.timing.caches import tag_bank
-from simt.timing.jit import jit, jit_inline
+from simt.timing.jit import jit, jit_inline, jit_rare
 
 SECTOR_BYTES = 32
 OF_LANE = 128
@@ -113,17 +113,6 @@ def most_in_tag_bank(n, LINES):
 
 
 @jit
-def count_lanes(ADDRESSES, n, lanes, LANES):
-    """How many of the *lanes* that take part fall into each sector of the *n* lines (idle ones repeat an address)."""
-    for k in range(n * 4):
-        LANES[k] = 0
-    for l in range(32):
-        k = LANES[OF_LANE + l]
-        LANES[k * 4 + ((ADDRESSES[l] >> 5) & 3)] += 1
-    LANES[(ADDRESSES[0] >> 5) & 3] -= 32 - lanes  # lane 0's line is LINES[0]
-
-
-@jit
 def count_words(ADDRESSES, n, LANES):
     """How many lanes store to each sector of the *n* lines, but for those at the address of lane 0 or the one before.
 
@@ -163,3 +152,55 @@ def meetings(ADDRESSES, lanes):
             same -= 32 - lanes
         most = max(most, same)
     return most
+
+
+@jit_inline
+def _lanes_at(ADDRESSES, lanes, sector):
+    """How many of *lanes* are at each of the eight words of a sector, in a byte each.
+
+    Lanes that do not take part repeat the address that lane 0 has.
+    """
+    counts = np.int64(0)
+    for l in range(32):
+        if ADDRESSES[l] >> 5 == sector:
+            counts += np.int64(1 - (32 - lanes) * (l == 0)) << (2 * (ADDRESSES[l] & 28))
+    return counts
+
+
+@jit_rare
+def rounds(ADDRESSES, lanes, size, line, whole, part, again, halves):
+    """What an SM sends for the atomics of *lanes*, *size* bytes each, on *line*, and how long L2 is busy with it.
+
+    A round takes one lane of each word, so that a sector is sent as often as lanes meet at the word of it where most
+    do.  Each round has a mask, too, but that of a lone lane.  L2 takes *whole* for a sector of which all words change,
+    else *part*; with *halves* those of a sector follow each other.  The next for the same sector waits until *again*
+    after the last.  Returns sectors and masks, cycles, how much more these are if only such requests come, and the most
+    lanes at one word.
+    """
+    c0 = _lanes_at(ADDRESSES, lanes, 4 * line)
+    c1 = _lanes_at(ADDRESSES, lanes, 4 * line + 1)
+    c2 = _lanes_at(ADDRESSES, lanes, 4 * line + 2)
+    c3 = _lanes_at(ADDRESSES, lanes, 4 * line + 3)
+    w0 = w1 = w2 = w3 = 0.0  # how long such requests take if they wait for each of these
+    sent = most = np.int64(0)
+    busy = 0.0
+    there = np.int64(32)
+    while there:
+        there = sectors = np.int64(0)
+        for _ in range(4):
+            low = high = np.int64(0)
+            for byte in range(0, SECTOR_BYTES, size):
+                if (c0 >> (2 * byte)) & 63 > most:
+                    low += byte < SECTOR_BYTES // 2
+                    high += byte >= SECTOR_BYTES // 2
+            if low + high:
+                twice = halves and low and high
+                busy += 2.0 * whole if twice else whole if (low + high) * size == SECTOR_BYTES else part
+                w0 += whole + again if twice else again
+                there += low + high
+                sectors += 1
+            c0, c1, c2, c3 = c1, c2, c3, c0
+            w0, w1, w2, w3 = w1, w2, w3, w0
+        sent += sectors + (there > 1)
+        most += there > 0
+    return sent, busy, max(w0 - busy, w1 - busy, w2 - busy, w3 - busy, 0.0), most

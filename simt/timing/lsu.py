@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.ops.scalar import popcount
 from simt.timing import layout as L
 from simt.timing.caches import atomic_line, is_behind, note_atomic, read_line, stopped_until, write_line
 from simt.timing.chance import share
@@ -13,13 +12,12 @@ from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.lines import (
     SECTOR_BYTES,
     coalesce,
-    count_lanes,
     count_words,
     follow,
     interleave,
-    meetings,
     most_in_bank,
     most_in_tag_bank,
+    rounds,
     written_in_part,
 )
 from simt.timing.mates import note_load
@@ -27,7 +25,6 @@ from simt.timing.others import FIRST, manner_of, note_lanes, spaced
 from simt.timing.outbox import answer, forget, is_alone, is_load, request, result_of, take_to_l1
 from simt.timing.races import note_access
 from simt.timing.rounds import manner_of_load
-from simt.timing.slices import same_word_interval
 from simt.timing.steps import asked_ahead
 
 SHARED_INTERVAL = L.PLACE["shared_wavefront_interval"]
@@ -45,10 +42,9 @@ FENCE_LATENCY = L.PLACE["fence_latency"]
 STORE_DRAIN = L.PLACE["store_drain_latency"]
 ATOMIC_LATENCY = L.PLACE["atomic_latency"]
 ATOMIC_LANE = L.PLACE["atomic_lane_interval"]
-ATOMIC_LINE = L.PLACE["atomic_line_interval"]
 ATOMIC_SECTOR = L.PLACE["atomic_sector_interval"]
-ATOMIC_MERGED = L.PLACE["atomic_merged_interval"]
-ATOMIC_SAME = L.PLACE["atomic_same_interval"]
+ATOMIC_PART = L.PLACE["atomic_part_interval"]
+ATOMIC_FLOAT = L.PLACE["atomic_float_interval"]
 SYSTEM_LATENCY = L.PLACE["system_latency"]
 LINE_BYTES = 128
 MANY = 8
@@ -149,34 +145,6 @@ def _await_stores(sm, wi, now, leaves, t):
     t.WARPS[own] = max(t.WARPS[own], ceil(now + waits + t.NUMBERS[STORE_DRAIN]))
 
 
-@jit_rare
-def _busy_in_l2(ADDRESSES, lanes, there, mask, line, t):
-    """Cycles that L2 is busy with the atomics of *there* lanes of a request in the sectors *mask* of *line*, the most
-
-    lanes at one word, and its words.
-
-    Measured on an H200 (ends.cu, and histograms of 1 to 1024 bins in shared.cu): lanes that do not meet take as long as
-    the sectors that they are in.  Else each word takes its time, further lanes at a word less.  Lanes that do not take
-    part repeat the address that lane 0 has.
-    """
-    words = np.int64(0)
-    most = np.int64(0)
-    for l in range(32):
-        if ADDRESSES[l] >> 7 == line:
-            meeting = np.int64(lanes - 32 if ADDRESSES[l] == ADDRESSES[0] else 0)
-            for k in range(32):
-                meeting += ADDRESSES[k] == ADDRESSES[l]
-            words |= np.int64(1) << ((ADDRESSES[l] >> 2) & 31)
-            most = max(most, meeting)
-    sectors = popcount(mask)
-    n = popcount(words)
-    if n == there:  # whole sectors are quicker than words of some
-        cycles = sectors * t.NUMBERS[ATOMIC_SECTOR if 8 * sectors == n else ATOMIC_SAME]
-    else:
-        cycles = n * t.NUMBERS[ATOMIC_LINE] + (there - n) * t.NUMBERS[ATOMIC_MERGED]
-    return cycles, most, words
-
-
 @jit_inline
 def _come_between(sm, wi, n, now, t):
     """Whether stores of other blocks come between one of warp *wi*, to *n* lines, and the one before of its block.
@@ -218,6 +186,7 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     ADDRESSES = asked.addresses
     local = kind == L.K_LOCAL
     each = np.int64(size // lanes)
+    own = max(each, 4)
     words = np.int64(1)
     if local:  # lines of a thread's own: no other block comes to them
         kind = np.int64(L.K_LOAD if loads else L.K_STORE)
@@ -267,16 +236,11 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     many = n >= MANY
     apart = kind == L.K_STORE and many and _come_between(sm, wi, n, now, t)
     waits = not loads
-    if kind in (L.K_ATOMIC, L.K_REDUCTION):
-        most = meetings(ADDRESSES, lanes)
-        t.REQUESTED[at + L.R_MOST] = most
     if kind == L.K_STORE:
         t.REQUESTED[at + L.R_WORDS] = t.LANES[0]
         count_words(ADDRESSES, first_words, t.LANES)
         follow(first_words, words, 4, t)
         t.REQUESTED[at + L.R_SPACED] = spaced(ADDRESSES, each)
-    elif not loads:
-        count_lanes(ADDRESSES, n, lanes, t.LANES)
     for k in range(n):
         start = begin + k * tags // n * t.NUMBERS[LINE_LATENCY]
         if loads:
@@ -286,13 +250,12 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
             leaves = max(leaves, write_line(sm, first + k, t.LINES[k], t.MASKS[k], partial, start, many, apart, t))
             joined += t.ASKED[(sm * L.REQUEST_LINES + first + k) * L.N_LINE + L.A_DO] == L.D_JOIN
         else:
-            there = np.int64(0)
-            for sector in range(4):
-                there += t.LANES[k * 4 + sector]
-            cycles, meeting, words = _busy_in_l2(ADDRESSES, lanes, there, t.MASKS[k], t.LINES[k], t)
-            busy = max(cycles, meeting * same_word_interval(t.OPS[pc * L.N_OP + L.O_FLOAT] != 0, 0, t))
-            note_atomic(sm, first + k, cycles, meeting, words, t)
-            gone = atomic_line(sm, first + k, t.LINES[k], t.MASKS[k], there, most, start, t)
+            real = t.OPS[pc * L.N_OP + L.O_FLOAT] != 0
+            whole, part, again = t.NUMBERS[ATOMIC_SECTOR], t.NUMBERS[ATOMIC_PART], t.NUMBERS[ATOMIC_FLOAT]
+            of_line = rounds(ADDRESSES, lanes, own, t.LINES[k], whole, part, again if real else 0.0, real and own == 8)
+            most, busy = max(most, of_line[3]), max(busy, of_line[1])
+            note_atomic(sm, first + k, of_line[1], of_line[2], t)
+            gone = atomic_line(sm, first + k, t.LINES[k], t.MASKS[k], of_line[0], start, t)
             leaves = max(leaves, gone)
     if joined and many:  # those that are not sent take a cycle a line (turns.cu)
         spared = (cycles - passes * t.NUMBERS[SHARED_INTERVAL]) * joined / n
@@ -317,6 +280,7 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
         later = max((most - 1) * t.NUMBERS[ATOMIC_LANE] - (busy if most > 1 else 0.0), 0.0)
         t.REQUESTED_AT[times + L.T_LATER] = t.NUMBERS[ATOMIC_LATENCY] + later
     if not loads:
+        t.REQUESTED[at + L.R_MOST] = most
         _await_stores(sm, wi, now, leaves, t)
         t.WARPS[wi * L.N_WARP + L.W_STORING] += kind != L.K_REDUCTION  # L2 adds without being waited for
     return _asked(sm, r, waits, t)

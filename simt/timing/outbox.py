@@ -33,7 +33,7 @@ from simt.timing.l2 import (
 from simt.timing.mates import manner_by_rows
 from simt.timing.others import SCATTERED, note_touch
 from simt.timing.owners import note_owner
-from simt.timing.slices import busy_with, leads, note_row, note_writer, serialised
+from simt.timing.slices import awaited, leads, note_row, note_writer, serialised
 from simt.timing.waits import settle, signal
 
 L1_LATENCY = L.PLACE["l1_latency"]
@@ -89,13 +89,19 @@ def request(sm, wi, pc, now, kind, block, manner, word, t):
 
 @jit_inline
 def _writers(at, a, t):
-    """How many blocks use L2 where the request at *at* writes, by what is known of its instruction."""
+    """How many blocks use L2 where the request at *at* writes, by what is known of its instruction.
+
+    Once blocks have added to the same few words, others that are farther apart are no sign: they are words anywhere.
+    """
     pc = t.REQUESTED[at + L.R_PC]
     if a == t.REQUESTED[at + L.R_FIRST]:
         index = t.WARPS[t.REQUESTED[at + L.R_WARP] * L.N_WARP + L.W_INDEX]
         behind = leads(pc, index, t.REQUESTED[at + L.R_LANES], t.REQUESTED[at + L.R_ROW], t)
         if behind == 0:
+            before = t.WRITERS[pc]
             note_writer(pc, t.REQUESTED[at + L.R_BLOCK], t.REQUESTED[at + L.R_WORD], t)
+            if before == L.NEVER and t.REQUESTED[at + L.R_KIND] in (L.K_ATOMIC, L.K_REDUCTION):
+                t.WRITERS[pc] = before
         elif behind == 1 or (behind > 0 and behind == t.CONFIG[L.G_LAYER]):
             note_row(pc, t.REQUESTED[at + L.R_BLOCK], behind, t.REQUESTED[at + L.R_WORD], t)
     return t.WRITERS[pc]
@@ -169,13 +175,17 @@ def _from_l2(sm, a, at, t):
         _note_part(at, a, line, bytes_of(mask, extra) * spaced, t)
         l2_join(line, mask, extra, spaced, t.WRITERS[pc], t.WIDEST[pc], start, t)
     elif do == L.D_ATOMIC:
-        arrival = received(popcount(mask) + (extra > 1), sent, t)
+        arrival = received(extra, sent, t)
         way = l2_place(line, arrival, t)
         missing, _ = look_up(way, line, mask, manner, arrival, t)
         writers = _writers(at, a, t)
+        if t.REQUESTED[at + L.R_LINES] > 1 and t.L2_WRITER[way] == -2:  # warps of several blocks add all over it
+            writers = np.float64(L.NEVER)
         real = t.OPS[t.REQUESTED[at + L.R_PC] * L.N_OP + L.O_FLOAT] != 0
-        most, words = t.ASKED[row + L.A_MOST], t.ASKED[row + L.A_WORDS]
-        busy = busy_with(way, block, t.ASKED_AT[times + L.T_BUSY], most, words, real, writers, t)
+        busy = t.ASKED_AT[times + L.T_BUSY]
+        if real:
+            word = t.REQUESTED[at + L.R_WORD] if t.REQUESTED[at + L.R_LANES] == 1 else np.int64(-1)
+            busy += awaited(way, block, mask, word, t.ASKED_AT[times + L.T_AGAIN], writers, t)
         ready = serialised(way, block, writers, t.REQUESTED[at + L.R_MOST], busy, arrival, t)
         if missing:
             ready = max(ready, fetch(sm, way, line, missing, manner, arrival, t) - t.NUMBERS[L2_LATENCY])

@@ -11,10 +11,7 @@ from simt.timing.jit import jit, jit_inline, jit_rare
 from simt.timing.others import SEVERAL, allocation
 from simt.timing.servers import serve
 
-ATOMIC_SAME = L.PLACE["atomic_same_interval"]
-ATOMIC_FLOAT = L.PLACE["atomic_float_interval"]
 ATOMIC_MEETING = L.PLACE["atomic_meeting_interval"]
-ATOMIC_WORDS = L.PLACE["atomic_float_words"]
 TURN = L.PLACE["l2_turn_interval"]
 L2_LATENCY = L.PLACE["l2_latency"]
 ATOMIC_TURN = 2.8
@@ -196,28 +193,25 @@ def _in_one_slice(pair, t):
     return max(min(at_once, pair), min(at_once - pair, 2.0 * pair))
 
 
-@jit_inline
-def same_word_interval(real, used, t):
-    """Cycles that L2 takes for each lane of the word where most meet, of a line of which *used* words are used.
-
-    Floating-point additions to one word wait for each other, the more the fewer words of the line are used (again.cu on
-    an H200: 3.5 cycles each at up to 4 words, 2.5 at 16, 1.9 at 32, 1.5 if blocks have words of their own).
-    """
-    each = t.NUMBERS[ATOMIC_SAME]
-    if real:
-        each += (t.NUMBERS[ATOMIC_FLOAT] - each) * min(t.NUMBERS[ATOMIC_WORDS] / max(used, 1), 1.0)
-    return each
-
-
 @jit
-def busy_with(way, block, cycles, most, words, real, writers, t):
-    """How long a request's atomics on the line of *way* keep L2 busy: *cycles*, or those of *most* lanes at a word."""
-    new = words & ~t.L2_WORDS[way]
-    t.L2_WORDS[way] |= words
-    if new and t.L2_WRITER[way] != -1 and t.L2_WRITER[way] != block:  # others use the rest
-        t.L2_WORDS[way] = 0xFFFFFFFF
-    each = same_word_interval(real and not 1.0 < writers < L.NEVER, popcount(t.L2_WORDS[way]), t)
-    return max(cycles, most * each)
+def awaited(way, block, mask, word, again, writers, t):
+    """How long atomics on the sectors *mask* of the line of *way* wait for those before, *again* if for the same.
+
+    Others come between, as many as there are sectors that are used (again.cu and atoms.cu on an H200).  *word*: that of
+    a lone lane, else -1; if blocks have different ones, or sectors, others use the rest of the line.
+    """
+    if 1.0 < writers < L.NEVER:
+        return 0.0
+    line = _placed(t.L2_TAGS[way], t)
+    at = four_of(line) % len(t.L2_ADDED)
+    shift = 4 * (2 * ((line >> 2) & 1) + (line & 1))
+    used, last = t.L2_ADDED[at] & 0xFFFF, (t.L2_ADDED[at] >> 16) - 1
+    other = t.L2_WRITER[way] != -1 and t.L2_WRITER[way] != block
+    if other and ((mask << shift) & ~used or (word >= 0 and 0 <= last != word)):
+        used |= 15 << shift
+    used |= mask << shift
+    t.L2_ADDED[at] = used | (last + 1 if word < 0 else word + 1) << 16
+    return again * min(popcount(mask) / popcount(used), 1.0)
 
 
 @jit

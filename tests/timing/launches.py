@@ -43,7 +43,7 @@ CUBINS = {
         *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "reach", "paths", "validation"),
         *("unseen", "short", "sets", "naive", "rowwise", "kept", "crowded", "wraps", "stays", "busy", "same"),
         *("parts", "constants", "across", "starts", "bands", "lanes", "columns", "turns", "bodies", "sent"),
-        *("calls", "large", "anywhere"),
+        *("calls", "large", "anywhere", "atoms"),
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
@@ -279,7 +279,8 @@ def counted_arguments() -> list[list[Any]]:
 
 BOOLEAN = {"around", "each", "halved", "kept", "line", "march", "passes", "softmax", "summed", "transposed", "wrap"}
 """Templates whose first argument is true or false."""
-TEMPLATES = {"unsigned int": "j", "unsigned char": "h", "unsigned long long": "y", "float": "f", "double": "d"}
+TEMPLATES = {"unsigned int": "j", "int": "i", "unsigned char": "h"}
+TEMPLATES |= {"unsigned long long": "y", "float": "f", "double": "d"}
 
 
 def mangled(kernel: str, integers: bool = False) -> str:

@@ -49,6 +49,7 @@ PROFILED = (
     "calls",
     "large",
     "anywhere",
+    "atoms",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
