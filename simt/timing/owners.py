@@ -4,8 +4,8 @@ So are bodies that attract each other: each thread loads its own, and then those
 for itself is in L2 (bodies.cu on an H100: of blocks whose threads have all bodies or half of them, four bodies take 769
 and 881 cycles, in two loads, where one waits 625 for DRAM and 295 for L2).
 
-And so are sums or differences with the element before, which the block before has: who asks for it after a barrier finds
-it in L2 (meets.cu on an H200: of blocks of 256 threads the warp that does ends 440 cycles after the others).
+And so are sums or differences with the element before, which the block before has: who asks for it after a barrier
+finds it in L2 (meets.cu on an H200: of blocks of 256 threads the warp that does ends 440 cycles after the others).
 """
 
 from __future__ import annotations

@@ -277,20 +277,7 @@ def counted_arguments() -> list[list[Any]]:
     return launches * 2 + [once() for _ in range(9)]
 
 
-BOOLEAN = {
-    "around",
-    "dots",
-    "each",
-    "halved",
-    "kept",
-    "line",
-    "march",
-    "passes",
-    "softmax",
-    "summed",
-    "transposed",
-    "wrap",
-}
+BOOLEAN = set("around dots each halved kept line march passes softmax summed transposed wrap".split())
 """Templates whose first argument is true or false."""
 TEMPLATES = {"unsigned int": "j", "unsigned char": "h", "unsigned long long": "y", "float": "f", "double": "d"}
 
