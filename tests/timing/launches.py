@@ -277,7 +277,8 @@ def counted_arguments() -> list[list[Any]]:
     return launches * 2 + [once() for _ in range(9)]
 
 
-BOOLEAN = set("around dots each halved kept line march passes softmax summed transposed wrap".split())
+BOOLEAN = {"around", "dots", "each", "halved", "kept", "line", "march", "passes"}
+BOOLEAN |= {"softmax", "summed", "transposed", "wrap"}
 """Templates whose first argument is true or false."""
 TEMPLATES = {"unsigned int": "j", "unsigned char": "h", "unsigned long long": "y", "float": "f", "double": "d"}
 
