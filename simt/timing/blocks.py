@@ -59,11 +59,14 @@ def _room_at(sm, now, t):
 def _slot_at(sm, t):
     """When the SM has a slot for a block: those whose end the chip has not noted yet keep theirs (H200, ends.cu).
 
-    With a place free, more blocks have ended than that.
+    With a place free, more blocks have ended than that.  Blocks in the room of warps that have gone need none of these.
     """
-    slots = t.CONFIG[L.G_PLACES]
+    places = t.CONFIG[L.G_PLACES]
+    slots = min(places, t.CONFIG[L.G_ROOM] // t.CONFIG[L.G_WARPS] + 1)
     before = np.int64(t.SMS[sm * L.N_SM + L.M_STARTED]) - slots  # of that one, in the order of the ends
-    return t.RETIRED[sm * slots + before % slots] if before >= 0 else 0.0
+    if before < 0 or before >= t.SMS[sm * L.N_SM + L.M_ENDED_BLOCKS]:
+        return 0.0
+    return t.RETIRED[sm * places + before % places]
 
 
 @jit_inline
@@ -77,7 +80,11 @@ def _free_at(place, t):
 
 @jit
 def _tell_who_left(sm, end, t):
-    """A block of the SM has ended: only now the chip hears which warps have left it (tails.cu on an H100)."""
+    """A block of the SM has ended: only now the chip hears which warps have left it (tails.cu on an H100).
+
+    Not when one starts: of 31 blocks of 256 threads of which one warp sums (meets.cu on an H200) eight start, the next
+    eight when the first of these has ended, though the other warps of seven are gone when the last one starts.
+    """
     warps = t.CONFIG[L.G_PLACES] * t.CONFIG[L.G_WARPS]
     for wi in range(sm * warps, (sm + 1) * warps):
         if t.GONE[wi] == LEFT:
@@ -112,7 +119,6 @@ def give_blocks(sm, now, t):
         SMS[at + L.M_BLOCK_FREE] = max(SMS[at + L.M_BLOCK_FREE], now - 1.0) + t.NUMBERS[BLOCK_START]
         t.SLOTS[slot + L.S_DEALT] = np.int64(SMS[at + L.M_STARTED]) % CONFIG[L.G_SCHEDULERS]
         SMS[at + L.M_STARTED] += 1
-        _tell_who_left(sm, now, t)
         t.SLOTS[slot + L.S_STAYING] = CONFIG[L.G_WARPS]
         t.SLOTS[slot + L.S_BLOCK] = block
         t.SLOTS[slot + L.S_NUMBER] = number

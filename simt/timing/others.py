@@ -32,12 +32,12 @@ STORED, STORED_BY_OTHERS, LOST = 16, 32, 64
 """In OWNED: who answers for what is stored to a line; L2 has lost it before."""
 FIRST_STORED = 8
 """In OWNED: the bit of the first sector of which what is stored has been counted."""
-SCATTERED, FIRST, LATER, ONCE, AGAIN_NOW, AGAIN, FETCHES, FINDS_NOW, FINDS = range(9)
+SCATTERED, FIRST, LATER, ONCE, AGAIN_NOW, AGAIN, FETCHES, FINDS_NOW, FINDS, LOADED = range(10)
 """Manners of a request: its lanes ask for lines anywhere; of a block that starts with the launch; of a later one; for
 
 lines where no other block has been; where others are at the same time; where others have been (rounds.py); of a block
 that finds nothing there of what other rows of blocks have loaded; of one that does, and starts with the launch; of a
-later one (mates.py).
+later one (mates.py); of a block whose neighbour has loaded the line for itself (owners.py).
 """
 
 
@@ -229,6 +229,8 @@ def brought_by(line, mask, manner, now, t):
         return SAMPLE if is_private(k, t) or drawn < t.CONFIG[L.G_SMS] / t.CONFIG[L.G_CHIP] else OTHERS_BEFORE
     if manner == SCATTERED:
         return _scattered(k, line, n, now, t)
+    if manner == LOADED and mask & ~t.OWNED[line]:
+        return OTHERS_BEFORE
     if manner == ONCE:
         t.FETCHED_OF[k] += n
         return SAMPLE

@@ -31,8 +31,8 @@ from simt.timing.l2 import (
     unevenly,
 )
 from simt.timing.mates import manner_by_rows
-from simt.timing.others import SCATTERED, note_touch
-from simt.timing.owners import note_owner
+from simt.timing.others import FIRST, LATER, LOADED, SCATTERED, note_touch
+from simt.timing.owners import is_neighbours, note_owner
 from simt.timing.slices import awaited, leads, note_row, note_writer, serialised
 from simt.timing.waits import settle, signal
 
@@ -155,6 +155,8 @@ def _from_l2(sm, a, at, t):
             word, pitch = t.REQUESTED[at + L.R_WORD], t.REQUESTED[at + L.R_PITCH]
             note_owner(t.REQUESTED[at + L.R_PC], t.REQUESTED[at + L.R_WARP], block, word, pitch, start, t)
         manner = manner_by_rows(t.REQUESTED[at + L.R_PC], t.REQUESTED[at + L.R_WARP], block, line, manner, start, t)
+        if manner in (FIRST, LATER) and is_neighbours(line, t.REQUESTED[at + L.R_WARP], block, start, t):
+            manner = np.int64(LOADED)
         ready = max(ready, l2_read(sm, line, mask, manner, sent, t.REQUESTED[at + L.R_AHEAD], t))
     elif do == L.D_WRITE:
         writers = _writers(at, a, t)

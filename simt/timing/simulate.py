@@ -28,7 +28,7 @@ from simt.ops.jit import plain
 from simt.options import Timing
 from simt.program import Program
 from simt.timing import layout
-from simt.timing.arrays import clock_arrays, own_sizes
+from simt.timing.arrays import carve_out, clock_arrays, own_sizes
 from simt.timing.calls import Calls
 from simt.timing.core import run
 from simt.timing.crew import Crew
@@ -106,11 +106,11 @@ def simulate(
         most_sms = MAX_HOST_BYTES // setting.bytes
         most_instructions = options.seconds * INSTRUCTIONS_PER_SECOND
         least = 1 if executed is None else SEVERAL
-        sample = choose(work, setting.chip, setting.places, most_instructions, most_sms, setting.table.writes, least)
+        sample = choose(work, setting.chip, setting.at_once, most_instructions, most_sms, setting.table.writes, least)
     shares, all_of_it, limit = None if work is None else moved(work, sample), sample, math.inf
     if work is not None and executed is not None:
         most = options.seconds * INSTRUCTIONS_PER_SECOND
-        sample = replace(sample, n_blocks=affordable(work, sample, most, setting.places * sample.n_sms))
+        sample = replace(sample, n_blocks=affordable(work, sample, most, setting.at_once * sample.n_sms))
         limit = longest(sample, most)
         shares = None if shares is None else shares[: sample.n_blocks + 1]
     run_of = _Run(setting, sample, options.window, None, shares)
@@ -177,11 +177,25 @@ class _Setting:
         return min(self.numbers.device.limit("multiprocessors"), self.launch.blocks)
 
     @property
-    def places(self) -> int:
-        """Places for blocks on each of them."""
+    def at_once(self) -> int:
+        """Blocks that each of them has at a time, as far as some take as long as others."""
         most = self.fit.blocks_per_sm
         if self.numbers["blocks_start_early"]:  # one more, in the room of warps that have gone before their block
             most = min(most + 1, self.fit.limits["blocks"], self.fit.limits.get("shared memory", most + 1))
+        return min(most, -(-self.launch.blocks // self.chip))
+
+    @property
+    def places(self) -> int:
+        """Places for blocks on each of them.
+
+        Twice as many as fit, if their warps have gone all but a few: as far as shared memory goes, which keeps that of
+        a block to its end (an H200 has up to 15 blocks of 256 threads of which one warp is left, meets.cu).
+        """
+        most = self.fit.blocks_per_sm
+        if self.numbers["blocks_start_early"]:
+            each = self.fit.shared_bytes + self.numbers.device.limit("shared_reserved_per_block")
+            room = carve_out(self.numbers, self.fit) // each if each else 2 * most
+            most = max(most, min(2 * most, self.fit.limits["blocks"], room))
         return min(most, -(-self.launch.blocks // self.chip))
 
     @property

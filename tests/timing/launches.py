@@ -43,7 +43,7 @@ CUBINS = {
         *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "reach", "paths", "validation"),
         *("unseen", "short", "sets", "naive", "rowwise", "kept", "crowded", "wraps", "stays", "busy", "same"),
         *("parts", "constants", "across", "starts", "bands", "lanes", "columns", "turns", "bodies", "sent"),
-        *("calls", "large", "anywhere", "atoms"),
+        *("calls", "large", "anywhere", "atoms", "meets"),
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"
@@ -277,7 +277,8 @@ def counted_arguments() -> list[list[Any]]:
     return launches * 2 + [once() for _ in range(9)]
 
 
-BOOLEAN = {"around", "each", "halved", "kept", "line", "march", "passes", "softmax", "summed", "transposed", "wrap"}
+BOOLEAN = {"around", "dots", "each", "halved", "kept", "line", "march", "passes"}
+BOOLEAN |= {"softmax", "summed", "transposed", "wrap"}
 """Templates whose first argument is true or false."""
 TEMPLATES = {"unsigned int": "j", "int": "i", "unsigned char": "h"}
 TEMPLATES |= {"unsigned long long": "y", "float": "f", "double": "d"}

@@ -50,6 +50,7 @@ PROFILED = (
     "large",
     "anywhere",
     "atoms",
+    "meets",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
