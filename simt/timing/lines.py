@@ -163,3 +163,16 @@ def meetings(ADDRESSES, lanes):
             same -= 32 - lanes
         most = max(most, same)
     return most
+
+
+@jit
+def distinct_words(ADDRESSES):
+    """How many 4-byte words the lanes ask for, of which idle ones repeat what another one does."""
+    count = np.int64(0)
+    for l in range(32):
+        word = ADDRESSES[l] >> 2
+        k = 0
+        while ADDRESSES[k] >> 2 != word:
+            k += 1
+        count += k == l
+    return count
