@@ -50,6 +50,7 @@ __all__ = [
     "forget",
     "lay_out",
     "leap",
+    "partings",
     "place_bytes",
     "request",
     "requests",
@@ -290,6 +291,12 @@ def requests(pc, s):
     return s.COUNTS[np.uint64(pc * L.N_COUNT) + L.N_REQUESTS]
 
 
+@jit_part
+def partings(pc, s):
+    """Into how many further places micro-op *pc* has sent lanes of a warp so far."""
+    return s.COUNTS[np.uint64(pc * L.N_COUNT) + L.N_DIVERGENT]
+
+
 class Request(NamedTuple):
     """The last request to memory: 32-byte sectors, bytes asked for, wavefronts; int64[32] addresses.
 
@@ -304,8 +311,9 @@ class Request(NamedTuple):
 
 @jit_part
 def forget(s):
-    """Let the last request be for nothing, until there is another."""
+    """Let the last request be for nothing, until there is another: no bytes, and no address of the first lane."""
     s.X[L.X_BYTES] = 0
+    s.ADDRESSES[0] = -1
 
 
 @jit_part

@@ -13,12 +13,12 @@ from simt.timing import layout as L
 from simt.timing.blocks import block_at, catch_up, end_warp, release, wait_at_barrier
 from simt.timing.codes import (
     BARRIER,
+    CONST,
     EXIT,
     FENCE,
     FETCHING,
     FIXED,
     GLOBAL,
-    LDC,
     LONG,
     LSU,
     MEMBAR,
@@ -26,7 +26,6 @@ from simt.timing.codes import (
     QUEUED,
     SHARED,
     SHORT,
-    SREG,
     STALLED_BARRIER,
     TEX,
     WAIT,
@@ -35,11 +34,12 @@ from simt.timing.cycles import ceil
 from simt.timing.gates import IS_STALLED, N_GATE
 from simt.timing.jit import jit, jit_apart, jit_inline, jit_rare
 from simt.timing.lines import meetings
-from simt.timing.lsu import dispatch, fence, global_access, keep_lsu, shared_access, texture_access
-from simt.timing.pipes import freeze, hold_up_sending, keep_from_fma, occupy, read_registers, send
+from simt.timing.lsu import fence, global_access, shared_access
+from simt.timing.pipes import freeze, hold_up_sending, keep_from_fma, occupy, read_registers
+from simt.timing.queued import queued
 from simt.timing.selection import NONE
 from simt.timing.slots import end_of_issue, note_issue
-from simt.timing.waits import awaits, constant_at, hand_on, note_results
+from simt.timing.waits import awaits, hand_on, note_results
 
 WINDOW = L.PLACE["register_window"]
 FETCH_LATENCY = L.PLACE["fetch_latency"]
@@ -47,18 +47,13 @@ FETCH_INTERVAL = L.PLACE["fetch_interval"]
 FETCH_NEXT = L.PLACE["fetch_next_latency"]
 BRANCH_LATENCY = L.PLACE["branch_latency"]
 NOT_TAKEN_LATENCY = L.PLACE["branch_not_taken_latency"]
+REGISTER_LATENCY = L.PLACE["branch_register_latency"]
 RECONVERGENCE_LATENCY = L.PLACE["reconvergence_latency"]
 BARRIER_INTERVAL = L.PLACE["barrier_interval"]
 BARRIER_LATENCY = L.PLACE["barrier_latency"]
 FENCE_BLOCK = L.PLACE["fence_block_latency"]
 MIO_INTERVAL = L.PLACE["mio_interval"]
-MIO_SEND = L.PLACE["mio_send_interval"]
 OPERAND_LATENCY = L.PLACE["operand_latency"]
-JOINING, CONSTANT_JOINING = 1.0, 0.125
-"""Cycles of the load/store unit for which one for another pipe counts where stores join, and a constant.
-
-Of 1000 blocks that add to a counter without atomics (same.cu) an H100 sends 21 stores an SM, here 4 if both are one.
-"""
 
 
 @jit_inline
@@ -157,17 +152,6 @@ def _execute(wi, pc, now, block, t):
     return status, at
 
 
-@jit_rare
-def _fetch_texels(sm, wi, now, done, pc, block, t):
-    """When the result of the texture or surface instruction at *pc* is there: at *done* if L1 has its texels."""
-    asked = door.request(block)
-    if asked.bytes == 0:
-        return done
-    stores = t.OPS[pc * L.N_OP + L.O_KIND] == L.K_STORE
-    number = t.SLOTS[t.WARPS[wi * L.N_WARP + L.W_PLACE] * L.N_SLOT + L.S_BLOCK]
-    return texture_access(sm, wi, pc, number, now, done, stores, asked, t)
-
-
 @jit_apart
 def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
     """:func:`_complete` of an instruction of no fixed latency.
@@ -197,29 +181,7 @@ def _complete_later(q, sm, wi, now, pc, executed, local, block, t):
         if unit == GLOBAL:
             read = max(read, t.SMS[sm * L.N_SM + L.M_LSU_FREE] + t.NUMBERS[OPERAND_LATENCY])
     if unit == QUEUED:
-        begin = np.float64(now)
-        if pipe == LSU:
-            begin = max(keep_lsu(sm, begin, np.float64(t.OPS[row + L.O_INTERVAL]), t), sent)
-            t.TOTALS[L.N_WAVEFRONTS] += 1
-        else:
-            begin = np.float64(max(now, t.GATES[q * N_GATE + pipe]))
-            if t.OPS[row + L.O_CONSTANT]:
-                begin = np.float64(constant_at(sm, -1, row, ceil(begin), t))
-            first, end = q, q + 1
-            if pipe == TEX:  # one for all schedulers (H200, paths.cu)
-                first = sm * t.CONFIG[L.G_SCHEDULERS]
-                end = first + t.CONFIG[L.G_SCHEDULERS]
-            for each in range(first, end):
-                occupy(each, pipe, now, 0, t.OPS[row + L.O_INTERVAL], t.NUMBERS, t.GATES)
-            has_index = t.OPS[row + L.O_CLASS] == LDC and t.OPS[row + L.O_CONSTANT] == 0
-            begin = max(begin, send(q, now, np.int64(t.NUMBERS[MIO_SEND]) + has_index, t.SCHEDULERS))
-            dispatch(sm, now, t)
-            t.SMS[sm * L.N_SM + L.M_LSU_BUSY] += CONSTANT_JOINING if t.OPS[row + L.O_CLASS] == LDC else JOINING
-            t.TOTALS[L.N_WAVEFRONTS] += pipe == SREG
-        done = begin + t.OPS[row + L.O_LATENCY]
-        if pipe == TEX:
-            return _fetch_texels(sm, wi, now, done, pc, block, t), LONG, begin + t.NUMBERS[OPERAND_LATENCY]
-        return done, SHORT, begin + t.NUMBERS[OPERAND_LATENCY]
+        return queued(q, sm, wi, now, sent, pc, block, t)
     asked = door.request(block)
     if unit == SHARED or (unit == GLOBAL and executed and asked.wavefronts > 0 and t.OPS[row + L.O_STAGES] == 0):
         kind = t.OPS[row + L.O_KIND]
@@ -292,8 +254,24 @@ def _go_on(wi, pc, now, fixed, resolved, ready, reason, t):
 
 
 @jit
-def _branch(wi, q, pc, after, now, fixed, t):
-    """Until when a warp waits for its branch at *pc*, and for *after*, where it goes on; why, if not for the branch."""
+def _in_turn(q, row, now, times, t):
+    """When the branch unit of scheduler *q* comes to the instruction at *row*, which takes it so many *times*.
+
+    Only branches to where a register says and BSYNC take it for long (targets.cu).
+    """
+    gate = q * N_GATE + t.OPS[row + L.O_PIPE]
+    begin = max(t.GATES[gate], now)
+    t.GATES[gate] = begin + times * t.OPS[row + L.O_INTERVAL]
+    return begin
+
+
+@jit
+def _branch(wi, q, pc, after, now, fixed, parted, t):
+    """Until when a warp waits for its branch at *pc*, and for *after*, where it goes on; why, if not for the branch.
+
+    *parted*: to how many further places it has sent lanes, if it goes to where a register says.  It is issued anew for
+    those of each.
+    """
     OPS = t.OPS
     NUMBERS = t.NUMBERS
     at = wi * L.N_WARP
@@ -304,15 +282,21 @@ def _branch(wi, q, pc, after, now, fixed, t):
     # The target is fetched anew: fetches of one scheduler follow each other, and the next line comes later.
     fetch = max(resolved, t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_FETCH_FREE])
     t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_FETCH_FREE] = fetch + np.int64(NUMBERS[FETCH_INTERVAL])
-    ready = fetch + np.int64(NUMBERS[FETCH_LATENCY])
+    if OPS[pc * L.N_OP + L.O_SPREADS] >= 0:  # later, without keeping those of other warps waiting
+        begin = _in_turn(q, pc * L.N_OP, now, 1 + parted, t)
+        resolved = max(resolved, begin + (1 + parted) * np.int64(NUMBERS[REGISTER_LATENCY]))
+    ready = max(fetch, resolved) + np.int64(NUMBERS[FETCH_LATENCY])
     t.WARPS[at + L.W_NEXT_LINE] = OPS[max(after, 0) * L.N_OP + L.O_LINE] + 1
     t.WARPS[at + L.W_NEXT_LINE_AT] = ready + np.int64(NUMBERS[FETCH_NEXT])
     return resolved, ready, FETCHING
 
 
 @jit
-def _follow(wi, q, pc, after, now, done, t):
-    """When the warp may issue again as far as the instruction at *pc* decides it; *after* is what it goes on with."""
+def _follow(wi, q, pc, after, now, done, parted, t):
+    """When the warp may issue again as far as the instruction at *pc* decides it; *after* is what it goes on with.
+
+    *parted*: as for :func:`_branch`.
+    """
     NUMBERS = t.NUMBERS
     OPS = t.OPS
     WARPS = t.WARPS
@@ -327,7 +311,7 @@ def _follow(wi, q, pc, after, now, done, t):
         t.COMMITTED[wi * L.GROUPS + WARPS[at + L.W_COMMITS] % L.GROUPS] = WARPS[at + L.W_COPIED]
         WARPS[at + L.W_COMMITS] += 1
     elif kind == L.K_RECONVERGE:
-        resolved = max(fixed, now + np.int64(NUMBERS[RECONVERGENCE_LATENCY]))
+        resolved = max(fixed, _in_turn(q, row, now, 1, t) + np.int64(NUMBERS[RECONVERGENCE_LATENCY]))
     ready = resolved
     if unit == BARRIER and OPS[row + L.O_DEFERRED_STALL]:
         WARPS[at + L.W_HOLD] = ceil(done)
@@ -341,7 +325,7 @@ def _follow(wi, q, pc, after, now, done, t):
             WARPS[at + L.W_FENCE] = 1
         reason = MEMBAR
     elif kind == L.K_BRANCH:
-        resolved, ready, reason = _branch(wi, q, pc, after, now, fixed, t)
+        resolved, ready, reason = _branch(wi, q, pc, after, now, fixed, parted, t)
     if after >= 0 and OPS[after * L.N_OP + L.O_DUAL]:
         ready = now
         fixed = now
@@ -366,7 +350,7 @@ def _issue_simple(q, sm, wi, at, now, t):
         note_results(wi, pc, done, WAIT, done, t.CONFIG, t.OPS, t.OPERANDS, t.WARPS, t.BOARDS, t.REGISTERS)
     fixed = now + max(t.OPS[row + L.O_STALL], 1)
     if t.OPS[row + L.O_KIND] == L.K_BRANCH:
-        resolved, ready, reason = _branch(wi, q, pc, at, now, fixed, t)
+        resolved, ready, reason = _branch(wi, q, pc, at, now, fixed, np.int64(0), t)
         _go_on(wi, pc, now, fixed, resolved, ready, reason, t)
     else:
         _go_on(wi, pc, now, fixed, fixed, fixed, WAIT, t)
@@ -397,15 +381,20 @@ def issue(q, sm, wi, now, s, t):
     place = WARPS[wi * L.N_WARP + L.W_PLACE]
     block = block_at(place, s, t)
     memory_pc = OPS[row + L.O_MEMORY_PC]
-    requests = local = np.int64(0)
+    requests = local = parted = np.int64(0)
+    spreads = OPS[row + L.O_SPREADS]
     kept = False
     if memory_pc >= 0:
         requests, local = _requests(row, block, OPS)
-    if OPS[row + L.O_PIPE] == TEX:
+    if OPS[row + L.O_PIPE] == TEX or OPS[row + L.O_PIPE] == CONST:
         door.forget(block)
     if issues:
         kept = note_issue(q, wi, now, t)
+    if spreads >= 0:
+        parted = door.partings(spreads, block)
     status, at = _execute(wi, pc, now, block, t)
+    if spreads >= 0:
+        parted = door.partings(spreads, block) - parted
     if status == door.CALLED:  # it did not issue, and nothing has happened: it comes again
         t.CHIP[L.C_CALLS] = place
         return L.CALLED, forced
@@ -430,7 +419,7 @@ def issue(q, sm, wi, now, s, t):
             keep_from_fma(q, now + 1 + OPS[row + L.O_KEEPS_FMA], SCHEDULERS, t.GATES)
         done, why, read = _complete(q, sm, wi, now, late, pc, requests, local, block, t)
         note_results(wi, pc, done, why, read, t.CONFIG, OPS, t.OPERANDS, WARPS, t.BOARDS, t.REGISTERS)
-        _follow(wi, q, pc, at, now, done, t)
+        _follow(wi, q, pc, at, now, done, parted, t)
         if late + OPS[row + L.O_FREEZE]:
             freeze(q, now, late + OPS[row + L.O_FREEZE], t)
             settled = False

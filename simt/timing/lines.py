@@ -204,3 +204,16 @@ def rounds(ADDRESSES, lanes, size, line, whole, part, again, halves):
         sent += sectors + (there > 1)
         most += there > 0
     return sent, busy, max(w0 - busy, w1 - busy, w2 - busy, w3 - busy, 0.0), most
+
+
+@jit
+def distinct_words(ADDRESSES):
+    """How many 4-byte words the lanes ask for, of which idle ones repeat what another one does."""
+    count = np.int64(0)
+    for l in range(32):
+        word = ADDRESSES[l] >> 2
+        k = 0
+        while ADDRESSES[k] >> 2 != word:
+            k += 1
+        count += k == l
+    return count

@@ -39,6 +39,9 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "branch_latency": "cycles from a taken branch until its target is known",
         "branch_not_taken_latency": "cycles from a branch that is not taken to the next issue",
         "reconvergence_latency": "cycles from a BSYNC or WARPSYNC to the next issue",
+        "reconvergence_interval": "cycles between two BSYNC of a scheduler",
+        "branch_register_latency": "cycles from a branch to where a register says until its target is known",
+        "branch_register_interval": "cycles between two such branches of a scheduler, for each target of their lanes",
         "fetch_latency": "cycles to fetch the target of a branch",
         "fetch_interval": "cycles between two such fetches of a scheduler",
         "fetch_next_latency": "cycles from there until the next line is there, too",
@@ -50,6 +53,8 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "constant_fetch_bytes": "bytes that come from L2 at once if they are not parameters",
         "constant_latency": "cycles that a scheduler's first instruction that reads a line of constants waits for it",
         "constant_load_latency": "cycles that it waits longer if all schedulers of the chip want lines",
+        "constant_word_interval": "cycles of the SM for each word that the lanes of an LDC ask for",
+        "constant_word_latency": "cycles by which each further one comes later for a warp that waits alone",
         # Barriers.
         "barrier_interval": "cycles per arriving warp and SM",
         "barrier_latency": "cycles from the last arrival to the next issue",

@@ -98,7 +98,7 @@ def schedule(
     n = len(program.instructions)
     ops = np.zeros((n + 1, L.N_OP), np.int64)
     ops[n, [L.O_ISSUES, L.O_GROUP, L.O_FALL]] = 1, 1, n
-    ops[:, [L.O_WRITE_BARRIER, L.O_READ_BARRIER, L.O_MEMORY_PC, L.O_MEMORY_END, L.O_LOCAL_PC]] = -1
+    ops[:, [L.O_WRITE_BARRIER, L.O_READ_BARRIER, L.O_MEMORY_PC, L.O_MEMORY_END, L.O_LOCAL_PC, L.O_SPREADS]] = -1
     ops[:, L.O_STALL] = 1
     source = program.view == SOURCE_VIEW
     issues = issues_of(program)
@@ -270,8 +270,18 @@ def _describe(
             ops[pc, L.O_AWAITS] = 1 + i.imm
         elif i.op in ("bra", "brx"):
             ops[pc, L.O_KIND] = L.K_BRANCH
-        elif i.op in ("bsync", "warpsync") and ops[pc, L.O_KIND] == L.K_NONE:
+            if i.op == "brx" and _asks_register(program, i):
+                ops[pc, L.O_SPREADS] = at
+                ops[pc, L.O_INTERVAL] = round(numbers["branch_register_interval"])
+        elif i.op in ("bsync", "warpsync", "bmov.get", "bmov.set") and ops[pc, L.O_KIND] == L.K_NONE:
             ops[pc, L.O_KIND] = L.K_RECONVERGE
+            ops[pc, L.O_INTERVAL] = 0 if i.op == "warpsync" else round(numbers["reconvergence_interval"])
+
+
+def _asks_register(program: Program, i: Instruction) -> bool:
+    """Whether a jump goes to where a register says: CALL, BRX and RET since Volta, no collective region."""
+    code = program.listing[i.line].code
+    return code is not None and (code.opcode in ("CALL", "BRX") or (code.opcode == "RET" and bool(code.modifiers)))
 
 
 def _memory_kind(i: Instruction, name: str) -> int:

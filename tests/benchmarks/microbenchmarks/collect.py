@@ -51,6 +51,8 @@ PROFILED = (
     "anywhere",
     "atoms",
     "meets",
+    "indexed",
+    "targets",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
