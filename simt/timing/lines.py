@@ -159,7 +159,7 @@ def keep_words(n, LANES):
 
 @jit_inline
 def stored_words(k, partial, LANES):
-    """The words of line *k* of a store that it writes all of: in sectors of *partial* bytes none if it may leave some out."""
+    """The words of line *k* that a store writes all of: none of sectors of *partial* bytes if some may be left out."""
     words = LANES[STORED + k]
     for sector in range(4):
         of = words >> (8 * sector) & 0xFF

@@ -288,7 +288,7 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
             waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], t.LANES[k], start, kind != L.K_LOAD, t)
         elif kind == L.K_STORE:
             partial = written_in_part(k, t.MASKS[k], each, t.LANES)
-            words = stored_words(k, partial, t.LANES)
+            words = stored_words(k, partial, t.LANES) if partial else np.int64(0)
             gone = write_line(sm, first + k, t.LINES[k], t.MASKS[k], words, partial, start, many, apart, t)
             leaves = max(leaves, gone)
             joined += t.ASKED[(sm * L.REQUEST_LINES + first + k) * L.N_LINE + L.A_DO] == L.D_JOIN
@@ -378,9 +378,7 @@ def texture_access(sm, wi, pc, block, now, done, stores, asked, t):
     waits = stores
     for k in range(n):
         if stores:
-            gone = write_line(
-                sm, first + k, t.LINES[k], t.MASKS[k], t.LANES[k], np.int64(0), begin, False, False, t
-            )
+            gone = write_line(sm, first + k, t.LINES[k], t.MASKS[k], t.LANES[k], np.int64(0), begin, False, False, t)
             drained = max(t.WARPS[wi * L.N_WARP + L.W_DRAINED], ceil(gone + t.NUMBERS[STORE_DRAIN]))
             t.WARPS[wi * L.N_WARP + L.W_DRAINED] = drained
         else:
