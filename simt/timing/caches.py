@@ -241,7 +241,7 @@ def _sectors_with(words):
 
 @jit
 def read_line(sm, a, line, mask, words, start, bypass, t):
-    """A load of *words* of *line*, in its sectors *mask*, reaches L1 at *start*: whether its answer is still unknown."""
+    """A load of *words* of *line*, in its sectors *mask*, reaches L1 at *start*: whether its answer is unknown."""
     n = popcount(mask)
     t.TOTALS[L.N_L1_SECTORS] += n
     sent = (sm * L.REQUEST_LINES + a) * L.N_LINE_AT + L.T_SENT
