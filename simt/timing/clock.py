@@ -49,6 +49,7 @@ class Clock(NamedTuple):
     VARIABLES: Any  # int64[SMs * G_VARIABLES]: line of __constant__ variables in the cache of the GPC at
     L1_TAGS: Any  # int64[SMs * sets * ways]
     L1_SECTORS: Any  # bit k: sector k is there
+    L1_WORDS: Any  # bit k: word k was stored; of a sector that is not there L1 has those
     L1_USED: Any
     L1_READY: Any  # float64: the last sector arrives
     L1_ASKED: Any  # line of the last request for it that L2 has not answered, -1: none
@@ -147,7 +148,9 @@ class Clock(NamedTuple):
     LINES: Any  # int64[32]: distinct 128-byte lines of a request
     MASKS: Any  # int64[32]: sectors of each
     # Of stores, lanes in each sector; of loads, words of each line: one array more took two thirds of the speed.
-    LANES: Any  # int64[32 * 4 + 32]; from OF_LANE on the number of each lane's line
+    LANES: (
+        Any  # int64[32 * 4 + 32 + 32]; from OF_LANE on the number of each lane's line, from STORED on each line's words
+    )
     BLOCKS: Any  # int64[places * words]: what door.lay_out knows of each
     STAGED: Any  # int64[32]: addresses of the last load to shared memory
     STAGED_SIZE: Any  # int64[2]: its sectors and bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simt.ops.scalar import FULL
+from simt.ops.scalar import FULL, popcount
 from simt.timing import layout as L
 from simt.timing.caches import tag_bank
 from simt.timing.jit import jit, jit_inline, jit_rare
@@ -12,6 +12,8 @@ from simt.timing.jit import jit, jit_inline, jit_rare
 SECTOR_BYTES = 32
 OF_LANE = 128
 """Where in LANES the numbers of the lanes' lines begin."""
+STORED = OF_LANE + 32
+"""Where the words begin that a store writes of each line."""
 HASH = np.int64(0x61C8864680B583EB)
 """Odd; its bits look like those of chance, so that lines any power of two apart have different hashes."""
 
@@ -135,6 +137,25 @@ def written_in_part(k, mask, size, LANES):
         if (mask >> sector) & 1 and LANES[k * 4 + sector] * size < SECTOR_BYTES:
             partial |= np.int64(LANES[k * 4 + sector] * size) << (8 * sector)
     return partial
+
+
+@jit_inline
+def keep_words(n, LANES):
+    """Keep the words of each of *n* lines, before something else is counted for these."""
+    for k in range(n):
+        LANES[STORED + k] = LANES[k]
+
+
+@jit_inline
+def stored_words(k, partial, LANES):
+    """The words of line *k* that a store writes all of: none of sectors of *partial* bytes if some may be left out."""
+    words = LANES[STORED + k]
+    for sector in range(4):
+        of = words >> (8 * sector) & 0xFF
+        size = partial >> (8 * sector) & 0xFF
+        if size and size < 4 * popcount(of):
+            words &= ~(np.int64(0xFF) << (8 * sector))
+    return words
 
 
 @jit

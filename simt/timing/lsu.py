@@ -15,9 +15,11 @@ from simt.timing.lines import (
     count_words,
     follow,
     interleave,
+    keep_words,
     most_in_bank,
     most_in_tag_bank,
     rounds,
+    stored_words,
     written_in_part,
 )
 from simt.timing.mates import note_load
@@ -47,6 +49,8 @@ ATOMIC_PART = L.PLACE["atomic_part_interval"]
 ATOMIC_FLOAT = L.PLACE["atomic_float_interval"]
 SYSTEM_LATENCY = L.PLACE["system_latency"]
 LINE_BYTES = 128
+ALL_WORDS = np.int64(0xFFFFFFFF)
+"""Of a line."""
 MANY = 8
 """Stores to so many lines take so long that the next one is there before the load/store unit has nothing to do."""
 STORED_EVENLY = 0.7
@@ -238,16 +242,19 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     waits = not loads
     if kind == L.K_STORE:
         t.REQUESTED[at + L.R_WORDS] = t.LANES[0]
+        keep_words(n, t.LANES)
         count_words(ADDRESSES, first_words, t.LANES)
         follow(first_words, words, 4, t)
         t.REQUESTED[at + L.R_SPACED] = spaced(ADDRESSES, each)
     for k in range(n):
         start = begin + k * tags // n * t.NUMBERS[LINE_LATENCY]
         if loads:
-            waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], start, kind != L.K_LOAD, t)
+            waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], t.LANES[k], start, kind != L.K_LOAD, t)
         elif kind == L.K_STORE:
             partial = written_in_part(k, t.MASKS[k], each, t.LANES)
-            leaves = max(leaves, write_line(sm, first + k, t.LINES[k], t.MASKS[k], partial, start, many, apart, t))
+            words = stored_words(k, partial, t.LANES) if partial else np.int64(0)
+            gone = write_line(sm, first + k, t.LINES[k], t.MASKS[k], words, partial, start, many, apart, t)
+            leaves = max(leaves, gone)
             joined += t.ASKED[(sm * L.REQUEST_LINES + first + k) * L.N_LINE + L.A_DO] == L.D_JOIN
         else:
             real = t.OPS[pc * L.N_OP + L.O_FLOAT] != 0
@@ -335,11 +342,11 @@ def texture_access(sm, wi, pc, block, now, done, stores, asked, t):
     waits = stores
     for k in range(n):
         if stores:
-            gone = write_line(sm, first + k, t.LINES[k], t.MASKS[k], np.int64(0), begin, False, False, t)
+            gone = write_line(sm, first + k, t.LINES[k], t.MASKS[k], t.LANES[k], np.int64(0), begin, False, False, t)
             drained = max(t.WARPS[wi * L.N_WARP + L.W_DRAINED], ceil(gone + t.NUMBERS[STORE_DRAIN]))
             t.WARPS[wi * L.N_WARP + L.W_DRAINED] = drained
         else:
-            waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], begin, False, t)
+            waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], ALL_WORDS, begin, False, t)
     if stores:
         t.WARPS[wi * L.N_WARP + L.W_STORING] += 1
     else:

@@ -53,6 +53,7 @@ PROFILED = (
     "meets",
     "indexed",
     "targets",
+    "rounds",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"

@@ -29,12 +29,13 @@ python3 "$here/slots.py" "$out/slots.cubin" "$build/pack"
 "$build/slots" "$build/pack" > "$out/slots.json"
 compile phases
 ncu --clock-control none --metrics sm__cycles_elapsed.max --log-file "$build/phases.log" "$build/phases" > "$out/phases.json"
-for name in cold loops stores loaded shared ends again counted short naive rowwise kept crowded wraps stays busy same parts constants across starts bands lanes columns turns bodies sent calls large anywhere atoms meets indexed targets validation unseen reductions; do
+for name in cold loops stores loaded shared ends again counted short naive rowwise kept crowded wraps stays busy same parts constants across starts bands lanes columns turns bodies sent calls large anywhere atoms meets indexed targets rounds validation unseen reductions; do
   compile $name
   time profile "$out/$name.csv" "$metrics" $name
 done
 # How much the hardware's own times differ.
 for run in 1 2; do profile "$out/short.again$run.csv" sm__cycles_elapsed.max short; done
+for run in 1 2 3; do profile "$out/rounds.again$run.csv" sm__cycles_elapsed.max rounds; done
 profile "$out/naive.again1.csv" sm__cycles_elapsed.max naive
 profile "$out/repeat1.csv" sm__cycles_elapsed.max reductions 5
 profile "$out/repeat2.csv" sm__cycles_elapsed.max reductions 40 24
