@@ -15,10 +15,11 @@ from simt.timing.servers import SECTOR, serve
 
 DRAM_READ = L.PLACE["dram_read_bytes_per_cycle"]
 DRAM_WRITE = L.PLACE["dram_write_bytes_per_cycle"]
+DRAM_SCATTERED = L.PLACE["dram_scattered_bytes"]
 DRAM_ALONE = L.PLACE["dram_write_alone_share"]
 L2_FETCH = L.PLACE["l2_fetch_bytes"]
-BUSY = 0.42
-"""Of what DRAM can send since the launch began: if it has moved more, it is not written what is just completed."""
+BUSY = 0.6
+"""Of the time since the launch began: if completing takes DRAM more of it, what is completed is not written at once."""
 PARTED = 0.82
 """Of the lines of a set that may be dirty, those to which warps have stored columns: 20 MB stay (columns.cu, H100)."""
 LISTED_WORDS = 2
@@ -79,24 +80,37 @@ def have(way, mask, t):
                 t.L2_PARTIAL[way] &= ~(np.int64(255) << (8 * sector))
 
 
+@jit_inline
+def _write_cycles(size, t):
+    """Cycles that DRAM takes for *size* bytes of a line: one sector takes as long as two, another row of DRAM.
+
+    Measured on an H200 (strided.cu) and an H100 (stores.cu): lines of which L2 completes a sector take 0.076 and 0.094
+    cycles each, two sectors 0.070 on an H200, four 0.113.
+    """
+    return max(size / t.NUMBERS[DRAM_WRITE], t.NUMBERS[DRAM_SCATTERED] / t.NUMBERS[DRAM_READ])
+
+
 @jit
 def _complete(way, arrival, t):
     """Read from DRAM what stores left out of the sectors of a way of L2; returns when that is through.
 
-    They are written there, too (parts.cu on an H100), unless DRAM is busy: then they stay for a while (stores.cu).
+    They are written there, too (parts.cu on an H100), unless that is what keeps DRAM busy: then they stay for a while
+    (stores.cu; beside loads they are written, however busy DRAM is: copies in strided.cu, H200).
     """
     incomplete = sectors_of(t.L2_PARTIAL[way])
+    n = popcount(incomplete)
     t.L2_SECTORS[way] |= incomplete
     t.L2_PARTIAL[way] = 0
-    t.TOTALS[L.N_DRAM_READ] += popcount(incomplete)
-    size = popcount(fetched_with(incomplete, t)) * SECTOR
-    cycles = size / t.NUMBERS[DRAM_READ]
-    moved = (t.TOTALS[L.N_DRAM_READ] + t.TOTALS[L.N_DRAM_WRITE]) * SECTOR
-    if moved < BUSY * arrival * t.NUMBERS[DRAM_READ]:
+    t.TOTALS[L.N_DRAM_READ] += n
+    cycles = max(n * SECTOR, t.NUMBERS[L2_FETCH]) / t.NUMBERS[DRAM_READ]
+    writing = _write_cycles(n * SECTOR, t)
+    t.CHIP[L.C_COMPLETING] += cycles + writing
+    if t.CHIP[L.C_COMPLETING] < BUSY * arrival:
         t.TOTALS[L.N_DRAM_WRITE] += popcount(incomplete & t.L2_DIRTY[way])
         t.L2_DIRTY[way] &= ~incomplete
         t.L2_MASKED[way] &= t.L2_DIRTY[way] != 0
-        cycles += size / t.NUMBERS[DRAM_WRITE]
+        averaged(L.C_WRITTEN, L.C_WRITTEN_AT, writing, WRITTEN_WINDOW, arrival, t)
+        cycles += writing
     dram_time(arrival, cycles, t)
     return serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles)
 
@@ -108,13 +122,13 @@ def write_back(way, arrival, t):
         _complete(way, arrival, t)
     dirty = t.L2_DIRTY[way]
     t.TOTALS[L.N_DRAM_WRITE] += popcount(dirty)
-    size = popcount(fetched_with(dirty, t)) * SECTOR
-    dram_time(arrival, size / t.NUMBERS[DRAM_WRITE], t)
+    cycles = _write_cycles(popcount(dirty) * SECTOR, t)
+    dram_time(arrival, cycles, t)
     if t.L2_TAGS[way] >= 0:  # what ran before has left the others; reads hardly wait for those (kept.cu)
-        averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], WRITTEN_WINDOW, arrival, t)
+        averaged(L.C_WRITTEN, L.C_WRITTEN_AT, cycles, WRITTEN_WINDOW, arrival, t)
     t.L2_DIRTY[way] = 0
     t.L2_MASKED[way] = 0
-    return serve(t.CHIP, L.C_DRAM_FREE, arrival, size / (t.NUMBERS[DRAM_WRITE] * t.NUMBERS[DRAM_ALONE]))
+    return serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles / t.NUMBERS[DRAM_ALONE])
 
 
 @jit_inline

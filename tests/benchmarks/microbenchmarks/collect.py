@@ -48,6 +48,7 @@ PROFILED = (
     "sent",
     "calls",
     "large",
+    "strided",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
