@@ -329,7 +329,8 @@ def write_line(sm, a, line, mask, words, partial, start, many, apart, t):
     joins &= others == 0 or start < t.L1_WRITTEN_LAST[way] + t.NUMBERS[STORE_JOIN]
     joins |= start < t.L1_WRITTEN_AT[way]
     if many:
-        joins = (joins or idle < t.L1_WRITTEN_IDLE[way] + IDLE) and not apart
+        joins |= idle < t.L1_WRITTEN_IDLE[way] + IDLE
+    joins &= not apart
     if not (joins and others < t.NUMBERS[STORE_LINES] and t.L1_WRITTEN[way]):
         if t.L1_WRITTEN[way] and start < t.L1_WRITTEN_LAST[way] + t.NUMBERS[STORE_SETTLE]:
             _lose(way, t)

@@ -15,11 +15,12 @@ from simt.timing.servers import SECTOR, serve, serve_others
 
 DRAM_READ = L.PLACE["dram_read_bytes_per_cycle"]
 DRAM_WRITE = L.PLACE["dram_write_bytes_per_cycle"]
+DRAM_SCATTERED = L.PLACE["dram_scattered_bytes"]
 DRAM_ALONE = L.PLACE["dram_write_alone_share"]
 DRAM_SCATTERED = L.PLACE["dram_scattered_bytes"]
 L2_FETCH = L.PLACE["l2_fetch_bytes"]
-BUSY = 0.42
-"""Of what DRAM can send since the launch began: if it has moved more, it is not written what is just completed."""
+BUSY = 0.6
+"""Of the time since the launch began: if completing takes DRAM more of it, what is completed is not written at once."""
 PARTED = 0.82
 """Of the lines of a set that may be dirty, those to which warps have stored columns: 20 MB stay (columns.cu, H100)."""
 ANYWHERE = np.int64(1) << 40
@@ -83,38 +84,53 @@ def have(way, mask, t):
 
 
 @jit_inline
-def _held_up(way, pieces, rate, arrival, t):
-    """Cycles in which DRAM moves so many *pieces* at a *rate*, if a way of L2 stands for words stored anywhere, or 0.
+def _write_cycles(way, n, t):
+    """Cycles that DRAM takes to be written *n* sectors of a way of L2: one takes as long as two, another row of DRAM.
 
-    Each is of another row.  No other store gets on meanwhile: scatter.cu on an H200 takes as long as both together.
+    Measured on an H200 (strided.cu) and an H100 (stores.cu): lines of which L2 completes a sector take 0.076 and 0.094
+    cycles each, two sectors 0.070 on an H200, four 0.113.
     """
-    if t.L2_TAGS[way] < ANYWHERE:
-        return 0.0
-    cycles = pieces * t.NUMBERS[DRAM_SCATTERED] / rate
-    serve_others(L.C_L2_WRITE_FREE, arrival, cycles, t)
-    return cycles
+    if t.L2_TAGS[way] >= ANYWHERE:  # each is of another row
+        return n * t.NUMBERS[DRAM_SCATTERED] / t.NUMBERS[DRAM_WRITE]
+    return max(n * SECTOR / t.NUMBERS[DRAM_WRITE], t.NUMBERS[DRAM_SCATTERED] / t.NUMBERS[DRAM_READ])
+
+
+@jit_inline
+def _hold_up(way, cycles, arrival, t):
+    """While DRAM moves what a way of L2 lacks or has to be rid of, no other store to words anywhere gets on.
+
+    anywhere.cu on an H200 takes as long as both together.
+    """
+    if t.L2_TAGS[way] >= ANYWHERE:
+        serve_others(L.C_L2_WRITE_FREE, arrival, cycles, t)
 
 
 @jit
 def _complete(way, arrival, t):
     """Read from DRAM what stores left out of the sectors of a way of L2; returns when that is through.
 
-    They are written there, too (parts.cu on an H100), unless DRAM is busy: then they stay for a while (stores.cu).
+    They are written there, too (parts.cu on an H100), unless that is what keeps DRAM busy: then they stay for a while
+    (stores.cu; beside loads they are written, however busy DRAM is: copies in strided.cu, H200).
     """
     incomplete = sectors_of(t.L2_PARTIAL[way])
+    n = popcount(incomplete)
     t.L2_SECTORS[way] |= incomplete
     t.L2_PARTIAL[way] = 0
-    t.TOTALS[L.N_DRAM_READ] += popcount(incomplete)
-    size = popcount(fetched_with(incomplete, t)) * SECTOR
-    cycles = size / t.NUMBERS[DRAM_READ]
-    cycles = max(_held_up(way, size / t.NUMBERS[L2_FETCH], t.NUMBERS[DRAM_READ], arrival, t), cycles)
-    moved = (t.TOTALS[L.N_DRAM_READ] + t.TOTALS[L.N_DRAM_WRITE]) * SECTOR
-    if moved < BUSY * arrival * t.NUMBERS[DRAM_READ] or t.L2_TAGS[way] >= ANYWHERE:
+    t.TOTALS[L.N_DRAM_READ] += n
+    cycles = max(n * SECTOR, t.NUMBERS[L2_FETCH]) / t.NUMBERS[DRAM_READ]
+    writing = _write_cycles(way, n, t)
+    anywhere = t.L2_TAGS[way] >= ANYWHERE
+    if anywhere:
+        units = popcount(fetched_with(incomplete, t)) * SECTOR / t.NUMBERS[L2_FETCH]
+        cycles = units * t.NUMBERS[DRAM_SCATTERED] / t.NUMBERS[DRAM_READ]
+    t.CHIP[L.C_COMPLETING] += cycles + writing
+    if anywhere or t.CHIP[L.C_COMPLETING] < BUSY * arrival:
         t.TOTALS[L.N_DRAM_WRITE] += popcount(incomplete & t.L2_DIRTY[way])
         t.L2_DIRTY[way] &= ~incomplete
         t.L2_MASKED[way] &= t.L2_DIRTY[way] != 0
-        apart = _held_up(way, popcount(incomplete), t.NUMBERS[DRAM_WRITE], arrival, t)
-        cycles += max(size / t.NUMBERS[DRAM_WRITE], apart)
+        averaged(L.C_WRITTEN, L.C_WRITTEN_AT, writing, WRITTEN_WINDOW, arrival, t)
+        cycles += writing
+    _hold_up(way, cycles, arrival, t)
     dram_time(arrival, cycles, t)
     return serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles)
 
@@ -126,14 +142,14 @@ def write_back(way, arrival, t):
         _complete(way, arrival, t)
     dirty = t.L2_DIRTY[way]
     t.TOTALS[L.N_DRAM_WRITE] += popcount(dirty)
-    size = popcount(fetched_with(dirty, t)) * SECTOR
-    cycles = max(size / t.NUMBERS[DRAM_WRITE], _held_up(way, popcount(dirty), t.NUMBERS[DRAM_WRITE], arrival, t))
+    cycles = _write_cycles(way, popcount(dirty), t)
+    _hold_up(way, cycles, arrival, t)
     dram_time(arrival, cycles, t)
     if t.L2_TAGS[way] >= 0:  # what ran before has left the others; reads hardly wait for those (kept.cu)
-        averaged(L.C_WRITTEN, L.C_WRITTEN_AT, size / t.NUMBERS[DRAM_WRITE], WRITTEN_WINDOW, arrival, t)
+        averaged(L.C_WRITTEN, L.C_WRITTEN_AT, cycles, WRITTEN_WINDOW, arrival, t)
     t.L2_DIRTY[way] = 0
     t.L2_MASKED[way] = 0
-    return serve(t.CHIP, L.C_DRAM_FREE, arrival, size / (t.NUMBERS[DRAM_WRITE] * t.NUMBERS[DRAM_ALONE]))
+    return serve(t.CHIP, L.C_DRAM_FREE, arrival, cycles / t.NUMBERS[DRAM_ALONE])
 
 
 @jit_inline

@@ -238,7 +238,7 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     busy = leaves = 0.0
     joined = np.int64(0)
     many = n >= MANY
-    apart = kind == L.K_STORE and many and _come_between(sm, wi, n, now, t)
+    apart = kind == L.K_STORE and n > 1 and _come_between(sm, wi, n, now, t)
     waits = not loads
     if kind == L.K_STORE:
         t.REQUESTED[at + L.R_WORDS] = t.LANES[0]

@@ -116,8 +116,11 @@ def note_writer(pc, block, word, t):
             blocks = abs(columns)
             apart = abs(between - rows * t.ROW_APART[pc])
             below = abs(t.ROW_APART[pc])
+            deeper = abs(t.LAYER_APART[pc])
             if below < 32 and apart >= 32 * blocks:  # blocks below share lines, those beside do not
                 blocks, apart = np.int64(1), below
+            elif 0 < deeper < 32 and apart >= 32 * blocks:  # those behind each other do
+                blocks, apart = np.int64(1), deeper
     elif before >= 0:
         rounds, further = _rounds(blocks, word - t.WRITTEN[pc], word, t.ROW_APART[pc], t)
         if rounds:

@@ -43,7 +43,7 @@ CUBINS = {
         *("cold", "loops", "stores", "loaded", "shared", "ends", "again", "counted", "reach", "paths", "validation"),
         *("unseen", "short", "sets", "naive", "rowwise", "kept", "crowded", "wraps", "stays", "busy", "same"),
         *("parts", "constants", "across", "starts", "bands", "lanes", "columns", "turns", "bodies", "sent"),
-        *("calls", "large", "anywhere", "atoms", "meets", "indexed", "targets", "rounds"),
+        *("calls", "large", "anywhere", "atoms", "meets", "indexed", "targets", "rounds", "strided"),
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"

@@ -54,6 +54,7 @@ PROFILED = (
     "indexed",
     "targets",
     "rounds",
+    "strided",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
