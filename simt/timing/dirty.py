@@ -97,9 +97,9 @@ def _write_cycles(way, n, t):
 
 @jit_inline
 def _hold_up(way, cycles, arrival, t):
-    """While DRAM moves what a way of L2 lacks or has to be rid of, no other store to words anywhere gets on.
+    """Let no store to words anywhere get on for the *cycles* in which DRAM moves sectors of a way of such words.
 
-    anywhere.cu on an H200 takes as long as both together.
+    Stores of anywhere.cu take an H200 as long as both together.
     """
     if t.L2_TAGS[way] >= ANYWHERE:
         serve_others(L.C_L2_WRITE_FREE, arrival, cycles, t)

@@ -7,7 +7,7 @@ import pytest
 from tests.machine_view import needs_nvdisasm
 
 CALLED = {0: 5, 1: 5, 5: 5, 7: 8, 9: 10}
-"""Launches that call a function by its name, by 1, 8, 16 and 32 warps of an SM, and by how many per cent they may be off.
+"""Launches that call a function by its name, by 1 to 32 warps of an SM, and by how many percent they may be off.
 
 They were 28 to 39 % fast when a return took as long as other branches.
 """
