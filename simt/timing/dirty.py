@@ -19,7 +19,7 @@ DRAM_SCATTERED = L.PLACE["dram_scattered_bytes"]
 DRAM_ALONE = L.PLACE["dram_write_alone_share"]
 DRAM_SCATTERED = L.PLACE["dram_scattered_bytes"]
 L2_FETCH = L.PLACE["l2_fetch_bytes"]
-BUSY = 0.6
+BUSY = 0.7
 """Of the time since the launch began: if completing takes DRAM more of it, what is completed is not written at once."""
 PARTED = 0.82
 """Of the lines of a set that may be dirty, those to which warps have stored columns: 20 MB stay (columns.cu, H100)."""

@@ -53,6 +53,8 @@ ALL_WORDS = np.int64(0xFFFFFFFF)
 """Of a line."""
 MANY = 8
 """Stores to so many lines take so long that the next one is there before the load/store unit has nothing to do."""
+FEW = 4
+"""Stores to no more lines hardly ever have others come between: pixels of three bytes (parts.cu)."""
 STORED_EVENLY = 0.7
 """Of the time of a store to parts of sectors of many lines what one takes if they are spread evenly over the tag banks.
 
@@ -238,7 +240,7 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     busy = leaves = 0.0
     joined = np.int64(0)
     many = n >= MANY
-    apart = kind == L.K_STORE and n > 1 and _come_between(sm, wi, n, now, t)
+    apart = kind == L.K_STORE and n > FEW and _come_between(sm, wi, n, now, t)
     waits = not loads
     if kind == L.K_STORE:
         t.REQUESTED[at + L.R_WORDS] = t.LANES[0]
