@@ -54,16 +54,16 @@ CLASSES: tuple[TimingClass, ...] = (
         "alu",
         Unit.FIXED,
         "alu",
-        "IADD3 LOP3 SEL PRMT PLOP3 MOV P2R SGXT FCHK CS2R VOTE I2FP LEPC",
-        relatives="IADD LOP FSEL IABS BMSK LOP32I IADD32I MOV32I I2I IDP XMAD HSET2 HMNMX2 F2FP VABSDIFF4",
+        "IADD3 LOP3 SEL PRMT PLOP3 MOV P2R SGXT FCHK CS2R VOTE I2FP LEPC FSEL",
+        relatives="IADD LOP IABS BMSK LOP32I IADD32I MOV32I I2I IDP XMAD HSET2 HMNMX2 F2FP VABSDIFF4",
     ),
     # Shifts and comparisons: half the rate of the others on Maxwell and Pascal.
     TimingClass(
         "shift",
         Unit.FIXED,
         "alu",
-        "SHF LEA ISETP FSETP FMNMX VIADDMNMX",
-        relatives="SHL SHR ISCADD ISCADD32I BFE BFI ICMP ISET IMNMX VIMNMX VIMNMX3 VABSDIFF PSETP FSET"
+        "SHF LEA ISETP FSETP FMNMX VIMNMX VIADDMNMX",
+        relatives="SHL SHR ISCADD ISCADD32I BFE BFI ICMP ISET IMNMX VIMNMX3 VABSDIFF PSETP FSET"
         " FCMP FMNMX3 HSETP2 DMNMX R2P",
     ),
     TimingClass("imad", Unit.FIXED, "fma_heavy", "IMAD VIADD", relatives="IMUL"),
@@ -73,7 +73,7 @@ CLASSES: tuple[TimingClass, ...] = (
     TimingClass("half_matrix", Unit.FIXED, "half", "HFMA2.MMA"),
     TimingClass("fp64", Unit.FIXED, "fp64", "DADD DFMA DMUL DSETP"),
     TimingClass("divide", Unit.FIXED, "xu"),
-    TimingClass("mufu", Unit.QUEUED, "xu", "MUFU POPC", relatives="FLO BREV MATCH"),
+    TimingClass("mufu", Unit.QUEUED, "xu", "MUFU POPC BREV", relatives="FLO MATCH"),
     TimingClass("convert", Unit.QUEUED, "xu", "I2F F2I", relatives="F2F F2IP FRND"),
     TimingClass(
         "uniform",
@@ -100,8 +100,8 @@ CLASSES: tuple[TimingClass, ...] = (
         "branch",
         Unit.BRANCH,
         "branch",
-        "BRA CALL RET BSSY BSYNC BREAK WARPSYNC YIELD BPT ENDCOLLECTIVE NANOSLEEP",
-        relatives="BRX JMP SYNC BRK SSY PBK BMOV KIL KILL JCAL CAL PCNT CONT",
+        "BRA BRX CALL RET BMOV BSSY BSYNC BREAK WARPSYNC YIELD BPT ENDCOLLECTIVE NANOSLEEP",
+        relatives="JMP SYNC BRK SSY PBK KIL KILL JCAL CAL PCNT CONT",
     ),
     TimingClass("barrier", Unit.BARRIER, "barrier", "BAR", relatives="SYNCS ARRIVES UBLKCP"),
     TimingClass("exit", Unit.EXIT, "branch", "EXIT"),

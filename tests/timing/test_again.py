@@ -47,7 +47,7 @@ def test_the_same_words_written_again_and_again(device: str) -> None:
         146: 17,
         148: 12,
         151: 12,
-        154: 13.5,
+        154: 14,
         156: 12,
         158: 17,
         164: 12,

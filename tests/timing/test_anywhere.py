@@ -35,7 +35,7 @@ LAUNCHES = [
     *(("gathers", MI, 1024, 9), ("gathers", 16 * MI, 1024, 16)),
     *(("scatter", 16 * KI, 1024, 4), ("scatter", 128 * KI, 1024, 7), ("scatter", MI, 4096, 10)),
     *(("scatter", 4 * MI, 1024, 5), ("scatter", 4 * MI, 4096, 11), ("scatter", 16 * MI, 4096, 14)),
-    *(("add", 16 * KI, 1024, 11), ("add", 4 * MI, 4096, 7), ("rows", MI, 1024, 8), ("rows", 16 * MI, 1024, 9)),
+    *(("add", 16 * KI, 1024, 12), ("add", 4 * MI, 4096, 7), ("rows", MI, 1024, 8), ("rows", 16 * MI, 1024, 9)),
 ]
 
 

@@ -54,7 +54,7 @@ def _timed(launch: int) -> tuple[dict[str, Any], TimingResult]:
         (ALIKE, 1.5, 3),
         (APART, 2, 4),
         (FEW, 2, 4),
-        (ANYWHERE, 4.5, 7),
+        (ANYWHERE, 4.5, 7.3),
         (FLOATS, 3, 10),
         (DOUBLES, 3.5, 10),
         (LONGS, 3, 7),

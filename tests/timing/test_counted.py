@@ -21,7 +21,7 @@ def test_counters_without_atomics(device: str) -> None:
         12: 21,
         25: 12,
         28: 8,
-        40: 10.5,
+        40: 10.6,
         53: 6,
         73: 44.5,
         76: 46,
