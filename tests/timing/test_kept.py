@@ -153,7 +153,7 @@ def test_streams_by_blocks_of_many_shapes() -> None:
     assert sum(off.values()) / len(off) < 3.05
     # Two arrays that keep DRAM busy, by blocks of 1024 threads: they wait longer for it here.
     assert off.pop(109) < 16.5
-    assert max(off.values()) < 7.5
+    assert max(off.values()) < 7.9
 
 
 @needs_nvdisasm
