@@ -384,12 +384,12 @@ def blind_errors(device: str) -> list[tuple[str, str, float]]:
     """Author, kind and error, in percent, of each launch on a device that error bars are learned from.
 
     All are of others' programs, as predicted before anybody looked at them: those of ``strangers``, part B of the
-    validation set as it was predicted first, and C to Q.
+    validation set as it was predicted first, and C to R.
     """
     found = measured("strangers", device) if (DATA / "timing" / device / "strangers.json").exists() else []
     first = [{**entry, "predicted": entry.get("first_predicted")} for entry in validation_set(device, "B")]
     found = found + [entry for entry in first if entry["predicted"]]
-    for part in "CDEFGHIJKLMNOPQ":
+    for part in "CDEFGHIJKLMNOPQR":
         found = found + validation_set(device, part)
     return [(entry["author"], entry["predicted"]["kind"], stranger_error(entry)) for entry in found]
 
