@@ -23,7 +23,7 @@ def errors(found: list[tuple[dict[str, Any], TimingResult]]) -> Any:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize(("size", "most", "mean"), [(22, 5.7, 2.9), (24, 6.5, 2.5)])
+@pytest.mark.parametrize(("size", "most", "mean"), [(22, 5.8, 2.9), (24, 6.5, 2.5)])
 def test_the_nine_reductions(size: int, most: float, mean: float) -> None:
     """Cycles, occupancy within 3 points, and the order by time of all whose runs on the hardware do not overlap.
 
