@@ -148,9 +148,8 @@ class Clock(NamedTuple):
     LINES: Any  # int64[32]: distinct 128-byte lines of a request
     MASKS: Any  # int64[32]: sectors of each
     # Of stores, lanes in each sector; of loads, words of each line: one array more took two thirds of the speed.
-    LANES: (
-        Any  # int64[32 * 4 + 32 + 32]; from OF_LANE on the number of each lane's line, from STORED on each line's words
-    )
+    # From OF_LANE on the number of each lane's line, from STORED on the words that a store writes of each line.
+    LANES: Any  # int64[32 * 4 + 32 + 32]
     BLOCKS: Any  # int64[places * words]: what door.lay_out knows of each
     STAGED: Any  # int64[32]: addresses of the last load to shared memory
     STAGED_SIZE: Any  # int64[2]: its sectors and bytes

@@ -15,7 +15,6 @@ from simt.timing.servers import SECTOR, serve, serve_others
 
 DRAM_READ = L.PLACE["dram_read_bytes_per_cycle"]
 DRAM_WRITE = L.PLACE["dram_write_bytes_per_cycle"]
-DRAM_SCATTERED = L.PLACE["dram_scattered_bytes"]
 DRAM_ALONE = L.PLACE["dram_write_alone_share"]
 DRAM_SCATTERED = L.PLACE["dram_scattered_bytes"]
 L2_FETCH = L.PLACE["l2_fetch_bytes"]

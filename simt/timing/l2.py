@@ -55,13 +55,14 @@ UNEVEN = 1.17
 
 Its slices then have not all as many (shared.cu on an H200, wraps.cu on an H100).
 """
-FEW_IN_SLICES = 1.85
 STORED_UNEVEN, FEW_LINES = 1.13, 8
 """The same of what a warp stores to parts of sectors of more than so many lines, on an H100.
 
 30 words a cycle of those that lie 8192 lines apart, where L2 takes 34 requests of two sectors (parts.cu, across.cu);
 rows of four threads, of eight lines, take no longer than others (pictures in kept.cu).
 """
+FEW_IN_SLICES = 1.85
+"""By which share stores anywhere take longer if a slice of L2 has four lines; it falls as slices have more."""
 
 
 @jit_inline
@@ -361,23 +362,23 @@ def l2_write(line, mask, partial, spaced, manner, block, writers, widest, column
     way = l2_place(line, arrival, t)
     t.TOTALS[L.N_L2_SECTORS] += n
     t.TOTALS[L.N_L2_HITS] += n
-    known = stands_for(line, t) if partial and manner == SCATTERED else line
-    if known != line:
+    among_all = stands_for(line, t) if partial and manner == SCATTERED else line
+    anywhere = among_all != line
+    if anywhere:
         _note_guest(way, t)
         have(way, mask, t)
-        way = l2_place(known, arrival, t)
+        way = l2_place(among_all, arrival, t)
     clean = mask & ~t.L2_DIRTY[way]
     new = popcount(clean)
     own = True
-    if new and known == line:
-        # Words anywhere take as long as they do because each is a part of a sector (scatter in unseen.cu).
+    if new and not anywhere:
         own = note_store(line, clean, bytes_of(mask, partial) / (n * SECTOR), t)
     if new and own:
         note_lines(new, arrival, t)
         # It delays reads; the write itself need not wait for those before it.
         _linked(arrival, max((new + (partial != 0)) * SECTOR, t.NUMBERS[L2_WRITE_LEAST]), t)
-    done = arrival  # words anywhere keep all slices as busy
-    if known == line:
+    done = arrival
+    if not anywhere:  # those keep all slices as busy
         done = in_slice(way, block, writers, True, (n + (partial != 0)) * t.NUMBERS[ATOMIC_SECTOR], arrival, t)
     if not own:
         _note_guest(way, t)

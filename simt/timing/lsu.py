@@ -344,7 +344,7 @@ def texture_access(sm, wi, pc, block, now, done, stores, asked, t):
     waits = stores
     for k in range(n):
         if stores:
-            gone = write_line(sm, first + k, t.LINES[k], t.MASKS[k], t.LANES[k], np.int64(0), begin, False, False, t)
+            gone = write_line(sm, first + k, t.LINES[k], t.MASKS[k], np.int64(0), np.int64(0), begin, False, False, t)
             drained = max(t.WARPS[wi * L.N_WARP + L.W_DRAINED], ceil(gone + t.NUMBERS[STORE_DRAIN]))
             t.WARPS[wi * L.N_WARP + L.W_DRAINED] = drained
         else:

@@ -41,14 +41,15 @@ def accessed(
             whole = len(units) // PER_LINE * PER_LINE  # slices: reduceat takes 4 ms for 64 MB
             of_lines = reduce(np.bitwise_or, (units[i:whole:PER_LINE] for i in range(PER_LINE)))
             last = np.bitwise_or.reduce(units[whole:], keepdims=True)
-            there = np.concatenate([of_lines, last]) != 0
-            spans[k] = len(there) - there.argmax() - there[::-1].argmax()
+            of_lines = np.concatenate([of_lines, last])
+            touched = of_lines != 0
+            spans[k] = len(touched) - touched.argmax() - touched[::-1].argmax()
             if executed is None:
                 n_units = int(np.count_nonzero(units))
-                n_lines = int(np.count_nonzero(of_lines) + np.count_nonzero(last))
+                n_lines = int(np.count_nonzero(touched))
             else:
                 n_units = _of_all(units, executed, prepared.launch.blocks)
-                n_lines = _of_all(np.concatenate([of_lines, last]), executed, prepared.launch.blocks)
+                n_lines = _of_all(of_lines, executed, prepared.launch.blocks)
                 n_lines = min(n_lines, int(lines[k]))
             n_bytes[k], lines[k] = min(REACH * n_units, size[k]), n_lines
     return n_bytes, lines, spans
