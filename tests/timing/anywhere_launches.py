@@ -5,19 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from tests.timing.hashes import hashed
 
 KINDS = ("gather", "gathers", "scatter", "add", "rows")
 WORDS = (1 << 14, 1 << 17, 1 << 20, 1 << 22, 1 << 24)
 BLOCKS = (128, 1024, 4096)
 EACH = 16
-
-
-def _hashed(first: int, n: int) -> npt.NDArray[np.uint32]:
-    x = np.arange(first, first + n, dtype=np.uint32)
-    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
-        x = (x ^ x >> np.uint32(shift)) * np.uint32(factor)
-    return x ^ x >> np.uint32(16)
 
 
 def number(kind: str, words: int, blocks: int) -> int:
@@ -29,9 +23,9 @@ def anywhere_arguments(kind: str, words: int, blocks: int) -> list[Any]:
     """Arguments of one launch.  Memory is as long as it is used."""
     f, threads = np.float32, 256 * blocks
     many = EACH * threads if kind in ("gathers", "rows") else threads
-    places = (_hashed(7, many) % np.uint32(words)).astype(np.int32)
+    places = (hashed(7, many) % np.uint32(words)).astype(np.int32)
     if kind == "rows":
-        begins = np.concatenate([[0], np.cumsum(_hashed(3, threads) % 16)]).astype(np.int32)
+        begins = np.concatenate([[0], np.cumsum(hashed(3, threads) % 16)]).astype(np.int32)
         return [begins, places, np.zeros(many, f), np.zeros(words, f), np.zeros(threads, f)]
     if kind in ("scatter", "add"):
         return [places, np.zeros(threads, f), np.zeros(words, f)]

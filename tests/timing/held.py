@@ -24,6 +24,12 @@ def launched(
     return entry, run(program, name, entry["grid"], entry["block"], arguments[launch], device=device, **options)
 
 
+def moved(entry: dict[str, Any], timed: TimingResult) -> tuple[float, float]:
+    """Bytes that DRAM read and wrote as measured, and as simulated."""
+    ways = [f"dram_{way}_bytes" for way in ("read", "write")]
+    return sum(entry["counters"][way] for way in ways), sum(float(timed.metrics[way] or 0) for way in ways)
+
+
 def errors(
     program: str,
     arguments: Sequence[list[Any]],

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tests.timing.hashes import hashed
+
 MEANS = (
     (256, 1, 2047, -1, 1),
     (256, 0, 2048, 0, 0),
@@ -27,19 +29,9 @@ MEANS = (
 """Threads, the words that are stored, and which two of the other array they are means of."""
 
 
-def hashed(x: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """The hash of rounds.cu."""
-    x = (x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D)
-    x = (x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B)
-    return x ^ (x >> np.uint32(16))
-
-
 def rounds_arguments() -> list[list[Any]]:
     """Arguments of the launches of rounds.cu, in order."""
     i = np.int32
-
-    def words(bits: int, more: int) -> npt.NDArray[np.uint32]:
-        return hashed(np.arange(more, more + (1 << bits), dtype=np.uint32))
 
     def floats() -> npt.NDArray[np.float32]:
         return np.zeros(1 << 13, np.float32)
@@ -47,19 +39,19 @@ def rounds_arguments() -> list[list[Any]]:
     launches: list[list[Any]] = [[floats(), floats(), *map(i, shape[1:]), i(50)] for shape in MEANS]
     launches += [[floats(), i(1), i(2047), i(50)], [floats(), i(0), i(2048), i(50)]]
     launches += [[floats(), floats(), i(1), i(2047), i(-1), i(1), i(10)]]
-    launches += [[(words(16, 3) & 0xFFFF).astype(np.int32), i(n)] for n in (1024, 128, 1024)]
-    letters = (words(12, 4) & 255).astype(np.uint8)
+    launches += [[(hashed(3, 1 << 16) & 0xFFFF).astype(np.int32), i(n)] for n in (1024, 128, 1024)]
+    letters = (hashed(4, 1 << 12) & 255).astype(np.uint8)
     launches += [[letters, letters[1024:].copy(), np.zeros(1 << 17, np.int32), i(n)] for n in (300, 60, 200)]
     for bits in (20, 16, 24):
         at = np.arange(1 << bits, dtype=np.uint32)
         ring = ((at * np.uint32(40503) + np.uint32(12345)) & np.uint32((1 << bits) - 1)).astype(np.int32)
         for steps, lanes in ((64, 32), (256, 32), (64, 1), (64, 32), (256, 1), (64, 32)):
             launches.append([ring, np.zeros(1 << 16, np.int32), i(steps), np.uint32(lanes)])
-    lengths = (words(16, 0) % np.uint32(31)).astype(np.int32)
+    lengths = (hashed(0, 1 << 16) % np.uint32(31)).astype(np.int32)
     rows = np.concatenate([np.zeros(1, np.int32), np.cumsum(lengths, dtype=np.int32)])
-    columns = (words(20, 9) & 65535).astype(np.int32)
+    columns = (hashed(9, 1 << 20) & 65535).astype(np.int32)
     for blocks in (256, 64):
-        level = (words(16, 5) & 7).astype(np.int32)
+        level = (hashed(5, 1 << 16) & 7).astype(np.int32)
         for _ in range(4):
             launches.append([rows, columns, level.copy(), i(1), i(blocks * 256), np.zeros(64, np.int32)])
     return launches

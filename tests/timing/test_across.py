@@ -20,12 +20,12 @@ SOME = 25e6
 def _off(launch: int) -> tuple[float, float]:
     """Error of the cycles in %, and bytes that DRAM moves beyond those that an H100 moved."""
     from tests.timing.across_launches import across_arguments
-    from tests.timing.held import launched
+    from tests.timing.held import launched, moved
     from tests.timing.launches import error
 
     entry, timed = launched("across", across_arguments(), launch, integers=False, sms="auto")
-    ways = [f"dram_{way}_bytes" for way in ("read", "write")]
-    return error(entry, timed), sum(float(timed.metrics[way] or 0) - entry["counters"][way] for way in ways)
+    there, here = moved(entry, timed)
+    return error(entry, timed), here - there
 
 
 @needs_nvdisasm

@@ -39,11 +39,9 @@ RESIDENT = {39: 6, 40: 4, 55: 3, 57: 4, 63: 3, 81: 3, 82: 3, 83: 3, 84: 3, 87: 4
 def _timed(launch: int) -> tuple[dict[str, Any], TimingResult]:
     """A launch of atoms.cu as measured on an H200, and as simulated."""
     from tests.timing.atoms_launches import atoms_arguments
-    from tests.timing.launches import mangled, measured, run
+    from tests.timing.held import launched
 
-    entry = measured("atoms")[launch]
-    name = mangled(entry["kernel"], integers=True)
-    return entry, run("atoms", name, entry["grid"], entry["block"], atoms_arguments()[launch], sms="auto")
+    return launched("atoms", atoms_arguments(), launch, device="h200", sms="auto")
 
 
 @needs_nvdisasm

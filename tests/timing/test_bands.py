@@ -13,14 +13,14 @@ from tests.machine_view import needs_nvdisasm
 def _off(launch: int) -> tuple[float, float]:
     """Error of the cycles in %, and by which share DRAM moves more than an H100 moved."""
     from tests.timing.bands_launches import bands_launches
+    from tests.timing.held import moved
     from tests.timing.launches import error, measured, run
 
     entry = measured("bands", "h100")[launch]
     name, arguments = bands_launches()[launch]
     timed = run("bands", name, entry["grid"], entry["block"], arguments, device="h100", sms="auto")
-    ways = [f"dram_{way}_bytes" for way in ("read", "write")]
-    there = sum(entry["counters"][way] for way in ways)
-    return error(entry, timed), sum(float(timed.metrics[way] or 0) for way in ways) / there - 1
+    there, here = moved(entry, timed)
+    return error(entry, timed), here / there - 1
 
 
 @needs_nvdisasm

@@ -17,6 +17,7 @@ L2_BYTES = 36 << 20
 def _off(program: str, launch: int) -> tuple[float, float]:
     """By which shares DRAM moves more, and the launch takes longer, than on an H100."""
     from tests.timing.bands_launches import bands_launches
+    from tests.timing.held import moved
     from tests.timing.large_launches import large_launches
     from tests.timing.launches import error, measured, run
 
@@ -25,9 +26,8 @@ def _off(program: str, launch: int) -> tuple[float, float]:
     shared = {14: 100000, 15: 50000, 16: 25000}.get(launch, 0) if program == "bands" else 0
     shape = entry["grid"], entry["block"], arguments
     timed = run(program, name, *shape, device="h100", sms="one", shared_bytes=shared)
-    ways = [f"dram_{way}_bytes" for way in ("read", "write")]
-    there = sum(entry["counters"][way] for way in ways)
-    return sum(float(timed.metrics[way] or 0) for way in ways) / there - 1, error(entry, timed)
+    there, here = moved(entry, timed)
+    return here / there - 1, error(entry, timed)
 
 
 @needs_nvdisasm

@@ -24,33 +24,30 @@ of ended warps as blocks start, 9 would be 9 % fast.
 
 def _timed(launch: int) -> tuple[dict[str, Any], TimingResult]:
     """A launch of meets.cu as measured on an H200, and as simulated."""
-    from tests.timing.launches import mangled, measured, run
+    from tests.timing.held import launched
     from tests.timing.meets_launches import SHARED_BYTES, meets_arguments
 
-    entry = measured("meets")[launch]
-    name = mangled(entry["kernel"])
-    arguments, shared = meets_arguments()[launch], SHARED_BYTES[launch]
-    return entry, run("meets", name, entry["grid"], entry["block"], arguments, shared_bytes=shared, sms="auto")
+    options = {"shared_bytes": SHARED_BYTES[launch], "sms": "auto"}
+    return launched("meets", meets_arguments(), launch, integers=False, device="h200", **options)
 
 
-def _is_within(launch: int, percent: float, points: float) -> bool:
-    """Whether cycles and occupancy of a launch are as near to the H200's."""
+def _is_near(launch: int, percent: float, points: float) -> None:
+    """Cycles and occupancy of a launch are as near to the H200's."""
     entry, timed = _timed(launch)
     counters = entry["counters"]
     off = 100 * (timed.cycles / counters["cycles"] - 1)
     higher = float(timed.metrics["achieved_occupancy_percent"] or 0) - counters["achieved_occupancy_pct"]
     assert abs(off) < percent, f"{off:+.1f} %, {higher:+.1f} points"
     assert abs(higher) < points, f"{off:+.1f} %, {higher:+.1f} points"
-    return True
 
 
 @needs_nvdisasm
 @pytest.mark.parametrize("launch", DIFFERENCES)
 def test_what_the_block_before_has_loaded_is_in_l2(launch: int) -> None:
-    assert _is_within(launch, *DIFFERENCES[launch])
+    _is_near(launch, *DIFFERENCES[launch])
 
 
 @needs_nvdisasm
 @pytest.mark.parametrize("launch", DOTS)
 def test_blocks_start_in_the_room_of_warps_that_have_gone(launch: int) -> None:
-    assert _is_within(launch, *DOTS[launch])
+    _is_near(launch, *DOTS[launch])

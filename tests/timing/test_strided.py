@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -11,22 +12,22 @@ from tests.machine_view import needs_nvdisasm
 
 
 @cache
-def _timed(launch: int) -> tuple[dict[str, float], TimingResult]:
-    """Counters of a launch of strided.cu as measured, and the launch as simulated."""
+def _timed(launch: int) -> tuple[dict[str, Any], TimingResult]:
+    """A launch of strided.cu as measured, and as simulated."""
     from tests.timing.launches import mangled, measured, run
     from tests.timing.strided_launches import strided_arguments
 
     entry = measured("strided")[launch]
     name = mangled(entry["kernel"], integers="volume" not in entry["kernel"])
     timed = run("strided", name, entry["grid"], entry["block"], strided_arguments(launch), sms="auto")
-    return entry["counters"], timed
+    return entry, timed
 
 
 def _moved(launch: int) -> tuple[float, float]:
     """Bytes that DRAM moves there, and here."""
-    counters, timed = _timed(launch)
-    ways = [f"dram_{way}_bytes" for way in ("read", "write")]
-    return sum(counters[way] for way in ways), sum(float(timed.metrics[way] or 0) for way in ways)
+    from tests.timing.held import moved
+
+    return moved(*_timed(launch))
 
 
 @needs_nvdisasm
@@ -47,15 +48,15 @@ def test_a_lone_sector_takes_as_long_as_two(launch: int, bound: float) -> None:
 
     If DRAM's time were that of units of 64 bytes, 17 would be 18 % fast and 54 57 % slow.
     """
-    counters, timed = _timed(launch)
-    assert abs(timed.cycles / counters["cycles"] - 1) * 100 < bound
+    entry, timed = _timed(launch)
+    assert abs(timed.cycles / entry["counters"]["cycles"] - 1) * 100 < bound
 
 
 @needs_nvdisasm
 def test_stores_to_seven_lines_do_not_join_while_l2_is_behind() -> None:
     """Structs of 28 bytes, changed in place: each store of a word goes by itself (31 % fast if they join)."""
-    counters, timed = _timed(124)
-    assert abs(timed.cycles / counters["cycles"] - 1) * 100 < 10
+    entry, timed = _timed(124)
+    assert abs(timed.cycles / entry["counters"]["cycles"] - 1) * 100 < 10
 
 
 @needs_nvdisasm

@@ -22,12 +22,11 @@ RECURSIVE = {44: 4, 45: 7, 46: 6, 53: 8}
 
 def _off(launch: int) -> float:
     """By how many per cent the model is off."""
-    from tests.timing.launches import error, mangled, measured, run
+    from tests.timing.held import launched
+    from tests.timing.launches import error
     from tests.timing.targets_launches import targets_arguments
 
-    entry = measured("targets")[launch]
-    name = mangled(entry["kernel"], integers=True)
-    return error(entry, run("targets", name, entry["grid"], entry["block"], targets_arguments()[launch], sms="auto"))
+    return error(*launched("targets", targets_arguments(), launch, device="h200", sms="auto"))
 
 
 @needs_nvdisasm

@@ -51,10 +51,9 @@ def test_wraps(bounds: dict[int, int]) -> None:
 @pytest.mark.parametrize("launch", [1, 7, 8, 9, 10, 11, 13, 14, 20, 22, 23, 28, 29, 30, 65])
 def test_what_dram_moves_of_rounds(launch: int) -> None:
     """Of 16 to 64 MiB, a part of each line or all of it, stored or not: half of the rounds of 40 MiB is lost."""
-    from tests.timing.held import launched
+    from tests.timing.held import launched, moved
     from tests.timing.wraps_launches import wraps_arguments
 
     entry, timed = launched("wraps", wraps_arguments(), launch, integers=False, sms="auto")
-    moved = sum(float(timed.metrics[f"dram_{way}_bytes"] or 0) for way in ("read", "write"))
-    there = sum(entry["counters"][f"dram_{way}_bytes"] for way in ("read", "write"))
-    assert moved == pytest.approx(there, rel=0.13 if launch == 65 else 0.1)
+    there, here = moved(entry, timed)
+    assert here == pytest.approx(there, rel=0.13 if launch == 65 else 0.1)

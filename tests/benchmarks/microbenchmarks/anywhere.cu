@@ -32,11 +32,6 @@ __global__ void rows(const int *row, const int *column, const float *value, cons
   to[r] = sum;
 }
 
-unsigned hashed(unsigned x) {
-  x ^= x >> 16, x *= 0x7feb352d, x ^= x >> 15, x *= 0x846ca68b;
-  return x ^ x >> 16;
-}
-
 enum { GATHER, GATHERS, SCATTER, ADD, ROWS };
 
 void launch(int kind, unsigned words, unsigned blocks) {

@@ -1,11 +1,6 @@
 // Atomics on few words of global memory: which lanes of a warp meet at a word, or in a sector; by Nsight Compute.
 #include "common.cuh"
 
-__device__ unsigned hash(unsigned x) {
-  x ^= x >> 16; x *= 0x7feb352du; x ^= x >> 15; x *= 0x846ca68bu;
-  return x ^ x >> 16;
-}
-
 enum { REDUCE, ANSWER, MAXIMUM };  // adds, adds and waits for what was there, largest value
 
 template <class T, int OP> __device__ __forceinline__ void change(T *word) {
@@ -23,7 +18,7 @@ template <class T, int OP> __global__ void turns(T *data, unsigned same, unsigne
 
 // Threads change one of n words that a hash gives.
 template <class T, int OP> __global__ void bins(T *data, unsigned n) {
-  change<T, OP>(data + hash(blockIdx.x * blockDim.x + threadIdx.x) % n);
+  change<T, OP>(data + hashed(blockIdx.x * blockDim.x + threadIdx.x) % n);
 }
 
 // The first `many` lanes of each warp change one word, each other lane its own.

@@ -43,6 +43,12 @@ template <class T> std::vector<T> download(const T *array, size_t count) {
   return values;
 }
 
+// A hash whose bits look like those of chance.
+__host__ __device__ inline unsigned hashed(unsigned x) {
+  x ^= x >> 16; x *= 0x7feb352du; x ^= x >> 15; x *= 0x846ca68bu;
+  return x ^ x >> 16;
+}
+
 // The data of the committed counters: bits of s = 1664525 s + 1013904223.
 struct Numbers {
   unsigned s = 12345;

@@ -71,14 +71,6 @@ __global__ void mark(const int *rows, const int *cols, int *level, int now, int 
   if (found == 77) *more = 1;
 }
 
-inline unsigned hashed(unsigned x) {
-  x ^= x >> 16;
-  x *= 0x7feb352du;
-  x ^= x >> 15;
-  x *= 0x846ca68bu;
-  return x ^ x >> 16;
-}
-
 int main() {
   float *a = allocate<float>(1 << 16), *b = allocate<float>(1 << 16);
   auto round = [&](int threads, int start, int end, int before, int after) {

@@ -1,11 +1,6 @@
 // Data that several SMs share: read by all in step, anywhere in a table, and added to by all; by Nsight Compute.
 #include "common.cuh"
 
-__device__ unsigned hash(unsigned x) {
-  x ^= x >> 16; x *= 0x7feb352du; x ^= x >> 15; x *= 0x846ca68bu;
-  return x ^ x >> 16;
-}
-
 // All blocks read the same lines, one after the other; each begins `apart` lines after the one before.
 extern "C" __global__ void march(const unsigned *table, unsigned lines, unsigned apart, unsigned *out) {
   unsigned at = blockIdx.x * apart % lines, sum = 0;
@@ -22,14 +17,14 @@ extern "C" __global__ void march(const unsigned *table, unsigned lines, unsigned
 extern "C" __global__ void anywhere(const unsigned *table, unsigned words, unsigned run, unsigned trips, unsigned *out) {
   unsigned thread = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
   for (unsigned i = 0; i < trips; ++i)
-    sum += table[(hash(thread / run + i * 0x9e3779b9u) & (words / run - 1)) * run + thread % run];
+    sum += table[(hashed(thread / run + i * 0x9e3779b9u) & (words / run - 1)) * run + thread % run];
   out[thread] = sum;
 }
 
 // A histogram in global memory, with so many bins, of words that a hash gives.
 extern "C" __global__ void bins(unsigned *out, unsigned n, unsigned trips) {
   unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  for (unsigned i = 0; i < trips; ++i) atomicAdd(&out[hash(thread + i * 0x9e3779b9u) % n], 1u);
+  for (unsigned i = 0; i < trips; ++i) atomicAdd(&out[hashed(thread + i * 0x9e3779b9u) % n], 1u);
 }
 
 int main() {

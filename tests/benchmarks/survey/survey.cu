@@ -1,35 +1,29 @@
 // Kernels as people write them: one launch each of many kinds, cold caches.  Data: small integers, hashes of the index.
-#include <cuda_fp16.h>
-#include <cstdio>
-#include <cstdlib>
 #include <cmath>
-#include <vector>
+#include <cuda_fp16.h>
+
+#include "../microbenchmarks/common.cuh"
 
 typedef unsigned char byte;
-__host__ __device__ inline unsigned hashed(unsigned x) {
-    x ^= x >> 16; x *= 0x7feb352dU; x ^= x >> 15; x *= 0x846ca68bU; x ^= x >> 16; return x;
-}
 #define I (blockIdx.x * blockDim.x + threadIdx.x)
 #include "memory.cuh"
+#include "grids.cuh"
 #include "algebra.cuh"
 #include "numbers.cuh"
-#include "grids.cuh"
 
 const int N = 1 << 24;  // words of each array
 template <class T> T *filled(unsigned seed, unsigned mask) {
     std::vector<unsigned> v(N);
     for (int i = 0; i < N; i++) v[i] = hashed(i + seed) & mask;
-    T *p;
-    cudaMalloc(&p, N * 4ul);
-    cudaMemcpy(p, v.data(), N * 4ul, cudaMemcpyHostToDevice);
-    return p;
+    unsigned *p = allocate<unsigned>(N);
+    upload(p, v);
+    return (T *)p;
 }
 float *floats(unsigned seed) {
     std::vector<float> v(N);
     for (int i = 0; i < N; i++) v[i] = (hashed(i + seed) & 1023) / 64.0f;
-    float *p;
-    cudaMalloc(&p, N * 4ul);
-    cudaMemcpy(p, v.data(), N * 4ul, cudaMemcpyHostToDevice);
+    float *p = allocate<float>(N);
+    upload(p, v);
     return p;
 }
 std::vector<int> wanted;
@@ -40,16 +34,16 @@ bool on(int number) {
 #define RUN(...) if (on(__COUNTER__)) __VA_ARGS__
 int main(int argc, char **argv) {
     for (int k = 1; k < argc; k++) wanted.push_back(atoi(argv[k]));
-    float *f = floats(1), *g = floats(2), *o;
-    int *x = filled<int>(3, 0xffff), *a, *y;
+    float *f = floats(1), *g = floats(2);
+    int *x = filled<int>(3, 0xffff);
     byte *b = filled<byte>(4, ~0u);
-    double *d;
-    cudaMalloc(&o, N * 4ul); cudaMalloc(&a, N * 4ul); cudaMalloc(&y, N * 4ul); cudaMalloc(&d, N * 4ul);
-    cudaMemset(o, 0, N * 4ul); cudaMemset(a, 0, N * 4ul); cudaMemset(y, 0, N * 4ul); cudaMemset(d, 0, N * 4ul);
+    float *o = allocate<float>(N);
+    int *a = allocate<int>(N), *y = allocate<int>(N);
+    double *d = allocate<double>(N / 2);
     std::vector<int> rows(65537), cols(1 << 20), index(1 << 20), sorted(1 << 20), ring(1 << 20);
     for (int i = 0, at = 0; i <= 65536; i++) { rows[i] = at; at += hashed(i) % 31; }
     for (int i = 0; i < 1 << 20; i++) { cols[i] = hashed(i + 9) & 65535; index[i] = hashed(i + 11) & ((1 << 20) - 1); sorted[i] = i / 16; ring[i] = (i * 40503u + 12345u) & ((1 << 20) - 1); }
-    auto up = [](std::vector<int> &v) { int *p; cudaMalloc(&p, v.size() * 4); cudaMemcpy(p, v.data(), v.size() * 4, cudaMemcpyHostToDevice); return p; };
+    auto up = [](std::vector<int> &v) { int *p = allocate<int>(v.size()); upload(p, v); return p; };
     int *r = up(rows), *c = up(cols), *at = up(index), *so = up(sorted), *ri = up(ring);
     dim3 t16(16, 16), t32(32, 32), t328(32, 8);
 
@@ -168,7 +162,6 @@ int main(int argc, char **argv) {
     RUN(attention_scores<<<dim3(16, 16), t16>>>(f, g, o, 256, 64));
     RUN(max_pool<<<dim3(32, 32), t16>>>(f, o, 1024));
     RUN(string_search<<<1024, 256>>>(b, b + 5000, a, 1 << 18, 16));
-    cudaError_t e = cudaDeviceSynchronize();
-    printf("%s\n", cudaGetErrorString(e));
-    return e != cudaSuccess;
+    finish();
+    return 0;
 }
