@@ -27,6 +27,15 @@ def _compiled() -> None:
     ENGINE.elsewhere = CLOCK.elsewhere = False
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without ``--slow`` the tests that are marked so are skipped."""
+    if config.getoption("--slow"):
+        return
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.skip(reason="slow: pytest --slow runs it"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _processor(request: pytest.FixtureRequest) -> Iterator[None]:
     """With ``--cpu haswell`` native code is made for a processor that has less than this one: no AVX-512 here."""
@@ -49,4 +58,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """``--bless`` writes the golden files anew; read the difference before you commit it."""
     parser.addoption("--bless", action="store_true", help="write the golden files anew")
     parser.addoption("--cpu", default="", help="the processor, as LLVM names it, that native code is made for")
+    parser.addoption("--slow", action="store_true", help="run the slow cases, too")
     parser.addoption("--engine", default=DEFAULT_ENGINE, choices=ENGINES, help="what executes all launches")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import cuda
 
@@ -280,6 +280,7 @@ BLOCKS = st.sampled_from([(1, 1, 1), (40, 1, 1), (128, 1, 1), (32, 4, 1), (16, 6
 
 
 @given(programs(), GRIDS, BLOCKS)
+@settings(max_examples=40)
 def test_any_straight_code(program: Program, grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(affine, "_WIDE", 1)  # also where what drifts is wide

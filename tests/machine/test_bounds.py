@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="NumPy checks every index")
+@pytest.mark.slow
 @pytest.mark.timeout(1800)  # compiles the engine anew: 85 s of one core, without optimisation
 def test_no_index_goes_astray(tmp_path: Path) -> None:
     """With NUMBA_BOUNDSCHECK=1 a bad index is an IndexError, in a mutant the outcome "inside"."""

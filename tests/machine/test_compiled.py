@@ -108,7 +108,6 @@ def test_every_lane_function_at_its_extremes(name: str) -> None:
     order=st.sampled_from(["then_first", "else_first", "hardware", "profiler", "interleaved", "random:3"]),
     block=st.sampled_from([1, 31, 32, 45, 96]),
 )
-@settings(max_examples=300)
 def test_random_kernels(kernel: tuple[Statement, ...], order: str, block: int) -> None:
     out = np.zeros(2 * block, np.uint64)
     check(lower(kernel).build(), [out], grid=(2, 1, 1), block=(block, 1, 1), order=order)

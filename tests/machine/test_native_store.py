@@ -20,6 +20,7 @@ from simt.runtime import run
 from tests.machine.engines import check, left_by
 from tests.machine.harness import Builder, launch
 from tests.machine.test_compiled import counting
+from tests.slow import few
 
 
 @pytest.mark.parametrize("option", [{"order": "interleaved"}, {"order": "random:3"}, {"trace": True}])
@@ -70,7 +71,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", few(DAMAGES, ["truncated", "a bit of the code"]))
 def test_a_damaged_cache_is_made_anew(
     damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

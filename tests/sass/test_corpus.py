@@ -18,6 +18,7 @@ from simt.profile.compare import COMPARED
 from simt.sass import Kernels, load_cubin
 from tests.sass.corpus import FILES, Launch, launches
 from tests.sass.data import DATA, read_table
+from tests.slow import few
 
 CORPUS = DATA / "corpus"
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
@@ -69,7 +70,7 @@ def run(launch: Launch, files: dict[str, Kernels]) -> Any:
     )
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", few(ARCHITECTURES, [75, 90, 120]))
 def test_results(architecture: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     files = kernels(architecture, tmp_path_factory.mktemp("corpus"))
     recorded = np.load(CORPUS / "h200_outputs.npz")

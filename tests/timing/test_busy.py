@@ -9,6 +9,7 @@ import pytest
 
 from simt.sass import load_cubin
 from tests.machine_view import needs_nvdisasm
+from tests.slow import slow
 from tests.timing.launches import DATA, timed
 
 LOADS = {
@@ -34,12 +35,16 @@ LOADS = {
 """Launches of busy.cu; products of 1024 columns by 32 x 32 threads, in no list, are 9 % fast."""
 SUMS = {43: 8, 46: 2, 47: 5, 48: 4, 51: 5, 52: 4, 55: 3}
 """Sums in global memory of same.cu; 44, 45, 49 and 50, by blocks of 256 threads, are 15 to 31 % slow."""
-WHOLE = {1: 2, 2: 2, 5: 2, 7: 3, 8: 3, 9: 4, 14: 2, 29: 6, 31: 5, 32: 4, 33: 5, 37: 2, 60: 2, 65: 5}
+WHOLE = {1: 2, 5: 2, 7: 3, 14: 2, 29: 6, 37: 2, 60: 2, 65: 5}
+MANY = {2: 2, 8: 3, 9: 4, 31: 5, 32: 4, 33: 5}
+"""132 to 528 blocks, all of which store to the same words: all SMs are simulated."""
 
 
 @needs_nvdisasm
 @pytest.mark.parametrize(
-    ("program", "bounds"), [("busy", LOADS), ("same", SUMS), ("same", WHOLE)], ids=["loads", "sums", "whole"]
+    ("program", "bounds"),
+    [("busy", LOADS), ("same", SUMS), ("same", WHOLE), *slow(("same", MANY))],
+    ids=["loads", "sums", "whole", "many"],
 )
 def test_busy_and_same(program: str, bounds: dict[int, int]) -> None:
     """Launch, and by how many percent it may be off."""

@@ -24,6 +24,7 @@ def opcodes_of(path: Path) -> set[tuple[str, tuple[str, ...]]]:
 
 
 @needs_nvdisasm
+@pytest.mark.slow  # nvdisasm takes a second to start
 def test_what_counts_as_measured_stands_in_code_that_was_measured() -> None:
     found = set().union(*map(opcodes_of, CUBINS))
     plain = {opcode for opcode, _ in found}

@@ -9,6 +9,7 @@ import pytest
 
 from simt.timing import TimingResult
 from tests.machine_view import needs_nvdisasm
+from tests.slow import few, slow
 
 
 @cache
@@ -24,7 +25,24 @@ def _timed(launch: int) -> tuple[dict[str, float], TimingResult]:
 @needs_nvdisasm
 @pytest.mark.parametrize(
     ("launch", "bound"),
-    [(0, 6), (9, 6), (11, 6), (12, 3), (13, 3), (15, 7), (18, 7), (20, 4), (21, 4), (33, 4), (36, 8), (39, 4), (41, 5)],
+    few(
+        [
+            (0, 6),
+            (9, 6),
+            (11, 6),
+            (12, 3),
+            (13, 3),
+            (15, 7),
+            (18, 7),
+            (20, 4),
+            (21, 4),
+            (33, 4),
+            (36, 8),
+            (39, 4),
+            (41, 5),
+        ],
+        always=[9, 12, 20, 33, 41],
+    ),
 )
 def test_stores_by_columns(launch: int, bound: float) -> None:
     """Blocks of 16 x 16 threads store to 16 lines a warp: of the eight stores to a line an H100 sends five to seven.
@@ -49,7 +67,7 @@ def test_blocks_below_each_other_fill_lines(launch: int) -> None:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize(("launch", "bound"), [(42, 9), (43, 11), (44, 4), (45, 4), (46, 8)])
+@pytest.mark.parametrize(("launch", "bound"), [*slow((42, 9), (43, 11)), (44, 4), (45, 4), *slow((46, 8))])
 def test_transposes_by_tiles(launch: int, bound: float) -> None:
     """Blocks of 1024 threads that load, meet and store: reads wait for what all SMs write, not for their own block's.
 

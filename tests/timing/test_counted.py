@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.machine_view import needs_nvdisasm
+from tests.slow import slow
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("device", ["h200", "h100"])
+@pytest.mark.parametrize("device", ["h200", *slow("h100")])
 def test_counters_without_atomics(device: str) -> None:
     """Stores that come together, and so are one, and stores that come apart, after loads and without.
 

@@ -10,6 +10,7 @@ import pytest
 from simt.ops.jit import plain
 from simt.timing import layout, mates
 from tests.machine_view import needs_nvdisasm
+from tests.slow import few
 
 L2_BYTES = 36 << 20
 
@@ -33,7 +34,10 @@ def _off(program: str, launch: int) -> tuple[float, float]:
 @needs_nvdisasm
 @pytest.mark.parametrize(
     ("launch", "bound"),
-    [(3, 0.15), (5, 0.2), (6, 0.18), (8, 0.08), (9, 0.1), (12, 0.2), (13, 0.06), (15, 0.06), (19, 0.12), (28, 0.1)],
+    few(
+        [(3, 0.15), (5, 0.2), (6, 0.18), (8, 0.08), (9, 0.1), (12, 0.2), (13, 0.06), (15, 0.06), (19, 0.12), (28, 0.1)],
+        always=[3, 5, 12],
+    ),
 )
 def test_products_of_which_l2_does_not_hold_a_factor(launch: int, bound: float) -> None:
     """If each line is fetched once, DRAM moves 85 to 96 % less than there, of 3 half, of 5 and 19 three quarters."""
@@ -41,6 +45,7 @@ def test_products_of_which_l2_does_not_hold_a_factor(launch: int, bound: float) 
 
 
 @needs_nvdisasm
+@pytest.mark.slow
 def test_many_waves_of_a_product() -> None:
     """2.1 GB for factors of 38 MB each: a third of the lines are still there when the next row of blocks comes."""
     more, off = _off("large", 20)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.machine_view import needs_nvdisasm
+from tests.slow import slow
 
 TENTH = 0.1
 SOME = 1e6
@@ -27,7 +28,7 @@ def _off(launch: int) -> tuple[float, float]:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("launch", [0, 2, 3, 7, 8, 13, 14])
+@pytest.mark.parametrize("launch", [0, *slow(2, 3, 7, 8, 13, 14)])
 def test_blocks_side_by_side_fill_lines_in_several_stores(launch: int) -> None:
     """Pixels of 2 to 4 bytes, one byte at a time: 4 to 17 MB stay in L2, whatever the time between.
 
@@ -39,7 +40,7 @@ def test_blocks_side_by_side_fill_lines_in_several_stores(launch: int) -> None:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("launch", [9, 11, 17, 27, 28, 30, 36, 38, 40, 42])
+@pytest.mark.parametrize("launch", [9, 11, *slow(17, 27, 28, 30, 36, 38, 40, 42)])
 def test_l2_writes_sectors_that_it_completes(launch: int) -> None:
     """Bytes that stores leave out for good (9 to 17) or for some time: as much is read as written, two of a set wait.
 
@@ -52,7 +53,7 @@ def test_l2_writes_sectors_that_it_completes(launch: int) -> None:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("launch", [47, 50, 53, 60, 63])
+@pytest.mark.parametrize("launch", [47, *slow(50, 53, 60, 63)])
 def test_transposes(launch: int) -> None:
     """Words of 2048 to 8192 lines that a warp stores, by blocks of 32 x 32 and 8 x 32 threads."""
     read, written = _off(launch)
@@ -61,7 +62,7 @@ def test_transposes(launch: int) -> None:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("launch", [69, 86])
+@pytest.mark.parametrize("launch", slow(69, 86))
 def test_stored_lines_leave_for_data_that_all_sms_read(launch: int) -> None:
     """17 MB stored while all SMs read 8 or 16 MB: without second copies nothing is written, for 1.1 and 4 MB."""
     read, written = _off(launch)

@@ -51,6 +51,7 @@ def _each(kernel: SassKernel, warps: int, few: int, many: int) -> float:
 
 
 @needs_nvdisasm
+@pytest.mark.slow
 def test_what_loads_take_of_the_arithmetic_beside_them() -> None:
     """An FFMA a cycle or a wide multiply each four: with each load of a 64-bit address a cycle more, PRMTs hide it.
 
@@ -68,6 +69,7 @@ def test_what_loads_take_of_the_arithmetic_beside_them() -> None:
 
 
 @needs_nvdisasm
+@pytest.mark.slow
 def test_only_wide_multiplies_and_constants_hold_up_loads() -> None:
     """Of what eight warps of a scheduler execute beside loads.
 

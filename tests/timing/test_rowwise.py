@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.machine_view import needs_nvdisasm
+from tests.slow import slow
 
 LINES = dict.fromkeys(range(15), 6)
 """One lane on a line of its own at each step: a store while the line is on its way, and others."""
@@ -15,7 +16,7 @@ TURNS = {127: 8, 131: 6, 137: 9, 139: 7, 140: 6, 145: 6, 149: 5}
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("bounds", [LINES, SUMS, TURNS], ids=["lines", "sums", "turns"])
+@pytest.mark.parametrize("bounds", [LINES, *slow(SUMS), TURNS], ids=["lines", "sums", "turns"])
 def test_rows_of_a_thread_each(bounds: dict[int, float]) -> None:
     """Launch of rowwise.cu, and by how many percent it may be off."""
     from tests.timing.held import errors

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.machine_view import needs_nvdisasm
+from tests.slow import slow
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("device", ["h200", "h100"])
+@pytest.mark.parametrize("device", ["h200", *slow("h100")])
 def test_short_launches(device: str) -> None:
     """Rows, columns, words that lone lanes use, loads that wait for each other, a small matrix, a transpose.
 

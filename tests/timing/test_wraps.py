@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.machine_view import needs_nvdisasm
+from tests.slow import slow
 
 ROUNDS = {
     0: 7,
@@ -36,7 +37,7 @@ SUMS = {80: 6, 83: 6, 85: 5, 88: 5, 89: 5, 92: 2, 93: 6, 96: 3, 97: 3, 109: 5, 1
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("bounds", [ROUNDS, VOLUMES, SUMS], ids=["rounds", "volumes", "sums"])
+@pytest.mark.parametrize("bounds", [*slow(ROUNDS), VOLUMES, SUMS], ids=["rounds", "volumes", "sums"])
 def test_wraps(bounds: dict[int, int]) -> None:
     """Launch of wraps.cu, and by how many percent it may be off."""
     from tests.timing.held import errors
@@ -48,7 +49,7 @@ def test_wraps(bounds: dict[int, int]) -> None:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("launch", [1, 7, 8, 9, 10, 11, 13, 14, 20, 22, 23, 28, 29, 30, 65])
+@pytest.mark.parametrize("launch", [1, 9, 22, 29, *slow(7, 8, 10, 11, 13, 14, 20, 23, 28, 30, 65)])
 def test_what_dram_moves_of_rounds(launch: int) -> None:
     """Of 16 to 64 MiB, a part of each line or all of it, stored or not: half of the rounds of 40 MiB is lost."""
     from tests.timing.held import launched, moved
