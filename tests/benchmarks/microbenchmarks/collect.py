@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parents[2] / "data" / "timing"
-CLOCKED = ("latency", "pipes", "memory", "mixed", "slots", "spread", "together", "beside", "phases")
+CLOCKED = ("latency", "pipes", "memory", "mixed", "slots", "spread", "together", "beside", "phases", "fans")
 PROFILED = (
     "reductions",
     "validation",

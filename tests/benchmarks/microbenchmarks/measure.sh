@@ -20,7 +20,7 @@ profile() {  # LOG METRICS PROGRAM [ARGUMENT ...]
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem --format=csv,noheader | tee "$out/device.txt"
 nvcc --version | tail -2 | tee -a "$out/device.txt"
 ncu --version | tail -1 | tee -a "$out/device.txt"
-for name in latency pipes memory mixed spread together beside; do
+for name in latency pipes memory mixed spread together beside fans; do
   compile $name
   time "$build/$name" > "$out/$name.json"
 done
