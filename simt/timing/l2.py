@@ -56,7 +56,7 @@ UNEVEN = 1.17
 Its slices then have not all as many (shared.cu on an H200, wraps.cu on an H100).
 """
 STORED_UNEVEN, FEW_LINES = 1.13, 8
-"""The same of what a warp stores to parts of sectors of more than so many lines, on an H100.
+"""The same of what a warp stores to parts of sectors of more than so many lines, on an H100: its lanes go down rows.
 
 30 words a cycle of those that lie 8192 lines apart, where L2 takes 34 requests of two sectors (parts.cu, across.cu);
 rows of four threads, of eight lines, take no longer than others (pictures in kept.cu).
@@ -219,22 +219,36 @@ def _on_its_way(way, line, sectors, begin, latency, arrival, t):
 
 
 @jit
-def _meet(way, line, arrival, t):
-    """Another simulated SM asks for what is on its way to *way* of L2.
+def _awaited(sm, line, down_rows, begin, t):
+    """From when the nearest of the SMs that want *line* asks DRAM for it, at *begin*, to its use by *sm*.
 
-    Such data come after the mean latency of DRAM: no load of several lines waits for the slowest of them (naive.cu),
-    and 132 SMs that read in step take 641 cycles a line on an H200 (shared.cu, march).
+    A load whose lanes go down rows waits for the last of its lines, as that of an SM alone does (fans.cu); half of the
+    way is that of the SM itself.  Loads of few lines do not wait so here: with the tail of the latency products would
+    be 8 to 17 % slow (naive.cu), and 132 SMs that read in step take 641 cycles a line on an H200 (shared.cu, march).
     """
-    begun = max(arrival, t.CHIP[L.C_MEMORY_FREE])
-    there = begun + t.NUMBERS[DRAM_LATENCY] + queued(line, arrival, t) - t.NUMBERS[L2_LATENCY]
-    t.L2_READY[way] = min(t.L2_READY[way], there)
+    if down_rows:
+        return dram_latency(line, (farther_of(sm, line, t) - t.NUMBERS[DRAM_FAR]) / 2, begin, t)
+    return t.NUMBERS[DRAM_LATENCY] - t.NUMBERS[DRAM_FAR]
 
 
 @jit
-def l2_read(sm, line, mask, manner, arrival, ahead, t):
+def _meet(sm, way, line, down_rows, arrival, t):
+    """Another simulated SM asks for what is on its way to *way* of L2: it comes no later than after the mean latency.
+
+    To a load whose lanes go down rows, see :func:`_awaited`, no later than if it were asked for anew.
+    """
+    begun = max(arrival, t.CHIP[L.C_MEMORY_FREE])
+    latency = t.NUMBERS[DRAM_LATENCY]
+    if down_rows:
+        latency = dram_latency(line, farther_of(sm, line, t), arrival, t)
+    t.L2_READY[way] = min(t.L2_READY[way], begun + latency + queued(line, arrival, t) - t.NUMBERS[L2_LATENCY])
+
+
+@jit
+def l2_read(sm, line, mask, manner, down_rows, arrival, ahead, t):
     """When the sectors *mask* of *line* are back at the SM that asked at *arrival* in some manner (others.py).
 
-    SMs that are further have asked for it at *ahead*.
+    *down_rows*: its load is of more than FEW_LINES lines.  SMs that are further have asked for it at *ahead*.
     """
     if is_hosted(line, t):
         return host_read(popcount(mask), arrival, t)
@@ -244,9 +258,9 @@ def l2_read(sm, line, mask, manner, arrival, ahead, t):
     if t.L2_STORED[way]:
         arrival = after_others(sm, way, came, arrival, t)
     missing, awaited = look_up(way, line, mask, manner, arrival, t)
-    if awaited:  # by many SMs: the one that is nearest asks first, and what they read together DRAM has at hand
+    if awaited:
         begin = min(arrival, np.float64(ahead))
-        _on_its_way(way, line, awaited, begin, t.NUMBERS[DRAM_LATENCY] - t.NUMBERS[DRAM_FAR], arrival, t)
+        _on_its_way(way, line, awaited, begin, _awaited(sm, line, down_rows, begin, t), arrival, t)
     back = 0.0
     present = popcount(mask) - popcount(missing)
     if present:
@@ -257,7 +271,7 @@ def l2_read(sm, line, mask, manner, arrival, ahead, t):
         through = max(served, _link(sm, arrival, present, t), after_loads(way, line, arrival, t))
         if mask & ~missing & t.L2_COMING[way]:
             if t.CONFIG[L.G_SMS] > 1 and t.L2_READY[way] > arrival and not awaited:
-                _meet(way, line, arrival, t)
+                _meet(sm, way, line, down_rows, arrival, t)
             through = max(through, t.L2_READY[way])
         back = through + l2_latency(sm, line, arrival, t)
     if missing:

@@ -157,7 +157,8 @@ def _from_l2(sm, a, at, t):
         manner = manner_by_rows(t.REQUESTED[at + L.R_PC], t.REQUESTED[at + L.R_WARP], block, line, manner, start, t)
         if manner in (FIRST, LATER) and is_neighbours(line, t.REQUESTED[at + L.R_WARP], block, start, t):
             manner = np.int64(LOADED)
-        ready = max(ready, l2_read(sm, line, mask, manner, sent, t.REQUESTED[at + L.R_AHEAD], t))
+        down_rows = t.REQUESTED[at + L.R_LINES] > FEW_LINES
+        ready = max(ready, l2_read(sm, line, mask, manner, down_rows, sent, t.REQUESTED[at + L.R_AHEAD], t))
     elif do == L.D_WRITE:
         writers = _writers(at, a, t)
         pc = t.REQUESTED[at + L.R_PC]
