@@ -226,6 +226,7 @@ def clock_arrays(
         L1_TAGS=np.full(l1 + WIDE, -1, np.int64),
         L1_SECTORS=np.zeros(l1, np.int64),
         L1_WORDS=np.zeros(l1, np.int64),
+        L1_LAST_WORDS=np.zeros(l1, np.int64),
         L1_USED=np.zeros(l1 + WIDE, np.int64),
         L1_READY=np.zeros(l1, np.float64),
         L1_ASKED=np.full(l1, -1, np.int64),

@@ -50,6 +50,7 @@ class Clock(NamedTuple):
     L1_TAGS: Any  # int64[SMs * sets * ways]
     L1_SECTORS: Any  # bit k: sector k is there
     L1_WORDS: Any  # bit k: word k was stored; of a sector that is not there L1 has those
+    L1_LAST_WORDS: Any  # those of the last store, if it was to many lines, else all
     L1_USED: Any
     L1_READY: Any  # float64: the last sector arrives
     L1_ASKED: Any  # line of the last request for it that L2 has not answered, -1: none

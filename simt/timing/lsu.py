@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simt.timing import layout as L
-from simt.timing.caches import atomic_line, is_behind, note_atomic, read_line, stopped_until, write_line
+from simt.timing.caches import ALL_WORDS, atomic_line, is_behind, note_atomic, read_line, stopped_until, write_line
 from simt.timing.chance import share
 from simt.timing.cycles import ceil
 from simt.timing.jit import jit, jit_inline, jit_rare
@@ -49,8 +49,6 @@ ATOMIC_PART = L.PLACE["atomic_part_interval"]
 ATOMIC_FLOAT = L.PLACE["atomic_float_interval"]
 SYSTEM_LATENCY = L.PLACE["system_latency"]
 LINE_BYTES = 128
-ALL_WORDS = np.int64(0xFFFFFFFF)
-"""Of a line."""
 MANY = 8
 """Stores to so many lines take so long that the next one is there before the load/store unit has nothing to do."""
 FEW = 4
@@ -251,7 +249,7 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     for k in range(n):
         start = begin + k * tags // n * t.NUMBERS[LINE_LATENCY]
         if loads:
-            waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], t.LANES[k], start, kind != L.K_LOAD, t)
+            waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], t.LANES[k], begin, n, start, kind != L.K_LOAD, t)
         elif kind == L.K_STORE:
             partial = written_in_part(k, t.MASKS[k], each, t.LANES)
             words = stored_words(k, partial, t.LANES) if partial else np.int64(0)
@@ -348,7 +346,7 @@ def texture_access(sm, wi, pc, block, now, done, stores, asked, t):
             drained = max(t.WARPS[wi * L.N_WARP + L.W_DRAINED], ceil(gone + t.NUMBERS[STORE_DRAIN]))
             t.WARPS[wi * L.N_WARP + L.W_DRAINED] = drained
         else:
-            waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], ALL_WORDS, begin, False, t)
+            waits |= read_line(sm, first + k, t.LINES[k], t.MASKS[k], ALL_WORDS, begin, n, begin, False, t)
     if stores:
         t.WARPS[wi * L.N_WARP + L.W_STORING] += 1
     else:

@@ -75,6 +75,7 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "store_to_load_interval": "cycles more of the second load behind a store in the load/store unit",
         "store_join_latency": "cycles in which the load/store unit is idle until none joins a store",
         "store_settle_latency": "cycles behind a store in which another that does not join it makes L1 lose the line",
+        "store_close_latency": "cycles behind a store in which a load of its line makes L1 lose the rest of it",
         "store_queue": "sectors of stores that an SM has sent and L2 has not taken",
         "miss_queue": "cycles of misses that wait for L2 before the load/store unit stops",
         "store_drain_latency": "cycles from when a store is on its way until its warp may end",

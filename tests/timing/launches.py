@@ -44,6 +44,7 @@ CUBINS = {
         *("unseen", "short", "sets", "naive", "rowwise", "kept", "crowded", "wraps", "stays", "busy", "same"),
         *("parts", "constants", "across", "starts", "bands", "lanes", "columns", "turns", "bodies", "sent"),
         *("calls", "large", "anywhere", "atoms", "meets", "indexed", "targets", "rounds", "strided"),
+        *("locals", "behind"),
     )
 }
 CUBINS["reductions"] = DATA / "sass" / "sm_90" / "kernels_O3.cubin"

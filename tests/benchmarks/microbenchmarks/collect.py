@@ -55,6 +55,8 @@ PROFILED = (
     "targets",
     "rounds",
     "strided",
+    "locals",
+    "behind",
 )
 COMMAND = "tests/benchmarks/microbenchmarks/measure.sh OUTPUT_FOLDER"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"

@@ -29,7 +29,7 @@ python3 "$here/slots.py" "$out/slots.cubin" "$build/pack"
 "$build/slots" "$build/pack" > "$out/slots.json"
 compile phases
 ncu --clock-control none --metrics sm__cycles_elapsed.max --log-file "$build/phases.log" "$build/phases" > "$out/phases.json"
-for name in cold loops stores loaded shared ends again counted short naive rowwise kept crowded wraps stays busy same parts constants across starts bands lanes columns turns bodies sent calls large anywhere atoms meets indexed targets rounds strided validation unseen reductions; do
+for name in cold loops stores loaded shared ends again counted short naive rowwise kept crowded wraps stays busy same parts constants across starts bands lanes columns turns bodies sent calls large anywhere atoms meets indexed targets rounds strided locals behind validation unseen reductions; do
   compile $name
   time profile "$out/$name.csv" "$metrics" $name
 done
