@@ -176,6 +176,8 @@ PARAMETERS: Mapping[str, str] = MappingProxyType(
         "blocks_start_early": "1 if a block starts in the room of warps that have ended before the rest of theirs",
         "warp_interval": "cycles between two warps that an SM starts",
         "warp_latency": "cycles that a warp is on an SM before its first instruction may issue",
+        "pair_stay": "ends of blocks of an SM that the chip notes while a block of two warps is there, at most",
+        "pair_ramp": "blocks of an SM of which the last is the first that is there for so long",
     }
 )
 """Name and unit of every number; all must be in the section ``timing`` of a device file."""
@@ -184,7 +186,7 @@ _POSITIVE = frozenset(
     name
     for name in PARAMETERS
     if name.endswith(("_bytes", "_ways", "_bytes_per_cycle"))
-    or name in ("schedulers", "issue_width", "mio_queue", "l2_slices")
+    or name in ("schedulers", "issue_width", "mio_queue", "l2_slices", "pair_ramp")
 )
 
 _WHOLE = (

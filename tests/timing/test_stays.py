@@ -18,6 +18,8 @@ Blocks that do nothing (14, 17) were 9 and 15 points low with warps that are the
 those that store their own words (42, 53) 3 and 6 with ends of blocks that are noted at equal intervals, and words a
 stride apart (56 to 63) 7 to 16 high with stores that leave in order.
 """
+PAIRS = {5: 4, 36: 1.5, 51: 3, 52: 2, 85: 1.5, 90: 1}
+"""Launches of blocks of 64 threads, and the same: 7 to 18 points low if their warps count until they have gone."""
 
 
 def _timed(launch: int, **options: Any) -> tuple[dict[str, Any], TimingResult]:
@@ -28,12 +30,22 @@ def _timed(launch: int, **options: Any) -> tuple[dict[str, Any], TimingResult]:
     return launched("stays", stays_arguments(), launch, integers=False, **options)
 
 
+def _points_higher(launch: int) -> float:
+    """By how many points the occupancy of a launch is higher than an H100's."""
+    entry, timed = _timed(launch, sms="auto")
+    return float(timed.metrics["achieved_occupancy_percent"] or 0) - entry["counters"]["achieved_occupancy_pct"]
+
+
 @needs_nvdisasm
 @pytest.mark.parametrize("launch", few(RESIDENT, [14, 42, 56, 63, 102]))
 def test_warps_stay_as_long_as_on_hardware(launch: int) -> None:
-    entry, timed = _timed(launch, sms="auto")
-    occupancy = float(timed.metrics["achieved_occupancy_percent"] or 0)
-    assert abs(occupancy - entry["counters"]["achieved_occupancy_pct"]) < RESIDENT[launch]
+    assert abs(_points_higher(launch)) < RESIDENT[launch]
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize("launch", few(PAIRS, [36, 85]))
+def test_warps_of_blocks_of_two_count_for_longer(launch: int) -> None:
+    assert abs(_points_higher(launch)) < PAIRS[launch]
 
 
 @needs_nvdisasm
