@@ -192,7 +192,6 @@ M_TURN = _sm()  # scheduler that is the first to use the load/store unit
 M_L1_HELD = _sm()  # lines in L1
 M_MISS_FREE = _sm()  # misses of L1 on their way to L2
 M_MISSES = _sm()  # lines of loads that L1 missed
-M_STORES_LAST = _sm()  # 2: the last access to global memory was a store, 1: the one before
 M_L1_DISPLACED = _sm()  # lines that had to go although their set had room
 M_L1_HAND = _sm()  # set from which the last of them was taken that was not of the set of the new line
 M_L1_STAMP = _sm()  # sectors that L1 was asked for: an order of accesses
@@ -312,6 +311,7 @@ Q_FLOOR = _scheduler()  # not before that, whatever its warps wait for
 Q_WRITTEN = _scheduler()  # an instruction of usual latency that issues then meets the result of a slower one
 Q_QUEUED = _scheduler()  # instructions that went to the load/store unit
 Q_QUEUED_GLOBAL = _scheduler()  # those for memory that is not shared
+Q_STORES_LAST = _scheduler()  # 2: the last access to global memory was a store, 1: the one before
 N_SCHEDULER = _scheduler.count
 QUEUE_ROOM = 64
 """So many of the last of them are remembered."""

@@ -29,7 +29,7 @@ def test_counters_without_atomics(device: str) -> None:
         85: 10,
         87: 10,
         88: 12,
-        89: 26,
+        89: 34,
         90: 20,
         131: 8,
         132: 18,

@@ -42,7 +42,7 @@ ATOMICS = {
 }
 """Additions to a word of all SMs, and loads of it in between."""
 WAY = {107: 2, 110: 2, 112: 2, 113: 12, 115: 4, 116: 19, 119: 10, 124: 2, 127: 7}
-WAY |= {129: 5, 130: 13, 131: 8, 132: 6, 133: 14, 135: 8, 137: 2}
+WAY |= {129: 5, 130: 13, 131: 8, 132: 6, 133: 14, 135: 8.2, 137: 2}
 """Loads past L1 and stores of one SM, and rows of a thread each: both take the way to L2."""
 
 

@@ -23,7 +23,7 @@ def errors(found: list[tuple[dict[str, Any], TimingResult]]) -> Any:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize(("size", "most", "mean"), [(22, 5.8, 2.9), (24, 6.5, 2.5)])
+@pytest.mark.parametrize(("size", "most", "mean"), [(22, 5.9, 2.9), (24, 6.5, 2.5)])
 def test_the_nine_reductions(size: int, most: float, mean: float) -> None:
     """Cycles, occupancy within 3 points, and the order by time of all whose runs on the hardware do not overlap.
 
@@ -213,7 +213,7 @@ def test_speed_of_light() -> None:
     sm = {name: (metrics["sm_throughput_percent"], c["sm_throughput_pct"]) for name, c, metrics in found}
     assert len(sm) == 21
     for name in sm.keys() - {"mandelbrot"}:
-        assert abs(sm[name][0] - sm[name][1]) < {"bitonic": 15, "convolve": 9.6, "matmul": 6.2, "collatz": 7.6}.get(
+        assert abs(sm[name][0] - sm[name][1]) < {"bitonic": 15, "convolve": 9.6, "matmul": 6.6, "collatz": 7.6}.get(
             name, 5.5
         ), name
     l2 = {name: (max(m["l2_link_percent"], m["l2_throughput_percent"]), c["l2_throughput_pct"]) for name, c, m in found}
@@ -282,14 +282,10 @@ def test_l2_completes_and_writes_back_what_stores_leave_incomplete(launch: int) 
                 "0_loads+2_stores.warps16": 35,
                 "0_loads+2_stores.warps32": 51,
                 "1_loads+2_stores.warps32": 36,
-                "2_loads+2_stores.warps32": 21,
-                "1_loads+1_stores.warps8": 7,
-                **{f"2_loads+1_stores.warps{w}": 13 for w in (8, 16, 32)},
-                **{f"4_loads+1_stores.warps{w}": 13 for w in (8, 16, 32)},
-                "update.1_loads+1_stores.warps8": 10,
-                "update.1_loads+1_stores.warps16": 10,
-                "update.2_loads+1_stores.warps8": 12,
-                **{f"update.2_loads+1_stores.warps{w}": 11 for w in (16, 32)},
+                "1_loads+1_stores.warps8": 8,
+                "1_loads+1_stores.warps32": 6,
+                **{f"4_loads+1_stores.warps{w}": 9.5 for w in (8, 16, 32)},
+                **{f"update.2_loads+1_stores.warps{w}": 7.5 for w in (8, 32)},
             },
         ),
         ("slots", {}),
@@ -332,8 +328,8 @@ def test_which_lines_of_dram_come_together() -> None:
     found = dict(microbenchmarks.together(names))
     assert len(found) == 12
     off = {name: abs(value / measured[name] - 1) for name, value in found.items()}
-    assert off.pop("loads1.apart0.warps16.apart128.last") < 0.081
-    assert max(off.values()) < 0.065
+    assert off.pop("loads1.apart0.warps16.apart128.last") < 0.083
+    assert max(off.values()) < 0.069
 
 
 @needs_nvdisasm
@@ -346,7 +342,7 @@ def test_which_lines_of_dram_come_together() -> None:
         ("adds1.beside_adds", 2),
         ("barriers.beside_tree", 9.5),
         ("tree.beside_barriers", 8),
-        ("tree.beside_tree", 9),
+        ("tree.beside_tree", 9.3),
         ("rounds.beside_barriers", 8),
         ("rounds.beside_rounds", 14),
     ],

@@ -150,7 +150,7 @@ def test_streams_by_blocks_of_many_shapes() -> None:
         off[launch] = abs(error(entry, timed))
         moved = entry["counters"]["dram_read_bytes"] + entry["counters"]["dram_write_bytes"]
         assert _moved(timed) == pytest.approx(moved, rel=0.03), launch
-    assert sum(off.values()) / len(off) < 3.05
+    assert sum(off.values()) / len(off) < 3.15
     # Two arrays that keep DRAM busy, by blocks of 1024 threads: they wait longer for it here.
     assert off.pop(109) < 16.5
     assert max(off.values()) < 7.9

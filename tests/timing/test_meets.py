@@ -14,7 +14,7 @@ DIFFERENCES = {0: (2, 3), 1: (5, 4), 2: (5, 6), 4: (8, 3), 5: (13, 5)}
 
 With the word of the block before from DRAM, the cycles were 2 to 21 % more.
 """
-DOTS = {8: (4, 3), 9: (7, 8), 10: (4, 3), 11: (2, 3), 12: (5, 8)}
+DOTS = {8: (4, 3), 9: (7.2, 8.4), 10: (4, 3), 11: (2, 3), 12: (5, 8)}
 """The same, of blocks in the room of warps that have gone.
 
 With room for one more block, launches 9 and 10 were 30 and 10 % slow, and 18 and 6 points low.  If the chip also heard
