@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.machine_view import needs_nvdisasm
+from tests.slow import slow
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("device", ["h200", "h100"])
+@pytest.mark.parametrize("device", ["h200", *slow("h100")])
 def test_the_same_words_written_again_and_again(device: str) -> None:
     """Stores by one warp and by all SMs to one line, split stores, columns and words that all add to, transposes.
 

@@ -9,6 +9,7 @@ import pytest
 
 from simt.timing import TimingResult
 from tests.machine_view import needs_nvdisasm
+from tests.slow import few, slow
 
 PUBLISHED_OCCUPANCY = (0.952631, 0.928851, 0.916347, 0.928883, 0.931381, 0.933528, 0.643794, 0.631070, 0.632865)
 
@@ -54,7 +55,7 @@ def test_the_nine_reductions(size: int, most: float, mean: float) -> None:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("size", [22, 24])
+@pytest.mark.parametrize("size", [22, *slow(24)])
 def test_four_sms_order_the_nine_reductions(size: int) -> None:
     """By the medians of the hardware's runs, as far as these differ by 1.5 %: the three with a warp's tail do not."""
     from tests.timing.launches import measured_cycles, simulate_all
@@ -248,48 +249,51 @@ def test_l2_completes_and_writes_back_what_stores_leave_incomplete(launch: int) 
 @needs_nvdisasm
 @pytest.mark.parametrize(
     ("program", "beyond"),
-    [
-        (
-            "latency",
-            {
-                "guarded.cycles_per_warp_per_scheduler": 9,
-                **{f"ldg_l1.stride{stride}.cycles_per_warp_per_sm": 6 for stride in (0, 1)},
-            },
-        ),
-        (
-            "pipes",
-            {
-                "ffma+hfma2": 7,
-                "ffma+imad_hi": 9,
-                **{f"bins{n}.warps8": 10 for n in (32, 256, 4096)},
-            },
-        ),
-        (
-            "memory",
-            {
-                "ldg.warps8.stride11.first0": 15,
-                "ldg.warps4.stride8.first0": 24,  # four warps' lines do not interleave as well as those of eight
-                "1_miss+0_hits.stride1.blocks132": 6,
-                "1_miss+0_hits.stride8.blocks132": 60,  # 2 MiB that all SMs read leave L2 faster than more do
-                # 1536 lines where 1248 have room: they are in other sets than on hardware.
-                "hold.shared4096.threads256.lines1536": 6,
-            },
-        ),
-        (
-            "mixed",
-            {
-                # Stores to more than 16 lines in turn: not all of them are sent to L2 one by one here.
-                "0_loads+2_stores.warps16": 35,
-                "0_loads+2_stores.warps32": 51,
-                "1_loads+2_stores.warps32": 36,
-                "1_loads+1_stores.warps8": 8,
-                "1_loads+1_stores.warps32": 6,
-                **{f"4_loads+1_stores.warps{w}": 9.5 for w in (8, 16, 32)},
-                **{f"update.2_loads+1_stores.warps{w}": 7.5 for w in (8, 32)},
-            },
-        ),
-        ("slots", {}),
-    ],
+    few(
+        [
+            (
+                "latency",
+                {
+                    "guarded.cycles_per_warp_per_scheduler": 9,
+                    **{f"ldg_l1.stride{stride}.cycles_per_warp_per_sm": 6 for stride in (0, 1)},
+                },
+            ),
+            (
+                "pipes",
+                {
+                    "ffma+hfma2": 7,
+                    "ffma+imad_hi": 9,
+                    **{f"bins{n}.warps8": 10 for n in (32, 256, 4096)},
+                },
+            ),
+            (
+                "memory",
+                {
+                    "ldg.warps8.stride11.first0": 15,
+                    "ldg.warps4.stride8.first0": 24,  # four warps' lines do not interleave as well as those of eight
+                    "1_miss+0_hits.stride1.blocks132": 6,
+                    "1_miss+0_hits.stride8.blocks132": 60,  # 2 MiB that all SMs read leave L2 faster than more do
+                    # 1536 lines where 1248 have room: they are in other sets than on hardware.
+                    "hold.shared4096.threads256.lines1536": 6,
+                },
+            ),
+            (
+                "mixed",
+                {
+                    # Stores to more than 16 lines in turn: not all of them are sent to L2 one by one here.
+                    "0_loads+2_stores.warps16": 35,
+                    "0_loads+2_stores.warps32": 51,
+                    "1_loads+2_stores.warps32": 36,
+                    "1_loads+1_stores.warps8": 8,
+                    "1_loads+1_stores.warps32": 6,
+                    **{f"4_loads+1_stores.warps{w}": 9.5 for w in (8, 16, 32)},
+                    **{f"update.2_loads+1_stores.warps{w}": 7.5 for w in (8, 32)},
+                },
+            ),
+            ("slots", {}),
+        ],
+        always=["latency", "pipes", "mixed", "slots"],
+    ),
 )
 def test_microbenchmarks_that_read_their_own_clock(program: str, beyond: dict[str, float]) -> None:
     """Within 5 % of an H200, but for those named with their bound."""
@@ -317,6 +321,7 @@ def test_the_latency_of_dram_differs_as_on_hardware() -> None:
 
 
 @needs_nvdisasm
+@pytest.mark.slow
 def test_which_lines_of_dram_come_together() -> None:
     """Lines 256 and 512 bytes apart, warps of a block side by side, and several loads a warp."""
     from tests.timing import microbenchmarks

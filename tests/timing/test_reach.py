@@ -10,6 +10,7 @@ import pytest
 
 from simt.timing import TimingResult
 from tests.machine_view import needs_nvdisasm
+from tests.slow import slow
 
 U32, F32 = np.uint32, np.float32
 
@@ -29,7 +30,7 @@ def timed(entry: Mapping[str, Any], device: str, shared: int = 0) -> TimingResul
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("device", ["h200", "h100"])
+@pytest.mark.parametrize("device", ["h200", *slow("h100")])
 def test_local_memory_passes_the_caches(device: str) -> None:
     """Arrays of 128 bytes to 8 KiB a thread, by few warps and many, beside much shared memory and none.
 
