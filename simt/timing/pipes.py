@@ -14,6 +14,7 @@ XU_QUEUE = L.PLACE["xu_queue"]
 BEING_SENT = 4
 """Cycles in which an address of 64 bits is sent (operand_interval)."""
 SEVERAL = 4 * BEING_SENT
+"""... and those of four, from which on a wide multiply holds them up for longer."""
 
 
 @jit_inline
