@@ -320,8 +320,8 @@ def _note_end(sm, end, t):
 
 
 @jit_inline
-def _counts_until(wi, sm, end, t):
-    """Until when a warp that goes at *end* counts as there: on hardware those of blocks of two warps do for longer.
+def _counts_until(wi, number, sm, end, t):
+    """Until when a warp of block *number* that goes at *end* counts as there: those of blocks of two warps for longer.
 
     Measured on an H100 and an H200 (stays.cu, strided.cu): of short blocks, whose ends the chip notes one after the
     other, the warps count for 1100 cycles, however soon they end, if the launch is long, those of one or four for 80 to
@@ -329,7 +329,6 @@ def _counts_until(wi, sm, end, t):
     """
     if t.CONFIG[L.G_WARPS] != 2:
         return end
-    number = t.SLOTS[wi // 2 * L.N_SLOT + L.S_NUMBER]
     ends = t.NUMBERS[PAIR_STAY] * min(t.SMS[sm * L.N_SM + L.M_STARTED] / t.NUMBERS[PAIR_RAMP], 1.0)
     stay = ends * t.NUMBERS[BLOCK_INTERVAL] * t.CONFIG[L.G_CHIP] * share(number + (np.int64(1) << 46))
     return max(end, t.WARPS[wi * L.N_WARP + L.W_START] + np.int64(stay))
@@ -344,14 +343,14 @@ def _leave(wi, sm, t):
     exited = WARPS[row + L.W_EXITED]
     end = max(exited, WARPS[row + L.W_DRAINED])
     t.STALLS[WARPS[row + L.W_PC] * L.N_REASONS + DRAIN] += end - exited
-    until = _counts_until(wi, sm, end, t)
+    slot = wi // t.CONFIG[L.G_WARPS] * L.N_SLOT
+    until = _counts_until(wi, t.SLOTS[slot + L.S_NUMBER], sm, end, t)
     t.TOTALS[L.N_WARP_CYCLES] += until - WARPS[row + L.W_START]
     t.SMS[at + L.M_ACTIVE] += max(until - t.SMS[at + L.M_ACTIVE_UNTIL], 0.0)
     t.SMS[at + L.M_ACTIVE_UNTIL] = max(t.SMS[at + L.M_ACTIVE_UNTIL], np.float64(until))
-    stay = t.SLOTS[wi // t.CONFIG[L.G_WARPS] * L.N_SLOT + L.S_NUMBER] * L.N_STAY
+    stay = t.SLOTS[slot + L.S_NUMBER] * L.N_STAY
     if stay < len(t.STAYS):
         t.STAYS[stay + L.Y_TO] = max(t.STAYS[stay + L.Y_TO], end)
-    slot = wi // t.CONFIG[L.G_WARPS] * L.N_SLOT
     t.SLOTS[slot + L.S_STAYING] -= 1
     t.GONE[wi] = LEFT
     if t.SLOTS[slot + L.S_STAYING] == 0:

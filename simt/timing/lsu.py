@@ -28,6 +28,7 @@ from simt.timing.outbox import answer, forget, is_alone, is_load, request, resul
 from simt.timing.races import note_access
 from simt.timing.rounds import manner_of_load
 from simt.timing.steps import asked_ahead
+from simt.timing.waits import scheduler_of
 
 SHARED_INTERVAL = L.PLACE["shared_wavefront_interval"]
 SHARED_WAVEFRONT = L.PLACE["shared_wavefront_latency"]
@@ -198,7 +199,7 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
         interleave(ADDRESSES, t.WARPS[wi * L.N_WARP + L.W_PLACE], t)
         words = max(each >> 2, 1)
         each = min(each, 4)
-    q = t.WARPS[wi * L.N_WARP + L.W_MEMBER] // t.CONFIG[L.G_MEMBERS]
+    last = scheduler_of(wi, sm, t.CONFIG) * L.N_SCHEDULER + L.Q_STORES_LAST
     first_words = coalesce(ADDRESSES, each, t.LINES, t.MASKS, t.LANES)
     n = follow(first_words, words, 1, t)
     if not local and len(t.WATCHED) and (loads or kind == L.K_STORE) and not t.OPS[pc * L.N_OP + L.O_IN_TURN]:
@@ -213,10 +214,9 @@ def _accessed(pc, sm, wi, block, now, sent, kind, loads, asked, lanes, t):
     t.TOTALS[L.N_WAVEFRONTS] += passes if loads else max(n, (size + LINE_BYTES - 1) // LINE_BYTES)
     if kind == L.K_STORE:
         cycles = max(cycles, _bytes_kept(n, sectors, size, t) / t.NUMBERS[LSU_STORE])
-    elif loads and t.SCHEDULERS[q * L.N_SCHEDULER + L.Q_STORES_LAST] == 1:
+    elif loads and t.SCHEDULERS[last] == 1:
         cycles += t.NUMBERS[STORE_TO_LOAD]
-    at = q * L.N_SCHEDULER + L.Q_STORES_LAST
-    t.SCHEDULERS[at] = 2 if kind == L.K_STORE else max(t.SCHEDULERS[at] - 1, 0)
+    t.SCHEDULERS[last] = 2 if kind == L.K_STORE else max(t.SCHEDULERS[last] - 1, 0)
     begin = max(keep_lsu(sm, now, cycles, t), sent)
     if loads and passes > 1:
         begin = max(begin, np.float64(t.WARPS[wi * L.N_WARP + L.W_SHARED_FREE]))

@@ -150,6 +150,7 @@ def _from_l2(sm, a, at, t):
     if t.ASKED[row + L.A_AFTER] >= 0:
         before = (sm * L.REQUEST_LINES + t.ASKED[row + L.A_AFTER]) * L.N_LINE_AT
         ready = max(ready, t.ASKED_AT[before + L.T_READY])
+    down_rows = t.REQUESTED[at + L.R_LINES] > FEW_LINES
     if do == L.D_READ:
         if a == t.REQUESTED[at + L.R_FIRST]:
             word, pitch = t.REQUESTED[at + L.R_WORD], t.REQUESTED[at + L.R_PITCH]
@@ -157,7 +158,6 @@ def _from_l2(sm, a, at, t):
         manner = manner_by_rows(t.REQUESTED[at + L.R_PC], t.REQUESTED[at + L.R_WARP], block, line, manner, start, t)
         if manner in (FIRST, LATER) and is_neighbours(line, t.REQUESTED[at + L.R_WARP], block, start, t):
             manner = np.int64(LOADED)
-        down_rows = t.REQUESTED[at + L.R_LINES] > FEW_LINES
         ready = max(ready, l2_read(sm, line, mask, manner, down_rows, sent, t.REQUESTED[at + L.R_AHEAD], t))
     elif do == L.D_WRITE:
         writers = _writers(at, a, t)
@@ -166,7 +166,7 @@ def _from_l2(sm, a, at, t):
         size = bytes_of(mask, extra) * spaced
         t.WIDEST[pc] = max(t.WIDEST[pc], size)
         _note_part(at, a, line, size, t)
-        columns = extra != 0 and t.REQUESTED[at + L.R_LINES] > FEW_LINES
+        columns = extra != 0 and down_rows
         uneven = STORED_UNEVEN if columns else 1.0
         if extra and manner == SCATTERED:
             uneven = unevenly(line, t)

@@ -22,10 +22,9 @@ def _simulated(program: str, launch: int) -> tuple[float, float, float]:
     from tests.timing.locals_launches import behind_arguments, locals_arguments
 
     entry: dict[str, Any] = measured(program)[launch]
-    words = entry["kernel"].split("<")[1].split(">")[0].replace("(bool)", "").replace("(int)", "").split(", ")
-    kinds = ("Li",) if program == "locals" and len(words) == 1 else ("Lb", "Li")
-    name = plain(entry["kernel"]) + "I" + "".join(f"{kind}{word}E" for kind, word in zip(kinds, words, strict=False))
-    arguments = (locals_arguments if program == "locals" else behind_arguments)()[launch]
+    words = entry["kernel"].split("<")[1].split(">")[0].split(", ")  # whether, and then how many
+    name = plain(entry["kernel"]) + "I" + "".join(f"L{kind}{word}E" for kind, word in zip("bi", words, strict=False))
+    arguments = {"locals": locals_arguments, "behind": behind_arguments}[program]()[launch]
     result = run(program, name, entry["grid"], entry["block"], arguments, sms="auto")
     return error(entry, result), entry["counters"]["l1_hit_pct"], float(result.metrics["l1_hit_rate"] or 0)
 

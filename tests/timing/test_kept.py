@@ -35,11 +35,6 @@ def _timed(launch: int, **options: Any) -> tuple[dict[str, Any], TimingResult]:
     )
 
 
-def _moved(timed: TimingResult) -> float:
-    """Bytes that DRAM reads and writes."""
-    return sum(float(timed.metrics[f"dram_{way}_bytes"] or 0) for way in ("read", "write"))
-
-
 @needs_nvdisasm
 @pytest.mark.parametrize("launch", [6, 12, 16, 20, 3, 11, 17, 21])
 def test_what_l2_writes_of_what_is_read_or_written(launch: int) -> None:
@@ -63,11 +58,12 @@ def test_blocks_side_by_side_complete_their_sectors(launch: int) -> None:
     If one SM has to complete what its neighbours write, 2 to 29 MB are read and written, and launch 74 takes 2.2 times
     as long.
     """
+    from tests.timing.held import moved
     from tests.timing.launches import error
 
     entry, timed = _timed(launch)
     assert entry["counters"]["dram_write_bytes"] < NONE
-    assert _moved(timed) < NONE
+    assert moved(entry, timed)[1] < NONE
     assert abs(error(entry, timed)) < 8
 
 
@@ -141,6 +137,7 @@ def test_streams_by_blocks_of_many_shapes() -> None:
 
     Where stores that stay in L2 took DRAM's time, and writes to it hardly more than that, one was 7.9 % off.
     """
+    from tests.timing.held import moved
     from tests.timing.launches import error
 
     launches = (79, 81, 83, 85, 87, 89, 91, 92, 93, 96, 101, 102, 107, 109, 111, 112, 120, 126)
@@ -148,8 +145,8 @@ def test_streams_by_blocks_of_many_shapes() -> None:
     for launch in launches:
         entry, timed = _timed(launch)
         off[launch] = abs(error(entry, timed))
-        moved = entry["counters"]["dram_read_bytes"] + entry["counters"]["dram_write_bytes"]
-        assert _moved(timed) == pytest.approx(moved, rel=0.03), launch
+        there, here = moved(entry, timed)
+        assert here == pytest.approx(there, rel=0.03), launch
     assert sum(off.values()) / len(off) < 3.15
     # Two arrays that keep DRAM busy, by blocks of 1024 threads: they wait longer for it here.
     assert off.pop(109) < 16.5

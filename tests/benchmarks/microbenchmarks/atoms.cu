@@ -54,10 +54,7 @@ template <class T> void of_their_own(T *data, unsigned own, std::vector<unsigned
 
 int main() {
   unsigned *data = allocate<unsigned>(1 << 20), *which = allocate<unsigned>(1 << 20);
-  std::vector<unsigned> random(1 << 20);
-  Numbers numbers;
-  for (unsigned &x : random) x = numbers.byte();
-  upload(which, random);
+  upload(which, Numbers().bytes<unsigned>(1 << 20));
   for (unsigned n : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64, 100, 128, 1000})
     turns<unsigned, REDUCE><<<1000, 1000>>>(data, 1, n, 1, 0, 32);
   for (unsigned blocks : {1, 132, 1024})

@@ -54,6 +54,11 @@ struct Numbers {
   unsigned s = 12345;
   unsigned next() { return s = 1664525u * s + 1013904223u; }
   int byte() { return next() >> 16 & 255; }
+  template <class T> std::vector<T> bytes(size_t count) {
+    std::vector<T> values(count);
+    for (T &value : values) value = byte();
+    return values;
+  }
 };
 
 // Adds a figure to the JSON object on standard output; its name is given as to printf.

@@ -38,10 +38,7 @@ template <bool COUNT, int EACH> __global__ void counted(const unsigned *data, un
 
 int main() {
   unsigned *out = allocate<unsigned>(1 << 12), *data = allocate<unsigned>(1 << 20);
-  std::vector<unsigned> random(1 << 20);
-  Numbers numbers;
-  for (unsigned &x : random) x = numbers.byte();
-  upload(data, random);
+  upload(data, Numbers().bytes<unsigned>(1 << 20));
   for (unsigned threads : {32, 64, 256})
     for (unsigned spread : {0, 1, 2, 4}) {
       own<LOADED><<<1, threads>>>(out, spread, 1, 1024);

@@ -10,9 +10,7 @@ int main(int argc, char **argv) {
     if (power > largest) continue;
     const int n = 1 << power, block = 512;
     int *data = allocate<int>(n), *sums = allocate<int>(n);
-    Numbers numbers;
-    std::vector<int> values(n);
-    for (int &value : values) value = numbers.byte();
+    const std::vector<int> values = Numbers().bytes<int>(n);
     auto run = [&](auto kernel, int chunks) {
       upload(data, values);
       kernel<<<n / block / chunks, block>>>(data, sums, n);
